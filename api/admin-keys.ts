@@ -1,13 +1,13 @@
-/** Keys on the operator's listener. Rule O6 (api/RULES.md). */
-import { Type } from '@sinclair/typebox';
+/** Keys on the operator's listener. Rules O6, O20 (api/RULES.md). */
 import type { EpochMs } from '../engine/rules/units.ts';
 import type { Operator } from './admin-token.ts';
 import type { Deps } from './deps.ts';
 import { ApiError } from './errors.ts';
 import { KeyBook } from './identity/key-book.ts';
 import { KEY_INPUT, type Key, keyView } from './identity/keys.ts';
+import { lastBefore, newestFirst } from './newest-first.ts';
 import { keyed, type Route } from './route.ts';
-import { AdminKeyAnswer, AdminKeysAnswer, AdminNewKeyAnswer } from './schemas/admin.ts';
+import { AdminKeyAnswer, AdminKeysAnswer, AdminNewKeyAnswer, KeysQuery } from './schemas/admin.ts';
 import { NoQuery, strict, Uuid } from './schemas/common.ts';
 import { bodyReader } from './validation.ts';
 
@@ -20,12 +20,16 @@ export function keyAdminRoutes({ identity, switches, log }: Deps): Route<Operato
     keyed({
       method: 'GET',
       path: '/admin/keys',
-      query: strict({ userId: Type.Optional(Uuid) }),
+      query: KeysQuery,
       response: AdminKeysAnswer,
-      run: ({ query }) => {
-        const userId = query.userId?.toLowerCase();
-        const keys = userId === undefined ? [...identity.keys.values()] : identity.keysOf(userId);
-        return JSON.stringify({ keys: keys.map((key) => adminKeyView(key, Date.now())) });
+      run: ({ query: { userId, limit, cursor: before = null } }) => {
+        const nowMs = Date.now();
+        const { rows, nextCursor } = newestFirst(limit, (max) =>
+          userId === undefined
+            ? identity.keys.before(before, max)
+            : lastBefore(identity.keysOf(userId.toLowerCase()), before, max),
+        );
+        return JSON.stringify({ keys: rows.map((key) => adminKeyView(key, nowMs)), nextCursor });
       },
     }),
     keyed({

@@ -1,9 +1,10 @@
-/** Users on the operator's listener. Rule O6 (api/RULES.md). */
+/** Users on the operator's listener. Rules O6, O20 (api/RULES.md). */
 import { isoOf } from '../engine/rules/units.ts';
 import type { Operator } from './admin-token.ts';
 import type { Deps } from './deps.ts';
 import { changedTradeLimits } from './identity/accounts.ts';
 import { hashPassword } from './identity/passwords.ts';
+import { searchUsers } from './identity/user-search.ts';
 import {
   newUser,
   type User,
@@ -12,8 +13,9 @@ import {
   UserInputSchema,
 } from './identity/users.ts';
 import { changedRequestLimits } from './limits/plans.ts';
+import { newestFirst } from './newest-first.ts';
 import { keyed, type Route } from './route.ts';
-import { AdminUserAnswer, AdminUsersAnswer } from './schemas/admin.ts';
+import { AdminUserAnswer, AdminUsersAnswer, UsersQuery } from './schemas/admin.ts';
 import { NoQuery } from './schemas/common.ts';
 import { bodyReader } from './validation.ts';
 
@@ -25,9 +27,16 @@ export function userAdminRoutes({ identity, log }: Deps): Route<Operator>[] {
     keyed({
       method: 'GET',
       path: '/admin/users',
-      query: NoQuery,
+      query: UsersQuery,
       response: AdminUsersAnswer,
-      run: () => JSON.stringify({ users: [...identity.users.values()].map(userView) }),
+      run: async ({ query: { search = '', limit, cursor: before = null } }) => {
+        const page =
+          search === ''
+            ? newestFirst(limit, (max) => identity.users.before(before, max))
+            : await searchUsers(identity.users, { search, before, limit });
+        const { rows, nextCursor } = page;
+        return JSON.stringify({ users: rows.map(userView), nextCursor });
+      },
     }),
     keyed({
       method: 'POST',

@@ -8,6 +8,7 @@ import { correctionAdminRoutes } from './admin-corrections.ts';
 import { keyAdminRoutes } from './admin-keys.ts';
 import { organizationAdminRoutes } from './admin-organizations.ts';
 import { playbackAdminRoutes } from './admin-playback.ts';
+import { shardAdminRoutes } from './admin-shards.ts';
 import type { Operator } from './admin-token.ts';
 import { trackRecordAdminRoute } from './admin-track-record.ts';
 import { userAdminRoutes } from './admin-users.ts';
@@ -61,6 +62,7 @@ export function adminRoutes(deps: Deps, metrics: Metrics): Route<Operator>[] {
     ...clockAdminRoutes(deps),
     ...correctionAdminRoutes(deps),
     ...playbackAdminRoutes(deps),
+    ...shardAdminRoutes(deps),
     trackRecordAdminRoute(deps),
     keyed({
       method: 'GET',

@@ -22,6 +22,7 @@ import { previewOrder } from './routes/preview.ts';
 import { profileRoutes } from './routes/profile.ts';
 import { quoteRoutes } from './routes/quotes.ts';
 import { recordRoutes } from './routes/records.ts';
+import { sessionRoutes } from './routes/sessions.ts';
 import { statusRoutes } from './routes/status.ts';
 import { streamRoute } from './routes/stream.ts';
 import { trackRecordRoute } from './routes/track-record.ts';
@@ -40,6 +41,7 @@ export function apiRoutes(deps: Deps, served = onlyDescribed): Route<Caller>[] {
     ...meRoutes(deps),
     ...organizationRoutes(deps),
     ...profileRoutes(deps),
+    ...sessionRoutes(deps),
     ...keyRoutes(deps),
     trackRecordKeysRoute(deps),
     ...instrumentRoutes(deps),

@@ -9,12 +9,14 @@ import type { CatalogView } from './catalog-view.ts';
 import type { Config } from './config.ts';
 import type { Engine } from './engine.ts';
 import type { HistorySource } from './history-source.ts';
+import type { OneTimeCodes } from './identity/one-time-codes.ts';
 import type { ControlStore } from './identity/store.ts';
 import type { InstrumentSearch } from './instrument-search.ts';
 import type { RequestMeter } from './limits/request-meter.ts';
 import type { Log } from './log.ts';
 import type { SettleMarketByName } from './operator-results.ts';
 import type { Organizations } from './organizations.ts';
+import type { RecentLines } from './recent-lines.ts';
 import type { RecordsSource } from './records-source.ts';
 import type { ChangedMarkets } from './stream/changed-markets.ts';
 import type { Switches } from './switches.ts';
@@ -44,8 +46,12 @@ export type Deps = {
   history: HistorySource;
   backtest: BacktestSource;
   log: Log;
+  /** The last warnings and errors that were logged. */
+  recentLines: RecentLines;
   config: Config;
   identity: ControlStore;
+  /** Codes that sign somebody in once. */
+  oneTimeCodes: OneTimeCodes;
   organizations: Organizations;
   /** The keys that sign track records. */
   trackRecordKeys: TrackRecordKeys;

@@ -19,6 +19,7 @@ import type {
 import type { EpochMs, InstrumentNumber, StreamConnection, Uuid } from '../engine/rules/units.ts';
 import type { EngineBusy } from '../engine/shard/busy.ts';
 import type { Waiter } from '../engine/shard/outbox.ts';
+import type { ShardStatus } from '../engine/shard/shard-status.ts';
 
 /** The sharded engine. It rejects with `EngineBusy` what it cannot accept now. */
 export interface Engine {
@@ -57,6 +58,8 @@ export interface Engine {
   state(): EngineState;
   /** What is wrong with the data of the shards, a line a shard; not empty when `degraded`. */
   troubles(): string[];
+  /** How each shard is, by number. */
+  statuses(): ShardStatus[];
 }
 
 export type AccountRequest = AdjustCash | ResetAccount | SetPrivacy | AccountQuery;

@@ -25,7 +25,7 @@ export const ERRORS = {
   session_required: {
     status: 401,
     message: 'This call takes a signed-in session, not a key.',
-    when: 'a key presented on a call for sessions: key management and PATCH /me',
+    when: 'a key presented on a call for sessions: key management, PATCH /me and /me/sessions',
   },
   insufficient_scope: {
     status: 403,
@@ -98,6 +98,11 @@ export const ERRORS = {
     status: 404,
     message: 'No such key.',
     when: 'no such key of this account, or it is revoked, expired or (for rotate) not active',
+  },
+  session_not_found: {
+    status: 404,
+    message: 'No such session.',
+    when: 'no such session of this person, or it has ended',
   },
   trade_not_found: {
     status: 404,

@@ -27,6 +27,7 @@ import { type DataDir, openDataDir } from './data-dir.ts';
 import type { Deps, Playback } from './deps.ts';
 import { refuseLostControl, settleDirectoryId } from './directory-id.ts';
 import { HeldTicks } from './held-ticks.ts';
+import { OneTimeCodes } from './identity/one-time-codes.ts';
 import { ControlStore } from './identity/store.ts';
 import { InstrumentSearch } from './instrument-search.ts';
 import { RequestMeter } from './limits/request-meter.ts';
@@ -35,6 +36,7 @@ import { LiveFeeds } from './live-feeds.ts';
 import type { Log } from './log.ts';
 import { operatorResults } from './operator-results.ts';
 import { createPlayback } from './playback.ts';
+import { RecentLines } from './recent-lines.ts';
 import { type Server, startServer } from './server.ts';
 import { StartChecks } from './start-checks.ts';
 import { ChangedMarkets } from './stream/changed-markets.ts';
@@ -49,6 +51,7 @@ export type Paperbook = {
   adminUrl: string;
   engine: Shards;
   identity: ControlStore;
+  oneTimeCodes: OneTimeCodes;
   /** Answers what is under way, writes checkpoints, ends everything. */
   close(): Promise<void>;
 };
@@ -79,7 +82,7 @@ export async function startPaperbook(
   const stack = new CleanupStack();
   stack.add(() => dataDir.release());
   try {
-    return await start({ config, dataDir, log, stack }, serve);
+    return await start({ config, dataDir, log: new RecentLines(log), stack }, serve);
   } catch (error) {
     // The operator needs the first error.
     await stack.unwind().catch(() => undefined);
@@ -88,7 +91,7 @@ export async function startPaperbook(
 }
 
 /** What is started so far, and how it is undone. */
-type Startup = { config: Config; dataDir: DataDir; log: Log; stack: CleanupStack };
+type Startup = { config: Config; dataDir: DataDir; log: RecentLines; stack: CleanupStack };
 
 async function start(startup: Startup, serve: Serve): Promise<Paperbook> {
   const { config, dataDir, log, stack } = startup;
@@ -113,6 +116,7 @@ async function start(startup: Startup, serve: Serve): Promise<Paperbook> {
   const readers = createReaders({ ...startup, identity, engine, history, catalog });
   const checks = new StartChecks({ dataDir: config.dataDir, identity, reports, log });
   stack.add(() => checks.close());
+  const oneTimeCodes = new OneTimeCodes();
   const server = await serve({
     engine,
     catalog: view,
@@ -125,8 +129,10 @@ async function start(startup: Startup, serve: Serve): Promise<Paperbook> {
     history: readers.history,
     records: readers.records,
     log,
+    recentLines: log,
     config,
     identity,
+    oneTimeCodes,
     organizations: createOrganizations(config, identity, log),
     switches: new Switches(config, identity, engine, log),
     trackRecordKeys: new TrackRecordKeys(config.dataDir),
@@ -145,8 +151,7 @@ async function start(startup: Startup, serve: Serve): Promise<Paperbook> {
     adminToken,
   });
   stack.add(() => server.close());
-  const { baseUrl, adminUrl } = server;
-  return { engine, baseUrl, adminUrl, identity, close: () => stack.unwind() };
+  return { ...server, engine, identity, oneTimeCodes, close: () => stack.unwind() };
 }
 
 async function openIdentity({ config, stack }: Startup): Promise<ControlStore> {

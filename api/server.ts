@@ -58,10 +58,10 @@ const NO_PAGE = "default-src 'none'; frame-ancestors 'none'";
  * cannot be bound or the TLS files cannot be used.
  */
 export async function startServer(deps: Deps): Promise<Server> {
-  const { config, identity, log, switches } = deps;
+  const { config, identity, log, oneTimeCodes, switches } = deps;
   const metrics = new Metrics();
   await switches.announce();
-  const auth = await createAuth(config, identity, log);
+  const auth = await createAuth(config, identity, log, oneTimeCodes);
   const api = await listenForApi(deps, auth, metrics);
   const admin = await listenForOperator(deps, metrics).catch(async (error: unknown) => {
     await api.close(0);

@@ -19,7 +19,9 @@ import {
   withLimitFlags,
 } from './admin-limits.ts';
 import { addOrganizationCommands, addVenueKeyCommands } from './admin-organizations.ts';
+import { addProblemsCommand, addShardsCommand } from './admin-shards.ts';
 import { addTrackRecordCommand } from './admin-track-record.ts';
+import { ofPages, type PageFlags, pagesOf, sayMore } from './pages.ts';
 import { PASSWORD_OPTION, passwordOfStdin } from './stdin.ts';
 import { type Column, show, tableOf } from './table.ts';
 import { UsageError } from './usage.ts';
@@ -36,6 +38,8 @@ export function addAdminCommands(program: Command): void {
   addSwitchCommand(admin, 'trading', 'trading with keys');
   addClockCommand(admin);
   addFeedsCommand(admin);
+  addShardsCommand(admin);
+  addProblemsCommand(admin);
   addCorrectionCommands(admin);
   addTrackRecordCommand(admin);
   connected(admin.command('audit').description('check every invariant of every account')).action(
@@ -49,10 +53,14 @@ export function addAdminCommands(program: Command): void {
 
 function addUserCommands(admin: Command): void {
   const user = admin.command('user').description('users');
-  connected(user.command('list').description('every user')).action(async (options: Connect) => {
-    const answer = (await ask(options, 'GET', '/admin/users')) as Static<typeof AdminUsersAnswer>;
-    show(options, answer, ({ users }) => tableOf(users, USER_COLUMNS));
-  });
+  ofPages(connected(user.command('list').description('users, the newest first')))
+    .option('--search <text>', 'of whom it is the id, or in the address or the name')
+    .action(async ({ search, ...options }: Connect & PageFlags & { search?: string }) => {
+      const page = (query: object) => asked<Users>(options, '/admin/users', { ...query, search });
+      const answer = await pagesOf('users', options, PAGE_MAX, page);
+      show(options, answer, ({ users }) => tableOf(users, USER_COLUMNS));
+      sayMore(answer, options);
+    });
   connected(user.command('create').description('add a user'))
     .requiredOption('--email <address>', 'email address')
     .option('--display-name <name>', 'name shown to others')
@@ -86,7 +94,7 @@ function addUserCommands(admin: Command): void {
     });
 }
 
-const USER_COLUMNS: Column<Static<typeof AdminUsersAnswer>['users'][number]>[] = [
+const USER_COLUMNS: Column<Users['users'][number]>[] = [
   ['user', ({ id }) => id, 'apart'],
   ['email', ({ email }) => email],
   ['name', ({ displayName }) => displayName],
@@ -94,7 +102,7 @@ const USER_COLUMNS: Column<Static<typeof AdminUsersAnswer>['users'][number]>[] =
   ['created', ({ createdAt }) => createdAt],
 ];
 
-const KEY_COLUMNS: Column<Static<typeof AdminKeysAnswer>['keys'][number]>[] = [
+const KEY_COLUMNS: Column<Keys['keys'][number]>[] = [
   ['key', ({ id }) => id, 'apart'],
   ['user', ({ userId }) => userId, 'apart'],
   ['label', ({ label }) => label],
@@ -103,6 +111,20 @@ const KEY_COLUMNS: Column<Static<typeof AdminKeysAnswer>['keys'][number]>[] = [
   ['last used', ({ lastUsedAt }) => lastUsedAt],
   ['scopes', ({ scopes }) => scopes.join(' '), 'apart'],
 ];
+
+type Users = Static<typeof AdminUsersAnswer>;
+type Keys = Static<typeof AdminKeysAnswer>;
+
+/** Rows of a page, with `--all`. */
+const PAGE_MAX = 500;
+
+async function asked<T>(options: Connect, path: string, query: object): Promise<T> {
+  const text = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) text.set(name, String(value));
+  }
+  return (await ask(options, 'GET', `${path}?${text}`)) as T;
+}
 
 /** Bytes of a generated password: too many to guess. */
 const PASSWORD_BYTES = 18;
@@ -129,13 +151,13 @@ function addPlanCommand(admin: Command): void {
 
 function addKeyCommands(admin: Command): void {
   const key = admin.command('key').description('API keys');
-  connected(key.command('list').description('every key'))
+  ofPages(connected(key.command('list').description('keys, the newest first')))
     .option('--user <userId>', 'keys of one user')
-    .action(async (options: Connect & { user?: string }) => {
-      const query = options.user === undefined ? '' : `?userId=${encodeURIComponent(options.user)}`;
-      const path = `/admin/keys${query}`;
-      const answer = (await ask(options, 'GET', path)) as Static<typeof AdminKeysAnswer>;
+    .action(async ({ user: userId, ...options }: Connect & PageFlags & { user?: string }) => {
+      const page = (query: object) => asked<Keys>(options, '/admin/keys', { ...query, userId });
+      const answer = await pagesOf('keys', options, PAGE_MAX, page);
       show(options, answer, ({ keys }) => tableOf(keys, KEY_COLUMNS));
+      sayMore(answer, options);
     });
   connected(key.command('create').description('add a key; its token is shown once'))
     .requiredOption('--user <userId>', 'whose key it is')

@@ -2,7 +2,8 @@
 import type { Paperbook } from '../main.ts';
 import type { DemoUser } from './demo-user.ts';
 
-type Server = Pick<Paperbook, 'baseUrl' | 'adminUrl'>;
+/** `page`: a link to the page. */
+type Server = Pick<Paperbook, 'baseUrl' | 'adminUrl'> & { page: string };
 type Listed = { instrument: string; label: string; askCents: number };
 
 type Instruments = { instruments: { id: string; startsAt: string }[] };
@@ -12,11 +13,16 @@ type Quotes = {
 
 const WAIT_MS = 15_000;
 
-export async function firstSteps({ baseUrl, adminUrl }: Server, user: DemoUser): Promise<string> {
+export async function firstSteps(
+  { baseUrl, adminUrl, page }: Server,
+  user: DemoUser,
+): Promise<string> {
   const listed = await firstQuoted(baseUrl, user.key);
   return [
     'Paperbook demo: paper money at simulated prices.',
     '',
+    `  Page    ${page}`,
+    ...(page.includes('#') ? ['          opens signed in, once, within ten minutes'] : []),
     `  API     ${baseUrl}`,
     `  Docs    ${new URL('/docs', baseUrl).href}`,
     `  Admin   ${adminUrl}`,

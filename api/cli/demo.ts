@@ -8,14 +8,14 @@ import { catalogFileOf } from '../../feeds/simulator/catalog-file.ts';
 import { type Schedule, scheduleUntil } from '../../feeds/simulator/schedule.ts';
 import { type Simulator, startSimulator } from '../../feeds/simulator/server.ts';
 import { readChecked, writeChecked } from '../checked-file.ts';
-import { configHelp, loadConfig } from '../config.ts';
+import { type Config, configHelp, loadConfig } from '../config.ts';
 import { replaceFile } from '../directory-files.ts';
 import type { Log } from '../log.ts';
 import { type Paperbook, type Serve, startPaperbook, takeDataDir } from '../main.ts';
 import { makeDirectory } from '../private-files.ts';
 import { createLog } from './create-log.ts';
 import { firstSteps } from './demo-steps.ts';
-import { demoUser, writeDemoFile } from './demo-user.ts';
+import { type DemoUser, demoUser, writeDemoFile } from './demo-user.ts';
 import { stopRequest } from './stop.ts';
 import { outputColumns } from './table.ts';
 
@@ -96,10 +96,11 @@ export async function startDemo(set: NodeJS.ProcessEnv, serve?: Serve): Promise<
     server = await startPaperbook(config, dataDir, log, serve);
     const user = await demoUser(server.identity, dataDir.path);
     writeDemoFile(dataDir.path, server, user);
+    const page = pageLink(server, user, config);
     return {
       baseUrl: server.baseUrl,
       adminUrl: server.adminUrl,
-      welcome: await firstSteps(server, user),
+      welcome: await firstSteps({ ...server, page }, user),
       close: stop,
     };
   } catch (error) {
@@ -108,6 +109,21 @@ export async function startDemo(set: NodeJS.ProcessEnv, serve?: Serve): Promise<
     await dataDir.release();
     throw error;
   }
+}
+
+/**
+ * The page, signed in by a code in its fragment, which no request carries and no log has. An outside
+ * auth server takes no code of ours.
+ */
+function pageLink(
+  { baseUrl, identity, oneTimeCodes }: Paperbook,
+  { email }: DemoUser,
+  { outsideAuth }: Config,
+): string {
+  const page = new URL('/', baseUrl).href;
+  const user = identity.userByEmail(email);
+  if (outsideAuth !== null || user === undefined) return page;
+  return `${page}#/enter/${oneTimeCodes.issue(user.id, Date.now())}`;
 }
 
 /** An empty variable counts as not set. */

@@ -579,7 +579,7 @@ export type Error_2 = {
 /**
  * Stable: branch on this.
  */
-export type ErrorCode = "invalid_request" | "unauthorized" | "invalid_token" | "session_required" | "insufficient_scope" | "guest_account" | "scope_not_available" | "venue_data_off" | "trading_off" | "membership_required" | "us_not_eligible" | "organization_forbidden" | "organization_not_found" | "route_not_found" | "market_not_found" | "instrument_not_found" | "game_not_found" | "trader_not_found" | "account_not_found" | "key_not_found" | "trade_not_found" | "order_not_found" | "method_not_allowed" | "too_late" | "idempotency_key_reused" | "no_tradable_listing" | "price_moved" | "insufficient_balance" | "market_not_open" | "market_resolved" | "no_liquidity" | "already_closed" | "venue_a_key_missing" | "venue_c_intl_key_missing" | "venue_a_rejected" | "venue_c_intl_rejected" | "live_trading_unavailable" | "key_limit_reached" | "reset_not_available" | "rate_limited" | "quota_exceeded" | "key_creation_limited" | "internal_error" | "not_configured";
+export type ErrorCode = "invalid_request" | "unauthorized" | "invalid_token" | "session_required" | "insufficient_scope" | "guest_account" | "scope_not_available" | "venue_data_off" | "trading_off" | "membership_required" | "us_not_eligible" | "organization_forbidden" | "organization_not_found" | "route_not_found" | "market_not_found" | "instrument_not_found" | "game_not_found" | "trader_not_found" | "account_not_found" | "key_not_found" | "session_not_found" | "trade_not_found" | "order_not_found" | "method_not_allowed" | "too_late" | "idempotency_key_reused" | "no_tradable_listing" | "price_moved" | "insufficient_balance" | "market_not_open" | "market_resolved" | "no_liquidity" | "already_closed" | "venue_a_key_missing" | "venue_c_intl_key_missing" | "venue_a_rejected" | "venue_c_intl_rejected" | "live_trading_unavailable" | "key_limit_reached" | "reset_not_available" | "rate_limited" | "quota_exceeded" | "key_creation_limited" | "internal_error" | "not_configured";
 export declare const ErrorCode: {
     readonly invalid_request: "invalid_request";
     readonly unauthorized: "unauthorized";
@@ -601,6 +601,7 @@ export declare const ErrorCode: {
     readonly trader_not_found: "trader_not_found";
     readonly account_not_found: "account_not_found";
     readonly key_not_found: "key_not_found";
+    readonly session_not_found: "session_not_found";
     readonly trade_not_found: "trade_not_found";
     readonly order_not_found: "order_not_found";
     readonly method_not_allowed: "method_not_allowed";
@@ -2215,6 +2216,37 @@ export declare const Role: {
  * What a key may do.
  */
 export type Scope = "records:read" | "portfolio:read" | "markets:read" | "trade:write" | "trade:write:venue_a" | "trade:write:venue_c_intl";
+export type Session = {
+    /**
+     * @format uuid
+     */
+    id: string;
+    /**
+     * The sign-in.
+     * @format date-time
+     */
+    createdAt: string;
+    /**
+     * When its tokens were last renewed, as a client in use does every hour.
+     * @format date-time
+     */
+    lastUsedAt: string;
+    /**
+     * Whether it is the one that asks.
+     */
+    current: boolean;
+};
+export type Sessions = {
+    sessions: Session[];
+    /**
+     * @minimum 0
+     */
+    count: number;
+    /**
+     * Every trade is a paper trade.
+     */
+    mode: "paper";
+};
 export type Side = "yes" | "no";
 export declare const Side: {
     readonly yes: "yes";
@@ -2907,6 +2939,54 @@ export type ListOrganizationsResponseHeaders = {
 };
 export type ListOrganizationsVariables = {
     headers?: ListOrganizationsHeaders;
+};
+export type ListSessionsResult = Sessions;
+export type ListSessionsHeaders = {
+    /**
+     * Comes back on the response; without it a new one is made.
+     * @pattern ^[!-~]{1,128}$
+     */
+    "X-Request-Id"?: string;
+};
+export type ListSessionsResponseHeaders = {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+};
+export type ListSessionsVariables = {
+    headers?: ListSessionsHeaders;
+};
+export type EndSessionResult = Sessions;
+export type EndSessionPath = {
+    /**
+     * Id of the session, in either case.
+     * @format uuid
+     */
+    id: string;
+};
+export type EndSessionHeaders = {
+    /**
+     * Comes back on the response; without it a new one is made.
+     * @pattern ^[!-~]{1,128}$
+     */
+    "X-Request-Id"?: string;
+};
+export type EndSessionResponseHeaders = {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+};
+export type EndSessionVariables = {
+    path: EndSessionPath;
+    headers?: EndSessionHeaders;
 };
 export type ListKeysResult = KeyList;
 export type ListKeysHeaders = {
@@ -4490,6 +4570,37 @@ export type Ops = {
             serviceQuotaReset: number;
         };
     };
+    listSessions: {
+        args: {
+            headers?: ListSessionsHeaders;
+        };
+        result: ListSessionsResult;
+        headers: {
+            xRequestId: string;
+            cacheControl: string;
+            ratelimitLimit: number;
+            ratelimitRemaining: number;
+            ratelimitReset: number;
+            ratelimitPolicy: string;
+            ratelimit: string;
+        };
+    };
+    endSession: {
+        args: {
+            path: EndSessionPath;
+            headers?: EndSessionHeaders;
+        };
+        result: EndSessionResult;
+        headers: {
+            xRequestId: string;
+            cacheControl: string;
+            ratelimitLimit: number;
+            ratelimitRemaining: number;
+            ratelimitReset: number;
+            ratelimitPolicy: string;
+            ratelimit: string;
+        };
+    };
     listKeys: {
         args: {
             headers?: ListKeysHeaders;
@@ -5530,6 +5641,105 @@ export declare const OPERATIONS: {
             readonly name: "service-quota-reset";
             readonly key: "serviceQuotaReset";
             readonly type: "number";
+        }];
+    };
+    readonly listSessions: {
+        readonly id: "listSessions";
+        readonly method: "GET";
+        readonly path: "/me/sessions";
+        readonly tags: readonly ["Service"];
+        readonly params: readonly [{
+            readonly name: "X-Request-Id";
+            readonly in: "header";
+        }];
+        readonly security: readonly [readonly [{
+            readonly scheme: "sessionBearer";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "sessionCookie";
+            readonly kind: "apiKey";
+            readonly name: "sb-access-token";
+            readonly in: "cookie";
+        }]];
+        readonly responseHeaders: readonly [{
+            readonly name: "x-request-id";
+            readonly key: "xRequestId";
+            readonly type: "string";
+        }, {
+            readonly name: "cache-control";
+            readonly key: "cacheControl";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit-limit";
+            readonly key: "ratelimitLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-remaining";
+            readonly key: "ratelimitRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-reset";
+            readonly key: "ratelimitReset";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-policy";
+            readonly key: "ratelimitPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit";
+            readonly key: "ratelimit";
+            readonly type: "string";
+        }];
+    };
+    readonly endSession: {
+        readonly id: "endSession";
+        readonly method: "DELETE";
+        readonly path: "/me/sessions/{id}";
+        readonly tags: readonly ["Service"];
+        readonly params: readonly [{
+            readonly name: "id";
+            readonly in: "path";
+        }, {
+            readonly name: "X-Request-Id";
+            readonly in: "header";
+        }];
+        readonly security: readonly [readonly [{
+            readonly scheme: "sessionBearer";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "sessionCookie";
+            readonly kind: "apiKey";
+            readonly name: "sb-access-token";
+            readonly in: "cookie";
+        }]];
+        readonly responseHeaders: readonly [{
+            readonly name: "x-request-id";
+            readonly key: "xRequestId";
+            readonly type: "string";
+        }, {
+            readonly name: "cache-control";
+            readonly key: "cacheControl";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit-limit";
+            readonly key: "ratelimitLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-remaining";
+            readonly key: "ratelimitRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-reset";
+            readonly key: "ratelimitReset";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-policy";
+            readonly key: "ratelimitPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit";
+            readonly key: "ratelimit";
+            readonly type: "string";
         }];
     };
     readonly listKeys: {
@@ -8771,8 +8981,8 @@ export declare function defaultRetryOn(ctx: RetryContext): boolean;
  * unions (`OperationId`/`OperationPath`/`OperationTag`) into `ctx.operation`.
  */
 export declare function createClient<Ops extends OpsShape, Id extends string = string, Path extends string = string, Tag extends string = string>(operations: Record<string, OperationDescriptor>, config?: ClientConfig<OperationContext<Id, Path, Tag>>): Client<Ops, OperationContext<Id, Path, Tag>>;
-export declare const client: Client<Ops, OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "createKey" | "exportHistory" | "getAccount" | "getBook" | "getCandles" | "getDescription" | "getEquity" | "getEval" | "getGame" | "getHistory" | "getHistoryAsOf" | "getInstrument" | "getLeaderboard" | "getMe" | "getOrder" | "getOwnEval" | "getPortfolio" | "getQuote" | "getStatus" | "getTrackRecord" | "getTrader" | "getUsage" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listPicks" | "listQuotes" | "listTrackRecordKeys" | "listTrades" | "placeOrder" | "placeOrders" | "previewOrder" | "resetAccount" | "revokeKey" | "rotateKey" | "runBacktest" | "searchInstruments", "/account" | "/account/reset" | "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/backtest" | "/eval" | "/games" | "/games/{ref}" | "/history" | "/history/as_of" | "/history/candles" | "/history/export" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/leaderboard" | "/me" | "/me/eval" | "/openapi.json" | "/organizations" | "/portfolio" | "/portfolio/equity" | "/portfolio/events" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/track-record/keys" | "/traders/{traderId}" | "/traders/{traderId}/picks" | "/traders/{traderId}/track-record" | "/usage", "Backtest" | "History" | "Keys" | "Markets" | "Portfolio" | "Records" | "Service" | "Trading">>;
-export declare const configure: (config: ClientConfig<OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "createKey" | "exportHistory" | "getAccount" | "getBook" | "getCandles" | "getDescription" | "getEquity" | "getEval" | "getGame" | "getHistory" | "getHistoryAsOf" | "getInstrument" | "getLeaderboard" | "getMe" | "getOrder" | "getOwnEval" | "getPortfolio" | "getQuote" | "getStatus" | "getTrackRecord" | "getTrader" | "getUsage" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listPicks" | "listQuotes" | "listTrackRecordKeys" | "listTrades" | "placeOrder" | "placeOrders" | "previewOrder" | "resetAccount" | "revokeKey" | "rotateKey" | "runBacktest" | "searchInstruments", "/account" | "/account/reset" | "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/backtest" | "/eval" | "/games" | "/games/{ref}" | "/history" | "/history/as_of" | "/history/candles" | "/history/export" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/leaderboard" | "/me" | "/me/eval" | "/openapi.json" | "/organizations" | "/portfolio" | "/portfolio/equity" | "/portfolio/events" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/track-record/keys" | "/traders/{traderId}" | "/traders/{traderId}/picks" | "/traders/{traderId}/track-record" | "/usage", "Backtest" | "History" | "Keys" | "Markets" | "Portfolio" | "Records" | "Service" | "Trading">>) => void, use: (...middleware: Middleware<OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "createKey" | "exportHistory" | "getAccount" | "getBook" | "getCandles" | "getDescription" | "getEquity" | "getEval" | "getGame" | "getHistory" | "getHistoryAsOf" | "getInstrument" | "getLeaderboard" | "getMe" | "getOrder" | "getOwnEval" | "getPortfolio" | "getQuote" | "getStatus" | "getTrackRecord" | "getTrader" | "getUsage" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listPicks" | "listQuotes" | "listTrackRecordKeys" | "listTrades" | "placeOrder" | "placeOrders" | "previewOrder" | "resetAccount" | "revokeKey" | "rotateKey" | "runBacktest" | "searchInstruments", "/account" | "/account/reset" | "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/backtest" | "/eval" | "/games" | "/games/{ref}" | "/history" | "/history/as_of" | "/history/candles" | "/history/export" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/leaderboard" | "/me" | "/me/eval" | "/openapi.json" | "/organizations" | "/portfolio" | "/portfolio/equity" | "/portfolio/events" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/track-record/keys" | "/traders/{traderId}" | "/traders/{traderId}/picks" | "/traders/{traderId}/track-record" | "/usage", "Backtest" | "History" | "Keys" | "Markets" | "Portfolio" | "Records" | "Service" | "Trading">>[]) => void;
+export declare const client: Client<Ops, OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "createKey" | "endSession" | "exportHistory" | "getAccount" | "getBook" | "getCandles" | "getDescription" | "getEquity" | "getEval" | "getGame" | "getHistory" | "getHistoryAsOf" | "getInstrument" | "getLeaderboard" | "getMe" | "getOrder" | "getOwnEval" | "getPortfolio" | "getQuote" | "getStatus" | "getTrackRecord" | "getTrader" | "getUsage" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listPicks" | "listQuotes" | "listSessions" | "listTrackRecordKeys" | "listTrades" | "placeOrder" | "placeOrders" | "previewOrder" | "resetAccount" | "revokeKey" | "rotateKey" | "runBacktest" | "searchInstruments", "/account" | "/account/reset" | "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/backtest" | "/eval" | "/games" | "/games/{ref}" | "/history" | "/history/as_of" | "/history/candles" | "/history/export" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/leaderboard" | "/me" | "/me/eval" | "/me/sessions" | "/me/sessions/{id}" | "/openapi.json" | "/organizations" | "/portfolio" | "/portfolio/equity" | "/portfolio/events" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/track-record/keys" | "/traders/{traderId}" | "/traders/{traderId}/picks" | "/traders/{traderId}/track-record" | "/usage", "Backtest" | "History" | "Keys" | "Markets" | "Portfolio" | "Records" | "Service" | "Trading">>;
+export declare const configure: (config: ClientConfig<OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "createKey" | "endSession" | "exportHistory" | "getAccount" | "getBook" | "getCandles" | "getDescription" | "getEquity" | "getEval" | "getGame" | "getHistory" | "getHistoryAsOf" | "getInstrument" | "getLeaderboard" | "getMe" | "getOrder" | "getOwnEval" | "getPortfolio" | "getQuote" | "getStatus" | "getTrackRecord" | "getTrader" | "getUsage" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listPicks" | "listQuotes" | "listSessions" | "listTrackRecordKeys" | "listTrades" | "placeOrder" | "placeOrders" | "previewOrder" | "resetAccount" | "revokeKey" | "rotateKey" | "runBacktest" | "searchInstruments", "/account" | "/account/reset" | "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/backtest" | "/eval" | "/games" | "/games/{ref}" | "/history" | "/history/as_of" | "/history/candles" | "/history/export" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/leaderboard" | "/me" | "/me/eval" | "/me/sessions" | "/me/sessions/{id}" | "/openapi.json" | "/organizations" | "/portfolio" | "/portfolio/equity" | "/portfolio/events" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/track-record/keys" | "/traders/{traderId}" | "/traders/{traderId}/picks" | "/traders/{traderId}/track-record" | "/usage", "Backtest" | "History" | "Keys" | "Markets" | "Portfolio" | "Records" | "Service" | "Trading">>) => void, use: (...middleware: Middleware<OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "createKey" | "endSession" | "exportHistory" | "getAccount" | "getBook" | "getCandles" | "getDescription" | "getEquity" | "getEval" | "getGame" | "getHistory" | "getHistoryAsOf" | "getInstrument" | "getLeaderboard" | "getMe" | "getOrder" | "getOwnEval" | "getPortfolio" | "getQuote" | "getStatus" | "getTrackRecord" | "getTrader" | "getUsage" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listPicks" | "listQuotes" | "listSessions" | "listTrackRecordKeys" | "listTrades" | "placeOrder" | "placeOrders" | "previewOrder" | "resetAccount" | "revokeKey" | "rotateKey" | "runBacktest" | "searchInstruments", "/account" | "/account/reset" | "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/backtest" | "/eval" | "/games" | "/games/{ref}" | "/history" | "/history/as_of" | "/history/candles" | "/history/export" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/leaderboard" | "/me" | "/me/eval" | "/me/sessions" | "/me/sessions/{id}" | "/openapi.json" | "/organizations" | "/portfolio" | "/portfolio/equity" | "/portfolio/events" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/track-record/keys" | "/traders/{traderId}" | "/traders/{traderId}/picks" | "/traders/{traderId}/track-record" | "/usage", "Backtest" | "History" | "Keys" | "Markets" | "Portfolio" | "Records" | "Service" | "Trading">>[]) => void;
 export declare const getStatus: (<Init extends RequestOptions | undefined = undefined>(args?: {
     headers?: GetStatusHeaders;
 } | undefined, init?: Init | undefined) => Promise<EnvelopeResult<Status, {
@@ -8836,6 +9046,27 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
     serviceQuotaReset: number;
+}, Init>>) & OperationMethodIdentity, listSessions: (<Init extends RequestOptions | undefined = undefined>(args?: {
+    headers?: ListSessionsHeaders;
+} | undefined, init?: Init | undefined) => Promise<EnvelopeResult<Sessions, {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+}, Init>>) & OperationMethodIdentity, endSession: (<Init extends RequestOptions | undefined = undefined>(args: {
+    path: EndSessionPath;
+    headers?: EndSessionHeaders;
+}, init?: Init | undefined) => Promise<EnvelopeResult<Sessions, {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
 }, Init>>) & OperationMethodIdentity, listKeys: (<Init extends RequestOptions | undefined = undefined>(args?: {
     headers?: ListKeysHeaders;
 } | undefined, init?: Init | undefined) => Promise<EnvelopeResult<KeyList, {

@@ -34,6 +34,7 @@ const AUTH_ERRORS = {
     status: 403,
     message: 'Session from session_id claim in JWT does not exist',
   },
+  otp_expired: { status: 403, message: 'Email link is invalid or has expired' },
   over_request_rate_limit: { status: 429, message: 'Too many attempts. Try again later.' },
 } as const;
 

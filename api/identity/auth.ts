@@ -1,6 +1,7 @@
 /** Selects the source of sessions: the embedded auth server, or the outside one configured. */
 import type { Config } from '../config.ts';
 import type { Log } from '../log.ts';
+import type { OneTimeCodes } from './one-time-codes.ts';
 import { OutsideAuth } from './outside-auth.ts';
 import type { SessionSource } from './session-access.ts';
 import { SignIn } from './sign-in.ts';
@@ -17,10 +18,12 @@ export async function createAuth(
   { dataDir, outsideAuth, defaultPlan }: Pick<Config, 'dataDir' | 'outsideAuth' | 'defaultPlan'>,
   store: ControlStore,
   log: Log,
+  codes?: OneTimeCodes,
 ): Promise<Auth> {
   if (outsideAuth !== null) {
     return { sessions: new OutsideAuth(outsideAuth, store, log, defaultPlan), signIn: null };
   }
-  const signIn = new SignIn(store, await ensureSigningKey(dataDir, log), log, defaultPlan);
+  const key = await ensureSigningKey(dataDir, log);
+  const signIn = new SignIn(store, key, log, defaultPlan, codes);
   return { sessions: signIn, signIn };
 }

@@ -57,6 +57,12 @@ export class ControlRows<V> {
     return this.#table.keys({ start: key, exclusiveStart: true, limit: max });
   }
 
+  /** The same, backwards: those before `key`, or the last ones. */
+  keysBefore(key: string | null, max: number): string[] {
+    const from = key === null ? {} : { start: key, exclusiveStart: true };
+    return this.#table.keys({ ...from, reverse: true, limit: max });
+  }
+
   /** Changes a row in memory alone. */
   keep(key: string, value: V): void {
     if (!this.has(key)) this.#added.add(key);

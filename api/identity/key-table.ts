@@ -32,6 +32,11 @@ export class KeyTable {
     return this.#rows.values();
   }
 
+  /** Up to `max` keys from before an id, or the newest, without keeping them in memory. */
+  before(id: Uuid | null, max: number): Key[] {
+    return this.#rows.keysBefore(id, max).flatMap((key) => this.#rows.peek(key) ?? []);
+  }
+
   /** A user's keys, whatever their status, the oldest first. */
   of(userId: Uuid): Key[] {
     return [...this.#indexes.keyOwners.of(userId)].map((id) => this.#indexed(id, 'keyOwners'));

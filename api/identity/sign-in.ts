@@ -1,7 +1,7 @@
 /**
  * The embedded auth server: sign-up, sign-in, refresh, sign-out, password change, guests. A guest
  * is a session without a user: it has no account, plan or keys, and leaves nothing when it ends.
- * Rules I30, I33 to I40 (api/RULES.md).
+ * Rules I30, I33 to I40, I44 (api/RULES.md).
  */
 import { type EpochMs, isoOf, type Uuid } from '../../engine/rules/units.ts';
 import type { Log } from '../log.ts';
@@ -14,6 +14,7 @@ import {
 } from './access-token.ts';
 import { Attempts } from './attempts.ts';
 import { AuthError } from './auth-errors.ts';
+import { OneTimeCodes } from './one-time-codes.ts';
 import { PasswordTries, refuseExcess } from './password-tries.ts';
 import { hashPassword, matchesPassword, PASSWORD_CHARACTERS_MIN } from './passwords.ts';
 import type { Person, SessionSource } from './session-access.ts';
@@ -38,18 +39,27 @@ export class SignIn implements SessionSource {
   readonly #key: SigningKey;
   readonly #log: Log;
   readonly #plan: Plan;
+  readonly #codes: OneTimeCodes;
   readonly #tries = new PasswordTries();
+  readonly #codeTries = new PasswordTries();
   readonly #signUps = new Attempts(SIGN_UPS_OF_ADDRESS_MAX, WINDOW_MS);
   readonly #refreshes = new Attempts(REFRESHES_OF_ADDRESS_MAX, WINDOW_MS);
   /** `iss` of the tokens: the URL of this server's /auth/v1, known once it listens. */
   issuer = '';
 
   /** `plan`: of new users. */
-  constructor(store: ControlStore, key: SigningKey, log: Log, plan: Plan) {
+  constructor(
+    store: ControlStore,
+    key: SigningKey,
+    log: Log,
+    plan: Plan,
+    codes = new OneTimeCodes(),
+  ) {
     this.#store = store;
     this.#key = key;
     this.#log = log;
     this.#plan = plan;
+    this.#codes = codes;
   }
 
   /** `{keys}`: the keys that verify access tokens. */
@@ -88,6 +98,18 @@ export class SignIn implements SessionSource {
     });
     const user = this.#store.userByEmail(email);
     if (!isRight || user === undefined) throw new AuthError('invalid_credentials');
+    return this.#begin({ userId: user.id, isGuest: false }, Date.now());
+  }
+
+  /**
+   * A session for a one-time code. A code has no account name, so that wrong ones count as those of
+   * the caller's address.
+   */
+  async withCode(code: string, address: string): Promise<object> {
+    await this.#codeTries.run(address, address, async () => this.#codes.has(code, Date.now()));
+    // Of two who send it at once, one comes first.
+    const user = this.#store.users.get(this.#codes.take(code, Date.now()) ?? '');
+    if (user === undefined) throw new AuthError('otp_expired');
     return this.#begin({ userId: user.id, isGuest: false }, Date.now());
   }
 

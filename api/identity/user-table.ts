@@ -38,6 +38,11 @@ export class UserTable {
     return this.#rows.keysBehind(id, max).flatMap((key) => this.#rows.peek(key) ?? []);
   }
 
+  /** Up to `max` users from before an id, or the newest, without keeping them in memory. */
+  before(id: Uuid | null, max: number): User[] {
+    return this.#rows.keysBefore(id, max).flatMap((key) => this.#rows.peek(key) ?? []);
+  }
+
   /** The user with that display name, ignoring case. */
   byName(name: string): User | undefined {
     const key = nameKey(name);

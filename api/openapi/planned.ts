@@ -10,6 +10,8 @@ export const PLANNED: Readonly<Record<string, readonly string[]>> = {
     'GET /openapi.json',
     'GET /me',
     'PATCH /me',
+    'GET /me/sessions',
+    'DELETE /me/sessions/{id}',
     'GET /usage',
     'GET /organizations',
   ],

@@ -1,6 +1,6 @@
 /**
- * /auth/v1: the subset of GoTrue that its client libraries need to sign in. Rules I30, I40
- * (api/RULES.md).
+ * /auth/v1: the subset of GoTrue that its client libraries need to sign in. Rules I30, I40,
+ * I44 (api/RULES.md).
  */
 import { credentialHeader } from '../credential-header.ts';
 import type { Exchange } from '../exchange.ts';
@@ -17,11 +17,13 @@ import {
   NoAnswer,
   readCredentialsBody,
   readUserChangeBody,
+  readVerifyBody,
   SignOutQuery,
   SignUpQuery,
   TokenQuery,
   type UserChangeBody,
   UserChangeQuery,
+  type VerifyBody,
 } from '../schemas/auth.ts';
 import { NoQuery } from '../schemas/common.ts';
 
@@ -34,7 +36,9 @@ export function visitorOf(exchange: Exchange): Visitor {
 }
 
 export function authRoutes(signIn: SignIn): Route<Visitor>[] {
-  return [signUp, newTokens, getUser, putUser, signOut, getJwks].map((route) => route(signIn));
+  return [signUp, newTokens, verify, getUser, putUser, signOut, getJwks].map((route) =>
+    route(signIn),
+  );
 }
 
 function signUp(signIn: SignIn): Route<Visitor> {
@@ -68,6 +72,18 @@ function newTokens(signIn: SignIn): Route<Visitor> {
       if (phone !== '') throw new AuthError('phone_provider_disabled');
       return JSON.stringify(await signIn.withPassword({ email, password }, address));
     },
+  });
+}
+
+function verify(signIn: SignIn): Route<Visitor> {
+  return visited({
+    method: 'POST',
+    path: '/verify',
+    query: SignUpQuery,
+    response: AuthSessionAnswer,
+    readBody: readVerifyBody,
+    run: async ({ caller: { address }, body }) =>
+      JSON.stringify(await signIn.withCode(codeIn(body), address)),
   });
 }
 
@@ -123,13 +139,31 @@ async function changeUser(signIn: SignIn, caller: Visitor, body: UserChangeBody)
   const token = tokenOf(caller);
   if (phone !== '') throw new AuthError('phone_provider_disabled');
   if (email !== '') {
-    throw new AuthError('validation_failed', {
-      message: 'email: an address cannot be changed here',
-    });
+    throw unusable('email: an address cannot be changed here');
   }
   if (password === undefined) return await signIn.user(token);
   const change = { password, currentPassword: currentPassword === '' ? null : currentPassword };
   return await signIn.changePassword(token, change, caller.address);
+}
+
+/** The types of a code that signs in, in GoTrue's older and newer words. */
+const CODE_TYPES = ['magiclink', 'email'];
+
+/** The code of a link. No code is ever sent by mail or phone, to be typed beside an address. */
+function codeIn({ type = '', token = '', token_hash: hash = '', ...to }: VerifyBody): string {
+  const { email = '', phone = '' } = to;
+  if (type === '') throw unusable('Verify requires a verification type');
+  if ((token === '') === (hash === '')) {
+    throw unusable('Verify requires either a token or a token hash');
+  }
+  if (phone !== '') throw new AuthError('phone_provider_disabled');
+  if (token !== '' || !CODE_TYPES.includes(type)) throw new AuthError('otp_expired');
+  if (email !== '') throw unusable('Only the token_hash and type should be provided');
+  return hash;
+}
+
+function unusable(message: string): AuthError {
+  return new AuthError('validation_failed', { message });
 }
 
 function tokenOf({ accessToken }: Visitor): string {
@@ -139,7 +173,5 @@ function tokenOf({ accessToken }: Visitor): string {
 
 function addressIn({ email = '' }: CredentialsBody): string {
   if (isEmail(email)) return email;
-  throw new AuthError('validation_failed', {
-    message: 'Unable to validate email address: invalid format',
-  });
+  throw unusable('Unable to validate email address: invalid format');
 }

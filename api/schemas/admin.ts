@@ -2,7 +2,17 @@
 import { Type } from '@sinclair/typebox';
 import { CONNECTION_STATES } from '../../feeds/connection-status.ts';
 import { ExecutionVenueSchema } from '../identity/venue-keys.ts';
-import { Count, DateTime, nullable, oneOf, strict, Uuid, VenueSchema } from './common.ts';
+import {
+  Count,
+  DateTime,
+  limitOf,
+  NextCursor,
+  nullable,
+  oneOf,
+  strict,
+  Uuid,
+  VenueSchema,
+} from './common.ts';
 import {
   PlanSchema,
   RequestLimitsSchema,
@@ -121,6 +131,73 @@ export const FeedsAnswer = strict({
   ),
 });
 
+const Ms = Type.Number({ minimum: 0 });
+export const ShardsAnswer = strict({
+  shards: Type.Array(
+    strict({
+      shard: Count,
+      state: oneOf(['opening', 'open', 'restarting', 'closed']),
+      /** Why it places no orders now, or that it fails again and again. */
+      problem: nullable(Type.String()),
+      /** Number of the last fact in its log; null: the shard was not open since the start. */
+      lastFact: nullable(Count),
+      logBytes: nullable(Count),
+      /** That a start would replay. */
+      factsSinceCheckpoint: nullable(Count),
+      /** On the engine's clock; null: there is no checkpoint yet. */
+      checkpointAt: nullable(DateTime),
+      checkpointAgeMs: nullable(Count),
+      /** Batches that wrote to the log within the last minutes, and their time until they were on disk. */
+      batches: strict({
+        minutes: Count,
+        count: Count,
+        p50Ms: nullable(Ms),
+        p99Ms: nullable(Ms),
+      }),
+      /** Requests that wait or are in flight, and how many may. */
+      queued: Count,
+      queuedMax: Count,
+      lastFailure: nullable(strict({ at: DateTime, reason: Type.String() })),
+    }),
+  ),
+});
+
+export const ProblemsAnswer = strict({
+  /** As in `/healthz`. */
+  problems: Type.Array(Type.String()),
+  /** The last warnings and errors of the log since the start, the latest first. */
+  log: Type.Array(
+    strict({
+      at: DateTime,
+      /** Equal lines count as one. */
+      times: Count,
+      firstAt: DateTime,
+      level: oneOf(['warn', 'error']),
+      message: Type.String(),
+      details: Type.Record(Type.String(), Type.String()),
+    }),
+  ),
+});
+
+/** Rule O20 (api/RULES.md). */
+const PAGE = {
+  limit: limitOf(500, 50),
+  /** The id of a row. */
+  cursor: Type.Optional(
+    Type.String({
+      pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$',
+      description: 'the nextCursor of the page before',
+    }),
+  ),
+};
+export const UsersQuery = strict({
+  ...PAGE,
+  search: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 254, description: '1 to 254 characters' }),
+  ),
+});
+export const KeysQuery = strict({ ...PAGE, userId: Type.Optional(Uuid) });
+
 const AdminUser = strict({
   id: Uuid,
   displayName: nullable(Type.String()),
@@ -133,7 +210,7 @@ const AdminUser = strict({
   createdAt: DateTime,
 });
 export const AdminUserAnswer = strict({ user: AdminUser });
-export const AdminUsersAnswer = strict({ users: Type.Array(AdminUser) });
+export const AdminUsersAnswer = strict({ users: Type.Array(AdminUser), nextCursor: NextCursor });
 
 const AdminKey = strict({
   id: Uuid,
@@ -151,7 +228,7 @@ const AdminKey = strict({
   rotatedAt: nullable(DateTime),
 });
 export const AdminKeyAnswer = strict({ key: AdminKey });
-export const AdminKeysAnswer = strict({ keys: Type.Array(AdminKey) });
+export const AdminKeysAnswer = strict({ keys: Type.Array(AdminKey), nextCursor: NextCursor });
 export const AdminNewKeyAnswer = strict({
   key: AdminKey,
   token: Type.String({ pattern: '^svc_sk_[A-Za-z0-9_-]{43}$' }),

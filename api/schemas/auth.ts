@@ -1,6 +1,6 @@
 /**
  * Wire schemas of /auth/v1. Fields that GoTrue's clients send and this server ignores are allowed.
- * Rules I30, I40 (api/RULES.md).
+ * Rules I30, I40, I44 (api/RULES.md).
  */
 import { type Static, Type } from '@sinclair/typebox';
 import { bodyReader, optionalBody } from '../validation.ts';
@@ -28,6 +28,17 @@ const CredentialsSchema = Type.Object({
 export type CredentialsBody = Static<typeof CredentialsSchema>;
 /** A request without a body signs up a guest. Rule I30 (api/RULES.md). */
 export const readCredentialsBody = optionalBody(bodyReader(CredentialsSchema));
+
+/** Rule I44 (api/RULES.md). */
+const VerifySchema = Type.Object({
+  type: Text,
+  token_hash: Text,
+  token: Text,
+  email: Text,
+  phone: Text,
+});
+export type VerifyBody = Static<typeof VerifySchema>;
+export const readVerifyBody = bodyReader(VerifySchema);
 
 /** The fields that people can change of themselves. Rule I40 (api/RULES.md). */
 const UserChangeSchema = Type.Object({

@@ -1,7 +1,7 @@
 /** Examples of each resource in the API description. Types and a test check them. */
 import type { Static } from '@sinclair/typebox';
 import type { EquityAnswer } from './equity.ts';
-import type { KeyAnswer, OrganizationsAnswer } from './identity.ts';
+import type { KeyAnswer, OrganizationsAnswer, SessionsAnswer } from './identity.ts';
 import type { Game, Instrument, Quote } from './markets.ts';
 import type { Account, Order, PortfolioAnswer, Trade } from './trading.ts';
 
@@ -127,6 +127,13 @@ export const KEY: Static<typeof KeyAnswer>['key'] = {
   rotatedFrom: null,
   rotatedAt: null,
   requestsThisMonth: 0,
+};
+
+export const SESSION: Static<typeof SessionsAnswer>['sessions'][number] = {
+  id: '019aa4c0-8b00-7c52-9f17-2a6d4e8b3c91',
+  createdAt: AT,
+  lastUsedAt: AT,
+  current: true,
 };
 
 export const ROTATED_KEY: Static<typeof KeyAnswer>['key'] = {

@@ -238,6 +238,32 @@ export const UsageAnswer = strict(
   { title: 'Usage' },
 );
 
+/** The `{id}` of a path. */
+export const SessionId = described(Uuid, 'Id of the session, in either case.');
+
+/** Rule I45 (api/RULES.md). */
+export const SessionsAnswer = strict(
+  {
+    sessions: Type.Array(
+      strict(
+        {
+          id: Uuid,
+          createdAt: described(DateTime, 'The sign-in.'),
+          lastUsedAt: described(
+            DateTime,
+            'When its tokens were last renewed, as a client in use does every hour.',
+          ),
+          current: Type.Boolean({ description: 'Whether it is the one that asks.' }),
+        },
+        { title: 'Session' },
+      ),
+    ),
+    count: Count,
+    mode: Mode,
+  },
+  { title: 'Sessions' },
+);
+
 /** PATCH /me. */
 export const ProfileAnswer = strict(
   {

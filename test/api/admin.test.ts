@@ -32,6 +32,8 @@ const ADMIN_ROUTES: [method: string, path: string, body?: object][] = [
   ['POST', '/admin/adjustments', { userId: '0195d3a0-0000-7000-8000-000000000001', dollars: 1 }],
   ['GET', '/admin/audit'],
   ['GET', '/admin/feeds'],
+  ['GET', '/admin/shards'],
+  ['GET', '/admin/problems'],
 ];
 
 test('O1, admin port: every /admin route needs the admin token', async (t) => {
@@ -180,7 +182,7 @@ test('O6, admin user: created, changed, listed', async (t) => {
   const changed = await api.admin('PATCH', `/admin/users/${user.id}`, { body: { plan: 'none' } });
   t.deepEqual(changed.json.user, { ...user, plan: 'none' });
   const { users } = (await api.admin('GET', '/admin/users')).json;
-  t.deepEqual(users.at(-1), changed.json.user);
+  t.deepEqual(users[0], changed.json.user);
 
   const refusals: [body: object, message: string][] = [
     [{}, 'email is required'],

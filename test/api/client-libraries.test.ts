@@ -118,6 +118,19 @@ for (const [library, clientOf] of Object.entries(LIBRARIES)) {
     t.is((await clientOf(api).signInWithPassword(anew)).error, null);
   });
 
+  test(`I44, POST /auth/v1/verify: ${library} signs in by a one-time code`, async (t) => {
+    const api = await startApi(t);
+    const code = api.deps.oneTimeCodes.issue(api.user.id, Date.now());
+    const client = clientOf(api);
+    const { data, error } = await client.verifyOtp({ token_hash: code, type: 'magiclink' });
+    t.is(error, null);
+    t.is(data.user?.id, api.user.id);
+    t.is((await client.getUser()).data.user?.email, api.user.email!);
+    t.is((await client.refreshSession()).error, null);
+    const again = await clientOf(api).verifyOtp({ token_hash: code, type: 'email' });
+    isError(t, again.error, 403, 'otp_expired');
+  });
+
   test(`I36: ${library} signs in a guest, without a user or keys`, async (t) => {
     const api = await startApi(t);
     const users = [...api.store.users.values()].length;

@@ -120,6 +120,10 @@ export class CoreEngine implements Engine {
   troubles(): string[] {
     return [];
   }
+
+  statuses(): never[] {
+    return [];
+  }
 }
 
 function newCore(): MemoryEngine {

@@ -72,6 +72,7 @@ export const REQUESTS: Record<string, { path?: string; body?: object }> = {
   createKey: { body: {} },
   rotateKey: { path: `/api_keys/${SOME_ID}/rotate`, body: {} },
   revokeKey: { path: `/api_keys/${SOME_ID}` },
+  endSession: { path: `/me/sessions/${SOME_ID}` },
 };
 
 let others = 0;
@@ -247,6 +248,7 @@ export const OWN: Record<string, { [error in ErrorCode | '503 internal_error']?:
     },
   },
   revokeKey: { key_not_found: (scenario) => ask(scenario) },
+  endSession: { session_not_found: (scenario) => ask(scenario) },
   cancelOrder: {
     order_not_found: (scenario) => ask(scenario),
     already_closed: async (scenario) => {
@@ -337,10 +339,8 @@ async function limitedTo({ api }: Scenario, perMinute: number, perMonth: number)
 /** At an outside auth server that does not answer. */
 async function whileAuthIsAway(scenario: Scenario): Promise<Answer> {
   const issuer = 'https://auth.example/auth/v1';
-  const env = {
-    PAPERBOOK_AUTH_JWKS_URL: 'http://127.0.0.1:1/jwks.json',
-    PAPERBOOK_AUTH_ISSUER: issuer,
-  };
+  const url = 'http://127.0.0.1:1/jwks.json';
+  const env = { PAPERBOOK_AUTH_JWKS_URL: url, PAPERBOOK_AUTH_ISSUER: issuer };
   const { privateKey } = await generateKeyPair('ES256');
   const token = await new SignJWT({ sub: SOME_ID, iss: issuer })
     .setProtectedHeader({ alg: 'ES256', kid: 'k1' })

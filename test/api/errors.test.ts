@@ -22,6 +22,7 @@ const CODES_BY_STATUS: Record<number, ErrorCode[]> = {
     'route_not_found',
     'market_not_found',
     'key_not_found',
+    'session_not_found',
     'trader_not_found',
     'account_not_found',
     'instrument_not_found',

@@ -24,6 +24,7 @@ import { REJECTIONS } from '../../engine/rules/rejections.ts';
 import type { EngineBusy } from '../../engine/shard/busy.ts';
 import { isCommand } from '../../engine/shard/message-kinds.ts';
 import type { Waiter } from '../../engine/shard/outbox.ts';
+import type { ShardStatus } from '../../engine/shard/shard-status.ts';
 import { tradeUseOf } from '../../engine/shard/trade-use.ts';
 import { quoteTick } from '../engine/fixtures.ts';
 import { createMemoryEngine, type MemoryEngine } from '../engine/memory-engine.ts';
@@ -42,6 +43,7 @@ export class FakeEngine implements Engine {
   readonly broadcasts: SetSwitches[] = [];
   currentState: EngineState = 'ready';
   currentTroubles: string[] = [];
+  currentStatuses: ShardStatus[] = [];
   reply: (request: EngineRequest) => Promise<Reply> = async (request) => this.#answer(request);
   replyQuote: (instrumentId: string, kind: QuoteKind) => Promise<Reply> = async (
     instrumentId,
@@ -172,6 +174,10 @@ export class FakeEngine implements Engine {
 
   troubles(): string[] {
     return this.currentTroubles;
+  }
+
+  statuses(): ShardStatus[] {
+    return this.currentStatuses;
   }
 }
 

@@ -3,6 +3,7 @@
  * second account. What is there must look like what is not, and nothing of it may change.
  */
 import test from 'ava';
+import { decodeJwt } from 'jose';
 import { apiRoutes } from '../../api/api-routes.ts';
 import { BACKTEST_BODY_EXAMPLE } from '../../api/schemas/backtest.ts';
 import { request as ask, type Json } from '../process/client.ts';
@@ -12,7 +13,7 @@ import { startWhole, type WholeServer } from './whole-server.ts';
 type Person = {
   key: string;
   session: string;
-  ids: Record<'order' | 'trade' | 'key' | 'user' | 'organization', string>;
+  ids: Record<'order' | 'trade' | 'key' | 'user' | 'organization' | 'session', string>;
   /** That continue after the newest of them. */
   cursors: Record<'orders' | 'trades', string>;
 };
@@ -48,6 +49,8 @@ const PROBES: Record<string, Probe> = {
   'GET /usage': own('key'),
   'GET /organizations': own('key'),
   'PATCH /me': own('session', { body: () => ({ displayName: 'Mallory', private: false }) }),
+  'GET /me/sessions': own('session'),
+  'DELETE /me/sessions/{id}': named('session', '404 session_not_found'),
   'GET /api_keys': own('session'),
   'POST /api_keys': own('session', { body: () => ({ label: 'own' }) }),
   'POST /api_keys/{id}/rotate': named('session', '404 key_not_found', () => ({ graceHours: 0 })),
@@ -220,6 +223,7 @@ async function newPerson(server: WholeServer, name: string): Promise<Person> {
       key: key.id,
       user: user.id,
       organization: organization.id,
+      session: decodeJwt<{ session_id: string }>(session).session_id,
     },
     cursors: { orders: await cursorOf('orders'), trades: await cursorOf('trades') },
   };
@@ -283,6 +287,7 @@ async function stateOf(server: WholeServer, person: Person): Promise<string[]> {
   }
   const me = JSON.parse((await answerOf(server, person.key, 'GET', '/me')).slice(4));
   state.push(JSON.stringify(me.user), JSON.stringify(me.key));
+  state.push(await answerOf(server, person.session, 'GET', '/me/sessions'));
   state.push(keys.replaceAll(/"requestsThisMonth":\d+/g, ''));
   return state;
 }

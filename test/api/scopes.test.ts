@@ -15,6 +15,7 @@ const SCOPES: Scope[] = [
 const GRANTS: [route: RegExp, scope: Scope | null | 'session'][] = [
   [/^\S+ \/api_keys/, 'session'],
   [/^PATCH \/me$/, 'session'],
+  [/^(GET|DELETE) \/me\/sessions/, 'session'],
   [/^POST \/account\/reset$/, 'session'],
   [/^GET \/(me|usage|organizations|stream)$/, null],
   [/^GET \/(instruments|games|quotes|history)/, 'markets:read'],

@@ -13,6 +13,8 @@ test('A21, I6, I7, I20: where sessions call a key is refused', async (t) => {
     ['POST', `/api_keys/${id}/rotate`],
     ['DELETE', `/api_keys/${id}`],
     ['PATCH', '/me'],
+    ['GET', '/me/sessions'],
+    ['DELETE', `/me/sessions/${id}`],
   ];
   for (const [method, path] of routes) {
     const asked = (headers: Record<string, string>) =>

@@ -22,6 +22,7 @@ import type { Engine } from '../../api/engine.ts';
 import type { HistorySource } from '../../api/history-source.ts';
 import { signAccessToken } from '../../api/identity/access-token.ts';
 import { type KeyInput, newKey } from '../../api/identity/keys.ts';
+import { OneTimeCodes } from '../../api/identity/one-time-codes.ts';
 import { newSession } from '../../api/identity/sessions.ts';
 import { SignIn } from '../../api/identity/sign-in.ts';
 import { ensureSigningKey } from '../../api/identity/signing-key.ts';
@@ -32,6 +33,7 @@ import { RequestMeter } from '../../api/limits/request-meter.ts';
 import type { Log } from '../../api/log.ts';
 import { Metrics } from '../../api/metrics.ts';
 import { operatorResults } from '../../api/operator-results.ts';
+import { RecentLines } from '../../api/recent-lines.ts';
 import type { Route } from '../../api/route.ts';
 import { createRouter } from '../../api/router.ts';
 import { authRoutes } from '../../api/routes/auth.ts';
@@ -133,6 +135,12 @@ const NO_PLAYBACK: Playback = {
   close() {},
 };
 
+/** What a server has in memory alone. */
+function inMemory(log: Log): Pick<Deps, 'log' | 'recentLines' | 'oneTimeCodes'> {
+  const recentLines = new RecentLines(log);
+  return { log: recentLines, recentLines, oneTimeCodes: new OneTimeCodes() };
+}
+
 /** Runs it at the first call; later ones get what came of it. */
 function once(run: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | null = null;
@@ -186,7 +194,7 @@ export async function startApi(t: ExecutionContext, options: Options = {}): Prom
     }),
     history: options.history ?? embeddedHistory(recorder, () => catalogNow),
     backtest: options.backtest ?? { kind: 'off' },
-    log: logInto(t, log),
+    ...inMemory(logInto(t, log)),
     config,
     identity: store,
     organizations: createOrganizations(config, store, logInto(t, log)),

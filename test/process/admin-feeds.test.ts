@@ -1,4 +1,4 @@
-/** `paperbook admin feeds`, `settle` and `adjust` as they are typed. */
+/** `paperbook admin feeds`, `shards`, `problems`, `settle`, `adjust` and lists, as they are typed. */
 import test from 'ava';
 import { startSimulator } from '../../feeds/simulator/server.ts';
 import { runHere } from './run-here.ts';
@@ -71,6 +71,55 @@ test.serial('O12, O13: admin settle and adjust, and what they refuse', async (t)
   }
 });
 
+test.serial('O18, O19: admin shards and problems are tables, or JSON', async (t) => {
+  const { dataDir, adminUrl } = await startFor(t, 'serve', {
+    env: {
+      PAPERBOOK_SHARDS: '2',
+      PAPERBOOK_FEEDS: JSON.stringify([
+        { venue: 'venue_b', adapter: 'native', url: 'ws://127.0.0.1:9/feed' },
+      ]),
+    },
+  });
+  const admin = async (...args: string[]) =>
+    (await runHere(['admin', ...args, '--data-dir', dataDir, '--admin-url', adminUrl])).stdout;
+  const shards = (await admin('shards')).split('\n');
+  t.regex(
+    shards[0]!,
+    /^SHARD +STATE +FACTS +LOG MB +TO REPLAY +P50 MS +P99 MS +QUEUED +CHECKPOINT/,
+  );
+  t.regex(shards[1]!, /^ +0 +open +\d+ +[\d.]+ +\d+ +[\d.-]+ +[\d.-]+ +0 +- +- +-$/);
+  t.is(shards.length, 4);
+  t.is(JSON.parse(await admin('shards', '--json')).shards.length, 2);
+  const problems = await eventually('a warning of the feed', async () => {
+    const text = await admin('problems');
+    return /warn +venue connection/.test(text) ? text : null;
+  });
+  t.regex(problems, /^WRONG NOW\n[\s\S]*\nAT +TIMES +LEVEL +MESSAGE +DETAILS\n/);
+  const { log } = JSON.parse(await admin('problems', '--json'));
+  t.true(log.some(({ level }: { level: string }) => level === 'warn'));
+});
+
+test.serial('O20: admin user list and key list print pages, and find users', async (t) => {
+  const { dataDir, adminUrl } = await startFor(t, 'serve');
+  const admin = (...args: string[]) =>
+    runHere(['admin', ...args, '--data-dir', dataDir, '--admin-url', adminUrl]);
+  const names = ['ann', 'bob', 'cat'];
+  for (const name of names) await admin('user', 'create', '--email', `${name}@example.com`);
+  const first = await admin('user', 'list', '--limit', '2');
+  t.regex(first.stdout, /cat@example.com[\s\S]*bob@example.com/);
+  t.notRegex(first.stdout, /ann@example.com/);
+  const [, cursor] = /^more with --cursor (\S+), or --all\n$/.exec(first.stderr)!;
+  const second = await admin('user', 'list', '--limit', '2', '--cursor', cursor!);
+  t.regex(second.stdout, /ann@example.com/);
+  t.is(second.stderr, '');
+  const all = JSON.parse((await admin('user', 'list', '--all', '--limit', '1', '--json')).stdout);
+  t.deepEqual([all.users.length, all.nextCursor], [3, null]);
+  const found = JSON.parse((await admin('user', 'list', '--search', 'BOB', '--json')).stdout);
+  t.is(found.users.length, 1);
+  await admin('key', 'create', '--user', found.users[0].id, '--label', 'bot');
+  t.regex((await admin('key', 'list', '--user', found.users[0].id)).stdout, / bot /);
+});
+
 test.serial('O6, O7, U12: lists are tables without --json, no wider than a terminal', async (t) => {
   const feed = {
     venue: 'venue_b',
@@ -101,7 +150,14 @@ test.serial('O6, O7, U12: lists are tables without --json, no wider than a termi
   const label = 'Northumberland Wanderers and District Association Club';
   await admin('key', 'create', '--user', user.id, '--label', label);
   await admin('org', 'create', '--slug', 'northumberland-wanderers', '--name', label);
-  for (const args of [['user', 'list'], ['key', 'list'], ['org', 'list'], ['feeds']]) {
+  for (const args of [
+    ['user', 'list'],
+    ['key', 'list'],
+    ['org', 'list'],
+    ['feeds'],
+    ['shards'],
+    ['problems'],
+  ]) {
     const table = await onTerminal(() => admin(...args));
     t.not(table, '');
     for (const line of table.split('\n')) t.true(line.length <= 80, `${args.join(' ')}: ${line}`);

@@ -1,6 +1,6 @@
 /** The newcomer's path: the demo, the lines it prints, Ctrl-C, and starting again. */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
 import { allRows, ask, centsOf, type Json, request } from './client.ts';
@@ -56,6 +56,42 @@ curlTest('U2, paperbook demo: the curl lines work as printed', async (t) => {
   t.like(sell, { status: 'executed', action: 'sell', replayed: false });
   t.like(sell.trade, { status: 'closed', closeReason: 'sold' });
   t.is(centsOf(sell.trade.pnlDollars), 10 * sell.fillPriceCents - 10 * sell.trade.entryCents);
+});
+
+test.serial(
+  'U2, I44: the demo prints first a link that opens the page signed in, once',
+  async (t) => {
+    const { command, baseUrl, dataDir } = await startFor(t, 'demo');
+    const { stdout } = command.output;
+    const [link] = stdout.match(/http\S+/)!;
+    const [, page, code] = /^(http:.*\/)#\/enter\/([\w-]{43})$/.exec(link)!;
+    t.is(page, new URL('/', baseUrl).href);
+    const verifyUrl = new URL('/auth/v1/verify', baseUrl).href;
+    const enter = () => request('none', 'POST', verifyUrl, { type: 'magiclink', token_hash: code });
+    const { status, body } = await enter();
+    t.is(status, 200);
+    t.is(body.user.email, 'demo@paperbook.local');
+    const { user } = await ask(body.access_token, 'GET', `${baseUrl}/me`);
+    t.is(user.id, body.user.id);
+    const again = await enter();
+    t.deepEqual([again.status, again.body.error_code], [403, 'otp_expired']);
+    t.is((await command.end('SIGINT')).stderr, '');
+    for (const name of readdirSync(dataDir, { recursive: true, encoding: 'utf8' })) {
+      const file = path.join(dataDir, name);
+      if (statSync(file).isFile()) t.false(readFileSync(file).includes(code!), name);
+    }
+  },
+);
+
+test.serial('U2, I42: with an outside auth server the link has no code', async (t) => {
+  const { command } = await startFor(t, 'demo', {
+    env: {
+      PAPERBOOK_AUTH_JWKS_URL: 'http://127.0.0.1:9/jwks.json',
+      PAPERBOOK_AUTH_ISSUER: 'https://auth.example',
+    },
+  });
+  t.regex(command.output.stdout, /^ {2}Page +http:\/\/127\.0\.0\.1:\d+\/$/m);
+  t.false(command.output.stdout.includes('/enter/'));
 });
 
 test.serial(

@@ -452,6 +452,7 @@ ErrorCode: TypeAlias = Literal[
     "trader_not_found",
     "account_not_found",
     "key_not_found",
+    "session_not_found",
     "trade_not_found",
     "order_not_found",
     "method_not_allowed",
