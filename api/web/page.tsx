@@ -1,6 +1,7 @@
 /** The entry of the page. */
 import { render } from 'preact';
 import { App } from './app.tsx';
+import { startEntryLink, takeEntryCode } from './state/entry-link.ts';
 import { startLive } from './state/live.ts';
 import { startMarkets } from './state/markets.ts';
 import { report } from './state/problems.ts';
@@ -8,8 +9,10 @@ import { startRoute } from './state/route.ts';
 import { startSession } from './state/session.ts';
 
 addEventListener('unhandledrejection', ({ reason }) => report(reason));
+const code = takeEntryCode();
 startRoute();
+startEntryLink();
 startMarkets();
 startLive();
 render(<App />, document.getElementById('page')!);
-void startSession();
+void startSession(code);

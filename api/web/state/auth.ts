@@ -18,6 +18,19 @@ export async function passwordCall(email: string, password: string): Promise<Sig
   return (await post('token?grant_type=password', { email, password })) as Signed;
 }
 
+/** @param code of a link */
+export async function codeCall(code: string): Promise<Signed> {
+  try {
+    return (await post('verify', { type: 'magiclink', token_hash: code })) as Signed;
+  } catch (error) {
+    if (!(error instanceof CallError) || error.code !== 'otp_expired') throw error;
+    throw new CallError(
+      'This link was used before, or is more than ten minutes old. Sign in, or start the demo anew for another link.',
+      error,
+    );
+  }
+}
+
 export async function refreshCall(refreshToken: string): Promise<Signed> {
   return (await post('token?grant_type=refresh_token', { refresh_token: refreshToken })) as Signed;
 }

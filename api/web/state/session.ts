@@ -1,6 +1,13 @@
 /** Who is signed in: one session for all tabs, renewed before it ends. */
 import { signal } from '@preact/signals';
-import { passwordCall, refreshCall, type Signed, signOutCall, signUpCall } from './auth.ts';
+import {
+  codeCall,
+  passwordCall,
+  refreshCall,
+  type Signed,
+  signOutCall,
+  signUpCall,
+} from './auth.ts';
 import { CallError } from './call-error.ts';
 import { report } from './problems.ts';
 import { accessToken, forget, keep, readKept, STORED } from './tokens.ts';
@@ -25,8 +32,10 @@ const NO_GUESTS = 'This is the session of a guest, and guests have no account. S
 let timer: number | undefined;
 let renewing: Promise<boolean> | null = null;
 
-/** Goes on with the session of the last visit, where there is one. */
-export async function startSession(): Promise<void> {
+/**
+ * Signs in by the code of a link, else goes on with the session of the last visit, where there is one.
+ */
+export async function startSession(code: string | null): Promise<void> {
   addEventListener('storage', ({ key }) => {
     if (key === STORED) followOtherTab();
   });
@@ -34,6 +43,7 @@ export async function startSession(): Promise<void> {
   document.addEventListener('visibilitychange', () => {
     if (document.visibilityState === 'visible') renewWhenDue();
   });
+  if (code !== null && (await enterByCode(code))) return;
   const kept = readKept();
   if (kept === null) {
     // Another page of this origin may have signed somebody in.
@@ -55,6 +65,17 @@ export async function signUp(email: string, password: string): Promise<void> {
 
 export async function signIn(email: string, password: string): Promise<void> {
   take(await passwordCall(email, password));
+}
+
+/** False: it was refused, which the page says, and whoever was signed in still is. */
+export async function enterByCode(code: string): Promise<boolean> {
+  try {
+    take(await codeCall(code));
+    return true;
+  } catch (error) {
+    report(error);
+    return false;
+  }
 }
 
 /** @param everywhere all sessions of the person, and not this one alone */
