@@ -126,11 +126,13 @@ export class InstrumentIndex {
 }
 
 function textBesideLabel({ instrument, game }: InstrumentEntry): string {
-  const { oppositeLabel, yesMeans, league, marketType, subject, slug } = instrument;
+  const { oppositeLabel, yesMeans, league, marketType, subject, slug, listings } = instrument;
   const teams = [subject, game?.game.home, game?.game.away].flatMap((team) => {
     return team == null ? [] : [team.code, team.name];
   });
-  return [oppositeLabel, yesMeans, league, marketType, slug, ...teams].join(' ');
+  // A winner's are the names of its teams. Rule K29 (feeds/FORMATS.md).
+  const sideLabels = subject === null ? listings.map(({ sideLabel }) => sideLabel) : [];
+  return [oppositeLabel, yesMeans, league, marketType, slug, ...teams, ...sideLabels].join(' ');
 }
 
 function wordsOf(text: string): string[] {

@@ -1,7 +1,8 @@
 /**
  * What discovery finds in a venue's answer, before it is a catalog: markets, each with its listing
- * and the game it belongs to. Rules K20 to K27 (feeds/FORMATS.md).
+ * and the game it belongs to. Rules K20 to K29 (feeds/FORMATS.md).
  */
+import { createHash } from 'node:crypto';
 import { type EpochMs, HOME_VENUE, isoOf, type Venue } from '../../engine/rules/units.ts';
 import type { FeeLine, GameEntry, InstrumentEntry, ListingEntry } from '../catalog-schema.ts';
 import { parseInstant } from '../instant.ts';
@@ -79,44 +80,67 @@ export function timeOf(value: unknown): string | null {
   return atMs === null ? null : isoOf(atMs);
 }
 
-/** A slug of a venue's name: small letters, digits, `.`, `_` and `-`. */
-export function slugOf(name: string): string {
-  const slug = name.toLowerCase().replaceAll(/[^a-z0-9._-]+/g, '-');
-  return slug.replace(/^[^a-z0-9]+/, '').slice(0, 160);
-}
-
 /** A league's name by the rule of catalogs; null for a text that gives none. */
 export function leagueOf(name: string): string | null {
   const league = name.toLowerCase().replaceAll(/[^a-z0-9_-]+/g, '-');
   return /^[a-z0-9][a-z0-9_-]{0,31}$/.test(league) ? league : null;
 }
 
-export type BinaryOf = {
-  name: string;
+export type BinaryOf = Pick<ListingOf, 'venue' | 'venueMarketId'> & {
   league: string;
-  label: string;
-  yesMeans: string | null;
   opensAt: string | null;
   closesAt: string;
   strike?: InstrumentEntry['strike'];
 };
 
 /** The instrument of a market that is no game: it starts when it closes (K25). */
-export function binaryEntry({ name, label, yesMeans, opensAt, ...rest }: BinaryOf): FoundEntry {
-  const isOrdered = opensAt !== null && Date.parse(opensAt) < Date.parse(rest.closesAt);
+export function binaryEntry({ opensAt, strike = null, ...market }: BinaryOf): FoundEntry {
+  const { league, closesAt } = market;
+  const isOrdered = opensAt !== null && Date.parse(opensAt) < Date.parse(closesAt);
+  const mark = markOf(market);
+  const asked = strike === null ? `market ${mark}` : strikeWords(strike);
+  const label = `${league}: ${asked}, closes ${minuteOf(closesAt)}`;
   return {
-    slug: slugOf(name),
-    league: rest.league,
-    startsAt: rest.closesAt,
+    slug: `${league}-${closesAt.slice(0, 10)}-${mark}`,
+    league,
+    startsAt: closesAt,
     opensAt: isOrdered ? opensAt : null,
-    closesAt: rest.closesAt,
-    strike: rest.strike ?? null,
+    closesAt,
+    strike,
     marketType: 'other',
     period: 'season',
     label,
-    yesMeans: yesMeans ?? label,
+    yesMeans: label,
     pushPossible: false,
     settlesOn: 'official_result',
     rulesVersion: 1,
   };
+}
+
+const MARK_CHARACTERS = 8;
+
+/** A short name of a venue's market that says nothing about it (K29). */
+export function markOf({ venue, venueMarketId }: Pick<ListingOf, 'venue' | 'venueMarketId'>) {
+  const hash = createHash('sha256').update(`${venue}/${venueMarketId}`).digest('hex');
+  return hash.slice(0, MARK_CHARACTERS);
+}
+
+const STRIKE_WORDS = {
+  greater: 'above',
+  greater_or_equal: 'at least',
+  less: 'below',
+  less_or_equal: 'at most',
+};
+
+/** `at least 3,370.1`, `between 63 and 64`. */
+function strikeWords({ type, floor, cap }: NonNullable<InstrumentEntry['strike']>): string {
+  const [low, high] = [floor, cap].map((bound) => bound?.toLocaleString('en-US', PRECISE));
+  if (type === 'between') return `between ${low} and ${high}`;
+  return `${STRIKE_WORDS[type]} ${type.startsWith('less') ? high : low}`;
+}
+
+const PRECISE = { maximumFractionDigits: 8 } as const;
+
+function minuteOf(dateTime: string): string {
+  return `${dateTime.slice(0, 16).replace('T', ' ')} UTC`;
 }

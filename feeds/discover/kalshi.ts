@@ -136,17 +136,10 @@ function binaryOf(venue: Venue, { ticker, event, fields }: Market, skipped: Find
     skip(skipped, 'no binary with a title');
   } else {
     const side = textOf(fields.yes_sub_title);
-    const label = side === null || title.includes(side) ? title : textOf(`${title} (${side})`)!;
-    const entry = binaryEntry({
-      name: ticker,
-      league,
-      label,
-      yesMeans: textOf(fields.rules_primary) ?? side,
-      opensAt: timeOf(fields.open_time),
-      closesAt,
-      strike: strikeOf(fields),
-    });
-    const place = { venue, venueMarketId: ticker, sideLabel: side, venueEvent: event };
+    const sideLabel = side === null || title.includes(side) ? title : textOf(`${title} (${side})`);
+    const place = { venue, venueMarketId: ticker, sideLabel, venueEvent: event };
+    const opensAt = timeOf(fields.open_time);
+    const entry = binaryEntry({ ...place, league, opensAt, closesAt, strike: strikeOf(fields) });
     return [{ kind: 'other', entry, game: null, listing: listingOf(place) } satisfies Found];
   }
   return [];

@@ -12,8 +12,8 @@ import {
   type Json,
   leagueOf,
   listingOf,
+  markOf,
   skip,
-  slugOf,
   type Team,
   TIE,
   textOf,
@@ -137,7 +137,7 @@ function legOf(
   return [{ kind: 'winner', code, hasTie, game, listing: listingOf(place) }];
 }
 
-/** A spread or a total: an instrument of its game, under the venue's own words. */
+/** A spread or a total: an instrument of its game. */
 function lineOf(
   venue: Venue,
   market: Json,
@@ -145,13 +145,17 @@ function lineOf(
   marketType: 'spread' | 'total',
 ): Found {
   const slug = wordOf(market.slug);
-  const label = textOf(market.title) ?? textOf(market.question) ?? slug;
+  const title = textOf(market.title) ?? textOf(market.question);
+  const place = { venue, venueMarketId: slug, sideLabel: title, venueEvent: eventOf(slug) };
   const line = typeof market.line === 'number' ? market.line : null;
+  const mark = markOf(place);
+  const teams = `${game.away.name} at ${game.home.name}`;
+  const label = `${teams}: ${marketType}${line === null ? '' : ` ${line}`} (${mark})`;
   return {
     kind: 'other',
     game,
     entry: {
-      slug: slugOf(slug),
+      slug: `${place.venueEvent}-${marketType}-${mark}`,
       marketType,
       period: 'game',
       line,
@@ -161,7 +165,7 @@ function lineOf(
       settlesOn: 'official_result',
       postponementWindowHours: 48,
     },
-    listing: listingOf({ venue, venueMarketId: slug, sideLabel: null, venueEvent: eventOf(slug) }),
+    listing: listingOf(place),
   };
 }
 
@@ -174,20 +178,13 @@ function eventOf(slug: string): string {
 function binaryOf(venue: Venue, market: Json, skipped: Finding['skipped']): Found[] {
   const slug = wordOf(market.slug);
   const closesAt = timeOf(market.endDate);
-  const label = textOf(market.question) ?? textOf(market.title);
+  const title = textOf(market.question) ?? textOf(market.title);
   const league = leagueOf(slug.split('-')[1] ?? slug);
-  if (closesAt === null || label === null || league === null) {
+  if (closesAt === null || title === null || league === null) {
     skip(skipped, 'no endDate, question or league');
     return [];
   }
-  const entry = binaryEntry({
-    name: slug,
-    league,
-    label,
-    yesMeans: textOf(market.description),
-    opensAt: timeOf(market.startDate),
-    closesAt,
-  });
-  const place = { venue, venueMarketId: slug, sideLabel: null, venueEvent: null };
+  const place = { venue, venueMarketId: slug, sideLabel: title, venueEvent: null };
+  const entry = binaryEntry({ ...place, league, opensAt: timeOf(market.startDate), closesAt });
   return [{ kind: 'other', entry, game: null, listing: listingOf(place) }];
 }

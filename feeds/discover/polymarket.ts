@@ -144,16 +144,10 @@ function binaryOf(
     return [];
   }
   const { name, token } = outcomes[0]!;
-  const label = isYesNo(outcomes) ? question : textOf(`${question} (${name})`)!;
-  const entry = binaryEntry({
-    name: slug,
-    league: leagueOf(wordOf(market.category)) ?? 'polymarket',
-    label,
-    yesMeans: textOf(market.description),
-    opensAt: timeOf(market.startDate),
-    closesAt,
-  });
-  const place = { venue, venueMarketId: token, sideLabel: name, venueEvent: slug };
+  const sideLabel = isYesNo(outcomes) ? question : textOf(`${question} (${name})`);
+  const place = { venue, venueMarketId: token, sideLabel, venueEvent: slug };
+  const league = leagueOf(wordOf(market.category)) ?? 'polymarket';
+  const entry = binaryEntry({ ...place, league, opensAt: timeOf(market.startDate), closesAt });
   return [{ kind: 'other', entry, game: null, listing: listingOf(place) }];
 }
 

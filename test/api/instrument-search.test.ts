@@ -26,6 +26,7 @@ function catalogOf(labels: readonly string[], league: string): Catalog {
     ...{ label, league, gameSlug: null, subject: null, yesMeans: '', marketType: '' },
     id: `ins_${label.replaceAll(/\W/g, '').padStart(12, '0')}`,
     slug: '',
+    listings: [],
   }));
   return { ...sample, games: [], instruments };
 }
@@ -40,6 +41,22 @@ test('A47: a search finds an instrument from its first letter on, as its words a
     const typed = label.slice(0, length);
     t.is(found(typed)[0], label, typed);
   }
+});
+
+test('A47, K29: an instrument without a team is found by what its venue calls it', (t) => {
+  const { instruments, ...sample } = sampleCatalog();
+  const listing = { ...instruments[0]!.listings[0]!, sideLabel: 'Gold price up?' };
+  const own = { label: 'gold15m: market 28a0c5a4', gameSlug: null, listings: [listing] };
+  const searchIn = (subject: null | { code: string; name: string }) => {
+    const catalog = {
+      ...sample,
+      games: [],
+      instruments: [{ ...instruments[0]!, ...own, subject }],
+    };
+    return new InstrumentSearch(new CatalogView(() => catalog)).find('price', undefined, LIMIT);
+  };
+  t.is(searchIn(null).length, 1);
+  t.is(searchIn({ code: 'AU', name: 'Gold' }).length, 0);
 });
 
 test('A47: a misspelt word is found while it is typed', (t) => {

@@ -1,4 +1,5 @@
 import test from 'ava';
+import { catalogOf, discovered, kalshiMarket, usMarket } from '../feeds/discovered.ts';
 import { IDS, NOW_MS, sampleCatalog } from './samples.ts';
 import { type Api, type Json, startApi } from './support.ts';
 
@@ -52,6 +53,35 @@ test('V3: no venue reference while the switch is off', async (t) => {
       for (const field of VENUE_FIELDS) t.is(text.includes(`"${field}"`), on, field);
       t.true(text.includes('"venues":["venue_a","venue_b"]'));
     }
+  }
+});
+
+const TIMES = { open_time: '2026-11-20T00:00:00Z', close_time: '2026-11-22T05:00:00Z' };
+
+test('V3, K29: no ticker and no title of discovered markets while the switch is off', async (t) => {
+  const start = { gameStartTime: '2026-11-22T20:00:00Z', title: 'Under the sun' };
+  const lines = ['asc', 'tsc'].map((kind) => {
+    return usMarket(`${kind}-nfl-hou-pit-2026-11-22-3pt5`, ['HOU', 'PIT'], { ...start, line: 3.5 });
+  });
+  const binary = kalshiMarket('KXGOLD15M-26NOV220000-00', { title: 'Under the sun', ...TIMES });
+  const file = discovered('venue_b', lines, discovered('venue_a', [binary]));
+  const catalog = catalogOf(file);
+  t.is(catalog.instruments.length, 3);
+  const api = await startApi(t, { catalog });
+  for (const on of [true, false]) {
+    await api.switches.set('venueData', on);
+    for (const { id, slug } of catalog.instruments) {
+      for (const path of [`/instruments/${id}`, `/instruments/${slug}`]) {
+        const { status, text } = await api.call('GET', path);
+        t.is(status, 200);
+        t.is(/under the sun/i.test(text), on, text);
+        t.is(/kxgold|26nov|(asc|tsc)-|3pt5/i.test(text), on, text);
+      }
+    }
+    const { json } = await api.call('GET', '/instruments/search?q=under%20the%20sun');
+    t.is(json.instruments.length, 3);
+    const listed = (await api.call('GET', '/instruments')).text + JSON.stringify(json);
+    t.is(/under the sun|kxgold|26nov|(asc|tsc)-|3pt5/i.test(listed), on);
   }
 });
 

@@ -34,9 +34,10 @@ restTest('K20, K22, K25: recorded answers of Kalshi make a catalog, each market 
   // Five of the list, one of which is the single market's too, and one of the event's.
   t.is(instruments.length, 6);
   t.is(games.length, 0);
-  const mars = instrumentIn(file, 'kxelonmars-99');
-  t.is(mars.label, 'Will Elon Musk visit Mars before Aug 1, 2099?');
-  t.is(mars.closesAt, '2099-08-01T04:59:00.000Z');
+  const mars = instruments.find((one) => one.listings[0]?.venueMarketId === 'KXELONMARS-99');
+  t.is(mars?.listings[0]?.sideLabel, 'Will Elon Musk visit Mars before Aug 1, 2099?');
+  t.regex(mars!.label, /^elonmars: market [0-9a-f]{8}, closes 2099-08-01 04:59 UTC$/);
+  t.is(mars?.closesAt, '2099-08-01T04:59:00.000Z');
 });
 
 /** The recorded day: `slug, away, home, start` of 15 games. */
@@ -281,22 +282,21 @@ test('K23: Polymarket lists an outcome’s token, lists inside texts', (t) => {
   );
 });
 
-test('K25: a binary keeps its strike, its opening and its close', (t) => {
+test('K25, K29: a binary keeps its strike, its opening and its close, and none of its venue’s names', (t) => {
   const gold = (fields: Json) => {
     const ticker = 'KXGOLD15M-26AUG050000-00';
     const title = 'Gold price up in next 15 mins?';
-    return instrumentIn(
-      discovered('venue_a', [
-        kalshiMarket(ticker, {
-          title,
-          yes_sub_title: 'Target Price: $3,370.10',
-          open_time: '2026-08-05T03:45:00Z',
-          close_time: '2026-08-05T04:00:00Z',
-          ...fields,
-        }),
-      ]),
-      'kxgold15m-26aug050000-00',
-    );
+    const file = discovered('venue_a', [
+      kalshiMarket(ticker, {
+        title,
+        yes_sub_title: 'Target Price: $3,370.10',
+        rules_primary: 'Of the venue.',
+        open_time: '2026-08-05T03:45:00Z',
+        close_time: '2026-08-05T04:00:00Z',
+        ...fields,
+      }),
+    ]);
+    return catalogOf(file).instruments[0]!;
   };
   const above = gold({ strike_type: 'greater_or_equal', floor_strike: 3370.1 });
   t.deepEqual(above.strike, { type: 'greater_or_equal', floor: 3370.1, cap: null });
@@ -304,11 +304,19 @@ test('K25: a binary keeps its strike, its opening and its close', (t) => {
   t.is(above.closesAt, '2026-08-05T04:00:00.000Z');
   t.is(above.startsAt, '2026-08-05T04:00:00.000Z', 'there is no earlier moment of its own');
   t.is(above.league, 'gold15m');
-  t.is(above.label, 'Gold price up in next 15 mins? (Target Price: $3,370.10)');
+  t.is(above.label, 'gold15m: at least 3,370.1, closes 2026-08-05 04:00 UTC');
+  t.is(above.yesMeans, above.label);
+  t.is(above.slug, 'gold15m-2026-08-05-28a0c5a4');
+  const [listing] = above.listings;
+  t.is(listing?.sideLabel, 'Gold price up in next 15 mins? (Target Price: $3,370.10)');
   const between = gold({ strike_type: 'between', floor_strike: '63', cap_strike: 64 });
   t.deepEqual(between.strike, { type: 'between', floor: 63, cap: 64 });
+  t.regex(between.label, /^gold15m: between 63 and 64, closes /);
+  t.regex(gold({ strike_type: 'less', cap_strike: 0.005 }).label, /: below 0.005, /);
   t.is(gold({ strike_type: 'less', floor_strike: 3 }).strike, undefined, 'its bound is missing');
-  t.is(gold({ strike_type: 'custom' }).strike, undefined);
+  const custom = gold({ strike_type: 'custom' });
+  t.is(custom.strike, undefined);
+  t.is(custom.label, 'gold15m: market 28a0c5a4, closes 2026-08-05 04:00 UTC');
 });
 
 test('K20: garbage among markets is left out and counted, and no market at all is an error', (t) => {
@@ -341,7 +349,7 @@ test('K22: the newest answer wins, by its recording, else the last named', (t) =
   });
   const label = (...answers: ReturnType<typeof answer>[]) =>
     assemble(findIn('venue_a', answers))
-      .instruments.map((one) => one.label.slice(0, 1))
+      .instruments.map((one) => one.listings[0]?.sideLabel?.slice(0, 1))
       .join();
   t.is(label(answer('B', '2026-02-01T00:00:00Z'), answer('A', '2026-01-01T00:00:00Z')), 'B');
   t.is(label(answer('A'), answer('B')), 'B');
