@@ -6,7 +6,7 @@ import { admitter, type Caller, callerAgain, callerReaders, permit } from './acc
 import { adminRoutes, operatorOf } from './admin.ts';
 import { apiRoutes, BASE_PATH, type Served } from './api-routes.ts';
 import type { Deps } from './deps.ts';
-import { createDispatcher } from './dispatch.ts';
+import { createDispatcher, type DispatchOptions } from './dispatch.ts';
 import { ApiError, errorBody } from './errors.ts';
 import type { Exchange } from './exchange.ts';
 import { headerLines } from './header-lines.ts';
@@ -86,7 +86,7 @@ async function listenForApi(deps: Deps, auth: Auth, metrics: Metrics): Promise<L
   const { config, log } = deps;
   const { handle: handleApi, streams } = apiHandler(deps, auth, metrics);
   const handleAuth = authHandler(auth, log, metrics) ?? handleApi;
-  const handlePages = pagesHandler([...pageRoutes('page'), ...docsRoutes()], log, metrics);
+  const handlePages = pagesHandler([...pageRoutes('page'), ...docsRoutes()], { log, metrics });
   const listener = await listen({
     host: config.host,
     port: config.port,
@@ -98,8 +98,7 @@ async function listenForApi(deps: Deps, auth: Auth, metrics: Metrics): Promise<L
     handle: (exchange) => {
       const { path } = exchange;
       if (isBelow(AUTH_PATH, path)) handleAuth(exchange);
-      else if (isBelow(PARTS_PATH, path) || isBelow(DOCS_PATH, path)) handlePages(exchange);
-      else if (path === '/' && wantsPage(exchange)) handlePages(exchange);
+      else if (isOfPage(exchange) || isBelow(DOCS_PATH, path)) handlePages(exchange);
       else handleApi(exchange);
     },
   }).catch((error: unknown) => {
@@ -116,9 +115,23 @@ async function listenForApi(deps: Deps, auth: Auth, metrics: Metrics): Promise<L
   };
 }
 
-/** The operator's listener, on loopback only. */
+/** The operator's listener, on loopback only: its page, and what that asks for. */
 async function listenForOperator(deps: Deps, metrics: Metrics): Promise<Listener> {
+  const { log } = deps;
   let { adminPort } = deps.config;
+  const guard = (exchange: Exchange) => refuseForeignHost(exchange, adminPort);
+  const handlePages = pagesHandler(pageRoutes('operator'), { log, metrics, guard });
+  const handleAdmin = createDispatcher({
+    ...UNCOUNTED,
+    prefix: '',
+    routes: adminRoutes(deps, metrics),
+    guard,
+    authorize: operatorOf(deps.adminToken),
+    policy: NO_PAGE,
+    errorBody,
+    metrics,
+    log,
+  });
   const admin = await listen({
     host: ADMIN_HOST,
     port: adminPort,
@@ -127,17 +140,10 @@ async function listenForOperator(deps: Deps, metrics: Metrics): Promise<Listener
     isBehindProxy: false,
     socketPath: null,
     onAnswer: null,
-    handle: createDispatcher({
-      ...UNCOUNTED,
-      prefix: '',
-      routes: adminRoutes(deps, metrics),
-      guard: (exchange) => refuseForeignHost(exchange, adminPort),
-      authorize: operatorOf(deps.adminToken),
-      policy: NO_PAGE,
-      errorBody,
-      metrics,
-      log: deps.log,
-    }),
+    handle: (exchange) => {
+      if (isOfPage(exchange)) handlePages(exchange);
+      else handleAdmin(exchange);
+    },
   }).catch((error: unknown) => {
     throw namingVariables(error, { host: null, port: 'PAPERBOOK_ADMIN_PORT' });
   });
@@ -232,19 +238,23 @@ function authHandler(
 /** Pages for people, which anyone may load. */
 function pagesHandler(
   routes: Route<null>[],
-  log: Deps['log'],
-  metrics: Metrics,
+  listener: Pick<DispatchOptions<null>, 'log' | 'metrics' | 'guard'>,
 ): (exchange: Exchange) => void {
   return createDispatcher({
     ...UNCOUNTED,
+    ...listener,
     prefix: '',
     routes,
     authorize: () => null,
     policy: PAGE_POLICY,
     errorBody,
-    metrics,
-    log,
   });
+}
+
+/** Whether a browser asks for the page of the listener, or anyone for a part of it. */
+function isOfPage(exchange: Exchange): boolean {
+  const { path } = exchange;
+  return isBelow(PARTS_PATH, path) || (path === '/' && wantsPage(exchange));
 }
 
 /** The scheme that browsers use, which a TLS proxy may change before the request arrives. */

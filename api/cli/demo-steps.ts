@@ -26,6 +26,7 @@ export async function firstSteps(
     `  API     ${baseUrl}`,
     `  Docs    ${new URL('/docs', baseUrl).href}`,
     `  Admin   ${adminUrl}`,
+    '          opens a page for the operator, with the token of DATA_DIR/admin.token',
     `  Key     ${user.key}`,
     '',
     ...(listed === null

@@ -1,12 +1,7 @@
 /** The entry of the operator's page, which the admin listener serves. */
 import { render } from 'preact';
+import { OperatorApp } from './operator/app.tsx';
+import { startOperator } from './operator/state.ts';
 
-function OperatorApp() {
-  return (
-    <main id="main">
-      <h1>Operator</h1>
-    </main>
-  );
-}
-
+startOperator();
 render(<OperatorApp />, document.getElementById('page')!);

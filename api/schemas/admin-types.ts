@@ -1,0 +1,31 @@
+/** What the admin listener answers, as types: the operator's page takes them from here. */
+import type { Static } from '@sinclair/typebox';
+import type {
+  AdjustmentAnswer,
+  AdminKeysAnswer,
+  AdminUserAnswer,
+  AdminUsersAnswer,
+  FeedsAnswer,
+  ProblemsAnswer,
+  ReadyAnswer,
+  SettlementAnswer,
+  ShardsAnswer,
+  SwitchAnswer,
+} from './admin.ts';
+
+export type Feeds = Static<typeof FeedsAnswer>;
+export type Feed = Feeds['feeds'][number];
+export type Shards = Static<typeof ShardsAnswer>;
+export type Shard = Shards['shards'][number];
+export type Problems = Static<typeof ProblemsAnswer>;
+export type LogLine = Problems['log'][number];
+export type Ready = Static<typeof ReadyAnswer>;
+export type Switched = Static<typeof SwitchAnswer>;
+export type UsersPage = Static<typeof AdminUsersAnswer>;
+export type Changed = Static<typeof AdminUserAnswer>;
+export type User = Changed['user'];
+export type Plan = User['plan'];
+export type KeysPage = Static<typeof AdminKeysAnswer>;
+export type Key = KeysPage['keys'][number];
+export type Settlement = Static<typeof SettlementAnswer>;
+export type Adjustment = Static<typeof AdjustmentAnswer>;

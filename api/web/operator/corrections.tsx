@@ -1,0 +1,152 @@
+/** Results that a venue does not give, and corrections of cash. */
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import { SelectField, TextField } from '../parts/field.tsx';
+import { Notice } from '../parts/notice.tsx';
+import { ViewHead } from '../parts/view-head.tsx';
+import { Confirm } from './confirm.tsx';
+import { adjust, settle } from './state.ts';
+import {
+  adjustmentPlan,
+  adjustmentWords,
+  dollarsOf,
+  isWorth,
+  settlementPlan,
+  settlementWords,
+} from './words.ts';
+
+export function CorrectionsView() {
+  return (
+    <>
+      <ViewHead title="Results and cash" />
+      <SettleForm />
+      <AdjustForm />
+    </>
+  );
+}
+
+type Outcome = 'yes' | 'no' | 'void' | 'worth';
+const OUTCOMES: readonly { value: Outcome; text: string }[] = [
+  { value: 'yes', text: 'yes' },
+  { value: 'no', text: 'no' },
+  { value: 'void', text: 'void: costs are paid back' },
+  { value: 'worth', text: 'another worth of yes' },
+];
+
+function SettleForm() {
+  const [market, setMarket] = useState('');
+  const [outcome, setOutcome] = useState<Outcome>('yes');
+  const [worth, setWorth] = useState('');
+  const isWrong = outcome === 'worth' && worth !== '' && !isWorth(worth.trim());
+  const result = outcome === 'worth' ? worth.trim() : outcome;
+  const name = market.trim();
+  return (
+    <Correction
+      title="Settle a market"
+      action="Settle the market"
+      isComplete={name !== '' && !isWrong}
+      plan={() => settlementPlan(name, result)}
+      run={async () => settlementWords(await settle(name, result))}
+    >
+      <TextField
+        label="Market"
+        required
+        maxLength={300}
+        hint="Its name at venue_a, or with another venue before it: venue_b/NAME."
+        value={market}
+        onText={setMarket}
+      />
+      <SelectField<Outcome> label="Result" value={outcome} options={OUTCOMES} onPick={setOutcome} />
+      {outcome === 'worth' && (
+        <TextField
+          label="Worth of a yes contract, in dollars"
+          required
+          inputMode="decimal"
+          hint="0 to 1 with at most four decimals: 0.645"
+          error={isWrong ? 'This is not 0 to 1 with at most four decimals.' : null}
+          value={worth}
+          onText={setWorth}
+        />
+      )}
+    </Correction>
+  );
+}
+
+function AdjustForm() {
+  const [userId, setUserId] = useState('');
+  const [text, setText] = useState('');
+  const dollars = dollarsOf(text);
+  const isWrong = text.trim() !== '' && dollars === undefined;
+  const id = userId.trim();
+  return (
+    <Correction
+      title="Adjust a balance"
+      action="Adjust the balance"
+      isComplete={id !== '' && dollars !== undefined}
+      plan={() => adjustmentPlan(id, dollars!)}
+      run={async () => adjustmentWords(await adjust(id, dollars!))}
+    >
+      <TextField
+        label="Id of the user"
+        required
+        maxLength={36}
+        hint="The Users view has it."
+        value={userId}
+        onText={setUserId}
+      />
+      <TextField
+        label="Dollars"
+        required
+        inputMode="decimal"
+        hint="Below zero they are taken: -25.50"
+        error={isWrong ? 'This is no amount of dollars and whole cents other than 0.' : null}
+        value={text}
+        onText={setText}
+      />
+    </Correction>
+  );
+}
+
+type Props = {
+  title: string;
+  action: string;
+  isComplete: boolean;
+  /** What will happen. */
+  plan(): string;
+  /** Does it; what came of it. */
+  run(): Promise<string>;
+  children: ComponentChildren;
+};
+
+function Correction({ title, action, isComplete, plan, run, children }: Props) {
+  const [asked, setAsked] = useState<string | null>(null);
+  const [answer, setAnswer] = useState<string | null>(null);
+  const submit = (event: Event) => {
+    event.preventDefault();
+    if (!isComplete) return;
+    setAnswer(null);
+    setAsked(plan());
+  };
+  return (
+    <section class="panel" aria-label={title}>
+      <h2>{title}</h2>
+      <form class="form" onSubmit={submit}>
+        {children}
+        <button type="submit" class="button">
+          {action}…
+        </button>
+      </form>
+      <div role="status">{answer !== null && <Notice>{answer}</Notice>}</div>
+      {asked !== null && (
+        <Confirm
+          title={`${title}?`}
+          action={action}
+          onConfirm={async () => setAnswer(await run())}
+          onClose={() => setAsked(null)}
+        >
+          <p>{asked}</p>
+        </Confirm>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,104 @@
+/** Venue connections as they are now. */
+
+import type { Feed } from '../../schemas/admin-types.ts';
+import { Empty } from '../parts/notice.tsx';
+import { type Column, Table } from '../parts/table.tsx';
+import { ViewHead } from '../parts/view-head.tsx';
+import { When } from '../parts/when.tsx';
+import { duration, whole } from '../state/format.ts';
+import { Latest } from './latest.tsx';
+import { feeds } from './state.ts';
+import { feedWords, rejectedWords } from './words.ts';
+
+const EVERY_MS = 2000;
+
+export function FeedsView() {
+  return (
+    <>
+      <ViewHead title="Feeds" />
+      <Latest of={feeds} everyMs={EVERY_MS} name="the feeds">
+        {({ feeds: rows }) =>
+          rows.length === 0 ? (
+            <Empty>
+              This server has no feeds, and so no live prices. PAPERBOOK_FEEDS names the venues that
+              it connects to.
+            </Empty>
+          ) : (
+            <>
+              <Table caption="Connections to venues" columns={COLUMNS} rows={rows} keyOf={keyOf} />
+              <Remarks rows={rows} />
+            </>
+          )
+        }
+      </Latest>
+    </>
+  );
+}
+
+/** An entry may have several connections. */
+const keyOf = ({ entry, url }: Feed) => `${entry} ${url}`;
+
+const COLUMNS: readonly Column<Feed>[] = [
+  {
+    head: 'Feed',
+    isHead: true,
+    cell: ({ venue, adapter, url }) => (
+      <span class="two-lines">
+        {venue} <span class="hint">{adapter}</span>
+        <code>{url}</code>
+      </span>
+    ),
+  },
+  {
+    head: 'State',
+    cell: (feed) => (
+      <span class="two-lines">
+        <span class={feed.state === 'open' ? 'is-gain' : 'is-loss'}>{feedWords(feed)}</span>
+        <span class="hint">
+          since <When iso={feed.since} />
+        </span>
+      </span>
+    ),
+  },
+  {
+    head: 'Lag',
+    isNumber: true,
+    cell: ({ lagMs }) => (lagMs === null ? 'not known' : duration(lagMs)),
+  },
+  { head: 'Frames', isNumber: true, cell: ({ frames }) => whole(frames) },
+  { head: 'Gaps', isNumber: true, cell: ({ gaps }) => whole(gaps) },
+  { head: 'Reconnects', isNumber: true, cell: ({ reconnects }) => whole(reconnects) },
+  { head: 'Subscribed', isNumber: true, cell: ({ subscribed }) => whole(subscribed) },
+  { head: 'Without a quote', isNumber: true, cell: ({ unquoted }) => whole(unquoted) },
+  { head: 'Rejected frames', cell: ({ rejected }) => rejectedWords(rejected) },
+];
+
+/** What does not fit into a row. */
+function Remarks({ rows }: { rows: readonly Feed[] }) {
+  const found = rows.filter(
+    (feed) => feed.lastProblem ?? feed.missedStatesProblem ?? feed.unquotedMarkets[0],
+  );
+  return (
+    <>
+      {found.map((feed) => (
+        <section key={keyOf(feed)} class="panel" aria-label={`${feed.venue}, in detail`}>
+          <h2>{feed.venue}</h2>
+          {feed.lastProblem !== null && <p>Last problem: {feed.lastProblem}</p>}
+          {feed.missedStatesProblem !== null && (
+            <p>Missed results cannot be asked for: {feed.missedStatesProblem}</p>
+          )}
+          {feed.unquotedMarkets.length > 0 && (
+            <p>
+              {whole(feed.unquoted)} without a quote yet: <MarketNames of={feed.unquotedMarkets} />
+              {feed.unquoted > feed.unquotedMarkets.length && ' and more'}
+            </p>
+          )}
+        </section>
+      ))}
+    </>
+  );
+}
+
+export function MarketNames({ of }: { of: readonly string[] }) {
+  return <code>{of.join(', ')}</code>;
+}

@@ -1,0 +1,158 @@
+/** One user: plan, limits, keys. */
+import { useEffect, useState } from 'preact/hooks';
+import type { Key, Plan, User } from '../../schemas/admin-types.ts';
+import { CopyButton } from '../parts/copy-button.tsx';
+import { SelectField } from '../parts/field.tsx';
+import { Loading, Skeleton } from '../parts/loading.tsx';
+import type { Column } from '../parts/table.tsx';
+import { ViewHead } from '../parts/view-head.tsx';
+import { When } from '../parts/when.tsx';
+import { Confirm } from './confirm.tsx';
+import { Pages } from './pages.tsx';
+import { placeHref } from './place-text.ts';
+import { changePlan, keys, moreKeys, user } from './state.ts';
+import { nameOf } from './users.tsx';
+import { limitLines, PLAN_WORDS } from './words.ts';
+
+export function UserView({ id }: { id: string }) {
+  useEffect(() => {
+    user.clear();
+    keys.clear();
+    void user.load(id);
+    void keys.load(id);
+  }, [id]);
+  return (
+    <>
+      <ViewHead title="User">
+        <a href={placeHref('users')}>All users</a>
+      </ViewHead>
+      <Loading
+        of={user.now.value}
+        skeleton={<Skeleton lines={6} of="the user" />}
+        again={() => void user.load(id)}
+      >
+        {(found) => (
+          <>
+            <Person key={found.id} of={found} />
+            <PlanForm key={`${found.id} ${found.plan}`} of={found} />
+            <Limits of={found} />
+          </>
+        )}
+      </Loading>
+      <h2>Keys</h2>
+      <Loading
+        of={keys.now.value}
+        skeleton={<Skeleton lines={3} of="the keys" />}
+        again={() => void keys.load(id)}
+      >
+        {(rows) => (
+          <Pages
+            caption="Keys, the newest first"
+            name="keys"
+            columns={KEY_COLUMNS}
+            of={rows}
+            empty="This user has no keys. They are created in the user’s settings."
+            more={(cursor) => moreKeys(id, cursor)}
+          />
+        )}
+      </Loading>
+    </>
+  );
+}
+
+function Person({ of: person }: { of: User }) {
+  const { id, displayName, createdAt } = person;
+  return (
+    <section class="panel" aria-label="Person">
+      <h2>{nameOf(person)}</h2>
+      <dl class="terms">
+        <dt>Name</dt>
+        <dd>{displayName ?? 'none'}</dd>
+        <dt>On the boards</dt>
+        <dd>{person.private ? 'no: private' : 'yes'}</dd>
+        <dt>Since</dt>
+        <dd>
+          <When iso={createdAt} />
+        </dd>
+        <dt>Id</dt>
+        <dd>
+          <code>{id}</code> <CopyButton text={id} of="the id" />
+        </dd>
+      </dl>
+    </section>
+  );
+}
+
+const PLANS = (Object.entries(PLAN_WORDS) as [Plan, string][]).map(([value, text]) => {
+  return { value, text };
+});
+
+function PlanForm({ of: { id, plan } }: { of: User }) {
+  const [wanted, setWanted] = useState<Plan>(plan);
+  const [isAsking, setAsking] = useState(false);
+  const submit = (event: Event) => {
+    event.preventDefault();
+    setAsking(true);
+  };
+  return (
+    <section class="panel" aria-label="Plan">
+      <form class="form" onSubmit={submit}>
+        <SelectField<Plan>
+          label="Plan"
+          value={wanted}
+          options={PLANS}
+          hint={`Now: ${plan}.`}
+          onPick={setWanted}
+        />
+        <button type="submit" class="button" disabled={wanted === plan}>
+          Change the plan…
+        </button>
+      </form>
+      {isAsking && (
+        <Confirm
+          title="Change the plan?"
+          action={`Change to ${wanted}`}
+          onConfirm={() => changePlan(id, wanted)}
+          onClose={() => setAsking(false)}
+        >
+          <p>
+            The plan changes from {plan} to {wanted}, and its limits from the next request on.
+            Orders and positions stay.
+          </p>
+        </Confirm>
+      )}
+    </section>
+  );
+}
+
+function Limits({ of: person }: { of: User }) {
+  const lines = limitLines(person);
+  return (
+    <section class="panel" aria-label="Limits">
+      <h2>Limits</h2>
+      {lines.length === 0 ? (
+        <p>Those of the plan; the account has none of its own.</p>
+      ) : (
+        <ul>
+          {lines.map((line) => (
+            <li key={line}>{line}</li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+const KEY_COLUMNS: readonly Column<Key>[] = [
+  { head: 'Key', isHead: true, cell: ({ label }) => label || 'without a label' },
+  { head: 'Begins with', cell: ({ tokenPrefix }) => <code class="id">{tokenPrefix}…</code> },
+  { head: 'Status', cell: ({ status }) => status },
+  { head: 'Scopes', cell: ({ scopes }) => scopes.join(', ') },
+  { head: 'Created', cell: ({ createdAt }) => <When iso={createdAt} /> },
+  { head: 'Last used', cell: ({ lastUsedAt }) => whenOr(lastUsedAt, 'not yet') },
+  { head: 'Expires', cell: ({ expiresAt }) => whenOr(expiresAt, 'never') },
+];
+
+function whenOr(iso: string | null, words: string) {
+  return iso === null ? words : <When iso={iso} />;
+}

@@ -1,0 +1,81 @@
+/** Everybody with an account, the newest first, and the search. */
+import { useEffect, useState } from 'preact/hooks';
+import type { User } from '../../schemas/admin-types.ts';
+import { TextField } from '../parts/field.tsx';
+import { Loading, Skeleton } from '../parts/loading.tsx';
+import type { Column } from '../parts/table.tsx';
+import { ViewHead } from '../parts/view-head.tsx';
+import { When } from '../parts/when.tsx';
+import { Pages } from './pages.tsx';
+import { placeHref } from './place-text.ts';
+import { moreUsers, users } from './state.ts';
+
+const TYPED_FOR_MS = 200;
+const SEARCH_MAX = 254;
+
+export function UsersView() {
+  const [typed, setTyped] = useState('');
+  const [search, setSearch] = useState('');
+  useEffect(() => {
+    const timer = setTimeout(() => setSearch(typed.trim()), TYPED_FOR_MS);
+    return () => clearTimeout(timer);
+  }, [typed]);
+  useEffect(() => void users.load(search), [search]);
+  return (
+    <>
+      <ViewHead title="Users" />
+      <search class="filters">
+        <TextField
+          label="Search"
+          type="search"
+          hint="A part of the address or the name, or the whole id."
+          maxLength={SEARCH_MAX}
+          value={typed}
+          onText={setTyped}
+        />
+      </search>
+      <Loading
+        of={users.now.value}
+        skeleton={<Skeleton lines={8} of="the users" />}
+        again={() => void users.load(search)}
+      >
+        {(rows) => (
+          <Pages
+            caption="Users, the newest first"
+            name="users"
+            columns={COLUMNS}
+            of={rows}
+            empty={
+              search === ''
+                ? 'There are no users yet. They come here as they sign up.'
+                : `No user is called “${search}”. Try a shorter part of the address.`
+            }
+            more={(cursor) => moreUsers(search, cursor)}
+          />
+        )}
+      </Loading>
+    </>
+  );
+}
+
+/** Somebody may have no address and no name. */
+export function nameOf({ email, displayName, id }: User): string {
+  return email ?? displayName ?? id;
+}
+
+const COLUMNS: readonly Column<User>[] = [
+  {
+    head: 'User',
+    isHead: true,
+    cell: (user) => <a href={placeHref('users', user.id)}>{nameOf(user)}</a>,
+  },
+  { head: 'Name', cell: ({ displayName }) => displayName ?? <span class="hint">none</span> },
+  { head: 'Plan', cell: ({ plan }) => plan },
+  {
+    head: 'Limits',
+    cell: ({ tradeLimits, requestLimits }) =>
+      tradeLimits === null && requestLimits === null ? 'of the plan' : 'of its own',
+  },
+  { head: 'Since', cell: ({ createdAt }) => <When iso={createdAt} /> },
+  { head: 'Id', cell: ({ id }) => <code class="id">{id}</code> },
+];
