@@ -44,7 +44,9 @@ const COLUMNS: readonly Column<Feed>[] = [
     isHead: true,
     cell: ({ venue, adapter, url }) => (
       <span class="two-lines">
-        {venue} <span class="hint">{adapter}</span>
+        <span>
+          {venue} <span class="hint">{adapter}</span>
+        </span>
         <code>{url}</code>
       </span>
     ),
