@@ -102,7 +102,7 @@ const COLUMNS: readonly Column<LogLine>[] = [
   {
     head: 'Details',
     cell: ({ details }) => (
-      <code>
+      <code class="details">
         {Object.entries(details)
           .map(([name, value]) => `${name}=${value}`)
           .join(' ')}
