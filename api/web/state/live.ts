@@ -7,6 +7,7 @@ import { streamParts } from '../../client/stream-parts.ts';
 import type { Channel, StreamState } from '../../client/stream-types.ts';
 import { forgetAccount, takeEvent, takePortfolio } from './account.ts';
 import { API, call } from './calls.ts';
+import { type Further, QuoteCarriers } from './quote-carriers.ts';
 import { forgetQuotes, quotesFrom, takeQuote } from './quotes.ts';
 import { BASE } from './request.ts';
 import { leaveAsGuest, renew, session } from './session.ts';
@@ -30,6 +31,7 @@ const ASKED_AGAIN_MS = 15_000;
 type GameListener = (games: readonly Game[]) => void;
 const gameListeners = new Set<GameListener>();
 let stream: Stream | null = null;
+let carriers: QuoteCarriers | null = null;
 
 /** Opens it whenever somebody is signed in. */
 export function startLive(): void {
@@ -67,9 +69,7 @@ export function noteVenueData(isOn: boolean): void {
 }
 
 function open(after: string | null): void {
-  const baseUrl = new URL(API, BASE).href;
-  const server = { baseUrl, credential: undefined, timeoutMs: ANSWERS_WITHIN_MS };
-  const opened = new Stream(streamParts(server, after === null ? {} : { after }));
+  const opened = streamFrom(after);
   stream = opened;
   const isCurrent = () => stream === opened;
   opened.on('state', (state) => {
@@ -89,26 +89,53 @@ function open(after: string | null): void {
   carryQuotes(opened);
 }
 
+function streamFrom(after: string | null): Stream {
+  const baseUrl = new URL(API, BASE).href;
+  const server = { baseUrl, credential: undefined, timeoutMs: ANSWERS_WITHIN_MS };
+  return new Stream(streamParts(server, after === null ? {} : { after }));
+}
+
 function close(): void {
   stream?.close();
   stream = null;
+  carriers?.end();
+  carriers = null;
   connection.value = { state: 'off' };
   quotesFrom({ open() {}, close() {} });
   forgetQuotes();
   forgetAccount();
 }
 
-function carryQuotes(carrier: Stream): void {
-  quotesFrom({
-    open: (id) => subscribe(carrier, `quotes:${id}`),
-    close: (id) => carrier.unsubscribe(`quotes:${id}`),
+function carryQuotes(first: Stream): void {
+  carriers?.end();
+  const made = new QuoteCarriers(carrierOf(first), () => furtherOf(made));
+  carriers = made;
+  quotesFrom(made);
+}
+
+function carrierOf(carrier: Stream) {
+  return {
+    open: (id: string) => subscribe(carrier, `quotes:${id}`),
+    close: (id: string) => carrier.unsubscribe(`quotes:${id}`),
+  };
+}
+
+/** The header shows the state of the first: where this one is lost, its prices are taken away. */
+function furtherOf(of: QuoteCarriers): Further {
+  const further = streamFrom(null);
+  further.on('quote', ({ quote }) => takeQuote(quote));
+  further.on('ended', ({ error }) => refusedChannel(error));
+  further.on('state', ({ state }) => {
+    if (of === carriers && (state === 'waiting' || state === 'closed')) forgetQuotes(of.byFurther);
   });
+  return { ...carrierOf(further), end: () => further.close() };
 }
 
 /** What the stream itself tries again is no refusal. */
 function subscribe(carrier: Stream, channel: Channel): void {
+  const of = stream;
   carrier.subscribe(channel).catch((error: unknown) => {
-    if (error instanceof RefusedError && carrier === stream) refusedChannel(error);
+    if (error instanceof RefusedError && of === stream) refusedChannel(error);
   });
 }
 

@@ -2,15 +2,15 @@
 import { batch, type Signal, signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { Quote } from '../../client/generated.js';
+import { QUOTES_MAX } from './quote-carriers.ts';
 import { QuoteSlots } from './quote-slots.ts';
 import { nextShown, type ShownQuote } from './shown-quote.ts';
 
-/** A connection has at most 200 channels; two of them are the games and the orders. */
-const QUOTES_MAX = 198;
 const LINGER_MS = 3000;
 
 type Source = { open(id: string): void; close(id: string): void };
 
+/** For good: a component that is about to show one again has its signal already. */
 const shown = new Map<string, Signal<ShownQuote | null>>();
 /** What came since the last frame: of each the newest. */
 const arrived = new Map<string, Quote>();
@@ -23,8 +23,7 @@ const slots = new QuoteSlots({
   open: (id) => source.open(id),
   close: (id) => {
     source.close(id);
-    shown.delete(id);
-    arrived.delete(id);
+    forgetQuotes([id]);
   },
   later: setTimeout,
 });
@@ -48,11 +47,13 @@ export function takeQuote(quote: Quote): void {
   if (frame === null) frame = requestAnimationFrame(show);
 }
 
-/** Prices of before are none any more, as once venue data is off. */
-export function forgetQuotes(): void {
-  arrived.clear();
+/** These prices are none any more; without ids all of them, as once venue data is off. */
+export function forgetQuotes(ids: Iterable<string> = shown.keys()): void {
   batch(() => {
-    for (const one of shown.values()) one.value = null;
+    for (const id of ids) {
+      arrived.delete(id);
+      signalOf(id).value = null;
+    }
   });
 }
 

@@ -13,6 +13,12 @@ import { type Server, startServer } from '../../process/server.ts';
 /** Of Debian's package; another one by PAPERBOOK_TEST_BROWSER. */
 const CHROMIUM = process.env.PAPERBOOK_TEST_BROWSER ?? '/usr/bin/chromium';
 const AXE = fileURLToPath(import.meta.resolve('axe-core/axe.min.js'));
+/**
+ * Not 0: a port that the system has chosen cannot be listened on again at once after a crash. Below
+ * those that it chooses from, and apart from those of other processes.
+ */
+const PORT = 20_000 + 2 * (process.pid % 5000);
+const PORTS = { PAPERBOOK_PORT: String(PORT), PAPERBOOK_ADMIN_PORT: String(PORT + 1) };
 const WAITS_MS = 20_000;
 export const WIDE = { width: 1280, height: 800 };
 export const NARROW = { width: 375, height: 740 };
@@ -58,15 +64,30 @@ export function onStage(
 async function startStage(): Promise<Stage> {
   const directory = mkdtempSync(path.join(tmpdir(), 'paperbook-page-'));
   ends.push(() => rmSync(directory, { recursive: true }));
-  const server = await startServer('demo', path.join(directory, 'data'));
-  ends.push(() => server.command.end('SIGKILL'));
-  const browser = await chromium.launch({
+  const server = await startServer('demo', path.join(directory, 'data'), PORTS);
+  const pageUrl = new URL('/', server.baseUrl).href;
+  const made: Stage = { ...server, browser: await launched(), pageUrl };
+  ends.push(
+    () => made.command.end('SIGKILL'),
+    () => made.browser.close(),
+  );
+  return made;
+}
+
+/** Ends the server as a crash does, and starts it again where it was once `meanwhile` is over. */
+export async function crash(stage: Stage, meanwhile: () => Promise<void>): Promise<void> {
+  const { command, dataDir } = stage;
+  await command.end('SIGKILL');
+  await meanwhile();
+  Object.assign(stage, await startServer('demo', dataDir, PORTS));
+}
+
+async function launched(): Promise<Browser> {
+  return await chromium.launch({
     executablePath: CHROMIUM,
     // Chromium has no sandbox for root.
     args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
   });
-  ends.push(() => browser.close());
-  return { ...server, browser, pageUrl: new URL('/', server.baseUrl).href };
 }
 
 /** A new visitor, with a storage of its own. What fails on the page fails the test at its end. */

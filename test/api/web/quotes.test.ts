@@ -1,5 +1,6 @@
 import test from 'ava';
 import type { Quote } from '../../../api/client/client.js';
+import { QUOTES_MAX, QuoteCarriers } from '../../../api/web/state/quote-carriers.ts';
 import { QuoteSlots } from '../../../api/web/state/quote-slots.ts';
 import { nextShown } from '../../../api/web/state/shown-quote.ts';
 
@@ -54,6 +55,36 @@ test('what nothing shows makes room at once, and what finds none waits for it', 
   c();
   wait();
   t.deepEqual(since(), ['close c']);
+});
+
+test('what is beyond the channels of a connection comes by a further one, while there is some', (t) => {
+  const carried: Record<string, Set<string>> = {};
+  const carrierOf = (name: string) => {
+    const ids = new Set<string>();
+    carried[name] = ids;
+    return {
+      open: (id: string) => void ids.add(id),
+      close: (id: string) => void ids.delete(id),
+      end: () => void delete carried[name],
+    };
+  };
+  let connections = 1;
+  const carriers = new QuoteCarriers(carrierOf('1'), () => carrierOf(String(++connections)));
+  const sizes = () => Object.entries(carried).map(([name, { size }]) => `${name}: ${size}`);
+  const ids = Array.from({ length: QUOTES_MAX }, (_, at) => `ins_${at}`);
+  for (const id of ids.slice(0, 198)) carriers.open(id);
+  t.deepEqual(sizes(), ['1: 198'], 'games and orders are two more channels of it');
+  for (const id of ids.slice(198)) carriers.open(id);
+  t.deepEqual(sizes(), ['1: 198', '2: 200']);
+  t.deepEqual([...carriers.byFurther], ids.slice(198));
+  carriers.close(ids[0]!);
+  carriers.close(ids[200]!);
+  t.deepEqual(sizes(), ['1: 197', '2: 199']);
+  for (const id of carriers.byFurther) carriers.close(id);
+  t.deepEqual(sizes(), ['1: 197'], 'the further one has ended');
+  carriers.open('a');
+  carriers.open('b');
+  t.deepEqual(sizes(), ['1: 198', '3: 1']);
 });
 
 function quote(bid: number | null, ask: number | null): Quote {

@@ -29,6 +29,8 @@ test.serial(
     await other.goto(`${stage.pageUrl}#/portfolio`);
     await other.getByRole('heading', { level: 1, name: 'Portfolio' }).waitFor();
 
+    // A tab in the background draws once a second, and each click waits for it.
+    await page.bringToFront();
     await page.getByText(email).click();
     await page.getByRole('button', { name: 'Sign out', exact: true }).click();
     await page.getByRole('heading', { name: SIGN_IN }).waitFor();
@@ -49,8 +51,12 @@ test.serial(
 test.serial(
   'a session that has ended elsewhere leads to the sign-in, and back to where one was',
   onStage(async (t, stage) => {
-    const first = await visit(t, stage, { expected: /status of 40[013]|WebSocket/ });
+    const first = await visit(t, stage, {
+      at: '#/settings',
+      expected: /status of 40[013]|WebSocket/,
+    });
     const email = await signUp(first.page);
+    await first.page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor();
     const second = await visit(t, stage, { at: '#/markets?status=final' });
     await signIn(second.page, email);
     await second.page.getByText(email).click();
@@ -58,7 +64,7 @@ test.serial(
 
     await first.page.getByText('Your session has ended. Sign in again.').waitFor();
     await signIn(first.page, email);
-    const heading = first.page.getByRole('heading', { level: 1, name: 'Markets' });
+    const heading = first.page.getByRole('heading', { level: 1, name: 'Settings' });
     await t.notThrowsAsync(heading.waitFor());
   }),
 );

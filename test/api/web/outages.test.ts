@@ -1,0 +1,124 @@
+/** What the page does while its server, the network or the session is gone. */
+import test from 'ava';
+import type { Page } from 'playwright-core';
+import { eventually } from '../../process/server.ts';
+import { crash, onStage, signIn, signUp, visit } from './browser.ts';
+
+const PRICES = '.game .price:not(.is-none)';
+const LOST = '.connection.is-waiting, .connection.is-connecting';
+/** A pause between two attempts of the stream can be that long. */
+const BACK_WITHIN_MS = 60_000;
+
+async function waitForTicks(page: Page): Promise<void> {
+  await page.locator(PRICES).first().waitFor();
+  const all = () => page.locator(PRICES).allTextContents();
+  const before = (await all()).join();
+  await eventually('a tick', async () => ((await all()).join() === before ? null : true));
+}
+
+/** The answer of the API to what the page itself could ask, with its session. */
+async function asked(page: Page, path: string, body?: object): Promise<Record<string, unknown>> {
+  const answer = await page.context().request.fetch(new URL(`v1/${path}`, page.url()).href, {
+    method: body === undefined ? 'GET' : 'POST',
+    ...(body === undefined ? {} : { data: body }),
+  });
+  if (!answer.ok()) throw new Error(`${path} answered ${answer.status()}: ${await answer.text()}`);
+  return (await answer.json()) as Record<string, unknown>;
+}
+
+/** An order that rests at a price at which nobody sells. */
+async function rest(page: Page): Promise<string> {
+  const { instruments } = (await asked(page, 'instruments?tradable=true&limit=100')) as {
+    instruments: { id: string }[];
+  };
+  const { order } = (await asked(page, 'portfolio/orders', {
+    action: 'buy',
+    type: 'limit',
+    limitPriceCents: 1,
+    instrumentId: instruments.at(-1)!.id,
+    side: 'yes',
+    count: 1,
+    idempotencyKey: 'before-the-crash',
+  })) as { order: { id: string } };
+  return order.id;
+}
+
+test.serial(
+  'a server that crashes and starts again is said; prices tick again by themselves, and nothing is lost',
+  onStage(async (t, stage) => {
+    const { page } = await visit(t, stage, { expected: /ERR_|WebSocket|status of 50/ });
+    const email = await signUp(page);
+    await waitForTicks(page);
+    const order = await rest(page);
+
+    await crash(stage, async () => {
+      await page.locator(LOST).waitFor();
+      const state = page.locator('.connection').getByRole('status');
+      await state.filter({ hasText: /Reconnecting\. Prices are not live:/ }).waitFor();
+    });
+    await page.locator('.connection.is-open').waitFor({ timeout: BACK_WITHIN_MS });
+    await waitForTicks(page);
+    await page.getByText(email).waitFor();
+    const { orders } = (await asked(page, 'portfolio/orders?status=resting')) as {
+      orders: { id: string }[];
+    };
+    t.deepEqual(
+      orders.map(({ id }) => id),
+      [order],
+    );
+  }),
+);
+
+test.serial(
+  'a network that is gone is said, and the page goes on once it is back',
+  onStage(async (t, stage) => {
+    const { page, context } = await visit(t, stage, { expected: /ERR_|WebSocket/ });
+    await signUp(page);
+    await waitForTicks(page);
+    await context.setOffline(true);
+    await page.locator(LOST).waitFor({ timeout: BACK_WITHIN_MS });
+    await page.getByLabel('Status').selectOption('Final');
+    await page.getByText('The server could not be reached.').waitFor();
+    await context.setOffline(false);
+    await page.locator('.connection.is-open').waitFor({ timeout: BACK_WITHIN_MS });
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByLabel('Status').selectOption('Any status');
+    await t.notThrowsAsync(waitForTicks(page));
+  }),
+);
+
+const ENDED_TOKEN = { name: 'sb-access-token', value: 'of.another.key' };
+
+test.serial(
+  'an access token that is refused is renewed without a word',
+  onStage(async (t, stage) => {
+    const { page, context } = await visit(t, stage, { expected: /status of 401/ });
+    await signUp(page);
+    await waitForTicks(page);
+    await context.addCookies([{ ...ENDED_TOKEN, url: stage.pageUrl, sameSite: 'Strict' }]);
+    await page.getByLabel('Status').selectOption('Cancelled');
+    await page.getByText('No game matches these filters.').waitFor();
+    const [cookie] = await context.cookies();
+    t.not(cookie!.value, ENDED_TOKEN.value);
+    t.is(await page.locator('.problems .notice').count(), 0);
+  }),
+);
+
+test.serial(
+  'a session that cannot be renewed leads to the sign-in with a sentence, and back to the same view',
+  onStage(async (t, stage) => {
+    const { page, context } = await visit(t, stage, { expected: /status of 40[01]|WebSocket/ });
+    const email = await signUp(page);
+    await waitForTicks(page);
+    await context.addCookies([{ ...ENDED_TOKEN, url: stage.pageUrl, sameSite: 'Strict' }]);
+    await page.evaluate(`{
+      const kept = JSON.parse(localStorage.getItem('paperbook.session'));
+      localStorage.setItem('paperbook.session', JSON.stringify({ ...kept, refreshToken: 'none' }));
+    }`);
+    await page.getByLabel('Status').selectOption('Cancelled');
+    await page.getByText('Your session has ended. Sign in again.').waitFor();
+    await signIn(page, email);
+    await page.getByText('No game matches these filters.').waitFor();
+    t.regex(page.url(), /#\/markets\?status=cancelled$/);
+  }),
+);
