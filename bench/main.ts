@@ -16,6 +16,7 @@ import { lists } from './suites/lists.ts';
 import { match } from './suites/match.ts';
 import { memory } from './suites/memory.ts';
 import { overload } from './suites/overload.ts';
+import { page } from './suites/page.ts';
 import { profile } from './suites/profile.ts';
 import { records } from './suites/records.ts';
 import { recovery } from './suites/recovery.ts';
@@ -49,6 +50,7 @@ const SUITES: readonly AnySuite[] = [
   named(backtest),
   named(records),
   named(coverage),
+  named(page),
   named(profile),
 ];
 

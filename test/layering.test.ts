@@ -246,7 +246,7 @@ test('the page is made of itself, the client, and three packages, and only its b
       [],
       file,
     );
-    // Its table of all calls alone is larger than the page.
+    // Its table of all calls is a quarter of the first view.
     t.false(values.includes('api/client/generated.js'), file);
     // Schemas and what checks them stay on the server.
     t.false(values.includes('api/schemas/admin-types.ts'), file);

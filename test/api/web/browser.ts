@@ -2,16 +2,15 @@
  * The page in a real browser: Chromium against a server in a process of its own. What a page logs as
  * an error, throws, or may not load by its policy fails the test.
  */
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { launchChromium, NO_BROWSER } from '../../../bench/lib/chromium.ts';
 import { type Server, startServer } from '../../process/server.ts';
 
-/** Of Debian's package; another one by PAPERBOOK_TEST_BROWSER. */
-const CHROMIUM = process.env.PAPERBOOK_TEST_BROWSER ?? '/usr/bin/chromium';
 const AXE = fileURLToPath(import.meta.resolve('axe-core/axe.min.js'));
 /**
  * Not 0: a port that the system has chosen cannot be listened on again at once after a crash. Below
@@ -31,6 +30,8 @@ type Options = {
   viewport?: { width: number; height: number };
   /** Faults that the test wants, as of a request that is refused. */
   expected?: RegExp;
+  /** Runs before the page's own scripts. */
+  initScript?: string;
 };
 
 /** One browser and one demo for the tests of a file, which run one after another. */
@@ -51,8 +52,8 @@ export function onStage(
   run: (t: ExecutionContext, stage: Stage) => Promise<void>,
 ): (t: ExecutionContext) => Promise<void> {
   return async (t) => {
-    if (!existsSync(CHROMIUM)) {
-      t.log(`SKIPPED: no browser at ${CHROMIUM}; PAPERBOOK_TEST_BROWSER names another one`);
+    if (NO_BROWSER !== null) {
+      t.log(`SKIPPED: ${NO_BROWSER}`);
       t.pass();
       return;
     }
@@ -66,7 +67,7 @@ async function startStage(): Promise<Stage> {
   ends.push(() => rmSync(directory, { recursive: true }));
   const server = await startServer('demo', path.join(directory, 'data'), PORTS);
   const pageUrl = new URL('/', server.baseUrl).href;
-  const made: Stage = { ...server, browser: await launched(), pageUrl };
+  const made: Stage = { ...server, browser: await launchChromium(), pageUrl };
   ends.push(
     () => made.command.end('SIGKILL'),
     () => made.browser.close(),
@@ -82,19 +83,11 @@ export async function crash(stage: Stage, meanwhile: () => Promise<void>): Promi
   Object.assign(stage, await startServer('demo', dataDir, PORTS));
 }
 
-async function launched(): Promise<Browser> {
-  return await chromium.launch({
-    executablePath: CHROMIUM,
-    // Chromium has no sandbox for root.
-    args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
-  });
-}
-
 /** A new visitor, with a storage of its own. What fails on the page fails the test at its end. */
 export async function visit(
   t: ExecutionContext,
   { browser, pageUrl }: Stage,
-  { at = '', colorScheme = 'light', viewport = WIDE, expected }: Options = {},
+  { at = '', colorScheme = 'light', viewport = WIDE, expected, initScript }: Options = {},
 ): Promise<Visit> {
   const context = await browser.newContext({
     colorScheme,
@@ -112,6 +105,7 @@ export async function visit(
     if (message.type() === 'error') note(`${message.text()} (${message.location().url})`);
   });
   context.on('weberror', (error) => note(String(error.error().stack)));
+  if (initScript !== undefined) await context.addInitScript(initScript);
   const page = await context.newPage();
   page.setDefaultTimeout(WAITS_MS);
   t.teardown(async () => {

@@ -1,0 +1,161 @@
+/**
+ * `npm run screenshots`: every view in light and dark, narrow and wide, into screenshots/. With
+ * `--picture FILE` one small picture for the README. The demo is real, and has some trades.
+ */
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { launchChromium, NO_BROWSER } from '../../../bench/lib/chromium.ts';
+import { startServer } from '../../process/server.ts';
+
+const FOLDER = 'screenshots';
+const SIZES = { narrow: { width: 375, height: 812 }, wide: { width: 1280, height: 800 } };
+const PICTURE_SIZE = { width: 900, height: 520 };
+const PRICE = '.price:not(.is-none)';
+const BOUGHT = 6;
+
+type Demo = {
+  pageUrl: string;
+  baseUrl: string;
+  key: string;
+  /** Signed in; a browser's context begins with it. */
+  state: Awaited<ReturnType<BrowserContext['storageState']>>;
+  /** Of a market that the user has bought. */
+  instrumentId: string;
+  traderId: string;
+};
+type Shot = {
+  name: string;
+  /** The address of the view. */
+  at(demo: Demo): string;
+  /** It is complete once this is there. */
+  until: string;
+  isSignedOut?: boolean;
+};
+
+/** A line for each view. */
+const SHOTS: readonly Shot[] = [
+  { name: 'sign-in', at: () => '#/sign-in', until: 'form', isSignedOut: true },
+  { name: 'markets', at: () => '#/markets', until: '.games:not(:has(.price.is-none))' },
+  { name: 'search', at: () => '#/markets?q=otters', until: `table ${PRICE}` },
+  { name: 'market', at: ({ instrumentId }) => `#/market/${instrumentId}`, until: 'h1' },
+  { name: 'portfolio', at: () => '#/portfolio', until: 'h1' },
+  { name: 'boards', at: () => '#/boards', until: 'h1' },
+  { name: 'trader', at: ({ traderId }) => `#/trader/${traderId}`, until: 'h1' },
+  { name: 'backtest', at: () => '#/backtest', until: 'h1' },
+  { name: 'settings', at: () => '#/settings', until: 'h1' },
+];
+const PICTURE = SHOTS.find(({ name }) => name === 'markets')!;
+
+const { values } = parseArgs({ options: { picture: { type: 'string' } } });
+if (NO_BROWSER !== null) {
+  process.stderr.write(`screenshots: ${NO_BROWSER}\n`);
+  process.exit(1);
+}
+const directory = mkdtempSync(path.join(tmpdir(), 'paperbook-screenshots-'));
+const server = await startServer('demo', path.join(directory, 'data'));
+const browser = await launchChromium();
+try {
+  const demo = await prepared(
+    server.baseUrl,
+    server.dataDir,
+    server.command.output.stdout,
+    browser,
+  );
+  if (values.picture !== undefined) await picture(browser, demo, values.picture);
+  else await all(browser, demo);
+} finally {
+  await browser.close();
+  await server.command.end('SIGINT');
+  rmSync(directory, { recursive: true });
+}
+
+async function all(of: Browser, demo: Demo): Promise<void> {
+  mkdirSync(FOLDER, { recursive: true });
+  for (const colorScheme of ['light', 'dark'] as const) {
+    for (const [size, viewport] of Object.entries(SIZES)) {
+      for (const shot of SHOTS) {
+        const file = path.join(FOLDER, `${shot.name}-${size}-${colorScheme}.png`);
+        await opened(of, demo, shot, { colorScheme, viewport }, (page) =>
+          page.screenshot({ path: file, fullPage: true }),
+        );
+        process.stdout.write(`${file}\n`);
+      }
+    }
+  }
+}
+
+async function picture(of: Browser, demo: Demo, file: string): Promise<void> {
+  const look = { colorScheme: 'light', viewport: PICTURE_SIZE } as const;
+  await opened(of, demo, PICTURE, look, (page) => page.screenshot({ path: file }));
+}
+
+type Look = {
+  colorScheme: 'light' | 'dark';
+  viewport: { width: number; height: number };
+};
+
+async function opened(
+  of: Browser,
+  demo: Demo,
+  { at, until, isSignedOut = false }: Shot,
+  look: Look,
+  take: (page: Page) => Promise<unknown>,
+): Promise<void> {
+  const signedIn = isSignedOut ? {} : { storageState: demo.state };
+  const context = await of.newContext({ ...look, ...signedIn, reducedMotion: 'reduce' });
+  try {
+    const page = await context.newPage();
+    await page.goto(demo.pageUrl + at(demo), { waitUntil: 'networkidle' });
+    await page.locator(until).first().waitFor();
+    await page.locator('.skeleton').waitFor({ state: 'detached' });
+    await take(page);
+  } finally {
+    await context.close();
+  }
+}
+
+/** Opens the demo's link, and buys and bids a little. */
+async function prepared(
+  baseUrl: string,
+  dataDir: string,
+  stdout: string,
+  of: Browser,
+): Promise<Demo> {
+  const { key } = JSON.parse(readFileSync(path.join(dataDir, 'demo.json'), 'utf8')) as Demo;
+  const ask = async (route: string, body?: object) => {
+    const headers = { authorization: `Bearer ${key}` };
+    const sent = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
+    const answer = await fetch(`${baseUrl}/${route}`, { headers, ...sent });
+    if (!answer.ok) throw new Error(`${route}: ${await answer.text()}`);
+    return await answer.json();
+  };
+  const { instruments } = (await ask('instruments?priced=true&tradable=true&limit=20')) as {
+    instruments: { id: string }[];
+  };
+  for (const [at, { id }] of instruments.slice(0, BOUGHT).entries()) {
+    const order = { action: 'buy', instrumentId: id, side: 'yes', count: 10 * (at + 1) };
+    await ask('portfolio/orders', { ...order, type: 'market', idempotencyKey: `buy-${at}` });
+    const bid = { ...order, type: 'limit', limitPriceCents: 2 + at };
+    await ask('portfolio/orders', { ...bid, idempotencyKey: `bid-${at}` });
+  }
+  const { user } = (await ask('me')) as { user: { id: string } };
+  const context = await of.newContext();
+  try {
+    const page = await context.newPage();
+    await page.goto(/\S+#\/enter\/\S+/.exec(stdout)![0]);
+    await page.getByRole('navigation').getByRole('link', { name: 'Portfolio' }).waitFor();
+    return {
+      pageUrl: new URL('/', baseUrl).href,
+      baseUrl,
+      key,
+      state: await context.storageState(),
+      instrumentId: instruments[0]!.id,
+      traderId: user.id,
+    };
+  } finally {
+    await context.close();
+  }
+}
