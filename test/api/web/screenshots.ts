@@ -12,7 +12,8 @@ import { startServer } from '../../process/server.ts';
 
 const FOLDER = 'screenshots';
 const SIZES = { narrow: { width: 375, height: 812 }, wide: { width: 1280, height: 800 } };
-const PICTURE_SIZE = { width: 900, height: 520 };
+/** The first games: a new demo quotes no more of them yet. */
+const PICTURE_SIZE = { width: 900, height: 310 };
 const PRICE = '.price:not(.is-none)';
 const BOUGHT = 6;
 
@@ -38,7 +39,11 @@ type Shot = {
 /** A line for each view. */
 const SHOTS: readonly Shot[] = [
   { name: 'sign-in', at: () => '#/sign-in', until: 'form', isSignedOut: true },
-  { name: 'markets', at: () => '#/markets', until: '.games:not(:has(.price.is-none))' },
+  {
+    name: 'markets',
+    at: () => '#/markets',
+    until: `.games:not(:has(.game th[scope=row]:not(:has(a)))) .game ${PRICE}`,
+  },
   { name: 'search', at: () => '#/markets?q=otters', until: `table ${PRICE}` },
   { name: 'market', at: ({ instrumentId }) => `#/market/${instrumentId}`, until: 'h1' },
   { name: 'portfolio', at: () => '#/portfolio', until: 'h1' },
