@@ -39,12 +39,7 @@ type Shot = {
 /** A line for each view. */
 const SHOTS: readonly Shot[] = [
   { name: 'sign-in', at: () => '#/sign-in', until: 'form', isSignedOut: true },
-  {
-    name: 'markets',
-    at: () => '#/markets',
-    until: `.games:not(:has(.game th[scope=row]:not(:has(a)))) .game ${PRICE}`,
-  },
-  { name: 'search', at: () => '#/markets?q=otters', until: `table ${PRICE}` },
+  { name: 'markets', at: () => '#/markets', until: `.game ${PRICE}` },
   { name: 'market', at: ({ instrumentId }) => `#/market/${instrumentId}`, until: 'h1' },
   { name: 'portfolio', at: () => '#/portfolio', until: 'h1' },
   { name: 'boards', at: () => '#/boards', until: 'h1' },
