@@ -40,6 +40,7 @@ type Shot = {
 const SHOTS: readonly Shot[] = [
   { name: 'sign-in', at: () => '#/sign-in', until: 'form', isSignedOut: true },
   { name: 'markets', at: () => '#/markets', until: `.game ${PRICE}` },
+  { name: 'search', at: () => '#/markets?q=otters', until: `table ${PRICE}` },
   { name: 'market', at: ({ instrumentId }) => `#/market/${instrumentId}`, until: 'h1' },
   { name: 'portfolio', at: () => '#/portfolio', until: 'h1' },
   { name: 'boards', at: () => '#/boards', until: 'h1' },
