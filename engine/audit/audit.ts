@@ -49,16 +49,6 @@ function auditDerived(state: ShardState, problems: Problems): void {
   auditBooks(state, problems);
   auditMarkets(state, problems);
   auditExpiries(state, problems);
-  auditResets(state, problems);
-}
-
-/** Rule M33 (engine/RULES.md). */
-function auditResets({ accounts, accountIds, unfinished }: ShardState, problems: Problems): void {
-  for (const row of accounts.rows()) {
-    const isMarked = accounts.col.isResetting.get(row) === 1;
-    const isKnown = isMarked === unfinished.accounts.has(row);
-    problems.check(isKnown, `account ${accountIds.idOf(row)}`, 'is in a reset that nobody ends');
-  }
 }
 
 function auditIndexes(state: ShardState, problems: Problems): void {

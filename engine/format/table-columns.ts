@@ -23,8 +23,6 @@ export const ACCOUNT_COLUMNS = {
   bustedRun: 'u32',
   /** Whether the public sees it: 1 or 0. */
   isPublic: 'u8',
-  /** Whether a reset has begun to close what it has, and has not ended: 1 or 0. */
-  isResetting: 'u8',
 } as const satisfies Columns;
 
 export const ACCOUNT_DERIVED = {

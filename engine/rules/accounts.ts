@@ -32,7 +32,6 @@ function openAccountRow({ accounts }: ShardState, row: AccountRow, atMs: EpochMs
     'busts',
     'bustedRun',
     'isPublic',
-    'isResetting',
   ] as const) {
     col[name].set(row, 0);
   }
@@ -42,8 +41,7 @@ function openAccountRow({ accounts }: ShardState, row: AccountRow, atMs: EpochMs
 
 /** The next run begins: nothing of the last one is left but its P&L, its busts and its time. */
 export function startRun(state: ShardState, { atMs, account, run }: AccountReset): void {
-  const { accounts, unfinished } = state;
-  const col = accounts.change(account);
+  const col = state.accounts.change(account);
   invariant(run === col.run.get(account) + 1, 'a run follows another than the last one');
   invariant(state.ordersOfAccount.count(account) === 0, 'a run begins while an order rests');
   invariant(state.positionsOfAccount.count(account) === 0, 'a run begins while a trade is open');
@@ -55,8 +53,6 @@ export function startRun(state: ShardState, { atMs, account, run }: AccountReset
   col.balanceCents.set(account, START_BALANCE_CENTS);
   col.realizedCents.set(account, 0);
   col.adjustedCents.set(account, 0);
-  col.isResetting.set(account, 0);
-  unfinished.accounts.delete(account);
 }
 
 /** Once a run: nothing open, nothing resting, less than a dollar left. */

@@ -11,13 +11,7 @@ import { flagsOf, isBuy, isLimit, isSell } from './flags.ts';
 import { invariant } from './invariant.ts';
 import { adjust, costCents, countPayable, hold, realize, stake } from './ledger.ts';
 import { averagePrice, costOfPart, filledSoFar, remainingOf } from './partial-fills.ts';
-import {
-  markResetting,
-  positionReset,
-  positionSettled,
-  resolveMarket,
-  valueMarket,
-} from './payouts.ts';
+import { positionReset, positionSettled, resolveMarket, valueMarket } from './payouts.ts';
 import {
   closePosition,
   growPosition,
@@ -232,7 +226,6 @@ function orderEnded(state: ShardState, event: OrderEnded): void {
   effects.fillPriceCents = filled.priceCents ?? 0;
   effects.fillVenue = filled.venue;
   effects.filledContracts = filled.contracts;
-  if (reason === 'account_reset') markResetting(state, account);
   finishOrder(state, order);
 }
 

@@ -160,9 +160,6 @@ function fillResting(
   facts: FactSink,
 ): void {
   const { col } = state.orders;
-  // Rule M33 (engine/RULES.md): nothing of it trades until its reset is over.
-  const { accounts: resetting } = state.unfinished;
-  if (resetting.size > 0 && resetting.has(col.account.get(order))) return;
   const contracts = remainingOf(state, order);
   const want = {
     account: col.account.get(order),

@@ -8,7 +8,7 @@ import { invariant } from './invariant.ts';
 import { countPayable, realize } from './ledger.ts';
 import { closePosition } from './positions.ts';
 import type { ShardState } from './state.ts';
-import { type AccountRow, type Cents, HOME_VENUE, NO_ROW, type PositionRow } from './units.ts';
+import { type Cents, HOME_VENUE, NO_ROW, type PositionRow } from './units.ts';
 
 /** At most once. Rule S1 (engine/RULES.md). */
 export function resolveMarket(
@@ -41,14 +41,7 @@ export function positionSettled(state: ShardState, event: PositionSettled): void
 
 export function positionReset(state: ShardState, { position, proceedsCents }: PositionReset): void {
   invariant(state.positions.isLive(position), 'a reset closed a position that is closed');
-  markResetting(state, state.positions.col.account.get(position));
   payOut(state, position, proceedsCents);
-}
-
-/** Until `account_reset`, which is the last event of a reset. */
-export function markResetting(state: ShardState, account: AccountRow): void {
-  state.accounts.change(account).isResetting.set(account, 1);
-  state.unfinished.accounts.add(account);
 }
 
 /** A position ends without a sale. */

@@ -63,41 +63,28 @@ export function decideReset(state: ShardState, { atMs, account: id }: ResetAccou
 
 const NOTHING_TO_RESET = 'There is nothing to reset yet: an account begins with its first order.';
 
-/** Carries out an accepted reset, as far as the batch has room. */
+/**
+ * Carries out an accepted reset, all at once, as its prices are those of one moment: it cancels the
+ * account's orders, then closes its trades, the newest first of both. `account_reset` is last.
+ */
 export function resetAccount(state: ShardState, command: ResetAccount, facts: FactSink): void {
+  const { ordersOfAccount, positionsOfAccount, nowMs: atMs } = state;
   const account = state.accountIds.find(command.account);
   invariant(account !== NO_ROW, 'a reset of no account was accepted');
-  state.unfinished.accounts.add(account);
-  continueReset(state, account, facts);
-}
-
-/**
- * Cancels the account's orders, then closes its trades, the newest first of both. The last of them
- * is followed by `account_reset`. False: some are left, as the batch has no more room.
- */
-export function continueReset(state: ShardState, account: AccountRow, facts: FactSink): boolean {
-  const { unfinished, ordersOfAccount, positionsOfAccount, nowMs: atMs } = state;
-  invariant(unfinished.accounts.has(account), 'a reset goes on that was never accepted');
   for (;;) {
     const order = ordersOfAccount.newest(account);
     if (order === NO_ROW) break;
-    if (unfinished.left <= 0) return false;
-    unfinished.left--;
     const reason = 'account_reset';
     emit(state, facts, { kind: 'order_ended', atMs, order, status: 'canceled', reason });
   }
   for (;;) {
     const position = positionsOfAccount.newest(account);
     if (position === NO_ROW) break;
-    if (unfinished.left <= 0) return false;
-    unfinished.left--;
     const proceedsCents = closingCents(state, position);
     emit(state, facts, { kind: 'position_reset', atMs, position, proceedsCents });
   }
   const run = state.accounts.col.run.get(account) + 1;
   emit(state, facts, { kind: 'account_reset', atMs, account, run });
-  invariant(!unfinished.accounts.has(account), 'a reset is over and goes on');
-  return true;
 }
 
 /** At the live bid, at cost where there is none. */

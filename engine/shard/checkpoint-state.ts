@@ -112,7 +112,6 @@ export function rebuildDerived(state: ShardState): void {
   invariant(state.accountIds.size === 0, 'the indexes of a state are built twice');
   for (const row of accounts.rows()) {
     accounts.derived.payableContracts.set(row, 0);
-    if (accounts.col.isResetting.get(row) === 1) state.unfinished.accounts.add(row);
     state.accountIds.add(row);
   }
   state.tradeCounts.rebuild();
