@@ -14,6 +14,7 @@ import { remainingOf } from './partial-fills.ts';
 import { type BookPrice, ladderOf, priceBook, tradePrice } from './pricing.ts';
 import type { Book, Market } from './reference-data.ts';
 import { booksOf } from './resting.ts';
+import { settleAccount } from './settlement.ts';
 import type { ShardState } from './state.ts';
 import { type EpochMs, NO_PRICE, type OrderRow, type Side } from './units.ts';
 
@@ -160,6 +161,7 @@ function fillResting(
   facts: FactSink,
 ): void {
   const { col } = state.orders;
+  settleAccount(state, col.account.get(order), facts);
   const contracts = remainingOf(state, order);
   const want = {
     account: col.account.get(order),

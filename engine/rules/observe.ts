@@ -15,7 +15,7 @@ import { nextVoidMs, voidPostponed } from './postponements.ts';
 import { complement, isFresh } from './pricing.ts';
 import { showQuote } from './quote-top.ts';
 import type { LastTrade, Market, Source } from './reference-data.ts';
-import { settle, voidGame } from './settlement.ts';
+import { settle, settleAccount, voidGame } from './settlement.ts';
 import type { ShardState } from './state.ts';
 import {
   type EpochMs,
@@ -116,21 +116,17 @@ export function advance(state: ShardState, atMs: EpochMs, facts: FactSink): Epoc
 
 function expire(state: ShardState, upToMs: EpochMs, facts: FactSink): void {
   for (let order = state.expiries.nextDue(upToMs); order !== NO_ROW; ) {
-    emit(state, facts, expiryOf(state, order));
+    settleAccount(state, state.orders.col.account.get(order), facts);
+    // A result may have canceled it before.
+    if (state.orders.isLive(order)) emit(state, facts, expiryOf(state, order));
     order = state.expiries.nextDue(upToMs);
   }
 }
 
-/**
- * With the time at which it was due, not the time of the tick that ends it. An order that its
- * market's result is about to cancel was canceled before.
- */
-function expiryOf({ orders: { col }, markets }: ShardState, order: OrderRow): OrderEnded {
-  const { outcome, resolvedAtMs } = markets[col.market.get(order)]!;
-  const kind = 'order_ended';
-  return outcome === null
-    ? { kind, atMs: col.expiresAtMs.get(order), order, status: 'expired', reason: 'expired' }
-    : { kind, atMs: resolvedAtMs, order, status: 'canceled', reason: 'market_resolved' };
+/** With the time at which it was due, not the time of the tick that ends it. */
+function expiryOf({ orders: { col } }: ShardState, order: OrderRow): OrderEnded {
+  const atMs = col.expiresAtMs.get(order);
+  return { kind: 'order_ended', atMs, order, status: 'expired', reason: 'expired' };
 }
 
 /**
@@ -260,6 +256,7 @@ function cancelDropped(state: ShardState, atMs: EpochMs, facts: FactSink): void 
   }
   dropped.sort((a, b) => sequence.get(a) - sequence.get(b));
   for (const order of dropped) {
+    settleAccount(state, orders.col.account.get(order), facts);
     emit(state, facts, {
       kind: 'order_ended',
       atMs,

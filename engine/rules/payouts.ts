@@ -20,7 +20,9 @@ export function resolveMarket(
   invariant(market.outcome === null, 'a market was resolved twice');
   market.outcome = outcome;
   market.resolvedAtMs = atMs;
-  if (market.venue === HOME_VENUE) state.unfinished.markets.add(number);
+  if (market.venue !== HOME_VENUE) return;
+  state.unfinished.markets.add(number);
+  state.unfinished.settledAccounts.clear();
 }
 
 export function valueMarket({ markets }: ShardState, event: MarketValued): void {

@@ -85,6 +85,8 @@ export type QuoteChangesQuery = {
  * What follows from later facts is not in it.
  */
 export type AccountSnapshotQuery = Omit<PortfolioQuery, 'kind'> & { kind: 'account_snapshot' };
+/** Answers `{}` once nothing of the account is left to settle. Rule S15 (engine/RULES.md). */
+export type SettledQuery = { kind: 'settled'; atMs: EpochMs; account: Uuid };
 /** Answers `{results}`: of each market its `MarketResult`; null: it has none. */
 export type ResultsQuery = {
   kind: 'market_results';
@@ -114,6 +116,7 @@ export type Query =
   | BidsQuery
   | QuoteChangesQuery
   | AccountSnapshotQuery
+  | SettledQuery
   | ResultsQuery
   | KeyUseQuery
   | AuditQuery

@@ -14,19 +14,8 @@ import { NO_ROW } from './units.ts';
 /** Puts an order on the ladder that its columns name, and onto the position it has. */
 export function rest(state: ShardState, order: OrderRow): void {
   const { col } = state.orders;
-  const flags = col.flags.get(order);
-  const market = state.markets[col.market.get(order)];
-  const limitPriceCents = col.limitPriceCents.get(order);
   invariant(state.orders.isLive(order), 'an order was put on a book that is done');
-  invariant(limitPriceCents !== 0, 'a market order was put on a book');
-  invariant(market !== undefined, 'an order rests in no market');
-  const routed = isRouted(flags) ? state.instruments[col.instrument.get(order)]! : null;
-  const book = bookOf(state, market, routed);
-  const { waitsForAskOf, priceLevel } = restingPlace(
-    actionOf(flags),
-    sideOf(flags),
-    limitPriceCents,
-  );
+  const { book, waitsForAskOf, priceLevel } = placeOf(state, order);
   state.ladders.add(ladderOf(book, waitsForAskOf), priceLevel, order);
   state.ordersOfAccount.add(col.account.get(order), order);
   const position = col.position.get(order);
@@ -40,6 +29,19 @@ export function rest(state: ShardState, order: OrderRow): void {
   const expiresAtMs = col.expiresAtMs.get(order);
   if (expiresAtMs === 0) return;
   state.expiries.add({ expiresAtMs, sequence: col.sequence.get(order), order });
+}
+
+/** Where an order rests, by its columns. */
+function placeOf(state: ShardState, order: OrderRow) {
+  const { col } = state.orders;
+  const flags = col.flags.get(order);
+  const market = state.markets[col.market.get(order)];
+  const limitPriceCents = col.limitPriceCents.get(order);
+  invariant(limitPriceCents !== 0, 'a market order was put on a book');
+  invariant(market !== undefined, 'an order rests in no market');
+  const routed = isRouted(flags) ? state.instruments[col.instrument.get(order)]! : null;
+  const place = restingPlace(actionOf(flags), sideOf(flags), limitPriceCents);
+  return { book: bookOf(state, market, routed), ...place };
 }
 
 /** The book on which an order of this market rests; created when first needed. */
@@ -72,6 +74,21 @@ export function watchMarkets(book: Book): void {
 /** Every book whose price depends on a market. */
 export function booksOf({ book, routedBooks }: Market): readonly Book[] {
   return book === null ? routedBooks : [book, ...routedBooks];
+}
+
+/** Compares orders of a market as `ordersOn` its books, one after the other, would meet them. */
+export function byFillOrder(state: ShardState, market: Market) {
+  const books = booksOf(market);
+  const keysOf = (order: OrderRow): number[] => {
+    const { book, waitsForAskOf, priceLevel } = placeOf(state, order);
+    const side = waitsForAskOf === 'yes' ? 0 : 1;
+    return [books.indexOf(book), side, -priceLevel, state.orders.col.sequence.get(order)];
+  };
+  return (a: OrderRow, b: OrderRow): number => {
+    const keysOfB = keysOf(b);
+    const differences = keysOf(a).map((key, at) => key - keysOfB[at]!);
+    return differences.find((difference) => difference !== 0) ?? 0;
+  };
 }
 
 /** Orders of a book in the order in which they fill: yes ladder first, best price level first. */

@@ -1,4 +1,4 @@
-/** What a result leads to: its market settles once. Rules S1 to S10, T140 (engine/RULES.md). */
+/** What a result leads to: its market settles once. Rules S1 to S10, S15, T140 (engine/RULES.md). */
 import type { OutcomeSource } from './events.ts';
 import { emit } from './evolve.ts';
 import type { FactSink } from './fact-sink.ts';
@@ -7,9 +7,10 @@ import { invariant } from './invariant.ts';
 import { costCents } from './ledger.ts';
 import type { MarketResult, ResultTick, Settled } from './messages.ts';
 import type { Book, Instrument, Market } from './reference-data.ts';
-import { booksOf, ordersOn } from './resting.ts';
+import { booksOf, byFillOrder, ordersOn } from './resting.ts';
 import type { ShardState } from './state.ts';
 import {
+  type AccountRow,
   type Cents,
   type EpochMs,
   HOME_VENUE,
@@ -26,8 +27,8 @@ type SourcedResult = Omit<ResultTick, 'kind' | 'source'> & { source: OutcomeSour
 const HAD_ITS_RESULT: Settled = { isNew: false, settledTrades: 0, canceledOrders: 0 };
 
 /**
- * A venue_a result settles its market once, whatever arrives later: what the batch has room for at
- * once, the rest in the next ones.
+ * A venue_a result settles its market once, whatever arrives later: as much as the batch has room
+ * for, the rest in slices.
  */
 export function settle(state: ShardState, tick: SourcedResult, facts: FactSink): void {
   const market = state.markets[tick.market]!;
@@ -40,7 +41,7 @@ export function settle(state: ShardState, tick: SourcedResult, facts: FactSink):
     emit(state, facts, { kind: 'market_valued', atMs, market: number, ...payouts });
   }
   emit(state, facts, { kind: 'market_resolved', atMs, market: number, outcome, source });
-  if (market.venue === HOME_VENUE) continueSettlement(state, number, facts);
+  if (market.venue === HOME_VENUE) continueSettlements(state, facts);
 }
 
 /** `settle`, and what it comes to. */
@@ -54,12 +55,68 @@ export function settleAndCount(state: ShardState, tick: SourcedResult, facts: Fa
   return { isNew: true, settledTrades, canceledOrders };
 }
 
+/** Settles what results have left, the oldest result first, as far as the batch has room. */
+export function continueSettlements(state: ShardState, facts: FactSink): void {
+  const { unfinished } = state;
+  for (const market of unfinished.markets) if (!continueMarket(state, market, facts)) return;
+  unfinished.settledAccounts.clear();
+}
+
+/** All that is left, whatever the batch has room for. */
+export function settleAll(state: ShardState, facts: FactSink): void {
+  const { unfinished } = state;
+  const { left } = unfinished;
+  unfinished.left = Number.POSITIVE_INFINITY;
+  continueSettlements(state, facts);
+  invariant(unfinished.markets.size === 0, 'something is left after all was settled');
+  unfinished.left = left;
+}
+
+/**
+ * Settles all that one account has left, in the order in which it would have settled at once, so
+ * that nothing is decided or shown of an account that is half settled.
+ */
+export function settleAccount(state: ShardState, account: AccountRow, facts: FactSink): void {
+  if (!mayHaveLeft(state, account)) return;
+  const { settledAccounts, markets } = state.unfinished;
+  settledAccounts.add(account);
+  const { orders, positions } = leftOf(state, account);
+  if (orders.length === 0 && positions.length === 0) return;
+  const ordersOf = Map.groupBy(orders, (order) => state.orders.col.market.get(order));
+  const positionsOf = Map.groupBy(positions, (row) => state.positions.col.market.get(row));
+  for (const market of markets) {
+    const canceled = ordersOf.get(market) ?? [];
+    canceled.sort(byFillOrder(state, state.markets[market]!));
+    for (const order of canceled) cancelOrder(state, order, facts);
+    for (const position of positionsOf.get(market) ?? []) settlePosition(state, position, facts);
+  }
+}
+
+/** Whether something of the account is still to be settled. */
+export function isHalfSettled(state: ShardState, account: AccountRow): boolean {
+  if (!mayHaveLeft(state, account)) return false;
+  const { orders, positions } = leftOf(state, account);
+  return orders.length > 0 || positions.length > 0;
+}
+
+function mayHaveLeft({ unfinished }: ShardState, account: AccountRow): boolean {
+  return unfinished.markets.size > 0 && !unfinished.settledAccounts.has(account);
+}
+
+/** What an account has left, the newest first. */
+function leftOf(state: ShardState, account: AccountRow) {
+  const { unfinished, orders, positions, ordersOfAccount, positionsOfAccount } = state;
+  const isLeft = (market: MarketNumber) => unfinished.markets.has(market);
+  return {
+    orders: [...ordersOfAccount.of(account)].filter((row) => isLeft(orders.col.market.get(row))),
+    positions: [...positionsOfAccount.of(account)].filter((row) => {
+      return isLeft(positions.col.market.get(row));
+    }),
+  };
+}
+
 /** The orders of a market, then its trades. False: some are left, as the batch has no more room. */
-export function continueSettlement(
-  state: ShardState,
-  number: MarketNumber,
-  facts: FactSink,
-): boolean {
+function continueMarket(state: ShardState, number: MarketNumber, facts: FactSink): boolean {
   const { unfinished, positionsOfMarket } = state;
   const market = state.markets[number]!;
   invariant(unfinished.markets.has(number), 'a market is settled after all of it was');
@@ -83,7 +140,8 @@ export function continueSettlement(
 
 function cancelOrder(state: ShardState, order: OrderRow, facts: FactSink): void {
   state.unfinished.left--;
-  const atMs = state.markets[state.orders.col.market.get(order)]!.resolvedAtMs;
+  const { outcome, resolvedAtMs: atMs } = state.markets[state.orders.col.market.get(order)]!;
+  invariant(outcome !== null, 'an order is canceled with a result that its market does not have');
   const reason = 'market_resolved';
   emit(state, facts, { kind: 'order_ended', atMs, order, status: 'canceled', reason });
 }

@@ -2,12 +2,17 @@
  * The answers to a batch, written as frames one behind the other, as they go into the ring: no
  * answer is an object or a string on its way.
  */
-import { beginAnswer, endAnswer, repliesIn, writeReply } from '../format/codec.ts';
+import { beginAnswer, endAnswer, type Message, repliesIn, writeReply } from '../format/codec.ts';
+import type { FactBuffer } from '../format/facts.ts';
 import { JsonWriter } from '../format/json-writer.ts';
+import { settleAsked, showsHalfSettled } from '../rules/asked.ts';
 import type { FactSink } from '../rules/fact-sink.ts';
 import type { Command, Refusal, Reply, SetSwitches } from '../rules/messages.ts';
+import { observe, showQuotes } from '../rules/observe.ts';
 import type { Query } from '../rules/queries.ts';
 import type { ShardState } from '../rules/state.ts';
+import { isCommand } from './message-kinds.ts';
+import { isTick } from './outbox.ts';
 import { answerQuery, execute, takeSwitches } from './requests.ts';
 
 export class Answers {
@@ -33,6 +38,22 @@ export class Answers {
   /** The frames read back; null: a command that was not taken. */
   replies(): (Reply | null)[] {
     return repliesIn(this.frames);
+  }
+
+  /** Applies a message, and answers it unless it is a tick; `lastNumber`: before these facts. */
+  message(state: ShardState, message: Message, facts: FactBuffer, lastNumber: number): void {
+    if (isTick(message)) return observe(state, message, facts);
+    if (isCommand(message)) return this.command(state, message, facts);
+    settleAsked(state, message, facts);
+    this.query(state, message, lastNumber + facts.count);
+  }
+
+  /** Shows a tick, or answers a message, where no fact can be written: null where one would be. */
+  withoutFacts(state: ShardState, message: Message, lastNumber: number): void {
+    if (isTick(message)) return showQuotes(state, message);
+    if (message.kind === 'switches') return this.switches(state, message);
+    if (isCommand(message) || showsHalfSettled(state, message)) return this.reply(null);
+    this.query(state, message, lastNumber);
   }
 
   command(state: ShardState, command: Command, facts: FactSink): void {

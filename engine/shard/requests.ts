@@ -6,6 +6,7 @@
 import { audit } from '../audit/audit.ts';
 import { digest } from '../audit/digest.ts';
 import { type JsonWriter, memberNames } from '../format/json-writer.ts';
+import { settleAsked } from '../rules/asked.ts';
 import { decide } from '../rules/decide.ts';
 import type { Decision, Rejection } from '../rules/decision.ts';
 import type { Event } from '../rules/events.ts';
@@ -25,6 +26,7 @@ import type {
   PricedQuery,
   Query,
   ResultsQuery,
+  SettledQuery,
 } from '../rules/queries.ts';
 import { REJECTIONS, type RejectionCode } from '../rules/rejections.ts';
 import { resetAccount } from '../rules/reset.ts';
@@ -63,6 +65,7 @@ export function execute(
   const atMs = advance(state, command.atMs, facts);
   const timed = atMs === command.atMs ? command : { ...command, atMs };
   invariant(atMs >= command.atMs, 'a command takes effect before it was given');
+  settleAsked(state, timed, facts);
   const decision = decide(state, timed);
   if (decision.kind === 'accept' && decision.consumption !== null) {
     state.fillModel.consume(decision.consumption);
@@ -144,6 +147,7 @@ export function answerQuery(
     case 'quote_changes':
       writeQuoteChanges(to, state, timed);
       return null;
+    case 'settled':
     case 'priced':
     case 'bids':
     case 'market_results':
@@ -172,11 +176,19 @@ function writeSnapshot(
   to.close(start);
 }
 
-function inspect(
-  state: ShardState,
-  query: PricedQuery | BidsQuery | ResultsQuery | KeyUseQuery | AuditQuery | DigestQuery,
-): unknown {
+type InspectingQuery =
+  | SettledQuery
+  | PricedQuery
+  | BidsQuery
+  | ResultsQuery
+  | KeyUseQuery
+  | AuditQuery
+  | DigestQuery;
+
+function inspect(state: ShardState, query: InspectingQuery): unknown {
   switch (query.kind) {
+    case 'settled':
+      return {};
     case 'priced':
       return { priced: pricedBits(state, query.instruments, query.atMs) };
     case 'bids':

@@ -3,13 +3,13 @@
  * once that is safe, and sleeps when there are none. Its event loop turns only while a checkpoint
  * is being written; otherwise a sleep blocks the thread, and no timer fires in it.
  */
-import { setImmediate as turn } from 'node:timers/promises';
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import { type Control, FrameDecoder, type Message } from '../format/codec.ts';
 import type { Endpoint } from '../ring/endpoint.ts';
 import { invariant } from '../rules/invariant.ts';
 import { Answers } from './answers.ts';
+import type { Batch } from './batch.ts';
 import { isTick } from './outbox.ts';
-import type { Batch } from './shard.ts';
 
 /** The parts of a shard that the loop uses. */
 export type Served = {
@@ -19,23 +19,33 @@ export type Served = {
   /** It accepts no batch until `caughtUp` (D43). */
   readonly isBehind: boolean;
   caughtUp(): Promise<void>;
+  /** Settles some of what results have left; false: nothing, or not now (S15). */
+  settleSlice(): boolean;
+  /** Settling goes on once the checkpoint has got further. */
+  readonly isSettlingPaused: boolean;
   /** 0: it can write. The other end is notified of a change at once. */
   readonly diskErrno: number;
 };
 
 /** With larger batches the two threads would take turns rather than work at the same time. */
 const BATCH_MAX = 256;
+/** How often it is looked whether settling may go on. */
+const PAUSE_MS = 1;
 
 /** Returns at a request to close, once all before it is answered. Throws the shard's errors. */
 export async function serve(shard: Served, end: Endpoint): Promise<void> {
   const server = new Server(shard, end);
-  while (!server.isClosed) {
+  for (;;) {
     if (shard.isBehind) await shard.caughtUp();
-    if (server.takeBatch()) {
+    const hasTaken = server.takeBatch();
+    if (server.isClosed) return;
+    // By turns with messages, so that neither waits for all of the other.
+    if (server.settleSlice() || hasTaken) {
       if (shard.isWriting) await turn();
       continue;
     }
-    if (shard.isWriting) await end.sleepAsync();
+    if (shard.isSettlingPaused) await sleep(PAUSE_MS);
+    else if (shard.isWriting) await end.sleepAsync();
     else end.sleep();
   }
 }
@@ -70,6 +80,12 @@ class Server {
     if (answers.count > 0) this.#end.sendBlocking(answers.frames);
     this.#showDisk();
     return true;
+  }
+
+  settleSlice(): boolean {
+    const hasSettled = this.#shard.settleSlice();
+    this.#showDisk();
+    return hasSettled;
   }
 
   readonly #batch: Batch = {

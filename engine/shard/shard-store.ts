@@ -11,6 +11,8 @@ export type ShardConfig = CoreConfig & {
   durability: Durability;
   /** A checkpoint is due after so many facts. */
   checkpointEveryFacts: number;
+  /** A batch settles so many orders and trades of markets with results; left out: 500. */
+  settledAtOnce?: number;
 };
 
 /** The state of a shard in its files. */

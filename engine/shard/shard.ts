@@ -1,44 +1,34 @@
 /**
  * One shard: its state, its log, its checkpoints. A batch is decided, its facts are written, and
  * then it is answered, all in one synchronous step; meanwhile the callers' thread gathers the next
- * batch. A checkpoint is written beside the batches. Rules D1 to D3, D8, D43
+ * batch. A checkpoint is written beside the batches. Rules D1 to D3, D8, D43, S15
  * (engine/RULES.md).
  */
-
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Message } from '../format/codec.ts';
 import { RecordIndex } from '../index/record-index.ts';
 import { invariant } from '../rules/invariant.ts';
 import type { Reply } from '../rules/messages.ts';
-import { observe, showQuotes } from '../rules/observe.ts';
+import { continueSettlements } from '../rules/settlement.ts';
 import { tablesOf } from '../rules/state.ts';
 import { Answers } from './answers.ts';
+import type { Batch } from './batch.ts';
 import { headOf, referenceDataOf } from './checkpoint-state.ts';
 import type { Checkpoints } from './checkpoints.ts';
 import { createState, type StoredState } from './create-state.ts';
 import { DiskFull } from './disk-full.ts';
 import { DiskStatus } from './disk-reserve.ts';
-import { isCommand } from './message-kinds.ts';
 import { type OpenReport, openReportOf } from './open-report.ts';
-import { isTick } from './outbox.ts';
 import { recover } from './recover.ts';
 import { ShardGauges } from './shard-gauges.ts';
 import type { ShardLog } from './shard-log.ts';
 import { ShardRecords } from './shard-records.ts';
 import { openStore, type ShardConfig, type ShardStore } from './shard-store.ts';
 
-/**
- * Messages read one at a time, at most `length`, so that those that arrive meanwhile share the
- * record.
- */
-export type Batch = Iterable<Message> & { readonly length: number };
-
-/**
- * What a message usually leads to. Settlements lead to more; their room is made once their bytes
- * are known.
- */
+/** What a message usually leads to. Room for more is made once its bytes are known. */
 const MESSAGE_BYTES = 1000;
+const SETTLED_AT_ONCE = 500;
 /** How often a shard that cannot write tries to. */
 const PROBE_EVERY_MS = 1000;
 /** How often it is looked whether a checkpoint has caught up. */
@@ -50,6 +40,7 @@ export class Shard {
   readonly #log: ShardLog;
   readonly #checkpoints: Checkpoints;
   readonly #config: ShardConfig;
+  readonly #settledAtOnce: number;
   #factsSinceCheckpoint = 0;
   /** The checkpoint being written. */
   #writing: Promise<void> | null = null;
@@ -85,6 +76,8 @@ export class Shard {
     gauges = new ShardGauges(),
   ) {
     this.#config = config;
+    this.#settledAtOnce = config.settledAtOnce ?? SETTLED_AT_ONCE;
+    invariant(this.#settledAtOnce > 0, 'a slice of a settlement settles nothing');
     this.#log = log;
     this.#checkpoints = checkpoints;
     this.#disk = disk;
@@ -108,17 +101,34 @@ export class Shard {
     const startedMs = performance.now();
     this.#throwFault();
     invariant(!this.#isAhead, 'a batch is taken while another is, or after one has failed');
-    if (!this.#mayWrite(messages.length * MESSAGE_BYTES)) return this.#readOnly(messages, answers);
-    const { facts } = this.#log;
-    this.#isAhead = true;
-    this.#log.begin();
-    for (const message of messages) {
-      if (isTick(message)) observe(this.state, message, facts);
-      else if (isCommand(message)) answers.command(this.state, message, facts);
-      else answers.query(this.state, message, this.#log.lastNumber + facts.count);
+    const { facts, lastNumber } = this.#log;
+    if (!this.#mayWrite(messages.length * MESSAGE_BYTES)) {
+      for (const message of messages) answers.withoutFacts(this.state, message, lastNumber);
+      return;
     }
-    if (facts.count > 0) this.#commit(startedMs);
-    this.#isAhead = false;
+    this.#inOneRecord(startedMs, () => {
+      for (const message of messages) answers.message(this.state, message, facts, lastNumber);
+    });
+  }
+
+  /** Settles some of what results have left. False: none, or not now. Throws as `answer`. */
+  settleSlice(): boolean {
+    const startedMs = performance.now();
+    this.#throwFault();
+    invariant(!this.#isAhead, 'trades settle while a batch is taken, or after one has failed');
+    if (this.state.unfinished.markets.size === 0 || this.isSettlingPaused) return false;
+    if (!this.#mayWrite(this.#settledAtOnce * MESSAGE_BYTES)) return false;
+    this.#inOneRecord(startedMs, () => continueSettlements(this.state, this.#log.facts));
+    return true;
+  }
+
+  /**
+   * A checkpoint is being written, and the next one is half due: the rest of a settlement waits, so
+   * that it does not make batches wait (`isBehind`).
+   */
+  get isSettlingPaused(): boolean {
+    const isHalfDue = this.#factsSinceCheckpoint * 2 >= this.#config.checkpointEveryFacts;
+    return this.state.unfinished.markets.size > 0 && this.isWriting && isHalfDue;
   }
 
   /** The last fact that is in the log. */
@@ -187,16 +197,6 @@ export class Shard {
     await this.#checkpoints.close();
   }
 
-  /** Shows quotes and lets nothing follow from them, since no fact could be written. */
-  #readOnly(messages: Batch, answers: Answers): void {
-    for (const message of messages) {
-      if (isTick(message)) showQuotes(this.state, message);
-      else if (message.kind === 'switches') answers.switches(this.state, message);
-      else if (isCommand(message)) answers.reply(null);
-      else answers.query(this.state, message, this.#log.lastNumber);
-    }
-  }
-
   /** Whether a batch has space. After a failure the disk is tried only every second. */
   #mayWrite(bytes: number): boolean {
     const disk = this.#disk;
@@ -218,6 +218,16 @@ export class Shard {
     }
     if (disk.errno !== 0) disk.set(0);
     return true;
+  }
+
+  /** What `run` leads to is on disk on return; it settles no more than a batch may. */
+  #inOneRecord(startedMs: number, run: () => void): void {
+    this.#isAhead = true;
+    this.#log.begin();
+    this.state.unfinished.left = this.#settledAtOnce;
+    run();
+    if (this.#log.facts.count > 0) this.#commit(startedMs);
+    this.#isAhead = false;
   }
 
   /** Memory is ahead of the log here, so a full disk is now a fault. */

@@ -19,7 +19,6 @@ import type { BidsQuery, Query, QuoteChangesQuery, QuoteKind } from '../rules/qu
 import type { CoreConfig } from '../rules/reference-data.ts';
 import type { EpochMs, InstrumentNumber, Uuid } from '../rules/units.ts';
 import { EngineBusy } from './busy.ts';
-import type { Durability } from './checkpoints.ts';
 import type { Clock } from './clock.ts';
 import type { Log } from './log.ts';
 import { hashOfDigests, sumOfAudits, unevenResults } from './merge-reports.ts';
@@ -31,22 +30,23 @@ import { ShardClient } from './shard-client.ts';
 import { refusalOf, stateOf, troublesOf } from './shard-health.ts';
 import { shardOfAccount, shardOfInstrument } from './shard-of.ts';
 import type { ShardStatus } from './shard-status.ts';
+import type { ShardConfig } from './shard-store.ts';
 import { StartupState } from './startup-state.ts';
 import { StreamConnections } from './stream-connections.ts';
 import { askAll, markInOne, sendToAll, settleInAll } from './to-all-shards.ts';
 import { tradeUseOf } from './trade-use.ts';
 
-export type ShardsOptions = CoreConfig & {
-  dataDir: string;
-  shards: number;
-  /** Whether an earlier start created every shard, so that a missing one was lost. */
-  wereMade?: boolean;
-  durability: Durability;
-  checkpointEveryFacts: number;
-  queueDepthMax: number;
-  clock: Clock;
-  log: Log;
-};
+type OfShard = Pick<ShardConfig, 'durability' | 'checkpointEveryFacts' | 'settledAtOnce'>;
+export type ShardsOptions = CoreConfig &
+  OfShard & {
+    dataDir: string;
+    shards: number;
+    /** Whether an earlier start created every shard, so that a missing one was lost. */
+    wereMade?: boolean;
+    queueDepthMax: number;
+    clock: Clock;
+    log: Log;
+  };
 
 /** How often shards receive the time when no tick carries it, so that orders expire. */
 const TIME_TICK_MS = 250;

@@ -7,6 +7,7 @@ import { JsonWriter } from '../../engine/format/json-writer.ts';
 import { type IndexHead, RecordIndex } from '../../engine/index/record-index.ts';
 import { CHECKPOINTS_KEPT } from '../../engine/memory/row-changes.ts';
 import { pageWordsOf, ROW_WORDS_MAX } from '../../engine/memory/row-pages.ts';
+import { settleAsked } from '../../engine/rules/asked.ts';
 import type { Event } from '../../engine/rules/events.ts';
 import type { FactSink } from '../../engine/rules/fact-sink.ts';
 import { FIRST_PAYOUT_ROOM_CENTS, payoutRoomCents } from '../../engine/rules/ledger.ts';
@@ -15,6 +16,7 @@ import type { Refusal, Reply } from '../../engine/rules/messages.ts';
 import { observe } from '../../engine/rules/observe.ts';
 import type { Query } from '../../engine/rules/queries.ts';
 import type { CoreConfig } from '../../engine/rules/reference-data.ts';
+import { continueSettlements } from '../../engine/rules/settlement.ts';
 import type { ShardState } from '../../engine/rules/state.ts';
 import { tablesOf } from '../../engine/rules/state.ts';
 import { NO_ROW, type Uuid } from '../../engine/rules/units.ts';
@@ -41,6 +43,8 @@ export interface MemoryEngine extends TradingEngine {
   folded(): StoredState;
   /** Also what looks inside. */
   query(query: Query): Reply;
+  /** Settles some of what results have left, as a shard between batches. */
+  settleSlice(): void;
   /** Writes what a checkpoint would, to memory. */
   checkpoint(): void;
   /** Loses memory and comes back: the last checkpoint, then the log, then quotes as before. */
@@ -52,7 +56,11 @@ function replyOf(answer: (to: JsonWriter) => Refusal | null): Reply {
   return answer(to) ?? { ok: true, body: to.bytes.copy().toString() };
 }
 
-export function createMemoryEngine(config: CoreConfig): MemoryEngine {
+/** `settledAtOnce`: so many trades and orders of a result are settled with it, and in a slice. */
+export function createMemoryEngine(
+  config: CoreConfig,
+  settledAtOnce = Number.POSITIVE_INFINITY,
+): MemoryEngine {
   const log = new MemoryLog();
   const runs = new MemoryRunStore();
   const newState = () => {
@@ -62,6 +70,7 @@ export function createMemoryEngine(config: CoreConfig): MemoryEngine {
   const endings = createEndingLog();
   /** Carries something out, and keeps its facts. */
   const run = <T>(act: (facts: FactSink) => T): T => {
+    state.unfinished.left = settledAtOnce;
     const result = act(log.begin());
     endings.read(log.end());
     return result;
@@ -90,7 +99,11 @@ export function createMemoryEngine(config: CoreConfig): MemoryEngine {
         });
         return limits === null ? reply : { ...reply, limits };
       }),
-    query: (query) => replyOf((to) => answerQuery(state, query, to)),
+    query(query) {
+      run((facts) => settleAsked(state, query, facts));
+      return replyOf((to) => answerQuery(state, query, to));
+    },
+    settleSlice: () => run((facts) => continueSettlements(state, facts)),
     conservation: () => audit(state).problems,
     endings: () => [...endings.all],
     digest: () => digest(state).accounts,

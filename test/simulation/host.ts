@@ -67,6 +67,16 @@ export class Host {
     return this.#shard;
   }
 
+  /** Whether orders or trades are left of a market with a result. */
+  get isAmidSettlement(): boolean {
+    const { markets, orders, positions } = this.#shard.state;
+    const left = [
+      ...[...orders.rows()].map((row) => orders.col.market.get(row)),
+      ...[...positions.rows()].map((row) => positions.col.market.get(row)),
+    ];
+    return left.some((market) => markets[market]!.outcome !== null);
+  }
+
   /** One batch, through the codecs that the callers' thread and the shard's use. */
   run(messages: Message[], crash: CrashPoint | null): { replies: Reply[] } | { crash: CrashPoint } {
     const sent = messagesThrough(messages);
@@ -81,6 +91,15 @@ export class Host {
   async idle(crash: CrashPoint | null): Promise<boolean> {
     this.#plan(crash);
     await this.#slice();
+    return this.#done() !== null;
+  }
+
+  /** Some of what results have left, as between batches. True: it crashed. */
+  settleSlice(crash: CrashPoint | null): boolean {
+    this.#plan(crash);
+    const before = this.#shard.lastNumber;
+    this.#shard.settleSlice();
+    if (this.#shard.lastNumber > before) this.#options.tally.count('slices of settlements');
     return this.#done() !== null;
   }
 

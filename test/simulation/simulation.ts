@@ -31,7 +31,11 @@ const BOUNDS = { quoteMaxAgeMs: 15_000, routingBandCents: 10 };
 /** A step is a batch, or something that a shard does between batches. */
 const STEPS = { usual: 250, long: 700, crowd: 450 };
 const KINDS_OF_STEPS = { batch: 100, idle: 40, look: 5, checkpoint: 3, crash: 1, stop: 1 };
+/** While trades are left to settle. */
+const SLICES_ONE_IN = 2;
+const SLICE_CRASHES_ONE_IN = 3;
 const BATCH_MAX = 40;
+const CRASHES_ONE_IN = 20;
 /** Few accounts meet themselves often; many fill several pages of every table. */
 const FEW = 4;
 const CROWD = 400;
@@ -80,10 +84,12 @@ class Simulation {
     this.#input = createRandomInput({ seed, quoteMaxAgeMs, countedOneIn, accounts }, this.#model);
     const seedsOwn = chance.oneIn(8) ? 'sync' : 'commit';
     const checkpointEveryFacts = chance.pick([5, 40, 200, 100_000]);
+    const settledAtOnce = chance.pick([1, 3, 1000]);
     this.#hostOptions = {
       ...core,
       shard: 0,
       checkpointEveryFacts,
+      settledAtOnce,
       durability: durability ?? seedsOwn,
       // Some roll over every few batches.
       segmentBytes: chance.pick([3000, 2 ** 26]),
@@ -114,6 +120,9 @@ class Simulation {
 
   async #step(): Promise<void> {
     const host = this.#host;
+    if (host.isAmidSettlement && this.#chance.oneIn(SLICES_ONE_IN)) {
+      return await this.#settleSlice();
+    }
     switch (this.#chance.weighted(KINDS_OF_STEPS)) {
       case 'batch':
         return await this.#batch(this.#nextSteps());
@@ -146,9 +155,9 @@ class Simulation {
     }
   }
 
-  #crashPoint(): CrashPoint | null {
+  #crashPoint(crashesOneIn = CRASHES_ONE_IN): CrashPoint | null {
     const chance = this.#chance;
-    if (!chance.oneIn(20)) return null;
+    if (!chance.oneIn(crashesOneIn)) return null;
     const at = chance.oneIn(3) ? chance.int(1, 5) : 0;
     const when = chance.pick(['before', 'after', 'within'] as const);
     return when === 'within' ? { at, when, tear: (record) => this.#tear(record) } : { at, when };
@@ -193,6 +202,16 @@ class Simulation {
     }
     await this.#restart(atCrash);
     await this.#retry(all);
+  }
+
+  /** A slice that a crash takes back is settled by a later one. */
+  async #settleSlice(): Promise<void> {
+    const crash = this.#crashPoint(SLICE_CRASHES_ONE_IN);
+    const before = crash === null ? null : this.#digest();
+    if (!this.#host.settleSlice(crash)) return;
+    const isKept = crash!.when === 'after';
+    this.#tally.count(isKept ? 'slices kept in a crash' : 'slices lost in a crash');
+    await this.#restart(isKept ? this.#digest() : before!);
   }
 
   /** Nobody was answered: the callers send their orders again, under the same keys. */
@@ -243,6 +262,7 @@ class Simulation {
     deepStrictEqual(this.#digest(), atCrash, 'a start finds what was committed, and nothing else');
     deepStrictEqual(report.nowMs <= this.#nowMs, true, 'a start is ahead of its time');
     deepStrictEqual(audit(state).problems, []);
+    if (this.#host.isAmidSettlement) this.#tally.count('starts amid a settlement');
     this.#model.restart();
     // A shard's thread alone, or the whole process.
     if (this.#chance.oneIn(2)) this.#startupInput.forgetFeeds();

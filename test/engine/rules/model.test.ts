@@ -12,3 +12,11 @@ for (const seed of seedsOfRun(40)) {
     });
   }
 }
+
+for (const seed of seedsOfRun(40)) {
+  const fillModel = FILL_MODELS[seed % FILL_MODELS.length]!;
+  const settledAtOnce = seed % 4;
+  test(`S15: ${settledAtOnce} settled at once, and whoever asks: as the naive model, ${seed}`, (t) => {
+    t.notThrows(() => compareWithModel({ seed, fillModel, steps: STEPS, settledAtOnce }));
+  });
+}

@@ -72,9 +72,7 @@ test.serial(
 
     limitFiles(t, 'unlimited');
     // A shard that could not write looks again after a while.
-    while (shard.take([placeOrder({ account: uuidOf(2) })])[0] === null) {
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
+    await until(() => shard.take([placeOrder({ account: uuidOf(2) })])[0] !== null);
     shard.run([reaching]);
     t.is(shard.state.orders.live, 0, 'the quote fills one, the other has expired');
     await checkpoint;
@@ -122,9 +120,7 @@ test.serial('D8: a shard without room for much does not go on for little', async
   await new Promise((resolve) => setTimeout(resolve, 1100));
   t.deepEqual(shard.take([limitBuy({})]), [null]);
   limitFiles(t, 'unlimited');
-  while (shard.take([limitBuy({})])[0] === null) {
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
+  await until(() => shard.take([limitBuy({})])[0] !== null);
   t.is(shard.state.orders.live, 1);
   await shard.close();
 });
@@ -174,18 +170,65 @@ test.serial('D8, T135: what came while there was no room follows once there is',
   await engine.drained();
   t.is(await openPositions(engine), 1);
   limitFiles(t, 'unlimited');
-  while (engine.state() !== 'ready') {
+  await until(() => {
     engine.tick({ kind: 'time', atMs: NOON_MS });
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  await engine.drained();
-  t.is(await openPositions(engine), 0, 'the result came again');
+    return engine.state() === 'ready';
+  });
+  // The result came again; its market has more orders than one batch ends.
+  await until(async () => (await openPositions(engine)) === 0);
   const { account, orderId } = tied;
   const query = { kind: 'order', atMs: NOON_MS, account, orderId, organizationSlug: null } as const;
   const reply = await engine.call(account, query);
   t.like(JSON.parse(reply.ok ? reply.body : '{}').order, { cancelReason: 'disconnected' });
   await engine.close();
 });
+
+test.serial('S15, D8: a settlement waits for room, and shows nothing half settled', async (t) => {
+  const dir = tempDir(t);
+  const shard = await openShard(dir, 100_000);
+  shard.run([{ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG }, quoteTick()]);
+  shard.run([{ kind: 'switches', atMs: NOON_MS, venueData: true, selfReset: false }]);
+  const accounts = [uuidOf(1), uuidOf(2), uuidOf(3)];
+  for (const account of accounts) {
+    shard.run(Array.from({ length: 300 }, () => placeOrder({ account })));
+  }
+  const pays = { outcome: 'yes', yesPayoutCents: 100, noPayoutCents: 0 } as const;
+  shard.run([{ kind: 'result', atMs: NOON_MS, source: 0, market: 0, ...pays }]);
+  t.is(shard.state.positions.live, 400, 'the newest 500 are settled');
+  if (!limitFiles(t, sizeOf(dir))) return;
+  t.deepEqual(new Set(shard.take(burst())), new Set([null]));
+
+  t.false(shard.settleSlice());
+  const portfolios = accounts.map((account) => {
+    return { kind: 'portfolio', atMs: NOON_MS, account, organizationSlug: null } as const;
+  });
+  const replies = shard.take([...portfolios, asked]);
+  t.deepEqual(
+    replies.map((reply) => reply?.ok ?? null),
+    [null, null, true, true],
+    'the third account is settled, and a quote is nobody’s',
+  );
+  t.is(shard.state.positions.live, 400);
+
+  limitFiles(t, 'unlimited');
+  await until(() => shard.settleSlice());
+  for (let slices = 0; slices < 9 && shard.settleSlice(); slices++);
+  t.is(shard.state.positions.live, 0);
+  for (const reply of shard.run(portfolios)) {
+    const { account } = JSON.parse(reply.ok ? reply.body : '{}');
+    t.is(account.balanceDollars, 100_000 + 300 * 5.7, 'each trade once');
+  }
+  await shard.close();
+  t.like(await verifyShard(dir, 0, 1), { openPositions: 0, problems: [] });
+});
+
+async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  for (let tries = 0; tries < 200; tries++) {
+    if (await isSo()) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error('it did not become so in time');
+}
 
 async function openPositions(engine: Shards): Promise<number> {
   return (await engine.audit()).openPositions;

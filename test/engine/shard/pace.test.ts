@@ -11,6 +11,7 @@ const EVERY_FACTS = 100;
 /** Orders that come to more facts than may wait. */
 const ENOUGH = 3 * EVERY_FACTS;
 const ENOSPC = 28;
+const SETTLED_AT_ONCE = 5;
 
 /** A shard whose checkpoints do as `beforeSlice` does. */
 async function gatedShard(t: ExecutionContext, beforeSlice: () => Promise<void>) {
@@ -21,6 +22,7 @@ async function gatedShard(t: ExecutionContext, beforeSlice: () => Promise<void>)
     fillModel: 'top_of_book',
     durability: 'commit',
     checkpointEveryFacts: EVERY_FACTS,
+    settledAtOnce: SETTLED_AT_ONCE,
     quoteMaxAgeMs: 15_000,
     routingBandCents: 10,
   } as const;
@@ -84,4 +86,33 @@ test('D8, D43: where a checkpoint that is behind waits for space, nothing is pla
   t.is(shard.diskErrno, 0);
   await shard.close();
   t.like(await verifyShard(path, 0, 1), { recordsBehind: 0, problems: [], marketOrders: placed });
+});
+
+test('S15, D43: a settlement waits for a checkpoint before batches have to', async (t) => {
+  let open = () => {};
+  let gate: Promise<void> | null = null;
+  const { path, shard } = await gatedShard(t, async () => void (await gate));
+  for (let batch = 0; batch < EVERY_FACTS; batch++) {
+    await shard.caughtUp();
+    shard.run(orders(2));
+  }
+  await shard.checkpoint();
+  gate = new Promise((resolve) => {
+    open = resolve;
+  });
+  const pays = { outcome: 'yes', yesPayoutCents: 100, noPayoutCents: 0 } as const;
+  shard.run([{ kind: 'result', atMs: NOON_MS, source: 0, market: 0, ...pays }]);
+  for (let slice = 0; slice < EVERY_FACTS && shard.settleSlice(); slice++);
+  t.deepEqual([shard.isWriting, shard.isSettlingPaused, shard.isBehind], [true, true, false]);
+  t.true(shard.state.positions.live > 0);
+  t.true(shard.run(orders(1))[0] !== undefined, 'a batch is taken');
+  gate = null;
+  open();
+  await until(() => !shard.isWriting);
+  for (let slice = 0; slice < EVERY_FACTS && shard.state.positions.live > 0; slice++) {
+    await until(() => shard.settleSlice());
+  }
+  t.is(shard.state.positions.live, 0);
+  await shard.close();
+  t.like(await verifyShard(path, 0, 1), { problems: [] });
 });

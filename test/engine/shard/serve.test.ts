@@ -4,8 +4,8 @@ import type { Message, Sent } from '../../../engine/format/codec.ts';
 import { channelMemory, Endpoint } from '../../../engine/ring/endpoint.ts';
 import type { Reply } from '../../../engine/rules/messages.ts';
 import type { Answers } from '../../../engine/shard/answers.ts';
+import type { Batch } from '../../../engine/shard/batch.ts';
 import { type Served, serve } from '../../../engine/shard/serve.ts';
-import type { Batch } from '../../../engine/shard/shard.ts';
 import { ShardLink } from '../../../engine/shard/shard-link.ts';
 import { quoteTick } from '../fixtures.ts';
 
@@ -17,6 +17,10 @@ class NotedShard implements Served {
   /** Ends `caughtUp`. */
   catchUp: () => void = () => undefined;
   diskErrno = 0;
+  /** Slices that results have left. */
+  slices = 0;
+  isSettlingPaused = false;
+  onSlice: () => void = () => undefined;
   /** Called before each message. */
   onMessage: (message: Message) => void = () => undefined;
 
@@ -27,6 +31,14 @@ class NotedShard implements Served {
         resolve();
       };
     });
+  }
+
+  settleSlice(): boolean {
+    if (this.slices === 0 || this.isSettlingPaused) return false;
+    this.slices--;
+    this.batches.push([]);
+    this.onSlice();
+    return true;
   }
 
   answer(messages: Batch, answers: Answers): void {
@@ -137,4 +149,35 @@ test('a shard that fails ends its service; who waits is known, and who was answe
   send(audit(2), audit(3));
   await t.throwsAsync(serving, { message: 'broken' });
   t.is(link.end(() => undefined).length, 2);
+});
+
+test('S15: slices of a settlement and batches take turns, and slices go on alone', async (t) => {
+  const { shard, send, serving, answers } = linked(t);
+  shard.onMessage = ({ atMs }) => {
+    if (atMs === 1) shard.slices = 5;
+  };
+  shard.onSlice = () => {
+    if (shard.slices >= 3) send(audit(2));
+  };
+  send(audit(1));
+  await until(() => shard.slices === 0 && answers.length === 3);
+  t.deepEqual(
+    shard.batches.map((batch) => batch[0] ?? 'slice'),
+    ['audit', 'slice', 'audit', 'slice', 'audit', 'slice', 'slice', 'slice'],
+  );
+  send({ kind: 'close' });
+  await serving;
+});
+
+test('S15, D43: a settlement that waits for a checkpoint goes on without a message', async (t) => {
+  const { shard, send, serving, answers } = linked(t);
+  shard.isSettlingPaused = true;
+  shard.slices = 2;
+  send(audit(1));
+  await until(() => answers.length === 1);
+  t.is(shard.slices, 2);
+  shard.isSettlingPaused = false;
+  await until(() => shard.slices === 0);
+  send({ kind: 'close' });
+  await serving;
 });

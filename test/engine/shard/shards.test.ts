@@ -3,6 +3,7 @@ import test from 'ava';
 import type { Reply } from '../../../engine/rules/messages.ts';
 import { FILL_MODELS, type SourceNumber } from '../../../engine/rules/units.ts';
 import type { Shards } from '../../../engine/shard/shards.ts';
+import { verifyShard } from '../../../engine/shard/verify.ts';
 import { AWAY, CATALOG, NOON_MS, placeOrder, quoteTick, ROUTED, uuidOf } from '../fixtures.ts';
 import { openShards, tempDir } from './engine-process.ts';
 import { openShard } from './environment.ts';
@@ -79,6 +80,102 @@ for (const fillModel of FILL_MODELS) {
     t.is(again.status, 'executed');
     await second.close();
   });
+}
+
+const TRADERS = [1, 2, 3, 4, 5, 6];
+const YES = { outcome: 'yes', yesPayoutCents: 100, noPayoutCents: 0 } as const;
+const SCALAR = { outcome: 'scalar', yesPayoutCents: 37, noPayoutCents: 63 } as const;
+
+/** Everyone has open trades and resting orders of two markets. */
+async function openMany(engine: Shards): Promise<void> {
+  engine.tick(quoteTick());
+  engine.tick(quoteTick({ market: 1 }));
+  for (const number of TRADERS) {
+    const account = uuidOf(number);
+    for (let at = 0; at < 16; at++) {
+      const limits = [null, 20, null, 41];
+      const order = placeOrder({
+        ...{ account, orderId: uuidOf(at * 100 + number * 2), idempotencyKey: `${at}` },
+        ...{ instrumentId: at < 12 ? AWAY : ROUTED, limitPriceCents: limits[at % 4]! },
+      });
+      body(await engine.call(account, order));
+    }
+  }
+}
+
+/** How many trades are open right behind a result, and what is answered from then on. */
+async function settleAndAsk(engine: Shards): Promise<{ open: number; answers: unknown[] }> {
+  const atMs = NOON_MS + 1000;
+  const answers: unknown[] = [];
+  const ask = async (number: number, query: object) => {
+    const of = { atMs, account: uuidOf(number), organizationSlug: null };
+    answers.push(body(await engine.call(of.account, { ...of, ...query } as never)));
+  };
+  const lists = { limit: 50, before: null, status: null };
+  engine.tick({ kind: 'result', atMs, source: 0, market: 0, ...YES });
+  // In the batch of the result.
+  const { openPositions: open } = await engine.audit();
+  await ask(1, { kind: 'cancel_all', instrumentId: null, counting: null });
+  const bought = { instrumentId: ROUTED, orderId: uuidOf(9000, atMs), idempotencyKey: 'later' };
+  await ask(2, placeOrder({ ...bought, atMs, account: uuidOf(2) }));
+  // What reaches the orders of the other market fills some of accounts that are half settled.
+  engine.tick(quoteTick({ atMs, market: 1, yesBidCents: 15, yesAskCents: 18 }));
+  engine.tick({ kind: 'result', atMs, source: 0, market: 1, ...SCALAR });
+  for (const number of TRADERS) {
+    await ask(number, { kind: 'orders', ...lists });
+    await ask(number, { kind: 'trades', ...lists });
+    await ask(number, { kind: 'portfolio' });
+  }
+  return { open, answers };
+}
+
+test('S15, D5: in slices, two shards and one give the answers and the state hash of one that settles at once', async (t) => {
+  const seen = [];
+  for (const options of [{}, { settledAtOnce: 1 }, { settledAtOnce: 1, shards: 2 }]) {
+    const engine = await openShards(tempDir(t), options);
+    await openMany(engine);
+    const { open, answers } = await settleAndAsk(engine);
+    seen.push({ open, answers, hash: await engine.stateHash() });
+    t.deepEqual((await engine.audit()).problems, []);
+    await engine.close();
+  }
+  const [atOnce, ...inSlices] = seen;
+  t.is(atOnce!.open, 2 * TRADERS.length, 'those of the other market');
+  for (const { open, answers, hash } of inSlices) {
+    t.true(open > atOnce!.open, 'the result has left something');
+    t.deepEqual(answers, atOnce!.answers);
+    t.is(hash, atOnce!.hash);
+  }
+});
+
+test('S15: a start goes on with what a stop amid a settlement has left', async (t) => {
+  const left = 2 * TRADERS.length;
+  const hashes = [];
+  for (const options of [{}, { settledAtOnce: 1 }]) {
+    const dir = tempDir(t);
+    const first = await openShards(dir, options);
+    await openMany(first);
+    first.tick({ kind: 'result', atMs: NOON_MS, source: 0, market: 0, ...YES });
+    await first.close();
+    const stopped = await verifyShard(path.join(dir, 'shard-0'), 0, 1);
+    t.deepEqual(stopped!.problems, []);
+    t.is(stopped!.openPositions > left, 'settledAtOnce' in options);
+    const second = await openShards(dir, options);
+    const isOver = await eventually(async () => (await second.audit()).openPositions === left);
+    t.true(isOver, 'nobody has asked');
+    hashes.push(await second.stateHash());
+    await second.close();
+  }
+  t.is(hashes[1], hashes[0]);
+});
+
+/** Whether it becomes so within a bound. */
+async function eventually(isSo: () => Promise<boolean>): Promise<boolean> {
+  for (let tries = 0; tries < 1000; tries++) {
+    if (await isSo()) return true;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  return false;
 }
 
 test('A51: who asks in the same turn of the event loop shares an answer, until a venue says more', async (t) => {

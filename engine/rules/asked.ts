@@ -1,0 +1,45 @@
+/**
+ * What a message asks about settles before it is answered, so that every answer is as if its market
+ * had settled at once. Rule S15 (engine/RULES.md).
+ */
+import { restingOfOthers } from './disconnects.ts';
+import type { FactSink } from './fact-sink.ts';
+import type { Command } from './messages.ts';
+import type { Query } from './queries.ts';
+import { isHalfSettled, settleAccount, settleAll } from './settlement.ts';
+import type { ShardState } from './state.ts';
+import { type AccountRow, NO_ROW } from './units.ts';
+
+/** Settles what is left of the accounts that the message reads or changes; mostly nothing is. */
+export function settleAsked(state: ShardState, message: Command | Query, facts: FactSink): void {
+  if (state.unfinished.markets.size === 0) return;
+  if (isAboutAll(state, message)) return settleAll(state, facts);
+  for (const account of accountsOf(state, message)) settleAccount(state, account, facts);
+}
+
+/** Whether the answer would show something half settled. */
+export function showsHalfSettled(state: ShardState, message: Query): boolean {
+  const { unfinished } = state;
+  if (unfinished.markets.size === 0) return false;
+  if (isAboutAll(state, message)) return true;
+  return accountsOf(state, message).some((account) => isHalfSettled(state, account));
+}
+
+/** Time cannot go back behind a result that is still being carried out. */
+function isAboutAll({ nowMs }: ShardState, message: Command | Query): boolean {
+  return message.kind === 'digest' || (message.kind === 'clock' && message.toMs < nowMs);
+}
+
+function accountsOf(state: ShardState, message: Command | Query): AccountRow[] {
+  if (message.kind === 'connected') {
+    return restingOfOthers(state, message).map((order) => state.orders.col.account.get(order));
+  }
+  const ids = 'account' in message ? [message.account] : [];
+  if (message.kind === 'preview') ids.push(message.order.account);
+  const accounts = ids.flatMap((id) => (id === null ? [] : [state.accountIds.find(id)]));
+  if (message.kind === 'mark') {
+    const position = state.positionIds.find(message.trade);
+    if (position !== NO_ROW) accounts.push(state.positions.col.account.get(position));
+  }
+  return accounts.filter((account) => account !== NO_ROW);
+}
