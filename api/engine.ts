@@ -15,6 +15,7 @@ import type {
   Query,
   QuoteChangesQuery,
   QuoteKind,
+  SettledQuery,
 } from '../engine/rules/queries.ts';
 import type { EpochMs, InstrumentNumber, StreamConnection, Uuid } from '../engine/rules/units.ts';
 import type { EngineBusy } from '../engine/shard/busy.ts';
@@ -62,7 +63,7 @@ export interface Engine {
   statuses(): ShardStatus[];
 }
 
-export type AccountRequest = AdjustCash | ResetAccount | SetPrivacy | AccountQuery;
+export type AccountRequest = AdjustCash | ResetAccount | SetPrivacy | AccountQuery | SettledQuery;
 
 export type OrderConnections = {
   /** Before any order of it is placed. */

@@ -37,6 +37,7 @@ import type { Log } from './log.ts';
 import { operatorResults } from './operator-results.ts';
 import { createPlayback } from './playback.ts';
 import { RecentLines } from './recent-lines.ts';
+import { settledRecords } from './records-source.ts';
 import { type Server, startServer } from './server.ts';
 import { StartChecks } from './start-checks.ts';
 import { ChangedMarkets } from './stream/changed-markets.ts';
@@ -127,7 +128,7 @@ async function start(startup: Startup, serve: Serve): Promise<Paperbook> {
     settleMarket: markets.settleMarket,
     backtest: startBacktest(startup, history),
     history: readers.history,
-    records: readers.records,
+    records: settledRecords(readers.records, engine),
     log,
     recentLines: log,
     config,

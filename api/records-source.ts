@@ -1,4 +1,22 @@
-/** The records as routes ask them. Rule Y71 (api/RULES.md). */
+/** The records as routes ask them. Rules Y71 (api/RULES.md), Y7, S15 (engine/RULES.md). */
 import type { Records } from '../engine/records/records.ts';
+import type { Engine } from './engine.ts';
 
 export type RecordsSource = Pick<Records, 'ask' | 'setBids'>;
+
+/** Before it asks about one trader, all that is left of the account settles. */
+export function settledRecords(
+  records: RecordsSource,
+  engine: Pick<Engine, 'call' | 'nowMs'>,
+): RecordsSource {
+  return {
+    ask: async (name, question) => {
+      if ('trader' in question) {
+        const { trader: account } = question;
+        await engine.call(account, { kind: 'settled', atMs: engine.nowMs(), account });
+      }
+      return records.ask(name, question);
+    },
+    setBids: (bids) => records.setBids(bids),
+  };
+}
