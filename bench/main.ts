@@ -23,6 +23,7 @@ import { recovery } from './suites/recovery.ts';
 import { replayed } from './suites/replay.ts';
 import { scale } from './suites/scale.ts';
 import { search } from './suites/search.ts';
+import { settlement } from './suites/settle.ts';
 import { shard } from './suites/shard.ts';
 import { stream } from './suites/stream.ts';
 import { tick } from './suites/tick.ts';
@@ -48,6 +49,7 @@ const SUITES: readonly AnySuite[] = [
   named(replayed),
   named(feed),
   named(backtest),
+  named(settlement),
   named(records),
   named(coverage),
   named(page),
