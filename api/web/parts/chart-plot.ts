@@ -26,7 +26,10 @@ export type Plot = {
 
 const LINE_PX = 1.5;
 const LETTER_PX = 12;
-const AXIS_PX = 60;
+/** The width of the axis: of its longest text, and a space. */
+const AXIS_PX_MIN = 60;
+const DIGIT_PX = 7;
+const AXIS_SPACE_PX = 16;
 
 /** @param onPoint the value under the cursor; null: there is none */
 export function drawPlot(
@@ -106,7 +109,7 @@ function optionsOf(
       axis,
       {
         ...axis,
-        size: AXIS_PX,
+        size: (_plot, texts) => axisPx(texts ?? []),
         values: (_plot, splits) => splits.map((value) => valueText(value)),
       },
     ],
@@ -126,6 +129,11 @@ function optionsOf(
     ],
     hooks: { setCursor: [({ cursor }) => onPoint(cursor.idx ?? null)] },
   };
+}
+
+function axisPx(texts: readonly string[]): number {
+  const longest = Math.max(0, ...texts.map(({ length }) => length));
+  return Math.max(AXIS_PX_MIN, longest * DIGIT_PX + AXIS_SPACE_PX);
 }
 
 /** A color as the canvas takes it: without variables, of the scheme that is shown. */

@@ -8,6 +8,8 @@ export type Column<Row> = {
   isNumber?: boolean;
   /** Names the row. */
   isHead?: boolean;
+  /** Only where there is room: on a narrow screen another cell says what is in it. */
+  isWide?: boolean;
 };
 
 type Props<Row> = {
@@ -28,9 +30,9 @@ export function Table<Row>({ caption, isCaptionShown = false, columns, rows, key
         <caption class={isCaptionShown ? '' : 'sr'}>{caption}</caption>
         <thead>
           <tr>
-            {columns.map(({ head, isNumber }, at) => (
-              <th key={at} scope="col" class={isNumber ? 'is-number' : ''}>
-                {head}
+            {columns.map((column, at) => (
+              <th key={at} scope="col" class={classOf(column)}>
+                {column.head}
               </th>
             ))}
           </tr>
@@ -38,14 +40,14 @@ export function Table<Row>({ caption, isCaptionShown = false, columns, rows, key
         <tbody>
           {rows.map((row) => (
             <tr key={keyOf(row)}>
-              {columns.map(({ cell, isNumber, isHead }, at) =>
-                isHead ? (
-                  <th key={at} scope="row">
-                    {cell(row)}
+              {columns.map((column, at) =>
+                column.isHead ? (
+                  <th key={at} scope="row" class={classOf(column)}>
+                    {column.cell(row)}
                   </th>
                 ) : (
-                  <td key={at} class={isNumber ? 'is-number' : ''}>
-                    {cell(row)}
+                  <td key={at} class={classOf(column)}>
+                    {column.cell(row)}
                   </td>
                 ),
               )}
@@ -55,4 +57,8 @@ export function Table<Row>({ caption, isCaptionShown = false, columns, rows, key
       </table>
     </div>
   );
+}
+
+function classOf<Row>({ isNumber = false, isWide = false }: Column<Row>): string {
+  return [...(isNumber ? ['is-number'] : []), ...(isWide ? ['only-wide'] : [])].join(' ');
 }

@@ -4,7 +4,7 @@ import { clock } from '../state/format.ts';
 type Props = {
   iso: string;
   /** `moment` leaves the date of today out. */
-  as?: 'moment' | 'time' | 'seconds';
+  as?: 'moment' | 'time' | 'seconds' | 'date';
 };
 
 export function When({ iso, as = 'moment' }: Props) {

@@ -1,7 +1,7 @@
 /** Calls of the API with the session of the page: `await call('getGame', { path: { ref } })`. */
 import { CallError } from './call-error.ts';
 import { type CallName, type Input, type Output, requestLine } from './operations.ts';
-import { type Request, send } from './request.ts';
+import { type Request, send, type Wait } from './request.ts';
 import { leave, leaveAsGuest, renew } from './session.ts';
 
 export const API = 'v1';
@@ -10,7 +10,9 @@ const REFUSED = 'The server has refused your session. Sign in again.';
 /** The body of a success. Rejects with a `CallError`. An access token that has ended is renewed once. */
 export async function call<Name extends CallName>(
   name: Name,
-  ...[input]: Record<never, never> extends Input<Name> ? [input?: Input<Name>] : [Input<Name>]
+  ...[input, wait]: Record<never, never> extends Input<Name>
+    ? [input?: Input<Name>, wait?: Wait]
+    : [input: Input<Name>, wait?: Wait]
 ): Promise<Output<Name>> {
   const { headers, body, ...parts } = (input ?? {}) as Parameters<typeof requestLine>[1] &
     Pick<Request, 'headers' | 'body'>;
@@ -20,6 +22,7 @@ export async function call<Name extends CallName>(
     address: `${API}${address}`,
     ...(headers === undefined ? {} : { headers }),
     body,
+    ...(wait === undefined ? {} : { wait }),
   };
   try {
     return (await send(request)) as Output<Name>;

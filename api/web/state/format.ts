@@ -55,6 +55,8 @@ export type Clock = {
   seconds(iso: string): string;
   /** `Tue 24 Nov, 19:05`; of today the time alone. */
   moment(iso: string, nowMs: number): string;
+  /** `24 Nov 2026` */
+  date(iso: string): string;
   /** `Tuesday 24 November 2026 at 19:05:07 CET`: what a `title` shows. */
   full(iso: string): string;
 };
@@ -70,11 +72,12 @@ export function clockOf(zone?: string): Clock {
   };
   const time = format({ hour: '2-digit', minute: '2-digit' });
   const day = format({ weekday: 'short', day: 'numeric', month: 'short' });
-  const date = format({ year: 'numeric', month: 'numeric', day: 'numeric' });
+  const date = format({ day: 'numeric', month: 'short', year: 'numeric' });
   return {
     time,
     seconds: format({ hour: '2-digit', minute: '2-digit', second: '2-digit' }),
     moment: (iso, nowMs) => (date(iso) === date(nowMs) ? time(iso) : `${day(iso)}, ${time(iso)}`),
+    date,
     full: format({ dateStyle: 'full', timeStyle: 'long' }),
   };
 }

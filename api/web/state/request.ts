@@ -12,10 +12,27 @@ export type Request = {
   headers?: Readonly<Record<string, string | undefined>>;
   /** Sent as JSON. */
   body?: unknown;
+  wait?: Wait;
+};
+/** How long an answer is waited for. */
+export type Wait = {
+  /** 30 s without it. */
+  withinMs?: number;
+  /** Ends the waiting. */
+  signal?: AbortSignal;
 };
 
-/** The JSON of a success, null without a body. Rejects with a `CallError`. */
-export async function send({ method, address, headers = {}, body }: Request): Promise<unknown> {
+/**
+ * The JSON of a success, null without a body. Rejects with a `CallError`, or with what the caller has
+ * ended the waiting by.
+ */
+export async function send({
+  method,
+  address,
+  headers = {},
+  body,
+  wait: { withinMs = ANSWERS_WITHIN_MS, signal } = {},
+}: Request): Promise<unknown> {
   const requestId = crypto.randomUUID();
   const sent = new Headers({ 'X-Request-Id': requestId });
   for (const [name, value] of Object.entries(headers)) {
@@ -31,12 +48,16 @@ export async function send({ method, address, headers = {}, body }: Request): Pr
       headers: sent,
       // No server of this API redirects.
       redirect: 'error',
-      signal: AbortSignal.timeout(ANSWERS_WITHIN_MS),
+      signal: AbortSignal.any([
+        AbortSignal.timeout(withinMs),
+        ...(signal === undefined ? [] : [signal]),
+      ]),
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     status = response.status;
     answered = await response.text();
   } catch (error) {
+    signal?.throwIfAborted();
     throw unansweredCall(error, requestId);
   }
   const parsed = parsedOf(answered);

@@ -41,15 +41,23 @@ export type Stage = Server & {
   pageUrl: string;
 };
 
+type Start = (dataDir: string, ends: (() => unknown)[]) => Promise<Server>;
+
 let stage: Promise<Stage> | null = null;
 const ends: (() => unknown)[] = [];
 test.after.always('the browser and the demo', async () => {
   for (const end of ends.reverse()) await end();
 });
 
-/** A test of the page; where no browser is installed its log says so, and there is nothing to test. */
+/**
+ * A test of the page; where no browser is installed its log says so, and there is nothing to test.
+ *
+ * @param start another server than the demo, the same for all tests of the file; what it adds to
+ *   `ends` is called behind the last of them
+ */
 export function onStage(
   run: (t: ExecutionContext, stage: Stage) => Promise<void>,
+  start: Start = (dataDir) => startServer('demo', dataDir, PORTS),
 ): (t: ExecutionContext) => Promise<void> {
   return async (t) => {
     if (NO_BROWSER !== null) {
@@ -57,15 +65,15 @@ export function onStage(
       t.pass();
       return;
     }
-    stage ??= startStage();
+    stage ??= startStage(start);
     await run(t, await stage);
   };
 }
 
-async function startStage(): Promise<Stage> {
+async function startStage(start: Start): Promise<Stage> {
   const directory = mkdtempSync(path.join(tmpdir(), 'paperbook-page-'));
   ends.push(() => rmSync(directory, { recursive: true }));
-  const server = await startServer('demo', path.join(directory, 'data'), PORTS);
+  const server = await start(path.join(directory, 'data'), ends);
   const pageUrl = new URL('/', server.baseUrl).href;
   const made: Stage = { ...server, browser: await launchChromium(), pageUrl };
   ends.push(

@@ -1,0 +1,14 @@
+/** Gives the person a file that the page has made. */
+
+const GONE_AFTER_MS = 60_000;
+
+/** @param name of the file */
+export function download(name: string, type: string, content: string): void {
+  const address = URL.createObjectURL(new Blob([content], { type }));
+  const link = document.createElement('a');
+  link.href = address;
+  link.download = name;
+  link.click();
+  // The browser reads it after the click.
+  setTimeout(() => URL.revokeObjectURL(address), GONE_AFTER_MS);
+}
