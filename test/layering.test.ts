@@ -236,8 +236,8 @@ test('uWebSockets.js is known where it listens, and where a request of it is ans
   );
 });
 
-test('the page is made of itself, the client, and three packages, and only its bundle reaches it', (t) => {
-  const known = /^(preact(\/hooks)?|@preact\/signals|uplot)$/;
+test('the page is made of itself, the client, and four packages, and only its bundle reaches it', (t) => {
+  const known = /^(preact(\/hooks)?|@preact\/signals|uplot|canonicalize)$/;
   const [page, others] = [sources.filter(isOfPage), sources.filter((one) => !isOfPage(one))];
   t.true(page.length > 30);
   for (const { file, packages, values } of page) {

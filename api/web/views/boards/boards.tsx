@@ -1,6 +1,60 @@
-/** The boards view. */
+/** Boards: who made the most, whose forecasts were the best, and how one's own were. */
+import { useEffect } from 'preact/hooks';
+import { Tabs } from '../../parts/tabs.tsx';
 import { ViewHead } from '../../parts/view-head.tsx';
+import { needOwnId } from '../../state/own-id.ts';
+import { replace } from '../../state/route.ts';
+import { hrefOf, type ViewProps } from '../../state/route-text.ts';
+import { FindTrader } from '../trader/find-trader.tsx';
+import { KINDS, METRICS, windowOf } from './board-words.ts';
+import { EvalTab } from './eval-tab.tsx';
+import { LeaderboardTab } from './leaderboard-tab.tsx';
+import { OwnEvalTab } from './own-eval-tab.tsx';
 
-export function BoardsView() {
-  return <ViewHead title="Boards" />;
+type Tab = 'leaderboard' | 'eval' | 'own';
+
+const TABS: readonly { name: Tab; text: string; window: string }[] = [
+  { name: 'leaderboard', text: 'Leaderboard', window: '30d' },
+  { name: 'eval', text: 'Evaluation', window: '90d' },
+  { name: 'own', text: 'Your evaluation', window: '90d' },
+];
+
+export function BoardsView({ query }: ViewProps) {
+  useEffect(() => void needOwnId(), []);
+  const tab = TABS.find(({ name }) => name === query.tab) ?? TABS[0]!;
+  const window = windowOf(query.window) ?? tab.window;
+  const show = (changed: Readonly<Record<string, string | null>>) => {
+    replace(hrefOf('boards', '', { ...query, ...changed }));
+  };
+  const pickWindow = (picked: string) => show({ window: picked });
+  return (
+    <>
+      <ViewHead title="Boards" />
+      <FindTrader />
+      <Tabs<Tab>
+        label="Boards"
+        tabs={TABS}
+        open={tab.name}
+        onOpen={(name) => show({ tab: name, window: null })}
+      >
+        {tab.name === 'leaderboard' && (
+          <LeaderboardTab
+            window={window}
+            kind={(KINDS.find(({ value }) => value === query.kind) ?? KINDS[0]!).value}
+            onWindow={pickWindow}
+            onKind={(kind) => show({ kind })}
+          />
+        )}
+        {tab.name === 'eval' && (
+          <EvalTab
+            window={window}
+            metric={(METRICS.find(({ value }) => value === query.metric) ?? METRICS[0]!).value}
+            onWindow={pickWindow}
+            onMetric={(metric) => show({ metric })}
+          />
+        )}
+        {tab.name === 'own' && <OwnEvalTab window={window} onWindow={pickWindow} />}
+      </Tabs>
+    </>
+  );
 }

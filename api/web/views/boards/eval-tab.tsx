@@ -1,0 +1,89 @@
+/** The board of evaluation: means of scores with their intervals. */
+import { useEffect } from 'preact/hooks';
+import { SelectField } from '../../parts/field.tsx';
+import { Loading, Skeleton } from '../../parts/loading.tsx';
+import { MoreButton } from '../../parts/more-button.tsx';
+import { Empty } from '../../parts/notice.tsx';
+import { evalBoard } from '../../state/boards.ts';
+import type { Metric } from '../../state/score-text.ts';
+import { BoardState } from './board-state.tsx';
+import { METRICS } from './board-words.ts';
+import { EvalTable } from './eval-table.tsx';
+import { WindowField } from './window-field.tsx';
+
+type Props = {
+  window: string;
+  metric: Metric;
+  onWindow(window: string): void;
+  onMetric(metric: Metric): void;
+};
+
+export function EvalTab({ window, metric, onWindow, onMetric }: Props) {
+  const load = () => void evalBoard.load(window, metric);
+  useEffect(() => {
+    load();
+    return () => evalBoard.clear();
+  }, [window, metric]);
+  return (
+    <div class="board">
+      <div class="board-filters">
+        <SelectField label="Metric" value={metric} options={METRICS} onPick={onMetric} />
+        <WindowField window={window} onPick={onWindow} />
+      </div>
+      <p class="hint">{METRICS.find(({ value }) => value === metric)!.meaning}</p>
+      <HowToRead />
+      <Loading
+        of={evalBoard.now.value}
+        skeleton={<Skeleton lines={10} of="the board" />}
+        again={load}
+      >
+        {({ rows, nextCursor, asOf, metric: shown }) => (
+          <>
+            <BoardState asOf={asOf} onRefresh={load} />
+            {rows.length === 0 ? (
+              <Empty>
+                Nobody is on this board. Public traders come here with a pick of which the metric is
+                known: the first on its market, placed before the game, with an outcome.
+              </Empty>
+            ) : (
+              <EvalTable rows={rows} metric={shown} />
+            )}
+            {nextCursor !== null && (
+              <MoreButton
+                what="more traders"
+                isComing={evalBoard.isMoreComing.value}
+                onMore={() => void evalBoard.more()}
+              />
+            )}
+          </>
+        )}
+      </Loading>
+    </div>
+  );
+}
+
+function HowToRead() {
+  return (
+    <details class="hint">
+      <summary>How to read this board</summary>
+      <ul>
+        <li>
+          The interval is that of 95% of the mean. Picks of one game count as one cluster, since
+          they win and lose together.
+        </li>
+        <li>
+          Below a rank stand the best and the worst rank that the intervals leave open. Where two
+          intervals overlap, the order of the two may be chance.
+        </li>
+        <li>
+          Effective games count less where most picks are of a few games. Below 10 of them, of
+          profit or loss below 50, there is no interval.
+        </li>
+        <li>
+          Skill is how much lower the trader’s Brier score is than that of the prices paid, over
+          picks with a stated probability: above 0 the trader knew more than the market.
+        </li>
+      </ul>
+    </details>
+  );
+}

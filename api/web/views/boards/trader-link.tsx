@@ -1,0 +1,15 @@
+/** Who stands in a row of a board. */
+import { ownId } from '../../state/own-id.ts';
+import { hrefOf } from '../../state/route-text.ts';
+import { traderName } from '../../state/trader-name.ts';
+
+type Props = { traderId: string; displayName: string | null };
+
+export function TraderLink({ traderId, displayName }: Props) {
+  return (
+    <>
+      <a href={hrefOf('trader', traderId)}>{traderName({ id: traderId, displayName })}</a>{' '}
+      {ownId.value === traderId && <span class="badge">You</span>}
+    </>
+  );
+}

@@ -1,0 +1,72 @@
+/** What a trader has done so far, in numbers. */
+import type { Trader } from '../../../client/generated.js';
+import { type Fact, Facts } from '../../parts/facts.tsx';
+import { Money } from '../../parts/money.tsx';
+import { When } from '../../parts/when.tsx';
+import { counted, signedPercent, whole } from '../../state/format.ts';
+import { picksText } from './trader-words.ts';
+
+export function Standing({ of: found }: { of: Trader }) {
+  return (
+    <section class="section">
+      <h2>Record</h2>
+      <Facts facts={[...numbersOf(found), ...countsOf(found)]} />
+      <Resets of={found} />
+    </section>
+  );
+}
+
+function numbersOf({ numbersShown, pnlDollars, roiPct, netWorthDollars, rank }: Trader): Fact[] {
+  const none = numbersShown ? 'none yet' : 'not shown';
+  return [
+    {
+      name: 'Profit or loss',
+      value: pnlDollars === null ? none : <Money dollars={pnlDollars} signed />,
+      note: 'Of all trades that are over.',
+    },
+    {
+      name: 'Return (ROI)',
+      value: roiPct === null ? none : signedPercent(roiPct),
+      note: 'Of what those trades had cost.',
+    },
+    {
+      name: 'Net worth',
+      value: netWorthDollars === null ? none : <Money dollars={netWorthDollars} />,
+      note: netWorthDollars === null && numbersShown ? 'Before the first trade.' : 'As of now.',
+    },
+    {
+      name: 'Rank',
+      value: rank === null ? none : whole(rank),
+      note: 'Of all time, by profit or loss.',
+    },
+  ];
+}
+
+function countsOf(found: Trader): Fact[] {
+  const { settledPicks, since, busts } = found;
+  return [
+    { name: 'Picks', value: whole(settledPicks), note: `${picksText(found)}.` },
+    { name: 'Since', value: since === null ? 'not shown' : <When iso={since} as="date" /> },
+    {
+      name: 'Busts',
+      value: whole(busts),
+      note: 'Runs in which the net worth fell below $1.00 with nothing open.',
+    },
+  ];
+}
+
+function Resets({ of: { resets, resetHistory } }: { of: Trader }) {
+  if (resets === 0) return <p>No reset: this is the first run.</p>;
+  return (
+    <>
+      <p>{counted(resets, 'reset')}:</p>
+      <ul class="plain-list">
+        {resetHistory.map(({ at, run }) => (
+          <li key={run}>
+            <When iso={at} as="date" />, which began run {whole(run)}
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}

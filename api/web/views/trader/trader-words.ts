@@ -1,0 +1,75 @@
+/** What a trader shows, and what not and why, in words. */
+import type { Pick, SignedTrackRecord, Trader } from '../../../client/generated.js';
+import { counted } from '../../state/format.ts';
+import type { RecordCheck } from '../../state/record-check.ts';
+
+export const RESULTS: Readonly<Record<Pick['result'], string>> = {
+  won: 'Won',
+  lost: 'Lost',
+  void: 'Void',
+};
+
+/** Why numbers are not shown; null: they are. */
+export function hiddenText({ private: isPrivate, numbersShown }: Trader, isOwn: boolean) {
+  if (isPrivate) {
+    return isOwn
+      ? 'You are private: others see your name here and nothing else, and you are on no board.'
+      : 'This trader is private: the name is all that is shown.';
+  }
+  if (numbersShown) return null;
+  return isOwn
+    ? 'You have trades from when you were private, and do not show them: so others see no profit or loss, ROI, net worth or rank of you, and you are on no board.'
+    : 'This trader has trades from when the account was private, and does not show them: so profit or loss, ROI, net worth and rank are not shown.';
+}
+
+/** `12 settled: 7 won, 4 lost, 1 void` */
+export function picksText({ settledPicks, won, lost, void: voided }: Trader): string {
+  return `${counted(settledPicks, 'pick')} settled: ${won} won, ${lost} lost, ${voided} void`;
+}
+
+/** What the owner alone knows of a pick; null: it is not the owner who looks. */
+export function shownText({ placedPrivate, shown }: Pick): string | null {
+  if (placedPrivate === undefined || shown === undefined) return null;
+  const placed = placedPrivate ? 'Placed while you were private' : 'Placed while you were public';
+  return `${placed}; ${shown ? 'others see it' : 'others do not see it'}.`;
+}
+
+export function labelText({ marketLabel, instrumentId }: Pick): string {
+  if (marketLabel !== null) return marketLabel;
+  return instrumentId === null
+    ? 'No name: its market is not in the catalog any more'
+    : `No name: the catalog has none for ${instrumentId}`;
+}
+
+type Claim = { claim: string; holds: boolean | null };
+
+/** What was checked of a record, and what came of it. */
+export function claimsOf(check: RecordCheck, keyId: string): Claim[] {
+  return [
+    {
+      claim: 'Signature: the signed bytes are those of the public key’s owner, unchanged.',
+      holds: check.signature,
+    },
+    { claim: `Key: this server publishes the public key as ${keyId}.`, holds: check.key },
+    { claim: 'Record: the numbers shown are those that were signed.', holds: check.record },
+  ];
+}
+
+/** @returns `isGenuine` null: that cannot be said here */
+export function verdictOf({ signature, key, record }: RecordCheck): {
+  isGenuine: boolean | null;
+  sentence: string;
+} {
+  if (signature === false || !key || !record) {
+    return { isGenuine: false, sentence: 'This record is not genuine.' };
+  }
+  if (signature === null) {
+    return { isGenuine: null, sentence: 'This browser cannot check Ed25519 signatures.' };
+  }
+  return { isGenuine: true, sentence: 'This record is genuine: it is as this server signed it.' };
+}
+
+/** `track-record-TRADER-2026-11-24.json` */
+export function recordFileName({ record }: SignedTrackRecord): string {
+  return `track-record-${record.traderId}-${record.issuedAt.slice(0, 10)}.json`;
+}
