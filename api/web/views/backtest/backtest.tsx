@@ -1,6 +1,20 @@
-/** The backtest view. */
+/** Backtests: a rule replayed on settled game winners, and what would have come of it. */
 import { ViewHead } from '../../parts/view-head.tsx';
+import { BacktestFormPart } from './form.tsx';
+import { Outcome } from './outcome.tsx';
 
 export function BacktestView() {
-  return <ViewHead title="Backtest" />;
+  return (
+    <>
+      <ViewHead title="Backtest" />
+      <p>
+        Replays a rule on game winners that have a result: it looks once at each market, buys at the
+        ask where the rule says so, and sells or holds to the result. Nothing of it is kept.
+      </p>
+      <div class="backtest">
+        <BacktestFormPart />
+        <Outcome />
+      </div>
+    </>
+  );
 }
