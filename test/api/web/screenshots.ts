@@ -43,9 +43,10 @@ const SHOTS: readonly Shot[] = [
   { name: 'search', at: () => '#/markets?q=otters', until: `table ${PRICE}` },
   { name: 'market', at: ({ instrumentId }) => `#/market/${instrumentId}`, until: 'h1' },
   { name: 'portfolio', at: () => '#/portfolio', until: 'h1' },
-  { name: 'boards', at: () => '#/boards', until: 'h1' },
-  { name: 'trader', at: ({ traderId }) => `#/trader/${traderId}`, until: 'h1' },
-  { name: 'backtest', at: () => '#/backtest', until: 'h1' },
+  { name: 'boards', at: () => '#/boards', until: '.board-state' },
+  { name: 'evaluation', at: () => '#/boards?tab=eval', until: '.board-state' },
+  { name: 'trader', at: ({ traderId }) => `#/trader/${traderId}`, until: 'main h2, main .notice' },
+  { name: 'backtest', at: () => '#/backtest', until: '.backtest-form' },
   { name: 'settings', at: () => '#/settings', until: 'h1' },
 ];
 const PICTURE = SHOTS.find(({ name }) => name === 'markets')!;

@@ -1,0 +1,397 @@
+/** Boards, traders, the signed record, and backtests on the page, on a day of a few traders. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import test from 'ava';
+import type { Page, Route } from 'playwright-core';
+import { ask, type Json } from '../../process/client.ts';
+import { run, tempDir } from '../../process/server.ts';
+import { axeFindings, NARROW, scrollsSideways, WIDE } from './browser.ts';
+import { admin, LOOK_MINUTES } from './records-day.ts';
+import { answered, enter, onDay, rowsOf, traders, verdict } from './records-page.ts';
+
+test.serial(
+  'the leaderboard ranks who is public, by what one chooses, page by page',
+  onDay(async (t, stage) => {
+    const { page } = await enter(t, stage, 'Ada', { at: '#/boards' });
+    const board = async () =>
+      (await rowsOf(page, 'Leaderboard')).map(([rank, who]) => `${rank} ${who}`);
+    t.deepEqual(await board(), ['1 Ada You', '2 Bert', '3 Cleo', '4 Emil', '5 Dora']);
+    const { rows } = await answered(stage, '/leaderboard?kind=roi&window=7d');
+    await page.getByLabel('Ranked by').selectOption('Return (ROI)');
+    await page.getByLabel('Window').selectOption('Last 7 days');
+    await page.waitForURL(/#\/boards\?kind=roi&window=7d$/);
+    await page.getByText('in percent of their cost').waitFor();
+    await page.locator('thead strong').getByText('ROI').waitFor();
+    const byRoi = rows.map(
+      ({ rank, displayName }: Json) =>
+        `${rank} ${displayName}${displayName === 'Ada' ? ' You' : ''}`,
+    );
+    t.deepEqual(await board(), byRoi);
+
+    await page.getByLabel('Window').selectOption('Another number of days');
+    await page.getByLabel('Days').fill('0');
+    await page.getByText('A whole number of days from 1 to 3650.').waitFor();
+    await page.getByLabel('Days').fill('12');
+    await page.waitForURL(/window=12d$/);
+    // The server's own pages, only smaller.
+    await page.route('**/v1/leaderboard?*', (route) =>
+      route.continue({ url: `${route.request().url()}&limit=2` }),
+    );
+    await page.getByRole('button', { name: 'Refresh' }).click();
+    const more = page.getByRole('button', { name: 'Show more traders' });
+    await more.click();
+    await page.getByRole('row').nth(4).waitFor();
+    await more.click();
+    await page.getByRole('row').nth(5).waitFor();
+    t.is(await more.count(), 0);
+    t.deepEqual(await board(), byRoi);
+  }),
+);
+
+test.serial(
+  'the board of evaluation says intervals, ranks that they leave open, and ties',
+  onDay(async (t, stage) => {
+    const { page } = await enter(t, stage, 'Cleo', { at: '#/boards' });
+    await page.getByRole('tab', { name: 'Evaluation', exact: true }).click();
+    const { rows } = await answered(stage, '/eval');
+    const shown = await rowsOf(page, 'Evaluation');
+    t.is(shown.length, rows.length);
+    for (const [at, row] of rows.entries()) {
+      const [rank, who, value, interval, skill, picks, games] = shown[at]!;
+      const { best, worst } = row.rankInterval ?? {};
+      const open = row.interval === null ? 'not known' : `${best} to ${worst}`;
+      t.is(rank, `${row.rank} , or by the intervals: ${best === worst && best ? best : open}`);
+      t.true(who!.startsWith(row.displayName === 'Cleo' ? 'Cleo You' : row.displayName), who);
+      t.is(value, row.value.toFixed(3));
+      const low = row.interval?.low.toFixed(3);
+      t.is(
+        interval!.replaceAll('−', '-'),
+        row.interval === null
+          ? `${row.intervalNote}.`
+          : `${low} to ${row.interval.high.toFixed(3)}`,
+      );
+      t.is(skill!.replace(/^Skill /, ''), row.skill === null ? 'none' : signed(row.skill));
+      t.is(`${picks} ${games}`, `${row.picks} ${row.games}`);
+    }
+    const ties = shown.map(([, who]) => /(First|Tied|Apart|Not comparable).*/.exec(who!)![0]);
+    t.deepEqual(ties, [
+      'First by its value.',
+      'Not comparable with rank 1: this row has no interval.',
+      'Not comparable with rank 2: rank 2 has no interval.',
+      'Tied with rank 3: their intervals overlap.',
+      'Apart from rank 4: their intervals do not overlap.',
+    ]);
+    // Each plot has its value and, but for Emil's, its interval on the same scale.
+    t.is(await page.locator('tbody .plot circle').count(), 5);
+    t.is(await page.locator('tbody .plot-range').count(), 4);
+
+    await page.getByLabel('Metric').selectOption('Profit or loss a pick');
+    await page.getByText('Dollars won or lost with a pick on average').waitFor();
+    const money = await answered(stage, '/eval?metric=pnl');
+    await page.getByRole('columnheader', { name: 'Profit or loss a pick' }).waitFor();
+    const [best] = await rowsOf(page, 'Evaluation');
+    t.regex(best![2]!, /^\+\$\d+\.\d\d$/);
+    t.is(best![3], `${money.rows[0].intervalNote}.`);
+  }),
+);
+
+function signed(value: number): string {
+  return `${value > 0 ? '+' : '−'}${Math.abs(value).toFixed(3)}`;
+}
+
+test.serial(
+  'one’s own picks have their scores, and why one is not in the slate',
+  onDay(async (t, stage) => {
+    const { page } = await enter(t, stage, 'Dora', { at: '#/boards?tab=own' });
+    const rows = await rowsOf(page, 'Your evaluation');
+    t.is(rows.length, 14);
+    const reasons = Map.groupBy(rows, (cells) => cells.at(-1)!);
+    t.deepEqual([...reasons.keys()].sort(), ['Void: it has no outcome.', 'Yes']);
+    const [counted] = reasons.get('Yes')!;
+    const [market, side, , forecast, outcome, brier, logLoss] = counted!;
+    t.regex(market!, / to beat /);
+    t.deepEqual(
+      [side, forecast, outcome, brier, logLoss],
+      ['no', '80% stated', 'did not happen', '0.640', '1.609'],
+    );
+    t.regex(counted!.at(-2)!, /^−\$\d+\.\d\d$/);
+  }),
+);
+
+test.serial(
+  'a trader is found by name, and shows a record and picks; others show less, and why is said',
+  onDay(async (t, stage) => {
+    const { page } = await enter(t, stage, 'Bert', { at: '#/boards', expected: /status of 404/ });
+    const find = async (name: string) => {
+      await page.getByLabel('Find a trader').fill(name);
+      await page.getByRole('button', { name: 'Show', exact: true }).click();
+    };
+    await find('a');
+    await page.getByText('A name of 2 characters or more, or an id.').waitFor();
+    await find('aDA');
+    await page.getByRole('heading', { level: 1, name: 'Ada' }).waitFor();
+    const { trader } = await answered(stage, '/traders/Ada');
+    const facts = page.locator('.fact-list');
+    for (const text of [
+      `+$${trader.pnlDollars.toFixed(2)}`,
+      `+${trader.roiPct.toFixed(2)}%`,
+      '14 picks settled: 13 won, 0 lost, 1 void.',
+    ]) {
+      await facts.getByText(text).waitFor();
+    }
+    await page.getByText('No reset: this is the first run.').waitFor();
+    const picks = await rowsOf(page, 'Picks');
+    t.is(picks.length, 14);
+    t.is(picks.filter(([, , result]) => result === 'Won').length, 13);
+    t.is(picks.filter(([, , result]) => result === 'Void').length, 1);
+    for (const [, side, , stake] of picks) t.regex(`${side} ${stake}`, /^yes \$\d+\.\d\d$/);
+
+    const visitOf = (name: string) => page.goto(`${stage.pageUrl}#/trader/${name}`);
+    await visitOf('Hana');
+    await page.getByText('This trader has trades from when the account was private').waitFor();
+    t.is((await rowsOf(page, 'Picks')).length, 2);
+    t.is(await facts.getByText('not shown').count(), 4);
+    t.is(await page.getByRole('button', { name: 'Verify' }).count(), 0);
+    await visitOf('Pia');
+    await page.getByText('This trader is private: the name is all that is shown.').waitFor();
+    t.is(await page.getByRole('table').count(), 0);
+    await visitOf('Nobody');
+    await page.getByText('Nobody here has the name or id “Nobody”.').waitFor();
+  }),
+);
+
+test.serial(
+  'the owner sees which picks others see',
+  onDay(async (t, stage) => {
+    const { page } = await enter(t, stage, 'Hana', { at: '#/trader/Hana' });
+    await page.getByText('You have trades from when you were private').waitFor();
+    const seen = (await rowsOf(page, 'Picks')).map((cells) => cells.at(-1));
+    t.deepEqual(seen, [
+      ...Array(2).fill('Placed while you were public; others see it.'),
+      ...Array(2).fill('Placed while you were private; others do not see it.'),
+    ]);
+  }),
+);
+
+test.serial(
+  'the signed record is verified in the browser and by the command; a changed byte fails',
+  onDay(async (t, stage) => {
+    const { page } = await enter(t, stage, 'Bert', { at: '#/trader/Ada' });
+    const record = await rowsOf(page, 'Signed record');
+    t.true(record.some(([what, value]) => what === 'Settled picks' && value === '14'));
+    t.deepEqual(await verdict(page), {
+      sentence: 'This record is genuine: it is as this server signed it.',
+      claims: { Signature: 'Holds', Key: 'Holds', Record: 'Holds' },
+    });
+    const directory = tempDir(t);
+    const save = async (control: 'button' | 'link', name: string) => {
+      const saved = page.waitForEvent('download');
+      await page.getByRole(control, { name }).click();
+      const download = await saved;
+      const file = path.join(directory, download.suggestedFilename());
+      await download.saveAs(file);
+      return file;
+    };
+    const file = await save('button', 'Download the record');
+    const keys = await save('link', 'Download the server’s public keys');
+    t.regex(path.basename(file), /^track-record-[0-9a-f-]{36}-\d{4}-\d\d-\d\d\.json$/);
+    const checked = await run(['verify-record', file, '--keys', keys]);
+    t.is(checked.code, 0, checked.stderr + checked.stdout);
+    writeFileSync(
+      file,
+      readFileSync(file, 'utf8').replace('"settledPicks":14', '"settledPicks":15'),
+    );
+    t.is((await run(['verify-record', file, '--keys', keys])).code, 1);
+
+    const tampered = async (change: (text: string) => string) => {
+      const tamper = async (route: Route) => {
+        const response = await route.fetch();
+        await route.fulfill({ response, body: change(await response.text()) });
+      };
+      await page.route('**/track-record', tamper);
+      await page.reload();
+      const found = await verdict(page);
+      await page.unroute('**/track-record', tamper);
+      return found;
+    };
+    t.deepEqual(await tampered((text) => text.replace(/("payload":".{40})(.)/, swapped)), {
+      sentence: 'This record is not genuine.',
+      claims: { Signature: 'Fails', Key: 'Holds', Record: 'Fails' },
+    });
+    t.deepEqual(await tampered((text) => text.replace('"settledPicks":14', '"settledPicks":15')), {
+      sentence: 'This record is not genuine.',
+      claims: { Signature: 'Holds', Key: 'Holds', Record: 'Fails' },
+    });
+  }),
+);
+
+function swapped(_: string, before: string, letter: string): string {
+  return before + (letter === 'A' ? 'B' : 'A');
+}
+
+test.serial(
+  'a backtest runs on settled games; what is wrong stands beside its field',
+  onDay(async (t, stage) => {
+    const { page } = await enter(t, stage, 'Ada', { at: '#/backtest' });
+    const button = page.getByRole('button', { name: 'Run the backtest' });
+    const lowest = page.getByLabel('Lowest price, ¢');
+    await lowest.fill('0');
+    await button.click();
+    await page.getByText('A whole number of cents from 1 to 99.').waitFor();
+    t.true(await lowest.evaluate((input) => input.matches(':focus[aria-invalid]')));
+    await lowest.fill('');
+    await page.getByLabel('Buy').selectOption('Yes');
+    await page.getByLabel('Stake in').selectOption('Contracts');
+    await page.getByLabel('Stake a market, contracts').fill('10');
+    await page.getByLabel('Fees').selectOption('What venue_a charges a taker');
+    await page.getByLabel('Look, minutes before the start').fill(String(LOOK_MINUTES));
+    await button.click();
+    await page.getByRole('heading', { name: 'Coverage' }).waitFor();
+
+    const { token } = traders.get('Bert')!;
+    const body = {
+      ...{ markets: {}, rule: { side: 'yes', entryMinutesBeforeStart: LOOK_MINUTES } },
+      ...{ stake: { contracts: 10 }, startBalanceDollars: 100_000, fees: 'venue_a' },
+    };
+    const answer = await ask(token, 'POST', `${stage.baseUrl}/backtest`, body);
+    t.is(answer.trades.length, 28);
+    const trades = await rowsOf(page, 'Trades');
+    t.deepEqual(
+      trades.map((cells) =>
+        cells
+          .slice(0, 6)
+          .join(' | ')
+          .replace(/ to beat .*? \|/, ' |'),
+      ),
+      answer.trades.map((trade: Json) =>
+        [
+          trade.label.split(' to beat ')[0],
+          ...[trade.side, trade.contracts, `${trade.entryCents}¢`, `${trade.exitCents}¢`],
+          ...[{ won: 'Won', lost: 'Lost', void: 'Void' }[trade.result as 'won']],
+        ].join(' | '),
+      ),
+    );
+    await page.getByText(answer.inputHash).waitFor();
+    await page.getByText('The history has prices of 28 of 28 settled markets').waitFor();
+    const chart = page.getByRole('img', { name: /^Net worth over time\. From \$100,000\.00 to / });
+    await chart.locator('canvas').waitFor();
+    await chart.press('End');
+    await page
+      .locator('.chart-values')
+      .getByText(/: Net worth \$/)
+      .waitFor();
+
+    await admin(stage, 'PUT', '/venue-data', { on: false });
+    try {
+      await button.click();
+      await page.getByText('Venue data is off on this server: trades are shown without').waitFor();
+      t.false((await page.getByRole('table', { name: 'Trades' }).innerText()).includes('¢'));
+    } finally {
+      await admin(stage, 'PUT', '/venue-data', { on: true });
+    }
+    await page.getByLabel('Highest price, ¢').fill('1');
+    await button.click();
+    await page.getByText('28: the price was outside the limits of the rule').waitFor();
+    await page.getByText('No trade: the reasons stand below.').waitFor();
+  }),
+);
+
+test.serial(
+  'a backtest can be canceled; ten that run, and another service’s form, are said',
+  onDay(async (t, stage) => {
+    const { page } = await enter(t, stage, 'Ada', { at: '#/backtest', expected: /status of 503/ });
+    const button = page.getByRole('button', { name: 'Run the backtest' });
+    const answer = (reply: (route: Route) => unknown) => page.route('**/v1/backtest', reply);
+    const held: Route[] = [];
+    await answer((route) => held.push(route));
+    const ended = page.waitForEvent('requestfailed');
+    await button.click();
+    await page.getByText(/^Running for \d+ s\. The server takes 1 min at most\.$/).waitFor();
+    t.true(await button.isDisabled());
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByText('Canceled. The page waits for it no longer').waitFor();
+    t.regex((await ended).url(), /\/v1\/backtest$/);
+
+    await page.unroute('**/v1/backtest');
+    const retryAfterSeconds = 5;
+    const error = {
+      code: 'internal_error',
+      message: '10 backtests are running',
+      retryAfterSeconds,
+    };
+    await answer((route) => route.fulfill({ status: 503, json: { error } }));
+    await button.click();
+    await page.getByRole('alert').getByText('10 backtests are running.').waitFor();
+    await page.getByText('Try again in 5 seconds.').waitFor();
+
+    await page.unroute('**/v1/backtest');
+    await answer((route) => route.fulfill({ json: { verdict: 'plausible', mode: 'paper' } }));
+    await button.click();
+    await page.getByText('has answered in its own form:').waitFor();
+    t.regex(await page.locator('pre').innerText(), /"verdict": "plausible"/);
+  }),
+);
+
+/** Each state of the views, and what shows that it is there. */
+const STATES: { at: string; is(page: Page): Promise<unknown> }[] = [
+  { at: '#/boards', is: (page) => page.getByRole('table', { name: 'Leaderboard' }).waitFor() },
+  { at: '#/boards?window=3d', is: (page) => page.getByLabel('Days').waitFor() },
+  {
+    at: '#/boards?tab=eval',
+    is: async (page) => {
+      await page.getByText('How to read this board').click();
+      await page.getByRole('table', { name: 'Evaluation' }).waitFor();
+    },
+  },
+  {
+    at: '#/boards?tab=own',
+    is: (page) => page.getByRole('table', { name: 'Your evaluation' }).waitFor(),
+  },
+  {
+    at: '#/trader/Ada',
+    is: async (page) => {
+      await page.getByRole('table', { name: 'Picks' }).waitFor();
+      await verdict(page);
+    },
+  },
+  { at: '#/trader/Pia', is: (page) => page.getByText('This trader is private').waitFor() },
+  { at: '#/trader/Nobody', is: (page) => page.getByText('Nobody here has').waitFor() },
+  {
+    at: '#/backtest',
+    is: async (page) => {
+      await page.getByLabel('Lowest price, ¢').fill('x');
+      await page.getByRole('button', { name: 'Run the backtest' }).click();
+      await page.getByText('A whole number of cents').waitFor();
+    },
+  },
+  {
+    at: '#/backtest',
+    is: async (page) => {
+      await page.getByLabel('Lowest price, ¢').fill('');
+      await page.getByLabel('Look, minutes before the start').fill(String(LOOK_MINUTES));
+      await page.getByRole('button', { name: 'Run the backtest' }).click();
+      await page.locator('.chart canvas').waitFor();
+    },
+  },
+];
+
+test.serial(
+  'boards, traders and backtests are clean to axe, in light and dark, wide and narrow',
+  onDay(async (t, stage) => {
+    // Each scheme and each width once: axe takes its time.
+    for (const [colorScheme, viewport] of [
+      ['light', WIDE],
+      ['dark', NARROW],
+    ] as const) {
+      const look = { colorScheme, viewport, expected: /status of 404/ };
+      const seen = await enter(t, stage, 'Ada', look);
+      for (const { at, is } of STATES) {
+        await seen.page.goto(stage.pageUrl + at);
+        await is(seen.page);
+        const where = `${at}, ${colorScheme}, ${viewport.width}`;
+        t.deepEqual(await axeFindings(seen), [], where);
+        t.false(await scrollsSideways(seen), where);
+      }
+    }
+  }),
+);
