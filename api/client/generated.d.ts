@@ -1351,6 +1351,10 @@ export type Me = {
          * Whether the account is private; null when it could not be read.
          */
         "private": boolean | null;
+        /**
+         * Whether trades placed while private are shown once public.
+         */
+        showEarlierTrades: boolean;
     };
     /**
      * Null for a session.

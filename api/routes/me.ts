@@ -33,6 +33,7 @@ function getMe({ meter }: Deps): Route<Caller> {
           id: '019aa4c0-5e00-7d10-b2f3-8c1e6a9d4f05',
           displayName: 'Momentum bot',
           private: true,
+          showEarlierTrades: false,
         },
         key: { prefix: 'svc_sk_Q3v9Zk2mX', scopes: ['portfolio:read', 'markets:read'] },
         mode: 'paper',
@@ -48,8 +49,9 @@ function getMe({ meter }: Deps): Route<Caller> {
     response: MeAnswer,
     run: ({ caller: { user, key } }) => {
       const { minute, month } = meter.usage(user);
+      const { id, displayName, private: isPrivate, showEarlierTrades } = user;
       return JSON.stringify({
-        user: { id: user.id, displayName: user.displayName, private: user.private },
+        user: { id, displayName, private: isPrivate, showEarlierTrades },
         key: key === null ? null : { prefix: key.tokenPrefix, scopes: key.scopes },
         mode: 'paper',
         paperOnly: true,

@@ -157,6 +157,9 @@ export const MeAnswer = strict(
       private: nullable(Type.Boolean(), {
         description: 'Whether the account is private; null when it could not be read.',
       }),
+      showEarlierTrades: Type.Boolean({
+        description: 'Whether trades placed while private are shown once public.',
+      }),
     }),
     key: nullable(
       strict({

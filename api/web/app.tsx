@@ -32,7 +32,7 @@ export function App() {
       <Header />
       <main id="main" tabIndex={-1}>
         <Problems />
-        <FaultBoundary key={`${route.value.view}/${route.value.param}`}>
+        <FaultBoundary key={`${route.value.view}/${route.value.param}/${userId()}`}>
           <CurrentView />
         </FaultBoundary>
       </main>
@@ -41,6 +41,12 @@ export function App() {
       </footer>
     </div>
   );
+}
+
+/** With another person every view begins anew. */
+function userId(): string | null {
+  const { value: now } = session;
+  return now.state === 'in' ? now.userId : null;
 }
 
 /** Not a link: the fragment of the address is the view's. */

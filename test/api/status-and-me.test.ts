@@ -21,6 +21,7 @@ test('A57: any valid key reads whose it is', async (t) => {
     id: [...api.store.users.values()].at(-1)!.id,
     displayName: null,
     private: true,
+    showEarlierTrades: false,
   });
   t.like(answer.json, { mode: 'paper', paperOnly: true });
   t.is(answer.headers.get('cache-control'), 'no-store');

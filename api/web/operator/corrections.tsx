@@ -1,10 +1,10 @@
 /** Results that a venue does not give, and corrections of cash. */
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
+import { Confirm } from '../parts/confirm.tsx';
 import { SelectField, TextField } from '../parts/field.tsx';
 import { Notice } from '../parts/notice.tsx';
 import { ViewHead } from '../parts/view-head.tsx';
-import { Confirm } from './confirm.tsx';
 import { adjust, settle } from './state.ts';
 import {
   adjustmentPlan,

@@ -41,7 +41,7 @@ export function TokenView() {
           value={text}
           onText={setText}
         />
-        <label class="choice">
+        <label class="remember">
           <input
             type="checkbox"
             checked={isKept}

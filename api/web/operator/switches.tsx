@@ -1,7 +1,7 @@
 /** What the operator turns on and off for everybody. */
 import { useState } from 'preact/hooks';
+import { Confirm } from '../parts/confirm.tsx';
 import { ViewHead } from '../parts/view-head.tsx';
-import { Confirm } from './confirm.tsx';
 import { Latest } from './latest.tsx';
 import { type SwitchName, setSwitch, switches } from './state.ts';
 

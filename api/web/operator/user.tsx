@@ -1,13 +1,13 @@
 /** One user: plan, limits, keys. */
 import { useEffect, useState } from 'preact/hooks';
 import type { Key, Plan, User } from '../../schemas/admin-types.ts';
+import { Confirm } from '../parts/confirm.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { SelectField } from '../parts/field.tsx';
 import { Loading, Skeleton } from '../parts/loading.tsx';
 import type { Column } from '../parts/table.tsx';
 import { ViewHead } from '../parts/view-head.tsx';
 import { When } from '../parts/when.tsx';
-import { Confirm } from './confirm.tsx';
 import { Pages } from './pages.tsx';
 import { placeHref } from './place-text.ts';
 import { changePlan, keys, moreKeys, user } from './state.ts';

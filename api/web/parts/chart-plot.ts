@@ -9,10 +9,15 @@ export type ChartSeries = {
   /** A value holds until the next one. */
   isStepped?: boolean;
 };
+/** A stretch of time with another background. */
+export type ChartShade = { fromMs: number; toMs: number; color: ChartSeries['color'] | 'warning' };
 export type ChartData = {
   /** Rising. */
   timesMs: readonly number[];
   series: readonly ChartSeries[];
+  /** Filled between two series, which it names. */
+  band?: { upper: string; lower: string };
+  shades?: readonly ChartShade[];
   /** `43¢` */
   valueText(value: number): string;
 };
@@ -30,6 +35,10 @@ const LETTER_PX = 12;
 const AXIS_PX_MIN = 60;
 const DIGIT_PX = 7;
 const AXIS_SPACE_PX = 16;
+/** So narrow a shade can still be seen. */
+const SHADE_PX_MIN = 2;
+const SHADE_ALPHA = 0.22;
+const BAND_ALPHA = 0.14;
 
 /** @param onPoint the value under the cursor; null: there is none */
 export function drawPlot(
@@ -44,6 +53,7 @@ export function drawPlot(
 
   function create(): uPlot {
     const options = optionsOf(place, data, heightPx, onPoint);
+    options.hooks!.drawClear = [(drawn) => drawShades(drawn, place, data.shades ?? [])];
     return new uPlot(options, alignedOf(data), place);
   }
   function createAgain(): void {
@@ -58,7 +68,13 @@ export function drawPlot(
   return {
     show(next) {
       const isSame = shapeOf(next) === shapeOf(data);
-      if (next.timesMs === data.timesMs && next.series === data.series) return;
+      if (
+        next.timesMs === data.timesMs &&
+        next.series === data.series &&
+        next.shades === data.shades
+      ) {
+        return;
+      }
       data = next;
       if (isSame) plot.setData(alignedOf(next));
       else createAgain();
@@ -76,8 +92,9 @@ export function drawPlot(
 }
 
 /** What a plot cannot take other data for. */
-function shapeOf({ series }: ChartData): string {
-  return series.map(({ name, color, isStepped }) => `${name} ${color} ${isStepped}`).join();
+function shapeOf({ series, band }: ChartData): string {
+  const each = series.map(({ name, color, isStepped }) => `${name} ${color} ${isStepped}`);
+  return [...each, band?.upper, band?.lower].join();
 }
 
 function alignedOf({ timesMs, series }: ChartData): uPlot.AlignedData {
@@ -87,7 +104,7 @@ function alignedOf({ timesMs, series }: ChartData): uPlot.AlignedData {
 
 function optionsOf(
   place: HTMLElement,
-  { series, valueText }: ChartData,
+  { series, band, valueText }: ChartData,
   height: number,
   onPoint: (index: number | null) => void,
 ): uPlot.Options {
@@ -105,8 +122,9 @@ function optionsOf(
     legend: { show: false },
     cursor: { y: false, points: { size: 6 } },
     scales: { x: { time: true } },
+    ...(band === undefined ? {} : { bands: [bandOf(series, band, colorOf('accent'))] }),
     axes: [
-      axis,
+      { ...axis, values: TIME_VALUES },
       {
         ...axis,
         size: (_plot, texts) => axisPx(texts ?? []),
@@ -134,6 +152,46 @@ function optionsOf(
 function axisPx(texts: readonly string[]): number {
   const longest = Math.max(0, ...texts.map(({ length }) => length));
   return Math.max(AXIS_PX_MIN, longest * DIGIT_PX + AXIS_SPACE_PX);
+}
+
+/** By the distance of its splits in seconds; 24 hours, as everywhere on the page. */
+const TIME_VALUES: uPlot.Axis.Values = [
+  [31_536_000, '{YYYY}', null, null, null, null, null, null, 1],
+  [86_400, '{D} {MMM}', '\n{YYYY}', null, null, null, null, null, 1],
+  [60, '{HH}:{mm}', '\n{D} {MMM}', null, '\n{D} {MMM}', null, null, null, 1],
+  [1, '{HH}:{mm}:{ss}', '\n{D} {MMM}', null, '\n{D} {MMM}', null, null, null, 1],
+];
+
+function bandOf(
+  series: readonly ChartSeries[],
+  { upper, lower }: NonNullable<ChartData['band']>,
+  color: string,
+): uPlot.Band {
+  // The first of uPlot's series are the times.
+  const numberOf = (name: string) => series.findIndex((one) => one.name === name) + 1;
+  return { series: [numberOf(upper), numberOf(lower)], fill: seeThrough(color, BAND_ALPHA) };
+}
+
+function drawShades(plot: uPlot, place: HTMLElement, shades: readonly ChartShade[]): void {
+  const { ctx, bbox } = plot;
+  const right = bbox.left + bbox.width;
+  const xOf = (ms: number) => {
+    const x = plot.valToPos(ms / 1000, 'x', true);
+    return Math.min(Math.max(x, bbox.left), right);
+  };
+  ctx.save();
+  ctx.globalAlpha = SHADE_ALPHA;
+  for (const { fromMs, toMs, color } of shades) {
+    ctx.fillStyle = resolved(place, `var(--${color})`);
+    const [from, to] = [xOf(fromMs), xOf(toMs)];
+    ctx.fillRect(from, bbox.top, Math.max(to - from, SHADE_PX_MIN), bbox.height);
+  }
+  ctx.restore();
+}
+
+/** `rgb(1, 2, 3)` with an alpha. */
+function seeThrough(color: string, alpha: number): string {
+  return color.replace('rgb(', 'rgba(').replace(')', `, ${alpha})`);
 }
 
 /** A color as the canvas takes it: without variables, of the scheme that is shown. */

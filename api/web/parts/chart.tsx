@@ -4,7 +4,7 @@
  */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { report } from '../state/problems.ts';
-import type { ChartData, Plot } from './chart-plot.ts';
+import type { ChartData, ChartShade, Plot } from './chart-plot.ts';
 
 type Props = ChartData & {
   /** What it shows. */
@@ -14,12 +14,21 @@ type Props = ChartData & {
   heightPx?: number;
   /** `19:05` of a time in milliseconds. */
   timeText(atMs: number): string;
+  /** What its shades mean, by their colors. */
+  shadeKey?: readonly { color: ChartShade['color']; text: string }[];
 };
 
 const HEIGHT_PX = 240;
 const STEPS: Readonly<Record<string, number>> = { ArrowLeft: -1, ArrowRight: 1 };
 
-export function Chart({ label, summary, heightPx = HEIGHT_PX, timeText, ...data }: Props) {
+export function Chart({
+  label,
+  summary,
+  heightPx = HEIGHT_PX,
+  timeText,
+  shadeKey = [],
+  ...data
+}: Props) {
   const { timesMs, series } = data;
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<Plot | null>(null);
@@ -68,9 +77,16 @@ export function Chart({ label, summary, heightPx = HEIGHT_PX, timeText, ...data 
               {name}
             </li>
           ))}
+          {shadeKey.map(({ color, text }) => (
+            <li key={text} class={`key-${color} is-shade`}>
+              {text}
+            </li>
+          ))}
         </ul>
-        <p class="chart-values" aria-live="polite">
-          {values ?? summary}
+        {/* What one asks for is read aloud, and not each price that comes. */}
+        <p class="chart-values">
+          <span aria-live="polite">{values}</span>
+          {values === null && summary}
         </p>
       </figcaption>
     </figure>

@@ -35,15 +35,36 @@ export async function refreshCall(refreshToken: string): Promise<Signed> {
   return (await post('token?grant_type=refresh_token', { refresh_token: refreshToken })) as Signed;
 }
 
-/** @param scope `local`: this session; `global`: all of the person's */
-export async function signOutCall(token: string, scope: 'local' | 'global'): Promise<void> {
+/** @param scope `local`: this session; `others`: all others of the person; `global`: all of them */
+export async function signOutCall(
+  token: string,
+  scope: 'local' | 'others' | 'global',
+): Promise<void> {
   await post(`logout?scope=${scope}`, {}, token);
 }
 
-async function post(route: string, body: object, token?: string): Promise<unknown> {
+/** All other sessions of the person end with it. @param current the password until now */
+export async function changePasswordCall(
+  token: string,
+  current: string,
+  next: string,
+): Promise<void> {
+  await ask('PUT', 'user', { password: next, current_password: current }, token);
+}
+
+function post(route: string, body: object, token?: string): Promise<unknown> {
+  return ask('POST', route, body, token);
+}
+
+async function ask(
+  method: 'POST' | 'PUT',
+  route: string,
+  body: object,
+  token?: string,
+): Promise<unknown> {
   const headers = token === undefined ? {} : { Authorization: `Bearer ${token}` };
   try {
-    return await send({ method: 'POST', address: `auth/v1/${route}`, headers, body });
+    return await send({ method, address: `auth/v1/${route}`, headers, body });
   } catch (error) {
     if (!(error instanceof CallError) || error.code !== 'route_not_found') throw error;
     throw new CallError(

@@ -8,8 +8,9 @@ import type { Channel, StreamState } from '../../client/stream-types.ts';
 import { forgetAccount, takeEvent, takePortfolio } from './account.ts';
 import { API, call } from './calls.ts';
 import { type Further, QuoteCarriers } from './quote-carriers.ts';
-import { forgetQuotes, quotesFrom, takeQuote } from './quotes.ts';
+import { dropQuote, forgetQuotes, quotesFrom, takeQuote } from './quotes.ts';
 import { BASE } from './request.ts';
+import { noteServerTime } from './server-time.ts';
 import { leaveAsGuest, renew, session } from './session.ts';
 import { venueData } from './venue-data.ts';
 
@@ -75,15 +76,19 @@ function open(after: string | null): void {
   opened.on('state', (state) => {
     if (isCurrent()) enter(state);
   });
-  opened.on('quote', ({ quote }) => takeQuote(quote));
-  opened.on('portfolio', ({ portfolio }) => {
+  opened.on('quote', ({ quote, at }) => {
+    noteServerTime(at);
+    takeQuote(quote);
+  });
+  opened.on('portfolio', ({ portfolio, at }) => {
+    noteServerTime(at);
     takePortfolio(portfolio);
     noteVenueData(portfolio.venueData);
   });
   opened.on('order', ({ event }) => takeEvent(event));
   opened.on('games', ({ games }) => passOn(games));
   opened.on('game', ({ game }) => passOn([game]));
-  opened.on('ended', ({ error }) => refusedChannel(error));
+  opened.on('ended', ({ channel, error }) => refusedChannel(channel, error));
   subscribe(opened, 'orders');
   subscribe(opened, 'games');
   carryQuotes(opened);
@@ -124,7 +129,7 @@ function carrierOf(carrier: Stream) {
 function furtherOf(of: QuoteCarriers): Further {
   const further = streamFrom(null);
   further.on('quote', ({ quote }) => takeQuote(quote));
-  further.on('ended', ({ error }) => refusedChannel(error));
+  further.on('ended', ({ channel, error }) => refusedChannel(channel, error));
   further.on('state', ({ state }) => {
     if (of === carriers && (state === 'waiting' || state === 'closed')) forgetQuotes(of.byFurther);
   });
@@ -135,12 +140,13 @@ function furtherOf(of: QuoteCarriers): Further {
 function subscribe(carrier: Stream, channel: Channel): void {
   const of = stream;
   carrier.subscribe(channel).catch((error: unknown) => {
-    if (error instanceof RefusedError && of === stream) refusedChannel(error);
+    if (error instanceof RefusedError && of === stream) refusedChannel(channel, error);
   });
 }
 
-function refusedChannel(error: RefusedError): void {
+function refusedChannel(channel: Channel, error: RefusedError): void {
   if (error.code === 'venue_data_off') noteVenueData(false);
+  if (error.code === 'instrument_not_found') dropQuote(channel.replace('quotes:', ''));
 }
 
 function passOn(games: readonly Game[]): void {

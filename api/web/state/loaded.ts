@@ -21,13 +21,23 @@ export class Loader<Args extends readonly unknown[], Value> {
 
   /** What is there stays until the answer comes. */
   async load(...args: Args): Promise<void> {
-    const asked = ++this.#asked;
     if (this.now.value.state === 'failed') this.now.value = { state: 'loading' };
+    await this.#take(args, () => false);
+  }
+
+  /** Asks again for what is shown. What is there stays, too, where no answer comes. */
+  async refresh(...args: Args): Promise<void> {
+    await this.#take(args, () => this.now.value.state === 'ready');
+  }
+
+  async #take(args: Args, isFailureNothing: () => boolean): Promise<void> {
+    const asked = ++this.#asked;
     try {
       const value = await this.#ask(...args);
       if (asked === this.#asked) this.now.value = { state: 'ready', value };
     } catch (error) {
-      if (asked === this.#asked) this.now.value = { state: 'failed', error };
+      if (asked !== this.#asked || isFailureNothing()) return;
+      this.now.value = { state: 'failed', error };
     }
   }
 

@@ -14,6 +14,8 @@ type Lines = {
 export const CALLS = {
   getMe: 'GET /me',
   changeMe: 'PATCH /me',
+  listSessions: 'GET /me/sessions',
+  endSession: 'DELETE /me/sessions/{id}',
   getUsage: 'GET /usage',
   listOrganizations: 'GET /organizations',
   listKeys: 'GET /api_keys',
@@ -29,6 +31,7 @@ export const CALLS = {
   getBook: 'GET /instruments/{ref}/book',
   getHistory: 'GET /history',
   getCandles: 'GET /history/candles',
+  exportHistory: 'GET /history/export',
   getAccount: 'GET /account',
   resetAccount: 'POST /account/reset',
   runBacktest: 'POST /backtest',

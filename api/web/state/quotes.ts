@@ -10,6 +10,9 @@ const LINGER_MS = 3000;
 
 type Source = { open(id: string): void; close(id: string): void };
 
+/** Instruments that no catalog lists any more: they have no quote. */
+export const dropped = signal<ReadonlySet<string>>(new Set());
+
 /** For good: a component that is about to show one again has its signal already. */
 const shown = new Map<string, Signal<ShownQuote | null>>();
 /** What came since the last frame: of each the newest. */
@@ -36,6 +39,17 @@ export function useQuote(instrumentId: string | null): ShownQuote | null {
   return instrumentId === null ? null : signalOf(instrumentId).value;
 }
 
+/** As `useQuote`, of several at once. */
+export function useQuotes(instrumentIds: readonly (string | null)[]): (ShownQuote | null)[] {
+  useEffect(() => {
+    const ends = instrumentIds.flatMap((id) => (id === null ? [] : [slots.show(id)]));
+    return () => {
+      for (const end of ends) end();
+    };
+  }, [instrumentIds.join()]);
+  return instrumentIds.map((id) => (id === null ? null : signalOf(id).value));
+}
+
 /** What is shown comes from another stream from now on. */
 export function quotesFrom(next: Source): void {
   source = next;
@@ -43,6 +57,10 @@ export function quotesFrom(next: Source): void {
 }
 
 export function takeQuote(quote: Quote): void {
+  // A later catalog lists it again.
+  if (dropped.value.has(quote.instrumentId)) {
+    dropped.value = new Set([...dropped.value].filter((id) => id !== quote.instrumentId));
+  }
   arrived.set(quote.instrumentId, quote);
   if (frame === null) frame = requestAnimationFrame(show);
 }
@@ -54,6 +72,15 @@ export function forgetQuotes(ids: Iterable<string> = shown.keys()): void {
       arrived.delete(id);
       signalOf(id).value = null;
     }
+  });
+}
+
+/** No quote of it comes any more. */
+export function dropQuote(instrumentId: string): void {
+  arrived.delete(instrumentId);
+  batch(() => {
+    signalOf(instrumentId).value = null;
+    dropped.value = new Set([...dropped.value, instrumentId]);
   });
 }
 

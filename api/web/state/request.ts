@@ -22,9 +22,12 @@ export type Wait = {
   signal?: AbortSignal;
 };
 
+/** Of answers that are text and not JSON: exports. */
+const TEXT_TYPES = /^(text\/csv|application\/x-ndjson)\b/;
+
 /**
- * The JSON of a success, null without a body. Rejects with a `CallError`, or with what the caller has
- * ended the waiting by.
+ * The JSON of a success, or the text of an export; null without a body. Rejects with a `CallError`,
+ * or with what the caller has ended the waiting by.
  */
 export async function send({
   method,
@@ -42,6 +45,7 @@ export async function send({
   if (method !== 'GET' && method !== 'DELETE') sent.set('Content-Type', 'application/json');
   let status: number;
   let answered: string;
+  let isText: boolean;
   try {
     const response = await fetch(new URL(address, BASE), {
       method,
@@ -55,13 +59,16 @@ export async function send({
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     status = response.status;
+    isText = TEXT_TYPES.test(response.headers.get('content-type') ?? '');
     answered = await response.text();
   } catch (error) {
     signal?.throwIfAborted();
     throw unansweredCall(error, requestId);
   }
+  const isSuccess = status >= 200 && status < 300;
+  if (isSuccess && isText) return answered;
   const parsed = parsedOf(answered);
-  if (status >= 200 && status < 300 && parsed !== undefined) return parsed;
+  if (isSuccess && parsed !== undefined) return parsed;
   throw refusedCall(status, parsed, requestId);
 }
 

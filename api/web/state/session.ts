@@ -1,6 +1,7 @@
 /** Who is signed in: one session for all tabs, renewed before it ends. */
 import { signal } from '@preact/signals';
 import {
+  changePasswordCall,
   codeCall,
   passwordCall,
   refreshCall,
@@ -89,6 +90,27 @@ export async function signOut(everywhere = false): Promise<void> {
     // A session that has ended is what was wanted.
     if (error instanceof CallError && (error.status === 401 || error.status === 403)) return;
     report(error);
+  }
+}
+
+/** This session goes on, all others of the person end. */
+export async function signOutOthers(): Promise<void> {
+  await withToken((token) => signOutCall(token, 'others'));
+}
+
+/** As `signOutOthers`, with another password from now on. */
+export async function changePassword(current: string, next: string): Promise<void> {
+  await withToken((token) => changePasswordCall(token, current, next));
+}
+
+/** An access token that has ended is renewed once. */
+async function withToken(run: (token: string) => Promise<void>): Promise<void> {
+  try {
+    await run(accessToken() ?? '');
+  } catch (error) {
+    const isEnded = error instanceof CallError && (error.status === 401 || error.status === 403);
+    if (!isEnded || !(await renew())) throw error;
+    await run(accessToken() ?? '');
   }
 }
 

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { launchChromium, NO_BROWSER } from '../../../bench/lib/chromium.ts';
-import { type Server, startServer } from '../../process/server.ts';
+import { type Env, type Server, startServer } from '../../process/server.ts';
 
 const AXE = fileURLToPath(import.meta.resolve('axe-core/axe.min.js'));
 /**
@@ -17,7 +17,11 @@ const AXE = fileURLToPath(import.meta.resolve('axe-core/axe.min.js'));
  * those that it chooses from, and apart from those of other processes.
  */
 const PORT = 20_000 + 2 * (process.pid % 5000);
-const PORTS = { PAPERBOOK_PORT: String(PORT), PAPERBOOK_ADMIN_PORT: String(PORT + 1) };
+const SETTINGS = {
+  PAPERBOOK_PORT: String(PORT),
+  PAPERBOOK_ADMIN_PORT: String(PORT + 1),
+  PAPERBOOK_SELF_RESET: 'on',
+};
 const WAITS_MS = 20_000;
 export const WIDE = { width: 1280, height: 800 };
 export const NARROW = { width: 375, height: 740 };
@@ -44,10 +48,16 @@ export type Stage = Server & {
 type Start = (dataDir: string, ends: (() => unknown)[]) => Promise<Server>;
 
 let stage: Promise<Stage> | null = null;
+let stageEnv: Env = {};
 const ends: (() => unknown)[] = [];
 test.after.always('the browser and the demo', async () => {
   for (const end of ends.reverse()) await end();
 });
+
+/** Before the tests of a file: variables of its demo's environment. */
+export function stageWith(env: Env): void {
+  stageEnv = env;
+}
 
 /**
  * A test of the page; where no browser is installed its log says so, and there is nothing to test.
@@ -57,7 +67,7 @@ test.after.always('the browser and the demo', async () => {
  */
 export function onStage(
   run: (t: ExecutionContext, stage: Stage) => Promise<void>,
-  start: Start = (dataDir) => startServer('demo', dataDir, PORTS),
+  start: Start = (dataDir) => startServer('demo', dataDir, { ...SETTINGS, ...stageEnv }),
 ): (t: ExecutionContext) => Promise<void> {
   return async (t) => {
     if (NO_BROWSER !== null) {
@@ -88,7 +98,7 @@ export async function crash(stage: Stage, meanwhile: () => Promise<void>): Promi
   const { command, dataDir } = stage;
   await command.end('SIGKILL');
   await meanwhile();
-  Object.assign(stage, await startServer('demo', dataDir, PORTS));
+  Object.assign(stage, await startServer('demo', dataDir, { ...SETTINGS, ...stageEnv }));
 }
 
 /** A new visitor, with a storage of its own. What fails on the page fails the test at its end. */
@@ -150,7 +160,7 @@ type AxeResult = {
 };
 
 /** What axe finds wrong with what is shown, in words; empty where it finds nothing. */
-export async function axeFindings({ page }: Visit): Promise<string[]> {
+export async function axeFindings({ page }: Pick<Visit, 'page'>): Promise<string[]> {
   // The page's policy allows no script of a test, so it runs in the page by the browser's protocol.
   if (!(await page.evaluate('"axe" in window'))) {
     await page.evaluate(readFileSync(AXE, 'utf8'));

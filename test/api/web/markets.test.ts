@@ -56,7 +56,7 @@ test.serial(
     await page.getByLabel('Status').selectOption('Any status');
     await page.locator('.game a').first().click();
     await page.waitForURL(/#\/market\/ins_/);
-    await page.getByRole('heading', { level: 1, name: 'Market' }).waitFor();
+    await page.getByRole('heading', { level: 1, name: / to beat / }).waitFor();
   }),
 );
 

@@ -41,13 +41,13 @@ const SHOTS: readonly Shot[] = [
   { name: 'sign-in', at: () => '#/sign-in', until: 'form', isSignedOut: true },
   { name: 'markets', at: () => '#/markets', until: `.game ${PRICE}` },
   { name: 'search', at: () => '#/markets?q=otters', until: `table ${PRICE}` },
-  { name: 'market', at: ({ instrumentId }) => `#/market/${instrumentId}`, until: 'h1' },
-  { name: 'portfolio', at: () => '#/portfolio', until: 'h1' },
+  { name: 'market', at: ({ instrumentId }) => `#/market/${instrumentId}`, until: 'canvas' },
+  { name: 'portfolio', at: () => '#/portfolio', until: '.uplot' },
   { name: 'boards', at: () => '#/boards', until: '.board-state' },
   { name: 'evaluation', at: () => '#/boards?tab=eval', until: '.board-state' },
   { name: 'trader', at: ({ traderId }) => `#/trader/${traderId}`, until: 'main h2, main .notice' },
   { name: 'backtest', at: () => '#/backtest', until: '.backtest-form' },
-  { name: 'settings', at: () => '#/settings', until: 'h1' },
+  { name: 'settings', at: () => '#/settings', until: 'table' },
 ];
 const PICTURE = SHOTS.find(({ name }) => name === 'markets')!;
 

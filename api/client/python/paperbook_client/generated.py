@@ -887,6 +887,8 @@ class MeUser(TypedDict):
     displayName: str | None
     # Whether the account is private; null when it could not be read.
     private: bool | None
+    # Whether trades placed while private are shown once public.
+    showEarlierTrades: bool
 
 
 class Ohlc(TypedDict):

@@ -1,6 +1,147 @@
-/** The market view. */
+/** A market: its price now and before, and what one does about it. */
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { Loading, Skeleton } from '../../parts/loading.tsx';
+import { Notice } from '../../parts/notice.tsx';
 import { ViewHead } from '../../parts/view-head.tsx';
+import { CallError } from '../../state/call-error.ts';
+import { forgetLadder } from '../../state/ladder.ts';
+import { followGame, type Market, market, openMarket, reloadMarket } from '../../state/market.ts';
+import { forgetPlacing, forgetPreview, loadOrganizations } from '../../state/ordering.ts';
+import { forgetPriceHistory } from '../../state/price-history.ts';
+import { forgetPrints } from '../../state/prints.ts';
+import { report } from '../../state/problems.ts';
+import { dropped, useQuote } from '../../state/quotes.ts';
+import { hrefOf, type ViewProps } from '../../state/route-text.ts';
+import type { ShownQuote } from '../../state/shown-quote.ts';
+import { NEW_TICKET, type Ticket } from '../../state/ticket.ts';
+import { venueData } from '../../state/venue-data.ts';
+import { Depth } from './depth.tsx';
+import { Holdings } from './holdings.tsx';
+import { MarketHead } from './market-head.tsx';
+import { PriceChart } from './price-chart.tsx';
+import { TicketForm } from './ticket-form.tsx';
 
-export function MarketView() {
-  return <ViewHead title="Market" />;
+export function MarketView({ param, query }: ViewProps) {
+  useEffect(() => {
+    void openMarket(param);
+    loadOrganizations().catch(report);
+    const unfollow = followGame();
+    return () => {
+      unfollow();
+      for (const forget of FORGOTTEN) forget();
+    };
+  }, [param]);
+  const { value: now } = market;
+  if (now.state === 'failed' && isUnknown(now.error)) return <UnknownMarket />;
+  return (
+    <Loading of={now} skeleton={<MarketSkeleton />} again={() => void reloadMarket(param)}>
+      {(found) => <OpenMarket key={found.instrument.id} market={found} {...{ param, query }} />}
+    </Loading>
+  );
+}
+
+const FORGOTTEN = [forgetPriceHistory, forgetPrints, forgetLadder, forgetPreview, forgetPlacing];
+
+function OpenMarket({ market: found, param, query }: { market: Market } & ViewProps) {
+  const { id } = found.instrument;
+  const quote = useQuote(id);
+  const [ticket, setTicket] = useState<Ticket>(NEW_TICKET);
+  const isOn = venueData.value;
+  const isDropped = dropped.value.has(id);
+  useReloads(param, quote);
+  return (
+    <>
+      <MarketHead market={found} quote={quote} />
+      {isDropped && (
+        <Notice kind="warning">
+          <p>
+            This market has left the catalog: it is quoted and bought no more. Positions in it are
+            kept, can be sold, and settle.
+          </p>
+        </Notice>
+      )}
+      {isOn === false && (
+        <Notice kind="warning">
+          <p>
+            Venue data is off: the operator of this server shows no venue prices now. Orders can be
+            placed all the same, and fill at prices that are not shown.
+          </p>
+        </Notice>
+      )}
+      <div class="market">
+        <div class="market-chart">
+          <PriceChart instrumentId={id} quote={quote} query={query} param={param} />
+        </div>
+        <TicketForm
+          instrument={found.instrument}
+          quote={quote}
+          ticket={ticket}
+          onChange={setTicket}
+        />
+        <div class="market-rest">
+          <Holdings
+            instrumentId={id}
+            organization={ticket.organization}
+            quote={quote}
+            onSell={(tradeId) => {
+              setTicket({ ...ticket, action: 'sell', tradeId, bound: '' });
+              goToTicket();
+            }}
+          />
+          {!isDropped && <Depth instrumentId={id} quote={quote} />}
+        </div>
+      </div>
+    </>
+  );
+}
+
+/** What is known of a market changes with the switch, and once it opens. */
+function useReloads(param: string, quote: ShownQuote | null): void {
+  const now = { isOn: venueData.value, isWaiting: quote?.note?.startsWith('opens at') ?? false };
+  const { isOn, isWaiting } = now;
+  const seen = useRef(now);
+  useEffect(() => {
+    const before = seen.current;
+    seen.current = { isOn, isWaiting };
+    const isSwitched = before.isOn !== null && before.isOn !== isOn;
+    if (isSwitched || (before.isWaiting && !isWaiting)) void reloadMarket(param);
+  }, [isOn, isWaiting, param]);
+}
+
+/** The ticket is beside, or far above: whoever comes from elsewhere goes on there. */
+function goToTicket(): void {
+  const ticket = document.getElementById('ticket')!;
+  ticket.focus({ preventScroll: true });
+  ticket.scrollIntoView({ block: 'nearest' });
+}
+
+function isUnknown(error: unknown): boolean {
+  return error instanceof CallError && error.code === 'instrument_not_found';
+}
+
+function UnknownMarket() {
+  return (
+    <>
+      <ViewHead title="Market" />
+      <Notice>
+        <p>
+          No market is called that, or it has left the catalog, as markets do that are over. What
+          you hold of it is in your <a href={hrefOf('portfolio')}>portfolio</a>; what trades now is
+          in the <a href={hrefOf('markets')}>markets</a>.
+        </p>
+      </Notice>
+    </>
+  );
+}
+
+function MarketSkeleton() {
+  return (
+    <div class="market-skeleton">
+      <Skeleton lines={4} of="this market" />
+      <div class="market">
+        <div class="market-chart is-skeleton" />
+        <div class="ticket is-skeleton" />
+      </div>
+    </div>
+  );
 }

@@ -1,0 +1,40 @@
+/** One of a few, side by side: radio buttons of the browser. */
+import { useId } from 'preact/hooks';
+
+type Props<Value extends string> = {
+  /** What is chosen. */
+  label: string;
+  isLabelShown?: boolean;
+  value: Value;
+  options: readonly { value: Value; text: string; disabled?: boolean }[];
+  onPick(value: Value): void;
+};
+
+export function Choice<Value extends string>({
+  label,
+  isLabelShown = true,
+  value,
+  options,
+  onPick,
+}: Props<Value>) {
+  const name = useId();
+  return (
+    <fieldset class="choice">
+      <legend class={isLabelShown ? '' : 'sr'}>{label}</legend>
+      <div class="choice-row">
+        {options.map((one) => (
+          <label key={one.value}>
+            <input
+              type="radio"
+              name={name}
+              checked={one.value === value}
+              disabled={one.disabled ?? false}
+              onChange={() => onPick(one.value)}
+            />
+            <span>{one.text}</span>
+          </label>
+        ))}
+      </div>
+    </fieldset>
+  );
+}

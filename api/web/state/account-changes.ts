@@ -1,0 +1,61 @@
+/**
+ * What has happened to an account between two looks at its newest orders and trades, as events of
+ * the stream. It is for the sandbox of an organization: a browser cannot open its stream, since it
+ * sends no header with a WebSocket.
+ */
+import type { Order, Trade } from '../../client/generated.js';
+import type { AccountEvent } from '../../client/stream-types.ts';
+
+/** The newest of each, as the API lists them. */
+export type AccountLook = { orders: readonly Order[]; trades: readonly Trade[] };
+
+/** The newest first. Ids of events are of this page alone. @param at of the second look */
+export function changesBetween(
+  before: AccountLook,
+  after: AccountLook,
+  at: string,
+): AccountEvent[] {
+  const orders = new Map(before.orders.map((order) => [order.orderId, order]));
+  const trades = new Map(before.trades.map((trade) => [trade.tradeId, trade]));
+  const events = [
+    ...after.orders.flatMap((order) => orderEvents(orders.get(order.orderId), order, at)),
+    ...after.trades.flatMap((trade) => tradeEvents(trades.get(trade.tradeId), trade)),
+  ];
+  return events.sort((a, b) => Date.parse(b.at) - Date.parse(a.at));
+}
+
+function orderEvents(before: Order | undefined, order: Order, at: string): AccountEvent[] {
+  const { orderId, createdAt, updatedAt, status, filledContracts } = order;
+  const events: AccountEvent[] = [];
+  const add = (type: OrderEventType, when: string) => {
+    events.push({ eventId: `${orderId} ${type} ${filledContracts}`, type, at: when, order });
+  };
+  const ended = ORDER_ENDS[status];
+  // In their order, the latest first.
+  if (ended !== null && before?.status !== status) add(ended, updatedAt);
+  else if (filledContracts > (before?.filledContracts ?? 0)) add('order_part_filled', at);
+  if (before === undefined) add('order_placed', createdAt);
+  return events;
+}
+
+function tradeEvents(before: Trade | undefined, trade: Trade): AccountEvent[] {
+  const { tradeId, openedAt, closedAt, closeReason } = trade;
+  const events: AccountEvent[] = [];
+  if (closedAt !== null && (before?.closedAt ?? null) === null) {
+    const isSettled = closeReason === 'settled' || closeReason === 'voided';
+    const type = isSettled ? 'trade_settled' : 'trade_closed';
+    events.push({ eventId: `${tradeId} ${type}`, type, at: closedAt, trade });
+  }
+  if (before === undefined) {
+    events.push({ eventId: `${tradeId} opened`, type: 'trade_opened', at: openedAt, trade });
+  }
+  return events;
+}
+
+type OrderEventType = Extract<AccountEvent['type'], `order_${string}`>;
+const ORDER_ENDS = {
+  resting: null,
+  executed: 'order_filled',
+  canceled: 'order_canceled',
+  expired: 'order_expired',
+} as const satisfies Record<Order['status'], OrderEventType | null>;

@@ -1,0 +1,45 @@
+/** Net worth over time of the account that is shown. */
+import { effect } from '@preact/signals';
+import { call } from './calls.ts';
+import type { EquityWindow } from './equity-curve.ts';
+import { Loader } from './loaded.ts';
+import { type AccountId, ofAccount, shownEvents } from './shown-account.ts';
+
+const EVERY_MS = 60_000;
+/** Several events come of one order. */
+const TOGETHER_MS = 500;
+
+const loader = new Loader((account: AccountId, window: EquityWindow) =>
+  call('getEquity', { query: { window }, ...ofAccount(account) }),
+);
+export const equity = loader.now;
+
+export async function loadEquity(account: AccountId, window: EquityWindow): Promise<void> {
+  await loader.load(account, window);
+}
+
+/** Keeps it as it is now, until what is returned is called. */
+export function followEquity(account: AccountId, window: EquityWindow): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const ask = () => {
+    if (document.visibilityState === 'visible') void loader.refresh(account, window);
+  };
+  const everyMinute = setInterval(ask, EVERY_MS);
+  let isFirst = true;
+  const endEffect = effect(() => {
+    shownEvents.value;
+    clearTimeout(timer);
+    if (isFirst) void loadEquity(account, window);
+    else timer = setTimeout(ask, TOGETHER_MS);
+    isFirst = false;
+  });
+  return () => {
+    clearInterval(everyMinute);
+    clearTimeout(timer);
+    endEffect();
+  };
+}
+
+export function forgetEquity(): void {
+  loader.clear();
+}

@@ -1,0 +1,76 @@
+/** Whether a market trades now, in words. Rules A46 (api/RULES.md), T12, T18 (engine/RULES.md). */
+import type { GameStatus, Instrument } from '../../client/generated.js';
+import type { ShownQuote } from './shown-quote.ts';
+
+export type MarketStatus = {
+  word:
+    | 'Tradable'
+    | 'Not open yet'
+    | 'Paused'
+    | 'Closed'
+    | 'Resolved'
+    | 'Not tradable'
+    | 'Not known';
+  /** A sentence where there is more to say. */
+  detail: string | null;
+  /** A date-time, where it is not open yet. */
+  opensAt: string | null;
+};
+
+type Known = {
+  /** Null: none came. */
+  quote: ShownQuote | null;
+  instrument: Pick<Instrument, 'listings'>;
+  gameStatus: GameStatus | null;
+  /** As of the answer that lists it. */
+  isTradable: boolean | null;
+  /** Whether no catalog lists it any more. */
+  isDropped: boolean;
+};
+
+const OPENS_AT = 'opens at ';
+const CLOSED: Readonly<Record<string, Pick<MarketStatus, 'word' | 'detail'>>> = {
+  'market resolved': {
+    word: 'Resolved',
+    detail: 'It has its result, and nothing trades any more.',
+  },
+  'market paused': { word: 'Paused', detail: 'The venue has paused it. No order is taken now.' },
+  'market closed': { word: 'Closed', detail: 'It waits for its result. No order is taken.' },
+};
+const NO_PRICE: Readonly<Record<string, string>> = {
+  'no quote': 'No live price: the venue has sent no quote yet. A limit order can rest.',
+  stale: 'No live price: the venue has been silent for too long. A limit order can rest.',
+  crossed: 'No live price: its bid is at or above its ask. A limit order can rest.',
+};
+
+export function marketStatus({
+  quote,
+  instrument,
+  gameStatus,
+  isTradable,
+  isDropped,
+}: Known): MarketStatus {
+  if (isDropped) return status('Not tradable', 'It has left the catalog.');
+  const homes = instrument.listings.filter(({ venue }) => venue === 'venue_a');
+  if (gameStatus === 'cancelled') return status('Not tradable', 'The game is cancelled.');
+  if (homes.length !== 1) {
+    return status('Not tradable', 'It is not listed on exactly one market of Venue A.');
+  }
+  const note = quote === null ? (homes[0]!.note ?? '') : (quote.note ?? '');
+  if (note.startsWith(OPENS_AT)) {
+    return { word: 'Not open yet', detail: null, opensAt: note.slice(OPENS_AT.length) };
+  }
+  if (quote === null) {
+    if (isTradable === null) return status('Not known', 'No quote says so now.');
+    return isTradable
+      ? status('Tradable', null)
+      : status('Not tradable', 'The venue has paused or closed it, or it has its result.');
+  }
+  const closed = CLOSED[note];
+  if (closed !== undefined) return { ...closed, opensAt: null };
+  return status('Tradable', note === '' ? null : (NO_PRICE[note] ?? `No live price: ${note}.`));
+}
+
+function status(word: MarketStatus['word'], detail: string | null): MarketStatus {
+  return { word, detail, opensAt: null };
+}

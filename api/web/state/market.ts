@@ -1,0 +1,58 @@
+/** The market of the view: what it is, and what else there is about its game. */
+import type { Game, Instrument } from '../../client/generated.js';
+import { call } from './calls.ts';
+import { noteVenueData, onGames } from './live.ts';
+import { Loader } from './loaded.ts';
+import { noteServerTime } from './server-time.ts';
+
+export type Market = {
+  instrument: Instrument;
+  /** Null: it belongs to none. */
+  game: Game | null;
+  /** The other ones of its game. */
+  others: readonly Instrument[];
+  /** As of the answer; null where it is not known: the list is of games. */
+  isTradable: boolean | null;
+};
+
+const TRADABLE_MAX = 100;
+
+const loader = new Loader(async (ref: string): Promise<Market> => {
+  const { instrument, venueData, asOf } = await call('getInstrument', { path: { ref } });
+  noteVenueData(venueData);
+  noteServerTime(asOf);
+  const { id, gameId } = instrument;
+  if (gameId === null) return { instrument, game: null, others: [], isTradable: null };
+  const [{ game, instruments }, tradable] = await Promise.all([
+    call('getGame', { path: { ref: gameId } }),
+    call('listInstruments', { query: { gameId, tradable: 'true', limit: TRADABLE_MAX } }),
+  ]);
+  return {
+    instrument,
+    game,
+    others: instruments.filter((other) => other.id !== id),
+    isTradable: tradable.instruments.some((one) => one.id === id),
+  };
+});
+export const market = loader.now;
+
+/** @param ref an id or a slug; what comes of another one is forgotten */
+export async function openMarket(ref: string): Promise<void> {
+  loader.clear();
+  await loader.load(ref);
+}
+
+/** Asks for it again, as once more of it may be shown. */
+export async function reloadMarket(ref: string): Promise<void> {
+  await loader.load(ref);
+}
+
+/** Takes changes of its game in, until what is returned is called. */
+export function followGame(): () => void {
+  return onGames((changed) => {
+    loader.change((market) => {
+      const game = changed.find(({ id }) => id === market.game?.id);
+      return game === undefined ? market : { ...market, game };
+    });
+  });
+}

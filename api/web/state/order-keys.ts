@@ -1,0 +1,36 @@
+/**
+ * The idempotency keys of orders from the page: one for what a ticket says, until the server has
+ * placed it. So an order that is sent again after a lost answer, or a refusal, is placed once; and
+ * the same order, meant anew after its placing, is another one. Rules T90 to T96 (engine/RULES.md).
+ */
+import type { OrderBody } from './ticket.ts';
+
+export class OrderKeys {
+  readonly #make: () => string;
+  /** Of orders that were sent and not placed, as far as the page knows. */
+  readonly #unplaced = new Map<string, string>();
+
+  constructor(make: () => string) {
+    this.#make = make;
+  }
+
+  /** To send the order with. @param organization empty: the own account, which has keys of its own */
+  keyOf(order: OrderBody, organization: string): string {
+    const content = contentOf(order, organization);
+    const known = this.#unplaced.get(content);
+    if (known !== undefined) return known;
+    const made = this.#make();
+    this.#unplaced.set(content, made);
+    return made;
+  }
+
+  /** The server has answered that it is placed, or was. */
+  placed(order: OrderBody, organization: string): void {
+    this.#unplaced.delete(contentOf(order, organization));
+  }
+}
+
+/** The order of fields is that of the ticket, always the same. */
+function contentOf(order: OrderBody, organization: string): string {
+  return JSON.stringify([organization, order]);
+}

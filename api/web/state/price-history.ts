@@ -1,0 +1,51 @@
+/** What prices of a market were, and as they go on: bars of an interval, and its gaps. */
+import type { HistoryGap, Interval } from '../../client/generated.js';
+import { call } from './calls.ts';
+import { Loader } from './loaded.ts';
+import { barsOf, INTERVALS, type LiveBars, NO_TOP, type Top, withTop } from './price-bars.ts';
+import { serverNowMs } from './server-time.ts';
+
+/** Gaps are those of the bars. */
+export type PriceHistory = { live: LiveBars; gaps: readonly HistoryGap[] };
+
+const BARS_MAX = 1000;
+let shownSeries = '';
+/** The newest one: it may come before the bars. */
+let top: Top = NO_TOP;
+
+const loader = new Loader(async (instrumentId: string, interval: Interval) => {
+  const { stepMs, spanMs } = INTERVALS[interval];
+  const nowMs = serverNowMs();
+  const from = new Date(nowMs - (nowMs % stepMs) - spanMs).toISOString();
+  const series = { instrumentId, venue: 'venue_a', from } as const;
+  const [{ candles }, { gaps }] = await Promise.all([
+    call('getCandles', { query: { ...series, interval, limit: BARS_MAX } }),
+    // The gaps of the whole window come with any page of it.
+    call('getHistory', { query: { ...series, order: 'desc', limit: 1 } }),
+  ]);
+  const loaded: LiveBars = { stepMs, bars: barsOf(candles), top: NO_TOP };
+  return { live: withTop(loaded, top, serverNowMs()), gaps } satisfies PriceHistory;
+});
+export const priceHistory = loader.now;
+
+export async function loadPriceHistory(instrumentId: string, interval: Interval): Promise<void> {
+  const series = `${instrumentId} ${interval}`;
+  if (series !== shownSeries) loader.clear();
+  shownSeries = series;
+  await loader.load(instrumentId, interval);
+}
+
+/** The top of book is another one now. */
+export function carryPriceOn(next: Top): void {
+  top = next;
+  const { value: now } = loader.now;
+  if (now.state !== 'ready') return;
+  const live = withTop(now.value.live, next, serverNowMs());
+  if (live !== now.value.live) loader.change(({ gaps }) => ({ live, gaps }));
+}
+
+export function forgetPriceHistory(): void {
+  loader.clear();
+  shownSeries = '';
+  top = NO_TOP;
+}

@@ -1,0 +1,148 @@
+/**
+ * An order as it is typed, and the body that it makes, or what is wrong with it beside each field.
+ * Rules A30 to A33 (api/RULES.md), T21 to T23, T44 (engine/RULES.md).
+ */
+import type { OrderRequest, OrderType, Side } from '../../client/generated.js';
+
+export type TimeInForce = 'gtc' | 'ioc' | 'fok';
+export type Routing = NonNullable<OrderRequest['routing']>;
+/** What is typed is kept as text. */
+export type Ticket = {
+  action: OrderRequest['action'];
+  /** Of a buy. */
+  side: Side;
+  /** Of a sell: the position; empty: none is chosen. */
+  tradeId: string;
+  type: OrderType;
+  count: string;
+  limit: string;
+  timeInForce: TimeInForce;
+  /** Local time, as its field has it: `2026-11-24T19:05`; empty: it rests until it is canceled. */
+  expires: string;
+  /** The highest price of a market buy, the lowest one of a market sell. */
+  bound: string;
+  probability: string;
+  routing: Routing;
+  /** The id of an organization; empty: the own account. */
+  organization: string;
+};
+export type TicketField = 'tradeId' | 'count' | 'limit' | 'expires' | 'bound' | 'probability';
+export type TicketErrors = Partial<Record<TicketField, string>>;
+/** Without its key, which comes with the placing. */
+export type OrderBody = Omit<OrderRequest, 'idempotencyKey' | 'clientOrderId'>;
+/** `order` is null where something is wrong. */
+export type ReadTicket = { order: OrderBody | null; errors: TicketErrors };
+
+export const NEW_TICKET: Ticket = {
+  action: 'buy',
+  side: 'yes',
+  tradeId: '',
+  type: 'market',
+  count: '10',
+  limit: '',
+  timeInForce: 'gtc',
+  expires: '',
+  bound: '',
+  probability: '',
+  routing: 'venue_a',
+  organization: '',
+};
+
+const COUNT_MAX = 1_000_000_000;
+const EXPIRES_WITHIN_DAYS = 365;
+const DAY_MS = 86_400_000;
+const WHOLE = /^\d+$/;
+
+/** @param nowMs the server's time, which decides whether an expiry is ahead */
+export function readTicket(ticket: Ticket, instrumentId: string, nowMs: number): ReadTicket {
+  const errors: TicketErrors = {};
+  const read = <Value>(field: TicketField, value: Value | Wrong): Value | undefined => {
+    if (!(value instanceof Wrong)) return value;
+    errors[field] = value.sentence;
+    return undefined;
+  };
+  const { action, type, side, routing } = ticket;
+  const order = given({
+    action,
+    type,
+    ...(action === 'buy'
+      ? {
+          instrumentId,
+          side,
+          count: read('count', countOf(ticket.count)),
+          statedProbPct: read('probability', percentOf(ticket.probability)),
+        }
+      : { tradeId: read('tradeId', positionOf(ticket.tradeId)) }),
+    ...(type === 'limit'
+      ? {
+          limitPriceCents: read('limit', priceOf(ticket.limit)),
+          timeInForce: ticket.timeInForce,
+          expiresAt: read('expires', expiryOf(ticket, nowMs)),
+        }
+      : { [boundName(action)]: read('bound', optionalPriceOf(ticket.bound)) }),
+    routing: routing === 'best' ? routing : undefined,
+  });
+  return { order: Object.keys(errors).length === 0 ? (order as OrderBody) : null, errors };
+}
+
+/** Whether the field has something in it: what is not typed yet is not wrong yet. */
+export function isTyped(ticket: Ticket, field: TicketField): boolean {
+  return ticket[field] !== '';
+}
+
+class Wrong {
+  readonly sentence: string;
+
+  constructor(sentence: string) {
+    this.sentence = sentence;
+  }
+}
+
+function boundName(action: Ticket['action']): 'maxPriceCents' | 'minPriceCents' {
+  return action === 'buy' ? 'maxPriceCents' : 'minPriceCents';
+}
+
+function countOf(text: string): number | Wrong {
+  return wholeOf(text, 1, COUNT_MAX) ?? new Wrong('A whole number from 1 to 1,000,000,000.');
+}
+
+function priceOf(text: string): number | Wrong {
+  return wholeOf(text, 1, 99) ?? new Wrong('Whole cents from 1 to 99.');
+}
+
+function optionalPriceOf(text: string): number | Wrong | undefined {
+  return text.trim() === '' ? undefined : priceOf(text);
+}
+
+function percentOf(text: string): number | Wrong | undefined {
+  if (text.trim() === '') return undefined;
+  return wholeOf(text, 1, 99) ?? new Wrong('Whole percent from 1 to 99.');
+}
+
+function positionOf(tradeId: string): string | Wrong {
+  return tradeId === '' ? new Wrong('Choose the position to sell.') : tradeId;
+}
+
+/** As the API takes it; it belongs to an order that rests alone. */
+function expiryOf({ timeInForce, expires }: Ticket, nowMs: number): string | Wrong | undefined {
+  if (timeInForce !== 'gtc' || expires === '') return undefined;
+  const atMs = Date.parse(expires);
+  if (Number.isNaN(atMs)) return new Wrong('A whole date and time.');
+  if (atMs <= nowMs) return new Wrong('It must be in the future.');
+  if (atMs > nowMs + EXPIRES_WITHIN_DAYS * DAY_MS) {
+    return new Wrong(`At most ${EXPIRES_WITHIN_DAYS} days ahead.`);
+  }
+  return new Date(atMs).toISOString();
+}
+
+function wholeOf(text: string, min: number, max: number): number | null {
+  const trimmed = text.trim();
+  const value = Number(trimmed);
+  return WHOLE.test(trimmed) && value >= min && value <= max ? value : null;
+}
+
+/** Without what is undefined. */
+function given<Values extends object>(values: Values): Partial<Values> {
+  const entries = Object.entries(values).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as Partial<Values>;
+}

@@ -1,0 +1,82 @@
+/** What positions and accounts are worth at the quotes of now. Money is added in whole cents. */
+import type { Account, Portfolio, Position, Side } from '../../client/generated.js';
+import type { ShownQuote } from './shown-quote.ts';
+
+type Prices = Pick<ShownQuote, 'bidCents' | 'askCents'>;
+export type Mark = {
+  /** The bid of its side; null: nobody buys it now, and it counts at its cost. */
+  markCents: number | null;
+  valueDollars: number;
+  pnlDollars: number;
+};
+export type Totals = Pick<
+  Account,
+  | 'balanceDollars'
+  | 'heldDollars'
+  | 'openStakeDollars'
+  | 'netWorthDollars'
+  | 'pnlSinceResetDollars'
+  | 'lifetimePnlDollars'
+>;
+
+/** What a side sells at: the bid of yes, or what is left of a dollar at the ask. */
+export function bidOfSide(side: Side, { bidCents, askCents }: Prices): number | null {
+  if (side === 'yes') return bidCents;
+  return askCents === null ? null : 100 - askCents;
+}
+
+/** @param quote null: none has come, and it stays at what the portfolio says */
+export function markOf(position: Position, quote: Prices | null): Mark {
+  const costCents = centsOf(position.costDollars);
+  const markCents =
+    quote === null ? (position.markCents ?? null) : bidOfSide(position.instrumentSide, quote);
+  const valueCents =
+    quote === null
+      ? centsOf(position.valueDollars ?? position.costDollars)
+      : markCents === null
+        ? costCents
+        : markCents * position.contracts;
+  return {
+    markCents,
+    valueDollars: valueCents / 100,
+    pnlDollars: (valueCents - costCents) / 100,
+  };
+}
+
+/**
+ * The account at the quotes of now; null before the first trade.
+ *
+ * @param quotes of the positions, in their order
+ */
+export function totalsOf(
+  { account, positions }: Pick<Portfolio, 'account' | 'positions'>,
+  quotes: readonly (Prices | null)[],
+): Totals | null {
+  if (account === null) return null;
+  // What has moved since the answer. So positions that it leaves out keep their marks.
+  let movedCents = 0;
+  for (const [at, position] of positions.entries()) {
+    const now = markOf(position, quotes[at] ?? null).valueDollars;
+    movedCents += centsOf(now) - centsOf(markOf(position, null).valueDollars);
+  }
+  const moved = (dollars: number) => (centsOf(dollars) + movedCents) / 100;
+  const { balanceDollars, heldDollars, openStakeDollars } = account;
+  return {
+    ...{ balanceDollars, heldDollars, openStakeDollars },
+    netWorthDollars: moved(account.netWorthDollars),
+    pnlSinceResetDollars: moved(account.pnlSinceResetDollars),
+    lifetimePnlDollars: moved(account.lifetimePnlDollars),
+  };
+}
+
+/** What a contract cost on average, in cents. */
+export function averageCents({
+  costDollars,
+  contracts,
+}: Pick<Position, 'costDollars' | 'contracts'>) {
+  return Math.round((centsOf(costDollars) * 100) / contracts) / 100;
+}
+
+function centsOf(dollars: number): number {
+  return Math.round(dollars * 100);
+}

@@ -1,0 +1,89 @@
+/** All trades that match a filter as a CSV file: fetched page by page, and given to the browser. */
+import { signal } from '@preact/signals';
+import { allPages } from './all-pages.ts';
+import type { AccountId } from './shown-account.ts';
+import type { TradeFilter } from './trade-list.ts';
+import { tradesPage } from './trades.ts';
+import { TRADES_CSV_HEAD, tradesCsv, tradesFileName } from './trades-csv.ts';
+
+export type Download =
+  | { state: 'idle' }
+  /** `untilMs`: the server has asked to wait; null: it is not waiting. */
+  | { state: 'running'; count: number; untilMs: number | null }
+  | { state: 'done'; count: number }
+  | { state: 'stopped' }
+  | { state: 'failed'; error: unknown };
+
+export const download = signal<Download>({ state: 'idle' });
+
+/** As many as a page may have. */
+const PAGE_ROWS = 200;
+/** A browser may fetch the file only once it knows where it goes. */
+const FETCHED_WITHIN_MS = 60_000;
+let running: AbortController | null = null;
+
+export async function downloadTrades(account: AccountId, filter: TradeFilter): Promise<void> {
+  stopDownload();
+  const controller = new AbortController();
+  const { signal: stopped } = controller;
+  running = controller;
+  const show = (next: Download) => {
+    if (running === controller) download.value = next;
+  };
+  const parts = [TRADES_CSV_HEAD];
+  let count = 0;
+  show({ state: 'running', count, untilMs: null });
+  const pages = allPages({
+    ask: (cursor) => tradesPage({ account, filter }, cursor, PAGE_ROWS),
+    pause: (seconds) => {
+      show({ state: 'running', count, untilMs: Date.now() + seconds * 1000 });
+      return pause(seconds, stopped);
+    },
+    signal: stopped,
+  });
+  try {
+    for await (const rows of pages) {
+      parts.push(tradesCsv(rows));
+      count += rows.length;
+      show({ state: 'running', count, untilMs: null });
+    }
+    stopped.throwIfAborted();
+    save(new Blob(parts, { type: 'text/csv' }), tradesFileName(Date.now()));
+    show({ state: 'done', count });
+  } catch (error) {
+    show(stopped.aborted ? { state: 'stopped' } : { state: 'failed', error });
+  }
+}
+
+export function stopDownload(): void {
+  running?.abort();
+}
+
+/** Nothing is under way, and nothing is said of an earlier one. */
+export function forgetDownload(): void {
+  stopDownload();
+  running = null;
+  download.value = { state: 'idle' };
+}
+
+async function pause(seconds: number, stopped: AbortSignal): Promise<void> {
+  stopped.throwIfAborted();
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, seconds * 1000);
+  stopped.addEventListener('abort', reject, { once: true });
+  try {
+    await promise;
+  } finally {
+    clearTimeout(timer);
+    stopped.removeEventListener('abort', reject);
+  }
+}
+
+/** The browser asks where, or writes it into the folder for downloads. */
+function save(file: Blob, name: string): void {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(file);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), FETCHED_WITHIN_MS);
+}

@@ -1,0 +1,171 @@
+/** What is displayed behind the best prices, and the latest prints. */
+import { useRef } from 'preact/hooks';
+import { useAgain } from '../../parts/again.ts';
+import { Loading, Skeleton } from '../../parts/loading.tsx';
+import { Empty } from '../../parts/notice.tsx';
+import { useOnScreen } from '../../parts/on-screen.ts';
+import { type Column, Table } from '../../parts/table.tsx';
+import { When } from '../../parts/when.tsx';
+import { CallError } from '../../state/call-error.ts';
+import { cents, whole } from '../../state/format.ts';
+import { ladder, loadLadder } from '../../state/ladder.ts';
+import { hasDepth, type Rung, rungsOf } from '../../state/ladder-rungs.ts';
+import { VENUE_WORDS } from '../../state/order-words.ts';
+import type { Print } from '../../state/print-text.ts';
+import { loadPrints, prints } from '../../state/prints.ts';
+import type { ShownQuote } from '../../state/shown-quote.ts';
+import { venueData } from '../../state/venue-data.ts';
+import { usePaceMs } from './pace.ts';
+
+type Props = { instrumentId: string; quote: ShownQuote | null };
+
+/** Of one that has nothing but the best prices. */
+const FLAT_EVERY_MS = 30_000;
+const PRINTS_EVERY_MS = 5000;
+
+export function Depth(props: Props) {
+  if (venueData.value === false) return null;
+  return (
+    <div class="depth">
+      <Ladder {...props} />
+      <Prints {...props} />
+    </div>
+  );
+}
+
+function Ladder({ instrumentId }: Props) {
+  const place = useRef<HTMLElement>(null);
+  const isShown = useOnScreen(place);
+  const { value: now } = ladder;
+  const isDeep = now.state === 'ready' && hasDepth(now.value);
+  const paceMs = usePaceMs();
+  const everyMs = isDeep ? paceMs : FLAT_EVERY_MS;
+  useAgain(instrumentId, isShown ? everyMs : null, () => loadLadder(instrumentId));
+  return (
+    <section ref={place} aria-label="Levels">
+      <h2>Levels</h2>
+      <Loading
+        of={now}
+        skeleton={<Skeleton lines={4} of="the levels" />}
+        again={() => void loadLadder(instrumentId)}
+      >
+        {(book) =>
+          hasDepth(book) ? (
+            <Table
+              caption={`Displayed levels of ${VENUE_WORDS[book.venue ?? 'venue_a']}`}
+              columns={RUNG_COLUMNS}
+              rows={rungsOf(book).map((rung, at) => ({ ...rung, at }))}
+              keyOf={({ at }) => String(at)}
+            />
+          ) : (
+            <Empty>
+              Nothing is kept behind the best prices: this server fills orders at them, whatever
+              their size, or the venue shows nothing else.
+            </Empty>
+          )
+        }
+      </Loading>
+    </section>
+  );
+}
+
+const RUNG_COLUMNS: readonly Column<Rung & { at: number }>[] = [
+  {
+    head: 'Contracts',
+    isNumber: true,
+    cell: ({ bid }) => (bid === null ? '' : whole(bid.contracts)),
+  },
+  {
+    head: 'Yes bid',
+    isNumber: true,
+    cell: ({ bid }) => (bid === null ? '' : <span class="is-gain">{cents(bid.cents)}</span>),
+  },
+  {
+    head: 'Yes ask',
+    cell: ({ ask }) => (ask === null ? '' : <span class="is-loss">{cents(ask.cents)}</span>),
+  },
+  {
+    head: 'Contracts',
+    isNumber: true,
+    cell: ({ ask }) => (ask === null ? '' : whole(ask.contracts)),
+  },
+];
+
+function Prints({ instrumentId, quote }: Props) {
+  const main = quote?.quote.venues.find(({ venue }) => venue === 'venue_a') ?? null;
+  const lastAt = main?.lastTradeAt ?? null;
+  const latest = useRef(lastAt);
+  latest.current = lastAt;
+  const loadedAt = useRef<string | null>(null);
+  // A print changes the quote; several together are asked for once.
+  useAgain(instrumentId, lastAt === null ? null : PRINTS_EVERY_MS, async () => {
+    if (latest.current === null || latest.current === loadedAt.current) return;
+    loadedAt.current = latest.current;
+    await loadPrints(instrumentId, latest.current);
+  });
+  return (
+    <section aria-label="Last trades">
+      <h2>Last trades</h2>
+      {lastAt === null ? (
+        <Empty>No trade of the venue has come yet since it was connected.</Empty>
+      ) : (
+        <PrintRows quote={quote} />
+      )}
+    </section>
+  );
+}
+
+function PrintRows({ quote }: { quote: ShownQuote | null }) {
+  const { value: now } = prints;
+  if (now.state === 'failed' && now.error instanceof CallError) {
+    // History that is off keeps no print.
+    return <LastAlone quote={quote} />;
+  }
+  return (
+    <Loading of={now} skeleton={<Skeleton lines={6} of="the last trades" />}>
+      {({ rows }) =>
+        rows.length === 0 ? (
+          <LastAlone quote={quote} />
+        ) : (
+          <Table
+            caption="Trades of the venue"
+            columns={PRINT_COLUMNS}
+            rows={rows.map((print, at) => ({ ...print, at: print.at, row: rows.length - at }))}
+            keyOf={({ at, row }) => `${at} ${row}`}
+          />
+        )
+      }
+    </Loading>
+  );
+}
+
+const PRINT_COLUMNS: readonly Column<Print & { row: number }>[] = [
+  { head: 'At', isHead: true, cell: ({ at }) => <When iso={at} as="seconds" /> },
+  { head: 'Price of yes', isNumber: true, cell: ({ yesPriceCents }) => cents(yesPriceCents) },
+  { head: 'Contracts', isNumber: true, cell: ({ contracts }) => whole(contracts) },
+  {
+    head: 'Taker',
+    cell: ({ side }) => <span class={side === 'yes' ? 'is-gain' : 'is-loss'}>bought {side}</span>,
+  },
+];
+
+/** The quote knows the last trade of each side, and no sizes. */
+function LastAlone({ quote }: { quote: ShownQuote | null }) {
+  const main = quote?.quote.venues.find(({ venue }) => venue === 'venue_a');
+  if (main === undefined) return <Empty>There is no quote now, and so no last trade.</Empty>;
+  const sides = (['yes', 'no'] as const)
+    .map((side) => ({ side, ...main.outcomeLastTrades[side] }))
+    .filter(({ priceCents, at }) => priceCents !== null && at !== null);
+  return (
+    <>
+      <ul class="events">
+        {sides.map(({ side, priceCents, at }) => (
+          <li key={side}>
+            <When iso={at!} as="seconds" /> A taker bought {side} at {cents(priceCents!)}.
+          </li>
+        ))}
+      </ul>
+      <p class="hint">This is the last trade of each side alone: no history has the others.</p>
+    </>
+  );
+}

@@ -1,0 +1,226 @@
+/** What one has of the market: positions, resting orders, and what has just happened to them. */
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Position, RestingOrder } from '../../../client/generated.js';
+import { useAgain } from '../../parts/again.ts';
+import { Loading, Skeleton } from '../../parts/loading.tsx';
+import { Money } from '../../parts/money.tsx';
+import { Empty, Refusal } from '../../parts/notice.tsx';
+import { Price } from '../../parts/price.tsx';
+import { type Column, Table } from '../../parts/table.tsx';
+import { When } from '../../parts/when.tsx';
+import { events, portfolio } from '../../state/account.ts';
+import { eventWords } from '../../state/event-words.ts';
+import { cents, money, whole } from '../../state/format.ts';
+import { markedNow } from '../../state/marks.ts';
+import { cancelOrder } from '../../state/ordering.ts';
+import { refreshSandbox, sandbox } from '../../state/sandbox.ts';
+import type { ShownQuote } from '../../state/shown-quote.ts';
+import { useAccount } from './account-of.ts';
+
+type Props = {
+  instrumentId: string;
+  /** Empty: the own account. */
+  organization: string;
+  quote: ShownQuote | null;
+  onSell(tradeId: string): void;
+};
+
+const SANDBOX_EVERY_MS = 10_000;
+const EVENTS_SHOWN = 8;
+
+export function Holdings({ instrumentId, organization, quote, onSell }: Props) {
+  const isOwn = organization === '';
+  useAgain(organization, isOwn ? null : SANDBOX_EVERY_MS, () => refreshSandbox(organization));
+  const account = useAccount(organization);
+  const section = useRef<HTMLElement>(null);
+  return (
+    <section ref={section} class="holdings" aria-label="What you have of it" tabIndex={-1}>
+      <h2>{isOwn ? 'What you have of it' : 'What the organization has of it'}</h2>
+      {isOwn ? (
+        portfolio.value === null && <Skeleton lines={2} of="your account" />
+      ) : (
+        <Loading of={sandbox.value} skeleton={<Skeleton lines={2} of="its account" />}>
+          {() => <p class="hint">Asked for every {SANDBOX_EVERY_MS / 1000} s.</p>}
+        </Loading>
+      )}
+      {account !== null && (
+        <>
+          <Positions
+            rows={account.positions
+              .filter((one) => one.instrumentId === instrumentId)
+              .map((one) => markedNow(one, quote))}
+            onSell={onSell}
+          />
+          <Resting
+            rows={account.orders.filter((one) => one.instrumentId === instrumentId)}
+            organization={organization}
+            onCanceled={() => section.current?.focus({ preventScroll: true })}
+          />
+          {(account.positionsTruncated || account.ordersTruncated) && (
+            <p class="hint">Only the newest 500 positions and 200 resting orders are looked at.</p>
+          )}
+        </>
+      )}
+      {isOwn && <Events instrumentId={instrumentId} />}
+    </section>
+  );
+}
+
+function Positions({ rows, onSell }: { rows: readonly Position[]; onSell: Props['onSell'] }) {
+  if (rows.length === 0) {
+    return <Empty>No position in this market. What you buy here is shown here.</Empty>;
+  }
+  const isPriced = rows.some(({ markCents }) => markCents !== undefined);
+  const columns: readonly Column<Position>[] = [
+    POSITION_COLUMN,
+    ...(isPriced ? MARK_COLUMNS : []),
+    {
+      head: <span class="sr">What to do</span>,
+      isNumber: true,
+      cell: ({ tradeId, contracts, instrumentSide }) => (
+        <button type="button" class="button" onClick={() => onSell(tradeId)}>
+          Sell<span class="sr"> {`${whole(contracts)} ${instrumentSide}`}</span>
+        </button>
+      ),
+    },
+  ];
+  return (
+    <Table
+      caption="Positions"
+      isCaptionShown
+      columns={columns}
+      rows={rows}
+      keyOf={({ tradeId }) => tradeId}
+    />
+  );
+}
+
+const POSITION_COLUMN: Column<Position> = {
+  head: 'Position',
+  isHead: true,
+  cell: ({ contracts, instrumentSide, entryCents, costDollars }) => (
+    <>
+      {whole(contracts)} {instrumentSide}
+      {entryCents === undefined ? '' : ` at ${cents(entryCents)}`}
+      <small>cost {money(costDollars)}</small>
+    </>
+  ),
+};
+const MARK_COLUMNS: readonly Column<Position>[] = [
+  { head: 'Bid now', isNumber: true, cell: ({ markCents }) => <Price price={markCents ?? null} /> },
+  {
+    head: 'P&L',
+    isNumber: true,
+    cell: ({ unrealizedPnlDollars = 0 }) => <Money dollars={unrealizedPnlDollars} signed />,
+  },
+];
+
+type RestingProps = {
+  rows: readonly RestingOrder[];
+  organization: string;
+  /** Its row, and so the button that had the focus, is gone. */
+  onCanceled(): void;
+};
+
+function Resting({ rows, organization, onCanceled }: RestingProps) {
+  const [error, setError] = useState<unknown>(null);
+  const [ending, setEnding] = useState<string | null>(null);
+  if (rows.length === 0 && error === null) return null;
+  const cancel = async (orderId: string) => {
+    setEnding(orderId);
+    setError(null);
+    await cancelOrder(orderId, organization).then(onCanceled, setError);
+    setEnding(null);
+  };
+  const columns: readonly Column<RestingOrder>[] = [
+    ...RESTING_COLUMNS,
+    {
+      head: <span class="sr">What to do</span>,
+      isNumber: true,
+      cell: (order) => (
+        <button
+          type="button"
+          class="button"
+          disabled={ending === order.orderId}
+          onClick={() => void cancel(order.orderId)}
+        >
+          Cancel<span class="sr"> {restingText(order)}</span>
+        </button>
+      ),
+    },
+  ];
+  return (
+    <>
+      {rows.length > 0 && (
+        <Table
+          caption="Resting orders"
+          isCaptionShown
+          columns={columns}
+          rows={rows}
+          keyOf={({ orderId }) => orderId}
+        />
+      )}
+      {error !== null && <Refusal error={error} />}
+    </>
+  );
+}
+
+const RESTING_COLUMNS: readonly Column<RestingOrder>[] = [
+  {
+    head: 'Order',
+    isHead: true,
+    cell: (order) => (
+      <>
+        {restingText(order)} at {cents(order.limitCents)}
+        <small>
+          {whole(order.filledContracts)} of {whole(order.contracts)} filled
+          {order.holdDollars > 0 && `, holds ${money(order.holdDollars)}`}
+        </small>
+      </>
+    ),
+  },
+  {
+    head: 'Until',
+    cell: ({ expiresAt }) => (expiresAt === null ? 'canceled' : <When iso={expiresAt} />),
+  },
+];
+
+function restingText({ action, contracts, instrumentSide }: RestingOrder): string {
+  return `${action === 'buy' ? 'Buy' : 'Sell'} ${whole(contracts)} ${instrumentSide}`;
+}
+
+function Events({ instrumentId }: { instrumentId: string }) {
+  const rows = events.value
+    .map((event) => ({ event, words: eventWords(event) }))
+    .filter(({ words }) => words?.instrumentId === instrumentId)
+    .slice(0, EVENTS_SHOWN);
+  // Read aloud as they come.
+  const latest = rows[0];
+  return (
+    <>
+      {rows.length > 0 && <h3>In this visit</h3>}
+      <ul class="events">
+        {rows.map(({ event, words }) => (
+          <li key={event.eventId}>
+            <When iso={event.at} as="seconds" /> {words!.sentence}
+          </li>
+        ))}
+      </ul>
+      <Announced text={latest === undefined ? '' : latest.words!.sentence} />
+    </>
+  );
+}
+
+/** Of this visit to the view alone: what came before it is no news. */
+function Announced({ text }: { text: string }) {
+  const [before] = useState(text);
+  const [isNew, setNew] = useState(false);
+  useEffect(() => {
+    if (text !== before) setNew(true);
+  }, [text, before]);
+  return (
+    <p class="sr" role="status">
+      {isNew ? text : ''}
+    </p>
+  );
+}

@@ -1,0 +1,185 @@
+/** What a market is, whether it trades, and its price now. */
+import type { ComponentChildren } from 'preact';
+import type { Instrument, VenueQuote } from '../../../client/generated.js';
+import { useNow } from '../../parts/now.ts';
+import { Price } from '../../parts/price.tsx';
+import { type Column, Table } from '../../parts/table.tsx';
+import { ViewHead } from '../../parts/view-head.tsx';
+import { When } from '../../parts/when.tsx';
+import { cents, counted, fromNow, whole } from '../../state/format.ts';
+import type { Market } from '../../state/market.ts';
+import { marketStatus } from '../../state/market-status.ts';
+import { VENUE_WORDS } from '../../state/order-words.ts';
+import { dropped } from '../../state/quotes.ts';
+import { hrefOf } from '../../state/route-text.ts';
+import { serverNowMs } from '../../state/server-time.ts';
+import type { ShownQuote } from '../../state/shown-quote.ts';
+import { GAME_STATUS_WORDS } from '../markets/game-card.tsx';
+
+type Props = { market: Market; quote: ShownQuote | null };
+
+export function MarketHead({ market, quote }: Props) {
+  const { instrument, game } = market;
+  // The ages of what is shown.
+  useNow(1000);
+  const nowMs = serverNowMs();
+  const { label, league, startsAt, yesMeans } = instrument;
+  const startsIso = game?.startsAt ?? startsAt;
+  return (
+    <header class="market-head">
+      <p class="market-of">
+        <span>{league.toUpperCase()}</span>
+        {game !== null && (
+          <span>
+            {game.away.name} at {game.home.name}
+          </span>
+        )}
+        <span>
+          {Date.parse(startsIso) > nowMs ? 'Starts' : 'Started'} <When iso={startsIso} /> (
+          {fromNow(startsIso, nowMs)})
+        </span>
+        {game !== null && <span>{GAME_STATUS_WORDS[game.status]}</span>}
+      </p>
+      <ViewHead title={label} />
+      <p class="hint">Yes: {yesMeans}.</p>
+      <Now market={market} quote={quote} nowMs={nowMs} />
+      <OtherVenues quote={quote} nowMs={nowMs} />
+      <Others others={market.others} />
+    </header>
+  );
+}
+
+function Now({ market, quote, nowMs }: Props & { nowMs: number }) {
+  const main = quote?.quote.venues.find(({ venue }) => venue === 'venue_a') ?? null;
+  return (
+    <dl class="market-now">
+      <Status market={market} quote={quote} nowMs={nowMs} />
+      <Figure name="Yes bid">
+        <Price
+          price={quote?.bidCents ?? null}
+          move={quote?.bidMove ?? null}
+          beat={quote?.bidBeat ?? 0}
+          why={quote?.note ?? null}
+        />
+        <small>{sizeText(main?.yesBidContracts ?? null)}</small>
+      </Figure>
+      <Figure name="Yes ask">
+        <Price
+          price={quote?.askCents ?? null}
+          move={quote?.askMove ?? null}
+          beat={quote?.askBeat ?? 0}
+          why={quote?.note ?? null}
+        />
+        <small>{sizeText(main?.yesAskContracts ?? null)}</small>
+      </Figure>
+      <Figure name="Middle">
+        <Price price={main?.yesMidCents ?? null} why={quote?.note ?? null} />
+        <small>{main === null ? 'no quote' : `quoted ${fromNow(main.asOf, nowMs)}`}</small>
+      </Figure>
+      <Figure name="Last trade">
+        <Price price={main?.lastTradeCents ?? null} why="none yet" />
+        <small>{main?.lastTradeAt ? fromNow(main.lastTradeAt, nowMs) : 'none yet'}</small>
+      </Figure>
+    </dl>
+  );
+}
+
+type FigureProps = { name: string; children: ComponentChildren };
+
+function Figure({ name, children }: FigureProps) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+function Status({ market, quote, nowMs }: Props & { nowMs: number }) {
+  const { instrument, game, isTradable } = market;
+  const gameStatus = game?.status ?? instrument.gameStatus;
+  const { word, detail, opensAt } = marketStatus({
+    ...{ quote, instrument, gameStatus, isTradable },
+    isDropped: dropped.value.has(instrument.id),
+  });
+  return (
+    <div class="market-status">
+      <dt>Market</dt>
+      <dd>
+        <strong class={word === 'Tradable' ? 'is-gain' : ''}>{word}</strong>
+        {opensAt !== null && (
+          <small>
+            Opens <When iso={opensAt} /> ({fromNow(opensAt, nowMs)})
+          </small>
+        )}
+        {detail !== null && <small>{detail}</small>}
+      </dd>
+    </div>
+  );
+}
+
+function sizeText(contracts: number | null): string {
+  return contracts === null ? 'none' : counted(contracts, 'contract');
+}
+
+type VenueRow = { venue: VenueQuote['venue']; quote: VenueQuote | null; note: string | null };
+
+/** Where an order with routing best may fill, too. */
+function OtherVenues({ quote, nowMs }: { quote: ShownQuote | null; nowMs: number }) {
+  const rows = quote === null ? [] : venueRows(quote);
+  if (rows.length === 0) return null;
+  const columns: readonly Column<VenueRow>[] = [
+    { head: 'Other venues', isHead: true, cell: ({ venue }) => VENUE_WORDS[venue] },
+    {
+      head: 'Bid',
+      isNumber: true,
+      cell: ({ quote: of }) => sideText(of?.yesBidCents, of?.yesBidContracts),
+    },
+    {
+      head: 'Ask',
+      isNumber: true,
+      cell: ({ quote: of }) => sideText(of?.yesAskCents, of?.yesAskContracts),
+    },
+    {
+      head: 'Quoted',
+      cell: ({ quote: of, note }) => (of === null ? note : fromNow(of.asOf, nowMs)),
+    },
+  ];
+  return (
+    <div class="market-venues">
+      <Table
+        caption="Quotes of other venues"
+        columns={columns}
+        rows={rows}
+        keyOf={({ venue }) => venue}
+      />
+    </div>
+  );
+}
+
+function venueRows({ quote: { venues, omitted } }: ShownQuote): VenueRow[] {
+  return [
+    ...venues.map((one) => ({ venue: one.venue, quote: one, note: null })),
+    ...omitted.map(({ venue, note }) => ({ venue, quote: null, note })),
+  ].filter(({ venue }) => venue !== 'venue_a');
+}
+
+function sideText(price: number | null | undefined, contracts: number | null | undefined): string {
+  return price == null ? 'none' : `${cents(price)} × ${whole(contracts ?? 0)}`;
+}
+
+function Others({ others }: { others: readonly Instrument[] }) {
+  if (others.length === 0) return null;
+  return (
+    <details class="market-others">
+      <summary>{counted(others.length, 'other market')} of this game</summary>
+      <ul>
+        {others.map(({ id, label }) => (
+          <li key={id}>
+            <a href={hrefOf('market', id)}>{label}</a>
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}

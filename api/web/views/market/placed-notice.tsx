@@ -1,0 +1,71 @@
+/** What came of the order: it takes the focus, so that it is read and the keyboard is there. */
+import { useEffect, useRef } from 'preact/hooks';
+import { placedWords } from '../../state/order-words.ts';
+import { forgetPlacing, placeOrder, placing } from '../../state/ordering.ts';
+import { problemOf } from '../../state/problems.ts';
+
+export function PlacedNotice() {
+  const box = useRef<HTMLDivElement>(null);
+  const { value: now } = placing;
+  useEffect(() => {
+    if (now.state === 'none' || now.state === 'sending') return;
+    box.current?.focus();
+    box.current?.scrollIntoView({ block: 'nearest' });
+  }, [now]);
+  if (now.state === 'none' || now.state === 'sending') return null;
+  const dismiss = () => {
+    box.current?.closest<HTMLElement>('.ticket')?.focus({ preventScroll: true });
+    forgetPlacing();
+  };
+  const kind = now.state === 'placed' ? 'info' : now.state === 'unknown' ? 'warning' : 'error';
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: it is no output of a calculation
+    <div
+      ref={box}
+      class={`notice is-${kind} placed`}
+      role="group"
+      aria-label="Result"
+      tabIndex={-1}
+    >
+      {now.state === 'placed' ? (
+        <p>{placedWords(now.placement)}</p>
+      ) : (
+        <Failed error={now.error} isUnknown={now.state === 'unknown'} />
+      )}
+      <div class="placed-buttons">
+        {now.state === 'unknown' && (
+          <button
+            type="button"
+            class="button"
+            onClick={() => void placeOrder(now.order, now.organization)}
+          >
+            Send it again
+          </button>
+        )}
+        <button type="button" class="button quiet" onClick={dismiss}>
+          Dismiss
+        </button>
+      </div>
+    </div>
+  );
+}
+
+function Failed({ error, isUnknown }: { error: unknown; isUnknown: boolean }) {
+  const { sentence, requestId } = problemOf(error);
+  return (
+    <>
+      <p>{sentence}</p>
+      {isUnknown && (
+        <p>
+          It is not known whether the order was placed. Sent again it has the same key, so that it
+          is placed once.
+        </p>
+      )}
+      {requestId !== null && (
+        <p class="hint">
+          Request <code>{requestId}</code>
+        </p>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,53 @@
+/** What happens to the account, by itself as it does. */
+import type { AccountEvent } from '../../../client/stream-types.ts';
+import { Empty } from '../../parts/notice.tsx';
+import { When } from '../../parts/when.tsx';
+import { type AccountId, shownEvents } from '../../state/shown-account.ts';
+import { eventWords, pnlWords } from '../../state/trade-words.ts';
+
+export function Happened({ account }: { account: AccountId }) {
+  const { value: events } = shownEvents;
+  return (
+    <section class="happened">
+      <h2>What happens</h2>
+      {events.length === 0 && (
+        <Empty>
+          {account === null
+            ? 'Orders, fills, sales and results of this visit come here by themselves, wherever they are from.'
+            : 'What the people of the organization do while you look comes here by itself.'}
+        </Empty>
+      )}
+      {/* What scrolls must be reached by keyboard. */}
+      <div
+        class="happened-list"
+        role="log"
+        aria-label="What happens"
+        tabIndex={events.length === 0 ? undefined : 0}
+      >
+        <ol>
+          {events.map((event) => (
+            <Line key={event.eventId} event={event} />
+          ))}
+        </ol>
+      </div>
+    </section>
+  );
+}
+
+function Line({ event }: { event: AccountEvent }) {
+  const { what, detail, pnlDollars } = eventWords(event);
+  return (
+    <li>
+      <p>
+        <When iso={event.at} as="seconds" /> <strong>{what}</strong>
+        {pnlDollars !== null && (
+          <span class={pnlDollars > 0 ? 'is-gain' : pnlDollars < 0 ? 'is-loss' : ''}>
+            {' '}
+            {pnlWords(pnlDollars)}
+          </span>
+        )}
+      </p>
+      <p class="hint">{detail}</p>
+    </li>
+  );
+}

@@ -1,0 +1,135 @@
+/** Orders that wait for their price, and what takes them away. */
+import { useState } from 'preact/hooks';
+import type { Portfolio, RestingOrder } from '../../../client/generated.js';
+import { Confirm } from '../../parts/confirm.tsx';
+import { Empty } from '../../parts/notice.tsx';
+import { type Column, Table } from '../../parts/table.tsx';
+import { When } from '../../parts/when.tsx';
+import { CallError } from '../../state/call-error.ts';
+import { call } from '../../state/calls.ts';
+import { cents, counted, money, whole } from '../../state/format.ts';
+import { report } from '../../state/problems.ts';
+import { hrefOf } from '../../state/route-text.ts';
+import { type AccountId, ofAccount, refreshShown } from '../../state/shown-account.ts';
+import { labelOf } from '../../state/trade-words.ts';
+
+type Props = { portfolio: Portfolio; account: AccountId };
+
+export function RestingOrders({ portfolio, account }: Props) {
+  const { orders, ordersCount, ordersTruncated } = portfolio;
+  const [isAsking, setAsking] = useState(false);
+  const cancelAll = async () => {
+    await call('cancelOrders', ofAccount(account));
+    await refreshShown();
+  };
+  return (
+    <section class="section">
+      <div class="section-head">
+        <h2>
+          Resting orders <span class="count">{whole(ordersCount)}</span>
+        </h2>
+        {ordersCount > 0 && (
+          <button type="button" class="button" onClick={() => setAsking(true)}>
+            Cancel all
+          </button>
+        )}
+      </div>
+      {orders.length === 0 ? (
+        <Empty>
+          No order rests. A limit order whose price is not there yet waits here, and fills by
+          itself.
+        </Empty>
+      ) : (
+        <Table
+          caption="Resting orders"
+          columns={columnsOf(account)}
+          rows={orders}
+          keyOf={({ orderId }) => orderId}
+        />
+      )}
+      {ordersTruncated && (
+        <p class="hint">
+          These are the newest {whole(orders.length)} of {whole(ordersCount)}.
+        </p>
+      )}
+      {isAsking && (
+        <Confirm
+          title="Cancel all resting orders"
+          action={`Cancel ${counted(ordersCount, 'order')}`}
+          onConfirm={cancelAll}
+          onClose={() => setAsking(false)}
+        >
+          <p>
+            {ordersCount === 1
+              ? 'The one resting order of this account is canceled'
+              : `All ${whole(ordersCount)} resting orders of this account are canceled`}
+            , and the {money(portfolio.account?.heldDollars ?? 0)} that they hold can be spent
+            again. What has filled already stays.
+          </p>
+        </Confirm>
+      )}
+    </section>
+  );
+}
+
+const columnsOf = (account: AccountId): readonly Column<RestingOrder>[] => [
+  { head: 'Market', isHead: true, cell: (order) => <Named order={order} /> },
+  { head: 'Order', isWide: true, cell: (order) => `${order.action} ${order.instrumentSide}` },
+  { head: 'Contracts', isNumber: true, isWide: true, cell: contractsText },
+  { head: 'Limit', isNumber: true, cell: ({ limitCents }) => cents(limitCents) },
+  { head: 'Held', isNumber: true, isWide: true, cell: ({ holdDollars }) => money(holdDollars) },
+  { head: 'Until', isWide: true, cell: (order) => <Until order={order} /> },
+  { head: 'Placed', isWide: true, cell: ({ createdAt }) => <When iso={createdAt} /> },
+  {
+    head: <span class="sr">Cancel</span>,
+    isNumber: true,
+    cell: (order) => <CancelButton order={order} account={account} />,
+  },
+];
+
+function Named({ order }: { order: RestingOrder }) {
+  const { instrumentId, action, instrumentSide } = order;
+  return (
+    <>
+      {instrumentId === null ? (
+        labelOf(order)
+      ) : (
+        <a href={hrefOf('market', instrumentId)}>{labelOf(order)}</a>
+      )}
+      <span class="only-narrow hint">
+        {action} {contractsText(order)} {instrumentSide}, until <Until order={order} />
+      </span>
+    </>
+  );
+}
+
+/** `10`, `6 of 10` where a part has filled */
+function contractsText({ contracts, remainingContracts }: RestingOrder): string {
+  return remainingContracts === contracts
+    ? whole(contracts)
+    : `${whole(remainingContracts)} of ${whole(contracts)}`;
+}
+
+function Until({ order: { expiresAt } }: { order: RestingOrder }) {
+  return expiresAt === null ? <>canceled</> : <When iso={expiresAt} />;
+}
+
+function CancelButton({ order, account }: { order: RestingOrder; account: AccountId }) {
+  const [isSent, setSent] = useState(false);
+  const cancel = async () => {
+    setSent(true);
+    try {
+      await call('cancelOrder', { path: { orderId: order.orderId }, ...ofAccount(account) });
+      if (account !== null) await refreshShown();
+    } catch (error) {
+      // Its row goes by itself, and the list of what happens says why.
+      if (!(error instanceof CallError) || error.code !== 'already_closed') report(error);
+      setSent(false);
+    }
+  };
+  return (
+    <button type="button" class="button" disabled={isSent} onClick={() => void cancel()}>
+      Cancel<span class="sr"> the order on {labelOf(order)}</span>
+    </button>
+  );
+}

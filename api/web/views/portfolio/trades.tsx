@@ -1,0 +1,141 @@
+/** All trades, newest first: filtered, page by page, and as a file. */
+import { useEffect, useState } from 'preact/hooks';
+import type { Trade } from '../../../client/generated.js';
+import { Loading, Skeleton } from '../../parts/loading.tsx';
+import { Money } from '../../parts/money.tsx';
+import { Empty } from '../../parts/notice.tsx';
+import { type Column, Table } from '../../parts/table.tsx';
+import { When } from '../../parts/when.tsx';
+import { cents, money, whole } from '../../state/format.ts';
+import { hrefOf, type ViewProps } from '../../state/route-text.ts';
+import type { AccountId } from '../../state/shown-account.ts';
+import { isBackwards, isFiltered, type TradeFilter } from '../../state/trade-list.ts';
+import { labelOf, outcomeOf } from '../../state/trade-words.ts';
+import {
+  followTrades,
+  forgetTrades,
+  loadMoreTrades,
+  reloadTrades,
+  trades,
+} from '../../state/trades.ts';
+import { TradeFilters } from './trade-filters.tsx';
+import { TradesDownload } from './trades-download.tsx';
+
+type Props = Pick<ViewProps, 'query'> & { account: AccountId; filter: TradeFilter };
+
+export function Trades({ account, filter, query }: Props) {
+  const { status, instrumentId, from, to } = filter;
+  const isEmptySpan = isBackwards(filter);
+  useEffect(() => {
+    if (!isEmptySpan) return followTrades(account, filter);
+  }, [account, status, instrumentId, from, to]);
+  useEffect(() => forgetTrades, []);
+  return (
+    <section class="section">
+      <div class="section-head">
+        <h2>Trades</h2>
+        <TradesDownload account={account} filter={filter} isOff={isEmptySpan} />
+      </div>
+      <TradeFilters filter={filter} query={query} />
+      {!isEmptySpan && (
+        <Loading
+          of={trades.value}
+          skeleton={<Skeleton lines={6} of="trades" />}
+          again={() => void reloadTrades()}
+        >
+          {({ rows, nextCursor }) => (
+            <>
+              {rows.length === 0 ? (
+                <Empty>{emptyWords(filter, nextCursor !== null)}</Empty>
+              ) : (
+                <Table
+                  caption="Trades"
+                  columns={COLUMNS}
+                  rows={rows}
+                  keyOf={({ tradeId }) => tradeId}
+                />
+              )}
+              {nextCursor !== null && <More />}
+            </>
+          )}
+        </Loading>
+      )}
+    </section>
+  );
+}
+
+function emptyWords(filter: TradeFilter, hasMore: boolean): string {
+  if (hasMore) return 'No trade among the newest ones matches these filters.';
+  return isFiltered(filter)
+    ? 'No trade matches these filters. Take one of them away.'
+    : 'There are no trades yet. The first buy that fills is the first one.';
+}
+
+function More() {
+  const [isSent, setSent] = useState(false);
+  const load = async () => {
+    setSent(true);
+    await loadMoreTrades();
+    setSent(false);
+  };
+  return (
+    <p class="buttons">
+      <button type="button" class="button" disabled={isSent} onClick={() => void load()}>
+        Show older trades
+      </button>
+    </p>
+  );
+}
+
+const COLUMNS: readonly Column<Trade>[] = [
+  { head: 'Market', isHead: true, cell: (trade) => <Named trade={trade} /> },
+  { head: 'Side', isWide: true, cell: ({ instrumentSide }) => instrumentSide },
+  { head: 'Contracts', isNumber: true, isWide: true, cell: ({ contracts }) => whole(contracts) },
+  { head: 'Entry', isNumber: true, isWide: true, cell: ({ entryCents }) => priceText(entryCents) },
+  { head: 'Exit', isNumber: true, isWide: true, cell: ({ exitCents }) => priceText(exitCents) },
+  { head: 'Cost', isNumber: true, isWide: true, cell: ({ costDollars }) => money(costDollars) },
+  {
+    head: 'P&L',
+    isNumber: true,
+    cell: ({ pnlDollars }) =>
+      pnlDollars === null ? <None /> : <Money dollars={pnlDollars} signed />,
+  },
+  { head: 'Outcome', cell: outcomeOf },
+  { head: 'Opened', isWide: true, cell: ({ openedAt }) => <When iso={openedAt} /> },
+  {
+    head: 'Closed',
+    isWide: true,
+    cell: ({ closedAt }) => (closedAt === null ? <None /> : <When iso={closedAt} />),
+  },
+];
+
+function Named({ trade }: { trade: Trade }) {
+  const { instrumentId, instrumentSide, contracts, entryCents, exitCents, openedAt } = trade;
+  return (
+    <>
+      {instrumentId === null ? (
+        labelOf(trade)
+      ) : (
+        <a href={hrefOf('market', instrumentId)}>{labelOf(trade)}</a>
+      )}
+      <span class="only-narrow hint">
+        {whole(contracts)} {instrumentSide}
+        {entryCents !== undefined && ` at ${cents(entryCents)}`}
+        {typeof exitCents === 'number' && `, out at ${cents(exitCents)}`}, <When iso={openedAt} />
+      </span>
+    </>
+  );
+}
+
+function None() {
+  return (
+    <>
+      <span aria-hidden="true">–</span>
+      <span class="sr">none</span>
+    </>
+  );
+}
+
+function priceText(price: number | null | undefined) {
+  return typeof price === 'number' ? cents(price) : <None />;
+}

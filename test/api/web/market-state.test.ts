@@ -1,0 +1,126 @@
+import test from 'ava';
+import type { Instrument, Position, Quote, VenueQuote } from '../../../api/client/generated.js';
+import { hasDepth, rungsOf } from '../../../api/web/state/ladder-rungs.ts';
+import { marketStatus } from '../../../api/web/state/market-status.ts';
+import { markedNow } from '../../../api/web/state/marks.ts';
+import { printsOf, withPrints } from '../../../api/web/state/print-text.ts';
+import { paceMs } from '../../../api/web/state/request-limits.ts';
+import { nextShown, type ShownQuote } from '../../../api/web/state/shown-quote.ts';
+
+const OPENS = '2026-11-25T05:00:00.000Z';
+
+function quoteOf(main: Partial<VenueQuote> | null, note = 'no quote'): ShownQuote {
+  const price = { venue: 'venue_a', yesBidCents: null, yesAskCents: null, ...main };
+  return nextShown(null, {
+    venues: main === null ? [] : [price],
+    omitted: main === null ? [{ venue: 'venue_a', note }] : [],
+  } as unknown as Quote);
+}
+
+function statusOf(quote: ShownQuote | null, change: { note?: string; isTradable?: boolean } = {}) {
+  const { note = null, isTradable = null } = change;
+  const listings = [{ venue: 'venue_a', note }] as Instrument['listings'];
+  const known = { quote, instrument: { listings }, isTradable, isDropped: false };
+  return marketStatus({ ...known, gameStatus: 'scheduled' });
+}
+
+test('A46: a market with a price is tradable, and one without says why there is none', (t) => {
+  t.like(statusOf(quoteOf({ yesBidCents: 40 })), { word: 'Tradable', detail: null });
+  const cases = {
+    stale: ['Tradable', /silent for too long/],
+    crossed: ['Tradable', /at or above its ask/],
+    'no quote': ['Tradable', /no quote yet/],
+    'not listed': ['Tradable', /not listed/],
+    'market paused': ['Paused', /paused it/],
+    'market closed': ['Closed', /waits for its result/],
+    'market resolved': ['Resolved', /its result/],
+  } as const;
+  for (const [note, [word, detail]] of Object.entries(cases)) {
+    const status = statusOf(quoteOf(null, note));
+    t.is(status.word, word, note);
+    t.regex(status.detail!, detail);
+  }
+});
+
+test('T18: before it opens a market says when, with a quote and without one', (t) => {
+  const notYet = { word: 'Not open yet', detail: null, opensAt: OPENS } as const;
+  t.deepEqual(statusOf(quoteOf(null, `opens at ${OPENS}`)), notYet);
+  t.deepEqual(statusOf(null, { note: `opens at ${OPENS}` }), notYet);
+  t.like(statusOf(quoteOf({ yesBidCents: 40 }), { note: `opens at ${OPENS}` }), {
+    word: 'Tradable',
+  });
+});
+
+test('A46: without a quote the answer of the list counts, and what is listed', (t) => {
+  t.is(statusOf(null, { isTradable: true }).word, 'Tradable');
+  t.is(statusOf(null, { isTradable: false }).word, 'Not tradable');
+  t.is(statusOf(null).word, 'Not known');
+  const known = { quote: null, gameStatus: null, isTradable: true, isDropped: false } as const;
+  t.is(marketStatus({ ...known, instrument: { listings: [] } }).word, 'Not tradable');
+  const listings = [{ venue: 'venue_a', note: null }] as Instrument['listings'];
+  const cancelled = { ...known, instrument: { listings }, gameStatus: 'cancelled' } as const;
+  t.is(marketStatus(cancelled).detail, 'The game is cancelled.');
+  const gone = marketStatus({ ...cancelled, gameStatus: 'scheduled', isDropped: true });
+  t.deepEqual([gone.word, gone.detail], ['Not tradable', 'It has left the catalog.']);
+});
+
+test('M21: a position is marked at the live bid of its side, and at cost without one', (t) => {
+  const position = {
+    instrumentSide: 'no',
+    contracts: 10,
+    costDollars: 4,
+    markCents: 40,
+  } as Position;
+  const quote = quoteOf({ yesBidCents: 51, yesAskCents: 53 });
+  t.like(markedNow(position, quote), { markCents: 47, valueDollars: 4.7 });
+  t.like(markedNow({ ...position, instrumentSide: 'yes' }, quote), { markCents: 51 });
+  t.like(markedNow(position, quoteOf({ yesBidCents: 51 })), {
+    ...{ markCents: null, valueDollars: 4, unrealizedPnlDollars: 0 },
+  });
+  t.is(markedNow(position, null), position);
+  const { markCents, ...unmarked } = position;
+  t.deepEqual(markedNow(unmarked, quote), unmarked, 'while venue data is off');
+});
+
+test('A84: levels of both sides stand beside each other, the best first', (t) => {
+  const book = {
+    yesBids: [
+      [40, 5],
+      [39, 7],
+    ],
+    yesAsks: [[43, 9]],
+  };
+  t.deepEqual(rungsOf(book), [
+    { bid: { cents: 40, contracts: 5 }, ask: { cents: 43, contracts: 9 } },
+    { bid: { cents: 39, contracts: 7 }, ask: null },
+  ]);
+  t.true(hasDepth(book));
+  t.false(hasDepth({ yesBids: [[40, 5]], yesAsks: [[43, 9]] }));
+});
+
+test('H15: prints are read from an export, and the newest come to those that are known', (t) => {
+  const print = (seconds: number, contracts: number) => ({
+    ...{ at: `2026-11-24T12:00:${String(seconds).padStart(2, '0')}.000Z` },
+    ...{ yesPriceCents: 40, contracts, side: 'yes' as const },
+  });
+  const text = `${JSON.stringify(print(1, 1))}\n${JSON.stringify(print(2, 2))}\n`;
+  t.deepEqual(printsOf(text), [print(1, 1), print(2, 2)]);
+  t.deepEqual(printsOf(''), []);
+  // From the last known moment on, which may have had more prints since.
+  const known = [print(2, 2), print(1, 1)];
+  const since = [print(2, 2), print(2, 3), print(4, 4)];
+  t.deepEqual(
+    withPrints(known, since, print(2, 2).at).map(({ contracts }) => contracts),
+    [4, 3, 2, 1],
+  );
+  const many = Array.from({ length: 40 }, (_, at) => print(at, at + 1));
+  t.is(withPrints([], many, print(0, 1).at)[0]!.contracts, 40);
+  t.true(withPrints([], many, print(0, 1).at).length < 40);
+});
+
+test('Q5: what is asked again takes half of the requests that a caller has', (t) => {
+  const minute = { limit: 60, remaining: 60, resetSeconds: 60 };
+  t.is(paceMs({ enforced: false, minute }, 2), 1000);
+  t.is(paceMs({ enforced: true, minute }, 2), 4000);
+  t.is(paceMs({ enforced: true, minute: { ...minute, limit: 60_000 } }, 2), 1000);
+});

@@ -1,0 +1,376 @@
+import { readFileSync } from 'node:fs';
+import test, { type ExecutionContext } from 'ava';
+import type { Locator, Page, Route } from 'playwright-core';
+import type { Portfolio } from '../../../api/client/client.js';
+import {
+  axeFindings,
+  NARROW,
+  onStage,
+  type Stage,
+  scrollsSideways,
+  signUp,
+  stageWith,
+  visit,
+  WIDE,
+} from './browser.ts';
+
+// Levels behind the best prices, so that there is a ladder.
+stageWith({ PAPERBOOK_FILL_MODEL: 'book_depth' });
+
+/** A game that is not over before the tests are. */
+async function openMarket(page: Page): Promise<void> {
+  await page.locator('.game a').last().click();
+  await page.waitForURL(/#\/market\/ins_/);
+  await figure(page, 'Yes ask').locator('.price:not(.is-none)').waitFor();
+}
+
+const figure = (page: Page, name: string) =>
+  page.locator('.market-now > div').filter({ hasText: name });
+const ticket = (page: Page) => page.getByRole('region', { name: 'Order ticket' });
+const result = (page: Page) => ticket(page).getByRole('group', { name: 'Result' });
+const holdings = (page: Page) => page.getByRole('region', { name: /of it$/ });
+const positions = (page: Page) => holdings(page).getByRole('table', { name: 'Positions' });
+const rowsOf = (table: Locator) => table.locator('tbody tr');
+
+async function centsOf(page: Page, name: string): Promise<number> {
+  return Number.parseInt((await figure(page, name).locator('.price').textContent())!, 10);
+}
+
+/** What the account holds, as the API says it to the page's session. */
+async function portfolioOf(page: Page, { baseUrl }: Stage): Promise<Portfolio> {
+  return (await (await page.request.get(`${baseUrl}/portfolio`)).json()) as Portfolio;
+}
+
+/** The order of the ticket, placed once its preview is there. */
+async function place(page: Page): Promise<void> {
+  await ticket(page).locator('.preview:not(.is-empty)').waitFor();
+  await ticket(page).locator('button[type="submit"]').click();
+}
+
+async function isFocused(locator: Locator): Promise<boolean> {
+  return await locator.evaluate((element) => element === element.ownerDocument.activeElement);
+}
+
+test.serial(
+  'one opens a market from the list, sees its price live, previews a buy, places it, and sells it',
+  onStage(async (t, stage) => {
+    const { page } = await visit(t, stage);
+    await signUp(page);
+    await openMarket(page);
+    await figure(page, 'Market').getByText('Tradable').waitFor();
+    const heading = page.getByRole('heading', { level: 1 });
+    t.regex((await heading.textContent())!, / to beat |Over /);
+    const chart = page.getByRole('img', { name: /^Price of yes over time\. Yes bid \d+¢, ask/ });
+    await chart.locator('canvas').waitFor();
+    await chart.press('End');
+    await page.getByText(/: Yes bid \d+¢, Yes ask \d+¢$/).waitFor();
+    await page.getByRole('radio', { name: 'Middle' }).check();
+    await page.getByRole('radio', { name: '1h' }).check();
+    await page.waitForURL(/chart=mid&interval=1h|interval=1h&chart=mid/);
+    await page.getByRole('table', { name: /^Displayed levels of Venue A$/ }).waitFor();
+
+    const preview = ticket(page).locator('.preview');
+    await preview.getByText('Would fill now.').waitFor();
+    t.regex(
+      (await preview.innerText())!,
+      /10 at \d+¢\s+Cost\s+\$\d\.\d\d.*Payout if yes wins\s+\$10\.00/s,
+    );
+    await place(page);
+    await result(page)
+      .getByText(/^Bought 10 contracts of yes at \d+¢ for \$\d\.\d\d\.$/)
+      .waitFor();
+    t.true(await isFocused(result(page)));
+    await rowsOf(positions(page))
+      .getByText(/^10 yes at \d+¢/)
+      .waitFor();
+    await holdings(page)
+      .getByText(/Bought 10 contracts of yes at/)
+      .first()
+      .waitFor();
+    const [position] = (await portfolioOf(page, stage)).positions;
+    t.like(position, { contracts: 10, placedVia: 'web' });
+
+    await rowsOf(positions(page)).getByRole('button', { name: 'Sell 10 yes' }).click();
+    t.true(await isFocused(ticket(page)));
+    await preview.getByText('Proceeds').waitFor();
+    await ticket(page)
+      .getByRole('button', { name: 'Sell 10 contracts of yes at the market' })
+      .click();
+    await result(page)
+      .getByText(/^Sold 10 contracts of yes at \d+¢, [+−]?\$\d\.\d\d\.$/)
+      .waitFor();
+    await holdings(page).getByText('No position in this market.').waitFor();
+    t.deepEqual((await portfolioOf(page, stage)).positions, []);
+  }),
+);
+
+test.serial(
+  'a limit order rests and fills while one looks, and one far below is canceled; all of it by keyboard',
+  onStage(async (t, stage) => {
+    const { page } = await visit(t, stage);
+    await signUp(page);
+    await openMarket(page);
+    await ticket(page).getByRole('radio', { name: 'Market' }).press('ArrowRight');
+    const limit = ticket(page).getByLabel('Limit, ¢');
+    await limit.fill('1');
+    await ticket(page).getByLabel('Contracts').fill('3');
+    await ticket(page).locator('.preview').getByText('Would rest until its price comes.').waitFor();
+    await limit.press('Enter');
+    await result(page)
+      .getByText('Rests: buy 3 contracts of yes at 1¢ or better, and holds $0.03.')
+      .waitFor();
+    const resting = holdings(page).getByRole('table', { name: 'Resting orders' });
+    await rowsOf(resting).getByText('Buy 3 yes at 1¢').waitFor();
+    await resting.getByRole('button', { name: 'Cancel Buy 3 yes' }).press('Enter');
+    await holdings(page)
+      .getByText('Order to buy 3 yes at 1¢ canceled: canceled by you.')
+      .first()
+      .waitFor();
+    await resting.waitFor({ state: 'detached' });
+    t.true(await isFocused(holdings(page)));
+
+    // Just below the ask: it fills once that comes down; where it does not in time, at the ask.
+    const filled = holdings(page).getByText(/ Order to buy 3 yes at \d+¢ filled at \d+¢\.$/);
+    await limit.fill(String((await centsOf(page, 'Yes ask')) - 1));
+    await place(page);
+    await result(page)
+      .getByText(/^(Rests|Bought)/)
+      .waitFor();
+    const cameDown = await filled
+      .first()
+      .waitFor({ timeout: 30_000 })
+      .then(
+        () => true,
+        () => false,
+      );
+    if (!cameDown) {
+      await ticket(page).getByLabel('Contracts').fill('4');
+      await limit.fill('99');
+      await place(page);
+      await holdings(page)
+        .getByText(/ Order to buy 4 yes at 99¢ filled at/)
+        .waitFor();
+    }
+    t.log(cameDown ? 'it filled as the ask came down' : 'the ask did not come down in time');
+    await rowsOf(positions(page))
+      .getByText(/^[34] yes at \d+¢/)
+      .first()
+      .waitFor();
+    const { account } = await portfolioOf(page, stage);
+    t.true(account!.openPositions >= 1);
+  }),
+);
+
+test.serial(
+  'T96: an order whose answer was lost is sent again under its key, and placed once',
+  onStage(async (t, stage) => {
+    const { page } = await visit(t, stage, { expected: /ERR_FAILED .*portfolio\/orders/ });
+    await signUp(page);
+    await openMarket(page);
+    const isPlacing = (url: URL) => url.pathname.endsWith('/portfolio/orders');
+    const keys: string[] = [];
+    await page.route(isPlacing, async (route) => {
+      keys.push(route.request().postDataJSON().idempotencyKey);
+      await route.fetch();
+      // The server has placed it, and its answer never comes.
+      await route.abort('failed');
+    });
+    await place(page);
+    await result(page).getByText('It is not known whether the order was placed.').waitFor();
+    t.regex((await result(page).textContent())!, /could not be reached\..*Request [0-9a-f-]{36}/);
+    await page.unroute(isPlacing);
+    const again = page.waitForRequest((request) => isPlacing(new URL(request.url())));
+    // What is typed meanwhile is another order, and not what is sent again.
+    await ticket(page).getByLabel('Contracts').fill('7');
+    await result(page).getByRole('button', { name: 'Send it again' }).click();
+    t.like((await again).postDataJSON(), { idempotencyKey: keys[0], count: 10 });
+    await result(page)
+      .getByText(/^Placed before, at .*; nothing new was placed\. Bought 10/)
+      .waitFor();
+    await rowsOf(positions(page)).first().waitFor();
+    t.is((await portfolioOf(page, stage)).positions.length, 1);
+    t.is(await rowsOf(positions(page)).count(), 1);
+
+    // The same order again is meant: another one.
+    await ticket(page).getByLabel('Contracts').fill('10');
+    await place(page);
+    await result(page)
+      .getByText(/^Bought 10/)
+      .waitFor();
+    t.is((await portfolioOf(page, stage)).positions.length, 2);
+  }),
+);
+
+test.serial(
+  'A30: what is wrong is said beside its field, and the first one has the focus',
+  onStage(async (t, stage) => {
+    const { page } = await visit(t, stage, { colorScheme: 'dark', viewport: NARROW });
+    await signUp(page);
+    await openMarket(page);
+    const form = ticket(page);
+    await form.getByRole('radio', { name: 'Limit' }).check();
+    await form.getByLabel('Contracts').fill('1.5');
+    await form.getByLabel('Limit, ¢').fill('');
+    await form.getByLabel('Expires').fill('2020-01-01T10:00');
+    await form.locator('button[type="submit"]').click();
+    await form.getByText('A whole number from 1 to 1,000,000,000.').waitFor();
+    await form.getByText('Whole cents from 1 to 99.').waitFor();
+    await form.getByText('It must be in the future.').waitFor();
+    await page.waitForFunction('document.activeElement.getAttribute("aria-invalid") === "true"');
+    t.true(await isFocused(form.getByLabel('Contracts')));
+    t.deepEqual((await portfolioOf(page, stage)).account, null, 'nothing was placed');
+    t.deepEqual(await axeFindings({ page }), []);
+    t.false(await scrollsSideways({ page, context: page.context() }));
+  }),
+);
+
+test.serial(
+  'trading that is off, a plan that is missing and venue data that is off are said, and no fault',
+  onStage(async (t, stage) => {
+    const { page } = await visit(t, stage, { expected: /status of 403 .*(orders|quote|history)/ });
+    const email = await signUp(page);
+    await openMarket(page);
+    const preview = ticket(page).locator('.preview');
+    const { users } = await admin(stage, 'GET', 'users');
+    const { id } = users.find((user: { email: string }) => user.email === email);
+    await admin(stage, 'PATCH', `users/${id}`, { plan: 'none' });
+    await ticket(page).getByLabel('Contracts').fill('11');
+    await preview.getByText('Your account has none.').waitFor();
+    await admin(stage, 'PATCH', `users/${id}`, { plan: 'basic' });
+
+    await admin(stage, 'PUT', 'trading', { on: false });
+    await ticket(page).getByLabel('Contracts').fill('12');
+    await preview.getByText('Trading is switched off').waitFor();
+    await place(page);
+    await result(page).getByText('Trading is switched off by the operator').waitFor();
+    t.regex((await result(page).textContent())!, /Request [0-9a-f-]{36}/);
+    await admin(stage, 'PUT', 'trading', { on: true });
+
+    await admin(stage, 'PUT', 'venue-data', { on: false });
+    await page.getByText('Venue data is off: the operator of this server').waitFor();
+    await page.getByText('No prices are shown while venue data is off.').waitFor();
+    t.is(await page.locator('.market-now .price:not(.is-none)').count(), 0);
+    await ticket(page).getByLabel('Contracts').fill('13');
+    await place(page);
+    await result(page)
+      .getByText(/^Bought 13 contracts of yes for \$\d\.\d\d\.$/)
+      .waitFor();
+    await rowsOf(positions(page))
+      .getByText(/^13 yes\s*cost \$\d\.\d\d$/)
+      .waitFor();
+    await admin(stage, 'PUT', 'venue-data', { on: true });
+    await figure(page, 'Yes ask').locator('.price:not(.is-none)').waitFor({ timeout: 40_000 });
+  }),
+);
+
+test.serial(
+  'I60: an organization’s ticket trades in its sandbox, and not in the own account',
+  onStage(async (t, stage) => {
+    const { page } = await visit(t, stage);
+    const email = await signUp(page);
+    const { users } = await admin(stage, 'GET', 'users');
+    const { id: userId } = users.find((user: { email: string }) => user.email === email);
+    const name = 'Paper Desk';
+    const { organization } = await admin(stage, 'POST', 'organizations', { slug: 'desk', name });
+    const members = `organizations/${organization.id}/members`;
+    await admin(stage, 'PUT', members, { userId, role: 'member' });
+    await openMarket(page);
+    await ticket(page).getByLabel('Account').selectOption(name);
+    await holdings(page).getByText('No position in this market.').waitFor();
+    await place(page);
+    await result(page)
+      .getByText(/^Bought 10 contracts/)
+      .waitFor();
+    await rowsOf(positions(page))
+      .getByText(/^10 yes at \d+¢/)
+      .waitFor();
+    t.deepEqual((await portfolioOf(page, stage)).positions, []);
+  }),
+);
+
+test.serial(
+  'H5, H20: gaps are shaded and listed with their reasons, and history that is off is said',
+  onStage(async (t, stage) => {
+    const { page } = await visit(t, stage, { expected: /status of 503 .*history/ });
+    await signUp(page);
+    await page.route(/\/v1\/history\?/, withGap);
+    await openMarket(page);
+    await page.getByText('No price: connection to the venue lost').waitFor();
+    await page.getByText('1 stretch without a live price').click();
+    const table = page.getByRole('table', { name: 'Stretches without a live price' });
+    await table.getByText('not over yet').waitFor();
+    t.regex((await rowsOf(table).innerText())!, /connection to the venue lost$/);
+
+    const error = { code: 'not_configured', message: 'This service is not configured.' };
+    await page.route(/\/v1\/history\/(candles|export)\?/, async (route) => {
+      await route.fulfill({ status: 503, json: { error } });
+    });
+    await page.getByRole('radio', { name: '5m', exact: true }).check();
+    await page.getByText('This server records no history of prices').waitFor();
+    await page.reload();
+    await page.getByText('This server records no history of prices').waitFor();
+    await t.notThrowsAsync(figure(page, 'Yes ask').locator('.price:not(.is-none)').waitFor());
+  }),
+);
+
+test.serial(
+  'the market is clean to axe, in light and dark, wide and narrow',
+  onStage(async (t, stage) => {
+    const seen = await visit(t, stage);
+    const { page } = seen;
+    await signUp(page);
+    await openMarket(page);
+    await place(page);
+    await result(page)
+      .getByText(/^Bought 10/)
+      .waitFor();
+    await rowsOf(positions(page)).first().waitFor();
+    await ticket(page).getByRole('radio', { name: 'Limit' }).check();
+    await ticket(page).getByLabel('Limit, ¢').fill('1');
+    await place(page);
+    await result(page)
+      .getByText(/^Rests/)
+      .waitFor();
+    await holdings(page).getByRole('table', { name: 'Resting orders' }).waitFor();
+    await page.locator('canvas').waitFor();
+    for (const colorScheme of ['light', 'dark'] as const) {
+      for (const viewport of [WIDE, NARROW]) {
+        await page.emulateMedia({ colorScheme });
+        await page.setViewportSize(viewport);
+        t.deepEqual(await axeFindings(seen), [], `${colorScheme}, ${viewport.width}`);
+        t.false(await scrollsSideways(seen), `${colorScheme}, ${viewport.width}`);
+      }
+    }
+    await unknownMarket(t, stage);
+  }),
+);
+
+async function unknownMarket(t: ExecutionContext, stage: Stage): Promise<void> {
+  const { page } = await visit(t, stage, {
+    at: '#/market/ins_000000000000',
+    expected: /status of 404/,
+  });
+  await signUp(page);
+  await page.getByText('No market is called that').waitFor();
+}
+
+/** A gap that goes on, which only a venue that is down would make. */
+async function withGap(route: Route): Promise<void> {
+  const response = await route.fetch();
+  const from = new Date(Date.now() - 1000).toISOString();
+  const json = {
+    ...(await response.json()),
+    gaps: [{ from, to: null, reason: 'connection_lost' }],
+  };
+  await route.fulfill({ response, json });
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: what the operator's listener answers has no types
+async function admin(stage: Stage, method: string, path: string, body?: object): Promise<any> {
+  const token = readFileSync(`${stage.dataDir}/admin.token`, 'utf8').trim();
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
+  const answer = await fetch(`${stage.adminUrl}/admin/${path}`, init);
+  if (!answer.ok) throw new Error(await answer.text());
+  return await answer.json();
+}

@@ -1,0 +1,259 @@
+import { readFileSync } from 'node:fs';
+import test from 'ava';
+import type { Page } from 'playwright-core';
+import { eventually } from '../../process/server.ts';
+import { axeFindings, NARROW, onStage, scrollsSideways, signUp, visit, WIDE } from './browser.ts';
+import {
+  accountFollowed,
+  buyTen,
+  callAs,
+  callAsOperator,
+  callWithKey,
+  newOrderKey,
+  pricedInstruments,
+} from './page-calls.ts';
+
+const rowsOf = (page: Page, table: string) =>
+  page.getByRole('table', { name: table }).locator('tbody tr');
+
+/** Signs somebody new up, and opens the portfolio once it is followed. */
+async function openPortfolio(page: Page): Promise<void> {
+  const followed = accountFollowed(page);
+  await signUp(page);
+  await followed;
+  await page.getByRole('navigation').getByRole('link', { name: 'Portfolio' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Portfolio' }).waitFor();
+}
+
+async function happened(page: Page, text: RegExp): Promise<void> {
+  await page.getByRole('log').getByRole('listitem').filter({ hasText: text }).first().waitFor();
+}
+
+/** What the page shows, as numbers, at one moment. */
+const WORTH = `(() => {
+  const number = (text) => Number(text.replace('−', '-').replace(/[^0-9.-]/g, ''));
+  const amounts = [...document.querySelectorAll('.worth > div')].map((one) => [
+    one.querySelector('dt').textContent,
+    number(one.querySelector('dd .number').textContent),
+  ]);
+  const values = [...document.querySelectorAll('table')]
+    .find((one) => one.caption.textContent === 'Positions')
+    ?.querySelectorAll('tbody tr td:nth-child(7)');
+  return {
+    ...Object.fromEntries(amounts),
+    values: [...(values ?? [])].reduce((sum, one) => sum + number(one.textContent), 0),
+  };
+})()`;
+
+test.serial(
+  'a position moves with its quote, is sold once although the answer is lost, and comes to rest as a trade',
+  onStage(async (t, stage) => {
+    const { page } = await visit(t, stage, { expected: /net::ERR_FAILED/ });
+    await openPortfolio(page);
+    await page.getByText('You have not traded yet.').waitFor();
+
+    const [instrument] = await pricedInstruments(page);
+    await buyTen(page, instrument!.id);
+    await happened(page, /Bought.*10 yes of/);
+    const [row] = await rowsOf(page, 'Positions').all();
+    t.true((await row!.innerText()).startsWith(instrument!.label));
+    const mark = row!.locator('td').nth(3);
+    const before = await mark.innerText();
+    await eventually('a mark that moves', async () => {
+      return (await mark.innerText()) === before ? null : true;
+    });
+    const worth = (await page.evaluate(WORTH)) as Record<string, number>;
+    t.is(worth['Net worth'], Math.round(100 * (worth.Cash! + worth.values!)) / 100);
+    t.is(worth['P&L'], Math.round(100 * (worth['Net worth']! - 100_000)) / 100);
+    await page.getByRole('img', { name: /^Net worth over time\. Net worth went from/ }).waitFor();
+
+    // The order is placed, and its answer does not arrive.
+    let sent = 0;
+    await page.route('**/v1/portfolio/orders', async (route) => {
+      sent += 1;
+      if (sent > 1) return route.continue();
+      await route.fetch();
+      await route.abort();
+    });
+    await row!.getByRole('button', { name: /^Sell/ }).click();
+    const dialog = page.getByRole('dialog');
+    await eventually('a sale that is not refused', async () => {
+      await dialog.getByRole('button', { name: /^Sell 10 at \d+¢ or more/ }).click();
+      await dialog.getByRole('alert').waitFor();
+      return (await dialog.getByText('It is not known whether it was sold.').count()) || null;
+    });
+    await dialog.getByRole('button', { name: /^Send it again at \d+¢ or more/ }).click();
+    await dialog.getByText(/^Sold: 10 yes of .* at \d+¢, .*\.$/).waitFor();
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    await page.getByText('No position is open.').waitFor();
+    await happened(page, /Sold/);
+    t.regex(await rowsOf(page, 'Trades').first().innerText(), /Sold/);
+    const { trades } = await callAs(page, 'GET', '/portfolio/trades');
+    t.deepEqual(
+      trades.map(({ status, placedVia }: Record<string, unknown>) => [status, placedVia]),
+      [['closed', 'web']],
+    );
+  }),
+);
+
+test.serial(
+  'orders placed from elsewhere arrive by themselves, and are canceled one by one and all at once',
+  onStage(async (t, stage) => {
+    const { page } = await visit(t, stage);
+    await openPortfolio(page);
+    const [first, second, third] = await pricedInstruments(page);
+    const { token } = await callAs(page, 'POST', '/api_keys', {
+      scopes: ['trade:write', 'portfolio:read'],
+    });
+    const rest = async (instrumentId: string) => {
+      const limit = { action: 'buy', type: 'limit', side: 'yes', count: 5, limitPriceCents: 1 };
+      const body = { ...limit, instrumentId, idempotencyKey: newOrderKey() };
+      const { status } = await callWithKey(stage, token, 'POST', '/portfolio/orders', body);
+      t.is(status, 200);
+    };
+    await rest(first!.id);
+    await happened(page, /Order placed.*Buy 5 yes of .* at 1¢ or less/);
+    const rows = rowsOf(page, 'Resting orders');
+    t.regex(await rows.first().innerText(), /buy yes\s+5\s+1¢\s+\$0\.05\s+canceled/);
+    await rows
+      .first()
+      .getByRole('button', { name: /^Cancel/ })
+      .click();
+    await page.getByText('No order rests.').waitFor();
+    await happened(page, /Order canceled, by its owner/);
+
+    await rest(second!.id);
+    await rest(third!.id);
+    await rows.nth(1).waitFor();
+    await page.getByRole('button', { name: 'Cancel all' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('All 2 resting orders of this account are canceled').waitFor();
+    t.deepEqual(await axeFindings({ page }), []);
+    await dialog.getByRole('button', { name: 'Cancel 2 orders' }).click();
+    await page.getByText('No order rests.').waitFor();
+    await dialog.waitFor({ state: 'detached' });
+    const { ordersCount } = await callAs(page, 'GET', '/portfolio');
+    t.is(ordersCount, 0);
+  }),
+);
+
+test.serial(
+  'trades are filtered, and all that match come as a file',
+  onStage(async (t, stage) => {
+    const { page } = await visit(t, stage);
+    await openPortfolio(page);
+    const [first, second] = await pricedInstruments(page);
+    const sold = await buyTen(page, first!.id);
+    const order = { action: 'sell', type: 'market', tradeId: sold.tradeId };
+    await callAs(page, 'POST', '/portfolio/orders', { ...order, idempotencyKey: newOrderKey() });
+    await buyTen(page, second!.id);
+    const rows = rowsOf(page, 'Trades');
+    await rows.nth(1).waitFor();
+
+    await page.getByLabel('Outcome').selectOption('Sold');
+    await page.waitForURL(/#\/portfolio\?status=closed$/);
+    await eventually('one row', async () => ((await rows.count()) === 1 ? true : null));
+    await page.getByLabel('Market').selectOption(second!.id);
+    await page.getByText('No trade matches these filters.').waitFor();
+    await page.getByLabel('Market').selectOption(first!.id);
+    const today = (await page.evaluate(
+      "new Date().toLocaleDateString('sv-SE', { timeZone: 'Europe/Berlin' })",
+    )) as string;
+    await page.getByLabel('Opened from').fill(today);
+    await page.getByLabel('Opened until').fill('2020-01-01');
+    await page.getByText('This day is after the last one.').waitFor();
+    await page.getByLabel('Opened until').fill(today);
+    await rows.first().waitFor();
+    t.is(await rows.count(), 1);
+
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Download as CSV' }).click(),
+    ]);
+    t.regex(download.suggestedFilename(), /^paperbook-trades-\d{4}-\d\d-\d\d\.csv$/);
+    const [head, line, ...more] = readFileSync(await download.path(), 'utf8').split('\r\n');
+    t.deepEqual(more, ['']);
+    const cells = Object.fromEntries(
+      head!.split(',').map((name, at) => [name, line!.split(',')[at]]),
+    );
+    t.like(cells, {
+      tradeId: sold.tradeId,
+      status: 'closed',
+      instrumentId: first!.id,
+      contracts: '10',
+      costDollars: String(sold.costDollars),
+    });
+    await page.getByText('1 trade downloaded').waitFor();
+    await page.getByRole('button', { name: 'Show all' }).click();
+    await rows.nth(1).waitFor();
+  }),
+);
+
+test.serial(
+  'the sandbox of an organization is shown in place of the own account, says so, and moves by itself',
+  onStage(async (t, stage) => {
+    const { page } = await visit(t, stage);
+    await openPortfolio(page);
+    const { user } = await callAs(page, 'GET', '/me');
+    const { organization } = await callAsOperator(stage, 'POST', '/admin/organizations', {
+      ...{ slug: 'quants', name: 'Quants' },
+    });
+    await callAsOperator(stage, 'PUT', `/admin/organizations/${organization.id}/members`, {
+      ...{ userId: user.id, role: 'member' },
+    });
+    const [instrument] = await pricedInstruments(page);
+    await page.reload();
+    await page.getByLabel('Account').selectOption('Sandbox of Quants');
+    await page.getByText('This is the sandbox of Quants, not your own account.').waitFor();
+    await page.getByText('Nobody has traded in this sandbox yet.').waitFor();
+
+    const headers = { 'X-Service-Org': organization.id };
+    await buyTen(page, instrument!.id, headers);
+    await happened(page, /Bought.*10 yes of/);
+    await rowsOf(page, 'Positions').first().waitFor();
+    await rowsOf(page, 'Trades').first().waitFor();
+    await rowsOf(page, 'Positions').getByRole('button', { name: /^Sell/ }).click();
+    const dialog = page.getByRole('dialog');
+    await eventually('a sale', async () => {
+      await dialog.getByRole('button', { name: /^Sell 10 at/ }).click();
+      await dialog
+        .getByRole('alert')
+        .or(dialog.getByText(/^Sold:/))
+        .waitFor();
+      return (await dialog.getByText(/^Sold:/).count()) || null;
+    });
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    await page.getByText('No position is open.').waitFor();
+    const { trades } = await callAs(page, 'GET', '/portfolio/trades', undefined, headers);
+    t.is(trades.length, 1);
+    t.is(trades[0].status, 'closed');
+
+    await page.getByRole('link', { name: 'Show your own account' }).click();
+    await page.getByText('You have not traded yet.').waitFor();
+  }),
+);
+
+test.serial(
+  'the portfolio is clean to axe, in light and dark, wide and narrow',
+  onStage(async (t, stage) => {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      for (const viewport of [WIDE, NARROW]) {
+        const seen = await visit(t, stage, { colorScheme, viewport });
+        const { page } = seen;
+        const what = `${colorScheme}, ${viewport.width}`;
+        await openPortfolio(page);
+        await page.getByText('You have not traded yet.').waitFor();
+        t.deepEqual(await axeFindings(seen), [], `before the first trade, ${what}`);
+        const [instrument] = await pricedInstruments(page);
+        await buyTen(page, instrument!.id);
+        await happened(page, /Bought/);
+        await page.locator('.uplot').waitFor();
+        t.deepEqual(await axeFindings(seen), [], `with a position, ${what}`);
+        t.false(await scrollsSideways(seen), what);
+        await rowsOf(page, 'Positions').getByRole('button', { name: /^Sell/ }).click();
+        await page.getByRole('dialog').getByText('Bid now').waitFor();
+        t.deepEqual(await axeFindings(seen), [], `selling, ${what}`);
+      }
+    }
+  }),
+);

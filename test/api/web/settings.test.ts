@@ -1,0 +1,232 @@
+import test from 'ava';
+import type { Page } from 'playwright-core';
+import { eventually } from '../../process/server.ts';
+import {
+  axeFindings,
+  NARROW,
+  onStage,
+  PASSWORD,
+  scrollsSideways,
+  signIn,
+  signUp,
+  visit,
+  WIDE,
+} from './browser.ts';
+import { buyTen, callAs, callWithKey, pricedInstruments } from './page-calls.ts';
+
+async function openSettings(page: Page): Promise<string> {
+  const email = await signUp(page);
+  await page.getByRole('navigation').getByRole('link', { name: 'Settings' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor();
+  return email;
+}
+
+/** Of the sign-in the heading names markets, too. */
+const marketsOf = (page: Page) =>
+  page.getByRole('heading', { level: 1, name: 'Markets', exact: true });
+const dialogOf = (page: Page) => page.getByRole('dialog');
+
+test.serial(
+  'a name that is taken is refused beside its field, and another one is kept',
+  onStage(async (t, stage) => {
+    const { page } = await visit(t, stage, { expected: /status of 400 .*\/v1\/me/ });
+    await openSettings(page);
+    const field = page.getByLabel('Display name');
+    const save = page.getByRole('button', { name: 'Save the name' });
+    // That of the demo's user.
+    await field.fill('demo TRADER');
+    await save.click();
+    await page.getByText('The name is used by another user.').waitFor();
+    t.is(await field.getAttribute('aria-invalid'), 'true');
+    const described = (await field.getAttribute('aria-describedby'))!.split(' ').at(-1);
+    t.is(
+      await page.locator(`[id="${described}"]`).innerText(),
+      'The name is used by another user.',
+    );
+    t.is(await page.getByRole('alert').filter({ hasText: 'name' }).count(), 0);
+
+    await field.fill('Ada of the tests');
+    await save.click();
+    await page.getByText('Saved').waitFor();
+    await page.reload();
+    await eventually('the name', async () =>
+      (await field.inputValue()) === 'Ada of the tests' ? true : null,
+    );
+  }),
+);
+
+test.serial(
+  'one goes public and private again, and others see it at once',
+  onStage(async (t, stage) => {
+    const { page } = await visit(t, stage);
+    await openSettings(page);
+    const { user } = await callAs(page, 'GET', '/me');
+    const { token } = await callAs(page, 'POST', '/api_keys', { scopes: ['records:read'] });
+    const isPrivate = async () => {
+      const { body } = await callWithKey(stage, token, 'GET', `/traders/${user.id}`);
+      return body.trader.private;
+    };
+    t.true(await isPrivate());
+    t.true(await page.getByLabel('Private').isChecked());
+    t.is(await page.getByLabel('Show trades of before').count(), 0);
+    await page.getByLabel('Public').check();
+    await page.getByLabel('Show trades of before').check();
+    const save = page.getByRole('button', { name: 'Save privacy' });
+    await save.click();
+    await page.getByText('Saved').waitFor();
+    t.false(await isPrivate());
+    await page.reload();
+    t.true(await page.getByLabel('Show trades of before').isChecked());
+    t.true(await page.getByLabel('Public').isChecked());
+    await page.getByLabel('Private').check();
+    await save.click();
+    await page.getByText('Saved').waitFor();
+    t.true(await isPrivate());
+  }),
+);
+
+test.serial(
+  'a key is created, shown once, copied, used, rotated and revoked',
+  onStage(async (t, stage) => {
+    const { page, context } = await visit(t, stage);
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    await openSettings(page);
+    await page.getByText('There is no key yet.').waitFor();
+    await page.getByRole('button', { name: 'Create a key' }).click();
+    const dialog = dialogOf(page);
+    await dialog.getByLabel('Label').fill('Bot of the tests');
+    await dialog.getByLabel('Place and cancel orders on paper').check();
+    await dialog.getByLabel('Works for').selectOption('30 days');
+    t.deepEqual(await axeFindings({ page }), []);
+    await dialog.getByRole('button', { name: 'Create the key' }).click();
+    await dialog.getByRole('button', { name: 'Copy the key' }).click();
+    await dialog.getByRole('button', { name: 'Copied the key' }).waitFor();
+    t.deepEqual(await axeFindings({ page }), []);
+    const token = (await page.evaluate('navigator.clipboard.readText()')) as string;
+    t.regex(token, /^svc_sk_[\w-]{43}$/);
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    t.false((await page.content()).includes(token));
+    t.false(((await page.evaluate('JSON.stringify(localStorage)')) as string).includes(token));
+
+    const me = await callWithKey(stage, token, 'GET', '/me');
+    t.is(me.status, 200);
+    t.deepEqual(me.body.key.scopes, [
+      ...['records:read', 'portfolio:read', 'markets:read', 'trade:write'],
+    ]);
+    const rows = page.getByRole('table', { name: 'Keys' }).locator('tbody tr');
+    t.regex(await rows.first().innerText(), /Bot of the tests\s+svc_sk_.{9}….*Active/s);
+
+    await rows
+      .first()
+      .getByRole('button', { name: /^Rotate/ })
+      .click();
+    await dialog.getByLabel('Hours that the old one works on').fill('0');
+    await dialog.getByRole('button', { name: 'Rotate it' }).click();
+    const next = await dialog.locator('.token code').innerText();
+    await dialog.getByRole('button', { name: 'I have copied it' }).click();
+    t.is((await callWithKey(stage, token, 'GET', '/me')).status, 401);
+    t.is((await callWithKey(stage, next, 'GET', '/me')).status, 200);
+
+    await rows.nth(1).waitFor();
+    await rows
+      .first()
+      .getByRole('button', { name: /^Revoke/ })
+      .click();
+    await dialog.getByRole('button', { name: 'Revoke it' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await rows.filter({ hasText: 'Revoked' }).waitFor();
+    t.is((await callWithKey(stage, next, 'GET', '/me')).status, 401);
+  }),
+);
+
+test.serial(
+  'a sign-in elsewhere is listed and ended, and another password ends all others',
+  onStage(async (t, stage) => {
+    const { page } = await visit(t, stage, { expected: /status of 400 .*auth\/v1\/user/ });
+    const email = await openSettings(page);
+    const elsewhere = () => visit(t, stage, { expected: /status of 40[013]|WebSocket/ });
+    const second = await elsewhere();
+    await signIn(second.page, email);
+    await marketsOf(second.page).waitFor();
+    await page.reload();
+    const rows = page.getByRole('table', { name: 'Sign-ins' }).locator('tbody tr');
+    await rows.nth(1).waitFor();
+    t.is(await rows.filter({ hasText: ', here' }).count(), 1);
+    await rows.getByRole('button', { name: /^End/ }).click();
+    await second.page.getByText('Your session has ended. Sign in again.').waitFor();
+    await eventually('one sign-in', async () => ((await rows.count()) === 1 ? true : null));
+
+    await signIn(second.page, email);
+    await marketsOf(second.page).waitFor();
+    const current = page.getByLabel('Password until now');
+    await current.fill('not the password');
+    await page.getByLabel('New password').fill('another battery staple');
+    const change = page.getByRole('button', { name: 'Change the password' });
+    await change.click();
+    await page.getByText('The current password is not right.').waitFor();
+    t.is(await current.getAttribute('aria-invalid'), 'true');
+    await current.fill(PASSWORD);
+    await change.click();
+    await page.getByText('Changed. All other sign-ins have ended.').waitFor();
+    await second.page.getByText('Your session has ended. Sign in again.').waitFor();
+    await signIn(second.page, email, 'another battery staple');
+    await marketsOf(second.page).waitFor();
+
+    await page.getByRole('button', { name: 'Sign out everywhere', exact: true }).click();
+    await dialogOf(page).getByRole('button', { name: 'Sign out everywhere' }).click();
+    await page.getByRole('button', { name: 'Sign in' }).first().waitFor();
+    await t.notThrowsAsync(second.page.getByText('Your session has ended.').waitFor());
+  }),
+);
+
+test.serial(
+  'a reset is offered once there is something to reset, asks for a word, and says when the next one is',
+  onStage(async (t, stage) => {
+    const { page } = await visit(t, stage);
+    await openSettings(page);
+    const reset = page.getByRole('button', { name: 'Reset the account' }).first();
+    await page.getByText('You have not traded yet: there is nothing to reset.').waitFor();
+    t.true(await reset.isDisabled());
+    const [instrument] = await pricedInstruments(page);
+    await buyTen(page, instrument!.id);
+    await page.getByText('Run 1, since').waitFor();
+    await reset.click();
+    const dialog = dialogOf(page);
+    await dialog.getByText('1 position is closed now').waitFor();
+    const confirm = dialog.getByRole('button', { name: 'Reset the account' });
+    t.true(await confirm.isDisabled());
+    await dialog.getByLabel(/^Type “reset”/).fill('reset');
+    await confirm.click();
+    await page.getByText('Run 2 has begun.').waitFor();
+    await page.getByText(/There are at least 30 days between two resets\. The next one/).waitFor();
+    t.true(await reset.isDisabled());
+
+    await page.getByRole('navigation').getByRole('link', { name: 'Portfolio' }).click();
+    await page.getByText(/^Run 2 began/).waitFor();
+    await page.getByText('P&L of all runs').waitFor();
+    const trades = page.getByRole('table', { name: 'Trades' }).locator('tbody tr');
+    t.regex(await trades.first().innerText(), /Reset/);
+  }),
+);
+
+test.serial(
+  'the settings are clean to axe, in light and dark, wide and narrow',
+  onStage(async (t, stage) => {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      for (const viewport of [WIDE, NARROW]) {
+        const seen = await visit(t, stage, { colorScheme, viewport });
+        const { page } = seen;
+        await openSettings(page);
+        await callAs(page, 'POST', '/api_keys', { label: 'A bot with a rather long label' });
+        await page.reload();
+        await page.getByRole('table', { name: 'Keys' }).waitFor();
+        await page.getByRole('table', { name: 'Limits used' }).waitFor();
+        await page.getByRole('table', { name: 'Sign-ins' }).waitFor();
+        await page.getByLabel('Public').check();
+        t.deepEqual(await axeFindings(seen), [], `${colorScheme}, ${viewport.width}`);
+        t.false(await scrollsSideways(seen));
+      }
+    }
+  }),
+);
