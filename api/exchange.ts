@@ -189,15 +189,21 @@ export class Exchange {
     else this.#writeRest(body);
   }
 
-  /** Accepts the handshake: the connection continues as a WebSocket. */
+  /**
+   * Accepts the handshake: the connection continues as a WebSocket.
+   *
+   * Outside `cork`: when the handler has returned, `cork` of the installed uWebSockets.js takes the
+   * WebSocket for the answered request and may close it (its change 1929 mends that). Then it writes
+   * a line to standard error instead, so callers are known within the handler's turn where possible.
+   */
   upgrade(upgrade: Upgrade, headers: HeaderLines): void {
     const lines = this.#begin(101, headers);
     if (lines === null) return;
     this.#res.cork(() => {
       this.#res.writeStatus(statusLines.get(101)!);
       this.#res.writeHeader('X-Request-Id', lines);
-      this.handshake!.accept(this.#res, upgrade);
     });
+    this.handshake!.accept(this.#res, upgrade);
     this.#release();
   }
 

@@ -17,6 +17,9 @@ const TIMEOUT_MS = 5000;
 /** An unknown key id fetches the keys again, but at most this often. */
 const COOLDOWN_MS = 30_000;
 const CACHE_MS = 600_000;
+/** A verified token is not verified again within this time. */
+const VERIFIED_MS = 60_000;
+const VERIFIED_MAX = 10_000;
 
 /** Algorithms whose verifying key is public; a shared secret must not be in a JWKS. */
 const ALGORITHMS = [
@@ -30,6 +33,9 @@ export class OutsideAuth implements SessionSource {
   readonly #keys: JWTVerifyGetKey;
   readonly #log: Log;
   readonly #plan: Plan;
+  /** By token; forgotten together. */
+  readonly #verified = new Map<string, TokenClaims>();
+  #forgetAtMs = 0;
 
   /** `plan`: of new users. */
   constructor({ jwksUrl, issuer }: OutsideAuthConfig, store: ControlStore, log: Log, plan: Plan) {
@@ -59,7 +65,21 @@ export class OutsideAuth implements SessionSource {
     return true;
   }
 
+  /** Of a token that was verified before within the turn, as `readOwnToken`; it may have ended. */
   async #read(accessToken: string): Promise<TokenClaims | null> {
+    const nowMs = Date.now();
+    if (nowMs >= this.#forgetAtMs || this.#verified.size >= VERIFIED_MAX) {
+      this.#verified.clear();
+      this.#forgetAtMs = nowMs + VERIFIED_MS;
+    }
+    const known = this.#verified.get(accessToken);
+    if (known !== undefined) return known;
+    const claims = await this.#verify(accessToken);
+    if (claims !== null) this.#verified.set(accessToken, claims);
+    return claims;
+  }
+
+  async #verify(accessToken: string): Promise<TokenClaims | null> {
     try {
       const expected = { algorithms: ALGORITHMS, issuer: this.#issuer };
       return await readToken(accessToken, this.#keys, expected);

@@ -178,7 +178,7 @@ export class SignIn implements SessionSource {
   }
 
   async personOf(accessToken: string): Promise<Person | null> {
-    const claims = await readOwnToken(this.#key, accessToken);
+    const claims = readOwnToken(this.#key, accessToken, Date.now());
     if (claims === null) return null;
     const session = this.#live(claims);
     if (session === undefined) return null;
@@ -200,7 +200,7 @@ export class SignIn implements SessionSource {
   }
 
   async #sessionOf(accessToken: string): Promise<Session> {
-    const claims = await readOwnToken(this.#key, accessToken);
+    const claims = readOwnToken(this.#key, accessToken, Date.now());
     if (claims === null) throw new AuthError('bad_jwt');
     const session = this.#live(claims);
     if (session === undefined) throw new AuthError('session_not_found');

@@ -2,7 +2,7 @@
  * The key that signs access tokens, at DATA_DIR/auth-key.json, readable by its owner only. Created
  * at the first start; losing it costs every session one refresh. Rule I31 (api/RULES.md).
  */
-import { generateKeyPairSync } from 'node:crypto';
+import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type CryptoKey, calculateJwkThumbprint, importJWK, type JWK } from 'jose';
@@ -16,7 +16,7 @@ export const SIGNING_ALGORITHM = 'ES256';
 export type SigningKey = {
   kid: string;
   privateKey: CryptoKey;
-  publicKey: CryptoKey;
+  publicKey: KeyObject;
   /** The public key, for verifying. RFC 7518, section 6.2. */
   publicJwk: JWK;
 };
@@ -49,7 +49,7 @@ export async function ensureSigningKey(
     return {
       kid,
       privateKey: (await importJWK({ ...point, d: d! }, SIGNING_ALGORITHM)) as CryptoKey,
-      publicKey: (await importJWK(publicJwk, SIGNING_ALGORITHM)) as CryptoKey,
+      publicKey: createPublicKey({ key: point, format: 'jwk' }),
       publicJwk,
     };
   } catch {

@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
 import { type CryptoKey, exportJWK, generateKeyPair, SignJWT } from 'jose';
+import { OutsideAuth } from '../../api/identity/outside-auth.ts';
 import { newUser } from '../../api/identity/users.ts';
 import { type Answer, type Api, startApi } from './support.ts';
 
@@ -21,6 +22,8 @@ type Outside = {
     key?: CryptoKey | Uint8Array,
   ): Promise<string>;
   keysWith(token: string): Promise<Answer>;
+  /** Another reader of the same tokens. */
+  auth: OutsideAuth;
 };
 
 /** An auth server of another make, ES256, and a Paperbook that trusts it. */
@@ -44,15 +47,13 @@ async function startOutside(
     });
   t.teardown(stop);
   const { port } = server.address() as AddressInfo;
+  const jwksUrl = `http://127.0.0.1:${port}/jwks.json`;
   const api = await startApi(t, {
-    env: {
-      PAPERBOOK_AUTH_JWKS_URL: `http://127.0.0.1:${port}/jwks.json`,
-      PAPERBOOK_AUTH_ISSUER: ISSUER,
-      ...env,
-    },
+    env: { PAPERBOOK_AUTH_JWKS_URL: jwksUrl, PAPERBOOK_AUTH_ISSUER: ISSUER, ...env },
   });
   return {
     api,
+    auth: new OutsideAuth({ jwksUrl, issuer: ISSUER }, api.store, api.deps.log, 'none'),
     fetches: () => count,
     stop,
     privateKey,
@@ -192,4 +193,21 @@ test('I42: while its keys cannot be had, no token is called invalid', async (t) 
   t.is(answer.json.error.code, 'internal_error');
   t.truthy(answer.headers.get('retry-after'));
   t.is(api.log.at(-1)?.level, 'warn');
+});
+
+test('J1, I42: a token that was verified within a minute is known within the turn', async (t) => {
+  const { sign, auth } = await startOutside(t);
+  const token = await sign({ sub: 'ann' });
+  const isKnownWithin = async (asked: string) => {
+    let isKnown = false;
+    const person = auth.personOf(asked).then(() => {
+      isKnown = true;
+    });
+    for (let microtask = 0; microtask < 10; microtask++) await null;
+    const wasKnown = isKnown;
+    await person;
+    return wasKnown;
+  };
+  t.false(await isKnownWithin(token));
+  t.true(await isKnownWithin(token));
 });
