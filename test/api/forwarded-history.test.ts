@@ -5,13 +5,19 @@ import { forwardedHistory } from '../../api/forwarded-history.ts';
 import { type Api, startApi } from './support.ts';
 
 const TOKEN = 'the-servers-own-credential';
-const WITHIN_MS = 400;
+/** Longer than any answer takes, also on a busy machine. */
+const WITHIN_MS = 60_000;
+/** Where nothing is to come. */
+const HANGS_MS = 400;
 
 type Play = (request: IncomingMessage, response: ServerResponse) => void;
 type Service = { play: Play; seen: IncomingMessage[] };
 
 /** A server that asks a history service, and that service, which plays what a test sets. */
-async function start(t: ExecutionContext): Promise<{ api: Api; service: Service }> {
+async function start(
+  t: ExecutionContext,
+  withinMs = WITHIN_MS,
+): Promise<{ api: Api; service: Service }> {
   const service: Service = { play: (_, response) => response.end('{}'), seen: [] };
   const server = createServer((request, response) => {
     service.seen.push(request);
@@ -25,7 +31,7 @@ async function start(t: ExecutionContext): Promise<{ api: Api; service: Service 
   const { port } = server.address() as AddressInfo;
   const log = { info() {}, warn() {}, error() {} };
   const url = `http://127.0.0.1:${port}/base/`;
-  const history = forwardedHistory({ service: { url, token: TOKEN }, log, withinMs: WITHIN_MS });
+  const history = forwardedHistory({ service: { url, token: TOKEN }, log, withinMs });
   return { api: await startApi(t, { history }), service };
 }
 
@@ -97,7 +103,7 @@ test('H21: each status of the service, and what the caller gets', async (t) => {
 });
 
 test('H21: a service that hangs, at once or in the middle, is 503', async (t) => {
-  const { api, service } = await start(t);
+  const { api, service } = await start(t, HANGS_MS);
   service.play = () => {};
   t.is((await ask(api, '/history')).status, 503);
   t.is((await ask(api, '/history/export')).status, 503);

@@ -5,6 +5,8 @@ import type { ExecutionContext } from 'ava';
 /** A socket that sends bytes as they are and waits for what comes back. */
 export class RawConnection {
   text = '';
+  /** How many have come. To look into a long text with each chunk takes far longer than to read it. */
+  bytes = 0;
   isClosed = false;
   readonly #socket: Socket;
   #waiting: (() => void)[] = [];
@@ -13,6 +15,7 @@ export class RawConnection {
     this.#socket = connect(port, '127.0.0.1');
     this.#socket.on('data', (chunk) => {
       this.text += chunk.toString('latin1');
+      this.bytes += chunk.length;
       this.#wake();
     });
     this.#socket.on('error', () => {});
