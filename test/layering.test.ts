@@ -120,7 +120,7 @@ const LAYERS: { layer: string; may: (file: string) => boolean }[] = [
     may: inAny(
       ...['engine/history', 'engine/rules', 'engine/memory', 'engine/format'],
       ...['engine/shard/beside.ts', 'engine/shard/busy.ts', 'engine/shard/log.ts'],
-      ...['engine/shard/waiting-answers.ts', 'engine/log/segment-file.ts'],
+      ...['engine/shard/kept-thread.ts', 'engine/log/segment-file.ts'],
     ),
   },
   {

@@ -3,8 +3,6 @@
  * here. A thread of its own does the work; what it cannot take in time is left out, and shows as a
  * gap. Rules H1 to H4 (api/RULES.md).
  */
-import { setTimeout as sleep } from 'node:timers/promises';
-import { Worker } from 'node:worker_threads';
 import { ByteWriter } from '../format/bytes.ts';
 import { writeMessage } from '../format/codec.ts';
 import { invariant } from '../rules/invariant.ts';
@@ -12,8 +10,8 @@ import type { Tick } from '../rules/messages.ts';
 import type { EpochMs, MarketNumber } from '../rules/units.ts';
 import { moduleBeside } from '../shard/beside.ts';
 import { EngineBusy } from '../shard/busy.ts';
+import { KeptThread } from '../shard/kept-thread.ts';
 import type { Log } from '../shard/log.ts';
-import { WaitingAnswers } from '../shard/waiting-answers.ts';
 import { ChangedTops } from './changed-tops.ts';
 import type { Closings } from './market-watch.ts';
 import type {
@@ -43,9 +41,6 @@ const BATCH_MS = 100;
 const TIME_EVERY_MS = 1000;
 const QUEUE_BYTES_MAX = 32 * 2 ** 20;
 const QUESTIONS_MAX = 64;
-/** A thread that fails is started again after this, and twice as long after each further failure. */
-const RESTART_MS = 1000;
-const RESTART_MAX_MS = 60_000;
 const BUSY = new EngineBusy('the history has as many questions as it takes');
 const DOWN = new EngineBusy('the history is starting');
 
@@ -55,28 +50,34 @@ export class History {
   readonly #options: HistoryOptions;
   readonly #batch = new ByteWriter();
   readonly #tops = new ChangedTops();
-  readonly #waiting = new WaitingAnswers();
+  readonly #thread: KeptThread<ToHistory, FromHistory>;
   readonly #timer: NodeJS.Timeout;
-  #worker: Worker | null = null;
-  #isClosing = false;
   #queuedBytes = 0;
   #hasMissed = false;
   #sentAtMs = 0;
-  #restartMs = RESTART_MS;
-  #problem: string | null = null;
   #closings: Closings = { closings: [], games: new Map() };
   #resolved: readonly MarketNumber[] = [];
 
   constructor(options: HistoryOptions) {
+    const { directory, quoteMaxAgeMs, days, log } = options;
     this.#options = options;
+    this.#thread = new KeptThread({
+      name: 'history',
+      module: moduleBeside(import.meta.url, './worker'),
+      workerData: { directory, quoteMaxAgeMs, days } satisfies RecorderConfig,
+      log,
+      down: DOWN,
+      take: (message) => this.#take(message),
+      started: () => this.#started(),
+    });
     this.#timer = setInterval(() => this.#sendInTime(), BATCH_MS);
     this.#timer.unref();
-    this.#start();
+    this.#thread.start();
   }
 
   /** What is wrong, on one line; null: nothing. */
   problem(): string | null {
-    return this.#problem;
+    return this.#thread.problem;
   }
 
   /** A venue's tick. Never waits, never fails. */
@@ -90,13 +91,13 @@ export class History {
   /** When markets close, and which of them a game voids, as the catalog has it now. */
   setClosings(closings: Closings): void {
     this.#closings = closings;
-    this.#post({ kind: 'closings', closings });
+    this.#thread.post({ kind: 'closings', closings });
   }
 
   /** Markets that had their result before this start. */
   setResolved(markets: readonly MarketNumber[]): void {
     this.#resolved = markets;
-    this.#post({ kind: 'resolved', markets });
+    this.#thread.post({ kind: 'resolved', markets });
   }
 
   /** Rejects with `EngineBusy` while it cannot be asked, and with what is wrong with its data. */
@@ -115,7 +116,7 @@ export class History {
   }
 
   #askUnlessBusy<A extends Answer>(messageOf: (id: number) => ToHistory): Promise<A> {
-    if (this.#waiting.size >= QUESTIONS_MAX) return Promise.reject(BUSY);
+    if (this.#thread.waiting >= QUESTIONS_MAX) return Promise.reject(BUSY);
     return this.#ask(messageOf);
   }
 
@@ -127,21 +128,15 @@ export class History {
   /** `A`: what the thread answers this kind of message with. */
   #ask<A extends Answer>(messageOf: (id: number) => ToHistory): Promise<A> {
     // A thread that is still opening its files answers once it has.
-    if (this.#worker === null || this.#isClosing) return Promise.reject(DOWN);
-    this.#send();
-    return this.#waiting.ask<A>((id) => this.#post(messageOf(id)));
+    if (this.#thread.isUp) this.#send();
+    return this.#thread.ask<A>(messageOf);
   }
 
   /** What was passed is on disk on return. */
   async close(): Promise<void> {
     this.#send();
-    this.#isClosing = true;
     clearInterval(this.#timer);
-    const worker = this.#worker;
-    if (worker === null) return;
-    const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
-    this.#post({ kind: 'close' });
-    await ended;
+    await this.#thread.close({ kind: 'close' });
   }
 
   #sendInTime(): void {
@@ -153,13 +148,13 @@ export class History {
     const { queueBytesMax = QUEUE_BYTES_MAX, nowMs } = this.#options;
     const { length } = this.#batch;
     const isFull = this.#queuedBytes + length > queueBytesMax;
-    if (this.#worker === null || isFull) this.#miss(length);
+    if (!this.#thread.isUp || isFull) this.#miss(length);
     else {
-      if (this.#hasMissed) this.#post({ kind: 'missed' });
+      if (this.#hasMissed) this.#thread.post({ kind: 'missed' });
       this.#hasMissed = false;
       const bytes = new Uint8Array(this.#batch.view(0, length));
       this.#queuedBytes += length;
-      this.#post({ kind: 'ticks', bytes, nowMs: nowMs() }, [bytes.buffer]);
+      this.#thread.post({ kind: 'ticks', bytes, nowMs: nowMs() }, [bytes.buffer]);
     }
     this.#sentAtMs = performance.now();
     this.#batch.begin();
@@ -168,70 +163,38 @@ export class History {
   #miss(bytes: number): void {
     if (bytes === 0) return;
     this.#tops.forget();
-    if (!this.#hasMissed && this.#worker !== null) {
+    if (!this.#hasMissed && this.#thread.isUp) {
       this.#options.log.error({ queuedBytes: this.#queuedBytes }, 'the history has fallen behind');
     }
     this.#hasMissed = true;
   }
 
-  #post(message: ToHistory, moved: ArrayBuffer[] = []): void {
-    this.#worker?.postMessage(message, moved);
-  }
-
-  #start(): void {
-    const { directory, quoteMaxAgeMs, days } = this.#options;
-    const worker = new Worker(moduleBeside(import.meta.url, './worker'), {
-      workerData: { directory, quoteMaxAgeMs, days } satisfies RecorderConfig,
-    });
-    this.#worker = worker;
+  #started(): void {
+    this.#queuedBytes = 0;
     this.#tops.forget();
-    worker.on('message', (message: FromHistory) => this.#take(message));
-    worker.on('error', (error) => this.#failed(error));
-    worker.on('exit', () => this.#ended());
-    this.#post({ kind: 'closings', closings: this.#closings });
-    this.#post({ kind: 'resolved', markets: this.#resolved });
+    this.#thread.post({ kind: 'closings', closings: this.#closings });
+    this.#thread.post({ kind: 'resolved', markets: this.#resolved });
   }
 
   #take(message: FromHistory): void {
     switch (message.kind) {
       case 'opened':
-        this.#problem = null;
-        return;
+        return this.#thread.opened();
       case 'taken':
         this.#queuedBytes -= message.bytes;
-        this.#restartMs = RESTART_MS;
         invariant(this.#queuedBytes >= 0, 'the history took more than was sent');
         return;
       case 'answer':
-        return this.#waiting.resolve(message.id, message.answer);
+        return this.#thread.answered(message.id, message.answer);
       case 'failed': {
         const { id, message: problem } = message;
         this.#options.log.error({ error: problem }, 'the history cannot answer');
-        return this.#waiting.reject(id, new Error(problem));
+        return this.#thread.refused(id, new Error(problem));
       }
       case 'closed':
         return;
       default:
         message satisfies never;
     }
-  }
-
-  #failed(error: unknown): void {
-    this.#problem = `history: ${(error as Error).message}`;
-    this.#options.log.error({ err: error }, 'the history has failed, and starts again');
-  }
-
-  #ended(): void {
-    this.#worker = null;
-    this.#queuedBytes = 0;
-    this.#waiting.rejectAll(DOWN);
-    if (!this.#isClosing) void this.#restart();
-  }
-
-  async #restart(): Promise<void> {
-    const waitMs = this.#restartMs;
-    this.#restartMs = Math.min(2 * waitMs, RESTART_MAX_MS);
-    await sleep(waitMs, undefined, { ref: false });
-    if (!this.#isClosing) this.#start();
   }
 }

@@ -3,7 +3,6 @@
  * (engine/RULES.md).
  */
 import { Worker } from 'node:worker_threads';
-import { invariant } from '../rules/invariant.ts';
 import type { Uuid } from '../rules/units.ts';
 import type { AccountEvent } from './account-events.ts';
 import { moduleBeside } from './beside.ts';
@@ -12,9 +11,9 @@ import type { EventAnswer, EventQuestion } from './event-reader.ts';
 import type { EventsData } from './events-thread.ts';
 import type { Log } from './log.ts';
 import { shardOfAccount } from './shard-of.ts';
+import { WaitingAnswers } from './waiting-answers.ts';
 
 type Options = { dataDir: string; shards: number; log: Log };
-type Asked = { resolve(answer: Page | Watched): void; reject(error: Error): void };
 type Page = { events: AccountEvent[]; last: number };
 /** Null: there are more events than were asked for, or the log is shorter. */
 type Watched = { events: AccountEvent[] | null; last: number };
@@ -28,8 +27,7 @@ const BYTES_MAX = 128 * 2 ** 20;
 export class AccountEventSource {
   readonly #options: Options;
   #thread: Worker | null = null;
-  readonly #asked = new Map<number, Asked>();
-  #ids = 0;
+  readonly #waiting = new WaitingAnswers();
   #onNews: OnNews = () => {};
   #onLost: () => void = () => {};
   #isClosed = false;
@@ -50,14 +48,8 @@ export class AccountEventSource {
    */
   page(account: Uuid, after: number, limit: number): Promise<Page> {
     const bounds = { after, upTo: Number.POSITIVE_INFINITY, limit, bytesMax: BYTES_MAX };
-    const page = this.#ask((id) => ({
-      kind: 'page',
-      id,
-      shard: this.#shardOf(account),
-      account,
-      bounds,
-    }));
-    return page as Promise<Page>;
+    const shard = this.#shardOf(account);
+    return this.#ask<Page>((id) => ({ kind: 'page', id, shard, account, bounds }));
   }
 
   /**
@@ -71,7 +63,14 @@ export class AccountEventSource {
   ): Promise<Watched> {
     const within = bounds === null ? null : { ...bounds, bytesMax: BYTES_MAX };
     const shard = this.#shardOf(account);
-    return this.#ask((id) => ({ kind: 'watch', id, shard, account, from, bounds: within }));
+    return this.#ask<Watched>((id) => ({
+      kind: 'watch',
+      id,
+      shard,
+      account,
+      from,
+      bounds: within,
+    }));
   }
 
   unwatch(account: Uuid): void {
@@ -89,16 +88,11 @@ export class AccountEventSource {
     return shardOfAccount(account, this.#options.shards);
   }
 
-  #ask(question: (id: number) => EventQuestion): Promise<Page | Watched> {
+  #ask<A>(question: (id: number) => EventQuestion): Promise<A> {
     if (this.#isClosed) return Promise.reject(new EngineBusy('the engine is stopping'));
     this.#thread ??= this.#start();
     const thread = this.#thread;
-    this.#ids++;
-    const id = this.#ids;
-    return new Promise((resolve, reject) => {
-      this.#asked.set(id, { resolve, reject });
-      thread.postMessage(question(id));
-    });
+    return this.#waiting.ask<A>((id) => thread.postMessage(question(id)));
   }
 
   #start(): Worker {
@@ -119,16 +113,11 @@ export class AccountEventSource {
 
   #take(answer: EventAnswer): void {
     if (answer.kind === 'news') return this.#onNews(answer.account, answer.events);
-    const asked = this.#asked.get(answer.id);
-    invariant(asked !== undefined, 'the thread of events answers what it was not asked');
-    this.#asked.delete(answer.id);
-    asked.resolve(answer);
+    this.#waiting.resolve(answer.id, answer);
   }
 
   #end(reason: string): void {
     this.#thread = null;
-    const busy = new EngineBusy(reason);
-    for (const { reject } of this.#asked.values()) reject(busy);
-    this.#asked.clear();
+    this.#waiting.rejectAll(new EngineBusy(reason));
   }
 }

@@ -1,14 +1,13 @@
 /**
- * How often the thread of one shard has failed in a row, and how long its next start waits. A start
- * counts as good only once it has lasted. The message that failed a shard may come again from a
- * feed or a caller, and a shard that fails at it each time must not look healthy. Rule D10
- * (engine/RULES.md).
+ * How often a thread has failed in a row, and how long its next start waits. A start counts as good
+ * only once it has lasted. What failed a thread may come again, from a feed, a caller or the disk,
+ * and one that fails at it each time must not look healthy. Rule D10 (engine/RULES.md).
  */
 import type { EpochMs } from '../rules/units.ts';
 
 const DELAY_MS = 250;
 const DELAY_MAX_MS = 10_000;
-/** A shard that has been open for this long counts as repaired. */
+/** A thread that has been open for this long counts as repaired. */
 const LASTED_MS = 60_000;
 
 /** When its thread ended or did not start, on the machine's clock, and why. */
