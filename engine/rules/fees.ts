@@ -2,10 +2,10 @@
  * What venues charge for a trade: dated tables, and the arithmetic of each venue. Paper trades pay
  * no fee; these say what a trade would have paid. Rules F20 to F27 (feeds/FORMATS.md).
  *
- * All of it is exact: rates are decimal texts, products are whole numbers (BigInt) over a power of
- * ten, and each is rounded once, at the step at which the venue rounds. Amounts are in millionths
- * of a dollar.
+ * All of it is exact: rates are decimal texts, products are whole numbers over a power of ten, and
+ * each is rounded once, at the step at which the venue rounds. Amounts are in millionths of a dollar.
  */
+import { type Exact, type Micros, rounded, sum } from './exact.ts';
 import { invariant } from './invariant.ts';
 import {
   type Cents,
@@ -13,12 +13,8 @@ import {
   type EpochMs,
   instantOf,
   type PriceCents,
-  type Tagged,
   type Venue,
 } from './units.ts';
-
-/** Money in millionths of a dollar, a safe integer; a negative amount is paid to the trader. */
-export type Micros = Tagged<number, 'Micros'>;
 
 /** The venue whose formula and rounding apply. */
 export const FEE_SCHEDULES = ['kalshi', 'polymarket_us', 'polymarket'] as const;
@@ -49,10 +45,6 @@ export type VenueFill = {
   role: 'taker' | 'maker';
 };
 
-/** A whole number over a power of ten. */
-type Exact = { units: bigint; decimals: number };
-
-const MICRO_DECIMALS = 6;
 const CENT_MICROS = 10_000;
 
 /** Contracts times rate times (p(1-p))^exponent, in dollars, before any rounding. Rule F21. */
@@ -67,45 +59,46 @@ function exactFee(entry: FeeEntry, { priceE4, contractsE2, role }: VenueFill): E
   );
   const rate = parseRate(role === 'taker' ? entry.taker : entry.maker);
   const multiplier = parseRate(entry.multiplier);
-  const spread = BigInt(priceE4) * BigInt(10_000 - priceE4);
-  const units =
-    BigInt(contractsE2) * rate.units * multiplier.units * spread ** BigInt(entry.exponent);
-  return { units, decimals: 2 + rate.decimals + multiplier.decimals + 8 * entry.exponent };
+  const decimals = 2 + rate.decimals + multiplier.decimals + 8 * entry.exponent;
+  const spread = priceE4 * (10_000 - priceE4);
+  // Never -0.
+  const units = contractsE2 * rate.units * multiplier.units * spread ** entry.exponent + 0;
+  // A product that is safe was exact all the way.
+  if (Number.isSafeInteger(units)) return { units, decimals };
+  const rates = BigInt(rate.units) * BigInt(multiplier.units);
+  return {
+    units: BigInt(contractsE2) * rates * BigInt(spread) ** BigInt(entry.exponent),
+    decimals,
+  };
 }
 
 /** A rate: at most six digits before the point and eight behind it. */
 export const RATE = /^(-?)(\d{1,6})(?:\.(\d{1,8}))?$/;
 
-function parseRate(text: string): Exact {
+type Rate = { units: number; decimals: number };
+
+/** Tables have few texts, and each is read again and again. */
+function remembered<T>(read: (text: string) => T): (text: string) => T {
+  const known = new Map<string, T>();
+  return (text) => {
+    const value = known.get(text) ?? read(text);
+    if (known.size >= TEXTS_MAX) known.clear();
+    known.set(text, value);
+    return value;
+  };
+}
+
+const TEXTS_MAX = 1000;
+
+const parseRate = remembered((text): Rate => {
   const match = RATE.exec(text);
   invariant(match !== null, 'a rate in a fee table is malformed');
   const [, sign, whole, fraction = ''] = match;
-  const units = BigInt(`${whole}${fraction}`);
-  return { units: sign === '-' ? -units : units, decimals: fraction.length };
-}
+  const units = Number(`${whole}${fraction}`);
+  return { units: sign === '-' ? 0 - units : units, decimals: fraction.length };
+});
 
-type Rounding = 'up' | 'down' | 'half_even';
-
-/**
- * Rounds to a multiple of 10^-`decimals` dollars, which is coarser than the exact value; `down` is
- * towards minus infinity.
- */
-function rounded({ units, decimals: from }: Exact, decimals: number, rounding: Rounding): Micros {
-  const toMicros = 10n ** BigInt(MICRO_DECIMALS - decimals);
-  const step = 10n ** BigInt(from - decimals);
-  const rest = ((units % step) + step) % step;
-  const floor = (units - rest) / step;
-  const twice = rest * 2n;
-  const isUp =
-    rounding === 'up' ? rest > 0n : twice > step || (twice === step && floor % 2n !== 0n);
-  return safe((rounding !== 'down' && isUp ? floor + 1n : floor) * toMicros);
-}
-
-function safe(micros: bigint): Micros {
-  const value = Number(micros);
-  invariant(Number.isSafeInteger(value), 'a fee too large to count');
-  return value;
-}
+const instantOfText = remembered((text) => instantOf(text)!);
 
 /**
  * Kalshi: up to a millionth of a dollar a fill. Rule F22; Kalshi's fee schedule of 2026-07-07 and
@@ -136,7 +129,8 @@ export function kalshiFillFee(
   invariant(stepMicros > 0, 'the step of a balance is not above zero');
   invariant(carry.micros >= 0, 'the rounding fees of an order are below zero');
   const trade = kalshiTradeFee(entry, fill);
-  const value = safe(BigInt(fill.priceE4) * BigInt(fill.contractsE2));
+  const value = fill.priceE4 * fill.contractsE2;
+  invariant(Number.isSafeInteger(value), 'a fill too large to count');
   const change = (side === 'sell' ? value : -value) - trade;
   const rounding = ((change % stepMicros) + stepMicros) % stepMicros;
   carry.micros += rounding;
@@ -168,12 +162,6 @@ export function polymarketUsFees(entry: FeeEntry, fills: readonly VenueFill[]): 
   });
 }
 
-function sum(a: Exact, b: Exact): Exact {
-  const decimals = Math.max(a.decimals, b.decimals);
-  const scaled = (one: Exact) => one.units * 10n ** BigInt(decimals - one.decimals);
-  return { units: scaled(a) + scaled(b), decimals };
-}
-
 /**
  * Polymarket: takers alone, down to a hundred-thousandth of a dollar. Rule F25; the page "Fees" of
  * docs.polymarket.com as of 2026-09: five decimals, and less than 0.00001 is nothing.
@@ -194,7 +182,7 @@ export function feeEntryFor(
   let best: FeeEntry | null = null;
   let bestFromMs = 0;
   for (const entry of table) {
-    const fromMs = instantOf(entry.from)!;
+    const fromMs = instantOfText(entry.from);
     if (entry.venue !== venue || fromMs > atMs || !names(entry.series, venueMarketId)) continue;
     const closer = (entry.series ?? '').length - (best?.series ?? '').length;
     if (best !== null && (closer < 0 || (closer === 0 && fromMs < bestFromMs))) continue;
@@ -202,6 +190,14 @@ export function feeEntryFor(
     bestFromMs = fromMs;
   }
   return best;
+}
+
+/** The lines of a table that name a market, at any moment: all that `feeEntryFor` looks at. */
+export function feeEntriesOf(
+  table: readonly FeeEntry[],
+  { venue, venueMarketId }: Omit<FeeQuestion, 'atMs'>,
+): FeeEntry[] {
+  return table.filter((entry) => entry.venue === venue && names(entry.series, venueMarketId));
 }
 
 export type FeeQuestion = { venue: Venue; venueMarketId: string; atMs: EpochMs };

@@ -3,6 +3,7 @@
  * its answers. Rules D10, Y1 (engine/RULES.md).
  */
 import { Worker } from 'node:worker_threads';
+import { invariant } from '../rules/invariant.ts';
 import type { EngineBusy } from './busy.ts';
 import type { Log } from './log.ts';
 import { Restarts } from './restarts.ts';
@@ -37,6 +38,7 @@ export class KeptThread<To extends { kind: string }, From> {
   }
 
   start(): void {
+    invariant(this.#worker === null, 'a thread is started beside another');
     const { module, workerData, take, started } = this.#options;
     const worker = new Worker(module, { workerData });
     this.#worker = worker;

@@ -243,3 +243,53 @@ test('F21: rates are decimal texts, and fees stay exact for a billion contracts'
     t.is(kalshiTradeFee(KALSHI, free), 0);
   }
 });
+
+/** The exact fee in dollars as a fraction, by whole numbers of any size. */
+function exactly(entry: FeeEntry, { priceE4, contractsE2 }: VenueFill) {
+  const [rate, multiplier] = [entry.taker, entry.multiplier].map((text) => {
+    const [whole = '', fraction = ''] = text.split('.');
+    return { units: BigInt(whole + fraction), decimals: fraction.length };
+  });
+  const spread = BigInt(priceE4) * BigInt(10_000 - priceE4);
+  const units =
+    BigInt(contractsE2) * rate!.units * multiplier!.units * spread ** BigInt(entry.exponent);
+  return {
+    units,
+    per: 10n ** BigInt(2 + rate!.decimals + multiplier!.decimals + 8 * entry.exponent),
+  };
+}
+
+const floorOf = (a: bigint, b: bigint) => a / b - (a % b < 0n ? 1n : 0n);
+
+test('F21, F22, F24, F25: a fee is rounded from its exact value, however large its numbers are', (t) => {
+  const digits = (most: number) => fc.integer({ min: 1, max: most }).map(String);
+  const rate = fc
+    .tuple(fc.constantFrom('', '-'), digits(9), digits(99_999_999))
+    .map(([sign, whole, fraction]) => `${sign}${whole.slice(0, 1)}.${fraction}`);
+  const terms = fc.record({
+    taker: fc.oneof(rate, fc.constantFrom('0', '-0', '0.07', '0.0695', '-0.0125')),
+    multiplier: fc.oneof(digits(99), fc.constantFrom('1', '0.5')),
+    exponent: fc.integer({ min: 1, max: 4 }),
+    priceE4: fc.integer({ min: 0, max: 10_000 }),
+    contractsE2: fc.oneof(fc.integer({ min: 0, max: 5000 }), fc.integer({ min: 0, max: 1e8 })),
+  });
+  fc.assert(
+    fc.property(terms, ({ priceE4, contractsE2, ...over }) => {
+      const entry = { ...KALSHI, ...over };
+      const one: VenueFill = { priceE4, contractsE2, role: 'taker' };
+      const { units, per } = exactly(entry, one);
+      t.is(kalshiTradeFee(entry, one), Number(-floorOf(-units * 1_000_000n, per)));
+      t.is(polymarketFee(entry, one), 10 * Number(floorOf(units * 100_000n, per)));
+      // Half to even: twice the cents, rounded down, tell which half it is in.
+      const cents = floorOf(units * 100n, per);
+      const rest = units * 100n - cents * per;
+      const isUp = 2n * rest > per || (2n * rest === per && cents % 2n !== 0n);
+      const half = Number(isUp ? cents + 1n : cents) * 10_000;
+      t.is(
+        polymarketUsFees({ ...entry, maker: entry.taker }, [{ ...one, role: 'maker' }])[0],
+        half,
+      );
+    }),
+    { numRuns: 500 },
+  );
+});
