@@ -67,20 +67,19 @@ const pointOf = (minute: number, netWorthDollars: number, run = 1) => ({
 });
 
 test('one run is one line, and its course a sentence', (t) => {
-  const points = [pointOf(0, 100_000), pointOf(1, 99_950.4), pointOf(2, 100_020.2)];
+  const worths = [100_000, 99_950.4, 100_120, 100_020.2];
+  const points = worths.map((dollars, minute) => pointOf(minute, dollars));
   const { timesMs, lines, runs, summary } = equityCurve({ points, run: 1 }, '7d');
   t.deepEqual(
     timesMs,
     points.map(({ at }) => Date.parse(at)),
   );
-  t.deepEqual(lines, [
-    { name: 'Net worth', color: 'accent', values: [100_000, 99_950.4, 100_020.2] },
-  ]);
+  t.deepEqual(lines, [{ name: 'Net worth', color: 'accent', values: worths }]);
   t.deepEqual(runs, []);
   t.is(
     summary,
     'Net worth went from $100,000.00 to $100,020.20 (+$20.20) in the last 7 days. ' +
-      'Lowest $99,950.40, highest $100,020.20.',
+      'Lowest $99,950.40, highest $100,120.00.',
   );
 });
 
