@@ -2,9 +2,9 @@
  * An index of instruments by the words of their texts. It finds exact words, beginnings of words,
  * and words with one typo. Rule A47 (api/RULES.md).
  */
-import SearchableMap from 'minisearch/SearchableMap';
 import type { InstrumentEntry } from './catalog-view.ts';
-import { MatchScores, NOT_IN_LABEL, PLACE_BITS } from './match-scores.ts';
+import { MatchScores, NOT_IN_LABEL } from './match-scores.ts';
+import { WordPlaces } from './word-places.ts';
 
 /** How well a word of an instrument matches a word of the query, in percent. */
 const EXACT = 100;
@@ -27,10 +27,10 @@ type Match = { places: readonly number[]; percent: number };
 
 export class InstrumentIndex {
   readonly #entries: InstrumentEntry[] = [];
-  /** The places of every word, as `MatchScores` reads them. */
-  readonly #places = new Map<string, number[]>();
-  /** The same as a tree, for beginnings and typos. A lookup in the map costs a tenth. */
-  readonly #tree = new SearchableMap<number[]>();
+  /** Of texts that are always shown. */
+  readonly #own = new WordPlaces();
+  /** Of the venues' titles. */
+  readonly #titles = new WordPlaces();
   readonly #scores = new MatchScores();
 
   get size(): number {
@@ -41,19 +41,26 @@ export class InstrumentIndex {
   add(entry: InstrumentEntry): void {
     const position = this.#entries.push(entry) - 1;
     for (const [place, word] of wordsOf(entry.instrument.label).entries()) {
-      this.#addPlace(word, position, Math.min(place, NOT_IN_LABEL));
+      this.#own.add(word, position, Math.min(place, NOT_IN_LABEL));
     }
     for (const word of wordsOf(textBesideLabel(entry))) {
-      this.#addPlace(word, position, NOT_IN_LABEL);
+      this.#own.add(word, position, NOT_IN_LABEL);
     }
+    for (const word of wordsOf(titles(entry))) this.#titles.add(word, position, NOT_IN_LABEL);
   }
 
-  /** The best `limit` matches that pass the filter, best first. */
+  /**
+   * The best `limit` matches that pass the filter, best first.
+   *
+   * @param venueData whether the words of the venues' titles count
+   */
   find(
     query: string,
     limit: number,
+    venueData: boolean,
     isWanted: (entry: InstrumentEntry) => boolean,
   ): InstrumentEntry[] {
+    const searched = venueData ? [this.#own, this.#titles] : [this.#own];
     const scores = this.#scores;
     scores.clear(this.#entries.length);
     const words = new Set(wordsOf(query));
@@ -62,7 +69,7 @@ export class InstrumentIndex {
       letters += word.length;
       scores.nextWord(word.length);
       let left = OTHER_PLACES_MAX / words.size;
-      for (const { places, percent } of this.#matches(word)) {
+      for (const { places, percent } of matches(searched, word)) {
         if (left <= 0) break;
         scores.add(places, percent);
         if (percent < EXACT) left -= places.length;
@@ -72,67 +79,60 @@ export class InstrumentIndex {
       .best(limit, letters * POINTS_MIN, (position) => isWanted(this.#entries[position]!))
       .map((position) => this.#entries[position]!);
   }
+}
 
-  /** Only the first place of a word within an instrument counts. */
-  #addPlace(word: string, position: number, place: number): void {
-    let places = this.#places.get(word);
-    if (places === undefined) {
-      places = [];
-      this.#places.set(word, places);
-      this.#tree.set(word, places);
-    }
-    const last = places.at(-1);
-    if (last !== undefined && last >>> PLACE_BITS === position) return;
-    places.push(position * 2 ** PLACE_BITS + place);
+/** Indexed words that match a word of the query, best first. */
+function* matches(searched: readonly WordPlaces[], word: string): Generator<Match> {
+  let isThere = false;
+  for (const words of searched) {
+    const places = words.of(word);
+    if (places === undefined) continue;
+    isThere = true;
+    yield { places, percent: EXACT };
   }
-
-  /** Indexed words that match a word of the query, best first. */
-  *#matches(word: string): Generator<Match> {
-    const exact = this.#places.get(word);
-    if (exact !== undefined) yield { places: exact, percent: EXACT };
-    yield* this.#beginningWith(word, BEGINNING);
-    const mayBeMisspelt = word.length >= MISSPELT_LENGTH_MIN && !/\p{N}/u.test(word);
-    if (exact !== undefined || !mayBeMisspelt) return;
-    yield* this.#oneTypoFrom(word);
-    yield* this.#beginningAlike(word);
+  yield* beginningWith(searched, word, BEGINNING);
+  const mayBeMisspelt = word.length >= MISSPELT_LENGTH_MIN && !/\p{N}/u.test(word);
+  if (isThere || !mayBeMisspelt) return;
+  for (const words of searched) {
+    for (const places of words.oneTypoFrom(word)) yield { places, percent: TYPO };
   }
+  yield* beginningAlike(searched, word);
+}
 
-  *#beginningWith(letters: string, percent: number): Generator<Match> {
-    for (const places of this.#tree.atPrefix(letters).values()) yield { places, percent };
+function* beginningWith(
+  searched: readonly WordPlaces[],
+  letters: string,
+  percent: number,
+): Generator<Match> {
+  for (const words of searched) {
+    for (const places of words.beginningWith(letters)) yield { places, percent };
   }
+}
 
-  /** One letter added, missing or replaced, or two neighbours swapped. */
-  *#oneTypoFrom(word: string): Generator<Match> {
-    for (const [places] of this.#tree.fuzzyGet(word, 1).values()) yield { places, percent: TYPO };
-    for (let at = 0; at + 1 < word.length; at++) {
-      const swapped = word.slice(0, at) + word[at + 1] + word[at] + word.slice(at + 2);
-      const places = this.#places.get(swapped);
-      if (places !== undefined) yield { places, percent: TYPO };
-    }
-  }
-
-  /** For a misspelt word that is not complete: the words that share most of its first letters. */
-  *#beginningAlike(word: string): Generator<Match> {
-    for (let length = word.length - 1; length >= COMMON_LENGTH_MIN; length--) {
-      const percent = Math.floor((TYPO * length) / word.length);
-      const found = this.#beginningWith(word.slice(0, length), percent);
-      const { done, value } = found.next();
-      if (done === true) continue;
-      yield value;
-      yield* found;
-      return;
-    }
+/** For a misspelt word that is not complete: the words that share most of its first letters. */
+function* beginningAlike(searched: readonly WordPlaces[], word: string): Generator<Match> {
+  for (let length = word.length - 1; length >= COMMON_LENGTH_MIN; length--) {
+    const percent = Math.floor((TYPO * length) / word.length);
+    const found = beginningWith(searched, word.slice(0, length), percent);
+    const { done, value } = found.next();
+    if (done === true) continue;
+    yield value;
+    yield* found;
+    return;
   }
 }
 
 function textBesideLabel({ instrument, game }: InstrumentEntry): string {
-  const { oppositeLabel, yesMeans, league, marketType, subject, slug, listings } = instrument;
+  const { oppositeLabel, yesMeans, league, marketType, subject, slug } = instrument;
   const teams = [subject, game?.game.home, game?.game.away].flatMap((team) => {
     return team == null ? [] : [team.code, team.name];
   });
-  // A winner's are the names of its teams. Rule K29 (feeds/FORMATS.md).
-  const sideLabels = subject === null ? listings.map(({ sideLabel }) => sideLabel) : [];
-  return [oppositeLabel, yesMeans, league, marketType, slug, ...teams, ...sideLabels].join(' ');
+  return [oppositeLabel, yesMeans, league, marketType, slug, ...teams].join(' ');
+}
+
+/** A winner's are the names of its teams. Rule K29 (feeds/FORMATS.md). */
+function titles({ instrument: { subject, listings } }: InstrumentEntry): string {
+  return subject === null ? listings.map(({ sideLabel }) => sideLabel ?? '').join(' ') : '';
 }
 
 function wordsOf(text: string): string[] {

@@ -26,8 +26,15 @@ export class InstrumentSearch {
   /**
    * The best `limit` matches, best first. While a new catalog is indexed: the old index's matches
    * that the new catalog still lists. While the first is indexed: what is indexed so far.
+   *
+   * @param venueData whether the venues' titles are searched, too
    */
-  find(query: string, league: string | undefined, limit: number): InstrumentEntry[] {
+  find(
+    query: string,
+    league: string | undefined,
+    limit: number,
+    venueData: boolean,
+  ): InstrumentEntry[] {
     this.#refresh();
     const index = this.#whole ?? this.#newest;
     const isOld = index !== this.#newest;
@@ -35,7 +42,7 @@ export class InstrumentSearch {
       const isListed = !isOld || this.#catalog.instrument(entry.id) !== undefined;
       return isListed && (league === undefined || entry.instrument.league === league);
     };
-    const found = index.find(query, limit, isWanted);
+    const found = index.find(query, limit, venueData, isWanted);
     return isOld ? found.map(({ id }) => this.#catalog.instrument(id)!) : found;
   }
 

@@ -89,7 +89,8 @@ function searchInstruments(deps: Deps): Route<Caller> {
     query: InstrumentSearchQuery,
     response: InstrumentSearchAnswer,
     run: ({ query }) => {
-      return listText(deps, deps.search.find(query.q, query.league, query.limit), '');
+      const { q, league, limit } = query;
+      return listText(deps, deps.search.find(q, league, limit, deps.switches.venueData), '');
     },
   });
 }

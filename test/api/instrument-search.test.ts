@@ -12,7 +12,7 @@ function searchOver(labels: readonly string[], league = 'nfl') {
   let catalog = catalogOf(labels, league);
   const search = new InstrumentSearch(new CatalogView(() => catalog));
   const found = (query: string, of?: string, limit = LIMIT) =>
-    search.find(query, of, limit).map(({ instrument }) => instrument.label);
+    search.find(query, of, limit, true).map(({ instrument }) => instrument.label);
   const replace = (others: readonly string[]) => {
     catalog = catalogOf(others, league);
   };
@@ -43,7 +43,7 @@ test('A47: a search finds an instrument from its first letter on, as its words a
   }
 });
 
-test('A47, K29: an instrument without a team is found by what its venue calls it', (t) => {
+test('A47, K29: an instrument without a team is found by what its venue calls it, while that is shown', (t) => {
   const { instruments, ...sample } = sampleCatalog();
   const listing = { ...instruments[0]!.listings[0]!, sideLabel: 'Gold price up?' };
   const own = { label: 'gold15m: market 28a0c5a4', gameSlug: null, listings: [listing] };
@@ -53,10 +53,20 @@ test('A47, K29: an instrument without a team is found by what its venue calls it
       games: [],
       instruments: [{ ...instruments[0]!, ...own, subject }],
     };
-    return new InstrumentSearch(new CatalogView(() => catalog)).find('price', undefined, LIMIT);
+    const search = new InstrumentSearch(new CatalogView(() => catalog));
+    return (query: string, venueData: boolean) =>
+      search.find(query, undefined, LIMIT, venueData).length;
   };
-  t.is(searchIn(null).length, 1);
-  t.is(searchIn({ code: 'AU', name: 'Gold' }).length, 0);
+  const found = searchIn(null);
+  // The word, its beginning, a typo, and a beginning with a typo.
+  for (const query of ['price', 'pri', 'pirce', 'prixe', 'pricf', 'price market']) {
+    t.is(found(query, true), 1, query);
+  }
+  for (const query of ['price', 'pri', 'pirce', 'prixe', 'pricf'])
+    t.is(found(query, false), 0, query);
+  t.is(found('market', false), 1, 'its own label is found');
+  t.is(found('goldd', false), 1, 'as if the title were not there');
+  t.is(searchIn({ code: 'AU', name: 'Gold' })('price', true), 0);
 });
 
 test('A47: a misspelt word is found while it is typed', (t) => {

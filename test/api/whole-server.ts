@@ -35,21 +35,16 @@ export type WholeServer = {
   signIn(user: Pick<User, 'id' | 'email'>): Promise<string>;
 };
 
+/** @param catalog its file's text; left out: of one game with four instruments */
 export async function startWhole(
   t: ExecutionContext,
   env: Record<string, string> = {},
+  catalog: string = ownCatalog(),
 ): Promise<WholeServer> {
   const directory = mkdtempSync(path.join(tmpdir(), 'paperbook-whole-'));
   t.teardown(() => rmSync(directory, { recursive: true }));
-  const slugs = Array.from({ length: INSTRUMENTS }, (_, i) => `i${i}`);
   const catalogFile = path.join(directory, 'catalog.json');
-  writeFileSync(
-    catalogFile,
-    catalogOf(
-      [game('g1')],
-      slugs.map((slug) => instrument(slug, 'g1')),
-    ),
-  );
+  writeFileSync(catalogFile, catalog);
   const errors: string[] = [];
   const log: Log = {
     info() {},
@@ -75,4 +70,12 @@ export async function startWhole(
       return signAccessToken(key, 'test', session, email, Date.now());
     },
   };
+}
+
+function ownCatalog(): string {
+  const slugs = Array.from({ length: INSTRUMENTS }, (_, i) => `i${i}`);
+  return catalogOf(
+    [game('g1')],
+    slugs.map((slug) => instrument(slug, 'g1')),
+  );
 }
