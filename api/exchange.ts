@@ -1,8 +1,7 @@
 /**
  * One request of uWebSockets.js and its one answer. The pitfalls of uWebSockets.js stay in here:
  * the request is readable only while its handler first runs, a response must not be used after
- * its abort, body chunks are freed when their callback returns, and an answer is written
- * inside `cork`.
+ * its abort, body chunks are freed when their callback returns, answers are written in `cork`.
  *
  * It buffers what a socket does not accept, without a limit. To keep a caller who never reads
  * from filling the memory, an answer ends once the socket accepted its body; a request before
@@ -189,13 +188,7 @@ export class Exchange {
     else this.#writeRest(body);
   }
 
-  /**
-   * Accepts the handshake: the connection continues as a WebSocket.
-   *
-   * Outside `cork`: when the handler has returned, `cork` of the installed uWebSockets.js takes the
-   * WebSocket for the answered request and may close it (its change 1929 mends that). Then it writes
-   * a line to standard error instead, so callers are known within the handler's turn where possible.
-   */
+  /** Accepts the handshake: behind `cork`, which may close it (uWebSockets.js change 1929). */
   upgrade(upgrade: Upgrade, headers: HeaderLines): void {
     const lines = this.#begin(101, headers);
     if (lines === null) return;

@@ -71,18 +71,7 @@ export function Chart({
         style={{ height: `${heightPx}px` }}
       />
       <figcaption>
-        <ul class="chart-key">
-          {series.map(({ name, color }) => (
-            <li key={name} class={`key-${color}`}>
-              {name}
-            </li>
-          ))}
-          {shadeKey.map(({ color, text }) => (
-            <li key={text} class={`key-${color} is-shade`}>
-              {text}
-            </li>
-          ))}
-        </ul>
+        <ChartKey series={series} shadeKey={shadeKey} />
         {/* What one asks for is read aloud, and not each price that comes. */}
         <p class="chart-values">
           <span aria-live="polite">{values}</span>
@@ -90,6 +79,23 @@ export function Chart({
         </p>
       </figcaption>
     </figure>
+  );
+}
+
+function ChartKey({ series, shadeKey }: Required<Pick<Props, 'series' | 'shadeKey'>>) {
+  return (
+    <ul class="chart-key">
+      {series.map(({ name, color }) => (
+        <li key={name} class={`key-${color}`}>
+          {name}
+        </li>
+      ))}
+      {shadeKey.map(({ color, text }) => (
+        <li key={text} class={`key-${color} is-shade`}>
+          {text}
+        </li>
+      ))}
+    </ul>
   );
 }
 
