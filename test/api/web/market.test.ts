@@ -68,6 +68,8 @@ test.serial(
     await page.getByRole('radio', { name: '1h' }).check();
     await page.waitForURL(/chart=mid&interval=1h|interval=1h&chart=mid/);
     await page.getByRole('table', { name: /^Displayed levels of Venue A$/ }).waitFor();
+    // The account is known: what happens from now on comes as an event.
+    await holdings(page).getByText('No position in this market.').waitFor();
 
     const preview = ticket(page).locator('.preview');
     await preview.getByText('Would fill now.').waitFor();
