@@ -6,7 +6,7 @@ import { uuidTimeMs } from '../memory/uuid-words.ts';
 import type { ClosedTrade, OrderOutcome } from '../rules/events.ts';
 import type { PlacedOrder } from '../rules/finished-records.ts';
 import { instrumentSideOf, isLimit, sideOf } from '../rules/flags.ts';
-import { tradeIdOf } from '../rules/ids.ts';
+import { isTradeOf } from '../rules/ids.ts';
 import { invariant } from '../rules/invariant.ts';
 import type { MarketOutcome } from '../rules/messages.ts';
 import { ORDER_TERM_NAMES, TRADE_TERM_NAMES } from '../rules/order-terms.ts';
@@ -103,7 +103,7 @@ export function checkTraded(
   const filled = outcome.filledContracts ?? contracts;
   if (terms.action === 'buy') {
     const isOpenedByIt =
-      tradeIdOf(placed.orderId, uuidTimeMs(tradeId)) === tradeId &&
+      isTradeOf(tradeId, placed.orderId) &&
       trade.contracts === filled &&
       trade.entryPriceCents === outcome.fillPriceCents &&
       trade.venue === outcome.venue &&

@@ -4,13 +4,14 @@
  */
 
 import type { UuidIndex } from '../memory/uuid-index.ts';
+import { uuidTimeMs } from '../memory/uuid-words.ts';
 import { isSell } from '../rules/flags.ts';
 import { costCents, imbalanceCents, payoutRoomCents } from '../rules/ledger.ts';
 import { remainingOf } from '../rules/partial-fills.ts';
 import { ladderOf } from '../rules/pricing.ts';
 import { ordersOn } from '../rules/resting.ts';
 import type { ShardState } from '../rules/state.ts';
-import { type AccountRow, NO_ROW, type PositionRow } from '../rules/units.ts';
+import { type AccountRow, NO_ROW, type PositionRow, type Uuid } from '../rules/units.ts';
 import { auditRows } from './audit-rows.ts';
 import { Problems } from './problems.ts';
 
@@ -100,8 +101,16 @@ function auditAccount(state: ShardState, account: AccountRow, problems: Problems
   }
   let stakeCents = 0;
   let positions = 0;
+  let newer: Uuid | null = null;
   for (const row of state.positionsOfAccount.of(account)) {
     positions++;
+    const id = state.positionIds.idOf(row);
+    const isOfOneMoment = newer !== null && uuidTimeMs(newer) === uuidTimeMs(id);
+    report(
+      !isOfOneMoment || newer! > id,
+      'has trades of one moment in another order than their ids',
+    );
+    newer = id;
     auditPosition(state, row, report);
     stakeCents += state.positions.col.costCents.get(row);
     payable += state.positions.col.contracts.get(row);

@@ -17,6 +17,9 @@ export const ACCOUNT_COLUMNS = {
   lifetimeRealizedCents: 'f64',
   runStartedAtMs: 'f64',
   lastResetAtMs: 'f64',
+  /** When its newest trade opened, and at which place of that moment (T7). */
+  tradeOpenedAtMs: 'f64',
+  tradePlace: 'u32',
   run: 'u32',
   busts: 'u32',
   /** The last run that was counted as a bust. */

@@ -6,6 +6,8 @@ import { type AccountRow, type EpochMs, NO_ROW, START_BALANCE_CENTS } from './un
 
 /** A run is bust below one dollar. */
 const BUST_BELOW_CENTS = 100;
+/** Before every time. */
+const NEVER_MS = -1;
 
 export function openAccount(state: ShardState, event: AccountOpened): void {
   const { accounts } = state;
@@ -29,6 +31,7 @@ function openAccountRow({ accounts }: ShardState, row: AccountRow, atMs: EpochMs
     'adjustedCents',
     'lifetimeRealizedCents',
     'lastResetAtMs',
+    'tradePlace',
     'busts',
     'bustedRun',
     'isPublic',
@@ -36,6 +39,7 @@ function openAccountRow({ accounts }: ShardState, row: AccountRow, atMs: EpochMs
     col[name].set(row, 0);
   }
   accounts.derived.payableContracts.set(row, 0);
+  col.tradeOpenedAtMs.set(row, NEVER_MS);
   col.run.set(row, 1);
 }
 

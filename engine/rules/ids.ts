@@ -11,29 +11,59 @@ export function isUuid(text: string): boolean {
   return /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(text);
 }
 
-/** Writes the `tradeIdOf` of an order row that opens a trade at a moment into a row. */
+/**
+ * The first 26 bits behind the time of an id, without those of its version and variant: ids of one
+ * moment are in the order of these.
+ */
+const PLACE_MAX = 2 ** 26 - 1;
+
+/**
+ * The place of a trade among those of its account that open at one moment: its order's own, but
+ * behind the last one. Rule T7 (engine/RULES.md).
+ *
+ * @param last the place of the last trade that opened at this moment; null: it is the first
+ */
+export function placeOfTrade(from: Ids<OrderRow>, order: OrderRow, last: number | null): number {
+  const own = ((from.word(order, 1) & 0xfff) << 14) | ((from.word(order, 2) >>> 16) & 0x3fff);
+  // Where even the highest place was taken the ids still differ, by what they have of their orders.
+  return last === null || own > last ? own : Math.min(last + 1, PLACE_MAX);
+}
+
+/** Writes the id of the trade that an order opens into a row: `tradeIdOf`, at a place. */
 export function writeTradeId(
   to: WritableIds<PositionRow>,
   row: PositionRow,
   from: Ids<OrderRow>,
   order: OrderRow,
-  openedAtMs: EpochMs,
+  { openedAtMs, place }: { openedAtMs: EpochMs; place: number },
 ): void {
   invariant(openedAtMs >= 0 && openedAtMs < ID_TIME_END_MS, 'the time of an id is out of range');
+  invariant(place >= 0 && place <= PLACE_MAX, 'the place of an id is out of range');
   const w0 = Math.floor(openedAtMs / 0x10000);
   // `%` is far slower on numbers beyond 31 bits.
-  const w1 = ((openedAtMs - w0 * 0x10000) * 0x10000) | (from.word(order, 1) & 0xffff);
-  to.set(row, w0, w1, from.word(order, 2), from.word(order, 3) ^ 1);
+  const w1 = ((openedAtMs - w0 * 0x10000) * 0x10000) | 0x7000 | (place >>> 14);
+  const w2 = (0x8000 | (place & 0x3fff)) * 0x10000 + (from.word(order, 2) & 0xffff);
+  to.set(row, w0, w1, w2, from.word(order, 3) ^ 1);
 }
 
 /**
- * The id of the trade that an order opens at a moment: the order's own random bits, the last one
- * flipped, under the time of opening. Equal input gives equal ids, and trades sort by opening.
+ * The id of the trade that an order opens at a moment, the first one of its account there: the
+ * order's own random bits, the last one flipped, under the time of opening. Equal input gives equal
+ * ids, and trades sort by opening.
  */
 export function tradeIdOf(orderId: Uuid, openedAtMs: EpochMs): Uuid {
   const time = openedAtMs.toString(16).padStart(12, '0');
-  const last = (Number.parseInt(orderId.at(-1)!, 16) ^ 1).toString(16);
-  return `${time.slice(0, 8)}-${time.slice(8)}${orderId.slice(13, UUID_LENGTH - 1)}${last}`;
+  return `${time.slice(0, 8)}-${time.slice(8)}${orderId.slice(13, UUID_LENGTH - 1)}${flipped(orderId)}`;
+}
+
+/** Whether a trade has the last 48 bits of an order, the last one flipped: the order opened it. */
+export function isTradeOf(tradeId: Uuid, orderId: Uuid): boolean {
+  return tradeId.slice(-12) === orderId.slice(-12, -1) + flipped(orderId);
+}
+
+/** The last digit of an order's id with its last bit flipped. */
+function flipped(orderId: Uuid): string {
+  return (Number.parseInt(orderId.at(-1)!, 16) ^ 1).toString(16);
 }
 
 /** Lists that are paged by the id of their last row. */

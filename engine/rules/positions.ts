@@ -5,13 +5,13 @@
 
 import type { OrderFilled, OrderPartFilled } from './events.ts';
 import { positionFlagsOf } from './flags.ts';
-import { writeTradeId } from './ids.ts';
+import { placeOfTrade, writeTradeId } from './ids.ts';
 import { invariant } from './invariant.ts';
 import { costCents } from './ledger.ts';
 import { averagePrice } from './partial-fills.ts';
 import { copyTradeTerms } from './row-terms.ts';
 import type { ShardState } from './state.ts';
-import type { Cents, Contracts, OrderRow, PositionRow } from './units.ts';
+import type { Cents, Contracts, EpochMs, OrderRow, PositionRow } from './units.ts';
 import { NO_ROW, VENUES } from './units.ts';
 
 export function openPosition(
@@ -43,11 +43,22 @@ export function openPosition(
   to.venue.set(row, event.venue);
   to.soldVenue.set(row, 0);
   positions.derived.resting.set(row, NO_ROW);
-  writeTradeId(to.id, row, from.id, order, event.atMs);
+  writeTradeId(to.id, row, from.id, order, nextPlace(state, order, event.atMs));
   state.positionIds.add(row);
   state.positionsOfAccount.add(to.account.get(row), row);
   state.positionsOfMarket.add(to.market.get(row), row);
   return row;
+}
+
+/** Takes the next place of a moment for a trade of the order's account. Rule T7 (engine/RULES.md). */
+function nextPlace({ accounts, orders }: ShardState, order: OrderRow, openedAtMs: EpochMs) {
+  const account = orders.col.account.get(order);
+  const col = accounts.change(account);
+  const last = col.tradeOpenedAtMs.get(account) === openedAtMs ? col.tradePlace.get(account) : null;
+  const place = placeOfTrade(orders.col.id, order, last);
+  col.tradeOpenedAtMs.set(account, openedAtMs);
+  col.tradePlace.set(account, place);
+  return { openedAtMs, place };
 }
 
 /**

@@ -1,7 +1,6 @@
 /** Everything that moves money or ends an order. */
 
 import type { CancelReason } from '../../engine/rules/events.ts';
-import { tradeIdOf } from '../../engine/rules/ids.ts';
 import type { MarketResult, Settled } from '../../engine/rules/messages.ts';
 import { TRADE_TERM_NAMES } from '../../engine/rules/order-terms.ts';
 import type {
@@ -54,6 +53,7 @@ export function openedAccount(state: ModelState, id: Uuid): ModelAccount {
       runStartedAtMs: state.nowMs,
       busts: 0,
       bustCountedInRun: false,
+      lastTrade: null,
       keys: new Map(),
     };
     state.accounts.set(id, account);
@@ -156,9 +156,39 @@ function stopResting(state: ModelState, order: ModelOrder): void {
   state.resting = state.resting.filter((other) => other !== order);
 }
 
+/**
+ * The order's id with the time of opening and another last bit; behind the trade that its account
+ * opened last at that moment: where it is not, that one's 26 bits behind its time count up.
+ */
+function tradeId(state: ModelState, order: ModelOrder): Uuid {
+  const time = state.nowMs.toString(16).padStart(12, '0');
+  const [, , third, fourth, fifth] = order.id.split('-') as [
+    string,
+    string,
+    string,
+    string,
+    string,
+  ];
+  const tail = (BigInt(`0x${fifth}`) ^ 1n).toString(16).padStart(12, '0');
+  const own = placeIn(third, fourth);
+  const account = accountOf(state, order.account);
+  const { lastTrade } = account;
+  const isBehind = lastTrade === null || lastTrade.atMs !== state.nowMs || own > lastTrade.place;
+  const place = isBehind ? own : Math.min(lastTrade.place + 1, 2 ** 26 - 1);
+  account.lastTrade = { atMs: state.nowMs, place };
+  const digits = (value: number) => value.toString(16).padStart(4, '0');
+  const middle = `${digits(0x7000 + Math.floor(place / 2 ** 14))}-${digits(0x8000 + (place % 2 ** 14))}`;
+  return `${time.slice(0, 8)}-${time.slice(8)}-${middle}-${tail}`;
+}
+
+function placeIn(third: string, fourth: string): number {
+  const high = Number.parseInt(third.slice(1), 16);
+  return high * 2 ** 14 + (Number.parseInt(fourth, 16) % 2 ** 14);
+}
+
 function openTrade(state: ModelState, order: ModelOrder): ModelTrade {
   const trade: ModelTrade = {
-    id: tradeIdOf(order.id, state.nowMs),
+    id: tradeId(state, order),
     account: order.account,
     instrumentId: order.instrumentId,
     instrumentSide: order.instrumentSide,

@@ -75,6 +75,8 @@ export type ModelAccount = {
   runStartedAtMs: EpochMs;
   busts: number;
   bustCountedInRun: boolean;
+  /** When its newest trade opened, and the 26 bits behind that in its id. */
+  lastTrade: { atMs: EpochMs; place: number } | null;
   keys: Map<string, { orderId: Uuid; fingerprint: string }>;
 };
 

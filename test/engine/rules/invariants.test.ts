@@ -203,7 +203,7 @@ function fillWith(state: ShardState, over: Partial<Fill>): void {
 
 function writeTradeIdAt(atMs: number): void {
   const ids = { word: () => 0, set() {} };
-  writeTradeId(ids, POSITION, ids, orderRow(0), atMs);
+  writeTradeId(ids, POSITION, ids, orderRow(0), { openedAtMs: atMs, place: 0 });
 }
 
 function place(state: ShardState, over: Partial<OrderPlaced>): void {

@@ -163,3 +163,17 @@ scenarioTest('M31: a reset can be what makes a run bust; the next one can be too
   drain(BOB, 10);
   t.is(scenario.account(BOB).busts, 2);
 });
+
+scenarioTest('M32, M33: an organization’s sandbox never says that it can be reset', (t, create) => {
+  const scenario = create();
+  scenario.quote(WIN, 41, 43);
+  scenario.buy(1);
+  enable(scenario);
+  const portfolio = (organizationSlug: string | null) =>
+    scenario.ask({ kind: 'portfolio', account: ALICE, organizationSlug }).body.account as object;
+  t.like(portfolio(null), { selfResetEnabled: true, resetBlockedBy: null });
+  const none = { selfResetEnabled: false, resetBlockedBy: 'reset_not_enabled', nextResetAt: null };
+  t.like(portfolio('acme'), none);
+  reset(scenario);
+  t.like(portfolio('acme'), none);
+});

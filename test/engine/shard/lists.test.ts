@@ -115,3 +115,39 @@ test('P6: a page looks at a bounded number of rows, and the next goes on behind 
     t.is(pages, 2);
   }
 });
+
+scenarioTest(
+  'T7, P7: trades of one moment are listed by their opening, not their orders',
+  (t, create) => {
+    const scenario = create();
+    scenario.quote(WIN, 60, 63);
+    for (const [contracts, price] of [
+      [1, 30],
+      [2, 50],
+      [3, 40],
+      [4, 20],
+    ] as const) {
+      scenario.limitBuy(price, contracts);
+      scenario.nowMs += 1000;
+    }
+    type Listed = { tradeId: string; contracts: number };
+    const listed = (status: string | null = null) => {
+      const query = { ...PAGE, kind: 'trades', only: ALL, status };
+      return scenario.ask(query as never).body.trades as Listed[];
+    };
+    const contracts = (trades: readonly Listed[]) => trades.map((trade) => trade.contracts);
+    // The highest price comes first.
+    scenario.quote(WIN, 28, 30);
+    t.deepEqual(contracts(listed()), [1, 3, 2]);
+    // Of the same moment, also where the last one is closed again.
+    scenario.sell(listed()[0]!.tradeId);
+    scenario.buy(5);
+    scenario.quote(WIN, 18, 20);
+    scenario.buy(6);
+    t.deepEqual(contracts(listed()), [6, 4, 5, 1, 3, 2]);
+    t.deepEqual(contracts(listed('open')), [6, 4, 5, 3, 2]);
+    scenario.nowMs += 1;
+    scenario.buy(7);
+    t.deepEqual(contracts(listed()), [7, 6, 4, 5, 1, 3, 2]);
+  },
+);
