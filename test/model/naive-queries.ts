@@ -40,8 +40,9 @@ export function portfolio(state: ModelState, query: PortfolioQuery, nowMs: Epoch
   const account = state.accounts.get(query.account);
   const positions = openTradesOf(state, query.account).sort(newestTradeFirst);
   const orders = restingOf(state, query.account).sort(newestOrderFirst);
+  const isPersonal = query.organizationSlug === null;
   return answer({
-    account: account === undefined ? null : accountJson(state, account, nowMs),
+    account: account === undefined ? null : accountJson(state, account, nowMs, isPersonal),
     positions: positions.slice(0, POSITIONS_MAX).map((trade) => positionJson(state, trade, nowMs)),
     positionsCount: positions.length,
     positionsTruncated: positions.length > POSITIONS_MAX,

@@ -153,7 +153,12 @@ function holdingJson(state: ModelState, trade: ModelTrade): Json {
 }
 
 /** Rules M20 to M27 (engine/RULES.md). */
-export function accountJson(state: ModelState, account: ModelAccount, nowMs: EpochMs): Json {
+export function accountJson(
+  state: ModelState,
+  account: ModelAccount,
+  nowMs: EpochMs,
+  isPersonal = true,
+): Json {
   const open = openTradesOf(state, account.id);
   const resting = restingOf(state, account.id);
   const heldCents = sum(resting.map(holdCentsOf));
@@ -174,9 +179,9 @@ export function accountJson(state: ModelState, account: ModelAccount, nowMs: Epo
     startBalanceDollars: dollarsOf(START_BALANCE_CENTS),
     adjustmentsInRunDollars: dollarsOf(account.adjustmentsCents),
     pnlSinceResetDollars: dollarsOf(pnlCents),
-    selfResetEnabled: state.selfReset,
-    resetBlockedBy: block.by,
-    nextResetAt: isoOrNull(block.until),
+    selfResetEnabled: isPersonal && state.selfReset,
+    resetBlockedBy: isPersonal ? block.by : 'reset_not_enabled',
+    nextResetAt: isPersonal ? isoOrNull(block.until) : null,
     lifetimePnlDollars: dollarsOf(account.earlierRunsCents + pnlCents),
     resets: account.resetsAtMs.length,
     busts: account.busts,

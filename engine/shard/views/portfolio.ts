@@ -46,7 +46,9 @@ export function writePortfolio(to: JsonWriter, state: ShardState, query: Portfol
     ? newest(state.positionIds, state.positionsOfAccount.of(account), POSITIONS_MAX)
     : [];
   const start = to.open();
-  to.json(NAMES.account, isOpen ? accountView(state, account, query.atMs) : null);
+  const isPersonal = query.organizationSlug === null;
+  const view = isOpen ? accountView(state, account, { nowMs: query.atMs, isPersonal }) : null;
+  to.json(NAMES.account, view);
   to.list(NAMES.positions, positions, (row) => writePosition(to, state, row, query.atMs));
   to.number(NAMES.positionsCount, positionsCount);
   to.flag(NAMES.positionsTruncated, positionsCount > POSITIONS_MAX);
@@ -61,13 +63,17 @@ export function writePortfolio(to: JsonWriter, state: ShardState, query: Portfol
 /** Points equal net worth, also before the first trade. Rule M22 (engine/RULES.md). */
 export function accountAnswer(state: ShardState, { atMs, account: id }: AccountQuery) {
   const row = state.accountIds.find(id);
-  const account = row === NO_ROW ? null : accountView(state, row, atMs);
+  const account =
+    row === NO_ROW ? null : accountView(state, row, { nowMs: atMs, isPersonal: true });
   const points = account?.netWorthDollars ?? dollarsOf(START_BALANCE_CENTS);
   return { points, account, asOf: isoOf(atMs) };
 }
 
+type Look = { nowMs: EpochMs; isPersonal: boolean };
+
 /** Rules M20 to M27 (engine/RULES.md). */
-function accountView(state: ShardState, account: AccountRow, nowMs: EpochMs) {
+function accountView(state: ShardState, account: AccountRow, look: Look) {
+  const { nowMs } = look;
   const { col } = state.accounts;
   const balanceCents = col.balanceCents.get(account);
   const heldCents = col.heldCents.get(account);
@@ -89,7 +95,7 @@ function accountView(state: ShardState, account: AccountRow, nowMs: EpochMs) {
     startBalanceDollars: dollarsOf(START_BALANCE_CENTS),
     adjustmentsInRunDollars: dollarsOf(adjustedCents),
     pnlSinceResetDollars: dollarsOf(worthCents - START_BALANCE_CENTS - adjustedCents),
-    ...resetFields(state, account, nowMs),
+    ...resetFields(state, account, look),
     lifetimePnlDollars: dollarsOf(lifetimeCents),
     resets: col.run.get(account) - 1,
     busts: col.busts.get(account),
@@ -97,7 +103,15 @@ function accountView(state: ShardState, account: AccountRow, nowMs: EpochMs) {
   };
 }
 
-function resetFields(state: ShardState, account: AccountRow, nowMs: EpochMs) {
+const NO_RESET = {
+  selfResetEnabled: false,
+  resetBlockedBy: 'reset_not_enabled',
+  nextResetAt: null,
+} as const;
+
+/** An organization's sandbox has no reset. Rules M32, M33 (engine/RULES.md). */
+function resetFields(state: ShardState, account: AccountRow, { nowMs, isPersonal }: Look) {
+  if (!isPersonal) return NO_RESET;
   const { resetBlockedBy, nextResetAtMs } = resetView(state, account, nowMs);
   return {
     selfResetEnabled: state.switches.selfReset,
