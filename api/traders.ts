@@ -4,6 +4,7 @@
  */
 import { isUuid } from '../engine/rules/ids.ts';
 import type { MarketNumber, Uuid } from '../engine/rules/units.ts';
+import { EngineBusy } from '../engine/shard/busy.ts';
 import type { Caller } from './access.ts';
 import type { Deps } from './deps.ts';
 import { ApiError, invalidRequest } from './errors.ts';
@@ -22,6 +23,24 @@ export function traderOf({ users }: ControlStore, ref: string): User {
 /** Whether the caller may see what only the owner of an account sees. Rule Y76. */
 export function isOwner({ user, scopes }: Caller, { id }: User): boolean {
   return user.id === id && scopes.includes('portfolio:read');
+}
+
+/** Who goes private is off the boards at the next question. */
+const ASKED_MAX = 3;
+
+/**
+ * A page of a board on which nobody is private any more. It is asked for again where somebody has
+ * gone private since it was made: then not even its cursor names them. Rule Y74.
+ */
+export async function publicPage<Page extends { rows: readonly { trader: Uuid }[] }>(
+  { users }: ControlStore,
+  ask: () => Promise<Page>,
+): Promise<Page> {
+  for (let asked = 0; asked < ASKED_MAX; asked++) {
+    const page = await ask();
+    if (page.rows.every(({ trader }) => users.get(trader)?.private === false)) return page;
+  }
+  throw new EngineBusy('the boards do not have yet who is private');
 }
 
 /** How often the bids of all markets are asked for. Rule Y12 (engine/RULES.md). */

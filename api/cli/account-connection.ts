@@ -61,7 +61,7 @@ export function byKey({ session: file, keyFile, server: wanted }: KeyFlags): Con
   }
   const { server, key } = signedIn(new SessionFile(file));
   if (key !== null) return connectionOf(server, key.token);
-  throw new Error('no key to trade with: run paperbook keys create --trade --use');
+  throw new Error('no key here: run paperbook keys create --use, with --trade to trade');
 }
 
 function keyIn(file: string): string {

@@ -10,6 +10,7 @@ import type { User } from '../identity/users.ts';
 import { keyed, type Route } from '../route.ts';
 import { EvalAnswer, EvalQuery, OwnEvalAnswer, OwnEvalQuery } from '../schemas/records.ts';
 import { EVAL_EXAMPLE, OWN_EVAL_EXAMPLE } from '../schemas/records-examples.ts';
+import { publicPage } from '../traders.ts';
 
 /** More are left out, the oldest first. Rule Y78. */
 const PICKS_MAX = 10_000;
@@ -37,7 +38,8 @@ function ownEvalRoute({ engine, records, fees, switches, history }: Deps): Route
     run: async ({ caller: { user }, query: { window, days } }) => {
       const asked = { trader: user.id, days, nowMs: engine.nowMs(), fees: fees() };
       const scored = await records.ask('scored', asked);
-      scored.sort((a, b) => b.closedAtMs - a.closedAtMs);
+      // Of equal ends the newest opened comes first: the sort leaves them in this order.
+      scored.reverse().sort((a, b) => b.closedAtMs - a.closedAtMs);
       const picks = scored.slice(0, PICKS_MAX);
       const notes = [];
       if (scored.length > PICKS_MAX)
@@ -96,14 +98,12 @@ function evalRoute({ engine, identity, records, fees }: Deps): Route<Caller> {
       after: boardPlace(`${metric}.${window}`, cursor),
     }),
     run: async ({ query: { window, metric, limit, days, after } }) => {
-      const asked = { metric, days, limit, after, nowMs: engine.nowMs(), fees: fees() };
-      const { rows, next, asOfMs } = await records.ask('eval', asked);
-      const shown = rows.flatMap((row) => {
-        const user = identity.users.get(row.trader);
-        return user === undefined || user.private ? [] : evalRow(row, user);
-      });
+      const table = metric === 'pnl' ? fees() : [];
+      const asked = { metric, days, limit, after, nowMs: engine.nowMs(), fees: table };
+      const page = await publicPage(identity, () => records.ask('eval', asked));
+      const { rows, next, asOfMs } = page;
       return JSON.stringify({
-        rows: shown,
+        rows: rows.map((row) => evalRow(row, identity.users.get(row.trader)!)),
         nextCursor: next === null ? null : boardCursor(`${metric}.${window}`, next),
         ...{ window, metric, asOf: isoOf(asOfMs), mode: 'paper' },
       });

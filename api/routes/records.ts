@@ -21,7 +21,7 @@ import {
   TraderRef,
 } from '../schemas/records.ts';
 import { LEADERBOARD_EXAMPLE, PICKS_EXAMPLE, TRADER_EXAMPLE } from '../schemas/records-examples.ts';
-import { isOwner, traderOf, WorthBids } from '../traders.ts';
+import { isOwner, publicPage, traderOf, WorthBids } from '../traders.ts';
 
 export function recordRoutes(deps: Deps): Route<Caller>[] {
   const bids = new WorthBids(deps);
@@ -54,13 +54,10 @@ function leaderboardRoute(deps: Deps, bids: WorthBids): Route<Caller> {
     run: async ({ query: { window, kind, limit, days, after } }) => {
       await bids.refresh();
       const asked = { board: kind, days, limit, after, nowMs: engine.nowMs() };
-      const { rows, next, asOfMs } = await records.ask('leaderboard', asked);
-      const shown = rows.flatMap((row) => {
-        const user = identity.users.get(row.trader);
-        return user === undefined || user.private ? [] : boardRow(row, user);
-      });
+      const page = await publicPage(identity, () => records.ask('leaderboard', asked));
+      const { rows, next, asOfMs } = page;
       return JSON.stringify({
-        rows: shown,
+        rows: rows.map((row) => boardRow(row, identity.users.get(row.trader)!)),
         nextCursor: next === null ? null : boardCursor(`${kind}.${window}`, next),
         ...{ window, kind, asOf: isoOf(asOfMs), mode: 'paper' },
       });
@@ -107,16 +104,23 @@ function traderRoute({ identity, records }: Deps, bids: WorthBids): Route<Caller
     query: NoQuery,
     response: TraderAnswer,
     run: async ({ param }) => {
-      const { id } = traderOf(identity, param);
+      const user = traderOf(identity, param);
+      // At once: how long it takes says nothing of what a private trader has.
+      if (user.private) return traderAnswer(user, null);
+      const { id } = user;
       const open = await bids.of(id);
       const showsEarlier = traderOf(identity, id).showEarlierTrades;
       const record = await records.ask('trader', { trader: id, showsEarlier, ...open });
       // The owner may have hidden meanwhile what was counted.
       const now = traderOf(identity, id);
       const shown = now.showEarlierTrades === showsEarlier ? now : { ...now, private: true };
-      return JSON.stringify({ trader: traderView(shown, record), mode: 'paper' });
+      return traderAnswer(shown, record);
     },
   });
+}
+
+function traderAnswer(user: User, record: TraderRecord | null): string {
+  return JSON.stringify({ trader: traderView(user, record), mode: 'paper' });
 }
 
 type TraderView = Static<typeof TraderAnswer>['trader'];
@@ -172,22 +176,29 @@ function picksRoute({ identity, records }: Deps): Route<Caller> {
     response: PicksAnswer,
     prepare: ({ limit, cursor }) => ({ limit, after: pickOfCursor(cursor) }),
     run: async ({ caller, param, query: { limit, after } }) => {
-      const user = traderOf(identity, param);
+      let user = traderOf(identity, param);
       const seesAll = isOwner(caller, user);
-      const asked = { limit, after, seesPrivate: seesAll || user.showEarlierTrades };
-      const found = await records.ask('picks', { ...asked, trader: user.id });
-      const now = traderOf(identity, user.id);
-      const isHidden = now.private && !seesAll;
-      if (found.picks === null && !isHidden) throw invalidRequest('cursor is malformed');
-      const picks = isHidden ? [] : found.picks!.filter((pick) => seesAll || isShown(pick, now));
-      return JSON.stringify({
-        picks: picks.map((pick) => pickView(pick, seesAll ? now : null)),
-        nextCursor: found.next === null || isHidden ? null : cursorOfPick(found.next),
-        mode: 'paper',
-      });
+      for (;;) {
+        if (user.private && !seesAll) return NO_PICKS;
+        const { id: trader, showEarlierTrades } = user;
+        const asked = { trader, limit, after, seesPrivate: seesAll || showEarlierTrades };
+        const { picks, next } = await records.ask('picks', asked);
+        user = traderOf(identity, trader);
+        // What was hidden meanwhile is in no answer, nor in a cursor.
+        if (!seesAll && (user.private || user.showEarlierTrades !== showEarlierTrades)) continue;
+        if (picks === null) throw invalidRequest('cursor is malformed');
+        const owner = seesAll ? user : null;
+        return JSON.stringify({
+          picks: picks.map((pick) => pickView(pick, owner)),
+          nextCursor: next === null ? null : cursorOfPick(next),
+          mode: 'paper',
+        });
+      }
     },
   });
 }
+
+const NO_PICKS = JSON.stringify({ picks: [], nextCursor: null, mode: 'paper' });
 
 function isShown(
   { placedPrivate }: Pick,

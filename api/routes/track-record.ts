@@ -53,7 +53,9 @@ export function trackRecordRoute(deps: Deps): Route<Caller> {
     response: TrackRecordAnswer,
     run: async ({ param }) => {
       const nowMs = engine.nowMs();
-      const trader = traderOf(identity, param).id;
+      const { id: trader, private: isPrivate } = traderOf(identity, param);
+      // At once, as for who does not exist.
+      if (isPrivate) throw new ApiError('trader_not_found');
       const asked = { trader, days: TRACK_RECORD_DAYS, nowMs, fees: fees() };
       const scored = await records.ask('scored', asked);
       // Last, so that what was hidden meanwhile is not answered.

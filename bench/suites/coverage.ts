@@ -2,7 +2,7 @@
  * How often an interval of 95% has the true mean in it, by simulation: CR2 with Satterthwaite's
  * degrees of freedom, and CR1 beside it. And what the intervals of a large board cost.
  */
-import { rankIntervals } from '../../engine/records/eval-board.ts';
+import { rankIntervals } from '../../engine/records/rank-intervals.ts';
 import {
   type ClusterError,
   clusterError,
@@ -93,7 +93,7 @@ function board(traders: number) {
     for (let trader = 0; trader < traders; trader++) {
       const from = trader * ROWS_A_TRADER;
       const games = { counts, sums, from, end: from + ROWS_A_TRADER };
-      const { interval } = intervalOf('brier', games, meanOfGames(games)!);
+      const interval = intervalOf('brier', games, meanOfGames(games)!);
       lows[trader] = interval?.low ?? Number.NaN;
       highs[trader] = interval?.high ?? Number.NaN;
     }

@@ -1,153 +1,184 @@
 /**
- * The records of many traders: what a ranking costs, a page of it, and a trader's own page. The rows
- * are written as the fold would write them; picks spread evenly over a year.
+ * The records of many traders: what rankings cost, pages of them, and a trader's own page, the memory
+ * that all of it takes, and how old boards are.
  */
 import path from 'node:path';
-import { connected, createTables, type Database } from '../../engine/records/database.ts';
-import { Leaderboard } from '../../engine/records/leaderboard.ts';
+import v8 from 'node:v8';
+import vm from 'node:vm';
+import { Closings } from '../../engine/records/closings.ts';
+import { connected, recordsFile } from '../../engine/records/database.ts';
+import { Instruments } from '../../engine/records/instruments.ts';
 import { Profiles } from '../../engine/records/profiles.ts';
+import { RecordsReader } from '../../engine/records/reader.ts';
+import type { Metric } from '../../engine/records/statistics.ts';
 import { Traders } from '../../engine/records/traders.ts';
 import { Bids, Worth } from '../../engine/records/worth.ts';
-import { type Random, seededRandom } from '../lib/random.ts';
+import { NOW_MS, prepareRecords, type RecordsSizes, traderIds } from '../lib/prepared-records.ts';
+import { freshness } from '../lib/records-freshness.ts';
 import { count, type Figures, ms, type Report, type Suite } from '../lib/report.ts';
+import { percentile } from '../lib/stats.ts';
 import { dropDir, tempDir } from '../lib/temp.ts';
 
-export type RecordsSizes = { traders: number; picks: number };
-
-const DAY_MS = 86_400_000;
-const NOW_MS = Date.UTC(2026, 10, 21);
-const YEAR_MS = 365 * DAY_MS;
 const PAGES = 200;
+const MINUTE_MS = 60_000;
+const MIB = 2 ** 20;
 
 export const records: Suite<RecordsSizes> = {
   name: 'records',
-  about: 'rankings of many traders, their pages, and the memory that they take',
-  full: { traders: 1_000_000, picks: 10_000_000 },
-  quick: { traders: 20_000, picks: 200_000 },
+  about: 'rankings of many traders, their pages, their memory, and how old they are',
+  full: {
+    ...{ traders: 1_000_000, picks: 10_000_000, openTrades: 1_000_000 },
+    ...{ instruments: 20_000, spareInstruments: 60 },
+  },
+  quick: {
+    ...{ traders: 20_000, picks: 200_000, openTrades: 20_000 },
+    ...{ instruments: 2000, spareInstruments: 5 },
+  },
   run,
 };
 
-async function run(
-  { traders: traderCount, picks }: RecordsSizes,
-  progress: (line: string) => void,
-): Promise<Report> {
-  const figures: Figures = {};
-  const rows: string[][] = [];
-  const add = (name: string, value: number) => {
-    figures[name] = { unit: 'ms', value };
-    rows.push([name, ms(value)]);
-  };
-  progress(`records: ${count(picks)} picks`);
+async function run(sizes: RecordsSizes, progress: (line: string) => void): Promise<Report> {
   const directory = tempDir();
-  const database = connected(path.join(directory, 'records.db'));
-  createTables(database);
-  fill(database, { traders: traderCount, picks });
-  const bytes = measured(database, traderCount, add);
-  figures['memory/bytes a trader'] = { unit: 'bytes', value: bytes / traderCount };
+  progress(`records: ${count(sizes.picks)} picks`);
+  prepareRecords(path.join(directory, 'records'), sizes);
+  progress('records: rankings');
+  const steps = new Steps();
+  measure(path.join(directory, 'records'), sizes, steps);
+  progress('records: how old boards are');
+  const database = connected(recordsFile(path.join(directory, 'records')));
+  const ids = traderIds(database);
   database.close();
+  const { leaderboardMs, evalMs } = await freshness(directory, ids, sizes);
   dropDir(directory);
-  const perTrader = Math.round(bytes / traderCount);
-  const size = `${count(traderCount)} traders and ${count(picks)} picks`;
+  const { figures, rows, memory } = steps;
+  const ages = [ageRow('leaderboard', leaderboardMs, figures), ageRow('eval', evalMs, figures)];
+  const { traders, picks, openTrades } = sizes;
+  const size = `${count(traders)} traders, ${count(picks)} picks, ${count(openTrades)} open trades`;
   return {
     tables: [
+      { title: `records of ${size}, CPU milliseconds`, columns: ['step', 'ms'], rows },
+      { title: 'memory of the records', columns: ['after', 'MiB', 'bytes a trader'], rows: memory },
       {
-        title: `records of ${size}, CPU milliseconds`,
-        columns: ['step', 'ms'],
-        rows,
-        notes: [`${perTrader} bytes of memory a trader, with two windows`],
+        title: 'from a settled trade on disk to the board that shows it, milliseconds',
+        columns: ['board', 'p50', 'p99', 'max'],
+        rows: ages,
+        notes: [
+          `${leaderboardMs.length} trades, one after the other; both boards asked for all the time`,
+        ],
       },
     ],
     figures,
   };
 }
 
-/** The bytes that it has taken. */
-function measured(
-  database: Database,
-  traderCount: number,
-  add: (name: string, value: number) => void,
-): number {
-  const before = process.memoryUsage();
-  let traders: Traders | null = null;
-  add(
-    'start',
-    cpuMs(() => {
-      traders = new Traders(database);
-    }),
-  );
-  const profiles = new Profiles(traders!);
-  for (let trader = 0; trader < traderCount; trader++) {
-    profiles.set({ id: traders!.idOf(trader), isPublic: true, showsEarlier: true });
+/** What was measured so far. */
+class Steps {
+  readonly figures: Figures = {};
+  readonly rows: string[][] = [];
+  readonly memory: string[][] = [];
+
+  /** Measures the CPU time of one of several equal steps. */
+  add(name: string, work: () => void, times = 1): void {
+    const before = process.cpuUsage();
+    for (let time = 0; time < times; time++) work();
+    const { user, system } = process.cpuUsage(before);
+    const value = (user + system) / 1000 / times;
+    this.figures[name] = { unit: 'ms', value };
+    this.rows.push([name, ms(value)]);
   }
-  const worth = new Worth(database, traders!, new Bids());
+
+  addMemory(name: string, bytes: number, traders: number): void {
+    this.figures[`memory/${name}`] = { unit: 'bytes', value: bytes };
+    this.memory.push([name, (bytes / MIB).toFixed(0), (bytes / traders).toFixed(0)]);
+  }
+}
+
+function measure(directory: string, sizes: RecordsSizes, steps: Steps): void {
+  const database = connected(recordsFile(directory));
+  const closings = new Closings(directory);
+  const before = memoryNow();
+  const memory = (name: string) => steps.addMemory(name, memoryNow() - before, sizes.traders);
   let clockMs = 0;
-  const clock = () => clockMs;
-  const board = new Leaderboard({ database, traders: traders!, profiles, worth, clock });
-  const page = (days: number | null, nowMs: number) =>
-    board.page({ board: 'pnl', days, limit: 100, after: null, nowMs });
-  add(
-    '30 days, first ranking',
-    cpuMs(() => page(30, NOW_MS)),
-  );
-  clockMs += 60_000;
-  add(
-    '30 days, ranked again after a minute',
-    cpuMs(() => page(30, NOW_MS + 60_000)),
-  );
-  add(
-    'all of time',
-    cpuMs(() => page(null, NOW_MS)),
-  );
-  const pages = cpuMs(() => {
-    for (let at = 0; at < PAGES; at++) page(30, NOW_MS + 60_000);
+  let traders: Traders | null = null;
+  let profiles: Profiles | null = null;
+  let reader: RecordsReader | null = null;
+  steps.add('start', () => {
+    traders = new Traders(database);
+    profiles = new Profiles(traders);
+    const worth = new Worth(database, traders, new Bids());
+    const instruments = new Instruments(database, closings);
+    const parts = { database, traders, profiles, worth, instruments };
+    reader = new RecordsReader({ ...parts, clock: () => clockMs });
   });
-  add('a page of 100 rows', pages / PAGES);
-  add(
-    "a trader's rank",
-    cpuMs(() => board.rankOf(Math.floor(traderCount / 2))),
+  steps.add('taking everyone as public', () => takeEveryone(traders!, profiles!));
+  memory('start');
+  const later = () => {
+    clockMs += MINUTE_MS;
+  };
+  measureLeaderboard(reader!, steps, later);
+  memory('rankings of 30 days and of all time');
+  measureEval(reader!, steps, later);
+  memory('four boards of eval');
+  steps.addMemory(
+    'most at once, with the files',
+    process.resourceUsage().maxRSS * 1024,
+    sizes.traders,
   );
-  const after = process.memoryUsage();
-  return after.heapUsed + after.external - before.heapUsed - before.external;
+  closings.close();
+  database.close();
 }
 
-function fill(database: Database, { traders, picks }: RecordsSizes): void {
-  const random = seededRandom(7);
-  const trader = database.prepare(`INSERT INTO traders VALUES (${places(15)})`);
-  const trade = database.prepare(`INSERT INTO trades VALUES (${places(21)})`);
-  database.exec('BEGIN');
-  for (let at = 0; at < traders; at++) {
-    const [pnl, cost] = [random.below(2_000_000) - 1_000_000, 5_000_000];
-    const closed = Math.floor(picks / traders);
-    trader.run(
-      ...[at, idOf(at, random), 10_000_000 + pnl, 1, 0, 0, 0, 0, 0],
-      ...[closed, pnl, cost, closed, 0, 0],
-    );
+function takeEveryone(traders: Traders, profiles: Profiles): void {
+  for (let trader = 0; trader < traders.end; trader++) {
+    profiles.set({ id: traders.ids.idOf(trader), isPublic: true, showsEarlier: true });
   }
-  for (let at = 0; at < picks; at++) {
-    const closedAtMs = NOW_MS - YEAR_MS + Math.floor((at / picks) * YEAR_MS);
-    const hasWon = random.below(2);
-    trade.run(
-      ...[at, idOf(at, random), random.below(traders), at % 1000, at % 1000, 1, 1, 10, 500, 50],
-      ...[null, 0, closedAtMs - DAY_MS, 0, 2 - hasWon, hasWon === 1 ? 0 : 1, closedAtMs],
-      ...[hasWon === 1 ? 500 : -500, null, 0, 0],
-    );
+}
+
+function measureLeaderboard(reader: RecordsReader, steps: Steps, later: () => void): void {
+  const page = (days: number | null, board: 'pnl' | 'net_worth' = 'pnl', nowMs = NOW_MS) =>
+    reader.answer('leaderboard', { board, days, limit: 100, after: null, nowMs });
+  steps.add('leaderboard of 30 days, first ranking', () => page(30));
+  later();
+  steps.add('the same, a minute later', () => page(30, 'pnl', NOW_MS + MINUTE_MS));
+  steps.add('leaderboard of all time', () => page(null));
+  steps.add('net worth', () => page(null, 'net_worth'));
+  steps.add('a page of 100 rows', () => page(30), PAGES);
+  const { trader } = page(30).rows[50]!;
+  const asked = { trader, showsEarlier: true, markets: [], bids: null };
+  const own = () => reader.answer('trader', asked);
+  steps.add('the first page of a trader, for which all are ranked', own);
+  steps.add("a trader's page, with its rank", own, PAGES);
+}
+
+function measureEval(reader: RecordsReader, steps: Steps, later: () => void): void {
+  const page = (metric: Metric, days: number | null, nowMs = NOW_MS + MINUTE_MS) =>
+    reader.answer('eval', { metric, days, limit: 100, after: null, nowMs, fees: [] });
+  steps.add('eval of 90 days by brier, first ranking', () => page('brier', 90));
+  later();
+  steps.add('the same, a minute later', () => page('brier', 90, NOW_MS + 2 * MINUTE_MS));
+  steps.add('eval of 90 days by clv, first ranking', () => page('clv', 90));
+  steps.add('eval of 90 days by pnl, first ranking', () => page('pnl', 90));
+  steps.add('eval of all time by brier, first ranking', () => page('brier', null));
+  later();
+  steps.add('the same, a minute later', () => page('brier', null));
+  page('clv', 90);
+  steps.add('a page of 100 rows of eval', () => page('clv', 90), PAGES);
+}
+
+function ageRow(board: string, agesMs: readonly number[], figures: Figures): string[] {
+  const sorted = agesMs.toSorted((a, b) => a - b);
+  const shown = [percentile(sorted, 50), percentile(sorted, 99), sorted.at(-1)!];
+  for (const [at, name] of ['p50', 'p99', 'max'].entries()) {
+    figures[`age of ${board}/${name}`] = { unit: 'ms', value: shown[at]! };
   }
-  database.exec('COMMIT');
+  return [board, ...shown.map(ms)];
 }
 
-const places = (columns: number) => new Array(columns).fill('?').join(', ');
-
-/** In the order of time, as version 7 ids are. */
-function idOf(at: number, random: Random): Buffer {
-  const id = Buffer.alloc(16);
-  id.writeUInt32BE(at);
-  for (let place = 4; place < 16; place += 4) id.writeUInt32BE(random.word(), place);
-  return id;
-}
-
-function cpuMs(work: () => void): number {
-  const before = process.cpuUsage();
-  work();
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / 1000;
+/** After a collection of garbage. */
+function memoryNow(): number {
+  v8.setFlagsFromString('--expose-gc');
+  const collect = vm.runInNewContext('gc') as () => void;
+  collect();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
 }

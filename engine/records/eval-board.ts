@@ -1,69 +1,158 @@
 /**
- * What intervals say of the order of a board: where a row may stand, and whether it is apart from
- * the one above. Rules Y45, Y46 (engine/RULES.md).
+ * One board of `/eval`, by metric and window: the entries of all traders, which follow what is
+ * folded, and as of some moment their ranks. Rules Y21, Y28, Y44 (engine/RULES.md).
  */
+import type { FeeEntry } from '../rules/fees.ts';
 import { invariant } from '../rules/invariant.ts';
-import type { Interval, Metric } from './statistics.ts';
+import type { EpochMs, MarketNumber } from '../rules/units.ts';
+import { type EntriesParts, EvalEntries } from './eval-entries.ts';
+import type { OverReader } from './over-blocks.ts';
+import type { Freshness, Pace } from './pace.ts';
+import type { Profiles } from './profiles.ts';
+import { type RankIntervals, rankIntervals } from './rank-intervals.ts';
+import { type IdOrder, type Ranking, ranked } from './ranking.ts';
+import { IS_ASCENDING, type Metric } from './statistics.ts';
+import { LOST, WON } from './tables.ts';
+import type { TraderNumber } from './trader-ids.ts';
+import type { Traders } from './traders.ts';
+import type { Change } from './trades.ts';
+import { END_MS, startOf } from './windows.ts';
 
-/** Whether the least value comes first. Rule Y44 (engine/RULES.md). */
-export const IS_ASCENDING: Readonly<Record<Metric, boolean>> = {
-  brier: true,
-  log_loss: true,
-  clv: false,
-  pnl: false,
+export type EvalBoardParts = EntriesParts & {
+  traders: Traders;
+  ids: IdOrder;
+  profiles: Profiles;
+  pace: Pace;
+  /** Of more traders than these all entries are made anew, which is faster. */
+  changedMax?: number;
 };
 
-/** The intervals of a board's rows in its order; NaN in both: the row has none. */
-export type Intervals = { lows: Float64Array; highs: Float64Array };
+/** The ranks of a moment. */
+export type EvalRanks = { ranking: Ranking; intervals: RankIntervals; asOfMs: EpochMs };
 
-/** By row; 0 in both: the row has no interval. */
-export type RankIntervals = { best: Uint32Array; worst: Uint32Array };
+export type EvalMoment = { nowMs: EpochMs; fees: readonly FeeEntry[] };
 
-/**
- * `best` is 1 and the rows wholly above, `worst` the rows not wholly below, the row itself among
- * them. A row without an interval is wholly above or below of none. O(n log n).
- */
-export function rankIntervals(metric: Metric, { lows, highs }: Intervals): RankIntervals {
-  const rows = lows.length;
-  invariant(highs.length === rows, 'a board has ends of intervals that do not match');
-  // NaN sorts behind every number.
-  const sortedLows = lows.slice().sort();
-  const sortedHighs = highs.slice().sort();
-  const known = firstAt(sortedLows, (value) => Number.isNaN(value));
-  const best = new Uint32Array(rows);
-  const worst = new Uint32Array(rows);
-  for (let row = 0; row < rows; row++) {
-    const low = lows[row]!;
-    const high = highs[row]!;
-    if (Number.isNaN(low)) continue;
-    const less = firstAt(sortedHighs, (value) => !(value < low));
-    const more =
-      known -
-      Math.min(
-        known,
-        firstAt(sortedLows, (value) => !(value <= high)),
-      );
-    const [above, below] = IS_ASCENDING[metric] ? [less, more] : [more, less];
-    best[row] = 1 + above;
-    worst[row] = rows - below;
+const CHANGED_MAX = 10_000;
+
+export class EvalBoard {
+  readonly metric: Metric;
+  readonly #days: number | null;
+  readonly #parts: EvalBoardParts;
+  readonly #entries: EvalEntries;
+  /** Traders whose slates may have changed. */
+  #changed = new Set<TraderNumber>();
+  /** Whether all of them may have. */
+  #areAllChanged = true;
+  #startMs: EpochMs = Number.NEGATIVE_INFINITY;
+  /** The fee table of the entries, where it counts. */
+  #fees = '';
+  #ranks: EvalRanks | null = null;
+  #freshness: Freshness | null = null;
+
+  constructor(metric: Metric, days: number | null, parts: EvalBoardParts) {
+    this.metric = metric;
+    this.#days = days;
+    this.#parts = parts;
+    this.#entries = new EvalEntries(metric, parts);
   }
-  return { best, worst };
-}
 
-/** Whether two intervals have a value in common; null where one of them is not known. */
-export function tiedWithAbove(above: Interval | null, own: Interval | null): boolean | null {
-  if (above === null || own === null) return null;
-  return above.low <= own.high && own.low <= above.high;
-}
-
-/** The first index whose value matches, where all behind it match too. */
-function firstAt(sorted: Float64Array, matches: (value: number) => boolean): number {
-  let low = 0;
-  let high = sorted.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (matches(sorted[middle]!)) high = middle;
-    else low = middle + 1;
+  /** The entries as they were ranked. */
+  get col(): EvalEntries['col'] {
+    return this.#entries.col;
   }
-  return low;
+
+  note({ trader, hasOutcome }: Change): void {
+    if (hasOutcome) this.#noteTrader(trader);
+  }
+
+  /** Starts, games or times have changed, or more than is worth to be told apart. */
+  allChanged(): void {
+    this.#areAllChanged = true;
+    this.#changed.clear();
+  }
+
+  /** There are new instruments. */
+  instrumentsAdded(): void {
+    if (this.#entries.lackInstruments) this.allChanged();
+  }
+
+  /** A market has its closing line. @param sinceMs when it had its result: its trades ended then or later */
+  closingAdded(market: MarketNumber, sinceMs: EpochMs): void {
+    if (this.metric !== 'clv' || this.#areAllChanged) return;
+    for (const block of this.#parts.over.blocks(sinceMs - 1, END_MS)) {
+      for (let at = 0; at < block.count; at++) {
+        if (block.market[at] === market) this.#noteTrader(block.trader[at]!);
+      }
+    }
+  }
+
+  /** The ranks, made anew where they are no longer fresh. */
+  ranks(moment: EvalMoment): EvalRanks {
+    const { pace } = this.#parts;
+    const [ranks, freshness] = [this.#ranks, this.#freshness];
+    if (ranks !== null && freshness !== null && !pace.isDue(freshness)) return ranks;
+    const next = pace.make(() => {
+      this.#follow(moment);
+      return this.#ranked(moment.nowMs);
+    });
+    this.#ranks = next.made;
+    this.#freshness = next.freshness;
+    return next.made;
+  }
+
+  #noteTrader(trader: TraderNumber): void {
+    if (this.#areAllChanged) return;
+    this.#changed.add(trader);
+    const { changedMax = CHANGED_MAX } = this.#parts;
+    if (this.#changed.size > changedMax) this.allChanged();
+  }
+
+  /** Brings the entries up to what is folded. */
+  #follow({ nowMs, fees }: EvalMoment): void {
+    const { traders, over } = this.#parts;
+    const startMs = startOf({ days: this.#days }, nowMs);
+    const feeText = this.metric === 'pnl' ? JSON.stringify(fees) : '';
+    if (feeText !== this.#fees || startMs < this.#startMs) this.allChanged();
+    else if (startMs > this.#startMs) this.#noteEnded(over, this.#startMs, startMs);
+    const { end } = traders;
+    if (this.#areAllChanged) this.#entries.make(startMs, end, fees);
+    else this.#entries.update(this.#changed, startMs, end, fees);
+    this.#startMs = startMs;
+    this.#fees = feeText;
+    this.#areAllChanged = false;
+    this.#changed.clear();
+  }
+
+  /** Those of whom a pick fell out of the window. */
+  #noteEnded(over: OverReader, afterMs: EpochMs, upToMs: EpochMs): void {
+    if (this.#areAllChanged) return;
+    for (const block of over.blocks(afterMs, upToMs)) {
+      for (let at = 0; at < block.count; at++) {
+        const closedAtMs = block.closedAtMs[at]!;
+        const state = block.state[at];
+        const isOut = closedAtMs > afterMs && closedAtMs <= upToMs;
+        if (isOut && (state === WON || state === LOST)) this.#noteTrader(block.trader[at]!);
+      }
+    }
+  }
+
+  #ranked(nowMs: EpochMs): EvalRanks {
+    const { traders, profiles, ids } = this.#parts;
+    const { value, low, high, picks } = this.#entries.col;
+    const ranking = ranked(ids, {
+      end: traders.end,
+      isMember: (trader) => picks[trader]! > 0 && profiles.isListed(trader),
+      rankedBy: (trader) => value[trader]!,
+      isAscending: IS_ASCENDING[this.metric],
+    });
+    const { order } = ranking;
+    invariant(order.length <= traders.ids.count, 'a board has a trader twice');
+    const lows = new Float64Array(order.length);
+    const highs = new Float64Array(order.length);
+    for (let at = 0; at < order.length; at++) {
+      lows[at] = low[order[at]!]!;
+      highs[at] = high[order[at]!]!;
+    }
+    return { ranking, intervals: rankIntervals(this.metric, { lows, highs }), asOfMs: nowMs };
+  }
 }

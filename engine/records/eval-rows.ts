@@ -1,24 +1,17 @@
 /**
- * The board of `/eval`: slate picks of a window by trader and game, and the order of their means.
- * Rules Y28, Y40 to Y46 (engine/RULES.md).
+ * Pages of the boards of `/eval`. Boards are kept by metric and window, the last ones that were asked
+ * for. Rules Y21, Y28, Y44 to Y46 (engine/RULES.md).
  */
 import type { FeeEntry } from '../rules/fees.ts';
 import { invariant } from '../rules/invariant.ts';
-import type { EpochMs, Uuid } from '../rules/units.ts';
-import { type Intervals, IS_ASCENDING, rankIntervals, tiedWithAbove } from './eval-board.ts';
+import type { EpochMs, MarketNumber, Uuid } from '../rules/units.ts';
+import { EvalBoard, type EvalBoardParts, type EvalRanks } from './eval-board.ts';
 import type { BoardPlace } from './leaderboard.ts';
-import type { Profiles } from './profiles.ts';
-import type { Settled, SlatePick } from './settled.ts';
-import {
-  type GameSums,
-  type Interval,
-  intervalOf,
-  type Metric,
-  meanOfGames,
-} from './statistics.ts';
-import type { TraderNumber, Traders } from './traders.ts';
-import { uuidBytes } from './uuid-bytes.ts';
-import { startOf } from './windows.ts';
+import { tiedWithAbove } from './rank-intervals.ts';
+import { isBehindId, placeBehind } from './ranking.ts';
+import { type Interval, intervalNote, type Metric } from './statistics.ts';
+import type { TraderNumber } from './trader-ids.ts';
+import type { Change } from './trades.ts';
 
 export type EvalQuestion = {
   metric: Metric;
@@ -26,6 +19,7 @@ export type EvalQuestion = {
   limit: number;
   after: BoardPlace | null;
   nowMs: EpochMs;
+  /** Of `pnl` alone. */
   fees: readonly FeeEntry[];
 };
 
@@ -45,197 +39,93 @@ export type EvalRow = {
 
 export type EvalPage = { rows: EvalRow[]; next: BoardPlace | null; asOfMs: EpochMs };
 
-/** One trader's picks by game. */
-type Entry = {
-  trader: TraderNumber;
-  games: Map<string, { count: number; sum: number }>;
-  skillSum: number;
-  skills: number;
-};
-
-type Ranked = Omit<EvalRow, 'rank' | 'trader' | 'rankInterval' | 'tiedWithAbove'> & {
-  trader: TraderNumber;
-};
-
-type Board = {
-  rows: Ranked[];
-  ranks: ReturnType<typeof rankIntervals>;
-  asOfMs: EpochMs;
-  freshUntil: number;
-};
-
-const FRESH_MS = 1000;
-/** A board is not made anew before it has rested for so many times what it took. */
-const REST_FACTOR = 4;
-const BOARDS_MAX = 8;
-const CENTS = 100;
-
-export type EvalParts = {
-  settled: Settled;
-  traders: Traders;
-  profiles: Profiles;
-  clock?: () => number;
-};
+/** Up to 68 bytes a trader each. */
+const BOARDS_MAX = 6;
 
 export class EvalBoards {
-  readonly #parts: EvalParts;
-  readonly #clock: () => number;
-  readonly #boards = new Map<string, Board>();
+  readonly #parts: EvalBoardParts;
+  /** By metric and days, the least lately asked first. */
+  readonly #boards = new Map<string, EvalBoard>();
 
-  constructor(parts: EvalParts) {
+  constructor(parts: EvalBoardParts) {
     this.#parts = parts;
-    this.#clock = parts.clock ?? (() => performance.now());
+  }
+
+  note(change: Change): void {
+    for (const board of this.#boards.values()) board.note(change);
+  }
+
+  /** A catalog was taken; `isOtherwise`: it changed what has counted already. */
+  instrumentsChanged(isOtherwise: boolean): void {
+    for (const board of this.#boards.values()) {
+      if (isOtherwise) board.allChanged();
+      else board.instrumentsAdded();
+    }
+  }
+
+  closingAdded(market: MarketNumber, sinceMs: EpochMs): void {
+    for (const board of this.#boards.values()) board.closingAdded(market, sinceMs);
   }
 
   page(question: EvalQuestion): EvalPage {
-    const { metric, limit, after } = question;
+    const { limit, after } = question;
     invariant(limit > 0, 'a page of nothing is asked for');
-    const board = this.#boardOf(question);
     const { traders, profiles } = this.#parts;
+    const board = this.#boardOf(question);
+    const ranks = board.ranks(question);
+    const { order, values } = ranks.ranking;
     const rows: EvalRow[] = [];
-    let place = after === null ? 0 : this.#placeBehind(metric, board.rows, after);
-    for (; place < board.rows.length && rows.length < limit; place++) {
-      const { trader } = board.rows[place]!;
-      if (profiles.isListed(trader)) rows.push(this.#rowOf(board, place));
+    let place = after === null ? 0 : this.#placeBehind(ranks, after);
+    for (; place < order.length && rows.length < limit; place++) {
+      // Who has become private since is left out at once.
+      if (profiles.isListed(order[place]!)) rows.push(this.#rowOf(board, ranks, place));
     }
-    if (place >= board.rows.length) return { rows, next: null, asOfMs: board.asOfMs };
-    const last = board.rows[place - 1]!;
-    const next = { value: last.value, trader: traders.idOf(last.trader) };
-    return { rows, next, asOfMs: board.asOfMs };
+    const isEnd = place >= order.length;
+    const last = isEnd
+      ? null
+      : { value: values[place - 1]!, trader: traders.ids.idOf(order[place - 1]!) };
+    return { rows, next: last, asOfMs: ranks.asOfMs };
   }
 
-  #boardOf(question: EvalQuestion): Board {
-    const key = `${question.metric} ${question.days}`;
-    const known = this.#boards.get(key);
-    if (known !== undefined && this.#clock() < known.freshUntil) return known;
-    const began = this.#clock();
-    const board = this.#made(question);
+  #boardOf({ metric, days }: EvalQuestion): EvalBoard {
+    const key = `${metric} ${days}`;
+    const board = this.#boards.get(key) ?? new EvalBoard(metric, days, this.#parts);
+    // The last in the map is the one that was asked for last.
     this.#boards.delete(key);
     this.#boards.set(key, board);
     const [oldest] = this.#boards.keys();
     if (this.#boards.size > BOARDS_MAX) this.#boards.delete(oldest!);
-    const took = this.#clock() - began;
-    board.freshUntil = this.#clock() + Math.max(FRESH_MS, REST_FACTOR * took);
     return board;
   }
 
-  #made(question: EvalQuestion): Board {
-    const { metric, nowMs } = question;
-    const rows: Ranked[] = [];
-    for (const entry of this.#entries(question)) rows.push(rankedOf(metric, entry));
+  #placeBehind({ ranking }: EvalRanks, after: BoardPlace): number {
     const { traders } = this.#parts;
-    rows.sort((a, b) => {
-      return signOf(metric) * (a.value - b.value) || traders.compareIds(a.trader, b.trader);
-    });
-    return { rows, ranks: rankIntervals(metric, intervalsOf(rows)), asOfMs: nowMs, freshUntil: 0 };
+    return placeBehind(ranking, after.value, isBehindId(traders.ids, after.trader));
   }
 
-  #entries({ metric, days, nowMs, fees }: EvalQuestion): Iterable<Entry> {
-    const { settled, profiles } = this.#parts;
-    const entries = new Map<TraderNumber, Entry>();
-    const isMember = (trader: TraderNumber) => profiles.isListed(trader);
-    for (const pick of settled.slates(startOf({ days }, nowMs), isMember)) {
-      const scores = settled.scoresOf(pick);
-      const value = metric === 'pnl' ? settled.pnlAfterFees(pick, fees) : scoreOf(metric, scores);
-      if (value !== null) addTo(entries, pick, value, scores.skill);
-    }
-    return entries.values();
-  }
-
-  #rowOf({ rows, ranks }: Board, place: number): EvalRow {
-    const row = rows[place]!;
-    const { best, worst } = ranks;
-    const above = place === 0 ? null : rows[place - 1]!.interval;
+  #rowOf(board: EvalBoard, { ranking: { order }, intervals }: EvalRanks, place: number): EvalRow {
+    const trader = order[place]!;
+    const { value, picks, games, skill, effectiveGames } = board.col;
+    const interval = intervalAt(board, trader);
+    const above = place === 0 ? null : intervalAt(board, order[place - 1]!);
+    const best = intervals.best[place]!;
+    const worst = intervals.worst[place]!;
     return {
-      ...row,
       rank: place + 1,
-      trader: this.#parts.traders.idOf(row.trader),
-      rankInterval: best[place] === 0 ? null : { best: best[place]!, worst: worst[place]! },
-      tiedWithAbove: tiedWithAbove(above, row.interval),
+      trader: this.#parts.traders.ids.idOf(trader),
+      picks: picks[trader]!,
+      games: games[trader]!,
+      value: value[trader]!,
+      interval,
+      intervalNote: intervalNote(board.metric, effectiveGames[trader]!),
+      rankInterval: interval === null ? null : { best, worst },
+      skill: Number.isNaN(skill[trader]) ? null : skill[trader]!,
+      tiedWithAbove: tiedWithAbove(above, interval),
     };
   }
-
-  #placeBehind(metric: Metric, rows: readonly Ranked[], { value, trader }: BoardPlace): number {
-    const id = uuidBytes(trader);
-    let [low, high] = [0, rows.length];
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      const row = rows[middle]!;
-      const by = signOf(metric) * (row.value - value);
-      const isBehind =
-        by > 0 || (by === 0 && Buffer.compare(this.#parts.traders.idBytes(row.trader), id) > 0);
-      if (isBehind) high = middle;
-      else low = middle + 1;
-    }
-    return low;
-  }
 }
 
-const signOf = (metric: Metric): 1 | -1 => (IS_ASCENDING[metric] ? 1 : -1);
-
-function scoreOf(
-  metric: Exclude<Metric, 'pnl'>,
-  { brier, logLoss, clvCents }: ReturnType<Settled['scoresOf']>,
-): number | null {
-  switch (metric) {
-    case 'brier':
-      return brier;
-    case 'log_loss':
-      return logLoss;
-    case 'clv':
-      return clvCents;
-    default:
-      return metric satisfies never;
-  }
-}
-
-function addTo(
-  entries: Map<TraderNumber, Entry>,
-  { trader, cluster }: SlatePick,
-  value: number,
-  skill: number | null,
-): void {
-  let entry = entries.get(trader);
-  if (entry === undefined) {
-    entry = { trader, games: new Map(), skillSum: 0, skills: 0 };
-    entries.set(trader, entry);
-  }
-  const game = entry.games.get(cluster) ?? { count: 0, sum: 0 };
-  game.count++;
-  game.sum += value;
-  entry.games.set(cluster, game);
-  if (skill === null) return;
-  entry.skillSum += skill;
-  entry.skills++;
-}
-
-function rankedOf(metric: Metric, { trader, games, skillSum, skills }: Entry): Ranked {
-  const parts = [...games.values()];
-  const counts = parts.map(({ count }) => count);
-  // In dollars: cents are added up before, as whole numbers.
-  const unit = metric === 'pnl' ? CENTS : 1;
-  const sums = parts.map(({ sum }) => sum / unit);
-  const gameSums: GameSums = { counts, sums, from: 0, end: parts.length };
-  const estimate = meanOfGames(gameSums);
-  invariant(estimate !== null, 'a trader without picks is on a board');
-  const { picks, mean } = estimate;
-  return {
-    ...intervalOf(metric, gameSums, estimate),
-    trader,
-    picks,
-    games: estimate.games,
-    value: mean,
-    skill: skills === 0 ? null : skillSum / skills,
-  };
-}
-
-function intervalsOf(rows: readonly Ranked[]): Intervals {
-  const lows = new Float64Array(rows.length).fill(Number.NaN);
-  const highs = lows.slice();
-  for (const [at, { interval }] of rows.entries()) {
-    if (interval === null) continue;
-    lows[at] = interval.low;
-    highs[at] = interval.high;
-  }
-  return { lows, highs };
+function intervalAt({ col }: EvalBoard, trader: TraderNumber): Interval | null {
+  const [low, high] = [col.low[trader]!, col.high[trader]!];
+  return Number.isNaN(low) ? null : { low, high };
 }

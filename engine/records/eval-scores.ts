@@ -21,7 +21,7 @@ export type ScoredPick = {
    * The last live two-sided quote before the start, in the instrument's terms; null: there was
    * none.
    */
-  closing: { yesBidCents: PriceCents; yesAskCents: PriceCents } | null;
+  closing: Quote | null;
 };
 
 export type PickScores = {
@@ -41,40 +41,61 @@ export type PickScores = {
 
 /** Rules Y50 to Y53 (engine/RULES.md). */
 export function pickScores(pick: ScoredPick): PickScores {
-  const { side, entryCents, statedProbPct, resolvedOutcome } = pick;
+  const { side, entryCents, statedProbPct, resolvedOutcome, closing } = pick;
   invariant(entryCents > 0 && entryCents < PAYOUT_CENTS, 'a pick was not bought at 1 to 99 cents');
   const outcome = resolvedOutcome === null ? null : resolvedOutcome === side ? 1 : 0;
   const forecastPct = statedProbPct ?? entryCents;
   invariant(forecastPct > 0 && forecastPct < 100, 'a forecast is not 1 to 99 percent');
-  const brier = outcome === null ? null : brierOf(forecastPct, outcome);
   return {
     outcome,
     forecastProb: forecastPct / 100,
     forecastSource: statedProbPct === null ? 'entry_price' : 'stated',
-    brier,
+    brier: outcome === null ? null : brierUnits(forecastPct, outcome) / BRIER_UNITS,
     logLoss: outcome === null ? null : logLossOf(forecastPct, outcome),
-    clvCents: clvCents(pick),
+    clvCents: closing === null ? null : clvUnits(side, entryCents, midUnits(closing)) / CLV_UNITS,
     skill:
-      outcome === null || brier === null || statedProbPct === null
+      outcome === null || statedProbPct === null
         ? null
-        : brierOf(entryCents, outcome) - brier,
+        : skillUnits({ entryCents, statedProbPct, outcome }) / BRIER_UNITS,
   };
 }
 
-function brierOf(percent: number, outcome: 0 | 1): number {
-  // Whole numbers up to the one division: equal forecasts have equal scores.
-  return (percent - 100 * outcome) ** 2 / 10_000;
+/**
+ * Scores as whole numbers of so small a unit that none has a fraction: their sums are exact, so that
+ * equal scores have equal means, in whatever order they are added.
+ */
+export const BRIER_UNITS = 10_000;
+export const CLV_UNITS = 2;
+
+/** @param percent the forecast */
+export function brierUnits(percent: number, outcome: 0 | 1): number {
+  return (percent - 100 * outcome) ** 2;
 }
 
-function logLossOf(percent: number, outcome: 0 | 1): number {
+export function skillUnits(pick: {
+  entryCents: PriceCents;
+  statedProbPct: number;
+  outcome: 0 | 1;
+}): number {
+  const { entryCents, statedProbPct, outcome } = pick;
+  return brierUnits(entryCents, outcome) - brierUnits(statedProbPct, outcome);
+}
+
+/** @param percent the forecast */
+export function logLossOf(percent: number, outcome: 0 | 1): number {
   return -Math.log((outcome === 1 ? percent : 100 - percent) / 100);
 }
 
-/** The closing mid of the side held less the price paid, in cents; half cents are possible. */
-function clvCents({ side, entryCents, closing }: ScoredPick): number | null {
-  if (closing === null) return null;
-  const midCents = (closing.yesBidCents + closing.yesAskCents) / 2;
-  return (side === 'yes' ? midCents : PAYOUT_CENTS - midCents) - entryCents;
+type Quote = { yesBidCents: PriceCents; yesAskCents: PriceCents };
+
+/** A quote's mid. */
+export function midUnits({ yesBidCents, yesAskCents }: Quote): number {
+  return yesBidCents + yesAskCents;
+}
+
+/** The closing mid of the side held less the price paid. */
+export function clvUnits(side: Side, entryCents: PriceCents, mid: number): number {
+  return (side === 'yes' ? mid : CLV_UNITS * PAYOUT_CENTS - mid) - CLV_UNITS * entryCents;
 }
 
 export type SlatePick = {

@@ -3,12 +3,14 @@
  * shards in any: what all shards have, catalogs and results, is taken from the first of them. Rules
  * Y1 to Y3, Y10 to Y16 (engine/RULES.md).
  */
-import type { Catalog, CatalogInstrument } from '../rules/catalog-entries.ts';
 import type { Fact } from '../rules/facts.ts';
 import { invariant } from '../rules/invariant.ts';
-import { HOME_VENUE, type MarketNumber, marketName, type Uuid } from '../rules/units.ts';
+import type { Uuid } from '../rules/units.ts';
+import { CatalogFold } from './catalog-fold.ts';
 import type { Database, Statement } from './database.ts';
-import { type TraderNumber, Traders } from './traders.ts';
+import { OverBlocks } from './over-blocks.ts';
+import type { TraderNumber } from './trader-ids.ts';
+import { Traders } from './traders.ts';
 import { type Change, Trades } from './trades.ts';
 import { uuidBytes } from './uuid-bytes.ts';
 
@@ -19,12 +21,16 @@ export type Position = {
   factAtMs: number;
   traders: number;
   trades: number;
+  /** Trades that are over. */
+  over: number;
 };
 
 /** What is kept beside the file follows it. */
 export type FoldListeners = {
   onChange?: ((change: Change) => void) | undefined;
   onOpened?: ((trader: TraderNumber, id: Uuid) => void) | undefined;
+  /** A catalog was taken; `isOtherwise`: what has counted already may count otherwise. */
+  onLearned?: ((isOtherwise: boolean) => void) | undefined;
 };
 
 /** Catalogs and results are equal in all shards. */
@@ -34,29 +40,37 @@ export class Fold {
   readonly traders: Traders;
   readonly positions: Position[];
   readonly #trades: Trades;
+  readonly #over: OverBlocks;
+  readonly #onLearned: (isOtherwise: boolean) => void;
   readonly #shards: number;
   readonly #rest: Statement;
   readonly #unrest: Statement;
   readonly #reset: Statement;
-  readonly #instrument: Statement;
-  readonly #market: Statement;
-  readonly #result: Statement;
+  readonly #catalogs: CatalogFold;
   readonly #place: Statement;
 
-  constructor(database: Database, shards: number, { onChange, onOpened }: FoldListeners = {}) {
+  constructor(database: Database, shards: number, listeners: FoldListeners = {}) {
+    const { onChange, onOpened, onLearned = () => {} } = listeners;
     this.#shards = shards;
+    this.#onLearned = onLearned;
     this.traders = new Traders(database, onOpened);
-    this.#trades = new Trades(database, this.traders, onChange);
     this.positions = positionsIn(database, shards);
+    this.#over = new OverBlocks(
+      database,
+      this.positions.map(({ over }) => over),
+    );
+    this.#trades = new Trades({
+      database,
+      shards,
+      traders: this.traders,
+      over: this.#over,
+      onChange,
+    });
     this.#rest = database.prepare('INSERT INTO resting VALUES (?)');
     this.#unrest = database.prepare('DELETE FROM resting WHERE id = ?');
     this.#reset = database.prepare('INSERT INTO resets VALUES (?, ?, ?)');
-    this.#instrument = database.prepare(
-      'INSERT OR REPLACE INTO instruments VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
-    );
-    this.#market = database.prepare('INSERT OR IGNORE INTO markets VALUES (?, ?, NULL)');
-    this.#result = database.prepare('UPDATE markets SET source = ? WHERE market = ?');
-    this.#place = database.prepare('INSERT OR REPLACE INTO positions VALUES (?, ?, ?, ?, ?)');
+    this.#catalogs = new CatalogFold(database);
+    this.#place = database.prepare('INSERT OR REPLACE INTO positions VALUES (?, ?, ?, ?, ?, ?)');
   }
 
   /** The next fact of a shard. */
@@ -100,17 +114,20 @@ export class Fold {
       case 'trade_marked':
         return this.#trades.mark(fact.trade, fact);
       case 'catalog_replaced':
-        return shard === CATALOG_SHARD ? this.#learn(fact.catalog) : undefined;
-      case 'market_resolved':
-        if (shard === CATALOG_SHARD) this.#result.run(fact.source, fact.market);
+        if (shard === CATALOG_SHARD) this.#onLearned(this.#catalogs.learn(fact.catalog));
         return;
+      case 'market_resolved':
+        if (shard === CATALOG_SHARD) this.#catalogs.resolve(fact);
+        return;
+      case 'clock_set':
+        // A trade may now end before the result that ends it.
+        return this.#onLearned(true);
       // The control store owns who is private, and the rest counts nothing.
       case 'privacy_changed':
       case 'order_part_filled':
       case 'trade_counted':
       case 'market_valued':
       case 'game_changed':
-      case 'clock_set':
         return;
       default:
         fact satisfies never;
@@ -120,8 +137,11 @@ export class Fold {
   /** Writes what the facts since the last call have changed, in their transaction. */
   write(): void {
     this.traders.write();
-    for (const [shard, { fact, factAtMs, traders, trades }] of this.positions.entries()) {
-      this.#place.run(shard, fact, factAtMs, traders, trades);
+    this.#over.write();
+    for (const [shard, position] of this.positions.entries()) {
+      position.over = this.#over.countOf(shard);
+      const { fact, factAtMs, traders, trades, over } = position;
+      this.#place.run(shard, fact, factAtMs, traders, trades, over);
     }
   }
 
@@ -138,54 +158,21 @@ export class Fold {
     const { changes } = this.#unrest.run(uuidBytes(order));
     if (changes > 0) this.traders.change(this.traders.numberOf(account), 'resting', -1);
   }
-
-  /** An instrument that a catalog drops keeps what the last one said of it. */
-  #learn({ games, instruments, marketNames, instrumentIds }: Catalog): void {
-    const numbers = new Map(instrumentIds.map((id, number) => [id, number]));
-    const markets = new Map(marketNames.map((name, number) => [name, number]));
-    const gameIds = new Map(games.map(({ slug, id }) => [slug, id]));
-    for (const [name, market] of markets) {
-      if (name.startsWith(`${HOME_VENUE}/`)) {
-        this.#market.run(market, name.slice(HOME_VENUE.length + 1));
-      }
-    }
-    for (const entry of instruments) {
-      const number = numbers.get(entry.id);
-      invariant(number !== undefined, 'a catalog has an instrument without a number');
-      const { id, label, gameSlug, startsAt } = entry;
-      const gameId = gameSlug === null ? null : (gameIds.get(gameSlug) ?? null);
-      const home = homeListing(entry, markets);
-      this.#instrument.run(
-        ...[number, id, label, gameSlug, gameId, Date.parse(startsAt)],
-        ...[home?.market ?? null, home?.polarity ?? null],
-      );
-    }
-  }
-}
-
-function homeListing(
-  { listings }: CatalogInstrument,
-  markets: ReadonlyMap<string, MarketNumber>,
-): { market: MarketNumber; polarity: 1 | -1 } | null {
-  const listing = listings.find(({ venue }) => venue === HOME_VENUE);
-  if (listing === undefined) return null;
-  const market = markets.get(marketName(HOME_VENUE, listing.venueMarketId));
-  invariant(market !== undefined, 'a listing names a market without a number');
-  return { market, polarity: listing.polarity };
 }
 
 function positionsIn(database: Database, shards: number): Position[] {
   const positions = Array.from({ length: shards }, () => {
-    return { fact: 0, factAtMs: 0, traders: 0, trades: 0 };
+    return { fact: 0, factAtMs: 0, traders: 0, trades: 0, over: 0 };
   });
   const rows = database.prepare('SELECT * FROM positions').raw().all() as number[][];
-  for (const [shard, fact, factAtMs, traders, trades] of rows) {
+  for (const [shard, fact, factAtMs, traders, trades, over] of rows) {
     invariant(shard! < shards, 'the records know a shard that there is not');
     positions[shard!] = {
       fact: fact!,
       factAtMs: factAtMs!,
       traders: traders!,
       trades: trades!,
+      over: over!,
     };
   }
   return positions;

@@ -14,7 +14,19 @@ export type KnownInstrument = {
   startsAtMs: EpochMs;
   polarity: 1 | -1;
 };
-export type KnownMarket = { ticker: string; source: OutcomeSource | null };
+/** Of all instruments, by number; a start of NaN: there is none of that number. */
+export type InstrumentColumns = {
+  startsAtMs: Float64Array;
+  /** The least number of an instrument of the same game; its own without a game. */
+  clusters: Uint32Array;
+  polarity: Int8Array;
+};
+export type KnownMarket = {
+  ticker: string;
+  /** Of its result; null: it has none. */
+  source: OutcomeSource | null;
+  resolvedAtMs: EpochMs | null;
+};
 
 type InstrumentRow = [
   id: string,
@@ -25,11 +37,15 @@ type InstrumentRow = [
   polarity: 1 | -1 | null,
 ];
 
+type MarketRow = [ticker: string, source: OutcomeSource | null, resolvedAtMs: EpochMs | null];
+
 export class Instruments {
   readonly #instrument: Statement<InstrumentRow>;
-  readonly #market: Statement<[ticker: string, source: OutcomeSource | null]>;
+  readonly #market: Statement<MarketRow>;
   readonly #wanted: Statement<[market: number, startsAtMs: number]>;
   readonly #closings: Closings;
+  readonly #all: Statement<ColumnsRow>;
+  #columns: InstrumentColumns | null = null;
 
   constructor(database: Database, closings: Closings) {
     this.#closings = closings;
@@ -40,7 +56,13 @@ export class Instruments {
       )
       .raw() as never;
     this.#market = database
-      .prepare('SELECT ticker, source FROM markets WHERE market = ?')
+      .prepare('SELECT ticker, source, resolved_at_ms FROM markets WHERE market = ?')
+      .raw() as never;
+    this.#all = database
+      .prepare(
+        `SELECT instrument, game_slug, starts_at_ms, polarity FROM instruments
+         ORDER BY instrument`,
+      )
       .raw() as never;
     this.#wanted = database
       .prepare(
@@ -49,6 +71,16 @@ export class Instruments {
          WHERE m.source IS NOT NULL AND i.starts_at_ms <= ?`,
       )
       .raw() as never;
+  }
+
+  columns(): InstrumentColumns {
+    this.#columns ??= columnsOf(this.#all.all());
+    return this.#columns;
+  }
+
+  /** A catalog said something else of some of them. */
+  changed(): void {
+    this.#columns = null;
   }
 
   /** Null: the catalog's shard has not been read so far. */
@@ -61,11 +93,16 @@ export class Instruments {
 
   market(market: MarketNumber): KnownMarket | null {
     const row = this.#market.get(market);
-    return row === undefined ? null : { ticker: row[0], source: row[1] };
+    if (row === undefined) return null;
+    const [ticker, source, resolvedAtMs] = row;
+    return { ticker, source, resolvedAtMs };
   }
 
   /** The closing line in the instrument's terms; null: there is none, or it is not known yet. */
-  closing(market: MarketNumber, { startsAtMs, polarity }: KnownInstrument) {
+  closing(
+    market: MarketNumber,
+    { startsAtMs, polarity }: Pick<KnownInstrument, 'startsAtMs' | 'polarity'>,
+  ) {
     const quote = this.#closings.get(market, startsAtMs)?.quote ?? null;
     if (quote === null) return null;
     const { yesBidCents, yesAskCents } = quote;
@@ -85,4 +122,27 @@ export class Instruments {
       .map(([market, startsAtMs]) => ({ market, startsAtMs }))
       .filter(({ market, startsAtMs }) => this.#closings.get(market, startsAtMs) === undefined);
   }
+}
+
+type ColumnsRow = [
+  instrument: number,
+  slug: string | null,
+  startsAtMs: number,
+  polarity: 1 | -1 | null,
+];
+
+/** @param rows in the order of their numbers */
+function columnsOf(rows: readonly ColumnsRow[]): InstrumentColumns {
+  const end = (rows.at(-1)?.[0] ?? -1) + 1;
+  const startsAtMs = new Float64Array(end).fill(Number.NaN);
+  const clusters = new Uint32Array(end);
+  const polarities = new Int8Array(end).fill(1);
+  const firstOf = new Map<string, number>();
+  for (const [instrument, slug, startMs, polarity] of rows) {
+    startsAtMs[instrument] = startMs;
+    polarities[instrument] = polarity ?? 1;
+    if (slug !== null && !firstOf.has(slug)) firstOf.set(slug, instrument);
+    clusters[instrument] = slug === null ? instrument : firstOf.get(slug)!;
+  }
+  return { startsAtMs, clusters, polarity: polarities };
 }

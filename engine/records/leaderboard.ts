@@ -4,13 +4,14 @@
  */
 import { invariant } from '../rules/invariant.ts';
 import type { Cents, EpochMs, Uuid } from '../rules/units.ts';
-import type { Database } from './database.ts';
+import type { OverReader } from './over-blocks.ts';
+import type { Freshness, Pace } from './pace.ts';
 import type { Profiles } from './profiles.ts';
-import { IdOrder, placeBehind, type Ranking, ranked } from './ranking.ts';
-import type { TraderNumber, Traders } from './traders.ts';
+import { type IdOrder, isBehindId, placeBehind, type Ranking, ranked } from './ranking.ts';
+import type { TraderNumber } from './trader-ids.ts';
+import type { Traders } from './traders.ts';
 import type { Change } from './trades.ts';
-import { uuidBytes } from './uuid-bytes.ts';
-import { type Sums, sumsOfAll, WindowSums } from './windows.ts';
+import { Sums, WindowSums } from './windows.ts';
 import type { Worth } from './worth.ts';
 
 export const BOARD_KINDS = ['pnl', 'roi', 'net_worth'] as const;
@@ -46,39 +47,32 @@ export type LeaderboardPage = { rows: LeaderboardRow[]; next: BoardPlace | null;
 type Board = {
   sums: Sums;
   asOfMs: EpochMs;
-  freshUntil: number;
+  freshness: Freshness;
   rankings: Map<BoardKind, Ranking>;
 };
 
-/** A board is ranked anew when it is asked for this long after, or as long as ranking took. */
-const FRESH_MS = 1000;
-const REST_FACTOR = 4;
-/** 24 and up to 60 bytes a trader each. */
+/** 48 bytes a trader each, and 12 for each ranking. */
 const WINDOWS_MAX = 4;
 /** Where nobody asks for a window, what it waits for is not kept. */
 const WAITING_MAX = 200_000;
 
 export type LeaderboardParts = {
-  database: Database;
+  over: OverReader;
   traders: Traders;
+  ids: IdOrder;
   profiles: Profiles;
   worth: Worth;
-  /** In milliseconds, of this process. */
-  clock?: () => number;
+  pace: Pace;
 };
 
 export class Leaderboard {
   readonly #parts: LeaderboardParts;
-  readonly #clock: () => number;
-  readonly #ids: IdOrder;
   /** By days, the least lately asked first. */
   readonly #windows = new Map<number, WindowSums>();
   readonly #boards = new Map<number | null, Board>();
 
   constructor(parts: LeaderboardParts) {
     this.#parts = parts;
-    this.#clock = parts.clock ?? (() => performance.now());
-    this.#ids = new IdOrder(parts.traders);
   }
 
   note(change: Change): void {
@@ -90,14 +84,16 @@ export class Leaderboard {
 
   page({ board: kind, days, limit, after, nowMs }: LeaderboardQuestion): LeaderboardPage {
     invariant(limit > 0, 'a page of nothing is asked for');
+    const { traders, profiles } = this.#parts;
     const board = this.#boardOf(days, nowMs);
     const ranking = this.#rankingOf(board, kind);
     const { order, values } = ranking;
     const rows: LeaderboardRow[] = [];
-    let place = after === null ? 0 : this.#placeBehind(ranking, after);
+    let place =
+      after === null ? 0 : placeBehind(ranking, after.value, isBehindId(traders.ids, after.trader));
     for (; place < order.length && rows.length < limit; place++) {
       // Who has become private since is left out at once.
-      if (this.#parts.profiles.isListed(order[place]!)) rows.push(this.#rowOf(board, kind, place));
+      if (profiles.isListed(order[place]!)) rows.push(this.#rowOf(board, kind, place));
     }
     const isEnd = place >= order.length;
     const last = isEnd
@@ -106,41 +102,21 @@ export class Leaderboard {
     return { rows, next: last, asOfMs: board.asOfMs };
   }
 
-  /** A listed trader's rank of all time by P&L, as it is now; null: it has none. Rule Y25. */
-  rankOf(trader: TraderNumber): number | null {
-    const { traders, profiles } = this.#parts;
-    const { closed, pnl_cents } = traders.col;
-    if (closed[trader] === 0 || !profiles.isListed(trader)) return null;
-    const own = pnl_cents[trader]!;
-    let above = 0;
-    for (let other = 0; other < traders.end; other++) {
-      const value = pnl_cents[other]!;
-      if (value < own || closed[other] === 0 || other === trader) continue;
-      if (value === own && traders.compareIds(other, trader) > 0) continue;
-      if (profiles.isListed(other)) above++;
-    }
-    return above + 1;
-  }
-
   #boardOf(days: number | null, nowMs: EpochMs): Board {
+    const { pace, traders } = this.#parts;
     const known = this.#boards.get(days);
-    if (known !== undefined && this.#clock() < known.freshUntil) return known;
-    const began = this.#clock();
-    const board: Board = {
-      sums: days === null ? sumsOfAll(this.#parts.traders) : this.#sumsOf(days, nowMs),
-      asOfMs: nowMs,
-      freshUntil: 0,
-      rankings: new Map(),
-    };
+    if (known !== undefined && !pace.isDue(known.freshness)) return known;
+    const { made: sums, freshness } = pace.make(() => {
+      return days === null ? Sums.ofAll(traders) : this.#sumsOf(days, nowMs);
+    });
+    const board: Board = { sums, asOfMs: nowMs, freshness, rankings: new Map() };
     this.#boards.set(days, board);
-    const took = this.#clock() - began;
-    board.freshUntil = this.#clock() + Math.max(FRESH_MS, REST_FACTOR * took);
     return board;
   }
 
   #sumsOf(days: number, nowMs: EpochMs): Sums {
-    const { database, traders } = this.#parts;
-    const window = this.#windows.get(days) ?? new WindowSums(database, days);
+    const { over, traders } = this.#parts;
+    const window = this.#windows.get(days) ?? new WindowSums(over, days);
     // The last in the map is the one that was asked for last.
     this.#windows.delete(days);
     this.#windows.set(days, window);
@@ -158,25 +134,27 @@ export class Leaderboard {
   #rankingOf(board: Board, kind: BoardKind): Ranking {
     const known = board.rankings.get(kind);
     if (known !== undefined) return known;
-    const { profiles, worth } = this.#parts;
-    const { closed, pnl_cents, cost_cents } = board.sums;
-    const worths = kind === 'net_worth' ? worth.ofAll() : null;
-    const isMember = (trader: TraderNumber) =>
-      profiles.isListed(trader) && (worths !== null || (closed[trader] ?? 0) > 0);
-    const rankedBy = (trader: TraderNumber) => {
-      if (worths !== null) return worths[trader]!;
-      const pnl = pnl_cents[trader]!;
-      return kind === 'pnl' ? pnl : (roiHundredths(pnl, cost_cents[trader]!) ?? 0);
-    };
-    const ranking = ranked(this.#ids.get().filter(isMember), rankedBy);
-    board.rankings.set(kind, ranking);
-    return ranking;
+    const { pace } = this.#parts;
+    const { made, freshness } = pace.make(() => this.#ranked(board.sums, kind), board.freshness);
+    board.freshness = freshness;
+    board.rankings.set(kind, made);
+    return made;
   }
 
-  #placeBehind(ranking: Ranking, { value, trader }: BoardPlace): number {
-    const id = uuidBytes(trader);
-    return placeBehind(ranking, value, (other) => {
-      return Buffer.compare(this.#parts.traders.idBytes(other), id) > 0;
+  #ranked(sums: Sums, kind: BoardKind): Ranking {
+    const { traders, profiles, worth, ids } = this.#parts;
+    const worths = kind === 'net_worth' ? worth.ofAll() : null;
+    return ranked(ids, {
+      end: traders.end,
+      isMember: (trader) =>
+        profiles.isListed(trader) && (worths !== null || sums.get(trader, 'closed') > 0),
+      rankedBy: (trader) => {
+        if (worths !== null) return worths[trader]!;
+        const pnl = sums.get(trader, 'pnl_cents');
+        if (kind === 'pnl') return pnl;
+        return roiHundredths(pnl, sums.get(trader, 'cost_cents')) ?? 0;
+      },
+      isAscending: false,
     });
   }
 
@@ -184,23 +162,22 @@ export class Leaderboard {
     const { traders, worth } = this.#parts;
     const { order, values } = rankings.get(kind)!;
     const trader = order[place]!;
-    const sum = (name: keyof Sums) => sums[name][trader] ?? 0;
     return {
       rank: place + 1,
       trader: this.#idOf(trader),
-      pnlCents: sum('pnl_cents'),
-      costCents: sum('cost_cents'),
+      pnlCents: sums.get(trader, 'pnl_cents'),
+      costCents: sums.get(trader, 'cost_cents'),
       worthCents: kind === 'net_worth' ? values[place]! : worth.of(trader),
-      won: sum('won'),
-      lost: sum('lost'),
-      void: sum('void'),
+      won: sums.get(trader, 'won'),
+      lost: sums.get(trader, 'lost'),
+      void: sums.get(trader, 'void'),
       resets: traders.col.run[trader]! - 1,
       busts: traders.col.busts[trader]!,
     };
   }
 
   #idOf(trader: TraderNumber): Uuid {
-    return this.#parts.traders.idOf(trader);
+    return this.#parts.traders.ids.idOf(trader);
   }
 }
 

@@ -6,7 +6,6 @@
 import { LogDamage, type LogRecord } from '../log/log-format.ts';
 import type { LogReader } from '../log/log-reader.ts';
 import { invariant } from '../rules/invariant.ts';
-import type { Uuid } from '../rules/units.ts';
 import { factsIn, openLog } from '../shard/read-facts.ts';
 import {
   createTables,
@@ -18,17 +17,13 @@ import {
   recordsFile,
   removeRecords,
 } from './database.ts';
-import { Fold } from './fold.ts';
-import type { TraderNumber } from './traders.ts';
-import type { Change } from './trades.ts';
+import { Fold, type FoldListeners } from './fold.ts';
 
-export type ModelOptions = {
+export type ModelOptions = FoldListeners & {
   dataDir: string;
   /** Where the file is: `DATA_DIR/records`. */
   directory: string;
   shards: number;
-  onChange?: (change: Change) => void;
-  onOpened?: (trader: TraderNumber, id: Uuid) => void;
 };
 
 export class RecordsModel {
@@ -39,10 +34,10 @@ export class RecordsModel {
   readonly #logs: LogReader[];
 
   private constructor(options: ModelOptions, opened: Opened) {
-    const { dataDir, shards, onChange, onOpened } = options;
+    const { dataDir, shards } = options;
     this.database = opened.database;
     this.remade = opened.remade;
-    this.fold = new Fold(opened.database, shards, { onChange, onOpened });
+    this.fold = new Fold(opened.database, shards, options);
     this.#logs = Array.from({ length: shards }, (_, shard) => openLog({ dataDir, shard }));
   }
 

@@ -7,7 +7,7 @@ import type { Cents, EpochMs, Side, Uuid } from '../rules/units.ts';
 import type { Database, Statement } from './database.ts';
 import type { Instruments } from './instruments.ts';
 import { TRADE_STATES } from './tables.ts';
-import type { TraderNumber } from './traders.ts';
+import type { TraderNumber } from './trader-ids.ts';
 import { uuidBytes, uuidText } from './uuid-bytes.ts';
 
 export type Pick = {

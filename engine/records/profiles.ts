@@ -4,7 +4,8 @@
  */
 import { invariant } from '../rules/invariant.ts';
 import type { Uuid } from '../rules/units.ts';
-import type { TraderNumber, Traders } from './traders.ts';
+import type { TraderNumber } from './trader-ids.ts';
+import type { Traders } from './traders.ts';
 
 export type Profile = { id: Uuid; isPublic: boolean; showsEarlier: boolean };
 
@@ -18,6 +19,8 @@ export class Profiles {
   readonly #waiting = new Map<Uuid, number>();
   /** Whether everyone was named. */
   areKnown = false;
+  /** Is called with each account whose profile is set. */
+  onChanged: (trader: TraderNumber) => void = () => {};
 
   constructor(traders: Traders) {
     this.#traders = traders;
@@ -47,12 +50,13 @@ export class Profiles {
   }
 
   #put(trader: TraderNumber, flags: number): void {
-    invariant(this.#traders.has(trader), 'a profile is of no account');
+    invariant(this.#traders.ids.has(trader), 'a profile is of no account');
     if (trader >= this.#flags.length) {
       const grown = new Uint8Array(Math.max(1024, 2 * this.#flags.length, trader + 1));
       grown.set(this.#flags);
       this.#flags = grown;
     }
     this.#flags[trader] = flags;
+    this.onChanged(trader);
   }
 }

@@ -1,59 +1,75 @@
 /**
- * Traders in the order of a board: the highest value first, equal ones by their ids. Rule Y22
+ * Traders in the order of a board: by their values, equal ones by their ids. Rule Y22
  * (engine/RULES.md).
  */
 import { invariant } from '../rules/invariant.ts';
-import type { TraderNumber, Traders } from './traders.ts';
+import type { Uuid } from '../rules/units.ts';
+import { keysOf, sorted, valuesOf } from './radix.ts';
+import type { TraderIds, TraderNumber } from './trader-ids.ts';
+import { uuidBytes } from './uuid-bytes.ts';
 
 export type Ranking = {
   /** By rank, from 0. */
   order: Uint32Array;
-  /** Of each in that order; whole numbers. */
+  /** Of each in that order. */
   values: Float64Array;
+  /** Whether the least value comes first. */
+  isAscending: boolean;
 };
-
-const DIGIT_BITS = 16;
-const DIGITS = 2 ** DIGIT_BITS;
-/** Values lie within 2^47 on both sides of 0: 1.4 trillion dollars. */
-const OFFSET = 2 ** 47;
 
 /** Traders by their ids; those that come are sorted in when they are first needed. */
 export class IdOrder {
-  readonly #traders: Traders;
-  #order = new Uint32Array(0);
-  #known = 0;
+  readonly #ids: TraderIds;
+  #order: Uint32Array = new Uint32Array(0);
+  #places = new Uint32Array(0);
 
-  constructor(traders: Traders) {
-    this.#traders = traders;
+  constructor(ids: TraderIds) {
+    this.#ids = ids;
   }
 
-  get(): Uint32Array {
-    const traders = this.#traders;
-    if (traders.end === this.#known && !this.#hasHoles) return this.#order;
-    const there: TraderNumber[] = [];
-    for (let trader = 0; trader < traders.end; trader++)
-      if (traders.has(trader)) there.push(trader);
-    if (there.length !== this.#order.length) {
-      const isOld = new Uint8Array(traders.end);
-      for (const trader of this.#order) isOld[trader] = 1;
-      const added = there.filter((trader) => isOld[trader] === 0);
-      added.sort((a, b) => traders.compareIds(a, b));
-      this.#order = this.#merged(this.#order, added);
+  get count(): number {
+    return this.#order.length;
+  }
+
+  /** The place of each trader in the order of ids, by number. */
+  places(): Uint32Array {
+    const ids = this.#ids;
+    if (ids.count === this.#order.length) return this.#places;
+    const added = new Uint32Array(ids.count - this.#order.length);
+    const isOld = new Uint8Array(ids.end);
+    for (const trader of this.#order) isOld[trader] = 1;
+    let at = 0;
+    for (let trader = 0; trader < ids.end; trader++) {
+      if (isOld[trader] === 0 && ids.has(trader)) added[at++] = trader;
     }
-    this.#known = traders.end;
-    return this.#order;
+    invariant(at === added.length, 'a trader is counted twice');
+    this.#order = this.#merged(this.#order, this.#sorted(added));
+    this.#places = new Uint32Array(ids.end);
+    for (let place = 0; place < this.#order.length; place++) {
+      this.#places[this.#order[place]!] = place;
+    }
+    return this.#places;
   }
 
-  /** Numbers of other shards may still come in between. */
-  get #hasHoles(): boolean {
-    return this.#order.length < this.#traders.end;
+  #sorted(added: Uint32Array<ArrayBuffer>): Uint32Array {
+    const ids = this.#ids;
+    const keys = new Uint32Array(2 * added.length);
+    for (let at = 0; at < added.length; at++) ids.putKey(added[at]!, keys, at);
+    const { items } = sorted({ items: added, keys });
+    // Only ids that begin alike are not in order yet.
+    let isSorted = true;
+    for (let at = 1; at < items.length && isSorted; at++) {
+      isSorted = ids.compare(items[at - 1]!, items[at]!) < 0;
+    }
+    return isSorted ? items : items.sort((a, b) => ids.compare(a, b));
   }
 
-  #merged(order: Uint32Array, added: readonly TraderNumber[]): Uint32Array<ArrayBuffer> {
+  #merged(order: Uint32Array, added: Uint32Array): Uint32Array {
+    if (order.length === 0) return added;
     const merged = new Uint32Array(order.length + added.length);
     let [from, to] = [0, 0];
     for (const trader of added) {
-      while (from < order.length && this.#traders.compareIds(order[from]!, trader) < 0) {
+      while (from < order.length && this.#ids.compare(order[from]!, trader) < 0) {
         merged[to++] = order[from++]!;
       }
       merged[to++] = trader;
@@ -64,66 +80,64 @@ export class IdOrder {
   }
 }
 
-/** `members` in the order of their ids; a sort by digits keeps it where values are equal. */
-export function ranked(
-  members: Uint32Array<ArrayBuffer>,
-  rankedBy: (trader: TraderNumber) => number,
-): Ranking {
-  const count = members.length;
-  const keys = new Float64Array(count);
-  for (let at = 0; at < count; at++) {
-    const value = rankedBy(members[at]!);
-    invariant(Number.isInteger(value) && Math.abs(value) < OFFSET, 'a board ranks no whole number');
-    keys[at] = OFFSET - value;
+export type Members = {
+  /** One more than the highest number. */
+  end: TraderNumber;
+  isMember(trader: TraderNumber): boolean;
+  rankedBy(trader: TraderNumber): number;
+  isAscending: boolean;
+};
+
+/** Looks at each trader once, in the order of their numbers: ids may be in any other. */
+export function ranked(ids: IdOrder, { end, isMember, rankedBy, isAscending }: Members): Ranking {
+  const sign = isAscending ? 1 : -1;
+  const places = ids.places();
+  const byId = new Uint32Array(ids.count).fill(NOBODY);
+  const valueById = new Float64Array(ids.count);
+  for (let trader = 0; trader < end; trader++) {
+    if (!isMember(trader)) continue;
+    const place = places[trader]!;
+    byId[place] = trader;
+    valueById[place] = sign * rankedBy(trader);
   }
-  let [order, sorted] = [members, keys];
-  for (let shift = 1; shift <= 2 ** 32; shift *= DIGITS) {
-    [order, sorted] = byDigit(order, sorted, shift);
+  let count = 0;
+  for (let place = 0; place < byId.length; place++) {
+    if (byId[place] === NOBODY) continue;
+    byId[count] = byId[place]!;
+    valueById[count] = valueById[place]!;
+    count++;
   }
-  const values = new Float64Array(count);
-  for (let at = 0; at < count; at++) values[at] = OFFSET - sorted[at]!;
-  return { order, values };
+  const keys = keysOf(valueById.subarray(0, count));
+  const { items: order, keys: inOrder } = sorted({ items: byId.slice(0, count), keys });
+  const values = valuesOf(inOrder);
+  invariant(!Number.isNaN(values[count - 1] ?? 0), 'a board ranks what is no number');
+  for (let at = 0; at < count; at++) values[at] = sign * values[at]! + 0;
+  return { order, values, isAscending };
 }
 
-type Keyed = [order: Uint32Array<ArrayBuffer>, keys: Float64Array<ArrayBuffer>];
-
-function byDigit(...[order, keys, shift]: [...Keyed, shift: number]): Keyed {
-  const starts = new Uint32Array(DIGITS + 1);
-  const digits = new Uint16Array(keys.length);
-  for (let at = 0; at < keys.length; at++) {
-    const digit = Math.floor(keys[at]! / shift) % DIGITS;
-    digits[at] = digit;
-    starts[digit + 1] = starts[digit + 1]! + 1;
-  }
-  // All alike, as the highest digits mostly are.
-  if (keys.length > 0 && starts[digits[0]! + 1] === keys.length) return [order, keys];
-  for (let digit = 0; digit < DIGITS; digit++)
-    starts[digit + 1] = starts[digit + 1]! + starts[digit]!;
-  const nextOrder = new Uint32Array(order.length);
-  const nextKeys = new Float64Array(keys.length);
-  for (let at = 0; at < keys.length; at++) {
-    const digit = digits[at]!;
-    const place = starts[digit]!;
-    starts[digit] = place + 1;
-    nextOrder[place] = order[at]!;
-    nextKeys[place] = keys[at]!;
-  }
-  return [nextOrder, nextKeys];
-}
+/** No trader has so high a number. */
+const NOBODY = 2 ** 32 - 1;
 
 /** The first place behind a value and the id of a trader who has, or had, it. */
 export function placeBehind(
-  { order, values }: Ranking,
+  { order, values, isAscending }: Ranking,
   value: number,
   isBehind: (trader: TraderNumber) => boolean,
 ): number {
+  const sign = isAscending ? 1 : -1;
   let low = 0;
   let high = order.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    const own = values[middle]!;
-    if (own < value || (own === value && isBehind(order[middle]!))) high = middle;
+    const by = sign * (values[middle]! - value);
+    if (by > 0 || (by === 0 && isBehind(order[middle]!))) high = middle;
     else low = middle + 1;
   }
   return low;
+}
+
+/** Whether a trader comes behind the one of an id, in the order of ids. */
+export function isBehindId(ids: TraderIds, id: Uuid): (trader: TraderNumber) => boolean {
+  const bytes = uuidBytes(id);
+  return (trader) => ids.compareToBytes(trader, bytes) > 0;
 }

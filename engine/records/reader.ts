@@ -4,20 +4,27 @@
  */
 import { invariant } from '../rules/invariant.ts';
 import type { EpochMs, MarketNumber, Uuid } from '../rules/units.ts';
+import type { Closing } from './closings.ts';
 import type { Database, Statement } from './database.ts';
+import type { EvalBoardParts } from './eval-board.ts';
 import { EvalBoards } from './eval-rows.ts';
 import type { Instruments } from './instruments.ts';
 import { Leaderboard } from './leaderboard.ts';
+import { OverReader } from './over-blocks.ts';
+import { Pace } from './pace.ts';
 import { Picks } from './picks.ts';
 import type { Profiles } from './profiles.ts';
 import type { AnswerOf, QuestionName, QuestionOf, TraderRecord } from './questions.ts';
+import { RankIndex } from './rank-index.ts';
+import { IdOrder } from './ranking.ts';
 import { Settled } from './settled.ts';
-import type { TraderNumber, Traders } from './traders.ts';
+import type { TraderNumber } from './trader-ids.ts';
+import type { Traders } from './traders.ts';
 import type { Change } from './trades.ts';
 import { startOf } from './windows.ts';
 import { Bids, type Worth } from './worth.ts';
 
-export type ReaderParts = {
+export type ReaderParts = Pick<EvalBoardParts, 'picksAtOnce' | 'changedMax'> & {
   database: Database;
   traders: Traders;
   profiles: Profiles;
@@ -30,6 +37,7 @@ export type ReaderParts = {
 export class RecordsReader {
   readonly #parts: ReaderParts;
   readonly #leaderboard: Leaderboard;
+  readonly #ranks: RankIndex;
   readonly #picks: Picks;
   readonly #settled: Settled;
   readonly #eval: EvalBoards;
@@ -37,12 +45,24 @@ export class RecordsReader {
   readonly #markets: Statement<MarketNumber>;
 
   constructor(parts: ReaderParts) {
-    const { database, instruments } = parts;
+    const { database, traders, profiles, instruments, clock = () => performance.now() } = parts;
     this.#parts = parts;
-    this.#leaderboard = new Leaderboard(parts);
     this.#picks = new Picks(database, instruments);
     this.#settled = new Settled(database, instruments);
-    this.#eval = new EvalBoards({ ...parts, settled: this.#settled });
+    const ids = new IdOrder(traders.ids);
+    // Now, and not while somebody waits for the first board.
+    ids.places();
+    const boards = {
+      ...parts,
+      over: new OverReader(database),
+      settled: this.#settled,
+      ids,
+      pace: new Pace(clock),
+    };
+    this.#leaderboard = new Leaderboard(boards);
+    this.#ranks = new RankIndex(boards);
+    profiles.onChanged = (trader) => this.#ranks.note(trader);
+    this.#eval = new EvalBoards(boards);
     this.#resets = database
       .prepare('SELECT run, at_ms FROM resets WHERE trader = ? ORDER BY run')
       .raw() as never;
@@ -51,9 +71,26 @@ export class RecordsReader {
       .pluck() as never;
   }
 
-  /** The sums of windows follow what was folded. */
+  /** Boards follow what was folded. */
   note(change: Change): void {
     this.#leaderboard.note(change);
+    this.#eval.note(change);
+    this.#ranks.note(change.trader);
+  }
+
+  /** A catalog was folded; `isOtherwise`: it changed instruments of markets with a result. */
+  learned(isOtherwise: boolean): void {
+    this.#parts.instruments.changed();
+    this.#eval.instrumentsChanged(isOtherwise);
+  }
+
+  putClosing(closing: Closing): void {
+    const { instruments } = this.#parts;
+    const { market } = closing;
+    instruments.put(closing);
+    // Where the result was not folded so far, no trade of the market is over.
+    const { resolvedAtMs = null } = instruments.market(market) ?? {};
+    if (resolvedAtMs !== null) this.#eval.closingAdded(market, resolvedAtMs);
   }
 
   answer<Name extends QuestionName>(name: Name, question: QuestionOf<Name>): AnswerOf<Name> {
@@ -96,7 +133,7 @@ export class RecordsReader {
       pnlCents: col.pnl_cents[trader]!,
       costCents: col.cost_cents[trader]!,
       worthCents: this.#parts.worth.of(trader, new Bids(markets, bids)),
-      rank: this.#leaderboard.rankOf(trader),
+      rank: this.#ranks.rankOf(trader),
       counts: showsEarlier ? { won, lost, void: voided } : this.#picks.publicCounts(trader),
       busts: col.busts[trader]!,
       resets,

@@ -1,16 +1,13 @@
-/**
- * Settled picks with their scores: those of one trader, and those of all in a window. Rules Y27,
- * Y50 to Y54 (engine/RULES.md).
- */
+/** Settled picks of one trader with their scores. Rules Y27, Y50 to Y54 (engine/RULES.md). */
 import type { OutcomeSource } from '../rules/events.ts';
 import { type FeeEntry, pnlAfterFeesCents } from '../rules/fees.ts';
-import { invariant } from '../rules/invariant.ts';
 import { type Cents, type EpochMs, HOME_VENUE, type Side, type Uuid } from '../rules/units.ts';
 import type { Database, Statement } from './database.ts';
 import { type PickScores, pickScores, slateOf } from './eval-scores.ts';
 import type { Instruments, KnownInstrument } from './instruments.ts';
+import { OverBlock, type OverTrade } from './over-blocks.ts';
 import { OUTCOMES, TRADE_STATES, VOID } from './tables.ts';
-import type { TraderNumber } from './traders.ts';
+import type { TraderNumber } from './trader-ids.ts';
 import { uuidText } from './uuid-bytes.ts';
 
 export type ScoredTrade = PickScores & {
@@ -63,7 +60,6 @@ const COLUMNS =
 export class Settled {
   readonly #instruments: Instruments;
   readonly #of: Statement<Row>;
-  readonly #all: Statement<Row>;
 
   constructor(database: Database, instruments: Instruments) {
     this.#instruments = instruments;
@@ -71,12 +67,6 @@ export class Settled {
       .prepare(
         `SELECT ${COLUMNS} FROM trades
          WHERE trader = ? AND state BETWEEN 1 AND 3 AND closed_at_ms > ? ORDER BY trade`,
-      )
-      .raw() as never;
-    this.#all = database
-      .prepare(
-        `SELECT ${COLUMNS} FROM trades
-         WHERE state > 0 AND closed_at_ms > ? AND state <= 2`,
       )
       .raw() as never;
   }
@@ -96,39 +86,9 @@ export class Settled {
     return rows.map((row, at) => this.#scored(row, known[at]!, inSlate[at]!, fees));
   }
 
-  /** The slate picks of all traders of `isMember` since a moment, in any order. */
-  *slates(afterMs: EpochMs, isMember: (trader: TraderNumber) => boolean): Generator<SlatePick> {
-    const instruments = new Map<number, KnownInstrument | null>();
-    const instrumentOf = (number: number) => {
-      if (!instruments.has(number)) instruments.set(number, this.#instruments.get(number));
-      return instruments.get(number)!;
-    };
-    const first = new Map<number, Row>();
-    for (const row of this.#all.iterate(afterMs)) {
-      const [trade, , trader, , instrument] = row;
-      if (!isMember(trader)) continue;
-      const known = instrumentOf(instrument);
-      if (known === null || row[11] >= known.startsAtMs) continue;
-      invariant(
-        trader < 2 ** 27 && instrument < 2 ** 26,
-        'there are too many traders to tell apart',
-      );
-      const key = trader * 2 ** 26 + instrument;
-      const other = first.get(key);
-      if (other === undefined || trade < other[0]) first.set(key, row);
-    }
-    for (const row of first.values()) {
-      const known = instrumentOf(row[4])!;
-      yield { trader: row[2], cluster: known.cluster, row, known };
-    }
-  }
-
-  scoresOf({ row, known }: SlatePick): PickScores {
-    return scoresOf(row, this.#instruments.closing(row[3], known));
-  }
-
-  pnlAfterFees({ row }: SlatePick, fees: readonly FeeEntry[]): Cents {
-    return afterFees(row, this.#instruments.market(row[3])?.ticker ?? '', fees);
+  /** The same trades as boards read them. */
+  blockOf(trader: TraderNumber, afterMs: EpochMs): OverBlock {
+    return OverBlock.of(this.#of.all(trader, afterMs).map(overTradeOf));
   }
 
   #scored(
@@ -163,7 +123,26 @@ export class Settled {
   }
 }
 
-export type SlatePick = { trader: TraderNumber; cluster: string; row: Row; known: KnownInstrument };
+function overTradeOf(row: Row): OverTrade {
+  const [trade, , trader, market, instrument, marketYes, instrumentYes, contracts, costCents] = row;
+  const [, , , , , , , , , entryCents, statedPct, openedAtMs, state] = row;
+  const [, , , , , , , , , , , , , , closedAtMs, pnlCents, combine, held] = row;
+  return {
+    ...{
+      closedAtMs,
+      openedAtMs,
+      pnlCents,
+      costCents,
+      contracts,
+      trade,
+      trader,
+      instrument,
+      market,
+    },
+    ...{ entryCents, statedPct: statedPct ?? 0, state, marketYes, instrumentYes },
+    isListed: combine === 0 && held === 0 ? 1 : 0,
+  };
+}
 
 const sideOf = (isYes: number): Side => (isYes === 1 ? 'yes' : 'no');
 

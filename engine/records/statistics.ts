@@ -38,6 +38,14 @@ export type ClusterError = { standardError: number; degrees: number };
 export const METRICS = ['brier', 'log_loss', 'clv', 'pnl'] as const;
 export type Metric = (typeof METRICS)[number];
 
+/** Whether the least value comes first. Rule Y44 (engine/RULES.md). */
+export const IS_ASCENDING: Readonly<Record<Metric, boolean>> = {
+  brier: true,
+  log_loss: true,
+  clv: false,
+  pnl: false,
+};
+
 /** Fewer effective games have no interval. Rule Y42 (engine/RULES.md). */
 const EFFECTIVE_GAMES_MIN: Readonly<Record<Metric, number>> = {
   brier: 10,
@@ -94,26 +102,28 @@ export function clusterError(games: GameSums, estimate: MeanEstimate): ClusterEr
   return { standardError: Math.sqrt(variance) / n, degrees: (n * n) / trace };
 }
 
-/** An interval, or why there is none; exactly one of them is null. */
-export type IntervalOrNote =
-  | { interval: Interval; intervalNote: null }
-  | { interval: null; intervalNote: string };
+/** Whether so many effective games have an interval. Rule Y42 (engine/RULES.md). */
+function isEnough(metric: Metric, effectiveGames: number): boolean {
+  return effectiveGames >= EFFECTIVE_GAMES_MIN[metric];
+}
 
-/** The interval of 95% of a metric's mean, or what is missing. Rules Y40 to Y43 (engine/RULES.md). */
+/** Why a mean has no interval; null: it has one. Rule Y42 (engine/RULES.md). */
+export function intervalNote(metric: Metric, effectiveGames: number): string | null {
+  if (isEnough(metric, effectiveGames)) return null;
+  const shown = Math.floor(effectiveGames * 10) / 10;
+  return `${shown} effective games: ${EFFECTIVE_GAMES_MIN[metric]} are needed for an interval`;
+}
+
+/** The interval of 95% of a metric's mean; null: too few games. Rules Y40 to Y43 (engine/RULES.md). */
 export function intervalOf(
   metric: Metric,
   games: GameSums,
   estimate: MeanEstimate,
-): IntervalOrNote {
-  const least = EFFECTIVE_GAMES_MIN[metric];
+): Interval | null {
   const { effectiveGames, mean } = estimate;
-  if (effectiveGames < least) {
-    const shown = Math.floor(effectiveGames * 10) / 10;
-    const intervalNote = `${shown} effective games: ${least} are needed for an interval`;
-    return { interval: null, intervalNote };
-  }
+  if (!isEnough(metric, effectiveGames)) return null;
   const error = clusterError(games, estimate);
   invariant(error !== null, 'one game counts as many');
   const reach = studentT95(error.degrees) * error.standardError;
-  return { interval: { low: mean - reach, high: mean + reach }, intervalNote: null };
+  return { low: mean - reach, high: mean + reach };
 }

@@ -5,7 +5,7 @@
 
 /** 'PBRC': what the file says it is, in SQLite's own header. */
 export const APPLICATION_ID = 0x50425243;
-export const RECORDS_VERSION = 1;
+export const RECORDS_VERSION = 2;
 
 /** How a trade is. On disk each is its index here: append, never reorder. */
 export const TRADE_STATES = ['open', 'won', 'lost', 'void', 'sold', 'reset'] as const;
@@ -20,8 +20,9 @@ export const RESET = 5;
 export const OUTCOMES = ['yes', 'no', 'void', 'scalar'] as const;
 
 /**
- * `trader` and `trade` are numbers: the n-th of a shard, times the number of shards, plus the shard.
- * So they do not depend on how the shards were read, and order a trader's trades by their opening.
+ * `trader`, `trade` and `block` are numbers: the n-th of a shard, times the number of shards, plus
+ * the shard. So they do not depend on how the shards were read, and order a trader's trades by their
+ * opening. `over_place` is a trade's place among those of its shard that are over.
  */
 export const TABLES = `
 CREATE TABLE positions (
@@ -29,7 +30,8 @@ CREATE TABLE positions (
   fact INTEGER NOT NULL,
   fact_at_ms INTEGER NOT NULL,
   traders INTEGER NOT NULL,
-  trades INTEGER NOT NULL
+  trades INTEGER NOT NULL,
+  over_trades INTEGER NOT NULL
 ) STRICT;
 
 CREATE TABLE traders (
@@ -78,12 +80,21 @@ CREATE TABLE trades (
   pnl_cents INTEGER,
   parlay BLOB,
   combine INTEGER NOT NULL,
-  held INTEGER NOT NULL
+  held INTEGER NOT NULL,
+  over_place INTEGER
 ) STRICT;
-CREATE INDEX trades_open ON trades (trader) WHERE state = 0;
+CREATE INDEX trades_open ON trades (trader, market, market_yes, contracts, cost_cents)
+  WHERE state = 0;
 CREATE INDEX trades_settled ON trades (trader) WHERE state BETWEEN 1 AND 3;
-CREATE INDEX trades_over ON trades (closed_at_ms) WHERE state > 0;
 CREATE INDEX trades_parlay ON trades (parlay) WHERE parlay IS NOT NULL;
+
+CREATE TABLE over_blocks (
+  block INTEGER PRIMARY KEY,
+  least_ms INTEGER NOT NULL,
+  most_ms INTEGER NOT NULL,
+  bytes BLOB NOT NULL
+) STRICT;
+CREATE INDEX over_blocks_times ON over_blocks (most_ms, least_ms);
 
 CREATE TABLE resting (
   id BLOB PRIMARY KEY
@@ -103,7 +114,8 @@ CREATE TABLE instruments (
 CREATE TABLE markets (
   market INTEGER PRIMARY KEY,
   ticker TEXT NOT NULL,
-  source TEXT
+  source TEXT,
+  resolved_at_ms INTEGER
 ) STRICT;
 `;
 
@@ -113,6 +125,7 @@ export const TABLE_ORDER = {
   traders: 'trader',
   resets: 'trader, run',
   trades: 'trade',
+  over_blocks: 'block',
   resting: 'id',
   instruments: 'instrument',
   markets: 'market',

@@ -154,7 +154,7 @@ function meanOf(
   const sums = { counts, sums: games.map(({ sum }) => sum), from: 0, end: games.length };
   const estimate = meanOfGames(sums);
   if (estimate === null) return { estimate, interval: null };
-  return { estimate, interval: intervalOf(metric, sums, estimate).interval };
+  return { estimate, interval: intervalOf(metric, sums, estimate) };
 }
 
 /** The series of a venue's ticker: all before the first `-`. Rule Y68 (engine/RULES.md). */

@@ -13,8 +13,10 @@ import { invariant } from '../rules/invariant.ts';
 import type { MarketOutcome } from '../rules/messages.ts';
 import type { Cents, EpochMs, Side, Uuid } from '../rules/units.ts';
 import type { Database, Statement } from './database.ts';
+import type { OverBlocks } from './over-blocks.ts';
 import { LOST, OPEN, OUTCOMES, RESET, SOLD, VOID, WON } from './tables.ts';
-import type { TraderNumber, Traders } from './traders.ts';
+import type { TraderNumber } from './trader-ids.ts';
+import type { Traders } from './traders.ts';
 import { uuidBytes } from './uuid-bytes.ts';
 
 /** What the sums of a trader, and of windows with this moment in them, change by. */
@@ -27,6 +29,13 @@ export type Change = {
   won: number;
   lost: number;
   void: number;
+  /** Whether a trade ended with an outcome, so that it may be in a slate (Y54). */
+  hasOutcome: boolean;
+};
+
+const NO_CHANGE = {
+  ...{ closed: 0, pnlCents: 0, costCents: 0, won: 0, lost: 0, void: 0 },
+  hasOutcome: false,
 };
 
 type OverFact = TradeClosedFact | TradeSettledFact;
@@ -34,16 +43,29 @@ type Marks = { parlay: Buffer | null; combine: number };
 type TradeRow = Marks & {
   trade: number;
   trader: TraderNumber;
+  opened_at_ms: EpochMs;
   realized_cents: Cents;
   state: number;
   closed_at_ms: EpochMs | null;
   held: number;
+  over_place: number | null;
 };
 
-const COLUMNS = 'trade, trader, realized_cents, state, closed_at_ms, parlay, combine, held';
+const COLUMNS =
+  'trade, trader, opened_at_ms, realized_cents, state, closed_at_ms, parlay, combine, held, over_place';
+
+export type TradesParts = {
+  database: Database;
+  shards: number;
+  traders: Traders;
+  over: OverBlocks;
+  onChange?: ((change: Change) => void) | undefined;
+};
 
 export class Trades {
   readonly #traders: Traders;
+  readonly #over: OverBlocks;
+  readonly #shards: number;
   readonly #onChange: (change: Change) => void;
   readonly #open: Statement;
   readonly #find: Statement<TradeRow>;
@@ -53,12 +75,13 @@ export class Trades {
   readonly #mark: Statement;
   readonly #hold: Statement;
 
-  constructor(database: Database, traders: Traders, onChange: (change: Change) => void = () => {}) {
+  constructor({ database, shards, traders, over, onChange = () => {} }: TradesParts) {
     this.#traders = traders;
+    this.#over = over;
+    this.#shards = shards;
     this.#onChange = onChange;
-    this.#open = database.prepare(
-      `INSERT INTO trades VALUES (${'?, '.repeat(13)} 0, ${OPEN}, NULL, NULL, NULL, NULL, 0, 0)`,
-    );
+    const notOver = `0, ${OPEN}, NULL, NULL, NULL, NULL, 0, 0, NULL`;
+    this.#open = database.prepare(`INSERT INTO trades VALUES (${'?, '.repeat(13)} ${notOver})`);
     this.#find = database.prepare(`SELECT ${COLUMNS} FROM trades WHERE id = ?`) as never;
     this.#ofParlay = database.prepare(
       `SELECT ${COLUMNS} FROM trades WHERE parlay = ? AND trader = ?`,
@@ -69,7 +92,7 @@ export class Trades {
     );
     this.#end = database.prepare(
       `UPDATE trades SET contracts = ?, cost_cents = ?, entry_cents = ?, state = ?, outcome = ?,
-         closed_at_ms = ?, pnl_cents = ? WHERE trade = ?`,
+         closed_at_ms = ?, pnl_cents = ?, over_place = ? WHERE trade = ?`,
     );
     this.#mark = database.prepare('UPDATE trades SET parlay = ?, combine = ? WHERE trade = ?');
     this.#hold = database.prepare('UPDATE trades SET held = ? WHERE trade = ?');
@@ -86,6 +109,8 @@ export class Trades {
     );
     this.#traders.change(trader, 'open_trades', 1);
     this.#traders.change(trader, 'private_trades', flag(placedPrivate));
+    // It may be on no board any more.
+    if (placedPrivate) this.#onChange({ ...NO_CHANGE, trader, closedAtMs: fact.atMs });
   }
 
   grow({ trade, contracts, priceCents }: TradeGrownFact): void {
@@ -110,11 +135,16 @@ export class Trades {
     invariant(proceedsCents >= 0, 'a trade ended with less than nothing');
     const pnlCents = proceedsCents - costCents;
     const { trade, trader } = row;
-    this.#end.run(contracts, costCents, entryPriceCents, state, outcome, atMs, pnlCents, trade);
+    const over = { ...row, state, closed_at_ms: atMs };
+    const place = this.#overAt(over, fact, pnlCents);
+    this.#end.run(
+      ...[contracts, costCents, entryPriceCents, state, outcome, atMs, pnlCents],
+      ...[place, trade],
+    );
     this.#traders.change(trader, 'open_trades', -1);
     this.#traders.change(trader, 'worth_cents', pnlCents - row.realized_cents);
-    const over = { ...row, state, closed_at_ms: atMs };
-    this.#count(over, { closed: 1, pnlCents, costCents, ...countsOf(over) });
+    const hasOutcome = state === WON || state === LOST;
+    this.#count(over, { closed: 1, pnlCents, costCents, ...countsOf(over), hasOutcome });
     if (row.parlay !== null) this.#holdLegs(row.parlay, trader);
   }
 
@@ -154,7 +184,27 @@ export class Trades {
       won: more.won - less.won,
       lost: more.lost - less.lost,
       void: more.void - less.void,
+      hasOutcome: false,
     });
+    if (after.over_place === null || isListed(before) === isListed(after)) return;
+    this.#over.setListed(this.#shardOf(after), after.over_place, isListed(after));
+  }
+
+  /** @returns its place among those that are over */
+  #overAt(row: TradeRow, fact: OverFact, pnlCents: Cents): number {
+    const { trade, trader, opened_at_ms: openedAtMs, state } = row;
+    const { contracts, costCents, entryPriceCents, statedProbPct, market, instrument, atMs } = fact;
+    return this.#over.add(this.#shardOf(row), {
+      ...{ closedAtMs: atMs, openedAtMs, pnlCents, costCents, contracts, trade, trader },
+      ...{ instrument, market, entryCents: entryPriceCents, statedPct: statedProbPct ?? 0, state },
+      marketYes: flag(fact.side === 'yes'),
+      instrumentYes: flag(fact.instrumentSide === 'yes'),
+      isListed: flag(isListed(row)),
+    });
+  }
+
+  #shardOf({ trade }: TradeRow): number {
+    return trade % this.#shards;
   }
 
   #count(row: TradeRow, change: Omit<Change, 'trader' | 'closedAtMs'>): void {
@@ -176,13 +226,18 @@ export class Trades {
   }
 }
 
+/** Rules Y14, Y15 (engine/RULES.md). */
+function isListed({ combine, held }: TradeRow): boolean {
+  return combine === 0 && held === 0;
+}
+
 /** What a trade counts as a pick that can be listed. Rules Y13 to Y15 (engine/RULES.md). */
-function countsOf({ state, combine, held }: Pick<TradeRow, 'state' | 'combine' | 'held'>) {
-  const isListed = combine === 0 && held === 0;
+function countsOf(row: TradeRow) {
+  const { state } = row;
   return {
-    won: flag(isListed && state === WON),
-    lost: flag(isListed && state === LOST),
-    void: flag(isListed && state === VOID),
+    won: flag(isListed(row) && state === WON),
+    lost: flag(isListed(row) && state === LOST),
+    void: flag(isListed(row) && state === VOID),
   };
 }
 

@@ -39,6 +39,8 @@ export type FromRecords =
 /** How long after a fact is on disk the records have it, at most. */
 const POLL_MS = 100;
 const ABOUT_ONE = new Set<QuestionName>(['trader', 'open_markets', 'picks', 'scored']);
+/** They have ranks, which are known once everyone is. */
+const RANKED = new Set<QuestionName>(['trader', 'leaderboard', 'eval']);
 
 const port = parentPort;
 invariant(port !== null, 'the records are started outside a thread of their own');
@@ -53,6 +55,7 @@ const model = RecordsModel.open({
   shards,
   onChange: (change) => reader?.note(change),
   onOpened: (trader, id) => profiles?.opened(trader, id),
+  onLearned: (isOtherwise) => reader?.learned(isOtherwise),
 });
 const { database, fold } = model;
 const { traders } = fold;
@@ -87,7 +90,7 @@ function take(message: ToRecords): void {
     case 'bids':
       return bids.set(message.bids);
     case 'closing':
-      return closings.put(message.closing);
+      return reader!.putClosing(message.closing);
     case 'time':
       return wantClosings(message.nowMs);
     case 'ask':
@@ -100,9 +103,10 @@ function take(message: ToRecords): void {
 }
 
 function answer({ id, name, question }: Extract<ToRecords, { kind: 'ask' }>): void {
-  const canAnswer = ABOUT_ONE.has(name)
-    ? follower.isCurrent && guarded(() => follower.catchUp((question as { trader: string }).trader))
-    : follower.isCurrent && profiles!.areKnown;
+  const areKnown = profiles!.areKnown || !RANKED.has(name);
+  const isAboutOne = ABOUT_ONE.has(name);
+  const catchUp = () => follower.catchUp((question as { trader: string }).trader);
+  const canAnswer = follower.isCurrent && areKnown && (!isAboutOne || guarded(catchUp));
   if (!canAnswer) return say({ kind: 'busy', id });
   say({ kind: 'answer', id, answer: guarded(() => reader!.answer(name, question as never)) });
 }

@@ -5,7 +5,8 @@
 import { invariant } from '../rules/invariant.ts';
 import type { Cents, MarketNumber, PriceCents } from '../rules/units.ts';
 import type { Database, Statement } from './database.ts';
-import type { TraderNumber, Traders } from './traders.ts';
+import type { TraderNumber } from './trader-ids.ts';
+import type { Traders } from './traders.ts';
 
 /** Live bids by market and side; null: there is none, or none may be shown. */
 export type BidSource = { of(market: MarketNumber, isYes: boolean): PriceCents | null };

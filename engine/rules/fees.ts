@@ -192,6 +192,14 @@ export function feeEntryFor(
   return best;
 }
 
+/** The lines of a table that name a market, at any moment: all that `feeEntryFor` looks at. */
+export function feeEntriesOf(
+  table: readonly FeeEntry[],
+  { venue, venueMarketId }: Omit<FeeQuestion, 'atMs'>,
+): FeeEntry[] {
+  return table.filter((entry) => entry.venue === venue && names(entry.series, venueMarketId));
+}
+
 export type FeeQuestion = { venue: Venue; venueMarketId: string; atMs: EpochMs };
 
 function names(series: string | null, market: string): boolean {

@@ -190,15 +190,23 @@ test('Y76, Y77: picks as the public and as their owner sees them', async (t) => 
 
 test('Y78, Y79, Y80: own evaluation, and the board of it', async (t) => {
   const { world, api, users } = await withRecords(t);
-  const [, user] = users;
+  const settledOf = ({ id }: User) =>
+    world.trades.filter(({ trader, end }) => trader === id && end?.how === 'settled');
+  // Some of whose trades ended together.
+  const user = users.find((each) => {
+    const ends = settledOf(each).map(({ end }) => end!.atMs);
+    return new Set(ends).size < ends.length;
+  });
   const session = await api.signIn(user!);
   const { json } = await get(api, '/me/eval?window=all', session);
-  const settled = world.trades.filter(({ trader, end }) => {
-    return trader === user!.id && end?.how === 'settled';
-  });
+  const settled = settledOf(user!);
   t.is(json.picks.length, settled.length);
-  const times = json.picks.map(({ closedAt }: { closedAt: string }) => closedAt);
-  t.deepEqual(times, [...times].sort().reverse());
+  // Of trades that ended together the newest opened comes first.
+  const inOrder = settled.toReversed().sort((a, b) => b.end!.atMs - a.end!.atMs);
+  t.deepEqual(
+    json.picks.map(({ tradeId }: { tradeId: string }) => tradeId),
+    inOrder.map(({ id }) => id),
+  );
   t.true(json.picks.every((pick: { forecastProb: number }) => pick.forecastProb > 0));
   await api.switches.set('venueData', false);
   const off = (await get(api, '/me/eval?window=all', session)).json.picks;

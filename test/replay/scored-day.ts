@@ -107,14 +107,15 @@ export type EvalRow = {
 /** A row of the board of that metric for one trader's scores; null: no pick counts. */
 export function evalRow(trader: string, scored: readonly Scored[], metric: Metric): EvalRow | null {
   const names = { brier: 'brier', log_loss: 'logLoss', clv: 'clv', pnl: 'pnlAfterFees' } as const;
-  const rows = scored.filter((each) => each.inSlate && each[names[metric]] !== null);
+  const slate = scored.filter(({ inSlate }) => inSlate);
+  const rows = slate.filter((each) => each[names[metric]] !== null);
   if (rows.length === 0) return null;
   const byGame = Object.values(Object.groupBy(rows, ({ subject }) => subject.gameId));
   const games = byGame.map((of) => of!.map((each) => each[names[metric]]!));
   const value = meanOf(games);
   const squares = games.reduce((sum, { length }) => sum + length * length, 0);
   const hasInterval = (rows.length * rows.length) / squares >= (metric === 'pnl' ? 50 : 10);
-  const skills = rows.flatMap(({ skill }) => (skill === null ? [] : [skill]));
+  const skills = slate.flatMap(({ skill }) => (skill === null ? [] : [skill]));
   return {
     ...{ trader, picks: rows.length, games: games.length, value },
     interval: hasInterval ? intervalOf(games, value) : null,

@@ -18,13 +18,13 @@ test('Y50, Y51: a stated probability is scored for the side held', (t) => {
     brier: 0.2025,
     logLoss: -Math.log(0.55),
     clvCents: 8.5,
-    skill: 0.36 - 0.2025,
+    skill: 0.1575,
   });
   const lost = pickScores({ ...PICK, resolvedOutcome: 'no' });
   t.is(lost.outcome, 0);
   t.is(lost.brier, 0.3025);
   t.is(lost.logLoss, -Math.log(0.45));
-  t.is(lost.skill, 0.16 - 0.3025);
+  t.is(lost.skill, -0.1425);
   // The same event, held from the other side.
   t.is(pickScores({ ...PICK, side: 'no', resolvedOutcome: 'no' }).outcome, 1);
 });

@@ -1,11 +1,14 @@
 /** Scores of random picks, one trader's and the board, against their rules read anew. */
 import test from 'ava';
-import type { EvalPage } from '../../../engine/records/eval-rows.ts';
-import type { Metric } from '../../../engine/records/statistics.ts';
+import type { EvalPage, EvalQuestion } from '../../../engine/records/eval-rows.ts';
+import { METRICS, type Metric } from '../../../engine/records/statistics.ts';
+import type { FeeEntry } from '../../../engine/rules/fees.ts';
+import { publishedFees } from '../../../feeds/discover/published-fees.ts';
+import { seedsOfRun } from '../../model/seeds.ts';
 import { tempDir } from '../shard/engine-process.ts';
 import { isListed, resultOf } from './naive-records.ts';
 import { type NaiveTrade, randomWorld, type World, writeLogs } from './random-facts.ts';
-import { openRecordsOf, readAll } from './support.ts';
+import { type OpenRecords, openRecordsOf, readAll } from './support.ts';
 
 const DAY_MS = 86_400_000;
 const SEED = 11;
@@ -106,13 +109,7 @@ for (const metric of ['brier', 'log_loss', 'clv', 'pnl'] as const satisfies Metr
   test(`Y28: the board of ${metric}: means of slate picks by trader, in pages`, (t) => {
     const { world, records, shown } = opened(t);
     const asked = { metric, days: null, nowMs: world.nowMs, fees: [] };
-    const rows = [];
-    let after: EvalPage['next'] = null;
-    do {
-      const page: EvalPage = records.reader.answer('eval', { ...asked, limit: 2, after });
-      rows.push(...page.rows);
-      after = page.next;
-    } while (after !== null);
+    const rows = pagesOf(records, asked);
     const expected = world.accounts.flatMap(({ id }) => {
       if (!isListed(world, id, shown)) return [];
       const picks = world.trades.filter((trade) => trade.trader === id && inSlate(world, trade));
@@ -127,19 +124,115 @@ for (const metric of ['brier', 'log_loss', 'clv', 'pnl'] as const satisfies Metr
           return values[at] === null ? [] : [own];
         }),
       );
-      return [{ trader: id, picks: known.length, games: games.size, mean }];
+      const skills = picks.flatMap((trade) => scoresOf(world, trade).skill ?? []);
+      const skill = skills.reduce((sum, value) => sum + value, 0) / skills.length;
+      return [{ trader: id, picks: known.length, games: games.size, mean, skill }];
     });
     const sign = metric === 'brier' || metric === 'log_loss' ? 1 : -1;
     expected.sort((a, b) => sign * (a.mean - b.mean) || (a.trader < b.trader ? -1 : 1));
     t.true(expected.length >= 4);
     t.deepEqual(
       rows.map(({ rank, trader, picks, games }) => ({ rank, trader, picks, games })),
-      expected.map(({ mean: _, ...row }, at) => ({ rank: at + 1, ...row })),
+      expected.map(({ mean: _, skill: __, ...row }, at) => ({ rank: at + 1, ...row })),
     );
-    for (const [at, { value, interval, intervalNote, tiedWithAbove }] of rows.entries()) {
+    for (const [at, row] of rows.entries()) {
+      const { value, interval, intervalNote, tiedWithAbove } = row;
       t.true(near(value, expected[at]!.mean));
+      // Of all slate picks with a stated probability, also of those without the metric.
+      t.true(near(row.skill, expected[at]!.skill), row.trader);
       t.is(interval === null, intervalNote !== null);
       if (at === 0) t.is(tiedWithAbove, null);
     }
   });
 }
+
+/** The world, and in its middle a catalog with other starts, some of them of games that are over. */
+function withSecondCatalog(world: World): World {
+  const middle = Math.floor(world.facts.length / 2);
+  const { atMs } = world.facts[middle]!;
+  const instruments = world.catalog.instruments.map((entry, at) => ({
+    ...entry,
+    startsAt: new Date(Date.parse(entry.startsAt) + (at % 5) * 8 * 3_600_000).toISOString(),
+    gameSlug: at % 7 === 0 ? 'game-1' : entry.gameSlug,
+  }));
+  const catalog = { ...world.catalog, instruments };
+  const facts = world.facts.toSpliced(middle, 0, { kind: 'catalog_replaced', atMs, catalog });
+  return { ...world, facts };
+}
+
+function pagesOf(records: OpenRecords, asked: Omit<EvalQuestion, 'limit' | 'after'>) {
+  const rows = [];
+  let after: EvalPage['next'] = null;
+  do {
+    const page: EvalPage = records.reader.answer('eval', { ...asked, limit: 3, after });
+    rows.push(...page.rows);
+    after = page.next;
+  } while (after !== null);
+  return rows;
+}
+
+const FEES: FeeEntry[][] = [
+  [],
+  [{ ...publishedFees('kalshi', 'venue_a')[0]!, taker: '0.21', series: null }],
+];
+
+const LIMITS = [{}, { picksAtOnce: 100, changedMax: 2 }];
+
+for (const shards of [1, 2]) {
+  test(`Y21, Y28: boards that follow what comes are what boards made anew are, from ${shards} shards`, (t) => {
+    for (const seed of seedsOfRun(2)) {
+      const world = withSecondCatalog(randomWorld(seed, 900, 25));
+      const dataDir = tempDir(t);
+      writeLogs(dataDir, world, shards);
+      let clockMs = 0;
+      const limits = LIMITS[Math.floor(seed / 2) % 2]!;
+      const records = openRecordsOf(dataDir, shards, () => clockMs, limits);
+      t.teardown(() => records.close());
+      const nameEveryone = ({ profiles }: OpenRecords) => {
+        for (const [at, { id }] of world.accounts.entries()) {
+          profiles.set({ id, isPublic: at !== 2, showsEarlier: true });
+        }
+      };
+      nameEveryone(records);
+      const { positions } = records.model.fold;
+      let rows = 0;
+      for (let step = 1; positions[0]!.fact < world.facts.length && step < 40; step++) {
+        for (let shard = 0; shard < shards; shard++) {
+          records.model.advance(shard, 1000, positions[shard]!.fact + 30);
+        }
+        const nowMs = world.facts[Math.min(positions[0]!.fact, world.facts.length) - 1]!.atMs;
+        // A closing line comes some time after the result.
+        const [wanted] = step % 3 === 0 ? records.instruments.wanted(nowMs) : [];
+        if (wanted !== undefined) {
+          const quote = { yesBidCents: 40, yesAskCents: 45, atMs: wanted.startsAtMs - 1 };
+          records.reader.putClosing({ ...wanted, quote });
+        }
+        clockMs += 10_000;
+        const anew = openRecordsOf(dataDir, shards, () => 0);
+        nameEveryone(anew);
+        // No more boards than are kept: others would be made anew each time.
+        for (const [at, metric] of METRICS.entries()) {
+          const days = (at + shards + seed) % 2 === 0 ? null : 7;
+          const asked = { metric, days, nowMs, fees: FEES[Math.floor(step / 8) % 2]! };
+          const expected = pagesOf(anew, asked);
+          t.deepEqual(pagesOf(records, asked), expected, `${seed} ${step} ${metric} ${days}`);
+          rows += expected.length;
+        }
+        anew.close();
+      }
+      t.true(rows > 500, String(rows));
+    }
+  });
+}
+
+test('Y28: equal scores have equal means, in whatever order they came', (t) => {
+  const { world, records } = opened(t);
+  for (const metric of ['brier', 'clv', 'pnl'] as const) {
+    const asked = { metric, days: null, nowMs: world.nowMs, fees: [] };
+    const unit = { brier: 10_000, clv: 2, pnl: 100 }[metric];
+    for (const { value, picks } of pagesOf(records, asked)) {
+      const sum = Math.round(value * picks * unit);
+      t.is(value, sum / picks / unit, metric);
+    }
+  }
+});

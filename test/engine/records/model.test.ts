@@ -174,6 +174,42 @@ test('Y20, Y21: windows that move on are what windows made anew are', (t) => {
   }
 });
 
+test('Y25: a trader’s rank is that of the moment, whatever has changed since the ranking', (t) => {
+  let ranks = 0;
+  for (const seed of seedsOfRun(3)) {
+    const world = randomWorld(seed, STEPS, 15);
+    const random = createRandomSource(seed);
+    const dataDir = tempDir(t);
+    writeLogs(dataDir, world, 2);
+    const limits = seed % 2 === 0 ? {} : { changedMax: 4 };
+    const records = openRecordsOf(dataDir, 2, () => 0, limits);
+    t.teardown(() => records.close());
+    const shown = profilesOf(world, seed);
+    const name = ({ profiles }: OpenRecords, id: Uuid) => profiles.set({ id, ...shown.get(id)! });
+    for (const id of shown.keys()) name(records, id);
+    const { positions } = records.model.fold;
+    for (let step = 0; step < 25; step++) {
+      for (const [shard, { fact }] of positions.entries()) {
+        records.model.advance(shard, STEPS, fact + 15);
+      }
+      const { id: changed } = random.pick(world.accounts);
+      shown.set(changed, { isPublic: random.oneIn(2), showsEarlier: random.oneIn(2) });
+      name(records, changed);
+      const anew = openRecordsOf(dataDir, 2, () => 0);
+      for (const id of shown.keys()) name(anew, id);
+      const board = pagesOf(anew, { board: 'pnl', days: null, nowMs: world.nowMs });
+      anew.close();
+      for (const { id } of world.accounts) {
+        const asked = { trader: id, showsEarlier: true, markets: [], bids: null };
+        const rank = records.reader.answer('trader', asked)?.rank ?? null;
+        t.is(rank, board.find(({ trader }) => trader === id)?.rank ?? null, `${seed} ${step}`);
+        ranks += Number(rank !== null);
+      }
+    }
+  }
+  t.true(ranks > 200);
+});
+
 test('Y2: each fact counts once, whatever ends the reading', (t) => {
   for (const seed of seedsOfRun(3)) {
     const world = randomWorld(seed, STEPS);

@@ -1,10 +1,11 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { plainError } from '../../../bench/lib/cluster-rows.ts';
-import { rankIntervals, tiedWithAbove } from '../../../engine/records/eval-board.ts';
+import { rankIntervals, tiedWithAbove } from '../../../engine/records/rank-intervals.ts';
 import {
   clusterError,
   type Interval,
+  intervalNote,
   intervalOf,
   type Metric,
   meanOfGames,
@@ -108,7 +109,11 @@ test('Y40: a slice of a column is one trader, and games without rows count for n
 test('Y41, Y42: effective games decide whether there is an interval, and a note says why not', (t) => {
   const of = (metric: Metric, games: Games) => {
     const { sums, estimate } = estimated(games);
-    return { effective: estimate.effectiveGames, ...intervalOf(metric, sums, estimate) };
+    const effective = estimate.effectiveGames;
+    const interval = intervalOf(metric, sums, estimate);
+    const note = intervalNote(metric, effective);
+    t.is(interval === null, note !== null);
+    return { effective, interval, intervalNote: note };
   };
   const equal = (count: number) => Array.from({ length: count }, (_, at) => [at % 4, 1]);
   t.is(of('brier', equal(10)).effective, 10);

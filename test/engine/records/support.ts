@@ -5,17 +5,23 @@ import { Follower } from '../../../engine/records/follower.ts';
 import { Instruments } from '../../../engine/records/instruments.ts';
 import { RecordsModel } from '../../../engine/records/model.ts';
 import { Profiles } from '../../../engine/records/profiles.ts';
-import { RecordsReader } from '../../../engine/records/reader.ts';
+import { type ReaderParts, RecordsReader } from '../../../engine/records/reader.ts';
 import { Bids, Worth } from '../../../engine/records/worth.ts';
 
 export type OpenRecords = ReturnType<typeof openRecordsOf>;
 
-export function openRecordsOf(dataDir: string, shards: number, clock?: () => number) {
+export function openRecordsOf(
+  dataDir: string,
+  shards: number,
+  clock?: () => number,
+  limits: Pick<ReaderParts, 'picksAtOnce' | 'changedMax'> = {},
+) {
   const directory = path.join(dataDir, 'records');
   const model = RecordsModel.open({
     ...{ dataDir, directory, shards },
     onChange: (change) => reader?.note(change),
     onOpened: (trader, id) => profiles?.opened(trader, id),
+    onLearned: (isOtherwise) => reader?.learned(isOtherwise),
   });
   const { database, fold } = model;
   const { traders } = fold;
@@ -24,7 +30,7 @@ export function openRecordsOf(dataDir: string, shards: number, clock?: () => num
   const worth = new Worth(database, traders, bids);
   const closings = new Closings(directory);
   const instruments = new Instruments(database, closings);
-  const parts = { database, traders, profiles, worth, instruments };
+  const parts = { database, traders, profiles, worth, instruments, ...limits };
   const reader: RecordsReader = new RecordsReader(
     clock === undefined ? parts : { ...parts, clock },
   );

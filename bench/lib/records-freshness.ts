@@ -1,0 +1,142 @@
+/**
+ * How long after a settled trade's fact is on disk boards show it: the thread of the records as a
+ * server runs it, over prepared records and an empty log, and somebody who asks all the time.
+ */
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ByteWriter } from '../../engine/format/bytes.ts';
+import { writeFact } from '../../engine/format/fact-layouts.ts';
+import { LogWriter } from '../../engine/log/log-writer.ts';
+import { Records } from '../../engine/records/records.ts';
+import type { Fact } from '../../engine/rules/facts.ts';
+import type { Uuid } from '../../engine/rules/units.ts';
+import { EngineBusy } from '../../engine/shard/busy.ts';
+import { identityOf } from '../../engine/shard/data-format.ts';
+import { logIn } from '../../engine/shard/shard-log.ts';
+import { NOW_MS, type RecordsSizes } from './prepared-records.ts';
+import { seededRandom } from './random.ts';
+import { seededUuid } from './uuid.ts';
+
+export type Freshness = { leaderboardMs: number[]; evalMs: number[] };
+
+const ASK_EVERY_MS = 10;
+const NAMED_AT_ONCE = 5000;
+const CONTRACTS = 1_000_000;
+const ENTRY_CENTS = 1;
+const HOUR_MS = 3_600_000;
+
+/** @param directory has `records` and, afterwards, a log */
+export async function freshness(
+  directory: string,
+  ids: readonly Uuid[],
+  { instruments, spareInstruments }: RecordsSizes,
+): Promise<Freshness> {
+  const log = LogWriter.open(logIn(path.join(directory, 'shard-0')), {
+    ...identityOf(0),
+    durability: 'sync',
+  });
+  const records = openRecords(directory, ids);
+  const board: Asked = { records, trader: ids[0]! };
+  const result: Freshness = { leaderboardMs: [], evalMs: [] };
+  let before: Rows = { won: 0, evalPicks: 0 };
+  for (let at = 0; at < spareInstruments; at++) {
+    append(log, settledTrade(board.trader, instruments + at));
+    const { now, leaderboardMs, evalMs } = await untilShown(board, before);
+    before = now;
+    // The first one makes the boards, and the trader the first on them.
+    if (at === 0) continue;
+    result.leaderboardMs.push(leaderboardMs);
+    result.evalMs.push(evalMs);
+  }
+  await records.close();
+  log.close();
+  return result;
+}
+
+function openRecords(directory: string, ids: readonly Uuid[]): Records {
+  return new Records({
+    ...{ dataDir: directory, directory: path.join(directory, 'records'), shards: 1 },
+    nowMs: () => NOW_MS,
+    log: { info() {}, error: (fields, message) => fail(message, fields) },
+    everyone: async function* () {
+      for (let at = 0; at < ids.length; at += NAMED_AT_ONCE) {
+        const some = ids.slice(at, at + NAMED_AT_ONCE);
+        yield some.map((id) => ({ id, isPublic: true, showsEarlier: true }));
+      }
+    },
+    closingOf: async () => null,
+  });
+}
+
+function fail(message: string, fields: object): never {
+  throw new Error(`${message}: ${JSON.stringify(fields)}`);
+}
+
+type Asked = { records: Records; trader: Uuid };
+/** What the first rows of both boards say of the trader, whose trades each pay millions. */
+type Rows = { won: number; evalPicks: number };
+
+async function untilShown(board: Asked, before: Rows) {
+  const beganMs = performance.now();
+  let [leaderboardMs, evalMs] = [Number.NaN, Number.NaN];
+  for (;;) {
+    const now = await rowsNow(board);
+    const tookMs = performance.now() - beganMs;
+    if (Number.isNaN(leaderboardMs) && now.won > before.won) leaderboardMs = tookMs;
+    if (Number.isNaN(evalMs) && now.evalPicks > before.evalPicks) evalMs = tookMs;
+    if (leaderboardMs > 0 && evalMs > 0) return { now, leaderboardMs, evalMs };
+    await sleep(ASK_EVERY_MS);
+  }
+}
+
+async function rowsNow({ records, trader }: Asked): Promise<Rows> {
+  const first = { limit: 1, after: null, nowMs: NOW_MS };
+  for (;;) {
+    try {
+      const [board, evalBoard] = await Promise.all([
+        records.ask('leaderboard', { ...first, board: 'pnl', days: 30 }),
+        records.ask('eval', { ...first, metric: 'pnl', days: 90, fees: [] }),
+      ]);
+      const [row, evalRow] = [board.rows[0]!, evalBoard.rows[0]!];
+      return {
+        won: row.trader === trader ? row.won : 0,
+        evalPicks: evalRow.trader === trader ? evalRow.picks : 0,
+      };
+    } catch (error) {
+      if (!(error instanceof EngineBusy)) throw error;
+      await sleep(10 * ASK_EVERY_MS);
+    }
+  }
+}
+
+const random = seededRandom(11);
+
+function settledTrade(account: Uuid, instrument: number): Fact[] {
+  const [trade, order] = [seededUuid(random, NOW_MS), seededUuid(random, NOW_MS)];
+  const terms = { statedProbPct: null, placedVia: 'api', placedPrivate: false } as const;
+  const sides = { side: 'yes', instrumentSide: 'yes' } as const;
+  const of = {
+    ...{ account, trade, market: instrument, instrument, contracts: CONTRACTS, venue: 0 },
+    ...sides,
+    ...terms,
+  };
+  const opened: Fact = {
+    ...{ kind: 'trade_opened', atMs: NOW_MS - HOUR_MS, order, priceCents: ENTRY_CENTS },
+    ...of,
+  };
+  const settled: Fact = {
+    ...{ kind: 'trade_settled', atMs: NOW_MS, outcome: 'yes', parlay: null },
+    ...{ costCents: CONTRACTS * ENTRY_CENTS, entryPriceCents: ENTRY_CENTS },
+    ...{ proceedsCents: CONTRACTS * 100, ...of },
+  };
+  return [opened, settled];
+}
+
+/** On disk on return. */
+function append(log: LogWriter, facts: readonly Fact[]): void {
+  const to = new ByteWriter();
+  for (const fact of facts) writeFact(to, fact);
+  const { nextNumber: firstNumber } = log;
+  log.append({ firstNumber, count: facts.length, atMs: NOW_MS, payload: to.copy() }, false);
+  log.sync();
+}
