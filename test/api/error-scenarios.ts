@@ -161,6 +161,9 @@ async function ofBacktest(scenario: Scenario, reason: string): Promise<Answer> {
 const RECORDS: (typeof OWN)[string] = {
   '503 internal_error': async (scenario) => {
     const { records } = scenario.api.deps;
+    const { store } = scenario.api;
+    // The records are not asked about who is private.
+    for (const { id } of [...store.users.values()]) await store.changeUser(id, { private: false });
     const { ask: answered } = records;
     records.ask = () => Promise.reject(new EngineBusy('the records are being made'));
     const answer = await ask(scenario);
