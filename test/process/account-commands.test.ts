@@ -94,7 +94,7 @@ test.serial('U5, U7, U25: login, a key, quote, buy, sell, cancel, logout', async
   t.is(statSync(file).mode & 0o777, 0o600);
   t.is(statSync(path.dirname(file)).mode & 0o777, 0o700);
   t.like(await json('whoami'), { user, key: null });
-  t.regex(await fails('trades'), /: run paperbook keys create --trade --use\n$/);
+  t.regex(await fails('trades'), /: run paperbook keys create --use, with --trade to trade\n$/);
 
   const made = await json('keys', 'create', '--trade', '--label', 'laptop', '--use');
   t.like(made, { inUse: true, key: { label: 'laptop', createdVia: 'cli', status: 'active' } });
