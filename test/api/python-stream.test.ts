@@ -1,4 +1,4 @@
-/** The stream of the Python client, at a real server and through a relay (python-stream.py). */
+/** The stream of the Python client: at a server, through a relay, and on scripted connections. */
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
 import { newKey } from '../../api/identity/keys.ts';
@@ -10,6 +10,7 @@ import { TRADER_SCOPES } from './support.ts';
 import { startWhole } from './whole-server.ts';
 
 const PROGRAM = fileURLToPath(new URL('python-stream.py', import.meta.url));
+const FAULTS = fileURLToPath(new URL('python-faults.py', import.meta.url));
 const WIDE = { newPerMinute: 1000, newPerDay: 1000, closingPerMinute: 1000 };
 
 /** Loses the first event, and cuts the connection at every third one, once each. */
@@ -76,4 +77,18 @@ test('a Python program gets every event once, places over the stream, and comes 
   t.true(said.bounded, 'what nobody has iterated over comes later, each once');
   t.deepEqual([said.last, said.closed], ['closed', 'invalid_token']);
   t.is(said.refused, 'invalid_token');
+});
+
+test('a Python program is safe from faults of its connections, and of proxies', async (t) => {
+  const python = pythonWith(t, 'httpx, websockets');
+  if (python === null) return;
+  const said = await runPython(python, FAULTS);
+  t.is(said.beforeAccepted, 'not_sent', 'an order would not end with its connection');
+  t.deepEqual(said.sent, ['subscribe']);
+  t.is(said.unavailable, 'done', 'subscribed to again on the next connection');
+  t.is(said.firstRefused, 'instrument_not_found', 'also where the refusal comes at once');
+  t.is(said.behindProxy, 'done', 'a failure that passes');
+  t.is(said.why, 'HTTP 502, which is no answer of the API');
+  t.is(said.org, 'org must be the id of an organization');
+  t.is(said.garbled, 'DecodingError');
 });

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import random
+import re
 import time
-from typing import Any, NoReturn
+from typing import Any
 
 import httpx
 
@@ -20,6 +21,7 @@ FIRST_PAUSE_SECONDS = 0.25
 HEARTBEAT_SECONDS = 5.0
 # A server that asks for a longer wait is not waited for: its refusal is raised at once.
 WAITS_AT_MOST_SECONDS = 10.0
+ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
 
 class Client(Operations):
@@ -41,11 +43,7 @@ class Client(Operations):
         transport: httpx.BaseTransport | None = None,
     ) -> None:
         self._http = httpx.Client(
-            base_url=base_url,
-            headers=_headers(key),
-            timeout=timeout_seconds,
-            transport=transport,
-            follow_redirects=False,
+            transport=transport, **_http_options(base_url, key, timeout_seconds)
         )
         self._retries = _Retries(retries, waits_at_most_seconds)
 
@@ -71,7 +69,7 @@ class Client(Operations):
     def _sent(self, call: Call) -> _Result:
         try:
             return self._http.request(call.method, call.path, **_request(call))
-        except httpx.TransportError as error:
+        except httpx.RequestError as error:
             return error
 
 
@@ -92,11 +90,7 @@ class AsyncClient(AsyncOperations):
         self._key = key
         self._timeout_seconds = timeout_seconds
         self._http = httpx.AsyncClient(
-            base_url=base_url,
-            headers=_headers(key),
-            timeout=timeout_seconds,
-            transport=transport,
-            follow_redirects=False,
+            transport=transport, **_http_options(base_url, key, timeout_seconds)
         )
         self._retries = _Retries(retries, waits_at_most_seconds)
 
@@ -122,7 +116,7 @@ class AsyncClient(AsyncOperations):
     async def _sent(self, call: Call) -> _Result:
         try:
             return await self._http.request(call.method, call.path, **_request(call))
-        except httpx.TransportError as error:
+        except httpx.RequestError as error:
             return error
 
     def stream(
@@ -140,6 +134,8 @@ class AsyncClient(AsyncOperations):
         ``cancel_on_disconnect`` orders placed over a connection are canceled when that is lost, or
         closed. ``org`` is the id of an organization, whose sandbox it is about.
         """
+        if org is not None and not ID.fullmatch(org):
+            raise ValueError("org must be the id of an organization")
         headers = _headers(self._key) | ({} if org is None else {"x-service-org": org})
 
         async def refusal() -> Exception:
@@ -148,8 +144,10 @@ class AsyncClient(AsyncOperations):
                 response = await self._http.get("/stream", headers=headers)
                 if response.status_code == 400:
                     return ConnectionError("the handshake was refused")
-                return refusal_of(response.status_code, response.json())
-            except (httpx.TransportError, ValueError, KeyError, TypeError):
+                return refusal_of(response.status_code, _json(response))
+            except BadAnswerError as error:
+                return error
+            except httpx.RequestError:
                 return ConnectionError("the server could not be reached")
 
         return Stream(
@@ -173,7 +171,7 @@ def outcomes_of(batch: OrderBatchResults) -> list[OrderPlacement | RefusedError]
     return outcomes
 
 
-_Result = httpx.Response | httpx.TransportError
+_Result = httpx.Response | httpx.RequestError
 
 
 class _Retries:
@@ -204,6 +202,16 @@ def _retry_after(response: httpx.Response) -> float:
     return float(text) if text.isascii() and text.isdigit() else 0.0
 
 
+def _http_options(base_url: str, key: str | None, timeout_seconds: float) -> dict[str, Any]:
+    return {
+        "base_url": base_url,
+        "headers": _headers(key),
+        "timeout": timeout_seconds,
+        # A credential follows no redirect.
+        "follow_redirects": False,
+    }
+
+
 def _headers(key: str | None) -> dict[str, str]:
     return {} if key is None else {"authorization": f"Bearer {key}"}
 
@@ -218,28 +226,19 @@ def _request(call: Call) -> dict[str, Any]:
 
 def _answer(call: Call, result: _Result) -> Any:
     """The JSON of a success; everything else is raised."""
-    if isinstance(result, httpx.TransportError):
+    if isinstance(result, httpx.RequestError):
         message = str(result) or type(result).__name__
         raise NoAnswerError(message, sent=call.body) from result
-    try:
-        answer = result.json()
-    except ValueError:
-        answer = None
+    answer = _json(result)
     if not result.is_success or answer is None:
-        _refuse(call, result, answer)
+        request_id = result.headers.get("x-request-id")
+        raise refusal_of(result.status_code, answer, request_id=request_id, sent=call.body)
     return answer
 
 
-def _refuse(call: Call, response: httpx.Response, answer: Any) -> NoReturn:
-    request_id = response.headers.get("x-request-id")
-    error = answer.get("error") if isinstance(answer, dict) else None
-    if not (isinstance(error, dict) and isinstance(error.get("code"), str)):
-        raise BadAnswerError(response.status_code, request_id=request_id, sent=call.body)
-    raise RefusedError(
-        response.status_code,
-        error["code"],
-        str(error.get("message")),
-        retry_after_seconds=error.get("retryAfterSeconds"),
-        request_id=request_id,
-        sent=call.body,
-    )
+def _json(response: httpx.Response) -> Any:
+    """None where it is none."""
+    try:
+        return response.json()
+    except ValueError:
+        return None

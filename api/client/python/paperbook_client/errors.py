@@ -86,10 +86,22 @@ class ConnectionLostError(PaperbookError):
         self.outcome = outcome
 
 
-def refusal_of(status: int, body: Any, *, sent: Mapping[str, Any] | None = None) -> RefusedError:
-    """The refusal that a body of an error says."""
-    error = body["error"]
-    after = error.get("retryAfterSeconds")
+def refusal_of(
+    status: int,
+    body: Any,
+    *,
+    request_id: str | None = None,
+    sent: Mapping[str, Any] | None = None,
+) -> RefusedError:
+    """The refusal that a body of an error says; raises ``BadAnswerError`` where it says none."""
+    error = body.get("error") if isinstance(body, dict) else None
+    if not (isinstance(error, dict) and isinstance(error.get("code"), str)):
+        raise BadAnswerError(status, request_id=request_id, sent=sent)
     return RefusedError(
-        status, error["code"], error["message"], retry_after_seconds=after, sent=sent
+        status,
+        error["code"],
+        str(error.get("message")),
+        retry_after_seconds=error.get("retryAfterSeconds"),
+        request_id=request_id,
+        sent=sent,
     )

@@ -7,7 +7,7 @@ import json
 import random
 from collections import deque
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, NoReturn
 
 from websockets.exceptions import ConnectionClosed, WebSocketException
 
@@ -27,7 +27,10 @@ EVENTS_MAX = 10_000
 KEY_ENDED = 4401
 # Trying again does not help.
 FINAL_STATUSES = (400, 401, 403, 404)
+# In place of a status: the connection was lost before there was an answer.
+LOST = 0
 
+# One that raises a refusal ends the connection.
 _Answered = Callable[[int, Any], None]
 
 
@@ -120,14 +123,18 @@ class Stream:
         """
         if self._ended.is_set():
             raise _closed_by(self._state.error)
+        begun: list[asyncio.Future[None]] = []
         for name in names:
-            if name in self._channels:
+            known = self._channels.get(name)
+            if known is not None:
+                begun.append(known.begun)
                 continue
             channel = Channel(name, self._after if name == "orders" else None, self._emit)
             self._channels[name] = subscribed = _Subscribed(channel)
+            # It may be refused, and forgotten, before the next one is asked for.
+            begun.append(subscribed.begun)
             if self._socket is not None:
                 await self._begin(subscribed)
-        begun = [self._channels[name].begun for name in names if name in self._channels]
         await asyncio.gather(*(asyncio.shield(each) for each in begun))
 
     async def unsubscribe(self, *names: str) -> None:
@@ -185,7 +192,7 @@ class Stream:
             raise ConnectionLostError("the connection was lost", "unknown", sent=sent) from error
         finally:
             self._waiting.pop(number, None)
-        if status == 0:
+        if status == LOST:
             raise ConnectionLostError("the connection was lost", "unknown", sent=sent)
         if status >= 300:
             raise refusal_of(status, body, sent=sent)
@@ -240,7 +247,9 @@ class Stream:
             return await self._refusal()
         self._socket = socket
         try:
-            return await self._read(socket)
+            await self._read(socket)
+        except RefusedError as error:
+            return error
         except ValueError as error:
             return ConnectionError(f"the server sent what is not JSON: {error}")
         except ConnectionClosed as error:
@@ -254,32 +263,30 @@ class Stream:
             self._socket = None
             await socket.close()
 
-    async def _read(self, socket: Any) -> Exception:
+    async def _read(self, socket: Any) -> NoReturn:
         if self._cancel_on_disconnect:
-            refused: list[Exception] = []
 
             def accepted(status: int, body: Any) -> None:
-                if status < 300:
-                    self._ready.set()
-                else:
-                    refused.append(refusal_of(status, body))
+                if status == LOST:
+                    return
+                if status >= 300:
+                    raise refusal_of(status, body)
+                self._ready.set()
 
             # Before it is accepted nothing is placed.
             subscribe = {"op": "subscribe", "channels": [], "cancelOnDisconnect": True}
             await self._send(subscribe, accepted)
         else:
-            refused = []
             self._ready.set()
         self._enter(StateEvent("open"))
         for subscribed in list(self._channels.values()):
             await self._begin(subscribed)
         # Half a period more, so that one that is a little late is none that is missing.
         limit = (HEARTBEATS_MISSED + 0.5) * self._heartbeat_seconds
-        while not refused:
+        while True:
             async with asyncio.timeout(limit):
                 text = await socket.recv()
             await self._take(json.loads(text))
-        return refused[0]
 
     async def _take(self, message: dict[str, Any]) -> None:
         if "channel" in message:
@@ -332,7 +339,7 @@ class Stream:
         after = channel.after
 
         def answered(status: int, body: Any) -> None:
-            if self._channels.get(channel.name) is not subscribed or status == 0:
+            if self._channels.get(channel.name) is not subscribed or status == LOST:
                 return
             if status < 300:
                 channel.begin()
@@ -341,6 +348,9 @@ class Stream:
                     subscribed.settle(None)
                 return
             error = refusal_of(status, body)
+            if status >= 500:
+                # That passes: it is subscribed to again on the next connection.
+                raise error
             was_begun = subscribed.begun.done()
             self._forget(subscribed, error)
             if was_begun:
@@ -363,7 +373,7 @@ class Stream:
         self._behind.clear()
         waiting, self._waiting = self._waiting, {}
         for answered in waiting.values():
-            answered(0, None)
+            answered(LOST, None)
 
     def _end(self, error: Exception | None) -> None:
         if self._ended.is_set():

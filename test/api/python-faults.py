@@ -1,0 +1,141 @@
+"""A stream on scripted connections; prints what came of it as JSON (python-stream.test.ts)."""
+
+import asyncio
+import json
+from collections.abc import Callable
+
+import httpx
+
+import paperbook_client.stream
+from paperbook_client import AsyncClient, ConnectionLostError, NoAnswerError, RefusedError
+
+Answers = Callable[[dict], dict | None]
+ORDER = {"action": "sell", "type": "market", "tradeId": "a"}
+
+
+class Lost(OSError):
+    """The connection ends."""
+
+
+class Socket:
+    """Answers each message; while one is sent, everything else has its turn."""
+
+    def __init__(self, answers: Answers) -> None:
+        self._answers = answers
+        self._messages: asyncio.Queue[dict | Exception] = asyncio.Queue()
+        self.ops: list[str] = []
+
+    async def send(self, text: str) -> None:
+        message = json.loads(text)
+        self.ops.append(message["op"])
+        try:
+            answer = self._answers(message)
+        except Lost:
+            # What ends a connection of websockets while one reads from it.
+            await self._messages.put(ValueError("lost"))
+            return
+        if answer is not None:
+            await self._messages.put({"id": message["id"], **answer})
+            if answer["status"] == 200 and message.get("channels") == ["games"]:
+                data = {"games": [], "nextCursor": None}
+                begun = {"epoch": 1, "seq": 0, "at": "", "snapshot": True, "data": data}
+                await self._messages.put({"channel": "games", **begun})
+        for _ in range(20):
+            await asyncio.sleep(0)
+
+    async def recv(self) -> str:
+        message = await self._messages.get()
+        if isinstance(message, Exception):
+            raise message
+        return json.dumps(message)
+
+    async def close(self) -> None:
+        pass
+
+
+def scripted(*connections: Answers | Exception) -> list[Socket]:
+    """The connections that streams open from now on, in turn, the last again and again."""
+    left, opened = list(connections), []
+
+    async def open_socket(*_: object) -> Socket:
+        answers = left.pop(0) if len(left) > 1 else left[0]
+        if isinstance(answers, Exception):
+            raise answers
+        opened.append(Socket(answers))
+        return opened[-1]
+
+    paperbook_client.stream.open_socket = open_socket
+    return opened
+
+
+def refused(status: int, code: str) -> dict:
+    return {"status": status, "body": {"error": {"code": code, "message": "No."}}}
+
+
+def accept(_: dict) -> dict:
+    return {"status": 200, "body": {}}
+
+
+def lose(_: dict) -> None:
+    raise Lost
+
+
+async def outcome(call) -> str:
+    try:
+        async with asyncio.timeout(5):
+            await call
+    except RefusedError as error:
+        return error.code
+    except ConnectionLostError as error:
+        return error.outcome
+    except Exception as error:
+        return type(error).__name__
+    return "done"
+
+
+async def main() -> dict:
+    said: dict = {}
+    body = {"text": '{"error": "bad gateway"}'}
+    proxy = httpx.MockTransport(lambda _: httpx.Response(502, **body))
+    async with AsyncClient("http://a/v1", "key", transport=proxy) as client:
+        opened = scripted(lose, lambda message: None)
+        async with client.stream(cancel_on_disconnect=True, first_pause_seconds=0.01) as stream:
+            states: list[str] = []
+            while states.count("open") < 2:
+                states.append((await anext(stream)).state)
+            said["beforeAccepted"] = await outcome(stream.place(ORDER))
+            said["sent"] = opened[-1].ops
+
+        scripted(lambda _: refused(503, "internal_error"), accept)
+        async with client.stream(first_pause_seconds=0.01) as stream:
+            said["unavailable"] = await outcome(stream.subscribe("games"))
+
+        unknown = refused(404, "instrument_not_found")
+        scripted(lambda message: accept(message) if "games" in message["channels"] else unknown)
+        async with client.stream(first_pause_seconds=0.01) as stream:
+            await stream.ready()
+            said["firstRefused"] = await outcome(stream.subscribe("quotes:ins_0", "games"))
+
+        scripted(OSError("502"), accept)
+        async with client.stream(first_pause_seconds=0.01) as stream:
+            said["behindProxy"] = await outcome(stream.ready())
+            said["why"] = [str((await anext(stream)).error) for _ in range(2)][1]
+
+        try:
+            client.stream(org="mine")
+        except ValueError as error:
+            said["org"] = str(error)
+
+    garbled = {"headers": {"content-encoding": "gzip"}, "content": b"{}"}
+    broken = httpx.MockTransport(lambda _: httpx.Response(200, **garbled))
+    async with AsyncClient("http://a/v1", "key", transport=broken, retries=0) as client:
+        try:
+            await client.get_me()
+        except NoAnswerError as error:
+            said["garbled"] = type(error.__cause__).__name__
+        except httpx.HTTPError as error:
+            said["garbled"] = f"not caught: {type(error).__name__}"
+    return said
+
+
+print(json.dumps(asyncio.run(main())))
