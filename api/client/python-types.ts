@@ -147,7 +147,10 @@ export function argumentName(name: string): string {
   return KEYWORDS.has(snake) ? `${snake}_` : snake;
 }
 
+/** A `Literal` has no fractions. */
 function literalOf(values: readonly unknown[]): string {
+  const isFraction = (value: unknown) => typeof value === 'number' && !Number.isInteger(value);
+  if (values.some(isFraction)) return PLAIN_TYPES.number!;
   const texts = values.map((value) => {
     return typeof value === 'boolean' ? (value ? 'True' : 'False') : JSON.stringify(value);
   });

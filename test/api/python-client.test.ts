@@ -53,6 +53,8 @@ test('the Python types say what a schema says', (t) => {
   const refOf = (name: string) => ({ $ref: `#/components/schemas/${name}` });
   t.is(types.annotation({ anyOf: [refOf('Level'), { type: 'null' }] }, 'X'), 'Level | None');
   t.is(types.annotation(refOf('Range'), 'X'), 'Range');
+  t.is(types.annotation({ const: 0.95 }, 'X'), 'float', 'no Literal of Python has a fraction');
+  t.is(types.annotation({ const: 7 }, 'X'), 'Literal[7]');
   t.is(types.annotation({ type: 'array', items: refOf('Tree') }, 'X'), 'list[Tree]');
   t.deepEqual(types.names(), ['Level', 'Range', 'Tree', 'TreeLeaf']);
   t.is(

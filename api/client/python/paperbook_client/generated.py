@@ -1473,7 +1473,7 @@ class TrackRecordBySeriesItem(TypedDict):
 
 class TrackRecordInterval(TypedDict):
     method: Literal["CR2"]
-    level: Literal[0.95]
+    level: float
     clusteredBy: Literal["game"]
     brier: TrackRecordIntervalBrier | None
     logLoss: TrackRecordIntervalLogLoss | None
