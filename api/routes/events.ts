@@ -1,10 +1,11 @@
 /** The events of an account, for those who poll. Rule J25 (api/RULES.md). */
-import { eventIdOf, numberOfEvent } from '../../engine/shard/account-events.ts';
+import { eventIdOf } from '../../engine/shard/account-events.ts';
 import type { Caller } from '../access.ts';
 import type { Deps } from '../deps.ts';
 import { ofAccount, type Route } from '../route.ts';
 import { EventsAnswer, EventsQuery } from '../schemas/events.ts';
 import { TRADE } from '../schemas/examples.ts';
+import { eventNumber } from '../stream/subscriptions.ts';
 
 const FIRST = eventIdOf(417);
 
@@ -33,8 +34,7 @@ export function eventRoutes({ events, switches }: Deps): Route<Caller>[] {
       query: EventsQuery,
       response: EventsAnswer,
       prepare: ({ after, limit }) => ({
-        // Every text that the schema takes is the id of an event.
-        after: after === undefined ? 0 : numberOfEvent(after)!,
+        after: after === undefined ? 0 : eventNumber('after', after),
         limit,
       }),
       run: async ({ account: { id, organizationSlug: slug }, query: { after, limit } }) => {

@@ -34,7 +34,7 @@ export class Subscriptions {
     { channels: names, after = {} }: Messages['subscribe'],
     channelOf: (name: string) => Channel,
   ): () => void {
-    const number = after.orders === undefined ? null : eventNumber(after.orders);
+    const number = after.orders === undefined ? null : eventNumber('after.orders', after.orders);
     const wanted = new Set(names.filter((name) => !this.#channels.has(name)));
     // The form of a message is looked at before what its channels are about.
     if (this.#channels.size + wanted.size > CHANNELS_MAX) {
@@ -96,8 +96,8 @@ export class Subscriptions {
 }
 
 /** Throws `invalid_request`. */
-function eventNumber(id: string): number {
+export function eventNumber(field: string, id: string): number {
   const number = numberOfEvent(id);
   if (number !== null) return number;
-  throw invalidRequest('after.orders must be the eventId of an event');
+  throw invalidRequest(`${field} must be the eventId of an event`);
 }

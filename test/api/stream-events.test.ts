@@ -197,6 +197,23 @@ test('J23: an event that the log does not have, and one too far back, lead to a 
   t.is((await client.ask(wrong)).status, 400);
 });
 
+test('J25: what is no eventId is refused, and one that is too late has nothing behind it', async (t) => {
+  const trader = await newTrader(t, await startWhole(t));
+  await trader.place({});
+  // The last one has 16 digits, but is not a number that can be counted to.
+  for (const after of ['1', '-000000000000001', '9007199254740992']) {
+    const url = `${trader.server.origin}/v1/portfolio/events?after=${after}`;
+    const refused = await request(trader.token, 'GET', url);
+    t.like(refused.body.error, {
+      code: 'invalid_request',
+      message: 'after must be the eventId of an event',
+    });
+  }
+  const latest = '9007199254740991';
+  const page = await trader.call('GET', `/portfolio/events?after=${latest}`);
+  t.like(page, { events: [], nextAfter: latest });
+});
+
 test('J22: a settlement is an event of each trade; while venue data is off no event shows any', async (t) => {
   const trader = await newTrader(t, await startWhole(t));
   const { trade: bought } = await trader.place({});
