@@ -22,6 +22,8 @@ class Socket:
 
     def __init__(self, answers: Answers) -> None:
         self._answers = answers
+        # What ends it behind the next answer.
+        self.last: Exception | None = None
         self._messages: asyncio.Queue[dict | Exception] = asyncio.Queue()
         self.ops: list[str] = []
 
@@ -40,6 +42,8 @@ class Socket:
                 data = {"games": [], "nextCursor": None}
                 begun = {"epoch": 1, "seq": 0, "at": "", "snapshot": True, "data": data}
                 await self._messages.put({"channel": "games", **begun})
+        if self.last is not None:
+            await self._messages.put(self.last)
         for _ in range(20):
             await asyncio.sleep(0)
 
@@ -115,6 +119,13 @@ async def main() -> dict:
         async with client.stream(first_pause_seconds=0.01) as stream:
             await stream.ready()
             said["firstRefused"] = await outcome(stream.subscribe("quotes:ins_0", "games"))
+
+        opened = scripted(accept)
+        async with client.stream(after="0" * 16, first_pause_seconds=0.01) as stream:
+            await stream.ready()
+            ended = RefusedError(401, "invalid_token", "No.", retry_after_seconds=None)
+            opened[0].last = ended
+            said["endedBetween"] = await outcome(stream.subscribe("orders", "games"))
 
         scripted(OSError("502"), accept)
         async with client.stream(first_pause_seconds=0.01) as stream:

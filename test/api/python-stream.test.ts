@@ -87,6 +87,7 @@ test('a Python program is safe from faults of its connections, and of proxies', 
   t.deepEqual(said.sent, ['subscribe']);
   t.is(said.unavailable, 'done', 'subscribed to again on the next connection');
   t.is(said.firstRefused, 'instrument_not_found', 'also where the refusal comes at once');
+  t.is(said.endedBetween, 'invalid_token', 'no wait for what never begins');
   t.is(said.behindProxy, 'done', 'a failure that passes');
   t.is(said.why, 'HTTP 502, which is no answer of the API');
   t.is(said.org, 'org must be the id of an organization');

@@ -121,10 +121,10 @@ class Stream:
         """To ``quotes:ins_…``, ``games``, ``orders``, also on every later connection. Returns once
         each has begun; raises the first ``RefusedError``, or when the stream is closed.
         """
-        if self._ended.is_set():
-            raise _closed_by(self._state.error)
         begun: list[asyncio.Future[None]] = []
         for name in names:
+            if self._ended.is_set():
+                raise _closed_by(self._state.error)
             known = self._channels.get(name)
             if known is not None:
                 begun.append(known.begun)
