@@ -6,7 +6,7 @@ import { generateKeyPair, SignJWT } from 'jose';
 import type { EmbeddedBacktest } from '../../api/backtest-source.ts';
 import type { ErrorCode } from '../../api/errors.ts';
 import type { HistorySource } from '../../api/history-source.ts';
-import { newKey, type Scope } from '../../api/identity/keys.ts';
+import { DEFAULT_SCOPES, newKey, type Scope } from '../../api/identity/keys.ts';
 import { newOrganization } from '../../api/identity/organizations.ts';
 import type { SwitchName } from '../../api/switches.ts';
 import { NO_PRICE } from '../../engine/rules/units.ts';
@@ -33,9 +33,7 @@ export type Operation = {
 export type Reach = (scenario: Scenario) => Promise<Answer>;
 
 const ALL_SCOPES: Scope[] = [
-  'records:read',
-  'portfolio:read',
-  'markets:read',
+  ...DEFAULT_SCOPES,
   'trade:write',
   'trade:write:venue_a',
   'trade:write:venue_c_intl',
@@ -160,14 +158,13 @@ async function ofBacktest(scenario: Scenario, reason: string): Promise<Answer> {
 }
 const RECORDS: (typeof OWN)[string] = {
   '503 internal_error': async (scenario) => {
-    const { records } = scenario.api.deps;
-    const { store } = scenario.api;
+    const { store, deps } = scenario.api;
     // The records are not asked about who is private.
     for (const { id } of [...store.users.values()]) await store.changeUser(id, { private: false });
-    const { ask: answered } = records;
-    records.ask = () => Promise.reject(new EngineBusy('the records are being made'));
+    const { ask: answered } = deps.records;
+    deps.records.ask = () => Promise.reject(new EngineBusy('the records are being made'));
     const answer = await ask(scenario);
-    records.ask = answered;
+    deps.records.ask = answered;
     return answer;
   },
 };
