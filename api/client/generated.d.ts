@@ -83,7 +83,7 @@ export type Account = {
      */
     resetBlockedBy: ("reset_not_enabled" | "reset_too_soon") | null;
     /**
-     * When 30 days since the last reset are over.
+     * While it is too soon: when 30 days since the last reset are over.
      */
     nextResetAt: string | null;
     /**

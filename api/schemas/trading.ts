@@ -189,7 +189,9 @@ export const Account = strict(
     resetBlockedBy: nullable(oneOf(['reset_not_enabled', 'reset_too_soon']), {
       description: 'What keeps the account from being reset now.',
     }),
-    nextResetAt: nullable(DateTime, { description: 'When 30 days since the last reset are over.' }),
+    nextResetAt: nullable(DateTime, {
+      description: 'While it is too soon: when 30 days since the last reset are over.',
+    }),
     lifetimePnlDollars: described(Dollars, 'Profit or loss over all runs.'),
     resets: Count,
     busts: described(Count, 'Runs whose net worth fell below a dollar.'),

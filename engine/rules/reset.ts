@@ -30,15 +30,10 @@ export type ResetView = {
 export function resetView(state: ShardState, account: AccountRow, nowMs: EpochMs): ResetView {
   const lastMs = state.accounts.col.lastResetAtMs.get(account);
   const nextMs = lastMs === 0 ? nowMs : lastMs + RESET_EVERY_MS;
-  const tooSoon = nextMs > nowMs;
-  return {
-    resetBlockedBy: !state.switches.selfReset
-      ? 'reset_not_enabled'
-      : tooSoon
-        ? 'reset_too_soon'
-        : null,
-    nextResetAtMs: tooSoon ? nextMs : null,
-  };
+  if (!state.switches.selfReset)
+    return { resetBlockedBy: 'reset_not_enabled', nextResetAtMs: null };
+  if (nextMs > nowMs) return { resetBlockedBy: 'reset_too_soon', nextResetAtMs: nextMs };
+  return { resetBlockedBy: null, nextResetAtMs: null };
 }
 
 /** Its events depend on each other, so they are made while they are applied (`resetAccount`). */

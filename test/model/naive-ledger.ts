@@ -35,7 +35,7 @@ const DAYS_30_MS = 30 * 24 * 60 * 60 * 1000;
 export function resetBlock(state: ModelState, account: ModelAccount, nowMs: EpochMs) {
   const last = account.resetsAtMs.at(-1);
   const until = last !== undefined && nowMs - last < DAYS_30_MS ? last + DAYS_30_MS : null;
-  if (!state.selfReset) return { by: 'reset_not_enabled', until };
+  if (!state.selfReset) return { by: 'reset_not_enabled', until: null };
   return { by: until === null ? null : 'reset_too_soon', until };
 }
 

@@ -355,7 +355,7 @@ test('M32: what keeps an account from being reset, and until when', (t) => {
   const end = new Date(endMs).toISOString();
   t.deepEqual(reset(NOON_MS, false, 0), [false, 'reset_not_enabled', null]);
   t.deepEqual(reset(NOON_MS, true, 0), [true, null, null]);
-  t.deepEqual(reset(NOON_MS, false, NOON_MS), [false, 'reset_not_enabled', end]);
+  t.deepEqual(reset(NOON_MS, false, NOON_MS), [false, 'reset_not_enabled', null]);
   t.deepEqual(reset(endMs - 1, true, NOON_MS), [true, 'reset_too_soon', end]);
   t.deepEqual(reset(endMs, true, NOON_MS), [true, null, null]);
 });

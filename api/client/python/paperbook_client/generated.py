@@ -167,7 +167,7 @@ class Account(TypedDict):
     selfResetEnabled: bool
     # What keeps the account from being reset now.
     resetBlockedBy: Literal["reset_not_enabled", "reset_too_soon"] | None
-    # When 30 days since the last reset are over.
+    # While it is too soon: when 30 days since the last reset are over.
     nextResetAt: str | None
     # Profit or loss over all runs.
     lifetimePnlDollars: float
