@@ -3,6 +3,7 @@
  * every code of the table is declared by some operation or named below with what it waits for.
  * That no operation gives another is the business of whoever calls in a test: `support.ts`.
  */
+import { readFile } from 'node:fs/promises';
 import test, { type ExecutionContext } from 'ava';
 import { ERRORS, type ErrorCode } from '../../api/errors.ts';
 import { CATALOG } from '../engine/fixtures.ts';
@@ -61,6 +62,24 @@ test('E2, E3: each code is given today, or waits', async (t) => {
   t.deepEqual([...given, ...waiting].sort(), (Object.keys(ERRORS) as ErrorCode[]).sort());
   await reachedWithoutOperation(t, api);
 });
+
+test('E2, E3: the rule book has each code once: given with its status, or waiting', async (t) => {
+  const rules = await readFile(new URL('../../api/RULES.md', import.meta.url), 'utf8');
+  const section = (from: string, to: string) =>
+    rules.split(`**${from}**`)[1]!.split(`**${to}**`)[0]!;
+  const given = [...section('E2', 'E3').matchAll(/^\| (`[^|]*) \| (\d+) \|/gm)].flatMap(
+    ([, codes, status]) => codesIn(codes!).map((code) => `${code} ${status}`),
+  );
+  const expected = (Object.keys(ERRORS) as ErrorCode[])
+    .filter((code) => NOT_YET[code] === undefined)
+    .map((code) => `${code} ${ERRORS[code].status}`);
+  t.deepEqual(given.sort(), expected.sort());
+  t.deepEqual(codesIn(section('E3', 'E4')).sort(), Object.keys(NOT_YET).sort());
+});
+
+function codesIn(text: string): string[] {
+  return [...text.matchAll(/`([a-z_]+)`/g)].map(([, code]) => code!);
+}
 
 async function reachedWithoutOperation(t: ExecutionContext, api: Api): Promise<void> {
   t.is((await api.call('GET', '/nowhere')).json.error.code, 'route_not_found');
