@@ -76,7 +76,7 @@ export const ERRORS = {
   market_not_found: {
     status: 404,
     message: 'No such market.',
-    when: 'history service answered 404',
+    when: 'unknown market of a history route, or 404 from a history service',
   },
   instrument_not_found: {
     status: 404,

@@ -3944,7 +3944,7 @@ export type ListEventsVariables = {
 export type GetLeaderboardResult = Leaderboard;
 export type GetLeaderboardQuery = {
     /**
-     * `all`, or so many days up to now: 1d to 3650d. By when trades were over.
+     * all, or the days up to now in which trades were over: 1d to 3650d
      * @pattern ^(all|[0-9]{1,4}d)$
      */
     window?: string;
@@ -4071,7 +4071,7 @@ export type ListPicksVariables = {
 export type GetOwnEvalResult = OwnEval;
 export type GetOwnEvalQuery = {
     /**
-     * `all`, or so many days up to now: 1d to 3650d. By when trades were over.
+     * all, or the days up to now in which trades were over: 1d to 3650d
      * @pattern ^(all|[0-9]{1,4}d)$
      */
     window?: string;
@@ -4103,7 +4103,7 @@ export type GetOwnEvalVariables = {
 export type GetEvalResult = EvalBoard;
 export type GetEvalQuery = {
     /**
-     * `all`, or so many days up to now: 1d to 3650d. By when trades were over.
+     * all, or the days up to now in which trades were over: 1d to 3650d
      * @pattern ^(all|[0-9]{1,4}d)$
      */
     window?: string;

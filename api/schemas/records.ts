@@ -24,7 +24,7 @@ const window = (byDefault: string) =>
   Type.String({
     pattern: '^(all|[0-9]{1,4}d)$',
     default: byDefault,
-    description: '`all`, or so many days up to now: 1d to 3650d. By when trades were over.',
+    description: 'all, or the days up to now in which trades were over: 1d to 3650d',
   });
 const WindowText = Type.String({ description: 'The window asked for.' });
 const Rank = Type.Integer({ minimum: 1 });

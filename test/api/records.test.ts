@@ -78,6 +78,9 @@ test('Y71, Y72: the leaderboard in pages, and what it refuses', async (t) => {
   ]) {
     t.is(await refused(t, api, `/leaderboard?${query}`), 'invalid_request');
   }
+  const { message } = (await get(api, '/leaderboard?window=1w')).json.error;
+  const days = 'the days up to now in which trades were over: 1d to 3650d';
+  t.is(message, `window must be all, or ${days}`);
 });
 
 test('Y73: a trader by id and by name, ignoring case', async (t) => {
