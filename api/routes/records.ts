@@ -1,8 +1,9 @@
 /** Leaderboard, traders and their picks. Rules Y71 to Y77 (api/RULES.md). */
 import type { Static } from '@sinclair/typebox';
-import { type LeaderboardRow, roiHundredths } from '../../engine/records/leaderboard.ts';
+import type { LeaderboardRow } from '../../engine/records/leaderboard.ts';
 import type { Pick } from '../../engine/records/picks.ts';
 import type { TraderRecord } from '../../engine/records/questions.ts';
+import { roiPct } from '../../engine/records/roi.ts';
 import { isUuid } from '../../engine/rules/ids.ts';
 import { dollarsOf, isoOf, type Uuid } from '../../engine/rules/units.ts';
 import type { Caller } from '../access.ts';
@@ -80,11 +81,6 @@ function boardRow(row: LeaderboardRow, { id, displayName }: User) {
     ...{ won, lost, void: voided, resets, busts },
   };
   return shown;
-}
-
-function roiPct(pnlCents: number, costCents: number): number | null {
-  const hundredths = roiHundredths(pnlCents, costCents);
-  return hundredths === null ? null : hundredths / 100;
 }
 
 function traderRoute({ identity, records }: Deps, bids: WorthBids): Route<Caller> {

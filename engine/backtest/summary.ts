@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Columns } from '../history/record-columns.ts';
 import { canonicalJson } from '../records/canonical.ts';
 import { pickScores } from '../records/eval-scores.ts';
+import { roiPct } from '../records/roi.ts';
 import { invariant } from '../rules/invariant.ts';
 import { type Cents, dollarsOf, type EpochMs, isoOf } from '../rules/units.ts';
 import type { BacktestRun } from './backtest.ts';
@@ -57,7 +58,7 @@ function summaryOf(trades: readonly BacktestTrade[]) {
     pnlDollars: dollarsOf(pnlCents),
     feesDollars: dollarsOf(feesCents),
     pnlAfterFeesDollars: dollarsOf(pnlCents - feesCents),
-    roiPct: costCents === 0 ? null : Math.round((pnlCents * 10_000) / costCents) / 100,
+    roiPct: roiPct(pnlCents, costCents),
     brier: brierOf(trades),
   };
 }

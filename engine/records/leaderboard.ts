@@ -8,6 +8,7 @@ import type { OverReader } from './over-blocks.ts';
 import type { Freshness, Pace } from './pace.ts';
 import type { Profiles } from './profiles.ts';
 import { type IdOrder, isBehindId, placeBehind, type Ranking, ranked } from './ranking.ts';
+import { roiHundredths } from './roi.ts';
 import type { TraderNumber } from './trader-ids.ts';
 import type { Traders } from './traders.ts';
 import type { Change } from './trades.ts';
@@ -179,12 +180,4 @@ export class Leaderboard {
   #idOf(trader: TraderNumber): Uuid {
     return this.#parts.traders.ids.idOf(trader);
   }
-}
-
-/** 100 × P&L / cost in hundredths, halves away from 0; null: nothing was paid. Rule Y24. */
-export function roiHundredths(pnlCents: Cents, costCents: Cents): number | null {
-  if (costCents === 0) return null;
-  invariant(costCents > 0, 'trades cost less than nothing');
-  const hundredths = Math.round((10_000 * Math.abs(pnlCents)) / costCents);
-  return pnlCents < 0 ? -hundredths || 0 : hundredths;
 }

@@ -11,14 +11,10 @@ import {
   isoOf,
   type Uuid,
 } from '../rules/units.ts';
-import type { PickScores } from './eval-scores.ts';
-import {
-  type Interval,
-  intervalOf,
-  type MeanEstimate,
-  type Metric,
-  meanOfGames,
-} from './statistics.ts';
+import { BRIER_UNITS, CLV_UNITS, type PickScores } from './eval-scores.ts';
+import { METRIC_UNITS } from './eval-values.ts';
+import { roiPct } from './roi.ts';
+import { type Interval, intervalOf, type Metric, meanOfGames } from './statistics.ts';
 
 export const TRACK_RECORD_DAYS = 90;
 
@@ -93,11 +89,11 @@ export function trackRecordOf(input: TrackRecordInput): TrackRecord {
     picks.filter((pick) => pick.result === result).length;
   const pnlCents = sum(({ pnlCents }) => pnlCents);
   const costCents = sum(({ costCents }) => costCents);
-  const brier = meanOf(slate, 'brier', ({ scores }) => scores.brier);
+  const brier = meanOf(slate, 'brier', ({ scores }) => unitsOf(scores.brier, BRIER_UNITS));
   const logLoss = meanOf(slate, 'log_loss', ({ scores }) => scores.logLoss);
-  const clv = meanOf(slate, 'clv', ({ scores }) => scores.clvCents);
-  const pnl = meanOf(slate, 'pnl', ({ pnlAfterFeesCents }) => dollarsOf(pnlAfterFeesCents));
-  const skill = meanOf(slate, 'brier', ({ scores }) => scores.skill);
+  const clv = meanOf(slate, 'clv', ({ scores }) => unitsOf(scores.clvCents, CLV_UNITS));
+  const pnl = meanOf(slate, 'pnl', ({ pnlAfterFeesCents }) => pnlAfterFeesCents);
+  const skill = meanOf(slate, 'brier', ({ scores }) => unitsOf(scores.skill, BRIER_UNITS));
   return {
     version: 1,
     traderId,
@@ -111,12 +107,12 @@ export function trackRecordOf(input: TrackRecordInput): TrackRecord {
     void: count('void'),
     pnlDollars: dollarsOf(pnlCents),
     pnlAfterFeesDollars: dollarsOf(sum(({ pnlAfterFeesCents }) => pnlAfterFeesCents)),
-    roiPct: costCents === 0 ? null : Math.round((pnlCents * 10_000) / costCents) / 100,
-    games: pnl.estimate?.games ?? 0,
-    brier: brier.estimate?.mean ?? null,
-    logLoss: logLoss.estimate?.mean ?? null,
-    clvCents: clv.estimate?.mean ?? null,
-    skill: skill.estimate?.mean ?? null,
+    roiPct: roiPct(pnlCents, costCents),
+    games: pnl.games,
+    brier: brier.mean,
+    logLoss: logLoss.mean,
+    clvCents: clv.mean,
+    skill: skill.mean,
     interval: {
       method: 'CR2',
       level: 0.95,
@@ -132,9 +128,14 @@ export function trackRecordOf(input: TrackRecordInput): TrackRecord {
   };
 }
 
-type Mean = { estimate: MeanEstimate | null; interval: Interval | null };
+/** A score as a whole number, whose sums are exact: so a mean is that of `/eval` to the last digit. */
+function unitsOf(score: number | null, unit: number): number | null {
+  return score === null ? null : Math.round(score * unit);
+}
 
-/** Over the picks that have a value. */
+type Mean = { games: number; mean: number | null; interval: Interval | null };
+
+/** Over the picks that have a value, which is in units of the metric. */
 function meanOf(
   picks: readonly TrackPick[],
   metric: Metric,
@@ -153,8 +154,14 @@ function meanOf(
   const counts = games.map(({ count }) => count);
   const sums = { counts, sums: games.map(({ sum }) => sum), from: 0, end: games.length };
   const estimate = meanOfGames(sums);
-  if (estimate === null) return { estimate, interval: null };
-  return { estimate, interval: intervalOf(metric, sums, estimate) };
+  if (estimate === null) return { games: 0, mean: null, interval: null };
+  const unit = METRIC_UNITS[metric];
+  const interval = intervalOf(metric, sums, estimate);
+  return {
+    games: estimate.games,
+    mean: estimate.mean / unit,
+    interval: interval && { low: interval.low / unit, high: interval.high / unit },
+  };
 }
 
 /** The series of a venue's ticker: all before the first `-`. Rule Y68 (engine/RULES.md). */

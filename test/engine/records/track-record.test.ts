@@ -66,7 +66,7 @@ test('Y60, Y61, Y62, Y68: counts of all picks, scores of the slate, and series b
     pnlAfterFeesDollars: 73.28,
     roiPct: 50,
     games: 2,
-    brier: (0.2 + 0.1 + 0.2) / 3,
+    brier: 5000 / 3 / 10_000,
     logLoss: (0.5 + 0.2 + 0.5) / 3,
     clvCents: 1.5,
     skill: 0.05,
@@ -93,6 +93,21 @@ test('Y60, Y61, Y62, Y68: counts of all picks, scores of the slate, and series b
   t.is(seriesOfTicker('KXMLBGAME-26JUL12ATHCWS-ATH'), 'KXMLBGAME');
   const nothing = trackRecordOf({ ...INPUT, picks: [] });
   t.like(nothing, { settledPicks: 0, roiPct: null, brier: null, games: 0 });
+});
+
+test('Y24, Y60: means are those of whole numbers, as on boards, and ROI is rounded as there', (t) => {
+  const picks = [1, 11].map((percent, game) =>
+    pick(game, {
+      pnlCents: game === 0 ? -1 : 0,
+      costCents: 10_000,
+      pnlAfterFeesCents: 29,
+      scores: { brier: percent ** 2 / 10_000, logLoss: 0.5, clvCents: -0.5, skill: null },
+    }),
+  );
+  const { brier, clvCents, roiPct } = trackRecordOf({ ...INPUT, picks });
+  t.is(brier, 0.0061, 'and not 0.0060999999999999995');
+  t.is(clvCents, -0.5);
+  t.is(roiPct, -0.01, 'half a hundredth of a loss');
 });
 
 test('Y61: a mean over enough games has its interval', (t) => {
