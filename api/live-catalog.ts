@@ -86,6 +86,10 @@ export class LiveCatalog {
     return [...names];
   }
 
+  hasResult(market: MarketNumber): boolean {
+    return this.#settled.has(market);
+  }
+
   /** A market has its result: it needs no subscription any more. */
   settled(market: MarketNumber): void {
     this.#unsettled.delete(market);

@@ -12,7 +12,6 @@ import type { MarketNumber } from '../engine/rules/units.ts';
 import { feedClock, wallClock } from '../engine/shard/clock.ts';
 import type { OpenReport } from '../engine/shard/open-report.ts';
 import { Shards } from '../engine/shard/shards.ts';
-import { createIngest } from '../feeds/ingest.ts';
 import { createAccountReaders } from './account-readers.ts';
 import { ensureAdminToken } from './admin-token.ts';
 import type { BacktestSource } from './backtest-source.ts';
@@ -24,9 +23,8 @@ import { createHistory, historyProblems } from './create-history.ts';
 import { createOrganizations } from './create-organizations.ts';
 import { createReaders } from './create-records.ts';
 import { type DataDir, openDataDir } from './data-dir.ts';
-import type { Deps, Playback } from './deps.ts';
+import type { Deps } from './deps.ts';
 import { refuseLostControl, settleDirectoryId } from './directory-id.ts';
-import { HeldTicks } from './held-ticks.ts';
 import { OneTimeCodes } from './identity/one-time-codes.ts';
 import { ControlStore } from './identity/store.ts';
 import { InstrumentSearch } from './instrument-search.ts';
@@ -35,7 +33,7 @@ import { LiveCatalog } from './live-catalog.ts';
 import { LiveFeeds } from './live-feeds.ts';
 import type { Log } from './log.ts';
 import { operatorResults } from './operator-results.ts';
-import { createPlayback } from './playback.ts';
+import { playbackInto } from './playback.ts';
 import { RecentLines } from './recent-lines.ts';
 import { settledRecords } from './records-source.ts';
 import { type Server, startServer } from './server.ts';
@@ -45,6 +43,7 @@ import { Switches } from './switches.ts';
 import { TickIntake } from './tick-intake.ts';
 import { checkTlsFiles } from './tls-files.ts';
 import { TrackRecordKeys } from './track-record-keys.ts';
+import { followVoids, VoidedGames } from './voided-games.ts';
 
 export type Paperbook = {
   /** `http://127.0.0.1:8080/v1` */
@@ -225,11 +224,13 @@ async function startMarkets(
     catalog.settled(market);
     feeds.settled(market);
   };
+  const voids = new VoidedGames({ view, catalog, voided: (result) => intake.follow(result) });
   const intake = new TickIntake({
     engine,
     view,
     isFeedClock,
     settled,
+    voids,
     follow: (tick) => {
       changed.note(tick);
       history?.tick(tick);
@@ -247,6 +248,7 @@ async function startMarkets(
   const games = reports.find((report) => report !== null)?.games ?? [];
   for (const { slug, status, over } of games) view.restoreGameStatus(slug, status, over);
   for (const market of resolved) settled(market);
+  stack.add(followVoids(voids, { engine, catalog }));
   await feeds.start();
   const playback = playbackInto({ config, engine, history, catalog, intake, feeds, log });
   const fees = () => catalog.fees;
@@ -256,37 +258,6 @@ async function startMarkets(
     settled: (result) => intake.follow(result),
   });
   return { view, catalog, fees, feeds, playback, settleMarket };
-}
-
-/** What an operator plays goes where the frames of venues go. */
-function playbackInto(to: {
-  config: Config;
-  engine: Shards;
-  history: History | null;
-  catalog: LiveCatalog;
-  intake: TickIntake;
-  feeds: LiveFeeds;
-  log: Log;
-}): Playback {
-  const { config, engine, history, catalog, intake, feeds, log } = to;
-  const held = new HeldTicks(intake.take);
-  return createPlayback({
-    held,
-    ingest: createIngest({
-      marketNumber: (venue, market) => catalog.marketNumber(venue, market),
-      sink: held.take,
-      log: ({ reason, detail }) => log.warn({ reason, detail }, 'feed input not used'),
-    }),
-    engine: {
-      nowMs: () => engine.nowMs(),
-      drained: async () => {
-        await Promise.all([engine.drained(), history?.drained()]);
-      },
-    },
-    depth: config.fillModel === 'book_depth',
-    isFeedClock: config.clock === 'feed',
-    onActive: (isActive) => feeds.othersQuote(isActive),
-  });
 }
 
 function clockProblems(engine: Shards): string[] {

@@ -2,15 +2,21 @@
  * Takes the lines of a feed file from an operator, as a venue's frames are taken. Rules R38 to R40
  * (feeds/FORMATS.md).
  */
+import type { History } from '../engine/history/history.ts';
 import type { EpochMs, SourceNumber } from '../engine/rules/units.ts';
 import type { Shards } from '../engine/shard/shards.ts';
 import { FeedFileError, readLine } from '../feeds/feed-line.ts';
-import type { Ingest } from '../feeds/ingest.ts';
+import { createIngest, type Ingest } from '../feeds/ingest.ts';
 import { FeedPlayer } from '../feeds/replay.ts';
+import type { Config } from './config.ts';
 import type { Playback } from './deps.ts';
 import { invalidRequest } from './errors.ts';
-import type { HeldTicks } from './held-ticks.ts';
+import { HeldTicks } from './held-ticks.ts';
+import type { LiveCatalog } from './live-catalog.ts';
+import type { LiveFeeds } from './live-feeds.ts';
+import type { Log } from './log.ts';
 import { OPERATOR_SOURCE } from './operator-results.ts';
+import type { TickIntake } from './tick-intake.ts';
 
 /** How many lines are sent before waiting for the shards to take them. */
 const LINES_AHEAD_MAX = 5000;
@@ -28,7 +34,7 @@ type PlaybackParts = {
   isFeedClock: boolean;
 };
 
-export function createPlayback(parts: PlaybackParts): Playback {
+function createPlayback(parts: PlaybackParts): Playback {
   const { ingest, held, engine, depth, isFeedClock, onActive } = parts;
   let lastSource = OPERATOR_SOURCE;
   // Live connections have the even numbers.
@@ -74,4 +80,35 @@ export function createPlayback(parts: PlaybackParts): Playback {
       onActive(false);
     },
   };
+}
+
+/** What an operator plays goes where the frames of venues go. */
+export function playbackInto(to: {
+  config: Config;
+  engine: Shards;
+  history: History | null;
+  catalog: LiveCatalog;
+  intake: TickIntake;
+  feeds: LiveFeeds;
+  log: Log;
+}): Playback {
+  const { config, engine, history, catalog, intake, feeds, log } = to;
+  const held = new HeldTicks(intake.take);
+  return createPlayback({
+    held,
+    ingest: createIngest({
+      marketNumber: (venue, market) => catalog.marketNumber(venue, market),
+      sink: held.take,
+      log: ({ reason, detail }) => log.warn({ reason, detail }, 'feed input not used'),
+    }),
+    engine: {
+      nowMs: () => engine.nowMs(),
+      drained: async () => {
+        await Promise.all([engine.drained(), history?.drained()]);
+      },
+    },
+    depth: config.fillModel === 'book_depth',
+    isFeedClock: config.clock === 'feed',
+    onActive: (isActive) => feeds.othersQuote(isActive),
+  });
 }

@@ -8,6 +8,7 @@ import type { Tick } from '../engine/rules/messages.ts';
 import type { EpochMs, MarketNumber } from '../engine/rules/units.ts';
 import type { Shards } from '../engine/shard/shards.ts';
 import type { CatalogView } from './catalog-view.ts';
+import type { VoidedGames } from './voided-games.ts';
 
 /**
  * The feed thread knows the engine's time to within a moment. What is further ahead was read before
@@ -21,6 +22,8 @@ export type TickIntakeOptions = {
   isFeedClock: boolean;
   /** A market has its result. */
   settled(market: MarketNumber): void;
+  /** They give `follow` a result of each market that a game voids. */
+  voids: Pick<VoidedGames, 'advance' | 'gameChanged'>;
   /** Who else follows what venues say. */
   follow(tick: Tick): void;
 };
@@ -55,11 +58,13 @@ export class TickIntake {
 
   /** What answers show of a tick, and what follows from it outside the shards, which have it. */
   follow(tick: Tick): void {
-    const { view, settled, follow } = this.#options;
+    const { view, settled, voids, follow } = this.#options;
+    voids.advance(tick.atMs);
     if (tick.kind === 'game') view.setGameStatus(tick.game, tick.status);
     if (tick.kind === 'status') view.setMarketStatus(tick.market, tick.status);
     if (tick.kind === 'result') settled(tick.market);
     follow(tick);
+    if (tick.kind === 'game') voids.gameChanged(tick);
   }
 
   /** The same ticks, but for those whose time the engine's has left behind, or set back. */

@@ -20,6 +20,7 @@ function world(isFeedClock: boolean) {
       setMarketStatus: (...args) => followed.push(['market', ...args]),
     },
     settled: (market) => followed.push(['settled', market]),
+    voids: { advance() {}, gameChanged() {} },
     follow: ({ kind }) => followed.push(['follow', kind]),
   });
   return { intake, followed, sent };
