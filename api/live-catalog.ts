@@ -4,13 +4,8 @@ import type { Catalog } from '../engine/rules/catalog-entries.ts';
 import type { FeeEntry } from '../engine/rules/fees.ts';
 import type { MarketNumber, Venue } from '../engine/rules/units.ts';
 import type { Shards } from '../engine/shard/shards.ts';
-import {
-  catalogProblem,
-  listedMarkets,
-  loadCatalog,
-  marketNumbers,
-  watchCatalog,
-} from '../feeds/catalog.ts';
+import { catalogProblem, listedMarkets, loadCatalog, watchCatalog } from '../feeds/catalog.ts';
+import { marketNumbers } from '../feeds/market-numbers.ts';
 import type { MarketsToWatch } from '../feeds/watched-markets.ts';
 import { ConfigError } from './config.ts';
 import type { ControlStore } from './identity/store.ts';

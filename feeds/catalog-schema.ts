@@ -6,7 +6,7 @@
  * catalog-checks.ts compares them with their source. Any other field is an error.
  */
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
-import { Ajv, type ErrorObject } from 'ajv';
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { FEE_SCHEDULES, RATE } from '../engine/rules/fees.ts';
 import {
   FUNGIBILITIES,
@@ -186,12 +186,19 @@ export type CatalogError = { place: string; message: string };
 
 /** Every way in which a parsed file is not a `CatalogFile`; none when it is one. */
 export function schemaErrors(file: unknown): CatalogError[] {
+  isCatalogFile ??= compiled();
   return isCatalogFile(file) ? [] : (isCatalogFile.errors ?? []).map(errorOf);
 }
 
-const ajv = new Ajv({ allErrors: true, verbose: true });
-ajv.addFormat('date-time', { type: 'string', validate: (value) => instantOf(value) !== null });
-const isCatalogFile = ajv.compile<CatalogFile>(catalogFile);
+/** Compiled when a file is read: many a process that loads this reads none. */
+let isCatalogFile: ValidateFunction<CatalogFile> | null = null;
+
+function compiled(): ValidateFunction<CatalogFile> {
+  // A test holds the schema against the meta-schema; compiling that here would lengthen each start.
+  const ajv = new Ajv({ allErrors: true, verbose: true, validateSchema: false });
+  ajv.addFormat('date-time', { type: 'string', validate: (value) => instantOf(value) !== null });
+  return ajv.compile<CatalogFile>(catalogFile);
+}
 
 function errorOf(error: ErrorObject): CatalogError {
   const place = placeOf(error.instancePath);

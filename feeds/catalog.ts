@@ -12,7 +12,7 @@ import type {
   CatalogListing,
 } from '../engine/rules/catalog-entries.ts';
 import type { FeeEntry } from '../engine/rules/fees.ts';
-import { type MarketNumber, marketName, type Venue } from '../engine/rules/units.ts';
+import { marketName, type Venue } from '../engine/rules/units.ts';
 import { crossErrors, gameIndex, gameNamedBy } from './catalog-checks.ts';
 import {
   type CatalogError,
@@ -138,14 +138,6 @@ export function watchCatalog(
 /** Changes with every write and every replacement; null without a file. */
 function versionOf(stats: BigIntStats | undefined): string | null {
   return stats === undefined ? null : `${stats.mtimeNs} ${stats.size} ${stats.ino}`;
-}
-
-/** The number of a venue market of this catalog, or of an earlier one it continues. */
-export function marketNumbers(catalog: {
-  readonly marketNames: readonly string[];
-}): (venue: Venue, venueMarketId: string) => MarketNumber | undefined {
-  const numbers = new Map(catalog.marketNames.map((name, number) => [name, number]));
-  return (venue, venueMarketId) => numbers.get(marketName(venue, venueMarketId));
 }
 
 /** The venue's own names of the markets this catalog lists now: what to subscribe to. */

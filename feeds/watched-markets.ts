@@ -1,6 +1,6 @@
 /** The catalog as a thread of feeds knows it: numbers of markets, and which to watch. Rule W60 (feeds/FORMATS.md). */
 import type { MarketNumber, Venue } from '../engine/rules/units.ts';
-import { marketNumbers } from './catalog.ts';
+import { marketNumbers } from './market-numbers.ts';
 
 /** Plain data, from one thread to another. */
 export type MarketsToWatch = {

@@ -6,16 +6,11 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Catalog } from '../../engine/rules/catalog-entries.ts';
 import type { MarketNumber, Venue } from '../../engine/rules/units.ts';
-import {
-  catalogProblem,
-  listedMarkets,
-  loadCatalog,
-  marketNumbers,
-  watchCatalog,
-} from '../../feeds/catalog.ts';
+import { catalogProblem, listedMarkets, loadCatalog, watchCatalog } from '../../feeds/catalog.ts';
 import type { Feed } from '../../feeds/feed.ts';
 import { createFeedWriter, type FeedWriter } from '../../feeds/feed-writer.ts';
 import { createIngest } from '../../feeds/ingest.ts';
+import { marketNumbers } from '../../feeds/market-numbers.ts';
 import { type RecordingIngest, recordingIngest } from '../../feeds/recorder.ts';
 import { QuotingFeeds } from '../../feeds/unquoted.ts';
 import { type Config, ConfigError } from '../config.ts';

@@ -4,7 +4,7 @@ import { answerOf } from '../../engine/history/answers.ts';
 import type { Recorder } from '../../engine/history/recorder.ts';
 import { topsAt } from '../../engine/history/tops-at.ts';
 import type { Catalog } from '../../engine/rules/catalog-entries.ts';
-import { marketNumbers } from '../../feeds/catalog.ts';
+import { marketNumbers } from '../../feeds/market-numbers.ts';
 
 export function embeddedHistory(recorder: Recorder, catalog: () => Catalog): EmbeddedHistory {
   return {

@@ -3,14 +3,9 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
 import type { Catalog } from '../../engine/rules/catalog-entries.ts';
-import {
-  catalogErrorText,
-  listedMarkets,
-  loadCatalog,
-  marketNumbers,
-  parseCatalog,
-} from '../../feeds/catalog.ts';
+import { catalogErrorText, listedMarkets, loadCatalog, parseCatalog } from '../../feeds/catalog.ts';
 import { GAME_ID, gameIdOf, INSTRUMENT_ID, instrumentIdOf } from '../../feeds/ids.ts';
+import { marketNumbers } from '../../feeds/market-numbers.ts';
 
 const mlbPath = fileURLToPath(
   new URL('../../../shared/data/mlb-2026-07-12/catalog.json', import.meta.url),

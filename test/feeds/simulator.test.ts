@@ -3,14 +3,10 @@ import { WebSocket } from 'ws';
 import type { Catalog } from '../../engine/rules/catalog-entries.ts';
 import type { Tick } from '../../engine/rules/messages.ts';
 import { nativeAdapter } from '../../feeds/adapters/native.ts';
-import {
-  catalogErrorText,
-  listedMarkets,
-  marketNumbers,
-  parseCatalog,
-} from '../../feeds/catalog.ts';
+import { catalogErrorText, listedMarkets, parseCatalog } from '../../feeds/catalog.ts';
 import { openConnection } from '../../feeds/connection.ts';
 import { createIngest } from '../../feeds/ingest.ts';
+import { marketNumbers } from '../../feeds/market-numbers.ts';
 import { catalogFileOf } from '../../feeds/simulator/catalog-file.ts';
 import { type SimGame, scheduleUntil } from '../../feeds/simulator/schedule.ts';
 import { type SimulatorOptions, startSimulator } from '../../feeds/simulator/server.ts';
