@@ -1,6 +1,9 @@
-/** Waits for a condition, looking again every few milliseconds; fails after ten seconds. */
+/** What is waited for may be the start of a process or thread, which takes long on a busy machine. */
+const WITHIN_MS = 60_000;
+
+/** Waits for a condition, looking again every few milliseconds; fails after a minute. */
 export async function until(condition: () => boolean, what: string): Promise<void> {
-  const deadlineMs = Date.now() + 10_000;
+  const deadlineMs = Date.now() + WITHIN_MS;
   while (!condition()) {
     if (Date.now() > deadlineMs) throw new Error(`waited in vain for: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 2));
