@@ -21,7 +21,7 @@ import { goOn, stoppedServer } from './stopped-server.ts';
 
 const SECTION = 'D35, a flipped byte';
 const FILE = path.join('control', 'data.mdb');
-const FLIPS = { copy: shareOf(600), stopped: shareOf(200) };
+const FLIPS = { copy: shareOf(250), stopped: shareOf(100) };
 /** Each bit of a byte, and all of them. */
 const MASKS = [1, 2, 4, 8, 16, 32, 64, 128, 255];
 

@@ -17,9 +17,9 @@ import { Wire, type WireAnswer } from './wire.ts';
 const SEED = Number(process.env.SEED ?? 1);
 const CONNECTIONS = 24;
 /** Requests of each surface. */
-const API_REQUESTS = shareOf(40_000);
-const AUTH_REQUESTS = shareOf(3000);
-const ADMIN_REQUESTS = shareOf(3000);
+const API_REQUESTS = shareOf(16_000);
+const AUTH_REQUESTS = shareOf(1500);
+const ADMIN_REQUESTS = shareOf(1500);
 /** One in so many is held against the description in full: that costs more than the request. */
 const DESCRIBED_EVERY = 10;
 

@@ -50,6 +50,7 @@ const HEADERS: [string, string][] = [
     ['range', 'bytes=0-1'],
     ['upgrade', 'websocket'],
     ['x-many', 'a'.repeat(3000)],
+    ['x-larger', 'a'.repeat(6000)],
   ] as [string, string][]),
 ];
 /** Beyond the limit of a body. */

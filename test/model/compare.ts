@@ -1,5 +1,6 @@
 /** The engine against the naive model: the same random input, step by step the same. */
 import { deepStrictEqual } from 'node:assert/strict';
+import { isDeepStrictEqual } from 'node:util';
 import type { FillModelName } from '../../engine/rules/units.ts';
 import { createMemoryEngine } from '../engine/memory-engine.ts';
 import { comparableEndings, readable } from './comparable.ts';
@@ -28,20 +29,22 @@ export function compareWithModel(comparison: Comparison): void {
   let ended = 0;
   for (let step = 0; step < steps; step++) {
     const next = input.next();
-    const where = `SEED=${seed}, step ${step}: ${JSON.stringify(next)}`;
-    deepStrictEqual(apply(fast, next), apply(naive, next), where);
+    const where = () => `SEED=${seed}, step ${step}: ${JSON.stringify(next)}`;
+    same(apply(fast, next), apply(naive, next), where);
     if (isSliced && everyNth(step, seed, 3)) fast.settleSlice();
     if (!isSliced) {
       const [actual, expected] = [fast, naive].map((engine) =>
         comparableEndings(engine.endings().slice(ended), naive.bookOf),
       );
-      deepStrictEqual(actual, expected, where);
+      same(actual, expected, where);
       ended = naive.endings().length;
     }
     if (everyNth(step, seed, 97)) fast.checkpoint();
     if (everyNth(step, seed, 211)) fast.crash();
-    deepStrictEqual(fast.conservation(), [], where);
-    deepStrictEqual(naive.conservation(), [], where);
+    // A ledger or an index that does not add up stays so, and the audit costs more than a step.
+    if (!everyNth(step, seed, 4) && step < steps - 1) continue;
+    same(fast.conservation(), [], where);
+    same(naive.conservation(), [], where);
   }
   if (isSliced) {
     fast.query({ kind: 'digest', atMs: 0, quotes: false });
@@ -54,6 +57,11 @@ export function compareWithModel(comparison: Comparison): void {
       deepStrictEqual(readable(fast.query(query)), readable(naive.query(query)), `SEED=${seed}`);
     }
   }
+}
+
+/** The text is made only where it is needed: there is one for each step. */
+function same(actual: unknown, expected: unknown, where: () => string): void {
+  if (!isDeepStrictEqual(actual, expected)) deepStrictEqual(actual, expected, where());
 }
 
 /** Between accounts their order is free. */

@@ -4,7 +4,9 @@ import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import test from 'ava';
 import { verifyDataDir } from '../../api/verify.ts';
+import { readFeed } from '../../feeds/feed-file.ts';
 import { FeedFileError } from '../../feeds/feed-line.ts';
+import { collect } from '../feeds/golden.ts';
 import { runHere } from '../process/run-here.ts';
 import { FRAMES, files } from './files.ts';
 import { command, feedLine, HEADER, run, storedOrders, tradeRows } from './harness.ts';
@@ -34,7 +36,7 @@ test('F5: a bad line stops a replay with its number', async (t) => {
   t.false(existsSync(trades));
 });
 
-for (const [what, line, reason] of [
+const BAD_LINES = [
   ['an array', '[]', 'not an object'],
   ['no time', { ...FRAMES[0], at: undefined }, 'at is missing'],
   ['a time without a zone', { ...FRAMES[0], at: '2026-01-15T12:00:00' }, 'at is not a date-time'],
@@ -42,15 +44,22 @@ for (const [what, line, reason] of [
   ['no frame', { ...FRAMES[0], frame: undefined }, 'frame is missing'],
   ['another venue', { ...FRAMES[0], venue: 'venue_z' }, 'venue "venue_z" is unknown'],
   ['another adapter', { ...FRAMES[0], adapter: 'nasdaq' }, 'adapter "nasdaq" is unknown'],
-] as const) {
-  test(`F5: ${what} is a bad line, passed over on request`, async (t) => {
-    const { feed, catalog } = files(t, { feed: [HEADER, FRAMES[0], line, FRAMES[2], line] });
+] as const;
+
+for (const [what, line, reason] of BAD_LINES) {
+  test(`F5: ${what} is a bad line`, async (t) => {
+    const { feed, catalog } = files(t, { feed: [HEADER, FRAMES[0], line, FRAMES[2]] });
     const error = await t.throwsAsync(run({ feed, catalog }), { instanceOf: FeedFileError });
     t.is(error?.message, `line 3: ${reason}`);
-    const summary = await run({ feed, catalog, skipBad: true });
-    t.like(summary, { frames: 2, ticks: 2, skipped: 2 });
   });
 }
+
+test('F5: each bad line is passed over on request', async (t) => {
+  const bad = BAD_LINES.map(([, line]) => line);
+  const { feed, catalog } = files(t, { feed: [HEADER, FRAMES[0], ...bad, FRAMES[2], ...bad] });
+  const summary = await run({ feed, catalog, skipBad: true });
+  t.like(summary, { frames: 2, ticks: 2, skipped: 2 * bad.length });
+});
 
 test.serial('F5: --skip-bad counts and goes on', async (t) => {
   const feed = [HEADER, FRAMES[0], 'no', FRAMES[1], '', '{}', FRAMES[2]];
@@ -150,8 +159,12 @@ test.serial('F1: the header is asked for, with or without --skip-bad', async (t)
   ] as const) {
     const made = files(t, { feed: [...feed] });
     for (const skipBad of [false, true]) {
-      await t.throwsAsync(run({ ...made, skipBad }), { message });
+      await t.throwsAsync(collect(readFeed(made.feed, { skipBad })), { message });
     }
+  }
+  const made = files(t, { feed: [FRAMES[0], FRAMES[1]] });
+  for (const skipBad of [false, true]) {
+    await t.throwsAsync(run({ ...made, skipBad }), { message: missing });
   }
   const { work, catalog } = files(t, {});
   const absent = path.join(work, 'absent.jsonl');

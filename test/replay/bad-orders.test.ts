@@ -1,9 +1,15 @@
 /** Orders files that cannot be read, and orders that are refused. */
 import path from 'node:path';
 import test from 'ava';
+import { readOrdersFile } from '../../api/cli/orders-file.ts';
+import { collect } from '../feeds/golden.ts';
+import { runHere } from '../process/run-here.ts';
 import { files, ORDER } from './files.ts';
-import { command, figures, HEADER, run, writeLines } from './harness.ts';
+import { figures, HEADER, run, writeLines } from './harness.ts';
 import { at, buy } from './scenario.ts';
+
+/** `paperbook feed replay ...` in this process. */
+const commandHere = (...args: string[]) => runHere(['feed', 'replay', ...args]);
 
 for (const [what, line, message] of [
   ['no JSON', '{"at":', 'not JSON'],
@@ -21,25 +27,29 @@ for (const [what, line, message] of [
   ['a number for a time', { ...ORDER, at: 1 }, 'at must be a string'],
   ['an earlier time', { ...ORDER, at: at(0.999) }, 'at is earlier than on the line before'],
 ] as const) {
-  test(`R2: ${what} stops a replay with its line`, async (t) => {
-    const made = files(t, { orders: [ORDER, '', line, ORDER] });
-    await t.throwsAsync(run(made), { message: `${made.orders} line 3: ${message}` });
+  // A replay that is stopped by one of them: the next test.
+  test(`R2: ${what} stops the reading of an orders file with its line`, async (t) => {
+    const { orders } = files(t, { orders: [ORDER, '', line, ORDER] });
+    const reading = collect(readOrdersFile(orders));
+    await t.throwsAsync(reading, { message: `${orders} line 3: ${message}` });
   });
 }
 
-test('R2: a bad one is exit code 1, an absent one too', async (t) => {
+test.serial('R2: a bad one stops a replay with exit code 1, an absent one too', async (t) => {
   const made = files(t, { orders: [ORDER, { ...ORDER, at: at(0) }] });
   const args = [made.feed, '--catalog', made.catalog, '--json', '--orders'];
-  t.deepEqual(await command(...args, made.orders), {
+  t.deepEqual(await commandHere(...args, made.orders), {
     code: 1,
+    signal: null,
     stdout: '',
     stderr: `paperbook: ${made.orders} line 2: at is earlier than on the line before\n`,
   });
   // Lines of a feed are passed over on request; what was to be traded never is.
-  t.is((await command(...args, made.orders, '--skip-bad')).code, 1);
+  t.is((await commandHere(...args, made.orders, '--skip-bad')).code, 1);
   const absent = path.join(made.work, 'absent.jsonl');
-  t.deepEqual(await command(...args, absent), {
+  t.deepEqual(await commandHere(...args, absent), {
     code: 1,
+    signal: null,
     stdout: '',
     stderr: `paperbook: ${absent} cannot be read (ENOENT)\n`,
   });

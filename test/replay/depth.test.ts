@@ -61,10 +61,11 @@ test('R9: book_depth gives an equal stateHash on 1, 2 and 3 shards', async (t) =
       const dataDir = path.join(work, `shards-${shards}`);
       const options = { ...input, fillModel: 'book_depth', shards, dataDir } as const;
       summaries.push(figures(await run(options)));
-      const orders = [...(await storedOrders(dataDir, shards, ACCOUNTS)).values()];
-      const inPart = orders.filter((order) => order.filledContracts && order.remainingContracts);
-      t.true(inPart.length >= 5, `seed ${seed}: ${inPart.length} orders filled in part`);
     }
+    // Equal hashes say that the orders of the other two are the same.
+    const stored = await storedOrders(path.join(work, 'shards-3'), 3, ACCOUNTS);
+    const inPart = [...stored.values()].filter((o) => o.filledContracts && o.remainingContracts);
+    t.true(inPart.length >= 5, `seed ${seed}: ${inPart.length} orders filled in part`);
     t.deepEqual(summaries[1], summaries[0], `seed ${seed}`);
     t.deepEqual(summaries[2], summaries[0], `seed ${seed}`);
     const top = figures(await run({ ...input, fillModel: 'top_of_book' }));
