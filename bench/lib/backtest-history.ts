@@ -1,9 +1,8 @@
 /** A history of settled games, and the task of a backtest over them. */
 import type { BacktestMarket, BacktestTask } from '../../engine/backtest/task.ts';
-import { ByteWriter } from '../../engine/format/bytes.ts';
-import { writeMessage } from '../../engine/format/codec.ts';
 import { Recorder } from '../../engine/history/recorder.ts';
 import { storedRows } from '../../engine/history/stored-rows.ts';
+import { TickBatch } from '../../engine/history/tick-batch.ts';
 import type { Tick } from '../../engine/rules/messages.ts';
 import { instrumentIdOf, quoteOf } from './catalog.ts';
 import { seededRandom } from './random.ts';
@@ -20,12 +19,11 @@ const QUOTE_MAX_AGE_MS = 3_600_000;
 export function recordGames(directory: string, games: number): BacktestTask {
   const recorder = new Recorder({ directory, quoteMaxAgeMs: QUOTE_MAX_AGE_MS, days: 0 });
   const random = seededRandom(5);
-  const writer = new ByteWriter();
+  const batch = new TickBatch();
   const bids = Array.from({ length: games }, () => 30 + random.below(40));
   const take = (ticks: readonly Tick[]) => {
-    writer.begin();
-    for (const tick of ticks) writeMessage(writer, tick);
-    recorder.takePacked(writer.copy());
+    for (const tick of ticks) batch.add(tick);
+    recorder.takePacked(batch.take());
   };
   for (let minute = 0; minute < MINUTES; minute++) {
     const atMs = FIRST_MS + minute * MINUTE_MS;

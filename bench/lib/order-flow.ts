@@ -43,6 +43,7 @@ export class OrderFlow {
   readonly #resting: Kept[] = [];
   readonly #positions: Kept[] = [];
   #orders = 0;
+  #passedMs = 0;
 
   constructor(options: FlowOptions) {
     this.#options = options;
@@ -60,7 +61,12 @@ export class OrderFlow {
 
   /** The time of the next order: a millisecond later every so many. */
   get nowMs(): EpochMs {
-    return START_MS + Math.floor(this.#orders / ORDERS_A_MS);
+    return START_MS + this.#passedMs + Math.floor(this.#orders / ORDERS_A_MS);
+  }
+
+  /** Time passes without an order. */
+  pass(ms: number): void {
+    this.#passedMs += ms;
   }
 
   /** The venue's first ticks; every batch repeats the heartbeat. */

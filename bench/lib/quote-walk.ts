@@ -1,6 +1,5 @@
 /** Quotes of one market as venues send them: the price rarely moves, a size often does. */
-import { ByteWriter } from '../../engine/format/bytes.ts';
-import { writeMessage } from '../../engine/format/codec.ts';
+import { TickBatch } from '../../engine/history/tick-batch.ts';
 import type { QuoteTick } from '../../engine/rules/messages.ts';
 import type { EpochMs } from '../../engine/rules/units.ts';
 import { type Random, seededRandom } from './random.ts';
@@ -47,11 +46,10 @@ export class QuoteWalk {
   }
 }
 
-const writer = new ByteWriter();
+const batch = new TickBatch();
 
-/** The next quotes, as a shard gets them. */
-export function packedQuotes(walk: QuoteWalk, quotes: number): Buffer {
-  writer.begin();
-  for (let at = 0; at < quotes; at++) writeMessage(writer, walk.next());
-  return writer.copy();
+/** The next quotes, as the history's thread gets them. */
+export function packedQuotes(walk: QuoteWalk, quotes: number): ArrayBuffer {
+  for (let at = 0; at < quotes; at++) batch.add(walk.next());
+  return batch.take();
 }

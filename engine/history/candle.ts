@@ -34,10 +34,16 @@ const isLive = ({ bid, ask }: Prices) => bid !== 0 || ask !== 0;
 
 /** Builds one candle from what comes in order of time. */
 export class CandleFold {
+  readonly endMs: EpochMs;
+  readonly carried: Prices;
   readonly #candle: Candle;
-  readonly #endMs: EpochMs;
   /** Up to here the time was counted. */
   #countedMs: EpochMs;
+  /** The prices now. */
+  #bid = NO_PRICES.bid;
+  #ask = NO_PRICES.ask;
+  /** Rows that left them as they were, and are not counted yet: most are of another size alone. */
+  #rows = 0;
 
   /**
    * @param endMs its end, or the present where that is earlier
@@ -55,17 +61,17 @@ export class CandleFold {
       trades: null,
       end: NO_PRICES,
     };
-    this.#endMs = endMs;
+    this.endMs = endMs;
+    this.carried = carried;
     this.#countedMs = startMs;
     this.#show(carried);
   }
 
   row(atMs: EpochMs, bid: number, ask: number): void {
+    this.#rows++;
+    if (bid === this.#bid && ask === this.#ask) return;
     this.#countTo(atMs);
-    const candle = this.#candle;
-    candle.quotes++;
-    // Most rows are of another size alone.
-    if (candle.end.bid !== bid || candle.end.ask !== ask) this.#show({ bid, ask });
+    this.#show({ bid, ask });
   }
 
   trade(priceCents: number, contracts: Contracts): void {
@@ -84,12 +90,14 @@ export class CandleFold {
     candle.ask = merged(candle.ask, ask);
     candle.mid = merged(candle.mid, mid);
     if (trades !== null) this.#addTrades(trades);
-    candle.end = end;
-    this.#countedMs = Math.min(endMs, this.#endMs);
+    this.#setEnd(end);
+    this.#countedMs = Math.min(endMs, this.endMs);
   }
 
   finish(): Candle {
-    this.#countTo(this.#endMs);
+    this.#countTo(this.endMs);
+    this.#candle.quotes += this.#rows;
+    this.#rows = 0;
     return this.#candle;
   }
 
@@ -109,10 +117,16 @@ export class CandleFold {
     this.#countedMs = atMs;
   }
 
+  #setEnd(prices: Prices): void {
+    this.#candle.end = prices;
+    this.#bid = prices.bid;
+    this.#ask = prices.ask;
+  }
+
   #show(prices: Prices): void {
     const candle = this.#candle;
     const { bid, ask } = prices;
-    candle.end = prices;
+    this.#setEnd(prices);
     if (bid !== 0) candle.bid = merged(candle.bid, flat(bid));
     if (ask !== 0) candle.ask = merged(candle.ask, flat(ask));
     if (bid !== 0 && ask !== 0) candle.mid = merged(candle.mid, flat(bid + ask));
@@ -144,17 +158,19 @@ const SUM_MAX = 2 ** 50;
 /** The columns of a candle's record (kinds.ts). */
 export function recordOfCandle(candle: Candle): number[] {
   const { startMs, quotes, liveMs, end, bid, ask, mid, trades } = candle;
-  return [
-    ...[startMs, quotes, liveMs, end.bid, end.ask],
-    ...[...pricesOf(bid), ...pricesOf(ask), ...pricesOf(mid)],
-    trades?.count ?? 0,
-    ...[trades?.contracts ?? 0, trades?.priceSum ?? 0].map((sum) => Math.min(sum, SUM_MAX)),
-    ...pricesOf(trades),
-  ];
+  const record = [startMs, quotes, liveMs, end.bid, end.ask];
+  pushPrices(record, bid);
+  pushPrices(record, ask);
+  pushPrices(record, mid);
+  const { count, contracts, priceSum } = trades ?? NO_TRADES;
+  record.push(count, Math.min(contracts, SUM_MAX), Math.min(priceSum, SUM_MAX));
+  pushPrices(record, trades);
+  return record;
 }
 
-function pricesOf(ohlc: Ohlc | null): number[] {
-  return ohlc === null ? [0, 0, 0, 0] : [ohlc.open, ohlc.high, ohlc.low, ohlc.close];
+function pushPrices(record: number[], ohlc: Ohlc | null): void {
+  if (ohlc === null) record.push(0, 0, 0, 0);
+  else record.push(ohlc.open, ohlc.high, ohlc.low, ohlc.close);
 }
 
 type Values = readonly (readonly number[] | Float64Array)[];

@@ -3,7 +3,7 @@
  * where something happened in them, and read without holes. Rules H10 to H14 (api/RULES.md).
  */
 import { invariant } from '../rules/invariant.ts';
-import type { EpochMs, MarketNumber } from '../rules/units.ts';
+import type { Contracts, EpochMs, MarketNumber } from '../rules/units.ts';
 import {
   type Candle,
   CandleFold,
@@ -19,6 +19,7 @@ import type { Part } from './series.ts';
 import type { HistoryStore } from './store.ts';
 
 const MINUTE_MS = INTERVAL_MS['1m'];
+const LONGER = INTERVALS.slice(1);
 type Three = readonly [Columns[number], Columns[number], Columns[number]];
 
 /** From a time in it, the start of an interval, aligned to UTC. */
@@ -42,30 +43,106 @@ export type CandleWindow = {
   nowMs: EpochMs;
 };
 
+/** Null: none of its parts is closed yet. Undefined: that is not known. */
+type OpenFold = CandleFold | null | undefined;
+
 export class Candles {
   readonly #store: HistoryStore;
-  /** The minute of each market's last row or trade: its candle is not kept yet. */
-  readonly #openMinutes: (EpochMs | undefined)[] = [];
+  /** By market, the minute of its last row or trade: its candle is not kept yet. */
+  readonly #open: (CandleFold | undefined)[] = [];
+  /** By market, the candles of longer intervals that it lies in, in the order of `LONGER`. */
+  readonly #longer: (OpenFold[] | undefined)[] = [];
 
   constructor(store: HistoryStore) {
     this.#store = store;
   }
 
-  /** To be called before a row or a trade of this moment is kept: closes what ends before it. */
-  advance(market: MarketNumber, atMs: EpochMs, nowMs: EpochMs): void {
-    const minute = startOf('1m', atMs);
-    const open = this.#openMinute(market);
-    if (minute === open) return;
-    this.#openMinutes[market] = minute;
-    if (open === null) return;
-    invariant(minute > open, 'a row comes after its candle was closed');
-    this.#keep(market, '1m', this.#minute(market, open, open + MINUTE_MS), nowMs);
-    for (const interval of INTERVALS.slice(1)) {
-      const startMs = startOf(interval, open);
-      const endMs = startMs + INTERVAL_MS[interval];
-      if (atMs < endMs) return;
-      this.#keep(market, interval, this.#folded(market, interval, endMs, null), nowMs);
+  /** A row that is about to be kept: closes what ends before it. */
+  row(market: MarketNumber, atMs: EpochMs, bid: number, ask: number, nowMs: EpochMs): void {
+    this.#minuteOf(market, atMs, nowMs).row(atMs, bid, ask);
+  }
+
+  /** A trade that is about to be kept: closes what ends before it. */
+  trade(
+    market: MarketNumber,
+    atMs: EpochMs,
+    priceCents: number,
+    contracts: Contracts,
+    nowMs: EpochMs,
+  ): void {
+    this.#minuteOf(market, atMs, nowMs).trade(priceCents, contracts);
+  }
+
+  /** Rows are gone: what was folded of them is folded anew. */
+  forget(): void {
+    this.#open.length = 0;
+    this.#longer.length = 0;
+  }
+
+  /** The candle of the minute of a moment, once all before it are kept. */
+  #minuteOf(market: MarketNumber, atMs: EpochMs, nowMs: EpochMs): CandleFold {
+    const known = this.#open[market] ?? this.#openAgain(market);
+    if (known !== null && atMs < known.endMs) {
+      invariant(atMs >= known.endMs - MINUTE_MS, 'a row comes after its candle was closed');
+      return known;
     }
+    const startMs = startOf('1m', atMs);
+    const carried = known === null ? NO_PRICES : this.#close(market, known, atMs, nowMs);
+    const fold = new CandleFold(startMs, startMs + MINUTE_MS, carried);
+    this.#open[market] = fold;
+    return fold;
+  }
+
+  /** The minute of a market whose last row is of an earlier run; null: it has no row or trade. */
+  #openAgain(market: MarketNumber): CandleFold | null {
+    const startMs = this.#openMinute(market);
+    if (startMs === null) return null;
+    const fold = this.#foldOf(market, startMs, startMs + MINUTE_MS);
+    this.#open[market] = fold;
+    return fold;
+  }
+
+  /** Keeps the candle of a minute, and of longer intervals that end by `atMs`. @returns its prices. */
+  #close(market: MarketNumber, minute: CandleFold, atMs: EpochMs, nowMs: EpochMs): Prices {
+    const candle = minute.finish();
+    this.#keep(market, '1m', candle, nowMs);
+    const longer = this.#longerOf(market);
+    let [part, partFold] = [candle, minute];
+    for (const [at, interval] of LONGER.entries()) {
+      const known = longer[at];
+      const fold = known ?? this.#begin(market, interval, part, known === null ? partFold : null);
+      fold.add(part, partFold.endMs);
+      longer[at] = fold;
+      if (atMs < fold.endMs) break;
+      longer[at] = null;
+      [part, partFold] = [fold.finish(), fold];
+      this.#keep(market, interval, part, nowMs);
+    }
+    return candle.end;
+  }
+
+  #longerOf(market: MarketNumber): OpenFold[] {
+    const known = this.#longer[market];
+    if (known !== undefined) return known;
+    const longer: OpenFold[] = LONGER.map(() => undefined);
+    this.#longer[market] = longer;
+    return longer;
+  }
+
+  /**
+   * The candle of a longer interval, up to its part that is closed now. `first`: this is its first
+   * one; null: others may be kept.
+   */
+  #begin(
+    market: MarketNumber,
+    interval: Interval,
+    part: Candle,
+    first: CandleFold | null,
+  ): CandleFold {
+    const startMs = startOf(interval, part.startMs);
+    const endMs = startMs + INTERVAL_MS[interval];
+    if (first !== null) return new CandleFold(startMs, endMs, first.carried);
+    return this.#foldOfKept(market, interval, { startMs, endMs, beforeMs: part.startMs });
   }
 
   #keep(market: MarketNumber, interval: Interval, candle: Candle, nowMs: EpochMs): void {
@@ -75,8 +152,8 @@ export class Candles {
 
   /** Null: the market has neither. */
   #openMinute(market: MarketNumber): EpochMs | null {
-    const known = this.#openMinutes[market];
-    if (known !== undefined) return known;
+    const known = this.#open[market];
+    if (known !== undefined) return known.endMs - MINUTE_MS;
     const lastMs = [ROWS, TRADES].map((kind) => this.#store.series(kind, market)?.lastMs ?? 0);
     const newestMs = Math.max(...lastMs);
     return newestMs === 0 ? null : startOf('1m', newestMs);
@@ -87,8 +164,8 @@ export class Candles {
     return row === null ? NO_PRICES : { bid: row[1]!, ask: row[2]! };
   }
 
-  /** The candle of a minute, from its rows and trades. */
-  #minute(market: MarketNumber, startMs: EpochMs, endMs: EpochMs): Candle {
+  /** The candle of a minute, as far as its rows and trades go. */
+  #foldOf(market: MarketNumber, startMs: EpochMs, endMs: EpochMs): CandleFold {
     const fold = new CandleFold(startMs, endMs, this.#carriedInto(market, startMs));
     const untilMs = startMs + MINUTE_MS;
     for (const { columns, from, end } of this.#parts(ROWS, market, startMs)) {
@@ -103,35 +180,40 @@ export class Candles {
         fold.trade(prices[at]!, contracts[at]!);
       }
     }
-    return fold.finish();
+    return fold;
   }
 
-  /**
-   * The candle that ends at `endMs`, or of which that is the present, from shorter ones; `open`: the
-   * last of them, which is not kept yet.
-   */
-  #folded(market: MarketNumber, interval: Interval, endMs: EpochMs, open: Candle | null): Candle {
-    const startMs = startOf(interval, open?.startMs ?? endMs - 1);
+  /** A candle from those shorter ones that are kept and start before `beforeMs`. */
+  #foldOfKept(
+    market: MarketNumber,
+    interval: Interval,
+    { startMs, endMs, beforeMs }: { startMs: EpochMs; endMs: EpochMs; beforeMs: EpochMs },
+  ): CandleFold {
     const fold = new CandleFold(startMs, endMs, this.#carriedInto(market, startMs));
     const part = shorter(interval);
-    const partMs = INTERVAL_MS[part];
     for (const candle of this.#kept(part, market, startMs)) {
-      if (candle.startMs >= endMs) break;
-      fold.add(candle, candle.startMs + partMs);
+      if (candle.startMs >= beforeMs) break;
+      fold.add(candle, candle.startMs + INTERVAL_MS[part]);
     }
-    if (open !== null) fold.add(open, open.startMs + partMs);
-    return fold.finish();
+    return fold;
   }
 
   /** The candle of an interval that is not kept yet; null: the market has no row or trade. */
-  #open(market: MarketNumber, interval: Interval, nowMs: EpochMs): Candle | null {
+  #unfinished(market: MarketNumber, interval: Interval, nowMs: EpochMs): Candle | null {
     const minute = this.#openMinute(market);
     if (minute === null) return null;
     const startMs = startOf(interval, minute);
     const endMs = Math.max(minute, Math.min(nowMs, startMs + INTERVAL_MS[interval]));
-    if (interval === '1m') return this.#minute(market, minute, this.#lastMs(market, endMs));
-    const open = this.#open(market, shorter(interval), nowMs);
-    return this.#folded(market, interval, this.#lastMs(market, endMs), open);
+    if (interval === '1m') {
+      return this.#foldOf(market, minute, this.#lastMs(market, endMs)).finish();
+    }
+    const part = shorter(interval);
+    const open = this.#unfinished(market, part, nowMs);
+    invariant(open !== null, 'a market has a candle of some intervals alone');
+    const times = { startMs, endMs: this.#lastMs(market, endMs), beforeMs: open.startMs };
+    const fold = this.#foldOfKept(market, interval, times);
+    fold.add(open, open.startMs + INTERVAL_MS[part]);
+    return fold.finish();
   }
 
   /** A question may be older than the newest row. */
@@ -181,7 +263,7 @@ export class Candles {
     nowMs: EpochMs,
   ): Generator<Candle, null> {
     yield* this.#kept(interval, market, fromMs);
-    const open = this.#open(market, interval, nowMs);
+    const open = this.#unfinished(market, interval, nowMs);
     if (open !== null && open.startMs >= fromMs) yield open;
     return null;
   }

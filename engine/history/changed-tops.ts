@@ -4,49 +4,76 @@
  * (api/RULES.md).
  */
 import type { QuoteTick, Tick } from '../rules/messages.ts';
-import { isSameTop, replaceTop, topOf } from '../rules/quote-top.ts';
-import type { EpochMs, SourceNumber } from '../rules/units.ts';
+import type { EpochMs, MarketNumber, SourceNumber } from '../rules/units.ts';
+import { headOf, NO_HEAD, sourceOf, type TickBatch } from './tick-batch.ts';
+
+/** The first word of a quote, and both sizes. */
+const TOP_WORDS = 3;
+/** A market with a higher number has no last top here: each of its quotes is passed on. */
+const MARKETS_MAX = 2 ** 20;
 
 export class ChangedTops {
-  /** By market, in place. */
-  readonly #last: (QuoteTick | undefined)[] = [];
+  readonly #batch: TickBatch;
+  /** The last top of each market, in words: most quotes repeat one, and little memory is read then. */
+  #tops = new Int32Array(1024 * TOP_WORDS).fill(NO_HEAD);
   /** The time of the last tick that was passed on, by connection. */
   readonly #heardMs: EpochMs[] = [];
 
-  /** What to record of a tick, valid until the next one; null: nothing that is not known. */
-  take(tick: Tick): Tick | null {
+  /** `batch`: where news go. */
+  constructor(batch: TickBatch) {
+    this.#batch = batch;
+  }
+
+  /** Adds what is news of a tick to the batch. */
+  take(tick: Tick): void {
     if (tick.kind === 'quote') return this.#quote(tick);
     if (tick.kind === 'down') this.#forgetThoseOf(tick.source);
     if (tick.kind !== 'time') this.#heardMs[tick.source] = tick.atMs;
-    return tick;
+    this.#batch.add(tick);
   }
 
   /** Nothing of what was passed on is known to have arrived. */
   forget(): void {
-    this.#last.length = 0;
+    this.#tops.fill(NO_HEAD);
     this.#heardMs.length = 0;
   }
 
-  #quote(tick: QuoteTick): Tick | null {
-    const { market, source, atMs } = tick;
-    const last = this.#last[market];
+  #quote(tick: QuoteTick): void {
+    const { source, atMs, yesBidContracts, yesAskContracts } = tick;
+    const head = headOf(tick);
+    const at = this.#placeOf(tick.market);
+    const tops = this.#tops;
+    const isKnown =
+      head !== NO_HEAD &&
+      tops[at] === head &&
+      tops[at + 1] === yesBidContracts &&
+      tops[at + 2] === yesAskContracts;
     const isHeard = this.#heardMs[source] === atMs;
     this.#heardMs[source] = atMs;
-    if (last === undefined) {
-      const top = topOf(tick);
-      this.#last[market] = top;
-      return top;
+    if (isKnown) {
+      if (!isHeard) this.#batch.addHeartbeat(source, atMs);
+      return;
     }
-    if (last.source === source && isSameTop(last, tick)) {
-      return isHeard ? null : { kind: 'heartbeat', atMs, source };
-    }
-    replaceTop(last, tick);
-    return last;
+    tops[at] = head;
+    tops[at + 1] = yesBidContracts;
+    tops[at + 2] = yesAskContracts;
+    this.#batch.addQuote(tick, head);
+  }
+
+  /** Where a market's top is, or would be. */
+  #placeOf(market: MarketNumber): number {
+    const at = market * TOP_WORDS;
+    if (at < this.#tops.length || market >= MARKETS_MAX) return at;
+    const grown = new Int32Array(2 ** Math.ceil(Math.log2(market + 1)) * TOP_WORDS).fill(NO_HEAD);
+    grown.set(this.#tops);
+    this.#tops = grown;
+    return at;
   }
 
   #forgetThoseOf(source: SourceNumber): void {
-    for (const [market, last] of this.#last.entries()) {
-      if (last?.source === source) this.#last[market] = undefined;
+    const tops = this.#tops;
+    for (let at = 0; at < tops.length; at += TOP_WORDS) {
+      if (tops[at] !== NO_HEAD && sourceOf(tops[at]!) === source) tops[at] = NO_HEAD;
     }
   }
 }

@@ -3,8 +3,6 @@
  * here. A thread of its own does the work; what it cannot take in time is left out, and shows as a
  * gap. Rules H1 to H4 (api/RULES.md).
  */
-import { ByteWriter } from '../format/bytes.ts';
-import { writeMessage } from '../format/codec.ts';
 import { invariant } from '../rules/invariant.ts';
 import type { Tick } from '../rules/messages.ts';
 import type { EpochMs, MarketNumber } from '../rules/units.ts';
@@ -23,6 +21,7 @@ import type {
   TopsQuestion,
 } from './questions.ts';
 import type { RecorderConfig } from './recorder.ts';
+import { TickBatch } from './tick-batch.ts';
 import type { FromHistory, ToHistory } from './worker.ts';
 
 export type HistoryOptions = RecorderConfig & {
@@ -34,7 +33,7 @@ export type HistoryOptions = RecorderConfig & {
 };
 
 /** Ticks are sent once they are as many. */
-const BATCH_BYTES = 64 * 1024;
+const BATCH_BYTES = 60 * 1024;
 /** Or after this time. */
 const BATCH_MS = 100;
 /** How often the thread gets the time when no tick carries it. */
@@ -48,8 +47,8 @@ type Answer = Extract<FromHistory, { kind: 'answer' }>['answer'];
 
 export class History {
   readonly #options: HistoryOptions;
-  readonly #batch = new ByteWriter();
-  readonly #tops = new ChangedTops();
+  readonly #batch = new TickBatch();
+  readonly #tops = new ChangedTops(this.#batch);
   readonly #thread: KeptThread<ToHistory, FromHistory>;
   readonly #timer: NodeJS.Timeout;
   #queuedBytes = 0;
@@ -82,10 +81,8 @@ export class History {
 
   /** A venue's tick. Never waits, never fails. */
   tick(tick: Tick): void {
-    const news = this.#tops.take(tick);
-    if (news === null) return;
-    writeMessage(this.#batch, news);
-    if (this.#batch.length >= BATCH_BYTES) this.#send();
+    this.#tops.take(tick);
+    if (this.#batch.bytes >= BATCH_BYTES) this.#send();
   }
 
   /** When markets close, and which of them a game voids, as the catalog has it now. */
@@ -141,23 +138,22 @@ export class History {
 
   #sendInTime(): void {
     const isDue = performance.now() - this.#sentAtMs >= TIME_EVERY_MS;
-    if (this.#batch.length > 0 || isDue) this.#send();
+    if (this.#batch.bytes > 0 || isDue) this.#send();
   }
 
   #send(): void {
     const { queueBytesMax = QUEUE_BYTES_MAX, nowMs } = this.#options;
-    const { length } = this.#batch;
-    const isFull = this.#queuedBytes + length > queueBytesMax;
-    if (!this.#thread.isUp || isFull) this.#miss(length);
+    const batch = this.#batch.take();
+    const bytes = batch.byteLength;
+    const isFull = this.#queuedBytes + bytes > queueBytesMax;
+    if (!this.#thread.isUp || isFull) this.#miss(bytes);
     else {
       if (this.#hasMissed) this.#thread.post({ kind: 'missed' });
       this.#hasMissed = false;
-      const bytes = new Uint8Array(this.#batch.view(0, length));
-      this.#queuedBytes += length;
-      this.#thread.post({ kind: 'ticks', bytes, nowMs: nowMs() }, [bytes.buffer]);
+      this.#queuedBytes += bytes;
+      this.#thread.post({ kind: 'ticks', batch, nowMs: nowMs() }, [batch]);
     }
     this.#sentAtMs = performance.now();
-    this.#batch.begin();
   }
 
   #miss(bytes: number): void {

@@ -43,6 +43,13 @@ export type Journaled = {
   /** The journal that its last record was written to, and that record. */
   journal: object | null;
   readonly last: number[];
+  /** The number that its next record gets. */
+  readonly next: number;
+  /** How many of its newest records are not written yet, and where in `loose` they begin. */
+  unwritten: number;
+  readonly unwrittenFrom: number;
+  /** Its newest records, value behind value. */
+  readonly loose: readonly number[];
 };
 
 /** What a new journal begins with: the unfinished block of a series, maybe empty. */
@@ -66,6 +73,7 @@ class RecordWriter {
     const count = records[0]?.length ?? 0;
     for (let at = 0; at < last.length; at++) last[at] = records[at]?.at(-1) ?? 0;
     series.journal = this;
+    series.unwritten = 0;
     this.out.unsigned(BEGINS);
     this.out.unsigned(seriesKey(kind, market));
     this.out.unsigned(number);
@@ -73,16 +81,16 @@ class RecordWriter {
     if (count > 0) this.out.blob(compressColumns(records));
   }
 
-  /** `number`: of the record in its series. */
-  record(series: Journaled, number: number, values: readonly number[]): void {
-    if (series.journal !== this) this.begins(series, number, []);
-    const { kind, market, last } = series;
-    invariant(values.length === last.length, 'a record has other columns than its kind');
-    this.out.unsigned(seriesKey(kind, market));
-    for (let at = 0; at < last.length; at++) {
-      this.out.signed(values[at]! - last[at]!);
-      last[at] = values[at]!;
+  /** The newest records of a series that are not written yet. */
+  records(series: Journaled): void {
+    const { kind, market, last, loose, next, unwritten, unwrittenFrom } = series;
+    if (series.journal !== this) this.begins(series, next - unwritten, []);
+    const key = seriesKey(kind, market);
+    for (let record = 0; record < unwritten; record++) {
+      this.out.unsigned(key);
+      this.out.differences(loose, unwrittenFrom + record * last.length, last);
     }
+    series.unwritten = 0;
   }
 }
 
@@ -121,9 +129,9 @@ export class Journal {
     syncDirectory(this.#directory);
   }
 
-  /** Keeps a record, whose number in its series is `number`, for the next `flush`. */
-  record(series: Journaled, number: number, values: readonly number[]): void {
-    this.#records.record(series, number, values);
+  /** Keeps the records of a series that are not written yet for the next `flush`. */
+  records(series: Journaled): void {
+    if (series.unwritten > 0) this.#records.records(series);
   }
 
   /** Writes what was kept: from here on it survives a crash of the process. */

@@ -61,7 +61,7 @@ export class MarketWatch {
   readonly #context: PricingContext;
   /** Of them, those whose silence was noticed. */
   readonly #stale = new Set<SourceNumber>();
-  readonly #markets = new Map<MarketNumber, Watched>();
+  readonly #markets: (Watched | undefined)[] = [];
   #games: Closings['games'] = new Map();
   #nowMs: EpochMs = 0;
   /** Before this nothing falls due. */
@@ -93,7 +93,7 @@ export class MarketWatch {
   /** Every price stops being live, as far as these rows know. */
   endAll(reason: GapReason): void {
     for (const source of this.#sources) if (source !== undefined) source.epoch++;
-    for (const market of this.#markets.values()) {
+    for (const market of this.#known()) {
       market.quote = null;
       this.#notLive(market, reason, this.#nowMs);
     }
@@ -170,7 +170,7 @@ export class MarketWatch {
       return false;
     }
     this.#due(this.#staleMs(source) + 1);
-    return this.#stale.delete(number);
+    return this.#stale.size > 0 && this.#stale.delete(number);
   }
 
   #down(number: SourceNumber, reason: GapReason): void {
@@ -188,9 +188,7 @@ export class MarketWatch {
   /** Those whose present quote came by a connection. */
   #marketsOf(number: SourceNumber): Watched[] {
     const { epoch } = this.#sourceOf(number);
-    return [...this.#markets.values()].filter(
-      ({ quote }) => quote?.source === number && quote.epoch === epoch,
-    );
+    return this.#known().filter(({ quote }) => quote?.source === number && quote.epoch === epoch);
   }
 
   /** The moment from which a silent connection's quotes are stale. */
@@ -215,7 +213,7 @@ export class MarketWatch {
       this.#stale.add(number);
       for (const market of this.#marketsOf(number)) this.#notLive(market, 'stale', staleMs);
     }
-    for (const market of this.#markets.values()) {
+    for (const market of this.#known()) {
       if (market.closesAtMs > nowMs) this.#due(market.closesAtMs);
       else if (market.shown !== null) this.#notLive(market, null, market.closesAtMs);
     }
@@ -264,7 +262,7 @@ export class MarketWatch {
   }
 
   #watched(number: MarketNumber): Watched {
-    const known = this.#markets.get(number);
+    const known = this.#markets[number];
     if (known !== undefined) return known;
     const watched: Watched = {
       number,
@@ -275,8 +273,12 @@ export class MarketWatch {
       shown: null,
       mark: null,
     };
-    this.#markets.set(number, watched);
+    this.#markets[number] = watched;
     return watched;
+  }
+
+  #known(): Watched[] {
+    return this.#markets.filter((market) => market !== undefined);
   }
 }
 

@@ -6,12 +6,13 @@ import { zstdCompressSync } from 'node:zlib';
 import { invariant } from '../rules/invariant.ts';
 import { VarintReader, VarintWriter } from './varints.ts';
 
+type Values = readonly number[] | Float64Array;
 /** Values by column, then by record. */
-export type Columns = readonly (readonly number[] | Float64Array)[];
+export type Columns = readonly Values[];
 
 const writer = new VarintWriter();
 /** More than most of what is compressed. */
-const CHUNK_BYTES = 1024;
+const CHUNK_BYTES = 4096;
 const SAME = 0;
 const CHANGES = 1;
 
@@ -22,14 +23,27 @@ export function packColumns(columns: Columns): Buffer {
   writer.begin();
   for (const values of columns) {
     invariant(values.length === records, 'the columns of a block have different lengths');
-    const first = values[0]!;
-    writer.signed(first);
-    const isSame = values.every((value) => value === first);
-    writer.unsigned(isSame ? SAME : CHANGES);
-    if (isSame) continue;
-    for (let at = 1; at < records; at++) writer.signed(values[at]! - values[at - 1]!);
+    packColumn(values, 0, 1, records);
   }
   return writer.view();
+}
+
+/** Records that lie value behind value. Valid until the next call. */
+export function packRecords(values: Values, width: number, records: number): Buffer {
+  invariant(records > 0, 'a block has no records');
+  writer.begin();
+  for (let column = 0; column < width; column++) packColumn(values, column, width, records);
+  return writer.view();
+}
+
+function packColumn(values: Values, from: number, step: number, records: number): void {
+  const first = values[from]!;
+  const end = from + records * step;
+  let at = from + step;
+  while (at < end && values[at] === first) at += step;
+  writer.signed(first);
+  writer.unsigned(at < end ? CHANGES : SAME);
+  if (at < end) writer.differencesOf(values, from, step, records);
 }
 
 /**
@@ -41,18 +55,23 @@ export function compressColumns(columns: Columns): Buffer {
 }
 
 export function unpackColumns(bytes: Uint8Array, width: number, records: number): Float64Array[] {
-  const reader = new VarintReader(bytes);
-  const columns = Array.from({ length: width }, () => {
-    const values = new Float64Array(records);
-    let value = reader.signed();
-    if (reader.unsigned() === SAME) return values.fill(value);
-    values[0] = value;
-    for (let at = 1; at < records; at++) {
-      value += reader.signed();
-      values[at] = value;
-    }
-    return values;
-  });
-  invariant(reader.isAtEnd, 'a block is longer than its records');
+  const columns = Array.from({ length: width }, () => new Float64Array(records));
+  unpackInto(columns, 0, bytes, records);
   return columns;
+}
+
+/** Unpacks records into columns from an index on. */
+export function unpackInto(
+  columns: readonly Float64Array[],
+  first: number,
+  bytes: Uint8Array,
+  records: number,
+): void {
+  const reader = new VarintReader(bytes);
+  for (const values of columns) {
+    const value = reader.signed();
+    if (reader.unsigned() === SAME) values.fill(value, first, first + records);
+    else reader.column(values, first, records, value);
+  }
+  invariant(reader.isAtEnd, 'a block is longer than its records');
 }

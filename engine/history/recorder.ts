@@ -1,16 +1,15 @@
 /**
  * Keeps what ticks come to: rows, prints, gaps and candles. Rules H1 to H5 (api/RULES.md).
  */
-import { FrameDecoder } from '../format/codec.ts';
-import { framesIn } from '../format/frame.ts';
 import { invariant } from '../rules/invariant.ts';
-import type { Tick, TradeTick } from '../rules/messages.ts';
+import type { TradeTick } from '../rules/messages.ts';
 import { DAY_MS, type EpochMs, type MarketNumber } from '../rules/units.ts';
 import { Candles } from './candles.ts';
 import { GAP_MARKS, MARKS, type Mark, markNumber, ROWS, TRADES } from './kinds.ts';
 import { type Closings, type Ended, MarketWatch, type RowSink } from './market-watch.ts';
 import type { Series } from './series.ts';
 import { HistoryStore } from './store.ts';
+import { TickReader } from './tick-batch.ts';
 import type { Top } from './top.ts';
 
 export type RecorderConfig = {
@@ -29,10 +28,12 @@ export class Recorder implements RowSink {
   readonly store: HistoryStore;
   readonly candles: Candles;
   readonly #watch: MarketWatch;
-  readonly #decoder = new FrameDecoder();
+  readonly #reader = new TickReader();
   readonly #days: number;
   #dropAtMs: EpochMs = 0;
   readonly #kept: (Kept | undefined)[] = [];
+  /** The record that is written, in place. */
+  readonly #row: Five = [0, 0, 0, 0, 0];
 
   /** Opens the history of a directory. Since it ended no price was live: `server_down`. */
   constructor({ directory, quoteMaxAgeMs, days }: RecorderConfig) {
@@ -62,9 +63,9 @@ export class Recorder implements RowSink {
     return this.#watch.nowMs;
   }
 
-  /** Ticks as `writeMessage` packs them, one behind the other. */
-  takePacked(bytes: Buffer): void {
-    for (const frame of framesIn(bytes)) this.#watch.take(this.#decoder.message(frame) as Tick);
+  /** Ticks as a `TickBatch` has them. */
+  takePacked(batch: ArrayBuffer): void {
+    this.#reader.read(batch, (tick) => this.#watch.take(tick));
   }
 
   /** Ticks are missing from here on: no price is known until it is quoted again. */
@@ -93,6 +94,7 @@ export class Recorder implements RowSink {
     if (this.#days === 0 || nowMs < this.#dropAtMs) return;
     this.#dropAtMs = nowMs + DROP_EVERY_MS;
     this.store.dropBefore(nowMs - this.#days * DAY_MS, nowMs);
+    this.candles.forget();
   }
 
   close(): void {
@@ -100,21 +102,28 @@ export class Recorder implements RowSink {
   }
 
   row(market: MarketNumber, atMs: EpochMs, top: Top): void {
-    const { rows } = this.#keptOf(market);
-    const at = this.#newest(market, atMs);
-    const { yesBidCents, yesAskCents, yesBidContracts, yesAskContracts } = top;
-    const sizes = [sizeOf(yesBidContracts), sizeOf(yesAskContracts)] as const;
-    this.candles.advance(market, at, this.nowMs);
-    this.store.append(rows, [at, yesBidCents, yesAskCents, ...sizes], this.nowMs);
+    const { nowMs } = this;
+    const kept = this.#keptOf(market);
+    const at = newest(kept, atMs);
+    const { yesBidCents, yesAskCents } = top;
+    this.candles.row(market, at, yesBidCents, yesAskCents, nowMs);
+    const row = this.#row;
+    row[0] = at;
+    row[1] = yesBidCents;
+    row[2] = yesAskCents;
+    row[3] = sizeOf(top.yesBidContracts);
+    row[4] = sizeOf(top.yesAskContracts);
+    this.store.append(kept.rows, row, nowMs);
   }
 
   trade({ market, yesPriceCents, contracts, side }: TradeTick, atMs: EpochMs): void {
-    const { trades } = this.#keptOf(market);
-    const at = this.#newest(market, atMs);
+    const { nowMs } = this;
+    const kept = this.#keptOf(market);
+    const at = newest(kept, atMs);
     invariant(yesPriceCents > 0 && yesPriceCents < 100, 'a print is not at 1 to 99 cents');
-    this.candles.advance(market, at, this.nowMs);
-    const isYes = side === 'yes' ? 1 : 0;
-    this.store.append(trades, [at, yesPriceCents, sizeOf(contracts), isYes], this.nowMs);
+    const size = sizeOf(contracts);
+    this.candles.trade(market, at, yesPriceCents, size, nowMs);
+    this.store.append(kept.trades, [at, yesPriceCents, size, side === 'yes' ? 1 : 0], nowMs);
   }
 
   mark(market: MarketNumber, atMs: EpochMs, mark: Mark): void {
@@ -123,26 +132,26 @@ export class Recorder implements RowSink {
     this.store.append(series, [at, markNumber(mark)], this.nowMs);
   }
 
-  /** A series never goes back in time, whatever the clock does. */
-  #newest(market: MarketNumber, atMs: EpochMs): EpochMs {
-    const { rows, trades } = this.#keptOf(market);
-    return Math.max(atMs, rows.lastMs, trades.lastMs);
-  }
-
   /** Looked up once: most ticks come to a row. */
   #keptOf(market: MarketNumber): Kept {
     const known = this.#kept[market];
     if (known !== undefined) return known;
-    const kept = {
-      rows: this.store.opened(ROWS, market),
-      trades: this.store.opened(TRADES, market),
-    };
+    const rows = this.store.opened(ROWS, market);
+    const trades = this.store.opened(TRADES, market);
+    const kept = { rows, trades, lastMs: Math.max(rows.lastMs, trades.lastMs) };
     this.#kept[market] = kept;
     return kept;
   }
 }
 
-type Kept = { rows: Series; trades: Series };
+/** `lastMs`: of both series. */
+type Kept = { rows: Series; trades: Series; lastMs: EpochMs };
 type Five = [number, number, number, number, number];
+
+/** A series never goes back in time, whatever the clock does. */
+function newest(kept: Kept, atMs: EpochMs): EpochMs {
+  if (atMs > kept.lastMs) kept.lastMs = atMs;
+  return kept.lastMs;
+}
 
 const sizeOf = (contracts: number) => Math.min(contracts, CONTRACTS_MAX);

@@ -24,9 +24,11 @@ export class Series implements Journaled {
   readonly market: MarketNumber;
   journal: object | null = null;
   readonly last: number[];
+  /** How many of the newest records the journal does not have yet. They are not packed either. */
+  unwritten = 0;
   readonly #blocks: StoredBlock[] = [];
   readonly #read: ReadBlock;
-  #tail: Tail;
+  readonly #tail: Tail;
   /** The number of the first record of the tail. */
   #tailFirst = 0;
 
@@ -82,13 +84,32 @@ export class Series implements Journaled {
     this.#tailFirst = number;
   }
 
-  /** @returns whether the block is full. */
+  /** @returns whether the newest records have to be packed before the next one. */
   push(values: readonly number[]): boolean {
     invariant(values[0]! >= this.lastMs, 'the time of a series goes back');
     invariant(values.length === this.last.length, 'a series gets a record of another width');
-    this.#tail.push(values);
-    invariant(this.tailLength <= BLOCK_RECORDS, 'a block has too many records');
+    invariant(!this.isFull, 'a block has too many records');
+    return this.#tail.push(values) || this.isFull;
+  }
+
+  /** Whether the unfinished block has all its records. */
+  get isFull(): boolean {
     return this.tailLength === BLOCK_RECORDS;
+  }
+
+  /** The newest records, value behind value. */
+  get loose(): readonly number[] {
+    return this.#tail.loose;
+  }
+
+  /** Where in `loose` those begin that the journal does not have yet. */
+  get unwrittenFrom(): number {
+    return (this.#tail.looseRecords - this.unwritten) * this.last.length;
+  }
+
+  pack(): void {
+    invariant(this.unwritten === 0, 'records are packed before the journal has them');
+    this.#tail.pack();
   }
 
   get tail(): Columns {
@@ -98,7 +119,8 @@ export class Series implements Journaled {
   /** The unfinished block is on disk now. */
   sealed(block: StoredBlock): void {
     invariant(block.records === this.tailLength, 'another block was written');
-    this.#tail = new Tail(widthOf(this.kind));
+    invariant(this.unwritten === 0, 'a block is full before the journal has its records');
+    this.#tail.clear();
     this.addBlock(block);
   }
 
@@ -108,7 +130,7 @@ export class Series implements Journaled {
     this.#blocks.splice(0, kept === -1 ? this.#blocks.length : kept);
     if (this.#blocks.length > 0 || this.tailLength === 0 || this.lastMs >= beforeMs) return;
     this.#tailFirst = this.next;
-    this.#tail = new Tail(widthOf(this.kind));
+    this.#tail.clear();
   }
 
   /** The blocks with the records of a window and the one before it, and a copy of the tail. */

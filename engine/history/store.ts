@@ -12,7 +12,7 @@ import { Segments, type StoredBlock } from './segments.ts';
 import { Series } from './series.ts';
 
 /** The journal is written anew at this size, or at twice what it then held. */
-const JOURNAL_BYTES = 2 * 2 ** 20;
+const JOURNAL_BYTES = 4 * 2 ** 20;
 /** Blocks kept as they were read: at most 25 MB. */
 const BLOCKS_READ_MAX = 256;
 
@@ -24,6 +24,8 @@ export class HistoryStore {
   /** The engine's time when the journal was last written; null: there was no history. */
   readonly stoppedAtMs: EpochMs | null;
   #journalBytesMax = JOURNAL_BYTES;
+  /** Those that may have records which the journal does not have yet. */
+  #unwritten: Series[] = [];
   #hasNew = false;
 
   /** Opens what is there, or begins a history in an empty directory. */
@@ -52,7 +54,7 @@ export class HistoryStore {
     const number = this.#replayed.get(series)!;
     this.#replayed.set(series, number + 1);
     if (number < series.next) return;
-    if (series.push(values)) this.#seal(series, values[0]!);
+    if (series.push(values)) this.#pack(series, values[0]!);
   }
 
   series(kind: number, market: MarketNumber): Series | undefined {
@@ -80,9 +82,17 @@ export class HistoryStore {
   }
 
   append(series: Series, values: readonly number[], nowMs: EpochMs): void {
-    this.#journal.record(series, series.next, values);
+    if (series.unwritten === 0) this.#unwritten.push(series);
+    series.unwritten++;
     this.#hasNew = true;
-    if (series.push(values)) this.#seal(series, nowMs);
+    if (!series.push(values)) return;
+    this.#journal.records(series);
+    this.#pack(series, nowMs);
+  }
+
+  #pack(series: Series, nowMs: EpochMs): void {
+    if (series.isFull) this.#seal(series, nowMs);
+    else series.pack();
   }
 
   #seal(series: Series, nowMs: EpochMs): void {
@@ -94,8 +104,15 @@ export class HistoryStore {
 
   /** Writes what was appended, and the time: it survives a crash of the process. */
   flush(nowMs: EpochMs): void {
-    if (this.#journal.bytes > this.#journalBytesMax) this.#beginJournal(nowMs);
-    else this.#journal.flush(nowMs);
+    if (this.#journal.bytes > this.#journalBytesMax) return this.#beginJournal(nowMs);
+    this.#writeRecords();
+    this.#journal.flush(nowMs);
+  }
+
+  /** Series by series, many records of each at once: that takes less than one at a time. */
+  #writeRecords(): void {
+    for (const series of this.#unwritten) this.#journal.records(series);
+    this.#unwritten = [];
   }
 
   /** What was flushed survives a crash of the machine. */
@@ -109,6 +126,7 @@ export class HistoryStore {
   /** Blocks first: what they have is no longer in the journal. */
   #beginJournal(nowMs: EpochMs): void {
     this.#segments.sync();
+    this.#unwritten = [];
     this.#journal.begin(nowMs, (write) => {
       for (const series of this.#series.values()) write(series, series.tailFirst, series.tail);
     });
@@ -117,6 +135,8 @@ export class HistoryStore {
 
   /** Forgets whole blocks, and whole files, that are older than a moment. */
   dropBefore(beforeMs: EpochMs, nowMs: EpochMs): void {
+    // Numbers count on from what the journal has.
+    this.#writeRecords();
     for (const series of this.#series.values()) series.dropBefore(beforeMs);
     this.#read.clear();
     if (this.#segments.dropBefore(beforeMs).size > 0) this.#beginJournal(nowMs);

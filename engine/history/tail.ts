@@ -3,7 +3,7 @@
  * the newest. So thousands of unfinished blocks take little, and not ever more until each is full.
  */
 import type { EpochMs } from '../rules/units.ts';
-import { type Columns, packColumns, unpackColumns } from './record-columns.ts';
+import { type Columns, packRecords, unpackColumns, unpackInto } from './record-columns.ts';
 
 /** Numbers of the newest records, about as many in each kind of series. */
 const LOOSE_VALUES = 320;
@@ -17,12 +17,17 @@ export type TailPart = {
   columns(): Columns;
 };
 
+/** Records as `packRecords` makes them. */
+type Piece = Omit<TailPart, 'columns'> & { bytes: Uint8Array };
+
 export class Tail {
   readonly #width: number;
-  readonly #pieces: TailPart[] = [];
+  #pieces: Piece[] = [];
   #packed = 0;
-  /** The newest records, value behind value. */
-  #loose: number[] = [];
+  /** The newest records, value behind value: as many as `#length` says. */
+  readonly #loose: number[] = [];
+  #length = 0;
+  #lastMs: EpochMs | undefined;
 
   /** `width`: the numbers of a record, the first of which is its time. */
   constructor(width: number) {
@@ -30,61 +35,88 @@ export class Tail {
   }
 
   get length(): number {
-    return this.#packed + this.#looseRecords;
+    return this.#packed + this.#length;
   }
 
   /** The time of the first record; undefined without one. */
   get firstMs(): EpochMs | undefined {
-    return this.#pieces[0]?.firstMs ?? this.#loose[0];
+    return this.#pieces[0]?.firstMs ?? (this.#length > 0 ? this.#loose[0] : undefined);
   }
 
   get lastMs(): EpochMs | undefined {
-    const loose = this.#loose;
-    return loose.length > 0 ? loose[loose.length - this.#width] : this.#pieces.at(-1)?.lastMs;
+    return this.#lastMs;
   }
 
-  push(values: readonly number[]): void {
-    for (const value of values) this.#loose.push(value);
-    if (this.#loose.length + this.#width > LOOSE_VALUES) this.#pack();
+  /** The newest records, value behind value; `looseRecords` of them. */
+  get loose(): readonly number[] {
+    return this.#loose;
+  }
+
+  get looseRecords(): number {
+    return this.#length;
+  }
+
+  /** @returns whether the newest records have to be packed before the next one. */
+  push(values: readonly number[]): boolean {
+    const loose = this.#loose;
+    const width = this.#width;
+    let at = this.#length * width;
+    for (let column = 0; column < width; column++) loose[at++] = values[column]!;
+    this.#length++;
+    this.#lastMs = values[0]!;
+    return at + width > LOOSE_VALUES;
+  }
+
+  /** The newest records go to the others. */
+  pack(): void {
+    if (this.#length === 0) return;
+    const bytes = Uint8Array.from(packRecords(this.#loose, this.#width, this.#length));
+    this.#pieces.push({ ...this.#newest(), bytes });
+    this.#packed += this.#length;
+    this.#length = 0;
+  }
+
+  /** Forgets all records. What was taken of them stays as it was. */
+  clear(): void {
+    this.#pieces = [];
+    this.#packed = 0;
+    this.#length = 0;
+    this.#lastMs = undefined;
   }
 
   /** All records, in order; what comes later does not change them. */
   parts(): TailPart[] {
-    return this.#loose.length === 0 ? [...this.#pieces] : [...this.#pieces, this.#newest()];
+    const parts = this.#pieces.map(({ bytes, ...place }) => {
+      return { ...place, columns: () => unpackColumns(bytes, this.#width, place.records) };
+    });
+    if (this.#length === 0) return parts;
+    const columns = this.#newColumns(this.#length);
+    this.#copyLoose(columns, 0);
+    return [...parts, { ...this.#newest(), columns: () => columns }];
   }
 
   /** All records. */
   columns(): Columns {
-    const all = Array.from({ length: this.#width }, () => new Float64Array(this.length));
-    for (const { first, columns } of this.parts()) {
-      for (const [column, values] of columns().entries()) all[column]!.set(values, first);
-    }
+    const all = this.#newColumns(this.length);
+    for (const { first, records, bytes } of this.#pieces) unpackInto(all, first, bytes, records);
+    this.#copyLoose(all, this.#packed);
     return all;
   }
 
-  get #looseRecords(): number {
-    return this.#loose.length / this.#width;
+  #newColumns(records: number): Float64Array[] {
+    return Array.from({ length: this.#width }, () => new Float64Array(records));
   }
 
-  #newest(): TailPart {
+  #copyLoose(columns: readonly Float64Array[], first: number): void {
     const loose = this.#loose;
     const width = this.#width;
-    const columns = Array.from({ length: width }, (_, column) => {
-      const values = new Float64Array(this.#looseRecords);
-      for (let at = 0; at < values.length; at++) values[at] = loose[at * width + column]!;
-      return values;
-    });
-    const times = { firstMs: loose[0]!, lastMs: loose[loose.length - width]! };
-    const records = this.#looseRecords;
-    return { first: this.#packed, records, ...times, columns: () => columns };
+    for (const [column, values] of columns.entries()) {
+      for (let at = 0; at < this.#length; at++) values[first + at] = loose[at * width + column]!;
+    }
   }
 
-  #pack(): void {
-    const { first, records, firstMs, lastMs, columns } = this.#newest();
-    const bytes = Uint8Array.from(packColumns(columns()));
-    const unpack = () => unpackColumns(bytes, this.#width, records);
-    this.#pieces.push({ first, records, firstMs, lastMs, columns: unpack });
-    this.#packed += records;
-    this.#loose = [];
+  #newest(): Omit<TailPart, 'columns'> {
+    const times = { firstMs: this.#loose[0]!, lastMs: this.#lastMs! };
+    return { first: this.#packed, records: this.#length, ...times };
   }
 }

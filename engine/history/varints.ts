@@ -9,6 +9,8 @@ export const SIGNED_MAX = 2 ** 51;
 /** Bytes of the longest number. */
 const VARINT_BYTES_MAX = 8;
 
+type Values = readonly number[] | Float64Array;
+
 export class VarintWriter {
   #bytes = Buffer.allocUnsafeSlow(16 * 1024);
   #at = 0;
@@ -23,24 +25,47 @@ export class VarintWriter {
   }
 
   unsigned(value: number): void {
-    invariant(Number.isSafeInteger(value) && value >= 0, 'a number to be kept is below 0');
-    if (this.#at + VARINT_BYTES_MAX > this.#bytes.length) this.#grow();
-    const bytes = this.#bytes;
-    let rest = value;
-    for (; rest >= 2 ** 28; rest = Math.floor(rest / 128)) bytes[this.#at++] = (rest % 128) | 128;
-    for (; rest >= 128; rest >>>= 7) bytes[this.#at++] = (rest & 127) | 128;
-    bytes[this.#at++] = rest;
+    this.#claim(VARINT_BYTES_MAX);
+    this.#at = writeUnsigned(this.#bytes, this.#at, value);
   }
 
   signed(value: number): void {
-    invariant(Math.abs(value) <= SIGNED_MAX, 'a number to be kept is too large');
-    this.unsigned(value < 0 ? -2 * value - 1 : 2 * value);
+    this.#claim(VARINT_BYTES_MAX);
+    this.#at = writeSigned(this.#bytes, this.#at, value);
+  }
+
+  /** The differences of a record, at `from`, from the one before, which becomes this one. */
+  differences(values: readonly number[], from: number, last: number[]): void {
+    this.#claim(VARINT_BYTES_MAX * last.length);
+    const bytes = this.#bytes;
+    let at = this.#at;
+    for (let column = 0; column < last.length; column++) {
+      const value = values[from + column]!;
+      at = writeSigned(bytes, at, value - last[column]!);
+      last[column] = value;
+    }
+    this.#at = at;
+  }
+
+  /** The differences within a column of records; its values lie `step` apart from `from` on. */
+  differencesOf(values: Values, from: number, step: number, records: number): void {
+    this.#claim(VARINT_BYTES_MAX * records);
+    const bytes = this.#bytes;
+    let last = values[from]!;
+    let at = this.#at;
+    const end = from + records * step;
+    for (let place = from + step; place < end; place += step) {
+      const value = values[place]!;
+      at = writeSigned(bytes, at, value - last);
+      last = value;
+    }
+    this.#at = at;
   }
 
   /** Bytes behind their number. */
   blob(bytes: Uint8Array): void {
     this.unsigned(bytes.length);
-    while (this.#at + bytes.length > this.#bytes.length) this.#grow();
+    this.#claim(bytes.length);
     this.#bytes.set(bytes, this.#at);
     this.#at += bytes.length;
   }
@@ -50,11 +75,38 @@ export class VarintWriter {
     return this.#bytes.subarray(0, this.#at);
   }
 
+  /** Makes room for so many bytes. */
+  #claim(bytes: number): void {
+    while (this.#at + bytes > this.#bytes.length) this.#grow();
+  }
+
   #grow(): void {
     const grown = Buffer.allocUnsafeSlow(this.#bytes.length * 2);
     this.#bytes.copy(grown);
     this.#bytes = grown;
   }
+}
+
+/** @returns where the next one goes. */
+function writeSigned(bytes: Uint8Array, at: number, value: number): number {
+  const folded = value < 0 ? -2 * value - 1 : 2 * value;
+  // Most differences: whole, and of one byte.
+  if ((folded & 127) === folded) {
+    bytes[at] = folded;
+    return at + 1;
+  }
+  invariant(Math.abs(value) <= SIGNED_MAX, 'a number to be kept is too large');
+  return writeUnsigned(bytes, at, folded);
+}
+
+function writeUnsigned(bytes: Uint8Array, start: number, value: number): number {
+  invariant(Number.isSafeInteger(value) && value >= 0, 'a number to be kept is below 0');
+  let at = start;
+  let rest = value;
+  for (; rest >= 2 ** 28; rest = Math.floor(rest / 128)) bytes[at++] = (rest % 128) | 128;
+  for (; rest >= 128; rest >>>= 7) bytes[at++] = (rest & 127) | 128;
+  bytes[at++] = rest;
+  return at;
 }
 
 export class VarintReader {
@@ -94,5 +146,20 @@ export class VarintReader {
   signed(): number {
     const value = this.unsigned();
     return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
+  }
+
+  /** What `differencesOf` has written, as the values from an index on, of which `value` is the first. */
+  column(values: Float64Array, first: number, records: number, value: number): void {
+    const bytes = this.#bytes;
+    let last = value;
+    values[first] = last;
+    for (let at = first + 1; at < first + records; at++) {
+      const byte = bytes[this.#at]!;
+      if (byte < 128) {
+        this.#at++;
+        last += (byte >>> 1) ^ -(byte & 1);
+      } else last += this.signed();
+      values[at] = last;
+    }
   }
 }

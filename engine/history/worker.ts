@@ -21,7 +21,7 @@ import { topsAt } from './tops-at.ts';
 
 export type ToHistory =
   /** `nowMs`: the engine's time, behind which no later tick lies. */
-  | { kind: 'ticks'; bytes: Uint8Array; nowMs: EpochMs }
+  | { kind: 'ticks'; batch: ArrayBuffer; nowMs: EpochMs }
   /** Ticks that came here before this were left out. */
   | { kind: 'missed' }
   | { kind: 'closings'; closings: Closings }
@@ -56,10 +56,10 @@ const say = (message: FromHistory) => port.postMessage(message);
 function take(message: ToHistory): void {
   switch (message.kind) {
     case 'ticks': {
-      const { bytes } = message;
-      recorder.takePacked(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+      const { batch } = message;
+      recorder.takePacked(batch);
       recorder.advance(message.nowMs);
-      say({ kind: 'taken', bytes: bytes.byteLength });
+      say({ kind: 'taken', bytes: batch.byteLength });
       return flush();
     }
     case 'missed':

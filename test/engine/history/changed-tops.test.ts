@@ -1,8 +1,10 @@
 import test from 'ava';
+import fc from 'fast-check';
 import { ChangedTops } from '../../../engine/history/changed-tops.ts';
+import { TickBatch } from '../../../engine/history/tick-batch.ts';
 import type { Tick } from '../../../engine/rules/messages.ts';
 import { quoteTick } from '../fixtures.ts';
-import { after } from './support.ts';
+import { after, ticksOf } from './support.ts';
 
 const quote = (ms: number, over = {}) => quoteTick({ atMs: after(ms), ...over });
 const heartbeat = (ms: number, source = 0): Tick => ({
@@ -12,15 +14,35 @@ const heartbeat = (ms: number, source = 0): Tick => ({
 });
 
 function world() {
-  const tops = new ChangedTops();
-  // Copies, since what is passed on is valid until the next tick.
+  const batch = new TickBatch();
+  const tops = new ChangedTops(batch);
+  /** What is passed on of each; null: nothing. */
   const give = (...ticks: Tick[]) =>
     ticks.map((tick) => {
-      const news = tops.take(tick);
-      return news === null ? null : { ...news };
+      tops.take(tick);
+      return ticksOf(batch.take())[0] ?? null;
     });
   return { tops, give };
 }
+
+const randomTick = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: fc
+      .record({
+        ms: fc.nat(3),
+        market: fc.constantFrom(0, 1, 2000, 2 ** 20 - 1, 2 ** 20, 2 ** 30),
+        source: fc.constantFrom(0, 1, 2 ** 14 - 1, 2 ** 14),
+        yesBidCents: fc.constantFrom(39, 40),
+        yesAskContracts: fc.constantFrom(5, 2 ** 31 - 1, 2 ** 31),
+        crossed: fc.boolean(),
+      })
+      .map(({ ms, ...over }): Tick => quote(ms, over)),
+  },
+  fc
+    .record({ ms: fc.nat(3), source: fc.nat(1) })
+    .map(({ ms, source }): Tick => ({ kind: 'down', atMs: after(ms), source })),
+);
 
 test('H2, H4: of quotes those with another top are passed on, without levels', (t) => {
   const { give } = world();
@@ -49,4 +71,29 @@ test('H2, H4: a quote after a lost connection, of another one, or after a loss i
   const paused: Tick = { kind: 'status', atMs: after(5), source: 1, market: 0, status: 'paused' };
   const time: Tick = { kind: 'time', atMs: after(6) };
   t.deepEqual(give(paused, time, heartbeat(6)), [paused, time, heartbeat(6)]);
+});
+
+test('H2, H4: whatever ticks come, what is passed on leads to the same tops', (t) => {
+  fc.assert(
+    fc.property(fc.array(randomTick, { maxLength: 60 }), (ticks) => {
+      const { give } = world();
+      const [all, some] = [new Map<number, Tick>(), new Map<number, Tick>()];
+      const shown = (tops: Map<number, Tick>, tick: Tick | null) => {
+        if (tick?.kind === 'down') {
+          for (const [market, top] of tops) {
+            if (top.kind === 'quote' && top.source === tick.source) tops.delete(market);
+          }
+        }
+        if (tick?.kind === 'quote') tops.set(tick.market, { ...tick, atMs: after(0) });
+      };
+      for (const tick of ticks) {
+        const [news] = give(tick);
+        shown(all, tick);
+        shown(some, news!);
+        t.deepEqual(some, all);
+        t.is(news?.atMs ?? tick.atMs, tick.atMs);
+      }
+    }),
+    { numRuns: 300 },
+  );
 });

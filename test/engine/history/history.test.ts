@@ -64,7 +64,7 @@ test('H4: levels behind the top cost nothing', async (t) => {
 });
 
 test('H4: what it cannot take in time is left out, and shows as a gap', async (t) => {
-  const { history, errors } = open(t, { queueBytesMax: 150_000 });
+  const { history, errors } = open(t, { queueBytesMax: 100_000 });
   // In one turn of the event loop, so that nothing is taken meanwhile.
   for (let i = 1; i <= 20_000; i++) history.tick(sized(i, Math.min(i, 15_000)));
   await history.drained();

@@ -3,8 +3,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { ExecutionContext } from 'ava';
-import { ByteWriter } from '../../../engine/format/bytes.ts';
-import { writeMessage } from '../../../engine/format/codec.ts';
 import { answerOf } from '../../../engine/history/answers.ts';
 import type {
   AsOfQuestion,
@@ -14,6 +12,7 @@ import type {
 } from '../../../engine/history/questions.ts';
 import { Recorder, type RecorderConfig } from '../../../engine/history/recorder.ts';
 import type { CandleView, RowView } from '../../../engine/history/rows-text.ts';
+import { TickBatch, TickReader } from '../../../engine/history/tick-batch.ts';
 import type { Tick } from '../../../engine/rules/messages.ts';
 import { NOON_MS } from '../fixtures.ts';
 
@@ -29,11 +28,17 @@ export function record(directory: string, over: Partial<RecorderConfig> = {}): R
   return new Recorder({ directory, quoteMaxAgeMs: BOUND_MS, days: 0, ...over });
 }
 
-export function packed(ticks: readonly Tick[]): Buffer {
-  const writer = new ByteWriter();
-  writer.begin();
-  for (const tick of ticks) writeMessage(writer, tick);
-  return writer.copy();
+export function packed(ticks: readonly Tick[]): ArrayBuffer {
+  const batch = new TickBatch();
+  for (const tick of ticks) batch.add(tick);
+  return batch.take();
+}
+
+/** Copies of the ticks in a batch. */
+export function ticksOf(batch: ArrayBuffer): Tick[] {
+  const ticks: Tick[] = [];
+  new TickReader().read(batch, (tick) => ticks.push({ ...tick }));
+  return ticks;
 }
 
 export function take(recorder: Recorder, ...ticks: readonly Tick[]): void {

@@ -14,7 +14,7 @@ test('D50: an unfinished block has its records in parts, whatever was packed of 
         atMs += laterMs;
         return [atMs, ...rest];
       });
-      for (const values of records) tail.push(values);
+      for (const values of records) if (tail.push(values)) tail.pack();
       t.is(tail.length, records.length);
       t.is(tail.firstMs, records[0]?.[0]);
       t.is(tail.lastMs, records.at(-1)?.[0]);
@@ -38,7 +38,7 @@ test('D50: parts that were taken stay as they were', (t) => {
   const tail = new Tail(WIDTH);
   for (let at = 0; at < 50; at++) tail.push([at, 1, 2]);
   const taken = tail.parts();
-  for (let at = 50; at < 300; at++) tail.push([at, 3, 4]);
+  for (let at = 50; at < 300; at++) if (tail.push([at, 3, 4])) tail.pack();
   const times = taken.flatMap(({ columns }) => [...columns()[0]!]);
   t.deepEqual(
     times,
