@@ -23,8 +23,10 @@ export type CostSizes = { frames: number; orders: number; markets: number; round
 
 const WAITING = 512;
 const FRAMES_AHEAD = 500;
-/** Frames that are made before they are taken, since making them costs nearly as much. */
+/** Frames of a slice. They are made before it is timed: making one costs half as much as taking it. */
 const FRAMES_MADE = 20_000;
+/** Orders of a slice. */
+const ORDERS_MADE = 4000;
 /** Ten thousand a second. */
 const FRAMES_A_MS = 10;
 /** Frames every so many orders: about 2,000 a second where orders come as fast as they can. */
@@ -47,8 +49,9 @@ export async function costTable(sizes: CostSizes, figures: Figures): Promise<Tab
   const directory = tempDir();
   const world = await open(directory, sizes);
   try {
-    const frames = await byTurns(world, sizes.rounds, (timed) => feed(world, sizes.frames, timed));
-    const orders = await byTurns(world, sizes.rounds, (timed) => trade(world, sizes.orders, timed));
+    const { rounds } = sizes;
+    const frames = await byTurns(world, rounds, sizes.frames / FRAMES_MADE, () => feed(world));
+    const orders = await byTurns(world, rounds, sizes.orders / ORDERS_MADE, () => trade(world));
     return {
       title: 'history: CPU microseconds with and without recording',
       columns: ['of', 'without', 'with', 'more', 'min .. max'],
@@ -60,7 +63,7 @@ export async function costTable(sizes: CostSizes, figures: Figures): Promise<Tab
       ],
       notes: [
         `increments of Kalshi, made before; 10,000 a second of the engine's time; one shard, ${sizes.markets} markets, ${WAITING} orders waiting, sync durability, no HTTP`,
-        `${sizes.rounds} pairs of runs; more: the median of the pairs`,
+        `${rounds} rounds, in each the same slices with and without; more: the median of the rounds`,
       ],
     };
   } finally {
@@ -74,31 +77,40 @@ type Pairs = { without: number[]; more: number[]; with: number[] };
 /** CPU of all threads, and of the callers' alone. */
 type Both = { all: Pairs; main: Pairs };
 
-/** Counts what a part of some work costs. */
-type Timed = (part: () => Promise<void>) => Promise<void>;
-type Work = (timed: Timed) => Promise<void>;
+/** Makes what some work needs. @returns the work, which is timed. */
+type Slice = () => () => Promise<void>;
 
-/** CPU of the same work, first and second by turns. */
-async function byTurns(world: World, rounds: number, work: Work): Promise<Both> {
+/**
+ * CPU of the same work, slice by slice with recording and without it, first and second by turns: so
+ * what others do on the cores comes to both.
+ */
+async function byTurns(world: World, rounds: number, slices: number, slice: Slice): Promise<Both> {
   const newPairs = (): Pairs => ({ without: [], with: [], more: [] });
   const both: Both = { all: newPairs(), main: newPairs() };
   const cpuOf = async (isRecorded: boolean) => {
     world.isRecorded = isRecorded;
-    const used = { all: 0, main: 0 };
-    await work(async (part) => {
-      const [all, main] = [process.cpuUsage(), process.threadCpuUsage()];
-      await part();
-      used.all += millisOf(process.cpuUsage(all));
-      used.main += millisOf(process.threadCpuUsage(main));
-    });
-    return used;
+    const work = slice();
+    const [all, main] = [process.cpuUsage(), process.threadCpuUsage()];
+    await work();
+    return {
+      all: millisOf(process.cpuUsage(all)),
+      main: millisOf(process.threadCpuUsage(main)),
+    };
   };
-  await cpuOf(true);
-  for (let round = 0; round < rounds; round++) {
-    const isFirst = round % 2 === 0;
-    const first = await cpuOf(isFirst);
-    const second = await cpuOf(!isFirst);
-    const [recorded, plain] = isFirst ? [first, second] : [second, first];
+  for (let round = -1; round < rounds; round++) {
+    const recorded = { all: 0, main: 0 };
+    const plain = { all: 0, main: 0 };
+    for (let turn = 0; turn < slices; turn++) {
+      const isFirst = turn % 2 === 0;
+      for (const isRecorded of [isFirst, !isFirst]) {
+        const { all, main } = await cpuOf(isRecorded);
+        const sums = isRecorded ? recorded : plain;
+        sums.all += all;
+        sums.main += main;
+      }
+    }
+    // The first round warms up.
+    if (round < 0) continue;
     for (const part of ['all', 'main'] as const) {
       both[part].with.push(recorded[part]);
       both[part].without.push(plain[part]);
@@ -180,11 +192,9 @@ function framesOf(markets: number): (count: number) => string[] {
     });
 }
 
-async function feed(world: World, frames: number, timed: Timed): Promise<void> {
-  for (let left = frames; left > 0; left -= FRAMES_MADE) {
-    const texts = world.frames(Math.min(FRAMES_MADE, left));
-    await timed(() => takeFrames(world, texts));
-  }
+function feed(world: World): () => Promise<void> {
+  const texts = world.frames(FRAMES_MADE);
+  return () => takeFrames(world, texts);
 }
 
 /** As a server does, which waits for its shards and never for the history; that is last, to be counted. */
@@ -202,11 +212,11 @@ async function takeFrames(
   if (isRecorded) await history.drained();
 }
 
-async function trade(world: World, orders: number, timed: Timed): Promise<void> {
-  const bursts = Array.from({ length: Math.ceil(orders / ORDERS_A_BURST) }, () =>
+function trade(world: World): () => Promise<void> {
+  const bursts = Array.from({ length: Math.ceil(ORDERS_MADE / ORDERS_A_BURST) }, () =>
     world.frames(FRAMES_A_BURST),
   );
-  await timed(() => placeOrders(world, orders, bursts));
+  return () => placeOrders(world, ORDERS_MADE, bursts);
 }
 
 async function placeOrders(world: World, orders: number, bursts: string[][]): Promise<void> {

@@ -129,6 +129,7 @@ export class Series implements Journaled {
     const kept = this.#blocks.findIndex(({ lastMs }) => lastMs >= beforeMs);
     this.#blocks.splice(0, kept === -1 ? this.#blocks.length : kept);
     if (this.#blocks.length > 0 || this.tailLength === 0 || this.lastMs >= beforeMs) return;
+    invariant(this.unwritten === 0, 'records are dropped before the journal has them');
     this.#tailFirst = this.next;
     this.#tail.clear();
   }

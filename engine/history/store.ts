@@ -133,10 +133,8 @@ export class HistoryStore {
     this.#journalBytesMax = Math.max(JOURNAL_BYTES, 2 * this.#journal.bytes);
   }
 
-  /** Forgets whole blocks, and whole files, that are older than a moment. */
+  /** Behind a `flush`. Forgets whole blocks, and whole files, that are older than a moment. */
   dropBefore(beforeMs: EpochMs, nowMs: EpochMs): void {
-    // Numbers count on from what the journal has.
-    this.#writeRecords();
     for (const series of this.#series.values()) series.dropBefore(beforeMs);
     this.#read.clear();
     if (this.#segments.dropBefore(beforeMs).size > 0) this.#beginJournal(nowMs);

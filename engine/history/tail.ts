@@ -27,7 +27,8 @@ export class Tail {
   /** The newest records, value behind value: as many as `#length` says. */
   readonly #loose: number[] = [];
   #length = 0;
-  #lastMs: EpochMs | undefined;
+  /** Of the newest record; a number throughout, which is written in place. */
+  #lastMs: EpochMs = 0;
 
   /** `width`: the numbers of a record, the first of which is its time. */
   constructor(width: number) {
@@ -44,7 +45,7 @@ export class Tail {
   }
 
   get lastMs(): EpochMs | undefined {
-    return this.#lastMs;
+    return this.length > 0 ? this.#lastMs : undefined;
   }
 
   /** The newest records, value behind value; `looseRecords` of them. */
@@ -81,7 +82,6 @@ export class Tail {
     this.#pieces = [];
     this.#packed = 0;
     this.#length = 0;
-    this.#lastMs = undefined;
   }
 
   /** All records, in order; what comes later does not change them. */
@@ -116,7 +116,7 @@ export class Tail {
   }
 
   #newest(): Omit<TailPart, 'columns'> {
-    const times = { firstMs: this.#loose[0]!, lastMs: this.#lastMs! };
+    const times = { firstMs: this.#loose[0]!, lastMs: this.#lastMs };
     return { first: this.#packed, records: this.#length, ...times };
   }
 }

@@ -109,6 +109,27 @@ test('H10: without a live price all through, bid, ask and mid are null', (t) => 
   t.false(candles[2]!.complete);
 });
 
+test('H11, D54: a row that was dropped is carried into no candle, before a start or after it', (t) => {
+  const directory = temporary(t);
+  const open = () => record(directory, { days: 1, quoteMaxAgeMs: 10 * DAY_MS });
+  const first = open();
+  take(first, quoteTick({ atMs: after(0), yesBidCents: 30 }));
+  first.advance(after(3 * DAY_MS));
+  first.flush();
+  const later = (ms: number, over = {}) => quoteTick({ atMs: after(3 * DAY_MS + ms), ...over });
+  take(first, later(1000, { yesBidCents: 35 }), later(61_000));
+  const bids = (recorder: Recorder) =>
+    asked(recorder)
+      .candles({ nowMs: after(3 * DAY_MS + 62_000) })
+      .candles.map(({ bid }) => bid);
+  const flat = { open: 35, high: 35, low: 35, close: 35 };
+  t.deepEqual(bids(first), [flat, { open: 35, high: 40, low: 35, close: 40 }]);
+  first.close();
+  const second = open();
+  t.deepEqual(bids(second)[0], flat);
+  second.close();
+});
+
 test('H12: mid is there while both sides are, and rows count whether live or not', (t) => {
   const recorder = record(temporary(t));
   t.teardown(() => recorder.close());

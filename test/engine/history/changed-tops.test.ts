@@ -73,6 +73,12 @@ test('H2, H4: a quote after a lost connection, of another one, or after a loss i
   t.deepEqual(give(paused, time, heartbeat(6)), [paused, time, heartbeat(6)]);
 });
 
+test('H2, H4: the top of a market stays known when many more come', (t) => {
+  const { give } = world();
+  give(quote(0, { market: 3 }), quote(1, { market: 5000 }));
+  t.deepEqual(give(quote(2, { market: 3 })), [heartbeat(2)]);
+});
+
 test('H2, H4: whatever ticks come, what is passed on leads to the same tops', (t) => {
   fc.assert(
     fc.property(fc.array(randomTick, { maxLength: 60 }), (ticks) => {
