@@ -104,6 +104,7 @@ export class Candles {
 
   /** Keeps the candle of a minute, and of longer intervals that end by `atMs`. @returns its prices. */
   #close(market: MarketNumber, minute: CandleFold, atMs: EpochMs, nowMs: EpochMs): Prices {
+    invariant(atMs >= minute.endMs, 'a candle is closed before its end');
     const candle = minute.finish();
     this.#keep(market, '1m', candle, nowMs);
     const longer = this.#longerOf(market);

@@ -84,6 +84,7 @@ class RecordWriter {
   /** The newest records of a series that are not written yet. */
   records(series: Journaled): void {
     const { kind, market, last, loose, next, unwritten, unwrittenFrom } = series;
+    invariant(unwrittenFrom >= 0, 'records are packed that the journal does not have');
     if (series.journal !== this) this.begins(series, next - unwritten, []);
     const key = seriesKey(kind, market);
     for (let record = 0; record < unwritten; record++) {

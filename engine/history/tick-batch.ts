@@ -141,6 +141,7 @@ export class TickReader {
   /** Passes the ticks of a batch on, each valid until the next one. */
   read(batch: ArrayBuffer, take: (tick: Tick) => void): void {
     if (batch.byteLength === 0) return;
+    invariant(batch.byteLength % WORD_BYTES === 0, 'a batch of ticks ends within a word');
     const words = new Int32Array(batch);
     const [firstMs] = new Float64Array(batch, 0, 1);
     let at = HEADER_WORDS;

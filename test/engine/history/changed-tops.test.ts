@@ -57,6 +57,9 @@ test('H2, H4: of quotes those with another top are passed on, without levels', (
     heartbeat(3),
   ]);
   t.deepEqual(give(quote(3, { ...moved, crossed: true })), [quote(3, { ...moved, crossed: true })]);
+  for (const over of [{ yesBidContracts: 7 }, { yesAskContracts: 7 }, { yesAskContracts: 8 }]) {
+    t.deepEqual(give(quote(4, over)), [quote(4, over)]);
+  }
 });
 
 test('H2, H4: a quote after a lost connection, of another one, or after a loss is passed on', (t) => {
@@ -81,7 +84,7 @@ test('H2, H4: the top of a market stays known when many more come', (t) => {
 
 test('H2, H4: whatever ticks come, what is passed on leads to the same tops', (t) => {
   fc.assert(
-    fc.property(fc.array(randomTick, { maxLength: 60 }), (ticks) => {
+    fc.property(fc.array(randomTick, { maxLength: 60, size: 'max' }), (ticks) => {
       const { give } = world();
       const [all, some] = [new Map<number, Tick>(), new Map<number, Tick>()];
       const shown = (tops: Map<number, Tick>, tick: Tick | null) => {

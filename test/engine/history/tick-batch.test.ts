@@ -60,7 +60,7 @@ const needed = (tick: Tick): Tick => (tick.kind === 'quote' ? topOf(tick) : tick
 
 test('H4: a batch has the ticks that were added, of every kind, of quotes the top', (t) => {
   fc.assert(
-    fc.property(fc.array(ticks, { maxLength: 40 }), (made) => {
+    fc.property(fc.array(ticks, { maxLength: 40, size: 'max' }), (made) => {
       t.deepEqual(ticksOf(packed(made)), made.map(needed));
     }),
     { numRuns: 500 },
