@@ -9,7 +9,7 @@ import { USUAL_TERMS } from '../../engine/rules/order-terms.ts';
 import type { EpochMs, Uuid } from '../../engine/rules/units.ts';
 import { instrumentIdOf, quoteOf } from './catalog.ts';
 import { type Random, seededRandom } from './random.ts';
-import { seededUuid } from './uuid.ts';
+import { orderUuid, seededUuid } from './uuid.ts';
 
 export type FlowOptions = {
   seed: number;
@@ -182,7 +182,7 @@ function marketBuy(random: Random, atMs: EpochMs, account: Uuid, instrumentId: s
     kind: 'place',
     atMs,
     account,
-    orderId: seededUuid(random, atMs),
+    orderId: orderUuid(random, atMs),
     idempotencyKey: seededUuid(random, atMs),
     ...USUAL_TERMS,
     instrumentId,

@@ -23,7 +23,7 @@ const VOID = 2;
 const CANCELED_ONE_IN = 10;
 const MONEY_CENTS = 100_000_000_00;
 
-/** The start and the end of the history. */
+/** The start of the history, behind its first trades of each kind, and its end. */
 export type Past = { fromMs: EpochMs; untilMs: EpochMs };
 
 /** Runs so many trades of the account through the shard at `dataDir`. */
@@ -32,10 +32,11 @@ export async function prepareHistory(
   account: Uuid,
   trades: number,
 ): Promise<Past> {
-  const fromMs = Date.now();
   const shard = await openShard(path.join(dataDir, 'shard-0'));
   const history = new History(shard, account);
-  for (let made = 0; made < trades; made += TOGETHER) {
+  history.makeTrades(TOGETHER);
+  const fromMs = Date.now();
+  for (let made = TOGETHER; made < trades; made += TOGETHER) {
     history.makeTrades(Math.min(TOGETHER, trades - made));
     if (shard.isWriting) await turn();
   }
