@@ -6,14 +6,13 @@ import type { Move } from '../state/shown-quote.ts';
 type Props = {
   /** Null: there is none. */
   price: number | null;
-  move?: Move;
-  /** Another one with each change, so that the mark of the move begins again. */
-  beat?: number;
+  /** Its last change, for as long as that is marked. */
+  move?: Move | null;
   /** Of no price. */
   why?: string | null;
 };
 
-export function Price({ price, move = null, beat = 0, why = null }: Props) {
+export function Price({ price, move = null, why = null }: Props) {
   if (price === null) {
     return (
       <span class="price is-none" title={why ?? undefined}>
@@ -22,6 +21,6 @@ export function Price({ price, move = null, beat = 0, why = null }: Props) {
       </span>
     );
   }
-  const moved = move === null ? '' : ` is-${move} beat-${beat % 2}`;
+  const moved = move === null ? '' : ` is-${move.to}`;
   return <span class={`price${moved}`}>{cents(price)}</span>;
 }

@@ -1,12 +1,17 @@
-/** Quotes by instrument, as they come: put into signals together, once a frame. */
+/** Quotes by instrument, as they come: put into signals together, at most ten times a second. */
 import { batch, type Signal, signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { Quote } from '../../client/generated.js';
+import { Passes } from './passes.ts';
 import { QUOTES_MAX } from './quote-carriers.ts';
 import { QuoteSlots } from './quote-slots.ts';
-import { nextShown, type ShownQuote } from './shown-quote.ts';
+import { nextShown, type ShownQuote, settled } from './shown-quote.ts';
 
 const LINGER_MS = 3000;
+/** A price that changes more often is not read, and each pass is a layout. */
+const PASS_EVERY_MS = 100;
+/** Marks of changes end together, so often. */
+const MARKS_END_EVERY_MS = 300;
 
 type Source = { open(id: string): void; close(id: string): void };
 
@@ -15,9 +20,11 @@ export const dropped = signal<ReadonlySet<string>>(new Set());
 
 /** For good: a component that is about to show one again has its signal already. */
 const shown = new Map<string, Signal<ShownQuote | null>>();
-/** What came since the last frame: of each the newest. */
+/** What came since the last pass: of each the newest. */
 const arrived = new Map<string, Quote>();
-let frame: number | null = null;
+/** What has a mark of a change. */
+const marked = new Set<string>();
+let isMarksEndDue = false;
 let source: Source = { open() {}, close() {} };
 
 const slots = new QuoteSlots({
@@ -29,6 +36,13 @@ const slots = new QuoteSlots({
     forgetQuotes([id]);
   },
   later: setTimeout,
+});
+
+const passes = new Passes(show, {
+  everyMs: PASS_EVERY_MS,
+  nowMs: () => performance.now(),
+  later: setTimeout,
+  frame: (run) => requestAnimationFrame(run),
 });
 
 /** The live quote of an instrument, for as long as the component is there; null: none came yet. */
@@ -62,7 +76,7 @@ export function takeQuote(quote: Quote): void {
     dropped.value = new Set([...dropped.value].filter((id) => id !== quote.instrumentId));
   }
   arrived.set(quote.instrumentId, quote);
-  if (frame === null) frame = requestAnimationFrame(show);
+  passes.request();
 }
 
 /** These prices are none any more; without ids all of them, as once venue data is off. */
@@ -84,15 +98,33 @@ export function dropQuote(instrumentId: string): void {
   });
 }
 
-function show(): void {
-  frame = null;
+function show(nowMs: number): void {
   batch(() => {
     for (const [id, quote] of arrived) {
       const one = signalOf(id);
-      one.value = nextShown(one.value, quote);
+      one.value = nextShown(one.value, quote, nowMs);
+      marked.add(id);
+    }
+    for (const id of marked) {
+      const one = signalOf(id);
+      if (one.value !== null) one.value = settled(one.value, nowMs);
+      if (!isMarked(one.value)) marked.delete(id);
     }
   });
   arrived.clear();
+  if (marked.size > 0 && !isMarksEndDue) endMarksLater();
+}
+
+function isMarked(shown: ShownQuote | null): boolean {
+  return shown !== null && (shown.bidMove !== null || shown.askMove !== null);
+}
+
+function endMarksLater(): void {
+  isMarksEndDue = true;
+  setTimeout(() => {
+    isMarksEndDue = false;
+    passes.request();
+  }, MARKS_END_EVERY_MS);
 }
 
 function signalOf(id: string): Signal<ShownQuote | null> {

@@ -11,10 +11,11 @@ const OPENS = '2026-11-25T05:00:00.000Z';
 
 function quoteOf(main: Partial<VenueQuote> | null, note = 'no quote'): ShownQuote {
   const price = { venue: 'venue_a', yesBidCents: null, yesAskCents: null, ...main };
-  return nextShown(null, {
+  const quote = {
     venues: main === null ? [] : [price],
     omitted: main === null ? [{ venue: 'venue_a', note }] : [],
-  } as unknown as Quote);
+  };
+  return nextShown(null, quote as unknown as Quote, 0);
 }
 
 function statusOf(quote: ShownQuote | null, change: { note?: string; isTradable?: boolean } = {}) {

@@ -1,8 +1,9 @@
 import test from 'ava';
 import type { Quote } from '../../../api/client/client.js';
+import { Passes } from '../../../api/web/state/passes.ts';
 import { QUOTES_MAX, QuoteCarriers } from '../../../api/web/state/quote-carriers.ts';
 import { QuoteSlots } from '../../../api/web/state/quote-slots.ts';
-import { nextShown } from '../../../api/web/state/shown-quote.ts';
+import { nextShown, settled } from '../../../api/web/state/shown-quote.ts';
 
 function slotsOf(max: number) {
   const calls: string[] = [];
@@ -92,18 +93,54 @@ function quote(bid: number | null, ask: number | null): Quote {
   return { venues: [{ venue: 'venue_b', yesBidCents: 1 }, venue], omitted: [] } as never;
 }
 
-test('a price moves up or down, and its beat counts the changes', (t) => {
-  const first = nextShown(null, quote(40, 42));
-  t.like(first, { bidCents: 40, askCents: 42, bidMove: null, bidBeat: 0, note: null });
-  const second = nextShown(first, quote(41, 42));
-  t.like(second, { bidCents: 41, bidMove: 'up', bidBeat: 1, askMove: null, askBeat: 0 });
-  const third = nextShown(second, quote(41, null));
-  t.like(third, { askCents: null, askMove: null, askBeat: 0, bidMove: 'up', bidBeat: 1 });
-  t.like(nextShown(third, quote(39, 44)), { bidMove: 'down', bidBeat: 2, askBeat: 0 });
+test('a price moves up or down, and the mark of it ends in a while', (t) => {
+  const first = nextShown(null, quote(40, 42), 1000);
+  t.like(first, { bidCents: 40, askCents: 42, bidMove: null, askMove: null, note: null });
+  const second = nextShown(first, quote(41, 42), 2000);
+  t.like(second, { bidCents: 41, bidMove: { to: 'up', atMs: 2000 }, askMove: null });
+  const third = nextShown(second, quote(41, 40), 2500);
+  t.like(third, { bidMove: { to: 'up', atMs: 2000 }, askMove: { to: 'down', atMs: 2500 } });
+  t.is(settled(third, 2899), third);
+  t.like(settled(third, 2900), { bidMove: null, askMove: { to: 'down', atMs: 2500 } });
+  t.like(settled(third, 3400), { bidCents: 41, askCents: 40, bidMove: null, askMove: null });
+  const gone = nextShown(third, quote(39, null), 2600);
+  t.like(gone, { bidMove: { to: 'down', atMs: 2600 }, askCents: null });
+  t.like(nextShown(gone, quote(39, 44), 9000), { askCents: 44, bidMove: gone.bidMove });
+});
+
+test('a pass is in the next frame, and the one behind it only after a while', (t) => {
+  let nowMs = 0;
+  const passes: number[] = [];
+  const frames: (() => void)[] = [];
+  const timers: [run: () => void, ms: number][] = [];
+  const passer = new Passes((atMs) => passes.push(atMs), {
+    everyMs: 100,
+    nowMs: () => nowMs,
+    later: (run, ms) => timers.push([run, ms]),
+    frame: (run) => frames.push(run),
+  });
+  passer.request();
+  passer.request();
+  t.is(frames.length, 1, 'one for both');
+  frames.shift()!();
+  t.deepEqual(passes, [0]);
+
+  nowMs = 30;
+  passer.request();
+  passer.request();
+  t.deepEqual([frames.length, timers.length, timers[0]![1]], [0, 1, 70]);
+  nowMs = 100;
+  timers.shift()![0]();
+  frames.shift()!();
+  t.deepEqual(passes, [0, 100]);
+
+  nowMs = 200;
+  passer.request();
+  t.deepEqual([frames.length, timers.length], [1, 0], 'the last one is long ago');
 });
 
 test('without a price of venue_a the note says why', (t) => {
   const omitted = [{ venue: 'venue_a', note: 'no quote yet' }];
-  const shown = nextShown(null, { venues: [], omitted } as never);
+  const shown = nextShown(null, { venues: [], omitted } as never, 0);
   t.like(shown, { bidCents: null, askCents: null, note: 'no quote yet' });
 });

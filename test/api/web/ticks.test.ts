@@ -10,6 +10,7 @@ const GAMES = 100;
 const CELLS = 4 * GAMES;
 const LARGE = { width: 1920, height: 4000 };
 const PRICES = '.game .price:not(.is-none)';
+const MARKED = '.game :is(.is-up, .is-down)';
 /** Frames of the page wait for the test, and quotes are counted as they come. */
 const HOLD_FRAMES = `{
   const held = [];
@@ -41,12 +42,20 @@ async function arrived(page: Page, bidCents: number): Promise<void> {
   );
 }
 
+/** Runs the one frame that is asked for. */
+async function heldFrame(page: Page): Promise<void> {
+  await eventually('one frame', async () =>
+    (await page.evaluate('seen.held.length')) === 1 ? true : null,
+  );
+  await page.evaluate('{ seen.held.shift()(performance.now()); }');
+}
+
 async function changesSince(page: Page, before: number): Promise<number> {
   return ((await page.evaluate('seen.changes')) as number) - before;
 }
 
 test.serial(
-  '200 rows have a price each, and quotes between two frames are one change of a row in the next',
+  '200 rows have a price each, and quotes between two frames are one change of a row in the next; marks of changes end together',
   onStage(async (t, stage) => {
     const server = await startGames(tempDir(t), GAMES);
     t.teardown(() => server.stop());
@@ -72,13 +81,19 @@ test.serial(
       await arrived(page, bidCents);
     }
     t.is(await changesSince(page, 0), 0, 'nothing is drawn before the frame');
-    t.is(await page.evaluate('seen.held.length'), 1, 'one frame is asked for');
-    await page.evaluate('{ seen.held.shift()(performance.now()); }');
+    await heldFrame(page);
     const all = () => page.locator(PRICES).allTextContents();
     await eventually('the newest prices', async () =>
       (await all()).every((text) => text === '44¢' || text === '47¢') ? true : null,
     );
     // A text and a class of each cell.
     t.is(await changesSince(page, 0), 2 * CELLS);
+    t.is(await page.locator(MARKED).count(), CELLS);
+
+    await eventually('marks have ended', async () => {
+      await heldFrame(page);
+      return (await page.locator(MARKED).count()) === 0 ? true : null;
+    });
+    t.is(await changesSince(page, 0), 3 * CELLS);
   }),
 );

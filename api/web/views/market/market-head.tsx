@@ -58,7 +58,6 @@ function Now({ market, quote, nowMs }: Props & { nowMs: number }) {
         <Price
           price={quote?.bidCents ?? null}
           move={quote?.bidMove ?? null}
-          beat={quote?.bidBeat ?? 0}
           why={quote?.note ?? null}
         />
         <small>{sizeText(main?.yesBidContracts ?? null)}</small>
@@ -67,7 +66,6 @@ function Now({ market, quote, nowMs }: Props & { nowMs: number }) {
         <Price
           price={quote?.askCents ?? null}
           move={quote?.askMove ?? null}
-          beat={quote?.askBeat ?? 0}
           why={quote?.note ?? null}
         />
         <small>{sizeText(main?.yesAskContracts ?? null)}</small>

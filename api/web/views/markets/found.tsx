@@ -44,10 +44,10 @@ export function Found({ text, league }: { text: string; league: string | null })
 function Side({ id, side }: { id: string; side: 'bid' | 'ask' }) {
   const quote = useQuote(id);
   if (quote === null) return <Price price={null} />;
-  const { bidCents, bidMove, bidBeat, askCents, askMove, askBeat, note } = quote;
+  const { bidCents, bidMove, askCents, askMove, note } = quote;
   return side === 'bid' ? (
-    <Price price={bidCents} move={bidMove} beat={bidBeat} why={note} />
+    <Price price={bidCents} move={bidMove} why={note} />
   ) : (
-    <Price price={askCents} move={askMove} beat={askBeat} why={note} />
+    <Price price={askCents} move={askMove} why={note} />
   );
 }

@@ -65,7 +65,6 @@ function TeamRow({ team, instrument, isShown }: RowProps) {
         <Price
           price={quote?.bidCents ?? null}
           move={quote?.bidMove ?? null}
-          beat={quote?.bidBeat ?? 0}
           why={quote?.note ?? null}
         />
       </td>
@@ -73,7 +72,6 @@ function TeamRow({ team, instrument, isShown }: RowProps) {
         <Price
           price={quote?.askCents ?? null}
           move={quote?.askMove ?? null}
-          beat={quote?.askBeat ?? 0}
           why={quote?.note ?? null}
         />
       </td>
