@@ -1,4 +1,5 @@
 /** Rows in pages: those that are there, and a button for the next ones. */
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { Empty, Refusal } from '../parts/notice.tsx';
 import { type Column, Table } from '../parts/table.tsx';
@@ -11,7 +12,7 @@ type Props<Row> = {
   columns: readonly Column<Row>[];
   of: Rows<Row>;
   /** In place of rows. */
-  empty: string;
+  empty: ComponentChildren;
   more(cursor: string): Promise<void>;
 };
 

@@ -51,7 +51,12 @@ export function UserView({ id }: { id: string }) {
             name="keys"
             columns={KEY_COLUMNS}
             of={rows}
-            empty="This user has no keys. They are created in the user’s settings."
+            empty={
+              <>
+                This user has no keys. They are created in the user’s settings, or by{' '}
+                <code>paperbook admin key create --user {id}</code>
+              </>
+            }
             more={(cursor) => moreKeys(id, cursor)}
           />
         )}

@@ -1,9 +1,10 @@
 /** Net worth over time of the account that is shown. */
 import { effect } from '@preact/signals';
+import { type AccountId, ofAccount } from './account-id.ts';
 import { call } from './calls.ts';
 import type { EquityWindow } from './equity-curve.ts';
 import { Loader } from './loaded.ts';
-import { type AccountId, ofAccount, shownEvents } from './shown-account.ts';
+import { shownEvents } from './shown-account.ts';
 
 const EVERY_MS = 60_000;
 /** Several events come of one order. */

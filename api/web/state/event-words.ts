@@ -1,75 +1,94 @@
-/** An event of the account in words. Rule J22 (api/RULES.md). */
+/** What happens to an account, in words. Rule J22 (api/RULES.md). */
 import type { Order, Trade } from '../../client/generated.js';
 import type { AccountEvent } from '../../client/stream-types.ts';
-import { cents, counted, money, signedMoney, whole } from './format.ts';
+import { cents, counted, money, whole } from './format.ts';
 import { CANCEL_WORDS } from './order-words.ts';
+import { holdingWords, orderWords, outcomeOf, pnlWords } from './trade-words.ts';
 
-export type EventWords = { instrumentId: string | null; sentence: string };
+export type EventWords = {
+  /** `Bought` */
+  what: string;
+  /** `10 yes of Otters to beat Herons at 43¢, for $4.30` */
+  detail: string;
+  /** Of what has ended. */
+  pnlDollars: number | null;
+};
 
-/** Null: it is about no market. */
-export function eventWords(event: AccountEvent): EventWords | null {
+export function eventWords(event: AccountEvent): EventWords {
   switch (event.type) {
-    case 'account_reset':
-      return null;
-    case 'trade_opened':
+    case 'order_placed':
+      return plain('Order placed', orderWords(event.order));
+    case 'order_part_filled': {
+      const { filledContracts, contracts } = event.order;
+      const filled = `${whole(filledContracts)} of ${counted(contracts, 'contract')}`;
+      return plain('Order filled in part', `${filled}: ${filledWords(event.order)}`);
+    }
+    case 'order_filled':
+      return plain('Order filled', filledWords(event.order));
+    case 'order_canceled': {
+      const { cancelReason } = event.order;
+      const why = cancelReason === null ? '' : `, ${CANCEL_WORDS[cancelReason]}`;
+      return plain(`Order canceled${why}`, orderWords(event.order));
+    }
+    case 'order_expired':
+      return plain('Order expired', orderWords(event.order));
+    case 'trade_opened': {
+      const { costDollars } = event.trade;
+      return plain('Bought', `${position(event.trade, 'entryCents')}, for ${money(costDollars)}`);
+    }
     case 'trade_closed':
     case 'trade_settled':
-      return {
-        instrumentId: event.trade.instrumentId,
-        sentence: `${tradeText(event.type, event.trade)}.`,
-      };
-    case 'order_placed':
-    case 'order_part_filled':
-    case 'order_filled':
-    case 'order_canceled':
-    case 'order_expired':
-      return {
-        instrumentId: event.order.instrumentId,
-        sentence: `${orderText(event.type, event.order)}.`,
-      };
+      return ended(event.trade);
+    case 'account_reset':
+      return plain('Account reset', 'A new run has begun with the start balance.');
     default:
       return event satisfies never;
   }
 }
 
-type TradeEvent = 'trade_opened' | 'trade_closed' | 'trade_settled';
-type OrderEvent = Exclude<AccountEvent['type'], TradeEvent | 'account_reset'>;
-
-function tradeText(type: TradeEvent, trade: Trade): string {
-  const what = `${counted(trade.contracts, 'contract')} of ${trade.instrumentSide}`;
-  const pnl = trade.pnlDollars === null ? '' : `: ${signedMoney(trade.pnlDollars)}`;
-  switch (type) {
-    case 'trade_opened':
-      return `Bought ${what}${at(trade.entryCents)} for ${money(trade.costDollars)}`;
-    case 'trade_closed':
-      return `${trade.closeReason === 'account_reset' ? 'Closed by the reset' : 'Sold'} ${what}${at(trade.exitCents)}${pnl}`;
-    case 'trade_settled':
-      return `${trade.status === 'void' ? 'Voided' : 'Settled'} ${what}${pnl}`;
+function ended(trade: Trade): EventWords {
+  const { pnlDollars, closeReason } = trade;
+  const detail = position(trade, 'exitCents');
+  switch (closeReason) {
+    case 'voided':
+      return { what: 'Voided, its cost is paid back', detail, pnlDollars };
+    case 'account_reset':
+      return { what: 'Closed by the reset', detail, pnlDollars };
+    case 'settled':
+      return { what: outcomeOf(trade), detail, pnlDollars };
+    case 'sold':
+    case null:
+      return { what: 'Sold', detail, pnlDollars };
     default:
-      return type satisfies never;
+      return closeReason satisfies never;
   }
 }
 
-function orderText(type: OrderEvent, order: Order): string {
-  const { action, contracts, filledContracts, instrumentSide, limitCents, cancelReason } = order;
-  const what = `Order to ${action} ${whole(contracts)} ${instrumentSide} at ${cents(limitCents)}`;
-  switch (type) {
-    case 'order_placed':
-      return `${what} placed`;
-    case 'order_part_filled':
-      return `${what}: ${whole(filledContracts)} filled${at(order.fillPriceCents)}`;
-    case 'order_filled':
-      return `${what} filled${at(order.fillPriceCents)}`;
-    case 'order_canceled':
-      return `${what} canceled${cancelReason === null ? '' : `: ${CANCEL_WORDS[cancelReason]}`}`;
-    case 'order_expired':
-      return `${what} expired`;
-    default:
-      return type satisfies never;
-  }
+function filledWords(order: Order): string {
+  const { fillPriceCents } = order;
+  const at = fillPriceCents == null ? '' : `, filled at ${cents(fillPriceCents)}`;
+  return `${orderWords(order)}${at}`;
 }
 
-/** While venue data is off there is no price. */
-function at(price: number | null | undefined): string {
-  return price == null ? '' : ` at ${cents(price)}`;
+function position(trade: Trade, priced: 'entryCents' | 'exitCents'): string {
+  // While venue data is off there is no price.
+  const price = trade[priced] ?? null;
+  return `${holdingWords(trade)}${price === null ? '' : ` at ${cents(price)}`}`;
+}
+
+function plain(what: string, detail: string): EventWords {
+  return { what, detail: detail.charAt(0).toUpperCase() + detail.slice(1), pnlDollars: null };
+}
+
+/** All of it as one sentence. */
+export function eventSentence(event: AccountEvent): string {
+  const { what, detail, pnlDollars } = eventWords(event);
+  const pnl = pnlDollars === null ? '' : ` (${pnlWords(pnlDollars)})`;
+  return `${what}${pnl}: ${detail.replace(/\.$/, '')}.`;
+}
+
+/** Null: it is about no market. */
+export function instrumentOf(event: AccountEvent): string | null {
+  if ('trade' in event) return event.trade.instrumentId;
+  return 'order' in event ? event.order.instrumentId : null;
 }

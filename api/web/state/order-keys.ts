@@ -3,6 +3,7 @@
  * placed it. So an order that is sent again after a lost answer, or a refusal, is placed once; and
  * the same order, meant anew after its placing, is another one. Rules T90 to T96 (engine/RULES.md).
  */
+import type { AccountId } from './account-id.ts';
 import type { OrderBody } from './ticket.ts';
 
 export class OrderKeys {
@@ -14,9 +15,9 @@ export class OrderKeys {
     this.#make = make;
   }
 
-  /** To send the order with. @param organization empty: the own account, which has keys of its own */
-  keyOf(order: OrderBody, organization: string): string {
-    const content = contentOf(order, organization);
+  /** To send the order with; each account has keys of its own. */
+  keyOf(order: OrderBody, account: AccountId): string {
+    const content = contentOf(order, account);
     const known = this.#unplaced.get(content);
     if (known !== undefined) return known;
     const made = this.#make();
@@ -25,12 +26,12 @@ export class OrderKeys {
   }
 
   /** The server has answered that it is placed, or was. */
-  placed(order: OrderBody, organization: string): void {
-    this.#unplaced.delete(contentOf(order, organization));
+  placed(order: OrderBody, account: AccountId): void {
+    this.#unplaced.delete(contentOf(order, account));
   }
 }
 
 /** The order of fields is that of the ticket, always the same. */
-function contentOf(order: OrderBody, organization: string): string {
-  return JSON.stringify([organization, order]);
+function contentOf(order: OrderBody, account: AccountId): string {
+  return JSON.stringify([account, order]);
 }

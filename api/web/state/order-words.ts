@@ -156,16 +156,17 @@ export function placedWords(placement: OrderPlacement): string {
 }
 
 type CancelReason = NonNullable<Order['cancelReason']>;
+/** Behind `canceled`. */
 export const CANCEL_WORDS: Readonly<Record<CancelReason, string>> = {
-  canceled_by_owner: 'canceled by you',
-  ioc_not_filled: 'nothing was there to fill it at once',
-  fok_not_filled: 'not all of it could be filled at once',
-  market_resolved: 'the market has its result',
+  canceled_by_owner: 'by its owner',
+  ioc_not_filled: 'there was no price for it at once',
+  fok_not_filled: 'there was no price for all of it at once',
+  market_resolved: 'its market has a result',
   position_closed: 'its position was closed',
   account_reset: 'the account was reset',
-  expired: 'expired',
-  instrument_dropped: 'the market has left the catalog',
-  disconnected: 'its connection was lost',
+  expired: 'its time was over',
+  instrument_dropped: 'its market has left the catalog',
+  disconnected: 'the connection that placed it has ended',
 };
 
 function canceledWords(order: Order | null): string {

@@ -1,41 +1,39 @@
 /** Orders of the page: what one would do, placing it, canceling it. Rules A75, T96, T110. */
 import { signal } from '@preact/signals';
-import type { OrderPlacement, OrderPreview, Organization } from '../../client/generated.js';
-import { refreshPortfolio } from './account.ts';
+import type { OrderPlacement, OrderPreview } from '../../client/generated.js';
+import { type AccountId, ofAccount } from './account-id.ts';
 import { CallError } from './call-error.ts';
 import { call } from './calls.ts';
 import { Loader } from './loaded.ts';
 import { OrderKeys } from './order-keys.ts';
 import { refusedWords } from './order-words.ts';
-import { refreshSandbox } from './sandbox.ts';
+import { refreshShown } from './shown-account.ts';
 import type { OrderBody } from './ticket.ts';
 
-export type Previewed = { order: OrderBody; organization: string; preview: OrderPreview };
+export type Previewed = { order: OrderBody; account: AccountId; preview: OrderPreview };
 export type Placing =
   | { state: 'none' }
   | { state: 'sending' }
   | { state: 'placed'; placement: OrderPlacement }
   | { state: 'refused'; error: unknown }
   /** It may have been placed: it is safe to send again, and only that shows it. */
-  | { state: 'unknown'; error: unknown; order: OrderBody; organization: string };
+  | { state: 'unknown'; error: unknown; order: OrderBody; account: AccountId };
 
 /** Of the ticket that is open. */
 export const placing = signal<Placing>({ state: 'none' });
-/** Null: they have not come yet. */
-export const organizations = signal<readonly Organization[] | null>(null);
 
 const keys = new OrderKeys(() => crypto.randomUUID());
 /** Of orders that the engine may have placed. */
 const doubtful = new Set<string>();
-const previewer = new Loader(async (order: OrderBody, organization: string): Promise<Previewed> => {
-  const preview = await call('previewOrder', { body: order, headers: headersOf(organization) });
-  return { order, organization, preview };
+const previewer = new Loader(async (order: OrderBody, account: AccountId): Promise<Previewed> => {
+  const preview = await call('previewOrder', { body: order, ...ofAccount(account) });
+  return { order, account, preview };
 });
 export const preview = previewer.now;
 
 /** What the order would do now; the newest question counts. */
-export async function previewOrder(order: OrderBody, organization: string): Promise<void> {
-  await previewer.load(order, organization);
+export async function previewOrder(order: OrderBody, account: AccountId): Promise<void> {
+  await previewer.load(order, account);
 }
 
 export function forgetPreview(): void {
@@ -43,16 +41,16 @@ export function forgetPreview(): void {
 }
 
 /** Places it: once, however often it is sent before an answer comes. */
-export async function placeOrder(order: OrderBody, organization: string): Promise<void> {
+export async function placeOrder(order: OrderBody, account: AccountId): Promise<void> {
   if (placing.value.state === 'sending') return;
   placing.value = { state: 'sending' };
-  const idempotencyKey = keys.keyOf(order, organization);
+  const idempotencyKey = keys.keyOf(order, account);
   try {
     const placement = await call('placeOrder', {
       body: { ...order, idempotencyKey },
-      headers: headersOf(organization),
+      ...ofAccount(account),
     });
-    keys.placed(order, organization);
+    keys.placed(order, account);
     doubtful.delete(idempotencyKey);
     placing.value = { state: 'placed', placement };
   } catch (failure) {
@@ -60,11 +58,11 @@ export async function placeOrder(order: OrderBody, organization: string): Promis
     if (isUnanswered(failure)) doubtful.add(idempotencyKey);
     else if (isOfEngine(failure)) doubtful.delete(idempotencyKey);
     placing.value = doubtful.has(idempotencyKey)
-      ? { state: 'unknown', error, order, organization }
+      ? { state: 'unknown', error, order, account }
       : { state: 'refused', error };
     return;
   }
-  await refresh(organization);
+  await refreshShown();
 }
 
 export function forgetPlacing(): void {
@@ -72,28 +70,13 @@ export function forgetPlacing(): void {
 }
 
 /** Rejects with a `CallError`. */
-export async function cancelOrder(orderId: string, organization: string): Promise<void> {
+export async function cancelOrder(orderId: string, account: AccountId): Promise<void> {
   try {
-    await call('cancelOrder', { path: { orderId }, headers: headersOf(organization) });
+    await call('cancelOrder', { path: { orderId }, ...ofAccount(account) });
   } catch (error) {
     throw inWords(error);
   }
-  await refresh(organization);
-}
-
-export async function loadOrganizations(): Promise<void> {
-  organizations.value = (await call('listOrganizations')).organizations;
-}
-
-/** Events of the own account bring it too; an organization's do not come to a page. */
-async function refresh(organization: string): Promise<void> {
-  if (organization !== '') return refreshSandbox(organization);
-  // What was placed stays placed: the stream brings the account as well.
-  await refreshPortfolio().catch(() => undefined);
-}
-
-function headersOf(organization: string) {
-  return organization === '' ? {} : { 'X-Service-Org': organization };
+  await refreshShown();
 }
 
 /** What a server that is overloaded, or something before it, answers says nothing of the order. */

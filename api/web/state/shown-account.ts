@@ -1,20 +1,18 @@
 /**
- * The account that the portfolio shows: the person's own, which the stream keeps, or the sandbox of
- * an organization, which is asked for again and again.
+ * The account that a view shows: the person's own, which the stream keeps, or the sandbox of an
+ * organization, of which no stream comes to a browser, so that it is asked for again and again.
  */
 import { computed, effect, type ReadonlySignal, signal } from '@preact/signals';
 import type { Portfolio } from '../../client/generated.js';
 import type { AccountEvent } from '../../client/stream-types.ts';
 import { events, portfolio, refreshPortfolio } from './account.ts';
 import { type AccountLook, changesBetween } from './account-changes.ts';
+import { type AccountId, ofAccount } from './account-id.ts';
 import { CallError } from './call-error.ts';
 import { call } from './calls.ts';
 import { noteVenueData } from './live.ts';
 import { type Loaded, Loader } from './loaded.ts';
 import { venueData } from './venue-data.ts';
-
-/** Null: the person's own account. */
-export type AccountId = string | null;
 
 /** Cash from the operator, and marks that no stream carries, are in no event. */
 const OWN_EVERY_MS = 60_000;
@@ -40,15 +38,16 @@ export const shownPortfolio: ReadonlySignal<Loaded<Portfolio>> = computed(() => 
   return { state: 'loading' };
 });
 
+/** Null: it has not come, is refused, or another one is shown. */
+export function portfolioOf(id: AccountId): Portfolio | null {
+  const { value: now } = shownPortfolio;
+  return id === account.value && now.state === 'ready' ? now.value : null;
+}
+
 /** What has happened to it while it is shown, the newest first. */
 export const shownEvents: ReadonlySignal<readonly AccountEvent[]> = computed(() =>
   account.value === null ? events.value : sandboxEvents.value,
 );
-
-/** The header by which a call is about this account. */
-export function ofAccount(id: AccountId): { headers?: { 'X-Service-Org': string } } {
-  return id === null ? {} : { headers: { 'X-Service-Org': id } };
-}
 
 export async function loadOrganizations(): Promise<void> {
   await organizationLoader.load();

@@ -3,6 +3,7 @@
  * Rules A30 to A33 (api/RULES.md), T21 to T23, T44 (engine/RULES.md).
  */
 import type { OrderRequest, OrderType, Side } from '../../client/generated.js';
+import type { AccountId } from './account-id.ts';
 
 export type TimeInForce = 'gtc' | 'ioc' | 'fok';
 export type Routing = NonNullable<OrderRequest['routing']>;
@@ -23,8 +24,7 @@ export type Ticket = {
   bound: string;
   probability: string;
   routing: Routing;
-  /** The id of an organization; empty: the own account. */
-  organization: string;
+  account: AccountId;
 };
 export type TicketField = 'tradeId' | 'count' | 'limit' | 'expires' | 'bound' | 'probability';
 export type TicketErrors = Partial<Record<TicketField, string>>;
@@ -45,7 +45,7 @@ export const NEW_TICKET: Ticket = {
   bound: '',
   probability: '',
   routing: 'venue_a',
-  organization: '',
+  account: null,
 };
 
 const COUNT_MAX = 1_000_000_000;

@@ -1,7 +1,7 @@
 /** All trades that match a filter as a CSV file: fetched page by page, and given to the browser. */
 import { signal } from '@preact/signals';
+import type { AccountId } from './account-id.ts';
 import { allPages } from './all-pages.ts';
-import type { AccountId } from './shown-account.ts';
 import type { TradeFilter } from './trade-list.ts';
 import { tradesPage } from './trades.ts';
 import { TRADES_CSV_HEAD, tradesCsv, tradesFileName } from './trades-csv.ts';

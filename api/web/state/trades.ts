@@ -2,11 +2,12 @@
 import { effect, signal } from '@preact/signals';
 import type { Trade } from '../../client/generated.js';
 import type { AccountEvent } from '../../client/stream-types.ts';
+import { type AccountId, ofAccount } from './account-id.ts';
 import { call } from './calls.ts';
 import { connection } from './live.ts';
 import { Loader, type Rows } from './loaded.ts';
 import { report } from './problems.ts';
-import { type AccountId, ofAccount, shownEvents } from './shown-account.ts';
+import { shownEvents } from './shown-account.ts';
 import { type TradeFilter, tradesQuery, withTrade } from './trade-list.ts';
 
 const PAGE_ROWS = 50;

@@ -1,7 +1,8 @@
 import test from 'ava';
 import type { AccountEvent } from '../../../api/client/stream-types.ts';
 import { type AccountLook, changesBetween } from '../../../api/web/state/account-changes.ts';
-import { eventWords, outcomeOf, pnlWords } from '../../../api/web/state/trade-words.ts';
+import { eventWords } from '../../../api/web/state/event-words.ts';
+import { outcomeOf, pnlWords } from '../../../api/web/state/trade-words.ts';
 import { orderOf, tradeOf } from './rows.ts';
 
 const NOW = '2026-11-24T12:00:00.000Z';

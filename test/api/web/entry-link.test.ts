@@ -18,7 +18,7 @@ test.serial(
       expected: /status of 403 .*auth\/v1\/verify/,
     });
     await page.getByText(DEMO).waitFor();
-    await page.getByRole('heading', { level: 1, name: 'Markets' }).waitFor();
+    await page.getByRole('heading', { level: 1, name: 'Markets', exact: true }).waitFor();
     t.is(page.url(), `${stage.pageUrl}#/markets`);
     await page.reload();
     await page.getByText(DEMO).waitFor();

@@ -86,7 +86,7 @@ test.serial(
       .getByText(/^10 yes at \d+¢/)
       .waitFor();
     await holdings(page)
-      .getByText(/Bought 10 contracts of yes at/)
+      .getByText(/Bought: 10 yes of .+ at \d+¢, for/)
       .first()
       .waitFor();
     const [position] = (await portfolioOf(page, stage)).positions;
@@ -125,14 +125,14 @@ test.serial(
     await rowsOf(resting).getByText('Buy 3 yes at 1¢').waitFor();
     await resting.getByRole('button', { name: 'Cancel Buy 3 yes' }).press('Enter');
     await holdings(page)
-      .getByText('Order to buy 3 yes at 1¢ canceled: canceled by you.')
+      .getByText(/Order canceled, by its owner: Buy 3 yes of .+ at 1¢ or less\.$/)
       .first()
       .waitFor();
     await resting.waitFor({ state: 'detached' });
     t.true(await isFocused(holdings(page)));
 
     // Just below the ask: it fills once that comes down; where it does not in time, at the ask.
-    const filled = holdings(page).getByText(/ Order to buy 3 yes at \d+¢ filled at \d+¢\.$/);
+    const filled = holdings(page).getByText(/ Order filled: Buy 3 yes of .+, filled at \d+¢\.$/);
     await limit.fill(String((await centsOf(page, 'Yes ask')) - 1));
     await place(page);
     await result(page)
@@ -150,7 +150,7 @@ test.serial(
       await limit.fill('99');
       await place(page);
       await holdings(page)
-        .getByText(/ Order to buy 4 yes at 99¢ filled at/)
+        .getByText(/ Order filled: Buy 4 yes of .+ at 99¢ or less, filled at/)
         .waitFor();
     }
     t.log(cameDown ? 'it filled as the ask came down' : 'the ask did not come down in time');

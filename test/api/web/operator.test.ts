@@ -183,7 +183,8 @@ test.serial(
     await page.getByText('page8@example.com').waitFor({ state: 'detached' });
     t.is(await rows.count(), 1);
     await page.getByRole('link', { name: 'page7@example.com' }).click();
-    await page.getByText('This user has no keys.').waitFor();
+    const noKeys = page.getByText('This user has no keys.');
+    t.regex(await noKeys.innerText(), /paperbook admin key create --user [0-9a-f-]{36}$/);
     await page.getByRole('combobox', { name: 'Plan' }).selectOption('desk');
     await page.getByRole('button', { name: 'Change the plan…' }).click();
     await page.getByText('The plan changes from basic to desk').waitFor();

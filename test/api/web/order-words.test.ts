@@ -1,7 +1,7 @@
 import test from 'ava';
 import type { Order, OrderPlacement, OrderPreview, Trade } from '../../../api/client/generated.js';
 import type { AccountEvent } from '../../../api/client/stream-types.ts';
-import { eventWords } from '../../../api/web/state/event-words.ts';
+import { eventSentence, instrumentOf } from '../../../api/web/state/event-words.ts';
 import { clock } from '../../../api/web/state/format.ts';
 import { placedWords, previewWords, refusedWords } from '../../../api/web/state/order-words.ts';
 import type { OrderBody } from '../../../api/web/state/ticket.ts';
@@ -156,11 +156,11 @@ test('T26: what rests says at what, until when and what it holds; what is cancel
     placedWords(placedOf({ ...rests, status: 'canceled', order: { ...ORDER, ...change } }));
   t.is(
     canceled({ cancelReason: 'fok_not_filled' }),
-    'Canceled: not all of it could be filled at once. Nothing was spent.',
+    'Canceled: there was no price for all of it at once. Nothing was spent.',
   );
   t.is(
     canceled({ cancelReason: 'canceled_by_owner', filledContracts: 4 }),
-    '4 filled, the rest canceled: canceled by you.',
+    '4 filled, the rest canceled: by its owner.',
   );
 });
 
@@ -174,22 +174,26 @@ test('T91: a replay says when it was placed, and that nothing new was', (t) => {
 });
 
 test('J22: every event of the account has its sentence, and its market', (t) => {
-  const order = { ...ORDER, fillPriceCents: 39, cancelReason: 'expired' } as Order;
-  const trade = { ...TRADE, pnlDollars: 0.5, exitCents: 51 } as Trade;
-  const what = 'Order to buy 10 yes at 40¢';
+  const of = { instrumentLabel: 'Otters to beat Herons' };
+  const order = { ...ORDER, ...of, fillPriceCents: 39, cancelReason: 'expired' } as Order;
+  const trade = { ...TRADE, ...of, pnlDollars: 0.5, exitCents: 51 } as Trade;
+  const what = 'uy 10 yes of Otters to beat Herons at 40¢ or less';
   const cases: [AccountEvent['type'], string][] = [
-    ['order_placed', `${what} placed.`],
-    ['order_part_filled', `${what}: 0 filled at 39¢.`],
-    ['order_filled', `${what} filled at 39¢.`],
-    ['order_canceled', `${what} canceled: expired.`],
-    ['order_expired', `${what} expired.`],
-    ['trade_opened', 'Bought 10 contracts of yes at 46¢ for $4.60.'],
-    ['trade_closed', 'Sold 10 contracts of yes at 51¢: +$0.50.'],
-    ['trade_settled', 'Settled 10 contracts of yes: +$0.50.'],
+    ['order_placed', `Order placed: B${what}.`],
+    ['order_part_filled', `Order filled in part: 0 of 10 contracts: b${what}, filled at 39¢.`],
+    ['order_filled', `Order filled: B${what}, filled at 39¢.`],
+    ['order_canceled', `Order canceled, its time was over: B${what}.`],
+    ['order_expired', `Order expired: B${what}.`],
+    ['trade_opened', 'Bought: 10 yes of Otters to beat Herons at 46¢, for $4.60.'],
+    ['trade_closed', 'Sold (+$0.50 profit): 10 yes of Otters to beat Herons at 51¢.'],
   ];
   for (const [type, sentence] of cases) {
-    const event = { eventId: '1', at: AT, type, order, trade } as unknown as AccountEvent;
-    t.deepEqual(eventWords(event), { instrumentId: INSTRUMENT, sentence });
+    const isOfTrade = type.startsWith('trade');
+    const event = { eventId: '1', at: AT, type, ...(isOfTrade ? { trade } : { order }) };
+    t.is(eventSentence(event as AccountEvent), sentence);
+    t.is(instrumentOf(event as AccountEvent), INSTRUMENT);
   }
-  t.is(eventWords({ eventId: '1', at: AT, type: 'account_reset' }), null);
+  const reset = { eventId: '1', at: AT, type: 'account_reset' } as const;
+  t.is(eventSentence(reset), 'Account reset: A new run has begun with the start balance.');
+  t.is(instrumentOf(reset), null);
 });

@@ -8,7 +8,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { launchChromium, NO_BROWSER } from '../../../bench/lib/chromium.ts';
-import { startServer } from '../../process/server.ts';
+import { type Server, startServer } from '../../process/server.ts';
 
 const FOLDER = 'screenshots';
 const SIZES = { narrow: { width: 375, height: 812 }, wide: { width: 1280, height: 800 } };
@@ -19,8 +19,8 @@ const BOUGHT = 6;
 
 type Demo = {
   pageUrl: string;
-  baseUrl: string;
-  key: string;
+  operatorUrl: string;
+  operatorToken: string;
   /** Signed in; a browser's context begins with it. */
   state: Awaited<ReturnType<BrowserContext['storageState']>>;
   /** Of a market that the user has bought. */
@@ -34,6 +34,8 @@ type Shot = {
   /** It is complete once this is there. */
   until: string;
   isSignedOut?: boolean;
+  /** Of the operator's page. */
+  isOperator?: boolean;
 };
 
 /** A line for each view. */
@@ -48,6 +50,25 @@ const SHOTS: readonly Shot[] = [
   { name: 'trader', at: ({ traderId }) => `#/trader/${traderId}`, until: 'main h2, main .notice' },
   { name: 'backtest', at: () => '#/backtest', until: '.backtest-form' },
   { name: 'settings', at: () => '#/settings', until: 'table' },
+  {
+    name: 'operator-sign-in',
+    at: () => '',
+    until: 'form',
+    isSignedOut: true,
+    isOperator: true,
+  },
+  ...['feeds', 'shards', 'problems', 'switches', 'users', 'corrections'].map((name) => ({
+    name: `operator-${name}`,
+    at: () => `#/${name}`,
+    until: 'main h2, main table, main form',
+    isOperator: true,
+  })),
+  {
+    name: 'operator-user',
+    at: ({ traderId }) => `#/users/${traderId}`,
+    until: 'table',
+    isOperator: true,
+  },
 ];
 const PICTURE = SHOTS.find(({ name }) => name === 'markets')!;
 
@@ -60,12 +81,7 @@ const directory = mkdtempSync(path.join(tmpdir(), 'paperbook-screenshots-'));
 const server = await startServer('demo', path.join(directory, 'data'));
 const browser = await launchChromium();
 try {
-  const demo = await prepared(
-    server.baseUrl,
-    server.dataDir,
-    server.command.output.stdout,
-    browser,
-  );
+  const demo = await prepared(server, browser);
   if (values.picture !== undefined) await picture(browser, demo, values.picture);
   else await all(browser, demo);
 } finally {
@@ -102,7 +118,7 @@ type Look = {
 async function opened(
   of: Browser,
   demo: Demo,
-  { at, until, isSignedOut = false }: Shot,
+  { at, until, isSignedOut = false, isOperator = false }: Shot,
   look: Look,
   take: (page: Page) => Promise<unknown>,
 ): Promise<void> {
@@ -110,23 +126,33 @@ async function opened(
   const context = await of.newContext({ ...look, ...signedIn, reducedMotion: 'reduce' });
   try {
     const page = await context.newPage();
-    await page.goto(demo.pageUrl + at(demo), { waitUntil: 'networkidle' });
+    if (isOperator && !isSignedOut) await keepOperatorToken(page, demo);
+    const url = isOperator ? demo.operatorUrl : demo.pageUrl;
+    await page.goto(url + at(demo), { waitUntil: 'networkidle' });
     await page.locator(until).first().waitFor();
-    await page.locator('.skeleton').waitFor({ state: 'detached' });
+    // What is far below loads once it is on the screen.
+    await page.evaluate('scrollTo(0, document.body.scrollHeight)');
+    await page.locator('.skeleton').first().waitFor({ state: 'detached' });
+    await page.evaluate('scrollTo(0, 0)');
     await take(page);
   } finally {
     await context.close();
   }
 }
 
+/** As that page keeps it in its tab. */
+async function keepOperatorToken(page: Page, { operatorToken }: Demo): Promise<void> {
+  const stored = ['paperbook.admin-token', operatorToken].map((text) => JSON.stringify(text));
+  await page.addInitScript(`sessionStorage.setItem(${stored})`);
+}
+
 /** Opens the demo's link, and buys and bids a little. */
 async function prepared(
-  baseUrl: string,
-  dataDir: string,
-  stdout: string,
+  { baseUrl, adminUrl, dataDir, command }: Server,
   of: Browser,
 ): Promise<Demo> {
-  const { key } = JSON.parse(readFileSync(path.join(dataDir, 'demo.json'), 'utf8')) as Demo;
+  const readData = (name: string) => readFileSync(path.join(dataDir, name), 'utf8');
+  const { key } = JSON.parse(readData('demo.json')) as { key: string };
   const ask = async (route: string, body?: object) => {
     const headers = { authorization: `Bearer ${key}` };
     const sent = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
@@ -147,12 +173,12 @@ async function prepared(
   const context = await of.newContext();
   try {
     const page = await context.newPage();
-    await page.goto(/\S+#\/enter\/\S+/.exec(stdout)![0]);
+    await page.goto(/\S+#\/enter\/\S+/.exec(command.output.stdout)![0]);
     await page.getByRole('navigation').getByRole('link', { name: 'Portfolio' }).waitFor();
     return {
       pageUrl: new URL('/', baseUrl).href,
-      baseUrl,
-      key,
+      operatorUrl: `${adminUrl}/`,
+      operatorToken: readData('admin.token').trim(),
       state: await context.storageState(),
       instrumentId: instruments[0]!.id,
       traderId: user.id,

@@ -42,7 +42,7 @@ test.serial(
     await refusal.waitFor();
     t.regex((await refusal.textContent())!, /Request [0-9a-f-]{36}/);
     await signIn(page, email, PASSWORD);
-    await page.getByRole('heading', { level: 1, name: 'Markets' }).waitFor();
+    await page.getByRole('heading', { level: 1, name: 'Markets', exact: true }).waitFor();
     // The other tab goes on where it was.
     await other.getByRole('heading', { level: 1, name: 'Portfolio' }).waitFor();
   }),

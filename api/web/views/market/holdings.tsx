@@ -1,67 +1,68 @@
 /** What one has of the market: positions, resting orders, and what has just happened to them. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Position, RestingOrder } from '../../../client/generated.js';
-import { useAgain } from '../../parts/again.ts';
 import { Loading, Skeleton } from '../../parts/loading.tsx';
 import { Money } from '../../parts/money.tsx';
 import { Empty, Refusal } from '../../parts/notice.tsx';
 import { Price } from '../../parts/price.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { When } from '../../parts/when.tsx';
-import { events, portfolio } from '../../state/account.ts';
-import { eventWords } from '../../state/event-words.ts';
+import type { AccountId } from '../../state/account-id.ts';
+import { eventSentence, instrumentOf } from '../../state/event-words.ts';
 import { cents, money, whole } from '../../state/format.ts';
 import { markedNow } from '../../state/marks.ts';
 import { cancelOrder } from '../../state/ordering.ts';
-import { refreshSandbox, sandbox } from '../../state/sandbox.ts';
+import {
+  portfolioOf,
+  refreshShown,
+  SANDBOX_EVERY_MS,
+  shownEvents,
+  shownPortfolio,
+} from '../../state/shown-account.ts';
 import type { ShownQuote } from '../../state/shown-quote.ts';
-import { useAccount } from './account-of.ts';
 
 type Props = {
   instrumentId: string;
-  /** Empty: the own account. */
-  organization: string;
+  account: AccountId;
   quote: ShownQuote | null;
   onSell(tradeId: string): void;
 };
 
-const SANDBOX_EVERY_MS = 10_000;
 const EVENTS_SHOWN = 8;
 
-export function Holdings({ instrumentId, organization, quote, onSell }: Props) {
-  const isOwn = organization === '';
-  useAgain(organization, isOwn ? null : SANDBOX_EVERY_MS, () => refreshSandbox(organization));
-  const account = useAccount(organization);
+export function Holdings({ instrumentId, account, quote, onSell }: Props) {
+  const isOwn = account === null;
+  const portfolio = portfolioOf(account);
   const section = useRef<HTMLElement>(null);
   return (
     <section ref={section} class="holdings" aria-label="What you have of it" tabIndex={-1}>
       <h2>{isOwn ? 'What you have of it' : 'What the organization has of it'}</h2>
-      {isOwn ? (
-        portfolio.value === null && <Skeleton lines={2} of="your account" />
-      ) : (
-        <Loading of={sandbox.value} skeleton={<Skeleton lines={2} of="its account" />}>
-          {() => <p class="hint">Asked for every {SANDBOX_EVERY_MS / 1000} s.</p>}
-        </Loading>
-      )}
-      {account !== null && (
+      <Loading
+        of={shownPortfolio.value}
+        skeleton={<Skeleton lines={2} of="the account" />}
+        again={() => void refreshShown()}
+      >
+        {() => !isOwn && <p class="hint">Asked for every {SANDBOX_EVERY_MS / 1000} s.</p>}
+      </Loading>
+      {portfolio !== null && (
         <>
           <Positions
-            rows={account.positions
+            rows={portfolio.positions
               .filter((one) => one.instrumentId === instrumentId)
               .map((one) => markedNow(one, quote))}
             onSell={onSell}
           />
           <Resting
-            rows={account.orders.filter((one) => one.instrumentId === instrumentId)}
-            organization={organization}
+            rows={portfolio.orders.filter((one) => one.instrumentId === instrumentId)}
+            account={account}
             onCanceled={() => section.current?.focus({ preventScroll: true })}
           />
-          {(account.positionsTruncated || account.ordersTruncated) && (
+          {(portfolio.positionsTruncated || portfolio.ordersTruncated) && (
             <p class="hint">Only the newest 500 positions and 200 resting orders are looked at.</p>
           )}
         </>
       )}
-      {isOwn && <Events instrumentId={instrumentId} />}
+      <Events instrumentId={instrumentId} />
     </section>
   );
 }
@@ -117,19 +118,19 @@ const MARK_COLUMNS: readonly Column<Position>[] = [
 
 type RestingProps = {
   rows: readonly RestingOrder[];
-  organization: string;
+  account: AccountId;
   /** Its row, and so the button that had the focus, is gone. */
   onCanceled(): void;
 };
 
-function Resting({ rows, organization, onCanceled }: RestingProps) {
+function Resting({ rows, account, onCanceled }: RestingProps) {
   const [error, setError] = useState<unknown>(null);
   const [ending, setEnding] = useState<string | null>(null);
   if (rows.length === 0 && error === null) return null;
   const cancel = async (orderId: string) => {
     setEnding(orderId);
     setError(null);
-    await cancelOrder(orderId, organization).then(onCanceled, setError);
+    await cancelOrder(orderId, account).then(onCanceled, setError);
     setEnding(null);
   };
   const columns: readonly Column<RestingOrder>[] = [
@@ -190,9 +191,8 @@ function restingText({ action, contracts, instrumentSide }: RestingOrder): strin
 }
 
 function Events({ instrumentId }: { instrumentId: string }) {
-  const rows = events.value
-    .map((event) => ({ event, words: eventWords(event) }))
-    .filter(({ words }) => words?.instrumentId === instrumentId)
+  const rows = shownEvents.value
+    .filter((event) => instrumentOf(event) === instrumentId)
     .slice(0, EVENTS_SHOWN);
   // Read aloud as they come.
   const latest = rows[0];
@@ -200,13 +200,13 @@ function Events({ instrumentId }: { instrumentId: string }) {
     <>
       {rows.length > 0 && <h3>In this visit</h3>}
       <ul class="events">
-        {rows.map(({ event, words }) => (
+        {rows.map((event) => (
           <li key={event.eventId}>
-            <When iso={event.at} as="seconds" /> {words!.sentence}
+            <When iso={event.at} as="seconds" /> {eventSentence(event)}
           </li>
         ))}
       </ul>
-      <Announced text={latest === undefined ? '' : latest.words!.sentence} />
+      <Announced text={latest === undefined ? '' : eventSentence(latest)} />
     </>
   );
 }

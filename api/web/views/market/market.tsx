@@ -6,12 +6,12 @@ import { ViewHead } from '../../parts/view-head.tsx';
 import { CallError } from '../../state/call-error.ts';
 import { forgetLadder } from '../../state/ladder.ts';
 import { followGame, type Market, market, openMarket, reloadMarket } from '../../state/market.ts';
-import { forgetPlacing, forgetPreview, loadOrganizations } from '../../state/ordering.ts';
+import { forgetPlacing, forgetPreview } from '../../state/ordering.ts';
 import { forgetPriceHistory } from '../../state/price-history.ts';
 import { forgetPrints } from '../../state/prints.ts';
-import { report } from '../../state/problems.ts';
 import { dropped, useQuote } from '../../state/quotes.ts';
 import { hrefOf, type ViewProps } from '../../state/route-text.ts';
+import { followAccount, loadOrganizations } from '../../state/shown-account.ts';
 import type { ShownQuote } from '../../state/shown-quote.ts';
 import { NEW_TICKET, type Ticket } from '../../state/ticket.ts';
 import { venueData } from '../../state/venue-data.ts';
@@ -24,7 +24,7 @@ import { TicketForm } from './ticket-form.tsx';
 export function MarketView({ param, query }: ViewProps) {
   useEffect(() => {
     void openMarket(param);
-    loadOrganizations().catch(report);
+    void loadOrganizations();
     const unfollow = followGame();
     return () => {
       unfollow();
@@ -49,6 +49,7 @@ function OpenMarket({ market: found, param, query }: { market: Market } & ViewPr
   const isOn = venueData.value;
   const isDropped = dropped.value.has(id);
   useReloads(param, quote);
+  useEffect(() => followAccount(ticket.account), [ticket.account]);
   return (
     <>
       <MarketHead market={found} quote={quote} />
@@ -81,7 +82,7 @@ function OpenMarket({ market: found, param, query }: { market: Market } & ViewPr
         <div class="market-rest">
           <Holdings
             instrumentId={id}
-            organization={ticket.organization}
+            account={ticket.account}
             quote={quote}
             onSell={(tradeId) => {
               setTicket({ ...ticket, action: 'sell', tradeId, bound: '' });

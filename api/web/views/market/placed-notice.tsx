@@ -37,7 +37,7 @@ export function PlacedNotice() {
           <button
             type="button"
             class="button"
-            onClick={() => void placeOrder(now.order, now.organization)}
+            onClick={() => void placeOrder(now.order, now.account)}
           >
             Send it again
           </button>

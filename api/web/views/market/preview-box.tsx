@@ -1,6 +1,7 @@
 /** What the order of the ticket would do now, before one confirms it. */
 import { useEffect, useRef } from 'preact/hooks';
 import { Refusal } from '../../parts/notice.tsx';
+import type { AccountId } from '../../state/account-id.ts';
 import { previewWords } from '../../state/order-words.ts';
 import { forgetPreview, preview, previewOrder } from '../../state/ordering.ts';
 import type { ShownQuote } from '../../state/shown-quote.ts';
@@ -10,7 +11,7 @@ import { usePaceMs } from './pace.ts';
 type Props = {
   /** Null: the ticket is not whole. */
   order: OrderBody | null;
-  organization: string;
+  account: AccountId;
   quote: ShownQuote | null;
   /** Of a sell: what the position cost. */
   costDollars: number | null;
@@ -18,8 +19,8 @@ type Props = {
 
 const TYPED_FOR_MS = 200;
 
-export function PreviewBox({ order, organization, quote, costDollars }: Props) {
-  usePreview(order, organization, quote);
+export function PreviewBox({ order, account, quote, costDollars }: Props) {
+  usePreview(order, account, quote);
   const { value: now } = preview;
   if (order === null) {
     return (
@@ -28,9 +29,7 @@ export function PreviewBox({ order, organization, quote, costDollars }: Props) {
   }
   if (now.state === 'failed') return <Refusal error={now.error} />;
   const isOfThis =
-    now.state === 'ready' &&
-    sameContent(now.value.order, order) &&
-    now.value.organization === organization;
+    now.state === 'ready' && sameContent(now.value.order, order) && now.value.account === account;
   if (!isOfThis) return <div class="preview is-empty">Looking what it would do…</div>;
   const { sentence, kind, lines } = previewWords(order, now.value.preview, costDollars);
   return (
@@ -51,13 +50,13 @@ export function PreviewBox({ order, organization, quote, costDollars }: Props) {
 }
 
 /** Asks once what is typed stands for a moment, and again as prices move, as often as limits allow. */
-function usePreview(order: OrderBody | null, organization: string, quote: ShownQuote | null): void {
-  const content = order === null ? null : JSON.stringify([organization, order]);
+function usePreview(order: OrderBody | null, account: AccountId, quote: ShownQuote | null): void {
+  const content = order === null ? null : JSON.stringify([account, order]);
   const everyMs = usePaceMs();
   const askedMs = useRef(Date.now());
   const ask = () => {
     askedMs.current = Date.now();
-    if (order !== null) void previewOrder(order, organization);
+    if (order !== null) void previewOrder(order, account);
   };
   const latest = useRef(ask);
   latest.current = ask;

@@ -3,7 +3,7 @@ import type { Position } from '../../../client/generated.js';
 import { Choice } from '../../parts/choice.tsx';
 import { Field, SelectField, TextField } from '../../parts/field.tsx';
 import { cents, counted, money } from '../../state/format.ts';
-import { organizations } from '../../state/ordering.ts';
+import { organizations } from '../../state/shown-account.ts';
 import type { ShownQuote } from '../../state/shown-quote.ts';
 import type { Routing, Ticket, TicketErrors, TimeInForce } from '../../state/ticket.ts';
 
@@ -176,18 +176,18 @@ function Expiry({ ticket, error, set }: ExpiryProps) {
 
 /** Where the caller belongs to an organization: whose account the order is for. */
 function AccountField({ ticket, set }: Pick<Setting, 'ticket' | 'set'>) {
-  const known = organizations.value ?? [];
-  if (known.length === 0) return null;
+  const { value: known } = organizations;
+  if (known.state !== 'ready' || known.value.length === 0) return null;
   return (
     <SelectField
       label="Account"
-      value={ticket.organization}
+      value={ticket.account ?? ''}
       options={[
         { value: '', text: 'Your own' },
-        ...known.map(({ id, name }) => ({ value: id, text: name })),
+        ...known.value.map(({ id, name }) => ({ value: id, text: `Sandbox of ${name}` })),
       ]}
       // Positions are the account's.
-      onPick={(organization) => set({ organization, tradeId: '', action: 'buy' })}
+      onPick={(id) => set({ account: id === '' ? null : id, tradeId: '', action: 'buy' })}
     />
   );
 }

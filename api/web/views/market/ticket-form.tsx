@@ -1,9 +1,11 @@
 /** The order ticket: what one orders, what it would do, and what came of it. */
 import { useRef, useState } from 'preact/hooks';
 import type { Instrument, Position } from '../../../client/generated.js';
+import type { AccountId } from '../../state/account-id.ts';
 import { cents, counted, whole } from '../../state/format.ts';
 import { forgetPlacing, placeOrder, placing } from '../../state/ordering.ts';
 import { serverNowMs } from '../../state/server-time.ts';
+import { portfolioOf } from '../../state/shown-account.ts';
 import type { ShownQuote } from '../../state/shown-quote.ts';
 import {
   isTyped,
@@ -13,7 +15,6 @@ import {
   type TicketErrors,
   type TicketField,
 } from '../../state/ticket.ts';
-import { useAccount } from './account-of.ts';
 import { PlacedNotice } from './placed-notice.tsx';
 import { PreviewBox } from './preview-box.tsx';
 import { TicketFields } from './ticket-fields.tsx';
@@ -29,7 +30,7 @@ export function TicketForm({ instrument, quote, ticket: typed, onChange }: Props
   const form = useRef<HTMLFormElement>(null);
   const [isSubmitted, setSubmitted] = useState(false);
   const [isHalfDate, setHalfDate] = useState(false);
-  const positions = usePositions(instrument.id, typed.organization);
+  const positions = positionsIn(typed.account, instrument.id);
   const position = positions.find(({ tradeId }) => tradeId === typed.tradeId) ?? null;
   // One that is sold, or settled, is chosen no more.
   const ticket = position === null ? { ...typed, tradeId: '' } : typed;
@@ -43,7 +44,7 @@ export function TicketForm({ instrument, quote, ticket: typed, onChange }: Props
     const isHalf = date?.validity.badInput ?? false;
     setHalfDate(isHalf);
     if (order === null || isHalf) return focusFirstError();
-    void placeOrder(order, ticket.organization);
+    void placeOrder(order, ticket.account);
   };
   const focusFirstError = () => {
     requestAnimationFrame(() => {
@@ -72,7 +73,7 @@ export function TicketForm({ instrument, quote, ticket: typed, onChange }: Props
         />
         <PreviewBox
           order={order}
-          organization={ticket.organization}
+          account={ticket.account}
           quote={quote}
           costDollars={position?.costDollars ?? null}
         />
@@ -86,8 +87,8 @@ export function TicketForm({ instrument, quote, ticket: typed, onChange }: Props
 }
 
 /** Of the market, in the account that the ticket is for. */
-function usePositions(instrumentId: string, organization: string): readonly Position[] {
-  const { positions = [] } = useAccount(organization) ?? {};
+function positionsIn(account: AccountId, instrumentId: string): readonly Position[] {
+  const { positions = [] } = portfolioOf(account) ?? {};
   return positions.filter((position) => position.instrumentId === instrumentId);
 }
 

@@ -2,14 +2,10 @@
 import { useEffect } from 'preact/hooks';
 import { SelectField } from '../../parts/field.tsx';
 import { Notice } from '../../parts/notice.tsx';
+import type { AccountId } from '../../state/account-id.ts';
 import { go } from '../../state/route.ts';
 import { hrefOf, type ViewProps } from '../../state/route-text.ts';
-import {
-  type AccountId,
-  loadOrganizations,
-  organizations,
-  SANDBOX_EVERY_MS,
-} from '../../state/shown-account.ts';
+import { loadOrganizations, organizations, SANDBOX_EVERY_MS } from '../../state/shown-account.ts';
 
 /** Not there for who is in no organization. */
 export function AccountSwitch({ query }: Pick<ViewProps, 'query'>) {

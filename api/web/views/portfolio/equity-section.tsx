@@ -6,12 +6,12 @@ import { Loading } from '../../parts/loading.tsx';
 import { Empty } from '../../parts/notice.tsx';
 import { Tabs } from '../../parts/tabs.tsx';
 import { When } from '../../parts/when.tsx';
+import type { AccountId } from '../../state/account-id.ts';
 import { equity, followEquity, forgetEquity, loadEquity } from '../../state/equity.ts';
 import { EQUITY_WINDOWS, type EquityWindow, equityCurve } from '../../state/equity-curve.ts';
 import { clock, money } from '../../state/format.ts';
 import { replace } from '../../state/route.ts';
 import { hrefOf, type ViewProps } from '../../state/route-text.ts';
-import type { AccountId } from '../../state/shown-account.ts';
 
 type Props = Pick<ViewProps, 'query'> & { account: AccountId; window: EquityWindow };
 

@@ -2,8 +2,10 @@
 import type { AccountEvent } from '../../../client/stream-types.ts';
 import { Empty } from '../../parts/notice.tsx';
 import { When } from '../../parts/when.tsx';
-import { type AccountId, shownEvents } from '../../state/shown-account.ts';
-import { eventWords, pnlWords } from '../../state/trade-words.ts';
+import type { AccountId } from '../../state/account-id.ts';
+import { eventWords } from '../../state/event-words.ts';
+import { shownEvents } from '../../state/shown-account.ts';
+import { pnlWords } from '../../state/trade-words.ts';
 
 export function Happened({ account }: { account: AccountId }) {
   const { value: events } = shownEvents;

@@ -5,12 +5,13 @@ import { Confirm } from '../../parts/confirm.tsx';
 import { Empty } from '../../parts/notice.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { When } from '../../parts/when.tsx';
+import { type AccountId, ofAccount } from '../../state/account-id.ts';
 import { CallError } from '../../state/call-error.ts';
 import { call } from '../../state/calls.ts';
 import { cents, counted, money, whole } from '../../state/format.ts';
 import { report } from '../../state/problems.ts';
 import { hrefOf } from '../../state/route-text.ts';
-import { type AccountId, ofAccount, refreshShown } from '../../state/shown-account.ts';
+import { refreshShown } from '../../state/shown-account.ts';
 import { labelOf } from '../../state/trade-words.ts';
 
 type Props = { portfolio: Portfolio; account: AccountId };

@@ -5,13 +5,15 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { Money } from '../../parts/money.tsx';
 import { Refusal } from '../../parts/notice.tsx';
 import { Price } from '../../parts/price.tsx';
+import { type AccountId, ofAccount } from '../../state/account-id.ts';
 import { call } from '../../state/calls.ts';
+import { eventWords } from '../../state/event-words.ts';
 import { cents, whole } from '../../state/format.ts';
 import { useQuote } from '../../state/quotes.ts';
 import { SellAttempt } from '../../state/sell-attempt.ts';
-import { type AccountId, ofAccount, refreshShown } from '../../state/shown-account.ts';
+import { refreshShown } from '../../state/shown-account.ts';
 import { markOf } from '../../state/totals.ts';
-import { eventWords, labelOf, pnlWords } from '../../state/trade-words.ts';
+import { labelOf, pnlWords } from '../../state/trade-words.ts';
 import { venueData } from '../../state/venue-data.ts';
 
 type Props = { position: Position; account: AccountId; onClose(): void };

@@ -2,8 +2,8 @@
 import { useEffect } from 'preact/hooks';
 import { Refusal } from '../../parts/notice.tsx';
 import { useNow } from '../../parts/now.ts';
+import type { AccountId } from '../../state/account-id.ts';
 import { counted } from '../../state/format.ts';
-import type { AccountId } from '../../state/shown-account.ts';
 import {
   type Download,
   download,

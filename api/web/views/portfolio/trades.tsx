@@ -6,9 +6,9 @@ import { Money } from '../../parts/money.tsx';
 import { Empty } from '../../parts/notice.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { When } from '../../parts/when.tsx';
+import type { AccountId } from '../../state/account-id.ts';
 import { cents, money, whole } from '../../state/format.ts';
 import { hrefOf, type ViewProps } from '../../state/route-text.ts';
-import type { AccountId } from '../../state/shown-account.ts';
 import { isBackwards, isFiltered, type TradeFilter } from '../../state/trade-list.ts';
 import { labelOf, outcomeOf } from '../../state/trade-words.ts';
 import {

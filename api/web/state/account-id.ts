@@ -1,0 +1,7 @@
+/** Whose account: null is the person's own one, an id that of an organization, its sandbox. */
+export type AccountId = string | null;
+
+/** The header by which a call is about this account. */
+export function ofAccount(id: AccountId): { headers?: { 'X-Service-Org': string } } {
+  return id === null ? {} : { headers: { 'X-Service-Org': id } };
+}
