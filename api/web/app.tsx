@@ -4,6 +4,7 @@ import { LazyView } from './parts/lazy-view.tsx';
 import { Skeleton } from './parts/loading.tsx';
 import { Notice } from './parts/notice.tsx';
 import { useNow } from './parts/now.ts';
+import { PlacesNav } from './parts/places-nav.tsx';
 import { connectionWords } from './state/connection-words.ts';
 import { connection } from './state/live.ts';
 import { dismiss, problems } from './state/problems.ts';
@@ -56,6 +57,8 @@ function skip(): void {
 
 function Header() {
   const isIn = session.value.state === 'in';
+  const { view } = route.value;
+  const here = view === null ? null : (PLACE_OF[view] ?? view);
   return (
     <header class="head">
       <a class="brand" href={hrefOf('markets')}>
@@ -63,17 +66,15 @@ function Header() {
       </a>
       {isIn && <ConnectionState />}
       <Person />
-      <nav class="places" aria-label="Views">
-        {isIn && <Places />}
+      <PlacesNav here={here}>
+        {isIn && <Places here={here} />}
         <a href="docs">API docs</a>
-      </nav>
+      </PlacesNav>
     </header>
   );
 }
 
-function Places() {
-  const { view } = route.value;
-  const here = view === null ? null : (PLACE_OF[view] ?? view);
+function Places({ here }: { here: ViewName | null }) {
   return (
     <>
       {PLACES.map((place) => (

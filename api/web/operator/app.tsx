@@ -2,6 +2,7 @@
 import type { JSX } from 'preact';
 import { FaultBoundary } from '../parts/fault-boundary.tsx';
 import { Notice } from '../parts/notice.tsx';
+import { PlacesNav } from '../parts/places-nav.tsx';
 import { CorrectionsView } from './corrections.tsx';
 import { FeedsView } from './feeds.tsx';
 import { PLACES, type PlaceName, placeHref } from './place-text.ts';
@@ -54,13 +55,13 @@ function skip(): void {
 
 function Places({ here }: { here: PlaceName | null }) {
   return (
-    <nav class="places" aria-label="Views">
+    <PlacesNav here={here}>
       {(Object.entries(PLACES) as [PlaceName, string][]).map(([name, text]) => (
         <a key={name} href={placeHref(name)} aria-current={name === here ? 'page' : undefined}>
           {text}
         </a>
       ))}
-    </nav>
+    </PlacesNav>
   );
 }
 

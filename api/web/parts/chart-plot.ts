@@ -31,6 +31,8 @@ export type Plot = {
 
 const LINE_PX = 1.5;
 const LETTER_PX = 12;
+/** From one time to the next. */
+const TIME_SPACE_PX = 76;
 /** The width of the axis: of its longest text, and a space. */
 const AXIS_PX_MIN = 60;
 const DIGIT_PX = 7;
@@ -124,7 +126,7 @@ function optionsOf(
     scales: { x: { time: true } },
     ...(band === undefined ? {} : { bands: [bandOf(series, band, colorOf('accent'))] }),
     axes: [
-      { ...axis, values: TIME_VALUES },
+      { ...axis, space: TIME_SPACE_PX, values: TIME_VALUES },
       {
         ...axis,
         size: (_plot, texts) => axisPx(texts ?? []),

@@ -43,6 +43,21 @@ const NO_PRICE: Readonly<Record<string, string>> = {
   crossed: 'No live price: its bid is at or above its ask. A limit order can rest.',
 };
 
+/** The note of a quote without a price, where there is little room. */
+export const NO_PRICE_WORDS: Readonly<Record<string, string>> = {
+  'market resolved': 'has its result',
+  'market paused': 'paused',
+  'market closed': 'closed',
+  'no quote': 'no quote yet',
+  stale: 'quote too old',
+  crossed: 'bid above ask',
+};
+
+/** A date-time; null: the note says nothing of an opening. */
+export function opensAtOf(note: string): string | null {
+  return note.startsWith(OPENS_AT) ? note.slice(OPENS_AT.length) : null;
+}
+
 export function marketStatus({
   quote,
   instrument,
@@ -57,9 +72,8 @@ export function marketStatus({
     return status('Not tradable', 'It is not listed on exactly one market of Venue A.');
   }
   const note = quote === null ? (homes[0]!.note ?? '') : (quote.note ?? '');
-  if (note.startsWith(OPENS_AT)) {
-    return { word: 'Not open yet', detail: null, opensAt: note.slice(OPENS_AT.length) };
-  }
+  const opensAt = opensAtOf(note);
+  if (opensAt !== null) return { word: 'Not open yet', detail: null, opensAt };
   if (quote === null) {
     if (isTradable === null) return status('Not known', 'No quote says so now.');
     return isTradable

@@ -277,7 +277,7 @@ test.serial(
     const members = `organizations/${organization.id}/members`;
     await admin(stage, 'PUT', members, { userId, role: 'member' });
     await openMarket(page);
-    await ticket(page).getByLabel('Account').selectOption(name);
+    await ticket(page).getByLabel('Account').selectOption(`Sandbox of ${name}`);
     await holdings(page).getByText('No position in this market.').waitFor();
     await place(page);
     await result(page)
@@ -285,6 +285,9 @@ test.serial(
       .waitFor();
     await rowsOf(positions(page))
       .getByText(/^10 yes at \d+¢/)
+      .waitFor();
+    await holdings(page)
+      .getByText(/ Bought: 10 yes of /)
       .waitFor();
     t.deepEqual((await portfolioOf(page, stage)).positions, []);
   }),

@@ -1,19 +1,23 @@
 /**
  * `npm run screenshots`: every view in light and dark, narrow and wide, into screenshots/. With
- * `--picture FILE` one small picture for the README. The demo is real, and has some trades.
+ * `--picture FILE` one small picture for the README. The demo is real, and has some trades; what
+ * needs results is of the day of a few traders (records-day.ts).
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { launchChromium, NO_BROWSER } from '../../../bench/lib/chromium.ts';
 import { type Server, startServer } from '../../process/server.ts';
+import { LOOK_MINUTES, PASSWORD, playDay, startDayServer } from './records-day.ts';
 
 const FOLDER = 'screenshots';
 const SIZES = { narrow: { width: 375, height: 812 }, wide: { width: 1280, height: 800 } };
-/** The first games: a new demo quotes no more of them yet. */
-const PICTURE_SIZE = { width: 900, height: 310 };
+/** The market down to its ticket, once there is a line to see. */
+const PICTURE_SIZE = { width: 1100, height: 640 };
+const PICTURE_AFTER_MS = 240_000;
 const PRICE = '.price:not(.is-none)';
 const BOUGHT = 6;
 
@@ -34,6 +38,10 @@ type Shot = {
   /** It is complete once this is there. */
   until: string;
   isSignedOut?: boolean;
+  /** Of the day of a few traders. */
+  isDay?: boolean;
+  /** What is done before it is taken. */
+  before?(page: Page): Promise<unknown>;
   /** Of the operator's page. */
   isOperator?: boolean;
 };
@@ -45,10 +53,20 @@ const SHOTS: readonly Shot[] = [
   { name: 'search', at: () => '#/markets?q=otters', until: `table ${PRICE}` },
   { name: 'market', at: ({ instrumentId }) => `#/market/${instrumentId}`, until: 'canvas' },
   { name: 'portfolio', at: () => '#/portfolio', until: '.uplot' },
-  { name: 'boards', at: () => '#/boards', until: '.board-state' },
-  { name: 'evaluation', at: () => '#/boards?tab=eval', until: '.board-state' },
-  { name: 'trader', at: ({ traderId }) => `#/trader/${traderId}`, until: 'main h2, main .notice' },
-  { name: 'backtest', at: () => '#/backtest', until: '.backtest-form' },
+  { name: 'boards-empty', at: () => '#/boards', until: '.board-state' },
+  { name: 'boards', at: () => '#/boards', until: 'table', isDay: true },
+  { name: 'evaluation', at: () => '#/boards?tab=eval', until: 'table', isDay: true },
+  { name: 'own-evaluation', at: () => '#/boards?tab=own', until: 'table', isDay: true },
+  { name: 'trader', at: ({ traderId }) => `#/trader/${traderId}`, until: 'table', isDay: true },
+  { name: 'trader-private', at: ({ traderId }) => `#/trader/${traderId}`, until: '.notice' },
+  { name: 'backtest-empty', at: () => '#/backtest', until: '.backtest-form' },
+  {
+    name: 'backtest',
+    at: () => '#/backtest',
+    until: '.backtest-form',
+    isDay: true,
+    before: runBacktest,
+  },
   { name: 'settings', at: () => '#/settings', until: 'table' },
   {
     name: 'operator-sign-in',
@@ -70,7 +88,7 @@ const SHOTS: readonly Shot[] = [
     isOperator: true,
   },
 ];
-const PICTURE = SHOTS.find(({ name }) => name === 'markets')!;
+const PICTURE = SHOTS.find(({ name }) => name === 'market')!;
 
 const { values } = parseArgs({ options: { picture: { type: 'string' } } });
 if (NO_BROWSER !== null) {
@@ -78,25 +96,30 @@ if (NO_BROWSER !== null) {
   process.exit(1);
 }
 const directory = mkdtempSync(path.join(tmpdir(), 'paperbook-screenshots-'));
-const server = await startServer('demo', path.join(directory, 'data'));
-const browser = await launchChromium();
+const ends: (() => unknown)[] = [() => rmSync(directory, { recursive: true })];
 try {
+  const server = await startServer('demo', path.join(directory, 'data'), {
+    PAPERBOOK_FILL_MODEL: 'book_depth',
+    PAPERBOOK_SELF_RESET: 'on',
+  });
+  ends.push(() => server.command.end('SIGINT'));
+  const browser = await launchChromium();
+  ends.push(() => browser.close());
   const demo = await prepared(server, browser);
   if (values.picture !== undefined) await picture(browser, demo, values.picture);
-  else await all(browser, demo);
+  else await all(browser, demo, await dayPlayed(browser));
 } finally {
-  await browser.close();
-  await server.command.end('SIGINT');
-  rmSync(directory, { recursive: true });
+  for (const end of ends.reverse()) await end();
 }
 
-async function all(of: Browser, demo: Demo): Promise<void> {
+async function all(of: Browser, demo: Demo, day: Demo): Promise<void> {
   mkdirSync(FOLDER, { recursive: true });
   for (const colorScheme of ['light', 'dark'] as const) {
     for (const [size, viewport] of Object.entries(SIZES)) {
       for (const shot of SHOTS) {
         const file = path.join(FOLDER, `${shot.name}-${size}-${colorScheme}.png`);
-        await opened(of, demo, shot, { colorScheme, viewport }, (page) =>
+        const look = { colorScheme, viewport };
+        await opened(of, shot.isDay === true ? day : demo, shot, look, (page) =>
           page.screenshot({ path: file, fullPage: true }),
         );
         process.stdout.write(`${file}\n`);
@@ -106,6 +129,7 @@ async function all(of: Browser, demo: Demo): Promise<void> {
 }
 
 async function picture(of: Browser, demo: Demo, file: string): Promise<void> {
+  await sleep(PICTURE_AFTER_MS);
   const look = { colorScheme: 'light', viewport: PICTURE_SIZE } as const;
   await opened(of, demo, PICTURE, look, (page) => page.screenshot({ path: file }));
 }
@@ -118,7 +142,7 @@ type Look = {
 async function opened(
   of: Browser,
   demo: Demo,
-  { at, until, isSignedOut = false, isOperator = false }: Shot,
+  { at, until, isSignedOut = false, isOperator = false, before }: Shot,
   look: Look,
   take: (page: Page) => Promise<unknown>,
 ): Promise<void> {
@@ -130,6 +154,7 @@ async function opened(
     const url = isOperator ? demo.operatorUrl : demo.pageUrl;
     await page.goto(url + at(demo), { waitUntil: 'networkidle' });
     await page.locator(until).first().waitFor();
+    await before?.(page);
     // What is far below loads once it is on the screen.
     await page.evaluate('scrollTo(0, document.body.scrollHeight)');
     await page.locator('.skeleton').first().waitFor({ state: 'detached' });
@@ -140,6 +165,12 @@ async function opened(
   }
 }
 
+async function runBacktest(page: Page): Promise<void> {
+  await page.getByLabel('Look, minutes before the start').fill(String(LOOK_MINUTES));
+  await page.getByRole('button', { name: 'Run the backtest' }).click();
+  await page.getByRole('heading', { name: 'Coverage' }).waitFor();
+}
+
 /** As that page keeps it in its tab. */
 async function keepOperatorToken(page: Page, { operatorToken }: Demo): Promise<void> {
   const stored = ['paperbook.admin-token', operatorToken].map((text) => JSON.stringify(text));
@@ -147,12 +178,10 @@ async function keepOperatorToken(page: Page, { operatorToken }: Demo): Promise<v
 }
 
 /** Opens the demo's link, and buys and bids a little. */
-async function prepared(
-  { baseUrl, adminUrl, dataDir, command }: Server,
-  of: Browser,
-): Promise<Demo> {
-  const readData = (name: string) => readFileSync(path.join(dataDir, name), 'utf8');
-  const { key } = JSON.parse(readData('demo.json')) as { key: string };
+async function prepared(server: Server, of: Browser): Promise<Demo> {
+  const { baseUrl, dataDir, command } = server;
+  const file = path.join(dataDir, 'demo.json');
+  const { key } = JSON.parse(readFileSync(file, 'utf8')) as { key: string };
   const ask = async (route: string, body?: object) => {
     const headers = { authorization: `Bearer ${key}` };
     const sent = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
@@ -170,19 +199,48 @@ async function prepared(
     await ask('portfolio/orders', { ...bid, idempotencyKey: `bid-${at}` });
   }
   const { user } = (await ask('me')) as { user: { id: string } };
+  const link = /\S+#\/enter\/\S+/.exec(command.output.stdout)![0];
+  return {
+    ...operatorOf(server),
+    pageUrl: new URL('/', baseUrl).href,
+    state: await signedIn(of, link, () => Promise.resolve()),
+    instrumentId: instruments[0]!.id,
+    traderId: user.id,
+  };
+}
+
+/** One of the traders of the day, signed in. */
+async function dayPlayed(of: Browser): Promise<Demo> {
+  const server = await startDayServer(path.join(directory, 'day', 'data'), ends);
+  ends.push(() => server.command.end('SIGINT'));
+  const { id, email } = (await playDay(server)).get('Bert')!;
+  const pageUrl = new URL('/', server.baseUrl).href;
+  const state = await signedIn(of, pageUrl, async (page) => {
+    await page.getByLabel('Email').fill(email);
+    await page.getByLabel('Password').fill(PASSWORD);
+    await page.locator('form button[type=submit]').click();
+  });
+  return { ...operatorOf(server), pageUrl, state, instrumentId: '', traderId: id };
+}
+
+function operatorOf({ adminUrl, dataDir }: Server) {
+  const operatorToken = readFileSync(path.join(dataDir, 'admin.token'), 'utf8').trim();
+  return { operatorUrl: `${adminUrl}/`, operatorToken };
+}
+
+/** What a browser keeps once somebody has signed in. */
+async function signedIn(
+  of: Browser,
+  url: string,
+  enter: (page: Page) => Promise<unknown>,
+): Promise<Demo['state']> {
   const context = await of.newContext();
   try {
     const page = await context.newPage();
-    await page.goto(/\S+#\/enter\/\S+/.exec(command.output.stdout)![0]);
+    await page.goto(url);
+    await enter(page);
     await page.getByRole('navigation').getByRole('link', { name: 'Portfolio' }).waitFor();
-    return {
-      pageUrl: new URL('/', baseUrl).href,
-      operatorUrl: `${adminUrl}/`,
-      operatorToken: readData('admin.token').trim(),
-      state: await context.storageState(),
-      instrumentId: instruments[0]!.id,
-      traderId: user.id,
-    };
+    return await context.storageState();
   } finally {
     await context.close();
   }

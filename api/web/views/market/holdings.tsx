@@ -182,7 +182,7 @@ const RESTING_COLUMNS: readonly Column<RestingOrder>[] = [
   },
   {
     head: 'Until',
-    cell: ({ expiresAt }) => (expiresAt === null ? 'canceled' : <When iso={expiresAt} />),
+    cell: ({ expiresAt }) => (expiresAt === null ? 'it is canceled' : <When iso={expiresAt} />),
   },
 ];
 

@@ -23,7 +23,7 @@ const TIMES_IN_FORCE: readonly { value: TimeInForce; text: string }[] = [
   { value: 'fok', text: 'All of it now, or nothing (fok)' },
 ];
 const ROUTINGS: readonly { value: Routing; text: string }[] = [
-  { value: 'venue_a', text: 'Venue A’s price' },
+  { value: 'venue_a', text: 'Venue A' },
   { value: 'best', text: 'Best of all venues' },
 ];
 

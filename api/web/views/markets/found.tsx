@@ -13,9 +13,16 @@ const COLUMNS: readonly Column<Instrument>[] = [
   {
     head: 'Market',
     isHead: true,
-    cell: ({ id, label }) => <a href={hrefOf('market', id)}>{label}</a>,
+    cell: ({ id, label, startsAt }) => (
+      <>
+        <a href={hrefOf('market', id)}>{label}</a>
+        <span class="only-narrow hint">
+          Starts <When iso={startsAt} />
+        </span>
+      </>
+    ),
   },
-  { head: 'Starts', cell: ({ startsAt }) => <When iso={startsAt} /> },
+  { head: 'Starts', isWide: true, cell: ({ startsAt }) => <When iso={startsAt} /> },
   { head: 'Bid', isNumber: true, cell: ({ id }) => <Side id={id} side="bid" /> },
   { head: 'Ask', isNumber: true, cell: ({ id }) => <Side id={id} side="ask" /> },
 ];

@@ -4,6 +4,7 @@ import type { Game, GameStatus, Instrument, Team } from '../../../client/generat
 import { useOnScreen } from '../../parts/on-screen.ts';
 import { Price } from '../../parts/price.tsx';
 import { When } from '../../parts/when.tsx';
+import { NO_PRICE_WORDS, opensAtOf } from '../../state/market-status.ts';
 import { needWinners, winnersOfGame } from '../../state/markets.ts';
 import { useQuote } from '../../state/quotes.ts';
 import { hrefOf } from '../../state/route-text.ts';
@@ -52,6 +53,7 @@ type RowProps = { team: Team; instrument: Instrument | null; isShown: boolean };
 
 function TeamRow({ team, instrument, isShown }: RowProps) {
   const quote = useQuote(isShown && instrument !== null ? instrument.id : null);
+  const isPriced = quote === null || quote.bidCents !== null || quote.askCents !== null;
   return (
     <tr>
       <th scope="row">
@@ -61,21 +63,40 @@ function TeamRow({ team, instrument, isShown }: RowProps) {
           <a href={hrefOf('market', instrument.id)}>{team.name}</a>
         )}
       </th>
-      <td>
-        <Price
-          price={quote?.bidCents ?? null}
-          move={quote?.bidMove ?? null}
-          why={quote?.note ?? null}
-        />
-      </td>
-      <td>
-        <Price
-          price={quote?.askCents ?? null}
-          move={quote?.askMove ?? null}
-          why={quote?.note ?? null}
-        />
-      </td>
+      {isPriced ? (
+        <>
+          <td>
+            <Price
+              price={quote?.bidCents ?? null}
+              move={quote?.bidMove ?? null}
+              why={quote?.note ?? null}
+            />
+          </td>
+          <td>
+            <Price
+              price={quote?.askCents ?? null}
+              move={quote?.askMove ?? null}
+              why={quote?.note ?? null}
+            />
+          </td>
+        </>
+      ) : (
+        <td class="game-note" colSpan={2}>
+          <NoPrice note={quote.note ?? 'no price'} />
+        </td>
+      )}
     </tr>
+  );
+}
+
+/** Why there is none, in a word or two. */
+function NoPrice({ note }: { note: string }) {
+  const opensAt = opensAtOf(note);
+  if (opensAt === null) return <>{NO_PRICE_WORDS[note] ?? note}</>;
+  return (
+    <>
+      opens <When iso={opensAt} />
+    </>
   );
 }
 

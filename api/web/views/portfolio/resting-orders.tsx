@@ -112,7 +112,7 @@ function contractsText({ contracts, remainingContracts }: RestingOrder): string 
 }
 
 function Until({ order: { expiresAt } }: { order: RestingOrder }) {
-  return expiresAt === null ? <>canceled</> : <When iso={expiresAt} />;
+  return expiresAt === null ? <>it is canceled</> : <When iso={expiresAt} />;
 }
 
 function CancelButton({ order, account }: { order: RestingOrder; account: AccountId }) {
