@@ -126,7 +126,7 @@ function optionsOf(
     scales: { x: { time: true } },
     ...(band === undefined ? {} : { bands: [bandOf(series, band, colorOf('accent'))] }),
     axes: [
-      { ...axis, space: TIME_SPACE_PX, values: TIME_VALUES },
+      { ...axis, space: TIME_SPACE_PX, incrs: TIME_STEPS, values: TIME_VALUES },
       {
         ...axis,
         size: (_plot, texts) => axisPx(texts ?? []),
@@ -155,6 +155,18 @@ function axisPx(texts: readonly string[]): number {
   const longest = Math.max(0, ...texts.map(({ length }) => length));
   return Math.max(AXIS_PX_MIN, longest * DIGIT_PX + AXIS_SPACE_PX);
 }
+
+const [SECOND, MINUTE, HOUR, DAY] = [1, 60, 3600, 86_400];
+/** From one time to the next, in seconds: of less than one the texts would be the same. */
+const TIME_STEPS = [
+  ...[1, 2, 5, 10, 15, 30].map((count) => count * SECOND),
+  ...[1, 2, 5, 10, 15, 30].map((count) => count * MINUTE),
+  ...[1, 2, 3, 4, 6, 8, 12].map((count) => count * HOUR),
+  ...[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 15].map((count) => count * DAY),
+  // As uPlot counts months and years.
+  ...[1, 2, 3, 4, 6].map((count) => count * 30 * DAY),
+  ...[1, 2, 5, 10, 25, 50, 100].map((count) => count * 365 * DAY),
+];
 
 /** By the distance of its splits in seconds; 24 hours, as everywhere on the page. */
 const TIME_VALUES: uPlot.Axis.Values = [

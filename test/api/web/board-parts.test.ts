@@ -85,7 +85,7 @@ const ROW: EvalRow = {
 test('ranks and ties are said in words', (t) => {
   t.is(rankText(ROW), '2 to 4');
   t.is(rankText({ rankInterval: { best: 3, worst: 3 } }), '3');
-  t.is(rankText({ rankInterval: null }), 'not known');
+  t.is(rankText({ rankInterval: null }), 'unknown');
   t.is(tieText(ROW), 'Tied with rank 2: their intervals overlap.');
   t.is(
     tieText({ ...ROW, tiedWithAbove: false }),

@@ -21,7 +21,7 @@ test.serial(
     t.is(await page.locator('.connection').getByRole('status').textContent(), 'Live');
     const game = page.locator('.game').filter({ has: page.locator('tbody .price:not(.is-none)') });
     const [text] = await game.allInnerTexts();
-    t.regex(text!, /(Scheduled|In progress) .*Bid\s+Ask\s+.+\s+\d+¢\s+\d+¢\s+.+\s+\d+¢\s+\d+¢/s);
+    t.regex(text!, /(Starts|In progress) .*Bid\s+Ask\s+.+\s+\d+¢\s+\d+¢\s+.+\s+\d+¢\s+\d+¢/s);
 
     const before = await page.evaluate(ALL_PRICES);
     await eventually('a tick', async () => {

@@ -59,7 +59,7 @@ test.serial(
     for (const [at, row] of rows.entries()) {
       const [rank, who, value, interval, skill, picks, games] = shown[at]!;
       const { best, worst } = row.rankInterval ?? {};
-      const open = row.interval === null ? 'not known' : `${best} to ${worst}`;
+      const open = row.interval === null ? 'unknown' : `${best} to ${worst}`;
       t.is(rank, `${row.rank} , or by the intervals: ${best === worst && best ? best : open}`);
       t.true(who!.startsWith(row.displayName === 'Cleo' ? 'Cleo You' : row.displayName), who);
       t.is(value, row.value.toFixed(3));

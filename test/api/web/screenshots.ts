@@ -16,7 +16,7 @@ import { LOOK_MINUTES, PASSWORD, playDay, startDayServer } from './records-day.t
 const FOLDER = 'screenshots';
 const SIZES = { narrow: { width: 375, height: 812 }, wide: { width: 1280, height: 800 } };
 /** The market down to its ticket, once there is a line to see. */
-const PICTURE_SIZE = { width: 1100, height: 640 };
+const PICTURE_SIZE = { width: 1120, height: 880 };
 const PICTURE_AFTER_MS = 240_000;
 const PRICE = '.price:not(.is-none)';
 const BOUGHT = 6;
@@ -211,7 +211,9 @@ async function prepared(server: Server, of: Browser): Promise<Demo> {
 
 /** One of the traders of the day, signed in. */
 async function dayPlayed(of: Browser): Promise<Demo> {
-  const server = await startDayServer(path.join(directory, 'day', 'data'), ends);
+  const own = path.join(directory, 'day');
+  mkdirSync(own);
+  const server = await startDayServer(path.join(own, 'data'), ends);
   ends.push(() => server.command.end('SIGINT'));
   const { id, email } = (await playDay(server)).get('Bert')!;
   const pageUrl = new URL('/', server.baseUrl).href;

@@ -75,7 +75,7 @@ export function windowOf(text: string | undefined): string | null {
 
 /** `1 to 3`: the ranks that intervals leave open. */
 export function rankText({ rankInterval }: Pick<EvalRow, 'rankInterval'>): string {
-  if (rankInterval === null) return 'not known';
+  if (rankInterval === null) return 'unknown';
   const { best, worst } = rankInterval;
   return best === worst ? `${best}` : `${best} to ${worst}`;
 }

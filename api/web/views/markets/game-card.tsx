@@ -35,7 +35,7 @@ export function GameCard({ game }: { game: Game }) {
       <thead>
         <tr>
           <th scope="col" class={`game-time is-${status}`}>
-            {GAME_STATUS_WORDS[status]} <When iso={startsAt} />
+            {status === 'scheduled' ? 'Starts' : GAME_STATUS_WORDS[status]} <When iso={startsAt} />
           </th>
           <th scope="col">Bid</th>
           <th scope="col">Ask</th>
