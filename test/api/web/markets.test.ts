@@ -84,7 +84,8 @@ test.serial(
     await signUp(page);
     await waitForPrices(page);
     command.signal('SIGSTOP');
-    await page.locator('.connection.is-waiting, .connection.is-connecting').waitFor();
+    const words = page.locator('.connection.is-waiting').getByText(/^Reconnecting in \d+ s$/);
+    await words.waitFor({ timeout: 60_000 });
     command.signal('SIGCONT');
     await page.locator('.connection.is-open').waitFor({ timeout: 60_000 });
     await t.notThrowsAsync(waitForPrices(page));

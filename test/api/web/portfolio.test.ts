@@ -67,10 +67,16 @@ test.serial(
     t.is(worth['P&L'], Math.round(100 * (worth['Net worth']! - 100_000)) / 100);
     await page.getByRole('img', { name: /^Net worth over time\. Net worth went from/ }).waitFor();
 
-    // The order is placed, and its answer does not arrive.
+    // First it is refused; then the order is placed, and its answer does not arrive.
+    const error = { code: 'price_moved', message: 'The price has moved.' };
+    let isRefused = false;
     let isLost = false;
     await page.route('**/v1/portfolio/orders', async (route) => {
       if (isLost) return route.continue();
+      if (!isRefused) {
+        isRefused = true;
+        return route.fulfill({ status: 409, json: { error } });
+      }
       const response = await route.fetch();
       // The bid may have moved on: then nothing is sold.
       isLost = response.ok();
@@ -115,7 +121,7 @@ test.serial(
     await rest(first!.id);
     await happened(page, /Order placed.*Buy 5 yes of .* at 1¢ or less/);
     const rows = rowsOf(page, 'Resting orders');
-    t.regex(await rows.first().innerText(), /buy yes\s+5\s+1¢\s+\$0\.05\s+it is canceled/);
+    t.regex(await rows.first().innerText(), /buy yes\s+5\s+1¢\s+\$0\.05\s+never/);
     await rows
       .first()
       .getByRole('button', { name: /^Cancel/ })

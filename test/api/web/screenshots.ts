@@ -1,6 +1,6 @@
 /**
  * `npm run screenshots`: every view in light and dark, narrow and wide, into screenshots/. With
- * `--picture FILE` one small picture for the README. The demo is real, and has some trades; what
+ * `--picture FILE` one small picture for the README, four minutes after the start. The demo is real, and has some trades; what
  * needs results is of the day of a few traders (records-day.ts).
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';

@@ -181,8 +181,8 @@ const RESTING_COLUMNS: readonly Column<RestingOrder>[] = [
     ),
   },
   {
-    head: 'Until',
-    cell: ({ expiresAt }) => (expiresAt === null ? 'it is canceled' : <When iso={expiresAt} />),
+    head: 'Expires',
+    cell: ({ expiresAt }) => (expiresAt === null ? 'never' : <When iso={expiresAt} />),
   },
 ];
 

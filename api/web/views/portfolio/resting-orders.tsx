@@ -79,7 +79,7 @@ const columnsOf = (account: AccountId): readonly Column<RestingOrder>[] => [
   { head: 'Contracts', isNumber: true, isWide: true, cell: contractsText },
   { head: 'Limit', isNumber: true, cell: ({ limitCents }) => cents(limitCents) },
   { head: 'Held', isNumber: true, isWide: true, cell: ({ holdDollars }) => money(holdDollars) },
-  { head: 'Until', isWide: true, cell: (order) => <Until order={order} /> },
+  { head: 'Expires', isWide: true, cell: (order) => <Expiry order={order} /> },
   { head: 'Placed', isWide: true, cell: ({ createdAt }) => <When iso={createdAt} /> },
   {
     head: <span class="sr">Cancel</span>,
@@ -98,7 +98,7 @@ function Named({ order }: { order: RestingOrder }) {
         <a href={hrefOf('market', instrumentId)}>{labelOf(order)}</a>
       )}
       <span class="only-narrow hint">
-        {action} {contractsText(order)} {instrumentSide}, until <Until order={order} />
+        {action} {contractsText(order)} {instrumentSide}, expires <Expiry order={order} />
       </span>
     </>
   );
@@ -111,8 +111,8 @@ function contractsText({ contracts, remainingContracts }: RestingOrder): string 
     : `${whole(remainingContracts)} of ${whole(contracts)}`;
 }
 
-function Until({ order: { expiresAt } }: { order: RestingOrder }) {
-  return expiresAt === null ? <>it is canceled</> : <When iso={expiresAt} />;
+function Expiry({ order: { expiresAt } }: { order: RestingOrder }) {
+  return expiresAt === null ? <>never</> : <When iso={expiresAt} />;
 }
 
 function CancelButton({ order, account }: { order: RestingOrder; account: AccountId }) {
