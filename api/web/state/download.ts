@@ -3,8 +3,8 @@
 const GONE_AFTER_MS = 60_000;
 
 /** @param name of the file */
-export function download(name: string, type: string, content: string): void {
-  const address = URL.createObjectURL(new Blob([content], { type }));
+export function giveFile(name: string, type: string, parts: string[]): void {
+  const address = URL.createObjectURL(new Blob(parts, { type }));
   const link = document.createElement('a');
   link.href = address;
   link.download = name;

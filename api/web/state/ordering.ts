@@ -7,6 +7,7 @@ import { call } from './calls.ts';
 import { Loader } from './loaded.ts';
 import { OrderKeys } from './order-keys.ts';
 import { refusedWords } from './order-words.ts';
+import { randomId } from './random-id.ts';
 import { refreshShown } from './shown-account.ts';
 import type { OrderBody } from './ticket.ts';
 
@@ -22,7 +23,7 @@ export type Placing =
 /** Of the ticket that is open. */
 export const placing = signal<Placing>({ state: 'none' });
 
-const keys = new OrderKeys(() => crypto.randomUUID());
+const keys = new OrderKeys(randomId);
 /** Of orders that the engine may have placed. */
 const doubtful = new Set<string>();
 const previewer = new Loader(async (order: OrderBody, account: AccountId): Promise<Previewed> => {

@@ -1,5 +1,6 @@
 /** One request of the page to its own server. */
 import { refusedCall, unansweredCall } from './call-error.ts';
+import { randomId } from './random-id.ts';
 
 /** The page's own folder, so that it works below a proxy's path: `https://paper.example/`. */
 export const BASE = new URL('.', location.href);
@@ -36,7 +37,7 @@ export async function send({
   body,
   wait: { withinMs = ANSWERS_WITHIN_MS, signal } = {},
 }: Request): Promise<unknown> {
-  const requestId = crypto.randomUUID();
+  const requestId = randomId();
   const sent = new Headers({ 'X-Request-Id': requestId });
   for (const [name, value] of Object.entries(headers)) {
     if (value !== undefined) sent.set(name, value);

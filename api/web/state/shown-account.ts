@@ -12,6 +12,7 @@ import { CallError } from './call-error.ts';
 import { call } from './calls.ts';
 import { noteVenueData } from './live.ts';
 import { type Loaded, Loader } from './loaded.ts';
+import { report } from './problems.ts';
 import { venueData } from './venue-data.ts';
 
 /** Cash from the operator, and marks that no stream carries, are in no event. */
@@ -51,6 +52,8 @@ export const shownEvents: ReadonlySignal<readonly AccountEvent[]> = computed(() 
 
 export async function loadOrganizations(): Promise<void> {
   await organizationLoader.load();
+  const { value: now } = organizations;
+  if (now.state === 'failed') report(now.error);
 }
 
 /** Shows an account from now on, until what is returned is called. */

@@ -1,4 +1,4 @@
-/** What positions and accounts are worth at the quotes of now. Money is added in whole cents. */
+/** What positions and accounts are worth at the quotes of now. Money is added in whole cents. Rules M21, A78. */
 import type { Account, Portfolio, Position, Side } from '../../client/generated.js';
 import type { ShownQuote } from './shown-quote.ts';
 
@@ -41,6 +41,13 @@ export function markOf(position: Position, quote: Prices | null): Mark {
     valueDollars: valueCents / 100,
     pnlDollars: (valueCents - costCents) / 100,
   };
+}
+
+/** The position at the quote. While venue data is off it has no mark, and gets none. */
+export function markedNow(position: Position, quote: Prices | null): Position {
+  if (position.markCents === undefined || quote === null) return position;
+  const { markCents, valueDollars, pnlDollars } = markOf(position, quote);
+  return { ...position, markCents, valueDollars, unrealizedPnlDollars: pnlDollars };
 }
 
 /**

@@ -2,6 +2,7 @@
 import { signal } from '@preact/signals';
 import type { AccountId } from './account-id.ts';
 import { allPages } from './all-pages.ts';
+import { giveFile } from './download.ts';
 import type { TradeFilter } from './trade-list.ts';
 import { tradesPage } from './trades.ts';
 import { TRADES_CSV_HEAD, tradesCsv, tradesFileName } from './trades-csv.ts';
@@ -18,8 +19,6 @@ export const download = signal<Download>({ state: 'idle' });
 
 /** As many as a page may have. */
 const PAGE_ROWS = 200;
-/** A browser may fetch the file only once it knows where it goes. */
-const FETCHED_WITHIN_MS = 60_000;
 let running: AbortController | null = null;
 
 export async function downloadTrades(account: AccountId, filter: TradeFilter): Promise<void> {
@@ -48,7 +47,7 @@ export async function downloadTrades(account: AccountId, filter: TradeFilter): P
       show({ state: 'running', count, untilMs: null });
     }
     stopped.throwIfAborted();
-    save(new Blob(parts, { type: 'text/csv' }), tradesFileName(Date.now()));
+    giveFile(tradesFileName(Date.now()), 'text/csv', parts);
     show({ state: 'done', count });
   } catch (error) {
     show(stopped.aborted ? { state: 'stopped' } : { state: 'failed', error });
@@ -77,13 +76,4 @@ async function pause(seconds: number, stopped: AbortSignal): Promise<void> {
     clearTimeout(timer);
     stopped.removeEventListener('abort', reject);
   }
-}
-
-/** The browser asks where, or writes it into the folder for downloads. */
-function save(file: Blob, name: string): void {
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(file);
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), FETCHED_WITHIN_MS);
 }

@@ -2,10 +2,10 @@ import test from 'ava';
 import type { Instrument, Position, Quote, VenueQuote } from '../../../api/client/generated.js';
 import { hasDepth, rungsOf } from '../../../api/web/state/ladder-rungs.ts';
 import { marketStatus } from '../../../api/web/state/market-status.ts';
-import { markedNow } from '../../../api/web/state/marks.ts';
 import { printsOf, withPrints } from '../../../api/web/state/print-text.ts';
 import { paceMs } from '../../../api/web/state/request-limits.ts';
 import { nextShown, type ShownQuote } from '../../../api/web/state/shown-quote.ts';
+import { markedNow } from '../../../api/web/state/totals.ts';
 
 const OPENS = '2026-11-25T05:00:00.000Z';
 

@@ -1,7 +1,7 @@
 /**
  * `npm run screenshots`: every view in light and dark, narrow and wide, into screenshots/. With
- * `--picture FILE` one small picture for the README, four minutes after the start. The demo is real, and has some trades; what
- * needs results is of the day of a few traders (records-day.ts).
+ * `--picture FILE` one small picture for the README, four minutes after the start. The demo is real,
+ * and has some trades; what needs results is of the day of a few traders (records-day.ts).
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

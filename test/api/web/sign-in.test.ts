@@ -70,6 +70,23 @@ test.serial(
 );
 
 test.serial(
+  'over plain HTTP the page does without what browsers keep for secure pages',
+  onStage(async (t, stage) => {
+    const initScript = `
+      delete Crypto.prototype.randomUUID;
+      delete Crypto.prototype.subtle;
+      delete Navigator.prototype.clipboard;`;
+    const { page } = await visit(t, stage, { at: '#/settings', initScript });
+    await signUp(page);
+    await page.getByRole('button', { name: 'Create a key' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: 'Create the key' }).click();
+    await dialog.getByText('Copy it now.').waitFor();
+    t.regex(await dialog.locator('.token').innerText(), /^svc_sk_\S+$/);
+  }),
+);
+
+test.serial(
   'the sign-in is clean to axe, in light and dark, wide and narrow',
   onStage(async (t, stage) => {
     for (const colorScheme of ['light', 'dark'] as const) {

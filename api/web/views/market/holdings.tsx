@@ -10,7 +10,6 @@ import { When } from '../../parts/when.tsx';
 import type { AccountId } from '../../state/account-id.ts';
 import { eventSentence, instrumentOf } from '../../state/event-words.ts';
 import { cents, money, whole } from '../../state/format.ts';
-import { markedNow } from '../../state/marks.ts';
 import { cancelOrder } from '../../state/ordering.ts';
 import {
   portfolioOf,
@@ -20,6 +19,7 @@ import {
   shownPortfolio,
 } from '../../state/shown-account.ts';
 import type { ShownQuote } from '../../state/shown-quote.ts';
+import { markedNow } from '../../state/totals.ts';
 
 type Props = {
   instrumentId: string;

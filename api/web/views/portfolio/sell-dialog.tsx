@@ -10,6 +10,7 @@ import { call } from '../../state/calls.ts';
 import { eventWords } from '../../state/event-words.ts';
 import { cents, whole } from '../../state/format.ts';
 import { useQuote } from '../../state/quotes.ts';
+import { randomId } from '../../state/random-id.ts';
 import { SellAttempt } from '../../state/sell-attempt.ts';
 import { refreshShown } from '../../state/shown-account.ts';
 import { markOf } from '../../state/totals.ts';
@@ -19,7 +20,7 @@ import { venueData } from '../../state/venue-data.ts';
 type Props = { position: Position; account: AccountId; onClose(): void };
 
 export function SellDialog({ position, account, onClose }: Props) {
-  const [attempt] = useState(() => new SellAttempt(position.tradeId, crypto.randomUUID()));
+  const [attempt] = useState(() => new SellAttempt(position.tradeId, randomId()));
   const [isSent, setSent] = useState(false);
   const [error, setError] = useState<unknown>(null);
   const [sold, setSold] = useState<Trade | null>(null);

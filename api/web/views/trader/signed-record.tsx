@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks';
 import type { SignedTrackRecord, Trader } from '../../../client/generated.js';
 import { Loading, Skeleton } from '../../parts/loading.tsx';
 import { Notice, Refusal } from '../../parts/notice.tsx';
-import { download } from '../../state/download.ts';
+import { giveFile } from '../../state/download.ts';
 import type { Checked, TraderState } from '../../state/trader.ts';
 import { BySeries, RecordTable } from './record-table.tsx';
 import { claimsOf, recordFileName, verdictOf } from './trader-words.ts';
@@ -41,7 +41,7 @@ export function SignedRecord({ of: { id }, state }: { of: Trader; state: TraderS
 
 function Actions({ signed, state }: { signed: SignedTrackRecord; state: TraderState }) {
   const save = () => {
-    download(recordFileName(signed), 'application/json', `${JSON.stringify(signed)}\n`);
+    giveFile(recordFileName(signed), 'application/json', [`${JSON.stringify(signed)}\n`]);
   };
   return (
     <div class="buttons">

@@ -1,0 +1,11 @@
+/** Ids that the page makes: of requests and of orders. */
+
+/** A random UUID. A browser has `crypto.randomUUID` only where the page came over HTTPS or from this machine. */
+export function randomId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  // Version 4, and the variant of RFC 9562.
+  bytes[6] = (bytes[6]! & 0x0f) | 0x40;
+  bytes[8] = (bytes[8]! & 0x3f) | 0x80;
+  const hex = [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+}
