@@ -33,7 +33,6 @@ const HIGH = { width: 1920, height: 4000 };
 const USUAL = { width: 1920, height: 1080 };
 const SIGN_IN = 'form button[type=submit]';
 const PRICES = '.game .price:not(.is-none)';
-/** Bid and ask of both teams. */
 const CELLS_OF_GAME = 4;
 const PASSWORD = 'correct horse battery';
 /** When the first element of a selector is there: it then has its handlers. */
@@ -245,12 +244,10 @@ async function metricsOf(session: CDPSession): Promise<Record<string, number>> {
 function reportOf({ quiet, high, usual }: Record<'quiet' | 'high' | 'usual', Measured>): Report {
   const table: Table = {
     title: 'page: rows of the markets; heap in MiB after a garbage collection',
-    columns: ['window', 'rows', 'frames', 'longest ms', '> 100 ms', 'layouts/frame'].concat([
-      'main thread',
-      'heap: start',
-      'middle',
-      'end',
-    ]),
+    columns: [
+      ...['window', 'rows', 'frames', 'longest ms', '> 100 ms', 'layouts/frame', 'main thread'],
+      ...['heap: start', 'middle', 'end'],
+    ],
     rows: [
       rowOf('high, without ticks', quiet),
       rowOf('high, ticking', high),
