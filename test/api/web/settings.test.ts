@@ -173,6 +173,14 @@ test.serial(
     await signIn(second.page, email, 'another battery staple');
     await marketsOf(second.page).waitFor();
 
+    await page.reload();
+    await page.getByRole('button', { name: 'Sign out everywhere else' }).click();
+    await dialogOf(page).getByRole('button', { name: 'Sign out there' }).click();
+    await second.page.getByText('Your session has ended. Sign in again.').waitFor();
+    await eventually('this sign-in alone', async () => ((await rows.count()) === 1 ? true : null));
+    await signIn(second.page, email, 'another battery staple');
+    await marketsOf(second.page).waitFor();
+
     await page.getByRole('button', { name: 'Sign out everywhere', exact: true }).click();
     await dialogOf(page).getByRole('button', { name: 'Sign out everywhere' }).click();
     await page.getByRole('button', { name: 'Sign in' }).first().waitFor();
