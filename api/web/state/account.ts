@@ -2,6 +2,7 @@
 import { signal } from '@preact/signals';
 import type { Portfolio } from '../../client/generated.js';
 import type { AccountEvent } from '../../client/stream-types.ts';
+import { AnswerOrder } from './answer-order.ts';
 import { call } from './calls.ts';
 import { report } from './problems.ts';
 
@@ -15,8 +16,11 @@ const EVENTS_MAX = 50;
 const TOGETHER_MS = 150;
 
 let timer: number | undefined;
+const order = new AnswerOrder();
 
+/** What the stream begins with. */
 export function takePortfolio(next: Portfolio): void {
+  order.passOver();
   portfolio.value = next;
 }
 
@@ -28,11 +32,14 @@ export function takeEvent(event: AccountEvent): void {
 
 /** Asks for it anew, as after what the stream does not send: cash from the operator, or marks. */
 export async function refreshPortfolio(): Promise<void> {
-  takePortfolio(await call('getPortfolio'));
+  const counts = order.ask();
+  const next = await call('getPortfolio');
+  if (counts()) portfolio.value = next;
 }
 
 export function forgetAccount(): void {
   clearTimeout(timer);
+  order.passOver();
   portfolio.value = null;
   events.value = [];
 }

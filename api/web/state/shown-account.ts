@@ -8,6 +8,7 @@ import type { AccountEvent } from '../../client/stream-types.ts';
 import { events, portfolio, refreshPortfolio } from './account.ts';
 import { type AccountLook, changesBetween } from './account-changes.ts';
 import { type AccountId, ofAccount } from './account-id.ts';
+import { AnswerOrder } from './answer-order.ts';
 import { CallError } from './call-error.ts';
 import { call } from './calls.ts';
 import { noteVenueData } from './live.ts';
@@ -27,6 +28,8 @@ const sandboxEvents = signal<readonly AccountEvent[]>([]);
 const failure = signal<unknown>(null);
 /** The last one at the sandbox that is shown. */
 let look: AccountLook | null = null;
+const sandboxOrder = new AnswerOrder();
+const lookOrder = new AnswerOrder();
 
 const organizationLoader = new Loader(async () => (await call('listOrganizations')).organizations);
 /** Whose sandboxes the person may see. */
@@ -90,17 +93,19 @@ export async function refreshShown(): Promise<void> {
 }
 
 async function lookAtSandbox(id: string): Promise<void> {
+  const counts = sandboxOrder.ask();
   const next = await call('getPortfolio', ofAccount(id));
-  if (id !== account.peek()) return;
+  if (!counts()) return;
   noteVenueData(next.venueData);
   const before = sandbox.peek();
   sandbox.value = next;
   if (before !== null && stateOf(before) === stateOf(next)) return;
+  const looks = lookOrder.ask();
   const [{ orders }, { trades }] = await Promise.all([
     call('listOrders', { query: { limit: LOOK_ROWS }, ...ofAccount(id) }),
     call('listTrades', { query: { limit: LOOK_ROWS }, ...ofAccount(id) }),
   ]);
-  if (id !== account.peek()) return;
+  if (!looks()) return;
   const after = { orders, trades };
   if (look !== null) {
     const news = changesBetween(look, after, next.asOf);
@@ -127,6 +132,8 @@ function failed(error: unknown): void {
 }
 
 function forget(): void {
+  sandboxOrder.passOver();
+  lookOrder.passOver();
   sandbox.value = null;
   sandboxEvents.value = [];
   failure.value = null;

@@ -25,6 +25,11 @@ const SETTINGS = {
 const WAITS_MS = 20_000;
 export const WIDE = { width: 1280, height: 800 };
 export const NARROW = { width: 375, height: 740 };
+/** What views are held against by axe: each scheme and each width once, since axe takes its time. */
+export const LOOKS = [
+  { colorScheme: 'light', viewport: WIDE },
+  { colorScheme: 'dark', viewport: NARROW },
+] as const;
 
 export type Visit = { page: Page; context: BrowserContext };
 type Options = {

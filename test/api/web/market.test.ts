@@ -4,6 +4,7 @@ import type { Locator, Page, Route } from 'playwright-core';
 import type { Portfolio } from '../../../api/client/client.js';
 import {
   axeFindings,
+  LOOKS,
   NARROW,
   onStage,
   type Stage,
@@ -11,7 +12,6 @@ import {
   signUp,
   stageWith,
   visit,
-  WIDE,
 } from './browser.ts';
 
 // Levels behind the best prices, so that there is a ladder.
@@ -338,13 +338,12 @@ test.serial(
       .waitFor();
     await holdings(page).getByRole('table', { name: 'Resting orders' }).waitFor();
     await page.locator('canvas').waitFor();
-    for (const colorScheme of ['light', 'dark'] as const) {
-      for (const viewport of [WIDE, NARROW]) {
-        await page.emulateMedia({ colorScheme });
-        await page.setViewportSize(viewport);
-        t.deepEqual(await axeFindings(seen), [], `${colorScheme}, ${viewport.width}`);
-        t.false(await scrollsSideways(seen), `${colorScheme}, ${viewport.width}`);
-      }
+    for (const look of LOOKS) {
+      const { colorScheme, viewport } = look;
+      await page.emulateMedia({ colorScheme });
+      await page.setViewportSize(viewport);
+      t.deepEqual(await axeFindings(seen), [], `${colorScheme}, ${viewport.width}`);
+      t.false(await scrollsSideways(seen), `${colorScheme}, ${viewport.width}`);
     }
     await unknownMarket(t, stage);
   }),

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import test from 'ava';
 import type { Page } from 'playwright-core';
 import { eventually } from '../../process/server.ts';
-import { axeFindings, NARROW, onStage, scrollsSideways, signUp, visit, WIDE } from './browser.ts';
+import { axeFindings, LOOKS, onStage, scrollsSideways, signUp, visit } from './browser.ts';
 
 /** Live prices of the games that are shown. */
 const PRICES = '.game .price:not(.is-none)';
@@ -94,18 +94,17 @@ test.serial(
 test.serial(
   'the markets are clean to axe, in light and dark, wide and narrow',
   onStage(async (t, stage) => {
-    for (const colorScheme of ['light', 'dark'] as const) {
-      for (const viewport of [WIDE, NARROW]) {
-        const seen = await visit(t, stage, { colorScheme, viewport });
-        await signUp(seen.page);
-        await waitForPrices(seen.page);
-        t.deepEqual(await axeFindings(seen), [], `games, ${colorScheme}, ${viewport.width}`);
-        t.false(await scrollsSideways(seen));
-        await seen.page.getByLabel('Search').fill('otters');
-        await seen.page.getByRole('table', { name: 'Markets found' }).waitFor();
-        t.deepEqual(await axeFindings(seen), [], `search, ${colorScheme}, ${viewport.width}`);
-        t.false(await scrollsSideways(seen));
-      }
+    for (const look of LOOKS) {
+      const { colorScheme, viewport } = look;
+      const seen = await visit(t, stage, look);
+      await signUp(seen.page);
+      await waitForPrices(seen.page);
+      t.deepEqual(await axeFindings(seen), [], `games, ${colorScheme}, ${viewport.width}`);
+      t.false(await scrollsSideways(seen));
+      await seen.page.getByLabel('Search').fill('otters');
+      await seen.page.getByRole('table', { name: 'Markets found' }).waitFor();
+      t.deepEqual(await axeFindings(seen), [], `search, ${colorScheme}, ${viewport.width}`);
+      t.false(await scrollsSideways(seen));
     }
   }),
 );

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import test from 'ava';
 import type { Page } from 'playwright-core';
 import { eventually } from '../../process/server.ts';
-import { axeFindings, NARROW, onStage, scrollsSideways, signUp, visit, WIDE } from './browser.ts';
+import { axeFindings, LOOKS, onStage, scrollsSideways, signUp, visit } from './browser.ts';
 import {
   accountFollowed,
   buyTen,
@@ -244,24 +244,23 @@ test.serial(
 test.serial(
   'the portfolio is clean to axe, in light and dark, wide and narrow',
   onStage(async (t, stage) => {
-    for (const colorScheme of ['light', 'dark'] as const) {
-      for (const viewport of [WIDE, NARROW]) {
-        const seen = await visit(t, stage, { colorScheme, viewport });
-        const { page } = seen;
-        const what = `${colorScheme}, ${viewport.width}`;
-        await openPortfolio(page);
-        await page.getByText('You have not traded yet.').waitFor();
-        t.deepEqual(await axeFindings(seen), [], `before the first trade, ${what}`);
-        const [instrument] = await pricedInstruments(page);
-        await buyTen(page, instrument!.id);
-        await happened(page, /Bought/);
-        await page.locator('.uplot').waitFor();
-        t.deepEqual(await axeFindings(seen), [], `with a position, ${what}`);
-        t.false(await scrollsSideways(seen), what);
-        await rowsOf(page, 'Positions').getByRole('button', { name: /^Sell/ }).click();
-        await page.getByRole('dialog').getByText('Bid now').waitFor();
-        t.deepEqual(await axeFindings(seen), [], `selling, ${what}`);
-      }
+    for (const look of LOOKS) {
+      const { colorScheme, viewport } = look;
+      const seen = await visit(t, stage, look);
+      const { page } = seen;
+      const what = `${colorScheme}, ${viewport.width}`;
+      await openPortfolio(page);
+      await page.getByText('You have not traded yet.').waitFor();
+      t.deepEqual(await axeFindings(seen), [], `before the first trade, ${what}`);
+      const [instrument] = await pricedInstruments(page);
+      await buyTen(page, instrument!.id);
+      await happened(page, /Bought/);
+      await page.locator('.uplot').waitFor();
+      t.deepEqual(await axeFindings(seen), [], `with a position, ${what}`);
+      t.false(await scrollsSideways(seen), what);
+      await rowsOf(page, 'Positions').getByRole('button', { name: /^Sell/ }).click();
+      await page.getByRole('dialog').getByText('Bid now').waitFor();
+      t.deepEqual(await axeFindings(seen), [], `selling, ${what}`);
     }
   }),
 );

@@ -5,7 +5,7 @@ import test from 'ava';
 import type { Page, Route } from 'playwright-core';
 import { ask, type Json } from '../../process/client.ts';
 import { run, tempDir } from '../../process/server.ts';
-import { axeFindings, NARROW, scrollsSideways, WIDE } from './browser.ts';
+import { axeFindings, LOOKS, scrollsSideways } from './browser.ts';
 import { admin, LOOK_MINUTES } from './records-day.ts';
 import { answered, enter, onDay, rowsOf, traders, verdict } from './records-page.ts';
 
@@ -378,13 +378,9 @@ const STATES: { at: string; is(page: Page): Promise<unknown> }[] = [
 test.serial(
   'boards, traders and backtests are clean to axe, in light and dark, wide and narrow',
   onDay(async (t, stage) => {
-    // Each scheme and each width once: axe takes its time.
-    for (const [colorScheme, viewport] of [
-      ['light', WIDE],
-      ['dark', NARROW],
-    ] as const) {
-      const look = { colorScheme, viewport, expected: /status of 404/ };
-      const seen = await enter(t, stage, 'Ada', look);
+    for (const look of LOOKS) {
+      const { colorScheme, viewport } = look;
+      const seen = await enter(t, stage, 'Ada', { ...look, expected: /status of 404/ });
       for (const { at, is } of STATES) {
         await seen.page.goto(stage.pageUrl + at);
         await is(seen.page);

@@ -3,14 +3,13 @@ import type { Page } from 'playwright-core';
 import { eventually } from '../../process/server.ts';
 import {
   axeFindings,
-  NARROW,
+  LOOKS,
   onStage,
   PASSWORD,
   scrollsSideways,
   signIn,
   signUp,
   visit,
-  WIDE,
 } from './browser.ts';
 import { buyTen, callAs, callWithKey, pricedInstruments } from './page-calls.ts';
 
@@ -221,20 +220,19 @@ test.serial(
 test.serial(
   'the settings are clean to axe, in light and dark, wide and narrow',
   onStage(async (t, stage) => {
-    for (const colorScheme of ['light', 'dark'] as const) {
-      for (const viewport of [WIDE, NARROW]) {
-        const seen = await visit(t, stage, { colorScheme, viewport });
-        const { page } = seen;
-        await openSettings(page);
-        await callAs(page, 'POST', '/api_keys', { label: 'A bot with a rather long label' });
-        await page.reload();
-        await page.getByRole('table', { name: 'Keys' }).waitFor();
-        await page.getByRole('table', { name: 'Limits used' }).waitFor();
-        await page.getByRole('table', { name: 'Sign-ins' }).waitFor();
-        await page.getByLabel('Public').check();
-        t.deepEqual(await axeFindings(seen), [], `${colorScheme}, ${viewport.width}`);
-        t.false(await scrollsSideways(seen));
-      }
+    for (const look of LOOKS) {
+      const { colorScheme, viewport } = look;
+      const seen = await visit(t, stage, look);
+      const { page } = seen;
+      await openSettings(page);
+      await callAs(page, 'POST', '/api_keys', { label: 'A bot with a rather long label' });
+      await page.reload();
+      await page.getByRole('table', { name: 'Keys' }).waitFor();
+      await page.getByRole('table', { name: 'Limits used' }).waitFor();
+      await page.getByRole('table', { name: 'Sign-ins' }).waitFor();
+      await page.getByLabel('Public').check();
+      t.deepEqual(await axeFindings(seen), [], `${colorScheme}, ${viewport.width}`);
+      t.false(await scrollsSideways(seen));
     }
   }),
 );

@@ -1,14 +1,13 @@
 import test from 'ava';
 import {
   axeFindings,
-  NARROW,
+  LOOKS,
   onStage,
   PASSWORD,
   scrollsSideways,
   signIn,
   signUp,
   visit,
-  WIDE,
 } from './browser.ts';
 
 const SIGN_IN = 'Trade prediction markets on paper';
@@ -89,13 +88,12 @@ test.serial(
 test.serial(
   'the sign-in is clean to axe, in light and dark, wide and narrow',
   onStage(async (t, stage) => {
-    for (const colorScheme of ['light', 'dark'] as const) {
-      for (const viewport of [WIDE, NARROW]) {
-        const seen = await visit(t, stage, { colorScheme, viewport });
-        await seen.page.getByRole('tab', { name: 'Create an account' }).click();
-        t.deepEqual(await axeFindings(seen), [], `${colorScheme}, ${viewport.width}`);
-        t.false(await scrollsSideways(seen));
-      }
+    for (const look of LOOKS) {
+      const { colorScheme, viewport } = look;
+      const seen = await visit(t, stage, look);
+      await seen.page.getByRole('tab', { name: 'Create an account' }).click();
+      t.deepEqual(await axeFindings(seen), [], `${colorScheme}, ${viewport.width}`);
+      t.false(await scrollsSideways(seen));
     }
   }),
 );
