@@ -111,7 +111,8 @@ function isEnough(metric: Metric, effectiveGames: number): boolean {
 export function intervalNote(metric: Metric, effectiveGames: number): string | null {
   if (isEnough(metric, effectiveGames)) return null;
   const shown = Math.floor(effectiveGames * 10) / 10;
-  return `${shown} effective games: ${EFFECTIVE_GAMES_MIN[metric]} are needed for an interval`;
+  const games = shown === 1 ? 'game' : 'games';
+  return `${shown} effective ${games}: ${EFFECTIVE_GAMES_MIN[metric]} are needed for an interval`;
 }
 
 /** The interval of 95% of a metric's mean; null: too few games. Rules Y40 to Y43 (engine/RULES.md). */

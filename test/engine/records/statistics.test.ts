@@ -121,6 +121,7 @@ test('Y41, Y42: effective games decide whether there is an interval, and a note 
   t.not(of('clv', equal(10)).interval, null);
   t.is(of('log_loss', equal(9)).interval, null);
   t.is(of('log_loss', equal(9)).intervalNote, '9 effective games: 10 are needed for an interval');
+  t.is(of('clv', equal(1)).intervalNote, '1 effective game: 10 are needed for an interval');
   t.is(of('pnl', equal(49)).intervalNote, '49 effective games: 50 are needed for an interval');
   t.not(of('pnl', equal(50)).interval, null);
   t.is(of('brier', WORKED).intervalNote, '8 effective games: 10 are needed for an interval');
