@@ -3,12 +3,12 @@
  * result of it. Whoever else follows results gets it from here. Rule S16 (engine/RULES.md).
  */
 import type { GameTick, ResultTick } from '../engine/rules/messages.ts';
+import { windowEndMs } from '../engine/rules/postponements.ts';
 import { type EpochMs, HOME_VENUE, type MarketNumber } from '../engine/rules/units.ts';
 import type { CatalogView, GameEntry } from './catalog-view.ts';
 import type { LiveCatalog } from './live-catalog.ts';
 import { OPERATOR_SOURCE } from './operator-results.ts';
 
-const HOUR_MS = 3_600_000;
 /** Where no venue says anything, time goes on all the same. */
 const LOOK_EVERY_MS = 1000;
 
@@ -81,11 +81,9 @@ export class VoidedGames {
     /** The first moment past the window; infinite: it has none. */
     windowEndsMs: EpochMs;
   }> {
-    for (const { instrument, startsAtMs } of instruments) {
-      const { postponementWindowHours: hours, listings } = instrument;
-      const windowEndsMs =
-        hours === null ? Number.POSITIVE_INFINITY : startsAtMs + hours * HOUR_MS + 1;
-      for (const { venue, venueMarketId } of listings) {
+    for (const { instrument } of instruments) {
+      const windowEndsMs = windowEndMs(instrument);
+      for (const { venue, venueMarketId } of instrument.listings) {
         const number = this.#parts.catalog.marketNumber(venue, venueMarketId);
         if (venue === HOME_VENUE && number !== undefined) yield { number, windowEndsMs };
       }

@@ -1,4 +1,5 @@
 /** Postponed games that are not played within their window. Rule S14 (engine/RULES.md). */
+import type { CatalogInstrument } from './catalog-entries.ts';
 import type { FactSink } from './fact-sink.ts';
 import { invariant } from './invariant.ts';
 import type { Instrument } from './reference-data.ts';
@@ -7,6 +8,15 @@ import type { ShardState } from './state.ts';
 import { type EpochMs, HOME_VENUE } from './units.ts';
 
 const HOUR_MS = 3_600_000;
+
+/** The first moment past the window of a postponed game's instrument; infinite: it has none. */
+export function windowEndMs({
+  startsAt,
+  postponementWindowHours: hours,
+}: Pick<CatalogInstrument, 'startsAt' | 'postponementWindowHours'>): EpochMs {
+  if (startsAt === null || hours === null) return Number.POSITIVE_INFINITY;
+  return Date.parse(startsAt) + hours * HOUR_MS + 1;
+}
 
 /** When the next window ends; infinite: none does. Found anew once results, games or catalogs have changed. */
 export function nextVoidMs(state: ShardState): EpochMs {
@@ -35,11 +45,11 @@ function* windowsOf(state: ShardState): Generator<[Instrument, EpochMs]> {
   for (const instrument of state.instruments) {
     const { entry, listings } = instrument;
     if (entry === null || !postponed.has(entry.gameSlug ?? '')) continue;
-    const { startsAt, postponementWindowHours: hours } = entry;
-    if (startsAt === null || hours === null) continue;
+    const endMs = windowEndMs(entry);
+    if (endMs === Number.POSITIVE_INFINITY) continue;
     const isOpen = ({ market }: (typeof listings)[number]) =>
       market.venue === HOME_VENUE && market.outcome === null;
-    if (listings.some(isOpen)) yield [instrument, Date.parse(startsAt) + hours * HOUR_MS + 1];
+    if (listings.some(isOpen)) yield [instrument, endMs];
   }
 }
 

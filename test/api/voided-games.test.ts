@@ -20,8 +20,8 @@ const END_MS = START_MS + 48 * HOUR_MS;
 /** A game of two instruments, of which the second has no window. */
 function world(status: GameStatus) {
   const instrument = (venueMarketId: string, hours: number | null) => ({
-    startsAtMs: START_MS,
     instrument: {
+      startsAt: at(START_MS),
       postponementWindowHours: hours,
       listings: [
         { venue: 'venue_a', venueMarketId },
