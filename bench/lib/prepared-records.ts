@@ -101,7 +101,7 @@ function putPicks(database: Database, over: OverBlocks, sizes: RecordsSizes, ran
     const place = over.add(0, {
       ...{ trade, trader, instrument, market: instrument, contracts: CONTRACTS, costCents },
       ...{ entryCents, statedPct: statedPct ?? 0, openedAtMs, closedAtMs, pnlCents, state },
-      ...{ marketYes: 1, instrumentYes: 1, isListed: 1 },
+      ...{ instrumentYes: 1, isListed: 1 },
     });
     put.run(
       ...[trade, idOf(trade, random), trader, instrument, instrument, 1, 1, CONTRACTS, costCents],

@@ -15,7 +15,6 @@ const BYTES = [
   'statedPct',
   /** Its place in `TRADE_STATES`. */
   'state',
-  'marketYes',
   'instrumentYes',
   /** Whether lists of picks may have it. Rules Y14, Y15 (engine/RULES.md). */
   'isListed',
@@ -41,7 +40,6 @@ export class OverBlock {
   readonly entryCents: Uint8Array;
   readonly statedPct: Uint8Array;
   readonly state: Uint8Array;
-  readonly marketYes: Uint8Array;
   readonly instrumentYes: Uint8Array;
   readonly isListed: Uint8Array;
   /** Rows in use. */
@@ -66,9 +64,8 @@ export class OverBlock {
     this.entryCents = bytes(0);
     this.statedPct = bytes(1);
     this.state = bytes(2);
-    this.marketYes = bytes(3);
-    this.instrumentYes = bytes(4);
-    this.isListed = bytes(5);
+    this.instrumentYes = bytes(3);
+    this.isListed = bytes(4);
   }
 
   /** The same form for trades that come one by one. */

@@ -124,7 +124,7 @@ export class Settled {
 }
 
 function overTradeOf(row: Row): OverTrade {
-  const [trade, , trader, market, instrument, marketYes, instrumentYes, contracts, costCents] = row;
+  const [trade, , trader, market, instrument, , instrumentYes, contracts, costCents] = row;
   const [, , , , , , , , , entryCents, statedPct, openedAtMs, state] = row;
   const [, , , , , , , , , , , , , , closedAtMs, pnlCents, combine, held] = row;
   return {
@@ -139,7 +139,7 @@ function overTradeOf(row: Row): OverTrade {
       instrument,
       market,
     },
-    ...{ entryCents, statedPct: statedPct ?? 0, state, marketYes, instrumentYes },
+    ...{ entryCents, statedPct: statedPct ?? 0, state, instrumentYes },
     isListed: combine === 0 && held === 0 ? 1 : 0,
   };
 }

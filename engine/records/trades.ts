@@ -197,7 +197,6 @@ export class Trades {
     return this.#over.add(this.#shardOf(row), {
       ...{ closedAtMs: atMs, openedAtMs, pnlCents, costCents, contracts, trade, trader },
       ...{ instrument, market, entryCents: entryPriceCents, statedPct: statedProbPct ?? 0, state },
-      marketYes: flag(fact.side === 'yes'),
       instrumentYes: flag(fact.instrumentSide === 'yes'),
       isListed: flag(isListed(row)),
     });
