@@ -3,10 +3,10 @@ import { isoOf } from '../engine/rules/units.ts';
 import type { Operator } from './admin-token.ts';
 import type { Deps } from './deps.ts';
 import { ApiError } from './errors.ts';
-import { ExecutionVenueSchema, type VenueKey, VenueKeyInputSchema } from './identity/venue-keys.ts';
+import { type VenueKey, VenueKeyInputSchema } from './identity/venue-keys.ts';
 import { keyed, type Route } from './route.ts';
 import { AdminVenueKeyAnswer, AdminVenueKeysAnswer } from './schemas/admin.ts';
-import { NoQuery, strict, Uuid } from './schemas/common.ts';
+import { ExecutionVenueSchema, NoQuery, strict, Uuid } from './schemas/common.ts';
 import { bodyReader } from './validation.ts';
 
 const readVenueKeyInput = bodyReader(VenueKeyInputSchema);

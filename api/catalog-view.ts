@@ -20,7 +20,7 @@ import {
   type MarketStatus,
   marketName,
 } from '../engine/rules/units.ts';
-import { comparePlaces } from './paging.ts';
+import { comparePlaces, takePage } from './paging.ts';
 import type { Game, Instrument, Listing } from './schemas/markets.ts';
 
 export type GameEntry = {
@@ -271,4 +271,16 @@ function listingView(listing: CatalogListing, venueData: boolean): Static<typeof
   if (!venueData) return open;
   const { sideLabel, buyForYes, buyForNo, venueMarketId, venueSideRef, venueEvent } = listing;
   return { ...open, sideLabel, buyForYes, buyForNo, venueMarketId, venueSideRef, venueEvent };
+}
+
+/** Without a range, lists of games start this long ago. Rule A48 (api/RULES.md). */
+export const GAMES_LOOK_BACK_MS = 6 * 60 * 60 * 1000;
+const FIRST_GAMES = 100;
+
+/** `{games, nextCursor}`: the first page of the list without a filter, as JSON text. */
+export function firstGames(catalog: CatalogView, nowMs: EpochMs): string {
+  const fromMs = nowMs - GAMES_LOOK_BACK_MS;
+  const isShown = ({ startsAtMs }: GameEntry) => startsAtMs >= fromMs;
+  const { rows, nextCursor } = takePage(catalog.games(), null, FIRST_GAMES, isShown);
+  return `{"games":[${rows.map(gameText).join(',')}],"nextCursor":${JSON.stringify(nextCursor)}}`;
 }

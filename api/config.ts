@@ -4,8 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import type { FillModelName } from '../engine/rules/units.ts';
-import type { OutsideAuthConfig } from './identity/outside-auth.ts';
-import type { Plan } from './identity/users.ts';
+import type { PLANS } from './limits/plan-names.ts';
 import { type FeedConfig, isLoopback, type LogLevel, SETTINGS, type Setting } from './settings.ts';
 
 export type Config = {
@@ -22,7 +21,7 @@ export type Config = {
   venueData: boolean | null;
   trading: boolean | null;
   /** The plan of new users, of this server or of the outside auth server. */
-  defaultPlan: Plan;
+  defaultPlan: (typeof PLANS)[number];
   /** Whether owners may reset their accounts. */
   selfReset: boolean;
   /** Whether requests over the request limits are refused. */
@@ -50,6 +49,8 @@ export type Config = {
   /** Null: the embedded auth server. */
   outsideAuth: OutsideAuthConfig | null;
 };
+
+export type OutsideAuthConfig = { jwksUrl: string; issuer: string };
 
 /** A configuration that cannot be used; the message names each bad variable or key on a line. */
 export class ConfigError extends Error {

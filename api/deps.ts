@@ -1,7 +1,6 @@
 /** Dependencies of the HTTP layer: the composition root creates these, tests fake them. */
 import type { EquitySource } from '../engine/equity/equity-source.ts';
 import type { FeeEntry } from '../engine/rules/fees.ts';
-import type { EpochMs } from '../engine/rules/units.ts';
 import type { AccountEventSource } from '../engine/shard/account-event-source.ts';
 import type { FeedStatus } from '../feeds/connection-status.ts';
 import type { BacktestSource } from './backtest-source.ts';
@@ -16,24 +15,12 @@ import type { RequestMeter } from './limits/request-meter.ts';
 import type { Log } from './log.ts';
 import type { SettleMarketByName } from './operator-results.ts';
 import type { Organizations } from './organizations.ts';
+import type { Playback } from './playback.ts';
 import type { RecentLines } from './recent-lines.ts';
 import type { RecordsSource } from './records-source.ts';
 import type { ChangedMarkets } from './stream/changed-markets.ts';
 import type { Switches } from './switches.ts';
 import type { TrackRecordKeys } from './track-record-keys.ts';
-
-/** A feed file that an operator plays into the server. Rules R38 to R40 (feeds/FORMATS.md). */
-export type Playback = {
-  /**
-   * Takes lines of a feed file; resolves once the shards have them. Of lines before `fromMs` only
-   * the state that they lead to is passed on, with the first line from then on.
-   * @throws ApiError 400 at a line that cannot be read; those before it are taken
-   */
-  take(lines: string, fromMs: EpochMs): Promise<PlayedLines>;
-  /** Ends the file's connections: none of their quotes is live any more. */
-  close(): void;
-};
-export type PlayedLines = { lines: number; frames: number; ticks: number; skipped: number };
 
 export type Deps = {
   engine: Engine;

@@ -7,7 +7,6 @@ import { checkLmdbFile } from '../engine/lmdb/lmdb-file.ts';
 import type { EpochMs, Uuid } from '../engine/rules/units.ts';
 import { type Meta, metaFileIn, metaOf, shardsIn, writeMeta } from './data-dir.ts';
 import { DataDirError } from './directory-files.ts';
-import type { ControlStore } from './identity/store.ts';
 import { newUuid } from './uuid.ts';
 
 /**
@@ -31,13 +30,20 @@ export function refuseLostControl(dataDir: string): void {
   );
 }
 
+/** What of the control store says whose it is. */
+export type OwnedStore = {
+  readonly directoryId: Uuid | null;
+  numbers(): unknown;
+  putDirectoryId(id: Uuid): Promise<void>;
+};
+
 /**
  * Gives both the same id where neither has one: at the first start, and at the first start of a
  * version that uses ids. Throws where they belong to two directories, without writing anything.
  */
 export async function settleDirectoryId(
   dataDir: string,
-  store: ControlStore,
+  store: OwnedStore,
   nowMs: EpochMs,
 ): Promise<void> {
   const meta = metaOf(dataDir);

@@ -1,7 +1,7 @@
 /** Execution at a venue: its scope, and why nothing is sent. Rule A35 (api/RULES.md). */
 import type { ErrorCode } from './errors.ts';
 import type { Scope } from './identity/keys.ts';
-import type { ExecutionVenue } from './identity/venue-keys.ts';
+import type { ExecutionVenue } from './schemas/common.ts';
 import type { OrderBody } from './schemas/order-body.ts';
 
 /** Execution at a venue needs that venue's own scope. */

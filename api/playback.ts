@@ -9,7 +9,6 @@ import { FeedFileError, readLine } from '../feeds/feed-line.ts';
 import { createIngest, type Ingest } from '../feeds/ingest.ts';
 import { FeedPlayer } from '../feeds/replay.ts';
 import type { Config } from './config.ts';
-import type { Playback } from './deps.ts';
 import { invalidRequest } from './errors.ts';
 import { HeldTicks } from './held-ticks.ts';
 import type { LiveCatalog } from './live-catalog.ts';
@@ -20,6 +19,19 @@ import type { TickIntake } from './tick-intake.ts';
 
 /** How many lines are sent before waiting for the shards to take them. */
 const LINES_AHEAD_MAX = 5000;
+
+/** A feed file that an operator plays into the server. Rules R38 to R40 (feeds/FORMATS.md). */
+export type Playback = {
+  /**
+   * Takes lines of a feed file; resolves once the shards have them. Of lines before `fromMs` only
+   * the state that they lead to is passed on, with the first line from then on.
+   * @throws ApiError 400 at a line that cannot be read; those before it are taken
+   */
+  take(lines: string, fromMs: EpochMs): Promise<PlayedLines>;
+  /** Ends the file's connections: none of their quotes is live any more. */
+  close(): void;
+};
+export type PlayedLines = { lines: number; frames: number; ticks: number; skipped: number };
 
 type PlaybackParts = {
   ingest: Ingest;

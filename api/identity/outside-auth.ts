@@ -3,6 +3,7 @@
  * and a new person's first valid session creates a user. Rules I42, I43 (api/RULES.md).
  */
 import { createRemoteJWKSet, type JWTVerifyGetKey } from 'jose';
+import type { OutsideAuthConfig } from '../config.ts';
 import { ApiError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { uuidOfText } from '../uuid.ts';
@@ -10,8 +11,6 @@ import { readToken, type TokenClaims } from './access-token.ts';
 import type { Person, SessionSource } from './session-access.ts';
 import type { ControlStore } from './store.ts';
 import { isEmail, newUser, type Plan, type User } from './users.ts';
-
-export type OutsideAuthConfig = { jwksUrl: string; issuer: string };
 
 const TIMEOUT_MS = 5000;
 /** An unknown key id fetches the keys again, but at most this often. */

@@ -9,6 +9,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { open, type RootDatabase } from 'lmdb';
 import { checkLmdbFile, OWNERS_ALONE } from '../../engine/lmdb/lmdb-file.ts';
 import type { EpochMs, Uuid } from '../../engine/rules/units.ts';
+import type { ExecutionVenue } from '../schemas/common.ts';
 import { damageIn } from './control-check.ts';
 import { ControlIndexes } from './control-indexes.ts';
 import { ControlRows } from './control-rows.ts';
@@ -29,7 +30,7 @@ import { SessionTable } from './session-table.ts';
 import { PasswordTable, SubjectTable } from './sign-in-tables.ts';
 import { UserTable } from './user-table.ts';
 import type { User } from './users.ts';
-import type { ExecutionVenue, VenueKey } from './venue-keys.ts';
+import type { VenueKey } from './venue-keys.ts';
 
 export class ControlStore {
   readonly users: UserTable;

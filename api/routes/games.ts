@@ -1,7 +1,7 @@
 /** Games that have instruments. Rule A48 (api/RULES.md). */
-import { type EpochMs, isoOf } from '../../engine/rules/units.ts';
+import { isoOf } from '../../engine/rules/units.ts';
 import type { Caller } from '../access.ts';
-import { type CatalogView, type GameEntry, gameText, instrumentText } from '../catalog-view.ts';
+import { GAMES_LOOK_BACK_MS, gameText, instrumentText } from '../catalog-view.ts';
 import type { Deps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
 import { instantIn } from '../instants.ts';
@@ -11,10 +11,6 @@ import { NoQuery } from '../schemas/common.ts';
 import { ENVELOPE, GAME, INSTRUMENT } from '../schemas/examples.ts';
 import { GameAnswer, GameRef, GamesAnswer, GamesQuery } from '../schemas/markets.ts';
 import { envelopeText } from './instruments.ts';
-
-/** With neither `from` nor `to` the list starts this long ago. */
-const LOOK_BACK_MS = 6 * 60 * 60 * 1000;
-const FIRST_GAMES = 100;
 
 export function gameRoutes(deps: Deps): Route<Caller>[] {
   return [listGames(deps), getGame(deps)];
@@ -43,7 +39,7 @@ function listGames({ catalog, engine }: Deps): Route<Caller> {
     run: ({ query }) => {
       const nowMs = engine.nowMs();
       const lookBack = query.fromMs === null && query.toMs === null;
-      const fromMs = lookBack ? nowMs - LOOK_BACK_MS : (query.fromMs ?? -Infinity);
+      const fromMs = lookBack ? nowMs - GAMES_LOOK_BACK_MS : (query.fromMs ?? -Infinity);
       const toMs = query.toMs ?? Infinity;
       const { rows, nextCursor } = takePage(
         catalog.games(),
@@ -61,14 +57,6 @@ function listGames({ catalog, engine }: Deps): Route<Caller> {
       );
     },
   });
-}
-
-/** `{games, nextCursor}`: the first page of the list without a filter, as JSON text. */
-export function firstGames(catalog: CatalogView, nowMs: EpochMs): string {
-  const fromMs = nowMs - LOOK_BACK_MS;
-  const isShown = ({ startsAtMs }: GameEntry) => startsAtMs >= fromMs;
-  const { rows, nextCursor } = takePage(catalog.games(), null, FIRST_GAMES, isShown);
-  return `{"games":[${rows.map(gameText).join(',')}],"nextCursor":${JSON.stringify(nextCursor)}}`;
 }
 
 function getGame({ catalog, engine, switches }: Deps): Route<Caller> {

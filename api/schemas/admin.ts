@@ -1,10 +1,10 @@
 /** Schemas of the admin listener. Only the server and its own command use them. */
 import { Type } from '@sinclair/typebox';
 import { CONNECTION_STATES } from '../../feeds/connection-status.ts';
-import { ExecutionVenueSchema } from '../identity/venue-keys.ts';
 import {
   Count,
   DateTime,
+  ExecutionVenueSchema,
   limitOf,
   NextCursor,
   nullable,

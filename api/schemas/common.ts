@@ -124,3 +124,8 @@ export const instant = (which: string) =>
 
 /** A route without query parameters. */
 export const NoQuery: TObject<TProperties> = strict({});
+
+/** Venues where orders might be executed in the future. Rule A35 (api/RULES.md). */
+export const EXECUTION_VENUES = ['venue_a', 'venue_c_intl'] as const;
+export const ExecutionVenueSchema = oneOf(EXECUTION_VENUES);
+export type ExecutionVenue = Static<typeof ExecutionVenueSchema>;

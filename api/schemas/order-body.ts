@@ -1,10 +1,10 @@
 /** The body of an order. Rule A30 (api/RULES.md). */
 
 import { type Static, Type } from '@sinclair/typebox';
-import { EXECUTION_VENUES } from '../identity/venue-keys.ts';
 import {
   DateTime,
   described,
+  EXECUTION_VENUES,
   IdempotencyKey,
   InstrumentId,
   oneOf,

@@ -1,6 +1,5 @@
 /** The channel `games`: each game that a venue or the catalog has changed. Rule J14 (api/RULES.md). */
-import { type CatalogView, type GameEntry, gameText } from '../catalog-view.ts';
-import { firstGames } from '../routes/games.ts';
+import { type CatalogView, firstGames, type GameEntry, gameText } from '../catalog-view.ts';
 import { TopicChannel, type TopicChannelOptions } from './channel.ts';
 
 const LOOK_EVERY_MS = 100;

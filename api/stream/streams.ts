@@ -3,13 +3,19 @@
  * (api/RULES.md).
  */
 import { isoOf, type StreamConnection, type Uuid } from '../../engine/rules/units.ts';
+import type { AccountEventSource } from '../../engine/shard/account-event-source.ts';
 import { type Caller, permitScope } from '../access.ts';
-import type { Deps } from '../deps.ts';
+import type { CatalogView } from '../catalog-view.ts';
+import type { Engine } from '../engine.ts';
 import { ApiError, ERRORS } from '../errors.ts';
+import type { Log } from '../log.ts';
 import type { OrderEntry } from '../order-entry.ts';
+import type { Organizations } from '../organizations.ts';
 import { type Socket, Upgrade } from '../socket.ts';
+import type { Switches } from '../switches.ts';
 import { AnswerQueue } from './answer-queue.ts';
 import { CancelOnDisconnect } from './cancel-on-disconnect.ts';
+import type { ChangedMarkets } from './changed-markets.ts';
 import { type Channel, Numbering, type Publish } from './channel.ts';
 import { Connection, type ConnectionParts, type Opened } from './connection.ts';
 import { encodingOf } from './encoding.ts';
@@ -26,10 +32,14 @@ const CHECK_MS = 1000;
 /** Heartbeats are spread over so many moments of their period. */
 const PHASES = 20;
 
-export type StreamsOptions = Pick<
-  Deps,
-  'engine' | 'catalog' | 'switches' | 'changed' | 'events' | 'organizations' | 'log'
-> & {
+export type StreamsOptions = {
+  engine: Engine;
+  catalog: CatalogView;
+  switches: Switches;
+  changed: ChangedMarkets;
+  events: AccountEventSource;
+  organizations: Organizations;
+  log: Log;
   entry: OrderEntry;
   callerAgain(caller: Caller): Caller;
 };

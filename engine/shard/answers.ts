@@ -11,8 +11,7 @@ import type { Command, Refusal, Reply, SetSwitches } from '../rules/messages.ts'
 import { observe, showQuotes } from '../rules/observe.ts';
 import type { Query } from '../rules/queries.ts';
 import type { ShardState } from '../rules/state.ts';
-import { isCommand } from './message-kinds.ts';
-import { isTick } from './outbox.ts';
+import { isCommand, isTick } from './message-kinds.ts';
 import { answerQuery, execute, takeSwitches } from './requests.ts';
 
 export class Answers {

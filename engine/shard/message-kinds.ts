@@ -1,6 +1,9 @@
-/** Which messages are commands, and which of those lead to facts. Rules D1, C1 (engine/RULES.md). */
+/**
+ * Which messages are commands, which of those lead to facts, and which are ticks. Rules D1, C1, D7
+ * (engine/RULES.md).
+ */
 import type { Message } from '../format/codec.ts';
-import type { Command } from '../rules/messages.ts';
+import type { Command, Tick } from '../rules/messages.ts';
 
 const COMMANDS: Readonly<Record<Command['kind'], 1>> = {
   place: 1,
@@ -25,4 +28,27 @@ export function isCommand(message: Message): message is Command {
 /** Messages that a shard which cannot write refuses. */
 export function isJournaled(message: Message): boolean {
   return isCommand(message) && message.kind !== 'switches';
+}
+
+/** Every kind of tick; true: it only informs. */
+const INFORMS: Readonly<Record<Tick['kind'], boolean>> = {
+  quote: false,
+  trade: true,
+  status: false,
+  result: false,
+  game: false,
+  heartbeat: true,
+  down: false,
+  time: true,
+};
+
+const TICK_KINDS = new Set(Object.keys(INFORMS));
+
+export function isTick(message: Message): message is Tick {
+  return TICK_KINDS.has(message.kind);
+}
+
+/** Whether a queue that is full may drop it. */
+export function onlyInforms({ kind }: Tick): boolean {
+  return INFORMS[kind];
 }

@@ -4,11 +4,12 @@
  * (engine/RULES.md).
  */
 
-import { type Control, type Message, type Packed, type Sent, ticksIn } from '../format/codec.ts';
+import { type Control, type Packed, type Sent, ticksIn } from '../format/codec.ts';
 import { invariant } from '../rules/invariant.ts';
 import type { Command, Reply, Tick } from '../rules/messages.ts';
 import type { Query } from '../rules/queries.ts';
 import { Fifo } from './fifo.ts';
+import { onlyInforms } from './message-kinds.ts';
 import { wholeQuote } from './whole-quote.ts';
 
 /** Gets the answer once. It is a callback, since every request would pay for a promise. */
@@ -51,7 +52,7 @@ export class Outbox {
     } else if (!isFull) this.#append(tick);
     else if (tick.kind === 'quote') this.#replaceQuote(tick);
     // Results, statuses, games and lost connections are few, and true only if they arrive.
-    else if (!INFORMS[tick.kind]) this.#append(tick);
+    else if (!onlyInforms(tick)) this.#append(tick);
   }
 
   /** The next messages, at most `max`, with the waiters of the requests among them. */
@@ -91,7 +92,7 @@ export class Outbox {
   #append(tick: Tick): void {
     if (tick.kind === 'quote') {
       this.#quotePlaces.set(tick.market, this.#taken + this.#messages.length);
-    } else if (!INFORMS[tick.kind]) {
+    } else if (!onlyInforms(tick)) {
       // A later quote must not overtake it, or orders would trade that it stops.
       if ('market' in tick) this.#quotePlaces.delete(tick.market);
       else this.#quotePlaces.clear();
@@ -116,20 +117,3 @@ function ticksBeyondOne({ ticks }: Packed): number {
 }
 
 const isWaiter = (waiter: Waiter | null): waiter is Waiter => waiter !== null;
-/** Every kind of tick; true: it only informs. */
-const INFORMS: Readonly<Record<Tick['kind'], boolean>> = {
-  quote: false,
-  trade: true,
-  status: false,
-  result: false,
-  game: false,
-  heartbeat: true,
-  down: false,
-  time: true,
-};
-
-const TICK_KINDS = new Set(Object.keys(INFORMS));
-
-export function isTick(message: Message): message is Tick {
-  return TICK_KINDS.has(message.kind);
-}

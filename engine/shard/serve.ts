@@ -9,7 +9,7 @@ import type { Endpoint } from '../ring/endpoint.ts';
 import { invariant } from '../rules/invariant.ts';
 import { Answers } from './answers.ts';
 import type { Batch } from './batch.ts';
-import { isTick } from './outbox.ts';
+import { isTick } from './message-kinds.ts';
 
 /** The parts of a shard that the loop uses. */
 export type Served = {
