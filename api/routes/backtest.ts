@@ -48,7 +48,7 @@ export function backtestRoute(deps: Deps): Route<Caller> {
       }
       const { marketNumber } = history;
       const parts = { ...deps, source, marketNumber, account: caller.user.id };
-      return await source.pool.run(async () => ({
+      return await source.pool.run(caller.user.id, async () => ({
         ...(await backtestTask(parts, body as BacktestBody)),
         withPrices: switches.venueData,
       }));
