@@ -1,6 +1,7 @@
 /** Which messages are commands, and which of those lead to facts. Rules D1, C1 (engine/RULES.md). */
 import type { Message } from '../format/codec.ts';
 import type { Command } from '../rules/messages.ts';
+import type { Query } from '../rules/queries.ts';
 
 const COMMANDS: Readonly<Record<Command['kind'], 1>> = {
   place: 1,
@@ -25,4 +26,21 @@ export function isCommand(message: Message): message is Command {
 /** Messages that a shard which cannot write refuses. */
 export function isJournaled(message: Message): boolean {
   return isCommand(message) && message.kind !== 'switches';
+}
+
+/** Queries that the holder of an account asks of it. */
+const READS_OF_HOLDER: ReadonlySet<Message['kind']> = new Set<Query['kind']>([
+  ...([
+    'portfolio',
+    'account',
+    'account_snapshot',
+    'order',
+    'orders',
+    'trades',
+    'preview',
+  ] as const),
+]);
+
+export function isReadOfHolder({ kind }: Command | Query): boolean {
+  return READS_OF_HOLDER.has(kind);
 }
