@@ -7,6 +7,7 @@
  */
 import type { GameTick, QuoteTick, Tick } from '../engine/rules/messages.ts';
 import type { EpochMs, MarketNumber, SourceNumber, Venue } from '../engine/rules/units.ts';
+import { NestedTooDeep, parseJson } from './bounded-json.ts';
 import { depthOf, type Place, quoteOf, resultOf, tradeOf } from './engine-ticks.ts';
 import { IngestCounters, type IngestCounts, type IngestLogEvent } from './ingest-counters.ts';
 import type { BookLevels, FrameReading, StateTick, VenueAdapter, VenueTick } from './venue.ts';
@@ -195,14 +196,19 @@ class Connection implements IngestConnection {
   }
 }
 
-/** Parses text. What is not JSON is a rejected frame. */
+/** Why a text is no frame. */
+export const NOT_JSON = 'not JSON';
+export const TOO_DEEP = 'nested too deep';
+
+/** Parses text. What is not JSON, or nested too deep, is a rejected frame. */
 function readingOf(adapter: FrameReader, raw: unknown): FrameReading {
   if (typeof raw !== 'string') return adapter.read(raw);
   let frame: unknown;
   try {
-    frame = JSON.parse(raw);
-  } catch {
-    return { type: 'unreadable', ticks: [], venueAtMs: null, rejected: 'not JSON', jump: false };
+    frame = parseJson(raw);
+  } catch (error) {
+    const rejected = error instanceof NestedTooDeep ? TOO_DEEP : NOT_JSON;
+    return { type: 'unreadable', ticks: [], venueAtMs: null, rejected, jump: false };
   }
   return adapter.read(frame);
 }
