@@ -1,7 +1,7 @@
 /**
  * JSON from outside, and the files that hold it, within bounds: what is nested deeper than any that is
- * meant is refused before it is parsed, since what walks it later may recurse. Rules W61
- * (feeds/FORMATS.md), A99 (api/RULES.md).
+ * meant is refused before it is parsed, since what walks it later may recurse. Rule A99
+ * (api/RULES.md).
  */
 import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';

@@ -16,6 +16,8 @@ import { VenueLag } from './venue-lag.ts';
 export type IngestOptions = {
   /** The catalog's number of a venue market; undefined when the catalog does not name it. */
   marketNumber(venue: Venue, venueMarketId: string): MarketNumber | undefined;
+  /** Whether the catalog lists a game; left out: whatever venues name is passed on. */
+  isGame?(slug: string): boolean;
   sink(tick: Tick): void;
   /**
    * Takes quotes in place of the sink, without `depth`: the levels of the book where the adapter has
@@ -164,6 +166,8 @@ class Connection implements IngestConnection {
   #tick(tick: VenueTick, atMs: EpochMs): boolean {
     const { venue, source, options, counters } = this.#parts;
     if (tick.kind === 'game') {
+      // Shards keep nothing of it.
+      if (options.isGame?.(tick.game) === false) return false;
       const game: GameTick = { kind: 'game', atMs, source, game: tick.game, status: tick.status };
       this.#send(game);
       return false;

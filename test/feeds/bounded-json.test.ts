@@ -26,7 +26,7 @@ const nested = (depth: number, inside = '') => '['.repeat(depth) + inside + ']'.
 const DEEP = nested(5_000_000);
 const PADDING = ' '.repeat(SHORT_TEXT);
 
-test('W61: a text is nested a hundred deep, and no deeper', (t) => {
+test('A99: a text is nested a hundred deep, and no deeper', (t) => {
   t.notThrows(() => parseJson(nested(JSON_DEPTH_MAX) + PADDING));
   t.throws(() => parseJson(nested(JSON_DEPTH_MAX + 1) + PADDING), {
     instanceOf: NestedTooDeep,
@@ -44,7 +44,7 @@ test('W61: a text is nested a hundred deep, and no deeper', (t) => {
   t.throws(() => parseJson(`${PADDING}"[[[`), { instanceOf: SyntaxError });
 });
 
-test('W61: what is within the bound is read as JSON.parse reads it', (t) => {
+test('A99: what is within the bound is read as JSON.parse reads it', (t) => {
   fc.assert(
     fc.property(fc.json(), (text) => {
       t.deepEqual(parseJson(text + PADDING), JSON.parse(text));
@@ -53,7 +53,7 @@ test('W61: what is within the bound is read as JSON.parse reads it', (t) => {
   );
 });
 
-test('W61: a frame, a line of a feed file and a catalog that are nested too deep are refused', (t) => {
+test('A99: a frame, a line of a feed file and a catalog that are nested too deep are refused', (t) => {
   const ingest = createIngest({ marketNumber: () => 0, sink: () => {}, log: () => {} });
   const connection = ingest.connection('venue_b', nativeAdapter(), 0);
   const reading = connection.frame(`{"type":"game","game":${DEEP}}`, 1);
@@ -65,14 +65,14 @@ test('W61: a frame, a line of a feed file and a catalog that are nested too deep
   });
 });
 
-test('W61: an answer of a REST API that is nested too deep is an error that names the address', async (t) => {
+test('A99: an answer of a REST API that is nested too deep is an error that names the address', async (t) => {
   const { url } = await restServer(t, () => json(`{"markets":${DEEP},"cursor":""}`));
   const expected = { message: /^http:\/\/127.*: answered what is nested more than 100 deep$/ };
   await t.throwsAsync(askRest(new URL(`${url}/markets/A`)), expected);
   await t.throwsAsync(restAnswers(`${url}/trade-api/v2`), expected);
 });
 
-test('W61: a line of orders that is nested too deep, or has no end, is named', async (t) => {
+test('A99: a line of orders that is nested too deep, or has no end, is named', async (t) => {
   const directory = mkdtempSync(path.join(tmpdir(), 'paperbook-orders-'));
   t.teardown(() => rmSync(directory, { recursive: true }));
   const file = path.join(directory, 'orders.jsonl');
@@ -87,7 +87,7 @@ test('W61: a line of orders that is nested too deep, or has no end, is named', a
   t.is(await problemOf('x'.repeat(17 * 2 ** 20)), `${file} line 1: longer than 16 MiB`);
 });
 
-test('W61: what is larger than any file that is meant is not read into memory', async (t) => {
+test('A99: what is larger than any file that is meant is not read into memory', async (t) => {
   let given = 0;
   const endless = new Readable({
     read() {
