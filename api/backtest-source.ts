@@ -1,6 +1,7 @@
 /** Where backtests run: in this server, at a service, or nowhere. Rule Z14 (engine/RULES.md). */
 import type { BacktestPool } from '../engine/backtest/pool.ts';
 import type { StoredQuestion, StoredRows } from '../engine/history/questions.ts';
+import type { Asker } from '../engine/shard/fair-turns.ts';
 
 /** Over the history that this server records. */
 export type EmbeddedBacktest = {
@@ -9,7 +10,7 @@ export type EmbeddedBacktest = {
   /** The history's directory. */
   directory: string;
   /** Rejects with `EngineBusy` while it cannot be asked. */
-  stored(question: StoredQuestion): Promise<StoredRows[]>;
+  stored(asker: Asker, question: StoredQuestion): Promise<StoredRows[]>;
 };
 
 /** A service that owns the fields: the body goes there as it came. */

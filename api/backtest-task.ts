@@ -64,7 +64,7 @@ function windowOf({ from, to }: BacktestBody['markets']): { fromMs: EpochMs; toM
 type Parts = Pick<Deps, 'catalog' | 'engine' | 'fees' | 'config'> & {
   source: Pick<EmbeddedBacktest, 'stored' | 'directory'>;
   marketNumber: EmbeddedHistory['marketNumber'];
-  /** Any account: its shard is asked what became of the markets. */
+  /** Who asks: the shard of its account is asked what became of the markets. */
   account: Uuid;
 };
 
@@ -79,7 +79,7 @@ export async function backtestTask(parts: Parts, body: BacktestBody): Promise<Ba
     chosen.map(({ number }) => number),
   );
   const markets = chosen.map(({ market }, at) => ({ ...market, result: results[at]! }));
-  await findRows(source, terms, { markets, chosen, nowMs });
+  await findRows(parts, terms, { markets, chosen, nowMs });
   return { terms, markets, feeTable: fees(), directory: source.directory, nowMs };
 }
 
@@ -198,14 +198,14 @@ type Found = { markets: BacktestMarket[]; chosen: readonly Chosen[]; nowMs: Epoc
 
 /** Sets the rows of settled markets. */
 async function findRows(
-  source: Pick<EmbeddedBacktest, 'stored'>,
+  { source, account }: Pick<Parts, 'source' | 'account'>,
   terms: BacktestTerms,
   { markets, chosen, nowMs }: Found,
 ): Promise<void> {
   const settled = [...markets.keys()].filter((at) => markets[at]!.result !== null);
   for (let first = 0; first < settled.length; first += MARKETS_A_QUESTION) {
     const asked = settled.slice(first, first + MARKETS_A_QUESTION);
-    const rows = await source.stored({
+    const rows = await source.stored(account, {
       nowMs,
       markets: asked.map((at) => {
         const fromMs = Math.min(entryAtMs(terms, markets[at]!), nowMs);

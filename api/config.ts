@@ -2,8 +2,10 @@
  * The server's configuration: environment variables over an optional JSON file with the same keys.
  * Rules G1 to G7 (api/RULES.md).
  */
+
 import { readFileSync } from 'node:fs';
 import type { FillModelName } from '../engine/rules/units.ts';
+import { parseJson } from '../feeds/bounded-json.ts';
 import type { PLANS } from './limits/plan-names.ts';
 import { type FeedConfig, isLoopback, type LogLevel, SETTINGS, type Setting } from './settings.ts';
 
@@ -134,7 +136,7 @@ function readConfigFile(file: string, problems: string[]): Map<string, string> {
   const texts = new Map<string, string>();
   let values: unknown;
   try {
-    values = JSON.parse(readFileSync(file, 'utf8'));
+    values = parseJson(readFileSync(file, 'utf8'));
   } catch (error) {
     throw new ConfigError([`${file} cannot be read as JSON: ${(error as Error).message}`]);
   }

@@ -22,7 +22,7 @@ export function createBacktest(
   }
   if (history === null) return { source: { kind: 'off' }, close: async () => {} };
   const pool = new BacktestPool();
-  const stored: History['stored'] = (question) => history.stored(question);
+  const stored: History['stored'] = (asker, question) => history.stored(asker, question);
   const directory = historyDirectory(dataDir);
   return {
     source: { kind: 'embedded', pool, directory, stored },

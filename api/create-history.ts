@@ -42,8 +42,8 @@ export function historySource(
   if (history === null) return { kind: 'off' };
   return {
     kind: 'embedded',
-    ask: (question) => history.ask(question),
-    tops: (question) => history.tops(question),
+    ask: (asker, question) => history.ask(asker, question),
+    tops: (asker, question) => history.tops(asker, question),
     marketNumber: (venue, ticker) => markets.marketNumber(venue, ticker),
   };
 }

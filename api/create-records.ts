@@ -85,6 +85,8 @@ async function closingOf(
 ): Promise<Closing | null> {
   if (history.kind !== 'embedded') return null;
   const { market, startsAtMs } = wanted;
-  const answer = await history.ask({ kind: 'closing', market, beforeMs: startsAtMs, nowMs });
+  const answer = await history.ask('server', {
+    ...{ kind: 'closing', market, beforeMs: startsAtMs, nowMs },
+  });
   return { ...wanted, quote: JSON.parse(answer.text) as ClosingQuote | null };
 }

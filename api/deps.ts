@@ -49,7 +49,7 @@ export type Deps = {
   /** What happened to the orders and trades of accounts. */
   events: AccountEventSource;
   /** What accounts were worth. */
-  equity: Pick<EquitySource, 'points'>;
+  equity: Pick<EquitySource, 'inTurn' | 'points'>;
   /** Markets of which venues have just spoken. */
   changed: ChangedMarkets;
   meter: RequestMeter;

@@ -7,6 +7,7 @@ import { Endpoint } from '../engine/ring/endpoint.ts';
 import type { Tick } from '../engine/rules/messages.ts';
 import type { EpochMs } from '../engine/rules/units.ts';
 import { ChangedQuotes } from '../feeds/changed-quotes.ts';
+import { ChangedStates } from '../feeds/changed-states.ts';
 import type { Feed } from '../feeds/feed.ts';
 import { createIngest } from '../feeds/ingest.ts';
 import { QuotingFeeds } from '../feeds/unquoted.ts';
@@ -29,6 +30,7 @@ class FeedThread {
   readonly #markets: WatchedMarkets;
   readonly #batches: TickBatches;
   readonly #changed: ChangedQuotes;
+  readonly #states: ChangedStates;
   readonly #feeds: Feed[] = [];
   readonly #timer: NodeJS.Timeout;
 
@@ -44,10 +46,12 @@ class FeedThread {
       // late.
       ...(time instanceof FeedTime ? { timeOf: time.of } : { lagMaxMs }),
       marketNumber: (venue, market) => this.#markets.marketNumber(venue, market),
+      isGame: (slug) => this.#markets.isGame(slug),
       sink: (tick) => this.#take(tick),
       quoteSink: this.#changed.takeQuote,
       log: ({ reason, detail }) => LOG.warn({ reason, detail }, 'feed input not used'),
     });
+    this.#states = new ChangedStates({ sink: this.#changed.take, nowMs: time.nowMs });
     let sources = input.firstSource;
     const newSource = () => {
       sources += 2;
@@ -59,7 +63,10 @@ class FeedThread {
     const quoting = new QuotingFeeds();
     const parts = { ingest, catalog, quoting, depth, newSource, nowMs, onState, log: LOG };
     for (const [entry, feed] of feeds.entries()) this.#feeds.push(connectFeed(feed, entry, parts));
-    this.#timer = setInterval(() => this.#postStatuses(), STATUSES_EVERY_MS);
+    this.#timer = setInterval(() => {
+      this.#states.advance();
+      this.#postStatuses();
+    }, STATUSES_EVERY_MS);
     this.#postStatuses();
   }
 
@@ -69,6 +76,7 @@ class FeedThread {
         this.#markets.take(message.markets);
         // Other books may now follow the same quotes.
         this.#changed.forget();
+        this.#states.forget();
         for (const feed of this.#feeds) feed.marketsChanged();
         return;
       case 'settled':
@@ -78,6 +86,7 @@ class FeedThread {
         return;
       case 'others_quote':
         this.#changed.isOn = !message.do;
+        this.#states.forget();
         return;
       case 'close':
         return this.#close();
@@ -88,7 +97,11 @@ class FeedThread {
 
   #take(tick: Tick): void {
     if (tick.kind === 'result') this.#markets.settle(tick.market);
-    this.#changed.take(tick);
+    const isState = tick.kind === 'game' || tick.kind === 'status' || tick.kind === 'result';
+    if (!isState) return this.#changed.take(tick);
+    const { atMs, source } = tick;
+    // What says nothing new says that its connection is alive.
+    if (!this.#states.take(tick)) this.#changed.take({ kind: 'heartbeat', atMs, source });
   }
 
   #postStatuses(): void {
@@ -99,6 +112,7 @@ class FeedThread {
   #close(): void {
     clearInterval(this.#timer);
     for (const feed of this.#feeds) feed.close();
+    this.#states.end();
     const endsMs = performance.now() + CLOSING_MS;
     const end = () => {
       if (this.#batches.flush() || performance.now() > endsMs) parentPort!.close();

@@ -2,6 +2,7 @@
  * A service that runs backtests in place of this server: the body goes there as it came, and its
  * JSON comes back unchanged, with a mode where an object has none. Rule Z14 (engine/RULES.md).
  */
+import { jsonProblem, parseJson } from '../feeds/bounded-json.ts';
 import type { ForwardedBacktest } from './backtest-source.ts';
 import { type ApiError, invalidRequest } from './errors.ts';
 import { ANSWER_BYTES_MAX, bytesOf, errorOf, Forwarding, Unusable } from './forwarding.ts';
@@ -44,9 +45,9 @@ export function forwardedBacktest({ url, log, withinMs = WITHIN_MS }: Options): 
 function withMode(bytes: Buffer): Uint8Array {
   let value: unknown;
   try {
-    value = JSON.parse(bytes.toString());
-  } catch {
-    throw new Unusable('its answer is not JSON');
+    value = parseJson(bytes.toString());
+  } catch (error) {
+    throw new Unusable(`its answer ${jsonProblem(error)}`);
   }
   if (typeof value !== 'object' || value === null) return bytes;
   if (Array.isArray(value) || 'mode' in value) return bytes;

@@ -5,6 +5,7 @@
  */
 import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
+import { parseJson } from '../feeds/bounded-json.ts';
 import { ApiError } from './errors.ts';
 import type { Log } from './log.ts';
 
@@ -126,7 +127,7 @@ export async function errorOf(
 ): Promise<{ code: unknown; message: string | null }> {
   const body = (await bytesOf(answer, REFUSAL_BYTES_MAX)).toString();
   try {
-    const { error } = JSON.parse(body) as { error?: { code?: unknown; message?: unknown } };
+    const { error } = parseJson(body) as { error?: { code?: unknown; message?: unknown } };
     const { code = null, message } = error ?? {};
     const isText = typeof message === 'string' && message !== '';
     return { code, message: isText ? message.slice(0, MESSAGE_CHARACTERS_MAX) : null };

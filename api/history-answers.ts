@@ -1,6 +1,7 @@
 /** Cursors of the history's lists, and its exports in pieces. Rules H8, H15, H16 (api/RULES.md). */
 import { cursorText, type PagedHistory } from '../engine/history/cursor.ts';
 import type { ExportQuestion, HistoryAnswer } from '../engine/history/questions.ts';
+import type { Asker } from '../engine/shard/fair-turns.ts';
 import { invalidRequest } from './errors.ts';
 import type { EmbeddedHistory } from './history-source.ts';
 import { StreamedBody } from './streamed-body.ts';
@@ -23,10 +24,11 @@ const TYPES = { csv: 'text/csv; charset=utf-8', ndjson: 'application/x-ndjson' }
  */
 export async function exportOf(
   history: EmbeddedHistory,
+  asker: Asker,
   question: ExportQuestion,
 ): Promise<StreamedBody> {
   const { dataset, format } = question;
-  let piece: HistoryAnswer | null = await history.ask(question);
+  let piece: HistoryAnswer | null = await history.ask(asker, question);
   const headers = [
     ...['Content-Type', TYPES[format]],
     ...['Content-Disposition', `attachment; filename="${dataset}.${format}"`],
@@ -36,7 +38,7 @@ export async function exportOf(
       const given = piece;
       if (given === null) return null;
       const { text, next } = given;
-      piece = next === null ? null : await history.ask({ ...question, cursor: next });
+      piece = next === null ? null : await history.ask(asker, { ...question, cursor: next });
       return text;
     },
     cancel() {

@@ -6,15 +6,16 @@ import type {
   TopsQuestion,
 } from '../engine/history/questions.ts';
 import type { MarketNumber, Venue } from '../engine/rules/units.ts';
+import type { Asker } from '../engine/shard/fair-turns.ts';
 import type { StreamedBody } from './streamed-body.ts';
 
-/** The history that this server records. */
+/** The history that this server records. Who asks has a turn by turns (Q18). */
 export type EmbeddedHistory = {
   kind: 'embedded';
   /** Rejects with `EngineBusy` while it cannot be asked. */
-  ask(question: Question): Promise<HistoryAnswer>;
+  ask(asker: Asker, question: Question): Promise<HistoryAnswer>;
   /** Rejects as `ask` does. */
-  tops(question: TopsQuestion): Promise<MarketTops[]>;
+  tops(asker: Asker, question: TopsQuestion): Promise<MarketTops[]>;
   /** The number of a market that some catalog has named. */
   marketNumber(venue: Venue, ticker: string): MarketNumber | undefined;
 };

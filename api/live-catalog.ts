@@ -67,6 +67,7 @@ export class LiveCatalog {
     return {
       marketNames: this.current.marketNames,
       byVenue: Object.fromEntries(venues.map((venue) => [venue, this.watchedMarkets(venue)])),
+      games: this.current.games.map(({ slug }) => slug),
       settled: [...this.#settled],
     };
   }

@@ -5,8 +5,10 @@
  * A question has a time limit, its answer a size limit, and the number of open questions a limit.
  * The credential never follows a redirect. Any failure of the service is a 503 here.
  */
+
 import { Type } from '@sinclair/typebox';
 import type { EpochMs, Uuid as UuidText } from '../engine/rules/units.ts';
+import { jsonProblem, parseJson } from '../feeds/bounded-json.ts';
 import { ApiError } from './errors.ts';
 import { organizationAccount } from './identity/accounts.ts';
 import type { Log } from './log.ts';
@@ -124,9 +126,9 @@ async function textOf({ body }: Response): Promise<string> {
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text);
-  } catch {
-    throw new UnusableAnswer('its answer is not JSON');
+    return parseJson(text);
+  } catch (error) {
+    throw new UnusableAnswer(`its answer ${jsonProblem(error)}`);
   }
 }
 

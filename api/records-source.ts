@@ -10,12 +10,12 @@ export function settledRecords(
   engine: Pick<Engine, 'call' | 'nowMs'>,
 ): RecordsSource {
   return {
-    ask: async (name, question) => {
+    ask: async (asker, name, question) => {
       if ('trader' in question) {
         const { trader: account } = question;
         await engine.call(account, { kind: 'settled', atMs: engine.nowMs(), account });
       }
-      return records.ask(name, question);
+      return records.ask(asker, name, question);
     },
     setBids: (bids) => records.setBids(bids),
   };

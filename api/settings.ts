@@ -2,7 +2,9 @@
  * Every configuration variable: its default, its meaning, how its text is read. Rules G1, G4
  * (api/RULES.md).
  */
+
 import { FILL_MODELS, VENUES, type Venue } from '../engine/rules/units.ts';
+import { parseJson } from '../feeds/bounded-json.ts';
 import { ADAPTERS, type AdapterName } from '../feeds/venue.ts';
 import { PLANS } from './limits/plan-names.ts';
 
@@ -184,7 +186,7 @@ function choice<const C extends string>(...choices: C[]): (text: string) => C {
 function readFeeds(text: string): FeedConfig[] {
   let feeds: unknown;
   try {
-    feeds = JSON.parse(text);
+    feeds = parseJson(text);
   } catch {
     feeds = null;
   }

@@ -57,10 +57,13 @@ export class WorthBids {
   }
 
   /** Of one trader's open trades, now; `bids` null: they count at cost. */
-  async of(trader: Uuid): Promise<{ markets: MarketNumber[]; bids: Uint8Array | null }> {
+  async of(
+    { user }: Caller,
+    trader: Uuid,
+  ): Promise<{ markets: MarketNumber[]; bids: Uint8Array | null }> {
     const { records, switches } = this.#deps;
     if (!switches.venueData) return { markets: [], bids: null };
-    const markets = await records.ask('open_markets', { trader });
+    const markets = await records.ask(user.id, 'open_markets', { trader });
     return { markets, bids: markets.length === 0 ? null : await this.#bids(markets) };
   }
 

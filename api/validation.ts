@@ -6,6 +6,7 @@ import type { Static, TObject, TSchema } from '@sinclair/typebox';
 import { Ajv, type ErrorObject, type SchemaValidateFunction } from 'ajv';
 import { isUuid } from '../engine/rules/ids.ts';
 import { instantOf } from '../engine/rules/units.ts';
+import { jsonProblem, parseJson } from '../feeds/bounded-json.ts';
 import { invalidRequest } from './errors.ts';
 import { repeatedKey } from './repeated-keys.ts';
 
@@ -86,9 +87,9 @@ export function valueReader<T extends TSchema>(
 export function parseObject(text: string, noun: string): object {
   let value: unknown;
   try {
-    value = JSON.parse(text);
-  } catch {
-    throw invalidRequest(`${noun} is not JSON`);
+    value = parseJson(text);
+  } catch (error) {
+    throw invalidRequest(`${noun} ${jsonProblem(error)}`);
   }
   const object = asObject(value, noun);
   const repeated = repeatedKey(text, object);

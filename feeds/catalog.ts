@@ -4,7 +4,7 @@
  * (feeds/FORMATS.md).
  */
 import { type BigIntStats, statSync } from 'node:fs';
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import type {
   Catalog,
   CatalogGame,
@@ -13,6 +13,7 @@ import type {
 } from '../engine/rules/catalog-entries.ts';
 import type { FeeEntry } from '../engine/rules/fees.ts';
 import { marketName, type Venue } from '../engine/rules/units.ts';
+import { boundedText, NestedTooDeep, parseJson, readProblem } from './bounded-json.ts';
 import { crossErrors, gameIndex, gameNamedBy } from './catalog-checks.ts';
 import {
   type CatalogError,
@@ -40,9 +41,11 @@ export function parseCatalog(
 ): CatalogReading {
   let file: unknown;
   try {
-    file = JSON.parse(text);
+    file = parseJson(text);
   } catch (error) {
-    return refused([{ place: 'file', message: `is not JSON: ${(error as Error).message}` }]);
+    const { message } = error as Error;
+    const isDeep = error instanceof NestedTooDeep;
+    return refused([{ place: 'file', message: isDeep ? message : `is not JSON: ${message}` }]);
   }
   const errors = fileErrors(file);
   if (errors.length > 0) return refused(errors);
@@ -79,10 +82,9 @@ function hasEntries(file: unknown): boolean {
 export async function loadCatalog(path: string, previous?: Catalog): Promise<CatalogReading> {
   let text: string;
   try {
-    text = await readFile(path, 'utf8');
+    text = await boundedText(path);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    return refused([{ place: 'file', message: `cannot be read (${code ?? 'unknown'})` }]);
+    return refused([{ place: 'file', message: readProblem(error) }]);
   }
   return parseCatalog(text, previous === undefined ? {} : { previous });
 }

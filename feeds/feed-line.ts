@@ -2,6 +2,7 @@
  * One line of a feed file. Rules F2 to F5, F30 (feeds/FORMATS.md).
  */
 import { type EpochMs, VENUES, type Venue } from '../engine/rules/units.ts';
+import { NestedTooDeep, parseJson } from './bounded-json.ts';
 import { parseInstant } from './instant.ts';
 import { TOO_LONG } from './line-splitter.ts';
 import { readStates } from './states.ts';
@@ -66,8 +67,9 @@ export function readLine(line: number, text: string): FeedLine | string | null {
   if (text === TOO_LONG) return 'longer than 16 MiB';
   let value: unknown;
   try {
-    value = JSON.parse(text);
-  } catch {
+    value = parseJson(text);
+  } catch (error) {
+    if (error instanceof NestedTooDeep) return 'nested too deep';
     return text.trim() === '' ? null : 'not JSON';
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'not an object';
@@ -143,7 +145,7 @@ const BYTE_ORDER_MARK = /^\uFEFF/;
 export function checkHeader(text: string): void {
   let header: { format?: unknown; version?: unknown } | null = null;
   try {
-    header = JSON.parse(text.replace(BYTE_ORDER_MARK, ''));
+    header = parseJson(text.replace(BYTE_ORDER_MARK, '')) as { format?: unknown } | null;
   } catch {
     // The error below covers this: the line is not the header.
   }

@@ -7,6 +7,7 @@
  */
 import type { GameTick, QuoteTick, Tick } from '../engine/rules/messages.ts';
 import type { EpochMs, MarketNumber, SourceNumber, Venue } from '../engine/rules/units.ts';
+import { NestedTooDeep, parseJson } from './bounded-json.ts';
 import { depthOf, type Place, quoteOf, resultOf, tradeOf } from './engine-ticks.ts';
 import { IngestCounters, type IngestCounts, type IngestLogEvent } from './ingest-counters.ts';
 import type { BookLevels, FrameReading, StateTick, VenueAdapter, VenueTick } from './venue.ts';
@@ -15,6 +16,8 @@ import { VenueLag } from './venue-lag.ts';
 export type IngestOptions = {
   /** The catalog's number of a venue market; undefined when the catalog does not name it. */
   marketNumber(venue: Venue, venueMarketId: string): MarketNumber | undefined;
+  /** Whether the catalog lists a game; left out: whatever venues name is passed on. */
+  isGame?(slug: string): boolean;
   sink(tick: Tick): void;
   /**
    * Takes quotes in place of the sink, without `depth`: the levels of the book where the adapter has
@@ -163,6 +166,8 @@ class Connection implements IngestConnection {
   #tick(tick: VenueTick, atMs: EpochMs): boolean {
     const { venue, source, options, counters } = this.#parts;
     if (tick.kind === 'game') {
+      // Shards keep nothing of it.
+      if (options.isGame?.(tick.game) === false) return false;
       const game: GameTick = { kind: 'game', atMs, source, game: tick.game, status: tick.status };
       this.#send(game);
       return false;
@@ -195,14 +200,19 @@ class Connection implements IngestConnection {
   }
 }
 
-/** Parses text. What is not JSON is a rejected frame. */
+/** Why a text is no frame. */
+export const NOT_JSON = 'not JSON';
+export const TOO_DEEP = 'nested too deep';
+
+/** Parses text. What is not JSON, or nested too deep, is a rejected frame. */
 function readingOf(adapter: FrameReader, raw: unknown): FrameReading {
   if (typeof raw !== 'string') return adapter.read(raw);
   let frame: unknown;
   try {
-    frame = JSON.parse(raw);
-  } catch {
-    return { type: 'unreadable', ticks: [], venueAtMs: null, rejected: 'not JSON', jump: false };
+    frame = parseJson(raw);
+  } catch (error) {
+    const rejected = error instanceof NestedTooDeep ? TOO_DEEP : NOT_JSON;
+    return { type: 'unreadable', ticks: [], venueAtMs: null, rejected, jump: false };
   }
   return adapter.read(frame);
 }

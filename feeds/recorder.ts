@@ -5,7 +5,13 @@
 import { type EpochMs, isoOf, type SourceNumber, type Venue } from '../engine/rules/units.ts';
 import type { FeedEvent } from './feed-line.ts';
 import type { FeedWriter } from './feed-writer.ts';
-import type { FrameReader, Ingest, IngestConnection } from './ingest.ts';
+import {
+  type FrameReader,
+  type Ingest,
+  type IngestConnection,
+  NOT_JSON,
+  TOO_DEEP,
+} from './ingest.ts';
 import { writtenState } from './states.ts';
 import type { FrameReading, StateTick } from './venue.ts';
 
@@ -98,7 +104,8 @@ class RecordedConnection implements IngestConnection {
     if (this.#file.hasEnded) return NOTHING;
     const reading = this.#ingest.frame(raw, atMs);
     const { drop, venueAtMs, rejected } = reading;
-    const frame = rejected === 'not JSON' ? JSON.stringify(raw) : jsonOf(raw);
+    const isText = rejected === NOT_JSON || rejected === TOO_DEEP;
+    const frame = isText ? JSON.stringify(raw) : jsonOf(raw);
     // What an adapter mends on the connection, it mends in a replay too.
     this.#write(atMs, { ...(drop !== undefined && { event: 'gap' }), venueAtMs, frame });
     return reading;

@@ -4,6 +4,7 @@
  * (feeds/FORMATS.md).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { jsonProblem, parseJson } from './bounded-json.ts';
 import { safeUrlOf } from './endpoint.ts';
 
 export type AskOptions = {
@@ -76,9 +77,9 @@ async function get(url: URL, name: string, { timeoutMs, signal }: GetOptions): P
 
 function parsed(text: string, name: string): unknown {
   try {
-    return JSON.parse(text);
-  } catch {
-    throw new Error(`${name}: answered what is not JSON`);
+    return parseJson(text);
+  } catch (error) {
+    throw new Error(`${name}: answered what ${jsonProblem(error)}`);
   }
 }
 

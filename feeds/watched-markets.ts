@@ -8,6 +8,8 @@ export type MarketsToWatch = {
   marketNames: readonly string[];
   /** What to subscribe to, in the venue's own names. */
   byVenue: Partial<Record<Venue, readonly string[]>>;
+  /** Games that the catalog lists, by their slugs. */
+  games: readonly string[];
   /** Markets that have their result. */
   settled: readonly MarketNumber[];
 };
@@ -15,16 +17,22 @@ export type MarketsToWatch = {
 export class WatchedMarkets {
   marketNumber: ReturnType<typeof marketNumbers> = () => undefined;
   #byVenue: MarketsToWatch['byVenue'] = {};
+  #games: ReadonlySet<string> = new Set();
   readonly #settled = new Set<MarketNumber>();
 
   constructor(markets: MarketsToWatch) {
     this.take(markets);
   }
 
-  take({ marketNames, byVenue, settled }: MarketsToWatch): void {
+  take({ marketNames, byVenue, games, settled }: MarketsToWatch): void {
     this.marketNumber = marketNumbers({ marketNames });
     this.#byVenue = byVenue;
+    this.#games = new Set(games);
     for (const market of settled) this.#settled.add(market);
+  }
+
+  isGame(slug: string): boolean {
+    return this.#games.has(slug);
   }
 
   settle(market: MarketNumber): void {

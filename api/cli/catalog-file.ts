@@ -1,8 +1,8 @@
 /** Reads, checks and writes catalog files for the commands. */
 import { randomUUID } from 'node:crypto';
-import { open, readFile, rename, rm } from 'node:fs/promises';
+import { open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { text as streamText } from 'node:stream/consumers';
+import { boundedText, readProblem } from '../../feeds/bounded-json.ts';
 import { catalogProblem, parseCatalog } from '../../feeds/catalog.ts';
 import type { CatalogFile } from '../../feeds/catalog-schema.ts';
 
@@ -14,10 +14,9 @@ import type { CatalogFile } from '../../feeds/catalog-schema.ts';
 export async function readCatalogFile(file: string): Promise<CatalogFile> {
   let text: string;
   try {
-    text = file === '-' ? await streamText(process.stdin) : await readFile(file, 'utf8');
+    text = await boundedText(file === '-' ? process.stdin : file);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new Error(`${file}: cannot be read (${code ?? 'unknown'})`);
+    throw new Error(`${file}: ${readProblem(error)}`);
   }
   const reading = parseCatalog(text);
   if (!reading.ok) throw new Error(catalogProblem(file, reading.errors));

@@ -1,7 +1,7 @@
 /** `paperbook catalog discover`: creates a catalog from a venue's listing. */
-import { readFile } from 'node:fs/promises';
 import { type Command, Option } from 'commander';
 import { VENUES, type Venue } from '../../engine/rules/units.ts';
+import { boundedText, jsonProblem, parseJson, readProblem } from '../../feeds/bounded-json.ts';
 import type { CatalogFile } from '../../feeds/catalog-schema.ts';
 import { type Answer, findIn } from '../../feeds/discover/answers.ts';
 import { assemble } from '../../feeds/discover/assemble.ts';
@@ -46,15 +46,14 @@ function pagesOf(url: string): Promise<Answer[]> {
 async function read(file: string): Promise<Answer> {
   let text: string;
   try {
-    text = await readFile(file, 'utf8');
+    text = await boundedText(file);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new Error(`${file}: cannot be read (${code ?? 'unknown'})`);
+    throw new Error(`${file}: ${readProblem(error)}`);
   }
   try {
-    return { name: file, body: JSON.parse(text) };
+    return { name: file, body: parseJson(text) };
   } catch (error) {
-    throw new Error(`${file}: is not JSON: ${(error as Error).message}`);
+    throw new Error(`${file}: ${jsonProblem(error)}`);
   }
 }
 

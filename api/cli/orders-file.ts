@@ -3,10 +3,11 @@
  * account. Rules R2, R3 (feeds/FORMATS.md).
  */
 import { createReadStream } from 'node:fs';
-import { createInterface } from 'node:readline';
 import { Type } from '@sinclair/typebox';
 import type { EpochMs } from '../../engine/rules/units.ts';
+import { NestedTooDeep, parseJson } from '../../feeds/bounded-json.ts';
 import { parseInstant } from '../../feeds/instant.ts';
+import { LineSplitter, TOO_LONG } from '../../feeds/line-splitter.ts';
 import { strict } from '../schemas/common.ts';
 import { valueReader } from '../validation.ts';
 import type { ReplayRange } from './replay-range.ts';
@@ -33,7 +34,7 @@ export async function* readOrdersFile(path: string): AsyncGenerator<OrderLine> {
   let newestMs = 0;
   for await (const text of linesOf(path)) {
     number++;
-    if (text.trim() === '') continue;
+    if (text !== TOO_LONG && text.trim() === '') continue;
     let line: OrderLine;
     try {
       line = readLine(number, text);
@@ -48,18 +49,22 @@ export async function* readOrdersFile(path: string): AsyncGenerator<OrderLine> {
 
 async function* linesOf(path: string): AsyncGenerator<string> {
   try {
-    yield* createInterface({ input: createReadStream(path, 'utf8'), crlfDelay: Infinity });
+    const lines = new LineSplitter();
+    const pieces: AsyncIterable<Buffer> = createReadStream(path);
+    for await (const piece of pieces) yield* lines.push(piece);
+    yield* lines.end();
   } catch (error) {
     throw new Error(`${path} cannot be read (${(error as NodeJS.ErrnoException).code})`);
   }
 }
 
 function readLine(line: number, text: string): OrderLine {
+  if (text === TOO_LONG) throw new Error('longer than 16 MiB');
   let value: unknown;
   try {
-    value = JSON.parse(text);
-  } catch {
-    throw new Error('not JSON');
+    value = parseJson(text);
+  } catch (error) {
+    throw new Error(error instanceof NestedTooDeep ? 'nested too deep' : 'not JSON');
   }
   const isCancel = typeof value === 'object' && value !== null && 'cancel' in value;
   if (isCancel) {

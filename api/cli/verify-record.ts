@@ -1,9 +1,12 @@
 /** `paperbook verify-record FILE`: a signed track record, checked without a server. Rule U19 (api/RULES.md). */
-import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { recordProblem } from '../../engine/records/track-record-signature.ts';
+import { boundedText, readProblem } from '../../feeds/bounded-json.ts';
 import { parseObject } from '../validation.ts';
 import { show } from './table.ts';
+
+/** A record of 90 days and the keys of a server are far smaller. */
+const FILE_BYTES_MAX = 16 * 2 ** 20;
 
 type Flags = { keys?: string; json?: true };
 
@@ -16,9 +19,9 @@ export function addVerifyRecordCommand(program: Command): void {
     .action(verifyRecord);
 }
 
-function verifyRecord(file: string, { keys: keysFile, ...options }: Flags): void {
-  const keys = keysFile === undefined ? null : keysIn(keysFile);
-  const answer = objectIn(file);
+async function verifyRecord(file: string, { keys: keysFile, ...options }: Flags): Promise<void> {
+  const keys = keysFile === undefined ? null : await keysIn(keysFile);
+  const answer = await objectIn(file);
   const problem = recordProblem(answer, keys);
   if (problem !== null) process.exitCode = 1;
   const signer = keys === null ? 'unknown' : 'known';
@@ -34,15 +37,17 @@ function verifyRecord(file: string, { keys: keysFile, ...options }: Flags): void
   });
 }
 
-function keysIn(file: string): readonly unknown[] {
-  const { keys } = objectIn(file) as { keys?: unknown };
+async function keysIn(file: string): Promise<readonly unknown[]> {
+  const { keys } = (await objectIn(file)) as { keys?: unknown };
   if (Array.isArray(keys)) return keys;
   throw new Error(`${file} holds no JWKS: it has no array of the name keys`);
 }
 
 /** No key stands twice in it: each reader would see the same. */
-function objectIn(file: string): object {
-  const text = readFileSync(file, 'utf8');
+async function objectIn(file: string): Promise<object> {
+  const text = await boundedText(file, FILE_BYTES_MAX).catch((error: unknown) => {
+    throw new Error(`${file} ${readProblem(error)}`);
+  });
   try {
     return parseObject(text, file);
   } catch (error) {

@@ -2,7 +2,13 @@
  * An outside auth server in place of the embedded one: its tokens are verified against its JWKS,
  * and a new person's first valid session creates a user. Rules I42, I43 (api/RULES.md).
  */
-import { createRemoteJWKSet, type JWTVerifyGetKey } from 'jose';
+import {
+  createRemoteJWKSet,
+  customFetch,
+  type FetchImplementation,
+  type JWTVerifyGetKey,
+} from 'jose';
+import { parseJson } from '../../feeds/bounded-json.ts';
 import type { OutsideAuthConfig } from '../config.ts';
 import { ApiError } from '../errors.ts';
 import type { Log } from '../log.ts';
@@ -16,6 +22,8 @@ const TIMEOUT_MS = 5000;
 /** An unknown key id fetches the keys again, but at most this often. */
 const COOLDOWN_MS = 30_000;
 const CACHE_MS = 600_000;
+/** Of a JWKS. */
+const ANSWER_BYTES_MAX = 256 * 1024;
 /** A verified token is not verified again within this time. */
 const VERIFIED_MS = 60_000;
 const VERIFIED_MAX = 10_000;
@@ -46,6 +54,7 @@ export class OutsideAuth implements SessionSource {
       timeoutDuration: TIMEOUT_MS,
       cooldownDuration: COOLDOWN_MS,
       cacheMaxAge: CACHE_MS,
+      [customFetch]: fetchBounded,
     });
   }
 
@@ -115,3 +124,21 @@ export class OutsideAuth implements SessionSource {
     return made;
   }
 }
+
+/** The library reads an answer of any size. */
+const fetchBounded: FetchImplementation = async (url, options) => {
+  const { status, headers, body } = await fetch(url, options);
+  const pieces: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const piece of body ?? []) {
+    bytes += piece.length;
+    if (bytes > ANSWER_BYTES_MAX) throw new Error(`a JWKS of more than ${ANSWER_BYTES_MAX} bytes`);
+    pieces.push(piece);
+  }
+  const text = Buffer.concat(pieces).toString('utf8');
+  if (status === 200) parseJson(text);
+  return new Response(text, {
+    status,
+    headers: { 'content-type': headers.get('content-type') ?? '' },
+  });
+};

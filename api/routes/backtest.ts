@@ -1,4 +1,5 @@
 /** Replays settled game winners on paper. Rules Z1 to Z14 (engine/RULES.md). */
+import { jsonProblem, parseJson } from '../../feeds/bounded-json.ts';
 import type { Caller } from '../access.ts';
 import { CodedBody } from '../asset.ts';
 import { backtestTask, checkBacktest } from '../backtest-task.ts';
@@ -48,7 +49,7 @@ export function backtestRoute(deps: Deps): Route<Caller> {
       }
       const { marketNumber } = history;
       const parts = { ...deps, source, marketNumber, account: caller.user.id };
-      return await source.pool.run(async () => ({
+      return await source.pool.run(caller.user.id, async () => ({
         ...(await backtestTask(parts, body as BacktestBody)),
         withPrices: switches.venueData,
       }));
@@ -69,9 +70,9 @@ function bodyOf(deps: Deps): BodyReader<BacktestBody | string> {
 
 function asJson(text: string): string {
   try {
-    JSON.parse(text);
-  } catch {
-    throw invalidRequest('the body is not JSON');
+    parseJson(text);
+  } catch (error) {
+    throw invalidRequest(`the body ${jsonProblem(error)}`);
   }
   return text;
 }

@@ -2,10 +2,18 @@
 import type { Static } from '@sinclair/typebox';
 import { worthAtBids, worthAtCost } from '../../engine/equity/marks.ts';
 import type { EquityPoints } from '../../engine/equity/points.ts';
-import { type Cents, DAY_MS, dollarsOf, type EpochMs, isoOf } from '../../engine/rules/units.ts';
+import {
+  type Cents,
+  DAY_MS,
+  dollarsOf,
+  type EpochMs,
+  isoOf,
+  type Uuid,
+} from '../../engine/rules/units.ts';
 import type { Caller } from '../access.ts';
 import type { Deps } from '../deps.ts';
-import { ofAccount, type Route } from '../route.ts';
+import type { PaperAccount } from '../identity/accounts.ts';
+import { ofAccount, type Result, type Route } from '../route.ts';
 import { EquityAnswer, EquityQuery } from '../schemas/equity.ts';
 import { ENVELOPE, EQUITY_POINTS } from '../schemas/examples.ts';
 import type { Account } from '../schemas/trading.ts';
@@ -34,33 +42,41 @@ export function equityRoute(deps: Deps): Route<Caller> {
     query: EquityQuery,
     response: EquityAnswer,
     prepare: ({ window }) => window,
-    run: async ({ account: { id, organizationSlug: slug }, query: window }) => {
-      const { engine, switches, history } = deps;
-      const wasOn = switches.venueData;
-      const reply = await engine.call(id, { kind: 'account', atMs: engine.nowMs(), account: id });
-      if (!reply.ok) return reply;
-      const { account, asOf } = JSON.parse(reply.body) as State;
-      const nowMs = Date.parse(asOf);
-      const isMarked = wasOn && history.kind === 'embedded';
-      const bounds = { fromMs: fromOf(window, nowMs), nowMs, isMarked };
-      const before = account === null ? null : await deps.equity.points(id, bounds);
-      const worth =
-        before === null || !isMarked
-          ? null
-          : await worthAtBids(before, (question) => history.tops(question), nowMs);
-      // What was read while it was on is not shown once it is off (V4).
-      const venueData = wasOn && switches.venueData;
-      const points = before === null ? [] : pointsOf(before, venueData ? worth : null);
-      if (account !== null) points.push(lastPoint(account, asOf, venueData));
-      return JSON.stringify({
-        points,
-        run: account?.run ?? null,
-        asOf,
-        venueData,
-        mode: 'paper',
-        ...(slug === null ? {} : { organization: { slug } }),
-      });
-    },
+    run: ({ caller: { user }, account, query: window }) =>
+      deps.equity.inTurn(user.id, () => equityOf(deps, user.id, account, window)),
+  });
+}
+
+async function equityOf(
+  deps: Deps,
+  asker: Uuid,
+  { id, organizationSlug: slug }: PaperAccount,
+  window: string,
+): Promise<Result> {
+  const { engine, switches, history } = deps;
+  const wasOn = switches.venueData;
+  const reply = await engine.call(id, { kind: 'account', atMs: engine.nowMs(), account: id });
+  if (!reply.ok) return reply;
+  const { account, asOf } = JSON.parse(reply.body) as State;
+  const nowMs = Date.parse(asOf);
+  const isMarked = wasOn && history.kind === 'embedded';
+  const bounds = { fromMs: fromOf(window, nowMs), nowMs, isMarked };
+  const before = account === null ? null : await deps.equity.points(id, bounds);
+  const worth =
+    before === null || !isMarked
+      ? null
+      : await worthAtBids(before, (question) => history.tops(asker, question), nowMs);
+  // What was read while it was on is not shown once it is off (V4).
+  const venueData = wasOn && switches.venueData;
+  const points = before === null ? [] : pointsOf(before, venueData ? worth : null);
+  if (account !== null) points.push(lastPoint(account, asOf, venueData));
+  return JSON.stringify({
+    points,
+    run: account?.run ?? null,
+    asOf,
+    venueData,
+    mode: 'paper',
+    ...(slug === null ? {} : { organization: { slug } }),
   });
 }
 

@@ -37,7 +37,7 @@ function ownEvalRoute({ engine, records, fees, switches, history }: Deps): Route
     prepare: ({ window }) => ({ window, days: daysOf(window) }),
     run: async ({ caller: { user }, query: { window, days } }) => {
       const asked = { trader: user.id, days, nowMs: engine.nowMs(), fees: fees() };
-      const scored = await records.ask('scored', asked);
+      const scored = await records.ask(user.id, 'scored', asked);
       // Of equal ends the newest opened comes first: the sort leaves them in this order.
       scored.reverse().sort((a, b) => b.closedAtMs - a.closedAtMs);
       const picks = scored.slice(0, PICKS_MAX);
@@ -97,10 +97,10 @@ function evalRoute({ engine, identity, records, fees }: Deps): Route<Caller> {
       ...{ window, metric, limit, days: daysOf(window) },
       after: boardPlace(`${metric}.${window}`, cursor),
     }),
-    run: async ({ query: { window, metric, limit, days, after } }) => {
+    run: async ({ caller: { user }, query: { window, metric, limit, days, after } }) => {
       const table = metric === 'pnl' ? fees() : [];
       const asked = { metric, days, limit, after, nowMs: engine.nowMs(), fees: table };
-      const page = await publicPage(identity, () => records.ask('eval', asked));
+      const page = await publicPage(identity, () => records.ask(user.id, 'eval', asked));
       const { rows, next, asOfMs } = page;
       return JSON.stringify({
         rows: rows.map((row) => evalRow(row, identity.users.get(row.trader)!)),

@@ -37,8 +37,9 @@ export function eventRoutes({ events, switches }: Deps): Route<Caller>[] {
         after: after === undefined ? 0 : eventNumber('after', after),
         limit,
       }),
-      run: async ({ account: { id, organizationSlug: slug }, query: { after, limit } }) => {
-        const page = await events.page(id, after, limit);
+      run: async ({ caller, account, query: { after, limit } }) => {
+        const { id, organizationSlug: slug } = account;
+        const page = await events.page(caller.user.id, id, after, limit);
         const { venueData } = switches;
         const texts = page.events.map(({ on, off }) => (venueData ? on : off)).join(',');
         const organization = slug === null ? '' : `,"organization":${JSON.stringify({ slug })}`;

@@ -65,9 +65,9 @@ function historyRoute(deps: Deps): Route<Caller> {
       cursor: cursorPlace('quotes', query.cursor),
     })),
     response: HistoryAnswer,
-    run: ({ query }) =>
+    run: ({ query, caller }) =>
       answered(deps, '/history', query, (history, { order, limit, cursor, ...series }) =>
-        textOf(history, {
+        textOf(history, caller, {
           kind: 'quotes',
           ...seriesOf(deps, history, series),
           order,
@@ -96,9 +96,9 @@ function candlesRoute(deps: Deps): Route<Caller> {
       cursor: cursorPlace('candles', query.cursor),
     })),
     response: CandlesAnswer,
-    run: ({ query }) =>
+    run: ({ query, caller }) =>
       answered(deps, '/history/candles', query, (history, { interval, limit, cursor, ...series }) =>
-        textOf(history, {
+        textOf(history, caller, {
           kind: 'candles',
           ...seriesOf(deps, history, series),
           interval,
@@ -126,9 +126,9 @@ function asOfRoute(deps: Deps): Route<Caller> {
       venue,
     })),
     response: HistoryAsOfAnswer,
-    run: ({ query }) =>
+    run: ({ query, caller }) =>
       answered(deps, '/history/as_of', query, (history, asked) =>
-        textOf(history, asOfQuestion(deps, history, asked)),
+        textOf(history, caller, asOfQuestion(deps, history, asked)),
       ),
   });
 }
@@ -153,7 +153,7 @@ function exportRoute(deps: Deps): Route<Caller> {
     }),
     response: ExportText,
     streamed: ['text/csv; charset=utf-8', 'application/x-ndjson'],
-    run: ({ query }) => {
+    run: ({ query, caller }) => {
       const source = configured(deps);
       if (source.kind === 'forwarded') return source.stream('/history/export', query as string);
       const {
@@ -163,7 +163,7 @@ function exportRoute(deps: Deps): Route<Caller> {
         ...series
       } = query as Exclude<typeof query, string>;
       const named = seriesOf(deps, source, series);
-      return exportOf(source, {
+      return exportOf(source, caller.user.id, {
         kind: 'export',
         ...named,
         dataset,
@@ -201,8 +201,12 @@ function configured({ history }: Deps): EmbeddedHistory | ForwardedHistory {
   return history;
 }
 
-async function textOf(history: EmbeddedHistory, question: Question): Promise<string> {
-  return (await history.ask(question)).text;
+async function textOf(
+  history: EmbeddedHistory,
+  { user }: Caller,
+  question: Question,
+): Promise<string> {
+  return (await history.ask(user.id, question)).text;
 }
 
 type Asked = { instrumentId?: string; ticker?: string; from?: string; to?: string };

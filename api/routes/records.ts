@@ -52,10 +52,10 @@ function leaderboardRoute(deps: Deps, bids: WorthBids): Route<Caller> {
       ...{ window, kind, limit, days: daysOf(window) },
       after: boardPlace(`${kind}.${window}`, cursor),
     }),
-    run: async ({ query: { window, kind, limit, days, after } }) => {
+    run: async ({ caller: { user }, query: { window, kind, limit, days, after } }) => {
       await bids.refresh();
       const asked = { board: kind, days, limit, after, nowMs: engine.nowMs() };
-      const page = await publicPage(identity, () => records.ask('leaderboard', asked));
+      const page = await publicPage(identity, () => records.ask(user.id, 'leaderboard', asked));
       const { rows, next, asOfMs } = page;
       return JSON.stringify({
         rows: rows.map((row) => boardRow(row, identity.users.get(row.trader)!)),
@@ -99,14 +99,15 @@ function traderRoute({ identity, records }: Deps, bids: WorthBids): Route<Caller
     errors: ['trader_not_found'],
     query: NoQuery,
     response: TraderAnswer,
-    run: async ({ param }) => {
+    run: async ({ caller, param }) => {
       const user = traderOf(identity, param);
       // At once: how long it takes says nothing of what a private trader has.
       if (user.private) return traderAnswer(user, null);
       const { id } = user;
-      const open = await bids.of(id);
+      const open = await bids.of(caller, id);
       const showsEarlier = traderOf(identity, id).showEarlierTrades;
-      const record = await records.ask('trader', { trader: id, showsEarlier, ...open });
+      const asked = { trader: id, showsEarlier, ...open };
+      const record = await records.ask(caller.user.id, 'trader', asked);
       // The owner may have hidden meanwhile what was counted.
       const now = traderOf(identity, id);
       const shown = now.showEarlierTrades === showsEarlier ? now : { ...now, private: true };
@@ -178,7 +179,7 @@ function picksRoute({ identity, records }: Deps): Route<Caller> {
         if (user.private && !seesAll) return NO_PICKS;
         const { id: trader, showEarlierTrades } = user;
         const asked = { trader, limit, after, seesPrivate: seesAll || showEarlierTrades };
-        const { picks, next } = await records.ask('picks', asked);
+        const { picks, next } = await records.ask(caller.user.id, 'picks', asked);
         user = traderOf(identity, trader);
         // What was hidden meanwhile is in no answer, nor in a cursor.
         if (!seesAll && (user.private || user.showEarlierTrades !== showEarlierTrades)) continue;

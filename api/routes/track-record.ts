@@ -24,10 +24,10 @@ import { traderOf } from '../traders.ts';
 export function trackRecordRoute(deps: Deps): Route<Caller> {
   const { config, engine, identity, records, fees, switches, trackRecordKeys } = deps;
   /** Whoever shows no numbers is not there. */
-  const shownTrader = async (ref: string): Promise<Uuid> => {
+  const shownTrader = async ({ user }: Caller, ref: string): Promise<Uuid> => {
     const { id, showEarlierTrades: showsEarlier } = traderOf(identity, ref);
     const asked = { trader: id, showsEarlier, markets: [], bids: null };
-    const record = await records.ask('trader', asked);
+    const record = await records.ask(user.id, 'trader', asked);
     const now = traderOf(identity, id);
     const isHiding = record?.hasPrivateTrades === true && !now.showEarlierTrades;
     if (now.private || isHiding) throw new ApiError('trader_not_found');
@@ -51,15 +51,15 @@ export function trackRecordRoute(deps: Deps): Route<Caller> {
     errors: ['trader_not_found'],
     query: TrackRecordQuery,
     response: TrackRecordAnswer,
-    run: async ({ param }) => {
+    run: async ({ caller, param }) => {
       const nowMs = engine.nowMs();
       const { id: trader, private: isPrivate } = traderOf(identity, param);
       // At once, as for who does not exist.
       if (isPrivate) throw new ApiError('trader_not_found');
       const asked = { trader, days: TRACK_RECORD_DAYS, nowMs, fees: fees() };
-      const scored = await records.ask('scored', asked);
+      const scored = await records.ask(caller.user.id, 'scored', asked);
       // Last, so that what was hidden meanwhile is not answered.
-      const traderId = await shownTrader(trader);
+      const traderId = await shownTrader(caller, trader);
       const record = trackRecordOf({
         ...{ traderId, nowMs, picks: scored.filter(({ isListed }) => isListed).map(trackPick) },
         feeTable: feeTableDay(fees(), nowMs),

@@ -94,8 +94,8 @@ async function rowsNow({ records, trader }: Asked): Promise<Rows> {
   for (;;) {
     try {
       const [board, evalBoard] = await Promise.all([
-        records.ask('leaderboard', { ...first, board: 'pnl', days: 30 }),
-        records.ask('eval', { ...first, metric: 'pnl', days: 90, fees: [] }),
+        records.ask('server', 'leaderboard', { ...first, board: 'pnl', days: 30 }),
+        records.ask('server', 'eval', { ...first, metric: 'pnl', days: 90, fees: [] }),
       ]);
       const [row, evalRow] = [board.rows[0]!, evalBoard.rows[0]!];
       return {

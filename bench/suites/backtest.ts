@@ -76,9 +76,9 @@ async function run(sizes: BacktestSizes, progress: (line: string) => void): Prom
   }
 }
 
-async function timed(pool: BacktestPool, task: BacktestTask): Promise<number> {
+async function timed(pool: BacktestPool, task: BacktestTask, asker = 'server'): Promise<number> {
   const startedMs = performance.now();
-  await pool.run(async () => ({ ...task, withPrices: true }));
+  await pool.run(asker, async () => ({ ...task, withPrices: true }));
   return performance.now() - startedMs;
 }
 
@@ -106,8 +106,8 @@ async function ordersBeside(pool: BacktestPool, task: BacktestTask, sizes: Backt
     for (let round = 0; round < sizes.rounds; round++) {
       await place(engine, flow, sizes.orders, without);
       let isOn = true;
-      const running = Array.from({ length: BACKTESTS_MAX }, async () => {
-        while (isOn) await timed(pool, task);
+      const running = Array.from({ length: BACKTESTS_MAX }, async (_, number) => {
+        while (isOn) await timed(pool, task, `account ${number}`);
       });
       await place(engine, flow, sizes.orders, beside);
       isOn = false;

@@ -1,21 +1,27 @@
 /**
  * The threads of backtests: few, of low priority, and none while nobody asks. So many run at once,
- * each within a time and a heap. Rule Z12 (engine/RULES.md).
+ * one of an account, each within a time and a heap. Rules Z12 (engine/RULES.md), Q18 (api/RULES.md).
  */
 import { availableParallelism } from 'node:os';
 import { Piscina } from 'piscina';
 import { moduleBeside } from '../shard/beside.ts';
 import { EngineBusy } from '../shard/busy.ts';
+import { type Asker, FairTurns } from '../shard/fair-turns.ts';
 import type { BacktestTask } from './task.ts';
 
+/** Over all accounts; and of one account, with those that wait. */
 export const BACKTESTS_MAX = 10;
+/** The system shares few cores among them, so that a short one need not wait for long ones. */
+const THREADS_MIN = 4;
 const RETRY_AFTER_SECONDS = 5;
 const HEAP_MIB = 512;
 /** A thread that nobody needs ends after this. */
 const IDLE_MS = 10_000;
 
+type Prepare = () => Promise<BacktestTask & { withPrices: boolean }>;
+
 export type PoolOptions = {
-  /** From its acceptance to its answer. */
+  /** From its turn to its answer. */
   withinMs?: number;
 };
 
@@ -24,7 +30,12 @@ const WITHIN_MS = 60_000;
 export class BacktestPool {
   readonly #pool: Piscina<BacktestTask & { withPrices: boolean }, string>;
   readonly #withinMs: number;
-  #running = 0;
+  readonly #turns = new FairTurns({
+    of: 'backtest',
+    atOnce: BACKTESTS_MAX,
+    eachMax: BACKTESTS_MAX,
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  });
 
   constructor({ withinMs = WITHIN_MS }: PoolOptions = {}) {
     this.#withinMs = withinMs;
@@ -32,7 +43,7 @@ export class BacktestPool {
       filename: moduleBeside(import.meta.url, './worker').href,
       name: 'backtest',
       minThreads: 0,
-      maxThreads: Math.min(BACKTESTS_MAX, Math.max(1, availableParallelism() - 1)),
+      maxThreads: Math.min(BACKTESTS_MAX, Math.max(THREADS_MIN, availableParallelism() - 1)),
       idleTimeout: IDLE_MS,
       atomics: 'disabled',
       resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB },
@@ -43,13 +54,14 @@ export class BacktestPool {
 
   /**
    * The answer as JSON text. `prepare` makes the task, within the same time. Rejects with
-   * `EngineBusy` where as many run as may, and where it takes too long or too much memory.
+   * `EngineBusy` where the account has as many as it may, and where it takes too long or too much
+   * memory.
    */
-  async run(prepare: () => Promise<BacktestTask & { withPrices: boolean }>): Promise<string> {
-    if (this.#running === BACKTESTS_MAX) {
-      throw new EngineBusy(`${BACKTESTS_MAX} backtests are running`, RETRY_AFTER_SECONDS);
-    }
-    this.#running++;
+  run(asker: Asker, prepare: Prepare): Promise<string> {
+    return this.#turns.take(asker, () => this.#run(prepare));
+  }
+
+  async #run(prepare: Prepare): Promise<string> {
     const abort = new AbortController();
     const timer = setTimeout(() => abort.abort(), this.#withinMs);
     const late = new Promise<never>((_, reject) => {
@@ -67,7 +79,6 @@ export class BacktestPool {
       throw error;
     } finally {
       clearTimeout(timer);
-      this.#running--;
     }
   }
 

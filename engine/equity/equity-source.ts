@@ -1,11 +1,12 @@
 /**
- * Asks the thread that reads the money of accounts; there is none while nobody asks. Rule A95
+ * Asks the thread that reads the money of accounts; there is none while nobody asks. Rules A95, Q18
  * (api/RULES.md).
  */
 import { Piscina } from 'piscina';
 import type { Uuid } from '../rules/units.ts';
 import { moduleBeside } from '../shard/beside.ts';
 import { EngineBusy } from '../shard/busy.ts';
+import { type Asker, FairTurns } from '../shard/fair-turns.ts';
 import { shardOfAccount } from '../shard/shard-of.ts';
 import type { EquityPoints } from './points.ts';
 import type { EquityQuestion } from './reader.ts';
@@ -18,7 +19,8 @@ export type EquityOptions = {
 };
 
 const WITHIN_MS = 10_000;
-const QUESTIONS_MAX = 32;
+/** The thread reads some of the log of each by turns. */
+const AT_ONCE = 32;
 const RETRY_AFTER_SECONDS = 2;
 const HEAP_MIB = 1024;
 /** The thread ends, and with it what it has kept, after this long without a question. */
@@ -27,7 +29,11 @@ const IDLE_MS = 60_000;
 export class EquitySource {
   readonly #options: EquityOptions;
   readonly #pool: Piscina<EquityQuestion, EquityPoints | null>;
-  #asked = 0;
+  readonly #turns = new FairTurns({
+    of: 'equity',
+    atOnce: AT_ONCE,
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  });
 
   constructor(options: EquityOptions) {
     this.#options = options;
@@ -36,13 +42,21 @@ export class EquitySource {
       name: 'points',
       minThreads: 0,
       maxThreads: 1,
-      concurrentTasksPerWorker: QUESTIONS_MAX,
+      concurrentTasksPerWorker: AT_ONCE,
       idleTimeout: IDLE_MS,
       atomics: 'disabled',
       resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB },
     });
     // Its tasks are rejected with the same error.
     this.#pool.on('error', () => undefined);
+  }
+
+  /**
+   * Answers a question about equity, of which `points` is a part, once it is the asker's turn. Rejects
+   * with `EngineBusy` where too many of its questions wait, and as `answer` does.
+   */
+  inTurn<A>(asker: Asker, answer: () => Promise<A>): Promise<A> {
+    return this.#turns.take(asker, answer);
   }
 
   /**
@@ -54,8 +68,6 @@ export class EquitySource {
     window: Pick<EquityQuestion, 'fromMs' | 'nowMs' | 'isMarked'>,
   ): Promise<EquityPoints> {
     const { dataDir, shards, withinMs = WITHIN_MS } = this.#options;
-    if (this.#asked === QUESTIONS_MAX) throw busy('as many accounts as may be are being read');
-    this.#asked++;
     try {
       const shard = shardOfAccount(account, shards);
       const points = await this.#pool.run({ dataDir, shard, account, withinMs, ...window });
@@ -65,8 +77,6 @@ export class EquitySource {
       const { code } = error as NodeJS.ErrnoException;
       if (code === 'ERR_WORKER_OUT_OF_MEMORY') throw busy('the account has too many facts');
       throw error;
-    } finally {
-      this.#asked--;
     }
   }
 

@@ -13,7 +13,7 @@ type AskTops = (question: TopsQuestion) => Promise<MarketTops[]>;
 type Asked = TopsQuestion['markets'][number];
 
 /** Of one question: the history records again after it. */
-const TOPS_MAX = 2000;
+const TOPS_MAX = 250;
 
 /** Net worth in cents at each point, all positions at cost. */
 export function worthAtCost({ money }: EquityPoints): Cents[] {

@@ -16,7 +16,7 @@ export type EquityQuestion = EquityWindow & {
   withinMs: number;
 };
 
-/** Others are read in between. */
+/** Others are read in between. Rule Q20 (api/RULES.md). */
 const SLICE_BYTES = 4 * 2 ** 20;
 /** Of folds that are kept. */
 const KEPT_BYTES = 128 * 2 ** 20;

@@ -1,13 +1,14 @@
 /**
  * The history as its callers see it: ticks go in, questions are answered, and neither ever waits
  * here. A thread of its own does the work; what it cannot take in time is left out, and shows as a
- * gap. Rules H1 to H4 (api/RULES.md).
+ * gap. Rules H1 to H4, Q18 (api/RULES.md).
  */
 import { invariant } from '../rules/invariant.ts';
 import type { Tick } from '../rules/messages.ts';
 import type { EpochMs, MarketNumber } from '../rules/units.ts';
 import { moduleBeside } from '../shard/beside.ts';
 import { EngineBusy } from '../shard/busy.ts';
+import { type Asker, FairTurns } from '../shard/fair-turns.ts';
 import { KeptThread } from '../shard/kept-thread.ts';
 import type { Log } from '../shard/log.ts';
 import { ChangedTops } from './changed-tops.ts';
@@ -39,8 +40,8 @@ const BATCH_MS = 100;
 /** How often the thread gets the time when no tick carries it. */
 const TIME_EVERY_MS = 1000;
 const QUEUE_BYTES_MAX = 32 * 2 ** 20;
-const QUESTIONS_MAX = 64;
-const BUSY = new EngineBusy('the history has as many questions as it takes');
+/** One is answered while the answer of another is on its way. */
+const AT_ONCE = 2;
 const DOWN = new EngineBusy('the history is starting');
 
 type Answer = Extract<FromHistory, { kind: 'answer' }>['answer'];
@@ -50,6 +51,7 @@ export class History {
   readonly #batch = new TickBatch();
   readonly #tops = new ChangedTops(this.#batch);
   readonly #thread: KeptThread<ToHistory, FromHistory>;
+  readonly #turns = new FairTurns({ of: 'history', atOnce: AT_ONCE });
   readonly #timer: NodeJS.Timeout;
   #queuedBytes = 0;
   #hasMissed = false;
@@ -98,23 +100,22 @@ export class History {
   }
 
   /** Rejects with `EngineBusy` while it cannot be asked, and with what is wrong with its data. */
-  ask(question: Question): Promise<HistoryAnswer> {
-    return this.#askUnlessBusy((id) => ({ kind: 'ask', id, question }));
+  ask(asker: Asker, question: Question): Promise<HistoryAnswer> {
+    return this.#askInTurn(asker, (id) => ({ kind: 'ask', id, question }));
   }
 
   /** Where the rows of each market lie. Rejects as `ask` does. Rule H22 (api/RULES.md). */
-  stored(question: StoredQuestion): Promise<StoredRows[]> {
-    return this.#askUnlessBusy((id) => ({ kind: 'ask_stored', id, question }));
+  stored(asker: Asker, question: StoredQuestion): Promise<StoredRows[]> {
+    return this.#askInTurn(asker, (id) => ({ kind: 'ask_stored', id, question }));
   }
 
   /** What each market showed at its moments. Rejects as `ask` does. Rule H23 (api/RULES.md). */
-  tops(question: TopsQuestion): Promise<MarketTops[]> {
-    return this.#askUnlessBusy((id) => ({ kind: 'ask_tops', id, question }));
+  tops(asker: Asker, question: TopsQuestion): Promise<MarketTops[]> {
+    return this.#askInTurn(asker, (id) => ({ kind: 'ask_tops', id, question }));
   }
 
-  #askUnlessBusy<A extends Answer>(messageOf: (id: number) => ToHistory): Promise<A> {
-    if (this.#thread.waiting >= QUESTIONS_MAX) return Promise.reject(BUSY);
-    return this.#ask(messageOf);
+  #askInTurn<A extends Answer>(asker: Asker, messageOf: (id: number) => ToHistory): Promise<A> {
+    return this.#turns.take(asker, () => this.#ask<A>(messageOf));
   }
 
   /** Resolves when the thread has taken everything that was passed before. */

@@ -150,6 +150,28 @@ export class Series implements Journaled {
     return null;
   }
 
+  /**
+   * Of each moment the last record by then, null without one: where it is in which columns. Moments
+   * that follow each other in a part cost one reading of it.
+   */
+  *lastBy(moments: Iterable<EpochMs>): Generator<{ columns: Columns; at: number } | null> {
+    let part: Part | undefined;
+    for (const ms of moments) {
+      if (part === undefined || !this.#hasLastBy(part, ms)) {
+        part = this.backward(ms + 1).next().value as Part | undefined;
+      }
+      if (part === undefined) yield null;
+      else yield { columns: part.columns, at: lowerBound(part.columns[0]!, ms + 1) - 1 };
+    }
+  }
+
+  /** Whether the last record by a moment is in that part. A record of the next one may be of its end. */
+  #hasLastBy({ columns, first }: Part, ms: EpochMs): boolean {
+    const times = columns[0]!;
+    const isNewest = first + times.length === this.next;
+    return times[0]! <= ms && (isNewest || ms < times[times.length - 1]!);
+  }
+
   newest(): number[] | null {
     return this.before(Number.POSITIVE_INFINITY);
   }

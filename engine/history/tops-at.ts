@@ -11,11 +11,11 @@ export function topsAt(recorder: Recorder, { nowMs, markets }: TopsQuestion): Ma
   return markets.map(({ market, atMs }) => {
     const series = recorder.store.series(ROWS, market);
     const tops: MarketTops = { yesBidCents: [], yesAskCents: [] };
-    for (const at of atMs) {
-      invariant(at <= nowMs, 'a market is asked for what it will show');
-      const row = series?.before(at + 1) ?? null;
-      tops.yesBidCents.push(row?.[1] ?? NO_PRICE);
-      tops.yesAskCents.push(row?.[2] ?? NO_PRICE);
+    const isPast = atMs.every((at) => at <= nowMs);
+    invariant(isPast, 'a market is asked for what it will show');
+    for (const row of series?.lastBy(atMs) ?? atMs.map(() => null)) {
+      tops.yesBidCents.push(row === null ? NO_PRICE : row.columns[1]![row.at]!);
+      tops.yesAskCents.push(row === null ? NO_PRICE : row.columns[2]![row.at]!);
     }
     return tops;
   });

@@ -1,11 +1,13 @@
 /**
  * The records as the callers' thread asks them: a thread of their own reads the logs and answers; it
- * is started again when it fails. Rules Y1, Y5 to Y7, Y23 (engine/RULES.md).
+ * is started again when it fails. Rules Y1, Y5 to Y7, Y23 (engine/RULES.md),
+ * Q18 (api/RULES.md).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EpochMs } from '../rules/units.ts';
 import { moduleBeside } from '../shard/beside.ts';
 import { EngineBusy } from '../shard/busy.ts';
+import { type Asker, FairTurns } from '../shard/fair-turns.ts';
 import { KeptThread } from '../shard/kept-thread.ts';
 import type { Log } from '../shard/log.ts';
 import type { Closing, WantedClosing } from './closings.ts';
@@ -22,18 +24,19 @@ export type RecordsOptions = RecordsData & {
   closingOf: (wanted: WantedClosing) => Promise<Closing | null>;
 };
 
-const QUESTIONS_MAX = 256;
+/** One is answered while the answer of another is on its way. */
+const AT_ONCE = 2;
 /** How often the thread gets the time, and may ask for closing lines. */
 const TIME_EVERY_MS = 1000;
 /** The history is asked again for a closing line after this, and twice as long each time. */
 const CLOSING_RETRY_MS = 1000;
 const CLOSING_RETRY_MAX_MS = 60_000;
-const BUSY = new EngineBusy('the records have as many questions as they take');
 const DOWN = new EngineBusy('the records are being made');
 
 export class Records {
   readonly #options: RecordsOptions;
   readonly #thread: KeptThread<ToRecords, FromRecords>;
+  readonly #turns = new FairTurns({ of: 'records', atOnce: AT_ONCE });
   readonly #timer: NodeJS.Timeout;
   #problems: readonly string[] = [];
 
@@ -61,9 +64,14 @@ export class Records {
   }
 
   /** Rejects with `EngineBusy` while the records are being made, or the thread starts. */
-  ask<Name extends QuestionName>(name: Name, question: QuestionOf<Name>): Promise<AnswerOf<Name>> {
-    if (this.#thread.waiting >= QUESTIONS_MAX) return Promise.reject(BUSY);
-    return this.#thread.ask((id) => ({ kind: 'ask', id, name, question }));
+  ask<Name extends QuestionName>(
+    asker: Asker,
+    name: Name,
+    question: QuestionOf<Name>,
+  ): Promise<AnswerOf<Name>> {
+    return this.#turns.take(asker, () => {
+      return this.#thread.ask<AnswerOf<Name>>((id) => ({ kind: 'ask', id, name, question }));
+    });
   }
 
   /** Somebody is new, or has changed what others see. */

@@ -1,6 +1,6 @@
 /**
- * Asks the thread that reads the events of accounts, which is started once it is needed. Rule D60
- * (engine/RULES.md).
+ * Asks the thread that reads the events of accounts, which is started once it is needed. Rules D60
+ * (engine/RULES.md), Q18 (api/RULES.md).
  */
 import { Worker } from 'node:worker_threads';
 import type { Uuid } from '../rules/units.ts';
@@ -9,6 +9,7 @@ import { moduleBeside } from './beside.ts';
 import { EngineBusy } from './busy.ts';
 import type { EventAnswer, EventQuestion } from './event-reader.ts';
 import type { EventsData } from './events-thread.ts';
+import { type Asker, FairTurns } from './fair-turns.ts';
 import type { Log } from './log.ts';
 import { shardOfAccount } from './shard-of.ts';
 import { WaitingAnswers } from './waiting-answers.ts';
@@ -21,6 +22,10 @@ type Watched = { events: AccountEvent[] | null; last: number };
 /** New events of a watched account, in their order. */
 type OnNews = (account: Uuid, events: AccountEvent[]) => void;
 
+/** The thread reads some of the log of each by turns. */
+const AT_ONCE = 32;
+/** Of an account: each of its connections may begin to follow some accounts at once. */
+const EACH_MAX = 256;
 /** At most so many bytes of a log are read for one question: a fraction of a second. */
 const BYTES_MAX = 128 * 2 ** 20;
 
@@ -28,6 +33,7 @@ export class AccountEventSource {
   readonly #options: Options;
   #thread: Worker | null = null;
   readonly #waiting = new WaitingAnswers();
+  readonly #turns = new FairTurns({ of: 'events', atOnce: AT_ONCE, eachMax: EACH_MAX });
   #onNews: OnNews = () => {};
   #onLost: () => void = () => {};
   #isClosed = false;
@@ -46,10 +52,10 @@ export class AccountEventSource {
    * At most `limit` events after a number. All up to `last` were read; fewer than `limit` may come
    * although there are more. Rejects with `EngineBusy`.
    */
-  page(account: Uuid, after: number, limit: number): Promise<Page> {
+  page(asker: Asker, account: Uuid, after: number, limit: number): Promise<Page> {
     const bounds = { after, upTo: Number.POSITIVE_INFINITY, limit, bytesMax: BYTES_MAX };
     const shard = this.#shardOf(account);
-    return this.#ask<Page>((id) => ({ kind: 'page', id, shard, account, bounds }));
+    return this.#ask<Page>(asker, (id) => ({ kind: 'page', id, shard, account, bounds }));
   }
 
   /**
@@ -63,7 +69,7 @@ export class AccountEventSource {
   ): Promise<Watched> {
     const within = bounds === null ? null : { ...bounds, bytesMax: BYTES_MAX };
     const shard = this.#shardOf(account);
-    return this.#ask<Watched>((id) => ({
+    return this.#ask<Watched>(account, (id) => ({
       kind: 'watch',
       id,
       shard,
@@ -88,7 +94,11 @@ export class AccountEventSource {
     return shardOfAccount(account, this.#options.shards);
   }
 
-  #ask<A>(question: (id: number) => EventQuestion): Promise<A> {
+  #ask<A>(asker: Asker, question: (id: number) => EventQuestion): Promise<A> {
+    return this.#turns.take(asker, () => this.#askNow<A>(question));
+  }
+
+  #askNow<A>(question: (id: number) => EventQuestion): Promise<A> {
     if (this.#isClosed) return Promise.reject(new EngineBusy('the engine is stopping'));
     this.#thread ??= this.#start();
     const thread = this.#thread;

@@ -3,12 +3,13 @@
  * was, and what comes while an account is watched. Only what is on disk is in a log that is read,
  * and reading costs a shard nothing. Rule D60 (engine/RULES.md).
  */
+import { setImmediate as others } from 'node:timers/promises';
 import type { Uuid } from '../rules/units.ts';
 import { type AccountEvent, AccountEvents } from './account-events.ts';
 import { AccountLog, factsOf, type PageBounds } from './account-log.ts';
 import type { FactSource } from './read-facts.ts';
 
-/** What the reader is asked; every question but `unwatch` is answered, in order of its shard. */
+/** What the reader is asked; every question but `unwatch` is answered. */
 export type EventQuestion =
   /** The first events after a number. */
   | { kind: 'page'; id: number; shard: number; account: Uuid; bounds: PageBounds }
@@ -34,6 +35,9 @@ export type EventAnswer =
   | { kind: 'watched'; id: number; events: AccountEvent[] | null; last: number }
   | { kind: 'news'; account: Uuid; events: AccountEvent[] };
 
+/** Of a log that is read for one question, before others have their turn. Rule Q20 (api/RULES.md). */
+const SLICE_BYTES = 4 * 2 ** 20;
+
 export class EventReader {
   readonly #dataDir: string;
   readonly #send: (answer: EventAnswer) => void;
@@ -52,7 +56,7 @@ export class EventReader {
       this.#shards.set(shard, events);
     }
     if (question.kind === 'unwatch') events.unwatch(question.account);
-    else if (question.kind === 'page') events.page(question);
+    else if (question.kind === 'page') void events.page(question);
     else events.watch(question);
   }
 }
@@ -75,8 +79,22 @@ class ShardEvents {
     this.#send = send;
   }
 
-  page({ id, account, bounds }: Page): void {
-    this.#send({ kind: 'page', id, ...this.#eventsOf(account, bounds) });
+  /** Other questions are taken between two slices. */
+  async page({ id, account, bounds }: Page): Promise<void> {
+    const made = new AccountEvents(this.#log);
+    const events: AccountEvent[] = [];
+    let { after } = bounds;
+    for (let read = 0; read < bounds.bytesMax; read += SLICE_BYTES) {
+      const bytesMax = Math.min(SLICE_BYTES, bounds.bytesMax - read);
+      const limit = bounds.limit - events.length;
+      const within = { ...bounds, after, limit, bytesMax };
+      const { taken, last } = this.#log.page(account, within, (fact) => made.eventOf(fact));
+      events.push(...taken);
+      if (last === after) break;
+      after = last;
+      await others();
+    }
+    this.#send({ kind: 'page', id, events, last: after });
   }
 
   watch(question: Watch): void {

@@ -4,6 +4,7 @@
  */
 import type { Message } from '../format/codec.ts';
 import type { Command, Tick } from '../rules/messages.ts';
+import type { Query } from '../rules/queries.ts';
 
 const COMMANDS: Readonly<Record<Command['kind'], 1>> = {
   place: 1,
@@ -51,4 +52,21 @@ export function isTick(message: Message): message is Tick {
 /** Whether a queue that is full may drop it. */
 export function onlyInforms({ kind }: Tick): boolean {
   return INFORMS[kind];
+}
+
+/** Queries that the holder of an account asks of it. */
+const READS_OF_HOLDER: ReadonlySet<Message['kind']> = new Set<Query['kind']>([
+  ...([
+    'portfolio',
+    'account',
+    'account_snapshot',
+    'order',
+    'orders',
+    'trades',
+    'preview',
+  ] as const),
+]);
+
+export function isReadOfHolder({ kind }: Command | Query): boolean {
+  return READS_OF_HOLDER.has(kind);
 }

@@ -20,8 +20,10 @@ import type { CoreConfig } from '../rules/reference-data.ts';
 import type { EpochMs, InstrumentNumber, Uuid } from '../rules/units.ts';
 import { EngineBusy } from './busy.ts';
 import type { Clock } from './clock.ts';
+import { FairTurns } from './fair-turns.ts';
 import type { Log } from './log.ts';
 import { hashOfDigests, sumOfAudits, unevenResults } from './merge-reports.ts';
+import { isReadOfHolder } from './message-kinds.ts';
 import { countsOf, type OpenReport } from './open-report.ts';
 import type { Waiter } from './outbox.ts';
 import { RequestCoalescer } from './request-coalescer.ts';
@@ -48,6 +50,9 @@ export type ShardsOptions = CoreConfig &
     log: Log;
   };
 
+/** Over all accounts, one of each. */
+const READS_MAX = 1024;
+const READS_OF_ONE_MAX = 256;
 /** How often shards receive the time when no tick carries it, so that orders expire. */
 const TIME_TICK_MS = 250;
 
@@ -56,6 +61,11 @@ export class Shards {
   readonly #clients: ShardClient[];
   readonly #timer: NodeJS.Timeout;
   readonly #coalescer = new RequestCoalescer();
+  readonly #reads = new FairTurns({
+    of: 'portfolio',
+    atOnce: READS_MAX,
+    eachMax: READS_OF_ONE_MAX,
+  });
   readonly #startup = new StartupState();
   readonly #roaming = new RoamingKeys(() => this.nowMs());
   readonly connections: StreamConnections;
@@ -161,9 +171,20 @@ export class Shards {
 
   /**
    * Runs a command or query on the account's shard. The waiter gets the reply or `EngineBusy`.
-   * Commands that count towards the limits of a key go through `trade`.
+   * Commands that count towards the limits of a key go through `trade`. What the holder of an account
+   * reads of it has a turn, since one answer may take as long as hundreds of orders: Q18 (api/RULES.md).
    */
   ask(account: Uuid, request: Command | Query, waiter: Waiter): undefined {
+    if (!isReadOfHolder(request)) return this.#askNow(account, request, waiter);
+    const ask = () =>
+      new Promise<Reply>((resolve, reject) => this.#askNow(account, request, { resolve, reject }));
+    this.#reads.take(account, ask).then(
+      (reply) => waiter.resolve(reply),
+      (error: Error) => waiter.reject(error),
+    );
+  }
+
+  #askNow(account: Uuid, request: Command | Query, waiter: Waiter): undefined {
     if (this.#stopping) waiter.reject(new EngineBusy('the engine is stopping'));
     else this.#clientOf(account).ask(request, waiter);
   }

@@ -2,7 +2,9 @@
  * Polymarket's (Gamma's) market objects as instruments. A listing names an outcome's token. Rules
  * K22 to K25 (feeds/FORMATS.md).
  */
+
 import type { Venue } from '../../engine/rules/units.ts';
+import { parseJson } from '../bounded-json.ts';
 import type { FeeLine } from '../catalog-schema.ts';
 import { easternDay, easternMs } from './eastern.ts';
 import {
@@ -54,7 +56,7 @@ export function listIn(value: unknown): string[] {
   let list = value;
   if (typeof value === 'string') {
     try {
-      list = JSON.parse(value);
+      list = parseJson(value);
     } catch {
       return [];
     }

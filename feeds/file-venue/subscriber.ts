@@ -3,8 +3,10 @@
  * gets, and with which numbers. A recording of some markets jumps in the venue's own sequence, so
  * each client has a sequence of its own. Rule N45 (feeds/FORMATS.md).
  */
+
 import { type EpochMs, isoOf } from '../../engine/rules/units.ts';
 import { fieldsOf } from '../adapters/frame.ts';
+import { parseJson } from '../bounded-json.ts';
 import { listOf, marketsOf } from '../frame-markets.ts';
 import type { AdapterName } from '../venue.ts';
 
@@ -225,7 +227,7 @@ class PolymarketSubscriber implements Subscriber {
 
 function jsonOf(text: string): Readonly<Record<string, unknown>> {
   try {
-    return fieldsOf(JSON.parse(text)) ?? {};
+    return fieldsOf(parseJson(text)) ?? {};
   } catch {
     return {};
   }

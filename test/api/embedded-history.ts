@@ -9,8 +9,8 @@ import { marketNumbers } from '../../feeds/market-numbers.ts';
 export function embeddedHistory(recorder: Recorder, catalog: () => Catalog): EmbeddedHistory {
   return {
     kind: 'embedded',
-    ask: async (question) => answerOf(recorder, question),
-    tops: async (question) => topsAt(recorder, question),
+    ask: async (_, question) => answerOf(recorder, question),
+    tops: async (_, question) => topsAt(recorder, question),
     marketNumber: (venue, ticker) => marketNumbers(catalog())(venue, ticker),
   };
 }

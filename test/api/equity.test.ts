@@ -260,7 +260,7 @@ test('V4: what was read while venue data was on is at cost once it is off', asyn
   const history: EmbeddedHistory = {
     kind: 'embedded',
     ...{ ask: async () => ({ text: '', next: null }), marketNumber: () => 0 },
-    async tops({ markets }) {
+    async tops(_, { markets }) {
       if (turnsOff) await api.switches.set('venueData', false);
       return markets.map(({ atMs }) => {
         return { yesBidCents: atMs.map(() => 50), yesAskCents: atMs.map(() => 52) };

@@ -127,11 +127,11 @@ test('Z12: the eleventh backtest is 503 with Retry-After, and one that takes too
   const pool = new BacktestPool({ withinMs: 500 });
   t.teardown(() => pool.close());
   const never = () => new Promise<never>(() => {});
-  const running = Array.from({ length: BACKTESTS_MAX }, () => pool.run(never));
+  const running = Array.from({ length: BACKTESTS_MAX }, () => pool.run('a', never));
   for (const one of running) one.catch(() => undefined);
-  await t.throwsAsync(pool.run(never), {
+  await t.throwsAsync(pool.run('a', never), {
     instanceOf: EngineBusy,
-    message: /10 backtests are running/,
+    message: /10 questions to the backtest at once/,
   });
   const results = await Promise.allSettled(running);
   t.true(results.every(({ status }) => status === 'rejected'));
@@ -160,7 +160,7 @@ test('Z12: the eleventh backtest is 503 with Retry-After, and one that takes too
   };
   const slow = new BacktestPool();
   t.teardown(() => slow.close());
-  const text = await slow.run(async () => ({ ...task, withPrices: true }));
+  const text = await slow.run('a', async () => ({ ...task, withPrices: true }));
   t.like(JSON.parse(text), { trades: [], skipped: {}, mode: 'paper' });
 });
 

@@ -26,6 +26,7 @@ async function setUp(t: ExecutionContext, over: Partial<LiveFeedsOptions> = {}) 
     markets: () => ({
       marketNames: ['venue_a/T1', 'venue_a/T2'],
       byVenue: { venue_a: ['T1', 'T2'] },
+      games: ['g1'],
       settled: [],
     }),
     intake: {
@@ -89,6 +90,25 @@ test('W9: a market that another entry of its venue quotes is not without a quote
   books.onMessage = () => {};
   await until(() => unquoted()[1]!.length === 2, 'the one that quoted it owes it anew');
   t.deepEqual(unquoted()[0], ['T2'], 'the other never does');
+});
+
+test('W61: a venue that changes a game without end is heard as one that changes it now and then', async (t) => {
+  const { venue, feeds, ticks } = await setUp(t);
+  await feeds.start();
+  await until(() => venue.sockets.length === 1 && ticks.length > 0, 'a connection');
+  let seq = 2;
+  const frame = (game: string, status: string) =>
+    venue.sockets[0]!.send(JSON.stringify({ type: 'game', seq: seq++, game, status }));
+  for (let sent = 0; sent < 5000; sent++) {
+    frame('g1', sent % 2 === 0 ? 'postponed' : 'inprogress');
+    // Nobody lists it.
+    frame(`unknown-${sent}`, 'cancelled');
+  }
+  frame('g1', 'final');
+  const games = () => ticks.filter((tick) => tick.kind === 'game');
+  await until(() => games().at(-1)?.status === 'final', 'the newest status');
+  t.true(games().length < 60, `${games().length} were passed on`);
+  t.true(games().every(({ game }) => game === 'g1'));
 });
 
 test('W60: a feed thread that fails is started again, its quotes are lost, and operators see it', async (t) => {

@@ -195,6 +195,30 @@ test('I42: while its keys cannot be had, no token is called invalid', async (t) 
   t.is(api.log.at(-1)?.level, 'warn');
 });
 
+test('A99, I42: keys that have no end, or are nested too deep, are keys that cannot be had', async (t) => {
+  const { publicJwk, sign } = await startOutside(t);
+  const token = await sign({ sub: 'ann' });
+  const deep = '['.repeat(100_000) + ']'.repeat(100_000);
+  const answers = [
+    JSON.stringify({ keys: [publicJwk] }).padEnd(300_000),
+    JSON.stringify({ keys: [publicJwk] }).replace('{', `{"x":${deep},`),
+  ];
+  for (const answer of answers) {
+    const server = createServer((_request, response) => response.end(answer));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    t.teardown(() => server.close());
+    const { port } = server.address() as AddressInfo;
+    const api = await startApi(t, {
+      env: {
+        PAPERBOOK_AUTH_JWKS_URL: `http://127.0.0.1:${port}/jwks.json`,
+        PAPERBOOK_AUTH_ISSUER: ISSUER,
+      },
+    });
+    t.is((await api.call('GET', '/api_keys', { token })).status, 503);
+    server.closeAllConnections();
+  }
+});
+
 test('J1, I42: a token that was verified within a minute is known within the turn', async (t) => {
   const { sign, auth } = await startOutside(t);
   const token = await sign({ sub: 'ann' });

@@ -12,7 +12,7 @@ export function recordsOf(
   const records = openRecordsOf(dataDir, 1, () => 0);
   t.teardown(() => records.close());
   return {
-    ask: async (name, question) => {
+    ask: async (_, name, question) => {
       for (const { id, private: isPrivate, showEarlierTrades } of users.values()) {
         records.profiles.set({ id, isPublic: !isPrivate, showsEarlier: showEarlierTrades });
       }

@@ -23,8 +23,8 @@ async function withTraders(t: ExecutionContext) {
   const { records } = api.deps;
   const { ask } = records;
   const onAsked = (asked: Asked) => {
-    records.ask = async (name, question) => {
-      const answer = await ask.call(records, name, question);
+    records.ask = async (asker, name, question) => {
+      const answer = await ask.call(records, asker, name, question);
       await asked(name);
       return answer as never;
     };

@@ -18,7 +18,7 @@ test('Y7, S15: what is answered of one trader has all that a result settles of t
   }
   const folded = openRecordsOf(dataDir, 1);
   const read: RecordsSource = {
-    ask: async (name, question) => {
+    ask: async (_, name, question) => {
       readAll(folded);
       return folded.reader.answer(name, question);
     },
@@ -27,7 +27,7 @@ test('Y7, S15: what is answered of one trader has all that a result settles of t
   const asked = { trader: account, days: null, nowMs: NOON_MS, fees: [] };
   const result = { outcome: 'yes', yesPayoutCents: 100, noPayoutCents: 0 } as const;
   engine.tick({ kind: 'result', atMs: NOON_MS, source: 0, market: 0, ...result });
-  const picks = await settledRecords(read, engine).ask('scored', asked);
+  const picks = await settledRecords(read, engine).ask(account, 'scored', asked);
   t.is(picks.length, TRADES);
   t.deepEqual(
     picks.map(({ inSlate }) => inSlate),

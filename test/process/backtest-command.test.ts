@@ -11,7 +11,7 @@ test.serial('U17: a file is sent as the body, and the answer is shown', async (t
   const backtest: EmbeddedBacktest = {
     kind: 'embedded',
     // The task is made all the same, so that the body is read.
-    pool: { run: async (prepare) => prepare().then(() => JSON.stringify(BACKTEST_EXAMPLE)) },
+    pool: { run: async (_, prepare) => prepare().then(() => JSON.stringify(BACKTEST_EXAMPLE)) },
     directory: '/nowhere',
     stored: async () => [],
   };

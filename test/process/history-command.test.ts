@@ -208,7 +208,7 @@ function longHistory(pieces: number, { fails = false } = {}): HistorySource {
     kind: 'embedded',
     marketNumber: () => 0,
     tops: async () => [],
-    async ask(question) {
+    async ask(_, question) {
       const piece = question.kind === 'export' ? (question.cursor ?? 0) : 0;
       if (fails && piece === pieces - 1) throw new Error('a damaged block');
       const rows = Array.from({ length: 1000 }, (_, at) => {

@@ -5,6 +5,7 @@ import test, { type ExecutionContext } from 'ava';
 import { History, type HistoryOptions } from '../../../engine/history/history.ts';
 import type { QuotesQuestion } from '../../../engine/history/questions.ts';
 import type { Tick } from '../../../engine/rules/messages.ts';
+import { QUESTIONS_OF_ONE_MAX } from '../../../engine/shard/fair-turns.ts';
 import { quoteTick } from '../fixtures.ts';
 import { after, temporary } from './support.ts';
 
@@ -32,7 +33,7 @@ const QUESTION: QuotesQuestion = {
   ...{ order: 'asc', limit: 5000, cursor: null },
 };
 
-const listed = async (history: History) => JSON.parse((await history.ask(QUESTION)).text);
+const listed = async (history: History) => JSON.parse((await history.ask('server', QUESTION)).text);
 const sized = (ms: number, size: number): Tick =>
   quoteTick({ atMs: after(ms), yesAskContracts: size });
 
@@ -80,10 +81,18 @@ test('H4: what it cannot take in time is left out, and shows as a gap', async (t
   t.deepEqual(errors, ['the history has fallen behind']);
 });
 
-test('H4: questions are bounded', async (t) => {
+test('H4, Q19: the questions of an account are bounded, and another has its turn among them', async (t) => {
   const { history } = open(t);
-  const answers = await Promise.allSettled(Array.from({ length: 70 }, () => history.ask(QUESTION)));
-  t.is(answers.filter(({ status }) => status === 'fulfilled').length, 64);
+  let answered = 0;
+  const ask = (asker: string) => history.ask(asker, QUESTION).finally(() => answered++);
+  const asked = Promise.allSettled(
+    Array.from({ length: QUESTIONS_OF_ONE_MAX + 6 }, () => ask('a')),
+  );
+  await ask('b');
+  // Six were refused at once, and the first two were under way.
+  t.true(answered <= 6 + 3, `${answered} were answered first`);
+  const fulfilled = (await asked).filter(({ status }) => status === 'fulfilled');
+  t.is(fulfilled.length, QUESTIONS_OF_ONE_MAX);
 });
 
 test('D53: closed, it keeps everything; started again, it goes on with a gap', async (t) => {
@@ -144,6 +153,6 @@ test('D51: a block that changes under a running server is refused where it is as
   writeFileSync(file, bytes);
   await t.throwsAsync(listed(history), { message: /00000001\.blocks is damaged at byte 20/ });
   const late = { ...QUESTION, fromMs: after(590) };
-  t.is(JSON.parse((await history.ask(late)).text).quotes.length, 11);
+  t.is(JSON.parse((await history.ask('server', late)).text).quotes.length, 11);
   t.deepEqual(errors, ['the history cannot answer']);
 });

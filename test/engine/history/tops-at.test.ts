@@ -21,3 +21,21 @@ test('H23: of each moment the newest row by then, of many moments and markets at
   t.deepEqual(tops!.yesAskCents, [NO_PRICE, 43, 43, 43, 43, 43, NO_PRICE]);
   t.deepEqual(new Set(none!.yesBidCents), new Set([NO_PRICE]));
 });
+
+test('H23: many moments in one question are answered as each of them alone', (t) => {
+  const recorder = record(temporary(t));
+  t.teardown(() => recorder.close());
+  // Several rows of one moment, and moments before, between and after all of them.
+  for (let row = 0; row < 1300; row++) {
+    const atMs = at(Math.floor(row / 3));
+    take(recorder, quoteTick({ atMs, market: 0, yesBidCents: 10 + (row % 30) }));
+  }
+  const atMs = Array.from({ length: 900 }, (_, half) => NOON_MS - 5000 + half * 500);
+  const nowMs = atMs.at(-1)!;
+  const [together] = topsAt(recorder, { nowMs, markets: [{ market: 0, atMs }] });
+  const alone = atMs.map((one) => {
+    return topsAt(recorder, { nowMs, markets: [{ market: 0, atMs: [one] }] })[0]!.yesBidCents[0];
+  });
+  t.deepEqual<(number | undefined)[], (number | undefined)[]>(together!.yesBidCents, alone);
+  t.true(new Set(alone).size > 9);
+});

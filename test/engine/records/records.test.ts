@@ -53,7 +53,7 @@ async function answered<T>(ask: () => Promise<T>): Promise<T> {
 }
 
 const boardOf = ({ records, world }: Pick<Started, 'records' | 'world'>) =>
-  answered(() => records.ask('leaderboard', { ...BOARD, nowMs: world.nowMs }));
+  answered(() => records.ask('server', 'leaderboard', { ...BOARD, nowMs: world.nowMs }));
 
 test('Y1: records that are closed before they have read everything end without a fault', async (t) => {
   const { records, logged } = started(t);
@@ -67,7 +67,7 @@ test('Y1, Y7: what is on disk of an account is in the next answer about it', asy
   t.true((await boardOf({ records, world })).rows.length > 3);
   const account = world.accounts[0]!.id;
   const asked = { trader: account, showsEarlier: true, markets: [], bids: null };
-  const before = await answered(() => records.ask('trader', asked));
+  const before = await answered(() => records.ask('server', 'trader', asked));
   const log = openLog(dataDir, 0);
   for (let amount = 1; amount < 5; amount++) {
     const fact: Fact = {
@@ -75,7 +75,7 @@ test('Y1, Y7: what is on disk of an account is in the next answer about it', asy
       amountCents: 100,
     };
     append(log, [fact]);
-    const now = await records.ask('trader', asked);
+    const now = await records.ask('server', 'trader', asked);
     t.is(now!.worthCents, before!.worthCents + 100 * amount);
   }
   log.close();
@@ -95,12 +95,12 @@ test('Y23: boards wait until it was said of everyone who is public, and follow c
   };
   const { records, world } = started(t, over);
   const [first, second] = world.accounts;
-  await answered(() => records.ask('open_markets', { trader: first!.id }));
+  await answered(() => records.ask('server', 'open_markets', { trader: first!.id }));
   const asked = { trader: first!.id, showsEarlier: true, markets: [], bids: null };
   for (const tooEarly of [
-    records.ask('leaderboard', { ...BOARD, nowMs: world.nowMs }),
+    records.ask('server', 'leaderboard', { ...BOARD, nowMs: world.nowMs }),
     // A trader's page has a rank.
-    records.ask('trader', asked),
+    records.ask('server', 'trader', asked),
   ]) {
     await t.throwsAsync(tooEarly, { instanceOf: EngineBusy });
   }
@@ -140,7 +140,7 @@ test('Y6: each closing line is asked for until the history can say, and kept', a
   const closings = new Set(asked);
   for (const { id } of world.accounts) {
     const question = { trader: id, days: null, nowMs: world.nowMs, fees: [] };
-    for (const pick of await answered(() => records.ask('scored', question))) {
+    for (const pick of await answered(() => records.ask('server', 'scored', question))) {
       if (pick.clvCents !== null) closings.add(`clv ${pick.tradeId}`);
     }
   }
@@ -176,7 +176,9 @@ test('Y4, Y5: a file that is damaged, of another version or of other logs is nam
   rmSync(path.join(dataDir, 'shard-0'), { recursive: true });
   writeLogs(dataDir, randomWorld(6, 30), 1);
   const other = started(t, {}, dataDir);
-  await answered(() => other.records.ask('open_markets', { trader: other.world.accounts[0]!.id }));
+  await answered(() =>
+    other.records.ask('server', 'open_markets', { trader: other.world.accounts[0]!.id }),
+  );
   t.regex(other.logged.join('\n'), /ahead of the log|of another log/);
 });
 

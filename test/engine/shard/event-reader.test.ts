@@ -98,7 +98,7 @@ test('D60: a log that cannot be read ends the thread, and the next question star
     () => {},
     () => lost++,
   );
-  await t.throwsAsync(source.page('no uuid', -1, 1), { message: /read anew/ });
+  await t.throwsAsync(source.page(ALICE, 'no uuid', -1, 1), { message: /read anew/ });
   t.deepEqual([lost, errors.length], [1, 1]);
-  t.deepEqual((await source.page(ALICE, 0, 1)).events, []);
+  t.deepEqual((await source.page(ALICE, ALICE, 0, 1)).events, []);
 });

@@ -1,0 +1,108 @@
+/**
+ * JSON from outside, and the files that hold it, within bounds: what is nested deeper than any that is
+ * meant is refused before it is parsed, since what walks it later may recurse. Rule A99
+ * (api/RULES.md).
+ */
+import { createReadStream } from 'node:fs';
+import type { Readable } from 'node:stream';
+
+/** No text of ours, of a venue or of a service comes near it. */
+export const JSON_DEPTH_MAX = 100;
+/** As deep as such a text can be, any stack reaches. Most frames of venues are shorter, and cost nothing. */
+export const SHORT_TEXT = 1000;
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const OPENS_LIST = 0x5b;
+const CLOSES_LIST = 0x5d;
+const OPENS_OBJECT = 0x7b;
+const CLOSES_OBJECT = 0x7d;
+
+/** `is nested more than 100 deep`, to be said of whatever holds the text. */
+export class NestedTooDeep extends Error {
+  constructor() {
+    super(`is nested more than ${JSON_DEPTH_MAX} deep`);
+    this.name = 'NestedTooDeep';
+  }
+}
+
+/** @throws NestedTooDeep, and SyntaxError where the text is not JSON */
+export function parseJson(text: string): unknown {
+  if (isTooDeep(text)) throw new NestedTooDeep();
+  return JSON.parse(text);
+}
+
+/** Of an error of `parseJson`: what is wrong, to be said behind the name of what holds the text. */
+export function jsonProblem(error: unknown): string {
+  return error instanceof NestedTooDeep ? error.message : 'is not JSON';
+}
+
+/** Whether JSON of this text would be nested too deep; of what is not JSON it says nothing. */
+function isTooDeep(text: string): boolean {
+  if (text.length <= SHORT_TEXT) return false;
+  let depth = 0;
+  for (let at = 0; at < text.length; at++) {
+    switch (text.charCodeAt(at)) {
+      case QUOTE:
+        at = endOfString(text, at);
+        break;
+      case OPENS_LIST:
+      case OPENS_OBJECT:
+        if (++depth > JSON_DEPTH_MAX) return true;
+        break;
+      case CLOSES_LIST:
+      case CLOSES_OBJECT:
+        depth--;
+        break;
+      default:
+    }
+  }
+  return false;
+}
+
+/** The place of the quotation mark that ends the string which begins there. */
+function endOfString(text: string, begin: number): number {
+  for (let at = text.indexOf('"', begin + 1); at >= 0; at = text.indexOf('"', at + 1)) {
+    let slashes = 0;
+    while (text.charCodeAt(at - 1 - slashes) === BACKSLASH) slashes++;
+    if (slashes % 2 === 0) return at;
+  }
+  return text.length;
+}
+
+/** Larger than any file that these hold. */
+export const FILE_BYTES_MAX = 256 * 2 ** 20;
+
+/**
+ * The text of a file, or of what comes in by a stream.
+ *
+ * @throws where there is more than `bytesMax`, before that is in memory, and errors of the system
+ */
+export async function boundedText(
+  from: string | Readable,
+  bytesMax = FILE_BYTES_MAX,
+): Promise<string> {
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  const stream = typeof from === 'string' ? createReadStream(from) : from;
+  for await (const piece of stream as AsyncIterable<Buffer>) {
+    bytes += piece.length;
+    if (bytes > bytesMax) throw new TooLarge(bytesMax);
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces, bytes).toString('utf8');
+}
+
+/** `has more than 256 MiB`, to be said of what was read. */
+class TooLarge extends Error {
+  constructor(bytesMax: number) {
+    super(`has more than ${bytesMax / 2 ** 20} MiB`);
+    this.name = 'TooLarge';
+  }
+}
+
+/** Of an error of `boundedText`: what is wrong, to be said behind the name of what was read. */
+export function readProblem(error: unknown): string {
+  if (error instanceof TooLarge) return error.message;
+  return `cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown'})`;
+}
