@@ -4,7 +4,7 @@
  */
 import type { ForwardedBacktest } from './backtest-source.ts';
 import { type ApiError, invalidRequest } from './errors.ts';
-import { ANSWER_BYTES_MAX, bytesOf, errorOf, Forwarding, Unusable } from './forwarding.ts';
+import { ANSWER_BYTES_MAX, bytesOf, errorOf, Forwarding, jsonOf, Unusable } from './forwarding.ts';
 import type { Log } from './log.ts';
 
 type Options = {
@@ -42,12 +42,7 @@ export function forwardedBacktest({ url, log, withinMs = WITHIN_MS }: Options): 
 }
 
 function withMode(bytes: Buffer): Uint8Array {
-  let value: unknown;
-  try {
-    value = JSON.parse(bytes.toString());
-  } catch {
-    throw new Unusable('its answer is not JSON');
-  }
+  const value = jsonOf(bytes);
   if (typeof value !== 'object' || value === null) return bytes;
   if (Array.isArray(value) || 'mode' in value) return bytes;
   return Buffer.from(JSON.stringify({ ...value, mode: 'paper' }));

@@ -2,9 +2,10 @@
 import type { Static } from '@sinclair/typebox';
 import { worthAtBids, worthAtCost } from '../../engine/equity/marks.ts';
 import type { EquityPoints } from '../../engine/equity/points.ts';
-import { type Cents, DAY_MS, dollarsOf, type EpochMs, isoOf } from '../../engine/rules/units.ts';
+import { type Cents, DAY_MS, dollarsOf, isoOf } from '../../engine/rules/units.ts';
 import type { Caller } from '../access.ts';
 import type { Deps } from '../deps.ts';
+import { daysOf } from '../instants.ts';
 import { ofAccount, type Route } from '../route.ts';
 import { EquityAnswer, EquityQuery } from '../schemas/equity.ts';
 import { ENVELOPE, EQUITY_POINTS } from '../schemas/examples.ts';
@@ -33,8 +34,8 @@ export function equityRoute(deps: Deps): Route<Caller> {
     mayBeUnavailable: true,
     query: EquityQuery,
     response: EquityAnswer,
-    prepare: ({ window }) => window,
-    run: async ({ account: { id, organizationSlug: slug }, query: window }) => {
+    prepare: ({ window }) => daysOf(window),
+    run: async ({ account: { id, organizationSlug: slug }, query: days }) => {
       const { engine, switches, history } = deps;
       const wasOn = switches.venueData;
       const reply = await engine.call(id, { kind: 'account', atMs: engine.nowMs(), account: id });
@@ -42,7 +43,7 @@ export function equityRoute(deps: Deps): Route<Caller> {
       const { account, asOf } = JSON.parse(reply.body) as State;
       const nowMs = Date.parse(asOf);
       const isMarked = wasOn && history.kind === 'embedded';
-      const bounds = { fromMs: fromOf(window, nowMs), nowMs, isMarked };
+      const bounds = { fromMs: days === null ? 0 : nowMs - days * DAY_MS, nowMs, isMarked };
       const before = account === null ? null : await deps.equity.points(id, bounds);
       const worth =
         before === null || !isMarked
@@ -62,11 +63,6 @@ export function equityRoute(deps: Deps): Route<Caller> {
       });
     },
   });
-}
-
-/** The first moment of a window. */
-function fromOf(window: string, nowMs: EpochMs): EpochMs {
-  return window === 'all' ? 0 : nowMs - Number(window.slice(0, -1)) * DAY_MS;
 }
 
 /** `worth` null: positions count at cost. */

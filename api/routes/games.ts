@@ -2,10 +2,11 @@
 import { type EpochMs, isoOf } from '../../engine/rules/units.ts';
 import type { Caller } from '../access.ts';
 import { type CatalogView, type GameEntry, gameText, instrumentText } from '../catalog-view.ts';
+import { nextCursorOf, placeOf, tagOf } from '../cursors.ts';
 import type { Deps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
-import { instantIn } from '../instants.ts';
-import { placeOfCursor, takePage } from '../paging.ts';
+import { windowIn } from '../instants.ts';
+import { GAME_PLACE, takePage } from '../paging.ts';
 import { keyed, type Route } from '../route.ts';
 import { NoQuery } from '../schemas/common.ts';
 import { ENVELOPE, GAME, INSTRUMENT } from '../schemas/examples.ts';
@@ -15,6 +16,7 @@ import { envelopeText } from './instruments.ts';
 /** With neither `from` nor `to` the list starts this long ago. */
 const LOOK_BACK_MS = 6 * 60 * 60 * 1000;
 const FIRST_GAMES = 100;
+const LIST = 'games';
 
 export function gameRoutes(deps: Deps): Route<Caller>[] {
   return [listGames(deps), getGame(deps)];
@@ -34,18 +36,16 @@ function listGames({ catalog, engine }: Deps): Route<Caller> {
     scope: 'markets:read',
     query: GamesQuery,
     response: GamesAnswer,
-    prepare: (query) => ({
-      ...query,
-      fromMs: instantIn('from', query.from),
-      toMs: instantIn('to', query.to),
-      after: placeOfCursor(query.cursor, 'game_'),
-    }),
+    prepare: (query) => {
+      const tag = tagOf(LIST, query);
+      return { ...query, ...windowIn(query), tag, after: placeOf(tag, query.cursor, GAME_PLACE) };
+    },
     run: ({ query }) => {
       const nowMs = engine.nowMs();
       const lookBack = query.fromMs === null && query.toMs === null;
       const fromMs = lookBack ? nowMs - LOOK_BACK_MS : (query.fromMs ?? -Infinity);
       const toMs = query.toMs ?? Infinity;
-      const { rows, nextCursor } = takePage(
+      const { rows, next } = takePage(
         catalog.games(),
         query.after,
         query.limit,
@@ -57,7 +57,7 @@ function listGames({ catalog, engine }: Deps): Route<Caller> {
       );
       return (
         `{"games":[${rows.map(gameText).join(',')}],"count":${rows.length},` +
-        `"nextCursor":${JSON.stringify(nextCursor)},"asOf":"${isoOf(nowMs)}","mode":"paper"}`
+        `"nextCursor":${JSON.stringify(nextCursorOf(query.tag, next, GAME_PLACE))},"asOf":"${isoOf(nowMs)}","mode":"paper"}`
       );
     },
   });
@@ -67,7 +67,8 @@ function listGames({ catalog, engine }: Deps): Route<Caller> {
 export function firstGames(catalog: CatalogView, nowMs: EpochMs): string {
   const fromMs = nowMs - LOOK_BACK_MS;
   const isShown = ({ startsAtMs }: GameEntry) => startsAtMs >= fromMs;
-  const { rows, nextCursor } = takePage(catalog.games(), null, FIRST_GAMES, isShown);
+  const { rows, next } = takePage(catalog.games(), null, FIRST_GAMES, isShown);
+  const nextCursor = nextCursorOf(tagOf(LIST, {}), next, GAME_PLACE);
   return `{"games":[${rows.map(gameText).join(',')}],"nextCursor":${JSON.stringify(nextCursor)}}`;
 }
 

@@ -4,6 +4,7 @@ import { CONNECTION_STATES } from '../../feeds/connection-status.ts';
 import { ExecutionVenueSchema } from '../identity/venue-keys.ts';
 import {
   Count,
+  Cursor,
   DateTime,
   limitOf,
   NextCursor,
@@ -182,13 +183,7 @@ export const ProblemsAnswer = strict({
 /** Rule O20 (api/RULES.md). */
 const PAGE = {
   limit: limitOf(500, 50),
-  /** The id of a row. */
-  cursor: Type.Optional(
-    Type.String({
-      pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$',
-      description: 'the nextCursor of the page before',
-    }),
-  ),
+  cursor: Type.Optional(Cursor),
 };
 export const UsersQuery = strict({
   ...PAGE,

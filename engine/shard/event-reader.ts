@@ -27,7 +27,8 @@ export type EventQuestion =
   | { kind: 'unwatch'; shard: number; account: Uuid };
 
 export type EventAnswer =
-  | { kind: 'page'; id: number; events: AccountEvent[]; last: number }
+  /** `isThere`: the log reaches the number that they come after. */
+  | { kind: 'page'; id: number; events: AccountEvent[]; last: number; isThere: boolean }
   /**
    * Events after `last` are sent as they come. `events` null: there are more than were asked for.
    */
@@ -76,7 +77,9 @@ class ShardEvents {
   }
 
   page({ id, account, bounds }: Page): void {
-    this.#send({ kind: 'page', id, ...this.#eventsOf(account, bounds) });
+    const page = this.#eventsOf(account, bounds);
+    const isThere = page.last > bounds.after || this.#log.has(bounds.after);
+    this.#send({ kind: 'page', id, ...page, isThere });
   }
 
   watch(question: Watch): void {
