@@ -105,7 +105,7 @@ export function admitter({ store, sessions, switches, organizations }: AdmitterP
     const { caller, body, organization } = call;
     // An open route has no caller. A session is read while other requests run.
     const isCalled = route.access !== 'open';
-    if (isCalled && (route.readBody !== null || caller.key === null)) requireValid(caller);
+    if (isCalled && (body !== null || caller.key === null)) requireValid(caller);
     const scope = route.scopeOfBody(body);
     if (scope !== null) permitScope(caller, scope);
     if (!route.ofAccount) {

@@ -1,6 +1,7 @@
 /** Keys on the operator's listener. Rules O6, O20 (api/RULES.md). */
 import type { EpochMs } from '../engine/rules/units.ts';
 import type { Operator } from './admin-token.ts';
+import { nextCursorOf, placeOf, ROW_ID, tagOf } from './cursors.ts';
 import type { Deps } from './deps.ts';
 import { ApiError } from './errors.ts';
 import { KeyBook } from './identity/key-book.ts';
@@ -21,14 +22,19 @@ export function keyAdminRoutes({ identity, switches, log }: Deps): Route<Operato
       method: 'GET',
       path: '/admin/keys',
       query: KeysQuery,
+      prepare: (query) => {
+        const tag = tagOf('keys', query);
+        return { ...query, tag, before: placeOf(tag, query.cursor, ROW_ID) };
+      },
       response: AdminKeysAnswer,
-      run: ({ query: { userId, limit, cursor: before = null } }) => {
+      run: ({ query: { userId, limit, tag, before } }) => {
         const nowMs = Date.now();
-        const { rows, nextCursor } = newestFirst(limit, (max) =>
+        const { rows, next } = newestFirst(limit, (max) =>
           userId === undefined
             ? identity.keys.before(before, max)
             : lastBefore(identity.keysOf(userId.toLowerCase()), before, max),
         );
+        const nextCursor = nextCursorOf(tag, next, ROW_ID);
         return JSON.stringify({ keys: rows.map((key) => adminKeyView(key, nowMs)), nextCursor });
       },
     }),

@@ -1,6 +1,7 @@
 /** Users on the operator's listener. Rules O6, O20 (api/RULES.md). */
 import { isoOf } from '../engine/rules/units.ts';
 import type { Operator } from './admin-token.ts';
+import { nextCursorOf, placeOf, ROW_ID, tagOf } from './cursors.ts';
 import type { Deps } from './deps.ts';
 import { changedTradeLimits } from './identity/accounts.ts';
 import { hashPassword } from './identity/passwords.ts';
@@ -28,14 +29,18 @@ export function userAdminRoutes({ identity, log }: Deps): Route<Operator>[] {
       method: 'GET',
       path: '/admin/users',
       query: UsersQuery,
+      prepare: (query) => {
+        const tag = tagOf('users', query);
+        return { ...query, tag, before: placeOf(tag, query.cursor, ROW_ID) };
+      },
       response: AdminUsersAnswer,
-      run: async ({ query: { search = '', limit, cursor: before = null } }) => {
+      run: async ({ query: { search = '', limit, tag, before } }) => {
         const page =
           search === ''
             ? newestFirst(limit, (max) => identity.users.before(before, max))
             : await searchUsers(identity.users, { search, before, limit });
-        const { rows, nextCursor } = page;
-        return JSON.stringify({ users: rows.map(userView), nextCursor });
+        const nextCursor = nextCursorOf(tag, page.next, ROW_ID);
+        return JSON.stringify({ users: page.rows.map(userView), nextCursor });
       },
     }),
     keyed({

@@ -18,7 +18,7 @@ import type { CatalogView, InstrumentEntry } from './catalog-view.ts';
 import type { Deps } from './deps.ts';
 import { invalidRequest } from './errors.ts';
 import type { EmbeddedHistory } from './history-source.ts';
-import { instantIn } from './instants.ts';
+import { windowIn } from './instants.ts';
 import { BACKTEST_MARKETS_MAX, type BacktestBody } from './schemas/backtest.ts';
 
 /** What no schema can check. Throws the 400. */
@@ -44,7 +44,7 @@ export function checkBacktest(body: BacktestBody): BacktestBody {
   }
   if (stake.dollars !== undefined) centsOf('stake.dollars', stake.dollars);
   if (startBalanceDollars !== undefined) centsOf('startBalanceDollars', startBalanceDollars);
-  windowOf(markets);
+  windowIn(markets, 'markets.');
   return body;
 }
 
@@ -52,13 +52,6 @@ function centsOf(name: string, dollars: number): Cents {
   const cents = Math.round(dollars * 100);
   if (cents / 100 !== dollars) throw invalidRequest(`${name} must have at most two decimals`);
   return cents;
-}
-
-function windowOf({ from, to }: BacktestBody['markets']): { fromMs: EpochMs; toMs: EpochMs } {
-  const fromMs = instantIn('markets.from', from) ?? 0;
-  const toMs = instantIn('markets.to', to) ?? Number.POSITIVE_INFINITY;
-  if (fromMs > toMs) throw invalidRequest('markets.from must not be after markets.to');
-  return { fromMs, toMs };
 }
 
 type Parts = Pick<Deps, 'catalog' | 'engine' | 'fees' | 'config'> & {
@@ -113,14 +106,14 @@ type Chosen = { market: BacktestMarket; number: MarketNumber };
 /** The game winners that match, earliest start first. */
 function chosenMarkets(parts: Parts, wanted: BacktestBody['markets']): Chosen[] {
   const { catalog, marketNumber } = parts;
-  const { fromMs, toMs } = windowOf(wanted);
+  const { fromMs, toMs } = windowIn(wanted, 'markets.');
   const { league, instrumentIds } = wanted;
   const ids = instrumentIds === undefined ? null : namedIds(catalog, instrumentIds);
   const chosen: Chosen[] = [];
   for (const entry of catalog.instruments()) {
     const { id, startsAtMs, instrument } = entry;
     const isWanted = ids?.has(id) ?? true;
-    const isIn = startsAtMs >= fromMs && startsAtMs < toMs;
+    const isIn = startsAtMs >= (fromMs ?? 0) && startsAtMs < (toMs ?? Number.POSITIVE_INFINITY);
     if (!isWanted || !isIn || (league !== undefined && instrument.league !== league)) continue;
     const market = marketOf(entry);
     const number = market === null ? undefined : marketNumber(HOME_VENUE, market.ticker);

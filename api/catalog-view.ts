@@ -20,7 +20,8 @@ import {
   type MarketStatus,
   marketName,
 } from '../engine/rules/units.ts';
-import { comparePlaces, takePage } from './paging.ts';
+import { nextCursorOf, tagOf } from './cursors.ts';
+import { comparePlaces, GAME_PLACE, takePage } from './paging.ts';
 import type { Game, Instrument, Listing } from './schemas/markets.ts';
 
 export type GameEntry = {
@@ -275,12 +276,15 @@ function listingView(listing: CatalogListing, venueData: boolean): Static<typeof
 
 /** Without a range, lists of games start this long ago. Rule A48 (api/RULES.md). */
 export const GAMES_LOOK_BACK_MS = 6 * 60 * 60 * 1000;
+/** The name of the list in its cursors. */
+export const GAMES_LIST = 'games';
 const FIRST_GAMES = 100;
 
 /** `{games, nextCursor}`: the first page of the list without a filter, as JSON text. */
 export function firstGames(catalog: CatalogView, nowMs: EpochMs): string {
   const fromMs = nowMs - GAMES_LOOK_BACK_MS;
   const isShown = ({ startsAtMs }: GameEntry) => startsAtMs >= fromMs;
-  const { rows, nextCursor } = takePage(catalog.games(), null, FIRST_GAMES, isShown);
+  const { rows, next } = takePage(catalog.games(), null, FIRST_GAMES, isShown);
+  const nextCursor = nextCursorOf(tagOf(GAMES_LIST, {}), next, GAME_PLACE);
   return `{"games":[${rows.map(gameText).join(',')}],"nextCursor":${JSON.stringify(nextCursor)}}`;
 }

@@ -1,7 +1,7 @@
 /**
  * Takes one exchange through its route, in the order of checks: route,
  * credential, scope, request limits, query, then whether the engine takes requests at all, body,
- * what the listener admits, and the operation itself. Rules A17, A18 (api/RULES.md).
+ * what the listener admits, and the operation itself. Rules A17, A18, A105 (api/RULES.md).
  */
 import type { EngineBusy } from '../engine/shard/busy.ts';
 import { Answers, type AnswersOptions, type Served } from './answers.ts';
@@ -10,6 +10,8 @@ import { ApiError, invalidRequest } from './errors.ts';
 import type { Exchange, QuotaReservation } from './exchange.ts';
 import { admitAndRun, type Call, type Result, type Route } from './route.ts';
 import { createRouter } from './router.ts';
+import { strict } from './schemas/common.ts';
+import { bodyReader, optionalBody } from './validation.ts';
 
 export type DispatchOptions<C> = AnswersOptions & {
   prefix: string;
@@ -123,8 +125,8 @@ class Dispatcher<C> {
     // Before the body is read: under overload a refused request must cost little.
     const refusal = this.#refusal(found, call);
     if (refusal !== null) this.#answers.refuseBusy(exchange, refusal, found);
-    else if (found.readBody === null) this.#run(exchange, found, call);
-    else this.#readBody(exchange, found, call);
+    else if (hasBody(exchange, found)) this.#readBody(exchange, found, call);
+    else this.#run(exchange, found, call);
   }
 
   /** Why the engine cannot take a call that asks it. */
@@ -177,10 +179,9 @@ class Dispatcher<C> {
   /** Keeps the order of checks. The body is received meanwhile, or uWebSockets.js would drop it. */
   #awaitCaller(exchange: Exchange, found: Served<C>, call: Pending<C>, pending: Promise<C>): void {
     exchange.hold();
-    const received =
-      found.readBody === null
-        ? null
-        : new Promise<BodyText>((resolve) => exchange.readText(found.bodyBytesMax, resolve));
+    const received = hasBody(exchange, found)
+      ? new Promise<BodyText>((resolve) => exchange.readText(found.bodyBytesMax, resolve))
+      : null;
     const proceed = async (): Promise<void> => {
       call.caller = await pending;
       this.#takeQuery(exchange, found, call);
@@ -195,7 +196,7 @@ class Dispatcher<C> {
   #readBody(exchange: Exchange, found: Served<C>, call: Pending<C>): void {
     // What is declared too large need not arrive first.
     const { bodyBytesMax } = found;
-    if (Number(exchange.header('content-length')) > bodyBytesMax) throw tooLarge(bodyBytesMax);
+    if (Number(exchange.header('content-length')) > bodyBytesMax) throw tooLarge(found);
     exchange.readText(bodyBytesMax, (body) => {
       try {
         call.body = bodyOf(found, body);
@@ -230,13 +231,22 @@ class Dispatcher<C> {
   }
 }
 
-function bodyOf<C>({ readBody, bodyBytesMax }: Served<C>, body: BodyText): unknown {
-  if (body.ok) return readBody!(body.text);
-  if (body.fault === 'too_large') throw tooLarge(bodyBytesMax);
+/** Whether there is a body to read: of a route that takes none, too, since it may have fields. */
+function hasBody<C>(exchange: Exchange, { readBody }: Served<C>): boolean {
+  return readBody !== null || exchange.hasBody();
+}
+
+function bodyOf<C>(found: Served<C>, body: BodyText): unknown {
+  if (body.ok) return (found.readBody ?? readNoFields)(body.text);
+  if (body.fault === 'too_large') throw tooLarge(found);
   throw invalidRequest('the body is not UTF-8');
 }
 
-function tooLarge(bodyBytesMax: number): ApiError {
+/** What a route without a body takes of one. Rule A105 (api/RULES.md). */
+const readNoFields = optionalBody(bodyReader(strict({})));
+
+function tooLarge<C>({ readBody, bodyBytesMax }: Served<C>): ApiError {
+  if (readBody === null) return invalidRequest('this call takes no body, or {}');
   return new ApiError('invalid_request', {
     status: 413,
     message: `the body must have at most ${bodyBytesMax} bytes`,

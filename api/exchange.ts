@@ -136,7 +136,9 @@ export class Exchange {
 
   /** Whether the end of the body is unclear; the connection then closes with the answer. */
   hasUnclearLength(): boolean {
-    this.#isLast = this.#headersSent().hasUnclearLength();
+    const sent = this.#headersSent();
+    // What follows the head of a handshake are frames.
+    this.#isLast = sent.hasUnclearLength() || (this.handshake !== null && sent.hasBody());
     return this.#isLast;
   }
 

@@ -2,10 +2,9 @@
  * A service that runs backtests in place of this server: the body goes there as it came, and its
  * JSON comes back unchanged, with a mode where an object has none. Rule Z14 (engine/RULES.md).
  */
-import { jsonProblem, parseJson } from '../feeds/bounded-json.ts';
 import type { ForwardedBacktest } from './backtest-source.ts';
 import { type ApiError, invalidRequest } from './errors.ts';
-import { ANSWER_BYTES_MAX, bytesOf, errorOf, Forwarding, Unusable } from './forwarding.ts';
+import { ANSWER_BYTES_MAX, bytesOf, errorOf, Forwarding, jsonOf, Unusable } from './forwarding.ts';
 import type { Log } from './log.ts';
 
 type Options = {
@@ -43,12 +42,7 @@ export function forwardedBacktest({ url, log, withinMs = WITHIN_MS }: Options): 
 }
 
 function withMode(bytes: Buffer): Uint8Array {
-  let value: unknown;
-  try {
-    value = parseJson(bytes.toString());
-  } catch (error) {
-    throw new Unusable(`its answer ${jsonProblem(error)}`);
-  }
+  const value = jsonOf(bytes);
   if (typeof value !== 'object' || value === null) return bytes;
   if (Array.isArray(value) || 'mode' in value) return bytes;
   return Buffer.from(JSON.stringify({ ...value, mode: 'paper' }));

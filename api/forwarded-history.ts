@@ -1,10 +1,11 @@
 /**
  * A history service that is asked in place of the embedded history: path and query go there as they
- * came, with this server's own credential and never the caller's. Rules H20, H21 (api/RULES.md).
+ * came, with this server's own credential and never the caller's. Rules H20, H21, H32, H33
+ * (api/RULES.md).
  */
 import type { IncomingMessage } from 'node:http';
 import { ApiError, invalidRequest } from './errors.ts';
-import { ANSWER_BYTES_MAX, bytesOf, errorOf, Forwarding, Unusable } from './forwarding.ts';
+import { ANSWER_BYTES_MAX, bytesOf, errorOf, Forwarding, jsonOf, Unusable } from './forwarding.ts';
 import type { ForwardedHistory } from './history-source.ts';
 import type { Log } from './log.ts';
 import { StreamedBody } from './streamed-body.ts';
@@ -28,7 +29,7 @@ export function forwardedHistory(options: Options): ForwardedHistory {
     const asked = to.basePath + path + (query === '' ? '' : `?${sendable(query)}`);
     const answer = await to.send({ method: 'GET', path: asked, body: null }, signal);
     const { statusCode = 0 } = answer;
-    if (statusCode >= 200 && statusCode < 300) return answer;
+    if (statusCode === 200) return answer;
     throw refusalFor(statusCode, await errorOf(answer));
   }
 
@@ -36,15 +37,18 @@ export function forwardedHistory(options: Options): ForwardedHistory {
     kind: 'forwarded',
     json: (path, query) =>
       to.bounded(async (timer) => {
-        const bytes = await bytesOf(await ask(path, query, timer.signal), ANSWER_BYTES_MAX);
+        const bytes = await jsonIn(await ask(path, query, timer.signal));
         timer.stop();
         return bytes;
       }),
     stream: (path, query) =>
       to.bounded(async (timer) => {
         const answer = await ask(path, query, timer.signal);
+        const type = typeOf(answer);
+        const pieces =
+          type === JSON_TYPE ? onePiece(await jsonIn(answer)) : piecesOf(answer, withinMs);
         timer.stop();
-        return new StreamedBody(headersOf(answer), piecesOf(answer, withinMs));
+        return new StreamedBody(headersOf(answer), pieces);
       }),
   };
 }
@@ -77,11 +81,42 @@ function refusalFor(
   }
 }
 
+/** The bytes of an answer, which are JSON. Throws what is wrong with them. */
+async function jsonIn(answer: IncomingMessage): Promise<Uint8Array> {
+  const bytes = await bytesOf(answer, ANSWER_BYTES_MAX);
+  jsonOf(bytes);
+  return bytes;
+}
+
+const JSON_TYPE = 'application/json';
+const UNSAID_TYPE = 'application/octet-stream';
+const EXPORT_TYPES = [JSON_TYPE, 'text/csv', 'application/x-ndjson', UNSAID_TYPE];
+
+/** The type of an export, without its parameters. Throws where it is none. */
+function typeOf({ headers }: IncomingMessage): string {
+  const [type = ''] = (headers['content-type'] ?? UNSAID_TYPE).split(';');
+  const named = type.trim().toLowerCase();
+  if (EXPORT_TYPES.includes(named)) return named;
+  throw new Unusable(`its export has the type ${JSON.stringify(named)}`);
+}
+
 /** What the service says of its export. */
 function headersOf({ headers }: IncomingMessage): string[] {
-  const type = ['Content-Type', headers['content-type'] ?? 'application/octet-stream'];
+  const type = ['Content-Type', headers['content-type'] ?? UNSAID_TYPE];
   const disposition = headers['content-disposition'];
   return disposition === undefined ? type : [...type, 'Content-Disposition', disposition];
+}
+
+function onePiece(bytes: Uint8Array) {
+  let left: Uint8Array | null = bytes;
+  return {
+    async next() {
+      const piece = left;
+      left = null;
+      return piece;
+    },
+    cancel() {},
+  };
 }
 
 /** The body as it comes; the service waits while the caller does not read. */

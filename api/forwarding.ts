@@ -5,7 +5,7 @@
  */
 import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
-import { parseJson } from '../feeds/bounded-json.ts';
+import { jsonProblem, parseJson } from '../feeds/bounded-json.ts';
 import { ApiError } from './errors.ts';
 import type { Log } from './log.ts';
 
@@ -58,26 +58,30 @@ export class Forwarding {
       timer.stop();
       if (error instanceof ApiError) throw error;
       log.error({ reason: reasonOf(error, timer, withinMs) }, `the ${name} service failed`);
+      timer.giveUp();
       throw this.#unavailable();
     } finally {
       this.#openCount--;
     }
   }
 
-  /** The head of the answer. */
-  send({ method, path, body }: Asked, signal: AbortSignal): Promise<IncomingMessage> {
+  /** The head of the answer, whose body is not compressed. */
+  async send({ method, path, body }: Asked, signal: AbortSignal): Promise<IncomingMessage> {
     const { token } = this.#service;
     const request = this.#base.protocol === 'https:' ? requestHttps : requestHttp;
     const headers: Record<string, string> = { accept: '*/*', 'accept-encoding': 'identity' };
     if (token !== null) headers.authorization = `Bearer ${token}`;
     if (body !== null) headers['content-type'] = 'application/json';
     if (body !== null) headers['content-length'] = String(Buffer.byteLength(body));
-    return new Promise((resolve, reject) => {
+    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
       const sent = request(this.#base, { method, path, headers, signal });
       sent.on('response', resolve);
       sent.on('error', reject);
       sent.end(body ?? undefined);
     });
+    const { 'content-encoding': coding = 'identity' } = answer.headers;
+    if (coding !== 'identity') throw new Unusable(`its answer is encoded as ${coding}`);
+    return answer;
   }
 
   #unavailable(): ApiError {
@@ -105,6 +109,11 @@ export class Timer {
   stop(): void {
     clearTimeout(this.#timer);
   }
+
+  /** Closes the connection of an answer that is not read to its end. */
+  giveUp(): void {
+    this.#abort.abort();
+  }
 }
 
 export async function bytesOf(answer: IncomingMessage, bytesMax: number): Promise<Buffer> {
@@ -116,6 +125,17 @@ export async function bytesOf(answer: IncomingMessage, bytesMax: number): Promis
     parts.push(part);
   }
   return Buffer.concat(parts);
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** The value of an answer's text. Throws where it is no JSON in UTF-8. */
+export function jsonOf(bytes: Uint8Array): unknown {
+  try {
+    return parseJson(utf8.decode(bytes));
+  } catch (error) {
+    throw new Unusable(`its answer ${jsonProblem(error)}`);
+  }
 }
 
 const REFUSAL_BYTES_MAX = 64 * 1024;

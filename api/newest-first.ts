@@ -1,8 +1,8 @@
 /** Pages of rows by their ids, which carry the time: the newest first. Rule O20 (api/RULES.md). */
 import type { Uuid } from '../engine/rules/units.ts';
 
-/** `nextCursor`: the id of its last row; null: no row is behind it. */
-export type IdPage<T> = { rows: T[]; nextCursor: Uuid | null };
+/** `next`: the id to go on behind; null: no row is behind it. */
+export type IdPage<T> = { rows: T[]; next: Uuid | null };
 
 /** A page of `limit` rows; `read` returns up to so many. */
 export function newestFirst<T extends { id: Uuid }>(
@@ -10,9 +10,9 @@ export function newestFirst<T extends { id: Uuid }>(
   read: (max: number) => T[],
 ): IdPage<T> {
   const rows = read(limit + 1);
-  if (rows.length <= limit) return { rows, nextCursor: null };
+  if (rows.length <= limit) return { rows, next: null };
   rows.length = limit;
-  return { rows, nextCursor: rows.at(-1)!.id };
+  return { rows, next: rows.at(-1)!.id };
 }
 
 /** Of rows with the oldest first, up to `max` before an id, the newest first. */

@@ -15,6 +15,7 @@ import type { Log } from './log.ts';
 import type { CredentialHolder, Organizations, OwnOrganization } from './organizations.ts';
 import { Uuid } from './schemas/common.ts';
 import { RoleSchema } from './schemas/identity.ts';
+import { plain } from './shown-text.ts';
 import { createAjv } from './validation.ts';
 
 const ANSWER_WITHIN_MS = 3000;
@@ -98,7 +99,7 @@ async function fetchOrganizations(url: string, token: string): Promise<OwnOrgani
     redirect: 'manual',
     signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
   });
-  if (!response.ok) {
+  if (response.status !== 200) {
     await response.body?.cancel();
     throw new UnusableAnswer(`it answered ${response.status}`);
   }
@@ -107,7 +108,9 @@ async function fetchOrganizations(url: string, token: string): Promise<OwnOrgani
     throw new UnusableAnswer('its answer is no list of id, slug, name and role');
   }
   return answer.organizations
-    .map(({ id, slug, name, role }) => ({ id: id.toLowerCase(), slug, name, role }))
+    .map(({ id, slug, name, role }) => {
+      return { id: id.toLowerCase(), slug: plain(slug), name: plain(name), role };
+    })
     .sort((a, b) => (a.slug < b.slug ? -1 : 1));
 }
 

@@ -3,13 +3,14 @@
  * P1, P3, P4 (api/RULES.md).
  */
 import type { EpochMs } from '../engine/rules/units.ts';
-import { invalidRequest } from './errors.ts';
+import type { PlaceForm } from './cursors.ts';
 import { GameId, InstrumentId } from './schemas/common.ts';
 
 /** What such a list is sorted by. */
 export type Place = { startsAtMs: EpochMs; id: string };
 
-export type Page<T> = { rows: T[]; nextCursor: string | null };
+/** `next`: its last row; null: no row is behind it. */
+export type Page<T> = { rows: T[]; next: T | null };
 
 /** Earliest first; equal times are ordered by id. */
 export function comparePlaces(a: Place, b: Place): number {
@@ -27,10 +28,10 @@ export function takePage<T extends Place>(
   for (let i = after === null ? 0 : firstBehind(sorted, after); i < sorted.length; i++) {
     const row = sorted[i]!;
     if (!matches(row)) continue;
-    if (rows.length === limit) return { rows, nextCursor: cursorOf(rows.at(-1)!) };
+    if (rows.length === limit) return { rows, next: rows.at(-1)! };
     rows.push(row);
   }
-  return { rows, nextCursor: null };
+  return { rows, next: null };
 }
 
 /**
@@ -46,10 +47,10 @@ export async function takeAskedPage<T extends Place>(
 ): Promise<Page<T>> {
   const { rows: few } = takePage(sorted, after, limit + 1, matches);
   const rows = few.filter(await ask(few));
-  if (few.length <= limit) return { rows, nextCursor: null };
+  if (few.length <= limit) return { rows, next: null };
   if (rows.length > limit) {
     rows.length = limit;
-    return { rows, nextCursor: cursorOf(rows.at(-1)!) };
+    return { rows, next: rows.at(-1)! };
   }
   const keeps = await ask(null);
   return takePage(sorted, after, limit, (row) => matches(row) && keeps(row));
@@ -66,22 +67,17 @@ function firstBehind(sorted: readonly Place[], after: Place): number {
   return low;
 }
 
-function cursorOf({ startsAtMs, id }: Place): string {
-  return Buffer.from(`${startsAtMs}.${id}`).toString('base64url');
+/** The place of a row in a list whose ids have one form. */
+export function placeForm(id: RegExp): PlaceForm<Place> {
+  return {
+    write: (place) => `${place.startsAtMs}.${place.id}`,
+    read: (text) => {
+      const dot = text.indexOf('.');
+      const place = { startsAtMs: Number(text.slice(0, dot)), id: text.slice(dot + 1) };
+      return Number.isSafeInteger(place.startsAtMs) && id.test(place.id) ? place : null;
+    },
+  };
 }
 
-const IDS = { ins_: new RegExp(InstrumentId.pattern!), game_: new RegExp(GameId.pattern!) };
-
-/** The place that a cursor encodes for ids of one kind. Throws `invalid_request`. */
-export function placeOfCursor(cursor: string | undefined, kind: keyof typeof IDS): Place | null {
-  if (cursor === undefined) return null;
-  const text = Buffer.from(cursor, 'base64url').toString('latin1');
-  const dot = text.indexOf('.');
-  const place = { startsAtMs: Number(text.slice(0, dot)), id: text.slice(dot + 1) };
-  const isPlace = Number.isSafeInteger(place.startsAtMs) && IDS[kind].test(place.id);
-  // Many texts decode to the same place. Only the canonical one is valid.
-  if (!isPlace || cursorOf(place) !== cursor) {
-    throw invalidRequest('cursor is malformed');
-  }
-  return place;
-}
+export const INSTRUMENT_PLACE = placeForm(new RegExp(InstrumentId.pattern!));
+export const GAME_PLACE = placeForm(new RegExp(GameId.pattern!));

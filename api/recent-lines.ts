@@ -6,6 +6,7 @@
 import { inspect } from 'node:util';
 import type { EpochMs } from '../engine/rules/units.ts';
 import type { Log } from './log.ts';
+import { plain } from './shown-text.ts';
 
 export type RecentLine = {
   level: 'warn' | 'error';
@@ -71,6 +72,7 @@ function textOf(value: unknown): string {
   return value instanceof Error ? String(value) : inspect(value, { breakLength: Infinity });
 }
 
-function cut(text: string): string {
+function cut(whole: string): string {
+  const text = plain(whole);
   return text.length <= TEXT_CHARACTERS_MAX ? text : `${text.slice(0, TEXT_CHARACTERS_MAX - 1)}…`;
 }

@@ -23,6 +23,7 @@ export type Call<Q, B, C> = {
   /** The `{...}` segment of the path, percent-decoded; empty where the path has none. */
   param: string;
   query: Q;
+  /** Of a route without one: null, or what has no fields. */
   body: B;
   /** The X-Service-Org header as sent; null where it was not sent, or the route ignores it. */
   organization: string | null;
@@ -117,7 +118,7 @@ export type Route<C> = {
   isCounted: boolean;
   /** How many requests a request with this query counts as. */
   requestsOf(query: unknown): number;
-  /** Null: the route expects no body, and does not read one. */
+  /** Null: the route takes no body, or an empty object. Rule A105 (api/RULES.md). */
   readBody: BodyReader<unknown> | null;
   /** What is longer is refused. Rule A9 (api/RULES.md). */
   bodyBytesMax: number;

@@ -2,10 +2,12 @@
  * Who a trader is, and what others see of one. The control store says it at the moment of the
  * answer: privacy never lags. Rules Y73 to Y77 (api/RULES.md).
  */
+import type { BoardPlace } from '../engine/records/leaderboard.ts';
 import { isUuid } from '../engine/rules/ids.ts';
 import type { MarketNumber, Uuid } from '../engine/rules/units.ts';
 import { EngineBusy } from '../engine/shard/busy.ts';
 import type { Caller } from './access.ts';
+import type { PlaceForm } from './cursors.ts';
 import type { Deps } from './deps.ts';
 import { ApiError, invalidRequest } from './errors.ts';
 import type { ControlStore } from './identity/store.ts';
@@ -42,6 +44,16 @@ export async function publicPage<Page extends { rows: readonly { trader: Uuid }[
   }
   throw new EngineBusy('the boards do not have yet who is private');
 }
+
+/** The value and the trader behind whom the next page of a board begins. Rule Y72. */
+export const BOARD_PLACE: PlaceForm<BoardPlace> = {
+  write: ({ value, trader }) => `${value};${trader}`,
+  read: (text) => {
+    const [value = '', trader = ''] = text.split(';');
+    const place = { value: Number(value), trader };
+    return Number.isFinite(place.value) && isUuid(trader) ? place : null;
+  },
+};
 
 /** How often the bids of all markets are asked for. Rule Y12 (engine/RULES.md). */
 const BIDS_EVERY_MS = 1000;

@@ -9,6 +9,7 @@ import { instantOf } from '../engine/rules/units.ts';
 import { jsonProblem, parseJson } from '../feeds/bounded-json.ts';
 import { invalidRequest } from './errors.ts';
 import { repeatedKey } from './repeated-keys.ts';
+import { isPersonName, isShownText, PERSON_NAME, SHOWN_TEXT } from './shown-text.ts';
 
 /** Reads a raw query string, returns its parameters or throws `invalid_request`. */
 export type QueryReader<Q> = (query: string) => Q;
@@ -32,6 +33,8 @@ export function createAjv(): Ajv {
   ajv.addFormat('date-time', (text: string) => instantOf(text) !== null);
   // Ajv's own `uuid` also accepts `urn:uuid:` in front.
   ajv.addFormat('uuid', isUuid);
+  ajv.addFormat(SHOWN_TEXT, isShownText);
+  ajv.addFormat(PERSON_NAME, isPersonName);
   ajv.addKeyword({
     keyword: TRIMMED,
     type: 'string',
@@ -198,13 +201,16 @@ function explain(error: ErrorObject, noun: string): string {
     case 'pattern':
       return `${name} must be ${error.parentSchema?.description ?? params.pattern}`;
     case 'format':
-      return `${name} must be a ${FORMAT_NAMES[params.format] ?? params.format}`;
+      return `${name} must be ${FORMAT_NAMES[params.format] ?? error.parentSchema?.description}`;
     default:
       return `${name} ${error.message}`;
   }
 }
 
-const FORMAT_NAMES: Record<string, string> = { 'date-time': 'date-time with a zone' };
+const FORMAT_NAMES: Record<string, string> = {
+  'date-time': 'a date-time with a zone',
+  uuid: 'a uuid',
+};
 
 /** `/scopes/0` as `scopes[0]`. */
 function fieldOf(path: string): string {

@@ -1,5 +1,6 @@
 /** `paperbook login`, `logout` and `whoami`. Rules U5, U7 (api/RULES.md). */
 import type { Command } from 'commander';
+import { plain } from '../shown-text.ts';
 import {
   accessToken,
   answerOf,
@@ -16,7 +17,7 @@ import { AuthRefusal, originOf, signIn, signOut } from './auth-client.ts';
 import { forgetKey } from './keys.ts';
 import { SessionFile } from './session-file.ts';
 import { askTerminal, PASSWORD_OPTION, passwordOfStdin } from './stdin.ts';
-import { listOf, plain, show, wrapped } from './table.ts';
+import { listOf, show, wrapped } from './table.ts';
 
 type LoginFlags = SessionFlags & { server: string; email?: string; passwordStdin?: true };
 type LogoutFlags = SessionFlags & { revokeKey?: true; local?: true };

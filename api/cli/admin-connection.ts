@@ -1,9 +1,11 @@
 /**
  * Connects an operator's command to the admin listener of a running server. Rule O1 (api/RULES.md).
  */
+
 import type { Command } from 'commander';
 import { readAdminToken } from '../admin-token.ts';
 import { DataDirError } from '../directory-files.ts';
+import { jsonText } from '../shown-text.ts';
 import { UsageError } from './usage.ts';
 
 export type Connect = { dataDir: string; adminUrl: string; json?: true };
@@ -54,5 +56,5 @@ export async function ask(
 }
 
 export function print({ json }: Connect, answer: Answer): void {
-  process.stdout.write(`${JSON.stringify(answer, null, json === true ? 0 : 2)}\n`);
+  process.stdout.write(`${jsonText(answer, json === true ? 0 : 2)}\n`);
 }

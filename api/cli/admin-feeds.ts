@@ -1,8 +1,10 @@
 /** `paperbook admin feeds`: the venue connections of a running server. Rules O10, O15 (api/RULES.md). */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Static } from '@sinclair/typebox';
 import type { Command } from 'commander';
 import type { FeedsAnswer } from '../schemas/admin.ts';
+import { jsonText } from '../shown-text.ts';
 import { ask, type Connect, connected } from './admin-connection.ts';
 import { redraw } from './screen.ts';
 import { stopRequest } from './stop.ts';
@@ -54,7 +56,7 @@ async function watch(options: Connect, first: Feeds): Promise<void> {
 }
 
 function textOf({ json }: Connect, feeds: Feeds): string {
-  return json === true ? `${JSON.stringify(feeds)}\n` : tableOf(feeds.feeds, COLUMNS);
+  return json === true ? `${jsonText(feeds)}\n` : tableOf(feeds.feeds, COLUMNS);
 }
 
 /** All but what changes with each frame. */

@@ -1,9 +1,11 @@
 /** `paperbook catalog`: creates catalog files, adds to them, and reports every error in one. */
+
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { catalogProblem, loadCatalog } from '../../feeds/catalog.ts';
 import { catalogJsonSchema } from '../../feeds/catalog-schema.ts';
 import { mergeCatalogs } from '../../feeds/merge-catalogs.ts';
+import { jsonText, plain } from '../shown-text.ts';
 import { checkedText, readCatalogFile, writeWhole } from './catalog-file.ts';
 import { addDiscoverCommand } from './discover.ts';
 import { UsageError } from './usage.ts';
@@ -30,7 +32,7 @@ export function addCatalogCommands(program: Command): void {
         errors: reading.ok ? [] : reading.errors,
       };
       const line = `${summary.games} games and ${summary.instruments} instruments, no errors`;
-      process.stdout.write(`${json === true ? JSON.stringify(summary) : line}\n`);
+      process.stdout.write(`${json === true ? jsonText(summary) : plain(line)}\n`);
       if (!reading.ok) process.exitCode = 1;
     });
 }
@@ -51,7 +53,7 @@ function addImportCommand(catalog: Command): void {
       await writeWhole(into, checkedText(merged, into));
       const summary = { games: merged.games.length, instruments: merged.instruments.length };
       const line = `${into}: ${summary.games} games and ${summary.instruments} instruments`;
-      process.stdout.write(`${options.json === true ? JSON.stringify(summary) : line}\n`);
+      process.stdout.write(`${options.json === true ? jsonText(summary) : plain(line)}\n`);
     });
 }
 

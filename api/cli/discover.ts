@@ -1,4 +1,5 @@
 /** `paperbook catalog discover`: creates a catalog from a venue's listing. */
+
 import { type Command, Option } from 'commander';
 import { VENUES, type Venue } from '../../engine/rules/units.ts';
 import { boundedText, jsonProblem, parseJson, readProblem } from '../../feeds/bounded-json.ts';
@@ -6,6 +7,7 @@ import type { CatalogFile } from '../../feeds/catalog-schema.ts';
 import { type Answer, findIn } from '../../feeds/discover/answers.ts';
 import { assemble } from '../../feeds/discover/assemble.ts';
 import { restAnswers } from '../../feeds/discover/rest.ts';
+import { plain, plainJson } from '../shown-text.ts';
 import { checkedText, readCatalogFile } from './catalog-file.ts';
 import { UsageError } from './usage.ts';
 
@@ -33,7 +35,7 @@ export function addDiscoverCommand(catalog: Command): void {
       const text = checkedText(file, 'what was found');
       for (const [reason, count] of finding.skipped) say(`${count} markets left out: ${reason}`);
       say(summaryOf(file));
-      process.stdout.write(text);
+      process.stdout.write(plainJson(text));
     });
 }
 
@@ -62,5 +64,5 @@ function summaryOf({ games, instruments, fees = [] }: CatalogFile): string {
 }
 
 function say(line: string): void {
-  process.stderr.write(`${line}\n`);
+  process.stderr.write(`${plain(line)}\n`);
 }

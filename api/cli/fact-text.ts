@@ -2,7 +2,7 @@
 import type { Fact } from '../../engine/rules/facts.ts';
 import { isoOf, type Uuid, VENUES } from '../../engine/rules/units.ts';
 import type { LoggedFact } from '../../engine/shard/read-facts.ts';
-import { plain } from './table.ts';
+import { plain } from '../shown-text.ts';
 
 /** Shard and number, time, and what happened; longer numbers move the rest to the right. */
 const PLACE_COLUMNS = 12;

@@ -1,8 +1,10 @@
 /** `paperbook feed`: inspects, records, serves and replays feed files. Rules X1, R36, N44 (feeds/FORMATS.md). */
+
 import type { Command } from 'commander';
 import { startFileVenue } from '../../feeds/file-venue/server.ts';
 import { bboRows, inspectFeed } from '../../feeds/inspect.ts';
 import { loadConfig } from '../config.ts';
+import { jsonText, plain } from '../shown-text.ts';
 import { createLog } from './create-log.ts';
 import { namingTheFile, port, speed, wholeNumber } from './feed-options.ts';
 import { record } from './record.ts';
@@ -60,7 +62,7 @@ async function simulate(file: string, flags: SimulateFlags): Promise<void> {
     skipBad: flags.skipBad === true,
   });
   try {
-    show(flags, { feeds: served.feeds }, ({ feeds }) => `${JSON.stringify({ feeds })}\n`);
+    show(flags, { feeds: served.feeds }, ({ feeds }) => `${jsonText({ feeds })}\n`);
     const isPlayed = await Promise.race([
       served.played.then(() => true),
       stopped.then(() => false),
@@ -93,11 +95,11 @@ async function inspect(file: string, { json, bbo, skipBad }: InspectOptions): Pr
   const options = { skipBad: skipBad === true };
   if (bbo === undefined) {
     const summary = await inspectFeed(file, options);
-    process.stdout.write(`${JSON.stringify(summary, null, json === true ? 0 : 2)}\n`);
+    process.stdout.write(`${jsonText(summary, json === true ? 0 : 2)}\n`);
     return;
   }
   for await (const row of bboRows(file, bbo, options)) {
-    if (!process.stdout.write(`${row}\n`)) {
+    if (!process.stdout.write(`${plain(row)}\n`)) {
       await new Promise((resolve) => process.stdout.once('drain', resolve));
     }
   }

@@ -11,6 +11,7 @@ import { followFacts, type LoggedFact, readFacts } from '../../engine/shard/read
 import { shardOfAccount } from '../../engine/shard/shard-of.ts';
 import { shownFact } from '../../engine/shard/views/fact.ts';
 import { metaOf } from '../data-dir.ts';
+import { jsonText } from '../shown-text.ts';
 import { FACT_HEADING, factLine } from './fact-text.ts';
 import { stopRequest } from './stop.ts';
 import { columnsOfOutput } from './table.ts';
@@ -111,9 +112,7 @@ function atMsOf({ result }: { result: IteratorResult<LoggedFact> }): number {
 async function print({ account, json }: LogFlags, fact: LoggedFact): Promise<void> {
   const isOf = 'account' in fact.fact && fact.fact.account === account;
   if (account !== undefined && !isOf) return;
-  await printLine(
-    json === true ? JSON.stringify(shownFact(fact)) : factLine(fact, columnsOfOutput()),
-  );
+  await printLine(json === true ? jsonText(shownFact(fact)) : factLine(fact, columnsOfOutput()));
 }
 
 async function printLine(line: string): Promise<void> {

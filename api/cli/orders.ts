@@ -6,6 +6,7 @@ import {
   type OrderRequest,
   RefusedError,
 } from 'paperbook/client';
+import { plain } from '../shown-text.ts';
 import { newUuid } from '../uuid.ts';
 import {
   type AccountFlags,
@@ -17,7 +18,7 @@ import {
 } from './account-connection.ts';
 import { wholeNumber } from './admin-connection.ts';
 import { pagesOf } from './pages.ts';
-import { money, plain, show, wrapped } from './table.ts';
+import { money, show, wrapped } from './table.ts';
 import { UsageError } from './usage.ts';
 
 type TimeInForce = 'gtc' | 'ioc' | 'fok';

@@ -6,6 +6,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../config.ts';
+import { plain } from '../shown-text.ts';
 import { UsageError } from './usage.ts';
 
 /** The functions that add the commands of these names. */
@@ -119,6 +120,6 @@ function refuseUnknown(program: Command, words: readonly string[]): void {
 function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   const message = error instanceof Error ? error.message : String(error);
-  process.stderr.write(`paperbook: ${message}\n`);
+  process.stderr.write(`paperbook: ${message.split('\n').map(plain).join('\n')}\n`);
   return error instanceof ConfigError || error instanceof UsageError ? 2 : 1;
 }

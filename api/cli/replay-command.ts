@@ -57,6 +57,9 @@ type Flags = {
 };
 
 async function run(feed: string, flags: Flags): Promise<void> {
+  if (flags.from !== undefined && flags.to !== undefined && flags.from > flags.to) {
+    throw new UsageError('--from must not be after --to');
+  }
   const common = {
     feed,
     speed: flags.speed === 'max' ? null : flags.speed,

@@ -2,12 +2,14 @@
  * `paperbook feed replay` offline: a feed file and an orders file through an engine of its own, on
  * the feed's clock. Equal input gives an equal state hash. Rules R1 to R15 (feeds/FORMATS.md).
  */
+
 import type { Catalog } from '../../engine/rules/catalog-entries.ts';
 import type { EpochMs, FillModelName, Uuid } from '../../engine/rules/units.ts';
 import { feedClock } from '../../engine/shard/clock.ts';
 import { Shards } from '../../engine/shard/shards.ts';
 import { catalogProblem, loadCatalog } from '../../feeds/catalog.ts';
 import { paceOf } from '../../feeds/pace.ts';
+import { plain } from '../shown-text.ts';
 import { FeedPipeline, type PackedLines, type ReaderCounts } from './feed-pipeline.ts';
 import { OrdersInTime } from './orders-file.ts';
 import { progressOn } from './progress.ts';
@@ -107,7 +109,7 @@ class Replay {
     const depth = fillModel === 'book_depth';
     const pipeline = new FeedPipeline(
       { feed, skipBad, refuseJumps: !allowJumps, depth, toMs, markets, marketNames },
-      (reason, detail) => process.stderr.write(`not used: ${reason} (${detail})\n`),
+      (reason, detail) => process.stderr.write(`not used: ${plain(`${reason} (${detail})`)}\n`),
     );
     const progress = progressOn();
     try {

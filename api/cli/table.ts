@@ -1,6 +1,7 @@
 /** Output for people: tables, money, and text of others. Rule U12 (api/RULES.md). */
 import cliui from 'cliui';
 import stringWidth from 'string-width';
+import { jsonText, plain } from '../shown-text.ts';
 
 /**
  * A heading, and its cells. An `apart` cell must stay in one piece, such as an id to copy: in a
@@ -152,12 +153,7 @@ export function money(dollars: number | null): string {
   return dollars === null ? '-' : DOLLARS.format(dollars);
 }
 
-/** Text without characters that control a terminal. */
-export function plain(text: string): string {
-  return text.replaceAll(/\p{Cc}/gu, '\ufffd');
-}
-
 /** The unchanged answer for scripts; else text for people. */
 export function show<T>({ json }: { json?: true }, answer: T, forPeople: (answer: T) => string) {
-  process.stdout.write(json === true ? `${JSON.stringify(answer)}\n` : forPeople(answer));
+  process.stdout.write(json === true ? `${jsonText(answer)}\n` : forPeople(answer));
 }

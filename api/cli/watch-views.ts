@@ -3,9 +3,10 @@
  * (api/RULES.md).
  */
 import type { AccountEvent, Channel, Portfolio, Quote, RefusedError } from 'paperbook/client';
+import { jsonText, plain } from '../shown-text.ts';
 import { quoteTable } from './markets.ts';
 import { redraw } from './screen.ts';
-import { columnsOfOutput, money, plain } from './table.ts';
+import { columnsOfOutput, money } from './table.ts';
 
 export type WatchView = {
   quote(quote: Quote, at: string): void;
@@ -22,7 +23,7 @@ export type WatchView = {
 /** A line a message, of the form that the stream has, with whole quotes. */
 export function jsonView(): WatchView {
   const lines = new Lines();
-  const print = (message: object, key?: string) => lines.add(JSON.stringify(message), key);
+  const print = (message: object, key?: string) => lines.add(jsonText(message), key);
   return {
     quote(data, at) {
       const channel = `quotes:${data.instrumentId}`;
@@ -147,10 +148,10 @@ function portfolioLine({ account, positionsCount, ordersCount }: Portfolio): str
 
 const gapLine = (channel: Channel) => `${channel}: messages are missing, it begins anew`;
 const endedLine = (channel: Channel, { code, message }: RefusedError) =>
-  `${channel}: ended, ${code}: ${message}`;
+  plain(`${channel}: ended, ${code}: ${message}`);
 
 function noteOnStderr(text: string | null): void {
-  process.stderr.write(`paperbook: ${text ?? 'connected again'}\n`);
+  process.stderr.write(`paperbook: ${plain(text ?? 'connected again')}\n`);
 }
 
 /**

@@ -23,9 +23,10 @@ type IndexedRows = { users: Rows<User>; keys: Rows<Key>; sessions: Rows<Session>
 export function checkIndexes(tables: ControlTables, rows: IndexedRows, problems: Problems): void {
   const leading = new Map<IndexName, number>(INDEX_NAMES.map((name) => [name, 0]));
   for (const { row, id, entries } of indexedRows(rows)) {
-    for (const { index, key } of entries) {
+    for (const { index, key, isShared } of entries) {
       const isThere = idAt(tables[index], key) === id;
-      problems.check(isThere, `${row} ${id}`, `${index} [${key}] does not lead to it`);
+      const isFound = isThere || isShared === true;
+      problems.check(isFound, `${row} ${id}`, `${index} [${key}] does not lead to it`);
       if (isThere) leading.set(index, leading.get(index)! + 1);
     }
   }
@@ -75,7 +76,9 @@ function nameOthers(
 ): void {
   const had = new Map<string, Uuid>();
   for (const { id, entries } of indexedRows(rows)) {
-    for (const { index, key } of entries) if (index === name) had.set(key, id);
+    for (const { index, key, isShared } of entries) {
+      if (index === name && (isShared !== true || !had.has(key))) had.set(key, id);
+    }
   }
   try {
     for (const { key, value: id } of table.entries()) {

@@ -1,8 +1,10 @@
 /**
  * The indexes of the control store, each an id by what it is looked up by. Addresses and names are
- * hashed: they can have any length, and errors name the keys of a table. Rule D71 (engine/RULES.md).
+ * hashed: they can have any length, and errors name the keys of a table. Rules D71 (engine/RULES.md),
+ * I68 (api/RULES.md).
  */
 import type { Uuid } from '../../engine/rules/units.ts';
+import { sameName } from '../shown-text.ts';
 import type { INDEX_NAMES } from './control-format.ts';
 import { ControlRows } from './control-rows.ts';
 import type { ControlTables } from './control-tables.ts';
@@ -14,20 +16,34 @@ import type { User } from './users.ts';
 
 export type IndexName = (typeof INDEX_NAMES)[number];
 
-/** What an index holds of a row. */
-export type IndexEntry = { index: IndexName; key: string };
+/**
+ * What an index holds of a row. `isShared`: another row may have it in its place, and a row of an
+ * earlier version may lack it.
+ */
+export type IndexEntry = { index: IndexName; key: string; isShared?: true };
 
 /** Owns the sessions of all guests. */
 export const GUESTS = 'guest';
 
 export const emailKey = (email: string) => hashOfToken(email.toLowerCase());
-export const nameKey = (displayName: string) => hashOfToken(displayName.toLowerCase());
+/**
+ * What a name is found by: itself ignoring case, then what people take for the same. The first is
+ * all that names of earlier versions were compared by; two of those may be the same now. Rule I68
+ * (api/RULES.md).
+ */
+export function nameKeys(displayName: string): string[] {
+  const own = displayName.toLowerCase();
+  const same = sameName(displayName);
+  return (same === own ? [own] : [own, same]).map(hashOfToken);
+}
 export const sessionOwner = ({ userId, isGuest }: Session) => (isGuest ? GUESTS : userId);
 
 export function entriesOfUser({ email, displayName }: User): IndexEntry[] {
   const entries: IndexEntry[] = [];
   if (email !== null) entries.push({ index: 'userEmails', key: emailKey(email) });
-  if (displayName !== null) entries.push({ index: 'userNames', key: nameKey(displayName) });
+  const [own, same] = displayName === null ? [] : nameKeys(displayName);
+  if (own !== undefined) entries.push({ index: 'userNames', key: own });
+  if (same !== undefined) entries.push({ index: 'userNames', key: same, isShared: true });
   return entries;
 }
 
@@ -66,9 +82,12 @@ export class ControlIndexes {
   changes(id: Uuid, before: readonly IndexEntry[], after: readonly IndexEntry[]): Change[] {
     const lacks = (entries: readonly IndexEntry[], { index, key }: IndexEntry) =>
       !entries.some((entry) => entry.index === index && entry.key === key);
+    // Of names alone.
+    const isHeld = ({ key, isShared }: IndexEntry) =>
+      isShared === true && this.userNames.get(key) !== id;
     return [
       ...before
-        .filter((entry) => lacks(after, entry))
+        .filter((entry) => lacks(after, entry) && !isHeld(entry))
         .map(({ index, key }) => this[index].removing(key)),
       ...after
         .filter((entry) => lacks(before, entry))

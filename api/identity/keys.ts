@@ -4,6 +4,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import { type EpochMs, isoOf, type Uuid } from '../../engine/rules/units.ts';
 import { strict } from '../schemas/common.ts';
 import { ScopeSchema } from '../schemas/identity.ts';
+import { SHOWN_TEXT } from '../shown-text.ts';
 import { newUuid } from '../uuid.ts';
 import { TRIMMED } from '../validation.ts';
 
@@ -37,10 +38,12 @@ export const KEY_INPUT = {
     Type.String({
       [TRIMMED]: true,
       maxLength: 64,
-      pattern: '^\\P{C}*$',
+      // Line ends and tabs at its ends are cut off.
+      pattern: '^[^\\x00-\\x08\\x0e-\\x1f\\x7f]*$',
+      format: SHOWN_TEXT,
       description:
-        'a name without control or bidi characters. Blanks around it are cut off before it is ' +
-        'measured; `Untitled key` when left out or blank.',
+        'a name without control, bidi or zero-width characters. Blanks around it are cut off ' +
+        'before it is measured; `Untitled key` when left out or blank.',
     }),
   ),
   scopes: Type.Optional(

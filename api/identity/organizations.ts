@@ -7,6 +7,7 @@ import {
   SandboxLimitsChangeSchema,
   type SandboxLimitsSchema,
 } from '../schemas/identity.ts';
+import { SHOWN_TEXT } from '../shown-text.ts';
 import { newUuid } from '../uuid.ts';
 
 /** An organization's own hard trade limits: those of its account over all keys. */
@@ -39,7 +40,8 @@ const Slug = Type.String({
 });
 const Name = Type.String({
   pattern: '^\\S([^\\r\\n]{0,126}\\S)?$',
-  description: 'one line of 1 to 128 characters',
+  format: SHOWN_TEXT,
+  description: 'one line of 1 to 128 characters, none of them control, bidi or zero-width',
 });
 
 /** The fields of a new organization, from an operator. */

@@ -38,12 +38,12 @@ export async function searchUsers(
     for (const user of some) {
       cursor = user.id;
       if (matches(user)) found.push(user);
-      if (found.length === limit) return { rows: [...first, ...found], nextCursor: cursor };
+      if (found.length === limit) return { rows: [...first, ...found], next: cursor };
     }
-    if (some.length < LOOKED_AT_A_TURN) return { rows: [...first, ...found], nextCursor: null };
+    if (some.length < LOOKED_AT_A_TURN) return { rows: [...first, ...found], next: null };
     await turn();
   }
-  return { rows: [...first, ...found], nextCursor: cursor };
+  return { rows: [...first, ...found], next: cursor };
 }
 
 function exactly(users: Users, text: string): User[] {

@@ -1,7 +1,7 @@
 /** The users in the control store, by id, address and display name. */
 import type { Uuid } from '../../engine/rules/units.ts';
 import { ApiError, invalidRequest } from '../errors.ts';
-import { type ControlIndexes, emailKey, entriesOfUser, nameKey } from './control-indexes.ts';
+import { type ControlIndexes, emailKey, entriesOfUser, nameKeys } from './control-indexes.ts';
 import { ControlRows } from './control-rows.ts';
 import { ControlDamage, type ControlTable } from './control-table.ts';
 import type { ControlWriter } from './control-writer.ts';
@@ -43,14 +43,16 @@ export class UserTable {
     return this.#rows.keysBefore(id, max).flatMap((key) => this.#rows.peek(key) ?? []);
   }
 
-  /** The user with that display name, ignoring case. */
+  /** The user with that display name ignoring case, else one whose name is the same. */
   byName(name: string): User | undefined {
-    const key = nameKey(name);
-    const id = this.#indexes.userNames.get(key);
-    if (id === undefined) return undefined;
-    const user = this.#rows.get(id);
-    if (user !== undefined && nameKey(user.displayName ?? '') === key) return user;
-    throw new ControlDamage(`userNames [${key}] is not the name of users [${id}]`);
+    for (const key of nameKeys(name)) {
+      const id = this.#indexes.userNames.get(key);
+      if (id === undefined) continue;
+      const user = this.#rows.get(id);
+      if (user !== undefined && nameKeys(user.displayName ?? '').includes(key)) return user;
+      throw new ControlDamage(`userNames [${key}] is not the name of users [${id}]`);
+    }
+    return undefined;
   }
 
   /** The user of that address, ignoring case. */
@@ -98,9 +100,11 @@ export class UserTable {
 
   #refuseTakenName(id: Uuid, displayName: string | null): void {
     if (displayName === null) return;
-    const holder = this.#indexes.userNames.get(nameKey(displayName));
-    if (holder === undefined || holder === id) return;
-    throw invalidRequest('displayName is used by another user');
+    for (const key of nameKeys(displayName)) {
+      const holder = this.#indexes.userNames.get(key);
+      if (holder === undefined || holder === id) continue;
+      throw invalidRequest('displayName is used by another user, or looks like one that is');
+    }
   }
 }
 

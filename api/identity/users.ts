@@ -13,6 +13,7 @@ import {
   TradeLimitsChangeSchema,
   TradeLimitsSchema,
 } from '../schemas/identity.ts';
+import { isShownText, PERSON_NAME, SHOWN_TEXT } from '../shown-text.ts';
 import { newUuid } from '../uuid.ts';
 import { PasswordSchema } from './passwords.ts';
 
@@ -44,14 +45,13 @@ export type User = {
   createdAtMs: EpochMs;
 };
 
-// Traders are looked up by id or by display name, from two characters on, so that no name may look
-// like an id.
-const UUID_SHAPE = '[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}';
 const DisplayName = Type.String({
   minLength: 2,
   maxLength: 64,
-  pattern: `^(?!${UUID_SHAPE}$)[^\\s\\p{C}]([^\\p{C}]*[^\\s\\p{C}])?$`,
-  description: 'a name without blanks around it, and not an id',
+  // What every language of regular expressions can say of the format.
+  pattern: '^[^\\x00-\\x20\\x7f]([^\\x00-\\x1f\\x7f]*[^\\x00-\\x20\\x7f])?$',
+  format: PERSON_NAME,
+  description: 'a name without control, bidi or zero-width characters or blanks around it, no id',
 });
 
 const EMAIL = '^[^\\s@]{1,64}@[^\\s@]{1,189}$';
@@ -59,12 +59,12 @@ const EMAIL_PATTERN = new RegExp(EMAIL, 'u');
 
 /** Whether the text has the form of an email address. */
 export function isEmail(text: string): boolean {
-  return EMAIL_PATTERN.test(text);
+  return EMAIL_PATTERN.test(text) && isShownText(text);
 }
 
 /** The fields of a new user, from an operator. */
 export const UserInputSchema = strict({
-  email: Type.String({ pattern: EMAIL, description: 'an email address' }),
+  email: Type.String({ pattern: EMAIL, format: SHOWN_TEXT, description: 'an email address' }),
   displayName: Type.Optional(DisplayName),
   plan: Type.Optional(PlanSchema),
   tradeLimits: Type.Optional(nullable(TradeLimitsSchema)),

@@ -32,7 +32,8 @@ const INTRODUCTION = `Every trade is a paper trade; nothing is sent to a venue.
 ISO 8601 in UTC.
 
 **Requests.** Query parameters and body fields that are unknown or given twice are refused with 400, so
-that a typo never changes a request. A body has at most 64 KiB. \`HEAD\` works wherever \`GET\` does; \`OPTIONS\`
+that a typo never changes a request. A body has at most 64 KiB; an operation without one takes none, or
+\`{}\`. \`HEAD\` works wherever \`GET\` does; \`OPTIONS\`
 answers 204 with \`Allow\`. An unknown path is 404 \`route_not_found\`, a wrong method on a known one
 405 \`method_not_allowed\` with \`Allow\`.
 

@@ -2,17 +2,11 @@
 import type { Static } from '@sinclair/typebox';
 import { worthAtBids, worthAtCost } from '../../engine/equity/marks.ts';
 import type { EquityPoints } from '../../engine/equity/points.ts';
-import {
-  type Cents,
-  DAY_MS,
-  dollarsOf,
-  type EpochMs,
-  isoOf,
-  type Uuid,
-} from '../../engine/rules/units.ts';
+import { type Cents, DAY_MS, dollarsOf, isoOf, type Uuid } from '../../engine/rules/units.ts';
 import type { Caller } from '../access.ts';
 import type { Deps } from '../deps.ts';
 import type { PaperAccount } from '../identity/accounts.ts';
+import { daysOf } from '../instants.ts';
 import { ofAccount, type Result, type Route } from '../route.ts';
 import { EquityAnswer, EquityQuery } from '../schemas/equity.ts';
 import { ENVELOPE, EQUITY_POINTS } from '../schemas/examples.ts';
@@ -41,9 +35,9 @@ export function equityRoute(deps: Deps): Route<Caller> {
     mayBeUnavailable: true,
     query: EquityQuery,
     response: EquityAnswer,
-    prepare: ({ window }) => window,
-    run: ({ caller: { user }, account, query: window }) =>
-      deps.equity.inTurn(user.id, () => equityOf(deps, user.id, account, window)),
+    prepare: ({ window }) => daysOf(window),
+    run: ({ caller: { user }, account, query: days }) =>
+      deps.equity.inTurn(user.id, () => equityOf(deps, user.id, account, days)),
   });
 }
 
@@ -51,7 +45,7 @@ async function equityOf(
   deps: Deps,
   asker: Uuid,
   { id, organizationSlug: slug }: PaperAccount,
-  window: string,
+  days: number | null,
 ): Promise<Result> {
   const { engine, switches, history } = deps;
   const wasOn = switches.venueData;
@@ -60,7 +54,7 @@ async function equityOf(
   const { account, asOf } = JSON.parse(reply.body) as State;
   const nowMs = Date.parse(asOf);
   const isMarked = wasOn && history.kind === 'embedded';
-  const bounds = { fromMs: fromOf(window, nowMs), nowMs, isMarked };
+  const bounds = { fromMs: days === null ? 0 : nowMs - days * DAY_MS, nowMs, isMarked };
   const before = account === null ? null : await deps.equity.points(id, bounds);
   const worth =
     before === null || !isMarked
@@ -78,11 +72,6 @@ async function equityOf(
     mode: 'paper',
     ...(slug === null ? {} : { organization: { slug } }),
   });
-}
-
-/** The first moment of a window. */
-function fromOf(window: string, nowMs: EpochMs): EpochMs {
-  return window === 'all' ? 0 : nowMs - Number(window.slice(0, -1)) * DAY_MS;
 }
 
 /** `worth` null: positions count at cost. */

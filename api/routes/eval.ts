@@ -4,13 +4,14 @@ import type { EvalRow } from '../../engine/records/eval-rows.ts';
 import type { ScoredTrade } from '../../engine/records/settled.ts';
 import { dollarsOf, isoOf } from '../../engine/rules/units.ts';
 import type { Caller } from '../access.ts';
-import { boardCursor, boardPlace, daysOf } from '../board-cursor.ts';
+import { nextCursorOf, placeOf, tagOf } from '../cursors.ts';
 import type { Deps } from '../deps.ts';
 import type { User } from '../identity/users.ts';
+import { daysOf } from '../instants.ts';
 import { keyed, type Route } from '../route.ts';
 import { EvalAnswer, EvalQuery, OwnEvalAnswer, OwnEvalQuery } from '../schemas/records.ts';
 import { EVAL_EXAMPLE, OWN_EVAL_EXAMPLE } from '../schemas/records-examples.ts';
-import { publicPage } from '../traders.ts';
+import { BOARD_PLACE, publicPage } from '../traders.ts';
 
 /** More are left out, the oldest first. Rule Y78. */
 const PICKS_MAX = 10_000;
@@ -93,18 +94,19 @@ function evalRoute({ engine, identity, records, fees }: Deps): Route<Caller> {
     mayBeUnavailable: true,
     query: EvalQuery,
     response: EvalAnswer,
-    prepare: ({ window, metric, limit, cursor }) => ({
-      ...{ window, metric, limit, days: daysOf(window) },
-      after: boardPlace(`${metric}.${window}`, cursor),
-    }),
-    run: async ({ caller: { user }, query: { window, metric, limit, days, after } }) => {
+    prepare: ({ cursor, ...query }) => {
+      const tag = tagOf('eval', query);
+      const after = placeOf(tag, cursor, BOARD_PLACE);
+      return { ...query, days: daysOf(query.window), tag, after };
+    },
+    run: async ({ caller: { user }, query: { window, metric, limit, days, tag, after } }) => {
       const table = metric === 'pnl' ? fees() : [];
       const asked = { metric, days, limit, after, nowMs: engine.nowMs(), fees: table };
       const page = await publicPage(identity, () => records.ask(user.id, 'eval', asked));
       const { rows, next, asOfMs } = page;
       return JSON.stringify({
         rows: rows.map((row) => evalRow(row, identity.users.get(row.trader)!)),
-        nextCursor: next === null ? null : boardCursor(`${metric}.${window}`, next),
+        nextCursor: nextCursorOf(tag, next, BOARD_PLACE),
         ...{ window, metric, asOf: isoOf(asOfMs), mode: 'paper' },
       });
     },

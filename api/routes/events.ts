@@ -1,7 +1,8 @@
-/** The events of an account, for those who poll. Rule J25 (api/RULES.md). */
+/** The events of an account, for those who poll. Rules J25, J43 (api/RULES.md). */
 import { eventIdOf } from '../../engine/shard/account-events.ts';
 import type { Caller } from '../access.ts';
 import type { Deps } from '../deps.ts';
+import { invalidRequest } from '../errors.ts';
 import { ofAccount, type Route } from '../route.ts';
 import { EventsAnswer, EventsQuery } from '../schemas/events.ts';
 import { TRADE } from '../schemas/examples.ts';
@@ -40,6 +41,7 @@ export function eventRoutes({ events, switches }: Deps): Route<Caller>[] {
       run: async ({ caller, account, query: { after, limit } }) => {
         const { id, organizationSlug: slug } = account;
         const page = await events.page(caller.user.id, id, after, limit);
+        if (!page.isThere) throw invalidRequest('after must be the eventId of an event that was');
         const { venueData } = switches;
         const texts = page.events.map(({ on, off }) => (venueData ? on : off)).join(',');
         const organization = slug === null ? '' : `,"organization":${JSON.stringify({ slug })}`;

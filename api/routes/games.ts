@@ -1,11 +1,12 @@
 /** Games that have instruments. Rule A48 (api/RULES.md). */
 import { isoOf } from '../../engine/rules/units.ts';
 import type { Caller } from '../access.ts';
-import { GAMES_LOOK_BACK_MS, gameText, instrumentText } from '../catalog-view.ts';
+import { GAMES_LIST, GAMES_LOOK_BACK_MS, gameText, instrumentText } from '../catalog-view.ts';
+import { nextCursorOf, placeOf, tagOf } from '../cursors.ts';
 import type { Deps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
-import { instantIn } from '../instants.ts';
-import { placeOfCursor, takePage } from '../paging.ts';
+import { windowIn } from '../instants.ts';
+import { GAME_PLACE, takePage } from '../paging.ts';
 import { keyed, type Route } from '../route.ts';
 import { NoQuery } from '../schemas/common.ts';
 import { ENVELOPE, GAME, INSTRUMENT } from '../schemas/examples.ts';
@@ -30,18 +31,16 @@ function listGames({ catalog, engine }: Deps): Route<Caller> {
     scope: 'markets:read',
     query: GamesQuery,
     response: GamesAnswer,
-    prepare: (query) => ({
-      ...query,
-      fromMs: instantIn('from', query.from),
-      toMs: instantIn('to', query.to),
-      after: placeOfCursor(query.cursor, 'game_'),
-    }),
+    prepare: (query) => {
+      const tag = tagOf(GAMES_LIST, query);
+      return { ...query, ...windowIn(query), tag, after: placeOf(tag, query.cursor, GAME_PLACE) };
+    },
     run: ({ query }) => {
       const nowMs = engine.nowMs();
       const lookBack = query.fromMs === null && query.toMs === null;
       const fromMs = lookBack ? nowMs - GAMES_LOOK_BACK_MS : (query.fromMs ?? -Infinity);
       const toMs = query.toMs ?? Infinity;
-      const { rows, nextCursor } = takePage(
+      const { rows, next } = takePage(
         catalog.games(),
         query.after,
         query.limit,
@@ -53,7 +52,7 @@ function listGames({ catalog, engine }: Deps): Route<Caller> {
       );
       return (
         `{"games":[${rows.map(gameText).join(',')}],"count":${rows.length},` +
-        `"nextCursor":${JSON.stringify(nextCursor)},"asOf":"${isoOf(nowMs)}","mode":"paper"}`
+        `"nextCursor":${JSON.stringify(nextCursorOf(query.tag, next, GAME_PLACE))},"asOf":"${isoOf(nowMs)}","mode":"paper"}`
       );
     },
   });

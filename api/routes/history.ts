@@ -1,6 +1,6 @@
 /**
  * What prices were: rows, candles, the state at a moment, exports; of this server's own history, or
- * of a service. Rules H6 to H21 (api/RULES.md).
+ * of a service. Rules H6 to H21, H30 (api/RULES.md).
  */
 import type { Static, TObject } from '@sinclair/typebox';
 import type { AsOfQuestion, NamedSeries, Question } from '../../engine/history/questions.ts';
@@ -8,11 +8,12 @@ import type { EpochMs, Venue } from '../../engine/rules/units.ts';
 import type { Caller } from '../access.ts';
 import { CodedBody } from '../asset.ts';
 import type { CatalogView } from '../catalog-view.ts';
+import { placeOf, tagOf, WHOLE_NUMBER } from '../cursors.ts';
 import type { Deps } from '../deps.ts';
 import { ApiError, invalidRequest } from '../errors.ts';
-import { cursorPlace, exportOf } from '../history-answers.ts';
+import { exportOf } from '../history-answers.ts';
 import type { EmbeddedHistory, ForwardedHistory } from '../history-source.ts';
-import { instantIn } from '../instants.ts';
+import { instantIn, windowIn } from '../instants.ts';
 import { keyed, type Result, type Route } from '../route.ts';
 import {
   CandlesAnswer,
@@ -62,16 +63,17 @@ function historyRoute(deps: Deps): Route<Caller> {
     ...queryOf(deps, HistoryQuery, (query) => ({
       ...query,
       ...windowOf(query),
-      cursor: cursorPlace('quotes', query.cursor),
+      ...placeIn('history', query),
     })),
     response: HistoryAnswer,
     run: ({ query, caller }) =>
-      answered(deps, '/history', query, (history, { order, limit, cursor, ...series }) =>
+      answered(deps, '/history', query, (history, { order, limit, tag, cursor, ...series }) =>
         textOf(history, caller, {
           kind: 'quotes',
           ...seriesOf(deps, history, series),
           order,
           limit,
+          tag,
           cursor,
         }),
       ),
@@ -93,18 +95,23 @@ function candlesRoute(deps: Deps): Route<Caller> {
     ...queryOf(deps, CandlesQuery, (query) => ({
       ...query,
       ...windowOf(query),
-      cursor: cursorPlace('candles', query.cursor),
+      ...placeIn('candles', query),
     })),
     response: CandlesAnswer,
     run: ({ query, caller }) =>
-      answered(deps, '/history/candles', query, (history, { interval, limit, cursor, ...series }) =>
-        textOf(history, caller, {
-          kind: 'candles',
-          ...seriesOf(deps, history, series),
-          interval,
-          limit,
-          cursor,
-        }),
+      answered(
+        deps,
+        '/history/candles',
+        query,
+        (history, { interval, limit, tag, cursor, ...series }) =>
+          textOf(history, caller, {
+            kind: 'candles',
+            ...seriesOf(deps, history, series),
+            interval,
+            limit,
+            tag,
+            cursor,
+          }),
       ),
   });
 }
@@ -120,11 +127,11 @@ function asOfRoute(deps: Deps): Route<Caller> {
       example: HISTORY_AS_OF_EXAMPLE,
     },
     errors: ['not_configured'],
-    ...queryOf(deps, HistoryAsOfQuery, ({ instrumentIds, at, venue }) => ({
-      ids: idsOf(instrumentIds),
-      atMs: instantIn('at', at)!,
-      venue,
-    })),
+    ...queryOf(deps, HistoryAsOfQuery, ({ instrumentIds, at, venue }) => {
+      const atMs = instantIn('at', at)!;
+      if (atMs > deps.engine.nowMs()) throw invalidRequest('at must not be in the future');
+      return { ids: idsOf(instrumentIds), atMs, venue };
+    }),
     response: HistoryAsOfAnswer,
     run: ({ query, caller }) =>
       answered(deps, '/history/as_of', query, (history, asked) =>
@@ -216,10 +223,14 @@ function windowOf({ instrumentId, ticker, from, to }: Asked): { fromMs: EpochMs;
   if ((instrumentId === undefined) === (ticker === undefined)) {
     throw invalidRequest('exactly one of instrumentId and ticker must be given');
   }
-  const fromMs = instantIn('from', from) ?? 0;
-  const toMs = instantIn('to', to) ?? Number.POSITIVE_INFINITY;
-  if (fromMs > toMs) throw invalidRequest('from must not be after to');
-  return { fromMs, toMs };
+  const { fromMs, toMs } = windowIn({ from, to });
+  return { fromMs: fromMs ?? 0, toMs: toMs ?? Number.POSITIVE_INFINITY };
+}
+
+/** Where a page begins, and what cursors of the query begin with. Throws the 400. */
+function placeIn(list: string, query: { cursor?: string }) {
+  const tag = tagOf(list, query);
+  return { tag, cursor: placeOf(tag, query.cursor, WHOLE_NUMBER) };
 }
 
 type Named = {

@@ -2,9 +2,10 @@
 import { isoOf } from '../../engine/rules/units.ts';
 import type { Caller } from '../access.ts';
 import { type InstrumentEntry, instrumentText } from '../catalog-view.ts';
+import { nextCursorOf, placeOf, tagOf } from '../cursors.ts';
 import type { Deps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
-import { type Page, placeOfCursor, takeAskedPage, takePage } from '../paging.ts';
+import { INSTRUMENT_PLACE, type Page, takeAskedPage, takePage } from '../paging.ts';
 import { keyed, type Route } from '../route.ts';
 import { NoQuery } from '../schemas/common.ts';
 import { ENVELOPE, INSTRUMENT } from '../schemas/examples.ts';
@@ -38,17 +39,22 @@ function listInstruments(deps: Deps): Route<Caller> {
     mayBeUnavailable: true,
     query: InstrumentsQuery,
     response: InstrumentsAnswer,
-    prepare: (query) => ({ ...query, after: placeOfCursor(query.cursor, 'ins_') }),
+    prepare: (query) => {
+      const tag = tagOf('instruments', query);
+      return { ...query, tag, after: placeOf(tag, query.cursor, INSTRUMENT_PLACE) };
+    },
     // The catalog is here; prices are the engine's.
     asksFor: ({ priced }) => priced !== undefined,
     run: ({ query }) => {
-      const { after, limit, priced } = query;
+      const { after, limit, priced, tag } = query;
       const nowMs = engine.nowMs();
       const wanted = query.tradable === undefined ? null : query.tradable === 'true';
       const isMatch = (entry: InstrumentEntry) =>
         matches(entry, query) && (wanted === null || catalog.isTradable(entry, nowMs) === wanted);
-      const textOf = ({ rows, nextCursor }: Page<InstrumentEntry>) =>
-        listText(deps, rows, `"nextCursor":${JSON.stringify(nextCursor)},`);
+      const textOf = ({ rows, next }: Page<InstrumentEntry>) => {
+        const cursor = nextCursorOf(tag, next, INSTRUMENT_PLACE);
+        return listText(deps, rows, `"nextCursor":${JSON.stringify(cursor)},`);
+      };
       const all = catalog.instruments();
       if (priced === undefined) return textOf(takePage(all, after, limit, isMatch));
       if (!deps.switches.venueData) throw new ApiError('venue_data_off');

@@ -4,11 +4,12 @@ import type { RowFilter } from '../../engine/rules/queries.ts';
 import type { Uuid } from '../../engine/rules/units.ts';
 import type { Caller } from '../access.ts';
 import { cancelAll } from '../cancel-all.ts';
+import { malformedCursor, type QueryTag, tagOf } from '../cursors.ts';
 import type { Deps } from '../deps.ts';
-import { ApiError, invalidRequest } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import { scopeOfExecution } from '../execution.ts';
 import { countingOf, type PaperAccount } from '../identity/accounts.ts';
-import { instantIn } from '../instants.ts';
+import { windowIn } from '../instants.ts';
 import { checkOrderBody } from '../order-request.ts';
 import { ofAccount, type Route } from '../route.ts';
 import { NoQuery } from '../schemas/common.ts';
@@ -63,11 +64,7 @@ function listOrders({ engine }: Deps): Route<Caller> {
     mayBeUnavailable: true,
     query: OrdersQuery,
     response: OrdersAnswer,
-    prepare: (query) => ({
-      ...query,
-      before: beforeOf('orders', query.cursor),
-      only: filterOf(query),
-    }),
+    prepare: (query) => ({ ...query, ...placeIn('orders', query), only: filterOf(query) }),
     run: ({ account, query }, waiter) =>
       engine.ask(
         account.id,
@@ -193,17 +190,24 @@ function orderIdOf(param: string): Uuid {
   return param.toLowerCase();
 }
 
+type RowsQuery = {
+  limit: number;
+  before: Uuid | null;
+  tag: QueryTag;
+  only: RowFilter | null;
+};
+
 /** The filter of a list of rows for an account. */
 export function pageOf(
   { id, organizationSlug }: PaperAccount,
-  { limit, before, only }: { limit: number; before: Uuid | null; only: RowFilter | null },
+  { limit, before, tag, only }: RowsQuery,
 ) {
-  return { account: id, organizationSlug, limit, before, ...(only === null ? {} : { only }) };
+  return { account: id, organizationSlug, limit, before, tag, ...(only === null ? {} : { only }) };
 }
 
 type FilterQuery = { instrumentId?: string; idempotencyKey?: string; from?: string; to?: string };
 
-/** Null: every row. Throws `invalid_request` on a time that is none. Rule A79 (api/RULES.md). */
+/** Null: every row. Throws `invalid_request` as `windowIn` does. Rule A79 (api/RULES.md). */
 export function filterOf({
   instrumentId,
   idempotencyKey,
@@ -214,15 +218,18 @@ export function filterOf({
   return {
     instrumentId: instrumentId ?? null,
     idempotencyKey: idempotencyKey ?? null,
-    fromMs: instantIn('from', from),
-    toMs: instantIn('to', to),
+    ...windowIn({ from, to }),
   };
 }
 
-/** The last row of the previous page. Throws `invalid_request` on a malformed cursor. */
-export function beforeOf(list: 'orders' | 'trades', cursor: string | undefined): Uuid | null {
-  if (cursor === undefined) return null;
-  const id = idOfCursor(list, cursor);
-  if (id === null) throw invalidRequest('cursor is malformed');
-  return id;
+/** `before`: the last row of the previous page. Throws `invalid_request` on a malformed cursor. */
+export function placeIn(
+  list: 'orders' | 'trades',
+  query: { cursor?: string },
+): { before: Uuid | null; tag: QueryTag } {
+  const tag = tagOf(list, query);
+  const { cursor } = query;
+  const before = cursor === undefined ? null : idOfCursor(list, cursor, tag);
+  if (before === null && cursor !== undefined) throw malformedCursor();
+  return { before, tag };
 }

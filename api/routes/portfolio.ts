@@ -5,7 +5,7 @@ import { ofAccount, type Route } from '../route.ts';
 import { NoQuery } from '../schemas/common.ts';
 import { PORTFOLIO, TRADE } from '../schemas/examples.ts';
 import { PortfolioAnswer, TradesAnswer, TradesQuery } from '../schemas/trading.ts';
-import { beforeOf, filterOf, pageOf } from './orders.ts';
+import { filterOf, pageOf, placeIn } from './orders.ts';
 
 export function portfolioRoutes({ engine }: Deps): Route<Caller>[] {
   return [
@@ -47,11 +47,7 @@ export function portfolioRoutes({ engine }: Deps): Route<Caller>[] {
       mayBeUnavailable: true,
       query: TradesQuery,
       response: TradesAnswer,
-      prepare: (query) => ({
-        ...query,
-        before: beforeOf('trades', query.cursor),
-        only: filterOf(query),
-      }),
+      prepare: (query) => ({ ...query, ...placeIn('trades', query), only: filterOf(query) }),
       run: ({ account, query }, waiter) =>
         engine.ask(
           account.id,

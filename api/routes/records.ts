@@ -4,13 +4,12 @@ import type { LeaderboardRow } from '../../engine/records/leaderboard.ts';
 import type { Pick } from '../../engine/records/picks.ts';
 import type { TraderRecord } from '../../engine/records/questions.ts';
 import { roiPct } from '../../engine/records/roi.ts';
-import { isUuid } from '../../engine/rules/ids.ts';
-import { dollarsOf, isoOf, type Uuid } from '../../engine/rules/units.ts';
+import { dollarsOf, isoOf } from '../../engine/rules/units.ts';
 import type { Caller } from '../access.ts';
-import { boardCursor, boardPlace, daysOf } from '../board-cursor.ts';
+import { malformedCursor, nextCursorOf, placeOf, ROW_ID, tagOf } from '../cursors.ts';
 import type { Deps } from '../deps.ts';
-import { invalidRequest } from '../errors.ts';
 import type { User } from '../identity/users.ts';
+import { daysOf } from '../instants.ts';
 import { keyed, type Route } from '../route.ts';
 import { NoQuery } from '../schemas/common.ts';
 import {
@@ -22,7 +21,7 @@ import {
   TraderRef,
 } from '../schemas/records.ts';
 import { LEADERBOARD_EXAMPLE, PICKS_EXAMPLE, TRADER_EXAMPLE } from '../schemas/records-examples.ts';
-import { isOwner, publicPage, traderOf, WorthBids } from '../traders.ts';
+import { BOARD_PLACE, isOwner, publicPage, traderOf, WorthBids } from '../traders.ts';
 
 export function recordRoutes(deps: Deps): Route<Caller>[] {
   const bids = new WorthBids(deps);
@@ -48,18 +47,19 @@ function leaderboardRoute(deps: Deps, bids: WorthBids): Route<Caller> {
     },
     query: LeaderboardQuery,
     response: LeaderboardAnswer,
-    prepare: ({ window, kind, limit, cursor }) => ({
-      ...{ window, kind, limit, days: daysOf(window) },
-      after: boardPlace(`${kind}.${window}`, cursor),
-    }),
-    run: async ({ caller: { user }, query: { window, kind, limit, days, after } }) => {
+    prepare: ({ cursor, ...query }) => {
+      const tag = tagOf('leaderboard', query);
+      const after = placeOf(tag, cursor, BOARD_PLACE);
+      return { ...query, days: daysOf(query.window), tag, after };
+    },
+    run: async ({ caller: { user }, query: { window, kind, limit, days, tag, after } }) => {
       await bids.refresh();
       const asked = { board: kind, days, limit, after, nowMs: engine.nowMs() };
       const page = await publicPage(identity, () => records.ask(user.id, 'leaderboard', asked));
       const { rows, next, asOfMs } = page;
       return JSON.stringify({
         rows: rows.map((row) => boardRow(row, identity.users.get(row.trader)!)),
-        nextCursor: next === null ? null : boardCursor(`${kind}.${window}`, next),
+        nextCursor: nextCursorOf(tag, next, BOARD_PLACE),
         ...{ window, kind, asOf: isoOf(asOfMs), mode: 'paper' },
       });
     },
@@ -171,7 +171,7 @@ function picksRoute({ identity, records }: Deps): Route<Caller> {
     errors: ['trader_not_found'],
     query: PicksQuery,
     response: PicksAnswer,
-    prepare: ({ limit, cursor }) => ({ limit, after: pickOfCursor(cursor) }),
+    prepare: ({ limit, cursor }) => ({ limit, after: placeOf(PICKS_TAG, cursor, ROW_ID) }),
     run: async ({ caller, param, query: { limit, after } }) => {
       let user = traderOf(identity, param);
       const seesAll = isOwner(caller, user);
@@ -183,11 +183,11 @@ function picksRoute({ identity, records }: Deps): Route<Caller> {
         user = traderOf(identity, trader);
         // What was hidden meanwhile is in no answer, nor in a cursor.
         if (!seesAll && (user.private || user.showEarlierTrades !== showEarlierTrades)) continue;
-        if (picks === null) throw invalidRequest('cursor is malformed');
+        if (picks === null) throw malformedCursor();
         const owner = seesAll ? user : null;
         return JSON.stringify({
           picks: picks.map((pick) => pickView(pick, owner)),
-          nextCursor: next === null ? null : cursorOfPick(next),
+          nextCursor: nextCursorOf(PICKS_TAG, next, ROW_ID),
           mode: 'paper',
         });
       }
@@ -195,6 +195,8 @@ function picksRoute({ identity, records }: Deps): Route<Caller> {
   });
 }
 
+/** A cursor names a pick, which is of one trader. */
+const PICKS_TAG = tagOf('picks', {});
 const NO_PICKS = JSON.stringify({ picks: [], nextCursor: null, mode: 'paper' });
 
 function isShown(
@@ -217,15 +219,4 @@ function pickView(pick: Pick, owner: User | null): Static<typeof PicksAnswer>['p
     ...(marketLabel === null ? { marketLabelReason: 'no_service_label' } : {}),
     ...(owner === null ? {} : { placedPrivate, shown: isShown(pick, owner) }),
   };
-}
-
-function cursorOfPick(id: Uuid): string {
-  return Buffer.from(id).toString('base64url');
-}
-
-function pickOfCursor(cursor: string | undefined): Uuid | null {
-  if (cursor === undefined) return null;
-  const id = Buffer.from(cursor, 'base64url').toString('latin1');
-  if (!isUuid(id) || cursorOfPick(id) !== cursor) throw invalidRequest('cursor is malformed');
-  return id;
 }

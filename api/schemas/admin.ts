@@ -3,6 +3,7 @@ import { Type } from '@sinclair/typebox';
 import { CONNECTION_STATES } from '../../feeds/connection-status.ts';
 import {
   Count,
+  Cursor,
   DateTime,
   ExecutionVenueSchema,
   limitOf,
@@ -182,13 +183,7 @@ export const ProblemsAnswer = strict({
 /** Rule O20 (api/RULES.md). */
 const PAGE = {
   limit: limitOf(500, 50),
-  /** The id of a row. */
-  cursor: Type.Optional(
-    Type.String({
-      pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$',
-      description: 'the nextCursor of the page before',
-    }),
-  ),
+  cursor: Type.Optional(Cursor),
 };
 export const UsersQuery = strict({
   ...PAGE,

@@ -122,6 +122,14 @@ export const instant = (which: string) =>
     description: `${which}: a date (its UTC midnight) or a date-time with a zone.`,
   });
 
+/** The window of a query in days. Its bounds are checked where it is read: Y71 (api/RULES.md). */
+export const windowOf = (byDefault: string, of: string) =>
+  Type.String({
+    pattern: '^(all|[0-9]{1,4}d)$',
+    default: byDefault,
+    description: `all, or the days up to now ${of}: 1d to 3650d`,
+  });
+
 /** A route without query parameters. */
 export const NoQuery: TObject<TProperties> = strict({});
 

@@ -10,15 +10,12 @@ import {
   nullable,
   strict,
   VenueDataOn,
+  windowOf,
 } from './common.ts';
 import { Organization } from './trading.ts';
 
 export const EquityQuery = strict({
-  window: Type.String({
-    pattern: '^(all|[0-9]{1,4}d)$',
-    default: '30d',
-    description: 'all, or a number of days such as 30d',
-  }),
+  window: windowOf('30d', 'that are shown'),
 });
 
 const Run = Type.Integer({ minimum: 1 });

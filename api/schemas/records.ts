@@ -18,14 +18,10 @@ import {
   SideSchema,
   strict,
   Uuid,
+  windowOf,
 } from './common.ts';
 
-const window = (byDefault: string) =>
-  Type.String({
-    pattern: '^(all|[0-9]{1,4}d)$',
-    default: byDefault,
-    description: 'all, or the days up to now in which trades were over: 1d to 3650d',
-  });
+const window = (byDefault: string) => windowOf(byDefault, 'in which trades were over');
 const WindowText = Type.String({ description: 'The window asked for.' });
 const Rank = Type.Integer({ minimum: 1 });
 const Name = nullable(Type.String(), { description: 'Null: no name was set.' });

@@ -138,14 +138,14 @@ function questionsOf(nowMs: EpochMs, days: number): Record<string, Asked> {
     },
     'a page of 500 rows': {
       ask: (recorder, share) => {
-        const page = { order: 'asc' as const, limit: 500, cursor: null };
+        const page = { order: 'asc' as const, limit: 500, cursor: null, tag: '' };
         const fromMs = momentOf((share * 7919) % 1);
         answerOf(recorder, { kind: 'quotes', ...series, ...page, fromMs });
       },
     },
     'a page of 1,000 candles of a minute': {
       ask: (recorder, share) => {
-        const page = { interval: '1m' as const, limit: PAGE, cursor: null };
+        const page = { interval: '1m' as const, limit: PAGE, cursor: null, tag: '' };
         const fromMs = momentOf((share * 7919) % 1);
         answerOf(recorder, { kind: 'candles', ...series, ...page, fromMs });
       },
@@ -162,7 +162,7 @@ function questionsOf(nowMs: EpochMs, days: number): Record<string, Asked> {
     },
     [`${days} days of candles of a day`]: {
       ask: (recorder) => {
-        const page = { interval: '1d' as const, limit: PAGE, cursor: null };
+        const page = { interval: '1d' as const, limit: PAGE, cursor: null, tag: '' };
         answerOf(recorder, { kind: 'candles', ...series, ...page });
       },
     },

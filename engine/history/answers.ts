@@ -1,6 +1,6 @@
 /** Answers of a history as the texts that are sent. Rules H6 to H14 (api/RULES.md). */
 import { type EpochMs, isoOf, NO_PRICE } from '../rules/units.ts';
-import { cursorText, type PagedHistory } from './cursor.ts';
+import { cursorText } from './cursor.ts';
 import { exportPiece } from './export.ts';
 import { type Gap, gapsIn } from './gaps.ts';
 import { GAP_MARKS, ROWS } from './kinds.ts';
@@ -46,7 +46,7 @@ function quotesText(recorder: Recorder, question: QuotesQuestion): string {
   const gaps = gapsOf(recorder.store.series(GAP_MARKS, market), question, spanMs);
   return (
     `{${seriesText(question)},"quotes":[${texts.join(',')}],` +
-    `"gaps":[${gaps.map(gapText).join(',')}],${pageEnd('quotes', next, nowMs)}}`
+    `"gaps":[${gaps.map(gapText).join(',')}],${pageEnd(question.tag, next, nowMs)}}`
   );
 }
 
@@ -91,7 +91,9 @@ function pageDown(rows: Series | undefined, question: QuotesQuestion): Page {
       const atMs = columns[0]![at]!;
       if (atMs < fromMs) return { texts, next: null, spanMs: { fromMs, toMs: endMs } };
       if (texts.length === limit) {
-        return { texts, next: first + at, spanMs: { fromMs: lastMs, toMs: endMs } };
+        // The next page covers what is up to its first row: a gap between the two is of this one.
+        const pageFromMs = Math.min(lastMs, atMs + 1);
+        return { texts, next: first + at, spanMs: { fromMs: pageFromMs, toMs: endMs } };
       }
       if (texts.length === 0 && cursor !== null) endMs = atMs + 1;
       lastMs = atMs;
@@ -130,7 +132,7 @@ function candlesText({ candles }: Recorder, question: CandlesQuestion): string {
   }
   return (
     `{${seriesText(question)},"interval":"${interval}","candles":[${texts.join(',')}],` +
-    `${pageEnd('candles', next, nowMs)}}`
+    `${pageEnd(question.tag, next, nowMs)}}`
   );
 }
 
@@ -172,7 +174,7 @@ function seriesText({ instrumentId, venue }: NamedSeries): string {
   return `"instrumentId":${JSON.stringify(instrumentId)},"venue":"${venue}"`;
 }
 
-function pageEnd(list: PagedHistory, next: number | null, nowMs: EpochMs): string {
-  const cursor = next === null ? 'null' : `"${cursorText(list, next)}"`;
+function pageEnd(tag: string, next: number | null, nowMs: EpochMs): string {
+  const cursor = next === null ? 'null' : `"${cursorText(tag, next)}"`;
   return `"nextCursor":${cursor},"asOf":"${isoOf(nowMs)}","mode":"paper"`;
 }

@@ -1,4 +1,4 @@
-/** Times without a live price, and why. Rule H5 (api/RULES.md). */
+/** Times without a live price, and why. Rules H5, H31 (api/RULES.md). */
 import { invariant } from '../rules/invariant.ts';
 import type { EpochMs } from '../rules/units.ts';
 import { type GapReason, MARKS, markNumber } from './kinds.ts';
@@ -8,7 +8,10 @@ export type Gap = { fromMs: EpochMs; toMs: EpochMs | null; reason: GapReason };
 
 type Window = { fromMs: EpochMs; toMs: EpochMs };
 
-/** The gaps of a series of marks that overlap a window, oldest first; `toMs` null: still open. */
+/**
+ * The gaps of a series of marks that overlap a window, oldest first; `toMs` null: still open. One of
+ * no length overlaps the window that its moment is in. Rule H31 (api/RULES.md).
+ */
 export function* gapsIn(marks: Series | undefined, { fromMs, toMs }: Window): Generator<Gap> {
   if (marks === undefined) return;
   const before = marks.before(fromMs);
@@ -18,7 +21,7 @@ export function* gapsIn(marks: Series | undefined, { fromMs, toMs }: Window): Ge
       const atMs = columns[0]![at]!;
       if (open !== null) {
         // What ends as the window begins does not overlap it.
-        if (atMs > fromMs) yield { ...open, toMs: atMs };
+        if (atMs > fromMs || open.fromMs >= fromMs) yield { ...open, toMs: atMs };
         open = null;
       }
       if (atMs >= toMs) return;

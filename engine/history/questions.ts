@@ -22,6 +22,8 @@ export type QuotesQuestion = NamedSeries & {
   limit: number;
   /** The number of the first row of the page; null: the first page. */
   cursor: number | null;
+  /** What cursors of this query begin with. */
+  tag: string;
 };
 
 export type CandlesQuestion = NamedSeries & {
@@ -30,6 +32,8 @@ export type CandlesQuestion = NamedSeries & {
   limit: number;
   /** The start of the first candle of the page. */
   cursor: EpochMs | null;
+  /** What cursors of this query begin with. */
+  tag: string;
 };
 
 export type AsOfQuestion = {

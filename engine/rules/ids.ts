@@ -68,28 +68,38 @@ function flipped(orderId: Uuid): string {
 
 /** Lists that are paged by the id of their last row. */
 export type PagedList = 'orders' | 'trades';
+const UUID_BYTES = 16;
 const CURSOR_MARKS = { orders: 'o', trades: 't' } as const;
 
-/** An opaque cursor that continues after `id`. Rules P1 to P5 (api/RULES.md). */
-export function cursorOf(list: PagedList, id: Uuid): string {
+/**
+ * An opaque cursor that continues after `id`. Rules P1 to P5, P8 (api/RULES.md).
+ *
+ * @param tag names the query, in ASCII; left out: the list alone
+ */
+export function cursorOf(list: PagedList, id: Uuid, tag: string = CURSOR_MARKS[list]): string {
   invariant(id.length === UUID_LENGTH, 'a cursor is made of an id that is no uuid');
   const bytes = id.replaceAll('-', '').replace(/../g, (pair) => {
     return String.fromCharCode(Number.parseInt(pair, 16));
   });
-  return btoa(CURSOR_MARKS[list] + bytes)
+  return btoa(tag + bytes)
     .replaceAll('+', '-')
     .replaceAll('/', '_')
     .replaceAll('=', '');
 }
 
-/** The id inside a cursor of that list, or null when it is malformed. */
-export function idOfCursor(list: PagedList, cursor: string): Uuid | null {
-  if (!/^[\w-]{23}$/.test(cursor)) return null;
+/** The id inside a cursor of that list and query, or null when it is malformed. */
+export function idOfCursor(
+  list: PagedList,
+  cursor: string,
+  tag: string = CURSOR_MARKS[list],
+): Uuid | null {
+  const size = tag.length + UUID_BYTES;
+  if (!/^[\w-]+$/.test(cursor) || cursor.length !== Math.ceil((size * 4) / 3)) return null;
   const bytes = atob(cursor.replaceAll('-', '+').replaceAll('_', '/'));
-  if (bytes.length !== 17 || bytes[0] !== CURSOR_MARKS[list]) return null;
-  const hex = Array.from(bytes.slice(1), hexOf).join('');
+  if (!bytes.startsWith(tag)) return null;
+  const hex = Array.from(bytes.slice(tag.length), hexOf).join('');
   const id = hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
-  return cursorOf(list, id) === cursor ? id : null;
+  return cursorOf(list, id, tag) === cursor ? id : null;
 }
 
 const hexOf = (char: string) => char.charCodeAt(0).toString(16).padStart(2, '0');

@@ -6,8 +6,11 @@
 import type { PlaceOrder } from './messages.ts';
 import type { EpochMs, InstrumentNumber, MarketNumber, Uuid } from './units.ts';
 
-/** Newest first; `before` is the id of the last row of the previous page. */
-export type Page = { limit: number; before: Uuid | null; only?: RowFilter };
+/**
+ * Newest first; `before` is the id of the last row of the previous page, and `tag` what cursors of
+ * this query begin with. Rule P8 (api/RULES.md).
+ */
+export type Page = { limit: number; before: Uuid | null; only?: RowFilter; tag?: string };
 
 /** Which rows a list has; null: whatever it is. Rule A79 (api/RULES.md). */
 export type RowFilter = {

@@ -15,7 +15,8 @@ import { shardOfAccount } from './shard-of.ts';
 import { WaitingAnswers } from './waiting-answers.ts';
 
 type Options = { dataDir: string; shards: number; log: Log };
-type Page = { events: AccountEvent[]; last: number };
+/** `isThere`: the log reaches the number that they come after. */
+type Page = { events: AccountEvent[]; last: number; isThere: boolean };
 /** Null: there are more events than were asked for, or the log is shorter. */
 type Watched = { events: AccountEvent[] | null; last: number };
 

@@ -73,6 +73,11 @@ export class AccountLog {
     return { taken, last };
   }
 
+  /** Whether the log reaches so far. */
+  has(number: number): boolean {
+    return number === 0 || this.#log.records(number - 1).next().done !== true;
+  }
+
   /** The records after a number, and then new ones, until `signal`. */
   follow(after: number, signal: AbortSignal) {
     return this.#log.follow(after, { signal });

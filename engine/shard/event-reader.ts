@@ -28,7 +28,8 @@ export type EventQuestion =
   | { kind: 'unwatch'; shard: number; account: Uuid };
 
 export type EventAnswer =
-  | { kind: 'page'; id: number; events: AccountEvent[]; last: number }
+  /** `isThere`: the log reaches the number that they come after. */
+  | { kind: 'page'; id: number; events: AccountEvent[]; last: number; isThere: boolean }
   /**
    * Events after `last` are sent as they come. `events` null: there are more than were asked for.
    */
@@ -94,7 +95,8 @@ class ShardEvents {
       after = last;
       await others();
     }
-    this.#send({ kind: 'page', id, events, last: after });
+    const isThere = after > bounds.after || this.#log.has(bounds.after);
+    this.#send({ kind: 'page', id, events, last: after, isThere });
   }
 
   watch(question: Watch): void {

@@ -66,10 +66,13 @@ export function wordOf(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 }
 
-/** A text that is not empty, cut to what a catalog takes. */
+// What controls a terminal, or shows the text around it in another order; no venue has reason to.
+const CONTROLS = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\u200b\u2060-\u2064\ufeff]/gu;
+
+/** A text that is not empty, without controls, cut to what a catalog takes. */
 export function textOf(value: unknown, maxLength = 300): string | null {
   if (typeof value !== 'string') return null;
-  const text = value.trim().slice(0, maxLength).trim();
+  const text = value.replaceAll(CONTROLS, ' ').trim().slice(0, maxLength).trim();
   return text === '' ? null : text;
 }
 

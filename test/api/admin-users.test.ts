@@ -91,11 +91,11 @@ test('O20: a search looks at 20,000 users a page, and gives way to requests mean
   const page = await searchUsers(table, { search: 'first', before: null, limit: 10 });
   clearInterval(timer);
   t.deepEqual(page.rows, []);
-  t.is(page.nextCursor, users[150]!.id);
+  t.is(page.next, users[150]!.id);
   t.is(reads, 200);
   t.true(turns > 0);
-  const next = await searchUsers(table, { search: 'first', before: page.nextCursor, limit: 10 });
-  t.deepEqual(next, { rows: [users[0]!], nextCursor: null });
+  const next = await searchUsers(table, { search: 'first', before: page.next, limit: 10 });
+  t.deepEqual(next, { rows: [users[0]!], next: null });
 });
 
 test('O20: /admin/keys is a page, of all or of a user', async (t) => {

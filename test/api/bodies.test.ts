@@ -1,6 +1,15 @@
+import { request as httpRequest } from 'node:http';
 import test from 'ava';
+import { adminRoutes } from '../../api/admin.ts';
+import { SignIn } from '../../api/identity/sign-in.ts';
+import { ensureSigningKey } from '../../api/identity/signing-key.ts';
+import { Metrics } from '../../api/metrics.ts';
+import type { Route } from '../../api/route.ts';
+import { authRoutes } from '../../api/routes/auth.ts';
+import { docsRoutes } from '../../api/routes/docs.ts';
+import { pageRoutes } from '../../api/routes/page.ts';
 import { RawConnection, request } from './raw-connection.ts';
-import { startApi } from './support.ts';
+import { type Api, startApi } from './support.ts';
 
 const MARKET_BUY = {
   action: 'buy',
@@ -132,4 +141,134 @@ test('a body that never ends leaves no trace and the server goes on', async (t) 
   raw.destroy();
   t.is((await api.call('GET', '/status')).status, 200);
   t.deepEqual(api.engine.requests, []);
+});
+
+/** Any method may have a body on the wire, though `fetch` sends none with GET. */
+function sendRaw(
+  url: string,
+  { method, token, body, chunked = false }: Sent,
+): Promise<{ status: number; text: string }> {
+  const headers: Record<string, string> = {
+    'content-type': 'application/json',
+    accept: 'text/html',
+  };
+  if (token !== null) headers.authorization = `Bearer ${token}`;
+  if (chunked) headers['transfer-encoding'] = 'chunked';
+  else headers['content-length'] = String(Buffer.byteLength(body));
+  return new Promise((resolve, reject) => {
+    const sent = httpRequest(url, { method, headers, agent: false }, async (answer) => {
+      let text = '';
+      for await (const part of answer) text += part;
+      resolve({ status: answer.statusCode!, text });
+    });
+    sent.on('error', reject);
+    sent.end(body);
+  });
+}
+
+type Sent = { method: string; token: string | null; body: string; chunked?: boolean };
+
+/** Every route without a body, on every listener, with a credential that it takes. */
+async function bodylessOf(api: Api) {
+  const ID = '0195d3a0-0000-7000-8000-000000000001';
+  const filled = (path: string) => path.replace(/\{\w+\}/, ID);
+  const session = await api.signIn();
+  const placed = (
+    base: string,
+    routes: readonly Pick<Route<never>, 'method' | 'path' | 'access' | 'readBody'>[],
+    token: string,
+  ) =>
+    routes
+      .filter(({ readBody }) => readBody === null)
+      .map(({ method, path, access }) => ({
+        name: `${method} ${path}`,
+        url: base + filled(path),
+        method,
+        token: access === 'open' ? null : access === 'session' ? session : token,
+      }));
+  const { origin } = new URL(api.baseUrl);
+  const key = await ensureSigningKey(api.dataDir, api.deps.log);
+  const signIn = new SignIn(api.store, key, api.deps.log, 'none');
+  return [
+    ...placed(api.baseUrl, api.routes, api.token),
+    ...placed(`${origin}/auth/v1`, authRoutes(signIn), session),
+    ...placed(api.adminUrl, adminRoutes(api.deps, new Metrics()), api.adminToken),
+    ...placed(origin, [...pageRoutes('page'), ...docsRoutes()], api.token),
+  ];
+}
+
+test('A105: a route without a body refuses one with fields, and does nothing', async (t) => {
+  const api = await startApi(t);
+  const routes = await bodylessOf(api);
+  t.true(routes.length >= 60);
+  t.true(routes.some(({ method }) => method === 'DELETE'));
+  t.true(routes.some(({ method }) => method === 'POST'));
+  const keysBefore = api.store.keysOf(api.user.id).length;
+  for (const { name, url, ...sent } of routes) {
+    for (const body of ['{"instrumentId":"ins_0000000000A1"}', '[]', 'x=1', '{"a":']) {
+      const answer = await sendRaw(url, { ...sent, body });
+      t.is(answer.status, 400, `${name} ${body}`);
+      t.regex(answer.text, /instrumentId|body|is required/, name);
+    }
+  }
+  t.deepEqual(api.engine.requests, []);
+  t.is(api.store.keysOf(api.user.id).length, keysBefore);
+});
+
+test('A105: a route without a body takes an empty object, in pieces too', async (t) => {
+  const api = await startApi(t);
+  for (const { name, url, ...sent } of await bodylessOf(api)) {
+    for (const chunked of [true, false]) {
+      const answer = await sendRaw(url, { ...sent, body: ' {} ', chunked });
+      t.notRegex(answer.text.slice(0, 120), /the body|no body/, name);
+    }
+  }
+});
+
+test('A105: a body in chunks, one too large and one that never comes do nothing', async (t) => {
+  const api = await startApi(t);
+  const url = `${api.baseUrl}/portfolio/orders`;
+  const { token } = api;
+  const body = '{"instrumentId":"ins_0000000000A1"}';
+  const chunked = await sendRaw(url, { method: 'DELETE', token, body, chunked: true });
+  t.is(chunked.status, 400);
+  const large = { method: 'DELETE', token, body: `{"a":"${'x'.repeat(70_000)}"}` };
+  for (const chunked of [true, false]) {
+    const answer = await sendRaw(url, { ...large, chunked });
+    t.is(answer.status, 400);
+    t.is(JSON.parse(answer.text).error.message, 'this call takes no body, or {}');
+  }
+  const raw = new RawConnection(t, api.port);
+  raw.send(request('DELETE', '/v1/portfolio/orders', api, 'Content-Length: 35\r\n'));
+  t.is((await api.call('GET', '/status')).status, 200);
+  t.deepEqual(api.engine.requests, []);
+  raw.send(body);
+  await raw.until(({ text }) => text.includes('unknown field \\"instrumentId\\"'));
+  t.deepEqual(api.engine.requests, []);
+  t.is((await api.call('DELETE', '/portfolio/orders', { body: {} })).status, 200);
+  t.is(api.engine.requests.length, 1);
+});
+
+test('A19, A105: a key that ends while a body without fields arrives does nothing', async (t) => {
+  const api = await startApi(t);
+  const raw = new RawConnection(t, api.port);
+  raw.send(`${request('DELETE', '/v1/portfolio/orders', api, 'Content-Length: 2\r\n')}{`);
+  await api.call('GET', '/status');
+  const [key] = api.store.keysOf(api.user.id);
+  await api.store.putKey({ ...key!, revokedAtMs: Date.now() });
+  raw.send('}');
+  await raw.until(({ text }) => text.includes('invalid_token'));
+  t.deepEqual(api.engine.requests, []);
+});
+
+test('A61: a handshake with a body is refused, and closes the connection', async (t) => {
+  const api = await startApi(t);
+  const raw = new RawConnection(t, api.port);
+  const handshake =
+    'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n' +
+    'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nContent-Length: 2\r\n';
+  raw.send(`${request('GET', '/v1/stream', api, handshake)}{}`);
+  await raw.until(({ isClosed }) => isClosed);
+  t.regex(raw.text, /^HTTP\/1.1 400 /);
+  t.true(raw.text.includes('invalid_request'));
 });

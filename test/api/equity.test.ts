@@ -196,7 +196,7 @@ test('A92, A93: sales, results, a reset: points of former runs, and the P&L of t
   await now(t, playing, points);
 });
 
-test('A94: a window has its first moment and its last; what it does not name is 400', async (t) => {
+test('A92, A94, Y71: a window has its first moment and its last; other windows are 400', async (t) => {
   const playing = await start(t);
   const { quote, buy } = playing;
   await quote(0, 'ONE', 40, 42);
@@ -207,12 +207,24 @@ test('A94: a window has its first moment and its last; what it does not name is 
   t.is(points[0].at, iso(2 * 86_400));
   t.is(points[0].netWorthDollars, 100_000, 'nothing was live then');
   t.is(points.length, 500, 'moments between, while something is held');
-  t.is((await equity(playing, '?window=0d')).points.length, 1);
   await now(t, playing, points);
-  for (const window of ['', 'd', '12345d', '30', 'ALL', '-1d', '1w']) {
+  t.is((await equity(playing, '?window=3650d')).points[0].at, iso(0));
+  for (const window of [
+    '',
+    'd',
+    '12345d',
+    '30',
+    'ALL',
+    '-1d',
+    '1w',
+    '0d',
+    '000d',
+    '3651d',
+    '9999d',
+  ]) {
     const { status, json } = await playing.call('GET', `/portfolio/equity?window=${window}`);
     t.deepEqual([status, json.error.code], [400, 'invalid_request'], window);
-    t.is(json.error.message, 'window must be all, or a number of days such as 30d');
+    t.regex(json.error.message, /^window must be all.* 1d to 3650d$/);
   }
 });
 

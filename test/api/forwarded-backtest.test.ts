@@ -88,6 +88,8 @@ test('Z14: each status of the service, and what the caller gets', async (t) => {
     [404, '{}', 503, 'internal_error'],
     [500, '{}', 503, 'internal_error'],
     [200, 'no JSON', 503, 'internal_error'],
+    [201, '<html>', 503, 'internal_error'],
+    [204, '', 503, 'internal_error'],
   ] as const) {
     service.play = answering(status, body);
     const answer = await post(api, '{}');

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import test, { type ExecutionContext } from 'ava';
 import { forwardedHistory } from '../../api/forwarded-history.ts';
 import { type Api, startApi } from './support.ts';
@@ -100,6 +101,57 @@ test('H21: each status of the service, and what the caller gets', async (t) => {
   }
   service.play = answering(403, mine);
   t.regex((await ask(api, '/history')).text, /not before 2020/);
+});
+
+const PATHS = ['/history', '/history/candles', '/history/as_of', '/history/export'];
+
+test('H32: what is not a 200 with JSON is 503, whatever it is called', async (t) => {
+  const { api, service } = await start(t);
+  for (const [status, body] of [
+    [200, ''],
+    [200, 'no JSON'],
+    [200, '<html>sign in</html>'],
+    [200, '{"half":'],
+    [201, '{"any":1}'],
+    [202, ''],
+    [204, ''],
+    [206, '{}'],
+  ] as const) {
+    service.play = answering(status, body);
+    for (const path of PATHS) {
+      const answer = await ask(api, path);
+      t.is(answer.status, 503, `${status} ${body} ${path}`);
+      t.is(JSON.parse(answer.text).error.code, 'internal_error');
+      t.is((await ask(api, path, 'HEAD')).status, 503, `HEAD ${status} ${body} ${path}`);
+    }
+  }
+  service.play = (_, response) => response.writeHead(200).end(Buffer.from([0x22, 0xff, 0x22]));
+  t.is((await ask(api, '/history')).status, 503, 'not UTF-8');
+  service.play = (_, response) => {
+    response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
+    response.end(gzipSync('{}'));
+  };
+  for (const path of PATHS) t.is((await ask(api, path)).status, 503, path);
+});
+
+test('H33: an export goes on as CSV, NDJSON or JSON, and as nothing else', async (t) => {
+  const { api, service } = await start(t);
+  for (const [type, body, expected] of [
+    ['text/csv', 'at,yesBidCents\n', 200],
+    ['TEXT/CSV; charset=utf-8; header=present', 'at\n', 200],
+    ['application/x-ndjson', '{}\n{}\n', 200],
+    ['application/json', '{ "rows": [] }', 200],
+    ['application/json', 'at,yesBidCents\n', 503],
+    ['text/html', '<html>sign in</html>', 503],
+    ['text/plain', 'at\n', 503],
+  ] as const) {
+    service.play = answering(200, body, type);
+    const answer = await ask(api, '/history/export');
+    t.is(answer.status, expected, type);
+    if (expected !== 200) continue;
+    t.is(answer.headers.get('content-type'), type);
+    t.is(answer.text, body);
+  }
 });
 
 test('H21: a service that hangs, at once or in the middle, is 503', async (t) => {

@@ -113,6 +113,42 @@ test('I34, I51: one address and one display name belong to one user', async (t) 
   t.is([...store.users.values()].length, 1);
 });
 
+/** Pairs that people take for the same name. */
+const SAME: [string, string][] = [
+  ['Ann Lee', 'ann lee'],
+  ['Ann Lee', '\uff21\uff4e\uff4e \uff2c\uff45\uff45'],
+  ['Ann Lee', 'Ann\u00a0Lee'],
+  ['Ann Lee', 'Ann\u2003  Lee'],
+  ['Ren\u00e9', 'Rene\u0301'],
+  ['Strasse', 'STRA\u1e9eE'],
+  ['Strasse', 'Stra\u00dfe'],
+  ['Office 2', 'O\ufb03ce \u00b2'],
+  ['Heart \u2764', 'Heart \u2764\ufe0f'],
+  ['\u03c3\u03c3', '\u03a3\u03c2'],
+];
+
+test('I68: names that people take for the same belong to one user, who is found by any', async (t) => {
+  for (const [first, second] of [...SAME, ...SAME.map(([a, b]) => [b, a] as const)]) {
+    const store = new ControlStore(temporaryDir(t));
+    t.teardown(() => store.close());
+    const ann = newUser({ email: 'ann@b.c', displayName: first }, NOW_MS);
+    const eve = newUser({ email: 'eve@b.c' }, NOW_MS + 1);
+    await Promise.all([store.addUser(ann), store.addUser(eve)]);
+    const refused = { message: /^displayName is used by another user/ };
+    const again = newUser({ email: 'x@b.c', displayName: second }, NOW_MS);
+    await t.throwsAsync(store.addUser(again), refused, second);
+    await t.throwsAsync(store.changeUser(eve.id, { displayName: second }), refused, second);
+    for (const name of [first, second]) t.is(store.users.byName(name)?.id, ann.id, name);
+    // One may take another form of one's own name, and gives up all of them together.
+    await store.changeUser(ann.id, { displayName: second });
+    for (const name of [first, second]) t.is(store.users.byName(name)?.id, ann.id, name);
+    await store.changeUser(ann.id, { displayName: 'Someone else' });
+    for (const name of [first, second]) t.is(store.users.byName(name), undefined, name);
+    await store.changeUser(eve.id, { displayName: first });
+    t.is(store.users.byName(second)?.id, eve.id);
+  }
+});
+
 test('D23: a control store of another format is refused and left as it is', async (t) => {
   const directory = temporaryDir(t);
   await new ControlStore(directory).close();

@@ -1,4 +1,5 @@
 import test from 'ava';
+import { tagOf } from '../../api/cursors.ts';
 import { cursorOf } from '../../engine/rules/ids.ts';
 import { ok } from './fake-engine.ts';
 import { IDS, NOW_MS, sampleOrders, samplePortfolio, sampleTrades } from './samples.ts';
@@ -24,22 +25,27 @@ test('A40: the engine`s text is the answer, untouched', async (t) => {
 
 test('P2: limits, statuses and cursors reach the engine', async (t) => {
   const api = await startApi(t);
+  const ofVoid = tagOf('trades', { status: 'void' });
+  const ofResting = tagOf('orders', { status: 'resting' });
   await api.call('GET', '/portfolio');
   await api.call('GET', '/portfolio/trades');
-  await api.call('GET', `/portfolio/trades?limit=200&status=void&cursor=${cursorOf('trades', ID)}`);
+  await api.call(
+    'GET',
+    `/portfolio/trades?limit=200&status=void&cursor=${cursorOf('trades', ID, ofVoid)}`,
+  );
   await api.call('GET', '/portfolio/orders');
   await api.call(
     'GET',
-    `/portfolio/orders?limit=1&status=resting&cursor=${cursorOf('orders', ID)}`,
+    `/portfolio/orders?limit=1&status=resting&cursor=${cursorOf('orders', ID, ofResting)}`,
   );
   const common = { atMs: NOW_MS, account: api.user.id, organizationSlug: null };
   const first = { ...common, status: null, limit: 50, before: null };
   t.deepEqual(api.engine.requests, [
     { kind: 'portfolio', ...common },
-    { kind: 'trades', ...first },
-    { kind: 'trades', ...common, status: 'void', limit: 200, before: ID },
-    { kind: 'orders', ...first },
-    { kind: 'orders', ...common, status: 'resting', limit: 1, before: ID },
+    { kind: 'trades', ...first, tag: tagOf('trades', {}) },
+    { kind: 'trades', ...common, status: 'void', limit: 200, before: ID, tag: ofVoid },
+    { kind: 'orders', ...first, tag: tagOf('orders', {}) },
+    { kind: 'orders', ...common, status: 'resting', limit: 1, before: ID, tag: ofResting },
   ]);
   t.deepEqual(api.engine.accounts, Array(5).fill(api.user.id));
 });
@@ -80,8 +86,8 @@ test('P2, P3: bad cursors and limits are 400', async (t) => {
     ['limit=201', 'limit must be at most 200'],
     ['limit=ten', 'limit must be an integer'],
     ['cursor=', 'cursor must not be empty'],
-    ['cursor=nonsense', 'cursor is malformed'],
-    [`cursor=${'A'.repeat(23)}`, 'cursor is malformed'],
+    ['cursor=nonsense', 'cursor is malformed, or of another query'],
+    [`cursor=${'A'.repeat(23)}`, 'cursor is malformed, or of another query'],
     [`cursor=${'A'.repeat(300)}`, 'cursor must have at most 256 characters'],
   ];
   for (const path of ['/portfolio/trades', '/portfolio/orders']) {
@@ -91,9 +97,13 @@ test('P2, P3: bad cursors and limits are 400', async (t) => {
       t.is(answer.json.error.message, message);
     }
   }
-  const orders = cursorOf('orders', ID);
+  const orders = cursorOf('orders', ID, tagOf('orders', {}));
   const mixed = await api.call('GET', `/portfolio/trades?cursor=${orders}`);
-  t.is(mixed.json.error.message, 'cursor is malformed', 'a cursor of the other list');
+  t.is(
+    mixed.json.error.message,
+    'cursor is malformed, or of another query',
+    'a cursor of the other list',
+  );
   t.deepEqual(api.engine.requests, []);
 });
 

@@ -14,7 +14,7 @@ import { open } from 'lmdb';
 import { ensureAdminToken } from '../../api/admin-token.ts';
 import type { Meta } from '../../api/data-dir.ts';
 import { type ControlTables, openControlTables } from '../../api/identity/control-tables.ts';
-import { newKey } from '../../api/identity/keys.ts';
+import { hashOfToken, newKey } from '../../api/identity/keys.ts';
 import { newOrganization } from '../../api/identity/organizations.ts';
 import { ownedKey } from '../../api/identity/owned-ids.ts';
 import { ControlStore } from '../../api/identity/store.ts';
@@ -178,6 +178,42 @@ for (const [what, change, breaches] of ROWS) {
     }
   });
 }
+
+test.serial(
+  'I69: two names of an earlier version that are the same now go on working',
+  async (t) => {
+    const [plain, wide] = ['Ann', '\uff21\uff4e\uff4e'];
+    const dir = await dataDirOf(t, async (control) => {
+      await control.changeUser(ALICE, { displayName: plain });
+    });
+    // As a version wrote it that compared names by case alone.
+    const root = open<Buffer, string>({
+      path: path.join(dir, 'control'),
+      maxDbs: 32,
+      encoding: 'binary',
+    });
+    const { users, userNames } = openControlTables({ root, entries: 0 })!;
+    users.putSync(BOB, { ...users.get(BOB)!, displayName: wide });
+    userNames.putSync(hashOfToken(wide.toLowerCase()), BOB);
+    await root.close();
+    const healthy = async () => t.deepEqual((await verifyDataDir(dir)).problems, []);
+    await healthy();
+
+    const control = new ControlStore(dir);
+    t.is(control.users.byName(plain)?.id, ALICE);
+    t.is(control.users.byName(wide)?.id, BOB);
+    await control.changeUser(BOB, { private: false });
+    await control.changeUser(ALICE, { showEarlierTrades: true });
+    t.is(control.users.byName(plain)?.id, ALICE);
+    // Who gives up a name takes nothing from the other.
+    await control.changeUser(BOB, { displayName: 'Bob' });
+    t.is(control.users.byName(plain)?.id, ALICE);
+    t.is(control.users.byName(wide)?.id, ALICE, 'the name that is the same');
+    await t.throwsAsync(control.changeUser(BOB, { displayName: wide }));
+    await control.close();
+    await healthy();
+  },
+);
 
 test.serial(`${SECTION}: shards that do not agree on a result`, async (t) => {
   const dir = await dataDirOf(t);

@@ -86,7 +86,7 @@ export function orderList(state: ModelState, query: OrdersQuery): Reply {
   const page = pageOf(all, query);
   return answer({
     orders: page.rows.map((order) => orderJson(state, order)),
-    nextCursor: page.nextId === null ? null : cursorOf('orders', page.nextId),
+    nextCursor: page.nextId === null ? null : cursorOf('orders', page.nextId, query.tag),
     mode: 'paper',
     venueData: state.venueData,
     ...organizationOf(query.organizationSlug),
@@ -100,7 +100,7 @@ export function tradeList(state: ModelState, query: TradesQuery): Reply {
   const page = pageOf(all, query);
   return answer({
     trades: page.rows.map((trade) => tradeJson(state, trade)),
-    nextCursor: page.nextId === null ? null : cursorOf('trades', page.nextId),
+    nextCursor: page.nextId === null ? null : cursorOf('trades', page.nextId, query.tag),
     mode: 'paper',
     venueData: state.venueData,
     ...organizationOf(query.organizationSlug),

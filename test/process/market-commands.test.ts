@@ -17,6 +17,8 @@ test.serial('U13: games and instruments, filtered as the routes filter', async (
   t.is((await json('games', '--status', 'final')).count, 0);
   t.is((await json('games', '--league', 'cup')).count, 0);
   t.regex(await fails('games', '--from', 'soon'), /^paperbook: invalid_request: from must be a/);
+  const turned = await fails('games', '--from', '2026-11-22', '--to', '2026-11-21');
+  t.is(turned.trim(), 'paperbook: invalid_request: from must not be after to');
   const table = await command('games');
   t.regex(table.stdout, /^GAME +MATCHUP +LEAGUE +STARTS +STATUS +INSTRUMENTS\n/);
   t.regex(

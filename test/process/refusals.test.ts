@@ -30,6 +30,14 @@ for (const version of ['20.20.2', '22.17.1', '23.4.0', '24.1.0']) {
   });
 }
 
+test.serial('A106, R40: a replay from a time after its end is bad usage', async (t) => {
+  const range = ['--from', '2026-11-22T00:00:00Z', '--to', '2026-11-21T00:00:00Z'];
+  for (const rest of [[], ['--server', 'http://127.0.0.1:1'], ['--catalog', 'none.json']]) {
+    const exit = await run(['feed', 'replay', 'none.jsonl', ...range, ...rest]);
+    refused(t, exit, 2, ['paperbook: --from must not be after --to']);
+  }
+});
+
 const otherNode = findOtherNode();
 // Where the machine has no Node of another version these are shown as skipped.
 const withOtherNode = otherNode === null ? test.serial.skip : test.serial;

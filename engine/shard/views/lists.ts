@@ -36,7 +36,7 @@ export function writeOrders(to: JsonWriter, state: ShardState, query: OrdersQuer
     instrumentOf: (order) =>
       'row' in order ? state.orders.col.instrument.get(order.row) : order.placed.instrument,
   });
-  const cursor = page.next === null ? null : cursorOf('orders', page.next);
+  const cursor = page.next === null ? null : cursorOf('orders', page.next, query.tag);
   const start = to.open();
   to.list(NAMES.orders, page.rows, (order) => writeOrder(to, state, order));
   to.text(NAMES.nextCursor, cursor);
@@ -52,7 +52,7 @@ export function writeTrades(to: JsonWriter, state: ShardState, query: TradesQuer
     instrumentOf: (trade) =>
       'row' in trade ? state.positions.col.instrument.get(trade.row) : trade.instrument,
   });
-  const cursor = page.next === null ? null : cursorOf('trades', page.next);
+  const cursor = page.next === null ? null : cursorOf('trades', page.next, query.tag);
   const start = to.open();
   to.list(NAMES.trades, page.rows, (trade) => writeTrade(to, state, trade));
   to.text(NAMES.nextCursor, cursor);

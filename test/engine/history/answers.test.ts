@@ -87,6 +87,32 @@ test('H7: more than 1,000 gaps are answered page by page', (t) => {
   t.is(seen.size, 1200);
 });
 
+test('H7: in pages, newest first or last, a gap between the rows of two pages is in one', (t) => {
+  const recorder = record(temporary(t));
+  t.teardown(() => recorder.close());
+  const market = { source: 0, market: 0 } as const;
+  for (let i = 0; i < 1100; i++) {
+    const at = (ms: number) => ({ ...market, atMs: after(i * 1000 + ms) });
+    take(
+      recorder,
+      quoteTick(at(0)),
+      { kind: 'status', ...at(100), status: 'paused' },
+      { kind: 'down', ...at(200) },
+      { kind: 'status', ...at(300), status: 'open' },
+    );
+  }
+  for (const order of ['asc', 'desc'] as const) {
+    const seen = new Set<string>();
+    let cursor: number | null = null;
+    do {
+      const page = asked(recorder).quotes({ order, limit: 99, cursor });
+      for (const { from } of page.gaps) seen.add(from);
+      cursor = placeOf(page.nextCursor);
+    } while (cursor !== null);
+    t.is(seen.size, 1100, order);
+  }
+});
+
 test('H9: as of a moment, the newest row by then; before the first one the id is not found', (t) => {
   const recorder = record(temporary(t));
   t.teardown(() => recorder.close());

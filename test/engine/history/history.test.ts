@@ -30,7 +30,7 @@ const QUESTION: QuotesQuestion = {
   kind: 'quotes',
   ...{ market: 0, polarity: 1, instrumentId: null, venue: 'venue_a' },
   ...{ fromMs: 0, toMs: Number.POSITIVE_INFINITY, nowMs: after(0) },
-  ...{ order: 'asc', limit: 5000, cursor: null },
+  ...{ order: 'asc', limit: 5000, cursor: null, tag: '' },
 };
 
 const listed = async (history: History) => JSON.parse((await history.ask('server', QUESTION)).text);

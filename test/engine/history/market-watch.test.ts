@@ -170,6 +170,21 @@ test('H2, H5: what is lost while a market is paused is a gap without a row of it
   t.deepEqual(gaps, ['12:00:02.000 12:00:04.000 connection_lost']);
 });
 
+test('H5, H31: a gap of no length is in the window that its moment is in, and in no other', (t) => {
+  const recorder = record(temporary(t));
+  t.teardown(() => recorder.close());
+  take(recorder, quote(0), status(1000, 'paused'), down(2000), status(2000, 'open'), quote(2000));
+  const gaps = (fromMs: number, toMs: number) =>
+    asked(recorder).quotes({ fromMs: after(fromMs), toMs: after(toMs) }).gaps;
+  const gap = { from: '2026-11-21T12:00:02.000Z', to: '2026-11-21T12:00:02.000Z' };
+  t.like(gaps(0, 9000), [gap]);
+  t.like(gaps(2000, 9000), [gap], 'it begins with the window');
+  t.like(gaps(2000, 2001), [gap]);
+  t.deepEqual(gaps(0, 2000), []);
+  t.deepEqual(gaps(2001, 9000), []);
+  t.deepEqual(gaps(2000, 2000), [], 'a window of no length has no moment');
+});
+
 test('H3, H5: after its result a market is never live, and has no gaps', (t) => {
   const { rows, gaps } = kept(t, quote(0), result(1000), quote(2000), down(3000), time(99_000));
   t.deepEqual(rows, ['12:00:00.000 40/43', '12:00:01.000 not live']);

@@ -67,13 +67,13 @@ export function asked(recorder: Recorder) {
     quotes: (over: Asked<QuotesQuestion> = {}) =>
       ask<Paged<{ quotes: RowView[]; gaps: GapView[] }>>({
         kind: 'quotes',
-        ...{ ...SERIES, ...now(), order: 'asc', limit: 5000, cursor: null },
+        ...{ ...SERIES, ...now(), order: 'asc', limit: 5000, cursor: null, tag: 'q' },
         ...over,
       }),
     candles: (over: Asked<CandlesQuestion> = {}) =>
       ask<Paged<{ candles: CandleView[] }>>({
         kind: 'candles',
-        ...{ ...SERIES, ...now(), interval: '1m', limit: 1_000_000, cursor: null },
+        ...{ ...SERIES, ...now(), interval: '1m', limit: 1_000_000, cursor: null, tag: 'c' },
         ...over,
       }),
     asOf: (atMs: number, over: Asked<AsOfQuestion> = {}) =>
