@@ -103,10 +103,10 @@ export class RecordsReader {
         return trader === undefined ? none : (this.#picks.page(trader, asked) ?? none);
       },
       leaderboard: (asked) => this.#leaderboard.page(asked),
-      scored: ({ trader: id, days, nowMs, fees }) => {
+      scored: ({ trader: id, seenBy, days, nowMs, fees }) => {
         const trader = this.#find(id);
         if (trader === undefined) return [];
-        return this.#settled.of(trader, startOf({ days }, nowMs), fees);
+        return this.#settled.of(trader, { afterMs: startOf({ days }, nowMs), fees, seenBy });
       },
       eval: (asked) => this.#eval.page(asked),
     };
