@@ -5,6 +5,7 @@
 import type { IncomingMessage } from 'node:http';
 import { ApiError, invalidRequest } from './errors.ts';
 import { ANSWER_BYTES_MAX, bytesOf, errorOf, Forwarding, Unusable } from './forwarding.ts';
+import { headerLines } from './header-lines.ts';
 import type { ForwardedHistory } from './history-source.ts';
 import type { Log } from './log.ts';
 import { StreamedBody } from './streamed-body.ts';
@@ -44,7 +45,7 @@ export function forwardedHistory(options: Options): ForwardedHistory {
       to.bounded(async (timer) => {
         const answer = await ask(path, query, timer.signal);
         timer.stop();
-        return new StreamedBody(headersOf(answer), piecesOf(answer, withinMs));
+        return new StreamedBody(headerLines(headersOf(answer)), piecesOf(answer, withinMs));
       }),
   };
 }

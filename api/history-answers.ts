@@ -2,6 +2,7 @@
 import { cursorText, type PagedHistory } from '../engine/history/cursor.ts';
 import type { ExportQuestion, HistoryAnswer } from '../engine/history/questions.ts';
 import { invalidRequest } from './errors.ts';
+import { headerLines } from './header-lines.ts';
 import type { EmbeddedHistory } from './history-source.ts';
 import { StreamedBody } from './streamed-body.ts';
 
@@ -27,10 +28,10 @@ export async function exportOf(
 ): Promise<StreamedBody> {
   const { dataset, format } = question;
   let piece: HistoryAnswer | null = await history.ask(question);
-  const headers = [
+  const headers = headerLines([
     ...['Content-Type', TYPES[format]],
     ...['Content-Disposition', `attachment; filename="${dataset}.${format}"`],
-  ];
+  ]);
   return new StreamedBody(headers, {
     async next() {
       const given = piece;

@@ -84,6 +84,12 @@ export class RecordsReader {
     this.#eval.instrumentsChanged(isOtherwise);
   }
 
+  /** Live bids for net worths; null: from the next answer on none may be shown. */
+  setBids(bids: Uint8Array | null): void {
+    this.#parts.worth.setBids(bids);
+    if (bids === null) this.#leaderboard.forgetWorths();
+  }
+
   putClosing(closing: Closing): void {
     const { instruments } = this.#parts;
     const { market } = closing;
