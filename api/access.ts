@@ -129,7 +129,7 @@ export function admitter({ store, sessions, switches, organizations }: AdmitterP
 }
 
 function requireSwitch(switches: Switches, { needs }: Route<Caller>): void {
-  if (needs === 'venueData' && !switches.venueData) throw new ApiError('venue_data_off');
+  if (needs === 'venueData') switches.requireVenueData();
 }
 
 /** Throws unless the key or the session holds the scope. */

@@ -12,6 +12,7 @@ import type {
 import type {
   AccountQuery,
   BidsQuery,
+  PreviewQuery,
   Query,
   QuoteChangesQuery,
   QuoteKind,
@@ -28,6 +29,8 @@ export interface Engine {
   ask(account: Uuid, query: Query, waiter: Waiter): undefined;
   /** Runs a command in its account's shard, within the limits of a key of `owner`. */
   trade(owner: Uuid, command: TradingCommand, waiter: Waiter): undefined;
+  /** What an order of a key of `owner` would do now. */
+  preview(owner: Uuid, query: PreviewQuery, waiter: Waiter): undefined;
   /** Passes the waiter the result of `find`, run once for all who ask in one event loop turn. */
   coalesce<T>(question: string, find: () => Promise<T>, waiter: Waiter<T>): undefined;
   /** One Quote as JSON text, or its book, or `instrument_not_found`. */

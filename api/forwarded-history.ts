@@ -6,6 +6,7 @@
 import type { IncomingMessage } from 'node:http';
 import { ApiError, invalidRequest } from './errors.ts';
 import { ANSWER_BYTES_MAX, bytesOf, errorOf, Forwarding, jsonOf, Unusable } from './forwarding.ts';
+import { headerLines } from './header-lines.ts';
 import type { ForwardedHistory } from './history-source.ts';
 import type { Log } from './log.ts';
 import { StreamedBody } from './streamed-body.ts';
@@ -48,7 +49,7 @@ export function forwardedHistory(options: Options): ForwardedHistory {
         const pieces =
           type === JSON_TYPE ? onePiece(await jsonIn(answer)) : piecesOf(answer, withinMs);
         timer.stop();
-        return new StreamedBody(headersOf(answer), pieces);
+        return new StreamedBody(headerLines(headersOf(answer)), pieces);
       }),
   };
 }

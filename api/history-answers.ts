@@ -1,6 +1,7 @@
 /** Exports of the history in pieces. Rules H15, H16 (api/RULES.md). */
 import type { ExportQuestion, HistoryAnswer } from '../engine/history/questions.ts';
 import type { Asker } from '../engine/shard/fair-turns.ts';
+import { headerLines } from './header-lines.ts';
 import type { EmbeddedHistory } from './history-source.ts';
 import { StreamedBody } from './streamed-body.ts';
 
@@ -17,10 +18,10 @@ export async function exportOf(
 ): Promise<StreamedBody> {
   const { dataset, format } = question;
   let piece: HistoryAnswer | null = await history.ask(asker, question);
-  const headers = [
+  const headers = headerLines([
     ...['Content-Type', TYPES[format]],
     ...['Content-Disposition', `attachment; filename="${dataset}.${format}"`],
-  ];
+  ]);
   return new StreamedBody(headers, {
     async next() {
       const given = piece;

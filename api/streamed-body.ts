@@ -4,7 +4,7 @@
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type HeaderLines, headerLines } from './header-lines.ts';
+import type { HeaderLines } from './header-lines.ts';
 import type { HttpResponse } from './http-response.ts';
 
 /** Where pieces come from. */
@@ -20,9 +20,22 @@ export class StreamedBody {
   readonly headers: HeaderLines;
   readonly pieces: Pieces;
 
-  constructor(headers: readonly string[], pieces: Pieces) {
-    this.headers = headerLines(headers);
+  constructor(headers: HeaderLines, pieces: Pieces) {
+    this.headers = headers;
     this.pieces = pieces;
+  }
+
+  /** The same body, broken off where `check` throws before a piece is sent. */
+  checkedBy(check: () => void): StreamedBody {
+    const { headers, pieces } = this;
+    return new StreamedBody(headers, {
+      next: async () => {
+        const piece = await pieces.next();
+        check();
+        return piece;
+      },
+      cancel: () => pieces.cancel(),
+    });
   }
 }
 

@@ -1,10 +1,11 @@
 /**
  * The operator's switches: venue data and trading. Set by configuration at the start, or live
  * through the admin listener; a live setting survives restarts unless the configuration sets it.
- * Rules V1, V4, V7 (api/RULES.md).
+ * Rules V1, V2, V4, V7 to V9 (api/RULES.md).
  */
 import type { Config } from './config.ts';
 import type { Engine } from './engine.ts';
+import { ApiError } from './errors.ts';
 import type { ControlStore } from './identity/store.ts';
 import type { Log } from './log.ts';
 
@@ -46,9 +47,26 @@ export class Switches {
     return this.#trading;
   }
 
+  /** Throws `venue_data_off` while it is off. Rules V2, V9. */
+  requireVenueData(): void {
+    if (!this.#venueData) throw new ApiError('venue_data_off');
+  }
+
   /** Calls `run` as soon as venue data is off, before the shards have it. */
   onVenueDataOff(run: () => void): void {
     this.#onVenueDataOff.push(run);
+  }
+
+  /**
+   * An answer with venue data in it while that is on: asked for again where it was turned off
+   * meanwhile. What comes after that must not wait for anything. Rules V4, V8.
+   */
+  async answered<T>(ask: (venueData: boolean) => Promise<T>): Promise<T> {
+    for (;;) {
+      const wasOn = this.#venueData;
+      const answer = await ask(wasOn);
+      if (!wasOn || this.#venueData) return answer;
+    }
   }
 
   /** Sends the shards the switches. Must run once before the first request. */

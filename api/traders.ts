@@ -1,6 +1,6 @@
 /**
  * Who a trader is, and what others see of one. The control store says it at the moment of the
- * answer: privacy never lags. Rules Y73 to Y77 (api/RULES.md).
+ * answer: privacy never lags, and nor does the switch. Rules Y73 to Y77, V8 (api/RULES.md).
  */
 import type { BoardPlace } from '../engine/records/leaderboard.ts';
 import { isUuid } from '../engine/rules/ids.ts';
@@ -62,7 +62,8 @@ const BIDS_EVERY_MS = 1000;
 export class WorthBids {
   readonly #deps: Pick<Deps, 'engine' | 'records' | 'switches'>;
   #askedAtMs = Number.NEGATIVE_INFINITY;
-  #wereShown = false;
+  /** Whether the switch is listened to: from the first bids on. */
+  #isListening = false;
 
   constructor(deps: Pick<Deps, 'engine' | 'records' | 'switches'>) {
     this.#deps = deps;
@@ -82,12 +83,24 @@ export class WorthBids {
   /** Of all markets, for the boards that are asked for next. */
   async refresh(): Promise<void> {
     const { records, switches } = this.#deps;
-    const areShown = switches.venueData;
     const nowMs = performance.now();
-    if (areShown === this.#wereShown && nowMs - this.#askedAtMs < BIDS_EVERY_MS) return;
+    if (!switches.venueData || nowMs - this.#askedAtMs < BIDS_EVERY_MS) return;
+    this.#listen();
     this.#askedAtMs = nowMs;
-    this.#wereShown = areShown;
-    records.setBids(areShown ? await this.#bids(null) : null);
+    const bids = await this.#bids(null);
+    // The records have dropped theirs where it was turned off meanwhile.
+    if (switches.venueData) records.setBids(bids);
+  }
+
+  /** Once venue data is off, the records have no bids at the next question. Rule V8. */
+  #listen(): void {
+    if (this.#isListening) return;
+    this.#isListening = true;
+    const { records, switches } = this.#deps;
+    switches.onVenueDataOff(() => {
+      this.#askedAtMs = Number.NEGATIVE_INFINITY;
+      records.setBids(null);
+    });
   }
 
   async #bids(markets: readonly MarketNumber[] | null): Promise<Uint8Array> {

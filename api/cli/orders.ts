@@ -1,4 +1,4 @@
-/** `paperbook buy`, `sell` and `cancel`. Rules A30, A74, A75, U8, U14 (api/RULES.md). */
+/** `paperbook buy`, `sell` and `cancel`. Rules A30, A74, A75, U8, U14, V10 (api/RULES.md). */
 import { Argument, type Command, Option } from 'commander';
 import {
   type OrderPlacement,
@@ -153,14 +153,22 @@ async function place(order: OrderRequest, options: SellFlags): Promise<void> {
   show(options, placed, placementOf);
 }
 
+/** Rules A75, V10. */
 function previewOf({ would, code, fills, costDollars, holdDollars }: OrderPreview): string {
-  const filled = fills.map(({ contracts, priceCents }) => {
-    return `, ${contracts} filled${priceCents === undefined ? '' : ` at ${priceCents}¢`}`;
+  const hold = `hold ${money(holdDollars)}`;
+  // While venue data is off nothing that depends on a price is said.
+  if (would === null) {
+    return wrapped(code === undefined ? `${HIDDEN}, ${hold}` : `would refuse, ${code}, ${hold}`);
+  }
+  const filled = (fills ?? []).map(({ contracts, priceCents }) => {
+    return `, ${contracts} filled at ${priceCents}¢`;
   });
-  const cost = costDollars === undefined ? '' : `, cost ${money(costDollars)}`;
+  const cost = costDollars === null ? '' : `, cost ${money(costDollars)}`;
   const why = code === undefined ? '' : `, ${code}`;
-  return wrapped(`would ${would}${why}${filled.join('')}${cost}, hold ${money(holdDollars)}`);
+  return wrapped(`would ${would}${why}${filled.join('')}${cost}, ${hold}`);
 }
+
+const HIDDEN = 'prices are hidden while venue data is off, and nothing else refuses it';
 
 /** Sides in the terms of the instrument, whose label is printed with them. */
 function placementOf({ status, order, trade, fillPriceCents, replayed }: OrderPlacement): string {

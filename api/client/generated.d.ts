@@ -1596,13 +1596,13 @@ export type OrderPlacement = {
     fillPriceCents?: number | null;
 };
 /**
- * priceCents, costDollars, feeDollars and quoteAgeMs are here only while the venue-data switch is on.
+ * While the venue-data switch is off would, fills, costDollars, feeDollars and quoteAgeMs are null; code and holdDollars say what follows without a price.
  */
 export type OrderPreview = {
     /**
      * rest: what does not trade at once rests. cancel: an ioc or fok without a fill.
      */
-    would: "execute" | "rest" | "cancel" | "refuse";
+    would: ("execute" | "rest" | "cancel" | "refuse") | null;
     /**
      * Why it would be refused; else left out.
      */
@@ -1616,7 +1616,7 @@ export type OrderPreview = {
          * @minimum 1
          * @maximum 99
          */
-        priceCents?: number;
+        priceCents: number;
         /**
          * @minimum 1
          */
@@ -1625,23 +1625,23 @@ export type OrderPreview = {
          * Where the fill would be priced.
          */
         venue: Venue;
-    }[];
+    }[] | null;
     /**
      * What its fills would cost; 0 for a sell.
      */
-    costDollars?: number;
+    costDollars: number | null;
     /**
-     * What it would hold while it rests.
+     * What it would hold while it rests; while venue data is off, if none of it traded at once.
      */
     holdDollars: number;
     /**
      * What the venue would charge; a paper trade pays no fee.
      */
-    feeDollars?: number;
+    feeDollars: number | null;
     /**
      * Since the connection of the quote was last heard from; null without one.
      */
-    quoteAgeMs?: number | null;
+    quoteAgeMs: number | null;
     /**
      * Every trade is a paper trade.
      */

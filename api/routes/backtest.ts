@@ -49,10 +49,12 @@ export function backtestRoute(deps: Deps): Route<Caller> {
       }
       const { marketNumber } = history;
       const parts = { ...deps, source, marketNumber, account: caller.user.id };
-      return await source.pool.run(caller.user.id, async () => ({
-        ...(await backtestTask(parts, body as BacktestBody)),
-        withPrices: switches.venueData,
-      }));
+      return await switches.answered((withPrices) =>
+        source.pool.run(caller.user.id, async () => ({
+          ...(await backtestTask(parts, body as BacktestBody)),
+          withPrices,
+        })),
+      );
     },
   });
 }

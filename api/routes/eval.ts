@@ -38,7 +38,7 @@ function ownEvalRoute({ engine, records, fees, switches, history }: Deps): Route
     prepare: ({ window }) => ({ window, days: daysOf(window) }),
     run: async ({ caller: { user }, query: { window, days } }) => {
       const asked = { trader: user.id, days, nowMs: engine.nowMs(), fees: fees() };
-      const scored = await records.ask(user.id, 'scored', asked);
+      const scored = await records.ask(user.id, 'scored', { ...asked, seenBy: 'owner' });
       // Of equal ends the newest opened comes first: the sort leaves them in this order.
       scored.reverse().sort((a, b) => b.closedAtMs - a.closedAtMs);
       const picks = scored.slice(0, PICKS_MAX);
@@ -86,7 +86,8 @@ function evalRoute({ engine, identity, records, fees }: Deps): Route<Caller> {
       tag: 'Records',
       summary: 'Public traders by the mean of a score, with intervals',
       description:
-        'Slate picks alone: the first on each instrument, placed before its game, with an outcome. ' +
+        'Slate picks alone: the first on each instrument that anyone can see, placed before its ' +
+        'game, with an outcome. ' +
         'Intervals are of 95%, clustered by game; too few games have none.',
       example: EVAL_EXAMPLE,
     },

@@ -1,6 +1,6 @@
 /**
  * What prices were: rows, candles, the state at a moment, exports; of this server's own history, or
- * of a service. Rules H6 to H21, H30 (api/RULES.md).
+ * of a service. Rules H6 to H21, H30, V9 (api/RULES.md).
  */
 import type { Static, TObject } from '@sinclair/typebox';
 import type { AsOfQuestion, NamedSeries, Question } from '../../engine/history/questions.ts';
@@ -31,6 +31,7 @@ import {
   HISTORY_AS_OF_EXAMPLE,
   HISTORY_EXAMPLE,
 } from '../schemas/history-examples.ts';
+import type { StreamedBody } from '../streamed-body.ts';
 import { queryReader } from '../validation.ts';
 
 const AS_OF_IDS_MAX = 20;
@@ -162,7 +163,9 @@ function exportRoute(deps: Deps): Route<Caller> {
     streamed: ['text/csv; charset=utf-8', 'application/x-ndjson'],
     run: ({ query, caller }) => {
       const source = configured(deps);
-      if (source.kind === 'forwarded') return source.stream('/history/export', query as string);
+      if (source.kind === 'forwarded') {
+        return exported(deps, source.stream('/history/export', query as string));
+      }
       const {
         dataset,
         format,
@@ -170,14 +173,8 @@ function exportRoute(deps: Deps): Route<Caller> {
         ...series
       } = query as Exclude<typeof query, string>;
       const named = seriesOf(deps, source, series);
-      return exportOf(source, caller.user.id, {
-        kind: 'export',
-        ...named,
-        dataset,
-        format,
-        interval,
-        cursor: null,
-      });
+      const question = { ...named, dataset, format, interval, cursor: null };
+      return exported(deps, exportOf(source, caller.user.id, { kind: 'export', ...question }));
     },
   });
 }
@@ -192,15 +189,27 @@ function queryOf<Q extends TObject, P>(deps: Deps, query: Q, read: (query: Stati
   };
 }
 
-function answered<P extends object>(
+async function answered<P extends object>(
   deps: Deps,
   path: string,
   query: P | string,
   embedded: (history: EmbeddedHistory, query: P) => Promise<Result>,
 ): Promise<Result> {
   const source = configured(deps);
-  if (source.kind === 'embedded') return embedded(source, query as P);
-  return source.json(path, query as string).then((bytes) => new CodedBody(null, bytes));
+  const found =
+    source.kind === 'embedded'
+      ? await embedded(source, query as P)
+      : new CodedBody(null, await source.json(path, query as string));
+  // What was read while venue data was on is not sent once it is off. Rule V9.
+  deps.switches.requireVenueData();
+  return found;
+}
+
+/** An export breaks off where venue data is turned off. Rule V9. */
+async function exported({ switches }: Deps, whole: Promise<StreamedBody>): Promise<StreamedBody> {
+  const body = await whole;
+  switches.requireVenueData();
+  return body.checkedBy(() => switches.requireVenueData());
 }
 
 function configured({ history }: Deps): EmbeddedHistory | ForwardedHistory {

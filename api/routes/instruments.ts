@@ -57,10 +57,13 @@ function listInstruments(deps: Deps): Route<Caller> {
       };
       const all = catalog.instruments();
       if (priced === undefined) return textOf(takePage(all, after, limit, isMatch));
-      if (!deps.switches.venueData) throw new ApiError('venue_data_off');
+      deps.switches.requireVenueData();
       const ask = (rows: readonly InstrumentEntry[] | null) =>
         arePriced(deps, rows, priced === 'true');
-      return takeAskedPage(all, after, limit, isMatch, ask).then(textOf);
+      return takeAskedPage(all, after, limit, isMatch, ask).then((page) => {
+        deps.switches.requireVenueData();
+        return textOf(page);
+      });
     },
   });
 }

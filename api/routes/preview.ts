@@ -1,4 +1,4 @@
-/** What an order would do now. Rules A75 to A77, T133 (api/RULES.md, engine/RULES.md). */
+/** What an order would do now. Rules A75 to A77, V10, T133 (api/RULES.md, engine/RULES.md). */
 import type { Static } from '@sinclair/typebox';
 import { type FeeEntry, takerFeeCents } from '../../engine/rules/fees.ts';
 import type { Reply } from '../../engine/rules/messages.ts';
@@ -6,6 +6,7 @@ import { dollarsOf, type EpochMs, HOME_VENUE } from '../../engine/rules/units.ts
 import type { PreviewReply } from '../../engine/shard/views/preview.ts';
 import type { Caller } from '../access.ts';
 import type { Deps } from '../deps.ts';
+import { scopeOfExecution } from '../execution.ts';
 import { checkPreviewBody } from '../order-request.ts';
 import { ofAccount, type Route } from '../route.ts';
 import { NoQuery } from '../schemas/common.ts';
@@ -26,8 +27,8 @@ export function previewOrder(deps: Deps): Route<Caller> {
       summary: 'What an order would do now',
       description:
         'Places nothing, uses no key, and counts as a read. The key of the body may be left out, ' +
-        'and is not looked at. Prices, and what follows from them, are here only while the ' +
-        'venue-data switch is on.',
+        'and is not looked at. While the venue-data switch is off all that follows from prices ' +
+        'is null, and no refusal that depends on one is named.',
       bodyExamples: { 'Market buy': MARKET_BUY },
       example: {
         would: 'execute',
@@ -44,6 +45,7 @@ export function previewOrder(deps: Deps): Route<Caller> {
     query: NoQuery,
     response: PreviewAnswer,
     readBody,
+    scopeOfBody: scopeOfExecution,
     run: (call, waiter) => {
       const { engine, fees, switches } = deps;
       const atMs = engine.nowMs();
@@ -58,7 +60,8 @@ export function previewOrder(deps: Deps): Route<Caller> {
         waiter.resolve(answerText(found, fees(), atMs));
       };
       const reject = (error: Error) => waiter.reject(error);
-      return engine.ask(call.account.id, { kind: 'preview', atMs, order }, { resolve, reject });
+      const query = { kind: 'preview', atMs, order } as const;
+      return engine.preview(call.caller.user.id, query, { resolve, reject });
     },
   });
 }
@@ -76,15 +79,14 @@ type Found = Omit<PreviewReply, 'code'> & { code: Static<typeof PreviewAnswer>['
 
 function answerText(found: Found, fees: readonly FeeEntry[], atMs: EpochMs): string {
   const { would, code, fill, costCents, holdCents, quoteAgeMs, venueData } = found;
-  const { priceCents, ...unpriced } = fill ?? { priceCents: 0 };
-  const fills = fill === null ? [] : [venueData ? fill : unpriced];
   const answer: Static<typeof PreviewAnswer> = {
-    would,
+    would: venueData ? would : null,
     ...(code == null ? {} : { code }),
-    fills: fills as Static<typeof PreviewAnswer>['fills'],
-    ...(venueData ? { costDollars: dollarsOf(costCents) } : {}),
+    fills: venueData ? (fill === null ? [] : [fill]) : null,
+    costDollars: venueData ? dollarsOf(costCents) : null,
     holdDollars: dollarsOf(holdCents),
-    ...(venueData ? { feeDollars: dollarsOf(feeCents(found, fees, atMs)), quoteAgeMs } : {}),
+    feeDollars: venueData ? dollarsOf(feeCents(found, fees, atMs)) : null,
+    quoteAgeMs: venueData ? quoteAgeMs : null,
     mode: 'paper',
   };
   return JSON.stringify(answer);

@@ -31,7 +31,7 @@ export function recordRoutes(deps: Deps): Route<Caller>[] {
 const SHARED = { method: 'GET', scope: 'records:read', mayBeUnavailable: true } as const;
 
 function leaderboardRoute(deps: Deps, bids: WorthBids): Route<Caller> {
-  const { engine, identity, records } = deps;
+  const { engine, identity, records, switches } = deps;
   return keyed({
     ...SHARED,
     path: '/leaderboard',
@@ -53,9 +53,11 @@ function leaderboardRoute(deps: Deps, bids: WorthBids): Route<Caller> {
       return { ...query, days: daysOf(query.window), tag, after };
     },
     run: async ({ caller: { user }, query: { window, kind, limit, days, tag, after } }) => {
-      await bids.refresh();
-      const asked = { board: kind, days, limit, after, nowMs: engine.nowMs() };
-      const page = await publicPage(identity, () => records.ask(user.id, 'leaderboard', asked));
+      const page = await switches.answered(async () => {
+        await bids.refresh();
+        const asked = { board: kind, days, limit, after, nowMs: engine.nowMs() };
+        return publicPage(identity, () => records.ask(user.id, 'leaderboard', asked));
+      });
       const { rows, next, asOfMs } = page;
       return JSON.stringify({
         rows: rows.map((row) => boardRow(row, identity.users.get(row.trader)!)),
@@ -83,7 +85,7 @@ function boardRow(row: LeaderboardRow, { id, displayName }: User) {
   return shown;
 }
 
-function traderRoute({ identity, records }: Deps, bids: WorthBids): Route<Caller> {
+function traderRoute({ identity, records, switches }: Deps, bids: WorthBids): Route<Caller> {
   return keyed({
     ...SHARED,
     path: '/traders/{traderId}',
@@ -104,10 +106,12 @@ function traderRoute({ identity, records }: Deps, bids: WorthBids): Route<Caller
       // At once: how long it takes says nothing of what a private trader has.
       if (user.private) return traderAnswer(user, null);
       const { id } = user;
-      const open = await bids.of(caller, id);
-      const showsEarlier = traderOf(identity, id).showEarlierTrades;
-      const asked = { trader: id, showsEarlier, ...open };
-      const record = await records.ask(caller.user.id, 'trader', asked);
+      const { record, showsEarlier } = await switches.answered(async () => {
+        const open = await bids.of(caller, id);
+        const { showEarlierTrades } = traderOf(identity, id);
+        const asked = { trader: id, showsEarlier: showEarlierTrades, ...open };
+        return { record: await records.ask(caller.user.id, 'trader', asked), showsEarlier: showEarlierTrades };
+      });
       // The owner may have hidden meanwhile what was counted.
       const now = traderOf(identity, id);
       const shown = now.showEarlierTrades === showsEarlier ? now : { ...now, private: true };

@@ -57,11 +57,11 @@ export function trackRecordRoute(deps: Deps): Route<Caller> {
       // At once, as for who does not exist.
       if (isPrivate) throw new ApiError('trader_not_found');
       const asked = { trader, days: TRACK_RECORD_DAYS, nowMs, fees: fees() };
-      const scored = await records.ask(caller.user.id, 'scored', asked);
+      const scored = await records.ask(caller.user.id, 'scored', { ...asked, seenBy: 'public' });
       // Last, so that what was hidden meanwhile is not answered.
       const traderId = await shownTrader(caller, trader);
       const record = trackRecordOf({
-        ...{ traderId, nowMs, picks: scored.filter(({ isListed }) => isListed).map(trackPick) },
+        ...{ traderId, nowMs, picks: scored.map(trackPick) },
         feeTable: feeTableDay(fees(), nowMs),
         fillModel: config.fillModel,
         venueData: switches.venueData,

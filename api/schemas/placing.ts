@@ -60,37 +60,42 @@ export const PlacementAnswer = strict(
   { title: 'OrderPlacement' },
 );
 
-/** Rules A75 to A77 (api/RULES.md). */
+const WOULD = oneOf(['execute', 'rest', 'cancel', 'refuse']);
+
+/** Rules A75 to A77, V10 (api/RULES.md). */
 export const PreviewAnswer = strict(
   {
-    would: oneOf(['execute', 'rest', 'cancel', 'refuse'], {
+    would: nullable(WOULD, {
       description: 'rest: what does not trade at once rests. cancel: an ioc or fok without a fill.',
     }),
     code: Type.Optional(described(ErrorCodeSchema, 'Why it would be refused; else left out.')),
-    fills: Type.Array(
-      strict({
-        priceCents: Type.Optional(described(PriceCents, 'Of the side traded.')),
-        contracts: Contracts,
-        venue: described(VenueSchema, 'Where the fill would be priced.'),
-      }),
+    fills: nullable(
+      Type.Array(
+        strict({
+          priceCents: described(PriceCents, 'Of the side traded.'),
+          contracts: Contracts,
+          venue: described(VenueSchema, 'Where the fill would be priced.'),
+        }),
+      ),
       { description: 'What would trade at once.' },
     ),
-    costDollars: Type.Optional(described(Dollars, 'What its fills would cost; 0 for a sell.')),
-    holdDollars: described(Dollars, 'What it would hold while it rests.'),
-    feeDollars: Type.Optional(
-      described(Dollars, 'What the venue would charge; a paper trade pays no fee.'),
+    costDollars: nullable(Dollars, { description: 'What its fills would cost; 0 for a sell.' }),
+    holdDollars: described(
+      Dollars,
+      'What it would hold while it rests; while venue data is off, if none of it traded at once.',
     ),
-    quoteAgeMs: Type.Optional(
-      nullable(Count, {
-        description: 'Since the connection of the quote was last heard from; null without one.',
-      }),
-    ),
+    feeDollars: nullable(Dollars, {
+      description: 'What the venue would charge; a paper trade pays no fee.',
+    }),
+    quoteAgeMs: nullable(Count, {
+      description: 'Since the connection of the quote was last heard from; null without one.',
+    }),
     mode: Mode,
   },
   {
     title: 'OrderPreview',
     description:
-      'priceCents, costDollars, feeDollars and quoteAgeMs are here only while the venue-data ' +
-      'switch is on.',
+      'While the venue-data switch is off would, fills, costDollars, feeDollars and quoteAgeMs ' +
+      'are null; code and holdDollars say what follows without a price.',
   },
 );

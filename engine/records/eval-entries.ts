@@ -1,7 +1,7 @@
 /**
  * What a board of `/eval` knows of each trader: the mean of its slate picks of a window, with its
  * interval. Made from all trades of the window at first, and then of those traders anew whose slates
- * may have changed. 48 bytes a trader. Rules Y28, Y40 to Y43 (engine/RULES.md).
+ * may have changed. 48 bytes a trader. Rules Y28, Y40 to Y43, Y87 (engine/RULES.md).
  */
 import type { FeeEntry } from '../rules/fees.ts';
 import { invariant } from '../rules/invariant.ts';
@@ -85,6 +85,7 @@ export class EvalEntries {
       for (let at = 0; at < block.count; at++) {
         const trader = block.trader[at]!;
         if (trader % range.rounds !== range.round) continue;
+        if (block.isListed[at] === 0) continue;
         const state = block.state[at]!;
         if (state !== WON && state !== LOST) continue;
         const instrument = block.instrument[at]!;
@@ -108,7 +109,7 @@ export class EvalEntries {
     col.low[trader] = interval === null ? Number.NaN : interval.low / unit;
     col.high[trader] = interval === null ? Number.NaN : interval.high / unit;
     col.effectiveGames[trader] = estimate.effectiveGames;
-    col.skill[trader] = skills === 0 ? Number.NaN : skillSum / BRIER_UNITS / skills;
+    col.skill[trader] = skills === 0 ? Number.NaN : skillSum / skills / BRIER_UNITS;
     col.picks[trader] = estimate.picks;
     col.games[trader] = estimate.games;
   }

@@ -83,6 +83,11 @@ export class Leaderboard {
     }
   }
 
+  /** Nothing is ranked by live bids any more. Rule V8 (api/RULES.md). */
+  forgetWorths(): void {
+    for (const { rankings } of this.#boards.values()) rankings.delete('net_worth');
+  }
+
   page({ board: kind, days, limit, after, nowMs }: LeaderboardQuestion): LeaderboardPage {
     invariant(limit > 0, 'a page of nothing is asked for');
     const { traders, profiles } = this.#parts;

@@ -16,7 +16,7 @@ const BYTES = [
   /** Its place in `TRADE_STATES`. */
   'state',
   'instrumentYes',
-  /** Whether lists of picks may have it. Rules Y14, Y15 (engine/RULES.md). */
+  /** Whether the public may see it as a pick. Rules Y14, Y15, Y87 (engine/RULES.md). */
   'isListed',
 ] as const;
 const NAMES = [...NUMBERS, ...WORDS, ...BYTES];
@@ -121,12 +121,12 @@ export class OverBlocks {
     return place;
   }
 
-  setListed(shard: number, place: number, isListed: boolean): void {
+  setListed(shard: number, place: number, isListed: 0 | 1): void {
     const count = this.#counts[shard]!;
     invariant(place < count, 'a trade is marked that is not over');
     const isLast = Math.floor(place / ROWS) === Math.floor((count - 1) / ROWS);
     const block = isLast ? this.#last[shard]! : this.#read(shard, place);
-    block.isListed[place % ROWS] = isListed ? 1 : 0;
+    block.isListed[place % ROWS] = isListed;
     if (isLast) this.#changed.add(shard);
     else this.#put(shard, place, block);
   }

@@ -1,12 +1,12 @@
 /**
  * The settled picks of a trader that can be listed, and what a trader's page shows. Rules Y13 to
- * Y15, Y26 (engine/RULES.md).
+ * Y15, Y26, Y87 (engine/RULES.md).
  */
 import { invariant } from '../rules/invariant.ts';
 import type { Cents, EpochMs, Side, Uuid } from '../rules/units.ts';
 import type { Database, Statement } from './database.ts';
 import type { Instruments } from './instruments.ts';
-import { TRADE_STATES } from './tables.ts';
+import { LISTED, TRADE_STATES } from './tables.ts';
 import type { TraderNumber } from './trader-ids.ts';
 import { uuidBytes, uuidText } from './uuid-bytes.ts';
 
@@ -51,7 +51,7 @@ type Row = {
   placed_private: number;
 };
 
-const LISTED = 'state BETWEEN 1 AND 3 AND combine = 0 AND held = 0';
+const SETTLED = `state BETWEEN 1 AND 3 AND ${LISTED}`;
 
 export class Picks {
   readonly #instruments: Instruments;
@@ -64,13 +64,13 @@ export class Picks {
     this.#recent = database.prepare(
       `SELECT trade, id, instrument, instrument_yes, state, cost_cents, pnl_cents, opened_at_ms,
          closed_at_ms, placed_private
-       FROM trades WHERE trader = ? AND ${LISTED} AND placed_private <= ?
+       FROM trades WHERE trader = ? AND ${SETTLED} AND placed_private <= ?
        ORDER BY trade DESC LIMIT ${PICKS_MAX}`,
     ) as never;
     this.#counts = database
       .prepare(
         `SELECT state, count(*) FROM trades
-         WHERE trader = ? AND ${LISTED} AND placed_private = 0 GROUP BY state`,
+         WHERE trader = ? AND ${SETTLED} AND placed_private = 0 GROUP BY state`,
       )
       .raw() as never;
     this.#trade = database

@@ -4,7 +4,7 @@ import type { Cents, EpochMs, MarketNumber, Uuid } from '../rules/units.ts';
 import type { EvalPage, EvalQuestion } from './eval-rows.ts';
 import type { LeaderboardPage, LeaderboardQuestion } from './leaderboard.ts';
 import type { Counts, Pick, PicksQuestion } from './picks.ts';
-import type { ScoredTrade } from './settled.ts';
+import type { ScoredTrade, Seer } from './settled.ts';
 
 export type TraderRecord = {
   /** Of trades that are over, over all runs. */
@@ -24,6 +24,7 @@ export type TraderRecord = {
 
 export type ScoredQuestion = {
   trader: Uuid;
+  seenBy: Seer;
   days: number | null;
   nowMs: EpochMs;
   fees: readonly FeeEntry[];

@@ -84,6 +84,12 @@ export class RecordsReader {
     this.#eval.instrumentsChanged(isOtherwise);
   }
 
+  /** Live bids for net worths; null: from the next answer on none may be shown. */
+  setBids(bids: Uint8Array | null): void {
+    this.#parts.worth.setBids(bids);
+    if (bids === null) this.#leaderboard.forgetWorths();
+  }
+
   putClosing(closing: Closing): void {
     const { instruments } = this.#parts;
     const { market } = closing;
@@ -103,10 +109,10 @@ export class RecordsReader {
         return trader === undefined ? none : (this.#picks.page(trader, asked) ?? none);
       },
       leaderboard: (asked) => this.#leaderboard.page(asked),
-      scored: ({ trader: id, days, nowMs, fees }) => {
+      scored: ({ trader: id, seenBy, days, nowMs, fees }) => {
         const trader = this.#find(id);
         if (trader === undefined) return [];
-        return this.#settled.of(trader, startOf({ days }, nowMs), fees);
+        return this.#settled.of(trader, { afterMs: startOf({ days }, nowMs), fees, seenBy });
       },
       eval: (asked) => this.#eval.page(asked),
     };

@@ -79,7 +79,7 @@ export class Records {
     this.#thread.post({ kind: 'profiles', profiles: [profile], areAll: false });
   }
 
-  /** Live bids for what is asked next: `Bids`. */
+  /** Live bids for what is asked next: `Bids`; null: open trades count at cost in it. */
   setBids(bids: Uint8Array | null): void {
     this.#thread.post({ kind: 'bids', bids });
   }

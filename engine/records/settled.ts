@@ -1,4 +1,4 @@
-/** Settled picks of one trader with their scores. Rules Y27, Y50 to Y54 (engine/RULES.md). */
+/** Settled picks of one trader with their scores. Rules Y27, Y50 to Y54, Y87 (engine/RULES.md). */
 import type { OutcomeSource } from '../rules/events.ts';
 import { type FeeEntry, pnlAfterFeesCents } from '../rules/fees.ts';
 import { type Cents, type EpochMs, HOME_VENUE, type Side, type Uuid } from '../rules/units.ts';
@@ -6,7 +6,7 @@ import type { Database, Statement } from './database.ts';
 import { type PickScores, pickScores, slateOf } from './eval-scores.ts';
 import type { Instruments, KnownInstrument } from './instruments.ts';
 import { OverBlock, type OverTrade } from './over-blocks.ts';
-import { OUTCOMES, TRADE_STATES, VOID } from './tables.ts';
+import { LISTED, OUTCOMES, TRADE_STATES, VOID } from './tables.ts';
 import type { TraderNumber } from './trader-ids.ts';
 import { uuidText } from './uuid-bytes.ts';
 
@@ -17,8 +17,6 @@ export type ScoredTrade = PickScores & {
   /** Rows of one cluster move together. */
   cluster: string;
   inSlate: boolean;
-  /** Whether a list of picks may have it: Y14, Y15 (engine/RULES.md). */
-  isListed: boolean;
   result: 'won' | 'lost' | 'void';
   side: Side;
   status: 'settled' | 'void';
@@ -49,13 +47,15 @@ type Row = [
   outcome: number,
   closedAtMs: number,
   pnlCents: number,
-  combine: number,
-  held: number,
+  listed: 0 | 1,
 ];
 
 const COLUMNS =
   'trade, id, trader, market, instrument, market_yes, instrument_yes, contracts, cost_cents, ' +
-  'entry_cents, stated_pct, opened_at_ms, state, outcome, closed_at_ms, pnl_cents, combine, held';
+  `entry_cents, stated_pct, opened_at_ms, state, outcome, closed_at_ms, pnl_cents, (${LISTED})`;
+
+/** Who looks at a trader's picks: the trader, or anyone. */
+export type Seer = 'owner' | 'public';
 
 export class Settled {
   readonly #instruments: Instruments;
@@ -71,9 +71,13 @@ export class Settled {
       .raw() as never;
   }
 
-  /** Of one trader since a moment, in the order of their opening. */
-  of(trader: TraderNumber, afterMs: EpochMs, fees: readonly FeeEntry[]): ScoredTrade[] {
-    const rows = this.#of.all(trader, afterMs);
+  /** Of one trader since a moment, in the order of their opening. A slate is of what is seen. */
+  of(
+    trader: TraderNumber,
+    { afterMs, fees, seenBy }: { afterMs: EpochMs; fees: readonly FeeEntry[]; seenBy: Seer },
+  ): ScoredTrade[] {
+    const all = this.#of.all(trader, afterMs);
+    const rows = seenBy === 'owner' ? all : all.filter((row) => row[16] === 1);
     const known = rows.map((row) => this.#instruments.get(row[4]));
     const inSlate = slateOf(
       rows.map((row, at) => ({
@@ -108,7 +112,6 @@ export class Settled {
       gameId: known?.gameId ?? null,
       cluster: known?.cluster ?? String(instrument),
       inSlate,
-      isListed: row[16] === 0 && row[17] === 0,
       result: TRADE_STATES[row[12]] as ScoredTrade['result'],
       side: sideOf(instrumentYes),
       status: OUTCOMES[outcome] === 'void' ? 'void' : 'settled',
@@ -126,7 +129,7 @@ export class Settled {
 function overTradeOf(row: Row): OverTrade {
   const [trade, , trader, market, instrument, , instrumentYes, contracts, costCents] = row;
   const [, , , , , , , , , entryCents, statedPct, openedAtMs, state] = row;
-  const [, , , , , , , , , , , , , , closedAtMs, pnlCents, combine, held] = row;
+  const [, , , , , , , , , , , , , , closedAtMs, pnlCents, isListed] = row;
   return {
     ...{
       closedAtMs,
@@ -139,8 +142,7 @@ function overTradeOf(row: Row): OverTrade {
       instrument,
       market,
     },
-    ...{ entryCents, statedPct: statedPct ?? 0, state, instrumentYes },
-    isListed: combine === 0 && held === 0 ? 1 : 0,
+    ...{ entryCents, statedPct: statedPct ?? 0, state, instrumentYes, isListed },
   };
 }
 

@@ -1,6 +1,6 @@
 /**
  * The tables of the records, and the version of their form. A change of either is a new version,
- * and the file is made anew from the facts. Rules Y1, Y4 (engine/RULES.md).
+ * and the file is made anew from the facts. Rules Y1, Y4, Y87 (engine/RULES.md).
  */
 
 /** 'PBRC': what the file says it is, in SQLite's own header. */
@@ -15,6 +15,12 @@ export const LOST = 2;
 export const VOID = 3;
 export const SOLD = 4;
 export const RESET = 5;
+
+/**
+ * Whether the public may see a trade as a pick, once it has a result: for every public figure there
+ * is this one condition. Rules Y14, Y15, Y87 (engine/RULES.md).
+ */
+export const LISTED = 'combine = 0 AND held = 0';
 
 /** Of a settled trade, in the market's terms. On disk each is its index here. */
 export const OUTCOMES = ['yes', 'no', 'void', 'scalar'] as const;

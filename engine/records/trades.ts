@@ -1,6 +1,6 @@
 /**
  * The rows of trades, from their first fill to their end and after it, and what each counts towards
- * its trader's sums. Rules Y2, Y10, Y13 to Y15 (engine/RULES.md).
+ * its trader's sums. Rules Y2, Y10, Y13 to Y15, Y87 (engine/RULES.md).
  */
 import type {
   TradeClosedFact,
@@ -14,7 +14,7 @@ import type { MarketOutcome } from '../rules/messages.ts';
 import type { Cents, EpochMs, Side, Uuid } from '../rules/units.ts';
 import type { Database, Statement } from './database.ts';
 import type { OverBlocks } from './over-blocks.ts';
-import { LOST, OPEN, OUTCOMES, RESET, SOLD, VOID, WON } from './tables.ts';
+import { LISTED, LOST, OPEN, OUTCOMES, RESET, SOLD, VOID, WON } from './tables.ts';
 import type { TraderNumber } from './trader-ids.ts';
 import type { Traders } from './traders.ts';
 import { uuidBytes } from './uuid-bytes.ts';
@@ -29,7 +29,7 @@ export type Change = {
   won: number;
   lost: number;
   void: number;
-  /** Whether a trade ended with an outcome, so that it may be in a slate (Y54). */
+  /** Whether a trade with an outcome ended, was hidden or shown: slates may have changed (Y54). */
   hasOutcome: boolean;
 };
 
@@ -39,20 +39,22 @@ const NO_CHANGE = {
 };
 
 type OverFact = TradeClosedFact | TradeSettledFact;
-type Marks = { parlay: Buffer | null; combine: number };
-type TradeRow = Marks & {
+type TradeRow = {
   trade: number;
   trader: TraderNumber;
   opened_at_ms: EpochMs;
   realized_cents: Cents;
   state: number;
   closed_at_ms: EpochMs | null;
+  parlay: Buffer | null;
   held: number;
   over_place: number | null;
+  listed: 0 | 1;
 };
 
 const COLUMNS =
-  'trade, trader, opened_at_ms, realized_cents, state, closed_at_ms, parlay, combine, held, over_place';
+  'trade, trader, opened_at_ms, realized_cents, state, closed_at_ms, parlay, held, over_place, ' +
+  `(${LISTED}) AS listed`;
 
 export type TradesParts = {
   database: Database;
@@ -69,6 +71,7 @@ export class Trades {
   readonly #onChange: (change: Change) => void;
   readonly #open: Statement;
   readonly #find: Statement<TradeRow>;
+  readonly #at: Statement<TradeRow>;
   readonly #ofParlay: Statement<TradeRow>;
   readonly #grow: Statement;
   readonly #end: Statement;
@@ -83,6 +86,7 @@ export class Trades {
     const notOver = `0, ${OPEN}, NULL, NULL, NULL, NULL, 0, 0, NULL`;
     this.#open = database.prepare(`INSERT INTO trades VALUES (${'?, '.repeat(13)} ${notOver})`);
     this.#find = database.prepare(`SELECT ${COLUMNS} FROM trades WHERE id = ?`) as never;
+    this.#at = database.prepare(`SELECT ${COLUMNS} FROM trades WHERE trade = ?`) as never;
     this.#ofParlay = database.prepare(
       `SELECT ${COLUMNS} FROM trades WHERE parlay = ? AND trader = ?`,
     ) as never;
@@ -143,8 +147,8 @@ export class Trades {
     );
     this.#traders.change(trader, 'open_trades', -1);
     this.#traders.change(trader, 'worth_cents', pnlCents - row.realized_cents);
-    const hasOutcome = state === WON || state === LOST;
-    this.#count(over, { closed: 1, pnlCents, costCents, ...countsOf(over), hasOutcome });
+    const counts = { ...countsOf(over), hasOutcome: hasOutcome(over) };
+    this.#count(over, { closed: 1, pnlCents, costCents, ...counts });
     if (row.parlay !== null) this.#holdLegs(row.parlay, trader);
   }
 
@@ -152,12 +156,10 @@ export class Trades {
   mark(id: Uuid, marks: { parlay: Uuid | null; combine: boolean }): void {
     const row = this.#rowOf(id);
     const parlay = marks.parlay === null ? null : uuidBytes(marks.parlay);
-    const marked = { ...row, parlay, combine: flag(marks.combine) };
-    this.#mark.run(parlay, marked.combine, row.trade);
-    this.#recount(row, marked);
+    this.#seen(row, () => this.#mark.run(parlay, flag(marks.combine), row.trade));
     if (row.parlay !== null) this.#holdLegs(row.parlay, row.trader);
     if (parlay !== null) this.#holdLegs(parlay, row.trader);
-    else if (row.held === 1) this.#setHeld(marked, 0);
+    else if (row.held === 1) this.#setHeld(this.#at.get(row.trade)!, 0);
   }
 
   /** The settled legs of a parlay are held back while another is open. Rule Y14. */
@@ -171,23 +173,23 @@ export class Trades {
   }
 
   #setHeld(row: TradeRow, held: number): void {
-    this.#hold.run(held, row.trade);
-    this.#recount(row, { ...row, held });
+    this.#seen(row, () => this.#hold.run(held, row.trade));
   }
 
-  #recount(before: TradeRow, after: TradeRow): void {
+  /** Where a change hides or shows a pick, every sum and block follows. Rules Y9, Y87. */
+  #seen(before: TradeRow, change: () => void): void {
+    change();
+    const after = this.#at.get(before.trade)!;
+    if (after.listed === before.listed || after.over_place === null) return;
+    this.#over.setListed(this.#shardOf(after), after.over_place, after.listed);
     const [less, more] = [countsOf(before), countsOf(after)];
     this.#count(after, {
-      closed: 0,
-      pnlCents: 0,
-      costCents: 0,
+      ...NO_CHANGE,
       won: more.won - less.won,
       lost: more.lost - less.lost,
       void: more.void - less.void,
-      hasOutcome: false,
+      hasOutcome: hasOutcome(after),
     });
-    if (after.over_place === null || isListed(before) === isListed(after)) return;
-    this.#over.setListed(this.#shardOf(after), after.over_place, isListed(after));
   }
 
   /** @returns its place among those that are over */
@@ -198,7 +200,7 @@ export class Trades {
       ...{ closedAtMs: atMs, openedAtMs, pnlCents, costCents, contracts, trade, trader },
       ...{ instrument, market, entryCents: entryPriceCents, statedPct: statedProbPct ?? 0, state },
       instrumentYes: flag(fact.instrumentSide === 'yes'),
-      isListed: flag(isListed(row)),
+      isListed: row.listed,
     });
   }
 
@@ -225,20 +227,16 @@ export class Trades {
   }
 }
 
-/** Rules Y14, Y15 (engine/RULES.md). */
-function isListed({ combine, held }: TradeRow): boolean {
-  return combine === 0 && held === 0;
-}
-
 /** What a trade counts as a pick that can be listed. Rules Y13 to Y15 (engine/RULES.md). */
-function countsOf(row: TradeRow) {
-  const { state } = row;
+function countsOf({ listed, state }: TradeRow) {
   return {
-    won: flag(isListed(row) && state === WON),
-    lost: flag(isListed(row) && state === LOST),
-    void: flag(isListed(row) && state === VOID),
+    won: flag(listed === 1 && state === WON),
+    lost: flag(listed === 1 && state === LOST),
+    void: flag(listed === 1 && state === VOID),
   };
 }
+
+const hasOutcome = ({ state }: TradeRow) => state === WON || state === LOST;
 
 function stateOf(fact: OverFact): number {
   if (fact.kind === 'trade_closed') return fact.closeReason === 'sold' ? SOLD : RESET;

@@ -60,8 +60,7 @@ const model = RecordsModel.open({
 const { database, fold } = model;
 const { traders } = fold;
 profiles = new Profiles(traders);
-const bids = new Bids();
-const worth = new Worth(database, traders, bids);
+const worth = new Worth(database, traders, new Bids());
 const closings = new Closings(directory);
 const instruments = new Instruments(database, closings);
 reader = new RecordsReader({ database, traders, profiles, worth, instruments });
@@ -88,7 +87,7 @@ function take(message: ToRecords): void {
       profiles!.areKnown ||= message.areAll;
       return;
     case 'bids':
-      return bids.set(message.bids);
+      return reader!.setBids(message.bids);
     case 'closing':
       return reader!.putClosing(message.closing);
     case 'time':

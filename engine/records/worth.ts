@@ -53,6 +53,11 @@ export class Worth {
       .raw() as never;
   }
 
+  /** Null: open trades count at cost. */
+  setBids(bytes: Uint8Array | null): void {
+    this.#bids.set(bytes);
+  }
+
   of(trader: TraderNumber, bids: BidSource = this.#bids): Cents {
     let cents = this.#traders.col.worth_cents[trader]!;
     for (const row of this.#openOf.iterate(trader)) cents += gainOf(row, bids);

@@ -36,6 +36,14 @@ export function decidePlace(state: ShardState, order: PlaceOrder): Decision {
   return countedRefusal(state, order, order.action === 'sell', reused);
 }
 
+/** What an order leads to once no rule without a price refuses it. */
+type DecideTradable = (
+  state: ShardState,
+  order: PlaceOrder,
+  subject: Subject,
+  account: AccountRow,
+) => Decision;
+
 /**
  * What an order leads to, whatever its key. `account`: its row, or `NO_ROW`. Rule T132
  * (engine/RULES.md).
@@ -44,6 +52,7 @@ export function decideUnderNewKey(
   state: ShardState,
   order: PlaceOrder,
   account: AccountRow,
+  decideTradable: DecideTradable = decideAtPrice,
 ): Decision {
   const outOfBounds = checkBounds(state, order, account);
   if (outOfBounds !== null) return reject('invalid_request', outOfBounds);
@@ -52,24 +61,37 @@ export function decideUnderNewKey(
     const { rejectIfLaterThanMs } = order;
     if (rejectIfLaterThanMs !== null && state.nowMs > rejectIfLaterThanMs)
       return reject('too_late');
-    return order.action === 'buy' && !order.mayOpen
-      ? reject('membership_required')
-      : decideNew(state, order, account);
+    if (order.action === 'buy' && !order.mayOpen) return reject('membership_required');
+    const subject = tradableSubject(state, order, account);
+    return 'kind' in subject ? subject : decideTradable(state, order, subject, account);
   });
 }
 
-/**
- * An order whose key is new. It counts towards the limits even if it is refused. Rules T5, T18, T32,
- * T94 (engine/RULES.md).
- */
-function decideNew(state: ShardState, order: PlaceOrder, account: AccountRow): Decision {
+/** What it trades, of a market that is open; or its refusal. Rules T5, T18 (engine/RULES.md). */
+function tradableSubject(
+  state: ShardState,
+  order: PlaceOrder,
+  account: AccountRow,
+): Subject | Decision {
   const subject = subjectOf(state, order, account);
   if ('kind' in subject) return subject;
   const { market } = subject;
   if (market.outcome !== null) return reject('market_resolved');
   const isOpen = market.status === 'open' && state.nowMs < market.closesAtMs;
-  if (!isOpen || state.nowMs < subject.instrument.opensAtMs) return reject('market_not_open');
+  const hasOpened = state.nowMs >= subject.instrument.opensAtMs;
+  return isOpen && hasOpened ? subject : reject('market_not_open');
+}
 
+/**
+ * An order whose key is new. It counts towards the limits even if it is refused. Rules T32, T94
+ * (engine/RULES.md).
+ */
+function decideAtPrice(
+  state: ShardState,
+  order: PlaceOrder,
+  subject: Subject,
+  account: AccountRow,
+): Decision {
   const fill = fillNow(state, order, subject, account);
   if (!isLimit(order)) {
     if (fill === null) return reject('no_liquidity', state.fillModel.noLiquidity);
@@ -81,17 +103,25 @@ function decideNew(state: ShardState, order: PlaceOrder, account: AccountRow): D
   }
   const rests = order.timeInForce === 'gtc' && fill?.contracts !== subject.contracts;
   if (order.action === 'buy') {
-    const balanceCents =
-      account === NO_ROW ? START_BALANCE_CENTS : state.accounts.col.balanceCents.get(account);
-    const needed = neededCents(order, subject, fill, rests);
-    if (needed > balanceCents) {
-      return reject('insufficient_balance', shortText(state, needed, balanceCents));
-    }
+    const short = checkBalance(state, account, neededCents(order, subject, fill, rests));
+    if (short !== null) return short;
   }
 
   // From here on the command cannot fail.
   const events = placementEvents(state, order, subject, { account, fill, rests });
   return accept(events, fill?.consumption ?? null);
+}
+
+/** The refusal of a buy that needs more than the account can spend; null: it does not. */
+export function checkBalance(
+  state: ShardState,
+  account: AccountRow,
+  needed: Cents,
+): Decision | null {
+  const balanceCents =
+    account === NO_ROW ? START_BALANCE_CENTS : state.accounts.col.balanceCents.get(account);
+  if (needed <= balanceCents) return null;
+  return reject('insufficient_balance', shortText(state, needed, balanceCents));
 }
 
 /**

@@ -1,17 +1,19 @@
 /**
- * What an order would do now. The decision is that of placing; nothing of it is applied. Rule T133
- * (engine/RULES.md).
+ * What an order would do now. The decision is that of placing; nothing of it is applied. Rules T133,
+ * V10 (engine/RULES.md, api/RULES.md).
  */
+import { accept } from './decision.ts';
 import type { OrderFilled, OrderPartFilled } from './events.ts';
 import { invariant } from './invariant.ts';
 import { costCents } from './ledger.ts';
 import type { PlaceOrder } from './messages.ts';
-import { subjectOf } from './order-subject.ts';
-import { decideUnderNewKey } from './orders.ts';
+import { type Subject, subjectOf } from './order-subject.ts';
+import { checkBalance, decideUnderNewKey } from './orders.ts';
 import type { Market } from './reference-data.ts';
 import type { RejectionCode } from './rejections.ts';
 import type { ShardState } from './state.ts';
 import {
+  type AccountRow,
   type Cents,
   type Contracts,
   type EpochMs,
@@ -21,8 +23,9 @@ import {
 } from './units.ts';
 
 export type Preview = {
-  would: 'execute' | 'rest' | 'cancel' | 'refuse';
-  /** Why it would be refused; null: it would not. */
+  /** Null: that depends on a price which may not be shown. */
+  would: 'execute' | 'rest' | 'cancel' | 'refuse' | null;
+  /** Why it would be refused; null: it would not, as far as `would` says. */
   code: RejectionCode | null;
   fill: { priceCents: PriceCents; contracts: Contracts; venue: Venue } | null;
   /** What a buy would take from the balance: for the part that trades, and for the part that rests. */
@@ -36,6 +39,7 @@ export type Preview = {
 export function preview(current: ShardState, order: PlaceOrder, nowMs: EpochMs): Preview {
   const state: ShardState = { ...current, nowMs };
   const account = state.accountIds.find(order.account);
+  if (!state.switches.venueData) return unpriced(state, order, account);
   const decision = decideUnderNewKey(state, order, account);
   const subject = subjectOf(state, order, account);
   const market = 'kind' in subject ? null : subject.market;
@@ -59,6 +63,37 @@ export function preview(current: ShardState, order: PlaceOrder, nowMs: EpochMs):
     costCents: isBuy && fill !== null ? costCents(fill.priceCents, filled) : 0,
     holdCents: isBuy && rests ? costCents(order.limitPriceCents!, placed.contracts - filled) : 0,
   };
+}
+
+/** The least that a contract costs. */
+const LEAST_CENTS = 1;
+
+/**
+ * What follows without a price, the same whatever the price is: the refusals before one is looked
+ * at, and whether the balance covers an order of which nothing trades at once. Rule V10.
+ */
+function unpriced(state: ShardState, order: PlaceOrder, account: AccountRow): Preview {
+  let holdCents = 0;
+  const decision = decideUnderNewKey(state, order, account, (_, __, subject) => {
+    const { needed, held } = needsOf(order, subject);
+    const short = checkBalance(state, account, needed);
+    if (short === null) holdCents = held;
+    return short ?? accept([]);
+  });
+  const code = decision.kind === 'reject' ? decision.rejection.code : null;
+  return { would: null, code, fill: null, costCents: 0, holdCents, market: null };
+}
+
+/** A limit buy that rests needs its hold; any other needs what it would at the least price. */
+function needsOf(
+  { action, limitPriceCents, timeInForce }: PlaceOrder,
+  { contracts }: Subject,
+): { needed: Cents; held: Cents } {
+  if (action === 'sell') return { needed: 0, held: 0 };
+  // A market order trades or is refused; an ioc or fok that does not trade needs nothing.
+  if (limitPriceCents === null) return { needed: costCents(LEAST_CENTS, contracts), held: 0 };
+  const held = timeInForce === 'gtc' ? costCents(limitPriceCents, contracts) : 0;
+  return { needed: held, held };
 }
 
 function isFill(event: { kind: string }): event is OrderFilled | OrderPartFilled {

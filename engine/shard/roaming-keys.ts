@@ -12,6 +12,7 @@
 import { awayIdOf } from '../memory/trade-counts.ts';
 import { invariant } from '../rules/invariant.ts';
 import type { TradeCounting, TradingCommand } from '../rules/messages.ts';
+import type { PreviewQuery } from '../rules/queries.ts';
 import { sumOfUse } from '../rules/trade-limits.ts';
 import type { EpochMs, Uuid } from '../rules/units.ts';
 import { type TradeUse, utcDayOf } from '../rules/units.ts';
@@ -22,6 +23,9 @@ import type { ShardClient } from './shard-client.ts';
 import { useIn } from './trade-use.ts';
 
 type Shard = Pick<ShardClient, 'ask' | 'call'>;
+
+/** A preview of an order that counts for a key. */
+export type PreviewPassage = Omit<Passage, 'command'> & { query: PreviewQuery };
 
 /** An order or a cancel on its way to the shard of its account. */
 export type Passage = {
@@ -95,6 +99,29 @@ export class RoamingKeys {
     else if (waiting.push(passage) === 1) void this.#move(roamer);
   }
 
+  /**
+   * Sends a preview to the shard of its account, with the key's counts in all others as they are:
+   * the key stays where it is. Rule T133 (engine/RULES.md).
+   */
+  preview({ query, counting, home, to, waiter }: PreviewPassage): undefined {
+    const { keyId } = counting;
+    const shards = new Set(this.#roamers.get(keyId)?.shards).add(home);
+    shards.delete(to);
+    if (shards.size === 0) return to.ask(query, waiter);
+    this.#usesIn(shards, home, keyId).then((elsewhere) => {
+      const counted = { ...counting, keyId: to === home ? keyId : awayIdOf(keyId), elsewhere };
+      to.ask({ ...query, order: { ...query.order, counting: counted } }, waiter);
+    }, waiter.reject);
+  }
+
+  /** Rejects with `EngineBusy` where one of them cannot answer. */
+  async #usesIn(shards: Iterable<Shard>, home: Shard, keyId: Uuid): Promise<TradeUse> {
+    const uses = [...shards].map((shard) =>
+      useIn(shard, shard === home ? keyId : awayIdOf(keyId), this.#nowMs()),
+    );
+    return sumOfUse(await Promise.all(uses));
+  }
+
   #roamerOf(keyId: Uuid, atMs: EpochMs): Roamer {
     const day = utcDayOf(atMs);
     const known = this.#roamers.get(keyId);
@@ -127,10 +154,7 @@ export class RoamingKeys {
     while (known < roamer.shards.size) {
       known = roamer.shards.size;
       const others = [...roamer.shards].filter((shard) => shard !== to);
-      const uses = others.map((shard) =>
-        useIn(shard, shard === home ? keyId : awayIdOf(keyId), this.#nowMs()),
-      );
-      roamer.elsewhere = sumOfUse(await Promise.all(uses));
+      roamer.elsewhere = await this.#usesIn(others, home, keyId);
     }
     roamer.at = to;
   }

@@ -15,7 +15,13 @@ import type {
   Tick,
   TradingCommand,
 } from '../rules/messages.ts';
-import type { BidsQuery, Query, QuoteChangesQuery, QuoteKind } from '../rules/queries.ts';
+import type {
+  BidsQuery,
+  PreviewQuery,
+  Query,
+  QuoteChangesQuery,
+  QuoteKind,
+} from '../rules/queries.ts';
 import type { CoreConfig } from '../rules/reference-data.ts';
 import type { EpochMs, InstrumentNumber, Uuid } from '../rules/units.ts';
 import { EngineBusy } from './busy.ts';
@@ -198,6 +204,14 @@ export class Shards {
     if (this.#stopping || counting === null) return this.ask(account, command, waiter);
     const [home, to] = [this.#clientOf(owner), this.#clientOf(account)];
     return this.#roaming.send({ command, counting, home, to, waiter });
+  }
+
+  /** `ask` for a preview: its order is looked at as `trade` would take it. */
+  preview(owner: Uuid, query: PreviewQuery, waiter: Waiter): undefined {
+    const { account, counting } = query.order;
+    if (this.#stopping || counting === null) return this.ask(account, query, waiter);
+    const [home, to] = [this.#clientOf(owner), this.#clientOf(account)];
+    return this.#roaming.preview({ query, counting, home, to, waiter });
   }
 
   #clientOf(account: Uuid): ShardClient {

@@ -14,7 +14,13 @@ import type {
   Tick,
   TradingCommand,
 } from '../../engine/rules/messages.ts';
-import type { BidsQuery, Query, QuoteChangesQuery, QuoteKind } from '../../engine/rules/queries.ts';
+import type {
+  BidsQuery,
+  PreviewQuery,
+  Query,
+  QuoteChangesQuery,
+  QuoteKind,
+} from '../../engine/rules/queries.ts';
 import { isCommand } from '../../engine/shard/message-kinds.ts';
 import type { Waiter } from '../../engine/shard/outbox.ts';
 import { tradeUseOf } from '../../engine/shard/trade-use.ts';
@@ -44,6 +50,10 @@ export class CoreEngine implements Engine {
 
   trade(_owner: string, command: TradingCommand, waiter: Waiter): undefined {
     this.ask(command.account, command, waiter);
+  }
+
+  preview(_owner: string, query: PreviewQuery, waiter: Waiter): undefined {
+    this.ask(query.order.account, query, waiter);
   }
 
   readonly connections: OrderConnections = {

@@ -19,7 +19,13 @@ import type {
   Tick,
   TradingCommand,
 } from '../../engine/rules/messages.ts';
-import type { BidsQuery, Query, QuoteChangesQuery, QuoteKind } from '../../engine/rules/queries.ts';
+import type {
+  BidsQuery,
+  PreviewQuery,
+  Query,
+  QuoteChangesQuery,
+  QuoteKind,
+} from '../../engine/rules/queries.ts';
 import { REJECTIONS } from '../../engine/rules/rejections.ts';
 import type { EngineBusy } from '../../engine/shard/busy.ts';
 import { isCommand } from '../../engine/shard/message-kinds.ts';
@@ -95,6 +101,10 @@ export class FakeEngine implements Engine {
       (reply) => waiter.resolve(reply),
       (error: Error) => waiter.reject(error),
     );
+  }
+
+  preview(_owner: string, query: PreviewQuery, waiter: Waiter): undefined {
+    this.ask(query.order.account, query, waiter);
   }
 
   coalesce<T>(_question: string, find: () => Promise<T>, waiter: Waiter<T>): undefined {

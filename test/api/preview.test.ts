@@ -74,8 +74,13 @@ test('A31, A75: a body that is no order is 400', async (t) => {
 
 test('A35, A75: why the switch or an execution would refuse it', async (t) => {
   const api = await startApi(t);
+  const unscoped = await api.call('POST', PATH, { body: { ...BUY, execution: 'venue_a' } });
+  t.is(unscoped.status, 403);
+  t.is(unscoped.json.error.code, 'insufficient_scope');
+  const scopes = ['portfolio:read', 'trade:write:venue_a'] as const;
+  const token = await api.addKey({ scopes: [...scopes] });
   const codeOf = async (over: object) =>
-    (await api.call('POST', PATH, { body: { ...BUY, ...over } })).json;
+    (await api.call('POST', PATH, { token, body: { ...BUY, ...over } })).json;
   t.like(await codeOf({ execution: 'venue_c' }), { would: 'refuse', code: 'us_not_eligible' });
   t.like(await codeOf({ execution: 'venue_a' }), { code: 'venue_a_key_missing', quoteAgeMs: null });
   t.like(await codeOf({ execution: 'paper' }), { would: 'execute' });
@@ -105,23 +110,35 @@ test('A77: the fee is that of the fee table, for the market and the time', async
   t.is(await feeOf(IDS.lions), 0.35);
 });
 
-test('A77, V3: while venue data is off no price is there, and nothing that shows one', async (t) => {
+test('V10: while venue data is off a preview says what follows without a price, and no more', async (t) => {
   const api = await startApi(t);
   await api.switches.set('venueData', false);
   const preview = async (body: object) => (await api.call('POST', PATH, { body })).json;
-  t.deepEqual(await preview(BUY), {
-    would: 'execute',
-    fills: [{ contracts: 10, venue: 'venue_a' }],
-    holdDollars: 0,
-    mode: 'paper',
-  });
-  t.deepEqual(await preview(LIMIT), { would: 'rest', fills: [], holdDollars: 3, mode: 'paper' });
-  const venue = { ...BUY, execution: 'venue_c' };
-  t.deepEqual(await preview(venue), {
-    would: 'refuse',
-    code: 'us_not_eligible',
-    fills: [],
-    holdDollars: 0,
-    mode: 'paper',
-  });
+  const priced = {
+    would: null,
+    fills: null,
+    costDollars: null,
+    feeDollars: null,
+    quoteAgeMs: null,
+  };
+  const hidden = { ...priced, holdDollars: 0, mode: 'paper' };
+  t.deepEqual(await preview(BUY), hidden);
+  t.deepEqual(await preview(LIMIT), { ...hidden, holdDollars: 3 });
+  t.deepEqual(await preview({ ...LIMIT, timeInForce: 'ioc' }), hidden);
+  const seen = new Set<string>();
+  for (let cents = 1; cents < 100; cents++) {
+    for (const timeInForce of ['gtc', 'ioc', 'fok']) {
+      const limit = { ...LIMIT, limitPriceCents: cents, timeInForce };
+      seen.add(JSON.stringify({ ...(await preview(limit)), holdDollars: 0 }));
+    }
+    seen.add(JSON.stringify(await preview({ ...BUY, maxPriceCents: cents })));
+  }
+  t.deepEqual([...seen], [JSON.stringify({ ...(await preview(BUY)) })], 'no body finds the price');
+  const refused = async (body: object, code: string) =>
+    t.deepEqual(await preview(body), { ...hidden, code });
+  await refused({ ...BUY, execution: 'venue_c' }, 'us_not_eligible');
+  await refused({ ...LIMIT, count: 1_000_000 }, 'insufficient_balance');
+  await refused({ ...BUY, instrumentId: 'ins_ZZZZZZZZZZZZ' }, 'instrument_not_found');
+  await api.store.changeUser(api.user.id, { plan: 'none' });
+  await refused(BUY, 'membership_required');
 });

@@ -19,6 +19,6 @@ export function recordsOf(
       readAll(records);
       return records.reader.answer(name, question);
     },
-    setBids: (bids) => records.bids.set(bids),
+    setBids: (bids) => records.reader.setBids(bids),
   };
 }

@@ -24,7 +24,7 @@ test('Y7, S15: what is answered of one trader has all that a result settles of t
     },
     setBids: () => undefined,
   };
-  const asked = { trader: account, days: null, nowMs: NOON_MS, fees: [] };
+  const asked = { trader: account, seenBy: 'owner', days: null, nowMs: NOON_MS, fees: [] } as const;
   const result = { outcome: 'yes', yesPayoutCents: 100, noPayoutCents: 0 } as const;
   engine.tick({ kind: 'result', atMs: NOON_MS, source: 0, market: 0, ...result });
   const picks = await settledRecords(read, engine).ask(account, 'scored', asked);

@@ -18,8 +18,8 @@ const SEED = 3;
 const PRIVATE = 0;
 const HIDING = 3;
 
-async function withRecords(t: ExecutionContext) {
-  const world = randomWorld(SEED, 500);
+async function withRecords(t: ExecutionContext, steps = 500) {
+  const world = randomWorld(SEED, steps);
   const api = await startApi(t);
   const users: User[] = [];
   for (const [at, { id }] of world.accounts.entries()) {
@@ -257,3 +257,36 @@ test('Y81: a track record of the visible picks, signed; none of who hides or doe
   t.false('bySeries' in record);
   t.is(record.brier, answers[0].record.brier);
 });
+
+test('Y87: boards, track records and the slate are of the same picks', async (t) => {
+  const { world, api, users, shown } = await withRecords(t, 1200);
+  const rowOf = async (path: string, id: string) => {
+    const { rows } = (await get(api, `${path}&window=90d&limit=100`)).json;
+    return rows.find(({ traderId }: { traderId: string }) => traderId === id);
+  };
+  let hidden = 0;
+  for (const { id } of users.filter((user) => isListed(world, user.id, shown))) {
+    const { record } = (await get(api, `/traders/${id}/track-record`)).json;
+    const { settledPicks, won, lost, void: voided } = record;
+    const counted = await rowOf('/leaderboard?kind=net_worth', id);
+    t.like(counted, { settledPicks, won, lost, void: voided });
+    for (const [metric, name] of [
+      ['brier', 'brier'],
+      ['log_loss', 'logLoss'],
+      ['clv', 'clvCents'],
+    ] as const) {
+      const row = await rowOf(`/eval?metric=${metric}`, id);
+      // Sums of logarithms depend on the order in which they are added.
+      const by = metric === 'log_loss' ? 1e-12 : 0;
+      t.true(Math.abs((row?.value ?? 0) - (record[name] ?? 0)) <= by, `${metric} of ${id}`);
+    }
+    const row = await rowOf('/eval?metric=pnl', id);
+    t.is(row?.games ?? 0, record.games);
+    t.is((await rowOf('/eval?metric=brier', id))?.skill ?? null, record.skill);
+    const owned = (await get(api, '/me/eval?window=90d', await api.signIn(userOf(users, id)))).json;
+    hidden += owned.picks.length - settledPicks;
+  }
+  t.true(hidden > 0, 'the owner alone sees the others');
+});
+
+const userOf = (users: readonly User[], id: string) => users.find((user) => user.id === id)!;

@@ -1,7 +1,7 @@
 /** What an order would do: it is placed in a copy of everything, which is then thrown away. */
-import type { Reply } from '../../engine/rules/messages.ts';
+import type { PlaceOrder, Reply } from '../../engine/rules/messages.ts';
 import type { PreviewQuery } from '../../engine/rules/queries.ts';
-import type { EpochMs, MarketNumber } from '../../engine/rules/units.ts';
+import { type EpochMs, type MarketNumber, START_BALANCE_CENTS } from '../../engine/rules/units.ts';
 import { holdCentsOf } from './naive-ledger.ts';
 import { place } from './naive-orders.ts';
 import { type ModelOrder, type ModelState, marketOf } from './naive-state.ts';
@@ -13,6 +13,7 @@ const WOULD = { resting: 'rest', executed: 'execute', canceled: 'cancel', expire
 export function preview(state: ModelState, { order }: PreviewQuery, nowMs: EpochMs): Reply {
   const trial = structuredClone(state);
   trial.nowMs = nowMs;
+  if (!state.venueData) return hidden(trial, order);
   const target = targetOf(trial, order);
   const market = typeof target === 'string' ? null : target.market;
   const reply = place(trial, { ...order, idempotencyKey: 'never used' });
@@ -27,6 +28,26 @@ export function preview(state: ModelState, { order }: PreviewQuery, nowMs: Epoch
     ticker: market === null ? null : tickerOf(state, market),
     quoteAgeMs: market === null ? null : quoteAgeMs(state, market, nowMs),
     venueData: state.venueData,
+  });
+}
+
+/** As if no market had a price, where a market order is not refused for that. */
+function hidden(trial: ModelState, order: PlaceOrder): Reply {
+  for (const market of trial.markets.values()) market.quote = null;
+  const reply = place(trial, { ...order, idempotencyKey: 'never used' });
+  const placed = reply.ok ? trial.orders.get(order.orderId)! : null;
+  const spendable = trial.accounts.get(order.account)?.balanceCents ?? START_BALANCE_CENTS;
+  const isTooMany = order.action === 'buy' && order.contracts! > spendable;
+  const unpriced = isTooMany ? 'insufficient_balance' : null;
+  return answer({
+    would: null,
+    code: reply.ok ? null : reply.code === 'no_liquidity' ? unpriced : reply.code,
+    fill: null,
+    costCents: 0,
+    holdCents: placed === null ? 0 : holdCentsOf(placed),
+    ticker: null,
+    quoteAgeMs: null,
+    venueData: false,
   });
 }
 

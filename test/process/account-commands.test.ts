@@ -46,7 +46,7 @@ function personOf(t: ExecutionContext) {
 
 /** A demo, which has a person with a password, and live prices. */
 async function startDemo(t: ExecutionContext) {
-  const { baseUrl, dataDir } = await startFor(t, 'demo');
+  const { baseUrl, adminUrl, dataDir } = await startFor(t, 'demo');
   const demo = JSON.parse(readFileSync(path.join(dataDir, 'demo.json'), 'utf8'));
   const listed = `${baseUrl}/instruments?tradable=true&limit=100`;
   const { instruments } = await ask(demo.key, 'GET', listed);
@@ -63,6 +63,7 @@ async function startDemo(t: ExecutionContext) {
   const login = ['login', '--server', new URL(baseUrl).origin, '--email', demo.email as string];
   return {
     baseUrl,
+    operator: ['--data-dir', dataDir, '--admin-url', adminUrl],
     instrumentId: quoted.instrumentId as string,
     label: quoted.label as string,
     password: demo.password as string,
@@ -160,6 +161,16 @@ test.serial('U5, U7, U25: login, a key, quote, buy, sell, cancel, logout', async
     ['open', 'closed'],
   );
   t.is(all.nextCursor, null);
+
+  t.is((await runHere(['admin', 'venue-data', 'off', ...demo.operator])).code, 0);
+  const hidden = await eventually('an open market', async () => {
+    const { stdout } = await command([...rests, '--preview']);
+    return stdout.includes('market_not_open') ? null : stdout;
+  });
+  t.is(
+    hidden.replaceAll(/\s+/g, ' ').trim(),
+    'prices are hidden while venue data is off, and nothing else refuses it, hold $0.05',
+  );
 
   const left = await command(['logout']);
   t.is(left.code, 0);

@@ -1,4 +1,4 @@
-/** What came of an order, and what would come of one, in words. */
+/** What came of an order, and what would come of one, in words. Rules A75, V10. */
 import type {
   ErrorCode,
   Order,
@@ -57,17 +57,20 @@ export function previewWords(
   preview: OrderPreview,
   costDollars: number | null = null,
 ): PreviewWords {
-  const { would, code, fills } = preview;
-  if (would === 'refuse') return { sentence: refusedWords(code), kind: 'refused', lines: [] };
+  const { would, code } = preview;
+  if (would === 'refuse' || code !== undefined) {
+    return { sentence: refusedWords(code), kind: 'refused', lines: [] };
+  }
+  if (!isPriced(preview)) return hiddenWords(order, preview);
   const kind = would === 'execute' ? 'goes' : 'waits';
   const sentence = wouldWords(order, preview);
   return {
     sentence,
     kind,
     lines: [
-      ...fills.map(({ priceCents, contracts, venue }) => ({
+      ...preview.fills.map(({ priceCents, contracts, venue }) => ({
         name: `Fills at ${VENUE_WORDS[venue]}`,
-        value: `${whole(contracts)}${priceCents === undefined ? '' : ` at ${cents(priceCents)}`}`,
+        value: `${whole(contracts)} at ${cents(priceCents)}`,
       })),
       ...(order.action === 'buy' ? buyLines(order, preview) : sellLines(preview, costDollars)),
       ...feeAndAge(preview),
@@ -75,8 +78,36 @@ export function previewWords(
   };
 }
 
-function wouldWords({ action, count = 0, timeInForce }: OrderBody, preview: OrderPreview): string {
-  const filled = preview.fills.reduce((sum, { contracts }) => sum + contracts, 0);
+/** What is there while venue data is on. */
+type Priced = OrderPreview & {
+  would: NonNullable<OrderPreview['would']>;
+  fills: NonNullable<OrderPreview['fills']>;
+  costDollars: number;
+  feeDollars: number;
+};
+
+function isPriced(preview: OrderPreview): preview is Priced {
+  const { would, fills, costDollars, feeDollars } = preview;
+  return would !== null && fills !== null && costDollars !== null && feeDollars !== null;
+}
+
+/** While venue data is off: what follows without a price. Rule V10. */
+function hiddenWords(order: OrderBody, { holdDollars }: OrderPreview): PreviewWords {
+  const { action, type, side, count = 0 } = order;
+  const held = { name: 'Held while it rests', value: money(holdDollars) };
+  const payout = { name: `Payout if all of it fills and ${side} wins`, value: money(count) };
+  const isBuy = action === 'buy';
+  return {
+    sentence: 'Prices are hidden while venue data is off, and so is what it would do now.',
+    kind: 'waits',
+    lines: [...(isBuy && type === 'limit' ? [held] : []), ...(isBuy ? [payout] : [])],
+  };
+}
+
+const filledIn = ({ fills }: Priced) => fills.reduce((sum, { contracts }) => sum + contracts, 0);
+
+function wouldWords({ action, count = 0, timeInForce }: OrderBody, preview: Priced): string {
+  const filled = filledIn(preview);
   const isPart = action === 'buy' && filled > 0 && filled < count;
   switch (preview.would) {
     case 'execute':
@@ -94,14 +125,13 @@ function wouldWords({ action, count = 0, timeInForce }: OrderBody, preview: Orde
   }
 }
 
-function buyLines(order: OrderBody, { fills, costDollars, holdDollars }: OrderPreview) {
-  const filled = fills.reduce((sum, { contracts }) => sum + contracts, 0);
+function buyLines(order: OrderBody, preview: Priced) {
+  const { costDollars, holdDollars } = preview;
+  const filled = filledIn(preview);
   const rests = holdDollars > 0 ? (order.count ?? 0) - filled : 0;
   const payoutDollars = filled + rests;
-  const profitDollars =
-    costDollars === undefined ? null : payoutDollars - costDollars - holdDollars;
   return [
-    ...(costDollars === undefined ? [] : [{ name: 'Cost', value: money(costDollars) }]),
+    { name: 'Cost', value: money(costDollars) },
     ...(order.type === 'market'
       ? []
       : [{ name: 'Held while it rests', value: money(holdDollars) }]),
@@ -109,15 +139,15 @@ function buyLines(order: OrderBody, { fills, costDollars, holdDollars }: OrderPr
       name: `Payout if ${rests > 0 ? 'all of it fills and ' : ''}${order.side} wins`,
       value: money(payoutDollars),
     },
-    ...(profitDollars === null ? [] : [{ name: 'Profit then', value: signedMoney(profitDollars) }]),
+    { name: 'Profit then', value: signedMoney(payoutDollars - costDollars - holdDollars) },
   ];
 }
 
-function sellLines({ fills }: OrderPreview, costDollars: number | null) {
+function sellLines({ fills }: Priced, costDollars: number | null) {
+  if (fills.length === 0) return [];
   const proceedsCents = fills.reduce((sum, { priceCents, contracts }) => {
-    return sum + (priceCents ?? Number.NaN) * contracts;
+    return sum + priceCents * contracts;
   }, 0);
-  if (fills.length === 0 || Number.isNaN(proceedsCents)) return [];
   const proceedsDollars = proceedsCents / 100;
   return [
     { name: 'Proceeds', value: money(proceedsDollars) },
@@ -127,19 +157,13 @@ function sellLines({ fills }: OrderPreview, costDollars: number | null) {
   ];
 }
 
-function feeAndAge({ feeDollars, quoteAgeMs }: OrderPreview) {
+function feeAndAge({ feeDollars, quoteAgeMs }: Priced) {
   return [
-    ...(feeDollars === undefined
-      ? []
-      : [{ name: 'Fee at the venue (paper pays none)', value: money(feeDollars) }]),
-    ...(quoteAgeMs === undefined
-      ? []
-      : [
-          {
-            name: 'Age of the quote',
-            value: quoteAgeMs === null ? 'no quote' : `${whole(quoteAgeMs)} ms`,
-          },
-        ]),
+    { name: 'Fee at the venue (paper pays none)', value: money(feeDollars) },
+    {
+      name: 'Age of the quote',
+      value: quoteAgeMs === null ? 'no quote' : `${whole(quoteAgeMs)} ms`,
+    },
   ];
 }
 

@@ -1,6 +1,6 @@
 /**
- * A preview as the engine answers it. The API adds the fee, whose table it has, and leaves out what
- * the venue-data switch hides. Rule A75 (api/RULES.md).
+ * A preview as the engine answers it. The API adds the fee, whose table it has. While venue data is
+ * off there is no market in it, and so neither ticker nor age. Rules A75, V10 (api/RULES.md).
  */
 import type { JsonWriter } from '../../format/json-writer.ts';
 import { type Preview, preview } from '../../rules/preview.ts';

@@ -253,6 +253,7 @@ test.serial(
     await page.getByText('No prices are shown while venue data is off.').waitFor();
     t.is(await page.locator('.market-now .price:not(.is-none)').count(), 0);
     await ticket(page).getByLabel('Contracts').fill('13');
+    await preview.getByText('Prices are hidden while venue data is off').waitFor();
     await place(page);
     await result(page)
       .getByText(/^Bought 13 contracts of yes for \$\d\.\d\d\.$/)

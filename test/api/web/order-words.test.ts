@@ -95,12 +95,21 @@ test('A75: a sell shows what it brings and its profit or loss against the cost',
   t.is(linesOf(SELL, preview)['Profit or loss'], undefined);
 });
 
-test('A77: while venue data is off no price and no cost is shown, and none is made up', (t) => {
-  const { costDollars, feeDollars, quoteAgeMs, ...bare } = previewOf({
-    fills: [{ contracts: 10, venue: 'venue_a' }],
-  });
-  t.deepEqual(linesOf(BUY, bare), { 'Fills at Venue A': '10', 'Payout if yes wins': '$10.00' });
-  t.deepEqual(linesOf(SELL, bare, 4.5), { 'Fills at Venue A': '10' });
+test('V10: while venue data is off no price and no cost is shown, and none is made up', (t) => {
+  const hidden = (holdDollars: number) =>
+    previewOf({
+      ...{ would: null, fills: null, costDollars: null, holdDollars },
+      ...{ feeDollars: null, quoteAgeMs: null },
+    });
+  const payout = { 'Payout if all of it fills and yes wins': '$10.00' };
+  t.deepEqual(linesOf(BUY, hidden(0)), payout);
+  t.deepEqual(linesOf(LIMIT, hidden(4)), { 'Held while it rests': '$4.00', ...payout });
+  t.deepEqual(linesOf(SELL, hidden(0), 4.5), {});
+  const { sentence, kind } = previewWords(BUY, hidden(0));
+  t.is(kind, 'waits');
+  t.is(sentence, 'Prices are hidden while venue data is off, and so is what it would do now.');
+  const refused = previewWords(BUY, { ...hidden(0), code: 'membership_required' });
+  t.like(refused, { kind: 'refused', sentence: refusedWords('membership_required'), lines: [] });
 });
 
 test('T100: every code of a refusal has its sentence', (t) => {

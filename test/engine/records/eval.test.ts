@@ -6,7 +6,7 @@ import type { FeeEntry } from '../../../engine/rules/fees.ts';
 import { publishedFees } from '../../../feeds/discover/published-fees.ts';
 import { seedsOfRun } from '../../model/seeds.ts';
 import { tempDir } from '../shard/engine-process.ts';
-import { isListed, resultOf } from './naive-records.ts';
+import { isListed, isSeen, resultOf } from './naive-records.ts';
 import { type NaiveTrade, randomWorld, type World, writeLogs } from './random-facts.ts';
 import { type OpenRecords, openRecordsOf, readAll } from './support.ts';
 
@@ -14,7 +14,7 @@ const DAY_MS = 86_400_000;
 const SEED = 11;
 
 function opened(t: Parameters<typeof tempDir>[0]) {
-  const world = randomWorld(SEED, 1200);
+  const world = randomWorld(SEED, 1200, 7, 25);
   const dataDir = tempDir(t);
   writeLogs(dataDir, world, 1);
   const records = openRecordsOf(dataDir, 1, () => 0);
@@ -36,8 +36,9 @@ function opened(t: Parameters<typeof tempDir>[0]) {
 const startsAtMs = ({ catalog }: World, { instrument }: NaiveTrade) =>
   Date.parse(catalog.instruments[instrument]!.startsAt);
 
-function inSlate(world: World, trade: NaiveTrade): boolean {
-  const others = world.trades.filter((other) => {
+/** `among`: the picks that whoever looks can see. */
+function inSlate(world: World, trade: NaiveTrade, among: readonly NaiveTrade[]): boolean {
+  const others = among.filter((other) => {
     const isSame = other.trader === trade.trader && other.instrument === trade.instrument;
     const result = resultOf(other);
     const isEarly = other.openedAtMs < startsAtMs(world, other);
@@ -78,7 +79,8 @@ test('Y6, Y16, Y27: settled picks of a trader, each with its scores', (t) => {
   for (const { id } of world.accounts) {
     for (const days of [null, 10]) {
       const nowMs = world.nowMs;
-      const found = records.reader.answer('scored', { trader: id, days, nowMs, fees: [] });
+      const asked = { trader: id, days, nowMs, fees: [] };
+      const found = records.reader.answer('scored', { ...asked, seenBy: 'owner' });
       const afterMs = days === null ? Number.NEGATIVE_INFINITY : nowMs - days * DAY_MS;
       const expected = world.trades.filter((trade) => {
         return trade.trader === id && resultOf(trade) !== null && trade.end!.atMs > afterMs;
@@ -94,7 +96,7 @@ test('Y6, Y16, Y27: settled picks of a trader, each with its scores', (t) => {
         t.true(near(pick.brier, scores.brier) && near(pick.logLoss, scores.log_loss));
         t.true(near(pick.clvCents, scores.clv));
         t.is(pick.pnlAfterFeesCents, scores.pnl);
-        t.is(pick.inSlate, inSlate(world, trade));
+        t.is(pick.inSlate, inSlate(world, trade, world.trades));
         t.is(pick.side, trade.instrumentSide);
         t.is(pick.outcomeSource, 'venue_result');
         slates += Number(pick.inSlate);
@@ -106,13 +108,22 @@ test('Y6, Y16, Y27: settled picks of a trader, each with its scores', (t) => {
 });
 
 for (const metric of ['brier', 'log_loss', 'clv', 'pnl'] as const satisfies Metric[]) {
-  test(`Y28: the board of ${metric}: means of slate picks by trader, in pages`, (t) => {
+  test(`Y28, Y87: the board of ${metric}: means of slate picks that the public sees, in pages`, (t) => {
     const { world, records, shown } = opened(t);
+    const seen = world.trades.filter((trade) => isSeen(trade, world, shown));
+    const mayBeIn = ({ trader }: NaiveTrade) => isListed(world, trader, shown);
+    const slate = (among: readonly NaiveTrade[]) =>
+      world.trades.filter((trade) => mayBeIn(trade) && inSlate(world, trade, among));
+    t.notDeepEqual(slate(seen), slate(world.trades), 'some picks are hidden');
+    t.true(
+      slate(seen).some((trade) => !slate(world.trades).includes(trade)),
+      'in their place',
+    );
     const asked = { metric, days: null, nowMs: world.nowMs, fees: [] };
     const rows = pagesOf(records, asked);
     const expected = world.accounts.flatMap(({ id }) => {
       if (!isListed(world, id, shown)) return [];
-      const picks = world.trades.filter((trade) => trade.trader === id && inSlate(world, trade));
+      const picks = slate(seen).filter(({ trader }) => trader === id);
       const values = picks.map((trade) => scoresOf(world, trade)[metric]);
       const known = values.filter((value) => value !== null);
       if (known.length === 0) return [];
@@ -125,7 +136,8 @@ for (const metric of ['brier', 'log_loss', 'clv', 'pnl'] as const satisfies Metr
         }),
       );
       const skills = picks.flatMap((trade) => scoresOf(world, trade).skill ?? []);
-      const skill = skills.reduce((sum, value) => sum + value, 0) / skills.length;
+      const skill =
+        skills.length === 0 ? null : skills.reduce((sum, value) => sum + value, 0) / skills.length;
       return [{ trader: id, picks: known.length, games: games.size, mean, skill }];
     });
     const sign = metric === 'brier' || metric === 'log_loss' ? 1 : -1;
@@ -179,9 +191,9 @@ const FEES: FeeEntry[][] = [
 const LIMITS = [{}, { picksAtOnce: 100, changedMax: 2 }];
 
 for (const shards of [1, 2]) {
-  test(`Y21, Y28: boards that follow what comes are what boards made anew are, from ${shards} shards`, (t) => {
+  test(`Y21, Y28, Y87: boards that follow what comes are what boards made anew are, from ${shards} shards`, (t) => {
     for (const seed of seedsOfRun(2)) {
-      const world = withSecondCatalog(randomWorld(seed, 900, 25));
+      const world = withSecondCatalog(randomWorld(seed, 900, 25, 20));
       const dataDir = tempDir(t);
       writeLogs(dataDir, world, shards);
       let clockMs = 0;

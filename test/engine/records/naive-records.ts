@@ -26,6 +26,13 @@ export function isPick(trade: NaiveTrade, { trades }: Pick<World, 'trades'>): bo
   });
 }
 
+/** Whether the public sees it as a pick of this trader. */
+export function isSeen(trade: NaiveTrade, world: Known, shown: Map<Uuid, Shown>): boolean {
+  const profile = shown.get(trade.trader);
+  if (profile?.isPublic !== true || !isPick(trade, world)) return false;
+  return profile.showsEarlier || !trade.placedPrivate;
+}
+
 export function isListed(world: Known, trader: Uuid, shown: Map<Uuid, Shown>): boolean {
   const profile = shown.get(trader);
   if (profile?.isPublic !== true) return false;

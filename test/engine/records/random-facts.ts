@@ -61,11 +61,12 @@ export const GAMES = 30;
 const POLARITIES = [1, -1] as const;
 const WEIGHTS = {
   ...{ buy: 50, grow: 4, reduce: 3, sell: 4, rest: 6, settle: 3, adjust: 2, bust: 1 },
-  ...{ reset: 1, mark: 6 },
+  reset: 1,
 };
 const OUTCOMES = ['yes', 'no', 'yes', 'no', 'void', 'scalar'] as const;
 
-export function randomWorld(seed: number, steps: number, accounts = 7): World {
+/** @param marks how often an operator marks a trade: 50 is as often as one is bought */
+export function randomWorld(seed: number, steps: number, accounts = 7, marks = 6): World {
   const random = createRandomSource(seed);
   const catalog = randomCatalog();
   const catalogFact: Fact = { kind: 'catalog_replaced', atMs: NOON_MS, catalog };
@@ -74,7 +75,7 @@ export function randomWorld(seed: number, steps: number, accounts = 7): World {
   const results = new Map<number, MarketOutcome>();
   for (let step = 0; step < steps; step++) {
     world.nowMs += random.oneIn(3) ? 0 : random.int(1, 2 * HOUR_MS);
-    doSomething(world, random, results);
+    doSomething(world, random, results, marks);
   }
   return world;
 }
@@ -115,9 +116,14 @@ function openAccount(world: World, id: Uuid): void {
   world.accounts.push({ id, run: 1, worthCents: 10_000_000, ...none });
 }
 
-function doSomething(world: World, random: RandomSource, results: Map<number, MarketOutcome>) {
+function doSomething(
+  world: World,
+  random: RandomSource,
+  results: Map<number, MarketOutcome>,
+  marks: number,
+) {
   const account = random.pick(world.accounts);
-  switch (random.weighted(WEIGHTS)) {
+  switch (random.weighted({ ...WEIGHTS, mark: marks })) {
     case 'buy':
       return buy(world, random, account, results);
     case 'grow':

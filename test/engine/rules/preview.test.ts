@@ -113,6 +113,49 @@ scenarioTest('T133: why an order would be refused, of its time and its caller to
   t.is(scenario.account() as unknown, null);
 });
 
+scenarioTest(
+  'V10: while venue data is off a preview is the same at every price, and at none',
+  (t, create) => {
+    const scenario = create({ venueData: false });
+    const orders: Partial<PlaceOrder>[] = [
+      {},
+      { boundPriceCents: 42 },
+      { contracts: 9_000_000 },
+      { contracts: 10_000_001 },
+      limit(41),
+      { ...limit(90), contracts: 111_112 },
+      { ...limit(90), contracts: 111_111, timeInForce: 'fok' },
+      { routing: 'best' },
+      { mayOpen: false },
+      { instrumentId: 'ins_ZZZZZZZZZZZZ' },
+    ];
+    const shown = () => orders.map((order) => preview(scenario, order));
+    const first = shown();
+    const of = { ticker: null, quoteAgeMs: null, venueData: false };
+    const none = { would: null, code: null, fill: null, costCents: 0, holdCents: 0, ...of };
+    t.deepEqual(first, [
+      none,
+      none,
+      none,
+      { ...none, code: 'insufficient_balance' },
+      { ...none, holdCents: 410 },
+      { ...none, code: 'insufficient_balance' },
+      none,
+      none,
+      { ...none, code: 'membership_required' },
+      { ...none, code: 'instrument_not_found' },
+    ]);
+    for (const [bid, ask] of [
+      [1, 2],
+      [40, 43],
+      [97, 99],
+    ] as const) {
+      scenario.quote(WIN, bid, ask);
+      t.deepEqual(shown(), first, `${bid} ${ask}`);
+    }
+  },
+);
+
 scenarioTest('T133: routing shows the venue of the price', (t, create) => {
   const scenario = create();
   scenario.quote(WIN, 40, 43);
@@ -127,6 +170,7 @@ test('T133: a preview leaves no order, no key, no count and no fact', (t) => {
     fillModel: 'book_depth',
   });
   engine.command({ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG });
+  engine.command({ kind: 'switches', atMs: NOON_MS, venueData: true, selfReset: false });
   engine.tick(quoteTick());
   const counting = {
     keyId: BOB,

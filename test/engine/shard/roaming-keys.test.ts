@@ -68,6 +68,32 @@ for (const shards of [1, 2, 4]) {
   });
 }
 
+for (const shards of [1, 2, 4]) {
+  test(`T133, L7: a preview counts what the key has traded in every shard, ${shards} shards`, async (t) => {
+    const engine = await openShards(tempDir(t), { shards });
+    engine.tick(quoteTick());
+    await engine.broadcast({
+      ...{ kind: 'switches', atMs: NOON_MS, venueData: true, selfReset: false },
+    });
+    const previewed = async (order: PlaceOrder) => {
+      const reply = await new Promise<Reply>((resolve, reject) => {
+        engine.preview(OWNER, { kind: 'preview', atMs: NOON_MS, order }, { resolve, reject });
+      });
+      const { would, code } = JSON.parse(reply.ok ? reply.body : '{}');
+      return would === 'execute' ? 'ok' : code;
+    };
+    const codes: string[] = [];
+    for (let n = 0; n < 12; n++) {
+      const account = ACCOUNTS[n % 3]!;
+      const others = ACCOUNTS.map((other) => previewed(buy(other)));
+      t.deepEqual(await Promise.all(others), Array(3).fill(n < 10 ? 'ok' : 'rate_limited'));
+      codes.push(codeOf(await trade(engine, buy(account))));
+    }
+    t.deepEqual(codes, firstOk(10, 12), 'and counts nothing itself');
+    await engine.close();
+  });
+}
+
 test('L13: a reply has what is left of the limits, of a key over all shards', async (t) => {
   const engine = await openShards(tempDir(t), { shards: 4 });
   engine.tick(quoteTick());

@@ -1026,30 +1026,30 @@ class OrderPlacement(TypedDict):
 
 
 class OrderPreview(TypedDict):
-    """priceCents, costDollars, feeDollars and quoteAgeMs are here only while the venue-data
-    switch is on.
+    """While the venue-data switch is off would, fills, costDollars, feeDollars and quoteAgeMs
+    are null; code and holdDollars say what follows without a price.
     """
     # rest: what does not trade at once rests. cancel: an ioc or fok without a fill.
-    would: Literal["execute", "rest", "cancel", "refuse"]
+    would: Literal["execute", "rest", "cancel", "refuse"] | None
     # Why it would be refused; else left out.
     code: NotRequired[ErrorCode]
     # What would trade at once.
-    fills: list[OrderPreviewFillsItem]
+    fills: list[OrderPreviewFillsItem] | None
     # What its fills would cost; 0 for a sell.
-    costDollars: NotRequired[float]
-    # What it would hold while it rests.
+    costDollars: float | None
+    # What it would hold while it rests; while venue data is off, if none of it traded at once.
     holdDollars: float
     # What the venue would charge; a paper trade pays no fee.
-    feeDollars: NotRequired[float]
+    feeDollars: float | None
     # Since the connection of the quote was last heard from; null without one.
-    quoteAgeMs: NotRequired[int | None]
+    quoteAgeMs: int | None
     # Every trade is a paper trade.
     mode: Literal["paper"]
 
 
 class OrderPreviewFillsItem(TypedDict):
     # Of the side traded.
-    priceCents: NotRequired[int]
+    priceCents: int
     contracts: int
     # Where the fill would be priced.
     venue: Venue
@@ -2190,8 +2190,8 @@ class Operations:
         cursor: str | None = None,
     ) -> EvalBoard:
         """Public traders by the mean of a score, with intervals. Slate picks alone: the first on
-        each instrument, placed before its game, with an outcome. Intervals are of 95%,
-        clustered by game; too few games have none.
+        each instrument that anyone can see, placed before its game, with an outcome.
+        Intervals are of 95%, clustered by game; too few games have none.
         """
         answer: EvalBoard = self.call(Call(
             "GET",
@@ -2302,8 +2302,8 @@ class Operations:
 
     def preview_order(self, body: OrderRequest, *, org: str | None = None) -> OrderPreview:
         """What an order would do now. Places nothing, uses no key, and counts as a read. The key
-        of the body may be left out, and is not looked at. Prices, and what follows from them,
-        are here only while the venue-data switch is on.
+        of the body may be left out, and is not looked at. While the venue-data switch is off
+        all that follows from prices is null, and no refusal that depends on one is named.
         """
         answer: OrderPreview = self.call(Call(
             "POST",
@@ -2745,8 +2745,8 @@ class AsyncOperations:
         cursor: str | None = None,
     ) -> EvalBoard:
         """Public traders by the mean of a score, with intervals. Slate picks alone: the first on
-        each instrument, placed before its game, with an outcome. Intervals are of 95%,
-        clustered by game; too few games have none.
+        each instrument that anyone can see, placed before its game, with an outcome.
+        Intervals are of 95%, clustered by game; too few games have none.
         """
         answer: EvalBoard = await self.call(Call(
             "GET",
@@ -2862,8 +2862,8 @@ class AsyncOperations:
 
     async def preview_order(self, body: OrderRequest, *, org: str | None = None) -> OrderPreview:
         """What an order would do now. Places nothing, uses no key, and counts as a read. The key
-        of the body may be left out, and is not looked at. Prices, and what follows from them,
-        are here only while the venue-data switch is on.
+        of the body may be left out, and is not looked at. While the venue-data switch is off
+        all that follows from prices is null, and no refusal that depends on one is named.
         """
         answer: OrderPreview = await self.call(Call(
             "POST",
