@@ -12,6 +12,7 @@ import {
   type Database,
   damageText,
   isUnsealed,
+  pagesProblem,
   readRecords,
   recordsFile,
   removeRecords,
@@ -74,8 +75,8 @@ function differences(place: { dataDir: string; directory: string; shards: number
   try {
     const otherwise = versionProblem(database, recordsFile(place.directory));
     if (otherwise !== null) return otherwise.isDamage ? [otherwise.why] : [];
-    const found = database.pragma('integrity_check', { simple: true });
-    if (found !== 'ok') return [damageText(recordsFile(place.directory), new Error(String(found)))];
+    const damage = pagesProblem(database, recordsFile(place.directory));
+    if (damage !== null) return [damage];
     const anew = RecordsModel.within(connected(path.join(scratch, 'records.db')), place);
     try {
       foldAsFar(anew, database);

@@ -2,7 +2,7 @@
  * The SQLite file of the records: opened where it is whole and of this version, made anew where it
  * is not. Nothing in it is anywhere's only copy. Rules Y1, Y4, Y5, Y82 (engine/RULES.md).
  */
-import { closeSync, existsSync, mkdirSync, openSync, readSync, rmSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, readSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import Sqlite from 'better-sqlite3-multiple-ciphers';
 import { invariant } from '../rules/invariant.ts';
@@ -27,6 +27,8 @@ const SEALED_PAGES = [
   "algorithm = 'aegis-128l'",
   `key = "raw:${Buffer.from('paperbook: pages').toString('hex')}"`,
 ];
+/** A smaller file is read whole at a start, in less than a second; of a larger one what is used. */
+const READ_AT_START_BYTES = 64 * 2 ** 20;
 /** A file without a seal begins with this. */
 const UNSEALED = Buffer.from('SQLite format 3\0');
 
@@ -62,13 +64,24 @@ export function whyRemade(file: string): Remade | null {
     if (torn !== null) return { why: torn, isDamage: true };
     const database = sealed(file, { fileMustExist: true });
     try {
-      return versionProblem(database, file);
+      const otherwise = versionProblem(database, file);
+      if (otherwise !== null || statSync(file).size > READ_AT_START_BYTES) return otherwise;
+      const why = pagesProblem(database, file);
+      return why === null ? null : { why, isDamage: true };
     } finally {
       database.close();
     }
   } catch (error) {
     return { why: damageText(file, error), isDamage: true };
   }
+}
+
+/** What is wrong with any page of a file; null: nothing. It reads them all. */
+export function pagesProblem(database: Database, file: string): string | null {
+  const found = database.pragma('quick_check(1)', { simple: true }) as string;
+  if (found === 'ok') return null;
+  // Its first line says in which database, and there is one.
+  return damageText(file, new Error(found.split('\n').at(-1)));
 }
 
 /** What is wrong with the version of a file; null: nothing. */

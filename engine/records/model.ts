@@ -104,10 +104,15 @@ export class RecordsModel {
     return isEnd;
   }
 
+  /** Copies what was written into the file, as far as others let it. */
+  copy(): void {
+    this.#writeAhead.copyFrom(0);
+  }
+
   close(): void {
     for (const log of this.#logs) log.close();
     if (this.database.inTransaction) this.database.exec('ROLLBACK');
-    this.#writeAhead.copyFrom(0);
+    this.copy();
     this.database.close();
   }
 

@@ -6,7 +6,6 @@
  */
 import {
   closeSync,
-  fstatSync,
   openSync,
   readFileSync,
   readSync,
@@ -14,7 +13,6 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { crc32 } from 'node:zlib';
 import { invariant } from '../rules/invariant.ts';
 import type { Database } from './database.ts';
 
@@ -27,22 +25,22 @@ const NOTE = '-copying';
 const COPIED_FROM_BYTES = 4 * 2 ** 20;
 /** How long a transaction waits for another process, which may read what a crash has left. */
 const BUSY_MS = 5000;
-const READ_BYTES = 2 ** 20;
 const HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
+const PAGE_BYTES = 4096;
+const FRAME_BYTES = FRAME_HEADER_BYTES + PAGE_BYTES;
 /** In both, the checksum is the last two words. */
 const SUM_BYTES = 8;
 /** SQLite's magic number, whose last bit says in what order the words of its checksums are. */
 const MAGIC = 0x377f0682;
 
-/** A part of the file from its start. */
-type Extent = { bytes: number; sum: number };
-const NOTHING: Extent = { bytes: 0, sum: 0 };
+/** What is copied: so many bytes from the start, and the header of the last frame of them. */
+type Note = { bytes: number; last: string };
 
 export class WriteAhead {
   readonly #database: Database;
-  /** What the last copying has noted and could not finish, as others were reading. */
-  #noted = NOTHING;
+  /** Of the last copying, where it could not finish, as others were reading. */
+  #notedBytes = 0;
 
   /** Of a database that is written by this thread alone. */
   constructor(database: Database) {
@@ -54,14 +52,12 @@ export class WriteAhead {
     const { inTransaction, name } = this.#database;
     invariant(!inTransaction, 'what was written is copied within a transaction');
     const size = sizeOf(name + WAL);
-    if (size < this.#noted.bytes) this.#noted = NOTHING;
-    if (size - this.#noted.bytes < bytes) return;
-    this.#noted = extentOf(name + WAL, this.#noted);
-    writeFileSync(name + NOTE, JSON.stringify(this.#noted), { mode: 0o600 });
+    if (size < this.#notedBytes) this.#notedBytes = 0;
+    if (size - this.#notedBytes < Math.max(bytes, 1)) return;
+    writeFileSync(name + NOTE, JSON.stringify(noteOf(name + WAL, size)), { mode: 0o600 });
     this.#copy();
-    if (sizeOf(name + WAL) > 0) return;
-    rmSync(name + NOTE, { force: true });
-    this.#noted = NOTHING;
+    this.#notedBytes = sizeOf(name + WAL);
+    if (this.#notedBytes === 0) rmSync(name + NOTE, { force: true });
   }
 
   /** Nobody is waited for: who reads an older moment holds up the copying, and not the facts. */
@@ -74,72 +70,70 @@ export class WriteAhead {
 
 /** Why what a crash has left beside a file cannot be gone on with; null: it can. */
 export function writeAheadDamage(file: string): string | null {
-  const frames = readIfThere(file + WAL);
+  const bytes = readIfThere(file + WAL) ?? Buffer.alloc(0);
+  const { wholeBytes, brokenAt } = scanned(bytes);
+  if (brokenAt !== null) return `${file}${WAL} is damaged at byte ${brokenAt}`;
   const note = readIfThere(file + NOTE);
-  const at = frames === null ? null : brokenFrame(frames);
-  if (at !== null) return `${file}${WAL} is damaged at byte ${at}`;
   if (note === null) return null;
   const noted = notedIn(note.toString());
-  const isWhole =
-    noted !== null &&
-    frames !== null &&
-    frames.length >= noted.bytes &&
-    crc32(frames.subarray(0, noted.bytes)) === noted.sum;
-  return isWhole ? null : `${file}${WAL} is not what was being copied into ${file}`;
+  if (noted !== null && wholeBytes >= noted.bytes && lastOf(bytes, noted.bytes) === noted.last) {
+    return null;
+  }
+  return `${file}${WAL} is not what was being copied into ${file}`;
 }
 
-/** Continues the extent to the end of the file. */
-function extentOf(file: string, { bytes, sum }: Extent): Extent {
+function noteOf(file: string, bytes: number): Note {
+  const header = Buffer.alloc(FRAME_HEADER_BYTES);
   const fd = openSync(file, 'r');
   try {
-    const { size } = fstatSync(fd);
-    const buffer = Buffer.alloc(Math.min(READ_BYTES, size - bytes));
-    while (bytes < size) {
-      const read = readSync(fd, buffer, 0, Math.min(buffer.length, size - bytes), bytes);
-      sum = crc32(buffer.subarray(0, read), sum);
-      bytes += read;
-    }
-    return { bytes, sum };
+    readSync(fd, header, 0, header.length, bytes - FRAME_BYTES);
   } finally {
     closeSync(fd);
   }
+  return { bytes, last: header.toString('hex') };
 }
 
-function notedIn(text: string): Extent | null {
+const lastOf = (bytes: Buffer, end: number) =>
+  bytes.toString('hex', end - FRAME_BYTES, end - PAGE_BYTES);
+
+function notedIn(text: string): Note | null {
   try {
-    return JSON.parse(text) as Extent;
+    return JSON.parse(text) as Note;
   } catch {
     return null;
   }
 }
 
 /**
- * Where a frame is not whole, and the end of a transaction follows it: no torn write leaves that.
- * Null: nowhere. A file whose header is not whole has no frames, so that it is damaged where anything follows.
+ * How far frames are whole, each by the checksum that goes on from the one before. `brokenAt`: where
+ * one is not, and the end of a transaction follows it: no torn write leaves that. A file whose
+ * header is not whole has no frames, and is damaged where anything follows.
  */
-function brokenFrame(bytes: Buffer): number | null {
-  if (bytes.length <= HEADER_BYTES) return null;
+function scanned(bytes: Buffer): { wholeBytes: number; brokenAt: number | null } {
+  if (bytes.length <= HEADER_BYTES) return { wholeBytes: 0, brokenAt: null };
   const magic = bytes.readUInt32BE(0);
   const isBigEndian = magic === MAGIC + 1;
-  const pageBytes = bytes.readUInt32BE(8);
   const sums: Sums = [0, 0];
   addTo(sums, bytes.subarray(0, HEADER_BYTES - SUM_BYTES), isBigEndian);
-  if ((magic !== MAGIC && !isBigEndian) || !isSumAt(bytes, HEADER_BYTES - SUM_BYTES, sums))
-    return 0;
+  const isWhole = (magic === MAGIC || isBigEndian) && bytes.readUInt32BE(8) === PAGE_BYTES;
+  if (!isWhole || !isSumAt(bytes, HEADER_BYTES - SUM_BYTES, sums)) {
+    return { wholeBytes: 0, brokenAt: 0 };
+  }
   const salts = bytes.subarray(16, 24);
-  let broken: number | null = null;
-  const frameBytes = FRAME_HEADER_BYTES + pageBytes;
-  for (let at = HEADER_BYTES; at + frameBytes <= bytes.length; at += frameBytes) {
+  let brokenAt: number | null = null;
+  let wholeBytes = HEADER_BYTES;
+  for (let at = HEADER_BYTES; at + FRAME_BYTES <= bytes.length; at += FRAME_BYTES) {
     const isOfThese = salts.equals(bytes.subarray(at + 8, at + 16));
-    if (broken !== null) {
-      if (isOfThese && bytes.readUInt32BE(at + 4) !== 0) return broken;
+    if (brokenAt !== null) {
+      if (isOfThese && bytes.readUInt32BE(at + 4) !== 0) return { wholeBytes, brokenAt };
       continue;
     }
     addTo(sums, bytes.subarray(at, at + 8), isBigEndian);
-    addTo(sums, bytes.subarray(at + FRAME_HEADER_BYTES, at + frameBytes), isBigEndian);
-    if (!isOfThese || !isSumAt(bytes, at + 16, sums)) broken = at;
+    addTo(sums, bytes.subarray(at + FRAME_HEADER_BYTES, at + FRAME_BYTES), isBigEndian);
+    if (isOfThese && isSumAt(bytes, at + 16, sums)) wholeBytes = at + FRAME_BYTES;
+    else brokenAt = at;
   }
-  return null;
+  return { wholeBytes, brokenAt: null };
 }
 
 /** SQLite's checksum, which goes on from one frame to the next. */

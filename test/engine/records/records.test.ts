@@ -224,3 +224,45 @@ test('Y3: what a catalog and a result say is taken from the first shard', (t) =>
   t.deepEqual(recordsProblems(two, 3), []);
   t.false(existsSync(recordsFile(path.join(two, 'records'))));
 });
+
+test('Y82: what a running thread finds damaged is refused, made anew, and said meanwhile and after', async (t) => {
+  const first = started(t);
+  const trader = first.world.accounts[2]!.id;
+  const ask = ({ records }: Pick<Started, 'records'>) =>
+    records.ask('picks', { trader, seesPrivate: true, limit: 100, after: null });
+  const picks = await answered(() => ask(first));
+  t.not(picks.picks!.length, 0);
+  await first.records.close();
+  const { dataDir } = first;
+  const file = recordsFile(path.join(dataDir, 'records'));
+  // So large that a start reads what it uses alone.
+  changeRecords(
+    dataDir,
+    `CREATE TABLE filling (bytes BLOB) STRICT;
+    INSERT INTO filling VALUES (zeroblob(${70 * 2 ** 20}));`,
+  );
+  const pages = pagesOf(dataDir, 'trades_settled');
+  const bytes = readFileSync(file);
+  for (const page of pages) bytes[4096 * (page - 1) + 100]! ^= 1;
+  writeFileSync(file, bytes);
+  const again = started(t, {}, dataDir);
+  const said = new Set<string>();
+  const now = await answered(() => {
+    for (const line of again.records.problems()) said.add(line);
+    return ask(again);
+  });
+  t.deepEqual(now, picks);
+  for (const line of again.records.problems()) said.add(line);
+  t.regex([...said].join('\n'), /records\.db is damaged: .*: it is being made anew from the facts/);
+  t.regex(again.records.problems().join('\n'), /: it was made anew from the facts$/);
+  await again.records.close();
+  t.deepEqual(recordsProblems(dataDir, 1), []);
+});
+
+/** The numbers of the pages of an index. */
+function pagesOf(dataDir: string, index: string): number[] {
+  const database = connected(recordsFile(path.join(dataDir, 'records')));
+  const pages = database.prepare('SELECT pageno FROM dbstat WHERE name = ?').pluck().all(index);
+  database.close();
+  return pages as number[];
+}
