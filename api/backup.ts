@@ -20,7 +20,7 @@ import {
 import path from 'node:path';
 import { open } from 'lmdb';
 import { checkLmdbFile, missingFile } from '../engine/lmdb/lmdb-file.ts';
-import { copyClosings } from '../engine/records/closings.ts';
+import { copyClosings, isClosings } from '../engine/records/closings.ts';
 import { identityOf } from '../engine/shard/data-format.ts';
 import { logIn } from '../engine/shard/shard-log.ts';
 import { openSnapshot } from '../engine/shard/snapshot.ts';
@@ -33,15 +33,12 @@ import { makeDirectory } from './private-files.ts';
 /** `files` and `bytes`: what this run copied. */
 export type Backup = { directory: string; shards: number; files: number; bytes: number };
 
-/** Closing lines: SQLite writes them while they are copied. */
-const CLOSINGS = 'closings.db';
 /** Where new files wait before they move into an existing copy. */
 const ARRIVING = 'backup.partial';
 /** What a server creates again at its start, secrets too, and files of the running process. */
 const LEFT_OUT = new Set([
   ...['admin.token', 'auth-key.json', 'track-record-key.json', 'demo.json'],
   ...['server.lock', 'lock.mdb', ARRIVING],
-  ...['records.db', 'records.db-wal', 'records.db-shm', 'closings.db-wal', 'closings.db-shm'],
 ]);
 
 /**
@@ -202,10 +199,10 @@ function controlLast(a: string, b: string): number {
 async function copyEntry(from: string, to: string, copied: Copied): Promise<void> {
   const name = path.basename(from);
   // replaceFile gives half-written files this ending.
-  if (LEFT_OUT.has(name) || name.endsWith('.new')) return;
+  if (LEFT_OUT.has(name) || name.endsWith('.new') || isDerived(name)) return;
   const stat = statSync(from, { throwIfNoEntry: false });
   if (stat?.isFile() === true) {
-    if (name === CLOSINGS) await copyClosings(from, to);
+    if (isClosings(name)) await copyClosings(from, to);
     else copyFileSync(from, to);
     countFile(to, copied);
   }
@@ -215,6 +212,11 @@ async function copyEntry(from: string, to: string, copied: Copied): Promise<void
   for (const entry of readdirSync(from)) {
     await copyEntry(path.join(from, entry), path.join(to, entry), copied);
   }
+}
+
+/** Made anew from the facts (D17), or what SQLite keeps beside a file that is copied whole. */
+function isDerived(name: string): boolean {
+  return /^(records\.db|closings(-copy)?\.db-(wal|shm))/.test(name);
 }
 
 /** In one read transaction, without the free pages. */

@@ -2,6 +2,7 @@
  * Records of many traders, written as the fold would write them: picks spread evenly over a year,
  * half of them with a stated probability, and open trades. What a server's fold goes on with.
  */
+import path from 'node:path';
 import { Closings } from '../../engine/records/closings.ts';
 import {
   connected,
@@ -124,7 +125,7 @@ function putOpenTrades(database: Database, sizes: RecordsSizes, random: Random):
 }
 
 function putClosings(directory: string, sizes: RecordsSizes): void {
-  const closings = new Closings(directory);
+  const closings = new Closings(path.dirname(directory));
   for (let market = 0; market < sizes.instruments; market++) {
     const startsAtMs = startOf(market, sizes);
     const quote = { yesBidCents: 48, yesAskCents: 51, atMs: startsAtMs - 1 };

@@ -95,7 +95,7 @@ class Steps {
 
 function measure(directory: string, sizes: RecordsSizes, steps: Steps): void {
   const database = connected(recordsFile(directory));
-  const closings = new Closings(directory);
+  const closings = new Closings(path.dirname(directory));
   const before = memoryNow();
   const memory = (name: string) => steps.addMemory(name, memoryNow() - before, sizes.traders);
   let clockMs = 0;

@@ -6,11 +6,13 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { invariant } from '../rules/invariant.ts';
-import { closingsFile, closingsIn } from './closings.ts';
+import { closingsProblems } from './closings.ts';
 import {
   connected,
   type Database,
   damageText,
+  isUnsealed,
+  pagesProblem,
   readRecords,
   recordsFile,
   removeRecords,
@@ -18,6 +20,7 @@ import {
 } from './database.ts';
 import { RecordsModel } from './model.ts';
 import { TABLE_ORDER } from './tables.ts';
+import { writeAheadDamage } from './write-ahead.ts';
 
 export type RecordsCounts = { facts: number; traders: number; trades: number };
 
@@ -53,17 +56,12 @@ function countsOf(database: Database): RecordsCounts {
  */
 export function recordsProblems(dataDir: string, shards: number): string[] {
   const directory = path.join(dataDir, 'records');
-  const problems: string[] = [];
-  if (existsSync(closingsFile(directory))) {
-    try {
-      closingsIn(closingsFile(directory));
-    } catch (error) {
-      problems.push((error as Error).message);
-    }
-  }
+  const problems = closingsProblems(dataDir);
   const file = recordsFile(directory);
-  if (!existsSync(file)) return problems;
+  if (!existsSync(file) || isUnsealed(file)) return problems;
   try {
+    const torn = writeAheadDamage(file);
+    if (torn !== null) problems.push(torn);
     problems.push(...differences({ dataDir, directory, shards }));
   } catch (error) {
     problems.push(damageText(file, error));
@@ -75,9 +73,10 @@ function differences(place: { dataDir: string; directory: string; shards: number
   const database = readRecords(place.directory);
   const scratch = mkdtempSync(path.join(tmpdir(), 'paperbook-records-'));
   try {
-    if (versionProblem(database, recordsFile(place.directory)) !== null) return [];
-    const found = database.pragma('integrity_check', { simple: true });
-    if (found !== 'ok') return [damageText(recordsFile(place.directory), new Error(String(found)))];
+    const otherwise = versionProblem(database, recordsFile(place.directory));
+    if (otherwise !== null) return otherwise.isDamage ? [otherwise.why] : [];
+    const damage = pagesProblem(database, recordsFile(place.directory));
+    if (damage !== null) return [damage];
     const anew = RecordsModel.within(connected(path.join(scratch, 'records.db')), place);
     try {
       foldAsFar(anew, database);

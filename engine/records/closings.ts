@@ -1,16 +1,17 @@
 /**
  * Closing lines: what venue_a's last live two-sided quote before a start was. They come from the
- * history, which drops what is old, so that they are kept here for good, in a file of their own that
- * no rebuild touches. Each row has a checksum, as no fact could make it anew. Rules Y6, Y52
+ * history, which drops what is old, and no fact could make them anew: so they are kept for good and
+ * twice, in a file beside the records and in one beside the shards. Each row has a checksum; what
+ * one file lost, the other has. A damaged file is set aside, never removed. Rules Y6, Y52, Y84
  * (engine/RULES.md).
  */
-import { chmodSync, existsSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, renameSync } from 'node:fs';
 import path from 'node:path';
 import { crc32 } from 'node:zlib';
-import Sqlite from 'better-sqlite3';
+import Sqlite from 'better-sqlite3-multiple-ciphers';
 import { invariant } from '../rules/invariant.ts';
 import type { EpochMs, MarketNumber, PriceCents } from '../rules/units.ts';
-import { connected, type Database, makePrivate, type Statement } from './database.ts';
+import { type Database, makePrivate, type Statement } from './database.ts';
 
 /** In the market's terms. */
 export type ClosingQuote = { yesBidCents: PriceCents; yesAskCents: PriceCents; atMs: EpochMs };
@@ -39,33 +40,52 @@ type Row = [
   checksum: number,
 ];
 
-export const closingsFile = (directory: string): string => path.join(directory, 'closings.db');
+const CLOSINGS = 'closings.db';
+const CLOSINGS_COPY = 'closings-copy.db';
+const SET_ASIDE = /^closings(-copy)?\.db\.damaged-\d+$/;
+const BESIDE = ['', '-wal', '-shm'];
+
+export const closingsFile = (dataDir: string): string => path.join(dataDir, 'records', CLOSINGS);
+const copyFile = (dataDir: string): string => path.join(dataDir, CLOSINGS_COPY);
 
 /** A file of closing lines is damaged, or is of another version: it cannot be made anew. */
 export class ClosingsDamage extends Error {
-  constructor(file: string, what: string) {
+  /** Whether another version may have written it so. */
+  readonly isVersion: boolean;
+
+  constructor(file: string, what: string, isVersion = false) {
     super(`${file} ${what}`);
     this.name = 'ClosingsDamage';
+    this.isVersion = isVersion;
   }
 }
 
 export class Closings {
-  readonly #database: Database;
-  readonly #put: Statement;
+  /** What was wrong with the files and became of it, a line each. */
+  readonly problems: readonly string[];
+  readonly #files: OpenFile[];
   readonly #known = new Map<string, Closing>();
 
-  /** Opens or makes the file. Throws `ClosingsDamage`. */
-  constructor(directory: string) {
-    makePrivate(directory);
-    const file = closingsFile(directory);
-    const isNew = !existsSync(file);
-    for (const closing of isNew ? [] : closingsIn(file)) this.#known.set(keyOf(closing), closing);
-    this.#database = connected(file);
-    if (isNew) {
-      this.#database.exec(`BEGIN; ${TABLE}; PRAGMA application_id = ${CLOSINGS_ID};
-        PRAGMA user_version = ${CLOSINGS_VERSION}; COMMIT`);
+  /**
+   * Opens or makes both files of a data directory, each with what either has. Throws
+   * `ClosingsDamage` where another version wrote them.
+   */
+  constructor(dataDir: string) {
+    const files = [closingsFile(dataDir), copyFile(dataDir)] as const;
+    for (const file of files) makePrivate(path.dirname(file));
+    const found = files.map(lookInto);
+    for (const { closings } of found) {
+      for (const closing of closings) this.#known.set(keyOf(closing), closing);
     }
-    this.#put = this.#database.prepare('INSERT INTO closings VALUES (?, ?, ?, ?, ?, ?)');
+    const repairs = repairsOf(found);
+    for (const { file, isSetAside } of repairs) if (isSetAside) setAside(file);
+    this.problems = [...repairs.map(({ problem }) => problem), ...setAsideLines(dataDir)];
+    this.#files = files.map((file) => openFile(file));
+    for (const [at, { closings, damage }] of found.entries()) {
+      const has = new Set(damage === null ? closings.map(keyOf) : []);
+      const missing = [...this.#known.values()].filter((closing) => !has.has(keyOf(closing)));
+      this.#write(this.#files[at]!, missing);
+    }
   }
 
   /** Undefined: not known yet. */
@@ -73,21 +93,131 @@ export class Closings {
     return this.#known.get(keyOf({ market, startsAtMs }));
   }
 
-  /** The first one counts. */
+  /** The first one counts. Throws `ClosingsDamage`. */
   put(closing: Closing): void {
     const key = keyOf(closing);
     if (this.#known.has(key)) return;
-    const fields = fieldsOf(closing);
-    this.#put.run(...fields, checksumOf(fields));
+    for (const file of this.#files) this.#write(file, [closing]);
     this.#known.set(key, closing);
   }
 
   close(): void {
-    this.#database.close();
+    for (const { database } of this.#files) database.close();
+  }
+
+  #write({ file, database, put }: OpenFile, closings: Closing[]): void {
+    try {
+      database.transaction(() => {
+        for (const closing of closings) {
+          const fields = fieldsOf(closing);
+          put.run(...fields, checksumOf(fields));
+        }
+      })();
+    } catch (error) {
+      throw new ClosingsDamage(file, `cannot be written: ${(error as Error).message}`);
+    }
   }
 }
 
-/** A whole copy of a file that may be in use. */
+type OpenFile = { file: string; database: Database; put: Statement };
+
+/** What a file has that is whole. `damage`: it is not what was written. */
+type Found = { file: string; isThere: boolean; closings: Closing[]; damage: ClosingsDamage | null };
+
+function lookInto(file: string): Found {
+  if (!existsSync(file)) return { file, isThere: false, closings: [], damage: null };
+  const closings: Closing[] = [];
+  try {
+    for (const closing of rowsOf(file)) closings.push(closing);
+    return { file, isThere: true, closings, damage: null };
+  } catch (error) {
+    return { file, isThere: true, closings, damage: error as ClosingsDamage };
+  }
+}
+
+/**
+ * Of what was wrong with either file. A copy that is not there is made without a word. Throws
+ * `ClosingsDamage`.
+ */
+function repairsOf([own, copy]: readonly Found[]): Repair[] {
+  const repairs: Repair[] = [];
+  for (const [one, other] of [
+    [own!, copy!],
+    [copy!, own!],
+  ] as const) {
+    const isKept = other.isThere && other.damage === null;
+    if (one.damage !== null) {
+      if (one.damage.isVersion && !isKept) throw one.damage;
+      const became = isKept
+        ? `it was made again from ${other.file}, and nothing is lost`
+        : 'what it had lost is asked of the history, and is none where that dropped it';
+      const problem = `${one.damage.message}: it was set aside, ${became}`;
+      repairs.push({ file: one.file, isSetAside: true, problem });
+    } else if (!one.isThere && one === own && other.isThere) {
+      const problem = `${one.file} was missing: it was made again from ${other.file}`;
+      repairs.push({ file: one.file, isSetAside: false, problem });
+    }
+  }
+  return repairs;
+}
+
+type Repair = { file: string; isSetAside: boolean; problem: string };
+
+function setAside(file: string): void {
+  for (let at = 1; ; at++) {
+    const to = `${file}.damaged-${at}`;
+    if (existsSync(to)) continue;
+    for (const ending of BESIDE) {
+      if (existsSync(file + ending)) renameSync(file + ending, to + ending);
+    }
+    return;
+  }
+}
+
+/** Files that were set aside at some start, and that an operator has not removed yet. */
+function setAsideLines(dataDir: string): string[] {
+  return [path.join(dataDir, 'records'), dataDir].flatMap((directory) => {
+    if (!existsSync(directory)) return [];
+    const names = readdirSync(directory).filter((name) => SET_ASIDE.test(name));
+    return names.sort().map((name) => {
+      return `${path.join(directory, name)} was set aside as damaged: remove it once you saw it`;
+    });
+  });
+}
+
+/** What is wrong with the closing lines of a directory, a line each; a server may be running. */
+export function closingsProblems(dataDir: string): string[] {
+  const files = [closingsFile(dataDir), copyFile(dataDir)].map(lookInto);
+  const [own, copy] = files as [Found, Found];
+  const problems = files.flatMap(({ damage }) => (damage === null ? [] : [damage.message]));
+  if (!own.isThere && copy.isThere) {
+    problems.push(`${own.file} is missing: a start makes it again from ${copy.file}`);
+  }
+  return [...problems, ...setAsideLines(dataDir)];
+}
+
+function openFile(file: string): OpenFile {
+  const isNew = !existsSync(file);
+  const database = new Sqlite(file);
+  chmodSync(file, 0o600);
+  database.pragma('journal_mode = WAL');
+  // A crash of the machine loses the newest lines, and the history still has them.
+  database.pragma('synchronous = NORMAL');
+  if (isNew) {
+    database.exec(`BEGIN; ${TABLE}; PRAGMA application_id = ${CLOSINGS_ID};
+      PRAGMA user_version = ${CLOSINGS_VERSION}; COMMIT`);
+  }
+  return {
+    file,
+    database,
+    put: database.prepare('INSERT INTO closings VALUES (?, ?, ?, ?, ?, ?)'),
+  };
+}
+
+/** Whether a file of that name has closing lines. */
+export const isClosings = (name: string): boolean => name === CLOSINGS || name === CLOSINGS_COPY;
+
+/** A whole copy of a file that may be in use. Throws `ClosingsDamage`, and no damage is copied. */
 export async function copyClosings(from: string, to: string): Promise<void> {
   const database = new Sqlite(from, { readonly: true });
   try {
@@ -96,20 +226,29 @@ export async function copyClosings(from: string, to: string): Promise<void> {
     database.close();
   }
   chmodSync(to, 0o600);
+  for (const _ of rowsOf(to));
 }
 
-/** Every closing line of a file. Throws `ClosingsDamage`. */
-export function closingsIn(file: string): Closing[] {
+/** Every closing line of a file. Throws `ClosingsDamage`, first or behind those that are whole. */
+export function* rowsOf(file: string): Generator<Closing> {
   let database: Database | null = null;
   try {
     database = new Sqlite(file, { readonly: true });
     const id = database.pragma('application_id', { simple: true });
     const version = database.pragma('user_version', { simple: true });
     if (id !== CLOSINGS_ID || version !== CLOSINGS_VERSION) {
-      throw new ClosingsDamage(file, `is of another version than ${CLOSINGS_VERSION}`);
+      throw new ClosingsDamage(file, `is of another version than ${CLOSINGS_VERSION}`, true);
     }
-    const rows = database.prepare('SELECT * FROM closings').raw().all() as Row[];
-    return rows.map((row) => closingOf(file, row));
+    const rows = database.prepare('SELECT * FROM closings').raw().iterate();
+    let changed: ClosingsDamage | null = null;
+    for (const row of rows as Iterable<Row>) {
+      const closing = closingOf(row);
+      if (closing !== null) yield closing;
+      else changed ??= new ClosingsDamage(file, `is damaged: the closing line of market ${row[0]}`);
+    }
+    if (changed !== null) throw changed;
+    const found = database.pragma('integrity_check', { simple: true });
+    if (found !== 'ok') throw new ClosingsDamage(file, `is damaged: ${found}`);
   } catch (error) {
     if (error instanceof ClosingsDamage) throw error;
     throw new ClosingsDamage(file, `is damaged: ${(error as Error).message}`);
@@ -118,11 +257,10 @@ export function closingsIn(file: string): Closing[] {
   }
 }
 
-function closingOf(file: string, row: Row): Closing {
+/** Null: it is not what was written. */
+function closingOf(row: Row): Closing | null {
   const [market, startsAtMs, yesBidCents, yesAskCents, atMs, checksum] = row;
-  if (checksumOf(row.slice(0, 5)) !== checksum) {
-    throw new ClosingsDamage(file, `is damaged: the closing line of market ${market}`);
-  }
+  if (checksumOf(row.slice(0, 5)) !== checksum) return null;
   const isNone = yesBidCents === null || yesAskCents === null || atMs === null;
   return { market, startsAtMs, quote: isNone ? null : { yesBidCents, yesAskCents, atMs } };
 }

@@ -1,18 +1,36 @@
 /**
  * The SQLite file of the records: opened where it is whole and of this version, made anew where it
- * is not. Nothing in it is anywhere's only copy. Rules Y1, Y4, Y5 (engine/RULES.md).
+ * is not. Nothing in it is anywhere's only copy. Rules Y1, Y4, Y5, Y82 (engine/RULES.md).
  */
-import { closeSync, existsSync, mkdirSync, openSync, rmSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, readSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
-import Sqlite from 'better-sqlite3';
+import Sqlite from 'better-sqlite3-multiple-ciphers';
 import { invariant } from '../rules/invariant.ts';
 import { APPLICATION_ID, RECORDS_VERSION, TABLES } from './tables.ts';
+import { BESIDE, writeAheadDamage } from './write-ahead.ts';
 
 export type Database = Sqlite.Database;
 export type Statement<Row = unknown[]> = Sqlite.Statement<unknown[], Row>;
 
+/** Why a file is made anew: it is damaged, or is whole and cannot be gone on with. */
+export type Remade = { why: string; isDamage: boolean };
 /** The file as it is: to go on with, or why it is made anew. */
-export type Opened = { database: Database; remade: string | null };
+export type Opened = { database: Database; remade: Remade | null };
+
+/**
+ * SQLite alone takes any bit of a page as it finds it. This cipher puts a tag of 16 bytes on each
+ * page, over its bytes and its number, and a page whose tag does not hold is never read. The key
+ * hides nothing: it is here for the tags. Changed, it is another `RECORDS_VERSION`.
+ */
+const SEALED_PAGES = [
+  "cipher = 'aegis'",
+  "algorithm = 'aegis-128l'",
+  `key = "raw:${Buffer.from('paperbook: pages').toString('hex')}"`,
+];
+/** A smaller file is read whole at a start, in less than a second; of a larger one what is used. */
+const READ_AT_START_BYTES = 64 * 2 ** 20;
+/** A file without a seal begins with this. */
+const UNSEALED = Buffer.from('SQLite format 3\0');
 
 export const recordsFile = (directory: string): string => path.join(directory, 'records.db');
 
@@ -27,38 +45,53 @@ export function openRecords(directory: string): Opened {
 
 /** The file as another process sees it: one moment of it, and unchanged. Throws what SQLite throws. */
 export function readRecords(directory: string): Database {
-  const database = new Sqlite(recordsFile(directory), { readonly: true, fileMustExist: true });
+  const database = sealed(recordsFile(directory), { readonly: true, fileMustExist: true });
   database.exec('BEGIN');
   return database;
 }
 
-/** Takes the file away, with what SQLite keeps beside it. */
+/** Takes the file away, with what is kept beside it. */
 export function removeRecords(directory: string): void {
   const file = recordsFile(directory);
-  for (const ending of ['', '-wal', '-shm']) rmSync(file + ending, { force: true });
+  for (const ending of BESIDE) rmSync(file + ending, { force: true });
 }
 
 /** Why a file cannot be gone on with; null: it can. */
-export function whyRemade(file: string): string | null {
+export function whyRemade(file: string): Remade | null {
+  if (isUnsealed(file)) return { why: `${file} is of an earlier version`, isDamage: false };
   try {
-    const database = new Sqlite(file, { fileMustExist: true });
+    const torn = writeAheadDamage(file);
+    if (torn !== null) return { why: torn, isDamage: true };
+    const database = sealed(file, { fileMustExist: true });
     try {
-      return versionProblem(database, file);
+      const otherwise = versionProblem(database, file);
+      if (otherwise !== null || statSync(file).size > READ_AT_START_BYTES) return otherwise;
+      const why = pagesProblem(database, file);
+      return why === null ? null : { why, isDamage: true };
     } finally {
       database.close();
     }
   } catch (error) {
-    return damageText(file, error);
+    return { why: damageText(file, error), isDamage: true };
   }
 }
 
+/** What is wrong with any page of a file; null: nothing. It reads them all. */
+export function pagesProblem(database: Database, file: string): string | null {
+  const found = database.pragma('quick_check(1)', { simple: true }) as string;
+  if (found === 'ok') return null;
+  // Its first line says in which database, and there is one.
+  return damageText(file, new Error(found.split('\n').at(-1)));
+}
+
 /** What is wrong with the version of a file; null: nothing. */
-export function versionProblem(database: Database, file: string): string | null {
+export function versionProblem(database: Database, file: string): Remade | null {
   const id = database.pragma('application_id', { simple: true });
   const version = database.pragma('user_version', { simple: true });
-  if (id !== APPLICATION_ID) return `${file} is no file of records`;
+  if (id !== APPLICATION_ID) return { why: `${file} is no file of records`, isDamage: true };
   if (version === RECORDS_VERSION) return null;
-  return `${file} has version ${version} of the records, and this is version ${RECORDS_VERSION}`;
+  const why = `${file} has version ${version} of the records, and this is ${RECORDS_VERSION}`;
+  return { why, isDamage: false };
 }
 
 /** Rule Y5 (engine/RULES.md). */
@@ -77,13 +110,33 @@ export function makePrivate(directory: string): void {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
 }
 
+/** For the thread that writes. It copies the write-ahead file into the database by `WriteAhead`. */
 export function connected(file: string): Database {
   closeSync(openSync(file, 'a', 0o600));
-  const database = new Sqlite(file);
+  const database = sealed(file);
   database.pragma('journal_mode = WAL');
   // A crash of the machine loses the newest transactions whole, and the facts are still there.
   database.pragma('synchronous = NORMAL');
+  database.pragma('wal_autocheckpoint = 0');
   return database;
+}
+
+function sealed(file: string, options: Sqlite.Options = {}): Database {
+  const database = new Sqlite(file, options);
+  for (const pragma of SEALED_PAGES) database.pragma(pragma);
+  return database;
+}
+
+/** Whether a version before the seals wrote the file. */
+export function isUnsealed(file: string): boolean {
+  const start = Buffer.alloc(UNSEALED.length);
+  const fd = openSync(file, 'r');
+  try {
+    readSync(fd, start, 0, start.length, 0);
+  } finally {
+    closeSync(fd);
+  }
+  return start.equals(UNSEALED);
 }
 
 function made(file: string): Database {

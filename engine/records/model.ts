@@ -1,7 +1,7 @@
 /**
  * The records of a data directory: the SQLite file, and how it follows the logs of all shards. Facts
  * are folded some at a time, each time in one transaction with the positions behind them, so that
- * each counts once whatever ends the thread. Rules Y1 to Y5 (engine/RULES.md).
+ * each counts once whatever ends the thread. Rules Y1 to Y5, Y83 (engine/RULES.md).
  */
 import { LogDamage, type LogRecord } from '../log/log-format.ts';
 import type { LogReader } from '../log/log-reader.ts';
@@ -14,10 +14,12 @@ import {
   isDamage,
   type Opened,
   openRecords,
+  type Remade,
   recordsFile,
   removeRecords,
 } from './database.ts';
 import { Fold, type FoldListeners } from './fold.ts';
+import { WriteAhead } from './write-ahead.ts';
 
 export type ModelOptions = FoldListeners & {
   dataDir: string;
@@ -30,13 +32,15 @@ export class RecordsModel {
   readonly database: Database;
   readonly fold: Fold;
   /** Why the file was made anew; null: it was gone on with, or there was none. */
-  readonly remade: string | null;
+  readonly remade: Remade | null;
   readonly #logs: LogReader[];
+  readonly #writeAhead: WriteAhead;
 
   private constructor(options: ModelOptions, opened: Opened) {
     const { dataDir, shards } = options;
     this.database = opened.database;
     this.remade = opened.remade;
+    this.#writeAhead = new WriteAhead(opened.database);
     this.fold = new Fold(opened.database, shards, options);
     this.#logs = Array.from({ length: shards }, (_, shard) => openLog({ dataDir, shard }));
   }
@@ -46,23 +50,23 @@ export class RecordsModel {
     const { directory } = options;
     const opened = openRecords(directory);
     const tried = RecordsModel.#tried(options, opened);
-    if (typeof tried !== 'string') return tried;
+    if (tried instanceof RecordsModel) return tried;
     opened.database.close();
     removeRecords(directory);
     return new RecordsModel(options, { ...openRecords(directory), remade: tried });
   }
 
   /** Or why the file cannot be gone on with. */
-  static #tried(options: ModelOptions, opened: Opened): RecordsModel | string {
+  static #tried(options: ModelOptions, opened: Opened): RecordsModel | Remade {
     try {
       const model = new RecordsModel(options, opened);
       const foreign = model.#foreign();
       if (foreign === null) return model;
       for (const log of model.#logs) log.close();
-      return foreign;
+      return { why: foreign, isDamage: false };
     } catch (error) {
       if (!isDamage(error)) throw error;
-      return damageText(recordsFile(options.directory), error);
+      return { why: damageText(recordsFile(options.directory), error), isDamage: true };
     }
   }
 
@@ -100,8 +104,15 @@ export class RecordsModel {
     return isEnd;
   }
 
+  /** Copies what was written into the file, as far as others let it. */
+  copy(): void {
+    this.#writeAhead.copyFrom(0);
+  }
+
   close(): void {
     for (const log of this.#logs) log.close();
+    if (this.database.inTransaction) this.database.exec('ROLLBACK');
+    this.copy();
     this.database.close();
   }
 
@@ -129,6 +140,7 @@ export class RecordsModel {
     }
     if (hasChanged()) this.fold.write();
     this.database.exec('COMMIT');
+    this.#writeAhead.copyFrom();
     if (damage !== null) throw damage;
   }
 

@@ -38,7 +38,12 @@ export class Records {
   readonly #thread: KeptThread<ToRecords, FromRecords>;
   readonly #turns = new FairTurns({ of: 'records', atOnce: AT_ONCE });
   readonly #timer: NodeJS.Timeout;
+  /** Of the logs. */
   #problems: readonly string[] = [];
+  /** Of the closing lines, as the thread has found and repaired them. */
+  #closings: readonly string[] = [];
+  /** Why the file was made anew since this process started, and whether it is done. */
+  #damage: { why: string; isMadeAnew: boolean } | null = null;
 
   constructor(options: RecordsOptions) {
     const { dataDir, directory, shards, log } = options;
@@ -60,7 +65,12 @@ export class Records {
   /** What is wrong, a line each. */
   problems(): readonly string[] {
     const { problem } = this.#thread;
-    return problem === null ? this.#problems : [problem];
+    const logs = problem === null ? this.#problems : [problem];
+    const closings = this.#closings.map((line) => `records: ${line}`);
+    if (this.#damage === null) return [...logs, ...closings];
+    const { why, isMadeAnew } = this.#damage;
+    const became = isMadeAnew ? 'was made anew' : 'is being made anew';
+    return [...logs, `records: ${why}: it ${became} from the facts`, ...closings];
   }
 
   /** Rejects with `EngineBusy` while the records are being made, or the thread starts. */
@@ -111,13 +121,13 @@ export class Records {
     switch (message.kind) {
       case 'opened':
         this.#thread.opened();
-        if (message.remade !== null) {
-          const { log } = this.#options;
-          log.error({ why: message.remade }, 'the records are made anew from the facts');
-        }
+        return this.#opened(message);
+      case 'damaged':
+        this.#damage = { why: message.why, isMadeAnew: false };
         return;
       case 'current':
         this.#problems = message.problems;
+        if (this.#damage !== null) this.#damage.isMadeAnew = true;
         return this.#sayTime();
       case 'wants_closings':
         for (const wanted of message.wanted) void this.#findClosing(wanted);
@@ -131,6 +141,16 @@ export class Records {
       default:
         message satisfies never;
     }
+  }
+
+  #opened({ remade, closings }: Extract<FromRecords, { kind: 'opened' }>): void {
+    const { log } = this.#options;
+    // A later thread finds the closing lines as the first one has left them.
+    this.#closings = [...new Set([...this.#closings, ...closings])];
+    for (const line of closings) log.error({}, line);
+    if (remade === null) return;
+    log.error({ why: remade.why }, 'the records are made anew from the facts');
+    if (remade.isDamage) this.#damage = { why: remade.why, isMadeAnew: false };
   }
 
   /** Asks until the history can say. */

@@ -5,7 +5,7 @@
 
 /** 'PBRC': what the file says it is, in SQLite's own header. */
 export const APPLICATION_ID = 0x50425243;
-export const RECORDS_VERSION = 2;
+export const RECORDS_VERSION = 3;
 
 /** How a trade is. On disk each is its index here: append, never reorder. */
 export const TRADE_STATES = ['open', 'won', 'lost', 'void', 'sold', 'reset'] as const;

@@ -1,12 +1,12 @@
 /**
  * The thread of the records: it follows the logs and answers questions. What it fails at ends it,
- * and the next one goes on from what is on disk. Rules Y1 to Y7 (engine/RULES.md).
+ * and the next one goes on from what is on disk. Rules Y1 to Y7, Y82 (engine/RULES.md).
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { invariant } from '../rules/invariant.ts';
 import type { EpochMs } from '../rules/units.ts';
 import { type Closing, Closings, type WantedClosing } from './closings.ts';
-import { damageText, isDamage, recordsFile, removeRecords } from './database.ts';
+import { damageText, isDamage, type Remade, recordsFile, removeRecords } from './database.ts';
 import { Follower } from './follower.ts';
 import { Instruments } from './instruments.ts';
 import { RecordsModel } from './model.ts';
@@ -27,8 +27,10 @@ export type ToRecords =
   | { kind: 'close' };
 
 export type FromRecords =
-  /** `remade`: why the file is made anew; null: it is gone on with. */
-  | { kind: 'opened'; remade: string | null }
+  /** `remade`: why the file is made anew; null: it is gone on with. `closings`: what was wrong. */
+  | { kind: 'opened'; remade: Remade | null; closings: readonly string[] }
+  /** What was read is not what was written: the thread ends, and the next one makes it anew. */
+  | { kind: 'damaged'; why: string }
   | { kind: 'current'; problems: string[] }
   | { kind: 'wants_closings'; wanted: WantedClosing[] }
   | { kind: 'answer'; id: number; answer: AnswerOf<QuestionName> }
@@ -60,8 +62,9 @@ const model = RecordsModel.open({
 const { database, fold } = model;
 const { traders } = fold;
 profiles = new Profiles(traders);
-const worth = new Worth(database, traders, new Bids());
-const closings = new Closings(directory);
+const bids = new Bids();
+const worth = new Worth(database, traders, bids);
+const closings = new Closings(dataDir);
 const instruments = new Instruments(database, closings);
 reader = new RecordsReader({ database, traders, profiles, worth, instruments });
 const follower = new Follower(model, shards);
@@ -105,14 +108,14 @@ function answer({ id, name, question }: Extract<ToRecords, { kind: 'ask' }>): vo
   const areKnown = profiles!.areKnown || !RANKED.has(name);
   const isAboutOne = ABOUT_ONE.has(name);
   const catchUp = () => follower.catchUp((question as { trader: string }).trader);
-  const canAnswer = follower.isCurrent && areKnown && (!isAboutOne || guarded(catchUp));
+  const canAnswer = follower.isCurrent && areKnown && (!isAboutOne || catchUp());
   if (!canAnswer) return say({ kind: 'busy', id });
-  say({ kind: 'answer', id, answer: guarded(() => reader!.answer(name, question as never)) });
+  say({ kind: 'answer', id, answer: reader!.answer(name, question as never) });
 }
 
 /** Asks once for each closing line that is missing. */
 function wantClosings(nowMs: EpochMs): void {
-  const wanted = guarded(() => instruments.wanted(nowMs)).filter(({ market, startsAtMs }) => {
+  const wanted = instruments.wanted(nowMs).filter(({ market, startsAtMs }) => {
     return !asked.has(`${market} ${startsAtMs}`);
   });
   if (wanted.length === 0) return;
@@ -135,12 +138,13 @@ function guarded<T>(run: () => T): T {
     return run();
   } catch (error) {
     if (!isDamage(error)) throw error;
-    const file = recordsFile(directory);
+    const why = damageText(recordsFile(directory), error);
+    say({ kind: 'damaged', why });
     removeRecords(directory);
-    throw new Error(`${damageText(file, error)}; it is made anew`);
+    throw new Error(`${why}; it is made anew`);
   }
 }
 
-port.on('message', take);
-say({ kind: 'opened', remade: model.remade });
+port.on('message', (message: ToRecords) => guarded(() => take(message)));
+say({ kind: 'opened', remade: model.remade, closings: closings.problems });
 turn();

@@ -6,7 +6,7 @@ import { backUp } from '../../api/backup.ts';
 import { takeLock } from '../../api/directory-lock.ts';
 import { makeRecordsAnew } from '../../api/rebuild-records.ts';
 import { verifyDataDir } from '../../api/verify.ts';
-import { Closings, closingsIn } from '../../engine/records/closings.ts';
+import { Closings, rowsOf } from '../../engine/records/closings.ts';
 import { recordsFile } from '../../engine/records/database.ts';
 import { tempDir } from '../engine/shard/engine-process.ts';
 import { stoppedServer } from './stopped-server.ts';
@@ -27,7 +27,7 @@ test('Y4, Y6: a backup has closing lines, and not what facts lead to', async (t)
   const dir = path.join(tempDir(t), 'data');
   await stoppedServer(dir);
   await makeRecordsAnew(dir);
-  const closings = new Closings(path.join(dir, 'records'));
+  const closings = new Closings(dir);
   const quote = { yesBidCents: 33, yesAskCents: 36, atMs: 5 };
   closings.put({ market: 1, startsAtMs: 77, quote });
   const copy = path.join(tempDir(t), 'copy');
@@ -37,5 +37,7 @@ test('Y4, Y6: a backup has closing lines, and not what facts lead to', async (t)
   await backUp(dir, copy);
   closings.close();
   t.false(existsSync(recordsFile(path.join(copy, 'records'))));
-  t.is(closingsIn(path.join(copy, 'records', 'closings.db')).length, 2);
+  for (const file of ['records/closings.db', 'closings-copy.db']) {
+    t.is([...rowsOf(path.join(copy, file))].length, 2, file);
+  }
 });

@@ -2,9 +2,8 @@
 import { copyFileSync } from 'node:fs';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import Sqlite from 'better-sqlite3';
 import { differentTables, rebuildRecords, recordsProblems } from '../../../engine/records/check.ts';
-import { recordsFile } from '../../../engine/records/database.ts';
+import { connected, recordsFile } from '../../../engine/records/database.ts';
 import { BOARD_KINDS, type LeaderboardPage } from '../../../engine/records/leaderboard.ts';
 import { RecordsModel } from '../../../engine/records/model.ts';
 import type { AnswerOf } from '../../../engine/records/questions.ts';
@@ -241,7 +240,7 @@ test('Y2: each fact counts once, whatever ends the reading', (t) => {
     const file = recordsFile(path.join(dataDir, 'records'));
     copyFileSync(file, `${file}.before`);
     const { facts, trades } = rebuildRecords(dataDir, 2);
-    const [before, after] = [`${file}.before`, file].map((each) => new Sqlite(each));
+    const [before, after] = [`${file}.before`, file].map((each) => connected(each));
     t.deepEqual(differentTables(before!, after!), []);
     before!.exec('UPDATE trades SET entry_cents = 100 - entry_cents WHERE trade = 5');
     t.deepEqual(differentTables(before!, after!), ['trades']);

@@ -1,6 +1,6 @@
 /** Blocks of trades that are over: written in parts, marked later, read by time. */
 import test from 'ava';
-import Sqlite from 'better-sqlite3';
+import Sqlite from 'better-sqlite3-multiple-ciphers';
 import { createTables } from '../../../engine/records/database.ts';
 import {
   type OverBlock,

@@ -3,9 +3,10 @@ import { existsSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'n
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
+import Sqlite from 'better-sqlite3-multiple-ciphers';
 import { recordsProblems } from '../../../engine/records/check.ts';
 import { type Closing, Closings, closingsFile } from '../../../engine/records/closings.ts';
-import { recordsFile } from '../../../engine/records/database.ts';
+import { connected, recordsFile } from '../../../engine/records/database.ts';
 import type { Profile } from '../../../engine/records/profiles.ts';
 import { Records, type RecordsOptions } from '../../../engine/records/records.ts';
 import type { Fact } from '../../../engine/rules/facts.ts';
@@ -132,7 +133,7 @@ test('Y6: each closing line is asked for until the history can say, and kept', a
   };
   const { records, dataDir, world } = started(t, { closingOf });
   const kept = () => {
-    const file = closingsFile(path.join(dataDir, 'records'));
+    const file = closingsFile(dataDir);
     return asked.length > new Set(asked).size && existsSync(file);
   };
   await boardOf({ records, world });
@@ -163,7 +164,8 @@ test('Y4, Y5: a file that is damaged, of another version or of other logs is nam
   const breakings: [named: RegExp, breakIt: () => void][] = [
     [/is damaged/, () => writeFileSync(file, 'this is no database, but a text of some length')],
     [/is damaged|malformed/, () => writeFileSync(file, whole.fill(0x5a, 4096))],
-    [/has version 99/, () => writeFileSync(file, withVersion(readFileSync(file), 99))],
+    [/has version 99/, () => changeRecords(dataDir, 'PRAGMA user_version = 99')],
+    [/is of an earlier version/, () => writeUnsealed(file)],
     [/no file of records/, () => truncateSync(file, 0)],
   ];
   for (const [named, breakIt] of breakings) {
@@ -183,11 +185,19 @@ test('Y4, Y5: a file that is damaged, of another version or of other logs is nam
   t.regex(other.logged.join('\n'), /ahead of the log|of another log/);
 });
 
-/** Bytes 60 to 63 of SQLite's header are `user_version`. */
-function withVersion(bytes: Buffer, version: number): Buffer {
-  const changed = Buffer.from(bytes);
-  changed.writeUInt32BE(version, 60);
-  return changed;
+/** As nobody does: with seals that hold. */
+function changeRecords(dataDir: string, sql: string): void {
+  const database = connected(recordsFile(path.join(dataDir, 'records')));
+  database.exec(sql);
+  database.close();
+}
+
+/** As versions before the seals wrote it. */
+function writeUnsealed(file: string): void {
+  rmSync(file);
+  const database = new Sqlite(file);
+  database.exec('CREATE TABLE positions (shard INTEGER PRIMARY KEY)');
+  database.close();
 }
 
 test('Y8: rows that are not what the facts lead to, and closing lines that changed, are problems', async (t) => {
@@ -195,19 +205,14 @@ test('Y8: rows that are not what the facts lead to, and closing lines that chang
   await boardOf({ records, world });
   await records.close();
   t.deepEqual(recordsProblems(dataDir, 1), []);
-  const directory = path.join(dataDir, 'records');
-  const closings = new Closings(directory);
+  const closings = new Closings(dataDir);
   const quote = { yesBidCents: 33, yesAskCents: 36, atMs: 5 };
   closings.put({ market: 99, startsAtMs: 77, quote });
   closings.close();
-  const { default: Sqlite } = await import('better-sqlite3');
-  const change = (file: string, sql: string) => {
-    const database = new Sqlite(file);
-    database.exec(sql);
-    database.close();
-  };
-  change(closingsFile(directory), 'UPDATE closings SET yes_bid = 34 WHERE market = 99');
-  change(recordsFile(directory), 'UPDATE traders SET pnl_cents = pnl_cents + 1 WHERE trader = 1');
+  const database = new Sqlite(closingsFile(dataDir));
+  database.exec('UPDATE closings SET yes_bid = 34 WHERE market = 99');
+  database.close();
+  changeRecords(dataDir, 'UPDATE traders SET pnl_cents = pnl_cents + 1 WHERE trader = 1');
   const problems = recordsProblems(dataDir, 1).join('\n');
   t.regex(problems, /closings\.db is damaged: the closing line of market 99/);
   t.regex(problems, /table traders is not what the facts lead to/);
@@ -222,3 +227,45 @@ test('Y3: what a catalog and a result say is taken from the first shard', (t) =>
   t.deepEqual(recordsProblems(two, 3), []);
   t.false(existsSync(recordsFile(path.join(two, 'records'))));
 });
+
+test('Y82: what a running thread finds damaged is refused, made anew, and said meanwhile and after', async (t) => {
+  const first = started(t);
+  const trader = first.world.accounts[2]!.id;
+  const ask = ({ records }: Pick<Started, 'records'>) =>
+    records.ask('server', 'picks', { trader, seesPrivate: true, limit: 100, after: null });
+  const picks = await answered(() => ask(first));
+  t.not(picks.picks!.length, 0);
+  await first.records.close();
+  const { dataDir } = first;
+  const file = recordsFile(path.join(dataDir, 'records'));
+  // So large that a start reads what it uses alone.
+  changeRecords(
+    dataDir,
+    `CREATE TABLE filling (bytes BLOB) STRICT;
+    INSERT INTO filling VALUES (zeroblob(${70 * 2 ** 20}));`,
+  );
+  const pages = pagesOf(dataDir, 'trades_settled');
+  const bytes = readFileSync(file);
+  for (const page of pages) bytes[4096 * (page - 1) + 100]! ^= 1;
+  writeFileSync(file, bytes);
+  const again = started(t, {}, dataDir);
+  const said = new Set<string>();
+  const now = await answered(() => {
+    for (const line of again.records.problems()) said.add(line);
+    return ask(again);
+  });
+  t.deepEqual(now, picks);
+  for (const line of again.records.problems()) said.add(line);
+  t.regex([...said].join('\n'), /records\.db is damaged: .*: it is being made anew from the facts/);
+  t.regex(again.records.problems().join('\n'), /: it was made anew from the facts$/);
+  await again.records.close();
+  t.deepEqual(recordsProblems(dataDir, 1), []);
+});
+
+/** The numbers of the pages of an index. */
+function pagesOf(dataDir: string, index: string): number[] {
+  const database = connected(recordsFile(path.join(dataDir, 'records')));
+  const pages = database.prepare('SELECT pageno FROM dbstat WHERE name = ?').pluck().all(index);
+  database.close();
+  return pages as number[];
+}

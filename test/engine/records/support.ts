@@ -28,7 +28,7 @@ export function openRecordsOf(
   const profiles: Profiles = new Profiles(traders);
   const bids = new Bids();
   const worth = new Worth(database, traders, bids);
-  const closings = new Closings(directory);
+  const closings = new Closings(dataDir);
   const instruments = new Instruments(database, closings);
   const parts = { database, traders, profiles, worth, instruments, ...limits };
   const reader: RecordsReader = new RecordsReader(
