@@ -41,6 +41,8 @@ export async function openDataDir(directory: string, shards: ShardsWanted): Prom
     const { code } = error as NodeJS.ErrnoException;
     throw new DataDirError(`PAPERBOOK_DATA_DIR ${directory} cannot be written to (${code})`);
   }
+  // Before all else: who reads that a directory of ours is foreign looks for the wrong thing.
+  if (readMeta(directory) === undefined) refuseLostMeta(directory);
   const problem = foreignProblem(directory);
   if (problem !== null) {
     throw new DataDirError(
@@ -97,7 +99,6 @@ export function shardsIn(directory: string): string[] {
 function settleShards(directory: string, { wanted, byDefault, fromReplay }: ShardsWanted): number {
   const meta = readMeta(directory);
   if (meta === undefined) {
-    refuseLostMeta(directory);
     const shards = wanted ?? byDefault;
     const made = fromReplay === true ? ({ fromReplay } as const) : {};
     writeMeta(directory, { format: 'paperbook-data', version: FORMAT_VERSION, shards, ...made });
