@@ -6,7 +6,7 @@ import { accessSync, constants, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { FORMAT_VERSION, FormatMismatch } from '../engine/format/version.ts';
 import { isUuid } from '../engine/rules/ids.ts';
-import type { Uuid } from '../engine/rules/units.ts';
+import type { EpochMs, Uuid } from '../engine/rules/units.ts';
 import { readChecked, writeChecked } from './checked-file.ts';
 import { DataDirError } from './directory-files.ts';
 import { InUse, takeLock } from './directory-lock.ts';
@@ -74,6 +74,10 @@ export type Meta = {
   id?: Uuid;
   /** A replay created it: its accounts belong to no user. */
   fromReplay?: true;
+  /** The engine's time when a server first recorded prices in it: what that made is missing if it is gone. */
+  historyMadeAtMs?: EpochMs;
+  /** Where shards were is told beside them (shard-positions.ts): that is missing if it is gone. */
+  hasPositions?: true;
 };
 
 /** Throws where the directory is not a data directory. */
