@@ -248,20 +248,20 @@ export class HistoryLoad {
   /** Of the records up to a number some were in no block and in no piece. */
   #loseUpTo(series: Series, number: number, atMs: EpochMs): void {
     const first = series.next;
+    if (this.#isKnown(series, { first, end: number })) {
+      if (series.tailLength > 0) this.#target.seal(series, atMs);
+      return series.skipTo(number);
+    }
     const start = this.#starts.get(series);
     const isFirst = series.isEmpty && start !== undefined;
     const fromMs = Math.min(isFirst ? start.atMs : this.#lostFromMs(series), atMs);
     this.#endPrice(series, fromMs);
     if (series.tailLength > 0) this.#target.seal(series, atMs);
     if (series.next < number) series.skipTo(number);
-    this.#lose({
-      market: series.market,
-      fromMs,
-      toMs: atMs,
-      kind: series.kind,
-      first,
-      end: number,
-    });
+    const hole = { first, end: number, fromMs, toMs: atMs };
+    // Else the journal is named already.
+    if (this.#damagedFromMs === null) this.#missing.push(lineOf(series, hole));
+    this.#lose({ market: series.market, kind: series.kind, ...hole });
   }
 
   /** From here on no price of a market is known. */
@@ -378,7 +378,7 @@ export class HistoryLoad {
     });
   }
 
-  #isKnown({ kind, market }: Series, hole: Hole): boolean {
+  #isKnown({ kind, market }: Series, hole: Pick<Hole, 'first' | 'end'>): boolean {
     const covers = (loss: Pick<Loss, 'kind' | 'first' | 'end'>) =>
       loss.kind === kind && loss.first <= hole.first && loss.end >= hole.end;
     if (this.losses.some((loss) => loss.market === market && covers(loss))) return true;
