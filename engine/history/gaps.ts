@@ -37,7 +37,7 @@ export function* gapsOf(
   store: Store,
   market: MarketNumber,
   window: Window,
-  kinds: readonly number[] = [ROWS, TRADES, GAP_MARKS, LOSSES],
+  kinds: readonly number[] = [ROWS, GAP_MARKS, LOSSES],
 ): Generator<Gap> {
   const lost = lossesOf(store, market, window, kinds);
   let next = 0;

@@ -34,7 +34,7 @@ export const JOURNAL_NAME = 'journal';
 /** What a piece begins with, so that the next one is found behind damage. */
 const MARK = Buffer.from('PIEC', 'latin1');
 /** The mark; then, in numbers of four bytes, what `PIECE` names. */
-const PIECE_HEADER_BYTES = 48;
+const PIECE_HEADER_BYTES = 60;
 const PIECE = {
   checksum: 4,
   size: 8,
@@ -45,11 +45,16 @@ const PIECE = {
   nowMs: 24,
   records: 32,
   part: 40,
+  /** Of two numbers, too: the series that this piece of the beginning has, if there is one. */
+  fromKey: 44,
+  toKey: 52,
 } as const;
 /** What a piece is of: the records that came, or the unfinished blocks that a journal begins with. */
 const PARTS = ['came', 'begun', 'last of begun'] as const;
 export type JournalPart = (typeof PARTS)[number];
 const U32_END = 2 ** 32;
+/** Behind all series. */
+export const KEYS_END = 2 ** 51;
 /** In place of a series: the first record of the one named gets a number, and some follow packed. */
 const BEGINS = 0;
 /** A piece of what a journal begins with has about this size, so that damage costs a part of it. */
@@ -94,11 +99,20 @@ export type JournalSink = {
   /** The next record of the series has this number. `start`: in what a journal begins with. */
   begins(kind: number, market: MarketNumber, number: number, start: SeriesStart | null): void;
   record(kind: number, market: MarketNumber, values: number[]): void;
-  /** The entries of a piece follow. `isBehindDamage`: what lies before it cannot be read. */
-  piece(facts: PieceFacts, part: JournalPart, isBehindDamage: boolean): void;
+  /**
+   * The entries of a piece follow. `isBehindDamage`: what lies before it cannot be read. `keys`: of a
+   * piece of the beginning.
+   */
+  piece(facts: PieceFacts, part: JournalPart, keys: Keys, isBehindDamage: boolean): void;
 };
 
-const seriesKey = (kind: number, market: MarketNumber) => market * KINDS.length + kind + 1;
+/** The place of a series in what a journal begins with. */
+export const seriesKey = (kind: number, market: MarketNumber): number =>
+  market * KINDS.length + kind + 1;
+
+/** The series that a piece of the beginning has, all of them; `to` exclusive. */
+export type Keys = { from: number; to: number };
+const NO_KEYS: Keys = { from: 0, to: 0 };
 
 /** Writes records behind each other, each as its difference from the one before in its piece. */
 class PieceWriter {
@@ -165,8 +179,8 @@ export class Journal {
   }
 
   /**
-   * Writes a new journal in place of the old one, which holds what `write` passes. It is on disk
-   * on return. `vouch`: says so where no change of this file can reach, before the old one is gone.
+   * Writes a new journal in place of the old one, which holds what `write` passes, in the order of
+   * `seriesKey`. It is on disk on return. `vouch`: says so where no change of this file can reach, before the old one is gone.
    */
   begin(
     number: number,
@@ -185,11 +199,17 @@ export class Journal {
     this.#pieces = 0;
     this.#write(fileHeader());
     this.#writer.next();
+    let fromKey = 0;
     write((series, first, records, start) => {
+      const key = seriesKey(series.kind, series.market);
+      invariant(key > fromKey, 'a journal begins with its series in another order');
+      if (this.#writer.out.length >= BEGUN_BYTES) {
+        this.#piece('begun', facts, { from: fromKey, to: key });
+        fromKey = key;
+      }
       this.#writer.begins(series, first, records, start);
-      if (this.#writer.out.length >= BEGUN_BYTES) this.#piece('begun', facts);
     });
-    this.#piece('last of begun', facts);
+    this.#piece('last of begun', facts, { from: fromKey, to: KEYS_END });
     fdatasyncSync(this.#fd);
     vouch();
     renameSync(made, file);
@@ -203,10 +223,10 @@ export class Journal {
 
   /** Writes what was kept: from here on it survives a crash of the process. */
   flush(facts: PieceFacts): void {
-    this.#piece('came', facts);
+    this.#piece('came', facts, NO_KEYS);
   }
 
-  #piece(part: JournalPart, { nowMs, records }: PieceFacts): void {
+  #piece(part: JournalPart, { nowMs, records }: PieceFacts, { from, to }: Keys): void {
     const { out } = this.#writer;
     const piece = Buffer.alloc(PIECE_HEADER_BYTES + out.length);
     MARK.copy(piece);
@@ -217,6 +237,8 @@ export class Journal {
     writeLong(piece, nowMs, PIECE.nowMs);
     writeLong(piece, records, PIECE.records);
     piece.writeUInt32BE(PARTS.indexOf(part), PIECE.part);
+    writeLong(piece, from, PIECE.fromKey);
+    writeLong(piece, to, PIECE.toKey);
     piece.set(out.view(), PIECE_HEADER_BYTES);
     piece.writeUInt32BE(crc32(piece.subarray(PIECE.size)), PIECE.checksum);
     this.#write(piece);
@@ -319,7 +341,11 @@ export function readJournal(
     const nowMs = readLong(bytes, at + PIECE.nowMs);
     read.last = { nowMs, records: readLong(bytes, at + PIECE.records) };
     read.end = endOfPiece(bytes, at);
-    sink.piece(read.last, part, isBehindDamage);
+    const keys = {
+      from: readLong(bytes, at + PIECE.fromKey),
+      to: readLong(bytes, at + PIECE.toKey),
+    };
+    sink.piece(read.last, part, keys, isBehindDamage);
     const reader = new VarintReader(bytes.subarray(at + PIECE_HEADER_BYTES, read.end));
     const lastOf = new Map<number, number[]>();
     while (!reader.isAtEnd) readEntry(reader, lastOf, sink);

@@ -10,12 +10,15 @@ import {
   JOURNAL_NAME,
   type JournalPart,
   journalBytes,
+  KEYS_END,
+  type Keys,
   type PieceFacts,
   type ReadJournal,
   readJournal,
   type SeriesStart,
+  seriesKey,
 } from './journal.ts';
-import { INTERVALS, KINDS, kindOf, LOSSES, ROWS, UNKNOWN_MARKETS } from './kinds.ts';
+import { INTERVAL_MS, KINDS, kindOf, LOSSES, ROWS, UNKNOWN_MARKETS } from './kinds.ts';
 import {
   MANIFEST_NAME,
   type Manifest,
@@ -89,12 +92,13 @@ export class HistoryLoad {
   #holes = new Map<Series, Hole[]>();
   /** Blocks that the journal does not make up for. */
   readonly #missing: string[] = [];
-  #part: JournalPart | null = null;
+  /** The beginning of the journal was read up to this series. */
+  #begunTo = 0;
+  /** Series of which the beginning of the journal is lost. */
+  readonly #lostBegun: Keys[] = [];
   #pieceMs: EpochMs | null = null;
   /** When the piece before the first damage was written; null: nothing is damaged. */
   #damagedFromMs: EpochMs | null = null;
-  /** Whether some of what the journal began with is lost. */
-  #hasLostBegun = false;
 
   constructor(target: LoadTarget, options: LoadOptions) {
     this.#target = target;
@@ -186,7 +190,7 @@ export class HistoryLoad {
       );
     };
     const read = readJournal(bytes, vouched, {
-      piece: (facts, part, isBehindDamage) => this.#piece(facts, part, isBehindDamage),
+      piece: (facts, part, keys, isBehind) => this.#piece(facts, part, keys, isBehind),
       begins: (kind, market, number, start) => this.#begins(kind, market, number, start),
       record: (kind, market, values) => this.#record(kind, market, values),
     });
@@ -196,14 +200,25 @@ export class HistoryLoad {
     return read;
   }
 
-  #piece({ nowMs }: PieceFacts, part: JournalPart, isBehindDamage: boolean): void {
+  #piece({ nowMs }: PieceFacts, part: JournalPart, keys: Keys, isBehindDamage: boolean): void {
     if (isBehindDamage) {
       this.#damagedFromMs ??= this.#pieceMs ?? this.sinceMs;
-      this.#hasLostBegun ||= this.#part === null || this.#part === 'begun';
       this.#seenSince.clear();
     }
-    this.#part = part;
+    this.#begunUpTo(part === 'came' ? KEYS_END : keys.from);
+    if (part !== 'came') this.#begunTo = keys.to;
     this.#pieceMs = nowMs;
+  }
+
+  /** What the journal began with was read up to a series: a part that was not is lost. */
+  #begunUpTo(key: number): void {
+    if (key > this.#begunTo) this.#lostBegun.push({ from: this.#begunTo, to: key });
+    this.#begunTo = Math.max(this.#begunTo, key);
+  }
+
+  #isLostBegun({ kind, market }: Series): boolean {
+    const key = seriesKey(kind, market);
+    return this.#lostBegun.some(({ from, to }) => key >= from && key < to);
   }
 
   #begins(kind: number, market: MarketNumber, number: number, start: SeriesStart | null): void {
@@ -237,12 +252,12 @@ export class HistoryLoad {
   #lostFromMs(series: Series): EpochMs {
     // A loss that is forgotten would be served.
     if (series.kind === LOSSES) return this.sinceMs;
+    const { lastMs } = series;
+    if (this.#isLostBegun(series)) return lastMs === 0 ? this.sinceMs : lastMs;
+    const damagedFromMs = this.#damagedFromMs ?? 0;
+    if (!isCandle(series.kind)) return Math.max(lastMs, damagedFromMs);
     // The time of a candle is its start, long before it is kept.
-    if (isCandle(series.kind)) return series.lastMs === 0 ? this.sinceMs : series.lastMs;
-    if (this.#starts.has(series) || !this.#hasLostBegun) {
-      return Math.max(series.lastMs, this.#damagedFromMs ?? 0);
-    }
-    return series.lastMs === 0 ? this.sinceMs : series.lastMs;
+    return lastMs === 0 ? damagedFromMs - INTERVAL_MS['1d'] : lastMs;
   }
 
   /** Of the records up to a number some were in no block and in no piece. */
@@ -291,28 +306,28 @@ export class HistoryLoad {
   /** Series that came no more behind damage, and may have lost their newest records in it. */
   #loseQuiet(read: ReadJournal | null): void {
     const hasLostEnd = read === null || read.hasLostEnd;
-    const isBegunWhole = this.#part === 'came' || this.#part === 'last of begun';
-    if (!isBegunWhole) this.#hasLostBegun = true;
+    this.#begunUpTo(KEYS_END);
     if (hasLostEnd) this.#damagedFromMs ??= this.#pieceMs ?? this.sinceMs;
     else if (this.#damagedFromMs === null || !this.#hasLostMore(read)) return;
-    const fromOf = new Map<MarketNumber, EpochMs>();
-    for (const series of [...this.#target.all()]) {
-      const isSeen = this.#seenSince.has(series);
-      if ((isSeen && !hasLostEnd) || series.kind === LOSSES || isCandle(series.kind)) continue;
-      const fromMs = isSeen ? Math.max(series.lastMs, this.#pieceMs!) : this.#lostFromMs(series);
-      this.#endPrice(series, fromMs);
-      fromOf.set(series.market, Math.min(fromMs, fromOf.get(series.market) ?? fromMs));
-    }
-    fromOf.set(UNKNOWN_MARKETS, this.#hasLostBegun ? this.sinceMs : this.#damagedFromMs!);
-    for (const [market, fromMs] of fromOf) {
-      const stretch = { market, toMs: this.#endMs(), first: 0, end: 0 };
-      this.#lose({ ...stretch, fromMs, kind: null });
-      if (market === UNKNOWN_MARKETS) continue;
-      for (const kind of INTERVALS.map(kindOf)) {
-        const candles = this.#target.opened(kind, market);
-        this.#lose({ ...stretch, fromMs: this.#lostFromMs(candles), kind });
+    const toMs = this.#endMs();
+    const nothing = { first: 0, end: 0 };
+    const markets = new Set([...this.#target.all()].map((series) => series.market));
+    markets.delete(UNKNOWN_MARKETS);
+    for (const market of markets) {
+      for (let kind = 0; kind < KINDS.length; kind++) {
+        const series = this.#target.opened(kind, market);
+        const isSeen = this.#seenSince.has(series);
+        if (kind === LOSSES || (isSeen && !hasLostEnd)) continue;
+        const isSeenLast = isSeen && !isCandle(kind);
+        const fromMs = isSeenLast
+          ? Math.max(series.lastMs, this.#pieceMs!)
+          : this.#lostFromMs(series);
+        this.#endPrice(series, fromMs);
+        this.#lose({ market, fromMs, toMs, kind, ...nothing });
       }
     }
+    const fromMs = this.#lostBegun.length > 0 ? this.sinceMs : this.#damagedFromMs!;
+    this.#lose({ market: UNKNOWN_MARKETS, fromMs, toMs, kind: null, ...nothing });
   }
 
   /** Whether there were more records than the numbers of those that are known account for. */
@@ -392,7 +407,7 @@ export class HistoryLoad {
   }
 }
 
-const isCandle = (kind: number) => kind >= kindOf(INTERVALS[0]) && kind !== LOSSES;
+const isCandle = (kind: number) => kind >= kindOf('1m') && kind !== LOSSES;
 
 /** A row that is not live, as numbers. */
 export const rowWithoutPrice = (atMs: EpochMs): number[] => [atMs, NO_PRICE, NO_PRICE, 0, 0];

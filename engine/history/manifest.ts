@@ -41,7 +41,7 @@ export function writeManifest(directory: string, manifest: Manifest): void {
   const file = path.join(directory, MANIFEST_NAME);
   const text = JSON.stringify({ ...value, crc32: crc32(JSON.stringify(value)) });
   const made = `${file}.new`;
-  writeFileSync(made, `${text}\n`, { mode: 0o600 });
+  writeFileSync(made, text, { mode: 0o600 });
   const fd = openSync(made, 'r');
   try {
     fdatasyncSync(fd);

@@ -7,7 +7,7 @@ import { mkdirSync } from 'node:fs';
 import { invariant } from '../rules/invariant.ts';
 import type { EpochMs, MarketNumber } from '../rules/units.ts';
 import { packBlock } from './block-format.ts';
-import { Journal, type JournalTail, type PieceFacts } from './journal.ts';
+import { Journal, type JournalTail, type PieceFacts, seriesKey } from './journal.ts';
 import { KINDS, LOSSES, ROWS } from './kinds.ts';
 import {
   HistoryLoad,
@@ -207,7 +207,7 @@ export class HistoryStore {
     this.#segments.sync();
     this.#unwritten = [];
     const write = (tail: JournalTail) => {
-      for (const series of this.#series.values()) {
+      for (const series of [...this.#series.values()].sort(byKey)) {
         const start = { number: series.first, atMs: series.firstMs ?? 0 };
         tail(series, series.tailFirst, series.tail, start);
       }
@@ -256,4 +256,8 @@ export class HistoryStore {
     this.#journal.close();
     this.#segments.close();
   }
+}
+
+function byKey(one: Series, other: Series): number {
+  return seriesKey(one.kind, one.market) - seriesKey(other.kind, other.market);
 }
