@@ -8,7 +8,10 @@ import { DataDirError, readJsonFile, replaceFile } from './directory-files.ts';
 
 /** By file name: the fields that the file may have beside its checksum. */
 const FIELDS = {
-  'paperbook.json': ['format', 'version', 'shards', 'id', 'fromReplay'],
+  'paperbook.json': [
+    ...['format', 'version', 'shards', 'id', 'fromReplay'],
+    ...['historyMadeAtMs', 'hasPositions'],
+  ],
   'auth-key.json': ['kty', 'crv', 'x', 'y', 'd'],
   'track-record-key.json': ['kty', 'crv', 'x', 'd'],
   'track-record-keys.json': ['publicKeys'],

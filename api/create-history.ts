@@ -3,6 +3,7 @@ import path from 'node:path';
 import { History } from '../engine/history/history.ts';
 import type { EpochMs, MarketNumber, Venue } from '../engine/rules/units.ts';
 import type { Config } from './config.ts';
+import { metaOf, writeMeta } from './data-dir.ts';
 import { forwardedHistory } from './forwarded-history.ts';
 import type { HistorySource } from './history-source.ts';
 import type { Log } from './log.ts';
@@ -23,11 +24,19 @@ export function createHistory(
   if (!history || historyService !== null) return null;
   return new History({
     directory: historyDirectory(dataDir),
+    madeAtMs: metaOf(dataDir).historyMadeAtMs ?? null,
+    made: (atMs) => noteHistory(dataDir, atMs),
     days: historyDays,
     quoteMaxAgeMs,
     nowMs: () => engine.nowMs(),
     log,
   });
+}
+
+/** From here on a history that is gone is missing. Rule D82 (engine/RULES.md). */
+function noteHistory(dataDir: string, atMs: EpochMs): void {
+  const meta = metaOf(dataDir);
+  if (meta.historyMadeAtMs === undefined) writeMeta(dataDir, { ...meta, historyMadeAtMs: atMs });
 }
 
 /** What the routes ask. */
@@ -49,6 +58,5 @@ export function historySource(
 }
 
 export function historyProblems(history: History | null): string[] {
-  const problem = history?.problem() ?? null;
-  return problem === null ? [] : [problem];
+  return history?.problems() ?? [];
 }

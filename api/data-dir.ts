@@ -6,7 +6,7 @@ import { accessSync, constants, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { FORMAT_VERSION, FormatMismatch } from '../engine/format/version.ts';
 import { isUuid } from '../engine/rules/ids.ts';
-import type { Uuid } from '../engine/rules/units.ts';
+import type { EpochMs, Uuid } from '../engine/rules/units.ts';
 import { readChecked, writeChecked } from './checked-file.ts';
 import { DataDirError } from './directory-files.ts';
 import { InUse, takeLock } from './directory-lock.ts';
@@ -41,6 +41,8 @@ export async function openDataDir(directory: string, shards: ShardsWanted): Prom
     const { code } = error as NodeJS.ErrnoException;
     throw new DataDirError(`PAPERBOOK_DATA_DIR ${directory} cannot be written to (${code})`);
   }
+  // Before all else: who reads that a directory of ours is foreign looks for the wrong thing.
+  if (readMeta(directory) === undefined) refuseLostMeta(directory);
   const problem = foreignProblem(directory);
   if (problem !== null) {
     throw new DataDirError(
@@ -72,6 +74,10 @@ export type Meta = {
   id?: Uuid;
   /** A replay created it: its accounts belong to no user. */
   fromReplay?: true;
+  /** The engine's time when a server first recorded prices in it: what that made is missing if it is gone. */
+  historyMadeAtMs?: EpochMs;
+  /** Where shards were is told beside them (shard-positions.ts): that is missing if it is gone. */
+  hasPositions?: true;
 };
 
 /** Throws where the directory is not a data directory. */
@@ -97,7 +103,6 @@ export function shardsIn(directory: string): string[] {
 function settleShards(directory: string, { wanted, byDefault, fromReplay }: ShardsWanted): number {
   const meta = readMeta(directory);
   if (meta === undefined) {
-    refuseLostMeta(directory);
     const shards = wanted ?? byDefault;
     const made = fromReplay === true ? ({ fromReplay } as const) : {};
     writeMeta(directory, { format: 'paperbook-data', version: FORMAT_VERSION, shards, ...made });

@@ -1,4 +1,5 @@
-/** Lets one process at a time use a data directory. Rule D13 (engine/RULES.md). */
+/** Lets one process at a time use a data directory. Rules D13, D80 (engine/RULES.md). */
+import { spawnSync } from 'node:child_process';
 import { closeSync, openSync, statSync, unlinkSync } from 'node:fs';
 import { connect, createServer, type Server } from 'node:net';
 
@@ -11,10 +12,11 @@ const HOLDER_ANSWERS_WITHIN_MS = 1000;
 export type Lock = { release(): Promise<void> };
 
 /**
- * Locks the directory twice: by a name in the kernel's abstract socket namespace, derived from its
- * inode, which is atomic and freed the moment its process ends; and by a socket in the directory,
- * which a server in another network namespace (a container on the same volume) sees too. Throws
- * `InUse`, and other errors whose messages continue a sentence that starts with the directory.
+ * Locks the directory by the kernel's lock on the directory itself, which every process of the machine
+ * sees, whatever its container, which no deleted file ends, and which is freed the moment its process
+ * ends. Two sockets say who has it: a name in the abstract namespace, and a file in the directory, which
+ * a server of an earlier version looks at. Throws `InUse`, and other errors whose messages continue a
+ * sentence that starts with the directory.
  */
 export async function takeLock(directory: string): Promise<Lock> {
   const { dev, ino } = statSync(directory);
@@ -31,6 +33,12 @@ export async function takeLock(directory: string): Promise<Lock> {
     closeSync(fd);
     await closeServer(here);
   };
+  try {
+    lockFile(fd);
+  } catch (error) {
+    await closeHere();
+    throw error;
+  }
   // Through its descriptor, since a socket's path must be short.
   const inside = await takeSocketFile(`/proc/self/fd/${fd}/server.lock`).catch(
     async (error: NodeJS.ErrnoException) => {
@@ -45,6 +53,24 @@ export async function takeLock(directory: string): Promise<Lock> {
       return released;
     },
   };
+}
+
+/** Of flock(1): another process has the lock. */
+const HELD = 1;
+
+/**
+ * Node has no call for it. The lock belongs to the open file, which this process shares with flock(1)
+ * for a moment, and so stays when that ends.
+ */
+function lockFile(fd: number): void {
+  const { status, error } = spawnSync('flock', ['-n', '-x', '3'], {
+    stdio: ['ignore', 'ignore', 'ignore', fd],
+  });
+  if (status === 0) return;
+  if (status === HELD) throw new InUse('is in use by another server (in another container)');
+  const code = (error as NodeJS.ErrnoException | undefined)?.code;
+  if (code === 'ENOENT') throw new Error('cannot be locked: flock, of util-linux, is missing');
+  throw new Error(`cannot be locked (flock: ${code ?? `exit code ${status}`})`);
 }
 
 /** A socket file on which no process answers is a leftover of one that has ended. */

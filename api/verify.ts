@@ -49,7 +49,9 @@ export async function verifyDataDir(dataDir: string): Promise<Verification> {
   const problems = [
     ...shards.flatMap((part, shard) => part.problems.map((line) => `shard-${shard}: ${line}`)),
     ...control.problems.map((line) => `control: ${line}`),
-    ...historyProblems(path.join(dataDir, 'history')).map((line) => `history: ${line}`),
+    ...historyProblems(path.join(dataDir, 'history'), meta.historyMadeAtMs ?? null).map(
+      (line) => `history: ${line}`,
+    ),
     ...recordsProblems(dataDir, meta.shards).map((line) => `records: ${line}`),
     ...across.lines(),
   ];

@@ -45,6 +45,7 @@ export const CANDLES_EXAMPLE = {
       liveSeconds: 27.75,
     },
   ],
+  gaps: [],
   ...PAGE,
 };
 

@@ -150,6 +150,7 @@ export const CandlesAnswer = strict(
     ...SeriesId,
     interval: oneOf(INTERVALS, { title: 'Interval' }),
     candles: Type.Array(Candle),
+    gaps: Type.Array(Gap, { description: 'Those that overlap the candles listed, oldest first.' }),
     nextCursor: NextCursor,
     asOf: AsOf,
     mode: Mode,

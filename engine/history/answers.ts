@@ -2,8 +2,8 @@
 import { type EpochMs, isoOf, NO_PRICE } from '../rules/units.ts';
 import { cursorText } from './cursor.ts';
 import { exportPiece } from './export.ts';
-import { type Gap, gapsIn } from './gaps.ts';
-import { GAP_MARKS, ROWS } from './kinds.ts';
+import { type Gap, gapsOf, lostFor } from './gaps.ts';
+import { INTERVAL_MS, ROWS } from './kinds.ts';
 import type {
   AsOfQuestion,
   CandlesQuestion,
@@ -43,10 +43,9 @@ export function answerOf(recorder: Recorder, question: Question): HistoryAnswer 
 function quotesText(recorder: Recorder, question: QuotesQuestion): string {
   const { market, nowMs } = question;
   const { texts, next, spanMs } = pageOf(recorder.store.series(ROWS, market), question);
-  const gaps = gapsOf(recorder.store.series(GAP_MARKS, market), question, spanMs);
   return (
     `{${seriesText(question)},"quotes":[${texts.join(',')}],` +
-    `"gaps":[${gaps.map(gapText).join(',')}],${pageEnd(question.tag, next, nowMs)}}`
+    `"gaps":${gapsText(recorder, question, spanMs)},${pageEnd(question.tag, next, nowMs)}}`
   );
 }
 
@@ -104,13 +103,16 @@ function pageDown(rows: Series | undefined, question: QuotesQuestion): Page {
 }
 
 /** Those of the whole window, as long as they are not too many for every page of it. */
-function gapsOf(marks: Series | undefined, window: NamedSeries, span: Page['spanMs']): Gap[] {
-  const gaps: Gap[] = [];
-  for (const gap of gapsIn(marks, window)) {
+function gapsText({ store }: Recorder, window: NamedSeries, span: Page['spanMs']): string {
+  const { market } = window;
+  let gaps: Gap[] = [];
+  for (const gap of gapsOf(store, market, window)) {
     gaps.push(gap);
-    if (gaps.length > GAPS_MAX) return [...gapsIn(marks, span)];
+    if (gaps.length <= GAPS_MAX) continue;
+    gaps = [...gapsOf(store, market, span)];
+    break;
   }
-  return gaps;
+  return `[${gaps.map(gapText).join(',')}]`;
 }
 
 function gapText({ fromMs, toMs, reason }: Gap): string {
@@ -118,21 +120,28 @@ function gapText({ fromMs, toMs, reason }: Gap): string {
 }
 
 /** `GET /history/candles` */
-function candlesText({ candles }: Recorder, question: CandlesQuestion): string {
+function candlesText(recorder: Recorder, question: CandlesQuestion): string {
   const { interval, limit, cursor, nowMs } = question;
   const texts: string[] = [];
   let next: number | null = null;
   const fromMs = Math.max(question.fromMs, cursor ?? 0);
-  for (const candle of candles.read({ ...question, fromMs })) {
+  let beginMs: EpochMs | null = null;
+  let endMs = fromMs;
+  for (const candle of recorder.candles.read({ ...question, fromMs })) {
     if (texts.length === limit) {
       next = candle.startMs;
       break;
     }
+    beginMs ??= candle.startMs;
+    endMs = candle.startMs + INTERVAL_MS[interval];
     texts.push(JSON.stringify(candleView(candle, question)));
   }
+  // Those of the candles that are listed, or of the window where it has none.
+  const span = { fromMs: beginMs ?? fromMs, toMs: beginMs === null ? question.toMs : endMs };
+  const gaps = [...gapsOf(recorder.store, question.market, span, lostFor(interval))];
   return (
     `{${seriesText(question)},"interval":"${interval}","candles":[${texts.join(',')}],` +
-    `${pageEnd(question.tag, next, nowMs)}}`
+    `"gaps":[${gaps.map(gapText).join(',')}],${pageEnd(question.tag, next, nowMs)}}`
   );
 }
 

@@ -112,12 +112,21 @@ export function blockAt(bytes: Buffer, at: number): { head: BlockHead; bytes: nu
   return { head, bytes: end - at };
 }
 
+/** Whether a block may begin at `at`: a test before its checksum is computed. */
+export function mayBeBlock(bytes: Buffer, at: number): boolean {
+  const size = bytes.readUInt32BE(at + 8);
+  return at + BLOCK_HEADER_BYTES + size <= bytes.length && isSizeAt(bytes, at, size);
+}
+
+const isSizeAt = (bytes: Buffer, at: number, size: number) =>
+  sizeCheck(size) === bytes.readUInt32BE(at + 4);
+
 /** Whether a block would end behind the end of its file. */
 export function isUnfinished(bytes: Buffer, at: number): boolean {
   const rest = bytes.length - at;
   if (rest < BLOCK_HEADER_BYTES) return true;
   const size = bytes.readUInt32BE(at + 8);
-  return size > rest - BLOCK_HEADER_BYTES && sizeCheck(size) === bytes.readUInt32BE(at + 4);
+  return size > rest - BLOCK_HEADER_BYTES && isSizeAt(bytes, at, size);
 }
 
 /** The records of a block that `blockAt` has found whole at the start of `bytes`. */

@@ -25,10 +25,12 @@ import type { RecorderConfig } from './recorder.ts';
 import { TickBatch } from './tick-batch.ts';
 import type { FromHistory, ToHistory } from './worker.ts';
 
-export type HistoryOptions = RecorderConfig & {
+export type HistoryOptions = Omit<RecorderConfig, 'nowMs'> & {
   /** The engine's time. */
   nowMs(): EpochMs;
   log: Log;
+  /** The files are there: once, and not before they are. */
+  made?: (atMs: EpochMs) => void;
   /** Ticks that may wait for the thread; more are left out. 32 MiB when left out. */
   queueBytesMax?: number;
 };
@@ -58,14 +60,22 @@ export class History {
   #sentAtMs = 0;
   #closings: Closings = { closings: [], games: new Map() };
   #resolved: readonly MarketNumber[] = [];
+  /** Null: its files are not there yet. */
+  #madeAtMs: EpochMs | null;
+  /** What was found damaged, and was not taken away since. */
+  #damage: readonly string[] = [];
 
   constructor(options: HistoryOptions) {
     const { directory, quoteMaxAgeMs, days, log } = options;
     this.#options = options;
+    this.#madeAtMs = options.madeAtMs ?? null;
     this.#thread = new KeptThread({
       name: 'history',
       module: moduleBeside(import.meta.url, './worker'),
-      workerData: { directory, quoteMaxAgeMs, days } satisfies RecorderConfig,
+      workerData: (): RecorderConfig => {
+        const nowMs = options.nowMs();
+        return { directory, quoteMaxAgeMs, days, madeAtMs: this.#madeAtMs, nowMs };
+      },
       log,
       down: DOWN,
       take: (message) => this.#take(message),
@@ -76,9 +86,11 @@ export class History {
     this.#thread.start();
   }
 
-  /** What is wrong, on one line; null: nothing. */
-  problem(): string | null {
-    return this.#thread.problem;
+  /** What is wrong, a line each. */
+  problems(): string[] {
+    const { problem } = this.#thread;
+    const damage = this.#damage.map((line) => `history: ${line}`);
+    return problem === null ? damage : [problem, ...damage];
   }
 
   /** A venue's tick. Never waits, never fails. */
@@ -173,10 +185,28 @@ export class History {
     this.#thread.post({ kind: 'resolved', markets: this.#resolved });
   }
 
+  #isMade(): void {
+    if (this.#madeAtMs !== null) return;
+    this.#madeAtMs = this.#options.nowMs();
+    this.#options.made?.(this.#madeAtMs);
+  }
+
+  #setDamage(lines: readonly string[]): void {
+    const { log } = this.#options;
+    for (const line of lines) {
+      if (!this.#damage.includes(line)) log.error({ damage: line }, 'the history is damaged');
+    }
+    this.#damage = lines;
+  }
+
   #take(message: FromHistory): void {
     switch (message.kind) {
       case 'opened':
+        this.#setDamage(message.problems);
+        this.#isMade();
         return this.#thread.opened();
+      case 'damaged':
+        return this.#setDamage(message.problems);
       case 'taken':
         this.#queuedBytes -= message.bytes;
         invariant(this.#queuedBytes >= 0, 'the history took more than was sent');

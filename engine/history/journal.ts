@@ -1,7 +1,8 @@
 /**
  * The records of unfinished blocks, as they came: what a crash leaves of them. It is written a
- * piece at a time, each with its checksum and the engine's time; a start reads it, and writes it
- * anew without the records that blocks have by now. Rules D52, D53 (engine/RULES.md).
+ * piece at a time, each with its checksum, the engine's time and all that is needed to read it, so
+ * that a damaged one takes no other along. A start reads it, and writes it anew without the records
+ * that blocks have by now. Rules D52, D53, D81, D82 (engine/RULES.md).
  */
 import {
   closeSync,
@@ -30,17 +31,40 @@ import { type Columns, compressColumns, unpackColumns } from './record-columns.t
 import { VarintReader, VarintWriter } from './varints.ts';
 
 export const JOURNAL_NAME = 'journal';
-/** Checksum of all, that of the size, the size behind it, the engine's time in two parts. */
-const PIECE_HEADER_BYTES = 20;
+/** What a piece begins with, so that the next one is found behind damage. */
+const MARK = Buffer.from('PIEC', 'latin1');
+/** The mark; then, in numbers of four bytes, what `PIECE` names. */
+const PIECE_HEADER_BYTES = 60;
+const PIECE = {
+  checksum: 4,
+  size: 8,
+  sizeCheck: 12,
+  journal: 16,
+  number: 20,
+  /** Of two numbers, the higher part first; so are the records. */
+  nowMs: 24,
+  records: 32,
+  part: 40,
+  /** Of two numbers, too: the series that this piece of the beginning has, if there is one. */
+  fromKey: 44,
+  toKey: 52,
+} as const;
+/** What a piece is of: the records that came, or the unfinished blocks that a journal begins with. */
+const PARTS = ['came', 'begun', 'last of begun'] as const;
+export type JournalPart = (typeof PARTS)[number];
 const U32_END = 2 ** 32;
+/** Behind all series. */
+export const KEYS_END = 2 ** 51;
 /** In place of a series: the first record of the one named gets a number, and some follow packed. */
 const BEGINS = 0;
+/** A piece of what a journal begins with has about this size, so that damage costs a part of it. */
+const BEGUN_BYTES = 2 ** 16;
 
 /** A series as a journal sees it. */
 export type Journaled = {
   readonly kind: number;
   readonly market: MarketNumber;
-  /** The journal that its last record was written to, and that record. */
+  /** The piece that its last record was written to, and that record. */
   journal: object | null;
   readonly last: number[];
   /** The number that its next record gets. */
@@ -52,31 +76,68 @@ export type Journaled = {
   readonly loose: readonly number[];
 };
 
+/** Where the records of a series begin that are kept at all. */
+export type SeriesStart = { number: number; atMs: EpochMs };
+
 /** What a new journal begins with: the unfinished block of a series, maybe empty. */
-type Tail = (series: Journaled, number: number, records: Columns) => void;
+export type JournalTail = (
+  series: Journaled,
+  number: number,
+  records: Columns,
+  start: SeriesStart,
+) => void;
+
+/** What holds of a whole piece. */
+export type PieceFacts = {
+  nowMs: EpochMs;
+  /** How many records all series ever had by then. */
+  records: number;
+};
 
 /** What a reader gets, in the order in which it was written. */
 export type JournalSink = {
-  /** The next record of the series has this number. */
-  begins(kind: number, market: MarketNumber, number: number): void;
+  /** The next record of the series has this number. `start`: in what a journal begins with. */
+  begins(kind: number, market: MarketNumber, number: number, start: SeriesStart | null): void;
   record(kind: number, market: MarketNumber, values: number[]): void;
+  /**
+   * The entries of a piece follow. `isBehindDamage`: what lies before it cannot be read. `keys`: of a
+   * piece of the beginning.
+   */
+  piece(facts: PieceFacts, part: JournalPart, keys: Keys, isBehindDamage: boolean): void;
 };
 
-const seriesKey = (kind: number, market: MarketNumber) => market * KINDS.length + kind + 1;
+/** The place of a series in what a journal begins with. */
+export const seriesKey = (kind: number, market: MarketNumber): number =>
+  market * KINDS.length + kind + 1;
 
-/** Writes records behind each other, each as its difference from the one before in its series. */
-class RecordWriter {
+/** The series that a piece of the beginning has, all of them; `to` exclusive. */
+export type Keys = { from: number; to: number };
+const NO_KEYS: Keys = { from: 0, to: 0 };
+
+/** Writes records behind each other, each as its difference from the one before in its piece. */
+class PieceWriter {
   readonly out = new VarintWriter();
+  /** Another object for each piece: a series that it has nothing of yet begins in it. */
+  #piece: object = {};
 
-  begins(series: Journaled, number: number, records: Columns): void {
+  next(): void {
+    this.#piece = {};
+    this.out.begin();
+  }
+
+  begins(series: Journaled, number: number, records: Columns, start: SeriesStart | null): void {
     const { kind, market, last } = series;
     const count = records[0]?.length ?? 0;
     for (let at = 0; at < last.length; at++) last[at] = records[at]?.at(-1) ?? 0;
-    series.journal = this;
-    series.unwritten = 0;
+    series.journal = this.#piece;
     this.out.unsigned(BEGINS);
     this.out.unsigned(seriesKey(kind, market));
     this.out.unsigned(number);
+    this.out.unsigned(start === null ? 0 : 1);
+    if (start === null) return;
+    series.unwritten = 0;
+    this.out.unsigned(start.number);
+    this.out.unsigned(start.atMs);
     this.out.unsigned(count);
     if (count > 0) this.out.blob(compressColumns(records));
   }
@@ -85,7 +146,7 @@ class RecordWriter {
   records(series: Journaled): void {
     const { kind, market, last, loose, next, unwritten, unwrittenFrom } = series;
     invariant(unwrittenFrom >= 0, 'records are packed that the journal does not have');
-    if (series.journal !== this) this.begins(series, next - unwritten, []);
+    if (series.journal !== this.#piece) this.begins(series, next - unwritten, [], null);
     const key = seriesKey(kind, market);
     for (let record = 0; record < unwritten; record++) {
       this.out.unsigned(key);
@@ -99,7 +160,9 @@ export class Journal {
   readonly #directory: string;
   #fd: number | null = null;
   #bytes = 0;
-  #records = new RecordWriter();
+  #number = 0;
+  #pieces = 0;
+  readonly #writer = new PieceWriter();
 
   constructor(directory: string) {
     this.#directory = directory;
@@ -110,43 +173,76 @@ export class Journal {
     return this.#bytes;
   }
 
+  /** Each new journal has a higher one. */
+  get number(): number {
+    return this.#number;
+  }
+
   /**
-   * Writes a new journal in place of the old one, which holds what `write` passes. It is on disk
-   * on return.
+   * Writes a new journal in place of the old one, which holds what `write` passes, in the order of
+   * `seriesKey`. It is on disk on return. `vouch`: says so where no change of this file can reach, before the old one is gone.
    */
-  begin(nowMs: EpochMs, write: (tail: Tail) => void): void {
+  begin(
+    number: number,
+    facts: PieceFacts,
+    write: (tail: JournalTail) => void,
+    vouch: () => void,
+  ): void {
+    invariant(number > this.#number, 'the numbers of journals go back');
     const file = path.join(this.#directory, JOURNAL_NAME);
     const made = `${file}.new`;
     rmSync(made, { force: true });
     if (this.#fd !== null) closeSync(this.#fd);
     this.#fd = openSync(made, 'wx+', 0o600);
     this.#bytes = 0;
+    this.#number = number;
+    this.#pieces = 0;
     this.#write(fileHeader());
-    this.#records = new RecordWriter();
-    write((series, number, records) => this.#records.begins(series, number, records));
-    this.flush(nowMs);
+    this.#writer.next();
+    let fromKey = 0;
+    write((series, first, records, start) => {
+      const key = seriesKey(series.kind, series.market);
+      invariant(key > fromKey, 'a journal begins with its series in another order');
+      if (this.#writer.out.length >= BEGUN_BYTES) {
+        this.#piece('begun', facts, { from: fromKey, to: key });
+        fromKey = key;
+      }
+      this.#writer.begins(series, first, records, start);
+    });
+    this.#piece('last of begun', facts, { from: fromKey, to: KEYS_END });
     fdatasyncSync(this.#fd);
+    vouch();
     renameSync(made, file);
     syncDirectory(this.#directory);
   }
 
   /** Keeps the records of a series that are not written yet for the next `flush`. */
   records(series: Journaled): void {
-    if (series.unwritten > 0) this.#records.records(series);
+    if (series.unwritten > 0) this.#writer.records(series);
   }
 
   /** Writes what was kept: from here on it survives a crash of the process. */
-  flush(nowMs: EpochMs): void {
-    const { out } = this.#records;
+  flush(facts: PieceFacts): void {
+    this.#piece('came', facts, NO_KEYS);
+  }
+
+  #piece(part: JournalPart, { nowMs, records }: PieceFacts, { from, to }: Keys): void {
+    const { out } = this.#writer;
     const piece = Buffer.alloc(PIECE_HEADER_BYTES + out.length);
-    piece.writeUInt32BE(sizeCheck(out.length), 4);
-    piece.writeUInt32BE(out.length, 8);
-    piece.writeUInt32BE(Math.floor(nowMs / U32_END), 12);
-    piece.writeUInt32BE(nowMs % U32_END, 16);
+    MARK.copy(piece);
+    piece.writeUInt32BE(out.length, PIECE.size);
+    piece.writeUInt32BE(sizeCheck(out.length), PIECE.sizeCheck);
+    piece.writeUInt32BE(this.#number, PIECE.journal);
+    piece.writeUInt32BE(this.#pieces++, PIECE.number);
+    writeLong(piece, nowMs, PIECE.nowMs);
+    writeLong(piece, records, PIECE.records);
+    piece.writeUInt32BE(PARTS.indexOf(part), PIECE.part);
+    writeLong(piece, from, PIECE.fromKey);
+    writeLong(piece, to, PIECE.toKey);
     piece.set(out.view(), PIECE_HEADER_BYTES);
-    piece.writeUInt32BE(crc32(piece.subarray(4)), 0);
+    piece.writeUInt32BE(crc32(piece.subarray(PIECE.size)), PIECE.checksum);
     this.#write(piece);
-    out.begin();
+    this.#writer.next();
   }
 
   /** What was flushed survives a crash of the machine, too. */
@@ -169,14 +265,16 @@ export class Journal {
   }
 }
 
-/** The journal of a directory, and the engine's time of its last piece; null: there is none. */
-export function readJournal(directory: string, sink: JournalSink): EpochMs | null {
-  const bytes = journalBytes(directory);
-  if (bytes === null) return null;
-  return readPieces(bytes, sink).lastMs;
+function writeLong(bytes: Buffer, value: number, at: number): void {
+  bytes.writeUInt32BE(Math.floor(value / U32_END), at);
+  bytes.writeUInt32BE(value % U32_END, at + 4);
 }
 
-function journalBytes(directory: string): Buffer | null {
+const readLong = (bytes: Buffer, at: number): number =>
+  bytes.readUInt32BE(at) * U32_END + bytes.readUInt32BE(at + 4);
+
+/** The bytes of a directory's journal; null: there is none. */
+export function journalBytes(directory: string): Buffer | null {
   let fd: number;
   try {
     fd = openSync(path.join(directory, JOURNAL_NAME), 'r');
@@ -187,28 +285,103 @@ function journalBytes(directory: string): Buffer | null {
   try {
     const bytes = Buffer.alloc(fstatSync(fd).size);
     const read = readSync(fd, bytes, 0, bytes.length, 0);
-    checkFileHeader(bytes, JOURNAL_NAME);
     return bytes.subarray(0, read);
   } finally {
     closeSync(fd);
   }
 }
 
-/** Reads whole pieces. @returns where the first one that is not whole begins. */
-function readPieces(bytes: Buffer, sink: JournalSink): { end: number; lastMs: EpochMs } {
-  const lastOf = new Map<number, number[]>();
-  let lastMs = 0;
-  let end = FILE_HEADER_BYTES;
-  while (end + PIECE_HEADER_BYTES <= bytes.length) {
-    const next = end + PIECE_HEADER_BYTES + bytes.readUInt32BE(end + 8);
-    if (next > bytes.length) break;
-    if (bytes.readUInt32BE(end) !== crc32(bytes.subarray(end + 4, next))) break;
-    lastMs = bytes.readUInt32BE(end + 12) * U32_END + bytes.readUInt32BE(end + 16);
-    const reader = new VarintReader(bytes.subarray(end + PIECE_HEADER_BYTES, next));
-    while (!reader.isAtEnd) readEntry(reader, lastOf, sink);
-    end = next;
+/** What was read of a journal. */
+export type ReadJournal = {
+  /** Null: no piece of it could be read. */
+  number: number | null;
+  /** Of the last piece; null: there is none. */
+  last: PieceFacts | null;
+  /** Where whole pieces end. */
+  end: number;
+  /** What cannot be read, and is no torn end; in the order of the file. */
+  damage: HistoryDamage[];
+  /** Whether records are missing behind all that can be read. */
+  hasLostEnd: boolean;
+};
+
+/**
+ * Passes on what can be read. `vouchedOf`: how much of the journal of a number was on disk, whatever a
+ * crash has torn; it throws `HistoryDamage` where that one does not belong here. Throws where the file
+ * is of another version.
+ */
+export function readJournal(
+  bytes: Buffer,
+  vouchedOf: (number: number | null) => number,
+  sink: JournalSink,
+): ReadJournal {
+  const read: ReadJournal = { number: null, last: null, end: 0, damage: [], hasLostEnd: false };
+  const lose = (at: number, what: string) => {
+    read.damage.push(new HistoryDamage(JOURNAL_NAME, at, what));
+  };
+  try {
+    checkFileHeader(bytes, JOURNAL_NAME);
+  } catch (error) {
+    if (!(error instanceof HistoryDamage)) throw error;
+    read.damage.push(error);
   }
-  return { end, lastMs };
+  let pieces = 0;
+  read.end = Math.min(FILE_HEADER_BYTES, bytes.length);
+  for (;;) {
+    const at = nextPiece(bytes, read.end);
+    if (at === -1) break;
+    const isFirst = read.number === null;
+    const number = bytes.readUInt32BE(at + PIECE.number);
+    read.number ??= bytes.readUInt32BE(at + PIECE.journal);
+    const isBehindDamage = number !== pieces;
+    if (at !== read.end) lose(read.end, 'a piece was changed');
+    else if (isBehindDamage) lose(at, isFirst ? 'its beginning is missing' : 'a piece is missing');
+    pieces = number + 1;
+    const part = PARTS[bytes.readUInt32BE(at + PIECE.part)]!;
+    const nowMs = readLong(bytes, at + PIECE.nowMs);
+    read.last = { nowMs, records: readLong(bytes, at + PIECE.records) };
+    read.end = endOfPiece(bytes, at);
+    const keys = {
+      from: readLong(bytes, at + PIECE.fromKey),
+      to: readLong(bytes, at + PIECE.toKey),
+    };
+    sink.piece(read.last, part, keys, isBehindDamage);
+    const reader = new VarintReader(bytes.subarray(at + PIECE_HEADER_BYTES, read.end));
+    const lastOf = new Map<number, number[]>();
+    while (!reader.isAtEnd) readEntry(reader, lastOf, sink);
+  }
+  try {
+    const vouched = vouchedOf(read.number);
+    read.hasLostEnd = read.end < vouched || read.last === null;
+    const isCut = bytes.length < vouched;
+    if (read.hasLostEnd) lose(read.end, isCut ? `it had ${vouched} bytes` : 'a piece was changed');
+  } catch (error) {
+    if (!(error instanceof HistoryDamage)) throw error;
+    read.damage.push(error);
+    read.hasLostEnd = true;
+  }
+  return read;
+}
+
+/** Where the next whole piece begins, from an offset on; -1: there is none. */
+function nextPiece(bytes: Buffer, from: number): number {
+  for (let at = from; ; at++) {
+    at = bytes.indexOf(MARK, at);
+    if (at === -1) return -1;
+    const end = endOfPiece(bytes, at);
+    if (end === -1) continue;
+    const checksum = bytes.readUInt32BE(at + PIECE.checksum);
+    if (crc32(bytes.subarray(at + PIECE.size, end)) === checksum) return at;
+  }
+}
+
+/** -1: it would end behind the end of the file, or its size was changed. */
+function endOfPiece(bytes: Buffer, at: number): number {
+  if (at + PIECE_HEADER_BYTES > bytes.length) return -1;
+  const size = bytes.readUInt32BE(at + PIECE.size);
+  const end = at + PIECE_HEADER_BYTES + size;
+  const isSize = sizeCheck(size) === bytes.readUInt32BE(at + PIECE.sizeCheck);
+  return isSize && end <= bytes.length ? end : -1;
 }
 
 function readEntry(reader: VarintReader, lastOf: Map<number, number[]>, sink: JournalSink): void {
@@ -217,11 +390,14 @@ function readEntry(reader: VarintReader, lastOf: Map<number, number[]>, sink: Jo
   const kind = (key - 1) % KINDS.length;
   const market = (key - 1 - kind) / KINDS.length;
   if (named === BEGINS) {
-    sink.begins(kind, market, reader.unsigned());
-    lastOf.set(
-      key,
-      readTail(reader, kind, (values) => sink.record(kind, market, values)),
-    );
+    const number = reader.unsigned();
+    const isBegun = reader.unsigned() === 1;
+    const start = isBegun ? { number: reader.unsigned(), atMs: reader.unsigned() } : null;
+    sink.begins(kind, market, number, start);
+    const last = isBegun
+      ? readTail(reader, kind, (values) => sink.record(kind, market, values))
+      : new Array<number>(widthOf(kind)).fill(0);
+    lastOf.set(key, last);
     return;
   }
   const last = lastOf.get(key);
@@ -245,25 +421,4 @@ function readTail(
     record([...last]);
   }
   return last;
-}
-
-/** What is wrong with the journal of a directory, in words; a server may be writing its end. */
-export function journalProblems(directory: string): string[] {
-  try {
-    const bytes = journalBytes(directory);
-    if (bytes === null) return [];
-    const { end } = readPieces(bytes, { begins() {}, record() {} });
-    const isTorn = bytes.length - end < PIECE_HEADER_BYTES;
-    const isWhole = end === bytes.length || isTorn || endsBehind(bytes, end);
-    if (!isWhole) throw new HistoryDamage(JOURNAL_NAME, end, 'a piece was changed');
-  } catch (error) {
-    return [(error as Error).message];
-  }
-  return [];
-}
-
-function endsBehind(bytes: Buffer, at: number): boolean {
-  const size = bytes.readUInt32BE(at + 8);
-  const isSize = sizeCheck(size) === bytes.readUInt32BE(at + 4);
-  return isSize && at + PIECE_HEADER_BYTES + size > bytes.length;
 }

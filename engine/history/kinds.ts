@@ -4,9 +4,10 @@
  * (engine/RULES.md).
  */
 import { invariant } from '../rules/invariant.ts';
+import type { MarketNumber } from '../rules/units.ts';
 
 /** Rule D51 (engine/RULES.md). */
-export const HISTORY_VERSION = 1;
+export const HISTORY_VERSION = 2;
 /** How many records a full block has. */
 export const BLOCK_RECORDS = 512;
 
@@ -40,16 +41,27 @@ const CANDLE = [
   ...OHLC.map((word) => `trade ${word}`),
 ];
 
+/**
+ * A stretch whose records of a kind are lost, some or all: numbers from `first` to before `end`. `kind`:
+ * one more than its number; 0: any. Rule H24 (api/RULES.md).
+ */
+const LOSS = ['foundMs', 'fromMs', 'toMs', 'kind', 'first', 'end'] as const;
+
 /** The columns of each kind, by its number. */
 export const KINDS: readonly { name: string; columns: readonly string[] }[] = [
   { name: 'rows', columns: ROW },
   { name: 'trades', columns: TRADE },
   { name: 'marks', columns: MARK },
   ...INTERVALS.map((interval) => ({ name: interval, columns: CANDLE })),
+  { name: 'losses', columns: LOSS },
 ];
 export const ROWS = 0;
 export const TRADES = 1;
 export const GAP_MARKS = 2;
+
+export const LOSSES = KINDS.length - 1;
+/** In place of a market: losses of markets that nothing is known of from before. */
+export const UNKNOWN_MARKETS: MarketNumber = 2 ** 32 - 1;
 
 export const kindOf = (interval: Interval): number => GAP_MARKS + 1 + INTERVALS.indexOf(interval);
 
@@ -59,11 +71,14 @@ export function widthOf(kind: number): number {
   return found.columns.length;
 }
 
-/** Why there is no live price. Rule H5 (api/RULES.md). */
-export const GAP_REASONS = ['connection_lost', 'sequence_gap', 'stale', 'server_down'] as const;
+/** Why prices stopped to be live. Rule H5 (api/RULES.md). */
+const MARKED_REASONS = ['connection_lost', 'sequence_gap', 'stale', 'server_down'] as const;
+export type MarkedReason = (typeof MARKED_REASONS)[number];
+/** Why there is no live price, or none that is known (H24). */
+export const GAP_REASONS = [...MARKED_REASONS, 'damaged'] as const;
 export type GapReason = (typeof GAP_REASONS)[number];
 /** What a mark says: prices are live again; why they stopped to be; or that none will follow. */
-export const MARKS = ['live', ...GAP_REASONS, 'resolved'] as const;
+export const MARKS = ['live', ...MARKED_REASONS, 'resolved'] as const;
 export type Mark = (typeof MARKS)[number];
 
 export const markNumber = (mark: Mark): number => MARKS.indexOf(mark);

@@ -17,7 +17,7 @@ import {
 import { showQuote } from '../rules/quote-top.ts';
 import type { Source } from '../rules/reference-data.ts';
 import type { EpochMs, MarketNumber, SourceNumber } from '../rules/units.ts';
-import type { GapReason, Mark } from './kinds.ts';
+import type { Mark, MarkedReason } from './kinds.ts';
 import {
   copyOfTop,
   isLiveTop,
@@ -91,7 +91,7 @@ export class MarketWatch {
   }
 
   /** Every price stops being live, as far as these rows know. */
-  endAll(reason: GapReason): void {
+  endAll(reason: MarkedReason): void {
     for (const source of this.#sources) if (source !== undefined) source.epoch++;
     for (const market of this.#known()) {
       market.quote = null;
@@ -173,7 +173,7 @@ export class MarketWatch {
     return this.#stale.size > 0 && this.#stale.delete(number);
   }
 
-  #down(number: SourceNumber, reason: GapReason): void {
+  #down(number: SourceNumber, reason: MarkedReason): void {
     const source = this.#sourceOf(number);
     // Before the epoch ends, since it finds the markets of it.
     const markets = this.#marketsOf(number);
@@ -181,7 +181,7 @@ export class MarketWatch {
     for (const market of markets) this.#update(market, reason);
   }
 
-  #updateAll(source: SourceNumber, reason: GapReason | null): void {
+  #updateAll(source: SourceNumber, reason: MarkedReason | null): void {
     for (const market of this.#marketsOf(source)) this.#update(market, reason);
   }
 
@@ -220,7 +220,7 @@ export class MarketWatch {
   }
 
   /** Writes a row where what a Quote would show has changed. `reason`: why it may be gone. */
-  #update(market: Watched, reason: GapReason | null): void {
+  #update(market: Watched, reason: MarkedReason | null): void {
     const why = notLive(this.#context, market, this.#nowMs);
     const top = why === null && market.quote !== null ? market.quote : NOT_LIVE;
     if (!isLiveTop(top)) return this.#notLive(market, gapOf(why) ?? reason, this.#nowMs);
@@ -231,7 +231,7 @@ export class MarketWatch {
   }
 
   /** @param reason null: it is no gap, as when the market is paused */
-  #notLive(market: Watched, reason: GapReason | null, atMs: EpochMs): void {
+  #notLive(market: Watched, reason: MarkedReason | null, atMs: EpochMs): void {
     if (market.shown === null) return;
     if (isLiveTop(market.shown)) this.#show(market, atMs, NOT_LIVE);
     if (market.outcome !== null) {
@@ -283,6 +283,6 @@ export class MarketWatch {
 }
 
 /** A price that stops for another reason, such as a pause, is no gap. */
-function gapOf(why: NotLive | null): GapReason | null {
+function gapOf(why: NotLive | null): MarkedReason | null {
   return why === 'stale' ? 'stale' : null;
 }

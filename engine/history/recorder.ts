@@ -7,6 +7,7 @@ import { DAY_MS, type EpochMs, type MarketNumber } from '../rules/units.ts';
 import { Candles } from './candles.ts';
 import { GAP_MARKS, MARKS, type Mark, markNumber, ROWS, TRADES } from './kinds.ts';
 import { type Closings, type Ended, MarketWatch, type RowSink } from './market-watch.ts';
+import type { BlockDamage } from './segments.ts';
 import type { Series } from './series.ts';
 import { HistoryStore } from './store.ts';
 import { TickReader } from './tick-batch.ts';
@@ -17,6 +18,10 @@ export type RecorderConfig = {
   quoteMaxAgeMs: number;
   /** How long whole blocks are kept; 0: for good. */
   days: number;
+  /** When the history of the directory was made, as is known beside it; null: it has none yet. */
+  madeAtMs?: EpochMs | null;
+  /** The engine's time. */
+  nowMs?: EpochMs;
 };
 
 /** A larger size is shown as this one: no venue has it. */
@@ -36,8 +41,8 @@ export class Recorder implements RowSink {
   readonly #row: Five = [0, 0, 0, 0, 0];
 
   /** Opens the history of a directory. Since it ended no price was live: `server_down`. */
-  constructor({ directory, quoteMaxAgeMs, days }: RecorderConfig) {
-    this.store = new HistoryStore(directory);
+  constructor({ quoteMaxAgeMs, days, ...options }: RecorderConfig) {
+    this.store = new HistoryStore(options);
     this.candles = new Candles(this.store);
     this.#days = days;
     this.#watch = new MarketWatch(quoteMaxAgeMs, this);
@@ -95,6 +100,17 @@ export class Recorder implements RowSink {
     this.#dropAtMs = nowMs + DROP_EVERY_MS;
     this.store.dropBefore(nowMs - this.#days * DAY_MS, nowMs);
     this.candles.forget();
+  }
+
+  /** Goes on without a block that cannot be read. */
+  lose(damage: BlockDamage): void {
+    this.store.lose(damage, this.nowMs);
+    this.candles.forget();
+  }
+
+  /** What was flushed survives a crash of the machine. */
+  sync(): void {
+    this.store.sync(this.nowMs);
   }
 
   close(): void {

@@ -1,18 +1,18 @@
 /**
  * Blocks in files that only grow, `00000001.blocks` and so on. A file is closed once it is large or
- * its UTC day is over, and removed once all in it is older than what is kept. Rules D50 to D53
- * (engine/RULES.md).
+ * its UTC day is over, and removed once all in it is older than what is kept. Rules D50 to D53,
+ * D81 (engine/RULES.md).
  */
 import {
   closeSync,
   existsSync,
   fdatasyncSync,
-  fstatSync,
   ftruncateSync,
   openSync,
   readdirSync,
   readFileSync,
   readSync,
+  renameSync,
   rmSync,
   writeFileSync,
   writeSync,
@@ -22,6 +22,7 @@ import { syncDirectory } from '../log/segment-file.ts';
 import { invariant } from '../rules/invariant.ts';
 import { type EpochMs, utcDayOf } from '../rules/units.ts';
 import {
+  BLOCK_HEADER_BYTES,
   type BlockHead,
   blockAt,
   checkFileHeader,
@@ -29,11 +30,18 @@ import {
   fileHeader,
   HistoryDamage,
   isUnfinished,
+  mayBeBlock,
   recordsOf,
 } from './block-format.ts';
 
 /** A block, and where it lies. */
 export type StoredBlock = BlockHead & { segment: number; offset: number; bytes: number };
+
+/** Passes whole blocks on, and what is wrong with a file. Throws where one is of another version. */
+export type ReadBlocks = (
+  found: (block: StoredBlock) => void,
+  damaged: (file: string, damage: readonly HistoryDamage[]) => void,
+) => void;
 
 /** A file is closed at this size. */
 const SEGMENT_BYTES = 16 * 2 ** 20;
@@ -68,37 +76,37 @@ export class Segments {
   }
 
   /**
-   * Opens every file and passes its blocks to `found`. An unfinished block at the end of the last
-   * file is cut off: its records are in the journal.
+   * Opens every file and passes its whole blocks to `found`. An unfinished block at the end of the
+   * last file is cut off: its records are in the journal. Of a file with other damage the whole blocks
+   * are written anew, after `damaged` has kept it as it was.
    */
-  open(found: (block: StoredBlock) => void): void {
+  open(...[found, damaged]: Parameters<ReadBlocks>): void {
     const numbers = segmentsIn(this.#directory);
-    for (const number of numbers) this.#open(number, number === numbers.at(-1), found);
+    for (const number of numbers) this.#open(number, number === numbers.at(-1), found, damaged);
   }
 
-  #open(number: number, isLast: boolean, found: (block: StoredBlock) => void): void {
+  #open(number: number, isLast: boolean, ...[found, damaged]: Parameters<ReadBlocks>): void {
     const file = path.join(this.#directory, segmentName(number));
     const bytes = readFileSync(file);
     // A crash right after it was created leaves it without a header.
-    if (isLast && bytes.length < FILE_HEADER_BYTES) return rmSync(file);
-    checkFileHeader(bytes, segmentName(number));
-    const segment: Segment = { fd: openSync(file, 'r+'), bytes: FILE_HEADER_BYTES, lastMs: 0 };
-    this.#segments.set(number, segment);
-    for (let at = FILE_HEADER_BYTES; at < bytes.length; ) {
-      const block = blockAt(bytes, at);
-      if (block === null) {
-        if (!isLast) throw new HistoryDamage(segmentName(number), at, 'a block is not whole');
-        ftruncateSync(segment.fd, at);
-        break;
-      }
-      found({ ...block.head, segment: number, offset: at, bytes: block.bytes });
-      segment.lastMs = Math.max(segment.lastMs, block.head.lastMs);
-      at += block.bytes;
-      segment.bytes = at;
-    }
+    if (isLast && bytes.length < FILE_HEADER_BYTES && isZero(bytes)) return rmSync(file);
+    const { blocks, end, damage } = readSegment(bytes, number, isLast);
+    if (damage.length > 0) damaged(segmentName(number), damage);
+    let place = FILE_HEADER_BYTES;
+    const places = blocks.map((block) => {
+      const offset = place;
+      place += block.bytes;
+      return damage.length === 0 ? block : { ...block, offset };
+    });
+    if (damage.length > 0) writeAnew(this.#directory, number, bytes, blocks);
+    const fd = openSync(file, 'r+');
+    if (damage.length === 0 && end < bytes.length) ftruncateSync(fd, end);
+    const lastMs = blocks.reduce((last, block) => Math.max(last, block.lastMs), 0);
+    this.#segments.set(number, { fd, bytes: place, lastMs });
+    for (const block of places) found(block);
     if (!isLast) return;
     this.#current = number;
-    this.#currentDay = utcDayOf(segment.lastMs);
+    this.#currentDay = utcDayOf(lastMs);
   }
 
   append(head: BlockHead, bytes: Buffer, nowMs: EpochMs): StoredBlock {
@@ -161,37 +169,86 @@ export class Segments {
   }
 }
 
-/** The records of a block in an open file. Throws `HistoryDamage`. */
+/** The records of a block in an open file. Throws `BlockDamage`. */
 export function readStoredBlock(fd: number, block: StoredBlock): Float64Array[] {
   const bytes = Buffer.allocUnsafe(block.bytes);
   const read = readSync(fd, bytes, 0, block.bytes, block.offset);
-  if (read < block.bytes || blockAt(bytes, 0) === null) {
-    throw new HistoryDamage(segmentName(block.segment), block.offset, 'a block was changed');
-  }
+  const there = read < block.bytes ? null : blockAt(bytes, 0);
+  if (there === null || !isSameBlock(there.head, block)) throw new BlockDamage(block);
   return recordsOf(bytes, block);
 }
 
-/** What is wrong with a file of blocks, in words. A server may be writing the last one. */
-export function segmentProblems(directory: string, number: number, isLast: boolean): string[] {
-  const name = segmentName(number);
-  try {
-    const fd = openSync(path.join(directory, name), 'r');
-    try {
-      const bytes = Buffer.alloc(fstatSync(fd).size);
-      readSync(fd, bytes, 0, bytes.length, 0);
-      checkFileHeader(bytes, name);
-      for (let at = FILE_HEADER_BYTES; at < bytes.length; ) {
-        const block = blockAt(bytes, at);
-        if (block === null && isLast && isUnfinished(bytes, at)) break;
-        if (block === null) throw new HistoryDamage(name, at, 'a block is not whole');
-        recordsOf(bytes.subarray(at, at + block.bytes), block.head);
-        at += block.bytes;
-      }
-    } finally {
-      closeSync(fd);
-    }
-  } catch (error) {
-    return [(error as Error).message];
+/** A block is not what was written, though its file was read before. */
+export class BlockDamage extends HistoryDamage {
+  readonly block: StoredBlock;
+
+  constructor(block: StoredBlock) {
+    super(segmentName(block.segment), block.offset, 'a block was changed');
+    this.block = block;
   }
-  return [];
+}
+
+function isSameBlock(one: BlockHead, other: BlockHead): boolean {
+  return one.kind === other.kind && one.market === other.market && one.first === other.first;
+}
+
+/** What a file of blocks holds. */
+export type ReadSegment = {
+  blocks: StoredBlock[];
+  /** Where the last whole block ends. */
+  end: number;
+  /** What cannot be read, and is no torn end. */
+  damage: HistoryDamage[];
+};
+
+/** Throws where the file is of another version. */
+export function readSegment(bytes: Buffer, segment: number, isLast: boolean): ReadSegment {
+  const name = segmentName(segment);
+  const damage: HistoryDamage[] = [];
+  try {
+    checkFileHeader(bytes, name);
+  } catch (error) {
+    if (!(error instanceof HistoryDamage)) throw error;
+    damage.push(error);
+  }
+  const blocks: StoredBlock[] = [];
+  let end = Math.min(FILE_HEADER_BYTES, bytes.length);
+  while (end < bytes.length) {
+    const at = nextBlock(bytes, end);
+    if (at === -1) break;
+    if (at !== end) damage.push(new HistoryDamage(name, end, 'a block is not whole'));
+    const { head, bytes: size } = blockAt(bytes, at)!;
+    blocks.push({ ...head, segment, offset: at, bytes: size });
+    end = at + size;
+  }
+  const isTorn = isLast && (isUnfinished(bytes, end) || isZero(bytes.subarray(end)));
+  if (end < bytes.length && !isTorn) {
+    damage.push(new HistoryDamage(name, end, 'a block is not whole'));
+  }
+  return { blocks, end, damage };
+}
+
+/** Where the next whole block begins, from an offset on; -1: there is none. */
+function nextBlock(bytes: Buffer, from: number): number {
+  for (let at = from; at + BLOCK_HEADER_BYTES <= bytes.length; at++) {
+    if (mayBeBlock(bytes, at) && blockAt(bytes, at) !== null) return at;
+  }
+  return -1;
+}
+
+const isZero = (bytes: Uint8Array) => bytes.every((byte) => byte === 0);
+
+/** On disk on return, in place of the file as it is. */
+function writeAnew(
+  directory: string,
+  segment: number,
+  bytes: Buffer,
+  blocks: readonly StoredBlock[],
+): void {
+  const file = path.join(directory, segmentName(segment));
+  const made = `${file}.new`;
+  const parts = blocks.map((block) => bytes.subarray(block.offset, block.offset + block.bytes));
+  writeFileSync(made, Buffer.concat([fileHeader(), ...parts]), { mode: 0o600, flush: true });
+  renameSync(made, file);
+  syncDirectory(directory);
 }

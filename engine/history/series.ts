@@ -17,6 +17,9 @@ export type Part = { columns: Columns; from: number; end: number; first: number 
 /** What places some records in their series. */
 type Records = Pick<StoredBlock, 'first' | 'records' | 'firstMs' | 'lastMs'>;
 
+/** Numbers, from `first` to before `end`, whose records are missing, and when those around were. */
+export type Hole = { first: number; end: number; fromMs: EpochMs; toMs: EpochMs };
+
 export type ReadBlock = (block: StoredBlock) => Float64Array[];
 
 export class Series implements Journaled {
@@ -67,14 +70,80 @@ export class Series implements Journaled {
     return this.#blocks[0]?.firstMs ?? this.#tail.firstMs ?? null;
   }
 
+  /** The number of the first record that is kept. */
+  get first(): number {
+    return this.#blocks[0]?.first ?? this.#tailFirst;
+  }
+
+  /**
+   * Blocks that are on disk already, in any order. @returns those whose records others have too
+   */
+  restore(blocks: readonly StoredBlock[]): StoredBlock[] {
+    invariant(this.isEmpty, 'blocks are restored behind others');
+    const twice: StoredBlock[] = [];
+    for (const block of [...blocks].sort((a, b) => a.first - b.first || b.records - a.records)) {
+      const before = this.#blocks.at(-1);
+      if (before !== undefined && endOf(before) > block.first) twice.push(block);
+      else this.addBlock(block);
+    }
+    return twice;
+  }
+
+  /** Where blocks have no records between them, with the blocks around. */
+  holes(): Hole[] {
+    const holes: Hole[] = [];
+    for (const [at, next] of this.#blocks.entries()) {
+      const before = this.#blocks[at - 1];
+      if (before === undefined || endOf(before) === next.first) continue;
+      holes.push({
+        first: endOf(before),
+        end: next.first,
+        fromMs: before.lastMs,
+        toMs: next.firstMs,
+      });
+    }
+    return holes;
+  }
+
+  /** A block whose place is between others, or before all. */
+  insert(block: StoredBlock): void {
+    const at = firstIndex(this.#blocks, ({ first }) => first > block.first);
+    const [before, next] = [this.#blocks[at - 1], this.#blocks[at]];
+    const fits =
+      (before === undefined || endOf(before) <= block.first) &&
+      endOf(block) <= (next?.first ?? this.#tailFirst);
+    invariant(fits, 'a block is put where others have its records');
+    this.#blocks.splice(at, 0, block);
+  }
+
+  /** A block that cannot be read. @returns the time of the first record behind it; null: none */
+  remove(block: StoredBlock): EpochMs | null {
+    const at = this.#blocks.indexOf(block);
+    invariant(at !== -1, 'a block is lost twice');
+    this.#blocks.splice(at, 1);
+    return this.#blocks[at]?.firstMs ?? this.#tail.firstMs ?? null;
+  }
+
+  /** Blocks that were dropped before a crash, as too old, and came back with their file. */
+  forgetBefore(number: number): void {
+    const kept = this.#blocks.findIndex((block) => endOf(block) > number);
+    this.#blocks.splice(0, kept === -1 ? this.#blocks.length : kept);
+  }
+
+  /** Forgets the unfinished block, whose records keep their numbers. */
+  forgetTail(): void {
+    this.#tailFirst = this.next;
+    this.#tail.clear();
+  }
+
   /** A block that is on disk already. */
   addBlock(block: StoredBlock): void {
     const before = this.#blocks.at(-1);
-    const isBehind = before === undefined || before.first + before.records <= block.first;
+    const isBehind = before === undefined || endOf(before) <= block.first;
     invariant(isBehind, 'a block has records that an earlier one has too');
     invariant(this.tailLength === 0, 'a block is added behind an unfinished one');
     this.#blocks.push(block);
-    this.#tailFirst = block.first + block.records;
+    this.#tailFirst = endOf(block);
   }
 
   /** The next record gets this number: those before were dropped, or lost. */
@@ -130,8 +199,7 @@ export class Series implements Journaled {
     this.#blocks.splice(0, kept === -1 ? this.#blocks.length : kept);
     if (this.#blocks.length > 0 || this.tailLength === 0 || this.lastMs >= beforeMs) return;
     invariant(this.unwritten === 0, 'records are dropped before the journal has them');
-    this.#tailFirst = this.next;
-    this.#tail.clear();
+    this.forgetTail();
   }
 
   /** The blocks with the records of a window and the one before it, and a copy of the tail. */
@@ -249,6 +317,8 @@ export class Series implements Journaled {
     return this.#tail.parts().map((part) => ({ ...part, first: first + part.first }));
   }
 }
+
+const endOf = ({ first, records }: Records): number => first + records;
 
 /** The first index whose entry matches, where all behind it match too. */
 function firstIndex<T>(sorted: readonly T[], matches: (entry: T) => boolean): number {

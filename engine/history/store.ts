@@ -1,15 +1,27 @@
 /**
  * Everything that a history keeps, by market and kind: appended in memory and to the journal, sealed
- * block by block, dropped when it is too old. Rules D50 to D54 (engine/RULES.md).
+ * block by block, dropped when it is too old. Rules D50 to D54 (engine/RULES.md). What is damaged is
+ * told, kept beside, and shows as a gap: D81 to D84, H24 (api/RULES.md).
  */
 import { mkdirSync } from 'node:fs';
 import { invariant } from '../rules/invariant.ts';
 import type { EpochMs, MarketNumber } from '../rules/units.ts';
 import { packBlock } from './block-format.ts';
-import { Journal, readJournal } from './journal.ts';
-import { KINDS } from './kinds.ts';
-import { Segments, type StoredBlock } from './segments.ts';
+import { Journal, type JournalTail, type PieceFacts, seriesKey } from './journal.ts';
+import { KINDS, LOSSES, ROWS } from './kinds.ts';
+import {
+  HistoryLoad,
+  isNotLive,
+  type LoadOptions,
+  type Loss,
+  recordBefore,
+  rowWithoutPrice,
+} from './load.ts';
+import { type Vouched, writeManifest } from './manifest.ts';
+import type { Columns } from './record-columns.ts';
+import { type BlockDamage, Segments, type StoredBlock } from './segments.ts';
 import { Series } from './series.ts';
+import { setAside, setAsideLines } from './set-aside.ts';
 
 /** The journal is written anew at this size, or at twice what it then held. */
 const JOURNAL_BYTES = 4 * 2 ** 20;
@@ -17,44 +29,61 @@ const JOURNAL_BYTES = 4 * 2 ** 20;
 const BLOCKS_READ_MAX = 256;
 
 export class HistoryStore {
+  readonly #directory: string;
   readonly #segments: Segments;
   readonly #journal: Journal;
   readonly #series = new Map<number, Series>();
   readonly #read = new Map<StoredBlock, Float64Array[]>();
+  readonly #sinceMs: EpochMs;
   /** The engine's time when the journal was last written; null: there was no history. */
   readonly stoppedAtMs: EpochMs | null;
   #journalBytesMax = JOURNAL_BYTES;
   /** Those that may have records which the journal does not have yet. */
   #unwritten: Series[] = [];
   #hasNew = false;
+  /** How many records all series ever had. */
+  #records = 0;
+  #problems: string[];
 
   /** Opens what is there, or begins a history in an empty directory. */
-  constructor(directory: string) {
+  constructor(options: LoadOptions) {
+    const { directory } = options;
+    this.#directory = directory;
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     this.#segments = new Segments(directory);
     this.#journal = new Journal(directory);
-    this.#segments.open((block) => this.#make(block.kind, block.market).addBlock(block));
-    this.stoppedAtMs = readJournal(directory, {
-      begins: (kind, market, number) => {
-        const series = this.#make(kind, market);
-        this.#replayed.set(series, number);
-        if (number > series.next) series.skipTo(number);
+    const load = new HistoryLoad(
+      {
+        opened: (kind, market) => this.#make(kind, market),
+        all: () => this.#series.values(),
+        readBlocks: (found, damaged) =>
+          this.#segments.open(found, (file, damage) => {
+            // Before the file is mended.
+            const lines = damage.map(({ message }) => message);
+            setAside(directory, file, lines.join('; '));
+            damaged(file, damage);
+          }),
+        pack: (series, atMs) => this.#pack(series, atMs),
+        seal: (series, atMs) => this.#seal(series, atMs),
+        insert: (series, first, records) => this.#insert(series, first, records),
       },
-      record: (kind, market, values) => this.#replay(this.#make(kind, market), values),
-    });
-    this.#replayed.clear();
-    this.#beginJournal(this.stoppedAtMs ?? 0);
+      options,
+    );
+    load.run();
+    for (const { file, lines } of load.damaged) {
+      if (!file.endsWith('.blocks')) setAside(directory, file, lines.join('; '));
+    }
+    this.#sinceMs = load.sinceMs;
+    this.stoppedAtMs = load.stoppedAtMs;
+    for (const loss of load.losses) this.#keepLoss(loss, load.stoppedAtMs!);
+    for (const series of this.#series.values()) this.#records += series.next;
+    this.#beginJournal(load.journalNumber + 1, this.stoppedAtMs ?? 0, load.journal);
+    this.#problems = setAsideLines(directory);
   }
 
-  /** While the journal is read: the number of a series' next record in it. */
-  readonly #replayed = new Map<Series, number>();
-
-  /** A record that a block has by now is passed over. */
-  #replay(series: Series, values: number[]): void {
-    const number = this.#replayed.get(series)!;
-    this.#replayed.set(series, number + 1);
-    if (number < series.next) return;
-    if (series.push(values)) this.#pack(series, values[0]!);
+  /** What was found damaged, and was not taken away since, a line each. */
+  get problems(): readonly string[] {
+    return this.#problems;
   }
 
   series(kind: number, market: MarketNumber): Series | undefined {
@@ -84,6 +113,7 @@ export class HistoryStore {
   append(series: Series, values: readonly number[], nowMs: EpochMs): void {
     if (series.unwritten === 0) this.#unwritten.push(series);
     series.unwritten++;
+    this.#records++;
     this.#hasNew = true;
     if (!series.push(values)) return;
     this.#journal.records(series);
@@ -102,11 +132,54 @@ export class HistoryStore {
     series.sealed(this.#segments.append(head, packBlock(head, tail), nowMs));
   }
 
+  /** A block of records whose place is before others. */
+  #insert(series: Series, first: number, columns: Columns): void {
+    const { kind, market } = series;
+    const [times] = columns;
+    const place = { firstMs: times![0]!, lastMs: times!.at(-1)!, records: times!.length };
+    const head = { kind, market, first, ...place };
+    series.insert(this.#segments.append(head, packBlock(head, columns), place.lastMs));
+  }
+
+  /** In a block of its own, since what a journal has may be lost once more. */
+  #keepLoss({ market, fromMs, toMs, kind, first, end }: Loss, foundMs: EpochMs): void {
+    const series = this.#make(LOSSES, market);
+    const at = Math.max(foundMs, series.lastMs);
+    series.push([at, fromMs, toMs, kind === null ? 0 : kind + 1, first, end]);
+    this.#seal(series, at);
+  }
+
+  /**
+   * Takes a block out that cannot be read any more: what it had is lost. Its file is kept and mended
+   * at the next start.
+   */
+  lose({ block, message }: BlockDamage, nowMs: EpochMs): void {
+    const { kind, market, first, records, firstMs } = block;
+    const series = this.#make(kind, market);
+    const before = kind === ROWS ? recordBefore(series, first) : null;
+    const nextMs = series.remove(block);
+    this.#read.delete(block);
+    if (kind === ROWS && !isNotLive(before)) {
+      const columns = rowWithoutPrice(firstMs).map((value) => [value]);
+      this.#insert(series, first, columns);
+    }
+    // A loss that is forgotten would be served.
+    const [fromMs, toMs] = kind === LOSSES ? [this.#sinceMs, nowMs] : [firstMs, nextMs ?? nowMs];
+    this.#keepLoss({ market, fromMs, toMs, kind, first, end: first + records }, nowMs);
+    this.#records++;
+    this.#hasNew = true;
+    this.#problems = [...this.#problems, message];
+  }
+
+  #facts(nowMs: EpochMs): PieceFacts {
+    return { nowMs, records: this.#records };
+  }
+
   /** Writes what was appended, and the time: it survives a crash of the process. */
   flush(nowMs: EpochMs): void {
-    if (this.#journal.bytes > this.#journalBytesMax) return this.#beginJournal(nowMs);
+    if (this.#journal.bytes > this.#journalBytesMax) return this.#beginNext(nowMs);
     this.#writeRecords();
-    this.#journal.flush(nowMs);
+    this.#journal.flush(this.#facts(nowMs));
   }
 
   /** Series by series, many records of each at once: that takes less than one at a time. */
@@ -115,29 +188,47 @@ export class HistoryStore {
     this.#unwritten = [];
   }
 
-  /** What was flushed survives a crash of the machine. */
-  sync(): void {
+  /** Behind a `flush`. What was flushed survives a crash of the machine. */
+  sync(nowMs: EpochMs): void {
     if (!this.#hasNew) return;
     this.#hasNew = false;
     this.#segments.sync();
     this.#journal.sync();
+    this.#vouch(nowMs, null);
+  }
+
+  #beginNext(nowMs: EpochMs): void {
+    const { number, bytes } = this.#journal;
+    this.#beginJournal(number + 1, nowMs, { number, bytes });
   }
 
   /** Blocks first: what they have is no longer in the journal. */
-  #beginJournal(nowMs: EpochMs): void {
+  #beginJournal(number: number, nowMs: EpochMs, previous: Vouched): void {
     this.#segments.sync();
     this.#unwritten = [];
-    this.#journal.begin(nowMs, (write) => {
-      for (const series of this.#series.values()) write(series, series.tailFirst, series.tail);
-    });
+    const write = (tail: JournalTail) => {
+      for (const series of [...this.#series.values()].sort(byKey)) {
+        const start = { number: series.first, atMs: series.firstMs ?? 0 };
+        tail(series, series.tailFirst, series.tail, start);
+      }
+    };
+    this.#journal.begin(number, this.#facts(nowMs), write, () => this.#vouch(nowMs, previous));
+    // The one before is gone: one that is missing now is missing.
+    this.#vouch(nowMs, null);
     this.#journalBytesMax = Math.max(JOURNAL_BYTES, 2 * this.#journal.bytes);
+  }
+
+  #vouch(atMs: EpochMs, previous: Vouched | null): void {
+    const { number, bytes } = this.#journal;
+    const journal = { number, bytes };
+    writeManifest(this.#directory, { sinceMs: this.#sinceMs, atMs, journal, previous });
   }
 
   /** Behind a `flush`. Forgets whole blocks, and whole files, that are older than a moment. */
   dropBefore(beforeMs: EpochMs, nowMs: EpochMs): void {
     for (const series of this.#series.values()) series.dropBefore(beforeMs);
     this.#read.clear();
-    if (this.#segments.dropBefore(beforeMs).size > 0) this.#beginJournal(nowMs);
+    if (this.#segments.dropBefore(beforeMs).size > 0) this.#beginNext(nowMs);
   }
 
   #recordsOf(block: StoredBlock): Float64Array[] {
@@ -155,7 +246,7 @@ export class HistoryStore {
 
   /** What was appended is on disk on return. */
   close(nowMs: EpochMs): void {
-    this.#beginJournal(nowMs);
+    this.#beginNext(nowMs);
     this.#journal.close();
     this.#segments.close();
   }
@@ -165,4 +256,8 @@ export class HistoryStore {
     this.#journal.close();
     this.#segments.close();
   }
+}
+
+function byKey(one: Series, other: Series): number {
+  return seriesKey(one.kind, one.market) - seriesKey(other.kind, other.market);
 }

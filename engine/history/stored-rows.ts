@@ -7,7 +7,7 @@ import { closeSync, openSync } from 'node:fs';
 import path from 'node:path';
 import { invariant } from '../rules/invariant.ts';
 import type { EpochMs, MarketNumber } from '../rules/units.ts';
-import { gapsIn } from './gaps.ts';
+import { gapsOf } from './gaps.ts';
 import { GAP_MARKS, markNumber, ROWS, widthOf } from './kinds.ts';
 import type { StoredQuestion, StoredRows, StoredTail } from './questions.ts';
 import type { Columns } from './record-columns.ts';
@@ -63,8 +63,12 @@ function resolvedAtMs({ store }: Recorder, market: MarketNumber): EpochMs | null
 
 function gapMs({ store }: Recorder, market: MarketNumber, fromMs: EpochMs, toMs: EpochMs): number {
   let sum = 0;
-  for (const gap of gapsIn(store.series(GAP_MARKS, market), { fromMs, toMs })) {
-    sum += Math.max(0, Math.min(gap.toMs ?? toMs, toMs) - Math.max(gap.fromMs, fromMs));
+  // A lost stretch may lie within another gap.
+  let countedMs = fromMs;
+  for (const gap of gapsOf(store, market, { fromMs, toMs })) {
+    const endMs = Math.min(gap.toMs ?? toMs, toMs);
+    sum += Math.max(0, endMs - Math.max(gap.fromMs, countedMs));
+    countedMs = Math.max(countedMs, endMs);
   }
   return sum;
 }

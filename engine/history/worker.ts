@@ -16,6 +16,7 @@ import type {
   TopsQuestion,
 } from './questions.ts';
 import { Recorder, type RecorderConfig } from './recorder.ts';
+import { BlockDamage } from './segments.ts';
 import { storedRows } from './stored-rows.ts';
 import { topsAt } from './tops-at.ts';
 
@@ -33,7 +34,9 @@ export type ToHistory =
   | { kind: 'close' };
 
 export type FromHistory =
-  | { kind: 'opened' }
+  /** `problems`: what was found damaged, a line each. */
+  | { kind: 'opened'; problems: readonly string[] }
+  | { kind: 'damaged'; problems: readonly string[] }
   /** Of a message of ticks. */
   | { kind: 'taken'; bytes: number }
   | { kind: 'answer'; id: number; answer: HistoryAnswer | StoredRows[] | MarketTops[] }
@@ -92,17 +95,32 @@ function flush(): void {
   recorder.flush();
   if (nowMs - syncedAtMs < SYNC_EVERY_MS) return;
   syncedAtMs = nowMs;
-  recorder.store.sync();
+  recorder.sync();
 }
 
-/** A question that fails, as on a damaged block, fails alone. */
-function answer(id: number, find: () => HistoryAnswer | StoredRows[] | MarketTops[]): void {
+type Answer = HistoryAnswer | StoredRows[] | MarketTops[];
+
+/** A question that fails, fails alone. */
+function answer(id: number, find: () => Answer): void {
   try {
-    say({ kind: 'answer', id, answer: find() });
+    say({ kind: 'answer', id, answer: withoutDamage(find) });
   } catch (error) {
     say({ kind: 'failed', id, message: (error as Error).message });
   }
 }
 
+/** Where a block cannot be read, the answer is that without it. Rule D84 (engine/RULES.md). */
+function withoutDamage(find: () => Answer): Answer {
+  for (;;) {
+    try {
+      return find();
+    } catch (error) {
+      if (!(error instanceof BlockDamage)) throw error;
+      recorder.lose(error);
+      say({ kind: 'damaged', problems: recorder.store.problems });
+    }
+  }
+}
+
 port.on('message', take);
-say({ kind: 'opened' });
+say({ kind: 'opened', problems: recorder.store.problems });

@@ -51,7 +51,7 @@ export class Records {
     this.#thread = new KeptThread({
       name: 'records',
       module: moduleBeside(import.meta.url, './worker'),
-      workerData: { dataDir, directory, shards } satisfies RecordsData,
+      workerData: () => ({ dataDir, directory, shards }) satisfies RecordsData,
       log,
       down: DOWN,
       take: (message) => this.#take(message),

@@ -13,7 +13,8 @@ export type KeptThreadOptions<From> = {
   /** As the log and `/healthz` name it. */
   name: string;
   module: URL;
-  workerData: unknown;
+  /** Asked for each thread. */
+  workerData(): unknown;
   log: Log;
   /** What questions are rejected with while none runs. */
   down: EngineBusy;
@@ -40,7 +41,7 @@ export class KeptThread<To extends { kind: string }, From> {
   start(): void {
     invariant(this.#worker === null, 'a thread is started beside another');
     const { module, workerData, take, started } = this.#options;
-    const worker = new Worker(module, { workerData });
+    const worker = new Worker(module, { workerData: workerData() });
     this.#worker = worker;
     this.#starts++;
     worker.on('message', take);

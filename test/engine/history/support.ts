@@ -71,7 +71,7 @@ export function asked(recorder: Recorder) {
         ...over,
       }),
     candles: (over: Asked<CandlesQuestion> = {}) =>
-      ask<Paged<{ candles: CandleView[] }>>({
+      ask<Paged<{ candles: CandleView[]; gaps: GapView[] }>>({
         kind: 'candles',
         ...{ ...SERIES, ...now(), interval: '1m', limit: 1_000_000, cursor: null, tag: 'c' },
         ...over,

@@ -27,7 +27,7 @@ function kept(t: ExecutionContext) {
   const thread: KeptThread<To, From> = new KeptThread({
     name: 'thing',
     module: new URL(`data:text/javascript,${encodeURIComponent(WORKER)}`),
-    workerData: null,
+    workerData: () => null,
     log: { info() {}, error: (_, message) => logged.push(message) },
     down: DOWN,
     take(message) {

@@ -1,0 +1,89 @@
+/**
+ * What a history must have, beside its files, so that one that was cut short, replaced or removed is
+ * told from one that a crash has torn. Rule D82 (engine/RULES.md).
+ */
+import {
+  closeSync,
+  fdatasyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs';
+import path from 'node:path';
+import { crc32 } from 'node:zlib';
+import { syncDirectory } from '../log/segment-file.ts';
+import type { EpochMs } from '../rules/units.ts';
+import { HistoryDamage } from './block-format.ts';
+import { HISTORY_VERSION } from './kinds.ts';
+
+export const MANIFEST_NAME = 'manifest.json';
+
+/** A journal, by its number, and how much of its file is on disk for certain. */
+export type Vouched = { number: number; bytes: number };
+
+/** Before the first one. */
+export const NO_JOURNAL: Vouched = { number: 0, bytes: 0 };
+
+export type Manifest = {
+  /** Since when there is a history. */
+  sinceMs: EpochMs;
+  /** The engine's time. */
+  atMs: EpochMs;
+  journal: Vouched;
+  /** It is there until the one above has taken its place; null: it has. */
+  previous: Vouched | null;
+};
+
+/** On disk on return. */
+export function writeManifest(directory: string, manifest: Manifest): void {
+  const value = { version: HISTORY_VERSION, ...manifest };
+  const file = path.join(directory, MANIFEST_NAME);
+  const text = JSON.stringify({ ...value, crc32: crc32(JSON.stringify(value)) });
+  const made = `${file}.new`;
+  writeFileSync(made, text, { mode: 0o600 });
+  const fd = openSync(made, 'r');
+  try {
+    fdatasyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+  renameSync(made, file);
+  syncDirectory(directory);
+}
+
+/** Null: there is none. Throws `HistoryDamage`, and an error that names both versions. */
+export function readManifest(directory: string): Manifest | null {
+  let text: string;
+  try {
+    text = readFileSync(path.join(directory, MANIFEST_NAME), 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+  const { crc32: checksum, version, ...manifest } = parsed(text);
+  if (crc32(JSON.stringify({ version, ...manifest })) !== checksum) {
+    throw new HistoryDamage(MANIFEST_NAME, 0, 'it does not have its checksum');
+  }
+  if (version === HISTORY_VERSION) return manifest;
+  throw new Error(
+    `${MANIFEST_NAME} has version ${version} of the history's format, and this is version ${HISTORY_VERSION}`,
+  );
+}
+
+function parsed(text: string): Manifest & { version: number; crc32: number } {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null) return value as never;
+  } catch {
+    // As any other text that is none of ours.
+  }
+  throw new HistoryDamage(MANIFEST_NAME, 0, 'it holds no JSON object');
+}
+
+/** How much of a journal is on disk for certain; null: it is not the one that belongs here. */
+export function vouchedBytes(manifest: Manifest, journal: number): number | null {
+  const { journal: present, previous } = manifest;
+  if (present.number === journal) return present.bytes;
+  return previous?.number === journal ? previous.bytes : null;
+}
