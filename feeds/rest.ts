@@ -19,15 +19,26 @@ export type AskOptions = {
 const TIMEOUT_MS = 15_000;
 const TRIES = 6;
 const WAIT_MAX_MS = 60_000;
-const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
+/** Of one answer, also of one that was recorded. */
+export const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
 
 /**
- * What the address answers, parsed from JSON; undefined where there is nothing (404). A busy venue (429,
- * 5xx) is asked again.
+ * What the address answers, parsed from JSON; undefined where there is nothing (404).
  *
- * @throws on another status, on garbage and on silence, and once `signal` says so.
+ * @throws as `askText`, and on garbage.
  */
 export async function askRest(url: URL, options: AskOptions = {}): Promise<unknown> {
+  const text = await askText(url, options);
+  return text === undefined ? undefined : parsedAnswer(text, url);
+}
+
+/**
+ * The text that the address answers; undefined where there is nothing (404). A busy venue (429,
+ * 5xx) is asked again.
+ *
+ * @throws on another status and on silence, and once `signal` says so.
+ */
+export async function askText(url: URL, options: AskOptions = {}): Promise<string | undefined> {
   const { timeoutMs = TIMEOUT_MS, wait, signal } = options;
   const name = safeUrlOf(url);
   // The error of fetch would repeat them.
@@ -38,7 +49,7 @@ export async function askRest(url: URL, options: AskOptions = {}): Promise<unkno
     signal?.throwIfAborted();
     const { status, retryAfter, text } = await get(url, name, { timeoutMs, signal });
     if (status === 404) return undefined;
-    if (status === 200) return parsed(text, name);
+    if (status === 200) return text;
     const isBusy = status === 429 || status >= 500;
     if (!isBusy || tries === TRIES) throw new Error(`${name}: answered ${status}`);
     const waitMs = retryAfterMs(retryAfter) ?? 500 * 2 ** tries;
@@ -75,11 +86,12 @@ async function get(url: URL, name: string, { timeoutMs, signal }: GetOptions): P
   }
 }
 
-function parsed(text: string, name: string): unknown {
+/** @throws on what is not JSON; the message names the address. */
+export function parsedAnswer(text: string, url: URL): unknown {
   try {
     return parseJson(text);
   } catch (error) {
-    throw new Error(`${name}: answered what ${jsonProblem(error)}`);
+    throw new Error(`${safeUrlOf(url)}: answered what ${jsonProblem(error)}`);
   }
 }
 

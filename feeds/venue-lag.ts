@@ -7,7 +7,7 @@
  * venues send whole states with the time of their last change.
  */
 import type { EpochMs } from '../engine/rules/units.ts';
-import type { FrameReading } from './venue.ts';
+import type { FrameReading, VenueTick } from './venue.ts';
 
 /** For so long a connection that follows one dropped for its lag is measured by the same minimum. */
 const KEPT_MS = 60_000;
@@ -36,18 +36,18 @@ export class VenueLag {
     this.#behindMs = null;
     if (venueAtMs === null || this.#maxMs === Number.POSITIVE_INFINITY) return null;
     let isJudged = false;
-    let isPrice = false;
+    let hasPrice = false;
     for (const tick of ticks) {
-      if (tick.kind !== 'book') continue;
+      if (!isPrice(tick)) continue;
       const last = this.#last.get(tick.market);
-      isPrice = true;
+      hasPrice = true;
       if (last === undefined) this.#last.set(tick.market, { atMs: venueAtMs });
       else {
         isJudged ||= last.atMs !== venueAtMs;
         last.atMs = venueAtMs;
       }
     }
-    if (!isPrice) return null;
+    if (!hasPrice) return null;
     const lagMs = steadyMs - venueAtMs;
     this.#leastMs = Math.min(this.#leastMs, lagMs);
     if (!isJudged) return null;
@@ -67,7 +67,7 @@ export class VenueLag {
   /** The bound, for prices without a time: pings must measure them (W18). Undefined: nothing must. */
   probeWithinMs({ ticks, venueAtMs }: FrameReading): number | undefined {
     if (venueAtMs !== null || this.#maxMs === Number.POSITIVE_INFINITY) return undefined;
-    return ticks.some(({ kind }) => kind === 'book') ? this.#maxMs : undefined;
+    return ticks.some(isPrice) ? this.#maxMs : undefined;
   }
 
   /** By how much the frame that was just judged is behind the minimum; null: it was not judged. */
@@ -83,4 +83,9 @@ export class VenueLag {
     this.#last.clear();
     if (this.#lateSinceMs === null) this.#leastMs = Number.POSITIVE_INFINITY;
   }
+}
+
+/** A book that nobody knows is none, whatever frame it follows from. */
+function isPrice(tick: VenueTick): tick is Extract<VenueTick, { kind: 'book' }> {
+  return tick.kind === 'book' && !tick.unknown;
 }

@@ -1,11 +1,12 @@
 /**
  * `paperbook demo`: the server on simulated venues, with a demo user and key, and first steps to
- * try. The venues are real WebSockets on loopback. Rule U2 (api/RULES.md).
+ * try. The venues are real WebSockets on loopback. Rules U2 (api/RULES.md), N21
+ * (feeds/FORMATS.md).
  */
 import path from 'node:path';
 import type { Command } from 'commander';
 import { catalogFileOf } from '../../feeds/simulator/catalog-file.ts';
-import { type Schedule, scheduleUntil } from '../../feeds/simulator/schedule.ts';
+import { listedGames, type Schedule } from '../../feeds/simulator/schedule.ts';
 import { type Simulator, startSimulator } from '../../feeds/simulator/server.ts';
 import { readChecked, writeChecked } from '../checked-file.ts';
 import { type Config, configHelp, loadConfig } from '../config.ts';
@@ -24,6 +25,8 @@ const DEMO_DEFAULTS = {
   PAPERBOOK_VENUE_DATA: 'on',
   PAPERBOOK_DEFAULT_PLAN: 'basic',
   PAPERBOOK_LOG_LEVEL: 'warn',
+  // Longer than any of its games is listed: what has left the catalog leaves the disk, too.
+  PAPERBOOK_HISTORY_DAYS: '2',
 };
 /** Variables that it sets itself at each start. */
 const SIMULATED = {
@@ -34,11 +37,10 @@ const SIMULATED = {
 /** The seed and the first start of the games. */
 const STATE = 'demo/simulator.json';
 const LISTED_AHEAD_MS = 15 * 60_000;
-/**
- * A game leaves the catalog this long before its result, and so before its markets close. Positions
- * in it are settled all the same: a market without a result stays subscribed.
- */
-const LEAVES_BEFORE_RESULT_MS = 10_000;
+/** Games that are over and still listed, the newest. */
+const OVER_KEPT = 20;
+/** After a result the venues say it first. */
+const AFTER_RESULT_MS = 1000;
 const RETRY_MS = 5000;
 
 export function addDemoCommand(program: Command): void {
@@ -149,14 +151,13 @@ class DemoVenues {
     this.schedule = this.#read();
   }
 
-  /** Writes the catalog now and whenever a game must leave it, until `close`. */
+  /** Writes the catalog now and whenever a game has ended, until `close`. */
   keepCatalog(): void {
     const nowMs = Date.now();
-    const sinceMs = nowMs + LEAVES_BEFORE_RESULT_MS;
-    const games = scheduleUntil(this.schedule, nowMs + LISTED_AHEAD_MS, { sinceMs });
+    const games = listedGames(this.schedule, nowMs, LISTED_AHEAD_MS, OVER_KEPT);
     replaceFile(this.catalogFile, JSON.stringify(catalogFileOf(games, nowMs)));
-    const firstLeavesMs = Math.min(...games.map(({ resolvesAtMs }) => resolvesAtMs + 1 - sinceMs));
-    this.#refreshIn(firstLeavesMs);
+    const ends = games.map(({ resolvesAtMs }) => resolvesAtMs).filter((atMs) => atMs > nowMs);
+    this.#refreshIn(Math.min(...ends) - nowMs + AFTER_RESULT_MS);
   }
 
   #refreshIn(ms: number): void {

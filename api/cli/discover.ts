@@ -1,12 +1,11 @@
-/** `paperbook catalog discover`: creates a catalog from a venue's listing. */
-
+/** `paperbook catalog discover`: creates a catalog from a venue's listing. Rules K20, K30 (feeds/FORMATS.md). */
 import { type Command, Option } from 'commander';
 import { VENUES, type Venue } from '../../engine/rules/units.ts';
 import { boundedText, jsonProblem, parseJson, readProblem } from '../../feeds/bounded-json.ts';
 import type { CatalogFile } from '../../feeds/catalog-schema.ts';
-import { type Answer, findIn } from '../../feeds/discover/answers.ts';
+import { type Answer, Discovery } from '../../feeds/discover/answers.ts';
 import { assemble } from '../../feeds/discover/assemble.ts';
-import { restAnswers } from '../../feeds/discover/rest.ts';
+import { restPages } from '../../feeds/discover/rest.ts';
 import { plain, plainJson } from '../shown-text.ts';
 import { checkedText, readCatalogFile } from './catalog-file.ts';
 import { UsageError } from './usage.ts';
@@ -29,20 +28,24 @@ export function addDiscoverCommand(catalog: Command): void {
         throw new UsageError('give either --from or --url');
       }
       const base = into === undefined ? undefined : await readCatalogFile(into);
-      const answers = from === undefined ? await pagesOf(url!) : await Promise.all(from.map(read));
-      const finding = findIn(venue, answers, (name) => say(`${name}: no market, passed over`));
-      const file = assemble(finding, base);
+      const discovery = new Discovery(venue);
+      const isShown = url !== undefined && process.stderr.isTTY;
+      // One answer is in memory at a time.
+      for await (const answer of from === undefined ? restPages(url!) : answersIn(from)) {
+        if (!discovery.take(answer)) say(`${answer.name}: no market, passed over`);
+        if (isShown) say(`${discovery.kept} markets`);
+      }
+      const { skipped, ...found } = discovery.finding();
+      const file = assemble(found, base);
       const text = checkedText(file, 'what was found');
-      for (const [reason, count] of finding.skipped) say(`${count} markets left out: ${reason}`);
+      for (const [reason, count] of skipped) say(`${count} markets left out: ${reason}`);
       say(summaryOf(file));
       process.stdout.write(plainJson(text));
     });
 }
 
-function pagesOf(url: string): Promise<Answer[]> {
-  const isShown = process.stderr.isTTY;
-  const onPage = (markets: number) => isShown && say(`${markets} markets`);
-  return restAnswers(url, { onPage });
+async function* answersIn(files: readonly string[]): AsyncGenerator<Answer> {
+  for (const file of files) yield await read(file);
 }
 
 async function read(file: string): Promise<Answer> {

@@ -1,6 +1,6 @@
 /**
- * Packs the client alone, as `paperbook-client`: `npm run pack:client`. It needs no other package
- * and no Node of a certain version, so a bot or a page installs these files and nothing else.
+ * Packs the client alone, as `paperbook-client`: `npm run pack:client`. It needs no other package,
+ * so a bot or a page installs these files and nothing else. Rule U29 (api/RULES.md).
  */
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -11,13 +11,17 @@ import { CLIENT_FILES } from './generate.ts';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const ROOT = path.join(HERE, '../..');
-const FILES = [...CLIENT_FILES, 'README.md'];
+const README = 'README.md';
 
 /** Writes the tarball into `directory`, and its name to standard output. */
 function packClient(directory: string): void {
   const work = mkdtempSync(path.join(tmpdir(), 'paperbook-client-'));
   try {
-    for (const file of FILES) copyFileSync(path.join(HERE, file), path.join(work, file));
+    for (const file of CLIENT_FILES) copyFileSync(path.join(HERE, file), path.join(work, file));
+    // There it has a name of its own.
+    const text = readFileSync(path.join(HERE, README), 'utf8');
+    const renamed = text.replaceAll("'paperbook/client'", "'paperbook-client'");
+    writeFileSync(path.join(work, README), renamed);
     copyFileSync(path.join(ROOT, 'LICENSE'), path.join(work, 'LICENSE'));
     writeFileSync(path.join(work, 'package.json'), `${JSON.stringify(manifest(), null, 2)}\n`);
     const args = ['pack', '--pack-destination', path.resolve(directory)];
@@ -36,6 +40,8 @@ function manifest(): object {
     license,
     type: 'module',
     sideEffects: false,
+    // The first with a WebSocket, which the stream needs.
+    engines: { node: '>=22' },
     exports: {
       '.': { types: './client.d.ts', default: './client.js' },
       './package.json': './package.json',

@@ -6,6 +6,10 @@ import type { StreamOptions, StreamSocketClass } from './stream-types.ts';
 const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const HEARTBEAT_MS = 5000;
 const FIRST_PAUSE_MS = 250;
+const WEBSOCKET_MISSING =
+  'there is no WebSocket here: Node has one from version 22 on. Use that, or pass a class as the ' +
+  'option WebSocket, such as that of the package ws';
+
 /** The answer to a handshake that is no WebSocket's: all checks before have passed. */
 const NO_WEBSOCKET = 400;
 
@@ -26,7 +30,7 @@ export function streamParts(
   if (organization !== undefined && !ID.test(organization)) {
     throw new TypeError('organization must be the id of an organization');
   }
-  if (given === undefined) throw new TypeError('there is no WebSocket here: pass one as WebSocket');
+  if (given === undefined) throw new TypeError(WEBSOCKET_MISSING);
   // Of a page, a path alone is enough.
   const page = (globalThis as { location?: { href: string } }).location?.href;
   const address = new URL(`${baseUrl.replace(/\/$/, '')}/stream`, page);

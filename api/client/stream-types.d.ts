@@ -46,8 +46,10 @@ export type AccountEvent = {
 }[Event['type']];
 export type StreamState = {
     state: 'connecting';
+    error?: undefined;
 } | {
     state: 'open';
+    error?: undefined;
 }
 /** `error` says what ended the last connection, or refused it. */
  | {

@@ -56,8 +56,8 @@ export type AccountEvent = {
 }[Event['type']];
 
 export type StreamState =
-  | { state: 'connecting' }
-  | { state: 'open' }
+  | { state: 'connecting'; error?: undefined }
+  | { state: 'open'; error?: undefined }
   /** `error` says what ended the last connection, or refused it. */
   | { state: 'waiting'; error: Error; retryInMs: number }
   /** For good; `error` is null after `close()`. */

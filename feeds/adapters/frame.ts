@@ -1,5 +1,5 @@
 /** What the adapters share: access to frames of unknown shape, and the readings they return. */
-import type { EpochMs, MarketStatus, PriceE4 } from '../../engine/rules/units.ts';
+import type { MarketStatus, PriceE4 } from '../../engine/rules/units.ts';
 import type { BookTick, FrameReading, StateTick, VenueTick } from '../venue.ts';
 
 export type Fields = { readonly [name: string]: unknown };
@@ -26,12 +26,15 @@ export function isPlace(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
-/** The frame was understood; without ticks it is of a kind that carries none. */
-export function said(type: string, ticks: VenueTick[], venueAtMs: EpochMs | null): FrameReading {
-  return { type, ticks, venueAtMs, rejected: null, jump: false };
+/**
+ * The frame was understood; without ticks it is of a kind that carries none. The adapter adds the
+ * time, since a frame has one whatever becomes of it (W62).
+ */
+export function said(type: string, ticks: VenueTick[]): FrameReading {
+  return { type, ticks, venueAtMs: null, rejected: null, jump: false };
 }
 
-/** The frame could not be used; `ticks` are what follows from that. */
+/** The frame could not be used; `ticks` are what follows from that. Its time is the adapter's. */
 export function refused(type: string, reason: string, ticks: VenueTick[] = []): FrameReading {
   return { type, ticks, venueAtMs: null, rejected: reason, jump: false };
 }

@@ -61,7 +61,8 @@ export function priceIn(message: Fields, dollars: string, cents: string): PriceE
 }
 
 /** `ts_ms`, or `ts` in seconds or as a text, or `time`. */
-export function venueTime(message: Fields): EpochMs | null {
+export function venueTime(message: Fields | null): EpochMs | null {
+  if (message === null) return null;
   const { ts_ms: ms, ts, time } = message;
   if (Number.isSafeInteger(ms)) return ms as number;
   if (Number.isSafeInteger(ts)) return (ts as number) * 1000;

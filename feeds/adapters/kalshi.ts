@@ -1,6 +1,6 @@
 /**
  * Kalshi's WebSocket v2. Books are kept from a snapshot and its increments; both sides are bids,
- * and the yes ask is 1 minus the best no bid. Rules W22 to W26, W33 (feeds/FORMATS.md).
+ * and the yes ask is 1 minus the best no bid. Rules W22 to W26, W33, W62 (feeds/FORMATS.md).
  *
  * `seq` counts per `sid` over all markets of the subscription, whatever the message type. Live, a
  * gap costs the books of its subscription, and fresh snapshots are asked for; where nobody can say
@@ -79,14 +79,11 @@ class KalshiAdapter implements VenueAdapter {
   read(frame: unknown): FrameReading {
     const fields = fieldsOf(frame);
     const type = nameOf(fields?.type);
-    if (fields === null || type === null) return refused('unreadable', 'no type');
-    if (!this.#jumps(type, fields)) return this.#readType(type, fields);
-    const missed = this.#missedBefore(fields);
     const reading =
-      missed === null
-        ? this.#readType(type, fields)
-        : this.#mended(missed, fields.sid as number, () => this.#readType(type, fields));
-    reading.jump = true;
+      fields === null || type === null
+        ? refused('unreadable', 'no type')
+        : this.#readNamed(type, fields);
+    reading.venueAtMs = venueTime(fieldsOf(fields?.msg));
     return reading;
   }
 
@@ -110,6 +107,17 @@ class KalshiAdapter implements VenueAdapter {
     this.#commands.clear();
     this.#lastSeq.clear();
     this.#wanted.clear();
+  }
+
+  #readNamed(type: string, fields: Fields): FrameReading {
+    if (!this.#jumps(type, fields)) return this.#readType(type, fields);
+    const missed = this.#missedBefore(fields);
+    const reading =
+      missed === null
+        ? this.#readType(type, fields)
+        : this.#mended(missed, fields.sid as number, () => this.#readType(type, fields));
+    reading.jump = true;
+    return reading;
   }
 
   #jumps(type: string, { sid, seq, msg }: Fields): boolean {
@@ -159,7 +167,7 @@ class KalshiAdapter implements VenueAdapter {
   #readType(type: string, fields: Fields): FrameReading {
     if (NO_PRICE.has(type)) {
       this.#commands.acknowledged(fields);
-      return said(type, [], null);
+      return said(type, []);
     }
     const message = fieldsOf(fields.msg);
     if (type === 'error') return this.#failed(fields);
@@ -186,7 +194,7 @@ class KalshiAdapter implements VenueAdapter {
   #readMarket(type: MarketType, market: string, message: Fields, sid: unknown): FrameReading {
     if (!this.#wanted.has(market)) {
       // Life-cycle frames come for every market of the venue, subscribed to or not.
-      return type === 'market_lifecycle_v2' ? said(type, [], null) : unwanted(type);
+      return type === 'market_lifecycle_v2' ? said(type, []) : unwanted(type);
     }
     switch (type) {
       case 'orderbook_snapshot':
@@ -199,7 +207,7 @@ class KalshiAdapter implements VenueAdapter {
         this.#commands.saw(sid, type);
         const tick = tradeTick(market, message);
         if (typeof tick === 'string') return refused(type, tick);
-        return said(type, [tick], venueTime(message));
+        return said(type, [tick]);
       }
       case 'market_lifecycle_v2':
         this.#commands.saw(sid, type);
@@ -219,13 +227,13 @@ class KalshiAdapter implements VenueAdapter {
     const problem = this.#books.replace(market, yes, no);
     if (problem === 'too many levels') return this.#lost(type, market, problem);
     if (problem !== null) return refused(type, problem);
-    return said(type, [this.#books.tickOf(market)], venueTime(message));
+    return said(type, [this.#books.tickOf(market)]);
   }
 
   #delta(market: string, message: Fields, sid: unknown): FrameReading {
     const type = 'orderbook_delta';
     if (!this.#books.has(market)) {
-      if (this.#commands.awaits(market)) return said(type, [], venueTime(message));
+      if (this.#commands.awaits(market)) return said(type, []);
       return this.#askedAgain(refused(type, 'delta before snapshot'), market, sid);
     }
     const price = priceIn(message, 'price_dollars', 'price');
@@ -238,7 +246,7 @@ class KalshiAdapter implements VenueAdapter {
     if (!kept && delta > 0) return this.#askedAgain(this.#lost(type, market), market, sid);
     if (this.#books.isOverfull) return this.#lost(type, market, 'too many levels');
     if (!kept) return this.#belowZero(type, market, sid);
-    return said(type, [this.#books.tickOf(market)], venueTime(message));
+    return said(type, [this.#books.tickOf(market)]);
   }
 
   /** The book is not the venue's. A recording has no better one. */
@@ -258,11 +266,11 @@ class KalshiAdapter implements VenueAdapter {
     // Tickers have no sequence. An old one could bring back a price that later deltas removed. So a
     // market with a book takes no price from tickers, nor one whose book was lost.
     if (this.#books.has(market) || this.#commands.awaits(market)) {
-      return said('ticker', [], venueTime(message));
+      return said('ticker', []);
     }
     const tick = tickerTick(market, message);
     if (tick === null) return this.#lost('ticker', market);
-    return said('ticker', [tick], venueTime(message));
+    return said('ticker', [tick]);
   }
 
   #lifecycle(market: string, message: Fields): FrameReading {
@@ -270,7 +278,7 @@ class KalshiAdapter implements VenueAdapter {
     const reading =
       typeof tick === 'string'
         ? refused('market_lifecycle_v2', tick)
-        : said('market_lifecycle_v2', tick === null ? [] : [tick], venueTime(message));
+        : said('market_lifecycle_v2', tick === null ? [] : [tick]);
     const isOver = message.event_type === 'determined' || message.event_type === 'settled';
     if (isOver && reading.ticks.length === 0 && !this.recorded) reading.missedStates = [market];
     return reading;

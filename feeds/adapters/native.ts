@@ -1,7 +1,7 @@
 /**
  * Paperbook's own venue protocol, spoken by venue_b and the simulator. Every book frame is a whole
  * top of book, so only the sequence is kept. Live, a native frame without a usable `seq` is a gap,
- * since frames before it may be missing. Rules N1 to N11 (feeds/FORMATS.md).
+ * since frames before it may be missing. Rules N1 to N11, W62 (feeds/FORMATS.md).
  *
  * One extension: `resolved` may carry `"settlementValue":"0.64"` in place of a result, for a market
  * that pays something in between.
@@ -75,10 +75,11 @@ class NativeAdapter implements VenueAdapter {
   read(frame: unknown): FrameReading {
     const fields = fieldsOf(frame);
     const type = nameOf(fields?.type);
-    if (fields === null || type === null) return refused('unreadable', 'no type');
-    const jump = this.#jumps(type, fields.seq);
-    const reading = this.#wanted.kept(readType(type, fields, this.#depth));
-    reading.jump = jump;
+    const reading =
+      fields === null || type === null
+        ? refused('unreadable', 'no type')
+        : this.#readNamed(type, fields);
+    reading.venueAtMs = parseInstant(fields?.at);
     return reading;
   }
 
@@ -96,6 +97,13 @@ class NativeAdapter implements VenueAdapter {
     this.#wanted.clear();
   }
 
+  #readNamed(type: string, fields: Fields): FrameReading {
+    const jump = this.#jumps(type, fields.seq);
+    const reading = this.#wanted.kept(readType(type, fields, this.#depth));
+    reading.jump = jump;
+    return reading;
+  }
+
   #jumps(type: string, seq: unknown): boolean {
     if (!isPlace(seq)) return !this.recorded && (seq !== undefined || NUMBERED.has(type));
     const last = this.#lastSeq;
@@ -105,7 +113,7 @@ class NativeAdapter implements VenueAdapter {
 }
 
 function readType(type: string, fields: Fields, depth: boolean): FrameReading {
-  if (type === 'heartbeat') return said(type, [], null);
+  if (type === 'heartbeat') return said(type, []);
   if (type === 'game') return readGame(fields);
   const market = nameOf(fields.market);
   switch (type) {
@@ -118,7 +126,7 @@ function readType(type: string, fields: Fields, depth: boolean): FrameReading {
     case 'status': {
       if (market === null) return refused(type, 'no market');
       const tick = statusOrResult(market, fields);
-      return typeof tick === 'string' ? refused(type, tick) : said(type, [tick], at(fields));
+      return typeof tick === 'string' ? refused(type, tick) : said(type, [tick]);
     }
     default:
       return refused(type, 'unknown type');
@@ -135,7 +143,7 @@ function readSnapshot(market: string, fields: Fields, depth: boolean): FrameRead
   if (typeof status === 'string') return refused('snapshot', status, [unknownBook(market)]);
   const book = wholeBookTick(market, bids, asks, depth);
   const ticks = status.kind === 'status' ? statusWithBook(status.status, book) : [status, book];
-  return said('snapshot', ticks, at(fields));
+  return said('snapshot', ticks);
 }
 
 function readQuote(market: string, fields: Fields): FrameReading {
@@ -145,7 +153,7 @@ function readQuote(market: string, fields: Fields): FrameReading {
     return refused('quote', 'unreadable price or size', [unknownBook(market)]);
   }
   const book: BookTick = bookTick(market, bid, ask);
-  return said('quote', [book], at(fields));
+  return said('quote', [book]);
 }
 
 function readTrade(market: string, fields: Fields): FrameReading {
@@ -155,7 +163,7 @@ function readTrade(market: string, fields: Fields): FrameReading {
   if (yesPrice === null || size === null) return refused('trade', 'unreadable price or size');
   if (side !== 'yes' && side !== 'no') return refused('trade', 'unreadable side');
   const tick: VenueTick = { kind: 'trade', market, yesPrice, size, takerSide: side };
-  return said('trade', [tick], at(fields));
+  return said('trade', [tick]);
 }
 
 function readGame(fields: Fields): FrameReading {
@@ -163,7 +171,7 @@ function readGame(fields: Fields): FrameReading {
   if (game === null) return refused('game', 'no game');
   if (!KNOWN_GAME_STATUSES.has(fields.status)) return refused('game', 'unknown status');
   const status = fields.status as GameStatus;
-  return said('game', [{ kind: 'game', game, status }], at(fields));
+  return said('game', [{ kind: 'game', game, status }]);
 }
 
 /** The tick of a `status` and, when it is `resolved`, of its result; a text says what is wrong. */
@@ -199,8 +207,4 @@ function sideOf(cents: unknown, contracts: unknown): Level | null | undefined {
 
 function wholeContractsE2(value: unknown): number | null {
   return typeof value === 'number' ? parseContractsE2(value) : null;
-}
-
-function at(fields: Fields): number | null {
-  return parseInstant(fields.at);
 }

@@ -1,7 +1,7 @@
 /**
  * Polymarket's market channel. A market here is an outcome's token with a book of its own: whole
  * books, and changes that state the new size of a level. There is no sequence, so no gap can show.
- * Rules W50 to W57 (feeds/FORMATS.md).
+ * Rules W50 to W57, W62 (feeds/FORMATS.md).
  */
 import type { EpochMs, PriceE4, Side } from '../../engine/rules/units.ts';
 import { bookSide, bookTick, isLevelPrice, unknownBook } from '../book.ts';
@@ -54,7 +54,10 @@ class PolymarketAdapter implements VenueAdapter {
 
   read(frame: unknown): FrameReading {
     if (!Array.isArray(frame)) return this.#readMessage(frame);
-    if (frame.length > MESSAGES_MAX) return refused('unreadable', 'too many messages in a frame');
+    if (frame.length > MESSAGES_MAX) {
+      const reading = refused('unreadable', 'too many messages in a frame');
+      return { ...reading, venueAtMs: newest(frame.map(timeOf)) };
+    }
     return merged(frame.map((message) => this.#readMessage(message)));
   }
 
@@ -78,18 +81,21 @@ class PolymarketAdapter implements VenueAdapter {
   }
 
   #readMessage(message: unknown): FrameReading {
-    const fields = fieldsOf(message);
+    const reading = this.#readFields(fieldsOf(message));
+    reading.venueAtMs = timeOf(message);
+    return reading;
+  }
+
+  #readFields(fields: Fields | null): FrameReading {
     if (fields === null) return refused('unreadable', 'not an object');
     // First books may come without a type.
     const type = nameOf(fields.event_type) ?? ('bids' in fields ? 'book' : null);
     if (type === null) return refused('unreadable', 'no event_type');
-    const reading = this.#readType(type, fields);
-    reading.venueAtMs = timeOf(fields);
-    return reading;
+    return this.#readType(type, fields);
   }
 
   #readType(type: string, fields: Fields): FrameReading {
-    if (NO_PRICE.has(type)) return said(type, [], null);
+    if (NO_PRICE.has(type)) return said(type, []);
     if (type === 'market_resolved') return this.#resolved(fields);
     if (type === 'price_change') return this.#priceChange(fields);
     const token = nameOf(fields.asset_id);
@@ -112,7 +118,7 @@ class PolymarketAdapter implements VenueAdapter {
     if (bids === null || asks === null) return this.#lost('book', token, 'unreadable levels');
     const problem = this.#books.replace(token, bids, asks.map(asAsk));
     if (problem !== null) return this.#lost('book', token, problem);
-    return said('book', [this.#books.tickOf(token)], null);
+    return said('book', [this.#books.tickOf(token)]);
   }
 
   /** Level changes, of one token or of both tokens of a market, in any of the venue's forms. */
@@ -147,19 +153,19 @@ class PolymarketAdapter implements VenueAdapter {
     }
     this.#books.set(token, side, side === 'yes' ? price : 10_000 - price, size);
     if (this.#books.isOverfull) return this.#lost(type, token, 'too many levels');
-    return said(type, [this.#books.tickOf(token)], null);
+    return said(type, [this.#books.tickOf(token)]);
   }
 
   /** The venue's own top of book. A book says more, and may be newer. */
   #top(token: string, fields: Fields, type = 'best_bid_ask'): FrameReading {
-    if (this.#books.has(token)) return said(type, [], null);
+    if (this.#books.has(token)) return said(type, []);
     if (fields.best_bid === undefined && fields.best_ask === undefined) {
       return refused(type, 'change before a book');
     }
     const bid = topSide(fields.best_bid);
     const ask = topSide(fields.best_ask);
     if (bid === undefined || ask === undefined) return this.#lost(type, token, 'unreadable price');
-    return said(type, [bookTick(token, bid, ask)], null);
+    return said(type, [bookTick(token, bid, ask)]);
   }
 
   #resolved(fields: Fields): FrameReading {
@@ -174,7 +180,7 @@ class PolymarketAdapter implements VenueAdapter {
       const outcome = token === winner ? 'yes' : 'no';
       ticks.push({ kind: 'result', market: token, outcome, yesValue: null });
     }
-    return said(type, ticks, null);
+    return said(type, ticks);
   }
 
   /** What the venue's book is now, nobody knows until it comes whole. */
@@ -197,10 +203,7 @@ function merged(readings: readonly FrameReading[]): FrameReading {
   return {
     type: readings[0]?.type ?? 'empty',
     ticks: readings.flatMap(({ ticks }) => ticks),
-    venueAtMs: readings.reduce<EpochMs | null>(
-      (newest, { venueAtMs }) => (venueAtMs === null ? newest : Math.max(newest ?? 0, venueAtMs)),
-      null,
-    ),
+    venueAtMs: newest(readings.map(({ venueAtMs }) => venueAtMs)),
     rejected: readings.find(({ rejected }) => rejected !== null)?.rejected ?? null,
     jump: false,
     ...(send.length === 0 ? {} : { send }),
@@ -221,7 +224,7 @@ function tradeOf(token: string, fields: Fields): FrameReading {
   const takerSide = TAKER_SIDES.get(fields.side);
   if (yesPrice === null || size === null) return refused(type, 'unreadable price or size');
   if (takerSide === undefined) return refused(type, 'unreadable side');
-  return said(type, [{ kind: 'trade', market: token, yesPrice, size, takerSide }], null);
+  return said(type, [{ kind: 'trade', market: token, yesPrice, size, takerSide }]);
 }
 
 /** `.48` is how the venue's pages write 0.48. */
@@ -243,8 +246,17 @@ function topSide(value: unknown): Level | null | undefined {
   return price === null ? undefined : { price, size: 0 };
 }
 
+/** Null where no message states one. */
+function newest(times: readonly (EpochMs | null)[]): EpochMs | null {
+  return times.reduce<EpochMs | null>(
+    (last, atMs) => (atMs === null ? last : Math.max(last ?? 0, atMs)),
+    null,
+  );
+}
+
 /** Milliseconds, as a text or a number. */
-function timeOf({ timestamp }: Fields): EpochMs | null {
+function timeOf(message: unknown): EpochMs | null {
+  const timestamp = fieldsOf(message)?.timestamp;
   // An object may have a `toString` that is no function.
   const text = typeof timestamp === 'string' || typeof timestamp === 'number' ? `${timestamp}` : '';
   return /^\d{12,14}$/.test(text) ? Number(text) : null;

@@ -1,6 +1,6 @@
 /**
  * Polymarket US markets WebSocket. Every message is a whole state: no increments and no sequence,
- * so nothing is kept and no gap can show. Rules W41 to W48, W16 (feeds/FORMATS.md).
+ * so nothing is kept and no gap can show. Rules W41 to W48, W16, W62 (feeds/FORMATS.md).
  *
  * The venue's own pages disagree on names and types. So both snake_case and camelCase are read, and
  * both names and numbers of enums.
@@ -92,6 +92,12 @@ class PolymarketUsAdapter implements VenueAdapter {
 
   read(frame: unknown): FrameReading {
     const fields = fieldsOf(frame);
+    const reading = this.#readFields(fields);
+    reading.venueAtMs = timeOf(fields);
+    return reading;
+  }
+
+  #readFields(fields: Fields | null): FrameReading {
     if (fields === null) return refused('unreadable', 'not an object');
     if (fields.error !== undefined) return this.#failed(fields);
     return this.#wanted.kept(readMessage(fields, this.#depth));
@@ -145,7 +151,7 @@ function readMessage(fields: Fields, depth: boolean): FrameReading {
   const lite = either(fields, 'marketDataLite', 'market_data_lite');
   if (lite !== undefined) return readLite(fieldsOf(lite));
   if (fields.trade !== undefined) return readTrade(fieldsOf(fields.trade));
-  if (fields.heartbeat !== undefined) return said('heartbeat', [], null);
+  if (fields.heartbeat !== undefined) return said('heartbeat', []);
   return refused('unreadable', 'unknown message');
 }
 
@@ -158,11 +164,10 @@ function readMarketData(data: Fields | null, depth: boolean): FrameReading {
     return refused('marketData', 'unreadable levels', [unknownBook(market)]);
   }
   const book = wholeBookTick(market, bids, offers, depth);
-  const at = parseInstant(either(data, 'transactTime', 'transact_time'));
-  if (data.state === undefined || data.state === null) return said('marketData', [book], at);
+  if (data.state === undefined || data.state === null) return said('marketData', [book]);
   const status = statusOf(data.state);
   if (status === undefined) return refused('marketData', 'unknown state', [unknownBook(market)]);
-  return said('marketData', statusWithBook(status, book), at);
+  return said('marketData', statusWithBook(status, book));
 }
 
 function readLite(data: Fields | null): FrameReading {
@@ -174,7 +179,7 @@ function readLite(data: Fields | null): FrameReading {
     return refused('marketDataLite', 'unreadable price', [unknownBook(market)]);
   }
   // Its lastTradePx repeats with every message and is no trade of this moment.
-  return said('marketDataLite', [bookTick(market, bid, ask)], null);
+  return said('marketDataLite', [bookTick(market, bid, ask)]);
 }
 
 function readTrade(data: Fields | null): FrameReading {
@@ -186,7 +191,16 @@ function readTrade(data: Fields | null): FrameReading {
   const takerSide = TAKER_SIDES.get(fieldsOf(data.taker)?.side);
   if (takerSide === undefined) return refused('trade', 'unreadable side');
   const tick: VenueTick = { kind: 'trade', market, yesPrice, size, takerSide };
-  return said('trade', [tick], parseInstant(either(data, 'tradeTime', 'trade_time')));
+  return said('trade', [tick]);
+}
+
+/** A lite message states none. */
+function timeOf(fields: Fields | null): EpochMs | null {
+  if (fields === null) return null;
+  const full = fieldsOf(either(fields, 'marketData', 'market_data'));
+  if (full !== null) return parseInstant(either(full, 'transactTime', 'transact_time'));
+  const trade = fieldsOf(fields.trade);
+  return trade === null ? null : parseInstant(either(trade, 'tradeTime', 'trade_time'));
 }
 
 function either(fields: Fields, camel: string, snake: string): unknown {

@@ -1,15 +1,21 @@
 /**
- * A venue's REST answers as market objects: which lists they carry, and whose they are. Rules K20
- * to K22 (feeds/FORMATS.md).
+ * A venue's REST answers as market objects: which lists they carry, and whose they are. Answers are
+ * taken one at a time, and of each market only the fields are kept that make an instrument. Rules
+ * K20 to K22, K30, K31 (feeds/FORMATS.md).
  */
 import type { FeeSchedule } from '../../engine/rules/fees.ts';
 import type { Venue } from '../../engine/rules/units.ts';
 import type { FeeLine } from '../catalog-schema.ts';
 import { parseInstant } from '../instant.ts';
 import { type Finding, type Json, timeOf, wordOf } from './found.ts';
-import { isKalshiMarket, kalshiFound } from './kalshi.ts';
-import { isPolymarketMarket, polymarketFees, polymarketFound } from './polymarket.ts';
-import { isPolymarketUsMarket, polymarketUsFound } from './polymarket-us.ts';
+import { isKalshiMarket, KALSHI_FIELDS, kalshiFound } from './kalshi.ts';
+import {
+  isPolymarketMarket,
+  POLYMARKET_FIELDS,
+  polymarketFees,
+  polymarketFound,
+} from './polymarket.ts';
+import { isPolymarketUsMarket, POLYMARKET_US_FIELDS, polymarketUsFound } from './polymarket-us.ts';
 import { KALSHI_MAKER, publishedFees } from './published-fees.ts';
 
 /** Parsed JSON of one answer, with the name that errors and notes call it by. */
@@ -17,6 +23,7 @@ export type Answer = { name: string; body: unknown };
 
 type Kind = {
   schedule: FeeSchedule;
+  fields: readonly string[];
   owns(market: Json): boolean;
   idOf(market: Json): string;
   found: typeof kalshiFound;
@@ -25,48 +32,37 @@ type Kind = {
 const KINDS: readonly Kind[] = [
   {
     schedule: 'kalshi',
+    fields: KALSHI_FIELDS,
     owns: isKalshiMarket,
     idOf: ({ ticker }) => wordOf(ticker),
     found: kalshiFound,
   },
   {
     schedule: 'polymarket',
+    fields: POLYMARKET_FIELDS,
     owns: isPolymarketMarket,
     idOf: ({ conditionId }) => wordOf(conditionId),
     found: polymarketFound,
   },
   {
     schedule: 'polymarket_us',
+    fields: POLYMARKET_US_FIELDS,
     owns: isPolymarketUsMarket,
     idOf: ({ slug }) => wordOf(slug),
     found: polymarketUsFound,
   },
 ];
 
-type Reading = { name: string; atMs: number | null; markets: Json[]; series: Json[] };
+const SERIES_FIELDS = ['ticker', 'series_ticker', 'fee_type', 'fee_multiplier', 'scheduled_ts'];
 
-/** The markets of an answer, whatever it wraps them in; those that are none are left out. */
-export function marketsIn(body: unknown): Json[] {
-  return listsIn(body).markets;
-}
-
-function listsIn(body: unknown): Pick<Reading, 'markets' | 'series'> {
-  const lists = { markets: [] as Json[], series: [] as Json[] };
-  const take = (value: unknown, ofEvent: Json): void => {
-    if (Array.isArray(value)) for (const one of value) take(one, ofEvent);
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return;
-    const object = value as Json;
-    if (KINDS.some(({ owns }) => owns(object))) lists.markets.push({ ...ofEvent, ...object });
-    else if ('fee_type' in object) lists.series.push(object);
-    else {
-      const inherited = { ...ofEvent };
-      for (const name of INHERITED) if (name in object) inherited[name] = object[name];
-      for (const name of WRAPPERS) if (name in object) take(object[name], inherited);
-    }
-  };
-  take(body, {});
-  return lists;
-}
+/** Markets and series of all answers together. A catalog of so many takes 1.3 GiB to make. */
+const KEPT_MAX = 250_000;
+/** No answer wraps its markets in more; what lies deeper is not looked at. */
+const DEPTH_MAX = 10;
+/** Of a kept market: more than any venue has. */
+const TEXT_MAX = 4_000;
+const LIST_MAX = 8;
+const KEPT_DEPTH_MAX = 4;
 
 /** Of an event, for its markets. */
 const INHERITED = ['teams', 'startTime'] as const;
@@ -74,42 +70,148 @@ const WRAPPERS = [
   ...['response', 'markets', 'market', 'events', 'event', 'series', 'series_fee_change_arr'],
 ] as const;
 
+/** By when its answer was recorded. */
+type Kept = { atMs: number; fields: Json };
+
 /**
- * What these answers hold of one venue. A market that stands in several counts once: the newest
- * answer's, by its time of recording, else the last one given. `onEmpty` is called for answers without a
- * market or a series.
- *
- * @throws when none holds a market.
+ * What the answers of one venue hold. A market that stands in several counts once: the newest
+ * answer's, by its time of recording, else the last one given.
  */
-export function findIn(
-  venue: Venue,
-  answers: readonly Answer[],
-  onEmpty: (name: string) => void = () => {},
-): Finding {
-  const readings = answers.map(({ name, body }): Reading => {
-    return { name, atMs: recordedMs(body), ...listsIn(body) };
-  });
-  for (const { name, markets, series } of readings) {
-    if (markets.length + series.length === 0) onEmpty(name);
+export class Discovery {
+  readonly #venue: Venue;
+  readonly #markets = new Map<Kind, Map<string, Kept>>();
+  readonly #series = new Map<string, Kept>();
+  #kept = 0;
+
+  constructor(venue: Venue) {
+    this.#venue = venue;
   }
-  // A sort that keeps the order of equals; an answer without a time counts as the newest.
-  readings.sort((a, b) => (a.atMs ?? Number.MAX_VALUE) - (b.atMs ?? Number.MAX_VALUE));
-  const finding: Finding = { found: [], fees: [], skipped: new Map() };
-  for (const kind of KINDS) {
-    const markets = new Map<string, Json>();
-    for (const market of readings.flatMap((reading) => reading.markets)) {
-      if (kind.owns(market)) markets.set(kind.idOf(market), market);
+
+  /** Markets and series so far, each once. */
+  get kept(): number {
+    return this.#kept;
+  }
+
+  /**
+   * @returns false for an answer that holds neither a market nor a series, nor is an empty list as
+   * the last page of one.
+   * @throws beyond 250,000 markets and series.
+   */
+  take({ body }: Answer): boolean {
+    // One without a time counts as the newest.
+    const atMs = recordedMs(body) ?? Number.MAX_VALUE;
+    return this.#takeFrom(body, {}, atMs, 0) || isEmptyList(body);
+  }
+
+  /**
+   * What they make; nothing is kept here then.
+   * @throws when there is no market.
+   */
+  finding(): Finding {
+    const venue = this.#venue;
+    const finding: Finding = { found: [], fees: [], skipped: new Map() };
+    for (const kind of KINDS) {
+      const markets = [...(this.#markets.get(kind)?.values() ?? [])].map(({ fields }) => fields);
+      this.#markets.delete(kind);
+      if (markets.length === 0) continue;
+      for (const one of kind.found(venue, markets, finding.skipped)) finding.found.push(one);
+      finding.fees.push(...publishedFees(kind.schedule, venue));
+      for (const line of ownFees(kind, venue, markets)) finding.fees.push(line);
     }
-    if (markets.size === 0) continue;
-    const list = [...markets.values()];
-    finding.found.push(...kind.found(venue, list, finding.skipped));
-    finding.fees.push(...publishedFees(kind.schedule, venue), ...ownFees(kind, venue, list));
+    if (finding.fees.length === 0) throw new Error('there is no market in these answers');
+    const series = [...this.#series.values()].sort((a, b) => a.atMs - b.atMs);
+    for (const { fields } of series) finding.fees.push(...seriesFees(venue, fields));
+    this.#series.clear();
+    this.#kept = 0;
+    return finding;
   }
-  if (finding.fees.length === 0) throw new Error('there is no market in these answers');
-  for (const reading of readings) {
-    finding.fees.push(...reading.series.flatMap((series) => seriesFees(venue, series)));
+
+  /** @returns whether there was a market or a series. */
+  #takeFrom(value: unknown, ofEvent: Json, atMs: number, depth: number): boolean {
+    if (depth > DEPTH_MAX || typeof value !== 'object' || value === null) return false;
+    let isFound = false;
+    if (Array.isArray(value)) {
+      for (const one of value) isFound = this.#takeFrom(one, ofEvent, atMs, depth + 1) || isFound;
+      return isFound;
+    }
+    const object = value as Json;
+    const owners = KINDS.filter(({ owns }) => owns(object));
+    if (owners.length > 0) {
+      for (const kind of owners) this.#keepMarket(kind, { ...ofEvent, ...object }, atMs);
+      return true;
+    }
+    if ('fee_type' in object) {
+      const fields = keptOf(object, SERIES_FIELDS) as Json;
+      const { ticker, series_ticker, scheduled_ts } = fields;
+      const name = wordOf(ticker ?? series_ticker);
+      this.#keep(this.#series, `${name} ${wordOf(scheduled_ts)}`, { atMs, fields });
+      return true;
+    }
+    const inherited = { ...ofEvent };
+    for (const name of INHERITED) if (name in object) inherited[name] = object[name];
+    for (const name of WRAPPERS) {
+      if (name in object) {
+        isFound = this.#takeFrom(object[name], inherited, atMs, depth + 1) || isFound;
+      }
+    }
+    return isFound;
   }
-  return finding;
+
+  #keepMarket(kind: Kind, market: Json, atMs: number): void {
+    let markets = this.#markets.get(kind);
+    if (markets === undefined) {
+      markets = new Map();
+      this.#markets.set(kind, markets);
+    }
+    const fields = keptOf(market, kind.fields) as Json;
+    this.#keep(markets, kind.idOf(fields), { atMs, fields });
+  }
+
+  #keep(entries: Map<string, Kept>, id: string, entry: Kept): void {
+    const before = entries.get(id);
+    if (before === undefined && ++this.#kept > KEPT_MAX) {
+      throw new Error(
+        `more than ${KEPT_MAX.toLocaleString('en-US')} markets: name a list with a query that ` +
+          'narrows it, as --url …/markets?series_ticker=KXMLBGAME',
+      );
+    }
+    if (before === undefined || before.atMs <= entry.atMs) entries.set(id, entry);
+  }
+}
+
+/** The entries of a page of markets or events. */
+export function entriesOf(body: unknown): unknown[] {
+  if (Array.isArray(body)) return body;
+  const { markets, events } = body as { markets?: unknown; events?: unknown };
+  const list = markets ?? events;
+  return Array.isArray(list) ? list : [];
+}
+
+function isEmptyList(body: unknown): boolean {
+  const answer = (body as Json | null)?.response ?? body;
+  if (Array.isArray(answer)) return answer.length === 0;
+  const { markets, events, series } = (answer ?? {}) as Json;
+  const lists = [markets, events, series].filter((list) => Array.isArray(list));
+  return lists.length > 0 && lists.every((list) => list.length === 0);
+}
+
+/** A copy with these fields alone, also of what it holds; nothing of the answer stays in memory. */
+function keptOf(value: unknown, names: readonly string[], depth = 0): unknown {
+  if (typeof value === 'string') {
+    // A slice would keep all of the text that it is of.
+    return value.length <= TEXT_MAX ? value : Buffer.from(value.slice(0, TEXT_MAX)).toString();
+  }
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth > KEPT_DEPTH_MAX) return null;
+  if (Array.isArray(value)) {
+    return value.slice(0, LIST_MAX).map((one) => keptOf(one, names, depth + 1));
+  }
+  const copy: Json = {};
+  for (const name of names) {
+    const field = (value as Json)[name];
+    if (field !== undefined) copy[name] = keptOf(field, names, depth + 1);
+  }
+  return copy;
 }
 
 function recordedMs(body: unknown): number | null {

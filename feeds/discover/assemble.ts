@@ -16,7 +16,10 @@ const DAY_ALONE = 'the venue names the day alone: the time of the start is not k
 const NO_TIE = new Set(['mlb', 'nba', 'wnba', 'nhl', 'cfb', 'cbb', 'atp', 'wta']);
 
 /** `base` with what was found; entries that it names already are brought up to date. */
-export function assemble({ found, fees }: Finding, base: CatalogFile = EMPTY): CatalogFile {
+export function assemble(
+  { found, fees }: Pick<Finding, 'found' | 'fees'>,
+  base: CatalogFile = EMPTY,
+): CatalogFile {
   const games = new Games(base.games);
   const winners = winnersIn(base);
   const instruments = found.map((one) => {

@@ -1,6 +1,6 @@
 /**
  * Kalshi's market objects as instruments: a game's markets by their ticker, every other market as a
- * binary of its own. Rules K22 to K25 (feeds/FORMATS.md).
+ * binary of its own. Rules K22 to K25, K30 (feeds/FORMATS.md).
  */
 import { STRIKE_TYPES, type Venue } from '../../engine/rules/units.ts';
 import type { InstrumentEntry } from '../catalog-schema.ts';
@@ -29,6 +29,12 @@ const MONTHS = 'JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC'.split(' ');
 /** Leagues that other venues call otherwise. */
 const LEAGUES: Record<string, string> = { ncaaf: 'cfb', ncaamb: 'cbb', ncaab: 'cbb' };
 const OVER = new Set(['determined', 'settled', 'finalized']);
+
+/** All that is read of a market. */
+export const KALSHI_FIELDS = [
+  ...['ticker', 'event_ticker', 'title', 'yes_sub_title', 'status', 'market_type'],
+  ...['open_time', 'close_time', 'strike_type', 'floor_strike', 'cap_strike'],
+] as const;
 
 type Market = { ticker: string; event: string; fields: Json };
 

@@ -28,6 +28,12 @@ const TYPES = { asc: 'spread', tsc: 'total' } as const;
 const NUMBER = /^g\d$/;
 const OVER = new Set(['MARKET_STATUS_RESOLVED', 'MARKET_STATUS_RESOLVING']);
 
+/** All that is read of a market, and of what it holds. */
+export const POLYMARKET_US_FIELDS = [
+  ...['slug', 'question', 'title', 'status', 'line', 'marketSides', 'long', 'description'],
+  ...['team', 'abbreviation', 'name', 'gameStartTime', 'startTime', 'startDate', 'endDate'],
+] as const;
+
 export function isPolymarketUsMarket({ slug, marketSides, conditionId }: Json): boolean {
   return typeof slug === 'string' && conditionId === undefined && Array.isArray(marketSides);
 }

@@ -29,6 +29,14 @@ export function isPolymarketMarket({ conditionId, clobTokenIds }: Json): boolean
   return typeof conditionId === 'string' && clobTokenIds !== undefined;
 }
 
+/** All that is read of a market, and of what it holds. */
+export const POLYMARKET_FIELDS = [
+  ...['conditionId', 'clobTokenIds', 'outcomes', 'slug', 'question', 'category', 'closed'],
+  ...['sportsMarketType', 'gameStartTime', 'eventStartTime', 'startDate', 'endDate'],
+  ...['teams', 'abbreviation', 'ordering'],
+  ...['feesEnabled', 'feeSchedule', 'rate', 'exponent'],
+] as const;
+
 type Outcome = { name: string; token: string };
 
 export function polymarketFound(

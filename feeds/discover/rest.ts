@@ -1,17 +1,16 @@
 /**
- * The pages of a venue's REST API. What goes wrong is an error that names the address. Rule K21
- * (feeds/FORMATS.md).
+ * The pages of a venue's REST API, one at a time: nothing is kept of a page that was handed over.
+ * What goes wrong is an error that names the address. Rules K21, K30 (feeds/FORMATS.md).
  */
+import { createHash } from 'node:crypto';
 import { safeUrlOf } from '../endpoint.ts';
-import { type AskOptions, askRest } from '../rest.ts';
-import { type Answer, marketsIn } from './answers.ts';
-
-export type RestOptions = AskOptions & {
-  /** After each page, with the markets so far. */
-  onPage?: (markets: number) => void;
-};
+import { type AskOptions, askText, parsedAnswer } from '../rest.ts';
+import { type Answer, entriesOf } from './answers.ts';
 
 const PAGES_MAX = 5000;
+
+/** A page, and by what it is known should it come again. */
+type Page = Answer & { hash: string };
 
 /**
  * Every page from an address: the base of the API, or the list itself (`…/markets`, `…/events`)
@@ -19,12 +18,15 @@ const PAGES_MAX = 5000;
  *
  * @throws on an address that is none, on a refusal, garbage, silence, and pages without end.
  */
-export async function restAnswers(address: string, options: RestOptions = {}): Promise<Answer[]> {
+export async function* restPages(
+  address: string,
+  options: AskOptions = {},
+): AsyncGenerator<Answer> {
   const base = addressOf(address);
   const lists = listsOf(base);
   for (const list of lists) {
     const first = await page(list, options);
-    if (first !== null) return await pagesFrom(list, first, options);
+    if (first !== null) return yield* pagesFrom(list, first, options);
   }
   throw new Error(`${lists.map(safeUrlOf).join(' and ')}: not found (404)`);
 }
@@ -53,33 +55,30 @@ function listsOf(base: URL): URL[] {
 }
 
 /** Follows cursors where the venue gives them, and counts offsets where it does not. */
-async function pagesFrom(list: URL, first: Answer, options: RestOptions): Promise<Answer[]> {
-  const answers: Answer[] = [];
+async function* pagesFrom(list: URL, first: Page, options: AskOptions): AsyncGenerator<Answer> {
   const seen = new Set<string>();
   const limit = Number(list.searchParams.get('limit') ?? Number.POSITIVE_INFINITY);
-  let markets = 0;
   let entries = 0;
-  let answer: Answer | null = first;
-  for (;;) {
+  let before = '';
+  let answer: Page | null = first;
+  for (let pages = 1; ; pages++) {
     if (answer === null) throw new Error(`${safeUrlOf(list)}: a page is not found (404)`);
-    const { body } = answer;
+    const { name, body, hash } = answer;
     const count = entriesOf(body).length;
-    if (isAgain(answer, answers.at(-1))) {
+    if (count > 0 && hash === before) {
       // Some lists have one page and know no offset.
-      if (count < limit) return answers;
+      if (count < limit) return;
       throw new Error(`${safeUrlOf(list)}: a page comes again`);
     }
-    answers.push(answer);
-    markets += marketsIn(body).length;
+    before = hash;
     entries += count;
-    options.onPage?.(markets);
     const next = nextPage(list, body, entries);
-    if (next === null) return answers;
-    if (seen.has(next.search)) throw new Error(`${safeUrlOf(list)}: a cursor comes again`);
-    if (answers.length >= PAGES_MAX) {
-      throw new Error(`${safeUrlOf(list)}: more than ${PAGES_MAX} pages`);
-    }
-    seen.add(next.search);
+    yield { name, body };
+    if (next === null) return;
+    const place = hashOf(next.search);
+    if (seen.has(place)) throw new Error(`${safeUrlOf(list)}: a cursor comes again`);
+    if (pages >= PAGES_MAX) throw new Error(`${safeUrlOf(list)}: more than ${PAGES_MAX} pages`);
+    seen.add(place);
     answer = await page(next, options);
   }
 }
@@ -97,26 +96,19 @@ function nextPage(list: URL, body: unknown, entries: number): URL | null {
   return next;
 }
 
-function entriesOf(body: unknown): unknown[] {
-  if (Array.isArray(body)) return body;
-  const { markets, events } = body as { markets?: unknown; events?: unknown };
-  const list = markets ?? events;
-  return Array.isArray(list) ? list : [];
-}
-
-function isAgain(answer: Answer, before: Answer | undefined): boolean {
-  const isEmpty = entriesOf(answer.body).length === 0;
-  return !isEmpty && JSON.stringify(answer.body) === JSON.stringify(before?.body);
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('base64');
 }
 
 /** One page; null where there is none (404). */
-async function page(url: URL, options: RestOptions): Promise<Answer | null> {
+async function page(url: URL, options: AskOptions): Promise<Page | null> {
   const name = safeUrlOf(url);
-  const body = await askRest(url, options);
-  if (body === undefined) return null;
+  const text = await askText(url, options);
+  if (text === undefined) return null;
+  const body = parsedAnswer(text, url);
   const { markets, events } = (body ?? {}) as { markets?: unknown; events?: unknown };
   if (![body, markets, events].some(Array.isArray)) {
     throw new Error(`${name}: answered no list of markets`);
   }
-  return { name, body };
+  return { name, body, hash: hashOf(text) };
 }

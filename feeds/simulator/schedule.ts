@@ -95,6 +95,25 @@ export function scheduleUntil(
   return gamesBetween(schedule, sinceMs, untilMs).sort((a, b) => a.listedAtMs - b.listedAtMs);
 }
 
+/**
+ * What a catalog has at a time: the games listed by `aheadMs` later, but of those that are over only
+ * the newest `over`. In the order of listing. Rule N21 (feeds/FORMATS.md).
+ */
+export function listedGames(
+  schedule: Schedule,
+  nowMs: EpochMs,
+  aheadMs: number,
+  over: number,
+): SimGame[] {
+  // So many games alone have ended since.
+  const sinceMs = nowMs - (over + 1) * EXPRESS.everyMs;
+  const games = scheduleUntil(schedule, nowMs + aheadMs, { sinceMs });
+  const ended = games.filter(({ resolvesAtMs }) => resolvesAtMs <= nowMs);
+  ended.sort((a, b) => b.resolvesAtMs - a.resolvesAtMs);
+  const left = new Set(ended.slice(over));
+  return games.filter((game) => !left.has(game));
+}
+
 /** Games listed by `toMs` and not yet resolved before `fromMs`. */
 export function gamesBetween(schedule: Schedule, fromMs: EpochMs, toMs: EpochMs): SimGame[] {
   const { firstStartMs } = schedule;

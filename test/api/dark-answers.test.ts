@@ -7,12 +7,12 @@ import test, { type ExecutionContext } from 'ava';
 import { apiRoutes } from '../../api/api-routes.ts';
 import { isoOf } from '../../engine/rules/units.ts';
 import type { CatalogFile } from '../../feeds/catalog-schema.ts';
-import { findIn } from '../../feeds/discover/answers.ts';
 import { assemble } from '../../feeds/discover/assemble.ts';
 import { NOON_MS, quoteTick } from '../engine/fixtures.ts';
 import {
   catalogOf,
   discovered,
+  findIn,
   gammaMarket,
   kalshiMarket,
   shared,

@@ -15,7 +15,7 @@ import {
   SHORT_TEXT,
 } from '../../feeds/bounded-json.ts';
 import { parseCatalog } from '../../feeds/catalog.ts';
-import { restAnswers } from '../../feeds/discover/rest.ts';
+import { restPages } from '../../feeds/discover/rest.ts';
 import { readLine } from '../../feeds/feed-line.ts';
 import { createIngest } from '../../feeds/ingest.ts';
 import { askRest } from '../../feeds/rest.ts';
@@ -69,7 +69,7 @@ test('A99: an answer of a REST API that is nested too deep is an error that name
   const { url } = await restServer(t, () => json(`{"markets":${DEEP},"cursor":""}`));
   const expected = { message: /^http:\/\/127.*: answered what is nested more than 100 deep$/ };
   await t.throwsAsync(askRest(new URL(`${url}/markets/A`)), expected);
-  await t.throwsAsync(restAnswers(`${url}/trade-api/v2`), expected);
+  await t.throwsAsync(restPages(`${url}/trade-api/v2`).next(), expected);
 });
 
 test('A99: a line of orders that is nested too deep, or has no end, is named', async (t) => {

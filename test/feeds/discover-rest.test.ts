@@ -1,12 +1,17 @@
 import test from 'ava';
-import { findIn } from '../../feeds/discover/answers.ts';
-import { type RestOptions, restAnswers } from '../../feeds/discover/rest.ts';
-import { kalshiMarket, usMarket } from './discovered.ts';
+import { restPages } from '../../feeds/discover/rest.ts';
+import type { AskOptions } from '../../feeds/rest.ts';
+import { findIn, kalshiMarket, usMarket } from './discovered.ts';
+import { collect } from './golden.ts';
 import { json, type Reply, restServer } from './rest-server.ts';
+
+const restAnswers = (address: string, options?: AskOptions) => {
+  return collect(restPages(address, options));
+};
 
 const waits = () => {
   const waited: number[] = [];
-  const options: RestOptions = {
+  const options: AskOptions = {
     wait: async (ms) => {
       waited.push(ms);
     },
@@ -28,17 +33,26 @@ test('K21: Kalshi’s pages by their cursors', async (t) => {
   const { url, asked } = await restServer(t, (at) =>
     json(pages[at.searchParams.get('cursor') ?? '']!),
   );
-  const seen: number[] = [];
-  const answers = await restAnswers(`${url}/trade-api/v2/`, {
-    onPage: (count) => seen.push(count),
-  });
+  const answers = await restAnswers(`${url}/trade-api/v2/`);
   t.deepEqual(tickersOf(answers), ['KXA-1', 'KXB-1', 'KXC-1']);
   t.deepEqual(asked, [
     '/trade-api/v2/markets?status=open&limit=1000',
     '/trade-api/v2/markets?status=open&limit=1000&cursor=two',
     '/trade-api/v2/markets?status=open&limit=1000&cursor=three',
   ]);
-  t.deepEqual(seen, [2, 3, 3]);
+});
+
+test('K30: a page is asked for once the one before has been taken', async (t) => {
+  const { url, asked } = await restServer(t, (at) => {
+    const from = Number(at.searchParams.get('cursor') ?? 0);
+    return json({ markets: markets(`A${from}`), cursor: from === 3 ? '' : String(from + 1) });
+  });
+  let taken = 0;
+  for await (const _page of restPages(`${url}/markets`)) {
+    taken += 1;
+    t.is(asked.length, taken);
+  }
+  t.is(taken, 4);
 });
 
 test('K21: a list with a query of one’s own is asked as it stands', async (t) => {

@@ -1,12 +1,15 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import test from 'ava';
 import type { CatalogFile } from '../../feeds/catalog-schema.ts';
-import { findIn } from '../../feeds/discover/answers.ts';
+import { Discovery } from '../../feeds/discover/answers.ts';
 import { assemble } from '../../feeds/discover/assemble.ts';
 import { easternDay, easternMs } from '../../feeds/discover/eastern.ts';
 import {
   catalogOf,
   discovered,
+  findIn,
   gammaMarket,
   instrumentIn,
   type Json,
@@ -390,4 +393,93 @@ test('F28: series that differ, and dated changes, are lines of their own', (t) =
       ['KXB', '2026-12-01', '0', '1'],
     ],
   );
+});
+
+/** A page as it comes over the network: nothing else holds its texts. */
+function pageOf(first: number, count: number, fields: Json): unknown {
+  const markets = Array.from({ length: count }, (_, at) =>
+    kalshiMarket(`KXMVECOMBO-S${first + at}-M`, fields),
+  );
+  return JSON.parse(JSON.stringify({ markets, cursor: 'x' }));
+}
+
+/** Bytes in use once what nobody holds is gone. */
+function bytesInUse(): number {
+  setFlagsFromString('--expose-gc');
+  const gc: () => void = runInNewContext('gc');
+  gc();
+  return process.memoryUsage().heapUsed;
+}
+
+test('K30: of a market only what makes an instrument stays in memory', (t) => {
+  const legs = Array.from({ length: 40 }, (_, at) => ({
+    market_ticker: `KXLEG-${at}`,
+    side: 'yes',
+  }));
+  const fat = { rules_primary: 'r'.repeat(9000), mve_selected_legs: legs, custom_strike: { legs } };
+  const discovery = new Discovery('venue_a');
+  const before = bytesInUse();
+  for (let page = 0; page < 20; page++) {
+    t.true(discovery.take({ name: 'a page', body: pageOf(page * 500, 500, fat) }));
+  }
+  const used = bytesInUse() - before;
+  t.is(discovery.kept, 10_000);
+  t.true(used < 12e6, `${used} bytes for 10,000 markets of more than 10,000 bytes each`);
+  const { found } = discovery.finding();
+  t.is(found.length, 10_000);
+  t.is(discovery.kept, 0);
+});
+
+test('K30: a text without an end is cut, and nothing else of it is kept', (t) => {
+  const discovery = new Discovery('venue_a');
+  const takePage = () => {
+    const title = 'Will it rain? '.repeat(300_000);
+    discovery.take({ name: 'a page', body: pageOf(0, 1, { title }) });
+  };
+  const before = bytesInUse();
+  takePage();
+  const used = bytesInUse() - before;
+  t.true(used < 1e6, `${used} bytes for a text of 4,200,000`);
+  const sideLabel = discovery.finding().found[0]!.listing.sideLabel!;
+  t.regex(sideLabel, /^Will it rain\? /);
+  t.true(sideLabel.length <= 300);
+});
+
+test('K30: markets beyond 250,000 are an error that says how to ask for fewer', (t) => {
+  const discovery = new Discovery('venue_a');
+  const bare = (at: number) => ({ ticker: `T-${at}`, event_ticker: 'T' });
+  const markets = Array.from({ length: 250_000 }, (_, at) => bare(at));
+  discovery.take({ name: 'a', body: { markets } });
+  t.true(discovery.take({ name: 'a', body: { markets: [bare(7)] } }), 'one that is known already');
+  t.throws(() => discovery.take({ name: 'a', body: { markets: [bare(-1)] } }), {
+    message: /^more than 250,000 markets: name a list with a query that narrows it/,
+  });
+});
+
+test('K30: an answer that is nested without an end is one without a market', (t) => {
+  const deep = JSON.parse(`${'['.repeat(5_000_000)}${']'.repeat(5_000_000)}`);
+  const wrapped = JSON.parse(`${'{"response":'.repeat(200_000)}1${'}'.repeat(200_000)}`);
+  const discovery = new Discovery('venue_a');
+  for (const body of [deep, wrapped, { markets: deep }]) {
+    t.false(discovery.take({ name: 'deep', body }));
+  }
+  const market = kalshiMarket('KXA-1', { title: 'Will it?', extra: deep, strike_type: deep });
+  t.true(discovery.take({ name: 'a', body: { markets: [market] } }));
+  t.is(discovery.finding().found.length, 1);
+});
+
+test('K31: an empty list is the end of one, and no complaint; entries without a market are one', (t) => {
+  const empty: string[] = [];
+  const answers = [
+    { name: 'page', body: { markets: [kalshiMarket('KXA-1')], cursor: 'two' } },
+    { name: 'last page', body: { markets: [], cursor: '' } },
+    { name: 'last page by offset', body: [] },
+    { name: 'recorded', body: { response: { markets: [] } } },
+    { name: 'no more series', body: { series: [] } },
+    { name: 'events alone', body: { events: [{ event_ticker: 'KXA' }] } },
+    { name: 'no list', body: { orderbook: {} } },
+    { name: 'null', body: null },
+  ];
+  findIn('venue_a', answers, (name) => empty.push(name));
+  t.deepEqual(empty, ['events alone', 'no list', 'null']);
 });

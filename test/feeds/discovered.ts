@@ -4,8 +4,9 @@ import type { Catalog, CatalogInstrument } from '../../engine/rules/catalog-entr
 import type { Venue } from '../../engine/rules/units.ts';
 import { catalogErrorText, parseCatalog } from '../../feeds/catalog.ts';
 import type { CatalogFile } from '../../feeds/catalog-schema.ts';
-import { findIn } from '../../feeds/discover/answers.ts';
+import { type Answer, Discovery } from '../../feeds/discover/answers.ts';
 import { assemble } from '../../feeds/discover/assemble.ts';
+import type { Finding } from '../../feeds/discover/found.ts';
 
 export type Json = Record<string, unknown>;
 
@@ -13,6 +14,17 @@ const SHARED = new URL('../../../shared/data/', import.meta.url);
 
 export function shared(name: string): string {
   return fileURLToPath(new URL(name, SHARED));
+}
+
+/** What these answers hold; `onEmpty` is called for those that are passed over. */
+export function findIn(
+  venue: Venue,
+  answers: readonly Answer[],
+  onEmpty: (name: string) => void = () => {},
+): Finding {
+  const discovery = new Discovery(venue);
+  for (const answer of answers) if (!discovery.take(answer)) onEmpty(answer.name);
+  return discovery.finding();
 }
 
 /** What `catalog discover` would print, found in one answer of these markets. */

@@ -5,7 +5,12 @@ import { catalogErrorText, parseCatalog } from '../../feeds/catalog.ts';
 import { catalogFileOf, tickerOf } from '../../feeds/simulator/catalog-file.ts';
 import { createModel, type NativeFrame } from '../../feeds/simulator/model.ts';
 import { quoteAt } from '../../feeds/simulator/price-walk.ts';
-import { gamesBetween, type SimGame, scheduleUntil } from '../../feeds/simulator/schedule.ts';
+import {
+  gamesBetween,
+  listedGames,
+  type SimGame,
+  scheduleUntil,
+} from '../../feeds/simulator/schedule.ts';
 
 const START = Date.parse('2026-10-04T12:00:00.000Z');
 const MINUTE = 60_000;
@@ -54,6 +59,31 @@ test('feeds/simulator/schedule.ts: gamesBetween leaves nothing out, wherever it 
     }),
     { numRuns: 50 },
   );
+});
+
+test('N21: a catalog has every game until its result, and of those that are over the newest', (t) => {
+  const all = scheduleUntil(SCHEDULE, START + 80 * HOUR);
+  for (let atMs = START; atMs < START + 60 * HOUR; atMs += 11 * MINUTE + 7) {
+    const listed = listedGames(SCHEDULE, atMs, 15 * MINUTE, 20);
+    const isOver = (game: SimGame) => game.resolvesAtMs <= atMs;
+    const expected = all.filter((game) => !isOver(game) && game.listedAtMs <= atMs + 15 * MINUTE);
+    t.deepEqual(
+      listed.filter((game) => !isOver(game)),
+      expected,
+    );
+    const over = all.filter(isOver).sort((a, b) => b.resolvesAtMs - a.resolvesAtMs);
+    t.deepEqual(
+      listed
+        .filter(isOver)
+        .map(({ slug }) => slug)
+        .sort(),
+      over
+        .slice(0, 20)
+        .map(({ slug }) => slug)
+        .sort(),
+    );
+    t.true(listed.length < 50);
+  }
 });
 
 test('feeds/simulator/schedule.ts: whenever a demo starts, a market that is open then settles within ten minutes', (t) => {

@@ -1,6 +1,6 @@
 /** What `npm pack` makes, used as a newcomer does: installed in an empty folder, and run there. */
 import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -96,18 +96,48 @@ async function isAnswering(baseUrl: string): Promise<boolean> {
   );
 }
 
+/** `PAGE: LINK` of every relative link of a tarball's pages that leads to nothing in it. */
+function deadLinks(folder: string): string[] {
+  return globSync('**/*.md', { cwd: folder }).flatMap((page) => {
+    const text = readFileSync(path.join(folder, page), 'utf8');
+    const links = [...text.matchAll(/\]\(([^)\s#]+)[^)]*\)/g)].map(([, link]) => link!);
+    return links
+      .filter((link) => !/^[a-z]+:/.test(link))
+      .filter((link) => !existsSync(path.join(folder, path.dirname(page), link)))
+      .map((link) => `${page}: ${link}`);
+  });
+}
+
+/** The folder of a tarball's files. */
+async function unpacked(t: ExecutionContext, tarball: string): Promise<string> {
+  const folder = tempDir(t);
+  await runFile('tar', ['xzf', tarball, '-C', folder]);
+  return path.join(folder, 'package');
+}
+
 test.serial(
-  'npm pack: compiled, with declarations and source maps; no tests, no sources',
+  'U28, npm pack: compiled, with declarations, and with all that its pages link to; no tests, no sources, no source maps',
   async (t) => {
     t.timeout(INSTALLS_WITHIN_MS);
     const tarball = await packed(t, (folder) => ['pack', '--pack-destination', folder]);
-    const { stdout } = await runFile('tar', ['tzf', tarball]);
-    const files = stdout.trim().split('\n');
-    for (const made of ['js', 'js.map', 'd.ts']) {
-      t.true(files.includes(`package/dist/engine/shard/worker.${made}`), made);
+    const folder = await unpacked(t, tarball);
+    const files = globSync('**/*', { cwd: folder });
+    for (const made of ['js', 'd.ts']) {
+      t.true(files.includes(`dist/engine/shard/worker.${made}`), made);
     }
-    t.true(files.includes('package/LICENSE'));
-    for (const file of files) t.notRegex(file, /\/(test|bench|node_modules)\/|(?<!\.d)\.ts$/);
+    const named = ['LICENSE', 'api/deploy/nginx.conf', 'api/deploy/paperbook.service'];
+    for (const name of [...named, 'api/client/python/pyproject.toml']) {
+      t.true(files.includes(name), name);
+    }
+    for (const file of files) {
+      t.notRegex(file, /\.map$|node_modules|__pycache__|(?<!\.d)\.tsx?$/);
+      if (/^(test|bench)\//.test(file)) t.regex(file, /README\.md$|baseline\.json$/);
+    }
+    const python = globSync('**/*', { cwd: path.join(ROOT, 'api/client/python') });
+    for (const file of python.filter((one) => !one.includes('__pycache__'))) {
+      t.true(files.includes(path.join('api/client/python', file)), file);
+    }
+    t.deepEqual(deadLinks(folder), []);
   },
 );
 
@@ -143,8 +173,17 @@ test.serial('npm run pack:client: a directory that is missing is one clear line'
   t.is(String(stderr), 'pack:client: /nowhere/at/all is no directory\n');
 });
 
-test.serial('npm run pack:client: the client alone, without another package', async (t) => {
+test.serial('U29, npm run pack:client: the client alone, without another package', async (t) => {
   const tarball = await packed(t, (folder) => ['run', 'pack:client', '--', folder]);
+  const folder = await unpacked(t, tarball);
+  t.like(JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8')), {
+    engines: { node: '>=22' },
+  });
+  const readme = readFileSync(path.join(folder, 'README.md'), 'utf8');
+  t.true(readme.includes("from 'paperbook-client';"));
+  t.false(readme.includes("from 'paperbook/client'"), 'it has a name of its own there');
+  t.regex(readme, /Node has a `WebSocket`\s+from version 22 on/);
+  t.deepEqual(deadLinks(folder), []);
   const project = await projectWith(t, tarball);
   if (project === null) return;
   const installed = readdirSync(path.join(project, 'node_modules'));

@@ -4,6 +4,7 @@ import { ensureAdminToken } from '../../api/admin-token.ts';
 import { startFileVenue } from '../../feeds/file-venue/server.ts';
 import { placeOrder } from '../engine/fixtures.ts';
 import { until } from '../feeds/until.ts';
+import { openVenue } from '../feeds/venue-server.ts';
 import { runHere } from '../process/run-here.ts';
 import { feedLine, HEADER, tempDir, writeLines } from './harness.ts';
 import { startRunning } from './running.ts';
@@ -223,5 +224,47 @@ test.serial(
     await until(() => running.clock() === at(9), 'the time of the last frame');
     const shown = await running.shown(2);
     t.notDeepEqual(shown, { venue_a: [50, 53] }, 'the gap ended the prices');
+  },
+);
+
+test.serial(
+  'W62, C7: on a quiet venue time moves by heartbeats and refused frames, and orders expire',
+  async (t) => {
+    const venue = await openVenue(t);
+    let seq = 0;
+    const send = (second: number, fields: object) => {
+      seq += 1;
+      venue.sockets[0]!.send(JSON.stringify({ ...fields, seq, at: at(second) }));
+    };
+    venue.onMessage = () => send(0, { ...quote('B', 50, 53) });
+    const feed = { venue: 'venue_a', adapter: 'native', url: venue.url };
+    const running = await startRunning(t, { PAPERBOOK_FEEDS: JSON.stringify([feed]) });
+    const { engine } = running.paperbook;
+    await until(() => running.clock() === at(0), 'the first quote');
+    const limit = { type: 'limit', timeInForce: 'gtc', limitPriceCents: 20, contracts: 5 } as const;
+    const order = (number: number) =>
+      engine.call(
+        ACCOUNT,
+        placeOrder({
+          ...{ account: ACCOUNT, atMs: engine.nowMs(), counting: null, ...limit },
+          ...{ instrumentId: null, ticker: 'B', idempotencyKey: `b${number}` },
+          orderId: `${ORDER_ID.slice(0, -1)}${number}`,
+          expiresAtMs: Date.parse(at(5 * number)),
+        }),
+      );
+    for (const number of [1, 2]) t.true((await order(number)).ok);
+    const statuses = async () => {
+      const page = { limit: 10, before: null, status: null, organizationSlug: null } as const;
+      const query = { kind: 'orders', atMs: engine.nowMs(), account: ACCOUNT, ...page } as const;
+      const reply = await engine.call(ACCOUNT, query);
+      const orders: { status: string }[] = reply.ok ? JSON.parse(reply.body).orders : [];
+      return orders.map((each) => each.status);
+    };
+    send(6, { type: 'heartbeat' });
+    await until(() => running.clock() === at(6), 'the time of the heartbeat');
+    t.deepEqual(await statuses(), ['resting', 'expired']);
+    send(11, { type: 'quote', market: 'B', yesBidCents: 'x' });
+    await until(() => running.clock() === at(11), 'the time of the refused frame');
+    t.deepEqual(await statuses(), ['expired', 'expired']);
   },
 );
