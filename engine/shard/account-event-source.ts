@@ -1,6 +1,7 @@
 /**
- * Asks the thread that reads the events of accounts, which is started once it is needed. Rule D60
- * (engine/RULES.md).
+ * Asks the thread that reads the events of accounts, which is started once it is needed. It has one
+ * question of each account at a time, so that many of one make no other wait for all of them. Rule D60
+ * (engine/RULES.md), rule J34 (api/RULES.md).
  */
 import { Worker } from 'node:worker_threads';
 import type { Uuid } from '../rules/units.ts';
@@ -28,6 +29,8 @@ export class AccountEventSource {
   readonly #options: Options;
   #thread: Worker | null = null;
   readonly #waiting = new WaitingAnswers();
+  /** The last question of each account that has no answer yet. */
+  readonly #last = new Map<Uuid, Promise<unknown>>();
   #onNews: OnNews = () => {};
   #onLost: () => void = () => {};
   #isClosed = false;
@@ -49,7 +52,7 @@ export class AccountEventSource {
   page(account: Uuid, after: number, limit: number): Promise<Page> {
     const bounds = { after, upTo: Number.POSITIVE_INFINITY, limit, bytesMax: BYTES_MAX };
     const shard = this.#shardOf(account);
-    return this.#ask<Page>((id) => ({ kind: 'page', id, shard, account, bounds }));
+    return this.#ask<Page>(account, (id) => ({ kind: 'page', id, shard, account, bounds }));
   }
 
   /**
@@ -63,7 +66,7 @@ export class AccountEventSource {
   ): Promise<Watched> {
     const within = bounds === null ? null : { ...bounds, bytesMax: BYTES_MAX };
     const shard = this.#shardOf(account);
-    return this.#ask<Watched>((id) => ({
+    return this.#ask<Watched>(account, (id) => ({
       kind: 'watch',
       id,
       shard,
@@ -88,7 +91,19 @@ export class AccountEventSource {
     return shardOfAccount(account, this.#options.shards);
   }
 
-  #ask<A>(question: (id: number) => EventQuestion): Promise<A> {
+  /** Asks once the account's earlier questions are answered. */
+  #ask<A>(account: Uuid, question: (id: number) => EventQuestion): Promise<A> {
+    const ask = () => this.#askNow<A>(question);
+    const answer = this.#last.get(account)?.then(ask, ask) ?? ask();
+    this.#last.set(account, answer);
+    const done = () => {
+      if (this.#last.get(account) === answer) this.#last.delete(account);
+    };
+    answer.then(done, done);
+    return answer;
+  }
+
+  #askNow<A>(question: (id: number) => EventQuestion): Promise<A> {
     if (this.#isClosed) return Promise.reject(new EngineBusy('the engine is stopping'));
     this.#thread ??= this.#start();
     const thread = this.#thread;
