@@ -22,7 +22,7 @@ const LOOKS_A_ROUND = 25;
 const ASKED_MAX = 512;
 const UNKNOWN_MAX = 64;
 /** After so long the thread does other work. */
-const TURN_MS = 0.5;
+const TURN_MS = 2;
 
 export type QuoteChannelsOptions = {
   engine: Pick<Engine, 'askAny' | 'nowMs'>;
@@ -82,12 +82,12 @@ export class QuoteChannels {
 
   async #look(): Promise<void> {
     if (this.#channels.size === 0) return this.#rest();
-    const startedMs = performance.now();
-    if (this.#isLooking || startedMs < this.#notBeforeMs) return;
+    if (this.#isLooking || performance.now() < this.#notBeforeMs) return;
     this.#isLooking = true;
+    const work = new Slices();
     let isMore = false;
     try {
-      await this.#ask(this.#next());
+      await this.#ask(this.#next(), work);
       isMore = this.#urgent.size > 0;
     } catch (error) {
       // A shard that is starting, or has too much to do, is asked again in the next round.
@@ -96,9 +96,8 @@ export class QuoteChannels {
       this.#isLooking = false;
     }
     // At least half of the thread's time is left for requests.
-    const nowMs = performance.now();
-    const restMs = nowMs - startedMs;
-    this.#notBeforeMs = nowMs + restMs;
+    const restMs = work.takenMs;
+    this.#notBeforeMs = performance.now() + restMs;
     if (isMore) setTimeout(() => void this.#look(), restMs).unref();
   }
 
@@ -160,26 +159,49 @@ export class QuoteChannels {
     return listings.map(({ venue, venueMarketId }) => marketName(venue, venueMarketId));
   }
 
-  async #ask(asked: readonly QuoteChannel[]): Promise<void> {
+  async #ask(asked: readonly QuoteChannel[], work: Slices): Promise<void> {
     if (asked.length === 0) return;
     const { engine } = this.#options;
-    const reply = await engine.askAny({
+    const asking = engine.askAny({
       kind: 'quote_changes',
       atMs: engine.nowMs(),
       instruments: asked.map(({ id }) => id),
       versions: asked.map(({ version }) => version),
     });
+    const reply = await work.without(asking);
     if (!reply.ok) throw new Error(reply.message);
     const { changes } = JSON.parse(reply.body) as Changes;
-    let startedMs = performance.now();
     for (const [at, version, quote] of changes) {
       const channel = asked[at]!;
       if (this.#channels.get(channel.name) !== channel) continue;
       if (quote === null) this.#options.onGone(channel, ERRORS.instrument_not_found.message);
       else channel.show(version, quote);
-      if (performance.now() - startedMs < TURN_MS) continue;
-      await nextTurn();
-      startedMs = performance.now();
+      if (work.isLong) await work.without(nextTurn());
+    }
+  }
+}
+
+/** Work that is done piece by piece, and the time that it takes without its pauses. */
+class Slices {
+  #beforeMs = 0;
+  #startedMs = performance.now();
+
+  get takenMs(): number {
+    return this.#beforeMs + performance.now() - this.#startedMs;
+  }
+
+  /** Whether this piece has taken its turn's time. */
+  get isLong(): boolean {
+    return performance.now() - this.#startedMs > TURN_MS;
+  }
+
+  /** Waits, which ends this piece. */
+  async without<T>(waiting: Promise<T>): Promise<T> {
+    this.#beforeMs = this.takenMs;
+    try {
+      return await waiting;
+    } finally {
+      this.#startedMs = performance.now();
     }
   }
 }

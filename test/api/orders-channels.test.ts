@@ -64,7 +64,8 @@ function start() {
   const member = () => {
     const sent: Json[] = [];
     const send = (text: string) => void sent.push(JSON.parse(text));
-    const one: Member = { encoding: JSON_TEXT, send, follow() {}, unfollow() {} };
+    const permits = () => true;
+    const one: Member = { encoding: JSON_TEXT, send, follow() {}, unfollow() {}, permits };
     return { one, sent };
   };
   const snapshot = async (number: number) => {

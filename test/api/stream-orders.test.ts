@@ -78,7 +78,7 @@ test('J20: messages of orders count as requests, and have the scope of the route
   await client.ask({ op: 'place', order: order('k') });
   await client.ask({ op: 'place', order: {} });
   await client.ask({ op: 'ping' });
-  t.is(api.meter.usage(api.user).month.used, before + 2);
+  t.is(api.meter.usage(api.user).month.used, before + 3);
 });
 
 test('J20, I60: orders are of the organization that a message or the handshake names', async (t) => {
