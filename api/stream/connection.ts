@@ -303,7 +303,8 @@ export class Connection implements Member, SocketEvents, Worker {
       counted = reservation;
       counted.count(1);
       if (message.op === 'subscribe') this.#parts.permit(message.channels, caller);
-      counted.refuseOver();
+      // It takes work away, and a client that is refused it gets what it does not want.
+      if (message.op !== 'unsubscribe') counted.refuseOver();
       const running = this.#run(id, message, caller);
       if (running === undefined) return;
       this.#isHeld = true;
