@@ -1,4 +1,7 @@
-/** Listeners of uWebSockets.js: their options are here, a single request is in exchange.ts. */
+/**
+ * Listeners of uWebSockets.js: their options are here, a single request is in exchange.ts. Rules J1,
+ * J38 (api/RULES.md).
+ */
 import * as uws from 'uWebSockets.js';
 import { BareAnswers } from './bare-answers.ts';
 import { Exchange, type ExchangeOptions, type Held } from './exchange.ts';

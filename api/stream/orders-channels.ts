@@ -163,6 +163,7 @@ class OrdersChannel extends SharedChannel implements Channel {
   async #catchUp(member: Member, start: Start, isCurrent: () => boolean): Promise<void> {
     const { after } = start;
     const from = await this.#watch();
+    if (!isCurrent()) return;
     const { id } = this.#account;
     if (after !== null) {
       const bounds = { after, limit: REPLAYED_MAX };
