@@ -42,7 +42,7 @@ export type Meter<C> = {
   keyed(caller: C): CallerReservation;
 };
 
-type CallerReservation = QuotaReservation & {
+export type CallerReservation = QuotaReservation & {
   /** Counts further requests, and undoes that when the answer is 429. */
   count(requests: number): void;
   /** Throws the 429 when the count exceeds a limit. */

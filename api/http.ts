@@ -1,4 +1,7 @@
-/** Listeners of uWebSockets.js: their options are here, a single request is in exchange.ts. */
+/**
+ * Listeners of uWebSockets.js: their options are here, a single request is in exchange.ts. Rules J1,
+ * J38 (api/RULES.md).
+ */
 import * as uws from 'uWebSockets.js';
 import { BareAnswers } from './bare-answers.ts';
 import { Exchange, type ExchangeOptions, type Held } from './exchange.ts';
@@ -54,8 +57,11 @@ export function listen(options: ListenOptions): Promise<Listener> {
   });
 }
 
-/** What a client sends at once: as the body of a request. */
+/** What a client sends at once: as the body of a request. Rule J38 (api/RULES.md). */
 const MESSAGE_BYTES_MAX = 64 * 1024;
+/** What is longer than this is not read, since its client could fill the memory: the socket is cut. */
+const READ_BYTES_MAX = 2 ** 20;
+const TOO_BIG = 1009;
 /** Beyond this, a message to a client that does not read is dropped. */
 const UNREAD_BYTES_MAX = 2 ** 20;
 /** Pings are sent within this time; a client that answers nothing is disconnected. */
@@ -69,7 +75,7 @@ function openSockets(
   held: Held,
 ): void {
   app.ws<Upgraded>(path, {
-    maxPayloadLength: MESSAGE_BYTES_MAX,
+    maxPayloadLength: READ_BYTES_MAX,
     maxBackpressure: UNREAD_BYTES_MAX,
     idleTimeout: SILENT_SECONDS_MAX,
     sendPingsAutomatically: true,
@@ -79,7 +85,11 @@ function openSockets(
       exchange.leaveHandler();
     },
     open: (socket) => socket.getUserData().opening.opened(socket),
-    message: (socket, bytes, isBinary) => socket.getUserData().opening.message(bytes, isBinary),
+    message: (socket, bytes, isBinary) => {
+      if (bytes.byteLength > MESSAGE_BYTES_MAX) {
+        socket.end(TOO_BIG, `a message has at most ${MESSAGE_BYTES_MAX} bytes`);
+      } else socket.getUserData().opening.message(bytes, isBinary);
+    },
     ping: (socket) => socket.getUserData().opening.alive(),
     pong: (socket) => socket.getUserData().opening.alive(),
     dropped: (socket) => socket.getUserData().opening.dropped(),

@@ -202,7 +202,7 @@ function apiHandler(deps: Deps, auth: Auth, metrics: Metrics) {
   let served: Served;
   const routes = apiRoutes(deps, () => served);
   const entry = orderEntry(routes, { ...checks, keyed });
-  const streams = new Streams({ ...deps, entry, callerAgain: callerAgain(credentials) });
+  const streams = new Streams({ ...deps, entry, keyed, callerAgain: callerAgain(credentials) });
   served = { entry, streams };
   const handle = createDispatcher({
     ...checks,

@@ -7,7 +7,7 @@ import { Ajv, type ErrorObject, type SchemaValidateFunction } from 'ajv';
 import { isUuid } from '../engine/rules/ids.ts';
 import { instantOf } from '../engine/rules/units.ts';
 import { jsonProblem, parseJson } from '../feeds/bounded-json.ts';
-import { invalidRequest } from './errors.ts';
+import { type ApiError, invalidRequest } from './errors.ts';
 import { repeatedKey } from './repeated-keys.ts';
 import { isPersonName, isShownText, PERSON_NAME, SHOWN_TEXT } from './shown-text.ts';
 
@@ -96,8 +96,13 @@ export function parseObject(text: string, noun: string): object {
   }
   const object = asObject(value, noun);
   const repeated = repeatedKey(text, object);
-  if (repeated !== null) throw invalidRequest(`field ${quoted(repeated)} is given twice`);
+  if (repeated !== null) throw givenTwice(repeated);
   return object;
+}
+
+/** The refusal of an object in which a key stands twice. */
+export function givenTwice(key: string): ApiError {
+  return invalidRequest(`field ${quoted(key)} is given twice`);
 }
 
 function asObject(value: unknown, noun: string): object {
@@ -124,7 +129,7 @@ export function queryReader<Q extends TObject>(schema: Q): QueryReader<Static<Q>
     if (query === '' && mayBeEmpty) return whenEmpty as Static<Q>;
     const values: Record<string, unknown> = { ...defaults };
     for (const [name, text] of parametersOf(query)) {
-      set(values, name, integers.has(name) && INTEGER.test(text) ? Number(text) : text);
+      setOwn(values, name, integers.has(name) && INTEGER.test(text) ? Number(text) : text);
     }
     return check(values);
   };
@@ -164,7 +169,7 @@ function decode(text: string): string {
 }
 
 /** `__proto__` too becomes an ordinary property, which is then refused as unknown. */
-function set(values: Record<string, unknown>, name: string, value: unknown): void {
+export function setOwn(values: Record<string, unknown>, name: string, value: unknown): void {
   if (name !== '__proto__') values[name] = value;
   else Object.defineProperty(values, name, { value, enumerable: true });
 }

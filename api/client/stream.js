@@ -1,11 +1,14 @@
 /**
  * The stream of the API: quotes, games and own orders as they change, and orders over it. It comes
- * back by itself after a lost connection and goes on where it was. Rules J1 to J24 (api/RULES.md).
+ * back by itself after a lost connection and goes on where it was. Rules J1 to J24, Q15
+ * (api/RULES.md).
  */
 import { RefusedError } from './errors.js';
 import { Calls } from './stream-calls.js';
 import { SubscribedChannel } from './stream-channel.js';
 import { Link } from './stream-link.js';
+/** How long a channel waits that the request limits refuse, where they do not say. */
+const RETRY_SECONDS = 5;
 export class Stream {
     #link;
     #calls;
@@ -116,7 +119,7 @@ export class Stream {
         });
         // Whoever waits for it gets the error; nobody needs to.
         begun.catch(() => { });
-        const subscribed = { channel, begun, wasAccepted: false, ...settle };
+        const subscribed = { channel, begun, wasAccepted: false, again: undefined, ...settle };
         const { state } = this;
         if (state.state === 'closed')
             subscribed.reject(closedBy(state.error));
@@ -127,6 +130,7 @@ export class Stream {
         return subscribed;
     }
     #begin(subscribed) {
+        clearTimeout(subscribed.again);
         const { channel } = subscribed;
         const { name, after } = channel;
         channel.ask();
@@ -147,6 +151,11 @@ export class Stream {
         const { channel } = subscribed;
         if (this.#channels.get(channel.name) !== subscribed)
             return;
+        if (error instanceof RefusedError && error.status === 429) {
+            const inMs = 1000 * (error.retryAfterSeconds ?? RETRY_SECONDS);
+            subscribed.again = setTimeout(() => this.#begin(subscribed), inMs);
+            return;
+        }
         // It is subscribed to again on the next connection.
         if (!(error instanceof RefusedError) || error.status >= 500)
             return this.#link.drop(error);
@@ -159,6 +168,7 @@ export class Stream {
             this.#emit('ended', { channel: name, error });
     }
     #forget(subscribed, error) {
+        clearTimeout(subscribed.again);
         const { name, after } = subscribed.channel;
         if (name === 'orders')
             this.#after = after;
@@ -177,7 +187,7 @@ export class Stream {
             // Before it is accepted nothing is placed. A server that does not know it refuses it.
             const message = { op: 'subscribe', channels: [], cancelOnDisconnect: true };
             const failed = (error) => {
-                if (error instanceof RefusedError)
+                if (error instanceof RefusedError && error.status !== 429)
                     this.#link.close(error);
                 else
                     this.#link.drop(error);

@@ -1,6 +1,7 @@
 /**
  * The stream of the API: quotes, games and own orders as they change, and orders over it. It comes
- * back by itself after a lost connection and goes on where it was. Rules J1 to J24 (api/RULES.md).
+ * back by itself after a lost connection and goes on where it was. Rules J1 to J24, Q15
+ * (api/RULES.md).
  */
 import { RefusedError } from './errors.ts';
 import type { CanceledOrders, OrderAnswer, OrderPlacement, OrderRequest } from './generated.js';
@@ -9,12 +10,17 @@ import { type ChannelMessage, SubscribedChannel } from './stream-channel.ts';
 import { Link, type LinkOptions } from './stream-link.ts';
 import type { Channel, StreamEvents, StreamOptions, StreamState } from './stream-types.ts';
 
+/** How long a channel waits that the request limits refuse, where they do not say. */
+const RETRY_SECONDS = 5;
+
 type Listener<Name extends keyof StreamEvents> = (event: StreamEvents[Name]) => void;
 type Subscribed = {
   channel: SubscribedChannel;
   /** That it has begun, or never will. */
   begun: Promise<void>;
   wasAccepted: boolean;
+  /** When it was refused for the request limits: until it is asked for again. */
+  again: ReturnType<typeof setTimeout> | undefined;
   resolve(): void;
   reject(error: Error): void;
 };
@@ -143,7 +149,7 @@ export class Stream {
     });
     // Whoever waits for it gets the error; nobody needs to.
     begun.catch(() => {});
-    const subscribed = { channel, begun, wasAccepted: false, ...settle };
+    const subscribed = { channel, begun, wasAccepted: false, again: undefined, ...settle };
     const { state } = this;
     if (state.state === 'closed') subscribed.reject(closedBy(state.error));
     else this.#channels.set(name, subscribed);
@@ -152,6 +158,7 @@ export class Stream {
   }
 
   #begin(subscribed: Subscribed): void {
+    clearTimeout(subscribed.again);
     const { channel } = subscribed;
     const { name, after } = channel;
     channel.ask();
@@ -171,6 +178,11 @@ export class Stream {
   #refused(subscribed: Subscribed, error: Error): void {
     const { channel } = subscribed;
     if (this.#channels.get(channel.name) !== subscribed) return;
+    if (error instanceof RefusedError && error.status === 429) {
+      const inMs = 1000 * (error.retryAfterSeconds ?? RETRY_SECONDS);
+      subscribed.again = setTimeout(() => this.#begin(subscribed), inMs);
+      return;
+    }
     // It is subscribed to again on the next connection.
     if (!(error instanceof RefusedError) || error.status >= 500) return this.#link.drop(error);
     this.#end(subscribed, error);
@@ -183,6 +195,7 @@ export class Stream {
   }
 
   #forget(subscribed: Subscribed, error: Error): void {
+    clearTimeout(subscribed.again);
     const { name, after } = subscribed.channel;
     if (name === 'orders') this.#after = after;
     this.#channels.delete(name);
@@ -200,7 +213,7 @@ export class Stream {
       // Before it is accepted nothing is placed. A server that does not know it refuses it.
       const message = { op: 'subscribe', channels: [], cancelOnDisconnect: true };
       const failed = (error: Error) => {
-        if (error instanceof RefusedError) this.#link.close(error);
+        if (error instanceof RefusedError && error.status !== 429) this.#link.close(error);
         else this.#link.drop(error);
       };
       this.#ask(message, () => this.#becomeReady(), failed);

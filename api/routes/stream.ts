@@ -31,7 +31,8 @@ export function streamRoute(streams: () => Streams): Route<Caller> {
 
 const DESCRIPTION = `The handshake carries the credential as every request does, never in the URL, and counts as
 one request. The session cookie opens it only with the \`Origin\` of this server. Messages are JSON text; with the subprotocol \`msgpack\` both sides send the same messages as
-msgpack. An account has at most 20 connections (429), a connection at most 200 channels.
+msgpack. An account has at most 20 connections (429), a connection at most 200 channels. Each message counts
+as one request. It has at most 64 KiB (else the connection is closed with 1009), 4096 values and 32 levels.
 
 **To the server.** \`{"id"?, "op", …}\` is answered by \`{"id", "status", "body"}\`, errors too.
 
@@ -55,5 +56,6 @@ portfolio:read. With \`"after":{"orders":"<eventId>"}\` the events since then co
 \`{"heartbeat":{"at","seq":{"<channel>":n}}}\` has the last number of each channel.
 
 A client that does not keep up gets \`{"channel","gap":true}\` and a new snapshot, and is closed with 4408
-when it does not catch up. \`{"channel","ended":true,"error"}\` ends a channel. A key that ends closes its
+when it does not catch up. One whose messages come faster than they are handled is closed with 4429, and
+its account connects again after 5 seconds. \`{"channel","ended":true,"error"}\` ends a channel. A key that ends closes its
 connections with 4401; so does a session, or the access token that opened the connection.`;

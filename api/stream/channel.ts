@@ -14,6 +14,8 @@ export interface Member {
   /** From now on it gets what is published to the topic. */
   follow(topic: string): void;
   unfollow(topic: string): void;
+  /** Whether it may be sent what a channel of its account has; where it may not, the channel ends. */
+  permits(channel: Channel): boolean;
 }
 
 export interface Channel {
@@ -34,6 +36,10 @@ export interface Channel {
 /** Counts the connections that have a channel: it does its work while there is one. */
 export abstract class SharedChannel {
   #holders = 0;
+
+  protected get isHeld(): boolean {
+    return this.#holders > 0;
+  }
 
   /** One more connection has it, which will release it. */
   taken(): this {
@@ -127,11 +133,6 @@ export abstract class TopicChannel extends SharedChannel implements Channel {
 
   get seq(): number {
     return this.#options.numbering.last(this.name);
-  }
-
-  /** How many connections a message goes to. */
-  get members(): number {
-    return this.#following.json + this.#following.msgpack;
   }
 
   begin(member: Member): void {

@@ -1,8 +1,9 @@
 /**
- * One connection of the stream: what it asks for, and what happens when it does not read, or is not
- * there any more. Rules J3, J8, J15 to J20 (api/RULES.md).
+ * One connection of the stream: what it asks for, and what happens when it does not read, sends more
+ * than is handled, or is not there any more. Rules J3, J8, J15 to J20, J35, J36, Q15 (api/RULES.md).
  */
 import type { Caller } from '../access.ts';
+import type { CallerReservation } from '../dispatch.ts';
 import { ApiError, type ErrorCode, errorBody, invalidRequest, Refusal } from '../errors.ts';
 import type { PaperAccount } from '../identity/accounts.ts';
 import type { Log } from '../log.ts';
@@ -12,14 +13,29 @@ import type { AnswerQueue } from './answer-queue.ts';
 import type { CancelOnDisconnect } from './cancel-on-disconnect.ts';
 import type { Channel, Member } from './channel.ts';
 import type { Encoding } from './encoding.ts';
-import { type ClientMessage, idText, type Messages, readMessage, requestOf } from './messages.ts';
+import {
+  type ClientMessage,
+  idText,
+  isOrder,
+  type Messages,
+  ORDERS,
+  type OrderMessage,
+  readMessage,
+  requestOf,
+} from './messages.ts';
 import { Subscriptions } from './subscriptions.ts';
+import type { Share, Turns, Worker } from './turns.ts';
 
 /** Codes of a close frame; from 4000 on they are ours. */
 export const CLOSE = {
   ...{ stopping: 1001, wrongKind: 1003 },
-  ...{ ended: 4401, tooSlow: 4408, silent: 4408 },
+  ...{ ended: 4401, tooSlow: 4408, silent: 4408, flood: 4429 },
 } as const;
+
+/** Messages that are handled between two checks, a second: those beyond wait for the next one. */
+const MESSAGES_A_SECOND = 20_000;
+/** Pings and pongs of WebSocket, which nothing can make wait. */
+const SIGNS_A_SECOND = 1000;
 
 const UNREAD_FOR_MS_MAX = 10_000;
 /** A client that falls behind so often within the span does not keep up. */
@@ -31,10 +47,21 @@ export type ConnectionParts = {
   answers: AnswerQueue;
   /** As credential and owner are now. Throws the 401. */
   callerAgain(caller: Caller): Caller;
-  /** Throws the refusal of a channel that the caller may not have, or that there is not. */
+  /** What the request limits count. */
+  keyed(caller: Caller): CallerReservation;
+  turns: Turns;
+  /** Throws where the caller lacks the scope of a channel. */
+  permit(names: readonly string[], caller: Caller): void;
+  /**
+   * Throws where the caller may not see the account of the connection any more; returns a promise
+   * where another service must be asked.
+   */
+  member(connection: Connection, caller: Caller): void | Promise<void>;
+  /** Throws the refusal of a channel that there is not. */
   channel(name: string, connection: Connection): Channel;
   cancelOnDisconnect(): CancelOnDisconnect;
   at(): string;
+  onFlood(connection: Connection): void;
   onClosed(connection: Connection): void;
   log: Log;
 };
@@ -46,13 +73,16 @@ export type Opened = {
   organization: string | null;
   /** That of the organization, or of the caller. */
   account: PaperAccount;
+  /** Of the caller's own account. */
+  share: Share;
   encoding: Encoding;
 };
 
-export class Connection implements Member, SocketEvents {
+export class Connection implements Member, SocketEvents, Worker {
   readonly caller: Caller;
   readonly organization: string | null;
   readonly account: PaperAccount;
+  readonly share: Share;
   readonly encoding: Encoding;
   readonly #socket: Socket;
   readonly #parts: ConnectionParts;
@@ -67,13 +97,21 @@ export class Connection implements Member, SocketEvents {
   #isAnswering = false;
   /** It is closed once it has read what was sent, so that the close frame is among it. */
   #isDropped = false;
+  /** Messages that wait, oldest first. */
+  readonly #messages: Uint8Array[] = [];
+  /** A message is being handled that asks another service: the next ones wait. */
+  #isHeld = false;
+  /** Messages that were handled, and signs of life that came, since the last check. */
+  #handled = 0;
+  #signs = 0;
 
   constructor(socket: Socket, opened: Opened, parts: ConnectionParts) {
-    const { caller, organization, account, encoding } = opened;
+    const { caller, organization, account, share, encoding } = opened;
     this.#socket = socket;
     this.caller = caller;
     this.organization = organization;
     this.account = account;
+    this.share = share;
     this.encoding = encoding;
     this.#parts = parts;
   }
@@ -81,24 +119,38 @@ export class Connection implements Member, SocketEvents {
   // What the client does.
 
   message(bytes: ArrayBuffer, isBinary: boolean): void {
-    this.alive();
+    this.#cancelOnDisconnect?.alive();
     if (this.#isDropped) return;
     if (isBinary !== this.encoding.isBinary) {
       const wanted = this.encoding.isBinary ? 'binary' : 'text';
       return this.#socket.end(CLOSE.wrongKind, `messages of this connection are ${wanted}`);
     }
-    let id = 'null';
-    try {
-      const value = this.encoding.read(bytes);
-      id = idText(value);
-      this.#run(id, readMessage(value));
-    } catch (error) {
-      this.#refuse(id, error);
+    const { turns } = this.#parts;
+    if (this.#hasWork || this.#isHeld || !turns.hasTime(this.share) || this.#isPaced) {
+      return this.#wait(bytes);
     }
+    const startedMs = performance.now();
+    this.#handle(new Uint8Array(bytes));
+    turns.spent(this.share, startedMs);
   }
 
   alive(): void {
     this.#cancelOnDisconnect?.alive();
+    this.#signs++;
+    if (this.#signs > SIGNS_A_SECOND) this.#flood();
+  }
+
+  /** One channel begins, or the next message is handled. */
+  step(): boolean {
+    if (this.#isHeld) return false;
+    if (!this.#subscriptions.beginNext()) {
+      if (this.#isPaced) return false;
+      const bytes = this.#messages.shift();
+      if (bytes === undefined) return false;
+      this.share.release(bytes.length);
+      this.#handle(bytes);
+    }
+    return this.#hasWork && !this.#isHeld;
   }
 
   /** Called while others are being sent to: what follows waits. */
@@ -115,6 +167,7 @@ export class Connection implements Member, SocketEvents {
     if (this.#isDropped) return this.#socket.end(CLOSE.tooSlow, 'messages were not read');
     this.#behindSinceMs = null;
     this.#subscriptions.resume();
+    this.#goOn();
   }
 
   closed(): void {
@@ -124,6 +177,19 @@ export class Connection implements Member, SocketEvents {
   }
 
   // What channels do.
+
+  permits(channel: Channel): boolean {
+    try {
+      const caller = this.#parts.callerAgain(this.caller);
+      this.#parts.permit([channel.name], caller);
+      const asked = this.#parts.member(this, caller);
+      asked?.catch((error: unknown) => this.#endChannel(channel.name, error));
+      return true;
+    } catch (error) {
+      this.#endChannel(channel.name, error);
+      return false;
+    }
+  }
 
   send(text: string): void {
     this.#parts.answers.flush(this);
@@ -149,13 +215,17 @@ export class Connection implements Member, SocketEvents {
     this.#isAnswering = false;
   }
 
-  /** Ends the connection if its credential has ended, or if it does not read. */
+  /** Called each second: ends the connection if its credential has ended, or if it does not read. */
   check(): void {
+    this.#signs = 0;
+    this.#handled = 0;
+    this.#goOn();
     try {
       this.#parts.callerAgain(this.caller);
     } catch (error) {
       return this.#endForCredential(error);
     }
+    this.#subscriptions.check(ORDERS);
     const sinceMs = this.#behindSinceMs;
     if (sinceMs !== null && performance.now() - sinceMs > UNREAD_FOR_MS_MAX) this.#socket.cut();
   }
@@ -178,43 +248,125 @@ export class Connection implements Member, SocketEvents {
     this.#socket.end(CLOSE.stopping, 'the server is stopping');
   }
 
-  #run(id: string, message: ClientMessage): void {
-    const caller = this.#parts.callerAgain(this.caller);
+  /** What is to be done once there is time. */
+  get #hasWork(): boolean {
+    return this.#messages.length > 0 || this.#subscriptions.hasToBegin;
+  }
+
+  /** It has had the messages of this second. */
+  get #isPaced(): boolean {
+    return this.#handled >= MESSAGES_A_SECOND;
+  }
+
+  #wait(bytes: ArrayBuffer): void {
+    if (!this.share.admit(bytes.byteLength)) return this.#flood();
+    this.#messages.push(new Uint8Array(bytes.slice(0)));
+    this.#goOn();
+  }
+
+  #goOn(): void {
+    if (this.#hasWork && !this.#isHeld) this.#parts.turns.wake(this.share, this);
+  }
+
+  /** What waits of it is not handled any more. */
+  #flood(): void {
+    this.#forgetMessages();
+    this.#parts.onFlood(this);
+    this.#socket.end(CLOSE.flood, 'messages came faster than they are handled');
+  }
+
+  #forgetMessages(): void {
+    for (const { length } of this.#messages) this.share.release(length);
+    this.#messages.length = 0;
+  }
+
+  #handle(bytes: Uint8Array): void {
+    this.#handled++;
+    let id = 'null';
+    let counted: CallerReservation | null = null;
+    const refuse = (error: unknown) => this.#refuse(id, counted, error);
+    try {
+      const caller = this.#parts.callerAgain(this.caller);
+      const reservation = this.#parts.keyed(caller);
+      let message: ClientMessage;
+      try {
+        const value = this.encoding.read(bytes);
+        id = idText(value);
+        message = readMessage(value);
+      } catch (error) {
+        reservation.count(1);
+        throw error;
+      }
+      if (isOrder(message)) return this.#order(id, message, caller);
+      // Of a connection that has ended only its orders are of use.
+      if (!this.#socket.isOpen) return;
+      counted = reservation;
+      counted.count(1);
+      if (message.op === 'subscribe') this.#parts.permit(message.channels, caller);
+      // It takes work away, and a client that is refused it gets what it does not want.
+      if (message.op !== 'unsubscribe') counted.refuseOver();
+      const running = this.#run(id, message, caller);
+      if (running === undefined) return;
+      this.#isHeld = true;
+      running.catch(refuse).finally(() => {
+        this.#isHeld = false;
+        this.#goOn();
+      });
+    } catch (error) {
+      refuse(error);
+    }
+  }
+
+  #order(id: string, message: OrderMessage, caller: Caller): void {
+    const organization = message.organization ?? this.organization;
+    const connection = message.op === 'place' ? this.#cancelOnDisconnect : null;
+    const call = { caller, organization, connection, isCounted: true, ...requestOf(message) };
+    connection?.begun();
+    this.#parts.entry[message.op].take(call, (status, body) => {
+      connection?.answered();
+      this.#answer(id, status, body);
+    });
+  }
+
+  /** A promise where another service must be asked first. */
+  #run(
+    id: string,
+    message: Exclude<ClientMessage, OrderMessage>,
+    caller: Caller,
+  ): void | Promise<void> {
     switch (message.op) {
       case 'subscribe':
-        return this.#subscribe(id, message);
+        return this.#subscribe(id, message, caller);
       case 'unsubscribe':
         return this.#unsubscribe(id, message);
       case 'ping':
         return this.#answer(id, 200, `{"at":"${this.#parts.at()}","mode":"paper"}`);
-      case 'place':
-      case 'cancel':
-      case 'cancel_all': {
-        const organization = message.organization ?? this.organization;
-        const connection = message.op === 'place' ? this.#cancelOnDisconnect : null;
-        const call = { caller, organization, connection, isCounted: true, ...requestOf(message) };
-        connection?.begun();
-        return this.#parts.entry[message.op].take(call, (status, body) => {
-          connection?.answered();
-          this.#answer(id, status, body);
-        });
-      }
       default:
         return message satisfies never;
     }
   }
 
   /** All that it asks for, or nothing. */
-  #subscribe(id: string, message: Messages['subscribe']): void {
+  #subscribe(id: string, message: Messages['subscribe'], caller: Caller): void | Promise<void> {
     if (message.channels.length === 0 && !message.cancelOnDisconnect) {
       throw invalidRequest('channels must not be empty without cancelOnDisconnect');
     }
-    const begin = this.#subscriptions.add(message, (name) => this.#parts.channel(name, this));
+    const asked = message.channels.includes(ORDERS) ? this.#parts.member(this, caller) : undefined;
+    if (asked === undefined) return this.#add(id, message);
+    return asked.then(() => {
+      // The answer took time, in which the credential may have ended, and the connection, too.
+      this.#parts.callerAgain(this.caller);
+      if (this.#socket.isOpen) this.#add(id, message);
+    });
+  }
+
+  #add(id: string, message: Messages['subscribe']): void {
+    this.#subscriptions.add(message, (name) => this.#parts.channel(name, this));
     if (message.cancelOnDisconnect) {
       this.#cancelOnDisconnect ??= this.#parts.cancelOnDisconnect();
     }
     this.#answerChannels(id);
-    begin();
+    this.#goOn();
   }
 
   #unsubscribe(id: string, { channels }: Messages['unsubscribe']): void {
@@ -234,6 +386,7 @@ export class Connection implements Member, SocketEvents {
     const nowMs = performance.now();
     this.#gapsMs = this.#gapsMs.filter((atMs) => nowMs - atMs < GAPS_SPAN_MS);
     if (this.#gapsMs.push(nowMs) > GAPS_MAX) this.#isDropped = true;
+    if (this.#isDropped) this.#forgetMessages();
     this.#subscriptions.pause();
     this.#behindSinceMs = nowMs;
     this.drained();
@@ -250,15 +403,25 @@ export class Connection implements Member, SocketEvents {
     this.#parts.answers.add(this, text);
   }
 
-  #refuse(id: string, error: unknown): void {
+  #refuse(id: string, counted: CallerReservation | null, error: unknown): void {
     if (error instanceof ApiError && error.status === 401) return this.#endForCredential(error);
     if (error instanceof Refusal) {
       const { status, code, message, retryAfterSeconds } = error;
+      counted?.commit(status);
       return this.#answer(id, status, errorBody(code, message, retryAfterSeconds));
     }
     this.#parts.log.error({ err: error }, 'a message of the stream failed');
     const { status, code, message } = new ApiError('internal_error');
     this.#answer(id, status, errorBody(code, message, null));
+  }
+
+  /** Because it may not be seen any more. */
+  #endChannel(name: string, error: unknown): void {
+    if (!(error instanceof ApiError)) {
+      this.#parts.log.error({ err: error }, 'a channel of the stream could not be checked');
+    } else if (error.status === 401) this.#endForCredential(error);
+    // A service that cannot be asked does not say that it may not.
+    else if (error.status !== 503) this.endChannels(name, error.code, error.message);
   }
 
   #endForCredential(error: unknown): void {

@@ -1,42 +1,31 @@
 /** How the messages of a connection are written: JSON text, or msgpack. Rules J2, J3 (api/RULES.md). */
-import { Packr, Unpackr } from 'msgpackr';
-import { invalidRequest } from '../errors.ts';
-import { parseObject } from '../validation.ts';
+import { Packr } from 'msgpackr';
+import { readJson, readMsgpack } from './message-reader.ts';
 
 export type Encoding = {
   /** The subprotocol that asks for it. */
   name: 'json' | 'msgpack';
   isBinary: boolean;
   /** Throws `invalid_request`. */
-  read(bytes: ArrayBuffer): object;
+  read(bytes: Uint8Array): object;
   /** @param text JSON */
   write(text: string): string | Uint8Array;
 };
 
 // Without records every client can read the answers.
 const packr = new Packr({ useRecords: false });
-const unpackr = new Unpackr({ useRecords: false, int64AsType: 'number' });
 
 export const JSON_TEXT: Encoding = {
   name: 'json',
   isBinary: false,
-  read: (bytes) => parseObject(Buffer.from(bytes).toString(), 'the message'),
+  read: readJson,
   write: (text) => text,
 };
 
 export const MSGPACK: Encoding = {
   name: 'msgpack',
   isBinary: true,
-  read: (bytes) => {
-    let value: unknown;
-    try {
-      value = unpackr.unpack(new Uint8Array(bytes));
-    } catch {
-      throw invalidRequest('the message is not msgpack');
-    }
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
-    throw invalidRequest('the message must be a map');
-  },
+  read: readMsgpack,
   write: (text) => packr.pack(JSON.parse(text)),
 };
 

@@ -1,8 +1,13 @@
-/** The channel `games`: each game that a venue or the catalog has changed. Rule J14 (api/RULES.md). */
+/**
+ * The channel `games`: each game that a venue or the catalog has changed. Rules J14, J34
+ * (api/RULES.md).
+ */
 import { type CatalogView, firstGames, type GameEntry, gameText } from '../catalog-view.ts';
 import { TopicChannel, type TopicChannelOptions } from './channel.ts';
 
 const LOOK_EVERY_MS = 100;
+/** It goes on without a connection for so many looks, since to begin it asks for all games. */
+const IDLE_LOOKS = 100;
 
 /** What of a game can change: objects and texts that are replaced, never changed. */
 type Shown = Pick<GameEntry, 'game' | 'status'> & { instruments: number };
@@ -12,14 +17,23 @@ export class GamesChannel extends TopicChannel {
   /** By their ids; empty while nobody has subscribed. */
   readonly #shown = new Map<string, Shown>();
   #timer: NodeJS.Timeout | null = null;
+  #idleLooks = 0;
+  /** Of the snapshots until the next look. */
+  #first: string | null = null;
 
   constructor(catalog: CatalogView, options: TopicChannelOptions) {
     super(options);
     this.#catalog = catalog;
-    this.know(() => firstGames(catalog, options.nowMs()));
+    this.know(() => {
+      this.#first ??= firstGames(catalog, options.nowMs());
+      return this.#first;
+    });
   }
 
   protected override firstTook(): void {
+    this.#idleLooks = 0;
+    if (this.#timer !== null) return;
+    this.#first = null;
     this.#note(() => {});
     // Nobody saw what changed since the last one left.
     this.renumber();
@@ -27,7 +41,7 @@ export class GamesChannel extends TopicChannel {
   }
 
   protected override lastReleased(): void {
-    this.close();
+    this.#idleLooks = 1;
   }
 
   close(): void {
@@ -37,6 +51,8 @@ export class GamesChannel extends TopicChannel {
   }
 
   #look(): void {
+    if (this.#idleLooks > 0 && this.#idleLooks++ > IDLE_LOOKS) return this.close();
+    this.#first = null;
     this.#note((entry) => this.change(gameText(entry)));
   }
 

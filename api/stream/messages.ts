@@ -21,7 +21,7 @@ const channelName = Type.String({
   pattern: `^(${ORDERS}|${GAMES}|${QUOTES}.*)$`,
   description: `${QUOTES}ins_..., ${GAMES} or ${ORDERS}`,
 });
-const organization = Type.Optional(Type.String());
+const organization = Type.Optional(Type.String({ format: 'uuid' }));
 const SCHEMAS = {
   subscribe: messageOf('subscribe', {
     channels: Type.Array(channelName),
@@ -39,9 +39,15 @@ type Schemas = typeof SCHEMAS;
 type Op = keyof Schemas;
 export type Messages = { [K in Op]: Static<Schemas[K]> };
 export type ClientMessage = Messages[Op];
+/** What an HTTP route answers, too. */
+export type OrderMessage = Messages['place' | 'cancel' | 'cancel_all'];
+
+export function isOrder(message: ClientMessage): message is OrderMessage {
+  return message.op === 'place' || message.op === 'cancel' || message.op === 'cancel_all';
+}
 
 /** What a message about orders has as an HTTP request: of its path, its query, its body. */
-export function requestOf(message: Messages['place' | 'cancel' | 'cancel_all']) {
+export function requestOf(message: OrderMessage) {
   switch (message.op) {
     case 'place':
       return { param: '', body: message.order };

@@ -1,7 +1,8 @@
 /**
  * The channel `orders` of each account: its portfolio, then each event of its log, once and in order.
- * A connection that comes back gets what it has missed. Rules J21 to J24 (api/RULES.md).
+ * A connection that comes back gets what it has missed. Rules J21 to J24, J37 (api/RULES.md).
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EpochMs, Uuid } from '../../engine/rules/units.ts';
 import type { AccountEventSource } from '../../engine/shard/account-event-source.ts';
 import { type AccountEvent, eventIdOf } from '../../engine/shard/account-events.ts';
@@ -21,6 +22,8 @@ import { ORDERS } from './messages.ts';
 
 /** A client that is further behind gets a snapshot. */
 const REPLAYED_MAX = 10_000;
+/** After so many the thread does other work. */
+const REPLAYED_A_TURN = 50;
 const RETRY_MS = 500;
 
 export type OrdersChannelsOptions = {
@@ -58,7 +61,7 @@ export class OrdersChannels {
 
 type Numbered = { event: AccountEvent; seq: number };
 /** A connection that has not had its snapshot yet, and the news since it came. */
-type Start = { news: Numbered[] };
+type Start = { after: number | null; news: Numbered[] };
 type Snapshot = { number: number; portfolio: string; venueData: boolean };
 
 class OrdersChannel extends SharedChannel implements Channel {
@@ -69,6 +72,9 @@ class OrdersChannel extends SharedChannel implements Channel {
   readonly #numbered: string;
   /** Null: it is sent the news as they come. */
   readonly #members = new Map<Member, Start | null>();
+  /** Members to start, one after the other: those who come and go do not pile up work. */
+  readonly #toStart = new Set<Member>();
+  #isStarting = false;
   readonly #drop: () => void;
   /** The number from which news come; null: nothing is watched. */
   #watched: Promise<number> | null = null;
@@ -88,18 +94,18 @@ class OrdersChannel extends SharedChannel implements Channel {
   }
 
   protected override lastReleased(): void {
-    this.#options.events.unwatch(this.#account.id);
-    this.#drop();
+    if (!this.#isStarting) this.#leave();
   }
 
   begin(member: Member, after: number | null = null): void {
-    const start: Start = { news: [] };
-    this.#members.set(member, start);
-    this.#start(member, start, after);
+    this.#members.set(member, { after, news: [] });
+    this.#toStart.add(member);
+    if (!this.#isStarting) void this.#startAll();
   }
 
   pause(member: Member): void {
     this.#members.delete(member);
+    this.#toStart.delete(member);
   }
 
   /** News may be missing. */
@@ -118,37 +124,59 @@ class OrdersChannel extends SharedChannel implements Channel {
       this.#last = event.number;
       const news = { event, seq: this.#options.numbering.next(this.#numbered) };
       for (const [member, start] of this.#members) {
-        if (start === null) member.send(this.#text(event, news.seq));
-        else start.news.push(news);
+        if (start !== null) start.news.push(news);
+        else if (member.permits(this)) member.send(this.#text(event, news.seq));
       }
     }
   }
 
-  #start(member: Member, start: Start, after: number | null): void {
-    const isCurrent = () => this.#members.get(member) === start;
-    this.#catchUp(member, start, after, isCurrent).catch((error: unknown) => {
-      this.#options.log.warn({ err: error }, 'a subscription of orders is tried again');
-      const again = () => {
-        if (isCurrent()) this.#start(member, start, after);
-      };
-      setTimeout(again, RETRY_MS).unref();
-    });
+  #leave(): void {
+    this.#options.events.unwatch(this.#account.id);
+    this.#drop();
   }
 
-  async #catchUp(
-    member: Member,
-    start: Start,
-    after: number | null,
-    isCurrent: () => boolean,
-  ): Promise<void> {
+  async #startAll(): Promise<void> {
+    this.#isStarting = true;
+    for (const member of this.#toStart) {
+      this.#toStart.delete(member);
+      await this.#start(member);
+    }
+    this.#isStarting = false;
+    if (!this.isHeld) this.#leave();
+  }
+
+  async #start(member: Member): Promise<void> {
+    const start = this.#members.get(member);
+    if (start === undefined || start === null) return;
+    const isCurrent = () => this.#members.get(member) === start;
+    try {
+      await this.#catchUp(member, start, () => isCurrent() && member.permits(this) && isCurrent());
+    } catch (error) {
+      this.#options.log.warn({ err: error }, 'a subscription of orders is tried again');
+      const again = () => {
+        if (isCurrent()) this.begin(member, start.after);
+      };
+      setTimeout(again, RETRY_MS).unref();
+    }
+  }
+
+  async #catchUp(member: Member, start: Start, isCurrent: () => boolean): Promise<void> {
+    const { after } = start;
     const from = await this.#watch();
+    if (!isCurrent()) return;
     const { id } = this.#account;
     if (after !== null) {
       const bounds = { after, limit: REPLAYED_MAX };
       const { events, last } = await this.#options.events.watch(id, from, bounds);
       if (!isCurrent()) return;
       if (events !== null) {
-        for (const event of events) member.send(this.#text(event, null));
+        for (const [at, event] of events.entries()) {
+          if (at > 0 && at % REPLAYED_A_TURN === 0) {
+            await nextTurn();
+            if (!isCurrent()) return;
+          }
+          member.send(this.#text(event, null));
+        }
         return this.#goOn(member, start, last);
       }
       member.send(gapText(this.name));

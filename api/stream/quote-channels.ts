@@ -2,7 +2,7 @@
  * The `quotes:` channels. A shard is asked which of the subscribed quotes have changed: at once about
  * those whose market a venue has just spoken of, and in turn about all, since a quote also changes as
  * time passes. What changed in between is one change, so that no flood of ticks makes a flood of
- * messages. Rules J10, J11 (api/RULES.md).
+ * messages. Rules J10, J11, J34 (api/RULES.md).
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { marketName } from '../../engine/rules/units.ts';
@@ -18,10 +18,11 @@ const PREFIX = 'quotes:';
 const LOOK_EVERY_MS = 20;
 /** Each subscribed quote is asked for once in so many looks: every half second. */
 const LOOKS_A_ROUND = 25;
-/** At most so many are asked for at once. */
+/** At most so many are asked for at once, and so many of which no quote is known. */
 const ASKED_MAX = 512;
-/** After so many messages the thread does other work. */
-const MESSAGES_A_TURN = 2000;
+const UNKNOWN_MAX = 64;
+/** After so long the thread does other work. */
+const TURN_MS = 2;
 
 export type QuoteChannelsOptions = {
   engine: Pick<Engine, 'askAny' | 'nowMs'>;
@@ -40,8 +41,8 @@ type Changes = { changes: [at: number, version: number, quote: JsonObject | null
 export class QuoteChannels {
   readonly #options: QuoteChannelsOptions;
   readonly #channels = new Map<string, QuoteChannel>();
-  /** By `venue/venueMarketId`, of the instruments of a catalog. */
-  #byMarket = new Map<string, QuoteChannel[]>();
+  /** By `venue/venueMarketId`, of the instruments of the catalog that was indexed. */
+  #byMarket = new Map<string, Set<QuoteChannel>>();
   #indexed: object | null = null;
   readonly #urgent = new Set<QuoteChannel>();
   /** Those that have not had their turn in this round. */
@@ -66,11 +67,11 @@ export class QuoteChannels {
     const channel = new QuoteChannel(id, { name, numbering, publish, nowMs }, () => {
       this.#channels.delete(name);
       this.#urgent.delete(channel);
-      this.#indexed = null;
+      for (const market of this.#marketsOf(channel)) this.#byMarket.get(market)?.delete(channel);
     });
     this.#channels.set(name, channel);
     this.#urgent.add(channel);
-    this.#indexed = null;
+    this.#list(channel);
     this.#timer ??= setInterval(() => void this.#look(), LOOK_EVERY_MS).unref();
     return channel.taken();
   }
@@ -81,11 +82,13 @@ export class QuoteChannels {
 
   async #look(): Promise<void> {
     if (this.#channels.size === 0) return this.#rest();
-    const startedMs = performance.now();
-    if (this.#isLooking || startedMs < this.#notBeforeMs) return;
+    if (this.#isLooking || performance.now() < this.#notBeforeMs) return;
     this.#isLooking = true;
+    const work = new Slices();
+    let isMore = false;
     try {
-      await this.#ask(this.#next());
+      await this.#ask(this.#next(), work);
+      isMore = this.#urgent.size > 0;
     } catch (error) {
       // A shard that is starting, or has too much to do, is asked again in the next round.
       this.#options.log.warn({ err: error }, 'changed quotes could not be asked for');
@@ -93,8 +96,9 @@ export class QuoteChannels {
       this.#isLooking = false;
     }
     // At least half of the thread's time is left for requests.
-    const nowMs = performance.now();
-    this.#notBeforeMs = nowMs + (nowMs - startedMs);
+    const restMs = work.takenMs;
+    this.#notBeforeMs = performance.now() + restMs;
+    if (isMore) setTimeout(() => void this.#look(), restMs).unref();
   }
 
   #rest(): void {
@@ -106,8 +110,12 @@ export class QuoteChannels {
   #next(): QuoteChannel[] {
     this.#noteChanged();
     const asked = new Set<QuoteChannel>();
+    let unknown = 0;
+    // The answer has the whole quote of these.
+    const isTooMuch = ({ version }: QuoteChannel) => version === 0 && ++unknown > UNKNOWN_MAX;
     for (const channel of this.#urgent) {
       if (asked.size === ASKED_MAX) break;
+      if (isTooMuch(channel)) continue;
       asked.add(channel);
       this.#urgent.delete(channel);
     }
@@ -115,7 +123,7 @@ export class QuoteChannels {
     for (let turn = 0; turn < share && asked.size < ASKED_MAX; turn++) {
       const { value, done } = this.#round.next();
       if (done === true) this.#round = this.#channels.values();
-      else asked.add(value);
+      else if (!asked.has(value) && !isTooMuch(value)) asked.add(value);
     }
     return [...asked];
   }
@@ -135,37 +143,65 @@ export class QuoteChannels {
     if (this.#indexed === catalog.instruments()) return;
     this.#indexed = catalog.instruments();
     this.#byMarket = new Map();
-    for (const channel of this.#channels.values()) {
-      for (const { venue, venueMarketId } of catalog.instrument(channel.id)?.instrument.listings ??
-        []) {
-        const name = marketName(venue, venueMarketId);
-        const listed = this.#byMarket.get(name);
-        if (listed === undefined) this.#byMarket.set(name, [channel]);
-        else listed.push(channel);
-      }
+    for (const channel of this.#channels.values()) this.#list(channel);
+  }
+
+  #list(channel: QuoteChannel): void {
+    for (const market of this.#marketsOf(channel)) {
+      const listed = this.#byMarket.get(market);
+      if (listed === undefined) this.#byMarket.set(market, new Set([channel]));
+      else listed.add(channel);
     }
   }
 
-  async #ask(asked: readonly QuoteChannel[]): Promise<void> {
+  #marketsOf({ id }: QuoteChannel): string[] {
+    const listings = this.#options.catalog.instrument(id)?.instrument.listings ?? [];
+    return listings.map(({ venue, venueMarketId }) => marketName(venue, venueMarketId));
+  }
+
+  async #ask(asked: readonly QuoteChannel[], work: Slices): Promise<void> {
     if (asked.length === 0) return;
     const { engine } = this.#options;
-    const reply = await engine.askAny({
+    const asking = engine.askAny({
       kind: 'quote_changes',
       atMs: engine.nowMs(),
       instruments: asked.map(({ id }) => id),
       versions: asked.map(({ version }) => version),
     });
+    const reply = await work.without(asking);
     if (!reply.ok) throw new Error(reply.message);
     const { changes } = JSON.parse(reply.body) as Changes;
-    let sent = 0;
     for (const [at, version, quote] of changes) {
       const channel = asked[at]!;
       if (this.#channels.get(channel.name) !== channel) continue;
       if (quote === null) this.#options.onGone(channel, ERRORS.instrument_not_found.message);
-      else if (channel.show(version, quote)) sent += channel.members;
-      if (sent < MESSAGES_A_TURN) continue;
-      sent = 0;
-      await nextTurn();
+      else channel.show(version, quote);
+      if (work.isLong) await work.without(nextTurn());
+    }
+  }
+}
+
+/** Work that is done piece by piece, and the time that it takes without its pauses. */
+class Slices {
+  #beforeMs = 0;
+  #startedMs = performance.now();
+
+  get takenMs(): number {
+    return this.#beforeMs + performance.now() - this.#startedMs;
+  }
+
+  /** Whether this piece has taken its turn's time. */
+  get isLong(): boolean {
+    return performance.now() - this.#startedMs > TURN_MS;
+  }
+
+  /** Waits, which ends this piece. */
+  async without<T>(waiting: Promise<T>): Promise<T> {
+    this.#beforeMs = this.takenMs;
+    try {
+      return await waiting;
+    } finally {
+      this.#startedMs = performance.now();
     }
   }
 }
@@ -189,17 +225,16 @@ export class QuoteChannel extends TopicChannel {
     this.#drop();
   }
 
-  /** Sends what has changed; returns whether it was anything. `asOf` alone is nothing. */
-  show(version: number, quote: JsonObject): boolean {
+  /** Sends what has changed. `asOf` alone is nothing. */
+  show(version: number, quote: JsonObject): void {
     const before = this.#quote;
     this.version = version;
     const patch = before === null ? null : mergePatch(before, quote);
-    if (patch !== null && Object.keys(patch).every((name) => name === 'asOf')) return false;
+    if (patch !== null && Object.keys(patch).every((name) => name === 'asOf')) return;
     this.#quote = quote;
     this.#text = null;
     if (patch === null) this.know(() => this.#snapshotText());
     else this.change(JSON.stringify(patch));
-    return true;
   }
 
   #snapshotText(): string {

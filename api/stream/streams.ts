@@ -1,11 +1,12 @@
 /**
- * The connections of the stream, and the channels that they share. Rules J1, J4, J5, J8, J12, J17
- * (api/RULES.md).
+ * The connections of the stream, and the channels that they share. Rules J1, J4, J5, J8, J12, J17,
+ * J35, J37 (api/RULES.md).
  */
 import { isoOf, type StreamConnection, type Uuid } from '../../engine/rules/units.ts';
 import type { AccountEventSource } from '../../engine/shard/account-event-source.ts';
 import { type Caller, permitScope } from '../access.ts';
 import type { CatalogView } from '../catalog-view.ts';
+import type { CallerReservation } from '../dispatch.ts';
 import type { Engine } from '../engine.ts';
 import { ApiError, ERRORS } from '../errors.ts';
 import type { Log } from '../log.ts';
@@ -23,9 +24,10 @@ import { GamesChannel } from './games-channel.ts';
 import { GAMES, ORDERS, QUOTES } from './messages.ts';
 import { OrdersChannels } from './orders-channels.ts';
 import { QuoteChannels } from './quote-channels.ts';
+import { Share, Turns } from './turns.ts';
 
 const CONNECTIONS_MAX = 20;
-/** How long a caller with too many connections is told to wait. */
+/** How long a caller with too many connections is told to wait, and one who flooded one waits. */
 const RETRY_SECONDS = 5;
 const HEARTBEAT_MS = 5000;
 const CHECK_MS = 1000;
@@ -42,13 +44,15 @@ export type StreamsOptions = {
   log: Log;
   entry: OrderEntry;
   callerAgain(caller: Caller): Caller;
+  /** What the request limits count. */
+  keyed(caller: Caller): CallerReservation;
 };
 
 export class Streams {
   readonly #options: StreamsOptions;
   readonly #connections = new Set<Connection>();
   /** By the caller's own account. */
-  readonly #byOwner = new Map<Uuid, number>();
+  readonly #shares = new Map<Uuid, Share>();
   /** Each has those whose heartbeat comes at the same moment. */
   readonly #phases = Array.from({ length: PHASES }, () => new Set<Connection>());
   #phase = 0;
@@ -62,7 +66,8 @@ export class Streams {
   readonly #timers: NodeJS.Timeout[];
 
   constructor(options: StreamsOptions) {
-    const { engine, catalog, switches, changed, events, entry, callerAgain, log } = options;
+    const { engine, catalog, switches, changed, events, entry, log } = options;
+    const { callerAgain, keyed } = options;
     this.#options = options;
     const nowMs = () => engine.nowMs();
     const epoch = Date.now();
@@ -76,11 +81,17 @@ export class Streams {
     this.#orders = new OrdersChannels({ engine, events, switches, numbering, log });
     this.#games = new GamesChannel(catalog, { name: GAMES, numbering, publish, nowMs });
     this.#parts = {
-      ...{ entry, callerAgain, log },
+      ...{ entry, callerAgain, keyed, log },
       answers: new AnswerQueue(),
+      turns: new Turns(),
+      permit: (names, caller) => permitChannels(names, caller),
+      member: (connection, caller) => this.#member(connection, caller),
       channel: (name, connection) => this.#channel(name, connection),
       cancelOnDisconnect: () => new CancelOnDisconnect(++this.#lastNumber, engine.connections),
       at: () => isoOf(nowMs()),
+      onFlood: ({ share }) => {
+        share.refusedUntilMs = performance.now() + RETRY_SECONDS * 1000;
+      },
       onClosed: (connection) => this.#forget(connection),
     };
     switches.onVenueDataOff(() => {
@@ -97,18 +108,25 @@ export class Streams {
     this.#publish = publish;
   }
 
-  /** Throws the refusal of a caller with too many connections. */
-  open(opened: Omit<Opened, 'encoding'>, protocols: string): Upgrade {
-    const { id } = opened.caller.user;
-    if ((this.#byOwner.get(id) ?? 0) >= CONNECTIONS_MAX) {
+  /** Throws the refusal of a caller with too many connections, or who has just flooded one. */
+  open(opened: Omit<Opened, 'encoding' | 'share'>, protocols: string): Upgrade {
+    const share = this.#shareOf(opened.caller.user.id);
+    if (share.connections >= CONNECTIONS_MAX) {
       throw new ApiError('rate_limited', {
         message: `The account has ${CONNECTIONS_MAX} open connections, which is the most.`,
         retryAfterSeconds: RETRY_SECONDS,
       });
     }
+    const refusedForMs = share.refusedUntilMs - performance.now();
+    if (refusedForMs > 0) {
+      throw new ApiError('rate_limited', {
+        message: 'Messages of the account came faster than they are handled.',
+        retryAfterSeconds: Math.ceil(refusedForMs / 1000),
+      });
+    }
     const { encoding, protocol } = encodingOf(protocols);
     return new Upgrade(protocol, (socket: Socket) => {
-      const connection = new Connection(socket, { ...opened, encoding }, this.#parts);
+      const connection = new Connection(socket, { ...opened, share, encoding }, this.#parts);
       this.#keep(connection);
       return connection;
     });
@@ -121,29 +139,30 @@ export class Streams {
     for (const connection of this.#connections) connection.stop();
   }
 
+  #shareOf(owner: Uuid): Share {
+    let share = this.#shares.get(owner);
+    if (share === undefined) {
+      share = new Share();
+      this.#shares.set(owner, share);
+    }
+    return share;
+  }
+
   #keep(connection: Connection): void {
-    const { id } = connection.caller.user;
-    this.#byOwner.set(id, (this.#byOwner.get(id) ?? 0) + 1);
+    connection.share.connections++;
     this.#connections.add(connection);
     const phase = this.#phases.reduce((least, one) => (one.size < least.size ? one : least));
     phase.add(connection);
   }
 
   #forget(connection: Connection): void {
-    const { id } = connection.caller.user;
-    const left = this.#byOwner.get(id)! - 1;
-    if (left === 0) this.#byOwner.delete(id);
-    else this.#byOwner.set(id, left);
+    connection.share.connections--;
     this.#connections.delete(connection);
     for (const phase of this.#phases) phase.delete(connection);
   }
 
-  #channel(name: string, { caller, account }: Connection): Channel {
-    if (name === ORDERS) {
-      permitScope(caller, 'portfolio:read');
-      return this.#orders.channel(account);
-    }
-    permitScope(caller, 'markets:read');
+  #channel(name: string, { account }: Connection): Channel {
+    if (name === ORDERS) return this.#orders.channel(account);
     if (name === GAMES) return this.#games.taken();
     if (!this.#options.switches.venueData) throw new ApiError('venue_data_off');
     const channel = this.#quotes.channel(name);
@@ -162,19 +181,24 @@ export class Streams {
   }
 
   #check(): void {
-    for (const connection of this.#connections) {
-      connection.check();
-      if (connection.organization !== null) void this.#checkMembership(connection);
+    const nowMs = performance.now();
+    for (const [owner, share] of this.#shares) {
+      if (share.isUnused && share.refusedUntilMs < nowMs) this.#shares.delete(owner);
     }
+    for (const connection of this.#connections) connection.check();
   }
 
-  /** Whoever leaves an organization sees no more of its orders. Rule I65 (api/RULES.md). */
-  async #checkMembership(connection: Connection): Promise<void> {
-    try {
-      await this.#options.organizations.accountOf(connection.caller, connection.account.id);
-    } catch (error) {
-      if (!(error instanceof ApiError) || error.status === 503) return;
-      connection.endChannels(ORDERS, error.code, error.message);
-    }
+  /** Whoever leaves an organization sees no more of its orders. Rules I65, J37 (api/RULES.md). */
+  #member({ organization, account }: Connection, caller: Caller): void | Promise<void> {
+    if (organization === null) return;
+    const found = this.#options.organizations.accountOf(caller, account.id);
+    if (found instanceof Promise) return found.then(() => {});
+  }
+}
+
+/** Throws where the caller lacks the scope of a channel. */
+function permitChannels(names: readonly string[], caller: Caller): void {
+  for (const name of names) {
+    permitScope(caller, name === ORDERS ? 'portfolio:read' : 'markets:read');
   }
 }

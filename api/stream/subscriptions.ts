@@ -1,12 +1,17 @@
-/** The channels of one connection. Rules J4, J5, J8, J15 (api/RULES.md). */
+/** The channels of one connection. Rules J4, J5, J8, J15, J34 (api/RULES.md). */
 import { numberOfEvent } from '../../engine/shard/account-events.ts';
 import { type ErrorCode, invalidRequest } from '../errors.ts';
 import { type Channel, endedText, gapText, type Member } from './channel.ts';
 import { CHANNELS_MAX, type Messages } from './messages.ts';
 
+/** `after`: an event, of the channel that can go on from there. `gap`: it was interrupted. */
+type Beginning = { after: number | null; gap: boolean };
+
 export class Subscriptions {
   readonly #member: Member;
   readonly #channels = new Map<string, Channel>();
+  /** Those that have not begun, in the order in which they do. */
+  readonly #toBegin = new Map<Channel, Beginning>();
   /** Nothing is sent to the connection now. */
   #isPaused = false;
 
@@ -26,14 +31,11 @@ export class Subscriptions {
     return numbers.join(',');
   }
 
-  /**
-   * Adds all of the channels of a message, or throws the refusal of one and adds none. Returns what
-   * begins them.
-   */
+  /** Adds all of the channels of a message, or throws the refusal of one and adds none. */
   add(
     { channels: names, after = {} }: Messages['subscribe'],
     channelOf: (name: string) => Channel,
-  ): () => void {
+  ): void {
     const number = after.orders === undefined ? null : eventNumber('after.orders', after.orders);
     const wanted = new Set(names.filter((name) => !this.#channels.has(name)));
     // The form of a message is looked at before what its channels are about.
@@ -47,11 +49,31 @@ export class Subscriptions {
       for (const channel of added.values()) channel.release();
       throw error;
     }
-    for (const [name, channel] of added) this.#channels.set(name, channel);
-    return () => {
-      if (this.#isPaused) return;
-      for (const channel of added.values()) channel.begin(this.#member, number);
-    };
+    for (const [name, channel] of added) {
+      this.#channels.set(name, channel);
+      if (!this.#isPaused) this.#toBegin.set(channel, { after: number, gap: false });
+    }
+  }
+
+  get hasToBegin(): boolean {
+    return this.#toBegin.size > 0;
+  }
+
+  /** Begins one of those that have not begun: 200 at once would take others' time. */
+  beginNext(): boolean {
+    for (const [channel, { after, gap }] of this.#toBegin) {
+      this.#toBegin.delete(channel);
+      if (gap) this.#member.send(gapText(channel.name));
+      channel.begin(this.#member, after);
+      return true;
+    }
+    return false;
+  }
+
+  /** Ends the channel of the name, if it has it and may not see it any more. */
+  check(name: string): void {
+    const channel = this.#channels.get(name);
+    if (channel !== undefined) this.#member.permits(channel);
   }
 
   remove(names: readonly string[]): void {
@@ -71,16 +93,18 @@ export class Subscriptions {
   }
 
   pause(): void {
-    for (const channel of this.#channels.values()) channel.pause(this.#member);
+    for (const channel of this.#channels.values()) {
+      if (!this.#toBegin.has(channel)) channel.pause(this.#member);
+    }
+    this.#toBegin.clear();
     this.#isPaused = true;
   }
 
-  /** Begins each anew, behind a gap. */
+  /** Each is to begin anew, behind a gap. */
   resume(): void {
     this.#isPaused = false;
     for (const channel of this.#channels.values()) {
-      this.#member.send(gapText(channel.name));
-      channel.begin(this.#member);
+      this.#toBegin.set(channel, { after: null, gap: true });
     }
   }
 
@@ -90,7 +114,7 @@ export class Subscriptions {
 
   #leave(channel: Channel): void {
     this.#channels.delete(channel.name);
-    if (!this.#isPaused) channel.pause(this.#member);
+    if (!this.#toBegin.delete(channel) && !this.#isPaused) channel.pause(this.#member);
     channel.release();
   }
 }

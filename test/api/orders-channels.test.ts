@@ -64,7 +64,8 @@ function start() {
   const member = () => {
     const sent: Json[] = [];
     const send = (text: string) => void sent.push(JSON.parse(text));
-    const one: Member = { encoding: JSON_TEXT, send, follow() {}, unfollow() {} };
+    const permits = () => true;
+    const one: Member = { encoding: JSON_TEXT, send, follow() {}, unfollow() {}, permits };
     return { one, sent };
   };
   const snapshot = async (number: number) => {
@@ -219,4 +220,76 @@ test('J24, V4: what was made before venue data went off is not sent after it', a
   t.false(sent[0].data.venueData);
   come(11);
   t.is(sent[1].data.eventId, 'off');
+});
+
+test('J34: one who comes and goes is started one time after the other, and nobody is left watched', async (t) => {
+  const { channels, member, snapshot, watched, asked, watches, unwatched } = start();
+  const { one, sent } = member();
+  for (let times = 0; times < 100; times++) {
+    const channel = channels.channel(ACCOUNT);
+    channel.begin(one, times % 2 === 0 ? 3 : null);
+    channel.pause(one);
+    channel.release();
+    await nextTurn();
+  }
+  t.is(asked.length, 1);
+  channels.channel(ACCOUNT).begin(one);
+  await snapshot(10);
+  await watched([], 10);
+  t.deepEqual([asked.length, watches.length], [1, 0]);
+  await snapshot(10);
+  await watched([], 10);
+  t.deepEqual(sent.map(shown), ['snapshot 10 at 0']);
+  t.deepEqual(unwatched, []);
+});
+
+test('J34: a channel that is left while it starts is not watched afterwards', async (t) => {
+  const { channels, member, snapshot, watched, unwatched } = start();
+  const channel = channels.channel(ACCOUNT);
+  const { one, sent } = member();
+  channel.begin(one);
+  channel.pause(one);
+  channel.release();
+  t.deepEqual(unwatched, []);
+  await snapshot(10);
+  await watched([], 10);
+  t.deepEqual(unwatched, [ACCOUNT.id]);
+  t.deepEqual(sent, []);
+});
+
+test('J34: many missed events are sent a few at a time, and an interruption ends that', async (t) => {
+  const { channels, member, snapshot, watched, come } = start();
+  const channel = channels.channel(ACCOUNT);
+  const { one, sent } = member();
+  channel.begin(one, 3);
+  await snapshot(1000);
+  await watched([], 1000);
+  await watched(
+    Array.from({ length: 400 }, (_, at) => at + 4),
+    1000,
+  );
+  t.true(sent.length > 0 && sent.length < 150, `${sent.length} in a turn`);
+  come(1001);
+  for (let turn = 0; turn < 20; turn++) await nextTurn();
+  t.deepEqual(sent.map(shown).slice(-2), ['replayed 403', 'event 1001 as 1']);
+  t.is(sent.length, 401);
+});
+
+test('J37: whoever may not see the account any more is sent nothing of it', async (t) => {
+  const { channels, member, snapshot, watched, come, asked } = start();
+  const channel = channels.channel(ACCOUNT);
+  const { one, sent } = member();
+  let mayRead = true;
+  channel.begin({ ...one, permits: () => mayRead });
+  await snapshot(10);
+  await watched([], 10);
+  await snapshot(10);
+  await watched([], 10);
+  mayRead = false;
+  come(11);
+  const late = member();
+  channel.taken().begin({ ...late.one, permits: () => false });
+  for (let turn = 0; turn < 3; turn++) await nextTurn();
+  t.deepEqual(sent.map(shown), ['snapshot 10 at 0']);
+  t.deepEqual([late.sent, asked.length], [[], 0]);
 });

@@ -78,7 +78,7 @@ test('J20: messages of orders count as requests, and have the scope of the route
   await client.ask({ op: 'place', order: order('k') });
   await client.ask({ op: 'place', order: {} });
   await client.ask({ op: 'ping' });
-  t.is(api.meter.usage(api.user).month.used, before + 2);
+  t.is(api.meter.usage(api.user).month.used, before + 3);
 });
 
 test('J20, I60: orders are of the organization that a message or the handshake names', async (t) => {
@@ -93,6 +93,10 @@ test('J20, I60: orders are of the organization that a message or the handshake n
   t.deepEqual(api.engine.accounts, [api.user.id, organization.id, organization.id]);
   const unknown = await own.ask({ op: 'place', order: order('d'), organization: api.user.id });
   t.deepEqual([unknown.status, unknown.body.error.code], [404, 'organization_not_found']);
+  for (const organizationOf of ['desk', '']) {
+    const { status, body } = await own.ask({ op: 'cancel_all', organization: organizationOf });
+    t.deepEqual([status, body.error.message], [400, 'organization must be a uuid']);
+  }
 });
 
 test('J20, A66: refusals of an engine at its limit share their pace with those over HTTP', async (t) => {

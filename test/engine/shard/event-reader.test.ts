@@ -102,3 +102,23 @@ test('D60: a log that cannot be read ends the thread, and the next question star
   t.deepEqual([lost, errors.length], [1, 1]);
   t.deepEqual((await source.page(ALICE, ALICE, 0, 1)).events, []);
 });
+
+test('D60, J34: many questions of one account make another wait for one of them', async (t) => {
+  const dataDir = tempDir(t);
+  const shard = await start(dataDir);
+  t.teardown(() => shard.abandon());
+  for (let limit = 1; limit < 20; limit++) place(shard, ALICE, limit);
+  place(shard, BOB, 2);
+  const log = { info() {}, warn() {}, error() {} };
+  const source = new AccountEventSource({ dataDir, shards: 1, log });
+  t.teardown(() => source.close());
+  const answered: string[] = [];
+  const ask = async (account: Uuid, name: string) => {
+    await source.page(account, account, 0, 100);
+    answered.push(name);
+  };
+  const all = Array.from({ length: 50 }, () => ask(ALICE, 'alice'));
+  all.push(ask(BOB, 'bob'));
+  await Promise.all(all);
+  t.true(answered.indexOf('bob') <= 2, `after ${answered.indexOf('bob')}`);
+});

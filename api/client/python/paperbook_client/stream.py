@@ -27,6 +27,9 @@ EVENTS_MAX = 10_000
 KEY_ENDED = 4401
 # Trying again does not help.
 FINAL_STATUSES = (400, 401, 403, 404)
+# The request limits refuse it, for so long where they do not say.
+LIMITED = 429
+RETRY_SECONDS = 5
 # In place of a status: the connection was lost before there was an answer.
 LOST = 0
 
@@ -348,6 +351,10 @@ class Stream:
                     subscribed.settle(None)
                 return
             error = refusal_of(status, body)
+            if status == LIMITED:
+                wait = error.retry_after_seconds or RETRY_SECONDS
+                subscribed.ask_again(wait, lambda: self._begin(subscribed))
+                return
             if status >= 500:
                 # That passes: it is subscribed to again on the next connection.
                 raise error
@@ -356,6 +363,7 @@ class Stream:
             if was_begun:
                 self._emit(EndedEvent(channel.name, error))
 
+        subscribed.stop_asking()
         channel.ask()
         on = {} if after is None else {"after": {"orders": after}}
         await self._send({"op": "subscribe", "channels": [channel.name], **on}, answered)
@@ -366,6 +374,7 @@ class Stream:
             self._after = channel.after
         self._channels.pop(channel.name, None)
         self._behind.discard(channel.name)
+        subscribed.stop_asking()
         subscribed.settle(error)
 
     def _lose(self) -> None:
@@ -400,8 +409,23 @@ class _Subscribed:
     def __init__(self, channel: Channel) -> None:
         self.channel = channel
         self.begun: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        # Until it is asked for again, refused for the request limits.
+        self._again: asyncio.Task[None] | None = None
         # Whoever waits for it gets the error; nobody needs to.
         self.begun.add_done_callback(lambda begun: begun.cancelled() or begun.exception())
+
+    def ask_again(self, seconds: float, ask: Callable[[], Awaitable[None]]) -> None:
+        async def later() -> None:
+            await asyncio.sleep(seconds)
+            self._again = None
+            await ask()
+
+        self._again = asyncio.create_task(later())
+
+    def stop_asking(self) -> None:
+        if self._again is not None:
+            self._again.cancel()
+            self._again = None
 
     def settle(self, error: Exception | None) -> None:
         if self.begun.done():
