@@ -96,14 +96,19 @@ test('events are said in words, with prices and amounts where there are some', (
   t.regex(said({ type: 'account_reset' }), /^Account reset/);
 });
 
-test('a result is of the side that was bought, in the terms of its market', (t) => {
+test('A116, T4: a trade has won where its result is its side of the instrument, whatever side of the market that is', (t) => {
   const outcome = (change: Parameters<typeof tradeOf>[0]) =>
     outcomeOf(tradeOf({ ...SETTLED, ...change }));
-  t.is(outcome({ resolvedOutcome: 'yes' }), 'Won');
-  t.is(outcome({ resolvedOutcome: 'no' }), 'Lost');
-  // Yes of this instrument is no of its market.
-  t.is(outcome({ instrumentSide: 'yes', boughtSide: 'no', resolvedOutcome: 'no' }), 'Won');
-  t.is(outcome({ resolvedOutcome: null }), 'Settled between');
+  for (const side of ['yes', 'no'] as const) {
+    const other = side === 'yes' ? 'no' : 'yes';
+    for (const boughtSide of [side, other]) {
+      const bought = { instrumentSide: side, boughtSide };
+      t.is(outcome({ ...bought, resolvedOutcome: side }), 'Won');
+      t.is(outcome({ ...bought, resolvedOutcome: other }), 'Lost');
+    }
+  }
+  t.is(outcome({ resolvedOutcome: null }), 'Settled between yes and no');
+  t.is(outcome({ status: 'void', closeReason: 'voided' }), 'Void');
   t.is(outcomeOf(tradeOf()), 'Open');
 });
 
