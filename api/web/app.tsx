@@ -8,7 +8,7 @@ import { PlacesNav } from './parts/places-nav.tsx';
 import { connectionWords } from './state/connection-words.ts';
 import { connection } from './state/live.ts';
 import { dismiss, problems } from './state/problems.ts';
-import { route } from './state/route.ts';
+import { route, shownView } from './state/route.ts';
 import { hrefOf, type ViewName } from './state/route-text.ts';
 import { session, signOut } from './state/session.ts';
 import { SignInView } from './views/sign-in.tsx';
@@ -33,7 +33,7 @@ export function App() {
       <Header />
       <main id="main" tabIndex={-1}>
         <Problems />
-        <FaultBoundary key={`${route.value.view}/${route.value.param}/${userId()}`}>
+        <FaultBoundary key={`${shownView.value}/${userId()}`}>
           <CurrentView />
         </FaultBoundary>
       </main>

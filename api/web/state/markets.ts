@@ -5,7 +5,7 @@ import { CallError } from './call-error.ts';
 import { call } from './calls.ts';
 import { type GameFilter, type Winners, winnersOf, withChanged } from './game-list.ts';
 import { noteVenueData, onGames } from './live.ts';
-import { Loader, type Rows } from './loaded.ts';
+import { type Loaded, Loader, type Rows } from './loaded.ts';
 import { report } from './problems.ts';
 
 /** Leagues that any answer had, by name. */
@@ -20,7 +20,10 @@ const gameLoader = new Loader(async (of: GameFilter): Promise<Rows<Game>> => {
   const [page] = await Promise.all([gamePage(of, null), loadWinners(of)]);
   return page;
 });
-export const games = gameLoader.now;
+
+export function gamesOf(of: GameFilter): Loaded<Rows<Game>> {
+  return gameLoader.of(of);
+}
 
 const searcher = new Loader(async (text: string, league: string | null) => {
   const query = { q: text, limit: FOUND_MAX, ...(league === null ? {} : { league }) };
@@ -43,14 +46,13 @@ export function startMarkets(): void {
 }
 
 export async function loadGames(of: GameFilter): Promise<void> {
-  if (of.league !== filter.league || of.status !== filter.status) gameLoader.clear();
   filter = of;
   await gameLoader.load(of);
 }
 
 /** The next page, behind those that are listed. */
 export async function loadMoreGames(): Promise<void> {
-  const { value: now } = games;
+  const { value: now } = gameLoader.now;
   if (now.state !== 'ready' || now.value.nextCursor === null) return;
   const asked = filter;
   try {

@@ -1,4 +1,5 @@
 import test from 'ava';
+import type { Side } from '../../../api/client/generated.js';
 import type { AccountEvent } from '../../../api/client/stream-types.ts';
 import { type AccountLook, changesBetween } from '../../../api/web/state/account-changes.ts';
 import { eventWords } from '../../../api/web/state/event-words.ts';
@@ -99,8 +100,8 @@ test('events are said in words, with prices and amounts where there are some', (
 test('A116, T4: a trade has won where its result is its side of the instrument, whatever side of the market that is', (t) => {
   const outcome = (change: Parameters<typeof tradeOf>[0]) =>
     outcomeOf(tradeOf({ ...SETTLED, ...change }));
-  for (const side of ['yes', 'no'] as const) {
-    const other = side === 'yes' ? 'no' : 'yes';
+  const sides = ['yes', 'no'] as const;
+  for (const [side, other] of [sides, sides.toReversed()] as [Side, Side][]) {
     for (const boughtSide of [side, other]) {
       const bought = { instrumentSide: side, boughtSide };
       t.is(outcome({ ...bought, resolvedOutcome: side }), 'Won');

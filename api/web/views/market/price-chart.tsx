@@ -17,7 +17,7 @@ import {
   carryPriceOn,
   loadPriceHistory,
   type PriceHistory,
-  priceHistory,
+  priceHistoryOf,
 } from '../../state/price-history.ts';
 import { replace } from '../../state/route.ts';
 import { hrefOf, type ViewProps } from '../../state/route-text.ts';
@@ -107,7 +107,7 @@ function useHistory(instrumentId: string, interval: Interval, quote: ShownQuote 
 type DrawnProps = { instrumentId: string; interval: Interval; kind: ChartKind };
 
 function Drawn({ instrumentId, interval, kind }: DrawnProps) {
-  const { value: now } = priceHistory;
+  const now = priceHistoryOf(instrumentId, interval);
   if (venueData.value === false) return <Empty>No prices are shown while venue data is off.</Empty>;
   if (now.state === 'failed') {
     const why = whyNone(now.error);

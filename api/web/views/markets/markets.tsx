@@ -8,7 +8,7 @@ import { ViewHead } from '../../parts/view-head.tsx';
 import { byLeague } from '../../state/game-list.ts';
 import {
   endSearch,
-  games,
+  gamesOf,
   leagues,
   loadGames,
   loadMoreGames,
@@ -125,7 +125,7 @@ function Games({ league, status }: Wanted) {
   const isFiltered = league !== null || status !== null;
   return (
     <Loading
-      of={games.value}
+      of={gamesOf({ league, status })}
       skeleton={<GameSkeleton />}
       again={() => void loadGames({ league, status })}
     >

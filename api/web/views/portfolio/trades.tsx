@@ -16,7 +16,7 @@ import {
   forgetTrades,
   loadMoreTrades,
   reloadTrades,
-  trades,
+  tradesOf,
 } from '../../state/trades.ts';
 import { TradeFilters } from './trade-filters.tsx';
 import { TradesDownload } from './trades-download.tsx';
@@ -39,7 +39,7 @@ export function Trades({ account, filter, query }: Props) {
       <TradeFilters filter={filter} query={query} />
       {!isEmptySpan && (
         <Loading
-          of={trades.value}
+          of={tradesOf(account, filter)}
           skeleton={<Skeleton lines={6} of="trades" />}
           again={() => void reloadTrades()}
         >
