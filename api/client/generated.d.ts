@@ -3194,6 +3194,10 @@ export type SearchInstrumentsQuery = {
      */
     league?: string;
     /**
+     * Only of games in this status.
+     */
+    status?: GameStatus;
+    /**
      * How many at most.
      * @minimum 1
      * @maximum 25
@@ -6095,6 +6099,9 @@ export declare const OPERATIONS: {
             readonly in: "query";
         }, {
             readonly name: "league";
+            readonly in: "query";
+        }, {
+            readonly name: "status";
             readonly in: "query";
         }, {
             readonly name: "limit";

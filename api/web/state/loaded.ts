@@ -9,6 +9,9 @@ export type Loaded<Value> =
 /** Rows of a list, and where its next page begins; null: there is no further one. */
 export type Rows<Row> = { rows: readonly Row[]; nextCursor: string | null };
 
+/** Counts how often the server could be reached again: what had no answer is asked for once more. */
+export const comebacks = signal(0);
+
 const LOADING = { state: 'loading' } as const;
 
 /** The last answer to a question that is asked again with other words: the newest one counts. */

@@ -25,8 +25,8 @@ export function gamesOf(of: GameFilter): Loaded<Rows<Game>> {
   return gameLoader.of(of);
 }
 
-const searcher = new Loader(async (text: string, league: string | null) => {
-  const query = { q: text, limit: FOUND_MAX, ...(league === null ? {} : { league }) };
+const searcher = new Loader(async (text: string, of: GameFilter) => {
+  const query = { ...given(of), q: text, limit: FOUND_MAX };
   const { instruments, venueData } = await call('searchInstruments', { query });
   noteVenueData(venueData);
   return instruments;
@@ -91,8 +91,8 @@ export async function needWinners(game: Game): Promise<void> {
 }
 
 /** @param text of at least one character */
-export async function search(text: string, league: string | null): Promise<void> {
-  await searcher.load(text, league);
+export async function search(text: string, of: GameFilter): Promise<void> {
+  await searcher.load(text, of);
 }
 
 export function endSearch(): void {

@@ -1,4 +1,4 @@
-/** What came of an order, and what would come of one, in words. */
+/** What came of an order, and what would come of one, in words. Rules A119, A121 (api/RULES.md). */
 import type {
   ErrorCode,
   Order,
@@ -7,7 +7,7 @@ import type {
   Trade,
   Venue,
 } from '../../client/generated.js';
-import { cents, clock, counted, money, signedMoney, whole } from './format.ts';
+import { cents, clock, counted, duration, money, signedMoney, whole } from './format.ts';
 import type { OrderBody } from './ticket.ts';
 
 export const VENUE_WORDS: Readonly<Record<Venue, string>> = {
@@ -44,6 +44,8 @@ export function refusedWords(code: ErrorCode | undefined): string {
   return (code && REFUSED_WORDS[code]) ?? `It would be refused (${code}).`;
 }
 
+const HIDDEN = 'Prices are hidden while venue data is off.';
+
 /** Of a preview: what one would see, a line each. */
 export type PreviewWords = {
   sentence: string;
@@ -51,14 +53,25 @@ export type PreviewWords = {
   lines: readonly { name: string; value: string }[];
 };
 
-/** @param costDollars of a sell: what its position cost; null where that is not known */
+type Details = {
+  /** Of a sell: what its position cost; null where that is not known. */
+  costDollars?: number | null;
+  /** How long ago the answer came. */
+  sinceMs?: number;
+};
+
 export function previewWords(
   order: OrderBody,
   preview: OrderPreview,
-  costDollars: number | null = null,
+  { costDollars = null, sinceMs = 0 }: Details = {},
 ): PreviewWords {
-  const { would, code, fills } = preview;
-  if (would === 'refuse') return { sentence: refusedWords(code), kind: 'refused', lines: [] };
+  const { would, code, holdDollars } = preview;
+  const fills = fillsOf(preview);
+  const isRefused = would === 'refuse' || (would === null && code !== undefined);
+  if (isRefused) return { sentence: refusedWords(code), kind: 'refused', lines: [] };
+  if (would === null) {
+    return { sentence: HIDDEN, kind: 'waits', lines: heldLines(order, holdDollars) };
+  }
   const kind = would === 'execute' ? 'goes' : 'waits';
   const sentence = wouldWords(order, preview);
   return {
@@ -70,13 +83,25 @@ export function previewWords(
         value: `${whole(contracts)}${priceCents === undefined ? '' : ` at ${cents(priceCents)}`}`,
       })),
       ...(order.action === 'buy' ? buyLines(order, preview) : sellLines(preview, costDollars)),
-      ...feeAndAge(preview),
+      ...feeAndAge(preview, sinceMs),
     ],
   };
 }
 
+/** The worst price that the preview has for it; null: it would not fill, or prices are hidden. */
+export function previewedCents({ action }: OrderBody, preview: OrderPreview): number | null {
+  const prices = fillsOf(preview).map(({ priceCents }) => priceCents ?? null);
+  if (prices.length === 0 || prices.includes(null)) return null;
+  return (action === 'buy' ? Math.max : Math.min)(...(prices as number[]));
+}
+
+/** While venue data is off it is not said what would fill (V3). */
+function fillsOf({ fills }: OrderPreview): OrderPreview['fills'] {
+  return fills ?? [];
+}
+
 function wouldWords({ action, count = 0, timeInForce }: OrderBody, preview: OrderPreview): string {
-  const filled = preview.fills.reduce((sum, { contracts }) => sum + contracts, 0);
+  const filled = fillsOf(preview).reduce((sum, { contracts }) => sum + contracts, 0);
   const isPart = action === 'buy' && filled > 0 && filled < count;
   switch (preview.would) {
     case 'execute':
@@ -94,17 +119,20 @@ function wouldWords({ action, count = 0, timeInForce }: OrderBody, preview: Orde
   }
 }
 
-function buyLines(order: OrderBody, { fills, costDollars, holdDollars }: OrderPreview) {
-  const filled = fills.reduce((sum, { contracts }) => sum + contracts, 0);
+function heldLines({ type }: OrderBody, holdDollars: number) {
+  return type === 'market' ? [] : [{ name: 'Held while it rests', value: money(holdDollars) }];
+}
+
+function buyLines(order: OrderBody, preview: OrderPreview) {
+  const { holdDollars } = preview;
+  const costDollars = preview.costDollars ?? null;
+  const filled = fillsOf(preview).reduce((sum, { contracts }) => sum + contracts, 0);
   const rests = holdDollars > 0 ? (order.count ?? 0) - filled : 0;
   const payoutDollars = filled + rests;
-  const profitDollars =
-    costDollars === undefined ? null : payoutDollars - costDollars - holdDollars;
+  const profitDollars = costDollars === null ? null : payoutDollars - costDollars - holdDollars;
   return [
-    ...(costDollars === undefined ? [] : [{ name: 'Cost', value: money(costDollars) }]),
-    ...(order.type === 'market'
-      ? []
-      : [{ name: 'Held while it rests', value: money(holdDollars) }]),
+    ...(costDollars === null ? [] : [{ name: 'Cost', value: money(costDollars) }]),
+    ...heldLines(order, holdDollars),
     {
       name: `Payout if ${rests > 0 ? 'all of it fills and ' : ''}${order.side} wins`,
       value: money(payoutDollars),
@@ -113,7 +141,8 @@ function buyLines(order: OrderBody, { fills, costDollars, holdDollars }: OrderPr
   ];
 }
 
-function sellLines({ fills }: OrderPreview, costDollars: number | null) {
+function sellLines(preview: OrderPreview, costDollars: number | null) {
+  const fills = fillsOf(preview);
   const proceedsCents = fills.reduce((sum, { priceCents, contracts }) => {
     return sum + (priceCents ?? Number.NaN) * contracts;
   }, 0);
@@ -127,19 +156,13 @@ function sellLines({ fills }: OrderPreview, costDollars: number | null) {
   ];
 }
 
-function feeAndAge({ feeDollars, quoteAgeMs }: OrderPreview) {
+function feeAndAge({ feeDollars, quoteAgeMs }: OrderPreview, sinceMs: number) {
+  const age = quoteAgeMs === null ? 'no quote' : duration((quoteAgeMs ?? 0) + sinceMs);
   return [
-    ...(feeDollars === undefined
+    ...(feeDollars == null
       ? []
       : [{ name: 'Fee at the venue (paper pays none)', value: money(feeDollars) }]),
-    ...(quoteAgeMs === undefined
-      ? []
-      : [
-          {
-            name: 'Age of the quote',
-            value: quoteAgeMs === null ? 'no quote' : `${whole(quoteAgeMs)} ms`,
-          },
-        ]),
+    ...(quoteAgeMs === undefined ? [] : [{ name: 'Age of the quote', value: age }]),
   ];
 }
 

@@ -1858,13 +1858,14 @@ class Operations:
         q: str,
         *,
         league: str | None = None,
+        status: GameStatus | None = None,
         limit: int | None = None,
     ) -> InstrumentsFound:
         """Instruments by words, best match first."""
         answer: InstrumentsFound = self.call(Call(
             "GET",
             "/instruments/search",
-            query={"q": q, "league": league, "limit": limit},
+            query={"q": q, "league": league, "status": status, "limit": limit},
             repeatable=True,
         ))
         return answer
@@ -2413,13 +2414,14 @@ class AsyncOperations:
         q: str,
         *,
         league: str | None = None,
+        status: GameStatus | None = None,
         limit: int | None = None,
     ) -> InstrumentsFound:
         """Instruments by words, best match first."""
         answer: InstrumentsFound = await self.call(Call(
             "GET",
             "/instruments/search",
-            query={"q": q, "league": league, "limit": limit},
+            query={"q": q, "league": league, "status": status, "limit": limit},
             repeatable=True,
         ))
         return answer

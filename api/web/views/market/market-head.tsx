@@ -1,12 +1,15 @@
 /** What a market is, whether it trades, and its price now. */
+
 import type { ComponentChildren } from 'preact';
 import type { Instrument, VenueQuote } from '../../../client/generated.js';
+import { Label } from '../../parts/name.tsx';
 import { useNow } from '../../parts/now.ts';
 import { Price } from '../../parts/price.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { ViewHead } from '../../parts/view-head.tsx';
 import { When } from '../../parts/when.tsx';
 import { cents, counted, fromNow, whole } from '../../state/format.ts';
+import { lostAtMs } from '../../state/live.ts';
 import type { Market } from '../../state/market.ts';
 import { marketStatus } from '../../state/market-status.ts';
 import { VENUE_WORDS } from '../../state/order-words.ts';
@@ -99,6 +102,7 @@ function Status({ market, quote, nowMs }: Props & { nowMs: number }) {
   const { word, detail, opensAt } = marketStatus({
     ...{ quote, instrument, gameStatus, isTradable },
     isDropped: dropped.value.has(instrument.id),
+    isLost: lostAtMs.value !== null,
   });
   return (
     <div class="market-status">
@@ -174,7 +178,9 @@ function Others({ others }: { others: readonly Instrument[] }) {
       <ul>
         {others.map(({ id, label }) => (
           <li key={id}>
-            <a href={hrefOf('market', id)}>{label}</a>
+            <a href={hrefOf('market', id)}>
+              <Label text={label} />
+            </a>
           </li>
         ))}
       </ul>

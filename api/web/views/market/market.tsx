@@ -5,14 +5,8 @@ import { Notice } from '../../parts/notice.tsx';
 import { ViewHead } from '../../parts/view-head.tsx';
 import { CallError } from '../../state/call-error.ts';
 import { forgetLadder } from '../../state/ladder.ts';
-import {
-  followGame,
-  forgetMarket,
-  loadMarket,
-  type Market,
-  marketOf,
-} from '../../state/market.ts';
-import { forgetPlacing, forgetPreview } from '../../state/ordering.ts';
+import { followGame, forgetMarket, loadMarket, type Market, marketOf } from '../../state/market.ts';
+import { forgetTicket } from '../../state/ordering.ts';
 import { forgetPriceHistory } from '../../state/price-history.ts';
 import { forgetPrints } from '../../state/prints.ts';
 import { dropped, useQuote } from '../../state/quotes.ts';
@@ -46,10 +40,7 @@ export function MarketView({ param, query }: ViewProps) {
   );
 }
 
-const FORGOTTEN = [
-  ...[forgetMarket, forgetPriceHistory, forgetPrints, forgetLadder],
-  ...[forgetPreview, forgetPlacing],
-];
+const FORGOTTEN = [forgetMarket, forgetPriceHistory, forgetPrints, forgetLadder, forgetTicket];
 
 function OpenMarket({ market: found, param, query }: { market: Market } & ViewProps) {
   const { id } = found.instrument;

@@ -11,7 +11,7 @@ import { type Column, Table } from '../../parts/table.tsx';
 import { When } from '../../parts/when.tsx';
 import { CallError } from '../../state/call-error.ts';
 import { cents, clock, counted, duration } from '../../state/format.ts';
-import { connection } from '../../state/live.ts';
+import { connection, lostAtMs } from '../../state/live.ts';
 import { carriedTo, INTERVALS } from '../../state/price-bars.ts';
 import {
   carryPriceOn,
@@ -147,9 +147,10 @@ function whyNone(error: unknown): string | null {
 type PlottedProps = { history: PriceHistory; kind: ChartKind };
 
 function Plotted({ history, kind }: PlottedProps) {
-  // The last price holds until now.
+  // The last price holds until now, or until the connection was lost.
   useNow(DRAWN_EVERY_MS);
-  const nowMs = serverNowMs();
+  const { value: lostMs } = lostAtMs;
+  const nowMs = serverNowMs() - (lostMs === null ? 0 : Date.now() - lostMs);
   const live = carriedTo(history.live, nowMs);
   const { timesMs, lines } = linesOf(live, nowMs, kind);
   const window = { fromMs: timesMs[0]!, toMs: timesMs.at(-1)! };

@@ -6,6 +6,7 @@ import { Money } from '../../parts/money.tsx';
 import { Refusal } from '../../parts/notice.tsx';
 import { Price } from '../../parts/price.tsx';
 import { type AccountId, ofAccount } from '../../state/account-id.ts';
+import { CallError } from '../../state/call-error.ts';
 import { call } from '../../state/calls.ts';
 import { eventWords } from '../../state/event-words.ts';
 import { cents, whole } from '../../state/format.ts';
@@ -125,6 +126,9 @@ function Refused({ error, isAgain }: RefusedProps) {
   return (
     <>
       <Refusal error={error} />
+      {error instanceof CallError && error.code === 'price_moved' && (
+        <p role="status">The bid has moved, and nothing was sold. The bid above is that of now.</p>
+      )}
       {isAgain && (
         <p role="status">
           It is not known whether it was sold. Send it again: it is the same order, and sells once.
