@@ -203,6 +203,14 @@ test.serial(
     await happened(page, /Order canceled, by its owner/);
 
     await rest(second!.id);
+    await rows.first().waitFor();
+    await page.getByRole('button', { name: 'Cancel all' }).click();
+    await page
+      .getByText(
+        'The only resting order of this account is canceled, and the $0.05 that it holds can be spent again.',
+      )
+      .waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
     await rest(third!.id);
     await rows.nth(1).waitFor();
     await page.getByRole('button', { name: 'Cancel all' }).click();

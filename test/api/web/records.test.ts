@@ -5,7 +5,7 @@ import test from 'ava';
 import type { Page, Route } from 'playwright-core';
 import { ask, type Json } from '../../process/client.ts';
 import { run, tempDir } from '../../process/server.ts';
-import { axeFindings, LOOKS, scrollsSideways } from './browser.ts';
+import { axeFindings, LOOKS, NARROW, scrollsSideways, WIDE } from './browser.ts';
 import { admin, LOOK_MINUTES } from './records-day.ts';
 import { answered, enter, onDay, rowsOf, traders, verdict } from './records-page.ts';
 
@@ -389,5 +389,49 @@ test.serial(
         t.false(await scrollsSideways(seen), where);
       }
     }
+  }),
+);
+
+const LONGEST_NAME = 'W'.repeat(64);
+
+test.serial(
+  'A122: a name of 64 characters widens neither boards nor the page of its trader, is cut, and has a title',
+  onDay(async (t, stage) => {
+    const { user } = await admin(stage, 'PATCH', `/users/${traders.get('Cleo')!.id}`, {
+      displayName: LONGEST_NAME,
+    });
+    t.is(user.displayName, LONGEST_NAME);
+    const { organization } = await admin(stage, 'POST', '/organizations', {
+      ...{ slug: 'long', name: LONGEST_NAME },
+    });
+    await admin(stage, 'PUT', `/organizations/${organization.id}/members`, {
+      ...{ userId: traders.get('Ada')!.id, role: 'member' },
+    });
+    const views = [
+      ['#/boards', `.table .name[title="${LONGEST_NAME}"]`],
+      ['#/boards?tab=eval', `.eval .name[title="${LONGEST_NAME}"]`],
+      [`#/trader/${traders.get('Cleo')!.id}`, `h1[title="${LONGEST_NAME}"]`],
+      [`#/portfolio?org=${organization.id}`, `.notice .name[title="${LONGEST_NAME}"]`],
+    ] as const;
+    for (const viewport of [NARROW, { ...NARROW, width: 390 }, WIDE]) {
+      const seen = await enter(t, stage, 'Ada', { viewport });
+      for (const [at, named] of views) {
+        await seen.page.evaluate(`location.hash = ${JSON.stringify(at)}`);
+        const name = seen.page.locator(named).first();
+        await name.waitFor();
+        const what = `${at}, ${viewport.width}`;
+        t.false(await scrollsSideways(seen), what);
+        const box = (await name.boundingBox())!;
+        t.true(box.x >= 0 && box.x + box.width <= viewport.width, what);
+        const table = seen.page.locator('.table-scroll').first();
+        if (at === '#/boards' && viewport.width >= 1000) {
+          t.true(await table.evaluate((one) => one.scrollWidth <= one.clientWidth), what);
+        }
+        await seen.page.screenshot({
+          path: `/tmp/pg/shots/name-${viewport.width}-${views.findIndex(([one]) => one === at)}.png`,
+        });
+      }
+    }
+    await admin(stage, 'PATCH', `/users/${traders.get('Cleo')!.id}`, { displayName: 'Cleo' });
   }),
 );
