@@ -5,7 +5,7 @@
 import { signal } from '@preact/signals';
 import type { OrderPlacement, OrderPreview } from '../../client/generated.js';
 import { type AccountId, ofAccount } from './account-id.ts';
-import { CallError } from './call-error.ts';
+import { CallError, isOfAbsence } from './call-error.ts';
 import { call } from './calls.ts';
 import { type Loaded, Loader } from './loaded.ts';
 import { OrderKeys } from './order-keys.ts';
@@ -38,9 +38,16 @@ const keys = new OrderKeys(randomId);
 const doubtful = new Map<string, OrderBody>();
 /** Counts the tickets: what comes of an order of another one is not shown in this one. */
 let visit = 0;
-const previewer = new Loader(async (order: OrderBody, account: AccountId): Promise<Previewed> => {
-  const preview = await call('previewOrder', { body: order, ...ofAccount(account) });
-  return { order, account, preview, atMs: Date.now() };
+const previewer: Loader<[OrderBody, AccountId], Previewed> = new Loader(async (order, account) => {
+  try {
+    const preview = await call('previewOrder', { body: order, ...ofAccount(account) });
+    return { order, account, preview, atMs: Date.now() };
+  } catch (error) {
+    const before = previewer.of(order, account);
+    // What the server has said stays, and is shown with its time, until it says something else.
+    if (before.state === 'ready' && isOfAbsence(error)) return before.value;
+    throw error;
+  }
 });
 
 /** Of this order; of another one nothing is there. */

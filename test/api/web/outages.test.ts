@@ -119,10 +119,10 @@ test.serial(
     await waitForTicks(page);
     await crash(stage, async () => {
       await page.locator(LOST).waitFor();
-      await page.getByLabel('Status').selectOption('In progress');
+      await page.getByLabel('Status').selectOption('Cancelled');
       await page.getByText('The server could not be reached.').waitFor();
     });
-    await page.locator('.game').first().waitFor({ timeout: BACK_WITHIN_MS });
+    await page.getByText('No game matches these filters.').waitFor({ timeout: BACK_WITHIN_MS });
     t.is(await page.getByText('The server could not be reached.').count(), 0);
   }),
 );

@@ -11,7 +11,7 @@ import { When } from '../../parts/when.tsx';
 import { cents, counted, fromNow, whole } from '../../state/format.ts';
 import { lostAtMs } from '../../state/live.ts';
 import type { Market } from '../../state/market.ts';
-import { marketStatus } from '../../state/market-status.ts';
+import { type MarketStatus, marketStatus } from '../../state/market-status.ts';
 import { VENUE_WORDS } from '../../state/order-words.ts';
 import { dropped } from '../../state/quotes.ts';
 import { hrefOf } from '../../state/route-text.ts';
@@ -108,7 +108,7 @@ function Status({ market, quote, nowMs }: Props & { nowMs: number }) {
     <div class="market-status">
       <dt>Market</dt>
       <dd>
-        <strong class={word === 'Tradable' ? 'is-gain' : ''}>{word}</strong>
+        <strong class={STATUS_CLASSES[word] ?? ''}>{word}</strong>
         {opensAt !== null && (
           <small>
             Opens <When iso={opensAt} /> ({fromNow(opensAt, nowMs)})
@@ -119,6 +119,12 @@ function Status({ market, quote, nowMs }: Props & { nowMs: number }) {
     </div>
   );
 }
+
+const STATUS_CLASSES: Partial<Record<MarketStatus['word'], string>> = {
+  Tradable: 'is-gain',
+  'No live price': 'is-muted',
+  'Not known': 'is-muted',
+};
 
 function sizeText(contracts: number | null): string {
   return contracts === null ? 'none' : counted(contracts, 'contract');

@@ -6,10 +6,12 @@ import { useNow } from '../../parts/now.ts';
 import { When } from '../../parts/when.tsx';
 import type { AccountId } from '../../state/account-id.ts';
 import { lostAtMs } from '../../state/live.ts';
-import { previewWords } from '../../state/order-words.ts';
-import { forgetPreview, previewOf, previewOrder } from '../../state/ordering.ts';
+import type { Loaded } from '../../state/loaded.ts';
+import { previewedCents, previewWords } from '../../state/order-words.ts';
+import { forgetPreview, type Previewed, previewOf, previewOrder } from '../../state/ordering.ts';
 import type { ShownQuote } from '../../state/shown-quote.ts';
 import type { OrderBody } from '../../state/ticket.ts';
+import { venueData } from '../../state/venue-data.ts';
 import { usePaceMs } from './pace.ts';
 
 type Props = {
@@ -37,7 +39,9 @@ export function PreviewBox({ order, account, quote, costDollars }: Props) {
   }
   const now = previewOf(order, account);
   if (now.state === 'failed') return <Refusal error={now.error} />;
-  if (now.state === 'loading') {
+  // A price of before the switch was turned off is shown no longer.
+  const isHidden = venueData.value === false && isPriced(now, order);
+  if (now.state === 'loading' || isHidden) {
     return <div class="preview is-empty">Looking what it would do…</div>;
   }
   const { preview, atMs } = now.value;
@@ -67,12 +71,17 @@ export function PreviewBox({ order, account, quote, costDollars }: Props) {
   );
 }
 
+function isPriced(now: Loaded<Previewed>, order: OrderBody): boolean {
+  return now.state === 'ready' && previewedCents(order, now.value.preview) !== null;
+}
+
 /**
  * Asks once what is typed stands for a moment, again as prices move, as often as limits allow, and
  * every 10 s. While the connection is lost it does not, and once that is back at once.
  */
 function usePreview(order: OrderBody | null, account: AccountId, quote: ShownQuote | null): void {
-  const content = order === null ? null : JSON.stringify([account, order]);
+  const isOn = venueData.value;
+  const content = order === null ? null : JSON.stringify([account, order, isOn]);
   const isLost = lostAtMs.value !== null;
   const everyMs = usePaceMs();
   const askedMs = useRef(Date.now());

@@ -10,6 +10,7 @@ import { CallError } from '../../state/call-error.ts';
 import { call } from '../../state/calls.ts';
 import { eventWords } from '../../state/event-words.ts';
 import { cents, whole } from '../../state/format.ts';
+import { lostAtMs } from '../../state/live.ts';
 import { useQuote } from '../../state/quotes.ts';
 import { randomId } from '../../state/random-id.ts';
 import { SellAttempt } from '../../state/sell-attempt.ts';
@@ -83,7 +84,7 @@ function Offer({ position, attempt, isSent, error, onSell }: OfferProps) {
         </p>
       ) : (
         <dl class="facts">
-          <dt>Bid now</dt>
+          <dt>{lostAtMs.value === null ? 'Bid now' : 'Last bid, not live'}</dt>
           <dd>
             <Price price={mark.markCents} why="Nobody buys it now." />
           </dd>
