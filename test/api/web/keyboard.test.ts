@@ -39,7 +39,7 @@ async function signUpByKeys(page: Page, name: string): Promise<void> {
 test.serial(
   'one signs up, buys and sells by keyboard alone',
   onStage(async (t, stage) => {
-    const { page } = await visit(t, stage);
+    const { page } = await visit(t, stage, { expected: /status of 409 .*portfolio\/orders/ });
     await signUpByKeys(page, 'keys');
 
     await press(page, page.getByRole('button', { name: 'Skip to the content' }));
