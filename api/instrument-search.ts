@@ -3,11 +3,14 @@
  * hundred thousand instruments take a second, in slices of a few milliseconds. Rule A47
  * (api/RULES.md).
  */
+import type { GameStatus } from '../engine/rules/units.ts';
 import type { CatalogView, InstrumentEntry } from './catalog-view.ts';
 import { InstrumentIndex } from './instrument-index.ts';
 
 /** Instruments per slice: about 1 ms. */
 const SLICE = 100;
+
+export type SearchFilter = { league?: string | undefined; status?: GameStatus | undefined };
 
 export class InstrumentSearch {
   readonly #catalog: CatalogView;
@@ -27,11 +30,12 @@ export class InstrumentSearch {
    * The best `limit` matches, best first. While a new catalog is indexed: the old index's matches
    * that the new catalog still lists. While the first is indexed: what is indexed so far.
    *
+   * @param filter what alone is found, of the catalog of now
    * @param venueData whether the venues' titles are searched, too
    */
   find(
     query: string,
-    league: string | undefined,
+    { league, status }: SearchFilter,
     limit: number,
     venueData: boolean,
   ): InstrumentEntry[] {
@@ -39,8 +43,12 @@ export class InstrumentSearch {
     const index = this.#whole ?? this.#newest;
     const isOld = index !== this.#newest;
     const isWanted = (entry: InstrumentEntry) => {
-      const isListed = !isOld || this.#catalog.instrument(entry.id) !== undefined;
-      return isListed && (league === undefined || entry.instrument.league === league);
+      const current = isOld ? this.#catalog.instrument(entry.id) : entry;
+      if (current === undefined) return false;
+      return (
+        (league === undefined || current.instrument.league === league) &&
+        (status === undefined || current.game?.status === status)
+      );
     };
     const found = index.find(query, limit, venueData, isWanted);
     return isOld ? found.map(({ id }) => this.#catalog.instrument(id)!) : found;

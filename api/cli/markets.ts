@@ -7,7 +7,7 @@ import { wholeNumber } from './admin-connection.ts';
 import { ofPages, type PageFlags, pagesOf, sayMore } from './pages.ts';
 import { type Column, show, tableOf } from './table.ts';
 
-type SearchFlags = KeyFlags & { league?: string; limit?: number };
+type SearchFlags = KeyFlags & { league?: string; status?: GameStatus; limit?: number };
 type GamesFlags = KeyFlags &
   PageFlags & { status?: GameStatus; league?: string; from?: string; to?: string };
 type InstrumentsFlags = KeyFlags &
@@ -42,6 +42,7 @@ export function addMarketCommands(program: Command): void {
     .action(instruments);
   ofKey(program.command('search <words...>').description('instruments by words, best match first'))
     .option('--league <name>', 'only of this league')
+    .addOption(statusOption('only of games in this status'))
     .option('--limit <n>', 'how many at most; 10 without it', wholeNumber)
     .action(search);
 }
@@ -134,8 +135,8 @@ const INSTRUMENT_COLUMNS: Column<Instrument>[] = [
 
 async function search(words: string[], options: SearchFlags): Promise<void> {
   const { server, client } = byKey(options);
-  const { league, limit } = options;
-  const query = { q: words.join(' '), ...given({ league, limit }) };
+  const { league, status, limit } = options;
+  const query = { q: words.join(' '), ...given({ league, status, limit }) };
   const answer = await answerOf(server, client.searchInstruments({ query }));
   show(options, answer, () => tableOf(answer.instruments, INSTRUMENT_COLUMNS));
 }

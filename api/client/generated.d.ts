@@ -1936,7 +1936,7 @@ export type Position = {
      */
     instrumentSide: Side;
     /**
-     * The side in the terms of the venue market.
+     * The side in the terms of the venue market, whose yes may be the no of the instrument: never compared with resolvedOutcome.
      */
     boughtSide: Side;
     /**
@@ -2412,7 +2412,7 @@ export type Trade = {
      */
     instrumentSide: Side;
     /**
-     * The side in the terms of the venue market.
+     * The side in the terms of the venue market, whose yes may be the no of the instrument: never compared with resolvedOutcome.
      */
     boughtSide: Side;
     /**
@@ -2462,7 +2462,7 @@ export type Trade = {
      */
     pnlDollars: number | null;
     /**
-     * The venue market's result; null without one, or between the two.
+     * The result in the terms of the instrument, as instrumentSide is: where the two are equal the trade has won. Null without a result, after a void, and for a result between yes and no.
      */
     resolvedOutcome: Side | null;
     /**
@@ -3193,6 +3193,10 @@ export type SearchInstrumentsQuery = {
      * @maxLength 160
      */
     league?: string;
+    /**
+     * Only of games in this status.
+     */
+    status?: GameStatus;
     /**
      * How many at most.
      * @minimum 1
@@ -6095,6 +6099,9 @@ export declare const OPERATIONS: {
             readonly in: "query";
         }, {
             readonly name: "league";
+            readonly in: "query";
+        }, {
+            readonly name: "status";
             readonly in: "query";
         }, {
             readonly name: "limit";

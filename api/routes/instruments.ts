@@ -98,8 +98,8 @@ function searchInstruments(deps: Deps): Route<Caller> {
     query: InstrumentSearchQuery,
     response: InstrumentSearchAnswer,
     run: ({ query }) => {
-      const { q, league, limit } = query;
-      return listText(deps, deps.search.find(q, league, limit, deps.switches.venueData), '');
+      const { q, limit, ...filter } = query;
+      return listText(deps, deps.search.find(q, filter, limit, deps.switches.venueData), '');
     },
   });
 }

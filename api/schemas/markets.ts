@@ -264,6 +264,7 @@ export const InstrumentSearchQuery = strict({
     description: 'Words to look for, such as the name of a team; a typo is forgiven.',
   }),
   league: Type.Optional(League),
+  status: Type.Optional(described(GameStatusSchema, 'Only of games in this status.')),
   limit: limitOf(25, 10),
 });
 

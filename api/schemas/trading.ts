@@ -112,7 +112,11 @@ export const Order = strict(
 const POSITION = {
   tradeId: Uuid,
   ...SUBJECT,
-  boughtSide: described(SideSchema, 'The side in the terms of the venue market.'),
+  boughtSide: described(
+    SideSchema,
+    'The side in the terms of the venue market, whose yes may be the no of the instrument: never ' +
+      'compared with resolvedOutcome.',
+  ),
   contracts: Contracts,
   costDollars: described(Dollars, 'What it cost, in dollars.'),
   ...PLACED,
@@ -153,7 +157,9 @@ export const Trade = strict(
     closeReason: nullable(oneOf(['sold', 'settled', 'voided', 'account_reset'])),
     pnlDollars: nullable(Dollars, { description: 'Profit or loss in dollars; null while open.' }),
     resolvedOutcome: nullable(SideSchema, {
-      description: "The venue market's result; null without one, or between the two.",
+      description:
+        'The result in the terms of the instrument, as instrumentSide is: where the two are equal ' +
+        'the trade has won. Null without a result, after a void, and for a result between yes and no.',
     }),
     exitCents: Type.Optional(
       nullable(Type.Integer({ minimum: 0, maximum: 100 }), {

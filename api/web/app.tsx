@@ -5,10 +5,11 @@ import { Skeleton } from './parts/loading.tsx';
 import { Notice } from './parts/notice.tsx';
 import { useNow } from './parts/now.ts';
 import { PlacesNav } from './parts/places-nav.tsx';
+import { When } from './parts/when.tsx';
 import { connectionWords } from './state/connection-words.ts';
-import { connection } from './state/live.ts';
+import { connection, lostAtMs } from './state/live.ts';
 import { dismiss, problems } from './state/problems.ts';
-import { route } from './state/route.ts';
+import { route, shownView } from './state/route.ts';
 import { hrefOf, type ViewName } from './state/route-text.ts';
 import { session, signOut } from './state/session.ts';
 import { SignInView } from './views/sign-in.tsx';
@@ -32,8 +33,9 @@ export function App() {
       </button>
       <Header />
       <main id="main" tabIndex={-1}>
+        <Lost />
         <Problems />
-        <FaultBoundary key={`${route.value.view}/${route.value.param}/${userId()}`}>
+        <FaultBoundary key={`${shownView.value}/${userId()}`}>
           <CurrentView />
         </FaultBoundary>
       </main>
@@ -105,12 +107,30 @@ function ConnectionState() {
   );
 }
 
+/** A connection that is back at once is not worth a word. */
+const LOST_SAID_AFTER_MS = 2000;
+
+function Lost() {
+  const nowMs = useNow(1000);
+  const { value: sinceMs } = lostAtMs;
+  if (sinceMs === null || nowMs - sinceMs < LOST_SAID_AFTER_MS) return null;
+  return (
+    <Notice kind="warning">
+      <p>
+        There has been no connection to the server since{' '}
+        <When iso={new Date(sinceMs).toISOString()} as="seconds" />: what is shown is not live. The
+        page goes on by itself once the server can be reached.
+      </p>
+    </Notice>
+  );
+}
+
 function Person() {
   const { value: now } = session;
   if (now.state !== 'in') return null;
   return (
     <details class="person">
-      <summary>{now.email ?? 'Signed in'}</summary>
+      <summary title={now.email ?? undefined}>{now.email ?? 'Signed in'}</summary>
       <div class="person-menu">
         <button type="button" class="button quiet" onClick={() => void signOut()}>
           Sign out

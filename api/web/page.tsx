@@ -4,13 +4,14 @@ import { App } from './app.tsx';
 import { startEntryLink, takeEntryCode } from './state/entry-link.ts';
 import { startLive } from './state/live.ts';
 import { startMarkets } from './state/markets.ts';
-import { report } from './state/problems.ts';
-import { startRoute } from './state/route.ts';
+import { dismissAll, report } from './state/problems.ts';
+import { shownView, startRoute } from './state/route.ts';
 import { startSession } from './state/session.ts';
 
 addEventListener('unhandledrejection', ({ reason }) => report(reason));
 const code = takeEntryCode();
 startRoute();
+shownView.subscribe(dismissAll);
 startEntryLink();
 startMarkets();
 startLive();

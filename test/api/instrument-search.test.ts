@@ -3,6 +3,7 @@ import test from 'ava';
 import { CatalogView } from '../../api/catalog-view.ts';
 import { InstrumentSearch } from '../../api/instrument-search.ts';
 import type { Catalog } from '../../engine/rules/catalog-entries.ts';
+import type { GameStatus } from '../../engine/rules/units.ts';
 import { sampleCatalog } from './samples.ts';
 
 const LIMIT = 25;
@@ -12,7 +13,7 @@ function searchOver(labels: readonly string[], league = 'nfl') {
   let catalog = catalogOf(labels, league);
   const search = new InstrumentSearch(new CatalogView(() => catalog));
   const found = (query: string, of?: string, limit = LIMIT) =>
-    search.find(query, of, limit, true).map(({ instrument }) => instrument.label);
+    search.find(query, { league: of }, limit, true).map(({ instrument }) => instrument.label);
   const replace = (others: readonly string[]) => {
     catalog = catalogOf(others, league);
   };
@@ -54,8 +55,7 @@ test('A47, K29: an instrument without a team is found by what its venue calls it
       instruments: [{ ...instruments[0]!, ...own, subject }],
     };
     const search = new InstrumentSearch(new CatalogView(() => catalog));
-    return (query: string, venueData: boolean) =>
-      search.find(query, undefined, LIMIT, venueData).length;
+    return (query: string, venueData: boolean) => search.find(query, {}, LIMIT, venueData).length;
   };
   const found = searchIn(null);
   // The word, its beginning, a typo, and a beginning with a typo.
@@ -154,4 +154,19 @@ test('A47: a league narrows the search before its limit is counted', (t) => {
   const { found } = searchOver(['Lions', 'Bears'], 'cup');
   t.deepEqual(found('lions', 'cup', 1), ['Lions']);
   t.deepEqual(found('lions', 'nfl', 1), []);
+});
+
+test('A47: a status of games narrows the search, as it is now', (t) => {
+  const sample = sampleCatalog();
+  const view = new CatalogView(() => sample);
+  const search = new InstrumentSearch(view);
+  const { instrument, game } = view.instruments().find((entry) => entry.game !== null)!;
+  const word = instrument.label.split(' ')[0]!;
+  const found = (status: GameStatus) => search.find(word, { status }, LIMIT, true).length;
+  view.setGameStatus(game!.game.slug, 'scheduled');
+  t.true(found('scheduled') > 0);
+  t.is(found('inprogress'), 0);
+  view.setGameStatus(game!.game.slug, 'inprogress');
+  t.is(found('scheduled'), 0);
+  t.true(found('inprogress') > 0);
 });

@@ -1,10 +1,12 @@
 /** One user: plan, limits, keys. */
+
 import { useEffect, useState } from 'preact/hooks';
 import type { Key, Plan, User } from '../../schemas/admin-types.ts';
 import { Confirm } from '../parts/confirm.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { SelectField } from '../parts/field.tsx';
 import { Loading, Skeleton } from '../parts/loading.tsx';
+import { Name } from '../parts/name.tsx';
 import type { Column } from '../parts/table.tsx';
 import { ViewHead } from '../parts/view-head.tsx';
 import { When } from '../parts/when.tsx';
@@ -149,7 +151,11 @@ function Limits({ of: person }: { of: User }) {
 }
 
 const KEY_COLUMNS: readonly Column<Key>[] = [
-  { head: 'Key', isHead: true, cell: ({ label }) => label || 'without a label' },
+  {
+    head: 'Key',
+    isHead: true,
+    cell: ({ label }) => (label ? <Name text={label} /> : 'without a label'),
+  },
   { head: 'Begins with', cell: ({ tokenPrefix }) => <code class="id">{tokenPrefix}…</code> },
   { head: 'Status', cell: ({ status }) => status },
   { head: 'Scopes', cell: ({ scopes }) => scopes.join(', ') },

@@ -1,8 +1,10 @@
 /** Everybody with an account, the newest first, and the search. */
+
 import { useEffect, useState } from 'preact/hooks';
 import type { User } from '../../schemas/admin-types.ts';
 import { TextField } from '../parts/field.tsx';
 import { Loading, Skeleton } from '../parts/loading.tsx';
+import { Name } from '../parts/name.tsx';
 import type { Column } from '../parts/table.tsx';
 import { ViewHead } from '../parts/view-head.tsx';
 import { When } from '../parts/when.tsx';
@@ -67,9 +69,17 @@ const COLUMNS: readonly Column<User>[] = [
   {
     head: 'User',
     isHead: true,
-    cell: (user) => <a href={placeHref('users', user.id)}>{nameOf(user)}</a>,
+    cell: (user) => (
+      <a href={placeHref('users', user.id)}>
+        <Name text={nameOf(user)} />
+      </a>
+    ),
   },
-  { head: 'Name', cell: ({ displayName }) => displayName ?? <span class="hint">none</span> },
+  {
+    head: 'Name',
+    cell: ({ displayName }) =>
+      displayName === null ? <span class="hint">none</span> : <Name text={displayName} />,
+  },
   { head: 'Plan', cell: ({ plan }) => plan },
   {
     head: 'Limits',

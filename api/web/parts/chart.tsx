@@ -37,9 +37,12 @@ export function Chart({
   latest.current = data;
 
   useEffect(() => {
+    const element = place.current!;
     let isGone = false;
     import('./chart-plot.ts').then(({ drawPlot }) => {
-      if (!isGone) plot.current = drawPlot(place.current!, latest.current, heightPx, setAt);
+      // An element is taken away a moment before the effects of its component end.
+      if (isGone || !element.isConnected) return;
+      plot.current = drawPlot(element, latest.current, heightPx, setAt);
     }, report);
     return () => {
       isGone = true;

@@ -1,6 +1,11 @@
-/** What is loaded, or what stands for it until then. */
+/**
+ * What is loaded, or what stands for it until then. What the server was not there to answer is asked
+ * for again once it is back. Rule A120 (api/RULES.md).
+ */
 import type { ComponentChildren } from 'preact';
-import type { Loaded } from '../state/loaded.ts';
+import { useEffect, useRef } from 'preact/hooks';
+import { isOfAbsence } from '../state/call-error.ts';
+import { comebacks, type Loaded } from '../state/loaded.ts';
 import { Refusal } from './notice.tsx';
 
 type Props<Value> = {
@@ -12,11 +17,23 @@ type Props<Value> = {
 };
 
 export function Loading<Value>({ of, skeleton, again, children }: Props<Value>) {
+  useComeback(of.state === 'failed' && isOfAbsence(of.error) ? again : undefined);
   if (of.state === 'loading') return <>{skeleton}</>;
   if (of.state === 'failed') {
     return <Refusal error={of.error} {...(again === undefined ? {} : { again })} />;
   }
   return <>{children(of.value)}</>;
+}
+
+/** @param run what is done once the server can be reached again; undefined: nothing */
+export function useComeback(run: (() => void) | undefined): void {
+  const { value: count } = comebacks;
+  const seen = useRef(count);
+  useEffect(() => {
+    if (seen.current === count) return;
+    seen.current = count;
+    run?.();
+  }, [count]);
 }
 
 /** Gray lines in place of rows. */

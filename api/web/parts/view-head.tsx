@@ -15,7 +15,7 @@ export function ViewHead({ title, children }: { title: string; children?: Compon
   }, []);
   return (
     <div class="view-head">
-      <h1 ref={heading} tabIndex={-1}>
+      <h1 ref={heading} tabIndex={-1} title={title}>
         {title}
       </h1>
       {children}

@@ -24,6 +24,11 @@ export class CallError extends Error {
   }
 }
 
+/** Whether the server was not there to answer, so that it may be once it is back. */
+export function isOfAbsence(error: unknown): boolean {
+  return error instanceof CallError && (error.status === null || error.status >= 500);
+}
+
 /** What a proxy in between says is no body of ours. */
 export function refusedCall(status: number, body: unknown, requestId: string): CallError {
   const found = (body ?? {}) as {

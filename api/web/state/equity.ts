@@ -1,9 +1,10 @@
 /** Net worth over time of the account that is shown. */
 import { effect } from '@preact/signals';
+import type { Equity } from '../../client/generated.js';
 import { type AccountId, ofAccount } from './account-id.ts';
 import { call } from './calls.ts';
 import type { EquityWindow } from './equity-curve.ts';
-import { Loader } from './loaded.ts';
+import { type Loaded, Loader } from './loaded.ts';
 import { shownEvents } from './shown-account.ts';
 
 const EVERY_MS = 60_000;
@@ -13,7 +14,11 @@ const TOGETHER_MS = 500;
 const loader = new Loader((account: AccountId, window: EquityWindow) =>
   call('getEquity', { query: { window }, ...ofAccount(account) }),
 );
-export const equity = loader.now;
+
+/** Of whichever window was asked for last: the curve of before stays until the next one comes. */
+export function equityOf(account: AccountId): Loaded<Equity> {
+  return loader.of(account);
+}
 
 export async function loadEquity(account: AccountId, window: EquityWindow): Promise<void> {
   await loader.load(account, window);

@@ -1,11 +1,15 @@
 /** The displayed levels of a market, which no stream sends. Rules A84, A85 (api/RULES.md). */
+import type { Book } from '../../client/generated.js';
 import { call } from './calls.ts';
-import { Loader } from './loaded.ts';
+import { type Loaded, Loader } from './loaded.ts';
 
 const loader = new Loader((instrumentId: string) => {
   return call('getBook', { path: { ref: instrumentId } });
 });
-export const ladder = loader.now;
+
+export function ladderOf(instrumentId: string): Loaded<Book> {
+  return loader.of(instrumentId);
+}
 
 export async function loadLadder(instrumentId: string): Promise<void> {
   await loader.load(instrumentId);

@@ -1,4 +1,7 @@
-/** The stream of the page: one connection for quotes, games and the own account. */
+/**
+ * The stream of the page: one connection for quotes, games and the own account. Rules A119, A120
+ * (api/RULES.md).
+ */
 import { effect, signal, untracked } from '@preact/signals';
 import { RefusedError } from '../../client/errors.ts';
 import type { Game } from '../../client/generated.js';
@@ -7,6 +10,7 @@ import { streamParts } from '../../client/stream-parts.ts';
 import type { Channel, StreamState } from '../../client/stream-types.ts';
 import { forgetAccount, takeEvent, takePortfolio } from './account.ts';
 import { API, call } from './calls.ts';
+import { comebacks } from './loaded.ts';
 import { type Further, QuoteCarriers } from './quote-carriers.ts';
 import { dropQuote, forgetQuotes, quotesFrom, takeQuote } from './quotes.ts';
 import { BASE } from './request.ts';
@@ -24,6 +28,8 @@ export type Connection =
   | { state: 'refused'; why: string };
 
 export const connection = signal<Connection>({ state: 'off' });
+/** Since when nothing is live, by this machine's clock; null: the connection is not lost. Rule A119. */
+export const lostAtMs = signal<number | null>(null);
 
 const ANSWERS_WITHIN_MS = 30_000;
 /** While venue data is off: whether it is on again. */
@@ -106,6 +112,7 @@ function close(): void {
   carriers?.end();
   carriers = null;
   connection.value = { state: 'off' };
+  lostAtMs.value = null;
   quotesFrom({ open() {}, close() {} });
   forgetQuotes();
   forgetAccount();
@@ -155,15 +162,22 @@ function passOn(games: readonly Game[]): void {
 
 function enter(state: StreamState): void {
   if (state.state === 'waiting') {
+    lostAtMs.value ??= Date.now();
     const untilMs = Date.now() + state.retryInMs;
     connection.value = { state: 'waiting', why: state.error.message, untilMs };
-  } else if (state.state !== 'closed') connection.value = { state: state.state };
-  else if (state.error !== null) void refused(state.error, stream?.lastEventId ?? null);
+  } else if (state.state !== 'closed') {
+    connection.value = { state: state.state };
+    if (state.state === 'open' && lostAtMs.value !== null) {
+      lostAtMs.value = null;
+      comebacks.value++;
+    }
+  } else if (state.error !== null) void refused(state.error, stream?.lastEventId ?? null);
 }
 
 /** The handshake is refused for good: with this access token, at least. */
 async function refused(error: Error, after: string | null): Promise<void> {
   connection.value = { state: 'refused', why: error.message };
+  lostAtMs.value ??= Date.now();
   if (!(error instanceof RefusedError)) return;
   if (error.code === 'guest_account') return leaveAsGuest();
   const ended = stream;

@@ -9,34 +9,54 @@ export type Loaded<Value> =
 /** Rows of a list, and where its next page begins; null: there is no further one. */
 export type Rows<Row> = { rows: readonly Row[]; nextCursor: string | null };
 
+/** Counts how often the server could be reached again: what had no answer is asked for once more. */
+export const comebacks = signal(0);
+
+const LOADING = { state: 'loading' } as const;
+
 /** The last answer to a question that is asked again with other words: the newest one counts. */
 export class Loader<Args extends readonly unknown[], Value> {
-  readonly now: Signal<Loaded<Value>> = signal({ state: 'loading' });
+  readonly now: Signal<Loaded<Value>> = signal(LOADING);
   readonly #ask: (...args: Args) => Promise<Value>;
   #asked = 0;
+  /** The words of the question whose answer is there. */
+  #answered: readonly unknown[] = [];
 
   constructor(ask: (...args: Args) => Promise<Value>) {
     this.#ask = ask;
   }
 
+  /**
+   * What is there of the question that begins with these words: an answer to another one is not
+   * there, so that a view never begins with what the last one has shown. Rule A117 (api/RULES.md).
+   */
+  of(...args: Partial<Args>): Loaded<Value> {
+    const { value: now } = this.now;
+    const given: readonly unknown[] = args;
+    return textOf(this.#answered.slice(0, given.length)) === textOf(given) ? now : LOADING;
+  }
+
   /** What is there stays until the answer comes. */
   async load(...args: Args): Promise<void> {
-    if (this.now.value.state === 'failed') this.now.value = { state: 'loading' };
+    if (this.now.value.state === 'failed') this.now.value = LOADING;
     await this.#take(args, () => false);
   }
 
   /** Asks again for what is shown. What is there stays, too, where no answer comes. */
   async refresh(...args: Args): Promise<void> {
-    await this.#take(args, () => this.now.value.state === 'ready');
+    await this.#take(args, () => this.of(...(args as Partial<Args>)).state === 'ready');
   }
 
   async #take(args: Args, isFailureNothing: () => boolean): Promise<void> {
     const asked = ++this.#asked;
     try {
       const value = await this.#ask(...args);
-      if (asked === this.#asked) this.now.value = { state: 'ready', value };
+      if (asked !== this.#asked) return;
+      this.#answered = args;
+      this.now.value = { state: 'ready', value };
     } catch (error) {
       if (asked !== this.#asked || isFailureNothing()) return;
+      this.#answered = args;
       this.now.value = { state: 'failed', error };
     }
   }
@@ -50,6 +70,11 @@ export class Loader<Args extends readonly unknown[], Value> {
   /** Nothing is there, and no answer that is on its way counts. */
   clear(): void {
     this.#asked++;
-    this.now.value = { state: 'loading' };
+    this.now.value = LOADING;
   }
+}
+
+/** Words are texts, null, and objects of such, whose fields have one order. */
+function textOf(words: readonly unknown[]): string {
+  return JSON.stringify(words);
 }

@@ -1,10 +1,12 @@
-/** Whether a market trades now, in words. Rules A46 (api/RULES.md), T12, T18 (engine/RULES.md). */
+/** Whether a market trades now, in words. Rules A46, A119 (api/RULES.md), T12, T18 (engine/RULES.md). */
 import type { GameStatus, Instrument } from '../../client/generated.js';
 import type { ShownQuote } from './shown-quote.ts';
 
 export type MarketStatus = {
   word:
     | 'Tradable'
+    /** It is open, and limit orders can rest. */
+    | 'No live price'
     | 'Not open yet'
     | 'Paused'
     | 'Closed'
@@ -26,6 +28,8 @@ type Known = {
   isTradable: boolean | null;
   /** Whether no catalog lists it any more. */
   isDropped: boolean;
+  /** Whether nothing of it is live, since the connection to the server is lost. */
+  isLost?: boolean;
 };
 
 const OPENS_AT = 'opens at ';
@@ -38,9 +42,9 @@ const CLOSED: Readonly<Record<string, Pick<MarketStatus, 'word' | 'detail'>>> = 
   'market closed': { word: 'Closed', detail: 'It waits for its result. No order is taken.' },
 };
 const NO_PRICE: Readonly<Record<string, string>> = {
-  'no quote': 'No live price: the venue has sent no quote yet. A limit order can rest.',
-  stale: 'No live price: the venue has been silent for too long. A limit order can rest.',
-  crossed: 'No live price: its bid is at or above its ask. A limit order can rest.',
+  'no quote': 'The venue has sent no quote yet. A limit order can rest.',
+  stale: 'The venue has been silent for too long. A limit order can rest.',
+  crossed: 'Its bid is at or above its ask. A limit order can rest.',
 };
 
 /** The note of a quote without a price, where there is little room. */
@@ -64,7 +68,9 @@ export function marketStatus({
   gameStatus,
   isTradable,
   isDropped,
+  isLost = false,
 }: Known): MarketStatus {
+  if (isLost) return status('Not known', 'The connection to the server is lost.');
   if (isDropped) return status('Not tradable', 'It has left the catalog.');
   const homes = instrument.listings.filter(({ venue }) => venue === 'venue_a');
   if (gameStatus === 'cancelled') return status('Not tradable', 'The game is cancelled.');
@@ -82,7 +88,8 @@ export function marketStatus({
   }
   const closed = CLOSED[note];
   if (closed !== undefined) return { ...closed, opensAt: null };
-  return status('Tradable', note === '' ? null : (NO_PRICE[note] ?? `No live price: ${note}.`));
+  if (note === '') return status('Tradable', null);
+  return status('No live price', NO_PRICE[note] ?? `The quote says: ${note}.`);
 }
 
 function status(word: MarketStatus['word'], detail: string | null): MarketStatus {

@@ -2,7 +2,7 @@
 import type { Game, Instrument } from '../../client/generated.js';
 import { call } from './calls.ts';
 import { noteVenueData, onGames } from './live.ts';
-import { Loader } from './loaded.ts';
+import { type Loaded, Loader } from './loaded.ts';
 import { noteServerTime } from './server-time.ts';
 
 export type Market = {
@@ -34,17 +34,19 @@ const loader = new Loader(async (ref: string): Promise<Market> => {
     isTradable: tradable.instruments.some((one) => one.id === id),
   };
 });
-export const market = loader.now;
 
-/** @param ref an id or a slug; what comes of another one is forgotten */
-export async function openMarket(ref: string): Promise<void> {
-  loader.clear();
+/** @param ref an id or a slug; of another one nothing is there */
+export function marketOf(ref: string): Loaded<Market> {
+  return loader.of(ref);
+}
+
+/** Asks for it, or again as once more of it may be shown. */
+export async function loadMarket(ref: string): Promise<void> {
   await loader.load(ref);
 }
 
-/** Asks for it again, as once more of it may be shown. */
-export async function reloadMarket(ref: string): Promise<void> {
-  await loader.load(ref);
+export function forgetMarket(): void {
+  loader.clear();
 }
 
 /** Takes changes of its game in, until what is returned is called. */

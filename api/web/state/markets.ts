@@ -5,7 +5,7 @@ import { CallError } from './call-error.ts';
 import { call } from './calls.ts';
 import { type GameFilter, type Winners, winnersOf, withChanged } from './game-list.ts';
 import { noteVenueData, onGames } from './live.ts';
-import { Loader, type Rows } from './loaded.ts';
+import { type Loaded, Loader, type Rows } from './loaded.ts';
 import { report } from './problems.ts';
 
 /** Leagues that any answer had, by name. */
@@ -20,10 +20,13 @@ const gameLoader = new Loader(async (of: GameFilter): Promise<Rows<Game>> => {
   const [page] = await Promise.all([gamePage(of, null), loadWinners(of)]);
   return page;
 });
-export const games = gameLoader.now;
 
-const searcher = new Loader(async (text: string, league: string | null) => {
-  const query = { q: text, limit: FOUND_MAX, ...(league === null ? {} : { league }) };
+export function gamesOf(of: GameFilter): Loaded<Rows<Game>> {
+  return gameLoader.of(of);
+}
+
+const searcher = new Loader(async (text: string, of: GameFilter) => {
+  const query = { ...given(of), q: text, limit: FOUND_MAX };
   const { instruments, venueData } = await call('searchInstruments', { query });
   noteVenueData(venueData);
   return instruments;
@@ -43,14 +46,13 @@ export function startMarkets(): void {
 }
 
 export async function loadGames(of: GameFilter): Promise<void> {
-  if (of.league !== filter.league || of.status !== filter.status) gameLoader.clear();
   filter = of;
   await gameLoader.load(of);
 }
 
 /** The next page, behind those that are listed. */
 export async function loadMoreGames(): Promise<void> {
-  const { value: now } = games;
+  const { value: now } = gameLoader.now;
   if (now.state !== 'ready' || now.value.nextCursor === null) return;
   const asked = filter;
   try {
@@ -89,8 +91,8 @@ export async function needWinners(game: Game): Promise<void> {
 }
 
 /** @param text of at least one character */
-export async function search(text: string, league: string | null): Promise<void> {
-  await searcher.load(text, league);
+export async function search(text: string, of: GameFilter): Promise<void> {
+  await searcher.load(text, of);
 }
 
 export function endSearch(): void {

@@ -1,4 +1,4 @@
-/** What came of an order, and what would come of one, in words. Rules A75, V10. */
+/** What came of an order, and what would come of one, in words. Rules A75, A119, A121, V10 (api/RULES.md). */
 import type {
   ErrorCode,
   Order,
@@ -7,7 +7,7 @@ import type {
   Trade,
   Venue,
 } from '../../client/generated.js';
-import { cents, clock, counted, money, signedMoney, whole } from './format.ts';
+import { cents, clock, counted, duration, money, signedMoney, whole } from './format.ts';
 import type { OrderBody } from './ticket.ts';
 
 export const VENUE_WORDS: Readonly<Record<Venue, string>> = {
@@ -51,11 +51,17 @@ export type PreviewWords = {
   lines: readonly { name: string; value: string }[];
 };
 
-/** @param costDollars of a sell: what its position cost; null where that is not known */
+type Details = {
+  /** Of a sell: what its position cost; null where that is not known. */
+  costDollars?: number | null;
+  /** How long ago the answer came. */
+  sinceMs?: number;
+};
+
 export function previewWords(
   order: OrderBody,
   preview: OrderPreview,
-  costDollars: number | null = null,
+  { costDollars = null, sinceMs = 0 }: Details = {},
 ): PreviewWords {
   const { would, code } = preview;
   if (would === 'refuse' || code !== undefined) {
@@ -73,7 +79,7 @@ export function previewWords(
         value: `${whole(contracts)} at ${cents(priceCents)}`,
       })),
       ...(order.action === 'buy' ? buyLines(order, preview) : sellLines(preview, costDollars)),
-      ...feeAndAge(preview),
+      ...feeAndAge(preview, sinceMs),
     ],
   };
 }
@@ -102,6 +108,13 @@ function hiddenWords(order: OrderBody, { holdDollars }: OrderPreview): PreviewWo
     kind: 'waits',
     lines: [...(isBuy && type === 'limit' ? [held] : []), ...(isBuy ? [payout] : [])],
   };
+}
+
+/** The worst price that the preview has for it; null: it would not fill, or prices are hidden. */
+export function previewedCents({ action }: OrderBody, { fills }: OrderPreview): number | null {
+  if (fills === null || fills.length === 0) return null;
+  const prices = fills.map(({ priceCents }) => priceCents);
+  return (action === 'buy' ? Math.max : Math.min)(...prices);
 }
 
 const filledIn = ({ fills }: Priced) => fills.reduce((sum, { contracts }) => sum + contracts, 0);
@@ -157,12 +170,12 @@ function sellLines({ fills }: Priced, costDollars: number | null) {
   ];
 }
 
-function feeAndAge({ feeDollars, quoteAgeMs }: Priced) {
+function feeAndAge({ feeDollars, quoteAgeMs }: Priced, sinceMs: number) {
   return [
     { name: 'Fee at the venue (paper pays none)', value: money(feeDollars) },
     {
       name: 'Age of the quote',
-      value: quoteAgeMs === null ? 'no quote' : `${whole(quoteAgeMs)} ms`,
+      value: quoteAgeMs === null ? 'no quote' : duration(quoteAgeMs + sinceMs),
     },
   ];
 }

@@ -1,22 +1,32 @@
-/** Orders of the page: what one would do, placing it, canceling it. Rules A75, T96, T110. */
+/**
+ * Orders of the page: what one would do, placing it, canceling it. Rules A75, A121 (api/RULES.md),
+ * T32, T96, T110 (engine/RULES.md).
+ */
 import { signal } from '@preact/signals';
 import type { OrderPlacement, OrderPreview } from '../../client/generated.js';
 import { type AccountId, ofAccount } from './account-id.ts';
-import { CallError } from './call-error.ts';
+import { CallError, isOfAbsence } from './call-error.ts';
 import { call } from './calls.ts';
-import { Loader } from './loaded.ts';
+import { type Loaded, Loader } from './loaded.ts';
 import { OrderKeys } from './order-keys.ts';
 import { refusedWords } from './order-words.ts';
+import { report } from './problems.ts';
 import { randomId } from './random-id.ts';
 import { refreshShown } from './shown-account.ts';
-import type { OrderBody } from './ticket.ts';
+import { boundedBy, type OrderBody } from './ticket.ts';
 
-export type Previewed = { order: OrderBody; account: AccountId; preview: OrderPreview };
+export type Previewed = {
+  order: OrderBody;
+  account: AccountId;
+  preview: OrderPreview;
+  /** When it came, by this machine's clock. */
+  atMs: number;
+};
 export type Placing =
   | { state: 'none' }
   | { state: 'sending' }
   | { state: 'placed'; placement: OrderPlacement }
-  | { state: 'refused'; error: unknown }
+  | { state: 'refused'; error: unknown; isMoved: boolean }
   /** It may have been placed: it is safe to send again, and only that shows it. */
   | { state: 'unknown'; error: unknown; order: OrderBody; account: AccountId };
 
@@ -24,13 +34,26 @@ export type Placing =
 export const placing = signal<Placing>({ state: 'none' });
 
 const keys = new OrderKeys(randomId);
-/** Of orders that the engine may have placed. */
-const doubtful = new Set<string>();
-const previewer = new Loader(async (order: OrderBody, account: AccountId): Promise<Previewed> => {
-  const preview = await call('previewOrder', { body: order, ...ofAccount(account) });
-  return { order, account, preview };
+/** Orders that the engine may have placed, by their keys, as they were sent. */
+const doubtful = new Map<string, OrderBody>();
+/** Counts the tickets: what comes of an order of another one is not shown in this one. */
+let visit = 0;
+const previewer: Loader<[OrderBody, AccountId], Previewed> = new Loader(async (order, account) => {
+  try {
+    const preview = await call('previewOrder', { body: order, ...ofAccount(account) });
+    return { order, account, preview, atMs: Date.now() };
+  } catch (error) {
+    const before = previewer.of(order, account);
+    // What the server has said stays, and is shown with its time, until it says something else.
+    if (before.state === 'ready' && isOfAbsence(error)) return before.value;
+    throw error;
+  }
 });
-export const preview = previewer.now;
+
+/** Of this order; of another one nothing is there. */
+export function previewOf(order: OrderBody, account: AccountId): Loaded<Previewed> {
+  return previewer.of(order, account);
+}
 
 /** What the order would do now; the newest question counts. */
 export async function previewOrder(order: OrderBody, account: AccountId): Promise<void> {
@@ -41,29 +64,51 @@ export function forgetPreview(): void {
   previewer.clear();
 }
 
-/** Places it: once, however often it is sent before an answer comes. */
-export async function placeOrder(order: OrderBody, account: AccountId): Promise<void> {
+/**
+ * Places it: once, however often it is sent before an answer comes.
+ *
+ * @param shownCents the price that the ticket shows, which bounds a market order without a bound
+ */
+export async function placeOrder(
+  order: OrderBody,
+  account: AccountId,
+  shownCents: number | null,
+): Promise<void> {
   if (placing.value.state === 'sending') return;
   placing.value = { state: 'sending' };
+  const begun = visit;
+  const show = (next: Placing) => {
+    if (begun === visit) placing.value = next;
+    // The account's events say what was placed, but nothing else says what was not.
+    else if ('error' in next) report(next.error);
+  };
   const idempotencyKey = keys.keyOf(order, account);
+  // What may have been placed is sent again as it was: its key is of that order.
+  const sent = doubtful.get(idempotencyKey) ?? boundedBy(order, shownCents);
   try {
-    const placement = await call('placeOrder', {
-      body: { ...order, idempotencyKey },
-      ...ofAccount(account),
-    });
+    const body = { ...sent, idempotencyKey };
+    const placement = await call('placeOrder', { body, ...ofAccount(account) });
     keys.placed(order, account);
     doubtful.delete(idempotencyKey);
-    placing.value = { state: 'placed', placement };
+    show({ state: 'placed', placement });
   } catch (failure) {
     const error = inWords(failure);
-    if (isUnanswered(failure)) doubtful.add(idempotencyKey);
+    if (isUnanswered(failure)) doubtful.set(idempotencyKey, sent);
     else if (isOfEngine(failure)) doubtful.delete(idempotencyKey);
-    placing.value = doubtful.has(idempotencyKey)
-      ? { state: 'unknown', error, order, account }
-      : { state: 'refused', error };
+    if (doubtful.has(idempotencyKey)) return show({ state: 'unknown', error, order, account });
+    const isMoved = failure instanceof CallError && failure.code === 'price_moved';
+    show({ state: 'refused', error, isMoved });
+    if (isMoved && begun === visit) await previewOrder(order, account);
     return;
   }
   await refreshShown();
+}
+
+/** The ticket is closed. */
+export function forgetTicket(): void {
+  visit++;
+  forgetPreview();
+  forgetPlacing();
 }
 
 export function forgetPlacing(): void {

@@ -1,7 +1,7 @@
 /** What prices of a market were, and as they go on: bars of an interval, and its gaps. */
 import type { HistoryGap, Interval } from '../../client/generated.js';
 import { call } from './calls.ts';
-import { Loader } from './loaded.ts';
+import { type Loaded, Loader } from './loaded.ts';
 import { barsOf, INTERVALS, type LiveBars, NO_TOP, type Top, withTop } from './price-bars.ts';
 import { serverNowMs } from './server-time.ts';
 
@@ -9,7 +9,6 @@ import { serverNowMs } from './server-time.ts';
 export type PriceHistory = { live: LiveBars; gaps: readonly HistoryGap[] };
 
 const BARS_MAX = 1000;
-let shownSeries = '';
 /** The newest one: it may come before the bars. */
 let top: Top = NO_TOP;
 
@@ -26,12 +25,12 @@ const loader = new Loader(async (instrumentId: string, interval: Interval) => {
   const loaded: LiveBars = { stepMs, bars: barsOf(candles), top: NO_TOP };
   return { live: withTop(loaded, top, serverNowMs()), gaps } satisfies PriceHistory;
 });
-export const priceHistory = loader.now;
+
+export function priceHistoryOf(instrumentId: string, interval: Interval): Loaded<PriceHistory> {
+  return loader.of(instrumentId, interval);
+}
 
 export async function loadPriceHistory(instrumentId: string, interval: Interval): Promise<void> {
-  const series = `${instrumentId} ${interval}`;
-  if (series !== shownSeries) loader.clear();
-  shownSeries = series;
   await loader.load(instrumentId, interval);
 }
 
@@ -46,6 +45,5 @@ export function carryPriceOn(next: Top): void {
 
 export function forgetPriceHistory(): void {
   loader.clear();
-  shownSeries = '';
   top = NO_TOP;
 }

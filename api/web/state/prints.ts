@@ -1,9 +1,9 @@
 /** The latest prints of a market, as the history has them: a quote knows the last one alone. */
 import { call } from './calls.ts';
-import { Loader } from './loaded.ts';
+import { type Loaded, Loader } from './loaded.ts';
 import { type Print, printsOf, withPrints } from './print-text.ts';
 
-type Printed = { instrumentId: string; rows: readonly Print[] };
+type Printed = { rows: readonly Print[] };
 
 /** So long before the last print one looks at first. */
 const LOOKED_BACK_MS = 15 * 60_000;
@@ -14,9 +14,12 @@ const loader: Loader<[string, string], Printed> = new Loader(async (instrumentId
   const text = await call('exportHistory', {
     query: { instrumentId, venue: 'venue_a', dataset: 'trades', format: 'ndjson', from },
   });
-  return { instrumentId, rows: withPrints(known, printsOf(text), from) };
+  return { rows: withPrints(known, printsOf(text), from) };
 });
-export const prints = loader.now;
+
+export function shownPrints(instrumentId: string): Loaded<Printed> {
+  return loader.of(instrumentId);
+}
 
 /** @param lastAt when the last one was, as the quote says */
 export async function loadPrints(instrumentId: string, lastAt: string): Promise<void> {
@@ -28,6 +31,6 @@ export function forgetPrints(): void {
 }
 
 function rowsOf(instrumentId: string): readonly Print[] {
-  const { value: now } = loader.now;
-  return now.state === 'ready' && now.value.instrumentId === instrumentId ? now.value.rows : [];
+  const now = loader.of(instrumentId);
+  return now.state === 'ready' ? now.value.rows : [];
 }

@@ -1,4 +1,7 @@
-/** What went wrong and no view shows in its own place: a sentence, and the id of the request. */
+/**
+ * What went wrong and no view shows in its own place: a sentence, and the id of the request. It goes
+ * with the view. Rule A117 (api/RULES.md).
+ */
 import { signal } from '@preact/signals';
 import { CallError } from './call-error.ts';
 
@@ -17,6 +20,10 @@ export function report(error: unknown): void {
 
 export function dismiss(id: number): void {
   problems.value = problems.value.filter((problem) => problem.id !== id);
+}
+
+export function dismissAll(): void {
+  problems.value = [];
 }
 
 export function problemOf(error: unknown): Omit<Problem, 'id'> {

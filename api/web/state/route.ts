@@ -1,8 +1,11 @@
 /** Where the page is: the fragment of its address, `#/market/ins_…?window=7d`. */
-import { signal } from '@preact/signals';
+import { computed, signal } from '@preact/signals';
 import { type Route, routeOf } from './route-text.ts';
 
 export const route = signal<Route>(routeOf(location.hash));
+
+/** What a view begins anew with; another query is the same view still. */
+export const shownView = computed(() => `${route.value.view}/${route.value.param}`);
 
 export function startRoute(): void {
   addEventListener('hashchange', () => {

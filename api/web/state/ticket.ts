@@ -1,6 +1,6 @@
 /**
  * An order as it is typed, and the body that it makes, or what is wrong with it beside each field.
- * Rules A30 to A33 (api/RULES.md), T21 to T23, T44 (engine/RULES.md).
+ * Rules A30 to A33, A121 (api/RULES.md), T21 to T23, T44 (engine/RULES.md).
  */
 import type { OrderRequest, OrderType, Side } from '../../client/generated.js';
 import type { AccountId } from './account-id.ts';
@@ -83,6 +83,20 @@ export function readTicket(ticket: Ticket, instrumentId: string, nowMs: number):
     routing: routing === 'best' ? routing : undefined,
   });
   return { order: Object.keys(errors).length === 0 ? (order as OrderBody) : null, errors };
+}
+
+/**
+ * A market order with a bound, so that it trades at the price that was shown, or better; any other
+ * order, and one with a bound of its own, as it is. Rule A121 (api/RULES.md).
+ */
+export function boundedBy(order: OrderBody, shownCents: number | null): OrderBody {
+  if (shownCents === null || !isUnbounded(order)) return order;
+  return { ...order, [boundName(order.action)]: shownCents };
+}
+
+/** Whether it would trade at any price. */
+export function isUnbounded(order: OrderBody): boolean {
+  return order.type === 'market' && order[boundName(order.action)] === undefined;
 }
 
 /** Whether the field has something in it: what is not typed yet is not wrong yet. */

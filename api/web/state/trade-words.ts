@@ -7,8 +7,8 @@ export function labelOf({ instrumentLabel, instrumentId }: Labeled): string {
   return instrumentLabel ?? instrumentId ?? 'a market that is listed no more';
 }
 
-/** How a trade stands, in a word or two. */
-export function outcomeOf({ status, resolvedOutcome, instrumentSide, boughtSide }: Trade): string {
+/** How a trade stands, in a word or two. Rules A116 (api/RULES.md), T4, S8 (engine/RULES.md). */
+export function outcomeOf({ status, resolvedOutcome, instrumentSide }: Trade): string {
   switch (status) {
     case 'open':
       return 'Open';
@@ -19,9 +19,9 @@ export function outcomeOf({ status, resolvedOutcome, instrumentSide, boughtSide 
     case 'reset':
       return 'Reset';
     case 'settled':
-      // The result is the venue market's, whose yes may be the instrument's no.
-      if (resolvedOutcome === null) return 'Settled between';
-      return resolvedOutcome === (boughtSide ?? instrumentSide) ? 'Won' : 'Lost';
+      if (resolvedOutcome === null) return 'Settled between yes and no';
+      // Both are of the instrument. `boughtSide` is of the venue's market, whose yes may be its no.
+      return resolvedOutcome === instrumentSide ? 'Won' : 'Lost';
     default:
       return status satisfies never;
   }

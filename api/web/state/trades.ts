@@ -5,7 +5,7 @@ import type { AccountEvent } from '../../client/stream-types.ts';
 import { type AccountId, ofAccount } from './account-id.ts';
 import { call } from './calls.ts';
 import { connection } from './live.ts';
-import { Loader, type Rows } from './loaded.ts';
+import { type Loaded, Loader, type Rows } from './loaded.ts';
 import { report } from './problems.ts';
 import { shownEvents } from './shown-account.ts';
 import { type TradeFilter, tradesQuery, withTrade } from './trade-list.ts';
@@ -17,7 +17,9 @@ const EMPTY_PAGES_MAX = 10;
 type Asked = { account: AccountId; filter: TradeFilter };
 
 const loader = new Loader((asked: Asked) => nextRows(asked, null));
-export const trades = loader.now;
+export function tradesOf(account: AccountId, filter: TradeFilter): Loaded<Rows<Trade>> {
+  return loader.of({ account, filter });
+}
 /** Labels of instruments by their ids, of all trades that were here. */
 export const tradedInstruments = signal<ReadonlyMap<string, string>>(new Map());
 
@@ -28,7 +30,6 @@ export function followTrades(account: AccountId, filter: TradeFilter): () => voi
   const asked = { account, filter };
   if (current !== null && current.account !== account) tradedInstruments.value = new Map();
   current = asked;
-  loader.clear();
   void loader.load(asked);
   let seen: readonly AccountEvent[] = shownEvents.peek();
   const endEvents = effect(() => {
@@ -61,7 +62,7 @@ export async function reloadTrades(): Promise<void> {
 
 /** The next page, behind those that are listed. */
 export async function loadMoreTrades(): Promise<void> {
-  const { value: now } = trades;
+  const { value: now } = loader.now;
   const asked = current;
   if (asked === null || now.state !== 'ready' || now.value.nextCursor === null) return;
   try {

@@ -1,4 +1,5 @@
 import test from 'ava';
+import type { Side } from '../../../api/client/generated.js';
 import type { AccountEvent } from '../../../api/client/stream-types.ts';
 import { type AccountLook, changesBetween } from '../../../api/web/state/account-changes.ts';
 import { eventWords } from '../../../api/web/state/event-words.ts';
@@ -96,14 +97,19 @@ test('events are said in words, with prices and amounts where there are some', (
   t.regex(said({ type: 'account_reset' }), /^Account reset/);
 });
 
-test('a result is of the side that was bought, in the terms of its market', (t) => {
+test('A116, T4: a trade has won where its result is its side of the instrument, whatever side of the market that is', (t) => {
   const outcome = (change: Parameters<typeof tradeOf>[0]) =>
     outcomeOf(tradeOf({ ...SETTLED, ...change }));
-  t.is(outcome({ resolvedOutcome: 'yes' }), 'Won');
-  t.is(outcome({ resolvedOutcome: 'no' }), 'Lost');
-  // Yes of this instrument is no of its market.
-  t.is(outcome({ instrumentSide: 'yes', boughtSide: 'no', resolvedOutcome: 'no' }), 'Won');
-  t.is(outcome({ resolvedOutcome: null }), 'Settled between');
+  const sides = ['yes', 'no'] as const;
+  for (const [side, other] of [sides, sides.toReversed()] as [Side, Side][]) {
+    for (const boughtSide of [side, other]) {
+      const bought = { instrumentSide: side, boughtSide };
+      t.is(outcome({ ...bought, resolvedOutcome: side }), 'Won');
+      t.is(outcome({ ...bought, resolvedOutcome: other }), 'Lost');
+    }
+  }
+  t.is(outcome({ resolvedOutcome: null }), 'Settled between yes and no');
+  t.is(outcome({ status: 'void', closeReason: 'voided' }), 'Void');
   t.is(outcomeOf(tradeOf()), 'Open');
 });
 

@@ -43,3 +43,26 @@ test('of two answers the one to the newer question counts, whichever comes last'
   await Promise.all(both);
   t.deepEqual(loader.now.value, { state: 'ready', value: 'newer' });
 });
+
+test('A117: an answer is there for its own question alone, and another view begins without it', async (t) => {
+  const asked: PromiseWithResolvers<string>[] = [];
+  const loader = new Loader((_market: string, _interval: string) => {
+    asked.push(Promise.withResolvers<string>());
+    return asked.at(-1)!.promise;
+  });
+  const first = loader.load('a', '1m');
+  t.deepEqual(loader.of('a', '1m'), { state: 'loading' });
+  asked[0]!.resolve('of a');
+  await first;
+  t.deepEqual(loader.of('a', '1m'), { state: 'ready', value: 'of a' });
+  t.deepEqual(loader.of('a'), { state: 'ready', value: 'of a' });
+  t.deepEqual(loader.of('a', '5m'), { state: 'loading' });
+  t.deepEqual(loader.of('b'), { state: 'loading' });
+
+  // The next market's first answer fails: that is shown, and not the last market.
+  const second = loader.refresh('b', '1m');
+  asked[1]!.reject(new Error('gone'));
+  await second;
+  t.like(loader.of('b', '1m'), { state: 'failed' });
+  t.deepEqual(loader.of('a', '1m'), { state: 'loading' });
+});

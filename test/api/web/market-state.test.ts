@@ -25,13 +25,13 @@ function statusOf(quote: ShownQuote | null, change: { note?: string; isTradable?
   return marketStatus({ ...known, gameStatus: 'scheduled' });
 }
 
-test('A46: a market with a price is tradable, and one without says why there is none', (t) => {
+test('A46, A119: a market with a price is tradable, and one without says why there is none', (t) => {
   t.like(statusOf(quoteOf({ yesBidCents: 40 })), { word: 'Tradable', detail: null });
   const cases = {
-    stale: ['Tradable', /silent for too long/],
-    crossed: ['Tradable', /at or above its ask/],
-    'no quote': ['Tradable', /no quote yet/],
-    'not listed': ['Tradable', /not listed/],
+    stale: ['No live price', /silent for too long/],
+    crossed: ['No live price', /at or above its ask/],
+    'no quote': ['No live price', /no quote yet/],
+    'not listed': ['No live price', /not listed/],
     'market paused': ['Paused', /paused it/],
     'market closed': ['Closed', /waits for its result/],
     'market resolved': ['Resolved', /its result/],
@@ -41,6 +41,14 @@ test('A46: a market with a price is tradable, and one without says why there is 
     t.is(status.word, word, note);
     t.regex(status.detail!, detail);
   }
+  const listings = [{ venue: 'venue_a', note: null }] as Instrument['listings'];
+  const open = { quote: quoteOf({ yesBidCents: 40 }), instrument: { listings }, isTradable: true };
+  const lost = marketStatus({ ...open, gameStatus: 'scheduled', isDropped: false, isLost: true });
+  t.deepEqual(lost, {
+    word: 'Not known',
+    detail: 'The connection to the server is lost.',
+    opensAt: null,
+  });
 });
 
 test('T18: before it opens a market says when, with a quote and without one', (t) => {

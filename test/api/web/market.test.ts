@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import test, { type ExecutionContext } from 'ava';
 import type { Locator, Page, Route } from 'playwright-core';
 import type { Portfolio } from '../../../api/client/client.js';
+import { eventually } from '../../process/server.ts';
 import {
   axeFindings,
   LOOKS,
@@ -24,12 +25,19 @@ async function openMarket(page: Page): Promise<void> {
   await figure(page, 'Yes ask').locator('.price:not(.is-none)').waitFor();
 }
 
+/** A price that has moved on is refused, and asked for again. */
+const MAY_HAVE_MOVED = /status of 409 .*portfolio\/orders/;
+const MOVED = 'The price has moved, and nothing was traded.';
+const BOUGHT_BOUND = /^Buy 10 yes at (\d+)¢ or less$/;
+
 const figure = (page: Page, name: string) =>
   page.locator('.market-now > div').filter({ hasText: name });
 const ticket = (page: Page) => page.getByRole('region', { name: 'Order ticket' });
 const result = (page: Page) => ticket(page).getByRole('group', { name: 'Result' });
 const holdings = (page: Page) => page.getByRole('region', { name: /of it$/ });
 const positions = (page: Page) => holdings(page).getByRole('table', { name: 'Positions' });
+// biome-ignore lint/suspicious/noExplicitAny: bodies of requests
+type Json = any;
 const rowsOf = (table: Locator) => table.locator('tbody tr');
 
 async function centsOf(page: Page, name: string): Promise<number> {
@@ -41,10 +49,14 @@ async function portfolioOf(page: Page, { baseUrl }: Stage): Promise<Portfolio> {
   return (await (await page.request.get(`${baseUrl}/portfolio`)).json()) as Portfolio;
 }
 
-/** The order of the ticket, placed once its preview is there. */
+/** The order of the ticket, placed once its preview is there; again where the price has moved since. */
 async function place(page: Page): Promise<void> {
-  await ticket(page).locator('.preview:not(.is-empty)').waitFor();
-  await ticket(page).locator('button[type="submit"]').click();
+  await eventually('an order at the price shown', async () => {
+    await ticket(page).locator('.preview:not(.is-empty)').waitFor();
+    await ticket(page).locator('button[type="submit"]').click();
+    await result(page).waitFor();
+    return (await result(page).getByText(MOVED).count()) === 0 || null;
+  });
 }
 
 async function isFocused(locator: Locator): Promise<boolean> {
@@ -54,7 +66,7 @@ async function isFocused(locator: Locator): Promise<boolean> {
 test.serial(
   'one opens a market from the list, sees its price live, previews a buy, places it, and sells it',
   onStage(async (t, stage) => {
-    const { page } = await visit(t, stage);
+    const { page } = await visit(t, stage, { expected: MAY_HAVE_MOVED });
     await signUp(page);
     await openMarket(page);
     await figure(page, 'Market').getByText('Tradable').waitFor();
@@ -96,8 +108,9 @@ test.serial(
     t.true(await isFocused(ticket(page)));
     await preview.getByText('Proceeds').waitFor();
     await ticket(page)
-      .getByRole('button', { name: 'Sell 10 contracts of yes at the market' })
-      .click();
+      .getByRole('button', { name: /^Sell 10 contracts of yes at \d+¢ or more$/ })
+      .waitFor();
+    await place(page);
     await result(page)
       .getByText(/^Sold 10 contracts of yes at \d+¢, [+−]?\$\d\.\d\d\.$/)
       .waitFor();
@@ -109,7 +122,7 @@ test.serial(
 test.serial(
   'a limit order rests and fills while one looks, and one far below is canceled; all of it by keyboard',
   onStage(async (t, stage) => {
-    const { page } = await visit(t, stage);
+    const { page } = await visit(t, stage, { expected: MAY_HAVE_MOVED });
     await signUp(page);
     await openMarket(page);
     await ticket(page).getByRole('radio', { name: 'Market' }).press('ArrowRight');
@@ -166,16 +179,18 @@ test.serial(
 test.serial(
   'T96: an order whose answer was lost is sent again under its key, and placed once',
   onStage(async (t, stage) => {
-    const { page } = await visit(t, stage, { expected: /ERR_FAILED .*portfolio\/orders/ });
+    const { page } = await visit(t, stage, {
+      expected: /(ERR_FAILED|status of 409) .*portfolio\/orders/,
+    });
     await signUp(page);
     await openMarket(page);
     const isPlacing = (url: URL) => url.pathname.endsWith('/portfolio/orders');
-    const keys: string[] = [];
+    const sent: object[] = [];
     await page.route(isPlacing, async (route) => {
-      keys.push(route.request().postDataJSON().idempotencyKey);
-      await route.fetch();
-      // The server has placed it, and its answer never comes.
-      await route.abort('failed');
+      sent.push(route.request().postDataJSON());
+      const response = await route.fetch();
+      // The server has placed it, and its answer never comes; or the price has moved on.
+      await (response.ok() ? route.abort('failed') : route.fulfill({ response }));
     });
     await place(page);
     await result(page).getByText('It is not known whether the order was placed.').waitFor();
@@ -185,7 +200,7 @@ test.serial(
     // What is typed meanwhile is another order, and not what is sent again.
     await ticket(page).getByLabel('Contracts').fill('7');
     await result(page).getByRole('button', { name: 'Send it again' }).click();
-    t.like((await again).postDataJSON(), { idempotencyKey: keys[0], count: 10 });
+    t.deepEqual((await again).postDataJSON(), sent.at(-1), 'the bound of before is its own, too');
     await result(page)
       .getByText(/^Placed before, at .*; nothing new was placed\. Bought 10/)
       .waitFor();
@@ -200,6 +215,99 @@ test.serial(
       .getByText(/^Bought 10/)
       .waitFor();
     t.is((await portfolioOf(page, stage)).positions.length, 2);
+  }),
+);
+
+test.serial(
+  'A121: a market buy is bounded by the price of its preview; where that has moved it says so, and previews again',
+  onStage(async (t, stage) => {
+    const { page } = await visit(t, stage, { expected: MAY_HAVE_MOVED });
+    await signUp(page);
+    await openMarket(page);
+    const sent: Json[] = [];
+    let isMoved = true;
+    await page.route('**/v1/portfolio/orders', async (route) => {
+      const body = route.request().postDataJSON();
+      sent.push(body);
+      if (!isMoved) return route.continue();
+      // The server's own refusal: nobody sells at a cent.
+      await route.continue({ postData: JSON.stringify({ ...body, maxPriceCents: 1 }) });
+    });
+    const button = ticket(page).getByRole('button', { name: BOUGHT_BOUND });
+    await button.waitFor();
+    const shownCents = Number(BOUGHT_BOUND.exec((await button.textContent())!)![1]);
+    const preview = page.waitForRequest('**/v1/portfolio/orders/preview');
+    await button.click();
+    await result(page).getByText(MOVED).waitFor();
+    // It may have moved between the two looks at the button.
+    t.true(Math.abs(sent[0].maxPriceCents - shownCents) <= 5, JSON.stringify(sent));
+    t.is(
+      (await preview).postDataJSON().maxPriceCents,
+      undefined,
+      'the price of now, not of before',
+    );
+    t.deepEqual((await portfolioOf(page, stage)).positions, []);
+
+    isMoved = false;
+    await place(page);
+    await result(page)
+      .getByText(/^Bought 10 contracts of yes/)
+      .waitFor();
+    const [position] = (await portfolioOf(page, stage)).positions;
+    t.true(position!.entryCents! <= sent.at(-1).maxPriceCents);
+
+    // A bound of its own is what is sent.
+    await ticket(page).getByLabel('Highest price, ¢').fill('99');
+    await ticket(page).getByRole('button', { name: 'Buy 10 yes at 99¢ or less' }).waitFor();
+    await place(page);
+    t.is(sent.at(-1).maxPriceCents, 99);
+  }),
+);
+
+test.serial(
+  'A117: from one market to another each shows itself alone, and what went wrong goes with its view',
+  onStage(async (t, stage) => {
+    const { page } = await visit(t, stage, { expected: /status of 500 .*organizations/ });
+    await signUp(page);
+    await page.locator('.game a').first().waitFor();
+    const hrefs = await page.locator('.game a').evaluateAll((links) => {
+      return links.map((link) => link.getAttribute('href')!);
+    });
+    const chart = page.locator('.market-chart canvas');
+    const heading = page.getByRole('heading', { level: 1 });
+    // The heading of each moment, with the address it was drawn at.
+    await page.evaluate(`{
+      const note = () => {
+        const title = document.querySelector('.market-head h1')?.textContent;
+        if (title) (window.seenTitles ??= {})[title] = [...(window.seenTitles[title] ?? []), location.hash];
+      };
+      new MutationObserver(note).observe(document.body, { childList: true, subtree: true, characterData: true });
+    }`);
+    const titles = new Map<string, string>();
+    for (const href of hrefs.slice(-5)) {
+      await page.evaluate(`location.hash = '${href}'`);
+      await eventually('the next market', async () => {
+        const title = await heading.textContent();
+        return title === 'Markets' || [...titles.values()].includes(title!) ? null : true;
+      });
+      titles.set(href, (await heading.textContent())!);
+      await chart.waitFor();
+      // The answers for the last market have come by then.
+      await page.waitForTimeout(1500);
+      t.is(await page.locator('.problems .notice').count(), 0, href);
+      t.is(await page.locator('.market-chart').count(), 1);
+    }
+    const seen = (await page.evaluate('window.seenTitles')) as Record<string, string[]>;
+    for (const [href, title] of titles) {
+      t.deepEqual([...new Set(seen[title])], [href], title);
+    }
+
+    await page.route('**/v1/organizations', (route) => route.fulfill({ status: 500, json: {} }));
+    await page.evaluate(`location.hash = '${hrefs[0]!}'`);
+    await page.locator('.problems').getByText('status 500').waitFor();
+    await page.getByRole('navigation').getByRole('link', { name: 'Backtest' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Backtest' }).waitFor();
+    t.is(await page.locator('.problems .notice').count(), 0);
   }),
 );
 
@@ -229,7 +337,9 @@ test.serial(
 test.serial(
   'trading that is off, a plan that is missing and venue data that is off are said, and no fault',
   onStage(async (t, stage) => {
-    const { page } = await visit(t, stage, { expected: /status of 403 .*(orders|quote|history)/ });
+    const { page } = await visit(t, stage, {
+      expected: /status of 40[39] .*(orders|quote|history)/,
+    });
     const email = await signUp(page);
     await openMarket(page);
     const preview = ticket(page).locator('.preview');
@@ -254,6 +364,8 @@ test.serial(
     t.is(await page.locator('.market-now .price:not(.is-none)').count(), 0);
     await ticket(page).getByLabel('Contracts').fill('13');
     await preview.getByText('Prices are hidden while venue data is off').waitFor();
+    await ticket(page).getByText('Empty: the price of the moment, which is hidden.').waitFor();
+    await ticket(page).getByRole('button', { name: 'Buy 13 yes at the market' }).waitFor();
     await place(page);
     await result(page)
       .getByText(/^Bought 13 contracts of yes for \$\d\.\d\d\.$/)
@@ -269,7 +381,7 @@ test.serial(
 test.serial(
   'I60: an organization’s ticket trades in its sandbox, and not in the own account',
   onStage(async (t, stage) => {
-    const { page } = await visit(t, stage);
+    const { page } = await visit(t, stage, { expected: MAY_HAVE_MOVED });
     const email = await signUp(page);
     const { users } = await admin(stage, 'GET', 'users');
     const { id: userId } = users.find((user: { email: string }) => user.email === email);
@@ -316,13 +428,14 @@ test.serial(
     await page.reload();
     await page.getByText('This server records no history of prices').waitFor();
     await t.notThrowsAsync(figure(page, 'Yes ask').locator('.price:not(.is-none)').waitFor());
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
   }),
 );
 
 test.serial(
   'the market is clean to axe, in light and dark, wide and narrow',
   onStage(async (t, stage) => {
-    const seen = await visit(t, stage);
+    const seen = await visit(t, stage, { expected: MAY_HAVE_MOVED });
     const { page } = seen;
     await signUp(page);
     await openMarket(page);

@@ -64,6 +64,44 @@ test.serial(
 );
 
 test.serial(
+  'A118: the address says what is looked for, and text, league and status narrow each other',
+  onStage(async (t, stage) => {
+    const { page } = await visit(t, stage);
+    await signUp(page);
+    await waitForPrices(page);
+    const search = page.getByLabel('Search');
+    const go = (hash: string) => page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
+    await search.fill('herons');
+    const table = page.getByRole('table', { name: 'Markets found' });
+    await table.waitFor();
+    await go('#/markets?q=zzzz');
+    await page.getByText('Nothing is called “zzzz”').waitFor();
+    t.is(await search.inputValue(), 'zzzz');
+    // What was typed does not come back.
+    await page.waitForTimeout(500);
+    t.regex(page.url(), /#\/markets\?q=zzzz$/);
+    await go('#/markets');
+    await page.locator('.game').first().waitFor();
+    t.is(await search.inputValue(), '');
+
+    await go('#/markets?q=beat');
+    await table.waitFor();
+    const labels = async () => (await table.getByRole('rowheader').allInnerTexts()).sort();
+    const all = await labels();
+    await page.getByLabel('Status').selectOption('Cancelled');
+    await page.getByText('Nothing is called “beat” with these filters').waitFor();
+    t.regex(page.url(), /status=cancelled/);
+    t.regex(page.url(), /q=beat/);
+    await page.getByLabel('Status').selectOption('Any status');
+    await table.waitFor();
+    t.deepEqual(await labels(), all);
+    await page.goBack();
+    await page.locator('.game').first().waitFor();
+    t.is(await search.inputValue(), '');
+  }),
+);
+
+test.serial(
   'venue data that is turned off takes the prices away, and brings them back',
   onStage(async (t, stage) => {
     const { adminUrl, dataDir } = stage;

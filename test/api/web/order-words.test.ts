@@ -3,7 +3,12 @@ import type { Order, OrderPlacement, OrderPreview, Trade } from '../../../api/cl
 import type { AccountEvent } from '../../../api/client/stream-types.ts';
 import { eventSentence, instrumentOf } from '../../../api/web/state/event-words.ts';
 import { clock } from '../../../api/web/state/format.ts';
-import { placedWords, previewWords, refusedWords } from '../../../api/web/state/order-words.ts';
+import {
+  placedWords,
+  previewedCents,
+  previewWords,
+  refusedWords,
+} from '../../../api/web/state/order-words.ts';
 import type { OrderBody } from '../../../api/web/state/ticket.ts';
 import { REJECTIONS } from '../../../engine/rules/rejections.ts';
 
@@ -27,7 +32,7 @@ const previewOf = (change: Partial<OrderPreview>): OrderPreview => ({
 });
 const linesOf = (order: OrderBody, preview: OrderPreview, costDollars: number | null = null) =>
   Object.fromEntries(
-    previewWords(order, preview, costDollars).lines.map(({ name, value }) => [name, value]),
+    previewWords(order, preview, { costDollars }).lines.map(({ name, value }) => [name, value]),
   );
 
 const TRADE = {
@@ -110,6 +115,45 @@ test('V10: while venue data is off no price and no cost is shown, and none is ma
   t.is(sentence, 'Prices are hidden while venue data is off, and so is what it would do now.');
   const refused = previewWords(BUY, { ...hidden(0), code: 'membership_required' });
   t.like(refused, { kind: 'refused', sentence: refusedWords('membership_required'), lines: [] });
+});
+
+test('V3: a preview without prices says why, and what a limit order holds', (t) => {
+  // As the server answers while the switch is off.
+  const hidden = { would: null, fills: null, costDollars: null, quoteAgeMs: null };
+  const bare = { ...previewOf({ holdDollars: 4 }), ...hidden } as unknown as OrderPreview;
+  const sentence = 'Prices are hidden while venue data is off.';
+  t.deepEqual(previewWords(BUY, bare), { sentence, kind: 'waits', lines: [] });
+  t.deepEqual(previewWords(LIMIT, bare), {
+    ...{ sentence, kind: 'waits' },
+    lines: [{ name: 'Held while it rests', value: '$4.00' }],
+  });
+  t.deepEqual(previewWords(SELL, bare, { costDollars: 4.5 }).lines, []);
+  t.is(previewedCents(BUY, bare), null);
+  const refused = { ...bare, code: 'insufficient_balance' } as OrderPreview;
+  t.like(previewWords(LIMIT, refused), { kind: 'refused', lines: [] });
+});
+
+test('A119: the age of the quote counts on from the answer', (t) => {
+  const ageOf = (sinceMs: number) => {
+    const { lines } = previewWords(BUY, previewOf({ quoteAgeMs: 162 }), { sinceMs });
+    return lines.at(-1)!.value;
+  };
+  t.is(ageOf(0), '162 ms');
+  t.is(ageOf(30_000), '30 s');
+  t.is(
+    previewWords(BUY, previewOf({ quoteAgeMs: null }), { sinceMs: 30_000 }).lines.at(-1)!.value,
+    'no quote',
+  );
+});
+
+test('A121: the previewed price is the worst one of its fills', (t) => {
+  const fillsAt = (...prices: number[]) =>
+    previewOf({
+      fills: prices.map((priceCents) => ({ priceCents, contracts: 5, venue: 'venue_a' })),
+    });
+  t.is(previewedCents(BUY, fillsAt(57, 58)), 58);
+  t.is(previewedCents(SELL, fillsAt(57, 56)), 56);
+  t.is(previewedCents(BUY, fillsAt()), null);
 });
 
 test('T100: every code of a refusal has its sentence', (t) => {

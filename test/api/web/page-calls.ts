@@ -82,7 +82,7 @@ export function newOrderKey(): string {
 }
 
 /** Instruments with a live price, those of the games that begin last first. */
-export async function pricedInstruments(page: Page): Promise<{ id: string; label: string }[]> {
+export async function pricedInstruments(page: Page): Promise<Json[]> {
   const { instruments } = await callAs(page, 'GET', '/instruments?priced=true&limit=100');
   return instruments.reverse();
 }
@@ -92,8 +92,9 @@ export async function buyTen(
   page: Page,
   instrumentId: string,
   headers: Record<string, string> = {},
+  side = 'yes',
 ): Promise<Json> {
-  const order = { action: 'buy', type: 'market', side: 'yes', count: 10, instrumentId };
+  const order = { action: 'buy', type: 'market', side, count: 10, instrumentId };
   const body = { ...order, idempotencyKey: newOrderKey() };
   const { trade } = await callAs(page, 'POST', '/portfolio/orders', body, headers);
   return trade;

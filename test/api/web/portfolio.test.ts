@@ -1,7 +1,9 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import test from 'ava';
 import type { Page } from 'playwright-core';
-import { eventually } from '../../process/server.ts';
+import { runHere } from '../../process/run-here.ts';
+import { eventually, tempDir } from '../../process/server.ts';
 import { axeFindings, LOOKS, onStage, scrollsSideways, signUp, visit } from './browser.ts';
 import {
   accountFollowed,
@@ -9,6 +11,7 @@ import {
   callAs,
   callAsOperator,
   callWithKey,
+  type Json,
   newOrderKey,
   pricedInstruments,
 } from './page-calls.ts';
@@ -104,6 +107,76 @@ test.serial(
 );
 
 test.serial(
+  'A116, T4: yes and no of the other side of a market are won and lost alike in the API, on the page and at the command line',
+  onStage(async (t, stage) => {
+    const { page } = await visit(t, stage);
+    await openPortfolio(page);
+    const { token } = await callAs(page, 'POST', '/api_keys', { scopes: ['portfolio:read'] });
+    const turned = (await pricedInstruments(page)).filter(isTurned);
+    const [first, second] = turned.filter(
+      ({ gameId, marketType }, at) =>
+        marketType === 'moneyline' && turned.findIndex((one) => one.gameId === gameId) === at,
+    );
+    for (const { id } of [first, second]) {
+      for (const side of ['yes', 'no']) await buyTen(page, id, {}, side);
+    }
+    await rowsOf(page, 'Trades').nth(3).waitFor();
+    // The result of the market; the instrument's is the other one.
+    const results = new Map([
+      [first, 'no'],
+      [second, 'yes'],
+    ]);
+    for (const [{ listings }, ofMarket] of results) {
+      const market = listings[0].venueMarketId;
+      await callAsOperator(stage, 'POST', '/admin/settlements', { market, result: ofMarket });
+    }
+    const trades: Json[] = await eventually('four results', async () => {
+      const answer = await callAs(page, 'GET', '/portfolio/trades?status=settled');
+      return answer.trades.length === 4 ? answer.trades : null;
+    });
+    const isWon = ({ instrumentId, instrumentSide }: Json) =>
+      (instrumentId === first.id) === (instrumentSide === 'yes');
+    for (const trade of trades) {
+      const { instrumentSide, boughtSide, resolvedOutcome, pnlDollars, exitCents } = trade;
+      t.not(instrumentSide, boughtSide);
+      t.is(resolvedOutcome === instrumentSide, isWon(trade));
+      t.deepEqual([pnlDollars > 0, exitCents], [isWon(trade), isWon(trade) ? 100 : 0]);
+    }
+
+    const keyFile = path.join(tempDir(t), 'key');
+    writeFileSync(keyFile, token, { mode: 0o600 });
+    const server = new URL(stage.baseUrl).origin;
+    const printed = await runHere(['trades', '--key-file', keyFile, '--server', server]);
+    t.is(printed.code, 0, printed.stderr);
+    await happened(page, /Won.*profit/);
+    await eventually('no open row', async () => {
+      return (await rowsOf(page, 'Trades').filter({ hasText: 'Open' }).count()) === 0 || null;
+    });
+    const lines = page.getByRole('log').getByRole('listitem');
+    for (const trade of trades) {
+      const { instrumentLabel, instrumentSide, resolvedOutcome } = trade;
+      const [word, sign] = isWon(trade) ? ['Won', 'profit'] : ['Lost', 'loss'];
+      const row = rowsOf(page, 'Trades').filter({ hasText: instrumentLabel });
+      const own = row.filter({
+        has: page.getByRole('cell', { name: instrumentSide, exact: true }),
+      });
+      t.is(await own.getByRole('cell', { name: word, exact: true }).count(), 1);
+      const named = lines.filter({ hasText: `10 ${instrumentSide} of ${instrumentLabel}` });
+      t.is(await named.filter({ hasText: new RegExp(`${word} .*${sign}`) }).count(), 1);
+      const line = printed.stdout.split('\n').find((one) => one.startsWith(trade.tradeId));
+      const ended = `settled +${resolvedOutcome} +${isWon(trade) ? '' : '-'}\\$`;
+      t.regex(line!, new RegExp(` ${instrumentSide} .*${ended}`));
+    }
+    t.is(await lines.filter({ hasText: /Won.*loss|Lost.*profit/ }).count(), 0);
+  }),
+);
+
+/** Whether yes of it is no of its market. T3. */
+function isTurned({ listings }: Json): boolean {
+  return listings.every(({ polarity }: Json) => polarity === -1);
+}
+
+test.serial(
   'orders placed from elsewhere arrive by themselves, and are canceled one by one and all at once',
   onStage(async (t, stage) => {
     const { page } = await visit(t, stage);
@@ -130,6 +203,14 @@ test.serial(
     await happened(page, /Order canceled, by its owner/);
 
     await rest(second!.id);
+    await rows.first().waitFor();
+    await page.getByRole('button', { name: 'Cancel all' }).click();
+    await page
+      .getByText(
+        'The only resting order of this account is canceled, and the $0.05 that it holds can be spent again.',
+      )
+      .waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
     await rest(third!.id);
     await rows.nth(1).waitFor();
     await page.getByRole('button', { name: 'Cancel all' }).click();
@@ -181,9 +262,9 @@ test.serial(
     t.regex(download.suggestedFilename(), /^paperbook-trades-\d{4}-\d\d-\d\d\.csv$/);
     const [head, line, ...more] = readFileSync(await download.path(), 'utf8').split('\r\n');
     t.deepEqual(more, ['']);
-    const cells = Object.fromEntries(
-      head!.split(',').map((name, at) => [name, line!.split(',')[at]]),
-    );
+    // A label may have a comma, and then stands in quotes.
+    const values = line!.replaceAll(/"[^"]*"/g, 'a label').split(',');
+    const cells = Object.fromEntries(head!.split(',').map((name, at) => [name, values[at]]));
     t.like(cells, {
       tradeId: sold.tradeId,
       status: 'closed',

@@ -5,7 +5,7 @@ import test from 'ava';
 import type { Page, Route } from 'playwright-core';
 import { ask, type Json } from '../../process/client.ts';
 import { run, tempDir } from '../../process/server.ts';
-import { axeFindings, LOOKS, scrollsSideways } from './browser.ts';
+import { axeFindings, LOOKS, NARROW, scrollsSideways, WIDE } from './browser.ts';
 import { admin, LOOK_MINUTES } from './records-day.ts';
 import { answered, enter, onDay, rowsOf, traders, verdict } from './records-page.ts';
 
@@ -389,5 +389,58 @@ test.serial(
         t.false(await scrollsSideways(seen), where);
       }
     }
+  }),
+);
+
+const LONGEST_NAME = 'W'.repeat(64);
+const LONGEST_LABEL = 'L'.repeat(300);
+
+test.serial(
+  'A122: the longest names widen neither boards, nor the page of their trader, nor a portfolio: they are cut, and have titles',
+  onDay(async (t, stage) => {
+    const { id } = traders.get('Cleo')!;
+    await admin(stage, 'PATCH', `/users/${id}`, { displayName: LONGEST_NAME });
+    const { organization } = await admin(stage, 'POST', '/organizations', {
+      ...{ slug: 'long', name: LONGEST_NAME },
+    });
+    await admin(stage, 'PUT', `/organizations/${organization.id}/members`, {
+      ...{ userId: traders.get('Ada')!.id, role: 'member' },
+    });
+    const views = [
+      ['#/boards', `.table .name[title="${LONGEST_NAME}"]`],
+      ['#/boards?tab=eval', `.eval .name[title="${LONGEST_NAME}"]`],
+      [`#/trader/${id}`, `h1[title="${LONGEST_NAME}"]`],
+      [`#/portfolio?org=${organization.id}`, `.notice .name[title="${LONGEST_NAME}"]`],
+      ['#/portfolio', `.table .name[title="${LONGEST_LABEL}"]`],
+    ] as const;
+    const seen = await enter(t, stage, 'Ada');
+    const { page } = seen;
+    await page.route('**/v1/portfolio/trades?*', async (route) => {
+      const response = await route.fetch();
+      const text = await response.text();
+      const json = text.replaceAll(
+        /"instrumentLabel":"[^"]*"/g,
+        `"instrumentLabel":"${LONGEST_LABEL}"`,
+      );
+      await route.fulfill({ response, body: json });
+    });
+    for (const [at, named] of views) {
+      await page.evaluate(`location.hash = ${JSON.stringify(at)}`);
+      const name = page.locator(named).first();
+      await name.waitFor();
+      for (const viewport of [NARROW, { ...NARROW, width: 390 }, WIDE]) {
+        const what = `${at}, ${viewport.width}`;
+        await page.setViewportSize(viewport);
+        t.false(await scrollsSideways(seen), what);
+        const { x, width } = (await name.boundingBox())!;
+        t.true(x >= 0 && x + width <= viewport.width, what);
+        const tables = page.locator('.table-scroll');
+        for (const table of await tables.all()) {
+          const isWhole = await table.evaluate((one) => one.scrollWidth <= one.clientWidth);
+          t.true(isWhole, `a table of ${what}`);
+        }
+      }
+    }
+    await admin(stage, 'PATCH', `/users/${id}`, { displayName: 'Cleo' });
   }),
 );

@@ -2,6 +2,8 @@ import test from 'ava';
 import { readOrderBody } from '../../../api/order-request.ts';
 import { OrderKeys } from '../../../api/web/state/order-keys.ts';
 import {
+  boundedBy,
+  isUnbounded,
   NEW_TICKET,
   type OrderBody,
   readTicket,
@@ -108,4 +110,19 @@ test('T96: the same order has the same key until it is placed, and then another 
   const second = keys.keyOf(order, '');
   t.not(second, first, 'meant anew');
   t.is(keys.keyOf(order, ''), second);
+});
+
+test('A121: the price shown bounds a market order without a bound of its own, and no other', (t) => {
+  const market = read({}).order!;
+  t.true(isUnbounded(market));
+  t.is(boundedBy(market, 57).maxPriceCents, 57);
+  t.is(boundedBy(market, null), market);
+  const sale = read({ action: 'sell', tradeId: TRADE }).order!;
+  t.deepEqual(boundedBy(sale, 41), { ...sale, minPriceCents: 41 });
+  for (const change of [{ bound: '60' }, { type: 'limit', limit: '40' }] as const) {
+    const order = read(change).order!;
+    t.false(isUnbounded(order));
+    t.is(boundedBy(order, 57), order);
+  }
+  t.notThrows(() => readOrderBody({ ...boundedBy(market, 57), idempotencyKey: 'a-key' }));
 });

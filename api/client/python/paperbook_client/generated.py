@@ -1249,7 +1249,8 @@ class Position(TypedDict):
     instrumentLabel: str | None
     # The side in the terms of the instrument.
     instrumentSide: Side
-    # The side in the terms of the venue market.
+    # The side in the terms of the venue market, whose yes may be the no of the instrument: never
+    # compared with resolvedOutcome.
     boughtSide: Side
     contracts: int
     # What it cost, in dollars.
@@ -1527,7 +1528,8 @@ class Trade(TypedDict):
     instrumentLabel: str | None
     # The side in the terms of the instrument.
     instrumentSide: Side
-    # The side in the terms of the venue market.
+    # The side in the terms of the venue market, whose yes may be the no of the instrument: never
+    # compared with resolvedOutcome.
     boughtSide: Side
     contracts: int
     # What it cost, in dollars.
@@ -1556,7 +1558,8 @@ class Trade(TypedDict):
     ] | None
     # Profit or loss in dollars; null while open.
     pnlDollars: float | None
-    # The venue market's result; null without one, or between the two.
+    # The result in the terms of the instrument, as instrumentSide is: where the two are equal the
+    # trade has won. Null without a result, after a void, and for a result between yes and no.
     resolvedOutcome: Side | None
     # What a contract of it brought on average, rounded down; null while open.
     exitCents: NotRequired[int | None]
@@ -1855,13 +1858,14 @@ class Operations:
         q: str,
         *,
         league: str | None = None,
+        status: GameStatus | None = None,
         limit: int | None = None,
     ) -> InstrumentsFound:
         """Instruments by words, best match first."""
         answer: InstrumentsFound = self.call(Call(
             "GET",
             "/instruments/search",
-            query={"q": q, "league": league, "limit": limit},
+            query={"q": q, "league": league, "status": status, "limit": limit},
             repeatable=True,
         ))
         return answer
@@ -2410,13 +2414,14 @@ class AsyncOperations:
         q: str,
         *,
         league: str | None = None,
+        status: GameStatus | None = None,
         limit: int | None = None,
     ) -> InstrumentsFound:
         """Instruments by words, best match first."""
         answer: InstrumentsFound = await self.call(Call(
             "GET",
             "/instruments/search",
-            query={"q": q, "league": league, "limit": limit},
+            query={"q": q, "league": league, "status": status, "limit": limit},
             repeatable=True,
         ))
         return answer

@@ -1,8 +1,10 @@
 /** The trades of a backtest, in the order of their opening. */
+
 import { useState } from 'preact/hooks';
 import type { BacktestTrade } from '../../../client/generated.js';
 import { Money } from '../../parts/money.tsx';
 import { MoreButton } from '../../parts/more-button.tsx';
+import { Label } from '../../parts/name.tsx';
 import { Price } from '../../parts/price.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { When } from '../../parts/when.tsx';
@@ -88,7 +90,9 @@ function Market(trade: BacktestTrade) {
   const parts = [`${counted(contracts, 'contract')} of ${side}`, ...prices, ...fees];
   return (
     <>
-      <a href={hrefOf('market', instrumentId)}>{label}</a>
+      <a href={hrefOf('market', instrumentId)}>
+        <Label text={label} />
+      </a>
       <span class="second-line only-narrow">{parts.join(' · ')}</span>
       <span class="second-line only-narrow">
         {RESULTS[result]}, <When iso={trade.openedAt} /> to <When iso={trade.closedAt} />

@@ -1,9 +1,11 @@
 /** The own settled picks with their scores, and which of them count. */
+
 import { useEffect, useState } from 'preact/hooks';
 import type { EvalPick, OwnEval } from '../../../client/generated.js';
 import { Loading, Skeleton } from '../../parts/loading.tsx';
 import { Money } from '../../parts/money.tsx';
 import { MoreButton } from '../../parts/more-button.tsx';
+import { Label } from '../../parts/name.tsx';
 import { Empty, Notice } from '../../parts/notice.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { When } from '../../parts/when.tsx';
@@ -128,7 +130,13 @@ function Market({ pick, reason }: { pick: EvalPick; reason: string | null }) {
   const text = label === '' ? (instrumentId ?? 'Not listed any more') : label;
   return (
     <>
-      {instrumentId === null ? text : <a href={hrefOf('market', instrumentId)}>{text}</a>}
+      {instrumentId === null ? (
+        <Label text={text} />
+      ) : (
+        <a href={hrefOf('market', instrumentId)}>
+          <Label text={text} />
+        </a>
+      )}
       <span class="second-line only-narrow">
         {side}, {forecastText(pick)}, {outcomeText(pick)}
       </span>

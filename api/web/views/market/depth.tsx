@@ -8,11 +8,11 @@ import { type Column, Table } from '../../parts/table.tsx';
 import { When } from '../../parts/when.tsx';
 import { CallError } from '../../state/call-error.ts';
 import { cents, whole } from '../../state/format.ts';
-import { ladder, loadLadder } from '../../state/ladder.ts';
+import { ladderOf, loadLadder } from '../../state/ladder.ts';
 import { hasDepth, type Rung, rungsOf } from '../../state/ladder-rungs.ts';
 import { VENUE_WORDS } from '../../state/order-words.ts';
 import type { Print } from '../../state/print-text.ts';
-import { loadPrints, prints } from '../../state/prints.ts';
+import { loadPrints, shownPrints } from '../../state/prints.ts';
 import type { ShownQuote } from '../../state/shown-quote.ts';
 import { venueData } from '../../state/venue-data.ts';
 import { usePaceMs } from './pace.ts';
@@ -36,7 +36,7 @@ export function Depth(props: Props) {
 function Ladder({ instrumentId }: Props) {
   const place = useRef<HTMLElement>(null);
   const isShown = useOnScreen(place);
-  const { value: now } = ladder;
+  const now = ladderOf(instrumentId);
   const isDeep = now.state === 'ready' && hasDepth(now.value);
   const paceMs = usePaceMs();
   const everyMs = isDeep ? paceMs : FLAT_EVERY_MS;
@@ -109,14 +109,14 @@ function Prints({ instrumentId, quote }: Props) {
       {lastAt === null ? (
         <Empty>No trade of the venue has come yet since it was connected.</Empty>
       ) : (
-        <PrintRows quote={quote} />
+        <PrintRows instrumentId={instrumentId} quote={quote} />
       )}
     </section>
   );
 }
 
-function PrintRows({ quote }: { quote: ShownQuote | null }) {
-  const { value: now } = prints;
+function PrintRows({ instrumentId, quote }: Props) {
+  const now = shownPrints(instrumentId);
   if (now.state === 'failed' && now.error instanceof CallError) {
     // History that is off keeps no print.
     return <LastAlone quote={quote} />;

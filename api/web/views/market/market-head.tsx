@@ -1,14 +1,17 @@
 /** What a market is, whether it trades, and its price now. */
+
 import type { ComponentChildren } from 'preact';
 import type { Instrument, VenueQuote } from '../../../client/generated.js';
+import { Label } from '../../parts/name.tsx';
 import { useNow } from '../../parts/now.ts';
 import { Price } from '../../parts/price.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { ViewHead } from '../../parts/view-head.tsx';
 import { When } from '../../parts/when.tsx';
 import { cents, counted, fromNow, whole } from '../../state/format.ts';
+import { lostAtMs } from '../../state/live.ts';
 import type { Market } from '../../state/market.ts';
-import { marketStatus } from '../../state/market-status.ts';
+import { type MarketStatus, marketStatus } from '../../state/market-status.ts';
 import { VENUE_WORDS } from '../../state/order-words.ts';
 import { dropped } from '../../state/quotes.ts';
 import { hrefOf } from '../../state/route-text.ts';
@@ -99,12 +102,13 @@ function Status({ market, quote, nowMs }: Props & { nowMs: number }) {
   const { word, detail, opensAt } = marketStatus({
     ...{ quote, instrument, gameStatus, isTradable },
     isDropped: dropped.value.has(instrument.id),
+    isLost: lostAtMs.value !== null,
   });
   return (
     <div class="market-status">
       <dt>Market</dt>
       <dd>
-        <strong class={word === 'Tradable' ? 'is-gain' : ''}>{word}</strong>
+        <strong class={STATUS_CLASSES[word] ?? ''}>{word}</strong>
         {opensAt !== null && (
           <small>
             Opens <When iso={opensAt} /> ({fromNow(opensAt, nowMs)})
@@ -115,6 +119,12 @@ function Status({ market, quote, nowMs }: Props & { nowMs: number }) {
     </div>
   );
 }
+
+const STATUS_CLASSES: Partial<Record<MarketStatus['word'], string>> = {
+  Tradable: 'is-gain',
+  'No live price': 'is-muted',
+  'Not known': 'is-muted',
+};
 
 function sizeText(contracts: number | null): string {
   return contracts === null ? 'none' : counted(contracts, 'contract');
@@ -174,7 +184,9 @@ function Others({ others }: { others: readonly Instrument[] }) {
       <ul>
         {others.map(({ id, label }) => (
           <li key={id}>
-            <a href={hrefOf('market', id)}>{label}</a>
+            <a href={hrefOf('market', id)}>
+              <Label text={label} />
+            </a>
           </li>
         ))}
       </ul>

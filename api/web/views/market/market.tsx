@@ -5,8 +5,8 @@ import { Notice } from '../../parts/notice.tsx';
 import { ViewHead } from '../../parts/view-head.tsx';
 import { CallError } from '../../state/call-error.ts';
 import { forgetLadder } from '../../state/ladder.ts';
-import { followGame, type Market, market, openMarket, reloadMarket } from '../../state/market.ts';
-import { forgetPlacing, forgetPreview } from '../../state/ordering.ts';
+import { followGame, forgetMarket, loadMarket, type Market, marketOf } from '../../state/market.ts';
+import { forgetTicket } from '../../state/ordering.ts';
 import { forgetPriceHistory } from '../../state/price-history.ts';
 import { forgetPrints } from '../../state/prints.ts';
 import { dropped, useQuote } from '../../state/quotes.ts';
@@ -23,7 +23,7 @@ import { TicketForm } from './ticket-form.tsx';
 
 export function MarketView({ param, query }: ViewProps) {
   useEffect(() => {
-    void openMarket(param);
+    void loadMarket(param);
     void loadOrganizations();
     const unfollow = followGame();
     return () => {
@@ -31,16 +31,16 @@ export function MarketView({ param, query }: ViewProps) {
       for (const forget of FORGOTTEN) forget();
     };
   }, [param]);
-  const { value: now } = market;
+  const now = marketOf(param);
   if (now.state === 'failed' && isUnknown(now.error)) return <UnknownMarket />;
   return (
-    <Loading of={now} skeleton={<MarketSkeleton />} again={() => void reloadMarket(param)}>
+    <Loading of={now} skeleton={<MarketSkeleton />} again={() => void loadMarket(param)}>
       {(found) => <OpenMarket key={found.instrument.id} market={found} {...{ param, query }} />}
     </Loading>
   );
 }
 
-const FORGOTTEN = [forgetPriceHistory, forgetPrints, forgetLadder, forgetPreview, forgetPlacing];
+const FORGOTTEN = [forgetMarket, forgetPriceHistory, forgetPrints, forgetLadder, forgetTicket];
 
 function OpenMarket({ market: found, param, query }: { market: Market } & ViewProps) {
   const { id } = found.instrument;
@@ -105,7 +105,7 @@ function useReloads(param: string, quote: ShownQuote | null): void {
     const before = seen.current;
     seen.current = { isOn, isWaiting };
     const isSwitched = before.isOn !== null && before.isOn !== isOn;
-    if (isSwitched || (before.isWaiting && !isWaiting)) void reloadMarket(param);
+    if (isSwitched || (before.isWaiting && !isWaiting)) void loadMarket(param);
   }, [isOn, isWaiting, param]);
 }
 

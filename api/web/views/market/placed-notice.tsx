@@ -1,7 +1,7 @@
 /** What came of the order: it takes the focus, so that it is read and the keyboard is there. */
 import { useEffect, useRef } from 'preact/hooks';
 import { placedWords } from '../../state/order-words.ts';
-import { forgetPlacing, placeOrder, placing } from '../../state/ordering.ts';
+import { forgetPlacing, type Placing, placeOrder, placing } from '../../state/ordering.ts';
 import { problemOf } from '../../state/problems.ts';
 
 export function PlacedNotice() {
@@ -27,17 +27,13 @@ export function PlacedNotice() {
       aria-label="Result"
       tabIndex={-1}
     >
-      {now.state === 'placed' ? (
-        <p>{placedWords(now.placement)}</p>
-      ) : (
-        <Failed error={now.error} isUnknown={now.state === 'unknown'} />
-      )}
+      {now.state === 'placed' ? <p>{placedWords(now.placement)}</p> : <Failed of={now} />}
       <div class="placed-buttons">
         {now.state === 'unknown' && (
           <button
             type="button"
             class="button"
-            onClick={() => void placeOrder(now.order, now.account)}
+            onClick={() => void placeOrder(now.order, now.account, null)}
           >
             Send it again
           </button>
@@ -50,12 +46,20 @@ export function PlacedNotice() {
   );
 }
 
-function Failed({ error, isUnknown }: { error: unknown; isUnknown: boolean }) {
-  const { sentence, requestId } = problemOf(error);
+type FailedProps = { of: Extract<Placing, { error: unknown }> };
+
+function Failed({ of }: FailedProps) {
+  const { sentence, requestId } = problemOf(of.error);
   return (
     <>
       <p>{sentence}</p>
-      {isUnknown && (
+      {of.state === 'refused' && of.isMoved && (
+        <p>
+          The price has moved, and nothing was traded. The ticket shows the price of now: place the
+          order again if you want it at that.
+        </p>
+      )}
+      {of.state === 'unknown' && (
         <p>
           It is not known whether the order was placed. Sent again it has the same key, so that it
           is placed once.

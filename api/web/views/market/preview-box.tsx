@@ -1,11 +1,17 @@
-/** What the order of the ticket would do now, before one confirms it. */
+/** What the order of the ticket would do now, before one confirms it. Rule A119 (api/RULES.md). */
 import { useEffect, useRef } from 'preact/hooks';
+import { useComeback } from '../../parts/loading.tsx';
 import { Refusal } from '../../parts/notice.tsx';
+import { useNow } from '../../parts/now.ts';
+import { When } from '../../parts/when.tsx';
 import type { AccountId } from '../../state/account-id.ts';
-import { previewWords } from '../../state/order-words.ts';
-import { forgetPreview, preview, previewOrder } from '../../state/ordering.ts';
+import { lostAtMs } from '../../state/live.ts';
+import type { Loaded } from '../../state/loaded.ts';
+import { previewedCents, previewWords } from '../../state/order-words.ts';
+import { forgetPreview, type Previewed, previewOf, previewOrder } from '../../state/ordering.ts';
 import type { ShownQuote } from '../../state/shown-quote.ts';
 import type { OrderBody } from '../../state/ticket.ts';
+import { venueData } from '../../state/venue-data.ts';
 import { usePaceMs } from './pace.ts';
 
 type Props = {
@@ -18,22 +24,38 @@ type Props = {
 };
 
 const TYPED_FOR_MS = 200;
+/** Also without a change of the price, so that the age of the quote is true. */
+const ASKED_AGAIN_MS = 10_000;
+/** An answer that is so old is not of now: those since have not come. */
+const OLD_MS = 25_000;
 
 export function PreviewBox({ order, account, quote, costDollars }: Props) {
   usePreview(order, account, quote);
-  const { value: now } = preview;
+  const nowMs = useNow(1000);
   if (order === null) {
     return (
       <div class="preview is-empty">What the order would do is shown here once it is whole.</div>
     );
   }
+  const now = previewOf(order, account);
   if (now.state === 'failed') return <Refusal error={now.error} />;
-  const isOfThis =
-    now.state === 'ready' && sameContent(now.value.order, order) && now.value.account === account;
-  if (!isOfThis) return <div class="preview is-empty">Looking what it would do…</div>;
-  const { sentence, kind, lines } = previewWords(order, now.value.preview, costDollars);
+  // A price of before the switch was turned off is shown no longer.
+  const isHidden = venueData.value === false && isPriced(now, order);
+  if (now.state === 'loading' || isHidden) {
+    return <div class="preview is-empty">Looking what it would do…</div>;
+  }
+  const { preview, atMs } = now.value;
+  const sinceMs = Math.max(0, nowMs - atMs);
+  const isOld = lostAtMs.value !== null || sinceMs > OLD_MS;
+  const { sentence, kind, lines } = previewWords(order, preview, { costDollars, sinceMs });
   return (
-    <div class={`preview is-${kind}`}>
+    <div class={`preview is-${isOld ? 'old' : kind}`}>
+      {isOld && (
+        <p>
+          Not live. This is what the server said at{' '}
+          <When iso={new Date(atMs).toISOString()} as="seconds" />:
+        </p>
+      )}
       <p>{sentence}</p>
       {lines.length > 0 && (
         <dl>
@@ -49,9 +71,18 @@ export function PreviewBox({ order, account, quote, costDollars }: Props) {
   );
 }
 
-/** Asks once what is typed stands for a moment, and again as prices move, as often as limits allow. */
+function isPriced(now: Loaded<Previewed>, order: OrderBody): boolean {
+  return now.state === 'ready' && previewedCents(order, now.value.preview) !== null;
+}
+
+/**
+ * Asks once what is typed stands for a moment, again as prices move, as often as limits allow, and
+ * every 10 s. While the connection is lost it does not, and once that is back at once.
+ */
 function usePreview(order: OrderBody | null, account: AccountId, quote: ShownQuote | null): void {
-  const content = order === null ? null : JSON.stringify([account, order]);
+  const isOn = venueData.value;
+  const content = order === null ? null : JSON.stringify([account, order, isOn]);
+  const isLost = lostAtMs.value !== null;
   const everyMs = usePaceMs();
   const askedMs = useRef(Date.now());
   const ask = () => {
@@ -66,7 +97,16 @@ function usePreview(order: OrderBody | null, account: AccountId, quote: ShownQuo
     return () => clearTimeout(timer);
   }, [content]);
   useEffect(() => {
-    if (content === null || document.visibilityState !== 'visible') return;
+    if (content === null || isLost) return;
+    const timer = setInterval(() => {
+      const isDue = Date.now() - askedMs.current >= Math.max(everyMs, ASKED_AGAIN_MS);
+      if (isDue && document.visibilityState === 'visible') latest.current();
+    }, 1000);
+    return () => clearInterval(timer);
+  }, [content, isLost, everyMs]);
+  useComeback(() => latest.current());
+  useEffect(() => {
+    if (content === null || isLost || document.visibilityState !== 'visible') return;
     const timer = setTimeout(
       () => latest.current(),
       Math.max(0, askedMs.current + everyMs - Date.now()),
@@ -74,8 +114,4 @@ function usePreview(order: OrderBody | null, account: AccountId, quote: ShownQuo
     return () => clearTimeout(timer);
     // Prices alone: what is typed has the effect above.
   }, [quote?.bidCents, quote?.askCents, quote?.note, everyMs]);
-}
-
-function sameContent(a: OrderBody, b: OrderBody): boolean {
-  return JSON.stringify(a) === JSON.stringify(b);
 }

@@ -11,13 +11,13 @@ import { type Column, Table } from '../../parts/table.tsx';
 import { When } from '../../parts/when.tsx';
 import { CallError } from '../../state/call-error.ts';
 import { cents, clock, counted, duration } from '../../state/format.ts';
-import { connection } from '../../state/live.ts';
+import { connection, lostAtMs } from '../../state/live.ts';
 import { carriedTo, INTERVALS } from '../../state/price-bars.ts';
 import {
   carryPriceOn,
   loadPriceHistory,
   type PriceHistory,
-  priceHistory,
+  priceHistoryOf,
 } from '../../state/price-history.ts';
 import { replace } from '../../state/route.ts';
 import { hrefOf, type ViewProps } from '../../state/route-text.ts';
@@ -107,7 +107,7 @@ function useHistory(instrumentId: string, interval: Interval, quote: ShownQuote 
 type DrawnProps = { instrumentId: string; interval: Interval; kind: ChartKind };
 
 function Drawn({ instrumentId, interval, kind }: DrawnProps) {
-  const { value: now } = priceHistory;
+  const now = priceHistoryOf(instrumentId, interval);
   if (venueData.value === false) return <Empty>No prices are shown while venue data is off.</Empty>;
   if (now.state === 'failed') {
     const why = whyNone(now.error);
@@ -147,9 +147,10 @@ function whyNone(error: unknown): string | null {
 type PlottedProps = { history: PriceHistory; kind: ChartKind };
 
 function Plotted({ history, kind }: PlottedProps) {
-  // The last price holds until now.
+  // The last price holds until now, or until the connection was lost.
   useNow(DRAWN_EVERY_MS);
-  const nowMs = serverNowMs();
+  const { value: lostMs } = lostAtMs;
+  const nowMs = serverNowMs() - (lostMs === null ? 0 : Date.now() - lostMs);
   const live = carriedTo(history.live, nowMs);
   const { timesMs, lines } = linesOf(live, nowMs, kind);
   const window = { fromMs: timesMs[0]!, toMs: timesMs.at(-1)! };

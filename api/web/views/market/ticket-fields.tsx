@@ -13,6 +13,8 @@ type Props = {
   /** Open ones on this market. */
   positions: readonly Position[];
   quote: ShownQuote | null;
+  /** What an empty bound means. */
+  boundHint: string;
   onChange(ticket: Ticket): void;
 };
 type Deal = 'yes' | 'no' | 'sell';
@@ -28,7 +30,7 @@ const ROUTINGS: readonly { value: Routing; text: string }[] = [
 ];
 
 export function TicketFields(props: Props) {
-  const { ticket, positions, quote, onChange } = props;
+  const { ticket, positions, onChange } = props;
   const set = (change: Partial<Ticket>) => onChange({ ...ticket, ...change });
   const deal: Deal = ticket.action === 'sell' ? 'sell' : ticket.side;
   return (
@@ -52,7 +54,7 @@ export function TicketFields(props: Props) {
         ]}
         onPick={(type) => {
           // The price now is a beginning.
-          const price = type === 'limit' && ticket.limit === '' ? priceNow(props, quote) : null;
+          const price = type === 'limit' && ticket.limit === '' ? priceNow(props) : null;
           set({ type, ...(price === null ? {} : { limit: String(price) }) });
         }}
       />
@@ -66,7 +68,7 @@ export function TicketFields(props: Props) {
       ) : (
         <TextField
           label={ticket.action === 'buy' ? 'Highest price, ¢' : 'Lowest price, ¢'}
-          hint="Empty: any price."
+          hint={props.boundHint}
           inputMode="numeric"
           autocomplete="off"
           error={props.errors.bound}
@@ -200,7 +202,11 @@ function dealt(ticket: Ticket, deal: Deal, positions: readonly Position[]): Part
 }
 
 /** The live price of what the ticket trades, which a limit order at it fills at; null: there is none. */
-function priceNow({ ticket, positions }: Props, quote: ShownQuote | null): number | null {
+export function priceNow({
+  ticket,
+  positions,
+  quote,
+}: Pick<Props, 'ticket' | 'positions' | 'quote'>): number | null {
   const { action, tradeId } = ticket;
   const side =
     action === 'buy'

@@ -1,23 +1,29 @@
-/** The order ticket: what one orders, what it would do, and what came of it. */
+/**
+ * The order ticket: what one orders, what it would do, and what came of it. Rule A121
+ * (api/RULES.md).
+ */
 import { useRef, useState } from 'preact/hooks';
 import type { Instrument, Position } from '../../../client/generated.js';
 import type { AccountId } from '../../state/account-id.ts';
 import { cents, counted, whole } from '../../state/format.ts';
-import { forgetPlacing, placeOrder, placing } from '../../state/ordering.ts';
+import { previewedCents } from '../../state/order-words.ts';
+import { forgetPlacing, placeOrder, placing, previewOf } from '../../state/ordering.ts';
 import { serverNowMs } from '../../state/server-time.ts';
 import { portfolioOf } from '../../state/shown-account.ts';
 import type { ShownQuote } from '../../state/shown-quote.ts';
 import {
   isTyped,
+  isUnbounded,
   type OrderBody,
   readTicket,
   type Ticket,
   type TicketErrors,
   type TicketField,
 } from '../../state/ticket.ts';
+import { venueData } from '../../state/venue-data.ts';
 import { PlacedNotice } from './placed-notice.tsx';
 import { PreviewBox } from './preview-box.tsx';
-import { TicketFields } from './ticket-fields.tsx';
+import { priceNow, TicketFields } from './ticket-fields.tsx';
 
 type Props = {
   instrument: Instrument;
@@ -36,6 +42,7 @@ export function TicketForm({ instrument, quote, ticket: typed, onChange }: Props
   const ticket = position === null ? { ...typed, tradeId: '' } : typed;
   const { order, errors } = readTicket(ticket, instrument.id, serverNowMs());
   const { state } = placing.value;
+  const bound = boundOf(order, ticket.account, priceNow({ ticket, positions, quote }));
   const submit = (event: Event) => {
     event.preventDefault();
     setSubmitted(true);
@@ -43,8 +50,8 @@ export function TicketForm({ instrument, quote, ticket: typed, onChange }: Props
     // A date without its time is no value yet, and would be no expiry.
     const isHalf = date?.validity.badInput ?? false;
     setHalfDate(isHalf);
-    if (order === null || isHalf) return focusFirstError();
-    void placeOrder(order, ticket.account);
+    if (order === null || isHalf || bound.state === 'none') return focusFirstError();
+    void placeOrder(order, ticket.account, bound.state === 'shown' ? bound.cents : null);
   };
   const focusFirstError = () => {
     requestAnimationFrame(() => {
@@ -66,9 +73,11 @@ export function TicketForm({ instrument, quote, ticket: typed, onChange }: Props
           errors={{
             ...shownErrors(ticket, errors, isSubmitted),
             ...(isHalfDate ? { expires: 'A whole date and time, or none.' } : {}),
+            ...(isSubmitted && bound.state === 'none' ? { bound: NO_PRICE_SHOWN } : {}),
           }}
           positions={positions}
           quote={quote}
+          boundHint={hintOf(ticket, bound)}
           onChange={change}
         />
         <PreviewBox
@@ -77,13 +86,47 @@ export function TicketForm({ instrument, quote, ticket: typed, onChange }: Props
           quote={quote}
           costDollars={position?.costDollars ?? null}
         />
-        <button type="submit" class="button primary" disabled={state === 'sending'}>
-          {state === 'sending' ? 'Placing…' : buttonText(ticket, order, position)}
+        <button
+          type="submit"
+          class="button primary"
+          disabled={state === 'sending' || bound.state === 'coming'}
+        >
+          {state === 'sending' ? 'Placing…' : buttonText(ticket, order, position, bound)}
         </button>
       </form>
       <PlacedNotice />
     </section>
   );
+}
+
+/** What bounds an order, beside what is typed. */
+type Bound =
+  | { state: 'typed' }
+  | { state: 'shown'; cents: number }
+  /** Its preview is on its way. */
+  | { state: 'coming' }
+  /** No price is shown while venue data is off. */
+  | { state: 'hidden' }
+  | { state: 'none' };
+
+const NO_PRICE_SHOWN = 'No live price is shown that would bound it: give one.';
+
+/** @param nowCents the live price, where the preview has none: it is refused, or did not come */
+function boundOf(order: OrderBody | null, account: AccountId, nowCents: number | null): Bound {
+  if (order === null || !isUnbounded(order)) return { state: 'typed' };
+  if (venueData.value === false) return { state: 'hidden' };
+  const now = previewOf(order, account);
+  if (now.state === 'loading') return { state: 'coming' };
+  const previewed = now.state === 'ready' ? previewedCents(order, now.value.preview) : null;
+  const shownCents = previewed ?? nowCents;
+  return shownCents === null ? { state: 'none' } : { state: 'shown', cents: shownCents };
+}
+
+function hintOf({ action }: Ticket, bound: Bound): string {
+  const orBetter = action === 'buy' ? 'or less' : 'or more';
+  if (bound.state === 'shown') return `Empty: ${cents(bound.cents)} ${orBetter}, as shown.`;
+  if (bound.state === 'hidden') return 'Empty: the price of the moment, which is hidden.';
+  return `Empty: the price shown, ${orBetter}.`;
 }
 
 /** Of the market, in the account that the ticket is for. */
@@ -100,14 +143,25 @@ function shownErrors(ticket: Ticket, errors: TicketErrors, isSubmitted: boolean)
   return Object.fromEntries(shown);
 }
 
+function limitText(order: OrderBody | null): string {
+  const limitCents = order?.limitPriceCents;
+  return limitCents === undefined ? '' : `at ${cents(limitCents)}`;
+}
+
+function marketText(action: Ticket['action'], order: OrderBody | null, bound: Bound): string {
+  const typed = action === 'buy' ? order?.maxPriceCents : order?.minPriceCents;
+  const boundCents = bound.state === 'shown' ? bound.cents : typed;
+  if (boundCents === undefined) return 'at the market';
+  return `at ${cents(boundCents)} ${action === 'buy' ? 'or less' : 'or more'}`;
+}
+
 function buttonText(
   { action, side, type }: Ticket,
   order: OrderBody | null,
   position: Position | null,
+  bound: Bound,
 ): string {
-  const limitCents = order?.limitPriceCents;
-  const atLimit = limitCents === undefined ? '' : `at ${cents(limitCents)}`;
-  const how = type === 'market' ? 'at the market' : atLimit;
+  const how = type === 'market' ? marketText(action, order, bound) : limitText(order);
   if (action === 'buy') {
     const count = order?.count === undefined ? '' : ` ${whole(order.count)}`;
     return `Buy${count} ${side} ${how}`.trim();

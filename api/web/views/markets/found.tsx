@@ -1,10 +1,13 @@
 /** What the search finds: instruments, each with its live price. */
+
 import type { Instrument } from '../../../client/generated.js';
 import { Loading, Skeleton } from '../../parts/loading.tsx';
+import { Label } from '../../parts/name.tsx';
 import { Empty } from '../../parts/notice.tsx';
 import { Price } from '../../parts/price.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { When } from '../../parts/when.tsx';
+import type { GameFilter } from '../../state/game-list.ts';
 import { found, search } from '../../state/markets.ts';
 import { useQuote } from '../../state/quotes.ts';
 import { hrefOf } from '../../state/route-text.ts';
@@ -15,7 +18,9 @@ const COLUMNS: readonly Column<Instrument>[] = [
     isHead: true,
     cell: ({ id, label, startsAt }) => (
       <>
-        <a href={hrefOf('market', id)}>{label}</a>
+        <a href={hrefOf('market', id)}>
+          <Label text={label} />
+        </a>
         <span class="only-narrow hint">
           Starts <When iso={startsAt} />
         </span>
@@ -27,18 +32,21 @@ const COLUMNS: readonly Column<Instrument>[] = [
   { head: 'Ask', isNumber: true, cell: ({ id }) => <Side id={id} side="ask" /> },
 ];
 
-export function Found({ text, league }: { text: string; league: string | null }) {
+type Props = { text: string; filter: GameFilter };
+
+export function Found({ text, filter }: Props) {
+  const isFiltered = filter.league !== null || filter.status !== null;
   return (
     <Loading
       of={found.value}
       skeleton={<Skeleton lines={8} of="what is found" />}
-      again={() => void search(text, league)}
+      again={() => void search(text, filter)}
     >
       {(rows) =>
         rows.length === 0 ? (
           <Empty>
-            Nothing is called “{text}”{league === null ? '' : ' in this league'}. Try the name of a
-            team, or a part of it.
+            Nothing is called “{text}”{isFiltered ? ' with these filters' : ''}. Try the name of a
+            team, or a part of it{isFiltered ? ', or another league or status' : ''}.
           </Empty>
         ) : (
           <Table caption="Markets found" columns={COLUMNS} rows={rows} keyOf={({ id }) => id} />

@@ -56,7 +56,7 @@ function TeamRow({ team, instrument, isShown }: RowProps) {
   const isPriced = quote === null || quote.bidCents !== null || quote.askCents !== null;
   return (
     <tr>
-      <th scope="row">
+      <th scope="row" title={team.name}>
         {instrument === null ? (
           team.name
         ) : (

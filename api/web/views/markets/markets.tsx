@@ -1,4 +1,7 @@
-/** Games by league with live prices of both teams, and the search. */
+/**
+ * Games by league with live prices of both teams, and the search. The address is the one source of
+ * what is looked for. Rule A118 (api/RULES.md).
+ */
 import { useEffect, useState } from 'preact/hooks';
 import type { GameStatus } from '../../../client/generated.js';
 import { SelectField, TextField } from '../../parts/field.tsx';
@@ -8,7 +11,7 @@ import { ViewHead } from '../../parts/view-head.tsx';
 import { byLeague } from '../../state/game-list.ts';
 import {
   endSearch,
-  games,
+  gamesOf,
   leagues,
   loadGames,
   loadMoreGames,
@@ -33,8 +36,8 @@ export function MarketsView({ query }: ViewProps) {
   }, [league, status]);
   useEffect(() => {
     if (text === '') endSearch();
-    else void search(text, league);
-  }, [text, league]);
+    else void search(text, { league, status });
+  }, [text, league, status]);
   return (
     <>
       <ViewHead title="Markets">
@@ -49,7 +52,7 @@ export function MarketsView({ query }: ViewProps) {
           </p>
         </Notice>
       )}
-      {text === '' ? <Games {...wanted} /> : <Found text={text} league={league} />}
+      {text === '' ? <Games {...wanted} /> : <Found text={text} filter={{ league, status }} />}
     </>
   );
 }
@@ -72,6 +75,12 @@ function SwitchState() {
 function Filters(wanted: Wanted) {
   const { league, status, text } = wanted;
   const [typed, setTyped] = useState(text);
+  const [seen, setSeen] = useState(text);
+  if (seen !== text) {
+    setSeen(text);
+    // Another address, and not what was typed here, which may end in a space still.
+    if (typed.trim() !== text) setTyped(text);
+  }
   useEffect(() => {
     if (typed.trim() === text) return;
     const timer = setTimeout(() => show({ ...wanted, text: typed.trim() }), TYPED_FOR_MS);
@@ -125,7 +134,7 @@ function Games({ league, status }: Wanted) {
   const isFiltered = league !== null || status !== null;
   return (
     <Loading
-      of={games.value}
+      of={gamesOf({ league, status })}
       skeleton={<GameSkeleton />}
       again={() => void loadGames({ league, status })}
     >

@@ -1,6 +1,8 @@
 /** Whose account is shown: the own one, or the sandbox of an organization. */
+
 import { useEffect } from 'preact/hooks';
 import { SelectField } from '../../parts/field.tsx';
+import { Name } from '../../parts/name.tsx';
 import { Notice } from '../../parts/notice.tsx';
 import type { AccountId } from '../../state/account-id.ts';
 import { go } from '../../state/route.ts';
@@ -35,9 +37,10 @@ export function SandboxNotice({ account }: { account: AccountId }) {
   return (
     <Notice kind="warning">
       <p>
-        This is the sandbox of {found?.name ?? 'an organization'}, not your own account. All of its
-        people trade it together. It is asked for every {SANDBOX_EVERY_MS / 1000} s.{' '}
-        <a href={hrefOf('portfolio')}>Show your own account</a>
+        This is the sandbox of{' '}
+        {found === undefined ? 'an organization' : <Name text={found.name} />}, not your own
+        account. All of its people trade it together. It is asked for every{' '}
+        {SANDBOX_EVERY_MS / 1000} s. <a href={hrefOf('portfolio')}>Show your own account</a>
       </p>
     </Notice>
   );

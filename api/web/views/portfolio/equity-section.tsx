@@ -7,7 +7,7 @@ import { Empty } from '../../parts/notice.tsx';
 import { Tabs } from '../../parts/tabs.tsx';
 import { When } from '../../parts/when.tsx';
 import type { AccountId } from '../../state/account-id.ts';
-import { equity, followEquity, forgetEquity, loadEquity } from '../../state/equity.ts';
+import { equityOf, followEquity, forgetEquity, loadEquity } from '../../state/equity.ts';
 import { EQUITY_WINDOWS, type EquityWindow, equityCurve } from '../../state/equity-curve.ts';
 import { clock, money } from '../../state/format.ts';
 import { replace } from '../../state/route.ts';
@@ -30,7 +30,7 @@ export function EquitySection({ account, window, query }: Props) {
         onOpen={(name) => replace(hrefOf('portfolio', '', { ...query, window: name }))}
       >
         <Loading
-          of={equity.value}
+          of={equityOf(account)}
           skeleton={<div class="equity-skeleton" role="status" aria-label="Loading the curve" />}
           again={() => void loadEquity(account, window)}
         >

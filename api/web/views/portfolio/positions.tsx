@@ -1,7 +1,9 @@
 /** Open positions, each with what it is worth at the quote of now. */
+
 import { useRef, useState } from 'preact/hooks';
 import type { Portfolio, Position } from '../../../client/generated.js';
 import { Money } from '../../parts/money.tsx';
+import { Label } from '../../parts/name.tsx';
 import { Empty } from '../../parts/notice.tsx';
 import { Price } from '../../parts/price.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
@@ -89,9 +91,11 @@ function Named({ position }: { position: Position }) {
   return (
     <>
       {instrumentId === null ? (
-        labelOf(position)
+        <Label text={labelOf(position)} />
       ) : (
-        <a href={hrefOf('market', instrumentId)}>{labelOf(position)}</a>
+        <a href={hrefOf('market', instrumentId)}>
+          <Label text={labelOf(position)} />
+        </a>
       )}
       <span class="only-narrow hint">
         {whole(contracts)} {instrumentSide} at {cents(averageCents(position))}, worth{' '}

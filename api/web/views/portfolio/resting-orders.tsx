@@ -1,7 +1,9 @@
 /** Orders that wait for their price, and what takes them away. */
+
 import { useState } from 'preact/hooks';
 import type { Portfolio, RestingOrder } from '../../../client/generated.js';
 import { Confirm } from '../../parts/confirm.tsx';
+import { Label } from '../../parts/name.tsx';
 import { Empty } from '../../parts/notice.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { When } from '../../parts/when.tsx';
@@ -61,16 +63,23 @@ export function RestingOrders({ portfolio, account }: Props) {
           onClose={() => setAsking(false)}
         >
           <p>
-            {ordersCount === 1
-              ? 'The one resting order of this account is canceled'
-              : `All ${whole(ordersCount)} resting orders of this account are canceled`}
-            , and the {money(portfolio.account?.heldDollars ?? 0)} that they hold can be spent
-            again. What has filled already stays.
+            {cancelAllWords(ordersCount, portfolio.account?.heldDollars ?? 0)} What has filled
+            already stays.
           </p>
         </Confirm>
       )}
     </section>
   );
+}
+
+/** Sells hold nothing. */
+function cancelAllWords(count: number, heldDollars: number): string {
+  const isOne = count === 1;
+  const what = isOne
+    ? 'The only resting order of this account is canceled'
+    : `All ${whole(count)} resting orders of this account are canceled`;
+  if (heldDollars === 0) return `${what}.`;
+  return `${what}, and the ${money(heldDollars)} that ${isOne ? 'it holds' : 'they hold'} can be spent again.`;
 }
 
 const columnsOf = (account: AccountId): readonly Column<RestingOrder>[] => [
@@ -93,9 +102,11 @@ function Named({ order }: { order: RestingOrder }) {
   return (
     <>
       {instrumentId === null ? (
-        labelOf(order)
+        <Label text={labelOf(order)} />
       ) : (
-        <a href={hrefOf('market', instrumentId)}>{labelOf(order)}</a>
+        <a href={hrefOf('market', instrumentId)}>
+          <Label text={labelOf(order)} />
+        </a>
       )}
       <span class="only-narrow hint">
         {action} {contractsText(order)} {instrumentSide}, expires <Expiry order={order} />

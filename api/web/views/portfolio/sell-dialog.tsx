@@ -6,9 +6,11 @@ import { Money } from '../../parts/money.tsx';
 import { Refusal } from '../../parts/notice.tsx';
 import { Price } from '../../parts/price.tsx';
 import { type AccountId, ofAccount } from '../../state/account-id.ts';
+import { CallError } from '../../state/call-error.ts';
 import { call } from '../../state/calls.ts';
 import { eventWords } from '../../state/event-words.ts';
 import { cents, whole } from '../../state/format.ts';
+import { lostAtMs } from '../../state/live.ts';
 import { useQuote } from '../../state/quotes.ts';
 import { randomId } from '../../state/random-id.ts';
 import { SellAttempt } from '../../state/sell-attempt.ts';
@@ -82,7 +84,7 @@ function Offer({ position, attempt, isSent, error, onSell }: OfferProps) {
         </p>
       ) : (
         <dl class="facts">
-          <dt>Bid now</dt>
+          <dt>{lostAtMs.value === null ? 'Bid now' : 'Last bid, not live'}</dt>
           <dd>
             <Price price={mark.markCents} why="Nobody buys it now." />
           </dd>
@@ -125,6 +127,9 @@ function Refused({ error, isAgain }: RefusedProps) {
   return (
     <>
       <Refusal error={error} />
+      {error instanceof CallError && error.code === 'price_moved' && (
+        <p role="status">The bid has moved, and nothing was sold. The bid above is that of now.</p>
+      )}
       {isAgain && (
         <p role="status">
           It is not known whether it was sold. Send it again: it is the same order, and sells once.

@@ -1,8 +1,10 @@
 /** All trades, newest first: filtered, page by page, and as a file. */
+
 import { useEffect, useState } from 'preact/hooks';
 import type { Trade } from '../../../client/generated.js';
 import { Loading, Skeleton } from '../../parts/loading.tsx';
 import { Money } from '../../parts/money.tsx';
+import { Label } from '../../parts/name.tsx';
 import { Empty } from '../../parts/notice.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { When } from '../../parts/when.tsx';
@@ -16,7 +18,7 @@ import {
   forgetTrades,
   loadMoreTrades,
   reloadTrades,
-  trades,
+  tradesOf,
 } from '../../state/trades.ts';
 import { TradeFilters } from './trade-filters.tsx';
 import { TradesDownload } from './trades-download.tsx';
@@ -39,7 +41,7 @@ export function Trades({ account, filter, query }: Props) {
       <TradeFilters filter={filter} query={query} />
       {!isEmptySpan && (
         <Loading
-          of={trades.value}
+          of={tradesOf(account, filter)}
           skeleton={<Skeleton lines={6} of="trades" />}
           again={() => void reloadTrades()}
         >
@@ -114,9 +116,11 @@ function Named({ trade }: { trade: Trade }) {
   return (
     <>
       {instrumentId === null ? (
-        labelOf(trade)
+        <Label text={labelOf(trade)} />
       ) : (
-        <a href={hrefOf('market', instrumentId)}>{labelOf(trade)}</a>
+        <a href={hrefOf('market', instrumentId)}>
+          <Label text={labelOf(trade)} />
+        </a>
       )}
       <span class="only-narrow hint">
         {whole(contracts)} {instrumentSide}

@@ -1,8 +1,10 @@
 /** Keys for programs: what there are, a new one, another one in place of one, and an end to one. */
+
 import { useEffect, useState } from 'preact/hooks';
 import type { KeyView } from '../../../client/generated.js';
 import { Confirm } from '../../parts/confirm.tsx';
 import { Loading, Skeleton } from '../../parts/loading.tsx';
+import { Name } from '../../parts/name.tsx';
 import { Empty } from '../../parts/notice.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { When } from '../../parts/when.tsx';
@@ -99,7 +101,7 @@ const columnsOf = (onOpen: (open: Open) => void): readonly Column<KeyView>[] => 
 function Named({ of: { label, tokenPrefix, scopes, requestsThisMonth } }: { of: KeyView }) {
   return (
     <>
-      {label}
+      <Name text={label} />
       <code class="hint prefix">{tokenPrefix}…</code>
       <span class="only-narrow hint">
         {scopes.join(', ')}. {whole(requestsThisMonth)} requests in this month

@@ -1,9 +1,11 @@
 /** A trader's settled picks, the newest first. */
+
 import { useEffect } from 'preact/hooks';
 import type { Pick, Trader } from '../../../client/generated.js';
 import { Loading, Skeleton } from '../../parts/loading.tsx';
 import { Money } from '../../parts/money.tsx';
 import { MoreButton } from '../../parts/more-button.tsx';
+import { Label } from '../../parts/name.tsx';
 import { Empty } from '../../parts/notice.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { When } from '../../parts/when.tsx';
@@ -76,7 +78,13 @@ function Market(pick: Pick) {
   const stake = stakeDollars === null ? '' : ` · ${money(stakeDollars)}`;
   return (
     <>
-      {instrumentId === null ? text : <a href={hrefOf('market', instrumentId)}>{text}</a>}
+      {instrumentId === null ? (
+        <Label text={text} />
+      ) : (
+        <a href={hrefOf('market', instrumentId)}>
+          <Label text={text} />
+        </a>
+      )}
       <span class="second-line only-narrow">
         {side} · {RESULTS[result]}
         {stake} · <When iso={closedAt} />
