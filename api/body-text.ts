@@ -27,6 +27,35 @@ export class BodyBytes {
   }
 }
 
+/** More of a body than any route reads. */
+const EARLY_BYTES_MAX = 2 * 2 ** 20;
+
+type TakeChunk = (chunk: ArrayBuffer, isLast: boolean) => void;
+
+/** What comes of a body before its request is looked at: uWebSockets.js keeps nothing of it. */
+export class EarlyBody {
+  readonly #chunks: ArrayBuffer[] = [];
+  #size = 0;
+  #isWhole = false;
+  #take: TakeChunk = (chunk, isLast) => {
+    this.#isWhole = isLast;
+    this.#size += chunk.byteLength;
+    // Who reads less refuses it by what is there.
+    if (this.#size - chunk.byteLength <= EARLY_BYTES_MAX) this.#chunks.push(chunk.slice());
+  };
+
+  constructor(response: { onData(take: TakeChunk): unknown }) {
+    response.onData((chunk, isLast) => this.#take(chunk, isLast));
+  }
+
+  /** Passes on what has come, and what comes from now on. */
+  passTo(take: TakeChunk): void {
+    this.#take = take;
+    const last = this.#chunks.length - 1;
+    for (const [at, chunk] of this.#chunks.entries()) take(chunk, this.#isWhole && at === last);
+  }
+}
+
 /** A buffer with `size` bytes of `partial` and space up to `end`. */
 function roomFor(partial: Buffer | null, size: number, end: number): Buffer {
   if (partial !== null && end <= partial.length) return partial;

@@ -5,16 +5,17 @@
  *
  * It buffers what a socket does not accept, without a limit. To keep a caller who never reads
  * from filling the memory, an answer ends once the socket accepted its body; a request before
- * that closes the socket.
+ * that closes the socket. Rule Q21 (api/RULES.md).
  */
 import type * as uws from 'uWebSockets.js';
 import type { BareAnswers } from './bare-answers.ts';
 import { BodyPieces } from './body-pieces.ts';
-import { BodyBytes, type BodyText } from './body-text.ts';
+import { BodyBytes, type BodyText, EarlyBody } from './body-text.ts';
 import { addressForwarded } from './forwarded-for.ts';
 import { type HeaderLines, statusLines } from './header-lines.ts';
 import { pendingWrite, writePending } from './pending-write.ts';
 import { requestIdOf } from './request-id.ts';
+import type { RequestTurns } from './request-turns.ts';
 import { SentHeaders } from './sent-headers.ts';
 import { Handshake, type Upgrade } from './socket.ts';
 import { type Pieces, sendPieces } from './streamed-body.ts';
@@ -72,6 +73,10 @@ export class Exchange {
   readonly #onAnswer: ExchangeOptions['onAnswer'];
   #remoteAddress: string | null = null;
   #sent: SentHeaders | null = sent;
+  /** What has come of its body before anybody reads it. */
+  #early: EarlyBody | null = null;
+  /** Null: it is served without. */
+  #turns: RequestTurns | null = null;
   #isOpen = true;
   #isHeld = false;
   /** The connection ends with the answer. */
@@ -142,6 +147,30 @@ export class Exchange {
     return this.#isLast;
   }
 
+  /** Who sends it, for turns: its credential as it was sent, or else its address. */
+  get sentBy(): string {
+    const sent = this.#headersSent();
+    return (
+      sent.first('authorization') ||
+      sent.first('x-service-key') ||
+      sent.first('cookie') ||
+      this.remoteAddress()
+    );
+  }
+
+  /** Serves it now, or in a later turn of the event loop: what is sent of its body is kept. */
+  serve(turns: RequestTurns, handle: () => void): void {
+    this.#turns = turns;
+    if (turns.hasTime()) return handle();
+    const by = this.sentBy;
+    this.hold();
+    this.#sent = sent.copy();
+    if (this.hasBody()) this.#early = new EarlyBody(this.#res);
+    turns.wait(by, () => {
+      if (this.#isOpen) handle();
+    });
+  }
+
   /** Ends the period in which headers can be read. */
   leaveHandler(): void {
     if (this.#isOpen && this.reservation?.isByAddress) this.remoteAddress();
@@ -157,13 +186,26 @@ export class Exchange {
   readText(maxBytes: number, done: (body: BodyText) => void): void {
     this.hold();
     const bytes = new BodyBytes(maxBytes);
+    const by = this.#turns === null ? '' : this.sentBy;
     let isDone = false;
-    this.#res.onData((chunk, isLast) => {
+    const take = (chunk: ArrayBuffer, isLast: boolean) => {
       if (isDone || !this.#isOpen) return;
       const body = bytes.take(chunk, isLast);
       if (body === null) return;
       isDone = true;
-      done(body);
+      this.#takeTurn(by, () => done(body));
+    };
+    const early = this.#early;
+    this.#early = null;
+    if (early === null) this.#res.onData(take);
+    else early.passTo(take);
+  }
+
+  /** What a body asks for may take long, too. */
+  #takeTurn(by: string, run: () => void): void {
+    if (this.#turns === null || this.#turns.hasTimeForBody()) return run();
+    this.#turns.wait(by, () => {
+      if (this.#isOpen) run();
     });
   }
 

@@ -6,6 +6,7 @@ import * as uws from 'uWebSockets.js';
 import { BareAnswers } from './bare-answers.ts';
 import { Exchange, type ExchangeOptions, type Held } from './exchange.ts';
 import { listenError } from './listen-error.ts';
+import { RequestTurns } from './request-turns.ts';
 import type { Upgraded } from './socket.ts';
 
 type Tls = { certFile: string; keyFile: string };
@@ -33,11 +34,11 @@ export type Listener = {
 export function listen(options: ListenOptions): Promise<Listener> {
   const app = createApp(options.tls);
   const held: Held = { count: 0, whenNone: null, bare: new BareAnswers() };
-  if (options.socketPath !== null) openSockets(app, options.socketPath, options, held);
+  const turns = new RequestTurns();
+  if (options.socketPath !== null) openSockets(app, options.socketPath, options, held, turns);
   app.any('/*', (res, req) => {
     const exchange = new Exchange(res, req, options, held);
-    options.handle(exchange);
-    exchange.leaveHandler();
+    serve(exchange, options.handle, turns);
   });
   return new Promise((resolve, reject) => {
     // Without this flag a second server could share the port unnoticed (SO_REUSEPORT).
@@ -57,6 +58,13 @@ export function listen(options: ListenOptions): Promise<Listener> {
   });
 }
 
+function serve(exchange: Exchange, handle: ListenOptions['handle'], turns: RequestTurns): void {
+  exchange.serve(turns, () => {
+    handle(exchange);
+    exchange.leaveHandler();
+  });
+}
+
 /** What a client sends at once: as the body of a request. Rule J38 (api/RULES.md). */
 const MESSAGE_BYTES_MAX = 64 * 1024;
 /** What is longer than this is not read, since its client could fill the memory: the socket is cut. */
@@ -73,6 +81,7 @@ function openSockets(
   path: string,
   options: ListenOptions,
   held: Held,
+  turns: RequestTurns,
 ): void {
   app.ws<Upgraded>(path, {
     maxPayloadLength: READ_BYTES_MAX,
@@ -81,8 +90,7 @@ function openSockets(
     sendPingsAutomatically: true,
     upgrade: (res, req, context) => {
       const exchange = new Exchange(res, req, options, held, context);
-      options.handle(exchange);
-      exchange.leaveHandler();
+      serve(exchange, options.handle, turns);
     },
     open: (socket) => socket.getUserData().opening.opened(socket),
     message: (socket, bytes, isBinary) => {

@@ -27,6 +27,8 @@ export function descriptionRoute(
   deps: Pick<Deps, 'catalog' | 'engine'>,
 ): Route<Caller> {
   let text: string | null = null;
+  /** As it was answered last: replacing it takes a millisecond. */
+  let shown = { id: '', text: '' };
   const own: Route<Caller> = open({
     method: 'GET',
     path: '/openapi.json',
@@ -49,7 +51,10 @@ export function descriptionRoute(
       const { catalog, engine } = deps;
       const nowMs = engine.nowMs();
       const tradable = catalog.instruments().find((entry) => catalog.isTradable(entry, nowMs));
-      return tradable === undefined ? text : text.replaceAll(INSTRUMENT_ID, tradable.id);
+      if (tradable === undefined) return text;
+      const { id } = tradable;
+      if (shown.id !== id) shown = { id, text: text.replaceAll(INSTRUMENT_ID, id) };
+      return shown.text;
     },
   });
   return own;

@@ -97,7 +97,8 @@ for (const method of ['HEAD', 'OPTIONS']) {
   test(`A62: ten thousand answers to ${method} keep the connection, the next says that it ends`, async (t) => {
     const api = await startApi(t);
     const raw = new RawConnection(t, api.port);
-    const together = 500;
+    // So many at once are answered whatever else there is to do: Q21.
+    const together = 8;
     const whole = { answers: together, dates: together, lengths: true };
     for (let kept = 0; kept < KEPT_MAX; kept += together) {
       raw.text = '';

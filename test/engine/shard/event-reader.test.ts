@@ -87,6 +87,32 @@ test('D60, J23: events that are not all within the bounds, or not in the log, ar
   );
 });
 
+test('Q20: a long log that is read for one account is left for the question of another', async (t) => {
+  const dataDir = tempDir(t);
+  const shard = await start(dataDir);
+  t.teardown(() => shard.abandon());
+  place(shard, BOB, 7);
+  // More than 4 MiB of facts of somebody.
+  for (let batch = 0; batch < 20; batch++) {
+    shard.run(Array.from({ length: 1000 }, () => placeOrder({ account: ALICE, contracts: 1 })));
+  }
+  const answers: EventAnswer[] = [];
+  const reader = new EventReader(dataDir, (answer) => answers.push(answer));
+  const bounds = { after: 0, upTo: Number.POSITIVE_INFINITY, limit: 30_000, bytesMax: 2 ** 27 };
+  reader.take({ kind: 'page', id: 1, shard: 0, account: ALICE, bounds });
+  reader.take({ kind: 'page', id: 2, shard: 0, account: BOB, bounds: { ...bounds, limit: 0 } });
+  while (answers.length < 2) await sleep(5);
+  t.deepEqual(
+    answers.map((answer) => ('id' in answer ? answer.id : null)),
+    [2, 1],
+  );
+  const [bob, alice] = answers as Extract<EventAnswer, { kind: 'page' }>[];
+  t.deepEqual([bob!.events.length, bob!.last < alice!.last], [0, true]);
+  t.is(alice!.events.length, 20_000);
+  t.is(alice!.last, shard.lastNumber);
+  t.is(new Set(alice!.events.map(({ number }) => number)).size, 20_000, 'each of them once');
+});
+
 test('D60: a log that cannot be read ends the thread, and the next question starts another', async (t) => {
   const dataDir = tempDir(t);
   const errors: string[] = [];

@@ -2,6 +2,7 @@ import path from 'node:path';
 import test from 'ava';
 import type { Reply } from '../../../engine/rules/messages.ts';
 import { FILL_MODELS, type SourceNumber } from '../../../engine/rules/units.ts';
+import { EngineBusy } from '../../../engine/shard/busy.ts';
 import type { Shards } from '../../../engine/shard/shards.ts';
 import { verifyShard } from '../../../engine/shard/verify.ts';
 import { AWAY, CATALOG, NOON_MS, placeOrder, quoteTick, ROUTED, uuidOf } from '../fixtures.ts';
@@ -194,6 +195,23 @@ test('A51: who asks in the same turn of the event loop shares an answer, until a
   );
   t.is(new Set(replies).size, 3, 'the first two asked in one coalescer');
   t.is(replies[1], replies[0]);
+  await engine.close();
+});
+
+test('Q18, Q19: reads of an account take turns with those of others, and are bounded', async (t) => {
+  const engine = await openShards(tempDir(t));
+  const order: string[] = [];
+  const read = (number: number, name: string) => {
+    const account = uuidOf(number);
+    const query = { kind: 'account', atMs: engine.nowMs(), account } as const;
+    return engine.call(account, query).then(() => void order.push(name));
+  };
+  const asked = Promise.allSettled(Array.from({ length: 260 }, (_, n) => read(1, `a${n}`)));
+  await read(2, 'b');
+  t.deepEqual(order, ['a0', 'b']);
+  const refused = (await asked).filter(({ status }) => status === 'rejected');
+  t.is(refused.length, 4);
+  t.true((refused[0] as PromiseRejectedResult).reason instanceof EngineBusy);
   await engine.close();
 });
 
