@@ -110,7 +110,8 @@ export class Closings {
       database.transaction(() => {
         for (const closing of closings) {
           const fields = fieldsOf(closing);
-          put.run(...fields, checksumOf(fields));
+          const { changes } = put.run(...fields, checksumOf(fields));
+          invariant(changes === 1, 'a closing line is not one row');
         }
       })();
     } catch (error) {
@@ -140,10 +141,11 @@ function lookInto(file: string): Found {
  * `ClosingsDamage`.
  */
 function repairsOf([own, copy]: readonly Found[]): Repair[] {
+  invariant(own !== undefined && copy !== undefined, 'closing lines are in one file');
   const repairs: Repair[] = [];
   for (const [one, other] of [
-    [own!, copy!],
-    [copy!, own!],
+    [own, copy],
+    [copy, own],
   ] as const) {
     const isKept = other.isThere && other.damage === null;
     if (one.damage !== null) {

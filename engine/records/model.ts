@@ -41,6 +41,8 @@ export class RecordsModel {
     this.database = opened.database;
     this.remade = opened.remade;
     this.#writeAhead = new WriteAhead(opened.database);
+    // A torn write at its end is gone then.
+    this.copy();
     this.fold = new Fold(opened.database, shards, options);
     this.#logs = Array.from({ length: shards }, (_, shard) => openLog({ dataDir, shard }));
   }

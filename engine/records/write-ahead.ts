@@ -13,8 +13,8 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
+import type Sqlite from 'better-sqlite3-multiple-ciphers';
 import { invariant } from '../rules/invariant.ts';
-import type { Database } from './database.ts';
 
 /** Endings of the files that belong to a database: its own, SQLite's, and the note of a copying. */
 export const BESIDE = ['', '-wal', '-shm', '-copying'] as const;
@@ -38,12 +38,12 @@ const MAGIC = 0x377f0682;
 type Note = { bytes: number; last: string };
 
 export class WriteAhead {
-  readonly #database: Database;
+  readonly #database: Sqlite.Database;
   /** Of the last copying, where it could not finish, as others were reading. */
   #notedBytes = 0;
 
   /** Of a database that is written by this thread alone. */
-  constructor(database: Database) {
+  constructor(database: Sqlite.Database) {
     this.#database = database;
   }
 
@@ -51,12 +51,14 @@ export class WriteAhead {
   copyFrom(bytes = COPIED_FROM_BYTES): void {
     const { inTransaction, name } = this.#database;
     invariant(!inTransaction, 'what was written is copied within a transaction');
+    invariant(bytes >= 0, 'less than nothing is copied');
     const size = sizeOf(name + WAL);
     if (size < this.#notedBytes) this.#notedBytes = 0;
     if (size - this.#notedBytes < Math.max(bytes, 1)) return;
     writeFileSync(name + NOTE, JSON.stringify(noteOf(name + WAL, size)), { mode: 0o600 });
     this.#copy();
     this.#notedBytes = sizeOf(name + WAL);
+    invariant(this.#notedBytes <= size, 'a copying has written more ahead');
     if (this.#notedBytes === 0) rmSync(name + NOTE, { force: true });
   }
 
