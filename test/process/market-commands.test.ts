@@ -54,6 +54,10 @@ test.serial('U13: search takes words as they are typed, best match first', async
   t.deepEqual(idsOf((await json('search', 'lions', '--league', 'cup')).instruments), [
     IDS.outright,
   ]);
+  // Of a game alone: the outright has none.
+  const scheduled = await json('search', 'lions', '--status', 'scheduled');
+  t.true(scheduled.count > 0 && !idsOf(scheduled.instruments).includes(IDS.outright));
+  t.is((await json('search', 'lions', '--status', 'final')).count, 0);
   const none = await command('search', 'zebras');
   t.regex(none.stdout, /^INSTRUMENT +LABEL +TYPE .*\n$/);
   t.is(none.code, 0);

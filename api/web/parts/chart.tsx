@@ -30,28 +30,8 @@ export function Chart({
   ...data
 }: Props) {
   const { timesMs, series } = data;
-  const place = useRef<HTMLDivElement>(null);
-  const plot = useRef<Plot | null>(null);
-  const latest = useRef(data);
   const [at, setAt] = useState<number | null>(null);
-  latest.current = data;
-
-  useEffect(() => {
-    const element = place.current!;
-    let isGone = false;
-    import('./chart-plot.ts').then(({ drawPlot }) => {
-      // An element is taken away a moment before the effects of its component end.
-      if (isGone || !element.isConnected) return;
-      plot.current = drawPlot(element, latest.current, heightPx, setAt);
-    }, report);
-    return () => {
-      isGone = true;
-      plot.current?.end();
-      plot.current = null;
-    };
-  }, [heightPx]);
-  useEffect(() => plot.current?.show(data));
-
+  const { place, plot } = usePlot(data, heightPx, setAt);
   const onKeyDown = (event: KeyboardEvent) => {
     const end = { Home: 0, End: timesMs.length - 1 }[event.key];
     const step = STEPS[event.key];
@@ -83,6 +63,31 @@ export function Chart({
       </figcaption>
     </figure>
   );
+}
+
+/** Draws it for as long as the component is there. @param onPoint as of `drawPlot` */
+function usePlot(data: ChartData, heightPx: number, onPoint: (index: number | null) => void) {
+  const place = useRef<HTMLDivElement>(null);
+  const plot = useRef<Plot | null>(null);
+  const latest = useRef(data);
+  latest.current = data;
+
+  useEffect(() => {
+    const element = place.current!;
+    let isGone = false;
+    import('./chart-plot.ts').then(({ drawPlot }) => {
+      // An element is taken away a moment before the effects of its component end.
+      if (isGone || !element.isConnected) return;
+      plot.current = drawPlot(element, latest.current, heightPx, onPoint);
+    }, report);
+    return () => {
+      isGone = true;
+      plot.current?.end();
+      plot.current = null;
+    };
+  }, [heightPx]);
+  useEffect(() => plot.current?.show(data));
+  return { place, plot };
 }
 
 function ChartKey({ series, shadeKey }: Required<Pick<Props, 'series' | 'shadeKey'>>) {

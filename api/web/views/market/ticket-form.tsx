@@ -70,11 +70,7 @@ export function TicketForm({ instrument, quote, ticket: typed, onChange }: Props
       <form ref={form} class="ticket-form" noValidate onSubmit={submit}>
         <TicketFields
           ticket={ticket}
-          errors={{
-            ...shownErrors(ticket, errors, isSubmitted),
-            ...(isHalfDate ? { expires: 'A whole date and time, or none.' } : {}),
-            ...(isSubmitted && bound.state === 'none' ? { bound: NO_PRICE_SHOWN } : {}),
-          }}
+          errors={shownErrors(ticket, withMore(errors, isHalfDate, bound), isSubmitted)}
           positions={positions}
           quote={quote}
           boundHint={hintOf(ticket, bound)}
@@ -133,6 +129,15 @@ function hintOf({ action }: Ticket, bound: Bound): string {
 function positionsIn(account: AccountId, instrumentId: string): readonly Position[] {
   const { positions = [] } = portfolioOf(account) ?? {};
   return positions.filter((position) => position.instrumentId === instrumentId);
+}
+
+/** What the text of the fields alone does not show. */
+function withMore(errors: TicketErrors, isHalfDate: boolean, bound: Bound): TicketErrors {
+  return {
+    ...errors,
+    ...(isHalfDate ? { expires: 'A whole date and time, or none.' } : {}),
+    ...(bound.state === 'none' ? { bound: NO_PRICE_SHOWN } : {}),
+  };
 }
 
 /** What is not typed yet is no error before one wants to place it. */
