@@ -19,6 +19,8 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { open } from 'lmdb';
+import { copyHistory, placeOf } from '../engine/history/copy.ts';
+import { DAMAGED } from '../engine/history/set-aside.ts';
 import { checkLmdbFile, missingFile } from '../engine/lmdb/lmdb-file.ts';
 import { copyClosings, isClosings } from '../engine/records/closings.ts';
 import { identityOf } from '../engine/shard/data-format.ts';
@@ -33,6 +35,7 @@ import { makeDirectory } from './private-files.ts';
 /** `files` and `bytes`: what this run copied. */
 export type Backup = { directory: string; shards: number; files: number; bytes: number };
 
+const HISTORY = 'history';
 /** Where new files wait before they move into an existing copy. */
 const ARRIVING = 'backup.partial';
 /** What a server creates again at its start, secrets too, and files of the running process. */
@@ -143,7 +146,9 @@ async function copyInto(
   }
   for (const name of readdirSync(dataDir).sort(controlLast)) {
     if (/^shard-\d+$/.test(name)) continue;
-    await copyEntry(path.join(dataDir, name), path.join(others!, name), copied);
+    const [from, to] = [dataDir, others!].map((base) => path.join(base, name));
+    if (name === HISTORY) copyHistoryOf(from!, to!, path.join(directory, name), copied);
+    else await copyEntry(from!, to!, copied);
   }
   putInPlace(others!, directory);
   for (const log of logs) {
@@ -159,7 +164,8 @@ async function copyInto(
 /** Each file replaces its older version atomically. */
 function putInPlace(from: string, to: string): void {
   mkdirSync(to, { recursive: true, mode: 0o700 });
-  for (const entry of readdirSync(from, { withFileTypes: true })) {
+  const entries = readdirSync(from, { withFileTypes: true });
+  for (const entry of entries.sort((a, b) => placeOf(a.name) - placeOf(b.name))) {
     const [source, target] = [path.join(from, entry.name), path.join(to, entry.name)];
     if (entry.isDirectory()) {
       putInPlace(source, target);
@@ -189,6 +195,18 @@ async function factsCovered(environment: string, shard: number): Promise<number>
   } finally {
     await snapshot?.close();
     rmSync(path.join(environment, 'lock.mdb'), { force: true });
+  }
+}
+
+function copyHistoryOf(from: string, to: string, over: string, copied: Copied): void {
+  for (const file of copyHistory(from, to, over)) countFile(file, copied);
+  const damaged = path.join(from, DAMAGED);
+  if (!existsSync(damaged)) return;
+  mkdirSync(path.join(to, DAMAGED), { mode: 0o700 });
+  for (const name of readdirSync(damaged)) {
+    const kept = path.join(to, DAMAGED, name);
+    copyFileSync(path.join(damaged, name), kept);
+    countFile(kept, copied);
   }
 }
 

@@ -498,6 +498,10 @@ export type CandlesPage = {
     interval: Interval;
     candles: Candle[];
     /**
+     * Those that overlap the candles listed, oldest first.
+     */
+    gaps: HistoryGap[];
+    /**
      * Send it as cursor for the next page; null at the end.
      */
     nextCursor: string | null;
@@ -885,12 +889,13 @@ export type GamesPage = {
      */
     mode: "paper";
 };
-export type GapReason = "connection_lost" | "sequence_gap" | "stale" | "server_down";
+export type GapReason = "connection_lost" | "sequence_gap" | "stale" | "server_down" | "damaged";
 export declare const GapReason: {
     readonly connection_lost: "connection_lost";
     readonly sequence_gap: "sequence_gap";
     readonly stale: "stale";
     readonly server_down: "server_down";
+    readonly damaged: "damaged";
 };
 export type HistoryAsOf = {
     /**

@@ -73,7 +73,8 @@ export const GapReason = {
     connection_lost: "connection_lost",
     sequence_gap: "sequence_gap",
     stale: "stale",
-    server_down: "server_down"
+    server_down: "server_down",
+    damaged: "damaged"
 };
 export const KeyStatus = {
     active: "active",

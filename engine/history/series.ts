@@ -130,12 +130,6 @@ export class Series implements Journaled {
     this.#blocks.splice(0, kept === -1 ? this.#blocks.length : kept);
   }
 
-  /** Forgets the unfinished block, whose records keep their numbers. */
-  forgetTail(): void {
-    this.#tailFirst = this.next;
-    this.#tail.clear();
-  }
-
   /** A block that is on disk already. */
   addBlock(block: StoredBlock): void {
     const before = this.#blocks.at(-1);
@@ -199,7 +193,8 @@ export class Series implements Journaled {
     this.#blocks.splice(0, kept === -1 ? this.#blocks.length : kept);
     if (this.#blocks.length > 0 || this.tailLength === 0 || this.lastMs >= beforeMs) return;
     invariant(this.unwritten === 0, 'records are dropped before the journal has them');
-    this.forgetTail();
+    this.#tailFirst = this.next;
+    this.#tail.clear();
   }
 
   /** The blocks with the records of a window and the one before it, and a copy of the tail. */

@@ -18,7 +18,8 @@ import {
 import path from 'node:path';
 import { syncDirectory } from '../log/segment-file.ts';
 
-const FOLDER = 'damaged';
+/** The folder of a history with what was damaged. */
+export const DAMAGED = 'damaged';
 const NOTE = /^(\d{4,})\.txt$/;
 
 /**
@@ -26,7 +27,7 @@ const NOTE = /^(\d{4,})\.txt$/;
  * itself is the caller's to mend. Returns the line that says so.
  */
 export function setAside(directory: string, name: string, problem: string): string {
-  const folder = path.join(directory, FOLDER);
+  const folder = path.join(directory, DAMAGED);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const number = String(numberAfter(notesIn(folder).at(-1))).padStart(4, '0');
   const file = path.join(directory, name);
@@ -36,7 +37,7 @@ export function setAside(directory: string, name: string, problem: string): stri
     copyFileSync(file, kept);
     syncFile(kept);
   }
-  const where = isThere ? `; kept as ${FOLDER}/${path.basename(kept)}` : '';
+  const where = isThere ? `; kept as ${DAMAGED}/${path.basename(kept)}` : '';
   const line = `${problem}${where}`;
   const note = path.join(folder, `${number}.txt`);
   writeFileSync(`${note}.new`, `${line}\n`, { mode: 0o600 });
@@ -49,7 +50,7 @@ export function setAside(directory: string, name: string, problem: string): stri
 
 /** The lines of what was set aside, oldest first. */
 export function setAsideLines(directory: string): string[] {
-  const folder = path.join(directory, FOLDER);
+  const folder = path.join(directory, DAMAGED);
   if (!existsSync(folder)) return [];
   return notesIn(folder).map((name) => readFileSync(path.join(folder, name), 'utf8').trim());
 }

@@ -7,6 +7,7 @@ import path from 'node:path';
 import type { EpochMs, MarketNumber } from '../rules/units.ts';
 import { KINDS } from './kinds.ts';
 import { HistoryLoad, type LoadTarget } from './load.ts';
+import type { Columns } from './record-columns.ts';
 import {
   readSegment,
   readStoredBlock,
@@ -44,12 +45,26 @@ function problemsNow(directory: string, madeAtMs: EpochMs | null): string[] {
 
 function readOnly(directory: string): LoadTarget {
   const series = new Map<number, Series>();
+  const inserted = new Map<StoredBlock, Float64Array[]>();
+  const read = (block: StoredBlock) => inserted.get(block) ?? blockOf(directory, block);
   const opened = (kind: number, market: MarketNumber): Series => {
     const key = market * KINDS.length + kind;
-    const known = series.get(key) ?? new Series(kind, market, (block) => blockOf(directory, block));
+    const known = series.get(key) ?? new Series(kind, market, read);
     series.set(key, known);
     return known;
   };
+  /** As if it had been written. */
+  const blockOfColumns = ({ kind, market }: Series, first: number, columns: Columns) => {
+    const [times] = columns;
+    const place = { firstMs: times![0]!, lastMs: times!.at(-1)!, records: times!.length };
+    const block = { kind, market, first, ...place, segment: 0, offset: 0, bytes: 0 };
+    inserted.set(
+      block,
+      columns.map((values) => Float64Array.from(values)),
+    );
+    return block;
+  };
+  const seal = (of: Series) => of.sealed(blockOfColumns(of, of.tailFirst, of.tail));
   return {
     opened,
     all: () => series.values(),
@@ -63,9 +78,9 @@ function readOnly(directory: string): LoadTarget {
         if (damage.length > 0) damaged(name, damage);
       }
     },
-    pack: (of) => (of.isFull ? of.forgetTail() : of.pack()),
-    seal: (of) => of.forgetTail(),
-    insert() {},
+    pack: (of) => (of.isFull ? seal(of) : of.pack()),
+    seal,
+    insert: (of, first, columns) => of.insert(blockOfColumns(of, first, columns)),
   };
 }
 

@@ -193,16 +193,26 @@ for (const isClosed of [true, false]) {
       if (done === null) continue;
       const what = `seed ${seed}, ${done}`;
       const found = historyProblems(work, MADE_MS);
-      t.true(found.length > 0, `${what}: not found`);
+      const isFound = found.length > 0;
+      // What a crash has left of the journal makes up for blocks that are younger than it.
+      const mayBeWhole = !isClosed && done.endsWith('.blocks');
+      t.true(isFound || mayBeWhole, `${what}: not found`);
       const again = restarted(work);
       for (const [at, market] of MARKETS.entries()) {
-        damagedMs += compare(t, truths[at]!, answersOf(again, market), `${what}, market ${market}`);
+        const toldMs = compare(
+          t,
+          truths[at]!,
+          answersOf(again, market),
+          `${what}, market ${market}`,
+        );
+        t.true(isFound || toldMs === 0, `${what}: a gap of damage that nobody found`);
+        damagedMs += toldMs;
       }
-      t.true(again.store.problems.length > 0, `${what}: is no problem of the server`);
+      t.is(again.store.problems.length > 0, isFound, `${what}: as a problem of the server`);
       again.close();
-      t.true(historyProblems(work, MADE_MS).length > 0, `${what}: not found after a start`);
+      t.is(historyProblems(work, MADE_MS).length > 0, isFound, `${what}: after a start`);
       // Once an operator has taken note, the gaps are all that is left of it.
-      rmSync(path.join(work, 'damaged'), { recursive: true });
+      rmSync(path.join(work, 'damaged'), { recursive: true, force: true });
       t.deepEqual(historyProblems(work, MADE_MS), [], what);
       const third = record(work, { madeAtMs: MADE_MS, nowMs: RESTART_MS });
       t.deepEqual(third.store.problems, [], what);

@@ -1,6 +1,6 @@
 /**
  * `node test/engine/history/golden-history.ts DIRECTORY` writes a small history: what a version of
- * the format has on disk. test/golden/history-1 was made so, and is never made again.
+ * the format has on disk. test/golden/history-2 was made so, and is never made again.
  */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';

@@ -20,7 +20,7 @@ const golden = (name: string) => readFileSync(path.join(GOLDEN, name));
 test('D50, D51: files of this version are read as they were meant', (t) => {
   const directory = path.join(temporary(t), 'history');
   mkdirSync(directory);
-  for (const name of ['00000001.blocks', 'journal']) {
+  for (const name of ['00000001.blocks', 'journal', 'manifest.json']) {
     copyFileSync(path.join(GOLDEN, name), path.join(directory, name));
   }
   for (const [name, text] of Object.entries(goldenAnswers(directory))) {

@@ -387,6 +387,8 @@ class CandlesPage(TypedDict):
     venue: Venue
     interval: Interval
     candles: list[Candle]
+    # Those that overlap the candles listed, oldest first.
+    gaps: list[HistoryGap]
     # Send it as cursor for the next page; null at the end.
     nextCursor: str | None
     # Time of this answer.
@@ -657,6 +659,7 @@ GapReason: TypeAlias = Literal[
     "sequence_gap",
     "stale",
     "server_down",
+    "damaged",
 ]
 
 

@@ -14,6 +14,7 @@ export const GAP_WORDS: Readonly<Record<GapReason, string>> = {
   sequence_gap: 'messages of the venue missing',
   stale: 'venue silent',
   server_down: 'server not running',
+  damaged: 'records damaged',
 };
 export const SIDES = { bid: 'Yes bid', ask: 'Yes ask' } as const;
 export const MID = { mid: 'Yes mid', low: 'Lowest', high: 'Highest' } as const;

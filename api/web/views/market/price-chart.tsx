@@ -200,6 +200,7 @@ const GAP_COLORS = {
   sequence_gap: 'accent',
   stale: 'muted',
   server_down: 'loss',
+  damaged: 'loss',
 } as const;
 
 const GAP_COLUMNS: readonly Column<Stretch>[] = [
