@@ -1,4 +1,4 @@
-/** Venue connections as operators see them. Rules O4, O10 (api/RULES.md), W9 to W11 (feeds/FORMATS.md). */
+/** Venue connections as operators see them. Rules O4, O10, O22 (api/RULES.md), W9 to W11 (feeds/FORMATS.md). */
 import { isoOf, marketName } from '../engine/rules/units.ts';
 import type { FeedStatus } from '../feeds/connection-status.ts';
 
@@ -7,7 +7,7 @@ const MARKETS_NAMED = 20;
 
 /** For the operator alone: with the address, whose path may be secret. */
 export function feedView(feed: FeedStatus) {
-  const { entry, venue, adapter, url, state, attempts, books, lastHeardMs } = feed;
+  const { entry, venue, adapter, url, state, attempts, books, lastHeardMs, lastProblemMs } = feed;
   const { frames, opens, gaps, rejected, lagMs } = feed.counts;
   return {
     entry,
@@ -29,6 +29,7 @@ export function feedView(feed: FeedStatus) {
     unquotedMarkets: firstUnquoted([feed]),
     lastHeardAt: lastHeardMs === null ? null : isoOf(lastHeardMs),
     lastProblem: feed.lastProblem,
+    lastProblemAt: lastProblemMs === null ? null : isoOf(lastProblemMs),
     missedStatesProblem: feed.missedStatesProblem,
   };
 }

@@ -90,6 +90,7 @@ export class LiveFeeds {
       downSinceMs: status.downSinceMs ?? failure.sinceMs,
       books: 0,
       lastProblem: `the feed thread failed: ${failure.reason}`,
+      lastProblemMs: failure.sinceMs,
     }));
   }
 

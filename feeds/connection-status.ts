@@ -34,6 +34,8 @@ export type ConnectionStatus = {
   unquoted: ReadonlyMap<string, EpochMs>;
   /** Why the last connection ended, or could not be made; null before the first time. */
   lastProblem: string | null;
+  /** When that was, by the machine's clock; null before the first time. */
+  lastProblemMs: EpochMs | null;
 };
 
 /** What a connection has brought since the start. */

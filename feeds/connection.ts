@@ -45,6 +45,7 @@ class VenueConnection implements Connection {
   #frames = 0;
   #lastHeardMs: EpochMs | null = null;
   #lastProblem: string | null = null;
+  #lastProblemMs: EpochMs | null = null;
   #retryInMs = 0;
   #retryTimer: NodeJS.Timeout | undefined;
   readonly #timers = new SocketTimers();
@@ -88,6 +89,7 @@ class VenueConnection implements Connection {
       books: this.#options.adapter.books,
       unquoted: this.#unquoted.markets,
       lastProblem: this.#lastProblem,
+      lastProblemMs: this.#lastProblemMs,
     };
   }
 
@@ -277,6 +279,7 @@ class VenueConnection implements Connection {
     const isNews = this.#state === 'open' || this.#lastProblem === null;
     if (isNews) log.warn(fields, 'venue connection lost');
     this.#lastProblem = reason;
+    this.#lastProblemMs = this.#wallMs();
     this.#retryTimer = setTimeout(() => this.#connect(), this.#retryInMs);
     this.#enter('waiting');
   }

@@ -1,5 +1,4 @@
-/** `paperbook admin feeds`: the venue connections of a running server. Rules O10, O15 (api/RULES.md). */
-
+/** `paperbook admin feeds`: the venue connections of a running server. Rules O10, O15, O22 (api/RULES.md). */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Static } from '@sinclair/typebox';
 import type { Command } from 'commander';
@@ -81,9 +80,10 @@ const COLUMNS: Column<Feed>[] = [
 ];
 
 /** What is wrong with it now. */
-function problemOf({ state, lastProblem, missedStatesProblem, unquotedMarkets }: Feed): string {
+function problemOf(feed: Feed): string {
+  const { state, lastProblem, lastProblemAt, missedStatesProblem, unquotedMarkets } = feed;
   const problems = [
-    state === 'open' ? null : lastProblem,
+    state === 'open' || lastProblem === null ? null : `${lastProblem}, at ${lastProblemAt}`,
     missedStatesProblem === null ? null : `missed results: ${missedStatesProblem}`,
     unquotedMarkets.length === 0 ? null : `no quote of ${unquotedMarkets.join(', ')}`,
   ].filter((problem) => problem !== null);

@@ -1,5 +1,7 @@
-/** The log of a command that runs until it is stopped. Rules U2, I71 (api/RULES.md). */
+/** The log of a command that runs until it is stopped. Rules U2, I71, O23 (api/RULES.md). */
+import { fstatSync } from 'node:fs';
 import { pino } from 'pino';
+import type { Log } from '../log.ts';
 import type { LogLevel } from '../settings.ts';
 import { plainJson } from '../shown-text.ts';
 
@@ -14,6 +16,28 @@ export function createLog(level: LogLevel) {
   // A terminal must not get what a venue or a caller has written to control it.
   const hooks = { streamWrite: plainJson };
   return pino({ level, base: null, formatters: named, hooks }, lines);
+}
+
+/** What Node itself would write as text: its warnings, and an error that ends the process. */
+export function logProcess(log: Log): void {
+  process.removeAllListeners('warning');
+  process.on('warning', ({ name, message }) => log.warn({ name }, message));
+  process.on('uncaughtException', (err) => {
+    log.error({ err }, 'the server ends: an error that nothing expected');
+    process.exit(1);
+  });
+}
+
+/** Standard output goes where the log goes, as in systemd's journal: every line there is JSON. */
+export function outputIsLog(): boolean {
+  if (process.stdout.isTTY) return false;
+  try {
+    const [output, log] = [fstatSync(1), fstatSync(2)];
+    return output.dev === log.dev && output.ino === log.ino;
+  } catch {
+    // One of them is closed.
+    return false;
+  }
 }
 
 const UNWRITTEN_BYTES_MAX = 1024 * 1024;

@@ -100,7 +100,18 @@ export async function run(argv: readonly string[]): Promise<void> {
     await program.parseAsync([...argv]);
   } catch (error) {
     process.exitCode = exitCodeOf(error);
+    if (!(error instanceof CommanderError)) await show(error, argv[2]);
   }
+}
+
+/** An error of a server is a line of its log where that is all that is written (O23). */
+async function show(error: unknown, command: string | undefined): Promise<void> {
+  const message = error instanceof Error ? error.message : String(error);
+  if (command === 'serve') {
+    const { createLog, outputIsLog } = await import('./create-log.ts');
+    if (outputIsLog()) return createLog('error').error({}, message);
+  }
+  process.stderr.write(`paperbook: ${message.split('\n').map(plain).join('\n')}\n`);
 }
 
 /** Commander answers `--help` before it notices that the command does not exist. */
@@ -116,10 +127,8 @@ function refuseUnknown(program: Command, words: readonly string[]): void {
   }
 }
 
-/** Writes the error, unless commander did, and returns the exit code. */
+/** Commander has written its own errors. */
 function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-  const message = error instanceof Error ? error.message : String(error);
-  process.stderr.write(`paperbook: ${message.split('\n').map(plain).join('\n')}\n`);
   return error instanceof ConfigError || error instanceof UsageError ? 2 : 1;
 }

@@ -1,8 +1,8 @@
-/** `paperbook serve`: the server, configured by the environment. Rules U2, G1 (api/RULES.md). */
+/** `paperbook serve`: the server, configured by the environment. Rules U2, G1, O23 (api/RULES.md). */
 import type { Command } from 'commander';
 import { configHelp, loadConfig } from '../config.ts';
 import { startPaperbook, takeDataDir } from '../main.ts';
-import { createLog } from './create-log.ts';
+import { createLog, logProcess, outputIsLog } from './create-log.ts';
 import { stopRequest } from './stop.ts';
 import { outputColumns } from './table.ts';
 
@@ -16,9 +16,10 @@ export function addServeCommand(program: Command): void {
       const stopped = stopRequest();
       const config = loadConfig(process.env, file ?? null);
       const log = createLog(config.logLevel);
+      logProcess(log);
       const server = await startPaperbook(config, await takeDataDir(config), log);
       log.info({ baseUrl: server.baseUrl, adminUrl: server.adminUrl }, 'listening');
-      process.stdout.write(`Paperbook listens on ${server.baseUrl}\n`);
+      if (!outputIsLog()) process.stdout.write(`Paperbook listens on ${server.baseUrl}\n`);
       log.info({ reason: await stopped }, 'stopping');
       await server.close();
       log.info({}, 'stopped');

@@ -126,7 +126,9 @@ export const FeedsAnswer = strict({
       unquoted: Count,
       unquotedMarkets: Type.Array(Type.String()),
       lastHeardAt: nullable(DateTime),
+      /** Why the last connection ended; it is over where `state` is open. */
       lastProblem: nullable(Type.String()),
+      lastProblemAt: nullable(DateTime),
       missedStatesProblem: nullable(Type.String()),
     }),
   ),

@@ -78,11 +78,7 @@ class KalshiAdapter implements VenueAdapter {
 
   read(frame: unknown): FrameReading {
     const fields = fieldsOf(frame);
-    const type = nameOf(fields?.type);
-    const reading =
-      fields === null || type === null
-        ? refused('unreadable', 'no type')
-        : this.#readNamed(type, fields);
+    const reading = this.#readFields(fields);
     reading.venueAtMs = venueTime(fieldsOf(fields?.msg));
     return reading;
   }
@@ -109,7 +105,9 @@ class KalshiAdapter implements VenueAdapter {
     this.#wanted.clear();
   }
 
-  #readNamed(type: string, fields: Fields): FrameReading {
+  #readFields(fields: Fields | null): FrameReading {
+    const type = nameOf(fields?.type);
+    if (fields === null || type === null) return refused('unreadable', 'no type');
     if (!this.#jumps(type, fields)) return this.#readType(type, fields);
     const missed = this.#missedBefore(fields);
     const reading =

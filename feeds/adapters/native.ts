@@ -74,11 +74,7 @@ class NativeAdapter implements VenueAdapter {
 
   read(frame: unknown): FrameReading {
     const fields = fieldsOf(frame);
-    const type = nameOf(fields?.type);
-    const reading =
-      fields === null || type === null
-        ? refused('unreadable', 'no type')
-        : this.#readNamed(type, fields);
+    const reading = this.#readFields(fields);
     reading.venueAtMs = parseInstant(fields?.at);
     return reading;
   }
@@ -97,7 +93,9 @@ class NativeAdapter implements VenueAdapter {
     this.#wanted.clear();
   }
 
-  #readNamed(type: string, fields: Fields): FrameReading {
+  #readFields(fields: Fields | null): FrameReading {
+    const type = nameOf(fields?.type);
+    if (fields === null || type === null) return refused('unreadable', 'no type');
     const jump = this.#jumps(type, fields.seq);
     const reading = this.#wanted.kept(readType(type, fields, this.#depth));
     reading.jump = jump;

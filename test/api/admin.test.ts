@@ -391,7 +391,20 @@ test('O10: /admin/feeds shows every venue connection', async (t) => {
       unquotedMarkets: ['venue_a/T'],
       lastHeardAt: null,
       lastProblem: null,
+      lastProblemAt: null,
       missedStatesProblem: null,
     },
   ]);
+});
+
+test('O22: the last problem of a feed has its time', async (t) => {
+  const api = await startApi(t);
+  const lastProblemMs = Date.UTC(2026, 10, 21, 4, 59);
+  const over = { lastProblem: 'closed by the venue (1006)', lastProblemMs };
+  api.setFeeds([feed('ws://127.0.0.1:1/', over)]);
+  t.like((await api.admin('GET', '/admin/feeds')).json.feeds[0], {
+    state: 'open',
+    lastProblem: 'closed by the venue (1006)',
+    lastProblemAt: '2026-11-21T04:59:00.000Z',
+  });
 });

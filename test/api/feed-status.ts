@@ -21,6 +21,7 @@ export function feed(url: string, over: Partial<FeedStatus> = {}): FeedStatus {
     unquoted: new Map([['T', NOW_MS]]),
     counts: { frames: 7, opens: 3, gaps: 4, rejected: { 'not JSON': 5 }, lagMs: 12 },
     lastProblem: null,
+    lastProblemMs: null,
     missedStatesProblem: null,
     ...over,
   };

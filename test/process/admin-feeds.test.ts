@@ -5,50 +5,61 @@ import { runHere } from './run-here.ts';
 import { Command, eventually, startFor } from './server.ts';
 import { onTerminal } from './trader-commands.ts';
 
-test.serial('O15: admin feeds is a table, or JSON; --watch goes on until Ctrl-C', async (t) => {
-  const simulator = await startSimulator({ seed: 1 });
-  t.teardown(() => simulator.close());
-  const { dataDir, adminUrl, command } = await startFor(t, 'serve', {
-    env: {
-      PAPERBOOK_FEEDS: JSON.stringify([
-        { venue: 'venue_b', adapter: 'native', url: simulator.urls.venue_b },
-      ]),
-    },
-  });
-  const at = ['--data-dir', dataDir, '--admin-url', adminUrl];
-  await eventually('an open feed', async () => {
-    const { stdout } = await runHere(['admin', 'feeds', ...at]);
-    return / open /.test(stdout) ? stdout : null;
-  });
-  const table = (await runHere(['admin', 'feeds', ...at])).stdout.split('\n');
-  t.regex(table[0]!, /^FEED +ADAPTER +STATE +LAG MS +FRAMES +GAPS +BAD +REDIALS +QUOTED +ADDRESS/);
-  t.regex(table[1]!, /^0 venue_b +native +open .* 0\/0 .*ws:\/\/127\.0\.0\.1:\d+/);
-  const json = JSON.parse((await runHere(['admin', 'feeds', '--json', ...at])).stdout);
-  t.like(json.feeds[0], { entry: 0, venue: 'venue_b', state: 'open', hasConnected: true });
+test.serial(
+  'O15, O22: admin feeds is a table, or JSON; --watch goes on until Ctrl-C',
+  async (t) => {
+    const simulator = await startSimulator({ seed: 1 });
+    t.teardown(() => simulator.close());
+    const { dataDir, adminUrl, command } = await startFor(t, 'serve', {
+      env: {
+        PAPERBOOK_FEEDS: JSON.stringify([
+          { venue: 'venue_b', adapter: 'native', url: simulator.urls.venue_b },
+        ]),
+      },
+    });
+    const at = ['--data-dir', dataDir, '--admin-url', adminUrl];
+    await eventually('an open feed', async () => {
+      const { stdout } = await runHere(['admin', 'feeds', ...at]);
+      return / open /.test(stdout) ? stdout : null;
+    });
+    const table = (await runHere(['admin', 'feeds', ...at])).stdout.split('\n');
+    t.regex(
+      table[0]!,
+      /^FEED +ADAPTER +STATE +LAG MS +FRAMES +GAPS +BAD +REDIALS +QUOTED +ADDRESS/,
+    );
+    t.regex(table[1]!, /^0 venue_b +native +open .* 0\/0 .*ws:\/\/127\.0\.0\.1:\d+/);
+    const json = JSON.parse((await runHere(['admin', 'feeds', '--json', ...at])).stdout);
+    t.like(json.feeds[0], { entry: 0, venue: 'venue_b', state: 'open', hasConnected: true });
 
-  const watch = new Command(['admin', 'feeds', '--watch', '--json', ...at]);
-  const seen = () =>
-    watch.output.stdout
-      .split('\n')
-      .slice(0, -1)
-      .map((line) => JSON.parse(line).feeds[0]);
-  await eventually('a first line', async () => (seen().length > 0 ? true : null));
-  await simulator.close();
-  await eventually('a line of the loss', async () => {
-    return seen().some(({ state }) => state !== 'open') ? true : null;
-  });
-  const lines = seen().length;
-  t.true(lines >= 2);
-  await command.end('SIGINT');
-  await eventually('that nobody answers', async () => {
-    return watch.output.stderr.includes('no server answers') ? true : null;
-  });
-  const { code } = await watch.end('SIGINT');
-  t.is(code, 0);
+    const watch = new Command(['admin', 'feeds', '--watch', '--json', ...at]);
+    const seen = () =>
+      watch.output.stdout
+        .split('\n')
+        .slice(0, -1)
+        .map((line) => JSON.parse(line).feeds[0]);
+    await eventually('a first line', async () => (seen().length > 0 ? true : null));
+    await simulator.close();
+    await eventually('a line of the loss', async () => {
+      return seen().some(({ state }) => state !== 'open') ? true : null;
+    });
+    const lost = seen().find(({ state }) => state !== 'open');
+    t.regex(lost.lastProblem, /1006|ECONNREFUSED/);
+    t.true(Math.abs(Date.parse(lost.lastProblemAt) - Date.now()) < 60_000);
+    const down = (await runHere(['admin', 'feeds', ...at])).stdout;
+    t.regex(down, /(?:1006\)|ECONNREFUSED \S+), at 20\d\d-[\d-]+T[\d:.]+Z/);
+    const lines = seen().length;
+    t.true(lines >= 2);
+    await command.end('SIGINT');
+    await eventually('that nobody answers', async () => {
+      return watch.output.stderr.includes('no server answers') ? true : null;
+    });
+    const { code } = await watch.end('SIGINT');
+    t.is(code, 0);
 
-  const { code: failed, stderr } = await runHere(['admin', 'feeds', '--watch', ...at]);
-  t.deepEqual([failed, stderr], [1, `paperbook: no server answers at ${adminUrl}\n`]);
-});
+    const { code: failed, stderr } = await runHere(['admin', 'feeds', '--watch', ...at]);
+    t.deepEqual([failed, stderr], [1, `paperbook: no server answers at ${adminUrl}\n`]);
+  },
+);
 
 test.serial('O12, O13: admin settle and adjust, and what they refuse', async (t) => {
   const { dataDir, adminUrl } = await startFor(t, 'serve');

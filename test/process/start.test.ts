@@ -1,9 +1,9 @@
 /** The newcomer's path: the demo, the lines it prints, Ctrl-C, and starting again. */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { gamesBetween } from '../../feeds/simulator/schedule.ts';
 import { allRows, ask, centsOf, type Json, request } from './client.ts';
 import { Command, eventually, type Server, startFor, tempDir, unmarked } from './server.ts';
@@ -333,6 +333,47 @@ test.serial('G9, PAPERBOOK_LOG_LEVEL: lines of that level on', async (t) => {
     (await demo.command.end('SIGTERM')).stderr,
     /^\{"level":"info",.*"msg":"shard ready"\}$/m,
   );
+});
+
+/** Runs `serve` so that both outputs are one file, as in a journal, and returns its lines. */
+async function linesOfServe(t: ExecutionContext, env: Record<string, string>): Promise<string[]> {
+  const file = path.join(tempDir(t), 'journal');
+  const args = ['-c', `exec "$@" >'${file}' 2>&1`, 'sh'];
+  const launcher = { program: 'sh', args, takesCommand: true };
+  const dataDir = path.join(tempDir(t), 'data');
+  const command = new Command(['serve'], {
+    env: { PAPERBOOK_DATA_DIR: dataDir, ...env },
+    nodeArgs: [
+      '--import',
+      'data:text/javascript,process.on("SIGUSR2",()=>process.emitWarning("odd"))',
+    ],
+    launcher,
+  });
+  t.teardown(() => command.endGroup());
+  const isPrinted = async (text: string) => {
+    const printed = existsSync(file) ? readFileSync(file, 'utf8') : '';
+    return printed.includes(text) || !command.isRunning ? true : null;
+  };
+  await eventually('the server or its end', () => isPrinted('"listening"'));
+  if (command.isRunning) {
+    // Node has a warning of its own.
+    command.signal('SIGUSR2');
+    await eventually('the warning', () => isPrinted('odd'));
+    await command.end('SIGTERM');
+  }
+  return readFileSync(file, 'utf8').trimEnd().split('\n');
+}
+
+test.serial('O23: where both outputs are one journal, each line of it is JSON', async (t) => {
+  const lines = (await linesOfServe(t, {})).map((line) => JSON.parse(line));
+  const messages = lines.map(({ msg }) => msg);
+  for (const msg of ['listening', 'odd', 'stopping', 'stopped'])
+    t.true(messages.includes(msg), msg);
+  t.regex(lines.find(({ msg }) => msg === 'listening').baseUrl, /^http:/);
+  const [refused, ...more] = await linesOfServe(t, { PAPERBOOK_PORT: 'x' });
+  t.deepEqual(more, []);
+  t.like(JSON.parse(refused!), { level: 'error' });
+  t.regex(JSON.parse(refused!).msg, /PAPERBOOK_PORT/);
 });
 
 test.serial('a log that cannot be written is lost, and stops nothing', async (t) => {

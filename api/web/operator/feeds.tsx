@@ -85,7 +85,7 @@ function Remarks({ rows }: { rows: readonly Feed[] }) {
       {found.map((feed) => (
         <section key={keyOf(feed)} class="panel" aria-label={`${feed.venue}, in detail`}>
           <h2>{feed.venue}</h2>
-          {feed.lastProblem !== null && <p>Last problem: {feed.lastProblem}</p>}
+          <LastProblem of={feed} />
           {feed.missedStatesProblem !== null && (
             <p>Missed results cannot be asked for: {feed.missedStatesProblem}</p>
           )}
@@ -98,6 +98,18 @@ function Remarks({ rows }: { rows: readonly Feed[] }) {
         </section>
       ))}
     </>
+  );
+}
+
+/** Over once the connection is open again. Rule O22 (api/RULES.md). */
+function LastProblem({ of: { state, lastProblem, lastProblemAt } }: { of: Feed }) {
+  if (lastProblem === null || lastProblemAt === null) return null;
+  const isOver = state === 'open';
+  return (
+    <p class={isOver ? 'hint' : 'is-loss'}>
+      {isOver ? 'Over, and connected again' : 'Last problem'}: {lastProblem},{' '}
+      <When iso={lastProblemAt} />
+    </p>
   );
 }
 

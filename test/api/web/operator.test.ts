@@ -140,6 +140,28 @@ test.serial(
 );
 
 test.serial(
+  'O22: a problem of a feed is shown with its time, and is over once the feed is connected',
+  onStage(async (t, stage) => {
+    const { page } = await enter(t, stage);
+    await shown(page, 'feeds');
+    let state = 'waiting';
+    const lastProblemAt = '2026-01-02T03:04:05.000Z';
+    await page.route('**/admin/feeds', async (route) => {
+      const answer = await route.fetch();
+      const { feeds } = (await answer.json()) as { feeds: object[] };
+      const problem = { state, lastProblem: 'closed by the venue (1006)', lastProblemAt };
+      await route.fulfill({ json: { feeds: [{ ...feeds[0], ...problem }] } });
+    });
+    const region = page.getByRole('region', { name: 'venue_a, in detail' });
+    await region.getByText('Last problem: closed by the venue (1006), ').waitFor();
+    t.is(await region.locator('time').getAttribute('datetime'), lastProblemAt);
+    state = 'open';
+    await region.getByText('Over, and connected again: closed by the venue (1006), ').waitFor();
+    t.is(await page.getByText('Last problem').count(), 0);
+  }),
+);
+
+test.serial(
   'O21: a switch says what it changes, and nothing changes before one agrees',
   onStage(async (t, stage) => {
     const { page } = await enter(t, stage, { at: '#/switches' });
