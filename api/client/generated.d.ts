@@ -7,7 +7,8 @@
  * ISO 8601 in UTC.
  *
  * **Requests.** Query parameters and body fields that are unknown or given twice are refused with 400, so
- * that a typo never changes a request. A body has at most 64 KiB. `HEAD` works wherever `GET` does; `OPTIONS`
+ * that a typo never changes a request. A body has at most 64 KiB; an operation without one takes none, or
+ * `{}`. `HEAD` works wherever `GET` does; `OPTIONS`
  * answers 204 with `Allow`. An unknown path is 404 `route_not_found`, a wrong method on a known one
  * 405 `method_not_allowed` with `Allow`.
  *
@@ -25,11 +26,6 @@
  *
  * **Answers.** A field is present and null when it has no value, unless it says that it is only there
  * while the venue-data switch is on. Later 1.x versions may add fields: ignore what you do not know.
- *
- * **Not there yet.** Of this version no route answers these, so that they are 404
- * `route_not_found` or 405 `method_not_allowed`:
- *
- * - Stream: `GET /stream`
  */
 export type Account = {
     /**
@@ -1101,9 +1097,10 @@ export type KeyAnswer = {
 };
 export type KeyCreateRequest = {
     /**
-     * a name without control or bidi characters. Blanks around it are cut off before it is measured; `Untitled key` when left out or blank.
+     * a name without control, bidi or zero-width characters. Blanks around it are cut off before it is measured; `Untitled key` when left out or blank.
      * @maxLength 64
-     * @pattern ^\P{C}*$
+     * @pattern ^[^\x00-\x08\x0e-\x1f\x7f]*$
+     * @format shown-text
      */
     label?: string;
     /**
@@ -2846,6 +2843,11 @@ export type GetStatusResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
 };
 export type GetStatusVariables = {
     headers?: GetStatusHeaders;
@@ -2866,6 +2868,11 @@ export type GetMeResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -2891,6 +2898,11 @@ export type ChangeMeResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
 };
 export type ChangeMeVariables = {
     body: ChangeMeBody;
@@ -2912,6 +2924,11 @@ export type GetUsageResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -2936,6 +2953,11 @@ export type ListOrganizationsResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -2960,6 +2982,11 @@ export type ListSessionsResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
 };
 export type ListSessionsVariables = {
     headers?: ListSessionsHeaders;
@@ -2987,6 +3014,11 @@ export type EndSessionResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
 };
 export type EndSessionVariables = {
     path: EndSessionPath;
@@ -3008,6 +3040,11 @@ export type ListKeysResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
 };
 export type ListKeysVariables = {
     headers?: ListKeysHeaders;
@@ -3029,6 +3066,11 @@ export type CreateKeyResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
 };
 export type CreateKeyVariables = {
     body: CreateKeyBody;
@@ -3058,6 +3100,11 @@ export type RotateKeyResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
 };
 export type RotateKeyVariables = {
     path: RotateKeyPath;
@@ -3087,6 +3134,11 @@ export type RevokeKeyResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
 };
 export type RevokeKeyVariables = {
     path: RevokeKeyPath;
@@ -3108,6 +3160,11 @@ export type ListTrackRecordKeysResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
 };
 export type ListTrackRecordKeysVariables = {
     headers?: ListTrackRecordKeysHeaders;
@@ -3170,6 +3227,11 @@ export type ListInstrumentsResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -3215,6 +3277,11 @@ export type SearchInstrumentsResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -3248,6 +3315,11 @@ export type GetInstrumentResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -3307,6 +3379,11 @@ export type ListGamesResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -3340,6 +3417,11 @@ export type GetGameResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -3372,6 +3454,11 @@ export type ListQuotesResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -3405,6 +3492,11 @@ export type GetQuoteResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -3438,6 +3530,11 @@ export type GetBookResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -3509,6 +3606,11 @@ export type GetHistoryResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -3580,6 +3682,11 @@ export type GetCandlesResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -3623,6 +3730,11 @@ export type GetHistoryAsOfResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -3690,6 +3802,12 @@ export type ExportHistoryResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
+    contentDisposition?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -3715,6 +3833,11 @@ export type GetAccountResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -3739,6 +3862,11 @@ export type ResetAccountResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
 };
 export type ResetAccountVariables = {
     headers?: ResetAccountHeaders;
@@ -3760,6 +3888,11 @@ export type RunBacktestResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -3790,6 +3923,11 @@ export type GetPortfolioResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -3852,6 +3990,11 @@ export type ListTradesResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -3864,7 +4007,7 @@ export type ListTradesVariables = {
 export type GetEquityResult = Equity;
 export type GetEquityQuery = {
     /**
-     * all, or a number of days such as 30d
+     * all, or the days up to now that are shown: 1d to 3650d
      * @pattern ^(all|[0-9]{1,4}d)$
      */
     window?: string;
@@ -3889,6 +4032,11 @@ export type GetEquityResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -3932,6 +4080,11 @@ export type ListEventsResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -3980,6 +4133,11 @@ export type GetLeaderboardResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -4012,6 +4170,11 @@ export type GetTraderResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -4058,6 +4221,11 @@ export type ListPicksResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -4091,6 +4259,11 @@ export type GetOwnEvalResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -4139,6 +4312,11 @@ export type GetEvalResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -4179,6 +4357,11 @@ export type GetTrackRecordResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -4248,6 +4431,11 @@ export type ListOrdersResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -4279,6 +4467,11 @@ export type PlaceOrderResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -4316,6 +4509,11 @@ export type CancelOrdersResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -4353,6 +4551,11 @@ export type GetOrderResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -4390,6 +4593,11 @@ export type CancelOrderResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -4421,6 +4629,11 @@ export type PreviewOrderResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -4452,6 +4665,11 @@ export type PlaceOrdersResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -4477,6 +4695,11 @@ export type GetDescriptionResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
 };
 export type GetDescriptionVariables = {
     headers?: GetDescriptionHeaders;
@@ -4499,6 +4722,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
         };
     };
     getMe: {
@@ -4514,6 +4742,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
             servicePlan: string;
             serviceQuotaLimit: number;
             serviceQuotaRemaining: number;
@@ -4534,6 +4767,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
         };
     };
     getUsage: {
@@ -4549,6 +4787,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
             servicePlan: string;
             serviceQuotaLimit: number;
             serviceQuotaRemaining: number;
@@ -4568,6 +4811,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
             servicePlan: string;
             serviceQuotaLimit: number;
             serviceQuotaRemaining: number;
@@ -4587,6 +4835,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
         };
     };
     endSession: {
@@ -4603,6 +4856,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
         };
     };
     listKeys: {
@@ -4618,6 +4876,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
         };
     };
     createKey: {
@@ -4634,6 +4897,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
         };
     };
     rotateKey: {
@@ -4651,6 +4919,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
         };
     };
     revokeKey: {
@@ -4667,6 +4940,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
         };
     };
     listTrackRecordKeys: {
@@ -4682,6 +4960,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
         };
     };
     listInstruments: {
@@ -4698,6 +4981,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
             servicePlan: string;
             serviceQuotaLimit: number;
             serviceQuotaRemaining: number;
@@ -4718,6 +5006,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
             servicePlan: string;
             serviceQuotaLimit: number;
             serviceQuotaRemaining: number;
@@ -4738,6 +5031,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
             servicePlan: string;
             serviceQuotaLimit: number;
             serviceQuotaRemaining: number;
@@ -4758,6 +5056,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
             servicePlan: string;
             serviceQuotaLimit: number;
             serviceQuotaRemaining: number;
@@ -4778,6 +5081,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
             servicePlan: string;
             serviceQuotaLimit: number;
             serviceQuotaRemaining: number;
@@ -4798,6 +5106,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
             servicePlan: string;
             serviceQuotaLimit: number;
             serviceQuotaRemaining: number;
@@ -4818,6 +5131,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
             servicePlan: string;
             serviceQuotaLimit: number;
             serviceQuotaRemaining: number;
@@ -4838,6 +5156,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
             servicePlan: string;
             serviceQuotaLimit: number;
             serviceQuotaRemaining: number;
@@ -4858,6 +5181,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
             servicePlan: string;
             serviceQuotaLimit: number;
             serviceQuotaRemaining: number;
@@ -4878,6 +5206,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
             servicePlan: string;
             serviceQuotaLimit: number;
             serviceQuotaRemaining: number;
@@ -4898,6 +5231,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
             servicePlan: string;
             serviceQuotaLimit: number;
             serviceQuotaRemaining: number;
@@ -4918,6 +5256,12 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
+            contentDisposition?: string;
             servicePlan: string;
             serviceQuotaLimit: number;
             serviceQuotaRemaining: number;
@@ -4937,6 +5281,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
             servicePlan: string;
             serviceQuotaLimit: number;
             serviceQuotaRemaining: number;
@@ -4956,6 +5305,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
         };
     };
     runBacktest: {
@@ -4972,6 +5326,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
             servicePlan: string;
             serviceQuotaLimit: number;
             serviceQuotaRemaining: number;
@@ -4991,6 +5350,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
             servicePlan: string;
             serviceQuotaLimit: number;
             serviceQuotaRemaining: number;
@@ -5011,6 +5375,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
             servicePlan: string;
             serviceQuotaLimit: number;
             serviceQuotaRemaining: number;
@@ -5031,6 +5400,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
             servicePlan: string;
             serviceQuotaLimit: number;
             serviceQuotaRemaining: number;
@@ -5051,6 +5425,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
             servicePlan: string;
             serviceQuotaLimit: number;
             serviceQuotaRemaining: number;
@@ -5071,6 +5450,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
             servicePlan: string;
             serviceQuotaLimit: number;
             serviceQuotaRemaining: number;
@@ -5091,6 +5475,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
             servicePlan: string;
             serviceQuotaLimit: number;
             serviceQuotaRemaining: number;
@@ -5112,6 +5501,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
             servicePlan: string;
             serviceQuotaLimit: number;
             serviceQuotaRemaining: number;
@@ -5132,6 +5526,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
             servicePlan: string;
             serviceQuotaLimit: number;
             serviceQuotaRemaining: number;
@@ -5152,6 +5551,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
             servicePlan: string;
             serviceQuotaLimit: number;
             serviceQuotaRemaining: number;
@@ -5173,6 +5577,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
             servicePlan: string;
             serviceQuotaLimit: number;
             serviceQuotaRemaining: number;
@@ -5193,6 +5602,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
             servicePlan: string;
             serviceQuotaLimit: number;
             serviceQuotaRemaining: number;
@@ -5213,6 +5627,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
             servicePlan: string;
             serviceQuotaLimit: number;
             serviceQuotaRemaining: number;
@@ -5233,6 +5652,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
             servicePlan: string;
             serviceQuotaLimit: number;
             serviceQuotaRemaining: number;
@@ -5253,6 +5677,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
             servicePlan: string;
             serviceQuotaLimit: number;
             serviceQuotaRemaining: number;
@@ -5273,6 +5702,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
             servicePlan: string;
             serviceQuotaLimit: number;
             serviceQuotaRemaining: number;
@@ -5293,6 +5727,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
             servicePlan: string;
             serviceQuotaLimit: number;
             serviceQuotaRemaining: number;
@@ -5313,6 +5752,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
             servicePlan: string;
             serviceQuotaLimit: number;
             serviceQuotaRemaining: number;
@@ -5332,6 +5776,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
         };
     };
 };
@@ -5377,6 +5826,26 @@ export declare const OPERATIONS: {
         }, {
             readonly name: "ratelimit";
             readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
             readonly type: "string";
         }];
     };
@@ -5433,6 +5902,26 @@ export declare const OPERATIONS: {
         }, {
             readonly name: "ratelimit";
             readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
             readonly type: "string";
         }, {
             readonly name: "service-plan";
@@ -5501,6 +5990,26 @@ export declare const OPERATIONS: {
             readonly name: "ratelimit";
             readonly key: "ratelimit";
             readonly type: "string";
+        }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
+            readonly type: "string";
         }];
     };
     readonly getUsage: {
@@ -5556,6 +6065,26 @@ export declare const OPERATIONS: {
         }, {
             readonly name: "ratelimit";
             readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
             readonly type: "string";
         }, {
             readonly name: "service-plan";
@@ -5630,6 +6159,26 @@ export declare const OPERATIONS: {
             readonly key: "ratelimit";
             readonly type: "string";
         }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
+            readonly type: "string";
+        }, {
             readonly name: "service-plan";
             readonly key: "servicePlan";
             readonly type: "string";
@@ -5693,6 +6242,26 @@ export declare const OPERATIONS: {
             readonly name: "ratelimit";
             readonly key: "ratelimit";
             readonly type: "string";
+        }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
+            readonly type: "string";
         }];
     };
     readonly endSession: {
@@ -5744,6 +6313,26 @@ export declare const OPERATIONS: {
             readonly name: "ratelimit";
             readonly key: "ratelimit";
             readonly type: "string";
+        }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
+            readonly type: "string";
         }];
     };
     readonly listKeys: {
@@ -5791,6 +6380,26 @@ export declare const OPERATIONS: {
         }, {
             readonly name: "ratelimit";
             readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
             readonly type: "string";
         }];
     };
@@ -5842,6 +6451,26 @@ export declare const OPERATIONS: {
         }, {
             readonly name: "ratelimit";
             readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
             readonly type: "string";
         }];
     };
@@ -5897,6 +6526,26 @@ export declare const OPERATIONS: {
             readonly name: "ratelimit";
             readonly key: "ratelimit";
             readonly type: "string";
+        }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
+            readonly type: "string";
         }];
     };
     readonly revokeKey: {
@@ -5948,6 +6597,26 @@ export declare const OPERATIONS: {
             readonly name: "ratelimit";
             readonly key: "ratelimit";
             readonly type: "string";
+        }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
+            readonly type: "string";
         }];
     };
     readonly listTrackRecordKeys: {
@@ -5986,6 +6655,26 @@ export declare const OPERATIONS: {
         }, {
             readonly name: "ratelimit";
             readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
             readonly type: "string";
         }];
     };
@@ -6066,6 +6755,26 @@ export declare const OPERATIONS: {
         }, {
             readonly name: "ratelimit";
             readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
             readonly type: "string";
         }, {
             readonly name: "service-plan";
@@ -6149,6 +6858,26 @@ export declare const OPERATIONS: {
             readonly key: "ratelimit";
             readonly type: "string";
         }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
+            readonly type: "string";
+        }, {
             readonly name: "service-plan";
             readonly key: "servicePlan";
             readonly type: "string";
@@ -6222,6 +6951,26 @@ export declare const OPERATIONS: {
         }, {
             readonly name: "ratelimit";
             readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
             readonly type: "string";
         }, {
             readonly name: "service-plan";
@@ -6314,6 +7063,26 @@ export declare const OPERATIONS: {
             readonly key: "ratelimit";
             readonly type: "string";
         }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
+            readonly type: "string";
+        }, {
             readonly name: "service-plan";
             readonly key: "servicePlan";
             readonly type: "string";
@@ -6387,6 +7156,26 @@ export declare const OPERATIONS: {
         }, {
             readonly name: "ratelimit";
             readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
             readonly type: "string";
         }, {
             readonly name: "service-plan";
@@ -6464,6 +7253,26 @@ export declare const OPERATIONS: {
             readonly key: "ratelimit";
             readonly type: "string";
         }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
+            readonly type: "string";
+        }, {
             readonly name: "service-plan";
             readonly key: "servicePlan";
             readonly type: "string";
@@ -6539,6 +7348,26 @@ export declare const OPERATIONS: {
             readonly key: "ratelimit";
             readonly type: "string";
         }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
+            readonly type: "string";
+        }, {
             readonly name: "service-plan";
             readonly key: "servicePlan";
             readonly type: "string";
@@ -6612,6 +7441,26 @@ export declare const OPERATIONS: {
         }, {
             readonly name: "ratelimit";
             readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
             readonly type: "string";
         }, {
             readonly name: "service-plan";
@@ -6710,6 +7559,26 @@ export declare const OPERATIONS: {
             readonly key: "ratelimit";
             readonly type: "string";
         }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
+            readonly type: "string";
+        }, {
             readonly name: "service-plan";
             readonly key: "servicePlan";
             readonly type: "string";
@@ -6806,6 +7675,26 @@ export declare const OPERATIONS: {
             readonly key: "ratelimit";
             readonly type: "string";
         }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
+            readonly type: "string";
+        }, {
             readonly name: "service-plan";
             readonly key: "servicePlan";
             readonly type: "string";
@@ -6885,6 +7774,26 @@ export declare const OPERATIONS: {
         }, {
             readonly name: "ratelimit";
             readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
             readonly type: "string";
         }, {
             readonly name: "service-plan";
@@ -6983,6 +7892,30 @@ export declare const OPERATIONS: {
             readonly key: "ratelimit";
             readonly type: "string";
         }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
+            readonly type: "string";
+        }, {
+            readonly name: "content-disposition";
+            readonly key: "contentDisposition";
+            readonly type: "string";
+        }, {
             readonly name: "service-plan";
             readonly key: "servicePlan";
             readonly type: "string";
@@ -7055,6 +7988,26 @@ export declare const OPERATIONS: {
             readonly key: "ratelimit";
             readonly type: "string";
         }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
+            readonly type: "string";
+        }, {
             readonly name: "service-plan";
             readonly key: "servicePlan";
             readonly type: "string";
@@ -7118,6 +8071,26 @@ export declare const OPERATIONS: {
             readonly name: "ratelimit";
             readonly key: "ratelimit";
             readonly type: "string";
+        }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
+            readonly type: "string";
         }];
     };
     readonly runBacktest: {
@@ -7176,6 +8149,26 @@ export declare const OPERATIONS: {
         }, {
             readonly name: "ratelimit";
             readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
             readonly type: "string";
         }, {
             readonly name: "service-plan";
@@ -7251,6 +8244,26 @@ export declare const OPERATIONS: {
         }, {
             readonly name: "ratelimit";
             readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
             readonly type: "string";
         }, {
             readonly name: "service-plan";
@@ -7346,6 +8359,26 @@ export declare const OPERATIONS: {
             readonly key: "ratelimit";
             readonly type: "string";
         }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
+            readonly type: "string";
+        }, {
             readonly name: "service-plan";
             readonly key: "servicePlan";
             readonly type: "string";
@@ -7422,6 +8455,26 @@ export declare const OPERATIONS: {
         }, {
             readonly name: "ratelimit";
             readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
             readonly type: "string";
         }, {
             readonly name: "service-plan";
@@ -7503,6 +8556,26 @@ export declare const OPERATIONS: {
         }, {
             readonly name: "ratelimit";
             readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
             readonly type: "string";
         }, {
             readonly name: "service-plan";
@@ -7589,6 +8662,26 @@ export declare const OPERATIONS: {
             readonly key: "ratelimit";
             readonly type: "string";
         }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
+            readonly type: "string";
+        }, {
             readonly name: "service-plan";
             readonly key: "servicePlan";
             readonly type: "string";
@@ -7662,6 +8755,26 @@ export declare const OPERATIONS: {
         }, {
             readonly name: "ratelimit";
             readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
             readonly type: "string";
         }, {
             readonly name: "service-plan";
@@ -7745,6 +8858,26 @@ export declare const OPERATIONS: {
             readonly key: "ratelimit";
             readonly type: "string";
         }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
+            readonly type: "string";
+        }, {
             readonly name: "service-plan";
             readonly key: "servicePlan";
             readonly type: "string";
@@ -7818,6 +8951,26 @@ export declare const OPERATIONS: {
         }, {
             readonly name: "ratelimit";
             readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
             readonly type: "string";
         }, {
             readonly name: "service-plan";
@@ -7904,6 +9057,26 @@ export declare const OPERATIONS: {
             readonly key: "ratelimit";
             readonly type: "string";
         }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
+            readonly type: "string";
+        }, {
             readonly name: "service-plan";
             readonly key: "servicePlan";
             readonly type: "string";
@@ -7980,6 +9153,26 @@ export declare const OPERATIONS: {
         }, {
             readonly name: "ratelimit";
             readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
             readonly type: "string";
         }, {
             readonly name: "service-plan";
@@ -8078,6 +9271,26 @@ export declare const OPERATIONS: {
             readonly key: "ratelimit";
             readonly type: "string";
         }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
+            readonly type: "string";
+        }, {
             readonly name: "service-plan";
             readonly key: "servicePlan";
             readonly type: "string";
@@ -8154,6 +9367,26 @@ export declare const OPERATIONS: {
         }, {
             readonly name: "ratelimit";
             readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
             readonly type: "string";
         }, {
             readonly name: "service-plan";
@@ -8234,6 +9467,26 @@ export declare const OPERATIONS: {
             readonly key: "ratelimit";
             readonly type: "string";
         }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
+            readonly type: "string";
+        }, {
             readonly name: "service-plan";
             readonly key: "servicePlan";
             readonly type: "string";
@@ -8310,6 +9563,26 @@ export declare const OPERATIONS: {
         }, {
             readonly name: "ratelimit";
             readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
             readonly type: "string";
         }, {
             readonly name: "service-plan";
@@ -8390,6 +9663,26 @@ export declare const OPERATIONS: {
             readonly key: "ratelimit";
             readonly type: "string";
         }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
+            readonly type: "string";
+        }, {
             readonly name: "service-plan";
             readonly key: "servicePlan";
             readonly type: "string";
@@ -8466,6 +9759,26 @@ export declare const OPERATIONS: {
         }, {
             readonly name: "ratelimit";
             readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
             readonly type: "string";
         }, {
             readonly name: "service-plan";
@@ -8546,6 +9859,26 @@ export declare const OPERATIONS: {
             readonly key: "ratelimit";
             readonly type: "string";
         }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
+            readonly type: "string";
+        }, {
             readonly name: "service-plan";
             readonly key: "servicePlan";
             readonly type: "string";
@@ -8599,6 +9932,26 @@ export declare const OPERATIONS: {
         }, {
             readonly name: "ratelimit";
             readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
             readonly type: "string";
         }];
     };
@@ -8997,6 +10350,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
 }, Init>>) & OperationMethodIdentity, getMe: (<Init extends RequestOptions | undefined = undefined>(args?: {
     headers?: GetMeHeaders;
 } | undefined, init?: Init | undefined) => Promise<EnvelopeResult<Me, {
@@ -9007,6 +10365,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -9022,6 +10385,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
 }, Init>>) & OperationMethodIdentity, getUsage: (<Init extends RequestOptions | undefined = undefined>(args?: {
     headers?: GetUsageHeaders;
 } | undefined, init?: Init | undefined) => Promise<EnvelopeResult<Usage, {
@@ -9032,6 +10400,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -9046,6 +10419,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -9060,6 +10438,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
 }, Init>>) & OperationMethodIdentity, endSession: (<Init extends RequestOptions | undefined = undefined>(args: {
     path: EndSessionPath;
     headers?: EndSessionHeaders;
@@ -9071,6 +10454,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
 }, Init>>) & OperationMethodIdentity, listKeys: (<Init extends RequestOptions | undefined = undefined>(args?: {
     headers?: ListKeysHeaders;
 } | undefined, init?: Init | undefined) => Promise<EnvelopeResult<KeyList, {
@@ -9081,6 +10469,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
 }, Init>>) & OperationMethodIdentity, createKey: (<Init extends RequestOptions | undefined = undefined>(args: {
     body: CreateKeyBody;
     headers?: CreateKeyHeaders;
@@ -9092,6 +10485,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
 }, Init>>) & OperationMethodIdentity, rotateKey: (<Init extends RequestOptions | undefined = undefined>(args: {
     path: RotateKeyPath;
     body?: RotateKeyBody;
@@ -9104,6 +10502,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
 }, Init>>) & OperationMethodIdentity, revokeKey: (<Init extends RequestOptions | undefined = undefined>(args: {
     path: RevokeKeyPath;
     headers?: RevokeKeyHeaders;
@@ -9115,6 +10518,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
 }, Init>>) & OperationMethodIdentity, listTrackRecordKeys: (<Init extends RequestOptions | undefined = undefined>(args?: {
     headers?: ListTrackRecordKeysHeaders;
 } | undefined, init?: Init | undefined) => Promise<EnvelopeResult<TrackRecordKeys, {
@@ -9125,6 +10533,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
 }, Init>>) & OperationMethodIdentity, listInstruments: (<Init extends RequestOptions | undefined = undefined>(args?: {
     query?: ListInstrumentsQuery;
     headers?: ListInstrumentsHeaders;
@@ -9136,6 +10549,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -9151,6 +10569,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -9166,6 +10589,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -9181,6 +10609,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -9196,6 +10629,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -9211,6 +10649,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -9226,6 +10669,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -9241,6 +10689,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -9256,6 +10709,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -9271,6 +10729,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -9286,6 +10749,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -9301,6 +10769,12 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
+    contentDisposition?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -9315,6 +10789,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -9329,6 +10808,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
 }, Init>>) & OperationMethodIdentity, runBacktest: (<Init extends RequestOptions | undefined = undefined>(args: {
     body: RunBacktestBody;
     headers?: RunBacktestHeaders;
@@ -9340,6 +10824,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -9354,6 +10843,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -9369,6 +10863,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -9384,6 +10883,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -9399,6 +10903,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -9414,6 +10923,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -9429,6 +10943,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -9445,6 +10964,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -9460,6 +10984,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -9475,6 +11004,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -9491,6 +11025,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -9506,6 +11045,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -9521,6 +11065,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -9536,6 +11085,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -9551,6 +11105,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -9566,6 +11125,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -9581,6 +11145,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -9596,6 +11165,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -9610,5 +11184,10 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
 }, Init>>) & OperationMethodIdentity;
 export {};
