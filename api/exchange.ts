@@ -139,10 +139,9 @@ export class Exchange {
     return this.#headersSent().hasBody();
   }
 
-  /** Whether the end of the body is unclear; the connection then closes with the answer. */
+  /** Whether the end of the body is unclear, or frames follow; it closes with the answer. */
   hasUnclearLength(): boolean {
     const sent = this.#headersSent();
-    // What follows the head of a handshake are frames.
     this.#isLast = sent.hasUnclearLength() || (this.handshake !== null && sent.hasBody());
     return this.#isLast;
   }

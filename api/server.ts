@@ -9,6 +9,7 @@ import type { Deps } from './deps.ts';
 import { createDispatcher, type DispatchOptions } from './dispatch.ts';
 import { ApiError, errorBody } from './errors.ts';
 import type { Exchange } from './exchange.ts';
+import { GUARDING_HEADERS, HSTS_VALUE, NO_PAGE } from './guarding-headers.ts';
 import { headerLines } from './header-lines.ts';
 import { type Listener, listen } from './http.ts';
 import { type Auth, createAuth } from './identity/auth.ts';
@@ -40,18 +41,8 @@ const PARTS_PATH = '/web';
 const ADMIN_HOST = '127.0.0.1';
 const ADMIN_NAMES = [ADMIN_HOST, 'localhost', '[::1]'];
 const CLOSE_GRACE_MS = 5000;
-/**
- * Sent with every answer. No other origin can embed an answer, and a followed link does not
- * disclose the address.
- */
-const SECURITY = [
-  ...['X-Content-Type-Options', 'nosniff'],
-  ...['Referrer-Policy', 'no-referrer'],
-  ...['Cross-Origin-Resource-Policy', 'same-origin'],
-];
-const HSTS = ['Strict-Transport-Security', 'max-age=31536000'];
-/** For answers that are not a page: they load nothing, and nothing may frame them. */
-const NO_PAGE = "default-src 'none'; frame-ancestors 'none'";
+const SECURITY = Object.entries(GUARDING_HEADERS).flat();
+const HSTS = ['Strict-Transport-Security', HSTS_VALUE];
 
 /**
  * Sends the shards the switches, then listens. Rejects, with nothing left open, when an address

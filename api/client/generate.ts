@@ -35,11 +35,19 @@ export const CLIENT_FILES = [...WRITTEN, 'generated.ts'].flatMap((file) => {
 /** Where `npm run client` writes the Python client's part, beside this file. */
 export const PYTHON_FILE = 'python/paperbook_client/generated.py';
 
-/** Describing a route needs nothing that running it needs. No call of a client opens a WebSocket. */
+/**
+ * Describing a route needs nothing that running it needs. No call of a client opens a WebSocket; what
+ * the description says of the API is of all routes. Rule A112 (api/RULES.md).
+ */
 function description() {
-  const routes = apiRoutes({} as Deps).filter(({ status }) => status !== 101);
-  return describeApi(routes, '/v1');
+  const routes = apiRoutes({} as Deps);
+  const { paths, ...whole } = describeApi(routes, '/v1') as DescribedApi;
+  const sockets = routes.filter(({ status }) => status === 101).map(({ path }) => path);
+  const called = Object.entries(paths).filter(([at]) => !sockets.includes(at));
+  return { ...whole, paths: Object.fromEntries(called) };
 }
+
+type DescribedApi = { paths: Record<string, object> };
 
 /** The text of `PYTHON_FILE`. */
 export function generatePython(): string {

@@ -7,7 +7,8 @@
  * ISO 8601 in UTC.
  *
  * **Requests.** Query parameters and body fields that are unknown or given twice are refused with 400, so
- * that a typo never changes a request. A body has at most 64 KiB. `HEAD` works wherever `GET` does; `OPTIONS`
+ * that a typo never changes a request. A body has at most 64 KiB; an operation without one takes none, or
+ * `{}`. `HEAD` works wherever `GET` does; `OPTIONS`
  * answers 204 with `Allow`. An unknown path is 404 `route_not_found`, a wrong method on a known one
  * 405 `method_not_allowed` with `Allow`.
  *
@@ -25,11 +26,6 @@
  *
  * **Answers.** A field is present and null when it has no value, unless it says that it is only there
  * while the venue-data switch is on. Later 1.x versions may add fields: ignore what you do not know.
- *
- * **Not there yet.** Of this version no route answers these, so that they are 404
- * `route_not_found` or 405 `method_not_allowed`:
- *
- * - Stream: `GET /stream`
  */
 export type Account = {
     /**
@@ -1106,9 +1102,10 @@ export type KeyAnswer = {
 };
 export type KeyCreateRequest = {
     /**
-     * a name without control or bidi characters. Blanks around it are cut off before it is measured; `Untitled key` when left out or blank.
+     * a name without control, bidi or zero-width characters. Blanks around it are cut off before it is measured; `Untitled key` when left out or blank.
      * @maxLength 64
-     * @pattern ^\P{C}*$
+     * @pattern ^[^\x00-\x08\x0e-\x1f\x7f]*$
+     * @format shown-text
      */
     label?: string;
     /**
@@ -2851,6 +2848,11 @@ export type GetStatusResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
 };
 export type GetStatusVariables = {
     headers?: GetStatusHeaders;
@@ -2871,6 +2873,11 @@ export type GetMeResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -2896,6 +2903,11 @@ export type ChangeMeResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
 };
 export type ChangeMeVariables = {
     body: ChangeMeBody;
@@ -2917,6 +2929,11 @@ export type GetUsageResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -2941,6 +2958,11 @@ export type ListOrganizationsResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -2965,6 +2987,11 @@ export type ListSessionsResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
 };
 export type ListSessionsVariables = {
     headers?: ListSessionsHeaders;
@@ -2992,6 +3019,11 @@ export type EndSessionResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
 };
 export type EndSessionVariables = {
     path: EndSessionPath;
@@ -3013,6 +3045,11 @@ export type ListKeysResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
 };
 export type ListKeysVariables = {
     headers?: ListKeysHeaders;
@@ -3034,6 +3071,11 @@ export type CreateKeyResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
 };
 export type CreateKeyVariables = {
     body: CreateKeyBody;
@@ -3063,6 +3105,11 @@ export type RotateKeyResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
 };
 export type RotateKeyVariables = {
     path: RotateKeyPath;
@@ -3092,6 +3139,11 @@ export type RevokeKeyResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
 };
 export type RevokeKeyVariables = {
     path: RevokeKeyPath;
@@ -3113,6 +3165,11 @@ export type ListTrackRecordKeysResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
 };
 export type ListTrackRecordKeysVariables = {
     headers?: ListTrackRecordKeysHeaders;
@@ -3175,6 +3232,11 @@ export type ListInstrumentsResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -3224,6 +3286,11 @@ export type SearchInstrumentsResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -3257,6 +3324,11 @@ export type GetInstrumentResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -3316,6 +3388,11 @@ export type ListGamesResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -3349,6 +3426,11 @@ export type GetGameResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -3381,6 +3463,11 @@ export type ListQuotesResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -3414,6 +3501,11 @@ export type GetQuoteResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -3447,6 +3539,11 @@ export type GetBookResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -3518,6 +3615,11 @@ export type GetHistoryResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -3589,6 +3691,11 @@ export type GetCandlesResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -3632,6 +3739,11 @@ export type GetHistoryAsOfResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -3699,6 +3811,12 @@ export type ExportHistoryResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
+    contentDisposition?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -3724,6 +3842,11 @@ export type GetAccountResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -3748,6 +3871,11 @@ export type ResetAccountResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
 };
 export type ResetAccountVariables = {
     headers?: ResetAccountHeaders;
@@ -3769,6 +3897,11 @@ export type RunBacktestResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -3799,6 +3932,11 @@ export type GetPortfolioResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -3861,6 +3999,11 @@ export type ListTradesResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -3873,7 +4016,7 @@ export type ListTradesVariables = {
 export type GetEquityResult = Equity;
 export type GetEquityQuery = {
     /**
-     * all, or a number of days such as 30d
+     * all, or the days up to now that are shown: 1d to 3650d
      * @pattern ^(all|[0-9]{1,4}d)$
      */
     window?: string;
@@ -3898,6 +4041,11 @@ export type GetEquityResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -3941,6 +4089,11 @@ export type ListEventsResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -3989,6 +4142,11 @@ export type GetLeaderboardResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -4021,6 +4179,11 @@ export type GetTraderResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -4067,6 +4230,11 @@ export type ListPicksResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -4100,6 +4268,11 @@ export type GetOwnEvalResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -4148,6 +4321,11 @@ export type GetEvalResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -4188,6 +4366,11 @@ export type GetTrackRecordResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -4257,6 +4440,11 @@ export type ListOrdersResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -4288,6 +4476,11 @@ export type PlaceOrderResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -4325,6 +4518,11 @@ export type CancelOrdersResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -4362,6 +4560,11 @@ export type GetOrderResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -4399,6 +4602,11 @@ export type CancelOrderResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -4430,6 +4638,11 @@ export type PreviewOrderResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -4461,6 +4674,11 @@ export type PlaceOrdersResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -4486,6 +4704,11 @@ export type GetDescriptionResponseHeaders = {
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
 };
 export type GetDescriptionVariables = {
     headers?: GetDescriptionHeaders;
@@ -4508,6 +4731,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
         };
     };
     getMe: {
@@ -4523,6 +4751,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
             servicePlan: string;
             serviceQuotaLimit: number;
             serviceQuotaRemaining: number;
@@ -4543,6 +4776,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
         };
     };
     getUsage: {
@@ -4558,6 +4796,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
             servicePlan: string;
             serviceQuotaLimit: number;
             serviceQuotaRemaining: number;
@@ -4577,6 +4820,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
             servicePlan: string;
             serviceQuotaLimit: number;
             serviceQuotaRemaining: number;
@@ -4596,6 +4844,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
         };
     };
     endSession: {
@@ -4612,6 +4865,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
         };
     };
     listKeys: {
@@ -4627,6 +4885,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
         };
     };
     createKey: {
@@ -4643,6 +4906,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
         };
     };
     rotateKey: {
@@ -4660,6 +4928,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
         };
     };
     revokeKey: {
@@ -4676,6 +4949,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
         };
     };
     listTrackRecordKeys: {
@@ -4691,6 +4969,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
         };
     };
     listInstruments: {
@@ -4707,6 +4990,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
             servicePlan: string;
             serviceQuotaLimit: number;
             serviceQuotaRemaining: number;
@@ -4727,6 +5015,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
             servicePlan: string;
             serviceQuotaLimit: number;
             serviceQuotaRemaining: number;
@@ -4747,6 +5040,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
             servicePlan: string;
             serviceQuotaLimit: number;
             serviceQuotaRemaining: number;
@@ -4767,6 +5065,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
             servicePlan: string;
             serviceQuotaLimit: number;
             serviceQuotaRemaining: number;
@@ -4787,6 +5090,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
             servicePlan: string;
             serviceQuotaLimit: number;
             serviceQuotaRemaining: number;
@@ -4807,6 +5115,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
             servicePlan: string;
             serviceQuotaLimit: number;
             serviceQuotaRemaining: number;
@@ -4827,6 +5140,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
             servicePlan: string;
             serviceQuotaLimit: number;
             serviceQuotaRemaining: number;
@@ -4847,6 +5165,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
             servicePlan: string;
             serviceQuotaLimit: number;
             serviceQuotaRemaining: number;
@@ -4867,6 +5190,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
             servicePlan: string;
             serviceQuotaLimit: number;
             serviceQuotaRemaining: number;
@@ -4887,6 +5215,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
             servicePlan: string;
             serviceQuotaLimit: number;
             serviceQuotaRemaining: number;
@@ -4907,6 +5240,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
             servicePlan: string;
             serviceQuotaLimit: number;
             serviceQuotaRemaining: number;
@@ -4927,6 +5265,12 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
+            contentDisposition?: string;
             servicePlan: string;
             serviceQuotaLimit: number;
             serviceQuotaRemaining: number;
@@ -4946,6 +5290,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
             servicePlan: string;
             serviceQuotaLimit: number;
             serviceQuotaRemaining: number;
@@ -4965,6 +5314,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
         };
     };
     runBacktest: {
@@ -4981,6 +5335,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
             servicePlan: string;
             serviceQuotaLimit: number;
             serviceQuotaRemaining: number;
@@ -5000,6 +5359,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
             servicePlan: string;
             serviceQuotaLimit: number;
             serviceQuotaRemaining: number;
@@ -5020,6 +5384,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
             servicePlan: string;
             serviceQuotaLimit: number;
             serviceQuotaRemaining: number;
@@ -5040,6 +5409,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
             servicePlan: string;
             serviceQuotaLimit: number;
             serviceQuotaRemaining: number;
@@ -5060,6 +5434,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
             servicePlan: string;
             serviceQuotaLimit: number;
             serviceQuotaRemaining: number;
@@ -5080,6 +5459,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
             servicePlan: string;
             serviceQuotaLimit: number;
             serviceQuotaRemaining: number;
@@ -5100,6 +5484,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
             servicePlan: string;
             serviceQuotaLimit: number;
             serviceQuotaRemaining: number;
@@ -5121,6 +5510,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
             servicePlan: string;
             serviceQuotaLimit: number;
             serviceQuotaRemaining: number;
@@ -5141,6 +5535,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
             servicePlan: string;
             serviceQuotaLimit: number;
             serviceQuotaRemaining: number;
@@ -5161,6 +5560,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
             servicePlan: string;
             serviceQuotaLimit: number;
             serviceQuotaRemaining: number;
@@ -5182,6 +5586,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
             servicePlan: string;
             serviceQuotaLimit: number;
             serviceQuotaRemaining: number;
@@ -5202,6 +5611,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
             servicePlan: string;
             serviceQuotaLimit: number;
             serviceQuotaRemaining: number;
@@ -5222,6 +5636,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
             servicePlan: string;
             serviceQuotaLimit: number;
             serviceQuotaRemaining: number;
@@ -5242,6 +5661,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
             servicePlan: string;
             serviceQuotaLimit: number;
             serviceQuotaRemaining: number;
@@ -5262,6 +5686,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
             servicePlan: string;
             serviceQuotaLimit: number;
             serviceQuotaRemaining: number;
@@ -5282,6 +5711,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
             servicePlan: string;
             serviceQuotaLimit: number;
             serviceQuotaRemaining: number;
@@ -5302,6 +5736,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
             servicePlan: string;
             serviceQuotaLimit: number;
             serviceQuotaRemaining: number;
@@ -5322,6 +5761,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
             servicePlan: string;
             serviceQuotaLimit: number;
             serviceQuotaRemaining: number;
@@ -5341,6 +5785,11 @@ export type Ops = {
             ratelimitReset: number;
             ratelimitPolicy: string;
             ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
         };
     };
 };
@@ -5386,6 +5835,26 @@ export declare const OPERATIONS: {
         }, {
             readonly name: "ratelimit";
             readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
             readonly type: "string";
         }];
     };
@@ -5442,6 +5911,26 @@ export declare const OPERATIONS: {
         }, {
             readonly name: "ratelimit";
             readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
             readonly type: "string";
         }, {
             readonly name: "service-plan";
@@ -5510,6 +5999,26 @@ export declare const OPERATIONS: {
             readonly name: "ratelimit";
             readonly key: "ratelimit";
             readonly type: "string";
+        }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
+            readonly type: "string";
         }];
     };
     readonly getUsage: {
@@ -5565,6 +6074,26 @@ export declare const OPERATIONS: {
         }, {
             readonly name: "ratelimit";
             readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
             readonly type: "string";
         }, {
             readonly name: "service-plan";
@@ -5639,6 +6168,26 @@ export declare const OPERATIONS: {
             readonly key: "ratelimit";
             readonly type: "string";
         }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
+            readonly type: "string";
+        }, {
             readonly name: "service-plan";
             readonly key: "servicePlan";
             readonly type: "string";
@@ -5702,6 +6251,26 @@ export declare const OPERATIONS: {
             readonly name: "ratelimit";
             readonly key: "ratelimit";
             readonly type: "string";
+        }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
+            readonly type: "string";
         }];
     };
     readonly endSession: {
@@ -5753,6 +6322,26 @@ export declare const OPERATIONS: {
             readonly name: "ratelimit";
             readonly key: "ratelimit";
             readonly type: "string";
+        }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
+            readonly type: "string";
         }];
     };
     readonly listKeys: {
@@ -5800,6 +6389,26 @@ export declare const OPERATIONS: {
         }, {
             readonly name: "ratelimit";
             readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
             readonly type: "string";
         }];
     };
@@ -5851,6 +6460,26 @@ export declare const OPERATIONS: {
         }, {
             readonly name: "ratelimit";
             readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
             readonly type: "string";
         }];
     };
@@ -5906,6 +6535,26 @@ export declare const OPERATIONS: {
             readonly name: "ratelimit";
             readonly key: "ratelimit";
             readonly type: "string";
+        }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
+            readonly type: "string";
         }];
     };
     readonly revokeKey: {
@@ -5957,6 +6606,26 @@ export declare const OPERATIONS: {
             readonly name: "ratelimit";
             readonly key: "ratelimit";
             readonly type: "string";
+        }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
+            readonly type: "string";
         }];
     };
     readonly listTrackRecordKeys: {
@@ -5995,6 +6664,26 @@ export declare const OPERATIONS: {
         }, {
             readonly name: "ratelimit";
             readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
             readonly type: "string";
         }];
     };
@@ -6075,6 +6764,26 @@ export declare const OPERATIONS: {
         }, {
             readonly name: "ratelimit";
             readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
             readonly type: "string";
         }, {
             readonly name: "service-plan";
@@ -6161,6 +6870,26 @@ export declare const OPERATIONS: {
             readonly key: "ratelimit";
             readonly type: "string";
         }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
+            readonly type: "string";
+        }, {
             readonly name: "service-plan";
             readonly key: "servicePlan";
             readonly type: "string";
@@ -6234,6 +6963,26 @@ export declare const OPERATIONS: {
         }, {
             readonly name: "ratelimit";
             readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
             readonly type: "string";
         }, {
             readonly name: "service-plan";
@@ -6326,6 +7075,26 @@ export declare const OPERATIONS: {
             readonly key: "ratelimit";
             readonly type: "string";
         }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
+            readonly type: "string";
+        }, {
             readonly name: "service-plan";
             readonly key: "servicePlan";
             readonly type: "string";
@@ -6399,6 +7168,26 @@ export declare const OPERATIONS: {
         }, {
             readonly name: "ratelimit";
             readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
             readonly type: "string";
         }, {
             readonly name: "service-plan";
@@ -6476,6 +7265,26 @@ export declare const OPERATIONS: {
             readonly key: "ratelimit";
             readonly type: "string";
         }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
+            readonly type: "string";
+        }, {
             readonly name: "service-plan";
             readonly key: "servicePlan";
             readonly type: "string";
@@ -6551,6 +7360,26 @@ export declare const OPERATIONS: {
             readonly key: "ratelimit";
             readonly type: "string";
         }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
+            readonly type: "string";
+        }, {
             readonly name: "service-plan";
             readonly key: "servicePlan";
             readonly type: "string";
@@ -6624,6 +7453,26 @@ export declare const OPERATIONS: {
         }, {
             readonly name: "ratelimit";
             readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
             readonly type: "string";
         }, {
             readonly name: "service-plan";
@@ -6722,6 +7571,26 @@ export declare const OPERATIONS: {
             readonly key: "ratelimit";
             readonly type: "string";
         }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
+            readonly type: "string";
+        }, {
             readonly name: "service-plan";
             readonly key: "servicePlan";
             readonly type: "string";
@@ -6818,6 +7687,26 @@ export declare const OPERATIONS: {
             readonly key: "ratelimit";
             readonly type: "string";
         }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
+            readonly type: "string";
+        }, {
             readonly name: "service-plan";
             readonly key: "servicePlan";
             readonly type: "string";
@@ -6897,6 +7786,26 @@ export declare const OPERATIONS: {
         }, {
             readonly name: "ratelimit";
             readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
             readonly type: "string";
         }, {
             readonly name: "service-plan";
@@ -6995,6 +7904,30 @@ export declare const OPERATIONS: {
             readonly key: "ratelimit";
             readonly type: "string";
         }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
+            readonly type: "string";
+        }, {
+            readonly name: "content-disposition";
+            readonly key: "contentDisposition";
+            readonly type: "string";
+        }, {
             readonly name: "service-plan";
             readonly key: "servicePlan";
             readonly type: "string";
@@ -7067,6 +8000,26 @@ export declare const OPERATIONS: {
             readonly key: "ratelimit";
             readonly type: "string";
         }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
+            readonly type: "string";
+        }, {
             readonly name: "service-plan";
             readonly key: "servicePlan";
             readonly type: "string";
@@ -7130,6 +8083,26 @@ export declare const OPERATIONS: {
             readonly name: "ratelimit";
             readonly key: "ratelimit";
             readonly type: "string";
+        }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
+            readonly type: "string";
         }];
     };
     readonly runBacktest: {
@@ -7188,6 +8161,26 @@ export declare const OPERATIONS: {
         }, {
             readonly name: "ratelimit";
             readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
             readonly type: "string";
         }, {
             readonly name: "service-plan";
@@ -7263,6 +8256,26 @@ export declare const OPERATIONS: {
         }, {
             readonly name: "ratelimit";
             readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
             readonly type: "string";
         }, {
             readonly name: "service-plan";
@@ -7358,6 +8371,26 @@ export declare const OPERATIONS: {
             readonly key: "ratelimit";
             readonly type: "string";
         }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
+            readonly type: "string";
+        }, {
             readonly name: "service-plan";
             readonly key: "servicePlan";
             readonly type: "string";
@@ -7434,6 +8467,26 @@ export declare const OPERATIONS: {
         }, {
             readonly name: "ratelimit";
             readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
             readonly type: "string";
         }, {
             readonly name: "service-plan";
@@ -7515,6 +8568,26 @@ export declare const OPERATIONS: {
         }, {
             readonly name: "ratelimit";
             readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
             readonly type: "string";
         }, {
             readonly name: "service-plan";
@@ -7601,6 +8674,26 @@ export declare const OPERATIONS: {
             readonly key: "ratelimit";
             readonly type: "string";
         }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
+            readonly type: "string";
+        }, {
             readonly name: "service-plan";
             readonly key: "servicePlan";
             readonly type: "string";
@@ -7674,6 +8767,26 @@ export declare const OPERATIONS: {
         }, {
             readonly name: "ratelimit";
             readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
             readonly type: "string";
         }, {
             readonly name: "service-plan";
@@ -7757,6 +8870,26 @@ export declare const OPERATIONS: {
             readonly key: "ratelimit";
             readonly type: "string";
         }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
+            readonly type: "string";
+        }, {
             readonly name: "service-plan";
             readonly key: "servicePlan";
             readonly type: "string";
@@ -7830,6 +8963,26 @@ export declare const OPERATIONS: {
         }, {
             readonly name: "ratelimit";
             readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
             readonly type: "string";
         }, {
             readonly name: "service-plan";
@@ -7916,6 +9069,26 @@ export declare const OPERATIONS: {
             readonly key: "ratelimit";
             readonly type: "string";
         }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
+            readonly type: "string";
+        }, {
             readonly name: "service-plan";
             readonly key: "servicePlan";
             readonly type: "string";
@@ -7992,6 +9165,26 @@ export declare const OPERATIONS: {
         }, {
             readonly name: "ratelimit";
             readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
             readonly type: "string";
         }, {
             readonly name: "service-plan";
@@ -8090,6 +9283,26 @@ export declare const OPERATIONS: {
             readonly key: "ratelimit";
             readonly type: "string";
         }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
+            readonly type: "string";
+        }, {
             readonly name: "service-plan";
             readonly key: "servicePlan";
             readonly type: "string";
@@ -8166,6 +9379,26 @@ export declare const OPERATIONS: {
         }, {
             readonly name: "ratelimit";
             readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
             readonly type: "string";
         }, {
             readonly name: "service-plan";
@@ -8246,6 +9479,26 @@ export declare const OPERATIONS: {
             readonly key: "ratelimit";
             readonly type: "string";
         }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
+            readonly type: "string";
+        }, {
             readonly name: "service-plan";
             readonly key: "servicePlan";
             readonly type: "string";
@@ -8322,6 +9575,26 @@ export declare const OPERATIONS: {
         }, {
             readonly name: "ratelimit";
             readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
             readonly type: "string";
         }, {
             readonly name: "service-plan";
@@ -8402,6 +9675,26 @@ export declare const OPERATIONS: {
             readonly key: "ratelimit";
             readonly type: "string";
         }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
+            readonly type: "string";
+        }, {
             readonly name: "service-plan";
             readonly key: "servicePlan";
             readonly type: "string";
@@ -8478,6 +9771,26 @@ export declare const OPERATIONS: {
         }, {
             readonly name: "ratelimit";
             readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
             readonly type: "string";
         }, {
             readonly name: "service-plan";
@@ -8558,6 +9871,26 @@ export declare const OPERATIONS: {
             readonly key: "ratelimit";
             readonly type: "string";
         }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
+            readonly type: "string";
+        }, {
             readonly name: "service-plan";
             readonly key: "servicePlan";
             readonly type: "string";
@@ -8611,6 +9944,26 @@ export declare const OPERATIONS: {
         }, {
             readonly name: "ratelimit";
             readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
             readonly type: "string";
         }];
     };
@@ -9009,6 +10362,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
 }, Init>>) & OperationMethodIdentity, getMe: (<Init extends RequestOptions | undefined = undefined>(args?: {
     headers?: GetMeHeaders;
 } | undefined, init?: Init | undefined) => Promise<EnvelopeResult<Me, {
@@ -9019,6 +10377,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -9034,6 +10397,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
 }, Init>>) & OperationMethodIdentity, getUsage: (<Init extends RequestOptions | undefined = undefined>(args?: {
     headers?: GetUsageHeaders;
 } | undefined, init?: Init | undefined) => Promise<EnvelopeResult<Usage, {
@@ -9044,6 +10412,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -9058,6 +10431,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -9072,6 +10450,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
 }, Init>>) & OperationMethodIdentity, endSession: (<Init extends RequestOptions | undefined = undefined>(args: {
     path: EndSessionPath;
     headers?: EndSessionHeaders;
@@ -9083,6 +10466,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
 }, Init>>) & OperationMethodIdentity, listKeys: (<Init extends RequestOptions | undefined = undefined>(args?: {
     headers?: ListKeysHeaders;
 } | undefined, init?: Init | undefined) => Promise<EnvelopeResult<KeyList, {
@@ -9093,6 +10481,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
 }, Init>>) & OperationMethodIdentity, createKey: (<Init extends RequestOptions | undefined = undefined>(args: {
     body: CreateKeyBody;
     headers?: CreateKeyHeaders;
@@ -9104,6 +10497,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
 }, Init>>) & OperationMethodIdentity, rotateKey: (<Init extends RequestOptions | undefined = undefined>(args: {
     path: RotateKeyPath;
     body?: RotateKeyBody;
@@ -9116,6 +10514,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
 }, Init>>) & OperationMethodIdentity, revokeKey: (<Init extends RequestOptions | undefined = undefined>(args: {
     path: RevokeKeyPath;
     headers?: RevokeKeyHeaders;
@@ -9127,6 +10530,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
 }, Init>>) & OperationMethodIdentity, listTrackRecordKeys: (<Init extends RequestOptions | undefined = undefined>(args?: {
     headers?: ListTrackRecordKeysHeaders;
 } | undefined, init?: Init | undefined) => Promise<EnvelopeResult<TrackRecordKeys, {
@@ -9137,6 +10545,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
 }, Init>>) & OperationMethodIdentity, listInstruments: (<Init extends RequestOptions | undefined = undefined>(args?: {
     query?: ListInstrumentsQuery;
     headers?: ListInstrumentsHeaders;
@@ -9148,6 +10561,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -9163,6 +10581,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -9178,6 +10601,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -9193,6 +10621,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -9208,6 +10641,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -9223,6 +10661,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -9238,6 +10681,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -9253,6 +10701,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -9268,6 +10721,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -9283,6 +10741,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -9298,6 +10761,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -9313,6 +10781,12 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
+    contentDisposition?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -9327,6 +10801,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -9341,6 +10820,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
 }, Init>>) & OperationMethodIdentity, runBacktest: (<Init extends RequestOptions | undefined = undefined>(args: {
     body: RunBacktestBody;
     headers?: RunBacktestHeaders;
@@ -9352,6 +10836,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -9366,6 +10855,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -9381,6 +10875,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -9396,6 +10895,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -9411,6 +10915,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -9426,6 +10935,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -9441,6 +10955,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -9457,6 +10976,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -9472,6 +10996,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -9487,6 +11016,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -9503,6 +11037,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -9518,6 +11057,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -9533,6 +11077,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -9548,6 +11097,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -9563,6 +11117,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -9578,6 +11137,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -9593,6 +11157,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -9608,6 +11177,11 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
     servicePlan: string;
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
@@ -9622,5 +11196,10 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimitReset: number;
     ratelimitPolicy: string;
     ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
 }, Init>>) & OperationMethodIdentity;
 export {};

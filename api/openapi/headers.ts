@@ -1,8 +1,9 @@
 /**
  * The headers of responses: which ones a response has follows from the route's access and the
- * status. Rules A71, Q9, Q10 (api/RULES.md).
+ * status. Rules A71, A110, Q9, Q10 (api/RULES.md).
  */
 import type { ErrorCode } from '../errors.ts';
+import { GUARDING_HEADERS, HSTS_VALUE, NO_PAGE } from '../guarding-headers.ts';
 import type { Access } from '../route.ts';
 import { PlanSchema } from '../schemas/identity.ts';
 import { reference } from './parts.ts';
@@ -51,6 +52,27 @@ const ANYWHERE: Header[] = [
   },
 ];
 
+/** Those that guard it, whoever calls. Rule A14. */
+const GUARDING: Header[] = [
+  ...Object.entries(GUARDING_HEADERS),
+  ['Content-Security-Policy', NO_PAGE] as const,
+].map(([name, value]) => ({
+  name,
+  description: 'The same on every answer.',
+  schema: { type: 'string', const: value },
+}));
+
+const HSTS: Header = {
+  name: 'Strict-Transport-Security',
+  description: 'Over HTTPS.',
+  schema: { type: 'string', const: HSTS_VALUE },
+};
+const DISPOSITION: Header = {
+  name: 'Content-Disposition',
+  description: 'The name of a file to store it in.',
+  schema: { type: 'string' },
+};
+
 /** On every answer to a valid key or session. */
 const KEYED: Header[] = [
   {
@@ -80,18 +102,30 @@ const RETRY_AFTER: Header = {
 
 /**
  * Errors that occur both before and after the caller is known: two keys at once or a bad query, a
- * bad key or one that ended during its request, a guest or a missing scope, a key whose account is
- * gone or an unknown path, an auth server or an engine that cannot be reached.
+ * bad key or one that ended during its request, a guest or a missing scope, an unknown organization
+ * or an unknown path, an auth server or an engine that cannot be reached.
  */
 const MAYBE_KEYED = [400, 401, 403, 404, 500, 503];
 
-/** The headers of a response, as references. A success has no `codes`. */
-export function headersOf(access: Access, status: number, codes: readonly ErrorCode[]) {
+/**
+ * The headers of a response, as references. A success has no `codes`.
+ *
+ * @param isFile whether it is to be stored
+ */
+export function headersOf(
+  access: Access,
+  status: number,
+  codes: readonly ErrorCode[],
+  isFile = false,
+) {
   const headers: Record<string, { $ref: string }> = {};
   const add = (added: Header[], isSure = true) => {
     for (const { name } of added) headers[name] = reference('headers', componentName(name, isSure));
   };
   add(ANYWHERE);
+  add(GUARDING);
+  add([HSTS], false);
+  if (isFile) add([DISPOSITION], false);
   if (access === 'key') add(KEYED, !MAYBE_KEYED.includes(status));
   if (status === 401) add([AUTHENTICATE]);
   if (codes.includes('insufficient_scope')) add([AUTHENTICATE], false);
@@ -106,8 +140,12 @@ export function isPassing(status: number): boolean {
 
 /** Under `components`: headers always present, and those of only some answers of a status. */
 export const HEADER_COMPONENTS = Object.fromEntries([
-  ...[...ANYWHERE, ...KEYED, AUTHENTICATE, RETRY_AFTER].map((header) => component(header, true)),
-  ...[...KEYED, AUTHENTICATE, RETRY_AFTER].map((header) => component(header, false)),
+  ...[...ANYWHERE, ...GUARDING, ...KEYED, AUTHENTICATE, RETRY_AFTER].map((header) => {
+    return component(header, true);
+  }),
+  ...[HSTS, DISPOSITION, ...KEYED, AUTHENTICATE, RETRY_AFTER].map((header) => {
+    return component(header, false);
+  }),
 ]);
 
 function component({ name, description, schema }: Header, isSure: boolean) {

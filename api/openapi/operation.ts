@@ -96,7 +96,7 @@ function successOf(
   }
   return {
     description: 'Success.',
-    headers: headersOf(access, status, []),
+    headers: headersOf(access, status, [], streamed !== null),
     content: Object.fromEntries(
       (streamed ?? [contentType]).map((type) => [
         type,

@@ -32,7 +32,6 @@ export function errorsOf(route: Declared): RouteError[] {
     add('unauthorized');
     add('invalid_token');
   }
-  if (route.access === 'key') add('account_not_found');
   if (route.access === 'session') add('session_required');
   if (takesSession) add('guest_account');
   if (route.scope !== null) add('insufficient_scope');

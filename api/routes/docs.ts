@@ -7,14 +7,17 @@ import { Type } from '@sinclair/typebox';
 import { Asset } from '../asset.ts';
 import { open, type Route } from '../route.ts';
 import { NoQuery } from '../schemas/common.ts';
-import { DARK_STYLES } from './docs-dark.ts';
 
 const PageText = Type.String();
 const PAGE_SECONDS = 60;
 const ASSET_SECONDS = 31_536_000;
 
-// Without this Swagger UI would use a validator on the internet.
-const START = `SwaggerUIBundle({
+// Without `validatorUrl` Swagger UI would use a validator on the internet.
+const START = `const isDark = matchMedia('(prefers-color-scheme: dark)');
+const show = () => document.documentElement.classList.toggle('dark-mode', isDark.matches);
+isDark.addEventListener('change', show);
+show();
+SwaggerUIBundle({
   url: 'v1/openapi.json',
   dom_id: '#api',
   deepLinking: true,
@@ -27,26 +30,24 @@ const START = `SwaggerUIBundle({
 export function docsRoutes(): Route<null>[] {
   const styles = Asset.of(
     'swagger-ui.css',
-    fileAt(import.meta.resolve('swagger-ui-dist/swagger-ui.css')),
+    fileAt(import.meta.resolve('@fastify/swagger-ui/static/swagger-ui.css')),
   );
-  const dark = Asset.of('dark.css', Buffer.from(DARK_STYLES));
   const bundle = Asset.of(
     'swagger-ui-bundle.js',
-    fileAt(import.meta.resolve('swagger-ui-dist/swagger-ui-bundle.js')),
+    fileAt(import.meta.resolve('@fastify/swagger-ui/static/swagger-ui-bundle.js')),
   );
   const start = Asset.of('start.js', Buffer.from(START));
   return [
-    pageRoute({ styles, dark, bundle, start }),
+    pageRoute({ styles, bundle, start }),
     assetRoute(styles),
-    assetRoute(dark),
     assetRoute(bundle),
     assetRoute(start),
   ];
 }
 
-type Parts = Record<'styles' | 'dark' | 'bundle' | 'start', Asset>;
+type Parts = Record<'styles' | 'bundle' | 'start', Asset>;
 
-function pageRoute({ styles, dark, bundle, start }: Parts): Route<null> {
+function pageRoute({ styles, bundle, start }: Parts): Route<null> {
   // Relative, so that it also works below a proxy's path.
   const page = `<!doctype html>
 <html lang="en">
@@ -56,7 +57,6 @@ function pageRoute({ styles, dark, bundle, start }: Parts): Route<null> {
 <title>Paperbook API</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="docs/${styles.name}">
-<link rel="stylesheet" href="docs/${dark.name}" media="(prefers-color-scheme: dark)">
 </head>
 <body>
 <div id="api"></div>

@@ -16,8 +16,8 @@ const NOT_YET: Partial<Record<ErrorCode, string>> = {
   venue_a_rejected: 'live trading',
   venue_c_intl_rejected: 'live trading',
 };
-/** Given where there is no operation: what the description says in its introduction. */
-const OF_NO_OPERATION: ErrorCode[] = ['route_not_found', 'method_not_allowed'];
+/** Given where there is no operation: paths and methods, and the operator's listener. */
+const OF_NO_OPERATION: ErrorCode[] = ['route_not_found', 'method_not_allowed', 'account_not_found'];
 
 test('E2: every error declared of an operation is reached', async (t) => {
   const engine = new CoreEngine();
@@ -84,6 +84,9 @@ function codesIn(text: string): string[] {
 async function reachedWithoutOperation(t: ExecutionContext, api: Api): Promise<void> {
   t.is((await api.call('GET', '/nowhere')).json.error.code, 'route_not_found');
   t.is((await api.call('PUT', '/status')).json.error.code, 'method_not_allowed');
+  const nobody = '/admin/users/0195d3a0-0000-7000-8000-00000000dead';
+  const answer = await api.admin('PATCH', nobody, { body: { private: true } });
+  t.is(answer.json.error.code, 'account_not_found');
 }
 
 type Declared = { status: number; code: ErrorCode };

@@ -6,12 +6,12 @@ import { generateKeyPair, SignJWT } from 'jose';
 import type { EmbeddedBacktest } from '../../api/backtest-source.ts';
 import type { ErrorCode } from '../../api/errors.ts';
 import type { HistorySource } from '../../api/history-source.ts';
-import { DEFAULT_SCOPES, newKey, type Scope } from '../../api/identity/keys.ts';
+import { DEFAULT_SCOPES, type Scope } from '../../api/identity/keys.ts';
 import { newOrganization } from '../../api/identity/organizations.ts';
 import type { SwitchName } from '../../api/switches.ts';
 import { NO_PRICE } from '../../engine/rules/units.ts';
 import { EngineBusy } from '../../engine/shard/busy.ts';
-import { AWAY, CATALOG, NOON_MS, NOWHERE, quoteTick, uuidOf } from '../engine/fixtures.ts';
+import { AWAY, CATALOG, NOON_MS, NOWHERE, quoteTick } from '../engine/fixtures.ts';
 import type { CoreEngine } from './core-engine.ts';
 import { type Answer, type Api, type CallOptions, startApi } from './support.ts';
 
@@ -87,11 +87,6 @@ export const COMMON: Record<string, Reach> = {
   '429 rate_limited': async (scenario) => ask(scenario, { token: await limitedTo(scenario, 0, 1) }),
   '429 quota_exceeded': async (scenario) =>
     ask(scenario, { token: await limitedTo(scenario, 1, 0) }),
-  '404 account_not_found': async (scenario) => {
-    const { key, token } = newKey(uuidOf(404), { scopes: ALL_SCOPES }, 'cli', Date.now());
-    await scenario.api.store.putKey(key);
-    return ask(scenario, { token });
-  },
   '403 insufficient_scope': async (scenario) => {
     const scopes = ALL_SCOPES.filter((held) => held !== scenario.operation.scope);
     return ask(scenario, { token: await scenario.api.addKey({ scopes }) });

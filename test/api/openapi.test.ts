@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -185,6 +185,12 @@ const HEADERS: Record<string, string> = {
   'Service-Quota-Reset': '846000',
   'WWW-Authenticate': 'Bearer error="invalid_token"',
   'Retry-After': '17',
+  'X-Content-Type-Options': 'nosniff',
+  'Referrer-Policy': 'no-referrer',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+  'Strict-Transport-Security': 'max-age=31536000',
+  'Content-Disposition': 'attachment; filename="quotes.csv"',
 };
 
 /** An answer with every header that the response is described with. */
@@ -213,7 +219,7 @@ test('A71: an answer that strays from the description is a fault', async (t) => 
   t.is(check.faultOf(good), null);
   t.is(check.faultOf(unkeyed), null);
   t.is(check.faultOf(refused('invalid_token', 401)), null);
-  t.is(check.faultOf(refused('account_not_found', 404)), null);
+  t.is(check.faultOf(refused('organization_not_found', 404)), null);
   const without = (name: string, from = good) => {
     const headers = new Headers(from.headers);
     headers.delete(name);
@@ -237,12 +243,18 @@ test('A71: an answer that strays from the description is a fault', async (t) => 
     [refused('rate_limited', 429), /retryAfterSeconds/],
     [without('ratelimit-reset'), /RateLimit-Reset is missing/],
     [without('service-plan'), /Service-Plan is missing/],
-    [without('service-quota-limit', refused('account_not_found', 404)), /there is only/],
-    [withHeader('service-plan', 'basic', unkeyed), /Service-Plan is not described/],
+    [without('service-quota-limit', refused('organization_not_found', 404)), /there is only/],
+    [refused('account_not_found', 404), /allowed values/],
+    [withHeader('service-plan', 'basic', unkeyed), /service-plan is not described/],
     [withHeader('service-plan', 'gold'), /Service-Plan must not be gold/],
     [withHeader('ratelimit-limit', '6e1'), /RateLimit-Limit must not be 6e1/],
     [withHeader('ratelimit', 'minute;r=1'), /RateLimit must not be/],
-    [withHeader('retry-after', '17'), /Retry-After is not described/],
+    [withHeader('retry-after', '17'), /retry-after is not described/],
+    [withHeader('x-powered-by', 'x'), /x-powered-by is not described/],
+    [withHeader('set-cookie', 'a=b'), /set-cookie is not described/],
+    [without('x-content-type-options'), /X-Content-Type-Options is missing/],
+    [without('content-security-policy'), /Content-Security-Policy is missing/],
+    [withHeader('referrer-policy', 'origin'), /Referrer-Policy must not be origin/],
     [without('x-request-id'), /X-Request-Id is missing/],
     [without('content-type'), /content type/],
     [without('cache-control'), /Cache-Control is missing/],
@@ -252,6 +264,89 @@ test('A71: an answer that strays from the description is a fault', async (t) => 
     [{ ...good, method: 'HEAD' }, /it has a body/],
   ];
   for (const [stray, fault] of strays) t.regex(check.faultOf(stray) ?? 'no fault', fault);
+});
+
+/** What RE2 has none of, and languages understand differently. */
+const NOT_EVERYWHERE: [what: string, pattern: RegExp][] = [
+  ['look-around', /\(\?(?!:)/],
+  ['a class of Unicode', /\\[pPXuU]/],
+  ['a back reference', /\\[1-9k]/],
+  ['a possessive or lazy quantifier', /[*+?}][+?]/],
+];
+
+const LABELS = ['', 'bot', ' bot ', 'a  b', 'Jürgen 李 ❤️', '\t', '\u001b[2J', 'a\u202eb', 'a\nb'];
+const NAMES = [
+  'Ann',
+  'Ann Lee',
+  ' Ann',
+  'Ann\u00a0',
+  'a\u0000b',
+  'a\u001bb',
+  'Ödön',
+  'نور',
+  'xx\u200b',
+];
+
+test('A111: patterns are those of every language, and none is stricter than the server', async (t) => {
+  const api = await startApi(t);
+  const patterns = new Set<string>();
+  JSON.stringify(await descriptionOf(api), (name, value) => {
+    if (name === 'pattern' && typeof value === 'string') patterns.add(value);
+    return value;
+  });
+  t.true(patterns.size >= 10);
+  for (const pattern of patterns) {
+    for (const flags of ['', 'u']) t.notThrows(() => new RegExp(pattern, flags), pattern);
+    for (const [what, known] of NOT_EVERYWHERE) t.notRegex(pattern, known, what);
+    t.regex(pattern, /^[ -~]*$/, 'of ASCII alone');
+  }
+  const token = await api.signIn();
+  const document = await descriptionOf(api);
+  const { KeyCreateRequest, ProfileChange } = document.components.schemas;
+  const label = new RegExp(KeyCreateRequest.properties.label.pattern);
+  const [name] = ProfileChange.properties.displayName.anyOf;
+  const displayName = new RegExp(name.pattern);
+  for (const value of LABELS) {
+    const answer = await api.call('POST', '/api_keys', { token, body: { label: value } });
+    if (answer.status === 201) t.regex(value, label, 'what is taken matches');
+  }
+  for (const value of NAMES) {
+    const body = { displayName: value };
+    const { status } = await api.call('PATCH', '/me', { token, body });
+    if (status === 200) t.regex(value, displayName, 'what is taken matches');
+  }
+  const python = spawnSync('python3', ['-c', COMPILE], {
+    input: JSON.stringify([...patterns]),
+    encoding: 'utf8',
+  });
+  if (python.error !== undefined) t.log('there is no python3: its patterns are not compiled');
+  else t.deepEqual([python.status, python.stderr], [0, '']);
+});
+
+const COMPILE = `
+import json, re, sys
+for pattern in json.load(sys.stdin):
+    re.compile(pattern)
+`;
+
+test('A110: answers have the headers of the description, those that guard them too', async (t) => {
+  const api = await startApi(t);
+  const document = await descriptionOf(api);
+  const guarding = [
+    ...['X-Content-Type-Options', 'Referrer-Policy', 'Cross-Origin-Resource-Policy'],
+    'Content-Security-Policy',
+  ];
+  for (const [at, { responses }] of operationsOf(document)) {
+    for (const [status, { headers }] of Object.entries<Json>(responses)) {
+      for (const name of guarding) t.truthy(headers[name], `${at} ${status} ${name}`);
+    }
+  }
+  // Every answer of `api.call` is held against it.
+  const { headers } = await api.call('GET', '/status');
+  for (const name of guarding) {
+    const { schema } = document.components.headers[name.replaceAll('-', '')];
+    t.is(headers.get(name), schema.const);
+  }
 });
 
 test('the description is lint clean', async (t) => {

@@ -75,7 +75,10 @@ test('I9: a key`s label has no control or bidi characters', async (t) => {
     const label = `my${String.fromCharCode(code)}bot`;
     const refused = await create(api, token, { label });
     isRefused(t, refused, 400, 'invalid_request');
-    t.regex(refused.json.error.message, /^label must be a name without control, bidi or zero-width characters/);
+    t.regex(
+      refused.json.error.message,
+      /^label must be a name without control, bidi or zero-width characters/,
+    );
   }
 });
 
