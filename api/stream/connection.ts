@@ -32,8 +32,6 @@ export const CLOSE = {
   ...{ ended: 4401, tooSlow: 4408, silent: 4408, flood: 4429 },
 } as const;
 
-/** Messages that are handled between two checks, a second: those beyond wait for the next one. */
-const MESSAGES_A_SECOND = 20_000;
 /** Pings and pongs of WebSocket, which nothing can make wait. */
 const SIGNS_A_SECOND = 1000;
 
@@ -101,8 +99,7 @@ export class Connection implements Member, SocketEvents, Worker {
   readonly #messages: Uint8Array[] = [];
   /** A message is being handled that asks another service: the next ones wait. */
   #isHeld = false;
-  /** Messages that were handled, and signs of life that came, since the last check. */
-  #handled = 0;
+  /** Signs of life that came since the last check. */
   #signs = 0;
 
   constructor(socket: Socket, opened: Opened, parts: ConnectionParts) {
@@ -126,12 +123,12 @@ export class Connection implements Member, SocketEvents, Worker {
       return this.#socket.end(CLOSE.wrongKind, `messages of this connection are ${wanted}`);
     }
     const { turns } = this.#parts;
-    if (this.#hasWork || this.#isHeld || !turns.hasTime(this.share) || this.#isPaced) {
+    const nowMs = performance.now();
+    if (this.#hasWork || this.#isHeld || !turns.mayWork(this.share, nowMs)) {
       return this.#wait(bytes);
     }
-    const startedMs = performance.now();
     this.#handle(new Uint8Array(bytes));
-    turns.spent(this.share, startedMs);
+    turns.worked(this.share, nowMs);
   }
 
   alive(): void {
@@ -144,7 +141,6 @@ export class Connection implements Member, SocketEvents, Worker {
   step(): boolean {
     if (this.#isHeld) return false;
     if (!this.#subscriptions.beginNext()) {
-      if (this.#isPaced) return false;
       const bytes = this.#messages.shift();
       if (bytes === undefined) return false;
       this.share.release(bytes.length);
@@ -218,8 +214,6 @@ export class Connection implements Member, SocketEvents, Worker {
   /** Called each second: ends the connection if its credential has ended, or if it does not read. */
   check(): void {
     this.#signs = 0;
-    this.#handled = 0;
-    this.#goOn();
     try {
       this.#parts.callerAgain(this.caller);
     } catch (error) {
@@ -253,11 +247,6 @@ export class Connection implements Member, SocketEvents, Worker {
     return this.#messages.length > 0 || this.#subscriptions.hasToBegin;
   }
 
-  /** It has had the messages of this second. */
-  get #isPaced(): boolean {
-    return this.#handled >= MESSAGES_A_SECOND;
-  }
-
   #wait(bytes: ArrayBuffer): void {
     if (!this.share.admit(bytes.byteLength)) return this.#flood();
     this.#messages.push(new Uint8Array(bytes.slice(0)));
@@ -281,7 +270,6 @@ export class Connection implements Member, SocketEvents, Worker {
   }
 
   #handle(bytes: Uint8Array): void {
-    this.#handled++;
     let id = 'null';
     let counted: CallerReservation | null = null;
     const refuse = (error: unknown) => this.#refuse(id, counted, error);

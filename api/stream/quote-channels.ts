@@ -20,7 +20,7 @@ const LOOK_EVERY_MS = 20;
 const LOOKS_A_ROUND = 25;
 /** At most so many are asked for at once, and so many of which no quote is known. */
 const ASKED_MAX = 512;
-const UNKNOWN_MAX = 64;
+const UNKNOWN_MAX = 32;
 /** After so long the thread does other work. */
 const TURN_MS = 2;
 

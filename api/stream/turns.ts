@@ -2,13 +2,18 @@
  * When the messages of connections are handled. In one turn of the event loop each account has a
  * share of time, over all its connections, and all of them together have one; what is beyond waits for
  * later turns, in which accounts and connections take turns. So a flood of messages delays nobody but
- * its own account, and what waits of an account is bounded. Rules J34, J35 (api/RULES.md).
+ * its own account, and what waits of an account is bounded. Rules J34 to J36 (api/RULES.md).
  */
 
 /** Of one account in one turn. What it takes beyond that, it lacks in the next ones. */
 const SHARE_MS = 0.5;
 /** Of all accounts in one turn. */
 const TURN_MS = 4;
+/** Of one account: pieces of work, each a message or a channel that begins. */
+const PIECES_A_MS = 20;
+const PIECES_AT_ONCE = 2000;
+/** How long one waits that has had its pieces: until there are some again. */
+const PACE_MS = 5;
 /** Of one account: a client that is not answered yet has at most 10,000 calls under way. */
 const WAITING_MAX = 16_384;
 const WAITING_BYTES_MAX = 4 * 2 ** 20;
@@ -26,10 +31,26 @@ export class Share {
   refusedUntilMs = 0;
   /** Time that it took, and may not have. */
   spentMs = 0;
+  /** It has had its pieces of work, and waits for more. */
+  isPaused = false;
   /** Those with work for now, the next one first. */
   readonly ready = new Set<Worker>();
   #messages = 0;
   #bytes = 0;
+  #pieces = PIECES_AT_ONCE;
+  #countedMs = performance.now();
+
+  /** Whether it has a piece of work left now. */
+  hasPiece(nowMs: number): boolean {
+    const more = (nowMs - this.#countedMs) * PIECES_A_MS;
+    this.#pieces = Math.min(PIECES_AT_ONCE, this.#pieces + more);
+    this.#countedMs = nowMs;
+    return this.#pieces >= 1;
+  }
+
+  takePiece(): void {
+    this.#pieces--;
+  }
 
   /** Whether it can be forgotten. */
   get isUnused(): boolean {
@@ -60,12 +81,17 @@ export class Turns {
   readonly #next = () => this.#take();
 
   /** Whether a piece of work may be done now. */
-  hasTime({ spentMs }: Share): boolean {
-    return spentMs < SHARE_MS && this.#spentMs < TURN_MS;
+  mayWork(share: Share, nowMs: number): boolean {
+    return this.#hasTime(share) && share.hasPiece(nowMs);
   }
 
-  /** @param sinceMs when the work began, by `performance.now` */
-  spent(share: Share, sinceMs: number): void {
+  /**
+   * A piece of work was done.
+   *
+   * @param sinceMs when it began, by `performance.now`
+   */
+  worked(share: Share, sinceMs: number): void {
+    share.takePiece();
     const ms = performance.now() - sinceMs;
     share.spentMs += ms;
     this.#spentMs += ms;
@@ -76,8 +102,13 @@ export class Turns {
   /** The worker has work that waits. */
   wake(share: Share, worker: Worker): void {
     share.ready.add(worker);
+    if (share.isPaused) return;
     this.#ready.add(share);
     this.#schedule();
+  }
+
+  #hasTime({ spentMs }: Share): boolean {
+    return spentMs < SHARE_MS && this.#spentMs < TURN_MS;
   }
 
   #schedule(): void {
@@ -96,13 +127,11 @@ export class Turns {
     }
     // One that is given back to the end of the set comes again in the same loop.
     for (const share of this.#ready) {
-      if (!this.hasTime(share)) {
-        if (this.#spentMs >= TURN_MS) break;
-        continue;
-      }
+      if (this.#spentMs >= TURN_MS) break;
+      if (!this.#hasTime(share)) continue;
       this.#ready.delete(share);
-      this.#work(share);
-      if (share.ready.size > 0) this.#ready.add(share);
+      if (share.hasPiece(performance.now())) this.#work(share);
+      else this.#pause(share);
     }
     if (this.#ready.size > 0 || this.#spenders.size > 0) this.#schedule();
   }
@@ -112,6 +141,16 @@ export class Turns {
     share.ready.delete(worker!);
     const startedMs = performance.now();
     if (worker!.step()) share.ready.add(worker!);
-    this.spent(share, startedMs);
+    this.worked(share, startedMs);
+    if (share.ready.size > 0) this.#ready.add(share);
+  }
+
+  #pause(share: Share): void {
+    share.isPaused = true;
+    setTimeout(() => {
+      share.isPaused = false;
+      this.#ready.add(share);
+      this.#schedule();
+    }, PACE_MS).unref();
   }
 }

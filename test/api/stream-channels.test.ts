@@ -21,7 +21,7 @@ function member() {
   return { one, sent };
 }
 
-test('J34: quotes that are not known yet are asked for 64 at a time, and in the end all of them', async (t) => {
+test('J34: quotes that are not known yet are asked for 32 at a time, and in the end all of them', async (t) => {
   const catalog = catalogOfMany(200);
   const asked: { instruments: string[]; versions: number[] }[] = [];
   const engine = {
@@ -50,7 +50,7 @@ test('J34: quotes that are not known yet are asked for 64 at a time, and in the 
   while (sent.length < 200 && performance.now() < deadlineMs) await sleep(10);
   t.is(new Set(sent).size, 200);
   const unknown = asked.map(({ versions }) => versions.filter((version) => version === 0).length);
-  t.true(Math.max(...unknown) <= 64, String(unknown));
+  t.true(Math.max(...unknown) <= 32, String(unknown));
 });
 
 test('J34: games go on for a while without a connection, so that coming back asks for nothing', async (t) => {
