@@ -15,7 +15,10 @@ const portfolio = { kind: 'portfolio', atMs: NOON_MS, organizationSlug: null } a
 test('D6, internal_error: past the bound of its queue a shard is busy', async (t) => {
   const engine = await openShards(tempDir(t), { queueDepthMax: 2 });
   const account = uuidOf(1);
-  const calls = [1, 2, 3].map(() => engine.call(account, { ...portfolio, account }));
+  // One account has one question under way.
+  const calls = [1, 2, 3].map((number) => {
+    return engine.call(uuidOf(number), { ...portfolio, account: uuidOf(number) });
+  });
   const busy = await t.throwsAsync(calls[2]!, { instanceOf: EngineBusy });
   t.true(busy.retryAfterSeconds >= 1);
   t.true((await calls[0]!).ok);
