@@ -35,7 +35,7 @@ test('I64, O7, admin org: made, changed, listed', async (t) => {
       'POST',
       '/admin/organizations',
       { slug: 'new', name: ' ' },
-      'name must be one line of 1 to 128 characters',
+      'name must be one line of 1 to 128 characters, none of them control, bidi or zero-width',
     ],
     ['PATCH', path, { owner: 'me' }, 'unknown field "owner"'],
     ['PATCH', path, { tradeLimits: { key: limits } }, 'unknown field "tradeLimits.key"'],
