@@ -8,8 +8,10 @@ import { Readable } from 'node:stream';
 import { run as runProgram } from '../../api/cli/program.ts';
 import { type Env, type Exit, outerEnv } from './server.ts';
 
-/** Events that a command listens to for as long as its process lives. */
-const PROCESS_EVENTS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+/** Events that a command listens to for as long as its process lives, also in place of others. */
+const PROCESS_EVENTS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'warning', 'uncaughtException'];
+
+type Listener = (...args: unknown[]) => void;
 
 let isRunning = false;
 
@@ -82,16 +84,17 @@ function replaceStdin(text: string): { end(): void } {
 /** Puts back what listens to this process. */
 function listeners(): { end(): void } {
   const outputErrors = process.stdout.listeners('error');
-  const signals = PROCESS_EVENTS.map((event) => process.listeners(event));
+  const listenersOf = (event: string) => process.listeners(event as 'exit') as Listener[];
+  const before = PROCESS_EVENTS.map(listenersOf);
   return {
     end() {
       for (const listener of process.stdout.listeners('error')) {
         if (!outputErrors.includes(listener)) process.stdout.off('error', listener as () => void);
       }
       for (const [index, event] of PROCESS_EVENTS.entries()) {
-        for (const listener of process.listeners(event)) {
-          if (!signals[index]!.includes(listener)) process.off(event, listener);
-        }
+        const [was, is] = [before[index]!, listenersOf(event)];
+        for (const listener of is) if (!was.includes(listener)) process.off(event, listener);
+        for (const listener of was) if (!is.includes(listener)) process.on(event, listener);
       }
     },
   };

@@ -336,7 +336,11 @@ test.serial('G9, PAPERBOOK_LOG_LEVEL: lines of that level on', async (t) => {
 });
 
 /** Runs `serve` so that both outputs are one file, as in a journal, and returns its lines. */
-async function linesOfServe(t: ExecutionContext, env: Record<string, string>): Promise<string[]> {
+async function linesOfServe(
+  t: ExecutionContext,
+  env: Record<string, string>,
+  ends: 'SIGTERM' | 'SIGWINCH' = 'SIGTERM',
+): Promise<string[]> {
   const file = path.join(tempDir(t), 'journal');
   const args = ['-c', `exec "$@" >'${file}' 2>&1`, 'sh'];
   const launcher = { program: 'sh', args, takesCommand: true };
@@ -345,7 +349,8 @@ async function linesOfServe(t: ExecutionContext, env: Record<string, string>): P
     env: { PAPERBOOK_DATA_DIR: dataDir, ...env },
     nodeArgs: [
       '--import',
-      'data:text/javascript,process.on("SIGUSR2",()=>process.emitWarning("odd"))',
+      'data:text/javascript,process.on("SIGUSR2",()=>process.emitWarning("odd"));' +
+        'process.on("SIGWINCH",()=>{throw new Error("planted")})',
     ],
     launcher,
   });
@@ -359,7 +364,7 @@ async function linesOfServe(t: ExecutionContext, env: Record<string, string>): P
     // Node has a warning of its own.
     command.signal('SIGUSR2');
     await eventually('the warning', () => isPrinted('odd'));
-    await command.end('SIGTERM');
+    await command.end(ends);
   }
   return readFileSync(file, 'utf8').trimEnd().split('\n');
 }
@@ -370,6 +375,8 @@ test.serial('O23: where both outputs are one journal, each line of it is JSON', 
   for (const msg of ['listening', 'odd', 'stopping', 'stopped'])
     t.true(messages.includes(msg), msg);
   t.regex(lines.find(({ msg }) => msg === 'listening').baseUrl, /^http:/);
+  const broken = (await linesOfServe(t, {}, 'SIGWINCH')).map((line) => JSON.parse(line));
+  t.like(broken.at(-1), { level: 'error', err: { message: 'planted' } });
   const [refused, ...more] = await linesOfServe(t, { PAPERBOOK_PORT: 'x' });
   t.deepEqual(more, []);
   t.like(JSON.parse(refused!), { level: 'error' });
