@@ -32,7 +32,7 @@ export function listen(options: ListenOptions): Promise<Listener> {
   const app = createApp(options.tls);
   const held: Held = { count: 0, whenNone: null, bare: new BareAnswers() };
   const turns = new RequestTurns();
-  if (options.socketPath !== null) openSockets(app, options.socketPath, options, held, turns);
+  if (options.socketPath !== null) openSockets(app, options.socketPath, options, held);
   app.any('/*', (res, req) => {
     const exchange = new Exchange(res, req, options, held);
     serve(exchange, options.handle, turns);
@@ -75,7 +75,6 @@ function openSockets(
   path: string,
   options: ListenOptions,
   held: Held,
-  turns: RequestTurns,
 ): void {
   app.ws<Upgraded>(path, {
     maxPayloadLength: MESSAGE_BYTES_MAX,
@@ -84,7 +83,9 @@ function openSockets(
     sendPingsAutomatically: true,
     upgrade: (res, req, context) => {
       const exchange = new Exchange(res, req, options, held, context);
-      serve(exchange, options.handle, turns);
+      // Accepted within its turn it needs no cork, which could close it; a connection has one.
+      options.handle(exchange);
+      exchange.leaveHandler();
     },
     open: (socket) => socket.getUserData().opening.opened(socket),
     message: (socket, bytes, isBinary) => socket.getUserData().opening.message(bytes, isBinary),
