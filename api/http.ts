@@ -35,7 +35,7 @@ export function listen(options: ListenOptions): Promise<Listener> {
   const app = createApp(options.tls);
   const held: Held = { count: 0, whenNone: null, bare: new BareAnswers() };
   const turns = new RequestTurns();
-  if (options.socketPath !== null) openSockets(app, options.socketPath, options, held, turns);
+  if (options.socketPath !== null) openSockets(app, options.socketPath, options, held);
   app.any('/*', (res, req) => {
     const exchange = new Exchange(res, req, options, held);
     serve(exchange, options.handle, turns);
@@ -81,7 +81,6 @@ function openSockets(
   path: string,
   options: ListenOptions,
   held: Held,
-  turns: RequestTurns,
 ): void {
   app.ws<Upgraded>(path, {
     maxPayloadLength: READ_BYTES_MAX,
@@ -90,7 +89,9 @@ function openSockets(
     sendPingsAutomatically: true,
     upgrade: (res, req, context) => {
       const exchange = new Exchange(res, req, options, held, context);
-      serve(exchange, options.handle, turns);
+      // Accepted within its turn it needs no cork, which could close it; a connection has one.
+      options.handle(exchange);
+      exchange.leaveHandler();
     },
     open: (socket) => socket.getUserData().opening.opened(socket),
     message: (socket, bytes, isBinary) => {
