@@ -37,6 +37,7 @@ import { playbackInto } from './playback.ts';
 import { RecentLines } from './recent-lines.ts';
 import { settledRecords } from './records-source.ts';
 import { type Server, startServer } from './server.ts';
+import { ShardPositions } from './shard-positions.ts';
 import { StartChecks } from './start-checks.ts';
 import { ChangedMarkets } from './stream/changed-markets.ts';
 import { Switches } from './switches.ts';
@@ -100,11 +101,18 @@ async function start(startup: Startup, serve: Serve): Promise<Paperbook> {
   checkTlsFiles(config.tls);
   const adminToken = ensureAdminToken(config.dataDir);
   const identity = await openIdentity(startup);
-  const engine = createEngine(startup, identity);
+  const positions = new ShardPositions(config.dataDir);
+  // Behind the end of the shards.
+  stack.add(() => positions.close());
+  for (const line of positions.problems) log.error({ dataDir: config.dataDir }, line);
+  const engine = createEngine(startup, identity, positions);
   const opening = engine.open();
   // What fails below ends the start before anyone waits for the shards.
   opening.catch(() => undefined);
   const reports = await opening;
+  const { durability } = config;
+  const statuses = () => engine.statuses();
+  positions.follow({ dataDir: config.dataDir, durability, statuses, log });
   const history = createHistory(config, engine, log);
   if (history !== null) stack.add(() => history.close());
   const changed = new ChangedMarkets();
@@ -141,6 +149,7 @@ async function start(startup: Startup, serve: Serve): Promise<Paperbook> {
     meter: createMeter(startup, identity),
     problems: () => [
       ...engine.troubles(),
+      ...positions.problems,
       ...clockProblems(engine),
       ...feeds.problems(Date.now()),
       ...checks.problems,
@@ -179,12 +188,17 @@ function createMeter({ config, log, stack }: Startup, identity: ControlStore): R
   return meter;
 }
 
-function createEngine({ config, dataDir, log, stack }: Startup, identity: ControlStore): Shards {
+function createEngine(
+  { config, dataDir, log, stack }: Startup,
+  identity: ControlStore,
+  positions: ShardPositions,
+): Shards {
   const engine = new Shards({
     dataDir: config.dataDir,
     shards: dataDir.shards,
     // A start makes every shard, and then the numbers.
     wereMade: identity.numbers() !== null,
+    reached: positions.found,
     durability: config.durability,
     checkpointEveryFacts: CHECKPOINT_EVERY_FACTS,
     queueDepthMax: QUEUE_DEPTH_MAX,
