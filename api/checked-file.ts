@@ -10,7 +10,7 @@ import { DataDirError, readJsonFile, replaceFile } from './directory-files.ts';
 const FIELDS = {
   'paperbook.json': [
     ...['format', 'version', 'shards', 'id', 'fromReplay'],
-    ...['historyMadeAtMs', 'hasPositions'],
+    ...['historyMadeAtMs', 'hasPositions', 'trackRecordKeys'],
   ],
   'auth-key.json': ['kty', 'crv', 'x', 'y', 'd'],
   'track-record-key.json': ['kty', 'crv', 'x', 'd'],

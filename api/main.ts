@@ -101,18 +101,12 @@ async function start(startup: Startup, serve: Serve): Promise<Paperbook> {
   checkTlsFiles(config.tls);
   const adminToken = ensureAdminToken(config.dataDir);
   const identity = await openIdentity(startup);
-  const positions = new ShardPositions(config.dataDir);
-  // Behind the end of the shards.
-  stack.add(() => positions.close());
-  for (const line of positions.problems) log.error({ dataDir: config.dataDir }, line);
-  const engine = createEngine(startup, identity, positions);
+  const { engine, positions } = createEngine(startup, identity);
   const opening = engine.open();
   // What fails below ends the start before anyone waits for the shards.
   opening.catch(() => undefined);
   const reports = await opening;
-  const { durability } = config;
-  const statuses = () => engine.statuses();
-  positions.follow({ dataDir: config.dataDir, durability, statuses, log });
+  positions.follow();
   const history = createHistory(config, engine, log);
   if (history !== null) stack.add(() => history.close());
   const changed = new ChangedMarkets();
@@ -125,6 +119,7 @@ async function start(startup: Startup, serve: Serve): Promise<Paperbook> {
   const checks = new StartChecks({ dataDir: config.dataDir, identity, reports, log });
   stack.add(() => checks.close());
   const oneTimeCodes = new OneTimeCodes();
+  const trackRecordKeys = new TrackRecordKeys(config.dataDir);
   const server = await serve({
     engine,
     catalog: view,
@@ -143,18 +138,14 @@ async function start(startup: Startup, serve: Serve): Promise<Paperbook> {
     oneTimeCodes,
     organizations: createOrganizations(config, identity, log),
     switches: new Switches(config, identity, engine, log),
-    trackRecordKeys: new TrackRecordKeys(config.dataDir),
+    trackRecordKeys,
     ...accountReaders(startup),
     changed,
     meter: createMeter(startup, identity),
     problems: () => [
-      ...engine.troubles(),
-      ...positions.problems,
-      ...clockProblems(engine),
-      ...feeds.problems(Date.now()),
-      ...checks.problems,
-      ...historyProblems(history),
-      ...readers.records.problems(),
+      ...[...engine.troubles(), ...clockProblems(engine), ...feeds.problems(Date.now())],
+      ...[...checks.problems, ...positions.problems, ...trackRecordKeys.problems],
+      ...[...historyProblems(history), ...readers.records.problems()],
     ],
     ownerless: checks.ownerless,
     adminToken,
@@ -191,15 +182,20 @@ function createMeter({ config, log, stack }: Startup, identity: ControlStore): R
 function createEngine(
   { config, dataDir, log, stack }: Startup,
   identity: ControlStore,
-  positions: ShardPositions,
-): Shards {
+): { engine: Shards; positions: ShardPositions } {
+  const { durability } = config;
+  const statuses = () => engine.statuses();
+  const positions = new ShardPositions({ dataDir: config.dataDir, durability, statuses, log });
+  // Behind the end of the shards.
+  stack.add(() => positions.close());
+
   const engine = new Shards({
     dataDir: config.dataDir,
     shards: dataDir.shards,
     // A start makes every shard, and then the numbers.
     wereMade: identity.numbers() !== null,
     reached: positions.found,
-    durability: config.durability,
+    durability,
     checkpointEveryFacts: CHECKPOINT_EVERY_FACTS,
     queueDepthMax: QUEUE_DEPTH_MAX,
     quoteMaxAgeMs: config.quoteMaxAgeMs,
@@ -210,7 +206,7 @@ function createEngine(
     log,
   });
   stack.add(() => engine.close());
-  return engine;
+  return { engine, positions };
 }
 
 function accountReaders({ dataDir: { shards }, config: { dataDir }, log, stack }: Startup) {

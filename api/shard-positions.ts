@@ -40,27 +40,29 @@ export class ShardPositions {
   readonly problems: readonly string[];
   /** As the start found them; null: none. */
   readonly found: readonly number[] | null;
-  readonly #dataDir: string;
+  readonly #options: Options;
   #noted: readonly number[];
-  #options: Options | null = null;
+  #isFollowing = false;
   #timer: NodeJS.Timeout | null = null;
   #writing: Promise<void> = Promise.resolve();
 
-  constructor(dataDir: string) {
-    this.#dataDir = dataDir;
+  constructor(options: Options) {
+    const { dataDir, log } = options;
+    this.#options = options;
     this.problems = areLost(dataDir)
       ? [`${POSITIONS_NAME} is missing: whether a shard is older than the others cannot be told`]
       : [];
     this.found = readPositions(dataDir);
     this.#noted = this.found ?? [];
+    for (const line of this.problems) log.error({ dataDir }, line);
   }
 
   /** The shards are open. */
-  follow(options: Options): void {
-    this.#options = options;
+  follow(): void {
+    this.#isFollowing = true;
     this.#note();
     // What a crash of the machine may still undo is not certain.
-    if (options.durability !== 'sync') return;
+    if (this.#options.durability !== 'sync') return;
     this.#timer = setInterval(() => this.#note(), WRITE_EVERY_MS);
     this.#timer.unref();
   }
@@ -69,25 +71,27 @@ export class ShardPositions {
     this.#writing = this.#writing
       .then(() => this.#write())
       .catch((error: Error) => {
-        this.#options?.log.error({ err: error }, `${POSITIONS_NAME} cannot be written`);
+        this.#options.log.error({ err: error }, `${POSITIONS_NAME} cannot be written`);
       });
   }
 
   /** A shard that is out of order keeps the place that it had. */
   async #write(): Promise<void> {
-    const facts = (this.#options?.statuses() ?? []).map(({ progress }, shard) =>
+    if (!this.#isFollowing) return;
+    const { dataDir, statuses } = this.#options;
+    const facts = statuses().map(({ progress }, shard) =>
       Math.max(progress?.lastNumber ?? 0, this.#noted[shard] ?? 0),
     );
-    if (facts.length === 0 || facts.every((fact, shard) => fact === this.#noted[shard])) return;
-    const file = path.join(this.#dataDir, POSITIONS_NAME);
+    if (facts.every((fact, shard) => fact === this.#noted[shard])) return;
+    const file = path.join(dataDir, POSITIONS_NAME);
     const text = checkedText({ facts });
     await writeFile(`${file}.new`, text, { mode: 0o600, flush: true });
     await rename(`${file}.new`, file);
-    const directory = await open(this.#dataDir, 'r');
+    const directory = await open(dataDir, 'r');
     await directory.sync().finally(() => directory.close());
     this.#noted = facts;
-    const meta = metaOf(this.#dataDir);
-    if (meta.hasPositions !== true) writeMeta(this.#dataDir, { ...meta, hasPositions: true });
+    const meta = metaOf(dataDir);
+    if (meta.hasPositions !== true) writeMeta(dataDir, { ...meta, hasPositions: true });
   }
 
   /** Behind the end of the shards: all that they wrote is on disk. */

@@ -16,6 +16,7 @@ import type { ControlAudit } from './identity/audit.ts';
 import { ownerlessLines } from './identity/ownerless.ts';
 import { type Part, verifyParts } from './part-verifier.ts';
 import { POSITIONS_NAME, readPositions } from './shard-positions.ts';
+import { lostKeys } from './track-record-keys.ts';
 
 type ShardCounts = Omit<
   ShardVerification,
@@ -189,7 +190,12 @@ function positionsIn(dataDir: string): readonly number[] | null {
 /** Rule D36. The catalog of the demo is created anew at each start. */
 function checkSmallFiles(dataDir: string, across: Problems): void {
   const token = path.join(dataDir, 'admin.token');
-  const reads = CHECKED_NAMES.map((name) => () => readChecked(dataDir, name));
+  const reads: (() => unknown)[] = CHECKED_NAMES.map((name) => () => readChecked(dataDir, name));
+  try {
+    for (const line of lostKeys(dataDir)) across.add(line);
+  } catch {
+    // A damaged file is named below.
+  }
   if (existsSync(token)) reads.push(() => ({ token: readAdminToken(dataDir) }));
   if (metaOf(dataDir).hasPositions === true && !existsSync(path.join(dataDir, POSITIONS_NAME))) {
     across.add(`${POSITIONS_NAME} is missing`);
