@@ -13,6 +13,7 @@ import {
   existsSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   renameSync,
   rmSync,
   statSync,
@@ -28,9 +29,10 @@ import { logIn } from '../engine/shard/shard-log.ts';
 import { openSnapshot } from '../engine/shard/snapshot.ts';
 import { copyLog, type LogCopy, planLogCopy } from './backup-log.ts';
 import { type Meta, metaOf } from './data-dir.ts';
-import { DataDirError, syncPath } from './directory-files.ts';
+import { DataDirError, replaceFile, syncPath } from './directory-files.ts';
 import { takeLock } from './directory-lock.ts';
 import { makeDirectory } from './private-files.ts';
+import { POSITIONS_NAME } from './shard-positions.ts';
 
 /** `files` and `bytes`: what this run copied. */
 export type Backup = { directory: string; shards: number; files: number; bytes: number };
@@ -42,6 +44,8 @@ const ARRIVING = 'backup.partial';
 const LEFT_OUT = new Set([
   ...['admin.token', 'auth-key.json', 'track-record-key.json', 'demo.json'],
   ...['server.lock', 'lock.mdb', ARRIVING],
+  // Copied by itself.
+  POSITIONS_NAME,
 ]);
 
 /**
@@ -136,6 +140,8 @@ async function copyInto(
   const names = Array.from({ length: shards }, (_, shard) => `shard-${shard}`);
   const [checkpoints, others] = ['checkpoints', 'others'].map((name) => path.join(arriving, name));
   for (const to of [checkpoints!, others!]) mkdirSync(to, { recursive: true, mode: 0o700 });
+  // Before the shards, which a server may write on; and put in place behind them.
+  const positions = readIfThere(path.join(dataDir, POSITIONS_NAME));
   const logs: LogCopy[] = [];
   for (const [shard, name] of names.entries()) {
     const checkpoint = path.join(checkpoints!, name);
@@ -157,6 +163,11 @@ async function copyInto(
     copied.bytes += log.parts.reduce((sum, part) => sum + part.to - part.from, 0);
   }
   putInPlace(checkpoints!, directory);
+  if (positions !== null) {
+    const file = path.join(directory, POSITIONS_NAME);
+    replaceFile(file, positions);
+    countFile(file, copied);
+  }
   rmSync(arriving, { recursive: true });
   syncPath(directory);
 }
@@ -208,6 +219,10 @@ function copyHistoryOf(from: string, to: string, over: string, copied: Copied): 
     copyFileSync(path.join(damaged, name), kept);
     countFile(kept, copied);
   }
+}
+
+function readIfThere(file: string): string | null {
+  return existsSync(file) ? readFileSync(file, 'utf8') : null;
 }
 
 function controlLast(a: string, b: string): number {

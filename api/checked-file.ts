@@ -10,11 +10,12 @@ import { DataDirError, readJsonFile, replaceFile } from './directory-files.ts';
 const FIELDS = {
   'paperbook.json': [
     ...['format', 'version', 'shards', 'id', 'fromReplay'],
-    ...['historyMadeAtMs', 'hasPositions'],
+    ...['historyMadeAtMs', 'hasPositions', 'trackRecordKeys'],
   ],
   'auth-key.json': ['kty', 'crv', 'x', 'y', 'd'],
   'track-record-key.json': ['kty', 'crv', 'x', 'd'],
   'track-record-keys.json': ['publicKeys'],
+  'positions.json': ['facts'],
   'demo.json': ['baseUrl', 'adminUrl', 'email', 'password', 'key'],
   'demo/simulator.json': ['seed', 'firstStartMs'],
 } as const;
@@ -23,9 +24,13 @@ export type CheckedName = keyof typeof FIELDS;
 export const CHECKED_NAMES = Object.keys(FIELDS) as CheckedName[];
 
 export function writeChecked(dataDir: string, name: CheckedName, value: object): void {
+  replaceFile(path.join(dataDir, name), checkedText(value));
+}
+
+/** The text of a file with this content: a field a line, which scripts can read. */
+export function checkedText(value: object): string {
   const checked = { ...value, crc32: crc32(JSON.stringify(value)) };
-  // A field a line, which scripts can read.
-  replaceFile(path.join(dataDir, name), `${JSON.stringify(checked, null, 2)}\n`);
+  return `${JSON.stringify(checked, null, 2)}\n`;
 }
 
 /**

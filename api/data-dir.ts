@@ -78,6 +78,8 @@ export type Meta = {
   historyMadeAtMs?: EpochMs;
   /** Where shards were is told beside them (shard-positions.ts): that is missing if it is gone. */
   hasPositions?: true;
+  /** How many keys have signed track records, so that one that is gone is missing. */
+  trackRecordKeys?: number;
 };
 
 /** Throws where the directory is not a data directory. */

@@ -37,6 +37,7 @@ import { playbackInto } from './playback.ts';
 import { RecentLines } from './recent-lines.ts';
 import { settledRecords } from './records-source.ts';
 import { type Server, startServer } from './server.ts';
+import { ShardPositions } from './shard-positions.ts';
 import { StartChecks } from './start-checks.ts';
 import { ChangedMarkets } from './stream/changed-markets.ts';
 import { Switches } from './switches.ts';
@@ -100,11 +101,12 @@ async function start(startup: Startup, serve: Serve): Promise<Paperbook> {
   checkTlsFiles(config.tls);
   const adminToken = ensureAdminToken(config.dataDir);
   const identity = await openIdentity(startup);
-  const engine = createEngine(startup, identity);
+  const { engine, positions } = createEngine(startup, identity);
   const opening = engine.open();
   // What fails below ends the start before anyone waits for the shards.
   opening.catch(() => undefined);
   const reports = await opening;
+  positions.follow();
   const history = createHistory(config, engine, log);
   if (history !== null) stack.add(() => history.close());
   const changed = new ChangedMarkets();
@@ -117,6 +119,7 @@ async function start(startup: Startup, serve: Serve): Promise<Paperbook> {
   const checks = new StartChecks({ dataDir: config.dataDir, identity, reports, log });
   stack.add(() => checks.close());
   const oneTimeCodes = new OneTimeCodes();
+  const trackRecordKeys = new TrackRecordKeys(config.dataDir);
   const server = await serve({
     engine,
     catalog: view,
@@ -135,17 +138,14 @@ async function start(startup: Startup, serve: Serve): Promise<Paperbook> {
     oneTimeCodes,
     organizations: createOrganizations(config, identity, log),
     switches: new Switches(config, identity, engine, log),
-    trackRecordKeys: new TrackRecordKeys(config.dataDir),
+    trackRecordKeys,
     ...accountReaders(startup),
     changed,
     meter: createMeter(startup, identity),
     problems: () => [
-      ...engine.troubles(),
-      ...clockProblems(engine),
-      ...feeds.problems(Date.now()),
-      ...checks.problems,
-      ...historyProblems(history),
-      ...readers.records.problems(),
+      ...[...engine.troubles(), ...clockProblems(engine), ...feeds.problems(Date.now())],
+      ...[...checks.problems, ...positions.problems, ...trackRecordKeys.problems],
+      ...[...historyProblems(history), ...readers.records.problems()],
     ],
     ownerless: checks.ownerless,
     adminToken,
@@ -179,13 +179,23 @@ function createMeter({ config, log, stack }: Startup, identity: ControlStore): R
   return meter;
 }
 
-function createEngine({ config, dataDir, log, stack }: Startup, identity: ControlStore): Shards {
+function createEngine(
+  { config, dataDir, log, stack }: Startup,
+  identity: ControlStore,
+): { engine: Shards; positions: ShardPositions } {
+  const { durability } = config;
+  const statuses = () => engine.statuses();
+  const positions = new ShardPositions({ dataDir: config.dataDir, durability, statuses, log });
+  // Behind the end of the shards.
+  stack.add(() => positions.close());
+
   const engine = new Shards({
     dataDir: config.dataDir,
     shards: dataDir.shards,
     // A start makes every shard, and then the numbers.
     wereMade: identity.numbers() !== null,
-    durability: config.durability,
+    reached: positions.found,
+    durability,
     checkpointEveryFacts: CHECKPOINT_EVERY_FACTS,
     queueDepthMax: QUEUE_DEPTH_MAX,
     quoteMaxAgeMs: config.quoteMaxAgeMs,
@@ -196,7 +206,7 @@ function createEngine({ config, dataDir, log, stack }: Startup, identity: Contro
     log,
   });
   stack.add(() => engine.close());
-  return engine;
+  return { engine, positions };
 }
 
 function accountReaders({ dataDir: { shards }, config: { dataDir }, log, stack }: Startup) {

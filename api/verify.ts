@@ -15,6 +15,8 @@ import { idProblem, isReplays } from './directory-id.ts';
 import type { ControlAudit } from './identity/audit.ts';
 import { ownerlessLines } from './identity/ownerless.ts';
 import { type Part, verifyParts } from './part-verifier.ts';
+import { POSITIONS_NAME, readPositions } from './shard-positions.ts';
+import { lostKeys } from './track-record-keys.ts';
 
 type ShardCounts = Omit<
   ShardVerification,
@@ -36,11 +38,19 @@ export type Verification = {
 /** Throws `DataDirError` when `dataDir` is not a data directory. */
 export async function verifyDataDir(dataDir: string): Promise<Verification> {
   const meta = metaOf(dataDir);
+  // Before the shards, which a server may write on.
+  const reached = positionsIn(dataDir);
   const { shards, control } = await readParts(dataDir, meta.shards);
   const notes = new Problems();
   const across = new Problems();
   for (const [shard, { found }] of shards.entries()) {
     checkNumbers({ shard, found }, control.found, across);
+    const had = reached?.[shard] ?? 0;
+    if (found === null || found.facts >= had || found.problems.length > 0) continue;
+    across.add(
+      `shard-${shard}: ends with fact ${found.facts}, and the directory had its fact ${had}: it is of ` +
+        'an older copy',
+    );
   }
   checkOutcomes(shards, { notes, across });
   checkOwners(dataDir, meta, shards, control.found, { notes, across });
@@ -168,11 +178,28 @@ function checkEntries(
   else notes.add('control: is not there yet');
 }
 
+/** Where the shards were; null: nobody knows. A damaged file is named with the other small ones. */
+function positionsIn(dataDir: string): readonly number[] | null {
+  try {
+    return readPositions(dataDir);
+  } catch {
+    return null;
+  }
+}
+
 /** Rule D36. The catalog of the demo is created anew at each start. */
 function checkSmallFiles(dataDir: string, across: Problems): void {
   const token = path.join(dataDir, 'admin.token');
-  const reads = CHECKED_NAMES.map((name) => () => readChecked(dataDir, name));
+  const reads: (() => unknown)[] = CHECKED_NAMES.map((name) => () => readChecked(dataDir, name));
+  try {
+    for (const line of lostKeys(dataDir)) across.add(line);
+  } catch {
+    // A damaged file is named below.
+  }
   if (existsSync(token)) reads.push(() => ({ token: readAdminToken(dataDir) }));
+  if (metaOf(dataDir).hasPositions === true && !existsSync(path.join(dataDir, POSITIONS_NAME))) {
+    across.add(`${POSITIONS_NAME} is missing`);
+  }
   for (const read of reads) {
     try {
       read();

@@ -35,7 +35,9 @@ export function copyHistory(from: string, to: string, over: string): string[] {
 function finish(to: string, names: readonly string[], over: string): string[] {
   const [manifest, earlier] = [to, over].map(manifestIn);
   if (manifest != null && earlier != null) {
-    writeManifest(to, { ...manifest, previous: earlier.journal });
+    const isSame = earlier.journal.number === manifest.journal.number;
+    const journals = isSame ? { journal: earlier.journal } : { previous: earlier.journal };
+    writeManifest(to, { ...manifest, ...journals });
   }
   return names.map((name) => path.join(to, name));
 }

@@ -135,6 +135,7 @@ class PieceWriter {
     this.out.unsigned(number);
     this.out.unsigned(start === null ? 0 : 1);
     if (start === null) return;
+    invariant(start.number <= number, 'a series begins behind its unfinished block');
     series.unwritten = 0;
     this.out.unsigned(start.number);
     this.out.unsigned(start.atMs);
@@ -228,6 +229,9 @@ export class Journal {
 
   #piece(part: JournalPart, { nowMs, records }: PieceFacts, { from, to }: Keys): void {
     const { out } = this.#writer;
+    invariant(Number.isSafeInteger(nowMs) && nowMs >= 0, 'the time of a piece is not whole');
+    invariant(Number.isSafeInteger(records) && records >= 0, 'records are not counted whole');
+    invariant(this.#number > 0, 'a piece is of no journal');
     const piece = Buffer.alloc(PIECE_HEADER_BYTES + out.length);
     MARK.copy(piece);
     piece.writeUInt32BE(out.length, PIECE.size);
@@ -391,6 +395,7 @@ function readEntry(reader: VarintReader, lastOf: Map<number, number[]>, sink: Jo
   const market = (key - 1 - kind) / KINDS.length;
   if (named === BEGINS) {
     const number = reader.unsigned();
+    invariant(Number.isSafeInteger(number), 'a journal has a number that is none');
     const isBegun = reader.unsigned() === 1;
     const start = isBegun ? { number: reader.unsigned(), atMs: reader.unsigned() } : null;
     sink.begins(kind, market, number, start);

@@ -234,7 +234,8 @@ export class HistoryLoad {
 
   #record(kind: number, market: MarketNumber, values: number[]): void {
     const series = this.#target.opened(kind, market);
-    const number = this.#replayed.get(series)!;
+    const number = this.#replayed.get(series);
+    invariant(number !== undefined, 'a journal has a record of a series that has not begun');
     this.#replayed.set(series, number + 1);
     if (number < series.next) {
       const isMissing = ({ first, end }: Hole) => number >= first && number < end;
@@ -287,6 +288,8 @@ export class HistoryLoad {
   }
 
   #lose(loss: Loss): void {
+    invariant(loss.first <= loss.end, 'numbers are lost backwards');
+    invariant(loss.fromMs >= 0, 'a stretch is lost from before all time');
     if (loss.toMs < loss.fromMs) this.losses.push({ ...loss, toMs: loss.fromMs });
     else this.losses.push(loss);
   }
@@ -381,6 +384,7 @@ export class HistoryLoad {
 
   #loseHole(series: Series, { first, end, fromMs, toMs }: Hole): void {
     const { kind, market } = series;
+    invariant(first < end, 'a hole has no numbers');
     if (kind === ROWS && !isNotLive(recordBefore(series, first))) {
       const columns = rowWithoutPrice(fromMs).map((value) => [value]);
       this.#target.insert(series, first, columns);

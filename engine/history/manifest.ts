@@ -13,6 +13,7 @@ import {
 import path from 'node:path';
 import { crc32 } from 'node:zlib';
 import { syncDirectory } from '../log/segment-file.ts';
+import { invariant } from '../rules/invariant.ts';
 import type { EpochMs } from '../rules/units.ts';
 import { HistoryDamage } from './block-format.ts';
 import { HISTORY_VERSION } from './kinds.ts';
@@ -37,6 +38,9 @@ export type Manifest = {
 
 /** On disk on return. */
 export function writeManifest(directory: string, manifest: Manifest): void {
+  const { journal, previous } = manifest;
+  invariant(journal.number > 0 && journal.bytes > 0, 'a manifest names no journal');
+  invariant(previous === null || previous.number !== journal.number, 'a journal follows itself');
   const value = { version: HISTORY_VERSION, ...manifest };
   const file = path.join(directory, MANIFEST_NAME);
   const text = JSON.stringify({ ...value, crc32: crc32(JSON.stringify(value)) });

@@ -247,6 +247,10 @@ function writeAnew(
 ): void {
   const file = path.join(directory, segmentName(segment));
   const made = `${file}.new`;
+  invariant(
+    blocks.every((block) => block.segment === segment),
+    'a block is of another file',
+  );
   const parts = blocks.map((block) => bytes.subarray(block.offset, block.offset + block.bytes));
   writeFileSync(made, Buffer.concat([fileHeader(), ...parts]), { mode: 0o600, flush: true });
   renameSync(made, file);

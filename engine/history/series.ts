@@ -109,6 +109,7 @@ export class Series implements Journaled {
   insert(block: StoredBlock): void {
     const at = firstIndex(this.#blocks, ({ first }) => first > block.first);
     const [before, next] = [this.#blocks[at - 1], this.#blocks[at]];
+    invariant(block.records > 0, 'a block without records is put among others');
     const fits =
       (before === undefined || endOf(before) <= block.first) &&
       endOf(block) <= (next?.first ?? this.#tailFirst);

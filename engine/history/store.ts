@@ -136,6 +136,7 @@ export class HistoryStore {
   #insert(series: Series, first: number, columns: Columns): void {
     const { kind, market } = series;
     const [times] = columns;
+    invariant(times !== undefined && times.length > 0, 'no records are put among others');
     const place = { firstMs: times![0]!, lastMs: times!.at(-1)!, records: times!.length };
     const head = { kind, market, first, ...place };
     series.insert(this.#segments.append(head, packBlock(head, columns), place.lastMs));
@@ -144,6 +145,8 @@ export class HistoryStore {
   /** In a block of its own, since what a journal has may be lost once more. */
   #keepLoss({ market, fromMs, toMs, kind, first, end }: Loss, foundMs: EpochMs): void {
     const series = this.#make(LOSSES, market);
+    invariant(fromMs <= toMs, 'a stretch is lost that ends before it begins');
+    invariant(series.tailLength === 0, 'a loss is kept in no block of its own');
     const at = Math.max(foundMs, series.lastMs);
     series.push([at, fromMs, toMs, kind === null ? 0 : kind + 1, first, end]);
     this.#seal(series, at);

@@ -51,6 +51,8 @@ export type ShardsOptions = CoreConfig &
     shards: number;
     /** Whether an earlier start created every shard, so that a missing one was lost. */
     wereMade?: boolean;
+    /** By shard, the last fact that it had for certain; null: nothing is known beside them. */
+    reached?: readonly number[] | null;
     queueDepthMax: number;
     clock: Clock;
     log: Log;
@@ -310,9 +312,10 @@ export class Shards {
 
   #createClient(shard: number): ShardClient {
     const { dataDir, queueDepthMax, wereMade = false, log, ...rest } = this.#options;
-    const { shards: _, clock: __, ...config } = rest;
+    const { shards: _, clock: __, reached: facts, ...config } = rest;
+    const reached = facts?.[shard] ?? 0;
     const client: ShardClient = new ShardClient({
-      config: { ...config, path: path.join(dataDir, `shard-${shard}`), shard },
+      config: { ...config, path: path.join(dataDir, `shard-${shard}`), shard, reached },
       wasMade: wereMade,
       queueDepthMax,
       startupMessages: () => this.#startup.messages(this.nowMs()),

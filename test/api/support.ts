@@ -17,6 +17,7 @@ import type { BacktestSource } from '../../api/backtest-source.ts';
 import { CatalogView } from '../../api/catalog-view.ts';
 import { type Config, loadConfig } from '../../api/config.ts';
 import { createOrganizations } from '../../api/create-organizations.ts';
+import { writeMeta } from '../../api/data-dir.ts';
 import type { Deps } from '../../api/deps.ts';
 import type { Engine } from '../../api/engine.ts';
 import type { HistorySource } from '../../api/history-source.ts';
@@ -48,6 +49,7 @@ import { Switches } from '../../api/switches.ts';
 import { TrackRecordKeys } from '../../api/track-record-keys.ts';
 import { createAjv } from '../../api/validation.ts';
 import { EquitySource } from '../../engine/equity/equity-source.ts';
+import { FORMAT_VERSION } from '../../engine/format/version.ts';
 import { Recorder } from '../../engine/history/recorder.ts';
 import type { Catalog } from '../../engine/rules/catalog-entries.ts';
 import type { FeeEntry } from '../../engine/rules/fees.ts';
@@ -151,9 +153,15 @@ function once(run: () => Promise<void>): () => Promise<void> {
   };
 }
 
+function emptyDataDir(): string {
+  const dataDir = mkdtempSync(join(tmpdir(), 'paperbook-api-'));
+  writeMeta(dataDir, { format: 'paperbook-data', version: FORMAT_VERSION, shards: 1 });
+  return dataDir;
+}
+
 /** Starts a server for one test; it ends with the test. */
 export async function startApi(t: ExecutionContext, options: Options = {}): Promise<Api> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'paperbook-api-'));
+  const dataDir = emptyDataDir();
   const env = {
     PAPERBOOK_PORT: '0',
     PAPERBOOK_ADMIN_PORT: '0',

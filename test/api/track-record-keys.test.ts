@@ -2,7 +2,9 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { TrackRecordKeys } from '../../api/track-record-keys.ts';
+import { metaOf, writeMeta } from '../../api/data-dir.ts';
+import { lostKeys, TrackRecordKeys } from '../../api/track-record-keys.ts';
+import { FORMAT_VERSION } from '../../engine/format/version.ts';
 import { recordProblem, signRecord } from '../../engine/records/track-record-signature.ts';
 import { runHere } from '../process/run-here.ts';
 import { startApi } from './support.ts';
@@ -10,6 +12,7 @@ import { startApi } from './support.ts';
 function directory(t: ExecutionContext): string {
   const made = mkdtempSync(path.join(tmpdir(), 'paperbook-track-'));
   t.teardown(() => rmSync(made, { recursive: true }));
+  writeMeta(made, { format: 'paperbook-data', version: FORMAT_VERSION, shards: 1 });
   return made;
 }
 
@@ -26,6 +29,28 @@ test('Y66: a private key is made once, for its owner alone, and lost it is repla
     second.jwks().keys.map(({ kid }) => kid),
     [second.current.keyId, first.current.keyId],
   );
+});
+
+test('D86: public keys that are gone are a problem, as long as they are', (t) => {
+  const dir = directory(t);
+  const keys = new TrackRecordKeys(dir);
+  keys.rotate();
+  t.deepEqual(lostKeys(dir), []);
+  const file = path.join(dir, 'track-record-keys.json');
+  const text = readFileSync(file, 'utf8');
+  rmSync(file);
+  t.deepEqual(lostKeys(dir), [
+    'track-record-keys.json has 0 of the 2 keys that have signed track records',
+  ]);
+  t.is(new TrackRecordKeys(dir).problems.length, 1);
+  t.is(
+    new TrackRecordKeys(dir).problems.length,
+    1,
+    'that of the private key is back, the other is not',
+  );
+  t.is(metaOf(dir).trackRecordKeys, 2);
+  writeFileSync(file, text);
+  t.deepEqual(new TrackRecordKeys(dir).problems, []);
 });
 
 test('Y66: a damaged file of keys is an error that names it, and quotes no key', (t) => {
