@@ -12,7 +12,8 @@ export const PERSON_NAME = 'person-name';
  * What nobody sees, or what changes how the text around it is shown: controls, bidi and zero-width
  * characters, line ends, fillers. Variation selectors, which choose the look of a character, are none.
  */
-const UNSEEN = /[\p{C}\p{Zl}\p{Zp}\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u2800\u3164\uffa0]/u;
+const UNSEEN =
+  /[\p{C}\p{Zl}\p{Zp}\u115f\u1160\u2800\u3164\uffa0]|\u034f|\u17b4|\u17b5|\u180b|\u180c|\u180d/u;
 const BLANK_ENDS = /^\s|\s$/;
 const VARIATION_SELECTORS = /[\ufe00-\ufe0f\u{e0100}-\u{e01ef}]/gu;
 const UUID_SHAPE = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
