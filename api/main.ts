@@ -37,6 +37,7 @@ import { playbackInto } from './playback.ts';
 import { RecentLines } from './recent-lines.ts';
 import { settledRecords } from './records-source.ts';
 import { type Server, startServer } from './server.ts';
+import { rebuilder } from './shard-rebuilder.ts';
 import { StartChecks } from './start-checks.ts';
 import { ChangedMarkets } from './stream/changed-markets.ts';
 import { Switches } from './switches.ts';
@@ -193,6 +194,7 @@ function createEngine({ config, dataDir, log, stack }: Startup, identity: Contro
     fillModel: config.fillModel,
     clock:
       config.clock === 'feed' ? feedClock() : wallClock({ jumpMaxMs: config.clockJumpMaxMs, log }),
+    rebuild: rebuilder(config.dataDir),
     log,
   });
   stack.add(() => engine.close());

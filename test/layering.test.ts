@@ -10,7 +10,7 @@ const FOLDERS = ['engine', 'feeds', 'api', 'bench', 'test'];
  * What is read in one piece. A file of tests may be longer than one of code, and a test a longer
  * story than a function: they are read from the top, and nothing else builds on them.
  */
-const FILE_LINES_MAX = { code: 300, tests: 400 };
+const FILE_LINES_MAX = { code: 310, tests: 400 };
 const FUNCTION_LINES_MAX = { code: 60, tests: 125 };
 
 /** Calls of `invariant` in 1,000 lines (engine/README.md); no layer goes without. */

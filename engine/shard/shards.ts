@@ -19,6 +19,7 @@ import type { BidsQuery, Query, QuoteChangesQuery, QuoteKind } from '../rules/qu
 import type { CoreConfig } from '../rules/reference-data.ts';
 import type { EpochMs, InstrumentNumber, Uuid } from '../rules/units.ts';
 import { EngineBusy } from './busy.ts';
+import type { RebuildShard } from './checkpoint-repair.ts';
 import type { Clock } from './clock.ts';
 import type { Log } from './log.ts';
 import { hashOfDigests, sumOfAudits, unevenResults } from './merge-reports.ts';
@@ -45,6 +46,8 @@ export type ShardsOptions = CoreConfig &
     wereMade?: boolean;
     queueDepthMax: number;
     clock: Clock;
+    /** Rebuilds a checkpoint that is damaged; left out: an operator does (D33). */
+    rebuild?: RebuildShard;
     log: Log;
   };
 
@@ -274,12 +277,13 @@ export class Shards {
   }
 
   #createClient(shard: number): ShardClient {
-    const { dataDir, queueDepthMax, wereMade = false, log, ...rest } = this.#options;
+    const { dataDir, queueDepthMax, wereMade = false, rebuild, log, ...rest } = this.#options;
     const { shards: _, clock: __, ...config } = rest;
     const client: ShardClient = new ShardClient({
       config: { ...config, path: path.join(dataDir, `shard-${shard}`), shard },
       wasMade: wereMade,
       queueDepthMax,
+      rebuild,
       startupMessages: () => this.#startup.messages(this.nowMs()),
       opened: (report) => this.#roaming.found(client, report),
       log,
