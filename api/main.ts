@@ -38,6 +38,7 @@ import { RecentLines } from './recent-lines.ts';
 import { settledRecords } from './records-source.ts';
 import { type Server, startServer } from './server.ts';
 import { ShardPositions } from './shard-positions.ts';
+import { rebuilder } from './shard-rebuilder.ts';
 import { StartChecks } from './start-checks.ts';
 import { ChangedMarkets } from './stream/changed-markets.ts';
 import { Switches } from './switches.ts';
@@ -203,6 +204,7 @@ function createEngine(
     fillModel: config.fillModel,
     clock:
       config.clock === 'feed' ? feedClock() : wallClock({ jumpMaxMs: config.clockJumpMaxMs, log }),
+    rebuild: rebuilder(config.dataDir),
     log,
   });
   stack.add(() => engine.close());

@@ -1,7 +1,7 @@
 /**
  * Rebuilds the checkpoints of shards from their logs alone, which contain everything. It starts on
  * an empty environment: the new environment is verified before it replaces the old one, which is
- * kept. Rule D33 (engine/RULES.md).
+ * kept. Rules D33, D72 (engine/RULES.md).
  */
 import {
   chmodSync,
@@ -60,6 +60,13 @@ export async function rebuild(dataDir: string): Promise<RebuiltShard[]> {
   } finally {
     await lock.release();
   }
+}
+
+/** One shard, which nobody has open, of a directory that the caller has locked. */
+export function rebuildOne(dataDir: string, shard: number): Promise<RebuiltShard> {
+  const { shards } = metaOf(dataDir);
+  const directory = path.join(dataDir, `shard-${shard}`);
+  return verifyParts((verifier) => rebuildShard(verifier, { directory, shard, shards }));
 }
 
 type Place = { directory: string; shard: number; shards: number };

@@ -80,8 +80,8 @@ export function whyRemade(file: string): Remade | null {
 export function pagesProblem(database: Database, file: string): string | null {
   const found = database.pragma('quick_check(1)', { simple: true }) as string;
   if (found === 'ok') return null;
-  // Its first line says in which database, and there is one.
-  return damageText(file, new Error(found.split('\n').at(-1)));
+  const page = /page (\d+): unable to get the page/.exec(found)?.[1];
+  return damageText(file, new Error(page ? `page ${page} is not what was written` : found));
 }
 
 /** What is wrong with the version of a file; null: nothing. */
@@ -114,7 +114,8 @@ export function makePrivate(directory: string): void {
 export function connected(file: string): Database {
   closeSync(openSync(file, 'a', 0o600));
   const database = sealed(file);
-  database.pragma('journal_mode = WAL');
+  const mode = database.pragma('journal_mode = WAL', { simple: true });
+  invariant(mode === 'wal', 'the records are written without a write-ahead file');
   // A crash of the machine loses the newest transactions whole, and the facts are still there.
   database.pragma('synchronous = NORMAL');
   database.pragma('wal_autocheckpoint = 0');

@@ -29,6 +29,7 @@ const HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
 const PAGE_BYTES = 4096;
 const FRAME_BYTES = FRAME_HEADER_BYTES + PAGE_BYTES;
+const FIRST_FRAME_END = HEADER_BYTES + FRAME_BYTES;
 /** In both, the checksum is the last two words. */
 const SUM_BYTES = 8;
 /** SQLite's magic number, whose last bit says in what order the words of its checksums are. */
@@ -54,7 +55,7 @@ export class WriteAhead {
     invariant(bytes >= 0, 'less than nothing is copied');
     const size = sizeOf(name + WAL);
     if (size < this.#notedBytes) this.#notedBytes = 0;
-    if (size - this.#notedBytes < Math.max(bytes, 1)) return;
+    if (size - this.#notedBytes < Math.max(bytes, FIRST_FRAME_END)) return;
     writeFileSync(name + NOTE, JSON.stringify(noteOf(name + WAL, size)), { mode: 0o600 });
     this.#copy();
     this.#notedBytes = sizeOf(name + WAL);
@@ -85,6 +86,7 @@ export function writeAheadDamage(file: string): string | null {
 }
 
 function noteOf(file: string, bytes: number): Note {
+  invariant(bytes >= FIRST_FRAME_END, 'a copying has no frame');
   const header = Buffer.alloc(FRAME_HEADER_BYTES);
   const fd = openSync(file, 'r');
   try {

@@ -1,5 +1,6 @@
 /** Options of a shard client. */
 import type { Message } from '../format/codec.ts';
+import type { RebuildShard } from './checkpoint-repair.ts';
 import type { Log } from './log.ts';
 import type { OpenReport } from './open-report.ts';
 import type { ShardConfig } from './shard-store.ts';
@@ -14,5 +15,7 @@ export type ShardClientOptions = {
   startupMessages: () => Message[];
   /** Gets what each start of the thread found, before the shard takes a request. */
   opened: (report: OpenReport) => void;
+  /** Rebuilds a checkpoint that is damaged; left out: an operator does (D33). */
+  rebuild?: RebuildShard | undefined;
   log: Log;
 };

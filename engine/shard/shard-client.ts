@@ -9,6 +9,7 @@ import { checkLmdbFile, missingFile } from '../lmdb/lmdb-file.ts';
 import type { Command, Reply, Tick } from '../rules/messages.ts';
 import type { Query } from '../rules/queries.ts';
 import { AT_ITS_LIMIT, EngineBusy } from './busy.ts';
+import { CheckpointRepair } from './checkpoint-repair.ts';
 import { DiskFull, troubleText } from './disk-full.ts';
 import { isCommand, isJournaled, isTick } from './message-kinds.ts';
 import { countsOf, type OpenReport } from './open-report.ts';
@@ -39,13 +40,15 @@ export class ShardClient {
   /** Resolves once the shard is closed; rejects when its thread fails. */
   #ended = Promise.resolve();
   readonly #restarts = new Restarts();
+  readonly #repair: CheckpointRepair;
   #wasMade: boolean;
 
   constructor(options: ShardClientOptions) {
     this.#options = options;
     this.#wasMade = options.wasMade;
     this.#bound = new QueueBound(options.queueDepthMax);
-    const { config, log } = options;
+    const { config, rebuild, log } = options;
+    this.#repair = new CheckpointRepair({ shard: config.shard, rebuild, log });
     this.#thread = new ShardThread(config, (error) => {
       log.error({ path: config.path, error: String(error) }, 'shard thread ended');
     });
@@ -60,6 +63,7 @@ export class ShardClient {
       state: this.#state,
       trouble: this.#trouble,
       failing: this.#restarts.trouble,
+      repaired: this.#repair.done,
       lastFailure: this.#restarts.last,
       queued: this.#bound.waiting,
       queuedMax: Math.floor(this.#bound.requests),
@@ -93,6 +97,7 @@ export class ShardClient {
       const { config, log } = this.#options;
       this.#state = 'restarting';
       this.#trouble = error.message;
+      this.#repair.refused(error);
       log.error({ path: config.path, error: error.message }, 'shard is out of order');
       this.#restartLater(error.message);
       return null;
@@ -184,6 +189,7 @@ export class ShardClient {
   async close(): Promise<void> {
     this.#state = 'closed';
     this.#restarts.cancel();
+    this.#repair.close();
     try {
       if (this.#link === null) return;
       // The last that the shard is sent; its thread ends instead of an answer.
@@ -260,6 +266,7 @@ export class ShardClient {
     const reason = this.#thread.faultOf(error);
     if (this.#state === 'open') {
       this.#state = 'restarting';
+      this.#repair.failed(reason);
       log.error({ path: config.path, error: reason }, 'shard failed; starting it again');
       this.#restartLater(reason);
     }
@@ -267,7 +274,10 @@ export class ShardClient {
   }
 
   #restartLater(reason: string): void {
-    this.#restarts.later(reason, () => {
+    this.#restarts.later(reason, async () => {
+      await this.#repair.run((trouble) => {
+        this.#trouble = trouble;
+      });
       if (this.#state === 'restarting') this.#restart();
     });
   }
@@ -282,13 +292,14 @@ export class ShardClient {
       },
       (error: unknown) => {
         if (this.#state === 'closed') return;
-        const damage = isDamage(error) ? error.message : null;
+        const damage = isDamage(error) ? this.#repair.shown(error.message) : null;
         // A damaged file is tried again and again, and logged once.
         if (damage === null || damage !== this.#trouble) {
           const details = { path: config.path, error: String(error) };
           log.error(details, 'shard did not start; trying again');
         }
         this.#trouble = damage ?? this.#trouble;
+        this.#repair.refused(error as Error);
         this.#state = 'restarting';
         this.#restartLater(String(error));
       },

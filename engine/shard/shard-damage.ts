@@ -10,13 +10,29 @@ import { ReplayError } from './replay.ts';
 import { ValueDamage } from './sealed.ts';
 
 /** The shard is out of order, and the message says why. */
-export class ShardDamage extends Error {}
+export class ShardDamage extends Error {
+  /** Whether it is the checkpoint, which can be made again from the log. */
+  readonly isOfCheckpoint: boolean;
+
+  constructor(message: string, isOfCheckpoint: boolean) {
+    super(message);
+    this.isOfCheckpoint = isOfCheckpoint;
+  }
+}
 
 const KINDS = [LogDamage, LogMismatch, FormatMismatch, RunDamage, ValueDamage, ReplayError];
 
-/** The damage that an error reports, as text; null: none. */
-export function damageOf(error: unknown): string | null {
-  return KINDS.some((kind) => error instanceof kind) ? (error as Error).message : null;
+/** The damage that an error reports; null: none. */
+export function damageOf(error: unknown): ShardDamage | null {
+  if (!KINDS.some((kind) => error instanceof kind)) return null;
+  const isDerived = error instanceof RunDamage || error instanceof ValueDamage;
+  return new ShardDamage((error as Error).message, isDerived);
+}
+
+/** Of a checkpoint, or of the file that has it. Rule D72 (engine/RULES.md). */
+export function isOfCheckpoint(error: unknown): boolean {
+  if (error instanceof ShardDamage) return error.isOfCheckpoint;
+  return error instanceof LmdbFileError;
 }
 
 /** Of files: what an operator must put right. */

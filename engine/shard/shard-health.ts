@@ -5,10 +5,11 @@ import type { ShardStatus } from './shard-status.ts';
 
 type Shown = Pick<ShardStatus, 'state' | 'trouble' | 'failing'>;
 
-/** A line a shard: damaged data, no room, or repeated failures. */
-export function troublesOf(shards: readonly Shown[]): string[] {
-  return shards.flatMap(({ trouble, failing }, shard) => {
-    if (trouble !== null) return [`shard ${shard}: ${trouble}`];
+/** A line a shard: damaged data, no room, repeated failures, or what was rebuilt. */
+export function troublesOf(shards: readonly (Shown & Pick<ShardStatus, 'repaired'>)[]): string[] {
+  return shards.flatMap(({ trouble, failing, repaired }, shard) => {
+    const line = trouble ?? repaired;
+    if (line !== null) return [`shard ${shard}: ${line}`];
     return failing === null ? [] : [`shard ${shard} ${failing}`];
   });
 }

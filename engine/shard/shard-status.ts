@@ -5,6 +5,8 @@ import type { ShardProgress } from './shard-gauges.ts';
 
 export type ShardStatus = {
   state: 'opening' | 'open' | 'restarting' | 'closed';
+  /** What was rebuilt from its log since this process started; null: nothing. */
+  repaired: string | null;
   /** Why no order can be placed here now, as damaged data or a full disk; null: orders can. */
   trouble: string | null;
   /** That it fails again and again; null: it does not. */

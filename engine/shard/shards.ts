@@ -25,6 +25,7 @@ import type {
 import type { CoreConfig } from '../rules/reference-data.ts';
 import type { EpochMs, InstrumentNumber, Uuid } from '../rules/units.ts';
 import { EngineBusy } from './busy.ts';
+import type { RebuildShard } from './checkpoint-repair.ts';
 import type { Clock } from './clock.ts';
 import { FairTurns } from './fair-turns.ts';
 import type { Log } from './log.ts';
@@ -55,6 +56,8 @@ export type ShardsOptions = CoreConfig &
     reached?: readonly number[] | null;
     queueDepthMax: number;
     clock: Clock;
+    /** Rebuilds a checkpoint that is damaged; left out: an operator does (D33). */
+    rebuild?: RebuildShard;
     log: Log;
   };
 
@@ -311,13 +314,14 @@ export class Shards {
   }
 
   #createClient(shard: number): ShardClient {
-    const { dataDir, queueDepthMax, wereMade = false, log, ...rest } = this.#options;
+    const { dataDir, queueDepthMax, wereMade = false, rebuild, log, ...rest } = this.#options;
     const { shards: _, clock: __, reached: facts, ...config } = rest;
     const reached = facts?.[shard] ?? 0;
     const client: ShardClient = new ShardClient({
       config: { ...config, path: path.join(dataDir, `shard-${shard}`), shard, reached },
       wasMade: wereMade,
       queueDepthMax,
+      rebuild,
       startupMessages: () => this.#startup.messages(this.nowMs()),
       opened: (report) => this.#roaming.found(client, report),
       log,

@@ -57,7 +57,7 @@ export class ShardThread {
     while (!this.#isDestroyed) {
       const opened = await this.#tryToOpen();
       if (opened !== 'ending') {
-        if ('damage' in opened) throw new ShardDamage(opened.damage);
+        if ('damage' in opened) throw new ShardDamage(opened.damage, opened.isOfCheckpoint);
         return opened;
       }
       await sleep(ENDING_MS);

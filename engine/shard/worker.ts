@@ -17,7 +17,7 @@ import type { ShardConfig } from './shard-store.ts';
 export type Task = { kind: 'open' } | { kind: 'serve'; channel: ChannelMemory };
 
 /** What `open` comes to; a damaged shard says what is wrong. */
-export type Opened = OpenReport | 'ending' | { damage: string };
+export type Opened = OpenReport | 'ending' | { damage: string; isOfCheckpoint: boolean };
 
 /** The memory of a `DiskStatus`, of a `FaultNote` and of `ShardGauges`. */
 export type WorkerData = {
@@ -39,7 +39,7 @@ export default async function run(task: Task): Promise<Opened | null> {
     } catch (error) {
       const damage = damageOf(error);
       if (damage === null) throw error;
-      return { damage };
+      return { damage: damage.message, isOfCheckpoint: damage.isOfCheckpoint };
     }
     return shard.report;
   }

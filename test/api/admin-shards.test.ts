@@ -11,6 +11,7 @@ const OPEN: ShardStatus = {
   state: 'open',
   trouble: null,
   failing: null,
+  repaired: null,
   lastFailure: null,
   queued: 3,
   queuedMax: 2048,

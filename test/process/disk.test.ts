@@ -6,13 +6,13 @@ import {
   openSync,
   readFileSync,
   statSync,
-  truncateSync,
   unlinkSync,
   writeFileSync,
   writeSync,
 } from 'node:fs';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import { flip } from '../engine/log/log-files.ts';
 import { catalogOf, game, instrument } from './catalogs.ts';
 import { type Answer, allRows, ask, type Json, request } from './client.ts';
 import { eventually, run, type Server, startFor, tempDir } from './server.ts';
@@ -241,7 +241,7 @@ for (const { name, diskOf } of [
   );
 }
 
-test.serial(`D8, internal_error: one shard's file cut short; the other shards serve`, async (t) => {
+test.serial(`D8, internal_error: one shard's log is damaged; the other shards serve`, async (t) => {
   t.timeout(180_000);
   const dir = tempDir(t);
   const dataDir = path.join(dir, 'data');
@@ -259,7 +259,7 @@ test.serial(`D8, internal_error: one shard's file cut short; the other shards se
     t.is((await trader.place()).status, 200);
   }
   t.is((await server.command.end('SIGTERM')).code, 0);
-  truncateSync(path.join(dataDir, 'shard-0', 'data.mdb'), 20_000);
+  flip(path.join(dataDir, 'shard-0', 'log', '00000000.log'), 20, 1);
 
   const restarted = await startFor(t, 'serve', { dataDir, env });
   const statuses = new Set<number>();
@@ -270,7 +270,7 @@ test.serial(`D8, internal_error: one shard's file cut short; the other shards se
     const { status } = await request(trader.token, 'GET', `${restarted.baseUrl}/portfolio`);
     t.is(status, answer.status);
     if (status === 200) t.deepEqual(await trader.lost(), { lost: [], unknown: 0 });
-    else t.regex(answer.body.error.message, /shard-0\/data\.mdb was cut short: it has 20000 bytes/);
+    else t.regex(answer.body.error.message, /00000000\.log is damaged at byte 0/);
   }
   t.deepEqual([...statuses].sort(), [200, 503]);
   const [trader] = traders;
@@ -280,10 +280,10 @@ test.serial(`D8, internal_error: one shard's file cut short; the other shards se
   t.is(status, 503);
   t.regex(
     body.error.message,
-    /^The engine is degraded\. shard 0: shard-0\/data\.mdb was cut short/,
+    /^The engine is degraded\. shard 0: 00000000\.log is damaged at byte 0/,
   );
   const exit = await restarted.command.end('SIGTERM');
   t.is(exit.code, 0, exit.stderr);
-  t.regex(exit.stderr, /"error":"shard-0\/data\.mdb was cut short.*"shard is out of order"/);
+  t.regex(exit.stderr, /"error":"00000000\.log is damaged.*"shard is out of order"/);
   t.is((await run(['verify', '--data-dir', dataDir])).code, 1);
 });

@@ -1,6 +1,14 @@
 /** Bits of the files of the records that are not what was written, at rest and under an open file. */
 import { createHash } from 'node:crypto';
-import { cpSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import Sqlite from 'better-sqlite3-multiple-ciphers';
@@ -22,10 +30,10 @@ import { type OpenRecords, openRecordsOf, readAll } from './support.ts';
 
 const WORLD = randomWorld(5, 400);
 const FLIPS = {
-  closed: shareOf(120),
-  killed: shareOf(60),
-  open: shareOf(60),
-  closings: shareOf(60),
+  closed: shareOf(60),
+  killed: shareOf(30),
+  open: shareOf(30),
+  closings: shareOf(40),
 };
 
 /** So many that they take pages. */
@@ -182,6 +190,26 @@ test('Y83: a flipped bit of what a crash left beside records.db leads to no othe
   }
   t.log({ found, of: FLIPS.killed });
   t.true(found > FLIPS.killed / 2);
+});
+
+test('Y83: a write torn anywhere, even in the header, leads to no other answer', (t) => {
+  const { dataDir, answers } = prepared(t);
+  const directory = path.join(dataDir, 'records');
+  const ahead = `${recordsFile(directory)}-wal`;
+  removeRecords(directory);
+  const killed = path.join(tempDir(t), 'killed');
+  const records = openRecordsOf(dataDir, 1);
+  readAll(records);
+  cpSync(dataDir, killed, { recursive: true });
+  records.close();
+  const { size } = statSync(path.join(killed, 'records', path.basename(ahead)));
+  for (const bytes of [0, 7, 32, 40, 2000, 32 + 4120, size - 4120, size - 1]) {
+    rmSync(dataDir, { recursive: true });
+    cpSync(killed, dataDir, { recursive: true });
+    truncateSync(ahead, bytes);
+    const now = served(dataDir);
+    t.is(now.answers, answers, String(bytes));
+  }
 });
 
 test('Y83: where pages were copied, what they were copied from has to be whole', (t) => {
