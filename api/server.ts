@@ -2,28 +2,29 @@
  * The HTTP server: the public API under /v1, sign-in under /auth/v1, and the operator's listener on
  * loopback.
  */
-import { admitter, type Caller, callerAgain, callerReaders, permit } from './access.ts';
-import { adminRoutes, operatorOf } from './admin.ts';
-import { apiRoutes, BASE_PATH, type Served } from './api-routes.ts';
-import type { Deps } from './deps.ts';
-import { createDispatcher, type DispatchOptions } from './dispatch.ts';
-import { ApiError, errorBody } from './errors.ts';
-import type { Exchange } from './exchange.ts';
-import { GUARDING_HEADERS, HSTS_VALUE, NO_PAGE } from './guarding-headers.ts';
-import { headerLines } from './header-lines.ts';
-import { type Listener, listen } from './http.ts';
+
+import { ApiError, errorBody } from './base/errors.ts';
+import { admitter, type Caller, callerAgain, callerReaders, permit } from './dispatch/access.ts';
+import { createDispatcher, type DispatchOptions } from './dispatch/dispatch.ts';
+import { Metrics } from './dispatch/metrics.ts';
+import { orderEntry } from './dispatch/order-entry.ts';
+import { PacedRefusals } from './dispatch/paced-refusals.ts';
+import type { Route } from './dispatch/route.ts';
+import type { Exchange } from './http/exchange.ts';
+import { GUARDING_HEADERS, HSTS_VALUE, NO_PAGE } from './http/guarding-headers.ts';
+import { headerLines } from './http/header-lines.ts';
+import { type Listener, listen } from './http/http.ts';
+import { namingVariables } from './http/listen-error.ts';
+import { requestLog } from './http/request-log.ts';
 import { type Auth, createAuth } from './identity/auth.ts';
 import { authErrorBody } from './identity/auth-errors.ts';
-import { namingVariables } from './listen-error.ts';
-import { Metrics } from './metrics.ts';
-import { orderEntry } from './order-entry.ts';
-import { PacedRefusals } from './paced-refusals.ts';
-import { PAGE_POLICY } from './page-policy.ts';
-import { requestLog } from './request-log.ts';
-import type { Route } from './route.ts';
-import { authRoutes, visitorOf } from './routes/auth.ts';
-import { docsRoutes } from './routes/docs.ts';
-import { pageRoutes, wantsPage } from './routes/page.ts';
+import { adminRoutes, operatorOf } from './operations/admin/admin.ts';
+import { apiRoutes, BASE_PATH, type Served } from './operations/routes/api-routes.ts';
+import { authRoutes, visitorOf } from './operations/routes/auth.ts';
+import { docsRoutes } from './operations/routes/docs.ts';
+import { pageRoutes, wantsPage } from './operations/routes/page.ts';
+import type { Deps } from './operations/server-context.ts';
+import { PAGE_POLICY } from './page/page-policy.ts';
 import { Streams } from './stream/streams.ts';
 
 export type Server = {

@@ -1,6 +1,6 @@
 /** `paperbook login`, `logout` and `whoami`. Rules U5, U7 (api/RULES.md). */
 import type { Command } from 'commander';
-import { plain } from '../shown-text.ts';
+import { plain } from '../base/shown-text.ts';
 import {
   accessToken,
   answerOf,

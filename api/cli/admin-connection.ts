@@ -3,9 +3,9 @@
  */
 
 import type { Command } from 'commander';
-import { readAdminToken } from '../admin-token.ts';
-import { DataDirError } from '../directory-files.ts';
-import { jsonText } from '../shown-text.ts';
+import { jsonText } from '../base/shown-text.ts';
+import { DataDirError } from '../data-dir/directory-files.ts';
+import { readAdminToken } from '../operations/admin/admin-token.ts';
 import { UsageError } from './usage.ts';
 
 export type Connect = { dataDir: string; adminUrl: string; json?: true };

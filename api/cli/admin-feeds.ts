@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Static } from '@sinclair/typebox';
 import type { Command } from 'commander';
+import { jsonText } from '../base/shown-text.ts';
 import type { FeedsAnswer } from '../schemas/admin.ts';
-import { jsonText } from '../shown-text.ts';
 import { ask, type Connect, connected } from './admin-connection.ts';
 import { redraw } from './screen.ts';
 import { stopRequest } from './stop.ts';

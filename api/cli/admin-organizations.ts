@@ -1,8 +1,8 @@
 /** `paperbook admin org` and `admin venue-key`. Rules O7, O8 (api/RULES.md). */
 import type { Static } from '@sinclair/typebox';
 import { type Command, Option } from 'commander';
+import { EXECUTION_VENUES } from '../base/common-schemas.ts';
 import type { AdminOrganizationsAnswer, AdminVenueKeysAnswer } from '../schemas/admin.ts';
-import { EXECUTION_VENUES } from '../schemas/common.ts';
 import { ask, type Connect, connected, print } from './admin-connection.ts';
 import { type LimitFlags, refuseNothing, sandboxLimitsOf, withLimitFlags } from './admin-limits.ts';
 import { type Column, show, tableOf } from './table.ts';

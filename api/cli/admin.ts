@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Static } from '@sinclair/typebox';
 import { Argument, type Command, Option } from 'commander';
-import { PLANS } from '../limits/plan-names.ts';
+import { PLANS } from '../base/plan-names.ts';
 import type { AdminKeysAnswer, AdminUsersAnswer } from '../schemas/admin.ts';
 import { ask, type Connect, connected, print, wholeNumber } from './admin-connection.ts';
 import { addCorrectionCommands } from './admin-corrections.ts';

@@ -1,6 +1,6 @@
 /** The command line's requests to /auth/v1. Rules I30, U9 (api/RULES.md). */
-import type { EpochMs } from '../../engine/rules/units.ts';
-import { isLoopback } from '../settings.ts';
+import type { EpochMs } from '../../engine/base/units.ts';
+import { isLoopback } from '../config/settings.ts';
 import { UsageError } from './usage.ts';
 
 export type Tokens = {

@@ -3,7 +3,7 @@
  * (engine/RULES.md).
  */
 import type { Command } from 'commander';
-import { backUp } from '../backup.ts';
+import { backUp } from '../ops/backup.ts';
 
 export function addBackupCommand(program: Command): void {
   program

@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import { open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { boundedText, readProblem } from '../../feeds/bounded-json.ts';
-import { catalogProblem, parseCatalog } from '../../feeds/catalog.ts';
-import type { CatalogFile } from '../../feeds/catalog-schema.ts';
+import { boundedText, readProblem } from '../../engine/base/bounded-json.ts';
+import { catalogProblem, parseCatalog } from '../../feeds/catalog/catalog.ts';
+import type { CatalogFile } from '../../feeds/catalog/catalog-schema.ts';
 
 /**
  * `-` is standard input.

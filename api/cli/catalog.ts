@@ -2,10 +2,10 @@
 
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
-import { catalogProblem, loadCatalog } from '../../feeds/catalog.ts';
-import { catalogJsonSchema } from '../../feeds/catalog-schema.ts';
-import { mergeCatalogs } from '../../feeds/merge-catalogs.ts';
-import { jsonText, plain } from '../shown-text.ts';
+import { catalogProblem, loadCatalog } from '../../feeds/catalog/catalog.ts';
+import { catalogJsonSchema } from '../../feeds/catalog/catalog-schema.ts';
+import { mergeCatalogs } from '../../feeds/catalog/merge-catalogs.ts';
+import { jsonText, plain } from '../base/shown-text.ts';
 import { checkedText, readCatalogFile, writeWhole } from './catalog-file.ts';
 import { addDiscoverCommand } from './discover.ts';
 import { UsageError } from './usage.ts';

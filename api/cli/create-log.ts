@@ -1,9 +1,9 @@
 /** The log of a command that runs until it is stopped. Rules U2, I71, O23 (api/RULES.md). */
 import { fstatSync } from 'node:fs';
 import { pino } from 'pino';
-import type { Log } from '../log.ts';
-import type { LogLevel } from '../settings.ts';
-import { plainJson } from '../shown-text.ts';
+import type { Log } from '../base/log.ts';
+import { plainJson } from '../base/shown-text.ts';
+import type { LogLevel } from '../config/settings.ts';
 
 /**
  * JSON lines on standard error, written at once so that a crash loses none. Lines that cannot be

@@ -1,9 +1,9 @@
 /** The demo's user and key, in DATA_DIR/demo.json for its owner only. Rule U2 (api/RULES.md). */
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
-import type { EpochMs, Uuid } from '../../engine/rules/units.ts';
-import { readChecked, writeChecked } from '../checked-file.ts';
-import { DataDirError } from '../directory-files.ts';
+import type { EpochMs, Uuid } from '../../engine/base/units.ts';
+import { readChecked, writeChecked } from '../data-dir/checked-file.ts';
+import { DataDirError } from '../data-dir/directory-files.ts';
 import { hashOfToken, keyStatus, newKey } from '../identity/keys.ts';
 import { hashPassword, matchesPassword } from '../identity/passwords.ts';
 import type { ControlStore } from '../identity/store.ts';

@@ -1,12 +1,17 @@
 /** `paperbook catalog discover`: creates a catalog from a venue's listing. Rules K20, K30 (feeds/FORMATS.md). */
 import { type Command, Option } from 'commander';
-import { VENUES, type Venue } from '../../engine/rules/units.ts';
-import { boundedText, jsonProblem, parseJson, readProblem } from '../../feeds/bounded-json.ts';
-import type { CatalogFile } from '../../feeds/catalog-schema.ts';
-import { type Answer, Discovery } from '../../feeds/discover/answers.ts';
-import { assemble } from '../../feeds/discover/assemble.ts';
-import { restPages } from '../../feeds/discover/rest.ts';
-import { plain, plainJson } from '../shown-text.ts';
+import {
+  boundedText,
+  jsonProblem,
+  parseJson,
+  readProblem,
+} from '../../engine/base/bounded-json.ts';
+import { VENUES, type Venue } from '../../engine/base/units.ts';
+import type { CatalogFile } from '../../feeds/catalog/catalog-schema.ts';
+import { type Answer, Discovery } from '../../feeds/venues/discovered-answers.ts';
+import { restPages } from '../../feeds/venues/discovery-rest.ts';
+import { assemble } from '../../feeds/venues/shared/assemble.ts';
+import { plain, plainJson } from '../base/shown-text.ts';
 import { checkedText, readCatalogFile } from './catalog-file.ts';
 import { UsageError } from './usage.ts';
 

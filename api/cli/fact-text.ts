@@ -1,8 +1,9 @@
 /** A fact of a shard's log as one line for people. Rule U11 (api/RULES.md). */
+
+import { isoOf, type Uuid, VENUES } from '../../engine/base/units.ts';
+import type { LoggedFact } from '../../engine/readers/read-facts.ts';
 import type { Fact } from '../../engine/rules/facts.ts';
-import { isoOf, type Uuid, VENUES } from '../../engine/rules/units.ts';
-import type { LoggedFact } from '../../engine/shard/read-facts.ts';
-import { plain } from '../shown-text.ts';
+import { plain } from '../base/shown-text.ts';
 
 /** Shard and number, time, and what happened; longer numbers move the rest to the right. */
 const PLACE_COLUMNS = 12;

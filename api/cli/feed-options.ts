@@ -1,9 +1,9 @@
 /** What the `feed` commands read from their options. Rules R1, R40 (feeds/FORMATS.md). */
 import { InvalidArgumentError } from 'commander';
-import type { EpochMs, FillModelName } from '../../engine/rules/units.ts';
-import { FeedFileError } from '../../feeds/feed-line.ts';
-import { parseInstant } from '../../feeds/instant.ts';
-import { fillModelOf } from '../config.ts';
+import type { EpochMs, FillModelName } from '../../engine/base/units.ts';
+import { FeedFileError } from '../../feeds/file/feed-line.ts';
+import { parseInstant } from '../../feeds/reading/instant.ts';
+import { fillModelOf } from '../config/config.ts';
 
 /** Errors in a feed file give its line; the operator also needs to know which file it was. */
 export function namingTheFile<Options>(command: (file: string, options: Options) => Promise<void>) {

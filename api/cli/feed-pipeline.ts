@@ -3,10 +3,10 @@
  * bounded queue of batches lies between. Rule R42 (feeds/FORMATS.md).
  */
 import { Worker } from 'node:worker_threads';
+import type { EpochMs } from '../../engine/base/units.ts';
 import type { Catalog } from '../../engine/rules/catalog-entries.ts';
-import type { EpochMs } from '../../engine/rules/units.ts';
-import { moduleBeside } from '../../engine/shard/beside.ts';
-import { FeedFileError } from '../../feeds/feed-line.ts';
+import { moduleBeside } from '../../engine/threads/worker-url.ts';
+import { FeedFileError } from '../../feeds/file/feed-line.ts';
 
 /** How many batches lie between the two threads. */
 export const BATCHES_AHEAD = 16;

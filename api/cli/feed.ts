@@ -1,10 +1,10 @@
 /** `paperbook feed`: inspects, records, serves and replays feed files. Rules X1, R36, N44 (feeds/FORMATS.md). */
 
 import type { Command } from 'commander';
+import { bboRows, inspectFeed } from '../../feeds/file/inspect.ts';
 import { startFileVenue } from '../../feeds/file-venue/server.ts';
-import { bboRows, inspectFeed } from '../../feeds/inspect.ts';
-import { loadConfig } from '../config.ts';
-import { jsonText, plain } from '../shown-text.ts';
+import { jsonText, plain } from '../base/shown-text.ts';
+import { loadConfig } from '../config/config.ts';
 import { createLog } from './create-log.ts';
 import { namingTheFile, port, speed, wholeNumber } from './feed-options.ts';
 import { record } from './record.ts';

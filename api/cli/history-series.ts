@@ -1,6 +1,6 @@
 /** The series that the commands of the history are about. Rules H6, U16 (api/RULES.md). */
 import { type Command, Option } from 'commander';
-import { VENUES, type Venue } from '../../engine/rules/units.ts';
+import { VENUES, type Venue } from '../../engine/base/units.ts';
 import { given, type KeyFlags, ofKey } from './account-connection.ts';
 
 export type SeriesFlags = KeyFlags & { ticker?: true; venue?: Venue; from?: string; to?: string };

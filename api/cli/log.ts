@@ -4,14 +4,14 @@
  */
 import { once } from 'node:events';
 import { type Command, InvalidArgumentError } from 'commander';
+import type { Uuid } from '../../engine/base/units.ts';
 import { LogDamage, LogMismatch } from '../../engine/log/log-format.ts';
+import { shownFact } from '../../engine/readers/fact.ts';
+import { followFacts, type LoggedFact, readFacts } from '../../engine/readers/read-facts.ts';
 import { isUuid } from '../../engine/rules/ids.ts';
-import type { Uuid } from '../../engine/rules/units.ts';
-import { followFacts, type LoggedFact, readFacts } from '../../engine/shard/read-facts.ts';
-import { shardOfAccount } from '../../engine/shard/shard-of.ts';
-import { shownFact } from '../../engine/shard/views/fact.ts';
-import { metaOf } from '../data-dir.ts';
-import { jsonText } from '../shown-text.ts';
+import { shardOfAccount } from '../../engine/shard/callers/shard-of.ts';
+import { jsonText } from '../base/shown-text.ts';
+import { metaOf } from '../data-dir/data-dir.ts';
 import { FACT_HEADING, factLine } from './fact-text.ts';
 import { stopRequest } from './stop.ts';
 import { columnsOfOutput } from './table.ts';

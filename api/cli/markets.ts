@@ -1,7 +1,7 @@
 /** `paperbook quote`, `games`, `instruments` and `search`. Rules U12, U13 (api/RULES.md). */
 import { type Command, Option } from 'commander';
 import type { Game, GameStatus, Instrument, MarketType, Quote, VenueQuote } from 'paperbook/client';
-import { GAME_STATUSES, MARKET_TYPES } from '../../engine/rules/units.ts';
+import { GAME_STATUSES, MARKET_TYPES } from '../../engine/base/units.ts';
 import { answerOf, byKey, given, type KeyFlags, ofKey } from './account-connection.ts';
 import { wholeNumber } from './admin-connection.ts';
 import { ofPages, type PageFlags, pagesOf, sayMore } from './pages.ts';

@@ -4,12 +4,12 @@
  */
 import { createReadStream } from 'node:fs';
 import { Type } from '@sinclair/typebox';
-import type { EpochMs } from '../../engine/rules/units.ts';
-import { NestedTooDeep, parseJson } from '../../feeds/bounded-json.ts';
-import { parseInstant } from '../../feeds/instant.ts';
-import { LineSplitter, TOO_LONG } from '../../feeds/line-splitter.ts';
-import { strict } from '../schemas/common.ts';
-import { valueReader } from '../validation.ts';
+import { NestedTooDeep, parseJson } from '../../engine/base/bounded-json.ts';
+import type { EpochMs } from '../../engine/base/units.ts';
+import { LineSplitter, TOO_LONG } from '../../feeds/file/line-splitter.ts';
+import { parseInstant } from '../../feeds/reading/instant.ts';
+import { strict } from '../base/common-schemas.ts';
+import { valueReader } from '../base/validation.ts';
 import type { ReplayRange } from './replay-range.ts';
 
 /** `order` is an order body; a sell may name its position by `sellOf` instead of `tradeId`. */

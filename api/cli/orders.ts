@@ -6,8 +6,8 @@ import {
   type OrderRequest,
   RefusedError,
 } from 'paperbook/client';
-import { plain } from '../shown-text.ts';
-import { newUuid } from '../uuid.ts';
+import { plain } from '../base/shown-text.ts';
+import { newUuid } from '../base/uuid.ts';
 import {
   type AccountFlags,
   answerOf,

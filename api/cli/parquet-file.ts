@@ -2,7 +2,7 @@
 import { fileWriter, parquetWriteRows } from 'hyparquet-writer';
 import { CSV_COLUMNS } from '../../engine/history/export.ts';
 import type { Dataset } from '../../engine/history/questions.ts';
-import { LineSplitter } from '../../feeds/line-splitter.ts';
+import { LineSplitter } from '../../feeds/file/line-splitter.ts';
 
 /** Rows that are in memory together, and then a row group of the file. */
 const GROUP_ROWS = 20_000;

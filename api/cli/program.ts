@@ -5,8 +5,8 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
-import { ConfigError } from '../config.ts';
-import { plain } from '../shown-text.ts';
+import { plain } from '../base/shown-text.ts';
+import { ConfigError } from '../config/config.ts';
 import { UsageError } from './usage.ts';
 
 /** The functions that add the commands of these names. */

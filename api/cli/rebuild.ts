@@ -1,6 +1,6 @@
 /** `paperbook rebuild`: rebuilds damaged checkpoints from the log. Rule D33 (engine/RULES.md). */
 import type { Command } from 'commander';
-import { type RebuiltShard, rebuild } from '../rebuild.ts';
+import { type RebuiltShard, rebuild } from '../ops/rebuild.ts';
 import { show } from './table.ts';
 
 export function addRebuildCommand(program: Command): void {

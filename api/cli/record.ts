@@ -4,18 +4,23 @@
  */
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { MarketNumber, Venue } from '../../engine/base/units.ts';
 import type { Catalog } from '../../engine/rules/catalog-entries.ts';
-import type { MarketNumber, Venue } from '../../engine/rules/units.ts';
-import { catalogProblem, listedMarkets, loadCatalog, watchCatalog } from '../../feeds/catalog.ts';
-import type { Feed } from '../../feeds/feed.ts';
-import { createFeedWriter, type FeedWriter } from '../../feeds/feed-writer.ts';
-import { createIngest } from '../../feeds/ingest.ts';
-import { marketNumbers } from '../../feeds/market-numbers.ts';
-import { type RecordingIngest, recordingIngest } from '../../feeds/recorder.ts';
-import { QuotingFeeds } from '../../feeds/unquoted.ts';
-import { type Config, ConfigError } from '../config.ts';
-import { connectFeed } from '../connect-feed.ts';
-import type { Log } from '../log.ts';
+import {
+  catalogProblem,
+  listedMarkets,
+  loadCatalog,
+  watchCatalog,
+} from '../../feeds/catalog/catalog.ts';
+import { marketNumbers } from '../../feeds/catalog/market-numbers.ts';
+import { QuotingFeeds } from '../../feeds/connection/awaiting-quote.ts';
+import type { Feed } from '../../feeds/connection/feed.ts';
+import { createFeedWriter, type FeedWriter } from '../../feeds/file/feed-writer.ts';
+import { type RecordingIngest, recordingIngest } from '../../feeds/file/recorder.ts';
+import { createIngest } from '../../feeds/ingest/ingest.ts';
+import type { Log } from '../base/log.ts';
+import { type Config, ConfigError } from '../config/config.ts';
+import { connectFeed } from '../market-data/connect-feed.ts';
 
 export type RecordOptions = {
   file: string;

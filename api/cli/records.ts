@@ -1,6 +1,6 @@
 /** `paperbook records rebuild`: the records anew from the facts. Rule Y4 (engine/RULES.md). */
 import type { Command } from 'commander';
-import { makeRecordsAnew } from '../rebuild-records.ts';
+import { makeRecordsAnew } from '../ops/rebuild-records.ts';
 import { show } from './table.ts';
 
 export function addRecordsCommand(program: Command): void {

@@ -3,8 +3,8 @@
  * R1, R38 to R41 (feeds/FORMATS.md).
  */
 import type { Command } from 'commander';
-import type { FillModelName } from '../../engine/rules/units.ts';
-import { fillModelOf } from '../config.ts';
+import type { FillModelName } from '../../engine/base/units.ts';
+import { fillModelOf } from '../config/config.ts';
 import { fillModel, instant, names, namingTheFile, shards, speed } from './feed-options.ts';
 import { replay } from './replay.ts';
 import { sendFeed } from './replay-server.ts';

@@ -2,7 +2,7 @@
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { openDataDir } from '../data-dir.ts';
+import { openDataDir } from '../data-dir/data-dir.ts';
 
 /** `release` is called with whether the replay was completed. */
 export type Directory = { path: string; release(done: boolean): Promise<void> };

@@ -3,7 +3,7 @@
  * the same state hash. Rule R8 (feeds/FORMATS.md).
  */
 import { createHash } from 'node:crypto';
-import type { EpochMs, Uuid } from '../../engine/rules/units.ts';
+import type { EpochMs, Uuid } from '../../engine/base/units.ts';
 
 /** The id of an account named in an orders file, as in a kept data directory. */
 export function accountIdOf(name: string): Uuid {

@@ -1,10 +1,11 @@
 /** Places the orders of a replay's orders file. Rules R3 to R8 (feeds/FORMATS.md). */
+
+import type { EpochMs, Uuid } from '../../engine/base/units.ts';
 import type { Reply } from '../../engine/rules/messages.ts';
 import type { Query } from '../../engine/rules/queries.ts';
-import type { EpochMs, Uuid } from '../../engine/rules/units.ts';
-import type { Shards } from '../../engine/shard/shards.ts';
-import { ApiError, invalidRequest } from '../errors.ts';
-import { placeOrderOf, readOrderBody } from '../order-request.ts';
+import type { Shards } from '../../engine/shard/callers/shards.ts';
+import { ApiError, invalidRequest } from '../base/errors.ts';
+import { placeOrderOf, readOrderBody } from '../operations/order-request.ts';
 import type { OrderBody } from '../schemas/order-body.ts';
 import type { OrderLine } from './orders-file.ts';
 import { accountIdOf, orderIdOf } from './replay-ids.ts';

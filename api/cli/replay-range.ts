@@ -1,5 +1,5 @@
 /** Which part of a feed file is replayed. Rule R40 (feeds/FORMATS.md). */
-import type { EpochMs } from '../../engine/rules/units.ts';
+import type { EpochMs } from '../../engine/base/units.ts';
 
 export type ReplayRange = {
   /** Lines before it are taken at once, and orders before it are not placed; null: from the first. */

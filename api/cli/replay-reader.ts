@@ -5,16 +5,16 @@
  */
 import { once } from 'node:events';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import type { EpochMs } from '../../engine/base/units.ts';
 import { ByteWriter } from '../../engine/format/bytes.ts';
 import { writeMessage } from '../../engine/format/codec.ts';
-import type { EpochMs } from '../../engine/rules/units.ts';
-import { ChangedQuotes } from '../../feeds/changed-quotes.ts';
-import { readFeed } from '../../feeds/feed-file.ts';
-import { FeedFileError, type FeedLine } from '../../feeds/feed-line.ts';
-import { createIngest, type Ingest } from '../../feeds/ingest.ts';
-import { marketNumbers } from '../../feeds/market-numbers.ts';
-import { FeedPlayer } from '../../feeds/replay.ts';
-import { Selection } from '../../feeds/selection.ts';
+import { marketNumbers } from '../../feeds/catalog/market-numbers.ts';
+import { readFeed } from '../../feeds/file/feed-file.ts';
+import { FeedFileError, type FeedLine } from '../../feeds/file/feed-line.ts';
+import { FeedPlayer } from '../../feeds/file/replay.ts';
+import { Selection } from '../../feeds/file/selection.ts';
+import { ChangedQuotes } from '../../feeds/ingest/changed-quotes.ts';
+import { createIngest, type Ingest } from '../../feeds/ingest/ingest.ts';
 import { BATCHES_AHEAD, type FromReader, type ReaderInput } from './feed-pipeline.ts';
 
 const BATCH_BYTES = 64 * 1024;

@@ -1,10 +1,10 @@
 /** `paperbook feed replay --server`: sends a feed file to a running server. Rules R38 to R41 (feeds/FORMATS.md). */
 
-import { isoOf } from '../../engine/rules/units.ts';
-import { readFeed } from '../../feeds/feed-file.ts';
-import type { FeedFileError, FeedLine } from '../../feeds/feed-line.ts';
-import { paceOf } from '../../feeds/pace.ts';
-import { Selection } from '../../feeds/selection.ts';
+import { isoOf } from '../../engine/base/units.ts';
+import { readFeed } from '../../feeds/file/feed-file.ts';
+import type { FeedFileError, FeedLine } from '../../feeds/file/feed-line.ts';
+import { paceOf } from '../../feeds/file/replay-speed.ts';
+import { Selection } from '../../feeds/file/selection.ts';
 import { ask, type Connect } from './admin-connection.ts';
 import { progressOn } from './progress.ts';
 import type { ReplayRange } from './replay-range.ts';

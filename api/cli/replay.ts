@@ -3,13 +3,13 @@
  * the feed's clock. Equal input gives an equal state hash. Rules R1 to R15 (feeds/FORMATS.md).
  */
 
+import type { EpochMs, FillModelName, Uuid } from '../../engine/base/units.ts';
 import type { Catalog } from '../../engine/rules/catalog-entries.ts';
-import type { EpochMs, FillModelName, Uuid } from '../../engine/rules/units.ts';
-import { feedClock } from '../../engine/shard/clock.ts';
-import { Shards } from '../../engine/shard/shards.ts';
-import { catalogProblem, loadCatalog } from '../../feeds/catalog.ts';
-import { paceOf } from '../../feeds/pace.ts';
-import { plain } from '../shown-text.ts';
+import { feedClock } from '../../engine/shard/callers/clock.ts';
+import { Shards } from '../../engine/shard/callers/shards.ts';
+import { catalogProblem, loadCatalog } from '../../feeds/catalog/catalog.ts';
+import { paceOf } from '../../feeds/file/replay-speed.ts';
+import { plain } from '../base/shown-text.ts';
 import { FeedPipeline, type PackedLines, type ReaderCounts } from './feed-pipeline.ts';
 import { OrdersInTime } from './orders-file.ts';
 import { progressOn } from './progress.ts';

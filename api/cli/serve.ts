@@ -1,6 +1,6 @@
 /** `paperbook serve`: the server, configured by the environment. Rules U2, G1, O23 (api/RULES.md). */
 import type { Command } from 'commander';
-import { configHelp, loadConfig } from '../config.ts';
+import { configHelp, loadConfig } from '../config/config.ts';
 import { startPaperbook, takeDataDir } from '../main.ts';
 import { createLog, logProcess, outputIsLog } from './create-log.ts';
 import { stopRequest } from './stop.ts';

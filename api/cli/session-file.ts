@@ -8,7 +8,7 @@ import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } 
 import { createServer, type Server } from 'node:net';
 import { homedir } from 'node:os';
 import path from 'node:path';
-import type { EpochMs } from '../../engine/rules/units.ts';
+import type { EpochMs } from '../../engine/base/units.ts';
 
 export type SavedKey = { id: string; token: string };
 

@@ -1,6 +1,6 @@
 /** The report of a replay. Rules R10, R12 (feeds/FORMATS.md). */
 import { writeFileSync } from 'node:fs';
-import type { Uuid } from '../../engine/rules/units.ts';
+import type { Uuid } from '../../engine/base/units.ts';
 
 /** An account named in an orders file, and the results of its keys. */
 export type ReplayAccount = {

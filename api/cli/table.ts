@@ -1,7 +1,7 @@
 /** Output for people: tables, money, and text of others. Rule U12 (api/RULES.md). */
 import cliui from 'cliui';
 import stringWidth from 'string-width';
-import { jsonText, plain } from '../shown-text.ts';
+import { jsonText, plain } from '../base/shown-text.ts';
 
 /**
  * A heading, and its cells. An `apart` cell must stay in one piece, such as an id to copy: in a

@@ -1,8 +1,8 @@
 /** `paperbook leaderboard`, `trader` and `eval`. Rules U12, U22 (api/RULES.md). */
 import { type Command, Option } from 'commander';
 import type { EvalPick, EvalRow, LeaderboardRow, Pick, Trader } from 'paperbook/client';
-import { BOARD_KINDS, type BoardKind } from '../../engine/records/leaderboard.ts';
-import { METRICS, type Metric } from '../../engine/records/statistics.ts';
+import { BOARD_KINDS, type BoardKind } from '../../engine/records/boards/leaderboard.ts';
+import { METRICS, type Metric } from '../../engine/records/maths/statistics.ts';
 import { answerOf, byKey, given, type KeyFlags, ofKey } from './account-connection.ts';
 import { ofPages, type PageFlags, pagesOf, sayMore } from './pages.ts';
 import { type Column, listOf, money, show, tableOf } from './table.ts';

@@ -1,6 +1,6 @@
 /** `paperbook upgrade`: the format of a data directory. Rule D34 (engine/RULES.md). */
 import type { Command } from 'commander';
-import { type Upgraded, upgrade } from '../upgrade.ts';
+import { type Upgraded, upgrade } from '../ops/upgrade.ts';
 import { show } from './table.ts';
 
 export function addUpgradeCommand(program: Command): void {

@@ -1,8 +1,8 @@
 /** `paperbook verify-record FILE`: a signed track record, checked without a server. Rule U19 (api/RULES.md). */
 import type { Command } from 'commander';
-import { recordProblem } from '../../engine/records/track-record-signature.ts';
-import { boundedText, readProblem } from '../../feeds/bounded-json.ts';
-import { parseObject } from '../validation.ts';
+import { boundedText, readProblem } from '../../engine/base/bounded-json.ts';
+import { recordProblem } from '../../engine/records/track-record/track-record-signature.ts';
+import { parseObject } from '../base/validation.ts';
 import { show } from './table.ts';
 
 /** A record of 90 days and the keys of a server are far smaller. */

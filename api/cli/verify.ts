@@ -1,6 +1,6 @@
 /** `paperbook verify`: checks every invariant of a data directory. Rule D16 (engine/RULES.md). */
 import type { Command } from 'commander';
-import { type Verification, verifyDataDir } from '../verify.ts';
+import { type Verification, verifyDataDir } from '../ops/verify.ts';
 import { show, wrapped } from './table.ts';
 
 export function addVerifyCommand(program: Command): void {

@@ -3,7 +3,7 @@
  * (api/RULES.md).
  */
 import type { AccountEvent, Channel, Portfolio, Quote, RefusedError } from 'paperbook/client';
-import { jsonText, plain } from '../shown-text.ts';
+import { jsonText, plain } from '../base/shown-text.ts';
 import { quoteTable } from './markets.ts';
 import { redraw } from './screen.ts';
 import { columnsOfOutput, money } from './table.ts';

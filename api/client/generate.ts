@@ -9,9 +9,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { apiRoutes } from '../api-routes.ts';
-import type { Deps } from '../deps.ts';
 import { describeApi } from '../openapi/document.ts';
+import { apiRoutes } from '../operations/routes/api-routes.ts';
+import type { Deps } from '../operations/server-context.ts';
 import { type Description, pythonModule } from './python-module.ts';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));

@@ -3,7 +3,7 @@
  */
 import { verify } from 'node:crypto';
 import { errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify, SignJWT } from 'jose';
-import type { EpochMs } from '../../engine/rules/units.ts';
+import type { EpochMs } from '../../engine/base/units.ts';
 import type { Session } from './sessions.ts';
 import { SIGNING_ALGORITHM, type SigningKey } from './signing-key.ts';
 

@@ -4,9 +4,9 @@
  * I60, T27 (engine/RULES.md, api/RULES.md).
  */
 import type { Static } from '@sinclair/typebox';
+import type { Uuid } from '../../engine/base/units.ts';
 import type { TradeCounting, TradeLimits } from '../../engine/rules/messages.ts';
 import { ACCOUNT_LIMITS, KEY_LIMITS } from '../../engine/rules/trade-limits.ts';
-import type { Uuid } from '../../engine/rules/units.ts';
 import type { SandboxLimitsChangeSchema, TradeLimitsChangeSchema } from '../schemas/identity.ts';
 import type { SandboxLimits } from './organizations.ts';
 import type { OwnTradeLimits, User } from './users.ts';

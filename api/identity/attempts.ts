@@ -2,7 +2,7 @@
  * Limits how often one caller may try something within a period. In memory and bounded. Rule I39
  * (api/RULES.md).
  */
-import type { EpochMs } from '../../engine/rules/units.ts';
+import type { EpochMs } from '../../engine/base/units.ts';
 
 type Window = { count: number; endsAtMs: EpochMs };
 

@@ -2,7 +2,7 @@
  * Refusals of /auth/v1, with the codes, messages and form of GoTrue that its client libraries read.
  * Rule I32 (api/RULES.md).
  */
-import { type ErrorOptions, Refusal } from '../errors.ts';
+import { type ErrorOptions, Refusal } from '../base/errors.ts';
 import { PASSWORD_CHARACTERS_MIN } from './passwords.ts';
 
 const AUTH_ERRORS = {

@@ -1,6 +1,7 @@
 /** Selects the source of sessions: the embedded auth server, or the outside one configured. */
-import type { Config } from '../config.ts';
-import type { Log } from '../log.ts';
+
+import type { Log } from '../base/log.ts';
+import type { Config } from '../config/config.ts';
 import type { OneTimeCodes } from './one-time-codes.ts';
 import { OutsideAuth } from './outside-auth.ts';
 import type { SessionSource } from './session-access.ts';

@@ -4,10 +4,10 @@
  */
 import { crc32 } from 'node:zlib';
 import { Packr } from 'msgpackr';
+import type { Uuid } from '../../engine/base/units.ts';
 import { record, u32, u48, uuid } from '../../engine/format/layout.ts';
 import { FORMAT_VERSION, FormatMismatch } from '../../engine/format/version.ts';
 import type { TradeLimits } from '../../engine/rules/messages.ts';
-import type { Uuid } from '../../engine/rules/units.ts';
 import type { Key } from './keys.ts';
 import type { Membership, Organization } from './organizations.ts';
 import type { Session } from './sessions.ts';

@@ -3,8 +3,8 @@
  * hashed: they can have any length, and errors name the keys of a table. Rules D71 (engine/RULES.md),
  * I68 (api/RULES.md).
  */
-import type { Uuid } from '../../engine/rules/units.ts';
-import { sameName } from '../shown-text.ts';
+import type { Uuid } from '../../engine/base/units.ts';
+import { sameName } from '../base/shown-text.ts';
 import type { INDEX_NAMES } from './control-format.ts';
 import { ControlRows } from './control-rows.ts';
 import type { ControlTables } from './control-tables.ts';

@@ -5,7 +5,7 @@
 import { inspect } from 'node:util';
 import { crc32 } from 'node:zlib';
 import type { Database, RangeOptions, Transaction } from 'lmdb';
-import { SEAL_BYTES, sealedAt, unsealAt } from '../../engine/shard/sealed.ts';
+import { SEAL_BYTES, sealedAt, unsealAt } from '../../engine/shard/store/checksummed.ts';
 import { controlCodec } from './control-format.ts';
 
 export const CONTROL_FILE = 'control/data.mdb';

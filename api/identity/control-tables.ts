@@ -1,8 +1,8 @@
 /** The tables and single values of an open control store, once it is known to be valid. */
 import { inspect } from 'node:util';
 import type { Database, RootDatabase } from 'lmdb';
+import type { Uuid } from '../../engine/base/units.ts';
 import { FormatMismatch } from '../../engine/format/version.ts';
-import type { Uuid } from '../../engine/rules/units.ts';
 import {
   CONTROL_FORMAT,
   type ControlFormat,

@@ -1,9 +1,9 @@
 /**
  * An LMDB root whose writes are refused while the disk has no space, before they reach LMDB: see
- * engine/shard/disk-reserve.ts. Every table opened through it is guarded.
+ * engine/shard/store/disk-reserve.ts. Every table opened through it is guarded.
  */
 import type { RootDatabase } from 'lmdb';
-import { DiskReserve } from '../../engine/shard/disk-reserve.ts';
+import { DiskReserve } from '../../engine/shard/store/disk-reserve.ts';
 
 /** More than any single record in the store. */
 const WRITE_BYTES = 1_000_000;

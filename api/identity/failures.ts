@@ -1,5 +1,5 @@
 /** The recent failures of each caller. In memory and bounded. Rule I37 (api/RULES.md). */
-import type { EpochMs } from '../../engine/rules/units.ts';
+import type { EpochMs } from '../../engine/base/units.ts';
 
 /** Enough for a crowd. Beyond it the oldest failures are dropped. */
 const TRIERS_MAX = 50_000;

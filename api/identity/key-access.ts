@@ -1,8 +1,8 @@
 /** An API key as a credential, read of a request's headers. Rules I2, I5 (api/RULES.md). */
-import type { EpochMs, PlacedVia, Uuid } from '../../engine/rules/units.ts';
-import { credentialHeader } from '../credential-header.ts';
-import { ApiError, invalidRequest } from '../errors.ts';
-import type { Exchange } from '../exchange.ts';
+import type { EpochMs, PlacedVia, Uuid } from '../../engine/base/units.ts';
+import { ApiError, invalidRequest } from '../base/errors.ts';
+import type { Exchange } from '../http/exchange.ts';
+import { credentialHeader } from './credential-header.ts';
 import { isLastUseStale, type Key, keyStatus, type Scope } from './keys.ts';
 import { RecentTokens } from './recent-tokens.ts';
 import { isAccessToken } from './session-access.ts';

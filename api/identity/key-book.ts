@@ -2,8 +2,8 @@
  * What people can do with their keys: list, create, rotate, revoke. Rules I8 to I14
  * (api/RULES.md).
  */
-import type { EpochMs, Uuid } from '../../engine/rules/units.ts';
-import { ApiError } from '../errors.ts';
+import type { EpochMs, Uuid } from '../../engine/base/units.ts';
+import { ApiError } from '../base/errors.ts';
 import { type Key, type KeyInput, keyStatus, newKey } from './keys.ts';
 import type { ControlStore } from './store.ts';
 

@@ -1,5 +1,5 @@
 /** The keys in the control store, by id, by the hash of their token, and by user. */
-import type { EpochMs, Uuid } from '../../engine/rules/units.ts';
+import type { EpochMs, Uuid } from '../../engine/base/units.ts';
 import { type ControlIndexes, entriesOfKey } from './control-indexes.ts';
 import { ControlRows } from './control-rows.ts';
 import { ControlDamage, type ControlTable } from './control-table.ts';

@@ -3,7 +3,7 @@
  * used anew within seconds, and each is a page on disk: these writes wait, and orders do not. Rule I5
  * (api/RULES.md).
  */
-import type { Uuid } from '../../engine/rules/units.ts';
+import type { Uuid } from '../../engine/base/units.ts';
 
 const WRITE_EVERY_MS = 100;
 const WRITTEN_TOGETHER = 100;

@@ -1,12 +1,12 @@
 /** API keys: shown once, stored hashed. Rules I1, I3 to I5, I9 (api/RULES.md). */
 import { hash, randomBytes } from 'node:crypto';
 import { type Static, Type } from '@sinclair/typebox';
-import { type EpochMs, isoOf, type Uuid } from '../../engine/rules/units.ts';
-import { strict } from '../schemas/common.ts';
+import { type EpochMs, isoOf, type Uuid } from '../../engine/base/units.ts';
+import { strict } from '../base/common-schemas.ts';
+import { SHOWN_TEXT } from '../base/shown-text.ts';
+import { newUuid } from '../base/uuid.ts';
+import { TRIMMED } from '../base/validation.ts';
 import { ScopeSchema } from '../schemas/identity.ts';
-import { SHOWN_TEXT } from '../shown-text.ts';
-import { newUuid } from '../uuid.ts';
-import { TRIMMED } from '../validation.ts';
 
 export type Scope = Static<typeof ScopeSchema>;
 

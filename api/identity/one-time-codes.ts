@@ -3,7 +3,7 @@
  * in memory, and nothing issues one but the demo. Rule I44 (api/RULES.md).
  */
 import { randomBytes } from 'node:crypto';
-import type { EpochMs, Uuid } from '../../engine/rules/units.ts';
+import type { EpochMs, Uuid } from '../../engine/base/units.ts';
 import { hashOfToken } from './keys.ts';
 
 const VALID_MS = 10 * 60_000;

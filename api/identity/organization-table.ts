@@ -1,6 +1,6 @@
 /** Organizations and memberships of the control store: in memory, and on disk before an answer. */
-import type { Uuid } from '../../engine/rules/units.ts';
-import { ApiError, invalidRequest } from '../errors.ts';
+import type { Uuid } from '../../engine/base/units.ts';
+import { ApiError, invalidRequest } from '../base/errors.ts';
 import type { ControlTables } from './control-tables.ts';
 import type { Membership, Organization } from './organizations.ts';
 

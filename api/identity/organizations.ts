@@ -1,14 +1,14 @@
 /** Organizations and their members. Rules I61, I64 (api/RULES.md). */
 import { type Static, Type } from '@sinclair/typebox';
-import type { EpochMs, Uuid as UuidText } from '../../engine/rules/units.ts';
-import { nullable, strict, Uuid } from '../schemas/common.ts';
+import type { EpochMs, Uuid as UuidText } from '../../engine/base/units.ts';
+import { nullable, strict, Uuid } from '../base/common-schemas.ts';
+import { SHOWN_TEXT } from '../base/shown-text.ts';
+import { newUuid } from '../base/uuid.ts';
 import {
   RoleSchema,
   SandboxLimitsChangeSchema,
   type SandboxLimitsSchema,
 } from '../schemas/identity.ts';
-import { SHOWN_TEXT } from '../shown-text.ts';
-import { newUuid } from '../uuid.ts';
 
 /** An organization's own hard trade limits: those of its account over all keys. */
 export type SandboxLimits = Static<typeof SandboxLimitsSchema>;

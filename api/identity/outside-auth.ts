@@ -8,11 +8,11 @@ import {
   type FetchImplementation,
   type JWTVerifyGetKey,
 } from 'jose';
-import { parseJson } from '../../feeds/bounded-json.ts';
-import type { OutsideAuthConfig } from '../config.ts';
-import { ApiError } from '../errors.ts';
-import type { Log } from '../log.ts';
-import { uuidOfText } from '../uuid.ts';
+import { parseJson } from '../../engine/base/bounded-json.ts';
+import { ApiError } from '../base/errors.ts';
+import type { Log } from '../base/log.ts';
+import { uuidOfText } from '../base/uuid.ts';
+import type { OutsideAuthConfig } from '../config/config.ts';
 import { readToken, type TokenClaims } from './access-token.ts';
 import type { Person, SessionSource } from './session-access.ts';
 import type { ControlStore } from './store.ts';

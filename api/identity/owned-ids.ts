@@ -2,7 +2,7 @@
  * Which ids belong to an owner, in the order of their creation: an index on disk, of which an owner's
  * ids are in memory once they were asked for.
  */
-import { UUID_LENGTH, type Uuid } from '../../engine/rules/units.ts';
+import { UUID_LENGTH, type Uuid } from '../../engine/base/units.ts';
 import type { ControlTable } from './control-table.ts';
 import type { Change } from './control-writer.ts';
 

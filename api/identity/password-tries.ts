@@ -4,7 +4,7 @@
  * without an account behaves the same. In memory, bounded, and lost at a restart. Rules I37, I38
  * (api/RULES.md).
  */
-import type { EpochMs } from '../../engine/rules/units.ts';
+import type { EpochMs } from '../../engine/base/units.ts';
 import { Attempts } from './attempts.ts';
 import { AuthError } from './auth-errors.ts';
 import { Failures } from './failures.ts';

@@ -6,7 +6,7 @@
  */
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { Type } from '@sinclair/typebox';
-import { ApiError } from '../errors.ts';
+import { ApiError } from '../base/errors.ts';
 
 export const PASSWORD_CHARACTERS_MIN = 8;
 export const PasswordSchema = Type.String({ minLength: PASSWORD_CHARACTERS_MIN, maxLength: 256 });

@@ -2,7 +2,7 @@
  * Caches keys by the credential headers of a request. Extracting the token and hashing it costs
  * more than all other lookups of the key, so a minute's headers are mapped to their keys.
  */
-import type { EpochMs, Uuid } from '../../engine/rules/units.ts';
+import type { EpochMs, Uuid } from '../../engine/base/units.ts';
 import { hashOfToken } from './keys.ts';
 import type { ControlStore } from './store.ts';
 

@@ -2,10 +2,10 @@
  * A person's session as a credential: the cookie of a browser, or a bearer token of the command
  * line. It stands in place of a key, too. Rules I20 to I29 (api/RULES.md).
  */
-import type { EpochMs, Uuid } from '../../engine/rules/units.ts';
-import { credentialHeader } from '../credential-header.ts';
-import { ApiError, invalidRequest } from '../errors.ts';
-import type { Exchange } from '../exchange.ts';
+import type { EpochMs, Uuid } from '../../engine/base/units.ts';
+import { ApiError, invalidRequest } from '../base/errors.ts';
+import type { Exchange } from '../http/exchange.ts';
+import { credentialHeader } from './credential-header.ts';
 import { DEFAULT_SCOPES, isKeyToken, type Scope } from './keys.ts';
 import type { User } from './users.ts';
 

@@ -2,7 +2,7 @@
  * The sessions in the control store, by id, by the family of their refresh tokens, and by user. Changes
  * are effective at once, and on disk before they are answered.
  */
-import type { EpochMs, Uuid } from '../../engine/rules/units.ts';
+import type { EpochMs, Uuid } from '../../engine/base/units.ts';
 import { type ControlIndexes, entriesOfSession, sessionOwner } from './control-indexes.ts';
 import { ControlRows } from './control-rows.ts';
 import { ControlDamage, type ControlTable } from './control-table.ts';

@@ -7,8 +7,8 @@
  * at once. Rule I35 (api/RULES.md).
  */
 import { createHmac, randomBytes } from 'node:crypto';
-import type { EpochMs, Uuid } from '../../engine/rules/units.ts';
-import { newUuid } from '../uuid.ts';
+import type { EpochMs, Uuid } from '../../engine/base/units.ts';
+import { newUuid } from '../base/uuid.ts';
 import { hashOfToken } from './keys.ts';
 
 export type Session = {

@@ -1,5 +1,5 @@
 /** Sign-in data of users in the control store, apart from the user objects, which are shown. */
-import type { Uuid } from '../../engine/rules/units.ts';
+import type { Uuid } from '../../engine/base/units.ts';
 import { ControlRows } from './control-rows.ts';
 import type { ControlTable } from './control-table.ts';
 import type { ControlWriter } from './control-writer.ts';

@@ -3,9 +3,9 @@
  * is a session without a user: it has no account, plan or keys, and leaves nothing when it ends.
  * Rules I30, I33 to I40, I44 (api/RULES.md).
  */
-import { type EpochMs, isoOf, type Uuid } from '../../engine/rules/units.ts';
-import type { Log } from '../log.ts';
-import { newUuid } from '../uuid.ts';
+import { type EpochMs, isoOf, type Uuid } from '../../engine/base/units.ts';
+import type { Log } from '../base/log.ts';
+import { newUuid } from '../base/uuid.ts';
 import {
   ACCESS_TOKEN_SECONDS,
   readOwnToken,

@@ -6,9 +6,9 @@ import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypt
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type CryptoKey, calculateJwkThumbprint, importJWK, type JWK } from 'jose';
-import { readChecked, writeChecked } from '../checked-file.ts';
-import { DataDirError } from '../directory-files.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../base/log.ts';
+import { readChecked, writeChecked } from '../data-dir/checked-file.ts';
+import { DataDirError } from '../data-dir/directory-files.ts';
 
 const NAME = 'auth-key.json';
 export const SIGNING_ALGORITHM = 'ES256';

@@ -4,9 +4,9 @@
  * turn of the event loop, so that no request waits for it. Rule O20 (api/RULES.md).
  */
 import { setImmediate as turn } from 'node:timers/promises';
+import type { Uuid } from '../../engine/base/units.ts';
 import { isUuid } from '../../engine/rules/ids.ts';
-import type { Uuid } from '../../engine/rules/units.ts';
-import type { IdPage } from '../newest-first.ts';
+import type { IdPage } from '../base/newest-first.ts';
 import type { UserTable } from './user-table.ts';
 import type { User } from './users.ts';
 

@@ -1,6 +1,6 @@
 /** The users in the control store, by id, address and display name. */
-import type { Uuid } from '../../engine/rules/units.ts';
-import { ApiError, invalidRequest } from '../errors.ts';
+import type { Uuid } from '../../engine/base/units.ts';
+import { ApiError, invalidRequest } from '../base/errors.ts';
 import { type ControlIndexes, emailKey, entriesOfUser, nameKeys } from './control-indexes.ts';
 import { ControlRows } from './control-rows.ts';
 import { ControlDamage, type ControlTable } from './control-table.ts';

@@ -2,10 +2,12 @@
  * People. A user's personal paper account has the user's own id. Rules I50 to I53 (api/RULES.md).
  */
 import { type Static, Type } from '@sinclair/typebox';
+import type { EpochMs, Uuid } from '../../engine/base/units.ts';
 import type { TradeLimits } from '../../engine/rules/messages.ts';
-import type { EpochMs, Uuid } from '../../engine/rules/units.ts';
-import type { PLANS } from '../limits/plan-names.ts';
-import { nullable, strict } from '../schemas/common.ts';
+import { nullable, strict } from '../base/common-schemas.ts';
+import type { PLANS } from '../base/plan-names.ts';
+import { isShownText, PERSON_NAME, SHOWN_TEXT } from '../base/shown-text.ts';
+import { newUuid } from '../base/uuid.ts';
 import {
   PlanSchema,
   RequestLimitsChangeSchema,
@@ -13,8 +15,6 @@ import {
   TradeLimitsChangeSchema,
   TradeLimitsSchema,
 } from '../schemas/identity.ts';
-import { isShownText, PERSON_NAME, SHOWN_TEXT } from '../shown-text.ts';
-import { newUuid } from '../uuid.ts';
 import { PasswordSchema } from './passwords.ts';
 
 export type Plan = (typeof PLANS)[number];

@@ -3,8 +3,8 @@
  * Nothing is sent to a venue, so the secret is not needed. Rule I54 (api/RULES.md).
  */
 import { Type } from '@sinclair/typebox';
-import type { EpochMs, Uuid as UuidText } from '../../engine/rules/units.ts';
-import { type ExecutionVenue, ExecutionVenueSchema, strict, Uuid } from '../schemas/common.ts';
+import type { EpochMs, Uuid as UuidText } from '../../engine/base/units.ts';
+import { type ExecutionVenue, ExecutionVenueSchema, strict, Uuid } from '../base/common-schemas.ts';
 
 export type VenueKey = {
   userId: UuidText;

@@ -1,5 +1,5 @@
 /** One count of requests. Rules Q3, Q13 (api/RULES.md). */
-import type { Uuid } from '../../engine/rules/units.ts';
+import type { Uuid } from '../../engine/base/units.ts';
 
 /** Requests of one account or key in its month, and in the minute of the last one. */
 export class Count {

@@ -2,7 +2,7 @@
  * The rate-limit headers. They are joined from cached pieces, since every answer has them and only
  * their numbers differ. Rules Q9, Q10 (api/RULES.md).
  */
-import type { HeaderLines } from '../header-lines.ts';
+import type { HeaderLines } from '../http/header-lines.ts';
 import type { Plan, RequestLimits } from '../identity/users.ts';
 import type { Windows } from './windows.ts';
 

@@ -3,9 +3,9 @@
  * restart without cost per request: a crash may lose that second. Rule Q13
  * (api/RULES.md).
  */
-import type { EpochMs, Uuid } from '../../engine/rules/units.ts';
+import type { EpochMs, Uuid } from '../../engine/base/units.ts';
+import type { Log } from '../base/log.ts';
 import type { ControlStore } from '../identity/store.ts';
-import type { Log } from '../log.ts';
 import { Count } from './count.ts';
 import { CountPieces } from './count-pieces.ts';
 import { Windows } from './windows.ts';

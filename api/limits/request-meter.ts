@@ -5,10 +5,10 @@
  * A request is counted before it is answered, so that concurrent requests cannot exceed a limit
  * together; the count is undone when the answer is 429.
  */
-import type { Uuid } from '../../engine/rules/units.ts';
-import { ApiError } from '../errors.ts';
-import type { Exchange, QuotaReservation } from '../exchange.ts';
-import type { HeaderLines } from '../header-lines.ts';
+import type { Uuid } from '../../engine/base/units.ts';
+import { ApiError } from '../base/errors.ts';
+import type { Exchange, QuotaReservation } from '../http/exchange.ts';
+import type { HeaderLines } from '../http/header-lines.ts';
 import type { RequestLimits, User } from '../identity/users.ts';
 import type { Count } from './count.ts';
 import { ADDRESS_PER_MINUTE, accountHead, ResetText } from './headers.ts';

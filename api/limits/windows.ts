@@ -1,5 +1,5 @@
 /** The UTC minute and calendar month that requests are counted in. Rule Q3 (api/RULES.md). */
-import type { EpochMs } from '../../engine/rules/units.ts';
+import type { EpochMs } from '../../engine/base/units.ts';
 
 const MINUTE_SECONDS = 60;
 

@@ -1,6 +1,6 @@
 /** Schemas as the description shows them: one with a title is a component that others refer to. */
 import { isDeepStrictEqual } from 'node:util';
-import { saidInPlace } from '../schemas/common.ts';
+import { saidInPlace } from '../base/common-schemas.ts';
 
 /** A schema as plain JSON. */
 export type SchemaJson = { [keyword: string]: unknown };

@@ -2,7 +2,7 @@
  * The OpenAPI description of the API, generated from the routes that run it and the schemas that
  * validate it. Rule A70 (api/RULES.md).
  */
-import type { Tag } from '../route.ts';
+import type { Tag } from '../dispatch/route.ts';
 import { Components } from './components.ts';
 import { HEADER_COMPONENTS } from './headers.ts';
 import { type Described, operationOf } from './operation.ts';

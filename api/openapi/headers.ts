@@ -2,9 +2,9 @@
  * The headers of responses: which ones a response has follows from the route's access and the
  * status. Rules A71, A110, Q9, Q10 (api/RULES.md).
  */
-import type { ErrorCode } from '../errors.ts';
-import { GUARDING_HEADERS, HSTS_VALUE, NO_PAGE } from '../guarding-headers.ts';
-import type { Access } from '../route.ts';
+import type { ErrorCode } from '../base/errors.ts';
+import type { Access } from '../dispatch/route.ts';
+import { GUARDING_HEADERS, HSTS_VALUE, NO_PAGE } from '../http/guarding-headers.ts';
 import { PlanSchema } from '../schemas/identity.ts';
 import { reference } from './parts.ts';
 

@@ -1,8 +1,8 @@
 /** One route as an operation of the description. */
 import type { TSchema } from '@sinclair/typebox';
-import { ERRORS } from '../errors.ts';
-import type { About, Route } from '../route.ts';
-import { ErrorAnswer } from '../schemas/common.ts';
+import { ErrorAnswer } from '../base/common-schemas.ts';
+import { ERRORS } from '../base/errors.ts';
+import type { About, Route } from '../dispatch/route.ts';
 import type { Components, SchemaJson } from './components.ts';
 import { headersOf, isPassing } from './headers.ts';
 import { PARAMETERS, reference, SECURITY } from './parts.ts';

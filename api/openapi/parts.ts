@@ -1,5 +1,5 @@
 /** Parameters and credentials that operations share. Rules A20, I2, I20 (api/RULES.md). */
-import type { Access } from '../route.ts';
+import type { Access } from '../dispatch/route.ts';
 
 /** Names of the shared parameters under `components`. */
 export const PARAMETERS = { organization: 'ServiceOrg', requestId: 'RequestId' } as const;

@@ -2,8 +2,8 @@
  * The errors of a route: those that follow from its declaration, and those it lists itself. Rules
  * A17, E2 (api/RULES.md).
  */
-import { ERRORS, type ErrorCode } from '../errors.ts';
-import type { Route } from '../route.ts';
+import { ERRORS, type ErrorCode } from '../base/errors.ts';
+import type { Route } from '../dispatch/route.ts';
 
 export type RouteError = { status: number; code: ErrorCode };
 

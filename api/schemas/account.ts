@@ -1,6 +1,6 @@
 /** The personal account by itself. Rules A90, A91 (api/RULES.md). */
 import { Type } from '@sinclair/typebox';
-import { AsOf, Dollars, described, Mode, nullable, strict, Uuid } from './common.ts';
+import { AsOf, Dollars, described, Mode, nullable, strict, Uuid } from '../base/common-schemas.ts';
 import { PlanSchema } from './identity.ts';
 import { Account } from './trading.ts';
 

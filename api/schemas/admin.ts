@@ -1,6 +1,6 @@
 /** Schemas of the admin listener. Only the server and its own command use them. */
 import { Type } from '@sinclair/typebox';
-import { CONNECTION_STATES } from '../../feeds/connection-status.ts';
+import { CONNECTION_STATES } from '../../feeds/connection/connection-status.ts';
 import {
   Count,
   Cursor,
@@ -13,7 +13,7 @@ import {
   strict,
   Uuid,
   VenueSchema,
-} from './common.ts';
+} from '../base/common-schemas.ts';
 import {
   PlanSchema,
   RequestLimitsSchema,

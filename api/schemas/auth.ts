@@ -3,8 +3,8 @@
  * Rules I30, I40, I44 (api/RULES.md).
  */
 import { type Static, Type } from '@sinclair/typebox';
-import { bodyReader, optionalBody } from '../validation.ts';
-import { oneOf, strict } from './common.ts';
+import { oneOf, strict } from '../base/common-schemas.ts';
+import { bodyReader, optionalBody } from '../base/validation.ts';
 
 // The target of a link in a mail; no mail is sent.
 const RedirectTo = Type.Optional(Type.String());

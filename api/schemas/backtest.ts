@@ -1,7 +1,7 @@
 /** What a backtest is asked for, and its answer. Rules Z1 to Z13 (engine/RULES.md). */
 import { type Static, Type } from '@sinclair/typebox';
 import { RULE_SIDES, SKIP_REASONS, TRADE_RESULTS } from '../../engine/backtest/task.ts';
-import { FILL_MODELS } from '../../engine/rules/units.ts';
+import { FILL_MODELS } from '../../engine/base/units.ts';
 import {
   Contracts,
   Count,
@@ -15,7 +15,7 @@ import {
   PriceCents,
   SideSchema,
   strict,
-} from './common.ts';
+} from '../base/common-schemas.ts';
 
 /** More are 400: a run is bounded. */
 export const BACKTEST_MARKETS_MAX = 20_000;

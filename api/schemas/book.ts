@@ -1,6 +1,14 @@
 /** Displayed levels on the wire. Rules A84, A85 (api/RULES.md). */
 import { Type } from '@sinclair/typebox';
-import { AsOf, Count, InstrumentId, Mode, nullable, strict, VenueSchema } from './common.ts';
+import {
+  AsOf,
+  Count,
+  InstrumentId,
+  Mode,
+  nullable,
+  strict,
+  VenueSchema,
+} from '../base/common-schemas.ts';
 
 const Level = Type.Array(Count, { minItems: 2, maxItems: 2 });
 const Levels = Type.Array(Level, {

@@ -11,7 +11,7 @@ import {
   strict,
   VenueDataOn,
   windowOf,
-} from './common.ts';
+} from '../base/common-schemas.ts';
 import { Organization } from './trading.ts';
 
 export const EquityQuery = strict({

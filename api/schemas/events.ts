@@ -1,7 +1,7 @@
 /** What happened to orders, trades and accounts. Rules J21 to J25 (api/RULES.md). */
 import { Type } from '@sinclair/typebox';
-import { EVENT_TYPES } from '../../engine/shard/account-events.ts';
-import { DateTime, described, Mode, oneOf, strict, VenueDataOn } from './common.ts';
+import { EVENT_TYPES } from '../../engine/readers/account-events.ts';
+import { DateTime, described, Mode, oneOf, strict, VenueDataOn } from '../base/common-schemas.ts';
 import { Order, Organization, Trade } from './trading.ts';
 
 export const EventId = Type.String({

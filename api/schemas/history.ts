@@ -1,8 +1,8 @@
 /** The history: rows, gaps, candles, and the queries for them. Rules H6 to H16 (api/RULES.md). */
 import { Type } from '@sinclair/typebox';
+import { VENUES } from '../../engine/base/units.ts';
 import { GAP_REASONS, INTERVALS } from '../../engine/history/kinds.ts';
 import { DATASETS, EXPORT_FORMATS } from '../../engine/history/questions.ts';
-import { VENUES } from '../../engine/rules/units.ts';
 import {
   AsOf,
   Count,
@@ -16,7 +16,7 @@ import {
   PriceCents,
   strict,
   VenueSchema,
-} from './common.ts';
+} from '../base/common-schemas.ts';
 import { INSTRUMENT_ID } from './examples.ts';
 
 const Instant = (what: string) =>

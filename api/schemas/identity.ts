@@ -3,8 +3,17 @@
  * (api/RULES.md).
  */
 import { Type } from '@sinclair/typebox';
-import { PLANS } from '../limits/plan-names.ts';
-import { Count, DateTime, described, Mode, nullable, oneOf, strict, Uuid } from './common.ts';
+import {
+  Count,
+  DateTime,
+  described,
+  Mode,
+  nullable,
+  oneOf,
+  strict,
+  Uuid,
+} from '../base/common-schemas.ts';
+import { PLANS } from '../base/plan-names.ts';
 
 export const StatusAnswer = strict(
   {

@@ -1,6 +1,6 @@
 /** Wire schemas of games, instruments and quotes. Rules A45 to A55 (api/RULES.md). */
 import { type Static, Type } from '@sinclair/typebox';
-import { FUNGIBILITIES, MARKET_TYPES, PERIODS } from '../../engine/rules/units.ts';
+import { FUNGIBILITIES, MARKET_TYPES, PERIODS } from '../../engine/base/units.ts';
 import {
   AsOf,
   Contracts,
@@ -22,7 +22,7 @@ import {
   strict,
   VenueDataOn,
   VenueSchema,
-} from './common.ts';
+} from '../base/common-schemas.ts';
 
 const Team = strict({ code: Type.String(), name: Type.String() }, { title: 'Team' });
 const Fungibility = oneOf(FUNGIBILITIES, {

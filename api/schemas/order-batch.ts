@@ -1,6 +1,6 @@
 /** Several orders in one request, and their answers. Rules J30 to J32 (api/RULES.md). */
 import { Type } from '@sinclair/typebox';
-import { described, ErrorAnswer, Mode, strict } from './common.ts';
+import { described, ErrorAnswer, Mode, strict } from '../base/common-schemas.ts';
 import { OrderBodySchema } from './order-body.ts';
 import { PlacementAnswer } from './placing.ts';
 

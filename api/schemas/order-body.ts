@@ -12,7 +12,7 @@ import {
   SideSchema,
   strict,
   Uuid,
-} from './common.ts';
+} from '../base/common-schemas.ts';
 import { ActionSchema, OrderTypeSchema, ProbabilityPct } from './trading.ts';
 
 /** `order-request.ts` decides which of these belong to which action and type. */

@@ -19,7 +19,7 @@ import {
   Uuid,
   VenueDataOn,
   VenueSchema,
-} from './common.ts';
+} from '../base/common-schemas.ts';
 import { ActionSchema, FillPriceCents, Order, OrderTypeSchema, Trade } from './trading.ts';
 
 /** Rule A74 (api/RULES.md). */

@@ -1,7 +1,7 @@
 /** What traders have done: boards, traders, picks, evaluation. Rules Y71 to Y80 (api/RULES.md). */
 import { Type } from '@sinclair/typebox';
-import { BOARD_KINDS } from '../../engine/records/leaderboard.ts';
-import { METRICS } from '../../engine/records/statistics.ts';
+import { BOARD_KINDS } from '../../engine/records/boards/leaderboard.ts';
+import { METRICS } from '../../engine/records/maths/statistics.ts';
 import { OUTCOME_SOURCES } from '../../engine/rules/events.ts';
 import {
   AsOf,
@@ -19,7 +19,7 @@ import {
   strict,
   Uuid,
   windowOf,
-} from './common.ts';
+} from '../base/common-schemas.ts';
 
 const window = (byDefault: string) => windowOf(byDefault, 'in which trades were over');
 const WindowText = Type.String({ description: 'The window asked for.' });

@@ -1,7 +1,16 @@
 /** Wire schemas of the keys of signed track records. Rule Y67 (engine/RULES.md). */
 import { type Static, Type } from '@sinclair/typebox';
-import { FILL_MODELS } from '../../engine/rules/units.ts';
-import { Count, DateTime, Dollars, Mode, nullable, oneOf, strict, Uuid } from './common.ts';
+import { FILL_MODELS } from '../../engine/base/units.ts';
+import {
+  Count,
+  DateTime,
+  Dollars,
+  Mode,
+  nullable,
+  oneOf,
+  strict,
+  Uuid,
+} from '../base/common-schemas.ts';
 
 const Key = strict(
   {

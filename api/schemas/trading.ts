@@ -4,8 +4,8 @@
  * engine/RULES.md).
  */
 import { Type } from '@sinclair/typebox';
+import { PLACED_VIA } from '../../engine/base/units.ts';
 import { CANCEL_REASONS } from '../../engine/rules/events.ts';
-import { PLACED_VIA } from '../../engine/rules/units.ts';
 import {
   AsOf,
   Contracts,
@@ -28,7 +28,7 @@ import {
   Uuid,
   VenueDataOn,
   VenueSchema,
-} from './common.ts';
+} from '../base/common-schemas.ts';
 
 const OrderStatus = oneOf(['resting', 'executed', 'canceled', 'expired'], {
   title: 'OrderStatus',

@@ -2,9 +2,9 @@
  * What a connection of the stream places ends with it: the engine cancels what then rests of it.
  * Rules J18, J19 (api/RULES.md).
  */
-import type { StreamConnection, Uuid } from '../../engine/rules/units.ts';
-import type { OrderConnections } from '../engine.ts';
-import type { OrderConnection } from '../route.ts';
+import type { StreamConnection, Uuid } from '../../engine/base/units.ts';
+import type { OrderConnections } from '../base/engine.ts';
+import type { OrderConnection } from '../dispatch/route.ts';
 
 /** So many heartbeats without a sign of life end a connection. */
 const SILENT_HEARTBEATS_MAX = 2;

@@ -2,8 +2,8 @@
  * A channel of the stream: what it is about is sent once as a snapshot, and then as numbered
  * messages that are the same for every client. Rule J7 (api/RULES.md).
  */
-import { isoOf } from '../../engine/rules/units.ts';
-import { type ErrorCode, errorBody } from '../errors.ts';
+import { isoOf } from '../../engine/base/units.ts';
+import { type ErrorCode, errorBody } from '../base/errors.ts';
 import { type Encoding, JSON_TEXT, MSGPACK } from './encoding.ts';
 
 /** A connection, as a channel sees it. */

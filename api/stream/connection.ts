@@ -2,13 +2,14 @@
  * One connection of the stream: what it asks for, and what happens when it does not read, sends more
  * than is handled, or is not there any more. Rules J3, J8, J15 to J20, J35, J36, Q15 (api/RULES.md).
  */
-import type { Caller } from '../access.ts';
-import type { CallerReservation } from '../dispatch.ts';
-import { ApiError, type ErrorCode, errorBody, invalidRequest, Refusal } from '../errors.ts';
+
+import { ApiError, type ErrorCode, errorBody, invalidRequest, Refusal } from '../base/errors.ts';
+import type { Log } from '../base/log.ts';
+import type { Caller } from '../dispatch/access.ts';
+import type { CallerReservation } from '../dispatch/dispatch.ts';
+import type { OrderEntry } from '../dispatch/order-entry.ts';
+import type { Socket, SocketEvents } from '../http/socket.ts';
 import type { PaperAccount } from '../identity/accounts.ts';
-import type { Log } from '../log.ts';
-import type { OrderEntry } from '../order-entry.ts';
-import type { Socket, SocketEvents } from '../socket.ts';
 import type { AnswerQueue } from './answer-queue.ts';
 import type { CancelOnDisconnect } from './cancel-on-disconnect.ts';
 import type { Channel, Member } from './channel.ts';

@@ -2,7 +2,7 @@
  * The channel `games`: each game that a venue or the catalog has changed. Rules J14, J34
  * (api/RULES.md).
  */
-import { type CatalogView, firstGames, type GameEntry, gameText } from '../catalog-view.ts';
+import { type CatalogView, firstGames, type GameEntry, gameText } from '../catalog/catalog-view.ts';
 import { TopicChannel, type TopicChannelOptions } from './channel.ts';
 
 const LOOK_EVERY_MS = 100;

@@ -4,8 +4,8 @@
  * what JSON can say is taken: no reference to an earlier value, no extension type, no bytes.
  * Rules J2, J33 (api/RULES.md).
  */
-import { invalidRequest } from '../errors.ts';
-import { givenTwice, parseObject, setOwn } from '../validation.ts';
+import { invalidRequest } from '../base/errors.ts';
+import { givenTwice, parseObject, setOwn } from '../base/validation.ts';
 
 /** Entries of lists and members of maps: a message of 200 channels has 203. */
 const VALUES_MAX = 4096;

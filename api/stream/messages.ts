@@ -1,8 +1,8 @@
 /** What clients send: its form, by `op`. Rules J3, J4 (api/RULES.md). */
 import { type Static, type TProperties, type TSchema, Type } from '@sinclair/typebox';
-import { invalidRequest } from '../errors.ts';
-import { strict } from '../schemas/common.ts';
-import { valueReader } from '../validation.ts';
+import { strict } from '../base/common-schemas.ts';
+import { invalidRequest } from '../base/errors.ts';
+import { valueReader } from '../base/validation.ts';
 
 /** Names of channels; that of a quote's ends with the instrument. */
 export const ORDERS = 'orders';

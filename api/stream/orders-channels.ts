@@ -3,13 +3,13 @@
  * A connection that comes back gets what it has missed. Rules J21 to J24, J37 (api/RULES.md).
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { EpochMs, Uuid } from '../../engine/rules/units.ts';
-import type { AccountEventSource } from '../../engine/shard/account-event-source.ts';
-import { type AccountEvent, eventIdOf } from '../../engine/shard/account-events.ts';
-import type { Engine } from '../engine.ts';
+import type { EpochMs, Uuid } from '../../engine/base/units.ts';
+import type { AccountEventSource } from '../../engine/readers/account-event-source.ts';
+import { type AccountEvent, eventIdOf } from '../../engine/readers/account-events.ts';
+import type { Engine } from '../base/engine.ts';
+import type { Log } from '../base/log.ts';
 import type { PaperAccount } from '../identity/accounts.ts';
-import type { Log } from '../log.ts';
-import type { Switches } from '../switches.ts';
+import type { Switches } from '../identity/switches.ts';
 import {
   type Channel,
   gapText,

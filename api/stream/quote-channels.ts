@@ -5,12 +5,12 @@
  * messages. Rules J10, J11, J34 (api/RULES.md).
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { marketName } from '../../engine/rules/units.ts';
-import type { CatalogView } from '../catalog-view.ts';
-import type { Engine } from '../engine.ts';
-import { ERRORS } from '../errors.ts';
-import type { Log } from '../log.ts';
-import type { ChangedMarkets } from './changed-markets.ts';
+import { marketName } from '../../engine/base/units.ts';
+import type { Engine } from '../base/engine.ts';
+import { ERRORS } from '../base/errors.ts';
+import type { Log } from '../base/log.ts';
+import type { CatalogView } from '../catalog/catalog-view.ts';
+import type { ChangedMarkets } from '../market-data/changed-markets.ts';
 import { type Numbering, type Publish, TopicChannel, type TopicChannelOptions } from './channel.ts';
 import { type JsonObject, mergePatch } from './merge-patch.ts';
 

@@ -2,21 +2,21 @@
  * The connections of the stream, and the channels that they share. Rules J1, J4, J5, J8, J12, J17,
  * J35, J37 (api/RULES.md).
  */
-import { isoOf, type StreamConnection, type Uuid } from '../../engine/rules/units.ts';
-import type { AccountEventSource } from '../../engine/shard/account-event-source.ts';
-import { type Caller, permitScope } from '../access.ts';
-import type { CatalogView } from '../catalog-view.ts';
-import type { CallerReservation } from '../dispatch.ts';
-import type { Engine } from '../engine.ts';
-import { ApiError, ERRORS } from '../errors.ts';
-import type { Log } from '../log.ts';
-import type { OrderEntry } from '../order-entry.ts';
-import type { Organizations } from '../organizations.ts';
-import { type Socket, Upgrade } from '../socket.ts';
-import type { Switches } from '../switches.ts';
+import { isoOf, type StreamConnection, type Uuid } from '../../engine/base/units.ts';
+import type { AccountEventSource } from '../../engine/readers/account-event-source.ts';
+import type { Engine } from '../base/engine.ts';
+import { ApiError, ERRORS } from '../base/errors.ts';
+import type { Log } from '../base/log.ts';
+import type { CatalogView } from '../catalog/catalog-view.ts';
+import { type Caller, permitScope } from '../dispatch/access.ts';
+import type { CallerReservation } from '../dispatch/dispatch.ts';
+import type { OrderEntry } from '../dispatch/order-entry.ts';
+import { type Socket, Upgrade } from '../http/socket.ts';
+import type { Organizations } from '../identity/organization-access.ts';
+import type { Switches } from '../identity/switches.ts';
+import type { ChangedMarkets } from '../market-data/changed-markets.ts';
 import { AnswerQueue } from './answer-queue.ts';
 import { CancelOnDisconnect } from './cancel-on-disconnect.ts';
-import type { ChangedMarkets } from './changed-markets.ts';
 import { type Channel, Numbering, type Publish } from './channel.ts';
 import { Connection, type ConnectionParts, type Opened } from './connection.ts';
 import { encodingOf } from './encoding.ts';

@@ -1,6 +1,6 @@
 /** The channels of one connection. Rules J4, J5, J8, J15, J34 (api/RULES.md). */
-import { numberOfEvent } from '../../engine/shard/account-events.ts';
-import { type ErrorCode, invalidRequest } from '../errors.ts';
+import { numberOfEvent } from '../../engine/readers/account-events.ts';
+import { type ErrorCode, invalidRequest } from '../base/errors.ts';
 import { type Channel, endedText, gapText, type Member } from './channel.ts';
 import { CHANNELS_MAX, type Messages } from './messages.ts';
 

@@ -6,9 +6,9 @@ import { FactBuffer } from '../../engine/format/facts.ts';
 import { framesIn } from '../../engine/format/frame.ts';
 import { evolve } from '../../engine/rules/evolve.ts';
 import { observe } from '../../engine/rules/observe.ts';
-import { Answers } from '../../engine/shard/answers.ts';
-import type { Durability } from '../../engine/shard/checkpoints.ts';
-import { Shard } from '../../engine/shard/shard.ts';
+import { Answers } from '../../engine/shard/core/reply-encoder.ts';
+import type { Durability } from '../../engine/shard/store/checkpoints.ts';
+import { Shard } from '../../engine/shard/thread/shard.ts';
 import { catalogOf } from './catalog.ts';
 import { CORE_CONFIG, coreState } from './core-state.ts';
 import { type FlowOptions, OrderFlow } from './order-flow.ts';
@@ -18,7 +18,7 @@ export const CHECKPOINT_EVERY_FACTS = 300_000;
 
 /**
  * Orders per batch. Each makes two messages, and a shard takes no more at a time
- * (engine/shard/serve.ts). With larger batches V8 moves answers, which live as long as their batch,
+ * (engine/shard/thread/serve.ts). With larger batches V8 moves answers, which live as long as their batch,
  * to the old generation, and garbage collection makes an order cost half as much again.
  */
 const OPENED_TOGETHER = 127;

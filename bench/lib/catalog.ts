@@ -1,7 +1,8 @@
 /** A catalog of so many markets with an instrument each, and their venue's ticks. */
+
+import type { EpochMs } from '../../engine/base/units.ts';
 import type { Catalog } from '../../engine/rules/catalog-entries.ts';
 import type { QuoteTick } from '../../engine/rules/messages.ts';
-import type { EpochMs } from '../../engine/rules/units.ts';
 
 /** The quote of every market unless a suite sets another: orders below it never fill. */
 export const BID_CENTS = 40;

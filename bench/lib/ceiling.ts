@@ -1,6 +1,6 @@
 /** The disk's limit: the bytes of a batch written durably, without any rule before that. */
 import { LogWriter } from '../../engine/log/log-writer.ts';
-import { identityOf } from '../../engine/shard/data-format.ts';
+import { identityOf } from '../../engine/shard/store/data-format.ts';
 import { type Cost, costOf } from './cost.ts';
 
 /** Appends to a log, each durable, and does nothing else. */

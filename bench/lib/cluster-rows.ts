@@ -1,5 +1,9 @@
 /** Random rows by game for the coverage suite, and the plainer error that CR2 is compared with. */
-import type { ClusterError, GameSums, MeanEstimate } from '../../engine/records/statistics.ts';
+import type {
+  ClusterError,
+  GameSums,
+  MeanEstimate,
+} from '../../engine/records/maths/statistics.ts';
 import type { Random } from './random.ts';
 
 /** A kind of rows whose true mean is 0. */

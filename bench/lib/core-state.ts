@@ -1,14 +1,14 @@
 /** The core without a disk: finished records are dropped, as after a checkpoint. */
 
+import type { AccountRow, EpochMs, PriceCents, Side, Uuid } from '../../engine/base/units.ts';
 import { RecordIndex } from '../../engine/index/record-index.ts';
 import type { RunStore } from '../../engine/index/run-store.ts';
 import type { Event, OrderPlaced } from '../../engine/rules/events.ts';
 import { evolve } from '../../engine/rules/evolve.ts';
 import { USUAL_TERMS } from '../../engine/rules/order-terms.ts';
 import type { ShardState } from '../../engine/rules/state.ts';
-import type { AccountRow, EpochMs, PriceCents, Side, Uuid } from '../../engine/rules/units.ts';
-import { createState, type StoredState } from '../../engine/shard/create-state.ts';
-import { type FactLog, ShardRecords } from '../../engine/shard/shard-records.ts';
+import { createState, type StoredState } from '../../engine/shard/core/create-state.ts';
+import { type FactLog, ShardRecords } from '../../engine/shard/core/shard-records.ts';
 import { ASK_CENTS, catalogOf } from './catalog.ts';
 
 /** The defaults. Rules T13, T80 (engine/RULES.md). */

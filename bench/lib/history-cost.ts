@@ -5,10 +5,10 @@
 import path from 'node:path';
 import { History } from '../../engine/history/history.ts';
 import type { Tick } from '../../engine/rules/messages.ts';
-import { feedClock } from '../../engine/shard/clock.ts';
-import { Shards } from '../../engine/shard/shards.ts';
-import { kalshiAdapter } from '../../feeds/adapters/kalshi.ts';
-import { createIngest, type IngestConnection } from '../../feeds/ingest.ts';
+import { feedClock } from '../../engine/shard/callers/clock.ts';
+import { Shards } from '../../engine/shard/callers/shards.ts';
+import { createIngest, type IngestConnection } from '../../feeds/ingest/ingest.ts';
+import { kalshiAdapter } from '../../feeds/venues/kalshi/frames.ts';
 import { CHECKPOINT_EVERY_FACTS } from './bench-shard.ts';
 import { ASK_CENTS, BID_CENTS, catalogOf } from './catalog.ts';
 import { CORE_CONFIG } from './core-state.ts';

@@ -4,7 +4,7 @@
  */
 import { FactBuffer } from '../../engine/format/facts.ts';
 import { LogWriter } from '../../engine/log/log-writer.ts';
-import { identityOf } from '../../engine/shard/data-format.ts';
+import { identityOf } from '../../engine/shard/store/data-format.ts';
 import { dropDir, tempDir } from './temp.ts';
 
 export class BenchJournal {

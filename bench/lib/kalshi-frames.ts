@@ -1,8 +1,8 @@
 /**
  * Made frames of Kalshi's books: a snapshot a market, then increments.
  */
-import { type EpochMs, isoOf } from '../../engine/rules/units.ts';
-import { DEPTH_LEVELS_MAX } from '../../feeds/engine-ticks.ts';
+import { type EpochMs, isoOf } from '../../engine/base/units.ts';
+import { DEPTH_LEVELS_MAX } from '../../feeds/reading/engine-ticks.ts';
 import type { Random } from './random.ts';
 
 const LEVELS = 15;

@@ -3,10 +3,11 @@
  * that fill, cancels of resting orders, sells of positions. It tracks its own orders, so that none
  * can be refused, and it keeps open orders and positions within bounds, so that it can run forever.
  */
+
+import type { EpochMs, Uuid } from '../../engine/base/units.ts';
 import { tradeIdOf } from '../../engine/rules/ids.ts';
 import type { CancelOrder, PlaceOrder, Tick, TradeCounting } from '../../engine/rules/messages.ts';
 import { USUAL_TERMS } from '../../engine/rules/order-terms.ts';
-import type { EpochMs, Uuid } from '../../engine/rules/units.ts';
 import { instrumentIdOf, quoteOf } from './catalog.ts';
 import { type Random, seededRandom } from './random.ts';
 import { orderUuid, seededUuid } from './uuid.ts';

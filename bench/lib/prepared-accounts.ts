@@ -13,8 +13,8 @@ import {
 import { type ControlTables, openControlTables } from '../../api/identity/control-tables.ts';
 import { newKey } from '../../api/identity/keys.ts';
 import { newUser } from '../../api/identity/users.ts';
+import type { Uuid } from '../../engine/base/units.ts';
 import { checkLmdbFile } from '../../engine/lmdb/lmdb-file.ts';
-import type { Uuid } from '../../engine/rules/units.ts';
 import { openShard } from './bench-shard.ts';
 import { limitBuyOf } from './order-flow.ts';
 import { seededRandom } from './random.ts';

@@ -4,10 +4,10 @@
  */
 import path from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
+import type { EpochMs, Uuid } from '../../engine/base/units.ts';
 import { tradeIdOf } from '../../engine/rules/ids.ts';
 import type { PlaceOrder } from '../../engine/rules/messages.ts';
-import type { EpochMs, Uuid } from '../../engine/rules/units.ts';
-import type { Shard } from '../../engine/shard/shard.ts';
+import type { Shard } from '../../engine/shard/thread/shard.ts';
 import { openShard } from './bench-shard.ts';
 import { quoteOf } from './catalog.ts';
 import { limitBuyOf } from './order-flow.ts';

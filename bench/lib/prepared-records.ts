@@ -3,18 +3,18 @@
  * half of them with a stated probability, and open trades. What a server's fold goes on with.
  */
 import path from 'node:path';
-import { Closings } from '../../engine/records/closings.ts';
+import type { Uuid } from '../../engine/base/units.ts';
+import { Closings } from '../../engine/records/projection/closings.ts';
+import { OverBlocks } from '../../engine/records/store/closed-trade-blocks.ts';
 import {
   connected,
   createTables,
   type Database,
   makePrivate,
   recordsFile,
-} from '../../engine/records/database.ts';
-import { OverBlocks } from '../../engine/records/over-blocks.ts';
-import { LOST, WON } from '../../engine/records/tables.ts';
-import { uuidText } from '../../engine/records/uuid-bytes.ts';
-import type { Uuid } from '../../engine/rules/units.ts';
+} from '../../engine/records/store/database.ts';
+import { LOST, WON } from '../../engine/records/store/tables.ts';
+import { uuidText } from '../../engine/records/store/uuid-bytes.ts';
 import { type Random, seededRandom } from './random.ts';
 
 export type RecordsSizes = {

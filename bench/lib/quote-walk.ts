@@ -1,7 +1,8 @@
 /** Quotes of one market as venues send them: the price rarely moves, a size often does. */
+
+import type { EpochMs } from '../../engine/base/units.ts';
 import { TickBatch } from '../../engine/history/tick-batch.ts';
 import type { QuoteTick } from '../../engine/rules/messages.ts';
-import type { EpochMs } from '../../engine/rules/units.ts';
 import { type Random, seededRandom } from './random.ts';
 
 export class QuoteWalk {

@@ -4,15 +4,15 @@
  */
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Uuid } from '../../engine/base/units.ts';
 import { ByteWriter } from '../../engine/format/bytes.ts';
 import { writeFact } from '../../engine/format/fact-layouts.ts';
 import { LogWriter } from '../../engine/log/log-writer.ts';
-import { Records } from '../../engine/records/records.ts';
+import { Records } from '../../engine/records/thread/records.ts';
 import type { Fact } from '../../engine/rules/facts.ts';
-import type { Uuid } from '../../engine/rules/units.ts';
-import { EngineBusy } from '../../engine/shard/busy.ts';
-import { identityOf } from '../../engine/shard/data-format.ts';
-import { logIn } from '../../engine/shard/shard-log.ts';
+import { identityOf } from '../../engine/shard/store/data-format.ts';
+import { logIn } from '../../engine/shard/store/shard-log.ts';
+import { EngineBusy } from '../../engine/threads/unavailable.ts';
 import { NOW_MS, type RecordsSizes } from './prepared-records.ts';
 import { seededRandom } from './random.ts';
 import { seededUuid } from './uuid.ts';

@@ -2,7 +2,7 @@
  * Resting orders and the quotes that pass over them, generated together: a naive count decides in
  * advance which quotes fill something, and what.
  */
-import { PAYOUT_CENTS } from '../../engine/rules/units.ts';
+import { PAYOUT_CENTS } from '../../engine/base/units.ts';
 import type { Random } from './random.ts';
 
 /** One order per index, in the order of placing. */

@@ -1,6 +1,7 @@
 /** Version 7 uuids in the form of the API, from seeded random numbers. */
+
+import type { EpochMs, Uuid } from '../../engine/base/units.ts';
 import { uuidOfWords } from '../../engine/memory/uuid-words.ts';
-import type { EpochMs, Uuid } from '../../engine/rules/units.ts';
 import type { Random } from './random.ts';
 
 export function seededUuid(random: Random, atMs: EpochMs): Uuid {

@@ -1,6 +1,6 @@
 /**
  * Sends a request to a thread and back, with no work at its end: msgpack batches through one
- * Piscina thread, sent as engine/shard/shard-client.ts sends them. Measures the cost of this design
+ * Piscina thread, sent as engine/shard/callers/shard-client.ts sends them. Measures the cost of this design
  * without any rule, key or book.
  */
 import { Packr } from 'msgpackr';

@@ -4,10 +4,10 @@
  */
 import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
+import type { AccountRow } from '../../engine/base/units.ts';
 import type { Event } from '../../engine/rules/events.ts';
 import { evolve } from '../../engine/rules/evolve.ts';
 import type { PlaceOrder } from '../../engine/rules/messages.ts';
-import type { AccountRow } from '../../engine/rules/units.ts';
 import { BenchShard, CHECKPOINT_EVERY_FACTS, openShard } from '../lib/bench-shard.ts';
 import { catalogOf } from '../lib/catalog.ts';
 import { coreState, filledBuy, forgetRecords, restedBuy } from '../lib/core-state.ts';
@@ -43,7 +43,7 @@ export type FlatSample = {
 
 const START_MS = Date.parse('2026-11-21T12:00:00.000Z');
 const BATCH = 1024;
-/** The most that a shard client sends at a time (engine/shard/shard-client.ts). */
+/** The most that a shard client sends at a time (engine/shard/callers/shard-client.ts). */
 const LANE_BATCH = 256;
 
 const job = JSON.parse(process.argv[2]!) as MemoryJob;

@@ -5,8 +5,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BACKTESTS_MAX, BacktestPool } from '../../engine/backtest/pool.ts';
 import type { BacktestTask } from '../../engine/backtest/task.ts';
-import { feedClock } from '../../engine/shard/clock.ts';
-import { Shards } from '../../engine/shard/shards.ts';
+import { feedClock } from '../../engine/shard/callers/clock.ts';
+import { Shards } from '../../engine/shard/callers/shards.ts';
 import { recordGames } from '../lib/backtest-history.ts';
 import { CHECKPOINT_EVERY_FACTS } from '../lib/bench-shard.ts';
 import { catalogOf } from '../lib/catalog.ts';

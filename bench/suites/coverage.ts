@@ -2,14 +2,14 @@
  * How often an interval of 95% has the true mean in it, by simulation: CR2 with Satterthwaite's
  * degrees of freedom, and CR1 beside it. And what the intervals of a large board cost.
  */
-import { rankIntervals } from '../../engine/records/rank-intervals.ts';
+import { rankIntervals } from '../../engine/records/boards/rank-intervals.ts';
 import {
   type ClusterError,
   clusterError,
   intervalOf,
   meanOfGames,
-} from '../../engine/records/statistics.ts';
-import { studentT95 } from '../../engine/records/student-t.ts';
+} from '../../engine/records/maths/statistics.ts';
+import { studentT95 } from '../../engine/records/maths/student-t.ts';
 import { plainError, ROW_KINDS, type RowKind, randomGames } from '../lib/cluster-rows.ts';
 import { seededRandom } from '../lib/random.ts';
 import { count, type Figures, ms, percent, type Report, type Suite } from '../lib/report.ts';

@@ -5,7 +5,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FillModelName } from '../../engine/rules/units.ts';
+import type { FillModelName } from '../../engine/base/units.ts';
 import { FeedProbe } from '../lib/feed-probe.ts';
 import { type Flood, feedReport } from '../lib/feed-report.ts';
 import { Generator } from '../lib/generator.ts';

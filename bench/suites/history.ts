@@ -4,11 +4,11 @@
  */
 import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { DAY_MS, type EpochMs } from '../../engine/base/units.ts';
 import { answerOf } from '../../engine/history/answers.ts';
 import { INTERVAL_MS } from '../../engine/history/kinds.ts';
 import type { NamedSeries } from '../../engine/history/questions.ts';
 import { Recorder } from '../../engine/history/recorder.ts';
-import { DAY_MS, type EpochMs } from '../../engine/rules/units.ts';
 import { type CostSizes, costTable } from '../lib/history-cost.ts';
 import { packedQuotes, QuoteWalk } from '../lib/quote-walk.ts';
 import { count, type Figures, ms, type Report, type Suite, type Table } from '../lib/report.ts';

@@ -4,10 +4,10 @@
  * figures by id, since other books find an order by its id; those by row show the ladders' cost.
  */
 import { OrderBook, Side } from 'nodejs-order-book';
+import { NO_ROW } from '../../engine/base/units.ts';
 import { Ladders } from '../../engine/memory/ladder.ts';
 import { Table } from '../../engine/memory/table.ts';
 import { UuidIndex } from '../../engine/memory/uuid-index.ts';
-import { NO_ROW } from '../../engine/rules/units.ts';
 import { ADD, CANCEL, CROSS, makeStream, type Outcome, type Stream } from '../lib/op-stream.ts';
 import { seededRandom } from '../lib/random.ts';
 import { count, type Figures, type Report, range, ratio, type Suite } from '../lib/report.ts';

@@ -8,7 +8,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { createGunzip, createGzip } from 'node:zlib';
 import { replay } from '../../api/cli/replay.ts';
-import { type EpochMs, isoOf } from '../../engine/rules/units.ts';
+import { type EpochMs, isoOf } from '../../engine/base/units.ts';
 import { bookOf, catalogOf, deltaOf, snapshotOf } from '../lib/kalshi-frames.ts';
 import { seededRandom } from '../lib/random.ts';
 import { count, type Figures, percent, type Report, type Suite } from '../lib/report.ts';

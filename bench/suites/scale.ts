@@ -2,8 +2,8 @@
  * The engine with its threads, and callers that wait for durable answers: one shard and two, the
  * use of each thread, and the limit that follows for more cores.
  */
-import { feedClock } from '../../engine/shard/clock.ts';
-import { Shards } from '../../engine/shard/shards.ts';
+import { feedClock } from '../../engine/shard/callers/clock.ts';
+import { Shards } from '../../engine/shard/callers/shards.ts';
 import { CHECKPOINT_EVERY_FACTS } from '../lib/bench-shard.ts';
 import { catalogOf } from '../lib/catalog.ts';
 import { CORE_CONFIG } from '../lib/core-state.ts';

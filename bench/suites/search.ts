@@ -4,8 +4,8 @@
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { CatalogView } from '../../api/catalog-view.ts';
-import { InstrumentSearch } from '../../api/instrument-search.ts';
+import { CatalogView } from '../../api/catalog/catalog-view.ts';
+import { InstrumentSearch } from '../../api/catalog/instrument-search.ts';
 import type { Catalog } from '../../engine/rules/catalog-entries.ts';
 import { type Random, seededRandom } from '../lib/random.ts';
 import { count, type Figures, ms, type Report, type Suite, type Table } from '../lib/report.ts';

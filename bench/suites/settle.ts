@@ -5,10 +5,10 @@
  */
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { MarketNumber } from '../../engine/base/units.ts';
 import { USUAL_TERMS } from '../../engine/rules/order-terms.ts';
-import type { MarketNumber } from '../../engine/rules/units.ts';
-import { feedClock } from '../../engine/shard/clock.ts';
-import { Shards } from '../../engine/shard/shards.ts';
+import { feedClock } from '../../engine/shard/callers/clock.ts';
+import { Shards } from '../../engine/shard/callers/shards.ts';
 import { CHECKPOINT_EVERY_FACTS } from '../lib/bench-shard.ts';
 import { catalogOf, instrumentIdOf, quoteOf } from '../lib/catalog.ts';
 import { CORE_CONFIG } from '../lib/core-state.ts';

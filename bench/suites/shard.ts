@@ -35,7 +35,7 @@ export type ShardSizes = {
 };
 
 const FLOW = { seed: 7, markets: 1000, restingMax: 200_000, positionsMax: 100_000 };
-/** The most that a shard client sends at a time (engine/shard/shard-client.ts). */
+/** The most that a shard client sends at a time (engine/shard/callers/shard-client.ts). */
 const LONG_BATCH = 256;
 
 export const shard: Suite<ShardSizes> = {

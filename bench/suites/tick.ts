@@ -4,12 +4,12 @@
  * afterwards.
  */
 
+import { PAYOUT_CENTS } from '../../engine/base/units.ts';
 import { Ladders } from '../../engine/memory/ladder.ts';
 import { evolve } from '../../engine/rules/evolve.ts';
 import { observe } from '../../engine/rules/observe.ts';
 import { complement } from '../../engine/rules/pricing.ts';
-import { PAYOUT_CENTS } from '../../engine/rules/units.ts';
-import type { StoredState } from '../../engine/shard/create-state.ts';
+import type { StoredState } from '../../engine/shard/core/create-state.ts';
 import { coreState, forgetRecords, restedBuy } from '../lib/core-state.ts';
 import { BenchJournal } from '../lib/journal.ts';
 import { seededRandom } from '../lib/random.ts';

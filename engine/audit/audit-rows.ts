@@ -3,8 +3,6 @@
  * books are built from these columns, so this check runs first. Reads stored columns only.
  */
 
-import { hasLimit, isSell } from '../rules/flags.ts';
-import { type ShardState, tablesOf } from '../rules/state.ts';
 import {
   type AccountRow,
   NO_ROW,
@@ -12,7 +10,9 @@ import {
   PAYOUT_CENTS,
   type PositionRow,
   VENUES,
-} from '../rules/units.ts';
+} from '../base/units.ts';
+import { hasLimit, isSell } from '../rules/flags.ts';
+import { type ShardState, tablesOf } from '../rules/state.ts';
 import type { Problems } from './problems.ts';
 
 export function auditRows(state: ShardState, problems: Problems): void {

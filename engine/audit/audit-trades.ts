@@ -2,18 +2,8 @@
  * Whether an order, its outcome, and the trade that it opened or sold agree. Each is stored
  * separately and written once, so a mistake in one of them contradicts another.
  */
-import { uuidTimeMs } from '../memory/uuid-words.ts';
-import type { ClosedTrade, OrderOutcome } from '../rules/events.ts';
-import type { PlacedOrder } from '../rules/finished-records.ts';
-import { instrumentSideOf, isLimit, sideOf } from '../rules/flags.ts';
-import { isTradeOf } from '../rules/ids.ts';
-import { invariant } from '../rules/invariant.ts';
-import type { MarketOutcome } from '../rules/messages.ts';
-import { ORDER_TERM_NAMES, TRADE_TERM_NAMES } from '../rules/order-terms.ts';
-import { reaches } from '../rules/pricing.ts';
-import { closedTradeOf } from '../rules/row-records.ts';
-import { orderTermsAt } from '../rules/row-terms.ts';
-import type { ShardState } from '../rules/state.ts';
+
+import { invariant } from '../base/invariant.ts';
 import {
   type AccountRow,
   type EpochMs,
@@ -21,7 +11,18 @@ import {
   type OrderRow,
   PAYOUT_CENTS,
   type Uuid,
-} from '../rules/units.ts';
+} from '../base/units.ts';
+import { uuidTimeMs } from '../memory/uuid-words.ts';
+import type { ClosedTrade, OrderOutcome } from '../rules/events.ts';
+import type { PlacedOrder } from '../rules/finished-records.ts';
+import { instrumentSideOf, isLimit, sideOf } from '../rules/flags.ts';
+import { isTradeOf } from '../rules/ids.ts';
+import type { MarketOutcome } from '../rules/messages.ts';
+import { ORDER_TERM_NAMES, TRADE_TERM_NAMES } from '../rules/order-terms.ts';
+import { reaches } from '../rules/pricing.ts';
+import { closedTradeOf } from '../rules/row-records.ts';
+import { orderTermsAt } from '../rules/row-terms.ts';
+import type { ShardState } from '../rules/state.ts';
 
 /** Reports `what` unless it holds. */
 export type Check = (holds: boolean, rule: string) => void;

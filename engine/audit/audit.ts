@@ -3,6 +3,7 @@
  * simulation, by operators, by `paperbook verify` and by tests. Rules D16, M20 (engine/RULES.md).
  */
 
+import { type AccountRow, NO_ROW, type PositionRow, type Uuid } from '../base/units.ts';
 import type { UuidIndex } from '../memory/uuid-index.ts';
 import { uuidTimeMs } from '../memory/uuid-words.ts';
 import { isSell } from '../rules/flags.ts';
@@ -11,7 +12,6 @@ import { remainingOf } from '../rules/partial-fills.ts';
 import { ladderOf } from '../rules/pricing.ts';
 import { ordersOn } from '../rules/resting.ts';
 import type { ShardState } from '../rules/state.ts';
-import { type AccountRow, NO_ROW, type PositionRow, type Uuid } from '../rules/units.ts';
 import { auditRows } from './audit-rows.ts';
 import { Problems } from './problems.ts';
 

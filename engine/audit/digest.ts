@@ -4,12 +4,12 @@
  * (engine/RULES.md).
  */
 
+import type { AccountRow, OrderRow, PositionRow, Uuid } from '../base/units.ts';
+import { NO_ROW } from '../base/units.ts';
 import { ORDER_ENDS, TRADE_ENDS } from '../rules/finished-records.ts';
 import { COLUMN_TERM_NAMES, TRADE_COLUMN_NAMES } from '../rules/order-terms.ts';
 import { notLive } from '../rules/pricing.ts';
 import type { ShardState } from '../rules/state.ts';
-import type { AccountRow, OrderRow, PositionRow, Uuid } from '../rules/units.ts';
-import { NO_ROW } from '../rules/units.ts';
 
 type AccountDigest = { account: Uuid; line: string };
 

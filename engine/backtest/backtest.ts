@@ -2,11 +2,8 @@
  * A backtest: plans of all markets, then their orders and results in time order on one account.
  * Rules Z1 to Z9 (engine/RULES.md).
  */
-import type { Columns } from '../history/record-columns.ts';
-import { takerFeeCents } from '../rules/fees.ts';
-import { invariant } from '../rules/invariant.ts';
-import type { MarketOutcome } from '../rules/messages.ts';
-import type { RejectionCode } from '../rules/rejections.ts';
+
+import { invariant } from '../base/invariant.ts';
 import {
   type Cents,
   type EpochMs,
@@ -14,7 +11,11 @@ import {
   type PriceCents,
   type Side,
   type Uuid,
-} from '../rules/units.ts';
+} from '../base/units.ts';
+import type { Columns } from '../history/record-columns.ts';
+import { takerFeeCents } from '../rules/fees.ts';
+import type { MarketOutcome } from '../rules/messages.ts';
+import type { RejectionCode } from '../rules/rejections.ts';
 import { type Bought, PaperAccount } from './paper-account.ts';
 import { entryAtMs, marketSide, type Plan, planOf } from './plan.ts';
 import type {

@@ -3,8 +3,8 @@
  * rows with one time only the last counts, as frames come before orders. Rules Z3 to Z6
  * (engine/RULES.md).
  */
-import type { Columns } from '../history/record-columns.ts';
-import { invariant } from '../rules/invariant.ts';
+
+import { invariant } from '../base/invariant.ts';
 import {
   type EpochMs,
   NO_PRICE,
@@ -12,7 +12,8 @@ import {
   PAYOUT_CENTS,
   type PriceCents,
   type Side,
-} from '../rules/units.ts';
+} from '../base/units.ts';
+import type { Columns } from '../history/record-columns.ts';
 import type { Look } from './task.ts';
 
 /** The last row at `fromMs` or before it, then each later instant before `toMs`. */

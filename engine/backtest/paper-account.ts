@@ -3,19 +3,8 @@
  * applied, by the code that runs in a shard, on a state that nobody else has. Rule Z1
  * (engine/RULES.md).
  */
-import type { Catalog, CatalogInstrument } from '../rules/catalog-entries.ts';
-import { decide } from '../rules/decide.ts';
-import type { Event, PositionSettled } from '../rules/events.ts';
-import { emit } from '../rules/evolve.ts';
-import type { FactSink } from '../rules/fact-sink.ts';
-import type { FinishedRecords } from '../rules/finished-records.ts';
-import { isTradeOf } from '../rules/ids.ts';
-import { invariant } from '../rules/invariant.ts';
-import type { Command, MarketResult, PlaceOrder } from '../rules/messages.ts';
-import { advance, observe } from '../rules/observe.ts';
-import { USUAL_TERMS } from '../rules/order-terms.ts';
-import type { RejectionCode } from '../rules/rejections.ts';
-import type { ShardState } from '../rules/state.ts';
+
+import { invariant } from '../base/invariant.ts';
 import {
   type Cents,
   type Contracts,
@@ -30,8 +19,20 @@ import {
   type Side,
   START_BALANCE_CENTS,
   type Uuid,
-} from '../rules/units.ts';
-import { createState } from '../shard/create-state.ts';
+} from '../base/units.ts';
+import type { Catalog, CatalogInstrument } from '../rules/catalog-entries.ts';
+import { decide } from '../rules/decide.ts';
+import type { Event, PositionSettled } from '../rules/events.ts';
+import { emit } from '../rules/evolve.ts';
+import type { FactSink } from '../rules/fact-sink.ts';
+import type { FinishedRecords } from '../rules/finished-records.ts';
+import { isTradeOf } from '../rules/ids.ts';
+import type { Command, MarketResult, PlaceOrder } from '../rules/messages.ts';
+import { advance, observe } from '../rules/observe.ts';
+import { USUAL_TERMS } from '../rules/order-terms.ts';
+import type { RejectionCode } from '../rules/rejections.ts';
+import type { ShardState } from '../rules/state.ts';
+import { createState } from '../shard/core/create-state.ts';
 import type { BacktestMarket, BacktestTerms, Look } from './task.ts';
 
 const ACCOUNT: Uuid = '00000000-0000-7000-8000-000000000000';

@@ -3,9 +3,7 @@
  * names. Whether the account can is not its matter. Rules Z2 to Z7 (engine/RULES.md).
  */
 
-import type { StoredRows } from '../history/questions.ts';
-import type { Columns } from '../history/record-columns.ts';
-import { invariant } from '../rules/invariant.ts';
+import { invariant } from '../base/invariant.ts';
 import {
   type Contracts,
   type EpochMs,
@@ -13,7 +11,9 @@ import {
   oppositeSide,
   PAYOUT_CENTS,
   type Side,
-} from '../rules/units.ts';
+} from '../base/units.ts';
+import type { StoredRows } from '../history/questions.ts';
+import type { Columns } from '../history/record-columns.ts';
 import { askOf, bidContractsOf, bidOf, isTwoSided, looksFrom } from './looks.ts';
 import type { BacktestMarket, BacktestTerms, Look, SkipReason } from './task.ts';
 

@@ -4,9 +4,9 @@
  */
 import { availableParallelism } from 'node:os';
 import { Piscina } from 'piscina';
-import { moduleBeside } from '../shard/beside.ts';
-import { EngineBusy } from '../shard/busy.ts';
-import { type Asker, FairTurns } from '../shard/fair-turns.ts';
+import { type Asker, FairTurns } from '../threads/fair-turns.ts';
+import { EngineBusy } from '../threads/unavailable.ts';
+import { moduleBeside } from '../threads/worker-url.ts';
 import type { BacktestTask } from './task.ts';
 
 /** Over all accounts; and of one account, with those that wait. */

@@ -1,11 +1,11 @@
 /** What a backtest came to, as it is answered. Rules Z8 to Z11 (engine/RULES.md). */
 import { createHash } from 'node:crypto';
+import { invariant } from '../base/invariant.ts';
+import { type Cents, dollarsOf, type EpochMs, isoOf } from '../base/units.ts';
 import type { Columns } from '../history/record-columns.ts';
-import { canonicalJson } from '../records/canonical.ts';
-import { pickScores } from '../records/eval-scores.ts';
-import { roiPct } from '../records/roi.ts';
-import { invariant } from '../rules/invariant.ts';
-import { type Cents, dollarsOf, type EpochMs, isoOf } from '../rules/units.ts';
+import { pickScores } from '../records/maths/eval-scores.ts';
+import { roiPct } from '../records/maths/roi.ts';
+import { canonicalJson } from '../records/track-record/canonical.ts';
 import type { BacktestRun } from './backtest.ts';
 import { hasRows } from './plan.ts';
 import type { BacktestMarket, BacktestTask, BacktestTrade, TradeResult } from './task.ts';

@@ -1,8 +1,9 @@
 /** What a backtest is given, and what it comes to. Rules Z1 to Z12 (engine/RULES.md). */
+
+import type { Cents, Contracts, EpochMs, FillModelName, PriceCents, Side } from '../base/units.ts';
 import type { StoredRows } from '../history/questions.ts';
 import type { FeeEntry } from '../rules/fees.ts';
 import type { MarketResult } from '../rules/messages.ts';
-import type { Cents, Contracts, EpochMs, FillModelName, PriceCents, Side } from '../rules/units.ts';
 
 export const RULE_SIDES = ['yes', 'no', 'home', 'away', 'favorite', 'underdog'] as const;
 export type RuleSide = (typeof RULE_SIDES)[number];

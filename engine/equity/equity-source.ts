@@ -3,11 +3,11 @@
  * (api/RULES.md).
  */
 import { Piscina } from 'piscina';
-import type { Uuid } from '../rules/units.ts';
-import { moduleBeside } from '../shard/beside.ts';
-import { EngineBusy } from '../shard/busy.ts';
-import { type Asker, FairTurns } from '../shard/fair-turns.ts';
-import { shardOfAccount } from '../shard/shard-of.ts';
+import type { Uuid } from '../base/units.ts';
+import { shardOfAccount } from '../shard/callers/shard-of.ts';
+import { type Asker, FairTurns } from '../threads/fair-turns.ts';
+import { EngineBusy } from '../threads/unavailable.ts';
+import { moduleBeside } from '../threads/worker-url.ts';
 import type { EquityPoints } from './points.ts';
 import type { EquityQuestion } from './reader.ts';
 

@@ -2,9 +2,8 @@
  * The money of one account after each of its facts, and what it held of each market. Rules A92, A93
  * (api/RULES.md), M20 (engine/RULES.md).
  */
-import type { Fact, TradeClosedFact, TradeSettledFact } from '../rules/facts.ts';
-import { invariant } from '../rules/invariant.ts';
-import { costCents } from '../rules/ledger.ts';
+
+import { invariant } from '../base/invariant.ts';
 import {
   type Cents,
   type Contracts,
@@ -14,7 +13,9 @@ import {
   type Side,
   START_BALANCE_CENTS,
   type Uuid,
-} from '../rules/units.ts';
+} from '../base/units.ts';
+import type { Fact, TradeClosedFact, TradeSettledFact } from '../rules/facts.ts';
+import { costCents } from '../rules/ledger.ts';
 
 export type AccountFactOf = Extract<Fact, { account: Uuid }>;
 

@@ -2,11 +2,12 @@
  * What positions were worth at each point: at the live bid of that moment, at cost where there was
  * none. Rules A93 (api/RULES.md), M21 (engine/RULES.md).
  */
+
+import { invariant } from '../base/invariant.ts';
+import { type Cents, type EpochMs, NO_PRICE, type PriceCents } from '../base/units.ts';
 import type { MarketTops, TopsQuestion } from '../history/questions.ts';
-import { invariant } from '../rules/invariant.ts';
 import { costCents } from '../rules/ledger.ts';
 import { complement } from '../rules/pricing.ts';
-import { type Cents, type EpochMs, NO_PRICE, type PriceCents } from '../rules/units.ts';
 import type { EquityPoints, HeldAt } from './points.ts';
 
 type AskTops = (question: TopsQuestion) => Promise<MarketTops[]>;

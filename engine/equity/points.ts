@@ -2,8 +2,8 @@
  * Which moments of an account are shown, and what it had at each of them. Rules A93, A94
  * (api/RULES.md).
  */
-import { invariant } from '../rules/invariant.ts';
-import type { Cents, Contracts, EpochMs } from '../rules/units.ts';
+import { invariant } from '../base/invariant.ts';
+import type { Cents, Contracts, EpochMs } from '../base/units.ts';
 import { type EquityFold, type HeldSide, MONEY, type Money } from './fold.ts';
 
 /** The point of now is one of them. */

@@ -3,8 +3,8 @@
  * question, which reads on from there. Rules A93, A95 (api/RULES.md), D60 (engine/RULES.md).
  */
 import { setImmediate as others } from 'node:timers/promises';
-import type { Uuid } from '../rules/units.ts';
-import { AccountLog } from '../shard/account-log.ts';
+import type { Uuid } from '../base/units.ts';
+import { AccountLog } from '../readers/account-log.ts';
 import { EquityFold } from './fold.ts';
 import { type EquityPoints, type EquityWindow, equityPoints } from './points.ts';
 

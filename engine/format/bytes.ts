@@ -1,9 +1,10 @@
 /** Writes and reads bytes, field after field: numbers in their own width, a uuid as 16 bytes. */
+
+import { invariant } from '../base/invariant.ts';
+import { UUID_LENGTH, type Uuid } from '../base/units.ts';
 import type { Ids } from '../memory/columns.ts';
 import { uuidOfWords, uuidWord } from '../memory/uuid-words.ts';
 import type { FactPlace } from '../rules/facts.ts';
-import { invariant } from '../rules/invariant.ts';
-import { UUID_LENGTH, type Uuid } from '../rules/units.ts';
 
 /** One more than the largest number of six bytes. */
 const U48_END = 2 ** 48;

@@ -3,7 +3,7 @@
  * answer is its own text, and the rest is msgpack.
  */
 import { Packr } from 'msgpackr';
-import { invariant } from '../rules/invariant.ts';
+import { invariant } from '../base/invariant.ts';
 import type { TradeLimitsLeft } from '../rules/limits-left.ts';
 import type { Command, Refusal, Reply, Tick } from '../rules/messages.ts';
 import type { Query } from '../rules/queries.ts';

@@ -2,12 +2,13 @@
  * Turns a fact back into its event, in a state that has applied everything before it: uuids become
  * their current rows. Rule D3 (engine/RULES.md).
  */
+
+import type { AccountRow, OrderRow, PositionRow, Uuid } from '../base/units.ts';
+import { NO_ROW } from '../base/units.ts';
 import type { Event, OrderPlaced } from '../rules/events.ts';
 import type { DerivedFact, Fact, OrderPlacedFact, PrimaryFact } from '../rules/facts.ts';
 import type { PlacedOrder } from '../rules/finished-records.ts';
 import type { ShardState } from '../rules/state.ts';
-import type { AccountRow, OrderRow, PositionRow, Uuid } from '../rules/units.ts';
-import { NO_ROW } from '../rules/units.ts';
 
 const DERIVED: ReadonlySet<Fact['kind']> = new Set<DerivedFact['kind']>([
   'trade_opened',

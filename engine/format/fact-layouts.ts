@@ -3,11 +3,11 @@
  * format: numbers and layouts that have been written never change. Rules D2, D3 (engine/RULES.md).
  */
 
+import { GAME_STATUSES, type Side } from '../base/units.ts';
 import type { Catalog } from '../rules/catalog-entries.ts';
 import { CANCEL_REASONS, OUTCOME_SOURCES } from '../rules/events.ts';
 import type { Fact } from '../rules/facts.ts';
 import type { MarketOutcome } from '../rules/messages.ts';
-import { GAME_STATUSES, type Side } from '../rules/units.ts';
 import { ByteReader, type ByteWriter } from './bytes.ts';
 import {
   always,

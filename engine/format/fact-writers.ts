@@ -3,6 +3,8 @@
  * effects. The layout alone defines the bytes and their order (fact-layouts.ts). A field that the
  * event has with the same name and value is written from the event and needs no line here.
  */
+
+import { NO_ROW, type Uuid } from '../base/units.ts';
 import type { Effects } from '../rules/effects.ts';
 import type {
   AccountOpened,
@@ -30,11 +32,10 @@ import { ORDER_TERM_NAMES, type OrderTerms, type TradeTerms } from '../rules/ord
 import { parlayOf } from '../rules/row-records.ts';
 import { TRADE_TERM_READERS } from '../rules/row-terms.ts';
 import type { ShardState } from '../rules/state.ts';
-import { NO_ROW, type Uuid } from '../rules/units.ts';
+import type { ORDER_COLUMNS, POSITION_COLUMNS } from '../rules/table-columns.ts';
 import type { ByteWriter } from './bytes.ts';
 import { FACT_LAYOUTS } from './fact-layouts.ts';
 import type { Layout } from './layout.ts';
-import type { ORDER_COLUMNS, POSITION_COLUMNS } from './table-columns.ts';
 
 /** The row that has a value; the id of `NO_ROW` is null. */
 type RowOf = 'event.account' | 'event.order' | 'effects.account' | 'effects.position';

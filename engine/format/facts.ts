@@ -3,12 +3,13 @@
  * is written directly from the event and the rows that it has changed (fact-writers.ts). Rules D2,
  * D3 (engine/RULES.md).
  */
+
+import { invariant } from '../base/invariant.ts';
+import type { OrderRow } from '../base/units.ts';
 import type { ClosedTrade, Event, OrderFilled, OrderPartFilled } from '../rules/events.ts';
 import type { FactSink } from '../rules/fact-sink.ts';
 import type { Fact } from '../rules/facts.ts';
-import { invariant } from '../rules/invariant.ts';
 import type { ShardState } from '../rules/state.ts';
-import type { OrderRow } from '../rules/units.ts';
 import { ByteWriter } from './bytes.ts';
 import { KIND } from './fact-layouts.ts';
 import { FACT_WRITERS as WRITE, type Write } from './fact-writers.ts';

@@ -2,7 +2,7 @@
  * A frame between two threads: an extension value of msgpack with its length in 32 bits. So a
  * stream of frames is a stream of msgpack, which any msgpack reader can split.
  */
-import { invariant } from '../rules/invariant.ts';
+import { invariant } from '../base/invariant.ts';
 import type { ByteWriter } from './bytes.ts';
 
 /** The first byte of a frame; its length and its type follow. */

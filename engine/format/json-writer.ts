@@ -3,9 +3,10 @@
  * characters that are always the same, and as a string it would be joined, copied and thrown away
  * for every order. Names of members are made once, as words of four bytes.
  */
+
+import { invariant } from '../base/invariant.ts';
+import { type Cents, DAY_MS, type EpochMs, isoOf, UUID_LENGTH } from '../base/units.ts';
 import type { Ids } from '../memory/columns.ts';
-import { invariant } from '../rules/invariant.ts';
-import { type Cents, DAY_MS, type EpochMs, isoOf, UUID_LENGTH } from '../rules/units.ts';
 import { ByteWriter } from './bytes.ts';
 
 /** UTF-8 that is copied as it is: whole words, the last one filled up, and the bytes that count. */

@@ -3,9 +3,10 @@
  * is a third of the size of msgpack and several times faster. A layout is part of the data
  * directory's format and never changes: a new shape is a new layout.
  */
+
+import { invariant } from '../base/invariant.ts';
+import type { Uuid } from '../base/units.ts';
 import type { FactPlace } from '../rules/facts.ts';
-import { invariant } from '../rules/invariant.ts';
-import type { Uuid } from '../rules/units.ts';
 import type { ByteReader, ByteWriter } from './bytes.ts';
 
 /**

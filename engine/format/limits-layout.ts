@@ -2,7 +2,7 @@
  * What is left of the trade limits, behind the JSON of an answer. Every order has it, so it is read
  * and written without a layout. Rule L13 (engine/RULES.md).
  */
-import { invariant } from '../rules/invariant.ts';
+import { invariant } from '../base/invariant.ts';
 import type { TradeLimitsLeft } from '../rules/limits-left.ts';
 import type { ByteWriter } from './bytes.ts';
 

@@ -3,6 +3,8 @@
  * from order-terms.ts. Uuids are sent as text, since reading that text costs half of building it
  * from words. Not on disk: it may change freely.
  */
+
+import type { Side, TradeUse } from '../base/units.ts';
 import type {
   CancelOrder,
   Depth,
@@ -15,7 +17,6 @@ import type {
   TradeTick,
 } from '../rules/messages.ts';
 import type { PortfolioQuery, QuoteQuery } from '../rules/queries.ts';
-import type { Side, TradeUse } from '../rules/units.ts';
 import {
   always,
   count,

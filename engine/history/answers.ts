@@ -1,5 +1,5 @@
 /** Answers of a history as the texts that are sent. Rules H6 to H14 (api/RULES.md). */
-import { type EpochMs, isoOf, NO_PRICE } from '../rules/units.ts';
+import { type EpochMs, isoOf, NO_PRICE } from '../base/units.ts';
 import { cursorText } from './cursor.ts';
 import { exportPiece } from './export.ts';
 import { type Gap, gapsOf, lostFor } from './gaps.ts';

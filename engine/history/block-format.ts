@@ -3,9 +3,9 @@
  * here is a new version. Rules D50, D51 (engine/RULES.md).
  */
 import { crc32, zstdDecompressSync } from 'node:zlib';
+import { invariant } from '../base/invariant.ts';
+import type { EpochMs, MarketNumber } from '../base/units.ts';
 import { ByteReader, ByteWriter } from '../format/bytes.ts';
-import { invariant } from '../rules/invariant.ts';
-import type { EpochMs, MarketNumber } from '../rules/units.ts';
 import { HISTORY_VERSION, KINDS, widthOf } from './kinds.ts';
 import { type Columns, compressColumns, unpackColumns } from './record-columns.ts';
 

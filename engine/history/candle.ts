@@ -4,8 +4,8 @@
  *
  * Pure: equal rows give equal candles, whenever they are folded.
  */
-import { invariant } from '../rules/invariant.ts';
-import type { Contracts, EpochMs } from '../rules/units.ts';
+import { invariant } from '../base/invariant.ts';
+import type { Contracts, EpochMs } from '../base/units.ts';
 
 export type Ohlc = { open: number; high: number; low: number; close: number };
 

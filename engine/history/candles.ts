@@ -2,8 +2,8 @@
  * The candles of every market: closed when the first row or trade of a later interval comes, kept
  * where something happened in them, and read without holes. Rules H10 to H14 (api/RULES.md).
  */
-import { invariant } from '../rules/invariant.ts';
-import type { Contracts, EpochMs, MarketNumber } from '../rules/units.ts';
+import { invariant } from '../base/invariant.ts';
+import type { Contracts, EpochMs, MarketNumber } from '../base/units.ts';
 import {
   type Candle,
   CandleFold,

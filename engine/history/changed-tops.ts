@@ -3,8 +3,9 @@
  * repeats the market's last top says that its connection lives, once a millisecond. Rules H2, H4
  * (api/RULES.md).
  */
+
+import type { EpochMs, MarketNumber, SourceNumber } from '../base/units.ts';
 import type { QuoteTick, Tick } from '../rules/messages.ts';
-import type { EpochMs, MarketNumber, SourceNumber } from '../rules/units.ts';
 import { headOf, NO_HEAD, sourceOf, type TickBatch } from './tick-batch.ts';
 
 /** The first word of a quote, and both sizes. */

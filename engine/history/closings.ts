@@ -1,8 +1,8 @@
 /** What the history takes from a catalog. Rule T129 (engine/RULES.md). */
 
+import { invariant } from '../base/invariant.ts';
+import { type EpochMs, HOME_VENUE, type MarketNumber, marketName } from '../base/units.ts';
 import type { Catalog } from '../rules/catalog-entries.ts';
-import { invariant } from '../rules/invariant.ts';
-import { type EpochMs, HOME_VENUE, type MarketNumber, marketName } from '../rules/units.ts';
 import type { Closings } from './market-watch.ts';
 
 /** The earliest closing time of the instruments that list a market counts. */

@@ -2,7 +2,7 @@
  * A series as CSV or NDJSON, a piece at a time: whoever reads slowly asks for the next piece later,
  * and nothing waits here meanwhile. Rules H15, H16 (api/RULES.md).
  */
-import { invariant } from '../rules/invariant.ts';
+import { invariant } from '../base/invariant.ts';
 import { type Interval, ROWS, TRADES } from './kinds.ts';
 import type { Dataset, ExportQuestion, HistoryAnswer } from './questions.ts';
 import type { Columns } from './record-columns.ts';

@@ -1,6 +1,6 @@
 /** Times without a live price, or without one that is known, and why. Rules H5, H24, H31 (api/RULES.md). */
-import { invariant } from '../rules/invariant.ts';
-import type { EpochMs, MarketNumber } from '../rules/units.ts';
+import { invariant } from '../base/invariant.ts';
+import type { EpochMs, MarketNumber } from '../base/units.ts';
 import {
   GAP_MARKS,
   type GapReason,

@@ -3,14 +3,14 @@
  * here. A thread of its own does the work; what it cannot take in time is left out, and shows as a
  * gap. Rules H1 to H4, Q18 (api/RULES.md).
  */
-import { invariant } from '../rules/invariant.ts';
+import { invariant } from '../base/invariant.ts';
+import type { EpochMs, MarketNumber } from '../base/units.ts';
 import type { Tick } from '../rules/messages.ts';
-import type { EpochMs, MarketNumber } from '../rules/units.ts';
-import { moduleBeside } from '../shard/beside.ts';
-import { EngineBusy } from '../shard/busy.ts';
-import { type Asker, FairTurns } from '../shard/fair-turns.ts';
-import { KeptThread } from '../shard/kept-thread.ts';
-import type { Log } from '../shard/log.ts';
+import { type Asker, FairTurns } from '../threads/fair-turns.ts';
+import type { Log } from '../threads/log.ts';
+import { KeptThread } from '../threads/supervised-worker.ts';
+import { EngineBusy } from '../threads/unavailable.ts';
+import { moduleBeside } from '../threads/worker-url.ts';
 import { ChangedTops } from './changed-tops.ts';
 import type { Closings } from './market-watch.ts';
 import type {

@@ -16,9 +16,9 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { crc32, zstdDecompressSync } from 'node:zlib';
+import { invariant } from '../base/invariant.ts';
+import type { EpochMs, MarketNumber } from '../base/units.ts';
 import { syncDirectory } from '../log/segment-file.ts';
-import { invariant } from '../rules/invariant.ts';
-import type { EpochMs, MarketNumber } from '../rules/units.ts';
 import {
   checkFileHeader,
   FILE_HEADER_BYTES,

@@ -3,8 +3,8 @@
  * its time. Kinds and columns are part of the format on disk: append, never reorder. Rule D50
  * (engine/RULES.md).
  */
-import { invariant } from '../rules/invariant.ts';
-import type { MarketNumber } from '../rules/units.ts';
+import { invariant } from '../base/invariant.ts';
+import type { MarketNumber } from '../base/units.ts';
 
 /** Rule D51 (engine/RULES.md). */
 export const HISTORY_VERSION = 2;

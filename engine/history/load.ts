@@ -3,8 +3,8 @@
  * Where records are missing, which their numbers show, a stretch is lost: its market has no known
  * price in it. Rules D52, D81 to D84 (engine/RULES.md), H24 (api/RULES.md).
  */
-import { invariant } from '../rules/invariant.ts';
-import { type EpochMs, isoOf, type MarketNumber, NO_PRICE } from '../rules/units.ts';
+import { invariant } from '../base/invariant.ts';
+import { type EpochMs, isoOf, type MarketNumber, NO_PRICE } from '../base/units.ts';
 import { HistoryDamage } from './block-format.ts';
 import {
   JOURNAL_NAME,

@@ -12,9 +12,9 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { crc32 } from 'node:zlib';
+import { invariant } from '../base/invariant.ts';
+import type { EpochMs } from '../base/units.ts';
 import { syncDirectory } from '../log/segment-file.ts';
-import { invariant } from '../rules/invariant.ts';
-import type { EpochMs } from '../rules/units.ts';
 import { HistoryDamage } from './block-format.ts';
 import { HISTORY_VERSION } from './kinds.ts';
 

@@ -5,7 +5,8 @@
  * Time only goes on. What falls due on the way, silence and closing times, happens first, each at
  * its own moment.
  */
-import { invariant } from '../rules/invariant.ts';
+import { invariant } from '../base/invariant.ts';
+import type { EpochMs, MarketNumber, SourceNumber } from '../base/units.ts';
 import type { QuoteTick, Tick, TradeTick } from '../rules/messages.ts';
 import {
   isFresh,
@@ -16,7 +17,6 @@ import {
 } from '../rules/pricing.ts';
 import { showQuote } from '../rules/quote-top.ts';
 import type { Source } from '../rules/reference-data.ts';
-import type { EpochMs, MarketNumber, SourceNumber } from '../rules/units.ts';
 import type { Mark, MarkedReason } from './kinds.ts';
 import {
   copyOfTop,

@@ -1,5 +1,5 @@
 /** What is asked of a history. Rules H6 to H16, H22, H23 (api/RULES.md). */
-import type { EpochMs, MarketNumber, PriceCents, Venue } from '../rules/units.ts';
+import type { EpochMs, MarketNumber, PriceCents, Venue } from '../base/units.ts';
 import type { Interval } from './kinds.ts';
 import type { StoredBlock } from './segments.ts';
 

@@ -3,7 +3,7 @@
  * one before. Most columns change little, and many not at all. Rule D50 (engine/RULES.md).
  */
 import { zstdCompressSync } from 'node:zlib';
-import { invariant } from '../rules/invariant.ts';
+import { invariant } from '../base/invariant.ts';
 import { VarintReader, VarintWriter } from './varints.ts';
 
 type Values = readonly number[] | Float64Array;

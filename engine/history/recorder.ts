@@ -1,9 +1,9 @@
 /**
  * Keeps what ticks come to: rows, prints, gaps and candles. Rules H1 to H5 (api/RULES.md).
  */
-import { invariant } from '../rules/invariant.ts';
+import { invariant } from '../base/invariant.ts';
+import { DAY_MS, type EpochMs, type MarketNumber } from '../base/units.ts';
 import type { TradeTick } from '../rules/messages.ts';
-import { DAY_MS, type EpochMs, type MarketNumber } from '../rules/units.ts';
 import { Candles } from './candles.ts';
 import { GAP_MARKS, MARKS, type Mark, markNumber, ROWS, TRADES } from './kinds.ts';
 import { type Closings, type Ended, MarketWatch, type RowSink } from './market-watch.ts';

@@ -1,5 +1,5 @@
 /** Rows, prints and candles as texts, in the terms of an instrument. Rules H6 to H16 (api/RULES.md). */
-import { isoOf, NO_PRICE, PAYOUT_CENTS } from '../rules/units.ts';
+import { isoOf, NO_PRICE, PAYOUT_CENTS } from '../base/units.ts';
 import type { Candle, Ohlc } from './candle.ts';
 import { INTERVAL_MS, type Interval } from './kinds.ts';
 import type { Columns } from './record-columns.ts';

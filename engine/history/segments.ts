@@ -18,9 +18,9 @@ import {
   writeSync,
 } from 'node:fs';
 import path from 'node:path';
+import { invariant } from '../base/invariant.ts';
+import { type EpochMs, utcDayOf } from '../base/units.ts';
 import { syncDirectory } from '../log/segment-file.ts';
-import { invariant } from '../rules/invariant.ts';
-import { type EpochMs, utcDayOf } from '../rules/units.ts';
 import {
   BLOCK_HEADER_BYTES,
   type BlockHead,

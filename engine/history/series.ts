@@ -3,8 +3,8 @@
  * in memory. Records have numbers, which count on from block to block; what was dropped or lost
  * leaves a hole.
  */
-import { invariant } from '../rules/invariant.ts';
-import type { EpochMs, MarketNumber } from '../rules/units.ts';
+import { invariant } from '../base/invariant.ts';
+import type { EpochMs, MarketNumber } from '../base/units.ts';
 import type { Journaled } from './journal.ts';
 import { BLOCK_RECORDS, widthOf } from './kinds.ts';
 import type { Columns } from './record-columns.ts';

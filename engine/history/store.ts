@@ -4,8 +4,8 @@
  * told, kept beside, and shows as a gap: D81 to D84, H24 (api/RULES.md).
  */
 import { mkdirSync } from 'node:fs';
-import { invariant } from '../rules/invariant.ts';
-import type { EpochMs, MarketNumber } from '../rules/units.ts';
+import { invariant } from '../base/invariant.ts';
+import type { EpochMs, MarketNumber } from '../base/units.ts';
 import { packBlock } from './block-format.ts';
 import { Journal, type JournalTail, type PieceFacts, seriesKey } from './journal.ts';
 import { KINDS, LOSSES, ROWS } from './kinds.ts';

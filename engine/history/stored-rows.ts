@@ -5,8 +5,8 @@
  */
 import { closeSync, openSync } from 'node:fs';
 import path from 'node:path';
-import { invariant } from '../rules/invariant.ts';
-import type { EpochMs, MarketNumber } from '../rules/units.ts';
+import { invariant } from '../base/invariant.ts';
+import type { EpochMs, MarketNumber } from '../base/units.ts';
 import { gapsOf } from './gaps.ts';
 import { GAP_MARKS, markNumber, ROWS, widthOf } from './kinds.ts';
 import type { StoredQuestion, StoredRows, StoredTail } from './questions.ts';

@@ -2,7 +2,7 @@
  * The records of an unfinished block, in memory: packed as a block's are, a piece at a time, but for
  * the newest. So thousands of unfinished blocks take little, and not ever more until each is full.
  */
-import type { EpochMs } from '../rules/units.ts';
+import type { EpochMs } from '../base/units.ts';
 import { type Columns, packRecords, unpackColumns, unpackInto } from './record-columns.ts';
 
 /** Numbers of the newest records, about as many in each kind of series. */

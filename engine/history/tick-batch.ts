@@ -6,13 +6,14 @@
  *
  * A batch begins with the time of its first tick; times are counted from there.
  */
+
+import { invariant } from '../base/invariant.ts';
+import type { EpochMs, SourceNumber } from '../base/units.ts';
 import { ByteWriter } from '../format/bytes.ts';
 import { FrameDecoder, writeMessage } from '../format/codec.ts';
 import { framesIn } from '../format/frame.ts';
-import { invariant } from '../rules/invariant.ts';
 import type { HeartbeatTick, QuoteTick, Tick } from '../rules/messages.ts';
 import { topOf } from '../rules/quote-top.ts';
-import type { EpochMs, SourceNumber } from '../rules/units.ts';
 
 /** What a record is, in the lowest bits of its first word. */
 const KIND_MASK = 3;

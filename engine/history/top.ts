@@ -1,6 +1,7 @@
 /** The top of book that a row has. Rule H2 (api/RULES.md). */
+
+import { NO_PRICE } from '../base/units.ts';
 import type { QuoteTick } from '../rules/messages.ts';
-import { NO_PRICE } from '../rules/units.ts';
 
 export type ShownTop = Pick<
   QuoteTick,

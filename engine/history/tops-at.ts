@@ -1,6 +1,6 @@
 /** What markets showed at some moments. Rule H23 (api/RULES.md). */
-import { invariant } from '../rules/invariant.ts';
-import { NO_PRICE } from '../rules/units.ts';
+import { invariant } from '../base/invariant.ts';
+import { NO_PRICE } from '../base/units.ts';
 import { ROWS } from './kinds.ts';
 import type { MarketTops, TopsQuestion } from './questions.ts';
 import type { Recorder } from './recorder.ts';

@@ -2,7 +2,7 @@
  * Whole numbers as bytes of seven bits, the lowest first; all but the last have the top bit set. A
  * signed number is twice its size, minus one where it is below 0, so that small ones stay short.
  */
-import { invariant } from '../rules/invariant.ts';
+import { invariant } from '../base/invariant.ts';
 
 /** The largest size of a signed number. */
 export const SIGNED_MAX = 2 ** 51;

@@ -4,7 +4,7 @@
  */
 import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import type { EpochMs, MarketNumber } from '../rules/units.ts';
+import type { EpochMs, MarketNumber } from '../base/units.ts';
 import { KINDS } from './kinds.ts';
 import { HistoryLoad, type LoadTarget } from './load.ts';
 import type { Columns } from './record-columns.ts';

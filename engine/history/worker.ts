@@ -3,8 +3,8 @@
  * come. What it fails at ends it, and the next one goes on from what is on disk.
  */
 import { parentPort, workerData } from 'node:worker_threads';
-import { invariant } from '../rules/invariant.ts';
-import type { EpochMs, MarketNumber } from '../rules/units.ts';
+import { invariant } from '../base/invariant.ts';
+import type { EpochMs, MarketNumber } from '../base/units.ts';
 import { answerOf } from './answers.ts';
 import type { Closings } from './market-watch.ts';
 import type {

@@ -2,7 +2,7 @@
  * Recently read and checked chunks. The entries of an account in a run fill one chunk or two, and a
  * list searches them for several classes.
  */
-import { invariant } from '../rules/invariant.ts';
+import { invariant } from '../base/invariant.ts';
 import { PIECES_MAX } from './pieces.ts';
 
 const CHUNKS_MAX = 64;

@@ -1,6 +1,6 @@
 /** Merges sorted sequences of entries: the first cursor is always at the smallest entry of all. */
 
-import { invariant } from '../rules/invariant.ts';
+import { invariant } from '../base/invariant.ts';
 
 /** A position in a sorted sequence of entries. */
 export type EntryCursor = {

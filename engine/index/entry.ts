@@ -6,7 +6,7 @@
  *     word  0        1                       2 to 5  6                7
  *           account  class, record's high    name    record's low     offset
  */
-import { invariant } from '../rules/invariant.ts';
+import { invariant } from '../base/invariant.ts';
 
 /** The place of a fact: the log position of its record, and its offset in the record's payload. */
 export type FactPlace = { record: number; offset: number };

@@ -7,7 +7,7 @@
  * of an index together have at most 1% at 100 million keys, however many runs there are, and the
  * bits are where they help most. A small run uses more bits per key than a large one.
  */
-import { invariant } from '../rules/invariant.ts';
+import { invariant } from '../base/invariant.ts';
 
 const FALSE_RATE_A_KEY = 1e-10;
 const FALSE_RATE_MIN = 1e-5;

@@ -5,7 +5,7 @@
  *
  * SipHash uses 64-bit numbers. Each is stored here as a low and a high word.
  */
-import { invariant } from '../rules/invariant.ts';
+import { invariant } from '../base/invariant.ts';
 
 /** Four random words. The names on disk depend on them, so they never change. */
 export type KeySeed = ArrayLike<number>;

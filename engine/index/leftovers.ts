@@ -2,7 +2,7 @@
  * Runs that no head on disk names any more: those that merges replaced, and those that a crash left
  * half-written. Their pieces are removed a few at a time.
  */
-import { invariant } from '../rules/invariant.ts';
+import { invariant } from '../base/invariant.ts';
 import type { RunStore } from './run-store.ts';
 
 const PIECES_A_STEP = 64;

@@ -5,7 +5,7 @@
  * 32 bytes, four for its hash, three for the order and the accounts of its slab, and 5 to 11 in the
  * table by which it is found.
  */
-import { invariant } from '../rules/invariant.ts';
+import { invariant } from '../base/invariant.ts';
 import type { EntryCursor } from './cursor-heap.ts';
 import {
   compareEntries,

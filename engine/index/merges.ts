@@ -3,7 +3,7 @@
  * few steps for each chunk that a seal writes; a crash restarts it. The lowest level is merged
  * first: its runs are short, and there are most of them. Rule D41 (engine/RULES.md).
  */
-import { invariant } from '../rules/invariant.ts';
+import { invariant } from '../base/invariant.ts';
 import type { ChunkCache } from './chunk-cache.ts';
 import type { Run } from './run.ts';
 import type { RunStore } from './run-store.ts';

@@ -5,8 +5,9 @@
  * Nearly every slot is a cache miss, so new entries are collected, and their slots
  * are then prefetched together.
  */
+
+import { invariant } from '../base/invariant.ts';
 import { prefetched } from '../memory/prefetch.ts';
-import { invariant } from '../rules/invariant.ts';
 import type { EntryKey } from './entry.ts';
 
 const PARTS = 1024;

@@ -5,7 +5,7 @@
  * misplaced piece is detected like a changed byte. Rule D40 (engine/RULES.md).
  */
 import { crc32 } from 'node:zlib';
-import { invariant } from '../rules/invariant.ts';
+import { invariant } from '../base/invariant.ts';
 import { ENTRY_BYTES } from './entry.ts';
 import type { RunStore } from './run-store.ts';
 

@@ -3,7 +3,7 @@
  * memory. Each checkpoint seals them: writes them as one sorted run, in steps, while newer ones go
  * to a new part of memory. Rules T90, D40, D41 (engine/RULES.md).
  */
-import { invariant } from '../rules/invariant.ts';
+import { invariant } from '../base/invariant.ts';
 import { ChunkCache } from './chunk-cache.ts';
 import { CursorHeap, type EntryCursor } from './cursor-heap.ts';
 import {

@@ -1,5 +1,5 @@
 /** Writes a run from sorted sequences of entries, a bounded number of pieces per step. */
-import { invariant } from '../rules/invariant.ts';
+import { invariant } from '../base/invariant.ts';
 import type { ChunkCache } from './chunk-cache.ts';
 import { CursorHeap, type EntryCursor } from './cursor-heap.ts';
 import { classAt, compareEntries, ENTRY_WORDS, INDEX_CLASS, RUN_ORDER } from './entry.ts';

@@ -2,7 +2,7 @@
  * A sorted run of entries on disk. Its fences (the first entry of each chunk) and the filter of its
  * keys are in memory, so a search reads one chunk, and a search for a new key usually none.
  */
-import { invariant } from '../rules/invariant.ts';
+import { invariant } from '../base/invariant.ts';
 import type { ChunkCache } from './chunk-cache.ts';
 import type { EntryCursor } from './cursor-heap.ts';
 import {

@@ -5,7 +5,7 @@
  */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import path from 'node:path';
-import { invariant } from '../rules/invariant.ts';
+import { invariant } from '../base/invariant.ts';
 import { freePagesOf, PAGE_BYTES_MAX, PAGE_BYTES_MIN } from './lmdb-free.ts';
 
 /** The file is not what LMDB last wrote; the message states the file and the problem. */

@@ -4,7 +4,7 @@
  * liblmdb/mdb.c and midl.c in lmdb 3.5.6.
  */
 import { readSync } from 'node:fs';
-import { invariant } from '../rules/invariant.ts';
+import { invariant } from '../base/invariant.ts';
 
 export const PAGE_BYTES_MIN = 256;
 export const PAGE_BYTES_MAX = 65_536;

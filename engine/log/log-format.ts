@@ -3,8 +3,8 @@
  * Rules D19, D20 (engine/RULES.md). A change of anything here is a change of the format.
  */
 import { crc32 } from 'node:zlib';
-import { invariant } from '../rules/invariant.ts';
-import type { EpochMs, Tagged } from '../rules/units.ts';
+import { invariant } from '../base/invariant.ts';
+import type { EpochMs, Tagged } from '../base/units.ts';
 
 /** Where a record's header begins: segment x 2^32 + bytes from the start of the segment's file. */
 export type LogPosition = Tagged<number, 'LogPosition'>;

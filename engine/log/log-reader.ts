@@ -3,7 +3,7 @@
  * checksum holds, and only once they are on disk. Rules D19 to D22 (engine/RULES.md).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { invariant } from '../rules/invariant.ts';
+import { invariant } from '../base/invariant.ts';
 import { logProblems } from './check-log.ts';
 import {
   LogDamage,

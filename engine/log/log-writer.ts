@@ -4,8 +4,8 @@
  */
 import { ftruncateSync, mkdirSync, writeSync } from 'node:fs';
 import path from 'node:path';
-import { invariant } from '../rules/invariant.ts';
-import { diskFullOf } from '../shard/disk-full.ts';
+import { invariant } from '../base/invariant.ts';
+import { diskFullOf } from './disk-full.ts';
 import {
   FACTS_LIMIT,
   LogDamage,

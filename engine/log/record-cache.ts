@@ -1,5 +1,5 @@
 /** The most recently used records of a log, with their checksums verified. */
-import { invariant } from '../rules/invariant.ts';
+import { invariant } from '../base/invariant.ts';
 import type { LogPosition, LogRecord } from './log-format.ts';
 
 const BYTES_MAX = 2 ** 23;

@@ -4,8 +4,8 @@
  */
 import { closeSync, fstatSync, fsyncSync, ftruncateSync, openSync, writeSync } from 'node:fs';
 import path from 'node:path';
-import { invariant } from '../rules/invariant.ts';
-import { diskFullOf } from '../shard/disk-full.ts';
+import { invariant } from '../base/invariant.ts';
+import { diskFullOf } from './disk-full.ts';
 
 export const RESERVE_NAME = 'reserve';
 const STEP_BYTES = 2 ** 20;

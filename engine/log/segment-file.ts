@@ -15,7 +15,7 @@ import {
   writeSync,
 } from 'node:fs';
 import path from 'node:path';
-import { invariant } from '../rules/invariant.ts';
+import { invariant } from '../base/invariant.ts';
 import {
   type LogIdentity,
   mayBeRecord,

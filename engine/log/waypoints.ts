@@ -1,5 +1,5 @@
 /** Known places of records in a log, so that a search need not start at the beginning. */
-import { invariant } from '../rules/invariant.ts';
+import { invariant } from '../base/invariant.ts';
 
 type Waypoint = { offset: number; number: number };
 

@@ -3,8 +3,8 @@
  * moves to a block of twice the size when it is full. The old block is reused by the next list of
  * that size.
  */
-import { invariant } from '../rules/invariant.ts';
-import { NO_ROW } from '../rules/units.ts';
+import { invariant } from '../base/invariant.ts';
+import { NO_ROW } from '../base/units.ts';
 import { grown } from './table.ts';
 
 const FIRST_PLACES = 1024;

@@ -4,9 +4,9 @@
  * removed. Rule T45 (engine/RULES.md).
  */
 
-import { invariant } from '../rules/invariant.ts';
-import type { EpochMs } from '../rules/units.ts';
-import { NO_ROW } from '../rules/units.ts';
+import { invariant } from '../base/invariant.ts';
+import type { EpochMs } from '../base/units.ts';
+import { NO_ROW } from '../base/units.ts';
 import type { Values } from './columns.ts';
 
 type Times = { expiresAtMs: EpochMs; sequence: number };

@@ -11,8 +11,8 @@
  * among books is the caller's.
  */
 
-import { invariant } from '../rules/invariant.ts';
-import { NO_ROW } from '../rules/units.ts';
+import { invariant } from '../base/invariant.ts';
+import { NO_ROW } from '../base/units.ts';
 import { type Prefetchable, prefetched } from './prefetch.ts';
 import { grown } from './table.ts';
 

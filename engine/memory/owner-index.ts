@@ -7,8 +7,8 @@
  * Invariants: rows join in the order of their sequence. A list has at most four times as many
  * places as the most rows it has had since it was last empty; an empty list has none.
  */
-import { invariant } from '../rules/invariant.ts';
-import { NO_ROW } from '../rules/units.ts';
+import { invariant } from '../base/invariant.ts';
+import { NO_ROW } from '../base/units.ts';
 import { BlockAllocator } from './block-allocator.ts';
 import type { Values } from './columns.ts';
 import { grown } from './table.ts';

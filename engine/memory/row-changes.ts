@@ -3,7 +3,7 @@
  * writes the rows changed since the last checkpoint, and of the others a part of `TURNS` in turn.
  * So `CHECKPOINTS_KEPT` checkpoints contain every row, and what one writes depends on the changes.
  */
-import { invariant } from '../rules/invariant.ts';
+import { invariant } from '../base/invariant.ts';
 import { pageWordsOf, putRow, takeRow } from './row-pages.ts';
 
 /** Rows that have their turn together. */

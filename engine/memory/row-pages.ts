@@ -3,7 +3,7 @@
  * row, a word whose bit n is set when word n of the row is not zero, and these words. Most words of
  * a row are zero: a number of whole cents leaves its lower half empty.
  */
-import { invariant } from '../rules/invariant.ts';
+import { invariant } from '../base/invariant.ts';
 
 /** The most stored words of a row: a bit for each. */
 export const ROW_WORDS_MAX = 32;

@@ -2,7 +2,7 @@
  * Where the columns of a row lie: stored columns, widest first, padded to a multiple of 4 bytes;
  * then derived columns, padded to a multiple of 8.
  */
-import { invariant } from '../rules/invariant.ts';
+import { invariant } from '../base/invariant.ts';
 import { type ColumnType, WIDTHS } from './columns.ts';
 
 export type Schema = Record<string, ColumnType>;

@@ -5,8 +5,8 @@
  * that have changed (row-changes.ts); derived columns are rebuilt from them after a load.
  */
 
-import { invariant } from '../rules/invariant.ts';
-import { NO_ROW } from '../rules/units.ts';
+import { invariant } from '../base/invariant.ts';
+import { NO_ROW } from '../base/units.ts';
 import {
   COLUMNS,
   type ColumnType,

@@ -1,6 +1,6 @@
 /** How often keys and accounts have traded, in rows that a checkpoint writes. */
 
-import { invariant } from '../rules/invariant.ts';
+import { invariant } from '../base/invariant.ts';
 import {
   type EpochMs,
   NO_ROW,
@@ -8,7 +8,7 @@ import {
   type Uuid,
   utcDayOf,
   utcMinuteOf,
-} from '../rules/units.ts';
+} from '../base/units.ts';
 import { Table } from './table.ts';
 import { UuidIndex } from './uuid-index.ts';
 import { uuidAt } from './uuid-words.ts';

@@ -8,9 +8,9 @@
  * and positions share their slots: the position of a filled order reuses the order's slot.
  */
 
-import { invariant } from '../rules/invariant.ts';
-import type { Uuid } from '../rules/units.ts';
-import { NO_ROW } from '../rules/units.ts';
+import { invariant } from '../base/invariant.ts';
+import type { Uuid } from '../base/units.ts';
+import { NO_ROW } from '../base/units.ts';
 import type { Ids, WritableIds } from './columns.ts';
 import { prefetched } from './prefetch.ts';
 import { uuidAt, uuidWords } from './uuid-words.ts';

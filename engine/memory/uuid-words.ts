@@ -3,8 +3,8 @@
  * milliseconds, so that text order is time order.
  */
 
-import { invariant } from '../rules/invariant.ts';
-import { type EpochMs, UUID_LENGTH, type Uuid } from '../rules/units.ts';
+import { invariant } from '../base/invariant.ts';
+import { type EpochMs, UUID_LENGTH, type Uuid } from '../base/units.ts';
 import type { Ids } from './columns.ts';
 
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));

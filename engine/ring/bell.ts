@@ -8,7 +8,7 @@
  * the look and the wait, the wait ends at once, since it compares that very flag. Waiting on a
  * position of a ring would lose the wake-up of a ringer that lowered the flag first.
  */
-import { invariant } from '../rules/invariant.ts';
+import { invariant } from '../base/invariant.ts';
 
 const AWAKE = 0;
 const ASLEEP = 1;

@@ -2,7 +2,7 @@
  * Bytes from one thread to another through shared memory, in the order in which they were written.
  * One thread writes and one reads. Nothing here waits: bell.ts does.
  */
-import { invariant } from '../rules/invariant.ts';
+import { invariant } from '../base/invariant.ts';
 
 /** Words of 32 bits, each in a cache line of its own: the two threads write them all the time. */
 const HEAD = 0;

@@ -3,7 +3,7 @@
  * answers and blocks when there is nothing to do. Everything sent within one turn is published
  * together, and the other end is woken only if it sleeps.
  */
-import { invariant } from '../rules/invariant.ts';
+import { invariant } from '../base/invariant.ts';
 import { Bell, bellMemory } from './bell.ts';
 import { ByteRing, ringMemory } from './byte-ring.ts';
 import { FrameReader } from './frame-reader.ts';

@@ -2,8 +2,9 @@
  * Reads frames from a ring, one after another. The ring carries bytes, so a frame may be larger
  * than the ring.
  */
+
+import { invariant } from '../base/invariant.ts';
 import { EXTENSION, FRAME_BYTES_MAX, FRAME_HEADER_BYTES, type Frame } from '../format/frame.ts';
-import { invariant } from '../rules/invariant.ts';
 import type { ByteRing } from './byte-ring.ts';
 
 /** Bytes read from the ring at once. */

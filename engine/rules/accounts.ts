@@ -1,8 +1,9 @@
 /** How accounts open, how runs begin, and when one is bust. Rules M1, M30 to M34 (engine/RULES.md). */
+
+import { invariant } from '../base/invariant.ts';
+import { type AccountRow, type EpochMs, NO_ROW, START_BALANCE_CENTS } from '../base/units.ts';
 import type { AccountOpened, AccountReset } from './events.ts';
-import { invariant } from './invariant.ts';
 import type { ShardState } from './state.ts';
-import { type AccountRow, type EpochMs, NO_ROW, START_BALANCE_CENTS } from './units.ts';
 
 /** A run is bust below one dollar. */
 const BUST_BELOW_CENTS = 100;

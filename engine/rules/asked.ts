@@ -2,13 +2,14 @@
  * What a message asks about settles before it is answered, so that every answer is as if its market
  * had settled at once. Rule S15 (engine/RULES.md).
  */
+
+import { type AccountRow, NO_ROW } from '../base/units.ts';
 import { restingOfOthers } from './disconnects.ts';
 import type { FactSink } from './fact-sink.ts';
 import type { Command } from './messages.ts';
 import type { Query } from './queries.ts';
 import { isHalfSettled, settleAccount, settleAll } from './settlement.ts';
 import type { ShardState } from './state.ts';
-import { type AccountRow, NO_ROW } from './units.ts';
 
 /** Settles what is left of the accounts that the message reads or changes; mostly nothing is. */
 export function settleAsked(state: ShardState, message: Command | Query, facts: FactSink): void {

@@ -6,9 +6,19 @@
  * until a quote shows that price with another size, or without any. Accounts do not consume from
  * each other, since they live in different shards and an equal input must give an equal state.
  */
+
+import { invariant } from '../base/invariant.ts';
+import {
+  type Contracts,
+  type EpochMs,
+  type MarketNumber,
+  NO_PRICE,
+  PAYOUT_CENTS,
+  type PriceCents,
+  type Side,
+} from '../base/units.ts';
 import { DisplayedSide } from './displayed-side.ts';
 import type { Consumption, Fill, FillModel, Want } from './fill-model.ts';
-import { invariant } from './invariant.ts';
 import type { DepthLevel, QuoteTick } from './messages.ts';
 import {
   askOf,
@@ -19,15 +29,6 @@ import {
   rivalsOf,
 } from './pricing.ts';
 import type { Market } from './reference-data.ts';
-import {
-  type Contracts,
-  type EpochMs,
-  type MarketNumber,
-  NO_PRICE,
-  PAYOUT_CENTS,
-  type PriceCents,
-  type Side,
-} from './units.ts';
 
 /** Both sides of a market as asks. */
 type Displayed = Readonly<Record<Side, DisplayedSide>>;

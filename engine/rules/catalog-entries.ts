@@ -1,5 +1,5 @@
 /** What a catalog says of games, instruments and their listings, as the engine takes it. Rules K3 to K5 (feeds/FORMATS.md). */
-import type { GameStatus, Side, STRIKE_TYPES, Venue } from './units.ts';
+import type { GameStatus, Side, STRIKE_TYPES, Venue } from '../base/units.ts';
 
 /** One venue's side of an instrument. Rule K5 (feeds/FORMATS.md). */
 export type CatalogListing = {

@@ -3,11 +3,7 @@
  * T3, T5, T6, T86, T120, T123, T125, T127, T129 (engine/RULES.md).
  */
 
-import type { Catalog, CatalogGame, CatalogInstrument } from './catalog-entries.ts';
-import { invariant } from './invariant.ts';
-import type { Book, Instrument, Market } from './reference-data.ts';
-import { bookOf, watchMarkets } from './resting.ts';
-import type { ShardState } from './state.ts';
+import { invariant } from '../base/invariant.ts';
 import {
   HOME_VENUE,
   type MarketNumber,
@@ -15,7 +11,11 @@ import {
   ROUTED_VENUES,
   VENUES,
   type Venue,
-} from './units.ts';
+} from '../base/units.ts';
+import type { Catalog, CatalogGame, CatalogInstrument } from './catalog-entries.ts';
+import type { Book, Instrument, Market } from './reference-data.ts';
+import { bookOf, watchMarkets } from './resting.ts';
+import type { ShardState } from './state.ts';
 
 /** Replaces the catalog. Numbers, live quotes and resting orders stay. */
 export function replaceCatalog(state: ShardState, catalog: Catalog): void {

@@ -5,10 +5,11 @@
  * M9 (engine/RULES.md).
  */
 
+import { invariant } from '../base/invariant.ts';
+import { type EpochMs, NO_ROW, type OrderRow } from '../base/units.ts';
 import { accept, type Decision, reject } from './decision.ts';
 import { restingOf, restingOfOthers } from './disconnects.ts';
 import type { CancelReason, OrderEnded } from './events.ts';
-import { invariant } from './invariant.ts';
 import { isCountable } from './ledger.ts';
 import { decideMark } from './marks.ts';
 import type {
@@ -25,7 +26,6 @@ import { decideReset } from './reset.ts';
 import { resultOf } from './settlement.ts';
 import type { ShardState } from './state.ts';
 import { withinLimits } from './trade-limits.ts';
-import { type EpochMs, NO_ROW, type OrderRow } from './units.ts';
 
 /** What one batch cancels is one record of the log, and one answer. Rule T131 (engine/RULES.md). */
 export const CANCEL_ALL_MAX = 2000;

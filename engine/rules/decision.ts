@@ -1,8 +1,9 @@
 /** The result of a command: events, an earlier answer, or a refusal. */
+
+import type { TradeUse } from '../base/units.ts';
 import type { Event } from './events.ts';
 import type { Consumption } from './fill-model.ts';
 import { REJECTIONS, type RejectionCode } from './rejections.ts';
-import type { TradeUse } from './units.ts';
 
 export type Rejection = {
   code: RejectionCode;

@@ -2,9 +2,10 @@
  * The resting orders that end with the connection of the stream they were placed on. An account rests
  * few orders, so they are looked for among its own. Rules T134, T135 (engine/RULES.md).
  */
+
+import { NO_ROW, type OrderRow } from '../base/units.ts';
 import type { Connected, Disconnected } from './messages.ts';
 import type { ShardState } from './state.ts';
-import { NO_ROW, type OrderRow } from './units.ts';
 
 /** The first placed first. */
 export function restingOf(

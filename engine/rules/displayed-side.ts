@@ -2,9 +2,9 @@
  * The displayed asks of one side of a market, and what accounts (by row) have consumed of each. Most
  * quotes change one size, so sizes lie by their price. Rules T62, T65 (engine/RULES.md).
  */
-import { invariant } from './invariant.ts';
+import { invariant } from '../base/invariant.ts';
+import { type AccountRow, type Contracts, PAYOUT_CENTS, type PriceCents } from '../base/units.ts';
 import type { DepthLevel } from './messages.ts';
-import { type AccountRow, type Contracts, PAYOUT_CENTS, type PriceCents } from './units.ts';
 
 const shownAnew = new Float64Array(PAYOUT_CENTS);
 

@@ -3,9 +3,10 @@
  * not contain. A state has one such object. Each event that ends an order or changes a trade
  * overwrites it: a quote may fill thousands of orders, and an object for each would be slow.
  */
+
+import type { AccountRow, Cents, Contracts, PositionRow, PriceCents } from '../base/units.ts';
+import { NO_ROW } from '../base/units.ts';
 import type { CancelReason, OrderOutcome } from './events.ts';
-import type { AccountRow, Cents, Contracts, PositionRow, PriceCents } from './units.ts';
-import { NO_ROW } from './units.ts';
 
 export class Effects {
   /** The account of the order or trade. The row of one that has ended no longer has it. */

@@ -3,9 +3,7 @@
  * log replays without quotes, clocks or rules. Events name rows of the tables in state.ts; facts
  * (facts.ts) have permanent names instead. Rule D3 (engine/RULES.md).
  */
-import type { Catalog } from './catalog-entries.ts';
-import type { MarketOutcome } from './messages.ts';
-import type { OrderTerms, TradedSide, TradeTerms } from './order-terms.ts';
+
 import type {
   AccountRow,
   Cents,
@@ -17,7 +15,10 @@ import type {
   PositionRow,
   PriceCents,
   Uuid,
-} from './units.ts';
+} from '../base/units.ts';
+import type { Catalog } from './catalog-entries.ts';
+import type { MarketOutcome } from './messages.ts';
+import type { OrderTerms, TradedSide, TradeTerms } from './order-terms.ts';
 
 export type AccountOpened = {
   kind: 'account_opened';

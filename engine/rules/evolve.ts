@@ -3,12 +3,14 @@
  * run this same code, so a restart finds the state that a crash interrupted. Rules D3, M5 to M8,
  * M31 (engine/RULES.md).
  */
+
+import { invariant } from '../base/invariant.ts';
+import { type Cents, type Contracts, NO_ROW, type OrderRow } from '../base/units.ts';
 import { countBust, openAccount, startRun } from './accounts.ts';
 import { replaceCatalog } from './catalog.ts';
 import type { Event, OrderEnded, OrderFilled, OrderPartFilled, OrderPlaced } from './events.ts';
 import type { FactSink } from './fact-sink.ts';
 import { flagsOf, isBuy, isLimit, isSell } from './flags.ts';
-import { invariant } from './invariant.ts';
 import { adjust, costCents, countPayable, hold, realize, stake } from './ledger.ts';
 import { averagePrice, costOfPart, filledSoFar, remainingOf } from './partial-fills.ts';
 import { positionReset, positionSettled, resolveMarket, valueMarket } from './payouts.ts';
@@ -22,7 +24,6 @@ import {
 import { rest } from './resting.ts';
 import { writeOrderTerms } from './row-terms.ts';
 import type { ShardState } from './state.ts';
-import { type Cents, type Contracts, NO_ROW, type OrderRow } from './units.ts';
 
 export function evolve(state: ShardState, event: Event): void {
   if (event.atMs > state.nowMs) state.nowMs = event.atMs;

@@ -2,8 +2,8 @@
  * Exact amounts of dollars before they are rounded: whole numbers over a power of ten. Rule F21
  * (feeds/FORMATS.md).
  */
-import { invariant } from './invariant.ts';
-import type { Tagged } from './units.ts';
+import { invariant } from '../base/invariant.ts';
+import type { Tagged } from '../base/units.ts';
 
 /** Money in millionths of a dollar, a safe integer; a negative amount is paid to the trader. */
 export type Micros = Tagged<number, 'Micros'>;

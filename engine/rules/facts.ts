@@ -7,6 +7,16 @@
  * A primary fact has every number that its event needs. Derived facts follow from it; the log has
  * them behind it, for its readers.
  */
+
+import type {
+  Cents,
+  Contracts,
+  EpochMs,
+  InstrumentNumber,
+  MarketNumber,
+  PriceCents,
+  Uuid,
+} from '../base/units.ts';
 import type {
   AccountOpened,
   AccountReset,
@@ -26,15 +36,6 @@ import type {
 } from './events.ts';
 import type { MarketOutcome } from './messages.ts';
 import type { OrderTerms, TradedSide, TradeTerms } from './order-terms.ts';
-import type {
-  Cents,
-  Contracts,
-  EpochMs,
-  InstrumentNumber,
-  MarketNumber,
-  PriceCents,
-  Uuid,
-} from './units.ts';
 
 /** The place of a fact: the position of its record in the log, and its offset in the payload. */
 export type FactPlace = { record: number; offset: number };

@@ -5,8 +5,8 @@
  * All of it is exact: rates are decimal texts, products are whole numbers over a power of ten, and
  * each is rounded once, at the step at which the venue rounds. Amounts are in millionths of a dollar.
  */
-import { type Exact, type Micros, rounded, sum } from './exact.ts';
-import { invariant } from './invariant.ts';
+
+import { invariant } from '../base/invariant.ts';
 import {
   type Cents,
   type Contracts,
@@ -14,7 +14,8 @@ import {
   instantOf,
   type PriceCents,
   type Venue,
-} from './units.ts';
+} from '../base/units.ts';
+import { type Exact, type Micros, rounded, sum } from './exact.ts';
 
 /** The venue whose formula and rounding apply. */
 export const FEE_SCHEDULES = ['kalshi', 'polymarket_us', 'polymarket'] as const;

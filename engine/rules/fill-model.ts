@@ -3,15 +3,7 @@
  * Everything is in asks, as in pricing.ts: a buy of a side and a sell of the other side both take
  * that side's asks. Rules T60, T61 (engine/RULES.md).
  */
-import { invariant } from './invariant.ts';
-import type { DepthLevel, QuoteTick, TradeTick } from './messages.ts';
-import {
-  type BookPrice,
-  type PricedBook,
-  type PricingContext,
-  tradePrice,
-  venueIndex,
-} from './pricing.ts';
+import { invariant } from '../base/invariant.ts';
 import {
   type AccountRow,
   type Action,
@@ -23,7 +15,15 @@ import {
   type PriceCents,
   type Side,
   type Venue,
-} from './units.ts';
+} from '../base/units.ts';
+import type { DepthLevel, QuoteTick, TradeTick } from './messages.ts';
+import {
+  type BookPrice,
+  type PricedBook,
+  type PricingContext,
+  tradePrice,
+  venueIndex,
+} from './pricing.ts';
 
 /** What an order asks for: contracts of the asks of `side`, none of them above `upToCents`. */
 export type Want = { account: AccountRow; side: Side; upToCents: PriceCents; contracts: Contracts };

@@ -4,10 +4,10 @@
  * (engine/RULES.md, api/RULES.md).
  */
 
+import type { AccountRow, OrderRow, PositionRow, Uuid } from '../base/units.ts';
 import type { Ids } from '../memory/columns.ts';
 import type { ClosedTrade, OrderOutcome, OrderPlaced } from './events.ts';
 import type { FactPlace } from './facts.ts';
-import type { AccountRow, OrderRow, PositionRow, Uuid } from './units.ts';
 
 /** An order as it was placed, without row numbers, which may be reused by now. */
 export type PlacedOrder = Omit<OrderPlaced, 'kind' | 'order' | 'position'> & { place: FactPlace };

@@ -4,8 +4,8 @@
  * changes.
  */
 
+import type { Action, PriceCents, Routing, Side } from '../base/units.ts';
 import type { OrderPlaced } from './events.ts';
-import type { Action, PriceCents, Routing, Side } from './units.ts';
 
 const FLAG = { sell: 1, no: 2, instrumentNo: 4, routed: 8, private: 16, limit: 32 } as const;
 

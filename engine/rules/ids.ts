@@ -1,7 +1,14 @@
 /** The ids of trades, and cursors of lists. Rules T7, P3 (engine/RULES.md, api/RULES.md). */
+
+import { invariant } from '../base/invariant.ts';
+import {
+  type EpochMs,
+  type OrderRow,
+  type PositionRow,
+  UUID_LENGTH,
+  type Uuid,
+} from '../base/units.ts';
 import type { Ids, WritableIds } from '../memory/columns.ts';
-import { invariant } from './invariant.ts';
-import { type EpochMs, type OrderRow, type PositionRow, UUID_LENGTH, type Uuid } from './units.ts';
 
 /** A uuid of version 7 has 48 bits of time. */
 const ID_TIME_END_MS = 2 ** 48;

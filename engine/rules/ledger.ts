@@ -3,15 +3,15 @@
  * start + adjustments + realized P&L of the run = balance + held + open stake. Rules M2 to M11, M20
  * (engine/RULES.md).
  */
-import { invariant } from './invariant.ts';
-import type { ShardState } from './state.ts';
+import { invariant } from '../base/invariant.ts';
 import {
   type AccountRow,
   type Cents,
   type Contracts,
   PAYOUT_CENTS,
   START_BALANCE_CENTS,
-} from './units.ts';
+} from '../base/units.ts';
+import type { ShardState } from './state.ts';
 
 /** The cost or proceeds of contracts at `centsEach`: a price, or a payout of 0..100. */
 export function costCents(eachCents: number, contracts: Contracts): Cents {

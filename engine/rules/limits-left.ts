@@ -1,5 +1,5 @@
 /** What a reply says about the hard trade limits. Rule L13 (engine/RULES.md). */
-import type { EpochMs } from './units.ts';
+import type { EpochMs } from '../base/units.ts';
 
 /**
  * What is left, once a command is counted, of the hard trade limits that it counts towards: those

@@ -1,9 +1,10 @@
 /** Operators' marks of trades. Rule T141 (engine/RULES.md). */
+
+import { type AccountRow, NO_ROW } from '../base/units.ts';
 import { accept, type Decision, reject } from './decision.ts';
 import type { TradeMark } from './events.ts';
 import type { MarkTrade } from './messages.ts';
 import type { ShardState } from './state.ts';
-import { type AccountRow, NO_ROW } from './units.ts';
 
 const NO_MARK: TradeMark = { parlay: null, combine: false };
 

@@ -3,20 +3,20 @@
  * T46 to T49, T66 (engine/RULES.md).
  */
 
+import { invariant } from '../base/invariant.ts';
+import { type EpochMs, NO_PRICE, type OrderRow, type Side } from '../base/units.ts';
 import { prefetched } from '../memory/prefetch.ts';
 import { fillEvent } from './events.ts';
 import { emit } from './evolve.ts';
 import type { FactSink } from './fact-sink.ts';
 import { tradeOf } from './fill-model.ts';
 import { actionOf } from './flags.ts';
-import { invariant } from './invariant.ts';
 import { remainingOf } from './partial-fills.ts';
 import { type BookPrice, ladderOf, priceBook, tradePrice } from './pricing.ts';
 import type { Book, Market } from './reference-data.ts';
 import { booksOf } from './resting.ts';
 import { settleAccount } from './settlement.ts';
 import type { ShardState } from './state.ts';
-import { type EpochMs, NO_PRICE, type OrderRow, type Side } from './units.ts';
 
 /**
  * Fills every resting order that the prices of these markets now reach, as much as the fill model

@@ -4,10 +4,6 @@
  * T20 to T28, C1 (engine/RULES.md).
  */
 
-import type { Catalog } from './catalog-entries.ts';
-import type { TradeLimitsLeft } from './limits-left.ts';
-import type { OrderTerms } from './order-terms.ts';
-import type { RejectionCode } from './rejections.ts';
 import type {
   Cents,
   Contracts,
@@ -21,7 +17,11 @@ import type {
   StreamConnection,
   TradeUse,
   Uuid,
-} from './units.ts';
+} from '../base/units.ts';
+import type { Catalog } from './catalog-entries.ts';
+import type { TradeLimitsLeft } from './limits-left.ts';
+import type { OrderTerms } from './order-terms.ts';
+import type { RejectionCode } from './rejections.ts';
 
 /** The complete top of book of one market; it replaces the last one. `NO_PRICE`: an empty side. */
 export type QuoteTick = {

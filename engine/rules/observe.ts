@@ -4,19 +4,7 @@
  * (engine/RULES.md).
  */
 
-import type { OrderEnded } from './events.ts';
-import { emit } from './evolve.ts';
-import type { FactSink } from './fact-sink.ts';
-import { isBuy } from './flags.ts';
-import { invariant } from './invariant.ts';
-import { fillMarkets } from './matching.ts';
-import type { GameTick, QuoteTick, Tick, TradeTick } from './messages.ts';
-import { nextVoidMs, voidPostponed } from './postponements.ts';
-import { complement, isFresh } from './pricing.ts';
-import { showQuote } from './quote-top.ts';
-import type { LastTrade, Market, Source } from './reference-data.ts';
-import { settle, settleAccount, voidGame } from './settlement.ts';
-import type { ShardState } from './state.ts';
+import { invariant } from '../base/invariant.ts';
 import {
   type EpochMs,
   type MarketNumber,
@@ -25,7 +13,19 @@ import {
   PAYOUT_CENTS,
   type PriceCents,
   type SourceNumber,
-} from './units.ts';
+} from '../base/units.ts';
+import type { OrderEnded } from './events.ts';
+import { emit } from './evolve.ts';
+import type { FactSink } from './fact-sink.ts';
+import { isBuy } from './flags.ts';
+import { fillMarkets } from './matching.ts';
+import type { GameTick, QuoteTick, Tick, TradeTick } from './messages.ts';
+import { nextVoidMs, voidPostponed } from './postponements.ts';
+import { complement, isFresh } from './pricing.ts';
+import { showQuote } from './quote-top.ts';
+import type { LastTrade, Market, Source } from './reference-data.ts';
+import { settle, settleAccount, voidGame } from './settlement.ts';
+import type { ShardState } from './state.ts';
 
 /** Applies one tick and every event that follows from it; appends their facts to `facts`. */
 export function observe(state: ShardState, tick: Tick, facts: FactSink): void {

@@ -4,10 +4,10 @@
  * (engine/RULES.md).
  */
 
+import { type AccountRow, dollarsOf, type EpochMs, NO_ROW, PAYOUT_CENTS } from '../base/units.ts';
 import { FIRST_PAYOUT_ROOM_CENTS, payoutRoomCents } from './ledger.ts';
 import type { PlaceOrder } from './messages.ts';
 import type { ShardState } from './state.ts';
-import { type AccountRow, dollarsOf, type EpochMs, NO_ROW, PAYOUT_CENTS } from './units.ts';
 
 /** Rule T44 (engine/RULES.md). */
 const EXPIRY_MAX_MS = 365 * 24 * 60 * 60 * 1000;

@@ -3,11 +3,6 @@
  * closes. Rules T4 to T6, T50, T51, T55, T56, T100, T121 (engine/RULES.md).
  */
 
-import { type Decision, reject } from './decision.ts';
-import { instrumentSideOf, isSell, sideOf } from './flags.ts';
-import type { PlaceOrder } from './messages.ts';
-import type { Instrument, Market } from './reference-data.ts';
-import type { ShardState } from './state.ts';
 import {
   type AccountRow,
   HOME_VENUE,
@@ -16,7 +11,12 @@ import {
   oppositeSide,
   type PositionRow,
   type Side,
-} from './units.ts';
+} from '../base/units.ts';
+import { type Decision, reject } from './decision.ts';
+import { instrumentSideOf, isSell, sideOf } from './flags.ts';
+import type { PlaceOrder } from './messages.ts';
+import type { Instrument, Market } from './reference-data.ts';
+import type { ShardState } from './state.ts';
 
 /** What an order trades: a side of a market, as an instrument of the catalog shows it. */
 export type Subject = {

@@ -3,7 +3,7 @@
  * Requests, events, facts, columns, answers, the audit and the tests take the terms from here, in
  * this order; format/term-layouts.ts defines their bytes. Rules T20 to T28 (engine/RULES.md).
  */
-import type { ColumnType } from '../memory/columns.ts';
+
 import type {
   Action,
   EpochMs,
@@ -15,8 +15,9 @@ import type {
   Side,
   StreamConnection,
   TimeInForce,
-} from './units.ts';
-import { PLACED_VIA } from './units.ts';
+} from '../base/units.ts';
+import { PLACED_VIA } from '../base/units.ts';
+import type { ColumnType } from '../memory/columns.ts';
 
 /**
  * The values that a term can have. On disk a word is its index in the list: append, never reorder.

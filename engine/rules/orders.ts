@@ -1,5 +1,14 @@
 /** Placing an order. Rules T100 to T103 (engine/RULES.md). */
 
+import {
+  type AccountRow,
+  type Cents,
+  type EpochMs,
+  NO_ROW,
+  type OrderRow,
+  type PositionRow,
+  START_BALANCE_CENTS,
+} from '../base/units.ts';
 import { accept, type Decision, reject } from './decision.ts';
 import { type Event, fillEvent, type OrderPlaced } from './events.ts';
 import { type Fill, tradeOf } from './fill-model.ts';
@@ -15,15 +24,6 @@ import { privacyEvents } from './privacy.ts';
 import { movedText, shortText } from './refusal-texts.ts';
 import type { ShardState } from './state.ts';
 import { countedRefusal, withinLimits } from './trade-limits.ts';
-import {
-  type AccountRow,
-  type Cents,
-  type EpochMs,
-  NO_ROW,
-  type OrderRow,
-  type PositionRow,
-  START_BALANCE_CENTS,
-} from './units.ts';
 
 /** A known key is answered whatever else is the case. Rules T91, T95 (engine/RULES.md). */
 export function decidePlace(state: ShardState, order: PlaceOrder): Decision {

@@ -5,11 +5,11 @@
  * format/table-columns.ts). Rules T70 to T72 (engine/RULES.md).
  */
 
+import { invariant } from '../base/invariant.ts';
+import type { Cents, Contracts, OrderRow, PriceCents } from '../base/units.ts';
+import { NO_ROW } from '../base/units.ts';
 import { isBuy, isSell } from './flags.ts';
-import { invariant } from './invariant.ts';
 import type { ShardState } from './state.ts';
-import type { Cents, Contracts, OrderRow, PriceCents } from './units.ts';
-import { NO_ROW } from './units.ts';
 
 export type FilledSoFar = {
   contracts: Contracts;

@@ -2,13 +2,14 @@
  * What a result does to its market, and how positions end without a sale. Rules M8, M33, S1, S6
  * (engine/RULES.md).
  */
+
+import { invariant } from '../base/invariant.ts';
+import { type Cents, HOME_VENUE, NO_ROW, type PositionRow } from '../base/units.ts';
 import { countBust } from './accounts.ts';
 import type { MarketResolved, MarketValued, PositionReset, PositionSettled } from './events.ts';
-import { invariant } from './invariant.ts';
 import { countPayable, realize } from './ledger.ts';
 import { closePosition } from './positions.ts';
 import type { ShardState } from './state.ts';
-import { type Cents, HOME_VENUE, NO_ROW, type PositionRow } from './units.ts';
 
 /** At most once. Rule S1 (engine/RULES.md). */
 export function resolveMarket(

@@ -3,16 +3,16 @@
  * (engine/RULES.md).
  */
 
+import { invariant } from '../base/invariant.ts';
+import type { Cents, Contracts, EpochMs, OrderRow, PositionRow } from '../base/units.ts';
+import { NO_ROW, VENUES } from '../base/units.ts';
 import type { OrderFilled, OrderPartFilled } from './events.ts';
 import { positionFlagsOf } from './flags.ts';
 import { placeOfTrade, writeTradeId } from './ids.ts';
-import { invariant } from './invariant.ts';
 import { costCents } from './ledger.ts';
 import { averagePrice } from './partial-fills.ts';
 import { copyTradeTerms } from './row-terms.ts';
 import type { ShardState } from './state.ts';
-import type { Cents, Contracts, EpochMs, OrderRow, PositionRow } from './units.ts';
-import { NO_ROW, VENUES } from './units.ts';
 
 export function openPosition(
   state: ShardState,

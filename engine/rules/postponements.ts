@@ -1,11 +1,12 @@
 /** Postponed games that are not played within their window. Rule S14 (engine/RULES.md). */
+
+import { invariant } from '../base/invariant.ts';
+import { type EpochMs, HOME_VENUE } from '../base/units.ts';
 import type { CatalogInstrument } from './catalog-entries.ts';
 import type { FactSink } from './fact-sink.ts';
-import { invariant } from './invariant.ts';
 import type { Instrument } from './reference-data.ts';
 import { voidMarkets } from './settlement.ts';
 import type { ShardState } from './state.ts';
-import { type EpochMs, HOME_VENUE } from './units.ts';
 
 const HOUR_MS = 3_600_000;
 

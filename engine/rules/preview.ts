@@ -2,16 +2,8 @@
  * What an order would do now. The decision is that of placing; nothing of it is applied. Rules T133,
  * V10 (engine/RULES.md, api/RULES.md).
  */
-import { accept } from './decision.ts';
-import type { OrderFilled, OrderPartFilled } from './events.ts';
-import { invariant } from './invariant.ts';
-import { costCents } from './ledger.ts';
-import type { PlaceOrder } from './messages.ts';
-import { type Subject, subjectOf } from './order-subject.ts';
-import { checkBalance, decideUnderNewKey } from './orders.ts';
-import type { Market } from './reference-data.ts';
-import type { RejectionCode } from './rejections.ts';
-import type { ShardState } from './state.ts';
+
+import { invariant } from '../base/invariant.ts';
 import {
   type AccountRow,
   type Cents,
@@ -20,7 +12,16 @@ import {
   type PriceCents,
   VENUES,
   type Venue,
-} from './units.ts';
+} from '../base/units.ts';
+import { accept } from './decision.ts';
+import type { OrderFilled, OrderPartFilled } from './events.ts';
+import { costCents } from './ledger.ts';
+import type { PlaceOrder } from './messages.ts';
+import { type Subject, subjectOf } from './order-subject.ts';
+import { checkBalance, decideUnderNewKey } from './orders.ts';
+import type { Market } from './reference-data.ts';
+import type { RejectionCode } from './rejections.ts';
+import type { ShardState } from './state.ts';
 
 export type Preview = {
   /** Null: that depends on a price which may not be shown. */

@@ -5,7 +5,7 @@
  * Everything here is in asks. A book has two, the yes ask and the no ask. A side's bid is 100 minus
  * the other side's ask.
  */
-import type { Book, CoreConfig, Market, Source } from './reference-data.ts';
+
 import {
   type Action,
   type EpochMs,
@@ -16,7 +16,8 @@ import {
   type Side,
   VENUES,
   type Venue,
-} from './units.ts';
+} from '../base/units.ts';
+import type { Book, CoreConfig, Market, Source } from './reference-data.ts';
 
 /** What live prices depend on besides the markets. The state of a shard satisfies it. */
 export type PricingContext = {

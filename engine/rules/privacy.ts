@@ -1,7 +1,8 @@
 /** Whether the public sees an account. Rule M36 (engine/RULES.md). */
+
+import { type AccountRow, type EpochMs, NO_ROW } from '../base/units.ts';
 import type { PrivacyChanged } from './events.ts';
 import type { ShardState } from './state.ts';
-import { type AccountRow, type EpochMs, NO_ROW } from './units.ts';
 
 /** The change to what its owner has chosen; none where that is known. A new account is private. */
 export function privacyEvents(

@@ -3,8 +3,8 @@
  * A44 (api/RULES.md), D12 (engine/RULES.md).
  */
 
+import type { EpochMs, InstrumentNumber, MarketNumber, Uuid } from '../base/units.ts';
 import type { PlaceOrder } from './messages.ts';
-import type { EpochMs, InstrumentNumber, MarketNumber, Uuid } from './units.ts';
 
 /**
  * Newest first; `before` is the id of the last row of the previous page, and `tag` what cursors of

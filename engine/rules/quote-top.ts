@@ -3,9 +3,10 @@
  * for each quote that is kept a moment would fill the old generation of the heap. Rule D48
  * (engine/RULES.md).
  */
+
+import { NO_PRICE } from '../base/units.ts';
 import type { QuoteTick } from './messages.ts';
 import type { Quote } from './reference-data.ts';
-import { NO_PRICE } from './units.ts';
 
 /** A copy of a quote without levels. */
 export function topOf(tick: QuoteTick): QuoteTick {

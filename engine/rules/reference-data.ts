@@ -3,8 +3,6 @@
  * objects, and prices depend on nothing else in a shard.
  */
 
-import type { CatalogGame, CatalogInstrument, CatalogListing } from './catalog-entries.ts';
-import type { MarketOutcome, Payouts } from './messages.ts';
 import type {
   EpochMs,
   FillModelName,
@@ -15,7 +13,9 @@ import type {
   Side,
   SourceNumber,
   Venue,
-} from './units.ts';
+} from '../base/units.ts';
+import type { CatalogGame, CatalogInstrument, CatalogListing } from './catalog-entries.ts';
+import type { MarketOutcome, Payouts } from './messages.ts';
 
 /** Settings of a shard that do not change while it runs. Rule G4 (api/RULES.md). */
 export type CoreConfig = {

@@ -2,9 +2,10 @@
  * Refusals that say how far an order was off. Prices, and costs that follow from them, are venue
  * data. Rules V3, A82 (api/RULES.md).
  */
+
+import { type Cents, dollarsOf, type PriceCents } from '../base/units.ts';
 import { REJECTIONS } from './rejections.ts';
 import type { ShardState } from './state.ts';
-import { type Cents, dollarsOf, type PriceCents } from './units.ts';
 
 /** Of `price_moved`. */
 export function movedText({ switches }: ShardState, priceCents: PriceCents): string {

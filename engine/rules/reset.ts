@@ -1,14 +1,8 @@
 /**
  * Resets: an account starts again with the start balance. Rules M32, M33 (engine/RULES.md).
  */
-import { accept, type Decision, reject } from './decision.ts';
-import { emit } from './evolve.ts';
-import type { FactSink } from './fact-sink.ts';
-import { invariant } from './invariant.ts';
-import { costCents } from './ledger.ts';
-import type { ResetAccount } from './messages.ts';
-import { positionBid } from './orders.ts';
-import type { ShardState } from './state.ts';
+
+import { invariant } from '../base/invariant.ts';
 import {
   type AccountRow,
   type Cents,
@@ -17,7 +11,14 @@ import {
   isoOf,
   NO_ROW,
   type PositionRow,
-} from './units.ts';
+} from '../base/units.ts';
+import { accept, type Decision, reject } from './decision.ts';
+import { emit } from './evolve.ts';
+import type { FactSink } from './fact-sink.ts';
+import { costCents } from './ledger.ts';
+import type { ResetAccount } from './messages.ts';
+import { positionBid } from './orders.ts';
+import type { ShardState } from './state.ts';
 
 const RESET_EVERY_MS = 30 * DAY_MS;
 

@@ -3,13 +3,13 @@
  * (engine/RULES.md).
  */
 
+import { invariant } from '../base/invariant.ts';
+import type { OrderRow } from '../base/units.ts';
+import { NO_ROW } from '../base/units.ts';
 import { actionOf, isRouted, sideOf } from './flags.ts';
-import { invariant } from './invariant.ts';
 import { ladderOf, restingPlace } from './pricing.ts';
 import type { Book, Instrument, Market } from './reference-data.ts';
 import type { ShardState } from './state.ts';
-import type { OrderRow } from './units.ts';
-import { NO_ROW } from './units.ts';
 
 /** Puts an order on the ladder that its columns name, and onto the position it has. */
 export function rest(state: ShardState, order: OrderRow): void {

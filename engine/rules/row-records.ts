@@ -1,11 +1,12 @@
 /** Reads table rows back as records. */
+
+import type { Cents, EpochMs, PositionRow, Uuid } from '../base/units.ts';
 import { uuidTimeAt } from '../memory/uuid-words.ts';
 import type { ClosedTrade } from './events.ts';
 import { instrumentSideOf, sideOf } from './flags.ts';
 import type { MarketOutcome } from './messages.ts';
 import { tradeTermsAt } from './row-terms.ts';
 import type { ShardState } from './state.ts';
-import type { Cents, EpochMs, PositionRow, Uuid } from './units.ts';
 
 /** A trade's id carries the time at which it was opened. */
 export function openedAtMs({ positions }: ShardState, position: PositionRow): EpochMs {

@@ -3,6 +3,8 @@
  * opens. Compiled from order-terms.ts once: a loop over the terms would look each of them up at
  * every order.
  */
+
+import type { OrderRow, PositionRow } from '../base/units.ts';
 import { actionOf, type Flags, isPlacedPrivate, routingOf } from './flags.ts';
 import {
   COLUMN_TERM_NAMES,
@@ -16,7 +18,6 @@ import {
   type TradeTerms,
 } from './order-terms.ts';
 import type { OrderTable, PositionTable } from './state.ts';
-import type { OrderRow, PositionRow } from './units.ts';
 
 /**
  * Source text: converts a value to its number in a column, and back. `words`: the list of words.

@@ -1,14 +1,6 @@
 /** What a result leads to: its market settles once. Rules S1 to S10, S15, T140 (engine/RULES.md). */
-import type { OutcomeSource } from './events.ts';
-import { emit } from './evolve.ts';
-import type { FactSink } from './fact-sink.ts';
-import { sideOf } from './flags.ts';
-import { invariant } from './invariant.ts';
-import { costCents } from './ledger.ts';
-import type { MarketResult, ResultTick, Settled } from './messages.ts';
-import type { Book, Instrument, Market } from './reference-data.ts';
-import { booksOf, byFillOrder, ordersOn } from './resting.ts';
-import type { ShardState } from './state.ts';
+
+import { invariant } from '../base/invariant.ts';
 import {
   type AccountRow,
   type Cents,
@@ -19,7 +11,16 @@ import {
   type OrderRow,
   PAYOUT_CENTS,
   type PositionRow,
-} from './units.ts';
+} from '../base/units.ts';
+import type { OutcomeSource } from './events.ts';
+import { emit } from './evolve.ts';
+import type { FactSink } from './fact-sink.ts';
+import { sideOf } from './flags.ts';
+import { costCents } from './ledger.ts';
+import type { MarketResult, ResultTick, Settled } from './messages.ts';
+import type { Book, Instrument, Market } from './reference-data.ts';
+import { booksOf, byFillOrder, ordersOn } from './resting.ts';
+import type { ShardState } from './state.ts';
 
 /** A result, and who gave it. */
 type SourcedResult = Omit<ResultTick, 'kind' | 'source'> & { source: OutcomeSource };

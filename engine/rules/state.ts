@@ -6,13 +6,18 @@
  */
 
 import type {
-  ACCOUNT_COLUMNS,
-  ACCOUNT_DERIVED,
-  ORDER_COLUMNS,
-  ORDER_DERIVED,
-  POSITION_COLUMNS,
-  POSITION_DERIVED,
-} from '../format/table-columns.ts';
+  AccountRow,
+  Cents,
+  Contracts,
+  EpochMs,
+  GameStatus,
+  InstrumentNumber,
+  MarketNumber,
+  OrderRow,
+  PositionRow,
+  PriceCents,
+  Uuid,
+} from '../base/units.ts';
 import type { ExpiryQueue } from '../memory/expiry-queue.ts';
 import type { Ladders } from '../memory/ladder.ts';
 import type { OwnerIndex } from '../memory/owner-index.ts';
@@ -27,20 +32,15 @@ import type { FillModel } from './fill-model.ts';
 import type { FinishedRecords } from './finished-records.ts';
 import type { Flags } from './flags.ts';
 import type { Book, CoreConfig, Instrument, Market, Source, Switches } from './reference-data.ts';
-import type { Unfinished } from './unfinished.ts';
 import type {
-  AccountRow,
-  Cents,
-  Contracts,
-  EpochMs,
-  GameStatus,
-  InstrumentNumber,
-  MarketNumber,
-  OrderRow,
-  PositionRow,
-  PriceCents,
-  Uuid,
-} from './units.ts';
+  ACCOUNT_COLUMNS,
+  ACCOUNT_DERIVED,
+  ORDER_COLUMNS,
+  ORDER_DERIVED,
+  POSITION_COLUMNS,
+  POSITION_DERIVED,
+} from './table-columns.ts';
+import type { Unfinished } from './unfinished.ts';
 
 /** The unit of a column, by its name or the ending of its name. */
 type ColumnUnit<Name> = Name extends keyof NamedUnits

@@ -6,11 +6,11 @@
  * L3 lists what counts.
  */
 
+import { type EpochMs, type TradeUse, type Uuid, utcDayOf, utcMinuteOf } from '../base/units.ts';
 import { type Decision, type KeyAndAccountUse, preceded, type Rejection } from './decision.ts';
 import type { TradeLimitsLeft } from './limits-left.ts';
 import type { TradeCounting, TradeLimits, TradingCommand } from './messages.ts';
 import type { ShardState } from './state.ts';
-import { type EpochMs, type TradeUse, type Uuid, utcDayOf, utcMinuteOf } from './units.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;

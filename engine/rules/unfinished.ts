@@ -3,7 +3,7 @@
  * all of it; who is asked about settles first. The rows say what is left, so that a start goes on
  * with it. Rules S1, S15 (engine/RULES.md).
  */
-import type { AccountRow, MarketNumber } from './units.ts';
+import type { AccountRow, MarketNumber } from '../base/units.ts';
 
 export class Unfinished {
   /** Home markets with a result, the oldest result first; those with nothing left leave it soon. */

@@ -2,11 +2,11 @@
  * The books of one feed of a served recording as they are now: what a client is sent that subscribes
  * in the middle. Rule N46 (feeds/FORMATS.md).
  */
-import type { MarketStatus } from '../../engine/rules/units.ts';
-import { contractsText, priceText } from '../decimal.ts';
-import { connectionKeyOf, type FeedLine } from '../feed-line.ts';
-import { RecordedAdapters } from '../recorded-adapters.ts';
-import type { AdapterName, BookLevels, FrameReading, Level, VenueTick } from '../venue.ts';
+import type { MarketStatus } from '../../engine/base/units.ts';
+import { connectionKeyOf, type FeedLine } from '../file/feed-line.ts';
+import { RecordedAdapters } from '../file/recorded-adapters.ts';
+import { contractsText, priceText } from '../reading/decimal.ts';
+import type { AdapterName, BookLevels, FrameReading, Level, VenueTick } from '../reading/venue.ts';
 
 type Known = {
   /** Null: not known. */

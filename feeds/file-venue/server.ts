@@ -6,12 +6,12 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type WebSocket, WebSocketServer } from 'ws';
-import type { Venue } from '../../engine/rules/units.ts';
-import { readFeed } from '../feed-file.ts';
-import type { FeedLine } from '../feed-line.ts';
-import { marketsOf } from '../frame-markets.ts';
-import { paceOf } from '../pace.ts';
-import type { AdapterName } from '../venue.ts';
+import type { Venue } from '../../engine/base/units.ts';
+import { readFeed } from '../file/feed-file.ts';
+import type { FeedLine } from '../file/feed-line.ts';
+import { paceOf } from '../file/replay-speed.ts';
+import { marketsOf } from '../reading/frame-markets.ts';
+import type { AdapterName } from '../reading/venue.ts';
 import { KnownBooks } from './known-books.ts';
 import { type Subscriber, subscriberOf } from './subscriber.ts';
 

@@ -4,11 +4,11 @@
  * each client has a sequence of its own. Rule N45 (feeds/FORMATS.md).
  */
 
-import { type EpochMs, isoOf } from '../../engine/rules/units.ts';
-import { fieldsOf } from '../adapters/frame.ts';
-import { parseJson } from '../bounded-json.ts';
-import { listOf, marketsOf } from '../frame-markets.ts';
-import type { AdapterName } from '../venue.ts';
+import { parseJson } from '../../engine/base/bounded-json.ts';
+import { type EpochMs, isoOf } from '../../engine/base/units.ts';
+import { fieldsOf } from '../reading/frame.ts';
+import { listOf, marketsOf } from '../reading/frame-markets.ts';
+import type { AdapterName } from '../reading/venue.ts';
 
 /** What a client's message leads to. */
 export type Asked = {

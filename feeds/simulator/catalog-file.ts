@@ -1,8 +1,13 @@
 /** The simulated games as a catalog file. Rules N21, N22 (feeds/FORMATS.md). */
-import type { EpochMs, GameStatus, Venue } from '../../engine/rules/units.ts';
-import { isoOf } from '../../engine/rules/units.ts';
-import type { CatalogFile, GameEntry, InstrumentEntry, ListingEntry } from '../catalog-schema.ts';
-import { gameIdOf, instrumentIdOf } from '../ids.ts';
+import type { EpochMs, GameStatus, Venue } from '../../engine/base/units.ts';
+import { isoOf } from '../../engine/base/units.ts';
+import type {
+  CatalogFile,
+  GameEntry,
+  InstrumentEntry,
+  ListingEntry,
+} from '../catalog/catalog-schema.ts';
+import { gameIdOf, instrumentIdOf } from '../catalog/ids.ts';
 import type { SimGame, SimMarket } from './schedule.ts';
 
 /** The venues that the simulator plays. */

@@ -5,8 +5,8 @@
  * Prices, pauses, starts and results are pure functions of the time (schedule.ts, price-walk.ts);
  * the model only keeps what it sent last, and sends what changed.
  */
-import type { EpochMs, GameStatus, MarketStatus } from '../../engine/rules/units.ts';
-import { isoOf } from '../../engine/rules/units.ts';
+import type { EpochMs, GameStatus, MarketStatus } from '../../engine/base/units.ts';
+import { isoOf } from '../../engine/base/units.ts';
 import { gameStatusAt, keyOfTicker, type SimVenue, tickerOf } from './catalog-file.ts';
 import {
   levelsAt,

@@ -3,7 +3,7 @@
  * towards the result while the game is played, and has a spread of 1 to 4 cents. Prices are seeded
  * floats in here; quotes are in whole cents.
  */
-import type { EpochMs } from '../../engine/rules/units.ts';
+import type { EpochMs } from '../../engine/base/units.ts';
 import { draw, drawBetween, keyOf, noise } from './random.ts';
 import type { SimGame, SimMarket } from './schedule.ts';
 

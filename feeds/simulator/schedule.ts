@@ -4,8 +4,9 @@
  * day; express games settle within minutes. Rules N20, N22
  * (feeds/FORMATS.md).
  */
+
+import type { EpochMs } from '../../engine/base/units.ts';
 import type { Team } from '../../engine/rules/catalog-entries.ts';
-import type { EpochMs } from '../../engine/rules/units.ts';
 import { draw, drawBetween, keyOf } from './random.ts';
 
 export type Schedule = {

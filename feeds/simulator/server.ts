@@ -5,8 +5,8 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { WebSocketServer } from 'ws';
-import type { EpochMs } from '../../engine/rules/units.ts';
-import type { CatalogFile } from '../catalog-schema.ts';
+import type { EpochMs } from '../../engine/base/units.ts';
+import type { CatalogFile } from '../catalog/catalog-schema.ts';
 import { catalogFileOf, keyOfTicker, SIM_VENUES, type SimVenue } from './catalog-file.ts';
 import { type PreparedFrame, prepare, SimClient } from './client.ts';
 import { createModel, type Model, type SimResult } from './model.ts';

@@ -1,10 +1,11 @@
 /** Calls of a route as messages of a connection, on a server that a test has started. */
-import { admitter, type Caller, callerAgain, permit } from '../../api/access.ts';
-import { errorBody, Refusal } from '../../api/errors.ts';
+
+import { errorBody, Refusal } from '../../api/base/errors.ts';
+import { admitter, type Caller, callerAgain, permit } from '../../api/dispatch/access.ts';
+import { Metrics } from '../../api/dispatch/metrics.ts';
+import { PacedRefusals } from '../../api/dispatch/paced-refusals.ts';
+import { MessageCalls } from '../../api/dispatch/route-invoker.ts';
 import { createAuth } from '../../api/identity/auth.ts';
-import { MessageCalls } from '../../api/message-calls.ts';
-import { Metrics } from '../../api/metrics.ts';
-import { PacedRefusals } from '../../api/paced-refusals.ts';
 import type { Api, Json } from './support.ts';
 
 type Message = { param?: string; body?: unknown; organization?: string | null };

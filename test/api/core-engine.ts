@@ -5,7 +5,7 @@ import type {
   Engine,
   EngineState,
   OrderConnections,
-} from '../../api/engine.ts';
+} from '../../api/base/engine.ts';
 import type { KeyAndAccountUse } from '../../engine/rules/decision.ts';
 import type {
   MarkTrade,
@@ -21,9 +21,9 @@ import type {
   QuoteChangesQuery,
   QuoteKind,
 } from '../../engine/rules/queries.ts';
-import { isCommand } from '../../engine/shard/message-kinds.ts';
-import type { Waiter } from '../../engine/shard/outbox.ts';
-import { tradeUseOf } from '../../engine/shard/trade-use.ts';
+import type { Waiter } from '../../engine/shard/callers/send-queue.ts';
+import { isCommand } from '../../engine/shard/core/message-kinds.ts';
+import { tradeUseOf } from '../../engine/shard/core/trade-use.ts';
 import { CATALOG, NOON_MS, quoteTick } from '../engine/fixtures.ts';
 import { createMemoryEngine, type MemoryEngine } from '../engine/memory-engine.ts';
 

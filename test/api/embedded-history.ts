@@ -1,10 +1,10 @@
 /** The history of a server in a test: the real one, without a thread. */
-import type { EmbeddedHistory } from '../../api/history-source.ts';
+import type { EmbeddedHistory } from '../../api/read-side/history-source.ts';
 import { answerOf } from '../../engine/history/answers.ts';
 import type { Recorder } from '../../engine/history/recorder.ts';
 import { topsAt } from '../../engine/history/tops-at.ts';
 import type { Catalog } from '../../engine/rules/catalog-entries.ts';
-import { marketNumbers } from '../../feeds/market-numbers.ts';
+import { marketNumbers } from '../../feeds/catalog/market-numbers.ts';
 
 export function embeddedHistory(recorder: Recorder, catalog: () => Catalog): EmbeddedHistory {
   return {

@@ -1,7 +1,7 @@
 /** The feed thread, but for one market whose result it fails at. */
 import { parentPort } from 'node:worker_threads';
-import '../../api/feed-thread.ts';
-import type { ToFeedThread } from '../../api/feed-thread-messages.ts';
+import '../../api/market-data/feed-thread.ts';
+import type { ToFeedThread } from '../../api/market-data/feed-thread-messages.ts';
 import { FATAL_MARKET } from './fatal-market.ts';
 
 parentPort!.on('message', (message: ToFeedThread) => {

@@ -8,7 +8,7 @@ import type {
   Engine,
   EngineState,
   OrderConnections,
-} from '../../api/engine.ts';
+} from '../../api/base/engine.ts';
 import type { Catalog } from '../../engine/rules/catalog-entries.ts';
 import type { KeyAndAccountUse } from '../../engine/rules/decision.ts';
 import type {
@@ -27,11 +27,11 @@ import type {
   QuoteKind,
 } from '../../engine/rules/queries.ts';
 import { REJECTIONS } from '../../engine/rules/rejections.ts';
-import type { EngineBusy } from '../../engine/shard/busy.ts';
-import { isCommand } from '../../engine/shard/message-kinds.ts';
-import type { Waiter } from '../../engine/shard/outbox.ts';
-import type { ShardStatus } from '../../engine/shard/shard-status.ts';
-import { tradeUseOf } from '../../engine/shard/trade-use.ts';
+import type { Waiter } from '../../engine/shard/callers/send-queue.ts';
+import type { ShardStatus } from '../../engine/shard/callers/shard-status.ts';
+import { isCommand } from '../../engine/shard/core/message-kinds.ts';
+import { tradeUseOf } from '../../engine/shard/core/trade-use.ts';
+import type { EngineBusy } from '../../engine/threads/unavailable.ts';
 import { quoteTick } from '../engine/fixtures.ts';
 import { createMemoryEngine, type MemoryEngine } from '../engine/memory-engine.ts';
 import * as samples from './samples.ts';

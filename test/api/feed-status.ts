@@ -1,5 +1,5 @@
 /** A venue connection as the feeds show it. */
-import type { FeedStatus } from '../../feeds/connection-status.ts';
+import type { FeedStatus } from '../../feeds/connection/connection-status.ts';
 import { NOW_MS } from './samples.ts';
 
 export function feed(url: string, over: Partial<FeedStatus> = {}): FeedStatus {

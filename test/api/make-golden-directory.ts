@@ -7,10 +7,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { backUp } from '../../api/backup.ts';
+import { backUp } from '../../api/ops/backup.ts';
 import { digest } from '../../engine/audit/digest.ts';
 import { FORMAT_VERSION } from '../../engine/format/version.ts';
-import { hashOfDigests } from '../../engine/shard/merge-reports.ts';
+import { hashOfDigests } from '../../engine/shard/callers/merge-reports.ts';
 import { goOn, stoppedServer } from '../api/stopped-server.ts';
 import { openShard } from '../engine/shard/environment.ts';
 

@@ -1,7 +1,7 @@
 /** The records of a test's server: the real ones, without a thread, over what its logs have. */
 import type { ExecutionContext } from 'ava';
 import type { ControlStore } from '../../api/identity/store.ts';
-import type { RecordsSource } from '../../api/records-source.ts';
+import type { RecordsSource } from '../../api/read-side/records-source.ts';
 import { openRecordsOf, readAll } from '../engine/records/support.ts';
 
 export function recordsOf(

@@ -1,11 +1,11 @@
 /** Data directories as a server leaves them, traded on without HTTP. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { ensureAdminToken } from '../../api/admin-token.ts';
-import { writeMeta } from '../../api/data-dir.ts';
+import { writeMeta } from '../../api/data-dir/data-dir.ts';
 import { newKey } from '../../api/identity/keys.ts';
 import { ControlStore } from '../../api/identity/store.ts';
 import { newUser } from '../../api/identity/users.ts';
+import { ensureAdminToken } from '../../api/operations/admin/admin-token.ts';
 import { FORMAT_VERSION } from '../../engine/format/version.ts';
 import { AWAY, CATALOG, NOON_MS, placeOrder, uuidOf } from '../engine/fixtures.ts';
 import { ALICE, BOB, openShard, tradedShard } from '../engine/shard/environment.ts';

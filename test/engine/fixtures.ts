@@ -1,4 +1,6 @@
 /** A small catalog and the messages that tests of the engine are made of. */
+
+import type { AccountRow, OrderRow, PositionRow, Uuid } from '../../engine/base/units.ts';
 import type {
   Catalog,
   CatalogInstrument,
@@ -6,7 +8,6 @@ import type {
 } from '../../engine/rules/catalog-entries.ts';
 import type { PlaceOrder, QuoteTick } from '../../engine/rules/messages.ts';
 import { type OrderTerms, USUAL_TERMS } from '../../engine/rules/order-terms.ts';
-import type { AccountRow, OrderRow, PositionRow, Uuid } from '../../engine/rules/units.ts';
 
 export const NOON_MS = Date.parse('2026-11-21T12:00:00.000Z');
 

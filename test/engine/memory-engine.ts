@@ -2,6 +2,7 @@
 
 import { audit } from '../../engine/audit/audit.ts';
 import { digest } from '../../engine/audit/digest.ts';
+import { NO_ROW, type Uuid } from '../../engine/base/units.ts';
 import { FactBuffer } from '../../engine/format/facts.ts';
 import { JsonWriter } from '../../engine/format/json-writer.ts';
 import { type IndexHead, RecordIndex } from '../../engine/index/record-index.ts';
@@ -19,7 +20,9 @@ import type { CoreConfig } from '../../engine/rules/reference-data.ts';
 import { continueSettlements } from '../../engine/rules/settlement.ts';
 import type { ShardState } from '../../engine/rules/state.ts';
 import { tablesOf } from '../../engine/rules/state.ts';
-import { NO_ROW, type Uuid } from '../../engine/rules/units.ts';
+import { createState, type StoredState } from '../../engine/shard/core/create-state.ts';
+import { answerQuery, execute } from '../../engine/shard/core/requests.ts';
+import { type FactLog, ShardRecords } from '../../engine/shard/core/shard-records.ts';
 import {
   headOf,
   loadHead,
@@ -27,11 +30,8 @@ import {
   rebuildDerived,
   referenceDataOf,
   type StateHead,
-} from '../../engine/shard/checkpoint-state.ts';
-import { createState, type StoredState } from '../../engine/shard/create-state.ts';
-import { replayFacts } from '../../engine/shard/replay.ts';
-import { answerQuery, execute } from '../../engine/shard/requests.ts';
-import { type FactLog, ShardRecords } from '../../engine/shard/shard-records.ts';
+} from '../../engine/shard/store/checkpoint-state.ts';
+import { replayFacts } from '../../engine/shard/store/replay.ts';
 import type { Ending, TradingEngine } from '../model/trading-engine.ts';
 import { MemoryRunStore } from './index/memory-run-store.ts';
 

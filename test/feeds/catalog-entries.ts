@@ -1,5 +1,5 @@
 /** Entries of catalog files, as small as they may be. */
-import type { GameEntry, InstrumentEntry } from '../../feeds/catalog-schema.ts';
+import type { GameEntry, InstrumentEntry } from '../../feeds/catalog/catalog-schema.ts';
 
 export const game = (slug: string, fields: Partial<GameEntry> = {}): GameEntry => ({
   slug,

@@ -1,12 +1,12 @@
 /** Market objects in the forms of three venues' REST APIs, and the catalogs made of them. */
 import { fileURLToPath } from 'node:url';
+import type { Venue } from '../../engine/base/units.ts';
 import type { Catalog, CatalogInstrument } from '../../engine/rules/catalog-entries.ts';
-import type { Venue } from '../../engine/rules/units.ts';
-import { catalogErrorText, parseCatalog } from '../../feeds/catalog.ts';
-import type { CatalogFile } from '../../feeds/catalog-schema.ts';
-import { type Answer, Discovery } from '../../feeds/discover/answers.ts';
-import { assemble } from '../../feeds/discover/assemble.ts';
-import type { Finding } from '../../feeds/discover/found.ts';
+import { catalogErrorText, parseCatalog } from '../../feeds/catalog/catalog.ts';
+import type { CatalogFile } from '../../feeds/catalog/catalog-schema.ts';
+import { type Answer, Discovery } from '../../feeds/venues/discovered-answers.ts';
+import { assemble } from '../../feeds/venues/shared/assemble.ts';
+import type { Finding } from '../../feeds/venues/shared/found.ts';
 
 export type Json = Record<string, unknown>;
 

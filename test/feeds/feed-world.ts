@@ -1,9 +1,9 @@
 /** A feed on a venue of a test, and what its prices are by the ticks that it sends. */
 import type { ExecutionContext } from 'ava';
 import type { StatusTick, Tick } from '../../engine/rules/messages.ts';
-import { type Feed, type FeedOptions, openFeed } from '../../feeds/feed.ts';
-import { createIngest, type Ingest, type IngestOptions } from '../../feeds/ingest.ts';
-import type { AdapterOptions } from '../../feeds/venue.ts';
+import { type Feed, type FeedOptions, openFeed } from '../../feeds/connection/feed.ts';
+import { createIngest, type Ingest, type IngestOptions } from '../../feeds/ingest/ingest.ts';
+import type { AdapterOptions } from '../../feeds/reading/venue.ts';
 import type { LiveVenue, Protocol, Top } from './live-venues.ts';
 import { TIMING } from './venue-server.ts';
 

@@ -1,7 +1,7 @@
 /** Golden files of adapters: frames of our own making, in order, each with what it must mean. */
 import { existsSync, readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
-import type { FrameReading } from '../../feeds/venue.ts';
+import type { FrameReading } from '../../feeds/reading/venue.ts';
 
 type GoldenLine = { rule: string; frame: unknown; reading: FrameReading };
 

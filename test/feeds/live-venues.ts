@@ -4,8 +4,8 @@
  */
 import type { ExecutionContext } from 'ava';
 import type { WebSocket } from 'ws';
-import { createAdapter } from '../../feeds/adapters/create.ts';
-import type { AdapterName, AdapterOptions, VenueAdapter } from '../../feeds/venue.ts';
+import type { AdapterName, AdapterOptions, VenueAdapter } from '../../feeds/reading/venue.ts';
+import { createAdapter } from '../../feeds/venues/create.ts';
 import { openVenue, type Venue } from './venue-server.ts';
 
 /** Whole cents of yes. */

@@ -3,11 +3,11 @@ import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import type { ExecutionContext } from 'ava';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { nativeAdapter } from '../../feeds/adapters/native.ts';
-import { openConnection } from '../../feeds/connection.ts';
-import type { ConnectionOptions } from '../../feeds/connection-options.ts';
-import type { Connection, ConnectionState } from '../../feeds/connection-status.ts';
-import type { VenueAdapter } from '../../feeds/venue.ts';
+import { openConnection } from '../../feeds/connection/connection.ts';
+import type { ConnectionOptions } from '../../feeds/connection/connection-options.ts';
+import type { Connection, ConnectionState } from '../../feeds/connection/connection-status.ts';
+import type { VenueAdapter } from '../../feeds/reading/venue.ts';
+import { nativeAdapter } from '../../feeds/venues/native/frames.ts';
 
 /** Quick enough for a test, and slow enough that no bound is met by accident. */
 export const TIMING = {

@@ -3,9 +3,9 @@
  * 500, every answer is one that the description knows, the server goes on, and the ledger verifies.
  */
 import test, { type ExecutionContext } from 'ava';
-import { adminRoutes } from '../../api/admin.ts';
-import { Metrics } from '../../api/metrics.ts';
-import { authRoutes } from '../../api/routes/auth.ts';
+import { Metrics } from '../../api/dispatch/metrics.ts';
+import { adminRoutes } from '../../api/operations/admin/admin.ts';
+import { authRoutes } from '../../api/operations/routes/auth.ts';
 import { AnswerCheck } from '../api/answer-check.ts';
 import { startWhole, type WholeServer } from '../api/whole-server.ts';
 import { createRandomSource, type RandomSource } from '../model/random-source.ts';

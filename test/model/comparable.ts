@@ -1,6 +1,7 @@
 /** What the naive model and the engine must agree on, without what the rules leave open. */
+
+import type { Uuid } from '../../engine/base/units.ts';
 import type { Reply } from '../../engine/rules/messages.ts';
-import type { Uuid } from '../../engine/rules/units.ts';
 import type { Ending } from './trading-engine.ts';
 
 /** The words of a refusal are the engine's own. */

@@ -1,7 +1,7 @@
 /** The engine against the naive model: the same random input, step by step the same. */
 import { deepStrictEqual } from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
-import type { FillModelName } from '../../engine/rules/units.ts';
+import type { FillModelName } from '../../engine/base/units.ts';
 import { createMemoryEngine } from '../engine/memory-engine.ts';
 import { comparableEndings, readable } from './comparable.ts';
 import { createNaiveEngine } from './naive-engine.ts';

@@ -1,7 +1,8 @@
 /** The displayed levels of an instrument, in its own terms. Rules A84, A85 (api/RULES.md). */
+
+import { type EpochMs, HOME_VENUE, type PriceCents } from '../../engine/base/units.ts';
 import type { Reply } from '../../engine/rules/messages.ts';
 import type { BookQuery } from '../../engine/rules/queries.ts';
-import { type EpochMs, HOME_VENUE, type PriceCents } from '../../engine/rules/units.ts';
 import { refuse } from './naive-orders.ts';
 import { listingsInVenueOrder } from './naive-prices.ts';
 import { omittedBecause } from './naive-quote.ts';

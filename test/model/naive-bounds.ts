@@ -3,7 +3,7 @@
  * to its positions and resting buys. A settlement pays 100 cents at most.
  */
 
-import { type Cents, START_BALANCE_CENTS, type Uuid } from '../../engine/rules/units.ts';
+import { type Cents, START_BALANCE_CENTS, type Uuid } from '../../engine/base/units.ts';
 import { holdCentsOf, remainingOf } from './naive-ledger.ts';
 import { type ModelAccount, type ModelState, openTradesOf, restingOf } from './naive-state.ts';
 

@@ -2,8 +2,9 @@
  * The book_depth fill model, in the terms of the order's own side. Rules T30 to T32, T60 to T74
  * (engine/RULES.md); engine/rules/README.md says what an account may take of a level, and how often.
  */
+
+import type { Contracts, MarketNumber, PriceCents, Side, Uuid } from '../../engine/base/units.ts';
 import type { Depth, QuoteTick } from '../../engine/rules/messages.ts';
-import type { Contracts, MarketNumber, PriceCents, Side, Uuid } from '../../engine/rules/units.ts';
 import { type Level, type ModelQuote, type ModelState, marketOf } from './naive-state.ts';
 
 /** What an order takes of one displayed level. */

@@ -3,8 +3,6 @@
  * obviously right. The engine proper is tested against it (test/README.md).
  */
 
-import type { CatalogInstrument } from '../../engine/rules/catalog-entries.ts';
-import type { Command, QuoteTick, Reply, Tick } from '../../engine/rules/messages.ts';
 import {
   type Cents,
   type EpochMs,
@@ -14,7 +12,9 @@ import {
   type SourceNumber,
   START_BALANCE_CENTS,
   type Uuid,
-} from '../../engine/rules/units.ts';
+} from '../../engine/base/units.ts';
+import type { CatalogInstrument } from '../../engine/rules/catalog-entries.ts';
+import type { Command, QuoteTick, Reply, Tick } from '../../engine/rules/messages.ts';
 import { book } from './naive-book.ts';
 import { mayAdjust, roomCentsOf } from './naive-bounds.ts';
 import { booksOf, rememberTaken } from './naive-depth.ts';

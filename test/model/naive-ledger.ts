@@ -1,8 +1,5 @@
 /** Everything that moves money or ends an order. */
 
-import type { CancelReason } from '../../engine/rules/events.ts';
-import type { MarketResult, Settled } from '../../engine/rules/messages.ts';
-import { TRADE_TERM_NAMES } from '../../engine/rules/order-terms.ts';
 import type {
   Cents,
   Contracts,
@@ -10,8 +7,11 @@ import type {
   MarketNumber,
   PriceCents,
   Uuid,
-} from '../../engine/rules/units.ts';
-import { oppositeSide, START_BALANCE_CENTS } from '../../engine/rules/units.ts';
+} from '../../engine/base/units.ts';
+import { oppositeSide, START_BALANCE_CENTS } from '../../engine/base/units.ts';
+import type { CancelReason } from '../../engine/rules/events.ts';
+import type { MarketResult, Settled } from '../../engine/rules/messages.ts';
+import { TRADE_TERM_NAMES } from '../../engine/rules/order-terms.ts';
 import { take } from './naive-depth.ts';
 import type { Offer } from './naive-prices.ts';
 import {

@@ -1,5 +1,6 @@
 /** Hard trade limits the slow way: every attempt is kept and counted anew. */
 
+import type { EpochMs, TradeUse, Uuid } from '../../engine/base/units.ts';
 import type { TradeLimitsLeft } from '../../engine/rules/limits-left.ts';
 import type {
   Reply,
@@ -7,7 +8,6 @@ import type {
   TradeLimits,
   TradingCommand,
 } from '../../engine/rules/messages.ts';
-import type { EpochMs, TradeUse, Uuid } from '../../engine/rules/units.ts';
 import type { ModelState } from './naive-state.ts';
 
 type Request = { account: Uuid; counting: TradeCounting | null };

@@ -1,6 +1,6 @@
 /** Resting orders against live prices. Rules T40 to T49 (engine/RULES.md). */
 
-import type { MarketNumber } from '../../engine/rules/units.ts';
+import type { MarketNumber } from '../../engine/base/units.ts';
 import { fill, remainingOf } from './naive-ledger.ts';
 import { offerFor } from './naive-prices.ts';
 import {

@@ -3,6 +3,7 @@
  * rules: T100 (engine/RULES.md).
  */
 
+import { START_BALANCE_CENTS } from '../../engine/base/units.ts';
 import type {
   CancelAll,
   CancelOrder,
@@ -13,7 +14,6 @@ import type {
 } from '../../engine/rules/messages.ts';
 import { ORDER_TERM_NAMES } from '../../engine/rules/order-terms.ts';
 import { REJECTIONS, type RejectionCode } from '../../engine/rules/rejections.ts';
-import { START_BALANCE_CENTS } from '../../engine/rules/units.ts';
 import { mayBuy } from './naive-bounds.ts';
 import { end, fill, openedAccount, rest } from './naive-ledger.ts';
 import { countOrRefuse } from './naive-limits.ts';

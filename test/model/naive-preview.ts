@@ -1,7 +1,8 @@
 /** What an order would do: it is placed in a copy of everything, which is then thrown away. */
+
+import { type EpochMs, type MarketNumber, START_BALANCE_CENTS } from '../../engine/base/units.ts';
 import type { PlaceOrder, Reply } from '../../engine/rules/messages.ts';
 import type { PreviewQuery } from '../../engine/rules/queries.ts';
-import { type EpochMs, type MarketNumber, START_BALANCE_CENTS } from '../../engine/rules/units.ts';
 import { holdCentsOf } from './naive-ledger.ts';
 import { place } from './naive-orders.ts';
 import { type ModelOrder, type ModelState, marketOf } from './naive-state.ts';

@@ -1,6 +1,5 @@
 /** Which price an order would trade at now. Rules T12, T80 (engine/RULES.md). */
 
-import type { CatalogListing } from '../../engine/rules/catalog-entries.ts';
 import type {
   Action,
   Contracts,
@@ -11,8 +10,9 @@ import type {
   Side,
   Uuid,
   Venue,
-} from '../../engine/rules/units.ts';
-import { HOME_VENUE, oppositeSide, VENUES } from '../../engine/rules/units.ts';
+} from '../../engine/base/units.ts';
+import { HOME_VENUE, oppositeSide, VENUES } from '../../engine/base/units.ts';
+import type { CatalogListing } from '../../engine/rules/catalog-entries.ts';
 import { firstOf, type Lot, lotsFor } from './naive-depth.ts';
 import {
   hasClosed,

@@ -2,6 +2,7 @@
  * Portfolio and lists. A query changes nothing: what has not been expired by a tick or command is still shown as resting.
  */
 
+import { type EpochMs, isoOf, type Uuid } from '../../engine/base/units.ts';
 import { cursorOf } from '../../engine/rules/ids.ts';
 import type { Reply } from '../../engine/rules/messages.ts';
 import type {
@@ -11,7 +12,6 @@ import type {
   PortfolioQuery,
   TradesQuery,
 } from '../../engine/rules/queries.ts';
-import { type EpochMs, isoOf, type Uuid } from '../../engine/rules/units.ts';
 import { refuse } from './naive-orders.ts';
 import {
   type ModelOrder,

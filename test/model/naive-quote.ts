@@ -2,16 +2,16 @@
  * One Quote. Rules A51 to A55 (api/RULES.md). Every price is in the instrument's terms: where the polarity is -1, its bid is 100 minus the market's ask.
  */
 
-import type { CatalogInstrument, CatalogListing } from '../../engine/rules/catalog-entries.ts';
-import type { Reply } from '../../engine/rules/messages.ts';
-import type { QuoteQuery } from '../../engine/rules/queries.ts';
 import {
   type Contracts,
   type EpochMs,
   isoOf,
   type PriceCents,
   type Side,
-} from '../../engine/rules/units.ts';
+} from '../../engine/base/units.ts';
+import type { CatalogInstrument, CatalogListing } from '../../engine/rules/catalog-entries.ts';
+import type { Reply } from '../../engine/rules/messages.ts';
+import type { QuoteQuery } from '../../engine/rules/queries.ts';
 import { refuse } from './naive-orders.ts';
 import { listingsInVenueOrder, livePrices, marketSideOf, notLiveBecause } from './naive-prices.ts';
 import {

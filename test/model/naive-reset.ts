@@ -1,7 +1,7 @@
 /** Resets, and the marks of operators. Rules M30 to M34, T141 (engine/RULES.md). */
 
+import { START_BALANCE_CENTS } from '../../engine/base/units.ts';
 import type { MarkTrade, Reply, ResetAccount } from '../../engine/rules/messages.ts';
-import { START_BALANCE_CENTS } from '../../engine/rules/units.ts';
 import { closeTrade, countBust, end, resetBlock } from './naive-ledger.ts';
 import { refuse } from './naive-orders.ts';
 import { type ModelState, openTradesOf, restingOf } from './naive-state.ts';

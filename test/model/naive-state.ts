@@ -5,15 +5,6 @@
  */
 
 import type {
-  Catalog,
-  CatalogGame,
-  CatalogInstrument,
-  CatalogListing,
-} from '../../engine/rules/catalog-entries.ts';
-import type { CancelReason } from '../../engine/rules/events.ts';
-import type { MarketResult } from '../../engine/rules/messages.ts';
-import type { OrderTerms, TradeTerms } from '../../engine/rules/order-terms.ts';
-import type {
   Cents,
   Contracts,
   EpochMs,
@@ -25,7 +16,16 @@ import type {
   SourceNumber,
   Uuid,
   Venue,
-} from '../../engine/rules/units.ts';
+} from '../../engine/base/units.ts';
+import type {
+  Catalog,
+  CatalogGame,
+  CatalogInstrument,
+  CatalogListing,
+} from '../../engine/rules/catalog-entries.ts';
+import type { CancelReason } from '../../engine/rules/events.ts';
+import type { MarketResult } from '../../engine/rules/messages.ts';
+import type { OrderTerms, TradeTerms } from '../../engine/rules/order-terms.ts';
 
 import type { Ending, TradingOptions } from './trading-engine.ts';
 

@@ -1,10 +1,10 @@
 /** What an order is about: its instrument, market and sides. Rules T3 to T6 (engine/RULES.md). */
 
+import type { Contracts, MarketNumber, Side, Uuid } from '../../engine/base/units.ts';
+import { HOME_VENUE, oppositeSide } from '../../engine/base/units.ts';
 import type { CatalogInstrument } from '../../engine/rules/catalog-entries.ts';
 import type { PlaceOrder } from '../../engine/rules/messages.ts';
 import type { RejectionCode } from '../../engine/rules/rejections.ts';
-import type { Contracts, MarketNumber, Side, Uuid } from '../../engine/rules/units.ts';
-import { HOME_VENUE, oppositeSide } from '../../engine/rules/units.ts';
 import { marketSideOf } from './naive-prices.ts';
 import {
   type ModelOrder,

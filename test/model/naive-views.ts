@@ -3,7 +3,6 @@
  * Venue fields are there only while the venue-data switch is on.
  */
 
-import type { Reply } from '../../engine/rules/messages.ts';
 import {
   type Cents,
   dollarsOf,
@@ -12,7 +11,8 @@ import {
   isoOf,
   type PriceCents,
   START_BALANCE_CENTS,
-} from '../../engine/rules/units.ts';
+} from '../../engine/base/units.ts';
+import type { Reply } from '../../engine/rules/messages.ts';
 import { holdCentsOf, remainingOf, resetBlock } from './naive-ledger.ts';
 import { averageOf, livePrices } from './naive-prices.ts';
 import {

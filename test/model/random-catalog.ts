@@ -3,13 +3,13 @@
  * round is dropped from the lists, so that long runs never run out of markets without a result.
  */
 
+import { isoOf, type SourceNumber, type Venue } from '../../engine/base/units.ts';
 import type {
   Catalog,
   CatalogGame,
   CatalogInstrument,
   CatalogListing,
 } from '../../engine/rules/catalog-entries.ts';
-import { isoOf, type SourceNumber, type Venue } from '../../engine/rules/units.ts';
 
 /** What generated prices of a market follow: its theme, or 100 minus it. */
 export type RandomMarket = {

@@ -1,7 +1,7 @@
 import test from 'ava';
+import type { FillModelName } from '../../engine/base/units.ts';
 import type { Reply } from '../../engine/rules/messages.ts';
 import { REJECTIONS } from '../../engine/rules/rejections.ts';
-import type { FillModelName } from '../../engine/rules/units.ts';
 import { createNaiveEngine, type NaiveEngine } from './naive-engine.ts';
 import { createRandomInput, type Step } from './random-input.ts';
 

@@ -4,8 +4,8 @@
  * test/README.md says what it is for.
  */
 
+import type { Uuid } from '../../engine/base/units.ts';
 import type { Command, Tick } from '../../engine/rules/messages.ts';
-import type { Uuid } from '../../engine/rules/units.ts';
 import { randomCatalogOf } from './random-catalog.ts';
 import {
   randomCancel,

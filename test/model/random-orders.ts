@@ -2,6 +2,14 @@
  * Generated placements and cancels: mostly ones that a person could mean, some that no rule allows.
  */
 
+import {
+  type EpochMs,
+  HOME_VENUE,
+  type Side,
+  type StreamConnection,
+  type TradeUse,
+  type Uuid,
+} from '../../engine/base/units.ts';
 import type { CatalogInstrument } from '../../engine/rules/catalog-entries.ts';
 import type {
   CancelAll,
@@ -12,14 +20,6 @@ import type {
   TradeCounting,
 } from '../../engine/rules/messages.ts';
 import { USUAL_TERMS } from '../../engine/rules/order-terms.ts';
-import {
-  type EpochMs,
-  HOME_VENUE,
-  type Side,
-  type StreamConnection,
-  type TradeUse,
-  type Uuid,
-} from '../../engine/rules/units.ts';
 import { clampPrice, DAY_MS, fairCentsOf, type RandomWorld, someAccount } from './random-world.ts';
 
 const PLACEMENTS_REMEMBERED = 50;

@@ -1,7 +1,7 @@
 /** Generated queries, paging included. */
 
+import type { Uuid } from '../../engine/base/units.ts';
 import type { RowFilter } from '../../engine/rules/queries.ts';
-import type { Uuid } from '../../engine/rules/units.ts';
 import { randomKeyOf, unplacedOrder } from './random-orders.ts';
 import type { RandomWorld } from './random-world.ts';
 import type { UserQuery } from './trading-engine.ts';

@@ -1,6 +1,6 @@
 /** Seeded chance for generated input: the same seed gives the same sequence on every machine. */
 
-import type { EpochMs, Uuid } from '../../engine/rules/units.ts';
+import type { EpochMs, Uuid } from '../../engine/base/units.ts';
 
 export type RandomSource = {
   /** A whole number, both ends included. */

@@ -1,7 +1,7 @@
 /** Generated ticks: prices that walk, and everything that interrupts them. */
 
+import { type EpochMs, HOME_VENUE, NO_PRICE } from '../../engine/base/units.ts';
 import type { DepthLevel, MarketResult, SettleMarket, Tick } from '../../engine/rules/messages.ts';
-import { type EpochMs, HOME_VENUE, NO_PRICE } from '../../engine/rules/units.ts';
 import type { RandomMarket } from './random-catalog.ts';
 import {
   clampPrice,

@@ -1,7 +1,7 @@
 /** Where a generated run stands: its clock, its catalog, its prices, what it did before. */
 
+import { type EpochMs, HOME_VENUE, type Uuid } from '../../engine/base/units.ts';
 import type { PlaceOrder, QuoteTick } from '../../engine/rules/messages.ts';
-import { type EpochMs, HOME_VENUE, type Uuid } from '../../engine/rules/units.ts';
 import type { NaiveEngine } from './naive-engine.ts';
 import { type RandomCatalog, type RandomMarket, randomCatalogOf } from './random-catalog.ts';
 import { createRandomSource, type RandomSource } from './random-source.ts';

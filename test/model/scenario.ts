@@ -4,16 +4,16 @@
  */
 
 import test, { type ExecutionContext } from 'ava';
-import type { Catalog, CatalogListing } from '../../engine/rules/catalog-entries.ts';
-import type { DepthLevel, PlaceOrder, Reply, Tick } from '../../engine/rules/messages.ts';
-import { USUAL_TERMS } from '../../engine/rules/order-terms.ts';
 import {
   type EpochMs,
   type FillModelName,
   isoOf,
   type Side,
   type Venue,
-} from '../../engine/rules/units.ts';
+} from '../../engine/base/units.ts';
+import type { Catalog, CatalogListing } from '../../engine/rules/catalog-entries.ts';
+import type { DepthLevel, PlaceOrder, Reply, Tick } from '../../engine/rules/messages.ts';
+import { USUAL_TERMS } from '../../engine/rules/order-terms.ts';
 import { createMemoryEngine } from '../engine/memory-engine.ts';
 import { besideModel } from './beside-model.ts';
 import { createNaiveEngine } from './naive-engine.ts';

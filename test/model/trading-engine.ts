@@ -1,8 +1,9 @@
 /** What a scenario is played on and a random run compares: the naive model, or the engine itself. */
+
+import type { Cents, FillModelName, Uuid } from '../../engine/base/units.ts';
 import type { CancelReason } from '../../engine/rules/events.ts';
 import type { Command, Reply, Tick } from '../../engine/rules/messages.ts';
 import type { Query } from '../../engine/rules/queries.ts';
-import type { Cents, FillModelName, Uuid } from '../../engine/rules/units.ts';
 
 export type TradingOptions = {
   quoteMaxAgeMs: number;

@@ -100,7 +100,7 @@ export const EQUAL: ReadonlyMap<string, string> = new Map([
     'a void pays the cost, and no payout',
   ],
   [
-    "engine/rules/units.ts | day <= '28' || new Date(Date.parse(text.slice(0, 10))).getUTCDate() === Number(day); | <= -> <",
+    "engine/base/units.ts | day <= '28' || new Date(Date.parse(text.slice(0, 10))).getUTCDate() === Number(day); | <= -> <",
     'the longer way says the same of the 28th',
   ],
   [

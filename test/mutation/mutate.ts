@@ -17,13 +17,13 @@ const TEST_PATHS = [
   'test/engine/memory',
   'test/engine/format',
   'test/engine/audit',
-  'test/engine/shard/quote.test.ts',
-  'test/engine/shard/shard-records.test.ts',
-  'test/engine/shard/views.test.ts',
-  'test/feeds/catalog-fields.test.ts',
-  'test/feeds/catalog-words.test.ts',
-  'test/feeds/ingest.test.ts',
-  'test/feeds/native.test.ts',
+  'test/engine/shard/core/views/quote.test.ts',
+  'test/engine/shard/core/shard-records.test.ts',
+  'test/engine/shard/core/views/views.test.ts',
+  'test/feeds/catalog/catalog-fields.test.ts',
+  'test/feeds/catalog/catalog-words.test.ts',
+  'test/feeds/ingest/ingest.test.ts',
+  'test/feeds/venues/native/frames.test.ts',
 ];
 /** The share of the usual seeds that tests take here. */
 const SEEDS_PERCENT = '10';

@@ -1,6 +1,6 @@
 /** What sees most faults at the least cost: a few short runs of the engine against the model. */
 import test from 'ava';
-import { FILL_MODELS } from '../../engine/rules/units.ts';
+import { FILL_MODELS } from '../../engine/base/units.ts';
 import { compareWithModel } from '../model/compare.ts';
 
 const SEEDS = 6;

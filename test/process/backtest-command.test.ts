@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
-import type { EmbeddedBacktest } from '../../api/backtest-source.ts';
+import type { EmbeddedBacktest } from '../../api/read-side/backtest-source.ts';
 import { BACKTEST_EXAMPLE } from '../../api/schemas/backtest.ts';
 import { tempDir } from './server.ts';
 import { startTrader } from './trader-commands.ts';

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import test from 'ava';
-import { schemaErrors } from '../../feeds/catalog-schema.ts';
+import { schemaErrors } from '../../feeds/catalog/catalog-schema.ts';
 import { kalshiMarket, shared, usMarket } from '../feeds/discovered.ts';
 import { json, restServer } from '../feeds/rest-server.ts';
 import { catalogOf, game, instrument } from './catalogs.ts';

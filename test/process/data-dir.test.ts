@@ -2,9 +2,9 @@
 import { chmodSync, cpSync, mkdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { openDataDir } from '../../api/data-dir.ts';
+import { openDataDir } from '../../api/data-dir/data-dir.ts';
 import { ControlStore } from '../../api/identity/store.ts';
-import { feedClock } from '../../engine/shard/clock.ts';
+import { feedClock } from '../../engine/shard/callers/clock.ts';
 import { NOON_MS, placeOrder, quoteTick, uuidOf } from '../engine/fixtures.ts';
 import { openShards } from '../engine/shard/engine-process.ts';
 import { type Json, request } from './client.ts';

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet';
-import type { HistorySource } from '../../api/history-source.ts';
+import type { HistorySource } from '../../api/read-side/history-source.ts';
 import type { Tick } from '../../engine/rules/messages.ts';
 import { embeddedHistory } from '../api/embedded-history.ts';
 import { NOW_MS } from '../api/samples.ts';

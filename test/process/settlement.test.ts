@@ -2,10 +2,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import { type MarketNumber, marketName } from '../../engine/base/units.ts';
+import { readFacts } from '../../engine/readers/read-facts.ts';
 import type { PlaceOrder } from '../../engine/rules/messages.ts';
 import { USUAL_TERMS } from '../../engine/rules/order-terms.ts';
-import { type MarketNumber, marketName } from '../../engine/rules/units.ts';
-import { readFacts } from '../../engine/shard/read-facts.ts';
 import { quoteTick, uuidOf } from '../engine/fixtures.ts';
 import { openShard } from '../engine/shard/environment.ts';
 import { catalogOf, game, instrument } from './catalogs.ts';

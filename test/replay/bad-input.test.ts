@@ -3,9 +3,9 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import test from 'ava';
-import { verifyDataDir } from '../../api/verify.ts';
-import { readFeed } from '../../feeds/feed-file.ts';
-import { FeedFileError } from '../../feeds/feed-line.ts';
+import { verifyDataDir } from '../../api/ops/verify.ts';
+import { readFeed } from '../../feeds/file/feed-file.ts';
+import { FeedFileError } from '../../feeds/file/feed-line.ts';
 import { collect } from '../feeds/golden.ts';
 import { runHere } from '../process/run-here.ts';
 import { FRAMES, files } from './files.ts';

@@ -8,8 +8,8 @@ import type { ExecutionContext } from 'ava';
 import { type ReplayOptions, replay } from '../../api/cli/replay.ts';
 import { accountIdOf } from '../../api/cli/replay-ids.ts';
 import type { ReplaySummary } from '../../api/cli/summary.ts';
-import { feedClock } from '../../engine/shard/clock.ts';
-import { Shards } from '../../engine/shard/shards.ts';
+import { feedClock } from '../../engine/shard/callers/clock.ts';
+import { Shards } from '../../engine/shard/callers/shards.ts';
 
 export const HEADER = '{"format":"paperbook-feed","version":1}';
 

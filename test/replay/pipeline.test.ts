@@ -1,7 +1,7 @@
 /** The thread that reads a feed file, and the queue behind it. */
 import test from 'ava';
 import { BATCHES_AHEAD, FeedPipeline } from '../../api/cli/feed-pipeline.ts';
-import { FeedFileError } from '../../feeds/feed-line.ts';
+import { FeedFileError } from '../../feeds/file/feed-line.ts';
 import { files } from './files.ts';
 import { feedLine, HEADER, run } from './harness.ts';
 import { at, quote } from './scenario.ts';

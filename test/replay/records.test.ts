@@ -5,7 +5,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
-import type { EpochMs, Uuid } from '../../engine/rules/units.ts';
+import type { EpochMs, Uuid } from '../../engine/base/units.ts';
 import {
   isListed,
   type Known,

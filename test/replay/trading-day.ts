@@ -4,7 +4,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import type { ExecutionContext } from 'ava';
-import type { Uuid } from '../../engine/rules/units.ts';
+import type { Uuid } from '../../engine/base/units.ts';
 import { allRows, ask, request } from '../process/client.ts';
 import { runHere } from '../process/run-here.ts';
 import { type Server, startFor } from '../process/server.ts';

@@ -11,10 +11,14 @@ import type { Message } from '../../engine/format/codec.ts';
 import { offsetOf, recordBytesAt, segmentOf } from '../../engine/log/log-format.ts';
 import { segmentName } from '../../engine/log/segment-file.ts';
 import type { Reply } from '../../engine/rules/messages.ts';
-import { Shard } from '../../engine/shard/shard.ts';
-import { logIn } from '../../engine/shard/shard-log.ts';
-import { openStore, type ShardConfig, type ShardStore } from '../../engine/shard/shard-store.ts';
-import { verifyShard } from '../../engine/shard/verify.ts';
+import { logIn } from '../../engine/shard/store/shard-log.ts';
+import {
+  openStore,
+  type ShardConfig,
+  type ShardStore,
+} from '../../engine/shard/store/shard-store.ts';
+import { Shard } from '../../engine/shard/thread/shard.ts';
+import { verifyShard } from '../../engine/verify/verify.ts';
 import { messagesThrough, repliesThrough } from '../engine/format/frames.ts';
 import type { Tally } from './tally.ts';
 

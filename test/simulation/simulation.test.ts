@@ -1,5 +1,5 @@
 import test, { type ExecutionContext } from 'ava';
-import type { Durability } from '../../engine/shard/checkpoints.ts';
+import type { Durability } from '../../engine/shard/store/checkpoints.ts';
 import { tempDir } from '../engine/shard/engine-process.ts';
 import { seedsOfRun } from '../model/seeds.ts';
 import { simulate } from './simulation.ts';

@@ -6,9 +6,9 @@
 import { deepStrictEqual } from 'node:assert';
 import { audit } from '../../engine/audit/audit.ts';
 import { digest } from '../../engine/audit/digest.ts';
+import { FILL_MODELS } from '../../engine/base/units.ts';
 import type { PlaceOrder, Reply } from '../../engine/rules/messages.ts';
-import { FILL_MODELS } from '../../engine/rules/units.ts';
-import type { Durability } from '../../engine/shard/checkpoints.ts';
+import type { Durability } from '../../engine/shard/store/checkpoints.ts';
 import { createNaiveEngine, type NaiveModel } from '../model/naive-engine.ts';
 import { createRandomInput, type Step } from '../model/random-input.ts';
 import { createRandomSource, type RandomSource } from '../model/random-source.ts';

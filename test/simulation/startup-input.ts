@@ -1,4 +1,6 @@
 /** What a shard gets when it starts again: from operators, and from the venues' feeds. */
+
+import type { EpochMs } from '../../engine/base/units.ts';
 import type { Catalog } from '../../engine/rules/catalog-entries.ts';
 import type {
   GameTick,
@@ -7,7 +9,6 @@ import type {
   SetSwitches,
   StatusTick,
 } from '../../engine/rules/messages.ts';
-import type { EpochMs } from '../../engine/rules/units.ts';
 import type { Step } from '../model/random-input.ts';
 
 export class StartupInput {
@@ -42,7 +43,7 @@ export class StartupInput {
     for (const kept of [this.#results, this.#games, this.#statuses, this.#quotes]) kept.clear();
   }
 
-  /** In the order in which engine/shard/shards.ts sends it. */
+  /** In the order in which engine/shard/callers/shards.ts sends it. */
   *again(atMs: EpochMs): Generator<Step> {
     if (this.#catalog !== null) yield command({ kind: 'catalog', atMs, catalog: this.#catalog });
     if (this.#switches !== null) yield command({ ...this.#switches, atMs });

@@ -1,11 +1,11 @@
 import test from 'ava';
-import { checkBacktest } from '../../../api/backtest-task.ts';
+import { bodyReader } from '../../../api/base/validation.ts';
+import { checkBacktest } from '../../../api/operations/backtest-task.ts';
 import {
   BACKTEST_EXAMPLE,
   BacktestBody,
   type BacktestBody as Body,
 } from '../../../api/schemas/backtest.ts';
-import { bodyReader } from '../../../api/validation.ts';
 import {
   type BacktestErrors,
   type BacktestForm,

@@ -9,7 +9,7 @@ import {
   recordProblem,
   signRecord,
   trackRecordKey,
-} from '../../../engine/records/track-record-signature.ts';
+} from '../../../engine/records/track-record/track-record-signature.ts';
 
 const RECORD = {
   ...(TRACK_RECORD_EXAMPLE.record as TrackRecord),

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { readOrderBody } from '../../../api/order-request.ts';
+import { readOrderBody } from '../../../api/operations/order-request.ts';
 import { OrderKeys } from '../../../api/web/state/order-keys.ts';
 import {
   boundedBy,

@@ -1,8 +1,8 @@
 import test from 'ava';
 import { audit } from '../../../engine/audit/audit.ts';
+import { NO_ROW } from '../../../engine/base/units.ts';
 import { ladderOf } from '../../../engine/rules/pricing.ts';
 import type { ShardState } from '../../../engine/rules/state.ts';
-import { NO_ROW } from '../../../engine/rules/units.ts';
 import {
   accountRow,
   CATALOG,

@@ -1,5 +1,6 @@
 /** Points of random trading, against what the naive model answers at each of their moments. */
 import test, { type ExecutionContext } from 'ava';
+import type { EpochMs, Uuid } from '../../../engine/base/units.ts';
 import { EquityFold } from '../../../engine/equity/fold.ts';
 import { worthAtBids } from '../../../engine/equity/marks.ts';
 import { equityPoints } from '../../../engine/equity/points.ts';
@@ -9,7 +10,6 @@ import { closingsOf } from '../../../engine/history/closings.ts';
 import type { Recorder } from '../../../engine/history/recorder.ts';
 import { topsAt } from '../../../engine/history/tops-at.ts';
 import type { Tick } from '../../../engine/rules/messages.ts';
-import type { EpochMs, Uuid } from '../../../engine/rules/units.ts';
 import { createNaiveEngine } from '../../model/naive-engine.ts';
 import { createRandomInput, type Step } from '../../model/random-input.ts';
 import { record, take, temporary } from '../history/support.ts';

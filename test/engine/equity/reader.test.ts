@@ -1,10 +1,10 @@
 /** The money of accounts, as a thread beside the shard reads it from the log. */
 import test from 'ava';
+import type { Uuid } from '../../../engine/base/units.ts';
 import { EquitySource } from '../../../engine/equity/equity-source.ts';
 import { EquityReader } from '../../../engine/equity/reader.ts';
-import type { Uuid } from '../../../engine/rules/units.ts';
-import { EngineBusy } from '../../../engine/shard/busy.ts';
-import type { Shard } from '../../../engine/shard/shard.ts';
+import type { Shard } from '../../../engine/shard/thread/shard.ts';
+import { EngineBusy } from '../../../engine/threads/unavailable.ts';
 import { CATALOG, NOON_MS, placeOrder, quoteTick, uuidOf } from '../fixtures.ts';
 import { tempDir } from '../shard/engine-process.ts';
 import { openShard } from '../shard/environment.ts';

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { digest } from '../../../engine/audit/digest.ts';
+import { FILL_MODELS, type FillModelName } from '../../../engine/base/units.ts';
 import { ByteReader, ByteWriter } from '../../../engine/format/bytes.ts';
 import {
   FACT_FORMS,
@@ -11,7 +12,6 @@ import {
   writeFact,
 } from '../../../engine/format/fact-layouts.ts';
 import type { Fact } from '../../../engine/rules/facts.ts';
-import { FILL_MODELS, type FillModelName } from '../../../engine/rules/units.ts';
 import { createNaiveEngine } from '../../model/naive-engine.ts';
 import { createRandomInput, type Step } from '../../model/random-input.ts';
 import { createMemoryEngine, type MemoryEngine, type MemoryRecord } from '../memory-engine.ts';

@@ -1,5 +1,6 @@
 /** JSON as bytes is what `JSON.stringify` makes of the same values. */
 import test from 'ava';
+import { dollarsOf, isoOf } from '../../../engine/base/units.ts';
 import {
   JsonWriter,
   memberNames,
@@ -8,7 +9,6 @@ import {
 } from '../../../engine/format/json-writer.ts';
 import { Table } from '../../../engine/memory/table.ts';
 import { UuidIndex } from '../../../engine/memory/uuid-index.ts';
-import { dollarsOf, isoOf } from '../../../engine/rules/units.ts';
 import { NOON_MS, uuidOf } from '../fixtures.ts';
 
 const NAMES = memberNames('value', 'next');

@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { takeRow } from '../../../engine/memory/row-pages.ts';
 import { tablesOf } from '../../../engine/rules/state.ts';
-import type { StoredState } from '../../../engine/shard/create-state.ts';
+import type { StoredState } from '../../../engine/shard/core/create-state.ts';
 import {
   AWAY,
   CATALOG,

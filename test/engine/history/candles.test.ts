@@ -1,9 +1,9 @@
 import test from 'ava';
 import { seededRandom } from '../../../bench/lib/random.ts';
+import { DAY_MS, NO_PRICE } from '../../../engine/base/units.ts';
 import { INTERVAL_MS, INTERVALS } from '../../../engine/history/kinds.ts';
 import type { Recorder } from '../../../engine/history/recorder.ts';
 import type { Tick } from '../../../engine/rules/messages.ts';
-import { DAY_MS, NO_PRICE } from '../../../engine/rules/units.ts';
 import { quoteTick } from '../fixtures.ts';
 import { naiveCandles, type PlainRow, type PlainTrade } from './naive-candles.ts';
 import { after, asked, packed, record, take, temporary } from './support.ts';

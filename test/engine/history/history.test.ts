@@ -6,7 +6,7 @@ import { History, type HistoryOptions } from '../../../engine/history/history.ts
 import type { QuotesQuestion } from '../../../engine/history/questions.ts';
 import { historyProblems } from '../../../engine/history/verify.ts';
 import type { Tick } from '../../../engine/rules/messages.ts';
-import { QUESTIONS_OF_ONE_MAX } from '../../../engine/shard/fair-turns.ts';
+import { QUESTIONS_OF_ONE_MAX } from '../../../engine/threads/fair-turns.ts';
 import { quoteTick } from '../fixtures.ts';
 import { after, temporary } from './support.ts';
 

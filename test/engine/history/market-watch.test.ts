@@ -1,6 +1,6 @@
 import test, { type ExecutionContext } from 'ava';
+import { NO_PRICE } from '../../../engine/base/units.ts';
 import type { Tick } from '../../../engine/rules/messages.ts';
-import { NO_PRICE } from '../../../engine/rules/units.ts';
 import { quoteTick } from '../fixtures.ts';
 import { after, asked, BOUND_MS, clock, record, take, temporary } from './support.ts';
 

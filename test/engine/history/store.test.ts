@@ -2,12 +2,12 @@ import { appendFileSync, readdirSync, readFileSync, statSync, writeFileSync } fr
 import path from 'node:path';
 import { crc32 } from 'node:zlib';
 import test from 'ava';
+import { DAY_MS } from '../../../engine/base/units.ts';
 import { FILE_HEADER_BYTES } from '../../../engine/history/block-format.ts';
 import { HISTORY_VERSION } from '../../../engine/history/kinds.ts';
 import type { Recorder } from '../../../engine/history/recorder.ts';
 import { historyProblems } from '../../../engine/history/verify.ts';
 import type { QuoteTick, Tick } from '../../../engine/rules/messages.ts';
-import { DAY_MS } from '../../../engine/rules/units.ts';
 import { quoteTick } from '../fixtures.ts';
 import { after, asked, clock, record, take, temporary } from './support.ts';
 

@@ -1,6 +1,6 @@
 import test from 'ava';
+import { NO_PRICE } from '../../../engine/base/units.ts';
 import { topsAt } from '../../../engine/history/tops-at.ts';
-import { NO_PRICE } from '../../../engine/rules/units.ts';
 import { NOON_MS, quoteTick } from '../fixtures.ts';
 import { BOUND_MS, record, take, temporary } from './support.ts';
 

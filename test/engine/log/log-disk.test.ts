@@ -3,8 +3,8 @@ import { closeSync, mkdirSync, openSync, statSync, unlinkSync, writeSync } from 
 import { constants } from 'node:os';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import { DiskFull } from '../../../engine/log/disk-full.ts';
 import { LogWriter } from '../../../engine/log/log-writer.ts';
-import { DiskFull } from '../../../engine/shard/disk-full.ts';
 import { tempDir } from '../shard/engine-process.ts';
 import { limitFiles } from '../shard/limited-files.ts';
 import { fileOf, fill, nextRecord, OPTIONS, plain, randomOf, readAll } from './log-files.ts';

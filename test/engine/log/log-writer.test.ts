@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
+import { InvariantError } from '../../../engine/base/invariant.ts';
 import {
   LogMismatch,
   offsetOf,
@@ -10,7 +11,6 @@ import {
 } from '../../../engine/log/log-format.ts';
 import { LogReader } from '../../../engine/log/log-reader.ts';
 import { LogWriter } from '../../../engine/log/log-writer.ts';
-import { InvariantError } from '../../../engine/rules/invariant.ts';
 import { tempDir } from '../shard/engine-process.ts';
 import {
   fileOf,

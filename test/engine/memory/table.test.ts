@@ -1,13 +1,13 @@
 import test from 'ava';
 import fc from 'fast-check';
+import { NO_ROW } from '../../../engine/base/units.ts';
 import { BLOCK_ROWS, CHECKPOINTS_KEPT, TURNS } from '../../../engine/memory/row-changes.ts';
 import { takeRow } from '../../../engine/memory/row-pages.ts';
 import { Table } from '../../../engine/memory/table.ts';
 import { UuidIndex } from '../../../engine/memory/uuid-index.ts';
 import { tradeIdOf } from '../../../engine/rules/ids.ts';
-import { NO_ROW } from '../../../engine/rules/units.ts';
-import { headOf, loadHead, referenceDataOf } from '../../../engine/shard/checkpoint-state.ts';
-import { createState } from '../../../engine/shard/create-state.ts';
+import { createState } from '../../../engine/shard/core/create-state.ts';
+import { headOf, loadHead, referenceDataOf } from '../../../engine/shard/store/checkpoint-state.ts';
 import { NOON_MS, uuidOf } from '../fixtures.ts';
 import { rowsOf } from '../memory-engine.ts';
 

@@ -1,9 +1,9 @@
 import test from 'ava';
 import fc from 'fast-check';
+import { NO_ROW } from '../../../engine/base/units.ts';
 import { Table } from '../../../engine/memory/table.ts';
 import { UuidIndex } from '../../../engine/memory/uuid-index.ts';
 import { uuidOfWords, uuidWord, uuidWords } from '../../../engine/memory/uuid-words.ts';
-import { NO_ROW } from '../../../engine/rules/units.ts';
 
 const word = fc.integer({ min: 0, max: 0xffffffff });
 const anyWords = fc.tuple(word, word, word, word);

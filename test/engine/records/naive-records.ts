@@ -1,6 +1,7 @@
 /** The records as their rules read, calculated anew from all trades at each question. */
-import type { BoardKind, LeaderboardRow } from '../../../engine/records/leaderboard.ts';
-import type { EpochMs, Uuid } from '../../../engine/rules/units.ts';
+
+import type { EpochMs, Uuid } from '../../../engine/base/units.ts';
+import type { BoardKind, LeaderboardRow } from '../../../engine/records/boards/leaderboard.ts';
 import type { NaiveTrade, World } from './random-facts.ts';
 
 const DAY_MS = 86_400_000;

@@ -2,11 +2,12 @@
  * Random facts of some accounts, as engines with one shard or more would write them, and beside them
  * what happened as plain objects, from which `naive-records.ts` calculates.
  */
+
+import type { EpochMs, Side, Uuid } from '../../../engine/base/units.ts';
 import type { Catalog } from '../../../engine/rules/catalog-entries.ts';
 import type { Fact, OrderEndedFact, OrderPlacedFact } from '../../../engine/rules/facts.ts';
 import type { MarketOutcome } from '../../../engine/rules/messages.ts';
-import type { EpochMs, Side, Uuid } from '../../../engine/rules/units.ts';
-import { shardOfAccount } from '../../../engine/shard/shard-of.ts';
+import { shardOfAccount } from '../../../engine/shard/callers/shard-of.ts';
 import { createRandomSource, type RandomSource } from '../../model/random-source.ts';
 import { CATALOG, NOON_MS } from '../fixtures.ts';
 import { append, openLog } from '../shard/logged-facts.ts';

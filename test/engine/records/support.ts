@@ -1,12 +1,12 @@
 /** Records without a thread: what the worker puts together, in a test's hands. */
 import path from 'node:path';
-import { Closings } from '../../../engine/records/closings.ts';
-import { Follower } from '../../../engine/records/follower.ts';
-import { Instruments } from '../../../engine/records/instruments.ts';
-import { RecordsModel } from '../../../engine/records/model.ts';
-import { Profiles } from '../../../engine/records/profiles.ts';
-import { type ReaderParts, RecordsReader } from '../../../engine/records/reader.ts';
-import { Bids, Worth } from '../../../engine/records/worth.ts';
+import { Closings } from '../../../engine/records/projection/closings.ts';
+import { Follower } from '../../../engine/records/projection/follower.ts';
+import { Instruments } from '../../../engine/records/projection/instruments.ts';
+import { RecordsModel } from '../../../engine/records/projection/model.ts';
+import { Profiles } from '../../../engine/records/store/profiles.ts';
+import { Bids, Worth } from '../../../engine/records/store/worth.ts';
+import { type ReaderParts, RecordsReader } from '../../../engine/records/thread/reader.ts';
 
 export type OpenRecords = ReturnType<typeof openRecordsOf>;
 

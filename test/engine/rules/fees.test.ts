@@ -13,7 +13,7 @@ import {
   takerFeeCents,
   type VenueFill,
 } from '../../../engine/rules/fees.ts';
-import { publishedFees } from '../../../feeds/discover/published-fees.ts';
+import { publishedFees } from '../../../feeds/venues/shared/published-fees.ts';
 
 const KALSHI = publishedFees('kalshi', 'venue_a')[0]!;
 const POLYMARKET_US = publishedFees('polymarket_us', 'venue_b')[0]!;

@@ -1,13 +1,13 @@
 import test from 'ava';
 import fc from 'fast-check';
+import { FILL_MODELS, type FillModelName } from '../../../engine/base/units.ts';
 import { FactBuffer } from '../../../engine/format/facts.ts';
 import { JsonWriter } from '../../../engine/format/json-writer.ts';
 import type { FillModel, Want } from '../../../engine/rules/fill-model.ts';
 import type { Depth, Tick } from '../../../engine/rules/messages.ts';
 import { observe } from '../../../engine/rules/observe.ts';
 import { askOf, priceBook } from '../../../engine/rules/pricing.ts';
-import { FILL_MODELS, type FillModelName } from '../../../engine/rules/units.ts';
-import { execute } from '../../../engine/shard/requests.ts';
+import { execute } from '../../../engine/shard/core/requests.ts';
 import { shareOf } from '../../model/seeds.ts';
 import { accountRow, CATALOG, NOON_MS, placeOrder, quoteTick } from '../fixtures.ts';
 import { createMemoryEngine } from '../memory-engine.ts';

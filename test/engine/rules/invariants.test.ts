@@ -1,4 +1,6 @@
 import test from 'ava';
+import { InvariantError, invariant } from '../../../engine/base/invariant.ts';
+import { dollarsOf, type OrderRow } from '../../../engine/base/units.ts';
 import { OwnerIndex } from '../../../engine/memory/owner-index.ts';
 import { Table } from '../../../engine/memory/table.ts';
 import { UuidIndex } from '../../../engine/memory/uuid-index.ts';
@@ -7,7 +9,6 @@ import type { OrderPlaced } from '../../../engine/rules/events.ts';
 import { evolve } from '../../../engine/rules/evolve.ts';
 import { type Fill, tradeOf } from '../../../engine/rules/fill-model.ts';
 import { cursorOf, writeTradeId } from '../../../engine/rules/ids.ts';
-import { InvariantError, invariant } from '../../../engine/rules/invariant.ts';
 import {
   adjust,
   costCents,
@@ -22,7 +23,6 @@ import { rest } from '../../../engine/rules/resting.ts';
 import { settle } from '../../../engine/rules/settlement.ts';
 import type { ShardState } from '../../../engine/rules/state.ts';
 import { topOfBook } from '../../../engine/rules/top-of-book.ts';
-import { dollarsOf, type OrderRow } from '../../../engine/rules/units.ts';
 import {
   accountRow,
   CATALOG,

@@ -1,8 +1,8 @@
 /** The order in which one quote fills what it reaches, reckoned anew from the orders alone. */
 import test from 'ava';
 import fc from 'fast-check';
+import { FILL_MODELS, type FillModelName } from '../../../engine/base/units.ts';
 import type { PlaceOrder } from '../../../engine/rules/messages.ts';
-import { FILL_MODELS, type FillModelName } from '../../../engine/rules/units.ts';
 import { shareOf } from '../../model/seeds.ts';
 import { CATALOG, NOON_MS, placeOrder, quoteTick, ROUTED, uuidOf } from '../fixtures.ts';
 import { createMemoryEngine } from '../memory-engine.ts';

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { FILL_MODELS } from '../../../engine/rules/units.ts';
+import { FILL_MODELS } from '../../../engine/base/units.ts';
 import { compareWithModel } from '../../model/compare.ts';
 import { seedsOfRun } from '../../model/seeds.ts';
 

@@ -3,7 +3,7 @@ import test from 'ava';
 import { JsonWriter, memberNames } from '../../../engine/format/json-writer.ts';
 import type { TermForm } from '../../../engine/rules/order-terms.ts';
 import { CODES } from '../../../engine/rules/row-terms.ts';
-import { WRITTEN_BY } from '../../../engine/shard/views/terms.ts';
+import { WRITTEN_BY } from '../../../engine/shard/core/views/terms.ts';
 import { NOON_MS } from '../fixtures.ts';
 
 const WORDS = ['first', 'second'];

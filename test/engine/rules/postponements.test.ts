@@ -1,7 +1,7 @@
 /** A postponed game voids once its window has ended, at that time, and only once. */
 
 import test from 'ava';
-import { isoOf } from '../../../engine/rules/units.ts';
+import { isoOf } from '../../../engine/base/units.ts';
 import {
   catalog,
   HOUR_MS,

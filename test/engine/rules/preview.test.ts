@@ -1,7 +1,7 @@
 import test from 'ava';
 import type { PlaceOrder, Reply } from '../../../engine/rules/messages.ts';
 import { USUAL_TERMS } from '../../../engine/rules/order-terms.ts';
-import type { PreviewReply } from '../../../engine/shard/views/preview.ts';
+import type { PreviewReply } from '../../../engine/shard/core/views/preview.ts';
 import {
   ALICE,
   BOB,

@@ -1,5 +1,5 @@
+import { FILL_MODELS, type Venue } from '../../../engine/base/units.ts';
 import type { Catalog } from '../../../engine/rules/catalog-entries.ts';
-import { FILL_MODELS, type Venue } from '../../../engine/rules/units.ts';
 import {
   AWAY,
   catalog,

@@ -1,5 +1,5 @@
 /** Resets: what they end, what they leave, and when they are blocked. */
-import { isoOf } from '../../../engine/rules/units.ts';
+import { isoOf } from '../../../engine/base/units.ts';
 import {
   ALICE,
   BOB,

@@ -1,10 +1,10 @@
 import test from 'ava';
+import { FILL_MODELS, type Uuid } from '../../../engine/base/units.ts';
 import { ByteReader } from '../../../engine/format/bytes.ts';
 import type { Message } from '../../../engine/format/codec.ts';
 import { readFact } from '../../../engine/format/fact-layouts.ts';
 import type { Fact } from '../../../engine/rules/facts.ts';
-import { FILL_MODELS, type Uuid } from '../../../engine/rules/units.ts';
-import { isCommand, isTick } from '../../../engine/shard/message-kinds.ts';
+import { isCommand, isTick } from '../../../engine/shard/core/message-kinds.ts';
 import { createNaiveEngine } from '../../model/naive-engine.ts';
 import { createRandomInput } from '../../model/random-input.ts';
 import { AWAY, catalog, OVER, TOTAL, WIN } from '../../model/scenario.ts';

@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { instantOf, isoOf } from '../../../engine/rules/units.ts';
+import { instantOf, isoOf } from '../../../engine/base/units.ts';
 
 test('A4: ISO 8601 UTC with milliseconds, as the platform writes it', (t) => {
   const times = fc.integer({ min: 0, max: Date.parse('2200-01-01T00:00:00Z') });

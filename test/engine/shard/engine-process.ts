@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { ExecutionContext } from 'ava';
 import type { Catalog } from '../../../engine/rules/catalog-entries.ts';
-import { feedClock } from '../../../engine/shard/clock.ts';
-import { Shards, type ShardsOptions } from '../../../engine/shard/shards.ts';
+import { feedClock } from '../../../engine/shard/callers/clock.ts';
+import { Shards, type ShardsOptions } from '../../../engine/shard/callers/shards.ts';
 import { CATALOG, NOON_MS } from '../fixtures.ts';
 
 export function tempDir(t: ExecutionContext): string {

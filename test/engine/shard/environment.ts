@@ -13,11 +13,15 @@ import type { Fact } from '../../../engine/rules/facts.ts';
 import type { PlaceOrder, Reply } from '../../../engine/rules/messages.ts';
 import { tablesOf } from '../../../engine/rules/state.ts';
 import { ACCOUNT_LIMITS, KEY_LIMITS } from '../../../engine/rules/trade-limits.ts';
-import { type PageKey, pageWords, rowsOfPage } from '../../../engine/shard/checkpoint-values.ts';
-import { createState } from '../../../engine/shard/create-state.ts';
-import { identityOf } from '../../../engine/shard/data-format.ts';
-import { SEAL_BYTES, sealed, unsealed } from '../../../engine/shard/sealed.ts';
-import { Shard } from '../../../engine/shard/shard.ts';
+import { createState } from '../../../engine/shard/core/create-state.ts';
+import {
+  type PageKey,
+  pageWords,
+  rowsOfPage,
+} from '../../../engine/shard/store/checkpoint-values.ts';
+import { SEAL_BYTES, sealed, unsealed } from '../../../engine/shard/store/checksummed.ts';
+import { identityOf } from '../../../engine/shard/store/data-format.ts';
+import { Shard } from '../../../engine/shard/thread/shard.ts';
 import { AWAY, CATALOG, NOON_MS, placeOrder, quoteTick, uuidOf } from '../fixtures.ts';
 
 export const ALICE = uuidOf(1);

@@ -4,10 +4,10 @@
  */
 import { cpSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { auditControl } from '../../../api/identity/audit.ts';
 import { ControlStore } from '../../../api/identity/store.ts';
+import { auditControl } from '../../../api/ops/audit.ts';
 import { digest } from '../../../engine/audit/digest.ts';
-import { verifyShard } from '../../../engine/shard/verify.ts';
+import { verifyShard } from '../../../engine/verify/verify.ts';
 import { flip, randomOf } from '../log/log-files.ts';
 import { contentsOf } from './control-contents.ts';
 import { openShard } from './environment.ts';

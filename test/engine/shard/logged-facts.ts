@@ -6,8 +6,8 @@ import { writeFact } from '../../../engine/format/fact-layouts.ts';
 import { LogWriter } from '../../../engine/log/log-writer.ts';
 import type { Catalog } from '../../../engine/rules/catalog-entries.ts';
 import type { Fact } from '../../../engine/rules/facts.ts';
-import { identityOf } from '../../../engine/shard/data-format.ts';
-import { logIn } from '../../../engine/shard/shard-log.ts';
+import { identityOf } from '../../../engine/shard/store/data-format.ts';
+import { logIn } from '../../../engine/shard/store/shard-log.ts';
 
 const GOLDEN = new URL('../../golden/format/facts.json', import.meta.url);
 const golden = JSON.parse(readFileSync(GOLDEN, 'utf8')) as { facts: { fact: Fact }[] };

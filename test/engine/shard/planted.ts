@@ -1,7 +1,7 @@
 /** Breaches planted in the store of a shard. */
 import test from 'ava';
 import type { OrderPlacedFact } from '../../../engine/rules/facts.ts';
-import { verifyShard } from '../../../engine/shard/verify.ts';
+import { verifyShard } from '../../../engine/verify/verify.ts';
 import { orderTerms, uuidOf } from '../fixtures.ts';
 import { tempDir } from './engine-process.ts';
 import { ALICE, type Traded, tradedShard } from './environment.ts';

@@ -1,0 +1,83 @@
+/**
+ * Pages over lists sorted by start time and id, with cursors that survive a catalog change. Rules
+ * P1, P3, P4 (api/RULES.md).
+ */
+import type { EpochMs } from '../../engine/base/units.ts';
+import { GameId, InstrumentId } from './common-schemas.ts';
+import type { PlaceForm } from './cursors.ts';
+
+/** What such a list is sorted by. */
+export type Place = { startsAtMs: EpochMs; id: string };
+
+/** `next`: its last row; null: no row is behind it. */
+export type Page<T> = { rows: T[]; next: T | null };
+
+/** Earliest first; equal times are ordered by id. */
+export function comparePlaces(a: Place, b: Place): number {
+  return a.startsAtMs - b.startsAtMs || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
+}
+
+/** The first `limit` rows after `after` that match. */
+export function takePage<T extends Place>(
+  sorted: readonly T[],
+  after: Place | null,
+  limit: number,
+  matches: (row: T) => boolean,
+): Page<T> {
+  const rows: T[] = [];
+  for (let i = after === null ? 0 : firstBehind(sorted, after); i < sorted.length; i++) {
+    const row = sorted[i]!;
+    if (!matches(row)) continue;
+    if (rows.length === limit) return { rows, next: rows.at(-1)! };
+    rows.push(row);
+  }
+  return { rows, next: null };
+}
+
+/**
+ * `takePage` where somebody has to be asked which rows belong to it: of these, or, for null, of all.
+ * It often suffices to ask of as many as are wanted.
+ */
+export async function takeAskedPage<T extends Place>(
+  sorted: readonly T[],
+  after: Place | null,
+  limit: number,
+  matches: (row: T) => boolean,
+  ask: (rows: readonly T[] | null) => Promise<(row: T) => boolean>,
+): Promise<Page<T>> {
+  const { rows: few } = takePage(sorted, after, limit + 1, matches);
+  const rows = few.filter(await ask(few));
+  if (few.length <= limit) return { rows, next: null };
+  if (rows.length > limit) {
+    rows.length = limit;
+    return { rows, next: rows.at(-1)! };
+  }
+  const keeps = await ask(null);
+  return takePage(sorted, after, limit, (row) => matches(row) && keeps(row));
+}
+
+function firstBehind(sorted: readonly Place[], after: Place): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (comparePlaces(sorted[middle]!, after) <= 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** The place of a row in a list whose ids have one form. */
+export function placeForm(id: RegExp): PlaceForm<Place> {
+  return {
+    write: (place) => `${place.startsAtMs}.${place.id}`,
+    read: (text) => {
+      const dot = text.indexOf('.');
+      const place = { startsAtMs: Number(text.slice(0, dot)), id: text.slice(dot + 1) };
+      return Number.isSafeInteger(place.startsAtMs) && id.test(place.id) ? place : null;
+    },
+  };
+}
+
+export const INSTRUMENT_PLACE = placeForm(new RegExp(InstrumentId.pattern!));
+export const GAME_PLACE = placeForm(new RegExp(GameId.pattern!));

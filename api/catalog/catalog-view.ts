@@ -1,0 +1,290 @@
+/**
+ * Games and instruments as callers read them: wire objects with derived fields, live game statuses
+ * over the catalog's own, and no venue reference while the venue-data switch is off. Rules A45 to
+ * A49, V3 (api/RULES.md).
+ */
+import type { Static } from '@sinclair/typebox';
+import {
+  type EpochMs,
+  type GameStatus,
+  HOME_VENUE,
+  type InstrumentNumber,
+  isoOf,
+  type MarketNumber,
+  type MarketStatus,
+  marketName,
+} from '../../engine/base/units.ts';
+import type {
+  Catalog,
+  CatalogGame,
+  CatalogInstrument,
+  CatalogListing,
+} from '../../engine/rules/catalog-entries.ts';
+import { nextCursorOf, tagOf } from '../base/cursors.ts';
+import { comparePlaces, GAME_PLACE, takePage } from '../base/paging.ts';
+import type { Game, Instrument, Listing } from '../schemas/markets.ts';
+
+export type GameEntry = {
+  id: string;
+  startsAtMs: EpochMs;
+  game: CatalogGame;
+  /** The live status where a feed has sent one, else the catalog's. */
+  status: GameStatus;
+  instruments: InstrumentEntry[];
+};
+
+export type InstrumentEntry = {
+  id: string;
+  /** The catalog's, for good. */
+  number: InstrumentNumber;
+  startsAtMs: EpochMs;
+  /** 0 where the catalog names no time. */
+  opensAtMs: EpochMs;
+  /** Infinite where the catalog names no time. */
+  closesAtMs: EpochMs;
+  instrument: CatalogInstrument;
+  game: GameEntry | null;
+  /** JSON texts of the wire object, made at first use: with venue references and without. */
+  text: { on: string | null; off: string | null };
+};
+
+type Index = {
+  catalog: Catalog;
+  /** Sorted by start, then id; games without an instrument are not public. */
+  games: GameEntry[];
+  instruments: InstrumentEntry[];
+  gamesByRef: Map<string, GameEntry>;
+  gamesBySlug: Map<string, GameEntry>;
+  instrumentsByRef: Map<string, InstrumentEntry>;
+};
+
+/** A live status, and the catalog's status that it replaced. */
+type LiveStatus = { status: GameStatus; over: GameStatus };
+
+export class CatalogView {
+  readonly #source: () => Catalog;
+  readonly #live = new Map<string, LiveStatus>();
+  /** By `venue/venueMarketId`; a market that is missing here is open. */
+  readonly #markets = new Map<string, MarketStatus | 'resolved'>();
+  #index: Index;
+
+  /** `source` returns the current catalog; a new object counts as a new catalog. */
+  constructor(source: () => Catalog) {
+    this.#source = source;
+    this.#index = indexOf(source());
+  }
+
+  /**
+   * Applies a status that a feed sent. It stays until a catalog changes that game's status.
+   */
+  setGameStatus(slug: string, status: GameStatus): void {
+    const entry = this.#current().gamesBySlug.get(slug);
+    if (entry === undefined) return;
+    this.#live.set(slug, { status, over: entry.game.status });
+    showStatus(entry, status);
+  }
+
+  /**
+   * The status that a feed sent before the last stop, while the catalog had the status `over` for
+   * the game (null: none). A catalog that has changed since then wins.
+   */
+  restoreGameStatus(slug: string, status: GameStatus, over: GameStatus | null): void {
+    const entry = this.#current().gamesBySlug.get(slug);
+    if (over === null || entry?.game.status === over) this.setGameStatus(slug, status);
+  }
+
+  /** Applies the status that a venue reports for its market; a result is final. */
+  setMarketStatus(market: MarketNumber, status: MarketStatus | 'resolved'): void {
+    const name = this.#source().marketNames[market];
+    if (name !== undefined && this.#markets.get(name) !== 'resolved') {
+      this.#markets.set(name, status);
+    }
+  }
+
+  /**
+   * Whether an order can name this instrument now: it lists on exactly one venue_a market, which is
+   * open, and its game is not cancelled. Whether there is a price depends on its quote. Rule A46
+   * (api/RULES.md).
+   */
+  isTradable(entry: InstrumentEntry, nowMs: EpochMs): boolean {
+    const { instrument, game, opensAtMs, closesAtMs } = entry;
+    if (game?.status === 'cancelled' || nowMs < opensAtMs || nowMs >= closesAtMs) return false;
+    const [listing, ...more] = instrument.listings.filter(({ venue }) => venue === HOME_VENUE);
+    if (listing === undefined || more.length > 0) return false;
+    const status = this.#markets.get(marketName(listing.venue, listing.venueMarketId));
+    return status === undefined || status === 'open';
+  }
+
+  /** Public games, earliest first. */
+  games(): readonly GameEntry[] {
+    return this.#current().games;
+  }
+
+  /** Instruments, earliest start first. The same array while the catalog is the same. */
+  instruments(): readonly InstrumentEntry[] {
+    return this.#current().instruments;
+  }
+
+  /** A public game by id or slug. */
+  game(ref: string): GameEntry | undefined {
+    return this.#current().gamesByRef.get(ref);
+  }
+
+  /** An instrument by id or slug. */
+  instrument(ref: string): InstrumentEntry | undefined {
+    return this.#current().instrumentsByRef.get(ref);
+  }
+
+  /** `venue/venueMarketId` of a market that a catalog has had. */
+  marketName(market: MarketNumber): string {
+    return this.#source().marketNames[market] ?? '';
+  }
+
+  #current(): Index {
+    const catalog = this.#source();
+    if (catalog === this.#index.catalog) return this.#index;
+    this.#index = indexOf(catalog);
+    for (const [slug, { status, over }] of this.#live) {
+      const entry = this.#index.gamesBySlug.get(slug);
+      if (entry?.game.status === over) entry.status = status;
+      else this.#live.delete(slug);
+    }
+    return this.#index;
+  }
+}
+
+function indexOf(catalog: Catalog): Index {
+  const gamesBySlug = new Map<string, GameEntry>();
+  for (const game of catalog.games) {
+    gamesBySlug.set(game.slug, {
+      id: game.id,
+      startsAtMs: Date.parse(game.startsAt),
+      game,
+      status: game.status,
+      instruments: [],
+    });
+  }
+  const numbers = new Map(catalog.instrumentIds.map((id, number) => [id, number]));
+  const instruments = catalog.instruments.map((instrument): InstrumentEntry => {
+    return {
+      id: instrument.id,
+      number: numbers.get(instrument.id)!,
+      startsAtMs: Date.parse(instrument.startsAt),
+      opensAtMs: instrument.opensAt === null ? 0 : Date.parse(instrument.opensAt),
+      closesAtMs:
+        instrument.closesAt === undefined
+          ? Number.POSITIVE_INFINITY
+          : Date.parse(instrument.closesAt),
+      instrument,
+      game: gamesBySlug.get(instrument.gameSlug ?? '') ?? null,
+      text: { on: null, off: null },
+    };
+  });
+  instruments.sort(comparePlaces);
+  for (const entry of instruments) entry.game?.instruments.push(entry);
+  const games = [...gamesBySlug.values()].filter((entry) => entry.instruments.length > 0);
+  games.sort(comparePlaces);
+  return {
+    catalog,
+    games,
+    instruments,
+    gamesBySlug,
+    gamesByRef: byRef(games, (entry) => entry.game.slug),
+    instrumentsByRef: byRef(instruments, (entry) => entry.instrument.slug),
+  };
+}
+
+function byRef<T extends { id: string }>(entries: T[], slugOf: (entry: T) => string) {
+  const refs = new Map(entries.map((entry) => [slugOf(entry), entry]));
+  for (const entry of entries) refs.set(entry.id, entry);
+  return refs;
+}
+
+function showStatus(entry: GameEntry, status: GameStatus): void {
+  entry.status = status;
+  for (const instrument of entry.instruments) instrument.text = { on: null, off: null };
+}
+
+/** An Instrument of the API, as JSON text at `nowMs`. Rules A46, A47, V3 (api/RULES.md). */
+export function instrumentText(entry: InstrumentEntry, venueData: boolean, nowMs: EpochMs): string {
+  if (nowMs < entry.opensAtMs) {
+    const note = `opens at ${isoOf(entry.opensAtMs)}`;
+    return JSON.stringify(instrumentView(entry, venueData, note));
+  }
+  const variant = venueData ? 'on' : 'off';
+  entry.text[variant] ??= JSON.stringify(instrumentView(entry, venueData, null));
+  return entry.text[variant];
+}
+
+/** A Game of the API, as JSON text. Rules A48, A49 (api/RULES.md). */
+export function gameText({ game, status, startsAtMs, instruments }: GameEntry): string {
+  return JSON.stringify({
+    id: game.id,
+    slug: game.slug,
+    league: game.league,
+    startsAt: isoOf(startsAtMs),
+    status,
+    home: game.home,
+    away: game.away,
+    instrumentCount: instruments.length,
+    season: game.season,
+    seasonType: game.seasonType,
+    week: game.week,
+  } satisfies Static<typeof Game>);
+}
+
+/** `opening` replaces the listings' own notes while their markets are not open yet. */
+function instrumentView(entry: InstrumentEntry, venueData: boolean, opening: string | null) {
+  const { instrument, game, startsAtMs } = entry;
+  return {
+    id: instrument.id,
+    slug: instrument.slug,
+    gameId: game?.id ?? null,
+    gameSlug: instrument.gameSlug,
+    league: instrument.league,
+    marketType: instrument.marketType as Static<typeof Instrument>['marketType'],
+    period: instrument.period as Static<typeof Instrument>['period'],
+    line: instrument.line,
+    subject: instrument.subject,
+    label: instrument.label,
+    oppositeLabel: instrument.oppositeLabel,
+    yesMeans: instrument.yesMeans,
+    startsAt: isoOf(startsAtMs),
+    gameStatus: game?.status ?? null,
+    home: game?.game.home ?? null,
+    away: game?.game.away ?? null,
+    pushPossible: instrument.pushPossible,
+    venues: [...new Set(instrument.listings.map(({ venue }) => venue))],
+    stat: instrument.stat,
+    tieRule: instrument.tieRule,
+    settlesOn: instrument.settlesOn,
+    postponementWindowHours: instrument.postponementWindowHours,
+    rulesVersion: instrument.rulesVersion,
+    listings: instrument.listings.map((listing) => {
+      return listingView({ ...listing, note: opening ?? listing.note }, venueData);
+    }),
+  } satisfies Static<typeof Instrument>;
+}
+
+function listingView(listing: CatalogListing, venueData: boolean): Static<typeof Listing> {
+  const { venue, polarity, fungibility, reviewed, note } = listing;
+  const open = { venue, polarity, fungibility, reviewed, note };
+  if (!venueData) return open;
+  const { sideLabel, buyForYes, buyForNo, venueMarketId, venueSideRef, venueEvent } = listing;
+  return { ...open, sideLabel, buyForYes, buyForNo, venueMarketId, venueSideRef, venueEvent };
+}
+
+/** Without a range, lists of games start this long ago. Rule A48 (api/RULES.md). */
+export const GAMES_LOOK_BACK_MS = 6 * 60 * 60 * 1000;
+/** The name of the list in its cursors. */
+export const GAMES_LIST = 'games';
+const FIRST_GAMES = 100;
+
+/** `{games, nextCursor}`: the first page of the list without a filter, as JSON text. */
+export function firstGames(catalog: CatalogView, nowMs: EpochMs): string {
+  const fromMs = nowMs - GAMES_LOOK_BACK_MS;
+  const isShown = ({ startsAtMs }: GameEntry) => startsAtMs >= fromMs;
+  const { rows, next } = takePage(catalog.games(), null, FIRST_GAMES, isShown);
+  const nextCursor = nextCursorOf(tagOf(GAMES_LIST, {}), next, GAME_PLACE);
+  return `{"games":[${rows.map(gameText).join(',')}],"nextCursor":${JSON.stringify(nextCursor)}}`;
+}

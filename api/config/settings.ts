@@ -1,0 +1,242 @@
+/**
+ * Every configuration variable: its default, its meaning, how its text is read. Rules G1, G4
+ * (api/RULES.md).
+ */
+
+import { parseJson } from '../../engine/base/bounded-json.ts';
+import { FILL_MODELS, VENUES, type Venue } from '../../engine/base/units.ts';
+import { ADAPTERS, type AdapterName } from '../../feeds/reading/venue.ts';
+import { PLANS } from '../base/plan-names.ts';
+
+export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** One entry of PAPERBOOK_FEEDS; an adapter's own fields stand beside these. */
+export type FeedConfig = {
+  venue: Venue;
+  adapter: AdapterName;
+  url: string;
+  /** The base of the venue's REST API. */
+  restUrl?: string;
+  [option: string]: unknown;
+};
+
+export type Setting<T> = {
+  /** Read as if it had been set. Null: not set, and the value is null. */
+  defaultText: string | null;
+  /** What `--help` shows as the default. */
+  defaultShown: string | null;
+  about: string;
+  /** Reads a non-empty text. Throws a description of what it must be. */
+  read(text: string): T;
+};
+
+/** The settings by the name behind `PAPERBOOK_`. */
+export const SETTINGS = {
+  HOST: setting('127.0.0.1', 'address to listen on', readHost),
+  PORT: setting('8080', 'port to listen on; 0 takes a free one', integer(0, 65535)),
+  ADMIN_PORT: setting('8081', 'port of the admin listener, on loopback', integer(0, 65535)),
+  TLS_CERT: unset('certificate file (PEM); with TLS_KEY the server speaks HTTPS', anyText),
+  TLS_KEY: unset('private key file (PEM) of the certificate', anyText),
+  BEHIND_TLS_PROXY: setting(
+    'off',
+    'on: a TLS proxy is in front: plain HTTP off loopback is wanted, X-Forwarded-For believed',
+    readSwitch,
+  ),
+  DATA_DIR: setting('./data', 'directory of everything that is kept', anyText),
+  SHARDS: unset(
+    'worker threads, fixed at the first start of a data directory',
+    integer(1, 64),
+    'cores - 1, at least 1',
+  ),
+  DURABILITY: setting(
+    'sync',
+    'sync: answer once on disk; commit: once a crash of the process cannot undo it',
+    choice('sync', 'commit'),
+  ),
+  VENUE_DATA: unset('the venue-data switch; not set: as last set live', readSwitch, 'off'),
+  TRADING: unset('trading with keys; not set: as last set live', readSwitch, 'on'),
+  QUOTE_MAX_AGE_MS: setting(
+    '15000',
+    'the oldest heartbeat at which a quote is still live',
+    integer(1, 86_400_000),
+  ),
+  FEED_LAG_MAX_MS: setting(
+    '2000',
+    'a connection whose venue times fall further behind than this has no live price',
+    integer(1, 3_600_000),
+  ),
+  ROUTING_BAND_CENTS: setting(
+    '10',
+    'how far from the mid of venue_a a fill with routing best may lie',
+    integer(0, 99),
+  ),
+  FILL_MODEL: setting(
+    'top_of_book',
+    'top_of_book: any size fills at the best price; book_depth: as far as the displayed sizes go',
+    choice(...FILL_MODELS),
+  ),
+  FEEDS: setting('[]', 'JSON array of {venue, adapter, url, restUrl, ...}', readFeeds),
+  CLOCK: setting(
+    'wall',
+    'feed: the time of the engine is the newest one fed to it',
+    choice('wall', 'feed'),
+  ),
+  CLOCK_JUMP_MAX_MS: setting(
+    '3600000',
+    'a larger jump of the machine clock forward counts only once it has lasted a minute',
+    integer(1, 999_999_999),
+  ),
+  CATALOG: unset('catalog file, loaded at the start and on change', anyText),
+  ORGANIZATIONS_URL: unset(
+    'organization service that is asked with the key of the caller, in place of admin org',
+    readServiceUrl,
+  ),
+  HISTORY: setting('on', 'off: no history is recorded, and its routes answer 503', readSwitch),
+  HISTORY_DAYS: setting(
+    '90',
+    'how long history is kept, in whole blocks; 0: for good',
+    integer(0, 36_500),
+  ),
+  HISTORY_URL: unset(
+    'history service that is asked in place of the embedded one, path and query as they came',
+    readServiceUrl,
+  ),
+  HISTORY_TOKEN: unset('credential for that service; no caller ever gets it', anyText),
+  BACKTEST_URL: unset(
+    'backtest service that gets the bodies of POST /backtest in place of this server',
+    readServiceUrl,
+  ),
+  DEFAULT_PLAN: setting('none', `plan of who signs up: ${PLANS.join(', ')}`, choice(...PLANS)),
+  SELF_RESET: setting('off', 'owners may reset their accounts, every 30 days', readSwitch),
+  LOG_LEVEL: setting(
+    'info',
+    `least level of log lines: ${LOG_LEVELS.join(', ')}`,
+    choice(...LOG_LEVELS),
+  ),
+  REQUEST_LOG: setting('off', 'a log line for each request of the API, at level info', readSwitch),
+  LIMITS_ENFORCED: setting('off', 'refuse requests over the request limits', readSwitch),
+  AUTH_JWKS_URL: unset(
+    'keys (JWKS) of an outside auth server, in place of /auth/v1',
+    readServiceUrl,
+  ),
+  AUTH_ISSUER: unset('issuer of that auth server, as its tokens name it', anyText),
+};
+
+function setting<T>(defaultText: string, about: string, read: (text: string) => T): Setting<T> {
+  return { defaultText, defaultShown: defaultText, about, read };
+}
+
+function unset<T>(
+  about: string,
+  read: (text: string) => T,
+  defaultShown: string | null = null,
+): Setting<T> {
+  return { defaultText: null, defaultShown, about, read };
+}
+
+function anyText(text: string): string {
+  return text;
+}
+
+function readHost(text: string): string {
+  if (!/^[A-Za-z0-9.:_-]{1,255}$/.test(text)) throw new Error('a host name or address');
+  return text;
+}
+
+/** Requests to it carry a key: plain HTTP is allowed only within this machine. */
+function readServiceUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  const isSafe =
+    url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname));
+  if (url === null || !isSafe || url.username !== '' || url.password !== '') {
+    throw new Error('a URL of https://, or of http:// on loopback, without user and password');
+  }
+  return text;
+}
+
+/** Whether a host name or address, in brackets or not, means this machine. */
+export function isLoopback(host: string): boolean {
+  return /^(localhost|\[?::1\]?|127(\.\d{1,3}){3})$/.test(host);
+}
+
+function readSwitch(text: string): boolean {
+  if (text !== 'on' && text !== 'off') throw new Error('on or off');
+  return text === 'on';
+}
+
+function integer(minimum: number, maximum: number): (text: string) => number {
+  return (text) => {
+    const value = /^\d{1,9}$/.test(text) ? Number(text) : -1;
+    if (value < minimum || value > maximum) {
+      throw new Error(`a whole number from ${minimum} to ${maximum}`);
+    }
+    return value;
+  };
+}
+
+function choice<const C extends string>(...choices: C[]): (text: string) => C {
+  return (text) => {
+    const found = choices.find((known) => known === text);
+    if (found === undefined) throw new Error(`one of ${choices.join(', ')}`);
+    return found;
+  };
+}
+
+function readFeeds(text: string): FeedConfig[] {
+  let feeds: unknown;
+  try {
+    feeds = parseJson(text);
+  } catch {
+    feeds = null;
+  }
+  if (!Array.isArray(feeds)) throw new Error('a JSON array');
+  return feeds.map(readFeed);
+}
+
+function readFeed(feed: unknown, index: number): FeedConfig {
+  const array = `a JSON array whose entry ${index}`;
+  if (typeof feed !== 'object' || feed === null) throw new Error(`${array} is an object`);
+  const { venue, adapter, url } = feed as Record<string, unknown>;
+  if (!VENUES.includes(venue as Venue)) {
+    throw new Error(`${array} has a venue: one of ${VENUES.join(', ')}`);
+  }
+  if (!ADAPTERS.includes(adapter as AdapterName)) {
+    throw new Error(`${array} has an adapter: one of ${ADAPTERS.join(', ')}`);
+  }
+  const protocol = typeof url === 'string' && URL.canParse(url) ? new URL(url).protocol : '';
+  if (protocol !== 'ws:' && protocol !== 'wss:') {
+    throw new Error(`${array} has a url of ws:// or wss://`);
+  }
+  const read = feed as FeedConfig;
+  if (isSigned(read) && isInTheClear(read.url)) {
+    throw new Error(`${array} has a url of wss://, or of loopback, since it has a keyId`);
+  }
+  const { restUrl, marketData } = feed as Record<string, unknown>;
+  if (restUrl !== undefined && !isRestUrl(restUrl)) {
+    throw new Error(
+      `${array} has a restUrl of https://, or of http:// on loopback, without a user`,
+    );
+  }
+  if (marketData !== undefined && marketData !== 'full' && marketData !== 'lite') {
+    throw new Error(`${array} has marketData full or lite`);
+  }
+  return read;
+}
+
+/** Results are read from there, and they are final: they must not be changed on the way. */
+function isRestUrl(value: unknown): boolean {
+  const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : null;
+  if (url === null || url.username !== '' || url.password !== '') return false;
+  return url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname));
+}
+
+function isSigned({ keyId, privateKeyFile }: FeedConfig): boolean {
+  return (keyId ?? privateKeyFile ?? null) !== null;
+}
+
+/** Whether others on the network can read and change what this feed sends and receives. */
+export function isInTheClear(url: string): boolean {
+  const { protocol, hostname } = new URL(url);
+  return protocol === 'ws:' && !isLoopback(hostname);
+}

@@ -1,0 +1,150 @@
+/**
+ * Who may call what: a key or a session from the headers, then scopes, the organization and the
+ * switches. Rules A17, A19, I25, I26, I60, V2 (api/RULES.md).
+ */
+
+import type { Uuid } from '../../engine/base/units.ts';
+import { isUuid } from '../../engine/rules/ids.ts';
+import { ApiError, invalidRequest } from '../base/errors.ts';
+import type { Exchange } from '../http/exchange.ts';
+import { personalAccount } from '../identity/accounts.ts';
+import { type KeyCaller, keyAgain, keyReader, usableKey } from '../identity/key-access.ts';
+import type { Scope } from '../identity/keys.ts';
+import type { Organizations } from '../identity/organization-access.ts';
+import {
+  requireLiveSession,
+  type SessionCaller,
+  type SessionOptions,
+  type SessionSource,
+  sessionAgain,
+  sessionReader,
+  unauthorized,
+} from '../identity/session-access.ts';
+import type { ControlStore } from '../identity/store.ts';
+import type { Switches } from '../identity/switches.ts';
+import type { Call, Route } from './route.ts';
+
+/** Who calls: with a key, or with a person's session in its place. */
+export type Caller = KeyCaller | SessionCaller;
+
+export type CallerOptions = {
+  store: ControlStore;
+  sessions: SessionOptions;
+  /** The last use of a key could not be written. */
+  onWriteFailed(error: unknown): void;
+};
+
+type Found = Caller | Promise<Caller>;
+
+/** Identifies the caller of a request: one of the first two, or null, by the last. */
+export function callerReaders({ store, sessions, onWriteFailed }: CallerOptions) {
+  const callerByKey = keyReader(store, onWriteFailed);
+  const callerBySession = sessionReader(sessions);
+  const eitherOf = (exchange: Exchange): Found => {
+    const caller = callerByKey(exchange) ?? callerBySession(exchange);
+    if (caller === null) throw unauthorized();
+    return caller;
+  };
+  return {
+    /** By the kind of credential that the route takes. */
+    authorize: (exchange: Exchange, { access }: Route<Caller>): Found => {
+      if (access === 'key') return eitherOf(exchange);
+      const caller = callerBySession(exchange);
+      if (caller !== null) return caller;
+      throw unauthorized('Send the access token of a session: sign in first.');
+    },
+    /** Where no route takes a credential; null without a valid one. */
+    callerIfAny: (exchange: Exchange): Caller | Promise<Caller | null> | null => {
+      try {
+        const caller = eitherOf(exchange);
+        return caller instanceof Promise ? caller.catch(nullIfRefused) : caller;
+      } catch (error) {
+        return nullIfRefused(error);
+      }
+    },
+  };
+}
+
+function nullIfRefused(error: unknown): null {
+  if (error instanceof ApiError) return null;
+  throw error;
+}
+
+/**
+ * Reads again who calls on a connection, as credential and owner are now. Throws what reading the
+ * credential threw at first.
+ */
+export function callerAgain({ store, sessions, onWriteFailed }: CallerOptions) {
+  const byKey = keyAgain(store, onWriteFailed);
+  const bySession = sessionAgain(sessions, store.users);
+  return (caller: Caller): Caller => (caller.key === null ? bySession(caller) : byKey(caller));
+}
+
+/** Throws unless the caller holds the scope of the route. */
+export function permit({ scope }: Route<Caller>, caller: Caller): void {
+  if (scope !== null) permitScope(caller, scope);
+}
+
+export type AdmitterParts = {
+  store: ControlStore;
+  sessions: SessionSource;
+  switches: Switches;
+  organizations: Organizations;
+};
+
+/**
+ * The checks that follow the body, in order: credential still valid, scope that the body
+ * requires, organization, switch. The credential is checked again because reading a body and
+ * asking an organization service take time, in which it can expire or be revoked.
+ */
+export function admitter({ store, sessions, switches, organizations }: AdmitterParts) {
+  const requireValid = (caller: Caller): void => {
+    if (caller.key === null) requireLiveSession(sessions, caller);
+    else usableKey(store, caller.key.id, Date.now());
+  };
+  return (route: Route<Caller>, call: Call<unknown, unknown, Caller>): void | Promise<void> => {
+    const { caller, body, organization } = call;
+    // An open route has no caller. A session is read while other requests run.
+    const isCalled = route.access !== 'open';
+    if (isCalled && (body !== null || caller.key === null)) requireValid(caller);
+    const scope = route.scopeOfBody(body);
+    if (scope !== null) permitScope(caller, scope);
+    if (!route.ofAccount) {
+      requireSwitch(switches, route);
+      return;
+    }
+    const account =
+      organization === null
+        ? personalAccount(caller.user)
+        : organizations.accountOf(caller, organizationId(organization));
+    if (account instanceof Promise) {
+      return account.then((found) => {
+        requireValid(caller);
+        call.account = found;
+        requireSwitch(switches, route);
+      });
+    }
+    call.account = account;
+    requireSwitch(switches, route);
+  };
+}
+
+function requireSwitch(switches: Switches, { needs }: Route<Caller>): void {
+  if (needs === 'venueData') switches.requireVenueData();
+}
+
+/** Throws unless the key or the session holds the scope. */
+export function permitScope({ key, scopes }: Caller, scope: Scope): void {
+  if (scopes.includes(scope)) return;
+  const who = key === null ? 'session' : 'API key';
+  throw new ApiError('insufficient_scope', {
+    message: `The ${who} lacks the scope ${scope}.`,
+    headers: ['WWW-Authenticate', `Bearer error="insufficient_scope", scope="${scope}"`],
+  });
+}
+
+/** The header's value as an id. An empty header is ignored: it does not select the own account. */
+function organizationId(header: string): Uuid {
+  if (!isUuid(header)) throw invalidRequest('X-Service-Org must be an organization id');
+  return header.toLowerCase();
+}

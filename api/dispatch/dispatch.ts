@@ -1,0 +1,264 @@
+/**
+ * Takes one exchange through its route, in the order of checks: route,
+ * credential, scope, request limits, query, then whether the engine takes requests at all, body,
+ * what the listener admits, and the operation itself. Rules A17, A18, A105 (api/RULES.md).
+ */
+import type { EngineBusy } from '../../engine/threads/unavailable.ts';
+import { strict } from '../base/common-schemas.ts';
+import { ApiError, invalidRequest } from '../base/errors.ts';
+import { bodyReader, optionalBody } from '../base/validation.ts';
+import type { BodyText } from '../http/body-text.ts';
+import type { Exchange, QuotaReservation } from '../http/exchange.ts';
+import { Answers, type AnswersOptions, type Served } from './response-writer.ts';
+import { admitAndRun, type Call, type Result, type Route } from './route.ts';
+import { createRouter } from './router.ts';
+
+export type DispatchOptions<C> = AnswersOptions & {
+  prefix: string;
+  routes: readonly Route<C>[];
+  /** Checks that apply to every request, whatever its path. Throws the refusal. */
+  guard?(exchange: Exchange): void;
+  /** Identifies the caller by the headers. Throws the 401. */
+  authorize(exchange: Exchange, route: Route<C>): C | Promise<C>;
+  /** Whether the caller may call the route at all. Throws the 403. */
+  permit(route: Route<C>, caller: C): void;
+  /** Counts the requests of the listener; null where nothing is counted. */
+  meter: Meter<C> | null;
+  /**
+   * The checks between the body and the operation, and what the operation acts on. Throws the
+   * refusal; returns a promise where another service must be asked first.
+   */
+  admit(route: Route<C>, call: Call<unknown, unknown, C>): void | Promise<void>;
+  /** Why the engine accepts no request now; null: it accepts them. */
+  refusal(): EngineBusy | null;
+};
+
+/** Counts requests towards limits. */
+export type Meter<C> = {
+  /** For requests whose caller is not known yet. */
+  unkeyed: QuotaReservation;
+  /** The caller of a request that matched no route; null without a valid credential. */
+  callerOf(exchange: Exchange): C | Promise<C | null> | null;
+  keyed(caller: C): CallerReservation;
+};
+
+export type CallerReservation = QuotaReservation & {
+  /** Counts further requests, and undoes that when the answer is 429. */
+  count(requests: number): void;
+  /** Throws the 429 when the count exceeds a limit. */
+  refuseOver(): void;
+};
+
+/** A request during its checks; caller, query and body are set once they are known. */
+type Pending<C> = Call<unknown, unknown, C>;
+
+/** The `handle` of a listener: never throws, answers every exchange once. */
+export function createDispatcher<C>(options: DispatchOptions<C>): (exchange: Exchange) => void {
+  const dispatcher = new Dispatcher(options);
+  return (exchange) => dispatcher.handle(exchange);
+}
+
+class Dispatcher<C> {
+  readonly #options: DispatchOptions<C>;
+  readonly #answers: Answers;
+  readonly #route: ReturnType<typeof createRouter<Served<C>>>;
+
+  constructor(options: DispatchOptions<C>) {
+    this.#options = options;
+    this.#answers = new Answers(options);
+    const served = options.routes.map((route) => this.#answers.served(route));
+    this.#route = createRouter(options.prefix, served);
+  }
+
+  handle(exchange: Exchange): void {
+    let found: Served<C> | null = null;
+    exchange.reservation = this.#options.meter?.unkeyed ?? null;
+    try {
+      const { allow, routes, param } = this.#find(exchange);
+      // It counts for no key: Q4, Q10 (api/RULES.md).
+      if (exchange.method === 'OPTIONS') {
+        this.#answers.allow(exchange, allow);
+        return;
+      }
+      found = routes.get(exchange.method) ?? null;
+      if (found === null) throw new ApiError('method_not_allowed', { headers: ['Allow', allow] });
+      this.#check(exchange, found, param);
+    } catch (error) {
+      if (found === null) this.#failUnrouted(exchange, error);
+      else this.#answers.fail(exchange, error, found);
+    }
+  }
+
+  /** The route of the requested path. Throws where there is none. */
+  #find(exchange: Exchange) {
+    if (exchange.hasUnclearLength()) {
+      throw invalidRequest('Content-Length or Transfer-Encoding is ambiguous');
+    }
+    this.#options.guard?.(exchange);
+    const match = this.#route(exchange.path);
+    if (match === null) throw new ApiError('route_not_found');
+    const { allow, routes, path } = match.entry;
+    exchange.route = path;
+    return { allow, routes, param: match.param };
+  }
+
+  /** Runs the checks that need no body, then the rest. */
+  #check(exchange: Exchange, found: Served<C>, param: string): void {
+    // An open route declares that it has no caller.
+    const caller = found.access === 'open' ? (null as C) : this.#options.authorize(exchange, found);
+    const call: Pending<C> = {
+      caller: caller as C,
+      param: decodeSegment(param),
+      query: null,
+      body: null,
+      organization: found.ofAccount ? exchange.joinedHeader('x-service-org') : null,
+      acceptEncoding: found.isAsset ? (exchange.joinedHeader('accept-encoding') ?? '') : '',
+      protocols: exchange.handshake?.protocols ?? null,
+      connection: null,
+      account: null,
+    };
+    if (caller instanceof Promise) {
+      this.#awaitCaller(exchange, found, call, caller);
+      return;
+    }
+    this.#takeQuery(exchange, found, call);
+    // Before the body is read: under overload a refused request must cost little.
+    const refusal = this.#refusal(found, call);
+    if (refusal !== null) this.#answers.refuseBusy(exchange, refusal, found);
+    else if (hasBody(exchange, found)) this.#readBody(exchange, found, call);
+    else this.#run(exchange, found, call);
+  }
+
+  /** Why the engine cannot take a call that asks it. */
+  #refusal(found: Served<C>, { query }: Pending<C>): EngineBusy | null {
+    return found.mayBeUnavailable && found.asksFor(query) ? this.#options.refusal() : null;
+  }
+
+  /** A refusal before any route matched: it counts, but never exceeds a limit. */
+  #failUnrouted(exchange: Exchange, error: unknown): void {
+    const fail = (reason: unknown) => this.#answers.fail(exchange, reason, null);
+    const failFor = (caller: C | null) => {
+      if (caller !== null) this.#chargeTo(exchange, caller)?.count(1);
+      fail(error);
+    };
+    try {
+      const caller = this.#options.meter?.callerOf(exchange) ?? null;
+      if (!(caller instanceof Promise)) return failFor(caller);
+      exchange.hold();
+      caller.then(failFor).catch(fail);
+    } catch (reason) {
+      fail(reason);
+    }
+  }
+
+  #chargeTo(exchange: Exchange, caller: C): CallerReservation | null {
+    const reservation = this.#options.meter?.keyed(caller) ?? null;
+    if (reservation !== null) exchange.reservation = reservation;
+    return reservation;
+  }
+
+  /** The checks between credential and body: scope, request limits, query. Rules A17, Q4 (api/RULES.md). */
+  #takeQuery(exchange: Exchange, found: Served<C>, call: Pending<C>): void {
+    let counted: CallerReservation | null = null;
+    if (found.access === 'key') {
+      const reservation = this.#chargeTo(exchange, call.caller);
+      if (found.isCounted) counted = reservation;
+      counted?.count(1);
+      this.#options.permit(found, call.caller);
+      counted?.refuseOver();
+    }
+    call.query = found.readQuery(exchange.query);
+    // How many requests a query counts as is known once it is valid; the first counts before that.
+    const further = found.requestsOf(call.query) - 1;
+    if (further > 0 && counted !== null) {
+      counted.count(further);
+      counted.refuseOver();
+    }
+  }
+
+  /** Keeps the order of checks. The body is received meanwhile, or uWebSockets.js would drop it. */
+  #awaitCaller(exchange: Exchange, found: Served<C>, call: Pending<C>, pending: Promise<C>): void {
+    exchange.hold();
+    const received = hasBody(exchange, found)
+      ? new Promise<BodyText>((resolve) => exchange.readText(found.bodyBytesMax, resolve))
+      : null;
+    const proceed = async (): Promise<void> => {
+      call.caller = await pending;
+      this.#takeQuery(exchange, found, call);
+      const refusal = this.#refusal(found, call);
+      if (refusal !== null) return this.#answers.refuseBusy(exchange, refusal, found);
+      if (received !== null) call.body = bodyOf(found, await received);
+      this.#run(exchange, found, call);
+    };
+    proceed().catch((error: unknown) => this.#answers.fail(exchange, error, found));
+  }
+
+  #readBody(exchange: Exchange, found: Served<C>, call: Pending<C>): void {
+    // What is declared too large need not arrive first.
+    const { bodyBytesMax } = found;
+    if (Number(exchange.header('content-length')) > bodyBytesMax) throw tooLarge(found);
+    exchange.readText(bodyBytesMax, (body) => {
+      try {
+        call.body = bodyOf(found, body);
+        this.#run(exchange, found, call);
+      } catch (error) {
+        this.#answers.fail(exchange, error, found);
+      }
+    });
+  }
+
+  #run(exchange: Exchange, found: Served<C>, call: Pending<C>): void {
+    const answers = this.#answers;
+    const settle = (result: Result | undefined): void => {
+      if (result === undefined) {
+        exchange.hold();
+        return;
+      }
+      // Other waiters are answered in the same loop; a failure of this one must not stop them.
+      try {
+        answers.finish(exchange, found, result);
+      } catch (error) {
+        answers.fail(exchange, error, found);
+      }
+    };
+    const reject = (error: unknown) => answers.fail(exchange, error, found);
+    const waiter = { resolve: settle, reject };
+    const result = admitAndRun(this.#options.admit, found, call, waiter);
+    if (result instanceof Promise) {
+      exchange.hold();
+      result.then(settle, reject);
+    } else settle(result);
+  }
+}
+
+/** Whether there is a body to read: of a route that takes none, too, since it may have fields. */
+function hasBody<C>(exchange: Exchange, { readBody }: Served<C>): boolean {
+  return readBody !== null || exchange.hasBody();
+}
+
+function bodyOf<C>(found: Served<C>, body: BodyText): unknown {
+  if (body.ok) return (found.readBody ?? readNoFields)(body.text);
+  if (body.fault === 'too_large') throw tooLarge(found);
+  throw invalidRequest('the body is not UTF-8');
+}
+
+/** What a route without a body takes of one. Rule A105 (api/RULES.md). */
+const readNoFields = optionalBody(bodyReader(strict({})));
+
+function tooLarge<C>({ readBody, bodyBytesMax }: Served<C>): ApiError {
+  if (readBody === null) return invalidRequest('this call takes no body, or {}');
+  return new ApiError('invalid_request', {
+    status: 413,
+    message: `the body must have at most ${bodyBytesMax} bytes`,
+  });
+}
+
+/** A path segment, decoded; unchanged where it is not percent-encoded UTF-8 and matches nothing. */
+function decodeSegment(segment: string): string {
+  if (!segment.includes('%')) return segment;
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}

@@ -1,0 +1,26 @@
+/**
+ * Orders that are no HTTP request of their own: parts of a batch, messages of a stream. They take
+ * the path of the HTTP routes. Rules J20, J30 (api/RULES.md).
+ */
+import type { Caller } from './access.ts';
+import type { Route } from './route.ts';
+import { type MessageCallOptions, MessageCalls } from './route-invoker.ts';
+
+export type OrderEntry = Readonly<Record<'place' | 'cancel' | 'cancel_all', MessageCalls>>;
+
+/** @param routes with those that place and cancel orders */
+export function orderEntry(
+  routes: readonly Route<Caller>[],
+  options: MessageCallOptions,
+): OrderEntry {
+  const callsOf = (method: string, path: string) => {
+    const route = routes.find((one) => one.method === method && one.path === path);
+    if (route === undefined) throw new Error(`no route answers ${method} ${path}`);
+    return new MessageCalls(route, options);
+  };
+  return {
+    place: callsOf('POST', '/portfolio/orders'),
+    cancel: callsOf('DELETE', '/portfolio/orders/{orderId}'),
+    cancel_all: callsOf('DELETE', '/portfolio/orders'),
+  };
+}

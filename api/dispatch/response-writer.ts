@@ -1,0 +1,165 @@
+/**
+ * Writes the answer to each exchange of a listener: the result of its route, or a refusal. Each
+ * answer is counted under its route. Rules A17, A66, E6 (api/RULES.md).
+ */
+import type { TradeLimitsLeft } from '../../engine/rules/limits-left.ts';
+import { AT_ITS_LIMIT, EngineBusy } from '../../engine/threads/unavailable.ts';
+import type { ErrorBody } from '../base/errors.ts';
+import type { Log } from '../base/log.ts';
+import { CodedBody } from '../http/asset.ts';
+import type { Exchange } from '../http/exchange.ts';
+import { type HeaderLines, headerLines } from '../http/header-lines.ts';
+import { Upgrade } from '../http/socket.ts';
+import { StreamedBody } from '../http/streamed-body.ts';
+import type { Metrics, RouteCount } from './metrics.ts';
+import type { PacedRefusals } from './paced-refusals.ts';
+import { BUSY_STATUS, busyRefusal, type Refused, refusalOf, refusedBy } from './refusals.ts';
+import type { Result, Route } from './route.ts';
+import { tradeLimitLines } from './trade-limit-headers.ts';
+
+/** A route, the headers of its answers and the counts of its requests. */
+export type Served<C> = Route<C> & { headers: HeaderLines; requests: RouteCount };
+
+export type AnswersOptions = {
+  /** Content-Security-Policy of every answer. */
+  policy: string;
+  /** The wire body of a refusal. */
+  errorBody: ErrorBody;
+  metrics: Metrics;
+  /** Shared by all who refuse for the engine. */
+  paced: PacedRefusals;
+  log: Log;
+};
+
+/** The route is null where none was found. */
+type Found = { requests: RouteCount } | null;
+type ErrorAnswer = { headers: HeaderLines; body: string };
+
+const NO_STORE = ['Cache-Control', 'no-store'] as const;
+
+export class Answers {
+  readonly #policy: readonly string[];
+  readonly #errorHeaders: readonly string[];
+  readonly #errorBody: ErrorBody;
+  readonly #metrics: Metrics;
+  readonly #unrouted: RouteCount;
+  readonly #log: Log;
+  /** Under overload the same refusal is sent many times, so its answer is built once. */
+  readonly #busyAnswers = new WeakMap<EngineBusy, ErrorAnswer>();
+  readonly #paced: PacedRefusals;
+
+  constructor({ policy, errorBody, metrics, paced, log }: AnswersOptions) {
+    this.#paced = paced;
+    this.#policy = ['Content-Security-Policy', policy];
+    this.#errorHeaders = ['Content-Type', 'application/json', ...NO_STORE, ...this.#policy];
+    this.#errorBody = errorBody;
+    this.#metrics = metrics;
+    this.#unrouted = metrics.requestsOf(null);
+    this.#log = log;
+  }
+
+  /** Builds once what is the same in every successful answer of a route. */
+  served<C>(route: Route<C>): Served<C> {
+    const headers = headerLines([...headersOf(route), ...this.#policy]);
+    return { ...route, headers, requests: this.#metrics.requestsOf(route) };
+  }
+
+  /** Answers OPTIONS: the methods of a path. */
+  allow(exchange: Exchange, methods: string): void {
+    exchange.answer(204, headerLines(['Allow', methods, ...NO_STORE, ...this.#policy]), null);
+  }
+
+  finish<C>(exchange: Exchange, found: Served<C>, result: Result): void {
+    this.#finish(exchange, found, result);
+    this.#paced.answered();
+  }
+
+  #finish<C>(exchange: Exchange, found: Served<C>, result: Result): void {
+    const { status, requests } = found;
+    if (result instanceof CodedBody) {
+      requests.add(status, exchange.startedMs);
+      const headers = (found.headers + result.headers) as HeaderLines;
+      exchange.answer(status, headers, result.bytes);
+      return;
+    }
+    if (result instanceof Upgrade) {
+      requests.add(status, exchange.startedMs);
+      exchange.upgrade(result, found.headers);
+      return;
+    }
+    if (result instanceof StreamedBody) {
+      requests.add(status, exchange.startedMs);
+      exchange.stream((found.headers + result.headers) as HeaderLines, result.pieces);
+      return;
+    }
+    if (typeof result !== 'string' && !result.ok) {
+      this.#answerError(exchange, refusedBy(result), found);
+      return;
+    }
+    requests.add(status, exchange.startedMs);
+    if (typeof result === 'string') {
+      exchange.answer(status, found.headers, status === 204 ? null : result);
+    } else exchange.answer(status, withLimits(found.headers, result.limits), result.body);
+  }
+
+  refuseBusy(exchange: Exchange, error: EngineBusy, found: Found): void {
+    const { headers, body } = this.#busyAnswer(error);
+    const give = () => {
+      (found?.requests ?? this.#unrouted).add(BUSY_STATUS, exchange.startedMs);
+      exchange.answer(BUSY_STATUS, headers, body);
+    };
+    if (error === AT_ITS_LIMIT) {
+      exchange.hold();
+      this.#paced.add(give);
+    } else give();
+  }
+
+  #busyAnswer(error: EngineBusy): ErrorAnswer {
+    let answer = this.#busyAnswers.get(error);
+    if (answer === undefined) {
+      answer = this.#errorAnswer(busyRefusal(error));
+      this.#busyAnswers.set(error, answer);
+    }
+    return answer;
+  }
+
+  /** Answers any error; a fault of ours is logged. */
+  fail(exchange: Exchange, error: unknown, found: Found): void {
+    if (error instanceof EngineBusy) this.refuseBusy(exchange, error, found);
+    else this.#answerError(exchange, refusalOf(error, exchange, this.#log), found);
+  }
+
+  #answerError(exchange: Exchange, refusal: Refused, found: Found): void {
+    const { headers, body } = this.#errorAnswer(refusal);
+    (found?.requests ?? this.#unrouted).add(refusal.status, exchange.startedMs);
+    exchange.answer(refusal.status, withLimits(headers, refusal.limits), body);
+  }
+
+  #errorAnswer({ status, code, message, retryAfterSeconds, headers }: Refused): ErrorAnswer {
+    const retryAfter = retryAfterSeconds === null ? [] : ['Retry-After', String(retryAfterSeconds)];
+    return {
+      headers: headerLines([...this.#errorHeaders, ...headers, ...retryAfter]),
+      body: this.#errorBody(code, message, retryAfterSeconds, status),
+    };
+  }
+}
+
+function withLimits(headers: HeaderLines, limits: TradeLimitsLeft | undefined): HeaderLines {
+  return limits === undefined ? headers : ((headers + tradeLimitLines(limits)) as HeaderLines);
+}
+
+function headersOf<C>({
+  contentType,
+  streamed,
+  cacheSeconds,
+  isAsset,
+  status,
+}: Route<C>): string[] {
+  const kept = `max-age=${cacheSeconds}${isAsset ? ', immutable' : ''}`;
+  const cache = cacheSeconds === 0 ? NO_STORE : ['Cache-Control', kept];
+  // A streamed body and an asset name their own, and a WebSocket has none.
+  const isTyped = status !== 204 && status !== 101 && streamed === null && !isAsset;
+  const type = isTyped ? ['Content-Type', contentType] : [];
+  const vary = isAsset ? ['Vary', 'Accept-Encoding'] : [];
+  return [...type, ...cache, ...vary];
+}

@@ -1,0 +1,263 @@
+/**
+ * What a route declares: its path, who may call it, its input and its answers. The dispatcher
+ * runs it, and the API description is generated from it; tests check every answer against that.
+ */
+import type { Static, TObject, TSchema } from '@sinclair/typebox';
+import type { StreamConnection, Uuid } from '../../engine/base/units.ts';
+import type { Reply } from '../../engine/rules/messages.ts';
+import type { Waiter } from '../../engine/shard/callers/send-queue.ts';
+import type { ErrorCode } from '../base/errors.ts';
+import { type BodyReader, type QueryReader, queryReader } from '../base/validation.ts';
+import type { CodedBody } from '../http/asset.ts';
+import type { Upgrade } from '../http/socket.ts';
+import type { StreamedBody } from '../http/streamed-body.ts';
+import type { PaperAccount } from '../identity/accounts.ts';
+import type { Scope } from '../identity/keys.ts';
+import type { SessionCaller } from '../identity/session-access.ts';
+
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** A request that passed every check of its route. `C`: type of the caller. */
+export type Call<Q, B, C> = {
+  caller: C;
+  /** The `{...}` segment of the path, percent-decoded; empty where the path has none. */
+  param: string;
+  query: Q;
+  /** Of a route without one: null, or what has no fields. */
+  body: B;
+  /** The X-Service-Org header as sent; null where it was not sent, or the route ignores it. */
+  organization: string | null;
+  /** The Accept-Encoding header, for assets only; else empty. */
+  acceptEncoding: string;
+  /** Sec-WebSocket-Protocol of a WebSocket's handshake, maybe empty; null: any other request. */
+  protocols: string | null;
+  /** Where a message of the stream places an order that ends with its connection; else null. */
+  connection: OrderConnection | null;
+  /** What the route acts on, set by the listener's `admit`; null where it acts on no account. */
+  account: PaperAccount | null;
+};
+
+/** A connection that orders end with. Rule J18 (api/RULES.md). */
+export interface OrderConnection {
+  /** An order is about to be placed in the account: returns what it names. */
+  placing(account: Uuid): StreamConnection;
+}
+
+/** A request of a route that acts on a paper account. */
+type AccountCall<Q, B, C> = Call<Q, B, C> & { account: PaperAccount };
+
+/**
+ * JSON text of the answer, the engine's reply, other bytes, or a WebSocket. Our own refusals are
+ * thrown.
+ */
+export type Result = string | Reply | CodedBody | StreamedBody | Upgrade;
+
+/**
+ * Who may call: anyone (`open`); anyone, with the listener's knowledge of the caller (`visitor`);
+ * the holder of a key, or of the operator's token on the operator's listener (`key`); a signed-in
+ * person (`session`).
+ */
+export type Access = 'open' | 'visitor' | 'key' | 'session';
+
+/** The groups of the API description. */
+export type Tag =
+  | 'Service'
+  | 'Keys'
+  | 'Records'
+  | 'Markets'
+  | 'History'
+  | 'Backtest'
+  | 'Portfolio'
+  | 'Trading'
+  | 'Stream';
+
+/** What the API description states about a route beyond what the server needs to run it. */
+export type About<Answer, Body> = {
+  /** Unique; the name of the call in generated clients. */
+  operationId: string;
+  tag: Tag;
+  /** One line, without a full stop. */
+  summary: string;
+  /** Markdown: what the summary and the schemas leave unsaid. */
+  description?: string;
+  /** Markdown: what the summary and the schemas do not say. */
+  param?: TSchema;
+  /** A successful answer, where answers are JSON. */
+  example?: Answer;
+  /** Example bodies by title. */
+  bodyExamples?: Readonly<Record<string, Body>>;
+};
+
+export type Route<C> = {
+  method: Method;
+  /** `/portfolio/orders/{orderId}`: at most one segment is a parameter. */
+  path: string;
+  /** An open route's `caller` is null. */
+  access: Access;
+  /** Null: any valid key. */
+  scope: Scope | null;
+  /** Whether it acts on a paper account, and so reads the X-Service-Org header. */
+  ofAccount: boolean;
+  /** The operator's switch that must be on. */
+  needs: 'venueData' | null;
+  /** Whether it needs the engine or a service that may be unable to answer now: 503. */
+  mayBeUnavailable: boolean;
+  /** Where it may be: whether a request with this query needs it. */
+  asksFor(query: unknown): boolean;
+  /** Refusals by its own rules; those that follow from the fields above are not repeated here. */
+  errors: readonly ErrorCode[];
+  /** Null: not part of the API description. */
+  about: About<unknown, unknown> | null;
+  /** How long the answer may be cached; 0: not at all. */
+  cacheSeconds: number;
+  /** Whether it is a file whose name changes with its content, sent in encodings. */
+  isAsset: boolean;
+  query: TObject;
+  readQuery: QueryReader<unknown>;
+  /** Whether requests count towards the request limits. Rule Q4 (api/RULES.md). */
+  isCounted: boolean;
+  /** How many requests a request with this query counts as. */
+  requestsOf(query: unknown): number;
+  /** Null: the route takes no body, or an empty object. Rule A105 (api/RULES.md). */
+  readBody: BodyReader<unknown> | null;
+  /** What is longer is refused. Rule A9 (api/RULES.md). */
+  bodyBytesMax: number;
+  /** A further scope that the body asks for. */
+  scopeOfBody(body: unknown): Scope | null;
+  /** Of a successful answer; 204 has no body, and 101 opens a WebSocket. */
+  status: 101 | 200 | 201 | 204;
+  response: TSchema;
+  /** Of an answer that is not JSON. */
+  contentType: string;
+  /** The content types of a `StreamedBody`; null: its answers are none. */
+  streamed: readonly string[] | null;
+  /** Undefined: the answer goes to the waiter instead. */
+  run(
+    call: Call<unknown, unknown, C>,
+    waiter: Waiter<Result>,
+  ): Result | Promise<Result> | undefined;
+};
+
+type Declaration<C, Q extends TObject, R extends TSchema, P, B, K = Call<P, B, C>> = {
+  method: Method;
+  path: string;
+  about?: About<Static<R>, NoInfer<B>>;
+  errors?: readonly ErrorCode[];
+  query: Q;
+  /** Checks and reads what no schema can in the query: cursors, instants. Throws the 400. */
+  prepare?: (query: Static<Q>) => P;
+  response: R;
+  status?: 101 | 201 | 204;
+  scope?: Scope | null;
+  needs?: 'venueData';
+  mayBeUnavailable?: boolean;
+  /** Every request does when left out. */
+  asksFor?: (query: P) => boolean;
+  cacheSeconds?: number;
+  isAsset?: boolean;
+  isCounted?: boolean;
+  requestsOf?: (query: P) => number;
+  contentType?: string;
+  streamed?: readonly string[];
+  /** In place of `prepare`, where `query` only describes what is read. */
+  readQuery?: QueryReader<P>;
+  readBody?: BodyReader<B>;
+  /** 64 KiB when left out. */
+  bodyBytesMax?: number;
+  scopeOfBody?: (body: B) => Scope | null;
+  run(call: K, waiter: Waiter<Result>): Result | Promise<Result> | undefined;
+};
+
+/** A route that needs a caller of kind `C`. */
+export function keyed<C, Q extends TObject, R extends TSchema, P = Static<Q>, B = null>(
+  declared: Declaration<C, Q, R, P, B>,
+): Route<C> {
+  return routeOf(declared, 'key');
+}
+
+/**
+ * A keyed route that acts on a paper account: `call.account` belongs to the key's owner, or to the
+ * organization that the header names. Rules I60 to I62 (api/RULES.md).
+ */
+export function ofAccount<C, Q extends TObject, R extends TSchema, P = Static<Q>, B = null>(
+  declared: Declaration<C, Q, R, P, B, AccountCall<P, B, C>>,
+): Route<C> {
+  return routeOf(declared, 'key', true);
+}
+
+/** A route for a person's session, never for a key. Rules I20 to I23 (api/RULES.md). */
+export function session<C, Q extends TObject, R extends TSchema, P = Static<Q>, B = null>(
+  declared: Declaration<SessionCaller, Q, R, P, B>,
+): Route<C> {
+  return routeOf(declared, 'session') as unknown as Route<C>;
+}
+
+/** A route for anyone. `C`: the listener's knowledge of the caller. */
+export function visited<C, Q extends TObject, R extends TSchema, P = Static<Q>, B = null>(
+  declared: Declaration<C, Q, R, P, B>,
+): Route<C> {
+  return routeOf(declared, 'visitor');
+}
+
+/** A route for anyone. */
+export function open<C, Q extends TObject, R extends TSchema>(
+  declared: Declaration<null, Q, R, Static<Q>, null>,
+): Route<C> {
+  return routeOf(declared, 'open') as unknown as Route<C>;
+}
+
+function routeOf<C, Q extends TObject, R extends TSchema, P, B, K>(
+  declared: Declaration<C, Q, R, P, B, K>,
+  access: Access,
+  isOfAccount = false,
+): Route<C> {
+  const { prepare, scopeOfBody, requestsOf, asksFor } = declared;
+  const readQuery = queryReader(declared.query);
+  return {
+    method: declared.method,
+    path: declared.path,
+    access,
+    scope: declared.scope ?? null,
+    ofAccount: isOfAccount,
+    needs: declared.needs ?? null,
+    mayBeUnavailable: declared.mayBeUnavailable ?? false,
+    asksFor: asksFor === undefined ? always : (query) => asksFor(query as P),
+    errors: declared.errors ?? [],
+    about: declared.about ?? null,
+    cacheSeconds: declared.cacheSeconds ?? 0,
+    isAsset: declared.isAsset ?? false,
+    query: declared.query,
+    readQuery:
+      declared.readQuery ??
+      (prepare === undefined ? readQuery : (query) => prepare(readQuery(query))),
+    readBody: declared.readBody ?? null,
+    bodyBytesMax: declared.bodyBytesMax ?? BODY_BYTES_MAX,
+    isCounted: declared.isCounted ?? true,
+    // These casts are safe because the readers above produced the values, and because `admit` sets
+    // the account of every call of an account route.
+    requestsOf: requestsOf === undefined ? oneRequest : (query) => requestsOf(query as P),
+    scopeOfBody: scopeOfBody === undefined ? noScope : (body) => scopeOfBody(body as B),
+    status: declared.status ?? 200,
+    response: declared.response,
+    contentType: declared.contentType ?? 'application/json',
+    streamed: declared.streamed ?? null,
+    run: (call, waiter) => declared.run(call as K, waiter),
+  };
+}
+
+/** The operation, behind the last checks; undefined: the waiter gets the answer. Throws the refusal. */
+export function admitAndRun<C>(
+  admit: (route: Route<C>, call: Call<unknown, unknown, C>) => void | Promise<void>,
+  route: Route<C>,
+  call: Call<unknown, unknown, C>,
+  waiter: Waiter<Result>,
+): Result | Promise<Result | undefined> | undefined {
+  const admitted = admit(route, call);
+  if (admitted === undefined) return route.run(call, waiter);
+  return admitted.then(() => route.run(call, waiter));
+}
+
+const BODY_BYTES_MAX = 64 * 1024;
+const noScope = () => null;
+const oneRequest = () => 1;
+const always = () => true;

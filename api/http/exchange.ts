@@ -1,0 +1,342 @@
+/**
+ * One request of uWebSockets.js and its one answer. The pitfalls of uWebSockets.js stay in here:
+ * the request is readable only while its handler first runs, a response must not be used after
+ * its abort, body chunks are freed when their callback returns, answers are written in `cork`.
+ *
+ * It buffers what a socket does not accept, without a limit. To keep a caller who never reads
+ * from filling the memory, an answer ends once the socket accepted its body; a request before
+ * that closes the socket. Rule Q21 (api/RULES.md).
+ */
+import type * as uws from 'uWebSockets.js';
+import { BodyPieces } from './body-pieces.ts';
+import { BodyBytes, type BodyText, EarlyBody } from './body-text.ts';
+import type { BareAnswers } from './bodyless-responses.ts';
+import { addressForwarded } from './forwarded-for.ts';
+import { type HeaderLines, statusLines } from './header-lines.ts';
+import { pendingWrite, writePending } from './pending-write.ts';
+import { requestIdOf } from './request-id.ts';
+import type { RequestTurns } from './request-turns.ts';
+import { SentHeaders } from './sent-headers.ts';
+import { Handshake, type Upgrade } from './socket.ts';
+import { type Pieces, sendPieces } from './streamed-body.ts';
+
+// Handlers run one after another, each to its end before the next.
+const sent = new SentHeaders();
+const keepHeader = (name: string, value: string) => sent.add(name, value);
+
+export type ExchangeOptions = {
+  /** Written on every response. */
+  headers: HeaderLines;
+  /** Whether a proxy in front sets X-Forwarded-For. */
+  isBehindProxy: boolean;
+  /** Called once with each answer; `isTaken` is false where the caller is gone. */
+  onAnswer: ((exchange: Exchange, status: number, isTaken: boolean) => void) | null;
+};
+
+/** What the requests of a listener share. */
+export type Held = {
+  /** Those whose answer is still to come. */
+  count: number;
+  whenNone: (() => void) | null;
+  bare: BareAnswers;
+};
+
+/** What a request is counted under: it takes the answer's status and gives the quota headers. */
+export interface QuotaReservation {
+  /** Whether `headers` asks for the address of the caller. */
+  isByAddress: boolean;
+  /** Called once with the status of the answer, also when the caller is gone. */
+  commit(status: number): void;
+  headers(exchange: Exchange): HeaderLines;
+}
+
+/** One request and its answer. Valid for reading headers only while the handler first runs. */
+export class Exchange {
+  readonly method: string;
+  readonly path: string;
+  /** The raw text behind `?`, or empty. */
+  readonly query: string;
+  /** The caller's own X-Request-Id, or a new one. Rule A10 (api/RULES.md). */
+  readonly requestId: string;
+  reservation: QuotaReservation | null = null;
+  /** Its route's path, with the names of parameters; null where there is none. */
+  route: string | null = null;
+  /** The key's prefix, as lists of keys show it; null without a valid key. */
+  keyPrefix: string | null = null;
+  readonly startedMs: number;
+  /** Null: it opens no WebSocket. */
+  readonly handshake: Handshake | null;
+  readonly #res: uws.HttpResponse;
+  readonly #headers: HeaderLines;
+  readonly #held: Held;
+  readonly #isBehindProxy: boolean;
+  readonly #onAnswer: ExchangeOptions['onAnswer'];
+  #remoteAddress: string | null = null;
+  #sent: SentHeaders | null = sent;
+  /** What has come of its body before anybody reads it. */
+  #early: EarlyBody | null = null;
+  /** Null: it is served without. */
+  #turns: RequestTurns | null = null;
+  #isOpen = true;
+  #isHeld = false;
+  /** The connection ends with the answer. */
+  #isLast = false;
+
+  constructor(
+    res: uws.HttpResponse,
+    req: uws.HttpRequest,
+    { headers, isBehindProxy, onAnswer }: ExchangeOptions,
+    held: Held,
+    context: uws.us_socket_context_t | null = null,
+  ) {
+    this.startedMs = performance.now();
+    sent.clear();
+    req.forEach(keepHeader);
+    this.method = req.getCaseSensitiveMethod();
+    this.path = req.getUrl();
+    // Undefined where there is no `?`, although its type does not allow that.
+    this.query = req.getQuery() ?? '';
+    this.requestId = requestIdOf(sent.first('x-request-id'));
+    this.handshake = context === null ? null : new Handshake(sent, context);
+    this.#res = res;
+    this.#headers = headers;
+    this.#held = held;
+    this.#isBehindProxy = isBehindProxy;
+    this.#onAnswer = onAnswer;
+  }
+
+  /** A header by its lower-case name, or empty. */
+  header(name: string): string {
+    return this.#headersSent().first(name);
+  }
+
+  /** The value of a header however often it was sent, or empty; null where two differ. */
+  onlyHeader(name: string): string | null {
+    return this.#headersSent().only(name);
+  }
+
+  /** Every value of a header as one text; null without one. Several `Cookie` lines join by `; `. */
+  joinedHeader(name: string, separator = ', '): string | null {
+    return this.#headersSent().joined(name, separator);
+  }
+
+  #headersSent(): SentHeaders {
+    if (this.#sent === null) throw new Error('headers are gone once the handler has returned');
+    return this.#sent;
+  }
+
+  /** The caller's address, until the answer is written; first call: while headers are readable. */
+  remoteAddress(): string {
+    this.#remoteAddress ??=
+      (this.#isBehindProxy
+        ? addressForwarded(this.#headersSent().last('x-forwarded-for'))
+        : null) ?? this.#connectedFrom();
+    return this.#remoteAddress;
+  }
+
+  /** Whether the headers announce a body, even one of empty chunks. */
+  hasBody(): boolean {
+    return this.#headersSent().hasBody();
+  }
+
+  /** Whether the end of the body is unclear, or frames follow; it closes with the answer. */
+  hasUnclearLength(): boolean {
+    const sent = this.#headersSent();
+    this.#isLast = sent.hasUnclearLength() || (this.handshake !== null && sent.hasBody());
+    return this.#isLast;
+  }
+
+  /** Who sends it, for turns: its credential as it was sent, or else its address. */
+  get sentBy(): string {
+    const sent = this.#headersSent();
+    return (
+      sent.first('authorization') ||
+      sent.first('x-service-key') ||
+      sent.first('cookie') ||
+      this.remoteAddress()
+    );
+  }
+
+  /** Serves it now, or in a later turn of the event loop: what is sent of its body is kept. */
+  serve(turns: RequestTurns, handle: () => void): void {
+    this.#turns = turns;
+    if (turns.hasTime()) return handle();
+    const by = this.sentBy;
+    this.hold();
+    this.#sent = sent.copy();
+    if (this.hasBody()) this.#early = new EarlyBody(this.#res);
+    turns.wait(by, () => {
+      if (this.#isOpen) handle();
+    });
+  }
+
+  /** Ends the period in which headers can be read. */
+  leaveHandler(): void {
+    if (this.#isOpen && this.reservation?.isByAddress) this.remoteAddress();
+    this.#sent = null;
+  }
+
+  /** Announces that the answer follows later; the caller may disconnect before it. */
+  hold(): void {
+    if (this.#isOpen) this.#keep();
+  }
+
+  /** Reads the whole body as UTF-8 text; `done` is not called when the caller disconnects. */
+  readText(maxBytes: number, done: (body: BodyText) => void): void {
+    this.hold();
+    const bytes = new BodyBytes(maxBytes);
+    const by = this.#turns === null ? '' : this.sentBy;
+    let isDone = false;
+    const take = (chunk: ArrayBuffer, isLast: boolean) => {
+      if (isDone || !this.#isOpen) return;
+      const body = bytes.take(chunk, isLast);
+      if (body === null) return;
+      isDone = true;
+      this.#takeTurn(by, () => done(body));
+    };
+    const early = this.#early;
+    this.#early = null;
+    if (early === null) this.#res.onData(take);
+    else early.passTo(take);
+  }
+
+  /** What a body asks for may take long, too. */
+  #takeTurn(by: string, run: () => void): void {
+    if (this.#turns === null || this.#turns.hasTimeForBody()) return run();
+    this.#turns.wait(by, () => {
+      if (this.#isOpen) run();
+    });
+  }
+
+  /** Writes the answer, once; does nothing when the caller is gone. A null body sends none. */
+  answer(status: number, headers: HeaderLines, body: string | Uint8Array | null): void {
+    const lines = this.#begin(status, headers);
+    if (lines === null) return;
+    const isBare = body === null || this.method === 'HEAD';
+    if (this.#isLast || (isBare && this.#held.bare.endsConnection(this.startedMs))) {
+      this.#writeLast(statusLines.get(status)!, lines, body);
+      return;
+    }
+    if (isBare) {
+      const bytes = body === null ? null : Buffer.byteLength(body);
+      this.#writeWithoutBody(statusLines.get(status)!, lines, bytes);
+      return;
+    }
+    pendingWrite.res = this.#res;
+    pendingWrite.status = status;
+    pendingWrite.headers = lines;
+    pendingWrite.body = body;
+    this.#res.cork(writePending);
+    if (pendingWrite.isDone) this.#release();
+    else this.#writeRest(body);
+  }
+
+  /** Accepts the handshake: behind `cork`, which may close it (uWebSockets.js change 1929). */
+  upgrade(upgrade: Upgrade, headers: HeaderLines): void {
+    const lines = this.#begin(101, headers);
+    if (lines === null) return;
+    this.#res.cork(() => {
+      this.#res.writeStatus(statusLines.get(101)!);
+      this.#res.writeHeader('X-Request-Id', lines);
+    });
+    this.handshake!.accept(this.#res, upgrade);
+    this.#release();
+  }
+
+  /** Writes a 200 whose body follows in pieces, as fast as the caller reads. */
+  stream(headers: HeaderLines, pieces: Pieces): void {
+    const lines = this.#begin(200, headers);
+    if (lines === null || this.method === 'HEAD') {
+      pieces.cancel();
+      if (lines !== null) this.#writeWithoutBody(statusLines.get(200)!, lines, null);
+      return;
+    }
+    this.#keep();
+    sendPieces(this.#res, lines, pieces, { isGone: () => !this.#isHeld }).then(
+      () => this.#release(),
+      () => this.#isHeld && this.#res.close(),
+    );
+  }
+
+  /** The lines of the one answer; null: the caller is gone. */
+  #begin(status: number, headers: HeaderLines): string | null {
+    const reservation = this.reservation;
+    reservation?.commit(status);
+    this.#onAnswer?.(this, status, this.#isOpen);
+    if (!this.#isOpen) return null;
+    this.#isOpen = false;
+    const counted = reservation === null ? '' : reservation.headers(this);
+    return this.requestId + this.#headers + headers + counted;
+  }
+
+  /** The socket did not accept all bytes: sends the rest as the caller reads. */
+  #writeRest(body: string | Uint8Array): void {
+    this.#keep();
+    const pieces = new BodyPieces(body, this.#res.getWriteOffset());
+    this.#res.onWritable(() => {
+      if (!pieces.sendTo(this.#res)) return false;
+      this.#release();
+      return true;
+    });
+  }
+
+  /** An answer of headers only; those of HEAD state the length that GET would have. */
+  #writeWithoutBody(status: string, lines: string, bytes: number | null): void {
+    this.#res.cork(() => {
+      this.#res.writeStatus(status);
+      this.#res.writeHeader('X-Request-Id', lines);
+      if (bytes !== null) this.#res.writeHeader('Content-Length', String(bytes));
+      // With a length set here it would wait for that many bytes.
+      this.#res.endWithoutBody();
+    });
+    this.#release();
+  }
+
+  /**
+   * An answer that closes the connection, written by us to the last byte. uWebSockets.js considers
+   * it unfinished, so a request that follows it closes the connection unread.
+   */
+  #writeLast(status: string, lines: string, body: string | Uint8Array | null): void {
+    const isShown = body !== null && this.method !== 'HEAD';
+    // Only refusals close a connection and have a body, and those are text.
+    if (isShown && typeof body !== 'string') throw new Error('bytes cannot end a connection');
+    // The line end that uWebSockets.js adds belongs to the body, where JSON ignores it.
+    const bytes = body === null ? 0 : Buffer.byteLength(body) + (isShown ? 2 : 0);
+    const length = body === null ? '' : `Content-Length: ${bytes}\r\n`;
+    const head = `${lines}\r\nDate: ${new Date().toUTCString()}\r\n${length}Connection: close\r\n`;
+    this.#res.cork(() => {
+      this.#res.writeStatus(status);
+      this.#res.writeHeader('X-Request-Id', isShown ? `${head}\r\n${body}` : head);
+    });
+    this.#closeSoon();
+  }
+
+  /** Closes the connection after the turn in which uncorking sends the answer. */
+  #closeSoon(): void {
+    this.#keep();
+    setImmediate(() => {
+      if (this.#isHeld) this.#res.close();
+    });
+  }
+
+  #connectedFrom(): string {
+    return Buffer.from(this.#res.getRemoteAddressAsText()).toString('latin1');
+  }
+
+  #keep(): void {
+    if (this.#isHeld) return;
+    this.#isHeld = true;
+    this.#held.count++;
+    this.#res.onAborted(() => this.#release());
+  }
+
+  /** The answer is sent, or the caller is gone. */
+  #release(): void {
+    this.#isOpen = false;
+    if (!this.#isHeld) return;
+    this.#isHeld = false;
+    const held = this.#held;
+    held.count--;
+    if (held.count === 0) held.whenNone?.();
+  }
+}

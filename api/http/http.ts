@@ -1,0 +1,146 @@
+/**
+ * Listeners of uWebSockets.js: their options are here, a single request is in exchange.ts. Rules J1,
+ * J38 (api/RULES.md).
+ */
+import * as uws from 'uWebSockets.js';
+import { BareAnswers } from './bodyless-responses.ts';
+import { Exchange, type ExchangeOptions, type Held } from './exchange.ts';
+import { listenError } from './listen-error.ts';
+import { RequestTurns } from './request-turns.ts';
+import type { Upgraded } from './socket.ts';
+
+type Tls = { certFile: string; keyFile: string };
+
+export type ListenOptions = ExchangeOptions & {
+  host: string;
+  /** 0 takes a free port. */
+  port: number;
+  tls: Tls | null;
+  /** Where WebSockets are opened; null: nowhere. */
+  socketPath: string | null;
+  /** Called once per request. Must answer, hold or read the body before it returns. */
+  handle(exchange: Exchange): void;
+};
+
+export type Listener = {
+  port: number;
+  /** Sends a message to every socket that follows the topic. */
+  publish(topic: string, message: string | Uint8Array, isBinary: boolean): void;
+  /** Stops accepting, waits up to `graceMs` for held answers, then closes every connection. */
+  close(graceMs: number): Promise<void>;
+};
+
+/** Opens a listener. Rejects with `ListenError` when the address cannot be bound. */
+export function listen(options: ListenOptions): Promise<Listener> {
+  const app = createApp(options.tls);
+  const held: Held = { count: 0, whenNone: null, bare: new BareAnswers() };
+  const turns = new RequestTurns();
+  if (options.socketPath !== null) openSockets(app, options.socketPath, options, held);
+  app.any('/*', (res, req) => {
+    const exchange = new Exchange(res, req, options, held);
+    serve(exchange, options.handle, turns);
+  });
+  return new Promise((resolve, reject) => {
+    // Without this flag a second server could share the port unnoticed (SO_REUSEPORT).
+    const exclusive = 1;
+    (app as unknown as ExclusiveApp).listen(options.host, options.port, exclusive, (socket) => {
+      if (socket === false) {
+        listenError(options.host, options.port).then(reject);
+        return;
+      }
+      const port = uws.us_socket_local_port(socket);
+      resolve({
+        port,
+        publish: (topic, message, isBinary) => void app.publish(topic, message, isBinary),
+        close: (graceMs) => close(app, socket, held, graceMs),
+      });
+    });
+  });
+}
+
+function serve(exchange: Exchange, handle: ListenOptions['handle'], turns: RequestTurns): void {
+  exchange.serve(turns, () => {
+    handle(exchange);
+    exchange.leaveHandler();
+  });
+}
+
+/** What a client sends at once: as the body of a request. Rule J38 (api/RULES.md). */
+const MESSAGE_BYTES_MAX = 64 * 1024;
+/** What is longer than this is not read, since its client could fill the memory: the socket is cut. */
+const READ_BYTES_MAX = 2 ** 20;
+const TOO_BIG = 1009;
+/** Beyond this, a message to a client that does not read is dropped. */
+const UNREAD_BYTES_MAX = 2 ** 20;
+/** Pings are sent within this time; a client that answers nothing is disconnected. */
+const SILENT_SECONDS_MAX = 60;
+
+/** A handshake is a request like any other, and may be accepted. Rule J1 (api/RULES.md). */
+function openSockets(
+  app: uws.TemplatedApp,
+  path: string,
+  options: ListenOptions,
+  held: Held,
+): void {
+  app.ws<Upgraded>(path, {
+    maxPayloadLength: READ_BYTES_MAX,
+    maxBackpressure: UNREAD_BYTES_MAX,
+    idleTimeout: SILENT_SECONDS_MAX,
+    sendPingsAutomatically: true,
+    upgrade: (res, req, context) => {
+      const exchange = new Exchange(res, req, options, held, context);
+      // Accepted within its turn it needs no cork, which could close it; a connection has one.
+      options.handle(exchange);
+      exchange.leaveHandler();
+    },
+    open: (socket) => socket.getUserData().opening.opened(socket),
+    message: (socket, bytes, isBinary) => {
+      if (bytes.byteLength > MESSAGE_BYTES_MAX) {
+        socket.end(TOO_BIG, `a message has at most ${MESSAGE_BYTES_MAX} bytes`);
+      } else socket.getUserData().opening.message(bytes, isBinary);
+    },
+    ping: (socket) => socket.getUserData().opening.alive(),
+    pong: (socket) => socket.getUserData().opening.alive(),
+    dropped: (socket) => socket.getUserData().opening.dropped(),
+    drain: (socket) => socket.getUserData().opening.drained(),
+    close: (socket) => socket.getUserData().opening.closed(),
+  });
+}
+
+/** An overload of the binary that its type declarations lack. */
+type ExclusiveApp = {
+  listen(
+    host: string,
+    port: number,
+    flags: number,
+    done: (socket: uws.us_listen_socket | false) => void,
+  ): void;
+};
+
+function createApp(tls: Tls | null): uws.TemplatedApp {
+  if (tls === null) return uws.App();
+  try {
+    return uws.SSLApp({ cert_file_name: tls.certFile, key_file_name: tls.keyFile });
+  } catch {
+    throw new Error(`cannot use the TLS files ${tls.certFile} and ${tls.keyFile}`);
+  }
+}
+
+async function close(
+  app: uws.TemplatedApp,
+  socket: uws.us_listen_socket,
+  held: Held,
+  graceMs: number,
+): Promise<void> {
+  uws.us_listen_socket_close(socket);
+  if (held.count > 0) {
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, graceMs);
+      held.whenNone = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+  app.close();
+}

@@ -1,0 +1,98 @@
+/**
+ * Opens the connections of an entry of PAPERBOOK_FEEDS, which feed the engine. Rules W1, W2, W15
+ * (feeds/FORMATS.md).
+ */
+import { readFileSync } from 'node:fs';
+import type { SourceNumber, Venue } from '../../engine/base/units.ts';
+import type { QuotingFeeds } from '../../feeds/connection/awaiting-quote.ts';
+import { type Feed, openFeed } from '../../feeds/connection/feed.ts';
+import type { Ingest } from '../../feeds/ingest/ingest.ts';
+import type { VenueAdapter } from '../../feeds/reading/venue.ts';
+import { createAdapter } from '../../feeds/venues/create.ts';
+import type { Log } from '../base/log.ts';
+import { ConfigError } from '../config/config.ts';
+import { type FeedConfig, isInTheClear } from '../config/settings.ts';
+
+type FeedParts = {
+  ingest: Ingest;
+  /** Which markets of a venue to subscribe to, and which of those should have a quote. */
+  catalog: {
+    watchedMarkets(venue: Venue): readonly string[];
+    awaitsQuote(venue: Venue, market: string): boolean;
+  };
+  /** Shared by all entries. */
+  quoting: QuotingFeeds;
+  /** Whether to read all levels rather than the top alone. */
+  depth: boolean;
+  /** A number for a source of ticks, different from every other. */
+  newSource(): SourceNumber;
+  nowMs(): number;
+  /** A connection is open, lost, or dialed again. */
+  onState?(): void;
+  log: Log;
+};
+
+/**
+ * Opens the connections of entry `entry` of PAPERBOOK_FEEDS.
+ * @throws ConfigError when the entry cannot be used.
+ */
+export function connectFeed(feed: FeedConfig, entry: number, parts: FeedParts): Feed {
+  const { venue, url } = feed;
+  const newAdapter = adaptersOf(feed, parts.depth);
+  if (isInTheClear(url)) {
+    parts.log.warn(
+      { entry, venue, host: new URL(url).host },
+      'PAPERBOOK_FEEDS: prices come over ws://, which anybody between can change',
+    );
+  }
+  const restUrl = feed.restUrl === undefined ? null : new URL(feed.restUrl);
+  return openFeed({
+    entry,
+    url,
+    venue,
+    newAdapter,
+    markets: () => parts.catalog.watchedMarkets(venue),
+    awaitsQuote: (market) => parts.catalog.awaitsQuote(venue, market),
+    newUnquoted: () => parts.quoting.unquotedOf(venue, entry),
+    ingest: parts.ingest,
+    newSource: parts.newSource,
+    restUrl,
+    nowMs: parts.nowMs,
+    ...(parts.onState === undefined ? {} : { onState: parts.onState }),
+    log: parts.log,
+  });
+}
+
+/** @throws ConfigError when the entry cannot be used. */
+export function checkFeed(feed: FeedConfig, depth: boolean): void {
+  adaptersOf(feed, depth);
+}
+
+/** Creates adapters of the entry; creates one at once to check that the entry can be used. */
+function adaptersOf(feed: FeedConfig, depth: boolean): () => VenueAdapter {
+  const keys = keysOf(feed);
+  const lite = feed.marketData === 'lite';
+  const make = () => createAdapter(feed.adapter, keys, { depth, lite });
+  try {
+    make();
+  } catch (error) {
+    throw new ConfigError([`PAPERBOOK_FEEDS: ${(error as Error).message}`]);
+  }
+  return make;
+}
+
+/** `keyId` and `privateKeyFile`, for venues that require a signed handshake. */
+function keysOf({ keyId, privateKeyFile }: FeedConfig) {
+  if (keyId === undefined && privateKeyFile === undefined) return {};
+  if (typeof keyId !== 'string' || typeof privateKeyFile !== 'string') {
+    throw new ConfigError(['PAPERBOOK_FEEDS: keyId and privateKeyFile must be set together']);
+  }
+  try {
+    return { keyId, privateKeyPem: readFileSync(privateKeyFile, 'utf8') };
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new ConfigError([
+      `PAPERBOOK_FEEDS: privateKeyFile ${privateKeyFile} cannot be read (${code})`,
+    ]);
+  }
+}

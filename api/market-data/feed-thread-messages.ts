@@ -1,0 +1,35 @@
+/** What the callers' thread and the feed thread say to each other, but for ticks. */
+
+import type { SourceNumber } from '../../engine/base/units.ts';
+import type { ChannelMemory } from '../../engine/ring/endpoint.ts';
+import type { MarketsToWatch } from '../../feeds/catalog/watched-markets.ts';
+import type { FeedStatus } from '../../feeds/connection/connection-status.ts';
+import type { FeedConfig } from '../config/settings.ts';
+
+/** What a feed thread starts with. */
+export type FeedThreadInput = {
+  feeds: readonly FeedConfig[];
+  markets: MarketsToWatch;
+  /** Levels are wanted, and not the top alone. */
+  depth: boolean;
+  isFeedClock: boolean;
+  /** Rule W13 (feeds/FORMATS.md). */
+  lagMaxMs: number;
+  /** Its connections have this number, and every second one from there on. */
+  firstSource: SourceNumber;
+  /** Of `sharedTime`. */
+  time: SharedArrayBuffer;
+  /** For ticks: the feed thread is the caller's end. */
+  channel: ChannelMemory;
+};
+
+export type ToFeedThread =
+  | { kind: 'markets'; markets: MarketsToWatch }
+  | { kind: 'settled'; market: number }
+  /** Others quote the same markets from now on, or no longer. */
+  | { kind: 'others_quote'; do: boolean }
+  | { kind: 'close' };
+
+export type FromFeedThread =
+  | { kind: 'statuses'; statuses: readonly FeedStatus[] }
+  | { kind: 'log'; level: 'info' | 'warn' | 'error'; fields: object; message: string };

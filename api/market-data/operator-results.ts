@@ -1,0 +1,71 @@
+/** Results that an operator gives in a venue's place. Rules O12 (api/RULES.md), T140 (engine/RULES.md). */
+
+import {
+  type EpochMs,
+  HOME_VENUE,
+  type MarketNumber,
+  marketName,
+  type SourceNumber,
+  VENUES,
+  type Venue,
+} from '../../engine/base/units.ts';
+import type { Reply, ResultTick } from '../../engine/rules/messages.ts';
+import { resultOf } from '../../feeds/reading/engine-ticks.ts';
+import { statusOrResult } from '../../feeds/venues/native/frames.ts';
+import { ApiError, invalidRequest } from '../base/errors.ts';
+
+/** A source of its own, as no venue's price must look fresh by it: connections have other numbers. */
+export const OPERATOR_SOURCE: SourceNumber = 1;
+
+export type OperatorResult = {
+  /** `venue_a/TICKER`. */
+  market: string;
+  tick: ResultTick;
+  /** `Settled`, or why the engine refuses it. */
+  reply: Reply;
+};
+
+/** Settles a market, durable on return. Throws 400, 404, and `EngineBusy`. */
+export type SettleMarketByName = (market: string, result: string) => Promise<OperatorResult>;
+
+export type OperatorResultsParts = {
+  marketNumber(venue: Venue, venueMarketId: string): MarketNumber | undefined;
+  engine: { settle(result: ResultTick): Promise<Reply>; nowMs(): EpochMs };
+  /** The market has its result, in every shard. */
+  settled(result: ResultTick): void;
+};
+
+export function operatorResults(parts: OperatorResultsParts): SettleMarketByName {
+  const { marketNumber, engine, settled } = parts;
+  return async (market, result) => {
+    const [venue, name] = placeOf(market);
+    const read = readResult(name, result);
+    const number = marketNumber(venue, name);
+    if (number === undefined) {
+      throw new ApiError('market_not_found', {
+        message: `No catalog has ever listed the market ${marketName(venue, name)}.`,
+      });
+    }
+    const tick = resultOf(read, { atMs: engine.nowMs(), source: OPERATOR_SOURCE, market: number });
+    const reply = await engine.settle(tick);
+    if (reply.ok) settled(tick);
+    return { market: marketName(venue, name), tick, reply };
+  };
+}
+
+/** A bare name is venue_a's. */
+function placeOf(market: string): [venue: Venue, name: string] {
+  const venue = VENUES.find((known) => market.startsWith(`${known}/`));
+  return venue === undefined ? [HOME_VENUE, market] : [venue, market.slice(venue.length + 1)];
+}
+
+const NAMED = ['yes', 'no', 'void'];
+
+function readResult(market: string, text: string) {
+  const result = NAMED.includes(text) ? { result: text } : { settlementValue: text };
+  const tick = statusOrResult(market, { status: 'resolved', ...result });
+  if (typeof tick !== 'string' && tick.kind === 'result') return tick;
+  throw invalidRequest(
+    'result must be yes, no, void, or what yes is worth: 0 to 1 with at most four decimals, as 0.645',
+  );
+}

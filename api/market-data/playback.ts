@@ -1,0 +1,127 @@
+/**
+ * Takes the lines of a feed file from an operator, as a venue's frames are taken. Rules R38 to R40
+ * (feeds/FORMATS.md).
+ */
+
+import type { EpochMs, SourceNumber } from '../../engine/base/units.ts';
+import type { History } from '../../engine/history/history.ts';
+import type { Shards } from '../../engine/shard/callers/shards.ts';
+import { FeedFileError, readLine } from '../../feeds/file/feed-line.ts';
+import { FeedPlayer } from '../../feeds/file/replay.ts';
+import { createIngest, type Ingest } from '../../feeds/ingest/ingest.ts';
+import { invalidRequest } from '../base/errors.ts';
+import type { Log } from '../base/log.ts';
+import type { LiveCatalog } from '../catalog/live-catalog.ts';
+import type { Config } from '../config/config.ts';
+import { HeldTicks } from './conflated-ticks.ts';
+import type { LiveFeeds } from './live-feeds.ts';
+import { OPERATOR_SOURCE } from './operator-results.ts';
+import type { TickIntake } from './tick-intake.ts';
+
+/** How many lines are sent before waiting for the shards to take them. */
+const LINES_AHEAD_MAX = 5000;
+
+/** A feed file that an operator plays into the server. Rules R38 to R40 (feeds/FORMATS.md). */
+export type Playback = {
+  /**
+   * Takes lines of a feed file; resolves once the shards have them. Of lines before `fromMs` only
+   * the state that they lead to is passed on, with the first line from then on.
+   * @throws ApiError 400 at a line that cannot be read; those before it are taken
+   */
+  take(lines: string, fromMs: EpochMs): Promise<PlayedLines>;
+  /** Ends the file's connections: none of their quotes is live any more. */
+  close(): void;
+};
+export type PlayedLines = { lines: number; frames: number; ticks: number; skipped: number };
+
+type PlaybackParts = {
+  ingest: Ingest;
+  /** The sink of `ingest`. */
+  held: HeldTicks;
+  engine: Pick<Shards, 'nowMs' | 'drained'>;
+  /** Levels are wanted, and not the top alone. */
+  depth: boolean;
+  /** Its quotes may take the place of live ones; or do no more. */
+  onActive(isActive: boolean): void;
+  /** Whether a line's time is the engine's. */
+  isFeedClock: boolean;
+};
+
+function createPlayback(parts: PlaybackParts): Playback {
+  const { ingest, held, engine, depth, isFeedClock, onActive } = parts;
+  let lastSource = OPERATOR_SOURCE;
+  // Live connections have the even numbers.
+  const newSource = (): SourceNumber => {
+    lastSource += 2;
+    return lastSource;
+  };
+  const player = new FeedPlayer(ingest, { depth, newSource });
+  // On the wall's clock a recorded quote is as old as its arrival here.
+  const timeOf = (atMs: EpochMs) => (isFeedClock ? Math.max(atMs, engine.nowMs()) : engine.nowMs());
+  return {
+    async take(text, fromMs) {
+      onActive(true);
+      const before = ingest.counts();
+      let lines = 0;
+      try {
+        for (const [index, each] of text.split('\n').entries()) {
+          const line = readLine(index + 1, each);
+          if (line === null) continue;
+          if (typeof line === 'string') throw new FeedFileError(index + 1, line);
+          if (line.atMs < fromMs) held.hold();
+          else held.release();
+          player.play({ ...line, atMs: timeOf(line.atMs) });
+          lines++;
+          if (lines % LINES_AHEAD_MAX === 0) await engine.drained();
+        }
+      } catch (error) {
+        throw error instanceof FeedFileError ? invalidRequest(error.message) : error;
+      } finally {
+        await engine.drained();
+      }
+      const { frames, ticks, skipped } = ingest.counts();
+      return {
+        lines,
+        frames: frames - before.frames,
+        ticks: ticks - before.ticks,
+        skipped: skipped - before.skipped,
+      };
+    },
+    close() {
+      player.close(engine.nowMs());
+      held.release();
+      onActive(false);
+    },
+  };
+}
+
+/** What an operator plays goes where the frames of venues go. */
+export function playbackInto(to: {
+  config: Config;
+  engine: Shards;
+  history: History | null;
+  catalog: LiveCatalog;
+  intake: TickIntake;
+  feeds: LiveFeeds;
+  log: Log;
+}): Playback {
+  const { config, engine, history, catalog, intake, feeds, log } = to;
+  const held = new HeldTicks(intake.take);
+  return createPlayback({
+    held,
+    ingest: createIngest({
+      marketNumber: (venue, market) => catalog.marketNumber(venue, market),
+      sink: held.take,
+      log: ({ reason, detail }) => log.warn({ reason, detail }, 'feed input not used'),
+    }),
+    engine: {
+      nowMs: () => engine.nowMs(),
+      drained: async () => {
+        await Promise.all([engine.drained(), history?.drained()]);
+      },
+    },
+    depth: config.fillModel === 'book_depth',
+    isFeedClock: config.clock === 'feed',
+    onActive: (isActive) => feeds.othersQuote(isActive),
+  });
+}

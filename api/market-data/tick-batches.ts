@@ -1,0 +1,90 @@
+/**
+ * Ticks on their way from the feed thread to the callers' thread: packed once, a batch a turn of the
+ * event loop, in the order in which they came. Where the other end is behind, the newest quote of a
+ * market takes the place of the one that waits. Rules D7, D46 (engine/RULES.md).
+ */
+
+import type { SourceNumber } from '../../engine/base/units.ts';
+import { ByteWriter } from '../../engine/format/bytes.ts';
+import { writeMessage } from '../../engine/format/codec.ts';
+import { beginFrame, endFrame } from '../../engine/format/frame.ts';
+import type { Endpoint } from '../../engine/ring/endpoint.ts';
+import type { HeartbeatTick, Tick } from '../../engine/rules/messages.ts';
+import { Outbox } from '../../engine/shard/callers/send-queue.ts';
+
+/** A few hundred milliseconds of a busy day; beyond it quotes replace each other. */
+const TICKS_MAX = 20_000;
+const BATCH_TICKS = 512;
+/** The one type of frame in this direction. */
+const BATCH = 1;
+
+export class TickBatches {
+  readonly #end: Endpoint;
+  readonly #outbox = new Outbox(TICKS_MAX);
+  /** Ticks of the batch that is being packed: kept as bytes, no object outlives its frame. */
+  #packed = 0;
+  #start = 0;
+  /** The last of each connection: they leave behind the ticks, and none is lost in a flood. */
+  readonly #heartbeats = new Map<SourceNumber, HeartbeatTick>();
+  readonly #writer = new ByteWriter();
+  #isScheduled = false;
+
+  constructor(end: Endpoint) {
+    this.#end = end;
+    void this.#followRoom();
+  }
+
+  readonly add = (tick: Tick): void => {
+    if (tick.kind === 'heartbeat') this.#heartbeats.set(tick.source, tick);
+    else if (this.#end.isFull) this.#outbox.addTick(tick);
+    else this.#pack(tick);
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    setImmediate(() => {
+      this.#isScheduled = false;
+      this.flush();
+    });
+  };
+
+  /** Sends what there is room for. @returns whether that was all. */
+  flush(): boolean {
+    if (!this.#end.flush()) return false;
+    this.#send();
+    while (this.#outbox.length > 0) {
+      if (this.#end.isFull) return false;
+      for (const tick of this.#outbox.take(BATCH_TICKS).messages) this.#pack(tick as Tick);
+      this.#send();
+    }
+    if (this.#end.isFull) return false;
+    for (const tick of this.#heartbeats.values()) this.#pack(tick);
+    this.#heartbeats.clear();
+    this.#send();
+    return !this.#end.isFull;
+  }
+
+  /** A batch that is full leaves at once. */
+  #pack(tick: Tick): void {
+    if (this.#packed === 0) {
+      this.#writer.begin();
+      this.#start = beginFrame(this.#writer, BATCH);
+    }
+    writeMessage(this.#writer, tick);
+    this.#packed++;
+    if (this.#packed === BATCH_TICKS) this.#send();
+  }
+
+  #send(): void {
+    if (this.#packed === 0) return;
+    this.#packed = 0;
+    endFrame(this.#writer, this.#start);
+    this.#end.send(this.#writer.view(0, this.#writer.length));
+  }
+
+  /** The other end rings when it has made room. */
+  async #followRoom(): Promise<void> {
+    for (;;) {
+      await this.#end.sleepAsync();
+      this.flush();
+    }
+  }
+}

@@ -1,0 +1,86 @@
+/**
+ * Where all that venues say passes on the callers' thread, live or played, before the shards get it.
+ * Whoever follows ticks here, follows all of them, decoded. Rules D44, D46 (engine/RULES.md).
+ */
+
+import type { EpochMs, MarketNumber } from '../../engine/base/units.ts';
+import { ByteWriter } from '../../engine/format/bytes.ts';
+import { ticksIn, writeMessage } from '../../engine/format/codec.ts';
+import type { Tick } from '../../engine/rules/messages.ts';
+import type { Shards } from '../../engine/shard/callers/shards.ts';
+import type { CatalogView } from '../catalog/catalog-view.ts';
+import type { VoidedGames } from './voided-games.ts';
+
+/**
+ * The feed thread knows the engine's time to within a moment. What is further ahead was read before
+ * an operator set time back.
+ */
+const AHEAD_MAX_MS = 1000;
+
+export type TickIntakeOptions = {
+  engine: Pick<Shards, 'tick' | 'packedTicks' | 'nowMs'>;
+  view: Pick<CatalogView, 'setGameStatus' | 'setMarketStatus'>;
+  isFeedClock: boolean;
+  /** A market has its result. */
+  settled(market: MarketNumber): void;
+  /** They give `follow` a result of each market that a game voids. */
+  voids: Pick<VoidedGames, 'advance' | 'gameChanged'>;
+  /** Who else follows what venues say. */
+  follow(tick: Tick): void;
+};
+
+export class TickIntake {
+  readonly #options: TickIntakeOptions;
+  readonly #writer = new ByteWriter();
+
+  constructor(options: TickIntakeOptions) {
+    this.#options = options;
+  }
+
+  readonly take = (tick: Tick): void => {
+    this.follow(tick);
+    this.#options.engine.tick(tick);
+  };
+
+  /** Ticks that `writeMessage` has packed, which nobody changes later. @returns the ticks. */
+  batch(bytes: Buffer): readonly Tick[] {
+    const { engine } = this.#options;
+    const read = ticksIn(bytes);
+    const nowMs = engine.nowMs();
+    const ticks = this.#dated(read, nowMs);
+    let newestMs = 0;
+    for (const tick of ticks) {
+      newestMs = Math.max(newestMs, tick.atMs);
+      this.follow(tick);
+    }
+    engine.packedTicks(ticks === read ? bytes : this.#packed(ticks), newestMs, ticks);
+    return ticks;
+  }
+
+  /** What answers show of a tick, and what follows from it outside the shards, which have it. */
+  follow(tick: Tick): void {
+    const { view, settled, voids, follow } = this.#options;
+    voids.advance(tick.atMs);
+    if (tick.kind === 'game') view.setGameStatus(tick.game, tick.status);
+    if (tick.kind === 'status') view.setMarketStatus(tick.market, tick.status);
+    if (tick.kind === 'result') settled(tick.market);
+    follow(tick);
+    if (tick.kind === 'game') voids.gameChanged(tick);
+  }
+
+  /** The same ticks, but for those whose time the engine's has left behind, or set back. */
+  #dated(ticks: Tick[], nowMs: EpochMs): Tick[] {
+    // On the feed's clock an older frame is taken at the present (C7): another feed has moved it.
+    const isOff = this.#options.isFeedClock
+      ? ({ atMs }: Tick) => atMs < nowMs
+      : ({ atMs }: Tick) => atMs > nowMs + AHEAD_MAX_MS;
+    if (!ticks.some(isOff)) return ticks;
+    return ticks.map((tick) => (isOff(tick) ? { ...tick, atMs: nowMs } : tick));
+  }
+
+  #packed(ticks: readonly Tick[]): Buffer {
+    this.#writer.begin();
+    for (const tick of ticks) writeMessage(this.#writer, tick);
+    return Buffer.from(this.#writer.view(0, this.#writer.length));
+  }
+}

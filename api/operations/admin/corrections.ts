@@ -1,0 +1,127 @@
+/**
+ * Admin routes by which an operator decides a market, corrects cash and marks trades. All are
+ * facts, on disk before the answer. Rules O12, O13, O17 (api/RULES.md).
+ */
+import { Type } from '@sinclair/typebox';
+import type { Cents } from '../../../engine/base/units.ts';
+import type { TradeMark } from '../../../engine/rules/events.ts';
+import type { Settled } from '../../../engine/rules/messages.ts';
+import { NoQuery, strict, Uuid } from '../../base/common-schemas.ts';
+import { ApiError, invalidRequest } from '../../base/errors.ts';
+import { bodyReader } from '../../base/validation.ts';
+import { keyed, type Route } from '../../dispatch/route.ts';
+import { AdjustmentAnswer, MarkAnswer, SettlementAnswer } from '../../schemas/admin.ts';
+import type { Deps } from '../server-context.ts';
+import type { Operator } from './admin-token.ts';
+
+const readSettlement = bodyReader(
+  strict({
+    market: Type.String({ minLength: 1, maxLength: 300 }),
+    result: Type.String({ minLength: 1, maxLength: 10 }),
+  }),
+);
+const readMark = bodyReader(
+  strict({
+    tradeId: Uuid,
+    userId: Type.Optional(Uuid),
+    parlayId: Type.Optional(Uuid),
+    combine: Type.Optional(Type.Boolean()),
+  }),
+);
+const readAdjustment = bodyReader(strict({ userId: Uuid, dollars: Type.Number() }));
+
+export function correctionAdminRoutes(deps: Deps): Route<Operator>[] {
+  return [settlementRoute(deps), adjustmentRoute(deps), markRoute(deps)];
+}
+
+function settlementRoute({ settleMarket, log }: Deps): Route<Operator> {
+  return keyed({
+    method: 'POST',
+    path: '/admin/settlements',
+    query: NoQuery,
+    response: SettlementAnswer,
+    mayBeUnavailable: true,
+    readBody: readSettlement,
+    run: async ({ body }) => {
+      const { market, tick, reply } = await settleMarket(body.market, body.result);
+      if (!reply.ok) return reply;
+      const { outcome } = tick;
+      const isVoid = outcome === 'void';
+      const settled = JSON.parse(reply.body) as Settled;
+      const answer = {
+        market,
+        outcome,
+        yesPayoutCents: isVoid ? null : tick.yesPayoutCents,
+        noPayoutCents: isVoid ? null : tick.noPayoutCents,
+        ...settled,
+      };
+      log.warn(answer, 'market settled by the operator');
+      return JSON.stringify(answer);
+    },
+  });
+}
+
+function adjustmentRoute({ engine, identity, log }: Deps): Route<Operator> {
+  return keyed({
+    method: 'POST',
+    path: '/admin/adjustments',
+    query: NoQuery,
+    response: AdjustmentAnswer,
+    mayBeUnavailable: true,
+    readBody: readAdjustment,
+    run: async ({ body: { userId, dollars } }) => {
+      const amountCents = centsOf(dollars);
+      const account = userId.toLowerCase();
+      if (!identity.users.has(account)) {
+        throw new ApiError('account_not_found', { message: 'No such user.' });
+      }
+      const atMs = engine.nowMs();
+      const reply = await engine.call(account, { kind: 'adjust', atMs, account, amountCents });
+      if (!reply.ok) {
+        const message = REFUSED[reply.code];
+        return message === undefined ? reply : { ...reply, message };
+      }
+      const answer = { userId: account, dollars, ...JSON.parse(reply.body) };
+      log.warn(answer, 'cash adjusted by the operator');
+      return JSON.stringify(answer);
+    },
+  });
+}
+
+function markRoute({ engine, log }: Deps): Route<Operator> {
+  return keyed({
+    method: 'POST',
+    path: '/admin/marks',
+    query: NoQuery,
+    response: MarkAnswer,
+    mayBeUnavailable: true,
+    readBody: readMark,
+    run: async ({ body: { tradeId, userId, parlayId, combine = false } }) => {
+      const parlay = parlayId?.toLowerCase() ?? null;
+      if (parlay === null && !combine) throw invalidRequest('parlayId or combine must be given');
+      const [trade, account] = [tradeId.toLowerCase(), userId?.toLowerCase() ?? null];
+      const command = { kind: 'mark', atMs: engine.nowMs(), trade, account } as const;
+      const reply = await engine.mark({ ...command, parlay, combine });
+      if (!reply.ok) return { ...reply, message: NO_SUCH_TRADE };
+      const mark = JSON.parse(reply.body) as TradeMark;
+      const answer = { tradeId: trade, parlayId: mark.parlay, combine: mark.combine };
+      log.warn(answer, 'trade marked by the operator');
+      return JSON.stringify(answer);
+    },
+  });
+}
+
+const NO_SUCH_TRADE = 'No such open trade; one that is over is found with the id of its user.';
+
+/** What the engine's refusals mean here. */
+const REFUSED: Readonly<Record<string, string>> = {
+  account_not_found: 'The user has not traded yet: an account begins with its first order.',
+  insufficient_balance: 'The account has less to spend than dollars takes.',
+  invalid_request: 'dollars: the account would hold more than can be counted',
+};
+
+function centsOf(dollars: number): Cents {
+  const cents = Math.round(dollars * 100);
+  if (cents !== 0 && Number.isSafeInteger(cents) && cents / 100 === dollars) return cents;
+  throw invalidRequest('dollars must be an amount other than 0, with at most two decimals');
+}

@@ -1,0 +1,21 @@
+/** The admin route that changes the key of track records. Rule Y67 (engine/RULES.md). */
+import { Type } from '@sinclair/typebox';
+import { NoQuery, strict } from '../../base/common-schemas.ts';
+import { keyed, type Route } from '../../dispatch/route.ts';
+import type { Deps } from '../server-context.ts';
+import type { Operator } from './admin-token.ts';
+
+export function trackRecordAdminRoute({ trackRecordKeys, log }: Deps): Route<Operator> {
+  return keyed({
+    method: 'POST',
+    path: '/admin/track-record/rotate',
+    query: NoQuery,
+    response: strict({ keyId: Type.String(), before: Type.String() }),
+    run: () => {
+      const before = trackRecordKeys.current.keyId;
+      const { keyId } = trackRecordKeys.rotate();
+      log.warn({ keyId, before }, 'track records are signed by a new key');
+      return JSON.stringify({ keyId, before });
+    },
+  });
+}

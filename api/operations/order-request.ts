@@ -1,0 +1,163 @@
+/**
+ * From an order body to the core's `PlaceOrder`: the fields that each kind of order has, and their
+ * defaults. No HTTP here: the replay's orders file has the same bodies. Rules
+ * A30 to A33 (api/RULES.md).
+ */
+
+import {
+  type EpochMs,
+  instantOf,
+  type PlacedVia,
+  type StreamConnection,
+  type TimeInForce,
+  type Uuid,
+} from '../../engine/base/units.ts';
+import type { PlaceOrder, TradeCounting } from '../../engine/rules/messages.ts';
+import { invalidRequest } from '../base/errors.ts';
+import { valueReader } from '../base/validation.ts';
+import { type OrderBody, OrderBodySchema } from '../schemas/order-body.ts';
+
+const checkSchema = valueReader(OrderBodySchema, 'field');
+
+/** What an order needs from its caller and the server rather than from its body. */
+export type OrderContext = {
+  atMs: EpochMs;
+  account: Uuid;
+  /** A new uuid v7 whose time is `atMs`. */
+  orderId: Uuid;
+  placedVia: PlacedVia;
+  placedPrivate: boolean;
+  /** The connection that it ends with; null: none. Rule J18 (api/RULES.md). */
+  connection: StreamConnection | null;
+  /** Whether the caller's plan allows opening positions. */
+  mayOpen: boolean;
+  /** Whether trading with keys is on. */
+  mayTrade: boolean;
+  counting: TradeCounting | null;
+};
+
+/**
+ * Reads a parsed JSON object as an order body. Throws `invalid_request` naming the field that is
+ * unknown, wrong, missing or not part of an order of its action and type.
+ */
+export function readOrderBody(value: unknown): OrderBody {
+  return checkOrderBody(checkSchema(value));
+}
+
+/** Checks rules of an order body that its schema cannot express. Throws `invalid_request`. */
+export function checkOrderBody(body: OrderBody): OrderBody {
+  checkFields(body);
+  exactlyOne(body, 'idempotencyKey', 'clientOrderId');
+  return checkTerms(body);
+}
+
+/** `checkOrderBody` of an order that is not placed: it needs no key. Rule A76 (api/RULES.md). */
+export function checkPreviewBody(body: OrderBody): OrderBody {
+  checkFields(body);
+  if (body.idempotencyKey !== undefined) exactlyOne(body, 'idempotencyKey', 'clientOrderId');
+  return checkTerms(body);
+}
+
+function checkFields(body: OrderBody): void {
+  const kind = KINDS[body.action][body.type];
+  for (const field of kind.refused) {
+    if (body[field] !== undefined) throw invalidRequest(`${field} does not belong to ${kind.name}`);
+  }
+  for (const field of kind.required) {
+    if (body[field] === undefined) throw invalidRequest(`${field} is required for ${kind.name}`);
+  }
+}
+
+function checkTerms(body: OrderBody): OrderBody {
+  if (body.action === 'buy') exactlyOne(body, 'instrumentId', 'ticker');
+  if (body.expiresAt !== undefined && timeInForceOf(body) !== 'gtc') {
+    throw invalidRequest('expiresAt belongs to a gtc order only');
+  }
+  return body;
+}
+
+/** The command of a body that `checkOrderBody` passed. */
+export function placeOrderOf(body: OrderBody, context: OrderContext): PlaceOrder {
+  return {
+    kind: 'place',
+    atMs: context.atMs,
+    account: context.account,
+    orderId: context.orderId,
+    // Only a preview has none.
+    idempotencyKey: body.idempotencyKey ?? body.clientOrderId ?? '',
+    action: body.action,
+    instrumentId: body.instrumentId ?? null,
+    ticker: body.ticker ?? null,
+    side: body.side ?? null,
+    contracts: body.count ?? null,
+    tradeId: body.tradeId?.toLowerCase() ?? null,
+    limitPriceCents: body.limitPriceCents ?? null,
+    boundPriceCents: body.maxPriceCents ?? body.minPriceCents ?? null,
+    timeInForce: timeInForceOf(body),
+    // The core checks that it is in the future and within 365 days, after the replay check.
+    expiresAtMs: body.expiresAt === undefined ? null : instantOf(body.expiresAt),
+    routing: body.routing ?? 'venue_a',
+    statedProbPct: body.statedProbPct ?? null,
+    placedVia: context.placedVia,
+    placedPrivate: context.placedPrivate,
+    connection: context.connection,
+    mayOpen: context.mayOpen,
+    mayTrade: context.mayTrade,
+    rejectIfLaterThanMs:
+      body.rejectIfLaterThan === undefined ? null : instantOf(body.rejectIfLaterThan),
+    counting: context.counting,
+  };
+}
+
+type Field = keyof OrderBody;
+type Kind = { name: string; required: readonly Field[]; refused: readonly Field[] };
+
+const OF_LIMIT = ['limitPriceCents', 'timeInForce', 'expiresAt'] as const;
+const OF_BUY = ['instrumentId', 'ticker', 'side', 'count', 'statedProbPct'] as const;
+
+const KINDS: Record<OrderBody['action'], Record<OrderBody['type'], Kind>> = {
+  buy: {
+    market: {
+      name: 'a market buy',
+      required: ['side', 'count'],
+      refused: [...OF_LIMIT, 'tradeId', 'minPriceCents'],
+    },
+    limit: {
+      name: 'a limit buy',
+      required: ['side', 'count', 'limitPriceCents'],
+      refused: ['tradeId', 'maxPriceCents', 'minPriceCents'],
+    },
+  },
+  sell: {
+    market: {
+      name: 'a market sell',
+      required: ['tradeId'],
+      refused: [...OF_LIMIT, ...OF_BUY, 'maxPriceCents'],
+    },
+    limit: {
+      name: 'a limit sell',
+      required: ['tradeId', 'limitPriceCents'],
+      refused: [...OF_BUY, 'maxPriceCents', 'minPriceCents'],
+    },
+  },
+};
+
+function exactlyOne(body: OrderBody, first: Field, second: Field): void {
+  if ((body[first] === undefined) !== (body[second] === undefined)) return;
+  throw invalidRequest(`exactly one of ${first} and ${second} must be sent`);
+}
+
+const SHORT: Record<NonNullable<OrderBody['timeInForce']>, TimeInForce> = {
+  gtc: 'gtc',
+  ioc: 'ioc',
+  fok: 'fok',
+  good_till_canceled: 'gtc',
+  immediate_or_cancel: 'ioc',
+  fill_or_kill: 'fok',
+};
+
+/** The short name; gtc for a limit order that states none, null for a market order. */
+function timeInForceOf(body: OrderBody): TimeInForce | null {
+  if (body.type === 'market') return null;
+  return SHORT[body.timeInForce ?? 'gtc'];
+}

@@ -1,0 +1,82 @@
+/** The personal account: what it is worth, and its reset. Rules A90, A91 (api/RULES.md). */
+
+import { NoQuery } from '../../base/common-schemas.ts';
+import type { Caller } from '../../dispatch/access.ts';
+import { keyed, type Route, session } from '../../dispatch/route.ts';
+import { AccountAnswer, ResetAnswer } from '../../schemas/account.ts';
+import { ACCOUNT, ENVELOPE } from '../../schemas/examples.ts';
+import type { Deps } from '../server-context.ts';
+
+export function accountRoutes(deps: Deps): Route<Caller>[] {
+  return [getAccount(deps), resetAccount(deps)];
+}
+
+function getAccount({ engine }: Deps): Route<Caller> {
+  return keyed({
+    method: 'GET',
+    path: '/account',
+    about: {
+      operationId: 'getAccount',
+      tag: 'Portfolio',
+      summary: 'The personal account, its plan and its points',
+      example: {
+        user: {
+          id: '019aa4c0-5e00-7d10-b2f3-8c1e6a9d4f05',
+          displayName: 'Momentum bot',
+          private: true,
+        },
+        plan: 'basic',
+        points: ACCOUNT.netWorthDollars,
+        account: ACCOUNT,
+        asOf: ENVELOPE.asOf,
+        mode: 'paper',
+      },
+    },
+    scope: 'portfolio:read',
+    mayBeUnavailable: true,
+    query: NoQuery,
+    response: AccountAnswer,
+    run: async ({ caller: { user } }) => {
+      const { id, displayName, private: isPrivate, plan } = user;
+      const reply = await engine.call(id, { kind: 'account', atMs: engine.nowMs(), account: id });
+      if (!reply.ok) return reply;
+      return JSON.stringify({
+        user: { id, displayName, private: isPrivate },
+        plan,
+        ...JSON.parse(reply.body),
+        mode: 'paper',
+      });
+    },
+  });
+}
+
+function resetAccount({ engine, log }: Deps): Route<Caller> {
+  return session({
+    method: 'POST',
+    path: '/account/reset',
+    about: {
+      operationId: 'resetAccount',
+      tag: 'Portfolio',
+      summary: 'Begin again with the start balance',
+      description:
+        'Cancels every resting order, closes every open trade at its live bid (at cost where ' +
+        'there is none), and begins the next run. At most once in 30 days, where the operator ' +
+        'allows it: `resetBlockedBy` of the account says why not. Sent again, it is refused, so ' +
+        'that a retry resets nothing twice.',
+      example: { account: ACCOUNT },
+    },
+    mayBeUnavailable: true,
+    errors: ['reset_not_available'],
+    query: NoQuery,
+    response: ResetAnswer,
+    run: async ({ caller: { user } }) => {
+      const { id: account } = user;
+      const atMs = engine.nowMs();
+      const reply = await engine.call(account, { kind: 'reset', atMs, account });
+      if (!reply.ok) return reply;
+      log.info({ userId: account }, 'account reset');
+      const after = await engine.call(account, { kind: 'account', atMs, account });
+      return after.ok ? JSON.stringify({ account: JSON.parse(after.body).account }) : after;
+    },
+  });
+}

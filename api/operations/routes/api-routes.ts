@@ -1,0 +1,69 @@
+/** Every route of the API. Rule A20 (api/RULES.md). */
+import type { Caller } from '../../dispatch/access.ts';
+import type { OrderEntry } from '../../dispatch/order-entry.ts';
+import type { Route } from '../../dispatch/route.ts';
+import type { Streams } from '../../stream/streams.ts';
+import type { Deps } from '../server-context.ts';
+import { accountRoutes } from './account.ts';
+import { backtestRoute } from './backtest.ts';
+import { descriptionRoute } from './description.ts';
+import { equityRoute } from './equity.ts';
+import { evalRoutes } from './eval.ts';
+import { eventRoutes } from './events.ts';
+import { gameRoutes } from './games.ts';
+import { historyRoutes } from './history.ts';
+import { instrumentRoutes } from './instruments.ts';
+import { keyRoutes } from './keys.ts';
+import { meRoutes } from './me.ts';
+import { orderBatchRoute } from './order-batch.ts';
+import { orderRoutes } from './orders.ts';
+import { organizationRoutes } from './organizations.ts';
+import { portfolioRoutes } from './portfolio.ts';
+import { previewOrder } from './preview.ts';
+import { profileRoutes } from './profile.ts';
+import { quoteRoutes } from './quotes.ts';
+import { recordRoutes } from './records.ts';
+import { sessionRoutes } from './sessions.ts';
+import { statusRoutes } from './status.ts';
+import { streamRoute } from './stream.ts';
+import { trackRecordRoute } from './track-record.ts';
+import { trackRecordKeysRoute } from './track-record-keys.ts';
+
+export const BASE_PATH = '/v1';
+
+/** What routes use that answer by other routes. */
+export type Served = { entry: OrderEntry; streams: Streams };
+
+/** Every route of the API that works today. `served` is asked once requests come. */
+export function apiRoutes(deps: Deps, served = onlyDescribed): Route<Caller>[] {
+  const routes = [
+    ...statusRoutes(),
+    ...meRoutes(deps),
+    ...organizationRoutes(deps),
+    ...profileRoutes(deps),
+    ...sessionRoutes(deps),
+    ...keyRoutes(deps),
+    trackRecordKeysRoute(deps),
+    ...instrumentRoutes(deps),
+    ...gameRoutes(deps),
+    ...quoteRoutes(deps),
+    ...historyRoutes(deps),
+    ...accountRoutes(deps),
+    backtestRoute(deps),
+    ...portfolioRoutes(deps),
+    equityRoute(deps),
+    ...eventRoutes(deps),
+    ...recordRoutes(deps),
+    ...evalRoutes(deps),
+    trackRecordRoute(deps),
+    ...orderRoutes(deps),
+    previewOrder(deps),
+    orderBatchRoute(() => served().entry),
+    streamRoute(() => served().streams),
+  ];
+  return [...routes, descriptionRoute(routes, BASE_PATH, deps)];
+}
+
+function onlyDescribed(): Served {
+  throw new Error('these routes are described, and not served');
+}

@@ -1,0 +1,107 @@
+/** What an account was worth, and is. Rules A92 to A95 (api/RULES.md). */
+import type { Static } from '@sinclair/typebox';
+import { type Cents, DAY_MS, dollarsOf, isoOf, type Uuid } from '../../../engine/base/units.ts';
+import { worthAtBids, worthAtCost } from '../../../engine/equity/marks.ts';
+import type { EquityPoints } from '../../../engine/equity/points.ts';
+import { daysOf } from '../../base/instants.ts';
+import type { Caller } from '../../dispatch/access.ts';
+import { ofAccount, type Result, type Route } from '../../dispatch/route.ts';
+import type { PaperAccount } from '../../identity/accounts.ts';
+import { EquityAnswer, EquityQuery } from '../../schemas/equity.ts';
+import { ENVELOPE, EQUITY_POINTS } from '../../schemas/examples.ts';
+import type { Account } from '../../schemas/trading.ts';
+import type { Deps } from '../server-context.ts';
+
+type Point = Static<typeof EquityAnswer>['points'][number];
+type AccountView = Static<typeof Account>;
+type State = { account: AccountView | null; asOf: string };
+
+export function equityRoute(deps: Deps): Route<Caller> {
+  return ofAccount({
+    method: 'GET',
+    path: '/portfolio/equity',
+    about: {
+      operationId: 'getEquity',
+      tag: 'Portfolio',
+      summary: 'What the account was worth, of all its runs',
+      description:
+        'The first and the last moment of the window, and the changes between them, evenly chosen ' +
+        'where they are many. Where they are few, moments between them show what prices did to ' +
+        'open positions. Positions count at their live bid of the moment, at cost where there was ' +
+        'none or this server has no history of it, and while venue data is off.',
+      example: { points: EQUITY_POINTS, run: 1, ...ENVELOPE },
+    },
+    scope: 'portfolio:read',
+    mayBeUnavailable: true,
+    query: EquityQuery,
+    response: EquityAnswer,
+    prepare: ({ window }) => daysOf(window),
+    run: ({ caller: { user }, account, query: days }) =>
+      deps.equity.inTurn(user.id, () => equityOf(deps, user.id, account, days)),
+  });
+}
+
+async function equityOf(
+  deps: Deps,
+  asker: Uuid,
+  { id, organizationSlug: slug }: PaperAccount,
+  days: number | null,
+): Promise<Result> {
+  const { engine, switches, history } = deps;
+  const wasOn = switches.venueData;
+  const reply = await engine.call(id, { kind: 'account', atMs: engine.nowMs(), account: id });
+  if (!reply.ok) return reply;
+  const { account, asOf } = JSON.parse(reply.body) as State;
+  const nowMs = Date.parse(asOf);
+  const isMarked = wasOn && history.kind === 'embedded';
+  const bounds = { fromMs: days === null ? 0 : nowMs - days * DAY_MS, nowMs, isMarked };
+  const before = account === null ? null : await deps.equity.points(id, bounds);
+  const worth =
+    before === null || !isMarked
+      ? null
+      : await worthAtBids(before, (question) => history.tops(asker, question), nowMs);
+  // What was read while it was on is not shown once it is off (V4).
+  const venueData = wasOn && switches.venueData;
+  const points = before === null ? [] : pointsOf(before, venueData ? worth : null);
+  if (account !== null) points.push(lastPoint(account, asOf, venueData));
+  return JSON.stringify({
+    points,
+    run: account?.run ?? null,
+    asOf,
+    venueData,
+    mode: 'paper',
+    ...(slug === null ? {} : { organization: { slug } }),
+  });
+}
+
+/** `worth` null: positions count at cost. */
+function pointsOf(before: EquityPoints, worth: readonly Cents[] | null): Point[] {
+  const { atMs, money } = before;
+  const cents = worth ?? worthAtCost(before);
+  return atMs.map((at, index) => ({
+    at: isoOf(at),
+    netWorthDollars: dollarsOf(cents[index]!),
+    balanceDollars: dollarsOf(money.balance[index]!),
+    openStakeDollars: dollarsOf(money.stake[index]!),
+    realizedPnlDollars: dollarsOf(money.realized[index]!),
+    run: money.run[index]!,
+  }));
+}
+
+/** As `GET /portfolio` answers it. */
+function lastPoint(account: AccountView, at: string, venueData: boolean): Point {
+  const { balanceDollars, openStakeDollars, run } = account;
+  const has = centsOf(balanceDollars) + centsOf(account.heldDollars) + centsOf(openStakeDollars);
+  const given = centsOf(account.startBalanceDollars) + centsOf(account.adjustmentsInRunDollars);
+  return {
+    at,
+    netWorthDollars: venueData ? account.netWorthDollars : dollarsOf(has),
+    balanceDollars,
+    openStakeDollars,
+    // Rule M20 (engine/RULES.md).
+    realizedPnlDollars: dollarsOf(has - given),
+    run,
+  };
+}
+
+const centsOf = (dollars: number): Cents => Math.round(dollars * 100);

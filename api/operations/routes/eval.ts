@@ -1,0 +1,126 @@
+/** How well picks were: of the caller, and of all public traders. Rules Y78 to Y80 (api/RULES.md). */
+import type { Static } from '@sinclair/typebox';
+import { dollarsOf, isoOf } from '../../../engine/base/units.ts';
+import type { EvalRow } from '../../../engine/records/eval/eval-rows.ts';
+import type { ScoredTrade } from '../../../engine/records/projection/settled.ts';
+import { nextCursorOf, placeOf, tagOf } from '../../base/cursors.ts';
+import { daysOf } from '../../base/instants.ts';
+import type { Caller } from '../../dispatch/access.ts';
+import { keyed, type Route } from '../../dispatch/route.ts';
+import type { User } from '../../identity/users.ts';
+import { EvalAnswer, EvalQuery, OwnEvalAnswer, OwnEvalQuery } from '../../schemas/records.ts';
+import { EVAL_EXAMPLE, OWN_EVAL_EXAMPLE } from '../../schemas/records-examples.ts';
+import type { Deps } from '../server-context.ts';
+import { BOARD_PLACE, publicPage } from '../traders.ts';
+
+/** More are left out, the oldest first. Rule Y78. */
+const PICKS_MAX = 10_000;
+
+export function evalRoutes(deps: Deps): Route<Caller>[] {
+  return [ownEvalRoute(deps), evalRoute(deps)];
+}
+
+function ownEvalRoute({ engine, records, fees, switches, history }: Deps): Route<Caller> {
+  return keyed({
+    method: 'GET',
+    path: '/me/eval',
+    about: {
+      operationId: 'getOwnEval',
+      tag: 'Records',
+      summary: 'Own settled picks with their scores',
+      description: 'Newest end first, those placed while private too, at most 10,000.',
+      example: OWN_EVAL_EXAMPLE,
+    },
+    scope: 'portfolio:read',
+    mayBeUnavailable: true,
+    query: OwnEvalQuery,
+    response: OwnEvalAnswer,
+    prepare: ({ window }) => ({ window, days: daysOf(window) }),
+    run: async ({ caller: { user }, query: { window, days } }) => {
+      const asked = { trader: user.id, days, nowMs: engine.nowMs(), fees: fees() };
+      const scored = await records.ask(user.id, 'scored', { ...asked, seenBy: 'owner' });
+      // Of equal ends the newest opened comes first: the sort leaves them in this order.
+      scored.reverse().sort((a, b) => b.closedAtMs - a.closedAtMs);
+      const picks = scored.slice(0, PICKS_MAX);
+      const notes = [];
+      if (scored.length > PICKS_MAX)
+        notes.push(`the newest ${PICKS_MAX} of ${scored.length} picks`);
+      if (history.kind !== 'embedded') notes.push('no closing lines: no history is recorded here');
+      return JSON.stringify({
+        window,
+        picks: picks.map((pick) => evalPick(pick, user, switches.venueData)),
+        ...{ notes, mode: 'paper' },
+      });
+    },
+  });
+}
+
+function evalPick(
+  pick: ScoredTrade,
+  user: User,
+  venueData: boolean,
+): Static<typeof OwnEvalAnswer>['picks'][number] {
+  const { tradeId, instrumentId, gameId, inSlate, side, status, outcome, outcomeSource } = pick;
+  const { forecastProb, forecastSource, brier, logLoss, clvCents } = pick;
+  const isPrice = forecastSource === 'entry_price';
+  return {
+    ...{ tradeId, userId: user.id, instrumentId, gameId, gameKey: null, inSlate, side, status },
+    createdAt: isoOf(pick.openedAtMs),
+    closedAt: isoOf(pick.closedAtMs),
+    ...{ outcome, outcomeSource },
+    // No answer has an entry price while the switch is off.
+    forecastProb: isPrice && !venueData ? null : forecastProb,
+    ...{ forecastSource, brier, logLoss },
+    pnlDollars: dollarsOf(pick.pnlCents),
+    pnlAfterFeesDollars: dollarsOf(pick.pnlAfterFeesCents),
+    clvCents,
+  };
+}
+
+function evalRoute({ engine, identity, records, fees }: Deps): Route<Caller> {
+  return keyed({
+    method: 'GET',
+    path: '/eval',
+    about: {
+      operationId: 'getEval',
+      tag: 'Records',
+      summary: 'Public traders by the mean of a score, with intervals',
+      description:
+        'Slate picks alone: the first on each instrument that anyone can see, placed before its ' +
+        'game, with an outcome. ' +
+        'Intervals are of 95%, clustered by game; too few games have none.',
+      example: EVAL_EXAMPLE,
+    },
+    scope: 'records:read',
+    mayBeUnavailable: true,
+    query: EvalQuery,
+    response: EvalAnswer,
+    prepare: ({ cursor, ...query }) => {
+      const tag = tagOf('eval', query);
+      const after = placeOf(tag, cursor, BOARD_PLACE);
+      return { ...query, days: daysOf(query.window), tag, after };
+    },
+    run: async ({ caller: { user }, query: { window, metric, limit, days, tag, after } }) => {
+      const table = metric === 'pnl' ? fees() : [];
+      const asked = { metric, days, limit, after, nowMs: engine.nowMs(), fees: table };
+      const page = await publicPage(identity, () => records.ask(user.id, 'eval', asked));
+      const { rows, next, asOfMs } = page;
+      return JSON.stringify({
+        rows: rows.map((row) => evalRow(row, identity.users.get(row.trader)!)),
+        nextCursor: nextCursorOf(tag, next, BOARD_PLACE),
+        ...{ window, metric, asOf: isoOf(asOfMs), mode: 'paper' },
+      });
+    },
+  });
+}
+
+function evalRow(
+  { trader, rank, ...row }: EvalRow,
+  { displayName }: User,
+): Static<typeof EvalAnswer>['rows'][number] {
+  const { picks, games, value, interval, intervalNote, rankInterval, skill, tiedWithAbove } = row;
+  return {
+    ...{ rank, traderId: trader, displayName, picks, games, value, interval, intervalNote },
+    ...{ rankInterval, skill, tiedWithAbove },
+  };
+}

@@ -1,0 +1,92 @@
+/** Games that have instruments. Rule A48 (api/RULES.md). */
+import { isoOf } from '../../../engine/base/units.ts';
+import { NoQuery } from '../../base/common-schemas.ts';
+import { nextCursorOf, placeOf, tagOf } from '../../base/cursors.ts';
+import { ApiError } from '../../base/errors.ts';
+import { windowIn } from '../../base/instants.ts';
+import { GAME_PLACE, takePage } from '../../base/paging.ts';
+import {
+  GAMES_LIST,
+  GAMES_LOOK_BACK_MS,
+  gameText,
+  instrumentText,
+} from '../../catalog/catalog-view.ts';
+import type { Caller } from '../../dispatch/access.ts';
+import { keyed, type Route } from '../../dispatch/route.ts';
+import { ENVELOPE, GAME, INSTRUMENT } from '../../schemas/examples.ts';
+import { GameAnswer, GameRef, GamesAnswer, GamesQuery } from '../../schemas/markets.ts';
+import type { Deps } from '../server-context.ts';
+import { envelopeText } from './instruments.ts';
+
+export function gameRoutes(deps: Deps): Route<Caller>[] {
+  return [listGames(deps), getGame(deps)];
+}
+
+function listGames({ catalog, engine }: Deps): Route<Caller> {
+  return keyed({
+    method: 'GET',
+    path: '/games',
+    about: {
+      operationId: 'listGames',
+      tag: 'Markets',
+      summary: 'Games that have instruments, earliest first',
+      description: 'With neither from nor to the first page starts six hours ago.',
+      example: { games: [GAME], count: 1, nextCursor: null, asOf: ENVELOPE.asOf, mode: 'paper' },
+    },
+    scope: 'markets:read',
+    query: GamesQuery,
+    response: GamesAnswer,
+    prepare: (query) => {
+      const tag = tagOf(GAMES_LIST, query);
+      return { ...query, ...windowIn(query), tag, after: placeOf(tag, query.cursor, GAME_PLACE) };
+    },
+    run: ({ query }) => {
+      const nowMs = engine.nowMs();
+      const lookBack = query.fromMs === null && query.toMs === null;
+      const fromMs = lookBack ? nowMs - GAMES_LOOK_BACK_MS : (query.fromMs ?? -Infinity);
+      const toMs = query.toMs ?? Infinity;
+      const { rows, next } = takePage(
+        catalog.games(),
+        query.after,
+        query.limit,
+        ({ startsAtMs, status, game }) =>
+          startsAtMs >= fromMs &&
+          startsAtMs < toMs &&
+          (query.status === undefined || status === query.status) &&
+          (query.league === undefined || game.league === query.league),
+      );
+      return (
+        `{"games":[${rows.map(gameText).join(',')}],"count":${rows.length},` +
+        `"nextCursor":${JSON.stringify(nextCursorOf(query.tag, next, GAME_PLACE))},"asOf":"${isoOf(nowMs)}","mode":"paper"}`
+      );
+    },
+  });
+}
+
+function getGame({ catalog, engine, switches }: Deps): Route<Caller> {
+  return keyed({
+    method: 'GET',
+    path: '/games/{ref}',
+    about: {
+      operationId: 'getGame',
+      tag: 'Markets',
+      summary: 'One game with its instruments',
+      param: GameRef,
+      example: { game: GAME, instruments: [INSTRUMENT], count: 1, ...ENVELOPE },
+    },
+    errors: ['game_not_found'],
+    scope: 'markets:read',
+    query: NoQuery,
+    response: GameAnswer,
+    run: ({ param }) => {
+      const entry = catalog.game(param);
+      if (entry === undefined) throw new ApiError('game_not_found');
+      const { venueData } = switches;
+      const nowMs = engine.nowMs();
+      const texts = entry.instruments.map((row) => instrumentText(row, venueData, nowMs)).join(',');
+      const envelope = envelopeText(venueData, isoOf(nowMs));
+      const count = entry.instruments.length;
+      return `{"game":${gameText(entry)},"instruments":[${texts}],"count":${count},${envelope}}`;
+    },
+  });
+}

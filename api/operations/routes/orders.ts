@@ -1,0 +1,236 @@
+/** Orders: place, cancel, one, list. Rules A30 to A38, A42 to A44, A74 (api/RULES.md). */
+
+import type { Uuid } from '../../../engine/base/units.ts';
+import { idOfCursor, isUuid } from '../../../engine/rules/ids.ts';
+import type { RowFilter } from '../../../engine/rules/queries.ts';
+import { NoQuery } from '../../base/common-schemas.ts';
+import { malformedCursor, type QueryTag, tagOf } from '../../base/cursors.ts';
+import { ApiError } from '../../base/errors.ts';
+import { windowIn } from '../../base/instants.ts';
+import { bodyReader } from '../../base/validation.ts';
+import type { Caller } from '../../dispatch/access.ts';
+import { ofAccount, type Route } from '../../dispatch/route.ts';
+import { countingOf, type PaperAccount } from '../../identity/accounts.ts';
+import { ORDER } from '../../schemas/examples.ts';
+import { OrderBodySchema } from '../../schemas/order-body.ts';
+import { CanceledAnswer, CancelOrdersQuery, PlacementAnswer } from '../../schemas/placing.ts';
+import { OrderAnswer, OrderId, OrdersAnswer, OrdersQuery } from '../../schemas/trading.ts';
+import { cancelAll } from '../cancel-all.ts';
+import { scopeOfExecution } from '../execution.ts';
+import { checkOrderBody } from '../order-request.ts';
+import type { Deps } from '../server-context.ts';
+import { ABOUT_PLACING, commandOf, PLACING_ERRORS } from './placing.ts';
+
+export function orderRoutes(deps: Deps): Route<Caller>[] {
+  return [
+    placeOrder(deps),
+    listOrders(deps),
+    getOrder(deps),
+    cancelOrder(deps),
+    cancelOrders(deps),
+  ];
+}
+
+function placeOrder(deps: Deps): Route<Caller> {
+  return ofAccount({
+    method: 'POST',
+    path: '/portfolio/orders',
+    about: ABOUT_PLACING,
+    errors: PLACING_ERRORS,
+    scope: 'trade:write',
+    mayBeUnavailable: true,
+    query: NoQuery,
+    response: PlacementAnswer,
+    readBody: bodyReader(OrderBodySchema, checkOrderBody),
+    scopeOfBody: scopeOfExecution,
+    run: (call, waiter) => {
+      const command = commandOf(deps, call, deps.engine.nowMs());
+      if (typeof command === 'string') throw new ApiError(command);
+      return deps.engine.trade(call.caller.user.id, command, waiter);
+    },
+  });
+}
+
+function listOrders({ engine }: Deps): Route<Caller> {
+  return ofAccount({
+    method: 'GET',
+    path: '/portfolio/orders',
+    about: {
+      operationId: 'listOrders',
+      tag: 'Portfolio',
+      summary: 'Limit orders in any status, newest first',
+      example: { orders: [ORDER], nextCursor: null, venueData: true, mode: 'paper' },
+    },
+    scope: 'portfolio:read',
+    mayBeUnavailable: true,
+    query: OrdersQuery,
+    response: OrdersAnswer,
+    prepare: (query) => ({ ...query, ...placeIn('orders', query), only: filterOf(query) }),
+    run: ({ account, query }, waiter) =>
+      engine.ask(
+        account.id,
+        {
+          kind: 'orders',
+          atMs: engine.nowMs(),
+          status: query.status ?? null,
+          ...pageOf(account, query),
+        },
+        waiter,
+      ),
+  });
+}
+
+function getOrder({ engine }: Deps): Route<Caller> {
+  return ofAccount({
+    method: 'GET',
+    path: '/portfolio/orders/{orderId}',
+    about: {
+      operationId: 'getOrder',
+      tag: 'Portfolio',
+      summary: 'One limit order in any status',
+      param: OrderId,
+      example: { order: ORDER, venueData: true, mode: 'paper' },
+    },
+    errors: ['order_not_found'],
+    scope: 'portfolio:read',
+    mayBeUnavailable: true,
+    query: NoQuery,
+    response: OrderAnswer,
+    run: ({ account, param }, waiter) =>
+      engine.ask(
+        account.id,
+        {
+          kind: 'order',
+          atMs: engine.nowMs(),
+          account: account.id,
+          organizationSlug: account.organizationSlug,
+          orderId: orderIdOf(param),
+        },
+        waiter,
+      ),
+  });
+}
+
+function cancelOrder({ engine }: Deps): Route<Caller> {
+  return ofAccount({
+    method: 'DELETE',
+    path: '/portfolio/orders/{orderId}',
+    about: {
+      operationId: 'cancelOrder',
+      tag: 'Trading',
+      summary: 'Cancel a resting order',
+      description: 'Works while trading is switched off, too.',
+      param: OrderId,
+      example: {
+        order: {
+          ...ORDER,
+          status: 'canceled',
+          cancelReason: 'canceled_by_owner',
+          holdDollars: 0,
+        },
+        venueData: true,
+        mode: 'paper',
+      },
+    },
+    errors: ['order_not_found', 'already_closed', 'rate_limited'],
+    scope: 'trade:write',
+    mayBeUnavailable: true,
+    query: NoQuery,
+    response: OrderAnswer,
+    run: ({ caller: { user, credentialId }, account, param }, waiter) =>
+      engine.trade(
+        user.id,
+        {
+          kind: 'cancel',
+          atMs: engine.nowMs(),
+          account: account.id,
+          orderId: orderIdOf(param),
+          counting: countingOf(user, credentialId, account),
+        },
+        waiter,
+      ),
+  });
+}
+
+function cancelOrders({ engine }: Deps): Route<Caller> {
+  return ofAccount({
+    method: 'DELETE',
+    path: '/portfolio/orders',
+    about: {
+      operationId: 'cancelOrders',
+      tag: 'Trading',
+      summary: 'Cancel all resting orders, or those on one instrument',
+      description:
+        'At one moment, and durable as one; more than 2,000 are canceled in steps. It counts as ' +
+        'one cancel. Works while trading is switched off, too.',
+      example: { canceled: [ORDER.orderId], count: 1, mode: 'paper' },
+    },
+    errors: ['instrument_not_found', 'rate_limited'],
+    scope: 'trade:write',
+    mayBeUnavailable: true,
+    query: CancelOrdersQuery,
+    response: CanceledAnswer,
+    run: ({ caller: { user, credentialId }, account, query }, waiter) =>
+      cancelAll(
+        engine,
+        user.id,
+        {
+          kind: 'cancel_all',
+          atMs: engine.nowMs(),
+          account: account.id,
+          instrumentId: query.instrumentId ?? null,
+          counting: countingOf(user, credentialId, account),
+        },
+        waiter,
+      ),
+  });
+}
+
+function orderIdOf(param: string): Uuid {
+  if (!isUuid(param)) throw new ApiError('order_not_found');
+  return param.toLowerCase();
+}
+
+type RowsQuery = {
+  limit: number;
+  before: Uuid | null;
+  tag: QueryTag;
+  only: RowFilter | null;
+};
+
+/** The filter of a list of rows for an account. */
+export function pageOf(
+  { id, organizationSlug }: PaperAccount,
+  { limit, before, tag, only }: RowsQuery,
+) {
+  return { account: id, organizationSlug, limit, before, tag, ...(only === null ? {} : { only }) };
+}
+
+type FilterQuery = { instrumentId?: string; idempotencyKey?: string; from?: string; to?: string };
+
+/** Null: every row. Throws `invalid_request` as `windowIn` does. Rule A79 (api/RULES.md). */
+export function filterOf({
+  instrumentId,
+  idempotencyKey,
+  from,
+  to,
+}: FilterQuery): RowFilter | null {
+  if ([instrumentId, idempotencyKey, from, to].every((given) => given === undefined)) return null;
+  return {
+    instrumentId: instrumentId ?? null,
+    idempotencyKey: idempotencyKey ?? null,
+    ...windowIn({ from, to }),
+  };
+}
+
+/** `before`: the last row of the previous page. Throws `invalid_request` on a malformed cursor. */
+export function placeIn(
+  list: 'orders' | 'trades',
+  query: { cursor?: string },
+): { before: Uuid | null; tag: QueryTag } {
+  const tag = tagOf(list, query);
+  const { cursor } = query;
+  const before = cursor === undefined ? null : idOfCursor(list, cursor, tag);
+  if (before === null && cursor !== undefined) throw malformedCursor();
+  return { before, tag };
+}

@@ -1,0 +1,82 @@
+/**
+ * The page for people, at `/` for browsers, and its parts below `/web`. Rules A96 to A98
+ * (api/RULES.md).
+ */
+import { Type } from '@sinclair/typebox';
+import { NoQuery } from '../../base/common-schemas.ts';
+import { ApiError } from '../../base/errors.ts';
+import { open, type Route } from '../../dispatch/route.ts';
+import type { Exchange } from '../../http/exchange.ts';
+import { type PageName, type WebBundle, webBundle } from '../../page/web-bundle.ts';
+
+const PageText = Type.String();
+const PART_SECONDS = 31_536_000;
+const TITLES: Readonly<Record<PageName, string>> = {
+  page: 'Paperbook',
+  operator: 'Paperbook operator',
+};
+// A closed book, in the page's accent.
+const ICON =
+  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E" +
+  "%3Crect x='2' y='1' width='12' height='14' rx='2' fill='%231f5fae'/%3E" +
+  "%3Cpath d='M5 5h6M5 8h6M5 11h4' stroke='%23fff' stroke-width='1.4'/%3E%3C/svg%3E";
+
+/** The page and its parts. */
+export function pageRoutes(name: PageName): Route<null>[] {
+  return [
+    open({
+      method: 'GET',
+      path: '/',
+      query: NoQuery,
+      response: PageText,
+      contentType: 'text/html; charset=utf-8',
+      run: async () => pageText(name, await webBundle()),
+    }),
+    open({
+      method: 'GET',
+      path: '/web/{name}',
+      query: NoQuery,
+      response: PageText,
+      cacheSeconds: PART_SECONDS,
+      isAsset: true,
+      errors: ['route_not_found'],
+      run: async ({ param, acceptEncoding }) => {
+        const { parts } = await webBundle();
+        const part = parts.get(param);
+        if (part === undefined) throw new ApiError('route_not_found');
+        return await part.bodyFor(acceptEncoding);
+      },
+    }),
+  ];
+}
+
+/** Whether a browser asks for a page: it names HTML, as programs do not. */
+export function wantsPage(exchange: Exchange): boolean {
+  const { method } = exchange;
+  return (
+    (method === 'GET' || method === 'HEAD') && /\btext\/html\b/.test(exchange.header('accept'))
+  );
+}
+
+function pageText(name: PageName, { styles, pages }: WebBundle): string {
+  const { script, imported } = pages[name];
+  const links = imported.map((part) => `<link rel="modulepreload" href="web/${part}">\n`);
+  // Relative, so that it also works below a proxy's path.
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${TITLES[name]}</title>
+<link rel="icon" href="${ICON}">
+<link rel="stylesheet" href="web/${styles}">
+${links.join('')}</head>
+<body>
+<div id="page"></div>
+<noscript>This page needs JavaScript; the API does not.</noscript>
+<script type="module" src="web/${script}"></script>
+</body>
+</html>
+`;
+}

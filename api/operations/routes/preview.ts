@@ -1,0 +1,99 @@
+/** What an order would do now. Rules A75 to A77, V10, T133 (api/RULES.md, engine/RULES.md). */
+import type { Static } from '@sinclair/typebox';
+import { dollarsOf, type EpochMs, HOME_VENUE } from '../../../engine/base/units.ts';
+import { type FeeEntry, takerFeeCents } from '../../../engine/rules/fees.ts';
+import type { Reply } from '../../../engine/rules/messages.ts';
+import type { PreviewReply } from '../../../engine/shard/core/views/preview.ts';
+import { NoQuery } from '../../base/common-schemas.ts';
+import { bodyReader } from '../../base/validation.ts';
+import type { Caller } from '../../dispatch/access.ts';
+import { ofAccount, type Route } from '../../dispatch/route.ts';
+import { OrderBodySchema } from '../../schemas/order-body.ts';
+import { PreviewAnswer } from '../../schemas/placing.ts';
+import { scopeOfExecution } from '../execution.ts';
+import { checkPreviewBody } from '../order-request.ts';
+import type { Deps } from '../server-context.ts';
+import { commandOf, MARKET_BUY } from './placing.ts';
+
+const readBody = bodyReader(OrderBodySchema, checkPreviewBody);
+
+export function previewOrder(deps: Deps): Route<Caller> {
+  return ofAccount({
+    method: 'POST',
+    path: '/portfolio/orders/preview',
+    about: {
+      operationId: 'previewOrder',
+      tag: 'Trading',
+      summary: 'What an order would do now',
+      description:
+        'Places nothing, uses no key, and counts as a read. The key of the body may be left out, ' +
+        'and is not looked at. While the venue-data switch is off all that follows from prices ' +
+        'is null, and no refusal that depends on one is named.',
+      bodyExamples: { 'Market buy': MARKET_BUY },
+      example: {
+        would: 'execute',
+        fills: [{ priceCents: 44, contracts: 10, venue: 'venue_a' }],
+        costDollars: 4.4,
+        holdDollars: 0,
+        feeDollars: 0.18,
+        quoteAgeMs: 120,
+        mode: 'paper',
+      },
+    },
+    scope: 'portfolio:read',
+    mayBeUnavailable: true,
+    query: NoQuery,
+    response: PreviewAnswer,
+    readBody,
+    scopeOfBody: scopeOfExecution,
+    run: (call, waiter) => {
+      const { engine, fees, switches } = deps;
+      const atMs = engine.nowMs();
+      const order = commandOf(deps, call, atMs);
+      if (typeof order === 'string') {
+        const { venueData } = switches;
+        return answerText({ ...REFUSED, code: order, venueData }, fees(), atMs);
+      }
+      const resolve = (reply: Reply) => {
+        if (!reply.ok) return waiter.resolve(reply);
+        const found: PreviewReply = JSON.parse(reply.body);
+        waiter.resolve(answerText(found, fees(), atMs));
+      };
+      const reject = (error: Error) => waiter.reject(error);
+      const query = { kind: 'preview', atMs, order } as const;
+      return engine.preview(call.caller.user.id, query, { resolve, reject });
+    },
+  });
+}
+
+const REFUSED = {
+  would: 'refuse',
+  fill: null,
+  costCents: 0,
+  holdCents: 0,
+  ticker: null,
+  quoteAgeMs: null,
+} as const;
+
+type Found = Omit<PreviewReply, 'code'> & { code: Static<typeof PreviewAnswer>['code'] | null };
+
+function answerText(found: Found, fees: readonly FeeEntry[], atMs: EpochMs): string {
+  const { would, code, fill, costCents, holdCents, quoteAgeMs, venueData } = found;
+  const answer: Static<typeof PreviewAnswer> = {
+    would: venueData ? would : null,
+    ...(code == null ? {} : { code }),
+    fills: venueData ? (fill === null ? [] : [fill]) : null,
+    costDollars: venueData ? dollarsOf(costCents) : null,
+    holdDollars: dollarsOf(holdCents),
+    feeDollars: venueData ? dollarsOf(feeCents(found, fees, atMs)) : null,
+    quoteAgeMs: venueData ? quoteAgeMs : null,
+    mode: 'paper',
+  };
+  return JSON.stringify(answer);
+}
+
+/** What venue_a would charge a taker; paper charges nothing. Rule F26 (feeds/FORMATS.md). */
+function feeCents({ fill, ticker }: Found, fees: readonly FeeEntry[], atMs: EpochMs): number {
+  if (fill === null || ticker === null) return 0;
+  return takerFeeCents(fees, { ...fill, venue: HOME_VENUE, venueMarketId: ticker, atMs });
+}

@@ -1,0 +1,233 @@
+/** Leaderboard, traders and their picks. Rules Y71 to Y77 (api/RULES.md). */
+import type { Static } from '@sinclair/typebox';
+import { dollarsOf, isoOf } from '../../../engine/base/units.ts';
+import type { LeaderboardRow } from '../../../engine/records/boards/leaderboard.ts';
+import { roiPct } from '../../../engine/records/maths/roi.ts';
+import type { Pick } from '../../../engine/records/projection/picks.ts';
+import type { TraderRecord } from '../../../engine/records/thread/questions.ts';
+import { NoQuery } from '../../base/common-schemas.ts';
+import { malformedCursor, nextCursorOf, placeOf, ROW_ID, tagOf } from '../../base/cursors.ts';
+import { daysOf } from '../../base/instants.ts';
+import type { Caller } from '../../dispatch/access.ts';
+import { keyed, type Route } from '../../dispatch/route.ts';
+import type { User } from '../../identity/users.ts';
+import {
+  LeaderboardAnswer,
+  LeaderboardQuery,
+  PicksAnswer,
+  PicksQuery,
+  TraderAnswer,
+  TraderRef,
+} from '../../schemas/records.ts';
+import {
+  LEADERBOARD_EXAMPLE,
+  PICKS_EXAMPLE,
+  TRADER_EXAMPLE,
+} from '../../schemas/records-examples.ts';
+import type { Deps } from '../server-context.ts';
+import { BOARD_PLACE, isOwner, publicPage, traderOf, WorthBids } from '../traders.ts';
+
+export function recordRoutes(deps: Deps): Route<Caller>[] {
+  const bids = new WorthBids(deps);
+  return [leaderboardRoute(deps, bids), traderRoute(deps, bids), picksRoute(deps)];
+}
+
+const SHARED = { method: 'GET', scope: 'records:read', mayBeUnavailable: true } as const;
+
+function leaderboardRoute(deps: Deps, bids: WorthBids): Route<Caller> {
+  const { engine, identity, records, switches } = deps;
+  return keyed({
+    ...SHARED,
+    path: '/leaderboard',
+    about: {
+      operationId: 'getLeaderboard',
+      tag: 'Records',
+      summary: 'Public traders, the best first',
+      description:
+        'Who is private, or hides earlier trades, is not on it. `pnl` and `roi` have who had a ' +
+        'trade end in the window; equal values are in the order of the ids. It may lag by 5 ' +
+        'seconds, and pages go on behind the last row, wherever that has moved to.',
+      example: LEADERBOARD_EXAMPLE,
+    },
+    query: LeaderboardQuery,
+    response: LeaderboardAnswer,
+    prepare: ({ cursor, ...query }) => {
+      const tag = tagOf('leaderboard', query);
+      const after = placeOf(tag, cursor, BOARD_PLACE);
+      return { ...query, days: daysOf(query.window), tag, after };
+    },
+    run: async ({ caller: { user }, query: { window, kind, limit, days, tag, after } }) => {
+      const page = await switches.answered(async () => {
+        await bids.refresh();
+        const asked = { board: kind, days, limit, after, nowMs: engine.nowMs() };
+        return publicPage(identity, () => records.ask(user.id, 'leaderboard', asked));
+      });
+      const { rows, next, asOfMs } = page;
+      return JSON.stringify({
+        rows: rows.map((row) => boardRow(row, identity.users.get(row.trader)!)),
+        nextCursor: nextCursorOf(tag, next, BOARD_PLACE),
+        ...{ window, kind, asOf: isoOf(asOfMs), mode: 'paper' },
+      });
+    },
+  });
+}
+
+type Answered<T extends { static: unknown }> = T['static'];
+
+function boardRow(row: LeaderboardRow, { id, displayName }: User) {
+  const { rank, pnlCents, costCents, worthCents, won, lost, void: voided, resets, busts } = row;
+  const shown: Answered<typeof LeaderboardAnswer>['rows'][number] = {
+    rank,
+    traderId: id,
+    displayName,
+    pnlDollars: dollarsOf(pnlCents),
+    roiPct: roiPct(pnlCents, costCents),
+    netWorthDollars: dollarsOf(worthCents),
+    settledPicks: won + lost + voided,
+    ...{ won, lost, void: voided, resets, busts },
+  };
+  return shown;
+}
+
+function traderRoute({ identity, records, switches }: Deps, bids: WorthBids): Route<Caller> {
+  return keyed({
+    ...SHARED,
+    path: '/traders/{traderId}',
+    about: {
+      operationId: 'getTrader',
+      tag: 'Records',
+      param: TraderRef,
+      summary: 'What a trader shows',
+      description:
+        'By id or by name, ignoring case. A private trader shows nothing: nulls, and counts of 0.',
+      example: TRADER_EXAMPLE,
+    },
+    errors: ['trader_not_found'],
+    query: NoQuery,
+    response: TraderAnswer,
+    run: async ({ caller, param }) => {
+      const user = traderOf(identity, param);
+      // At once: how long it takes says nothing of what a private trader has.
+      if (user.private) return traderAnswer(user, null);
+      const { id } = user;
+      const { record, showsEarlier } = await switches.answered(async () => {
+        const open = await bids.of(caller, id);
+        const { showEarlierTrades } = traderOf(identity, id);
+        const asked = { trader: id, showsEarlier: showEarlierTrades, ...open };
+        return {
+          record: await records.ask(caller.user.id, 'trader', asked),
+          showsEarlier: showEarlierTrades,
+        };
+      });
+      // The owner may have hidden meanwhile what was counted.
+      const now = traderOf(identity, id);
+      const shown = now.showEarlierTrades === showsEarlier ? now : { ...now, private: true };
+      return traderAnswer(shown, record);
+    },
+  });
+}
+
+function traderAnswer(user: User, record: TraderRecord | null): string {
+  return JSON.stringify({ trader: traderView(user, record), mode: 'paper' });
+}
+
+type TraderView = Static<typeof TraderAnswer>['trader'];
+
+const NO_RESULTS = { settledPicks: 0, won: 0, lost: 0, void: 0 };
+const NO_NUMBERS = { pnlDollars: null, roiPct: null, netWorthDollars: null, rank: null };
+
+/** Rules Y74, Y75. */
+function traderView(user: User, record: TraderRecord | null): TraderView {
+  const { id, displayName, private: isPrivate, createdAtMs } = user;
+  const nothing = { ...NO_NUMBERS, ...NO_RESULTS, resets: 0, resetHistory: [], busts: 0 };
+  if (isPrivate) {
+    return { id, displayName, private: true, numbersShown: false, since: null, ...nothing };
+  }
+  const numbersShown = user.showEarlierTrades || record?.hasPrivateTrades !== true;
+  const known = { id, displayName, private: false, numbersShown, since: isoOf(createdAtMs) };
+  if (record === null) return { ...known, ...nothing, pnlDollars: 0 };
+  const { pnlCents, costCents, worthCents, rank, counts, resets, busts } = record;
+  const numbers = {
+    pnlDollars: dollarsOf(pnlCents),
+    roiPct: roiPct(pnlCents, costCents),
+    netWorthDollars: dollarsOf(worthCents),
+    rank,
+  };
+  return {
+    ...known,
+    ...(numbersShown ? numbers : NO_NUMBERS),
+    settledPicks: counts.won + counts.lost + counts.void,
+    ...counts,
+    resets: resets.length,
+    resetHistory: resets.map(({ atMs, run }) => ({ at: isoOf(atMs), run })),
+    busts,
+  };
+}
+
+function picksRoute({ identity, records }: Deps): Route<Caller> {
+  return keyed({
+    ...SHARED,
+    path: '/traders/{traderId}/picks',
+    about: {
+      operationId: 'listPicks',
+      tag: 'Records',
+      param: TraderRef,
+      summary: "A trader's settled picks, newest opened first",
+      description:
+        'Of the 100 most recent that the public sees. Never listed: open and sold trades, those of ' +
+        'a Combine, and legs of a parlay while another leg is open. The owner with portfolio:read ' +
+        'sees those placed while private, too.',
+      example: PICKS_EXAMPLE,
+    },
+    errors: ['trader_not_found'],
+    query: PicksQuery,
+    response: PicksAnswer,
+    prepare: ({ limit, cursor }) => ({ limit, after: placeOf(PICKS_TAG, cursor, ROW_ID) }),
+    run: async ({ caller, param, query: { limit, after } }) => {
+      let user = traderOf(identity, param);
+      const seesAll = isOwner(caller, user);
+      for (;;) {
+        if (user.private && !seesAll) return NO_PICKS;
+        const { id: trader, showEarlierTrades } = user;
+        const asked = { trader, limit, after, seesPrivate: seesAll || showEarlierTrades };
+        const { picks, next } = await records.ask(caller.user.id, 'picks', asked);
+        user = traderOf(identity, trader);
+        // What was hidden meanwhile is in no answer, nor in a cursor.
+        if (!seesAll && (user.private || user.showEarlierTrades !== showEarlierTrades)) continue;
+        if (picks === null) throw malformedCursor();
+        const owner = seesAll ? user : null;
+        return JSON.stringify({
+          picks: picks.map((pick) => pickView(pick, owner)),
+          nextCursor: nextCursorOf(PICKS_TAG, next, ROW_ID),
+          mode: 'paper',
+        });
+      }
+    },
+  });
+}
+
+/** A cursor names a pick, which is of one trader. */
+const PICKS_TAG = tagOf('picks', {});
+const NO_PICKS = JSON.stringify({ picks: [], nextCursor: null, mode: 'paper' });
+
+function isShown(
+  { placedPrivate }: Pick,
+  { private: isPrivate, showEarlierTrades }: User,
+): boolean {
+  return !isPrivate && (!placedPrivate || showEarlierTrades);
+}
+
+/** `owner` null: what the public sees. */
+function pickView(pick: Pick, owner: User | null): Static<typeof PicksAnswer>['picks'][number] {
+  const { pickId, side, result, marketLabel, instrumentId, placedPrivate } = pick;
+  return {
+    ...{ pickId, side, result },
+    stakeDollars: dollarsOf(pick.stakeCents),
+    pnlDollars: dollarsOf(pick.pnlCents),
+    openedAt: isoOf(pick.openedAtMs),
+    closedAt: isoOf(pick.closedAtMs),
+    ...{ instrumentId, marketLabel },
+    ...(marketLabel === null ? { marketLabelReason: 'no_service_label' } : {}),
+    ...(owner === null ? {} : { placedPrivate, shown: isShown(pick, owner) }),
+  };
+}

@@ -1,0 +1,74 @@
+/** /me/sessions: where a person is signed in, by their session. Rule I45 (api/RULES.md). */
+import { type EpochMs, isoOf, type Uuid } from '../../../engine/base/units.ts';
+import { NoQuery } from '../../base/common-schemas.ts';
+import { ApiError } from '../../base/errors.ts';
+import type { Caller } from '../../dispatch/access.ts';
+import { type Route, session } from '../../dispatch/route.ts';
+import type { Session } from '../../identity/sessions.ts';
+import { SESSION } from '../../schemas/examples.ts';
+import { SessionId, SessionsAnswer } from '../../schemas/identity.ts';
+import type { Deps } from '../server-context.ts';
+
+export function sessionRoutes(deps: Deps): Route<Caller>[] {
+  return [listSessions(deps), endSession(deps)];
+}
+
+function listSessions(deps: Deps): Route<Caller> {
+  return session({
+    method: 'GET',
+    path: '/me/sessions',
+    about: {
+      operationId: 'listSessions',
+      tag: 'Service',
+      summary: 'Where the signed-in person is signed in, the newest first',
+      description: 'With an outside auth server the list is empty: that server has the sessions.',
+      example: { sessions: [SESSION], count: 1, mode: 'paper' },
+    },
+    query: NoQuery,
+    response: SessionsAnswer,
+    run: ({ caller: { user, credentialId } }) => answerOf(sessionsOf(deps, user.id), credentialId),
+  });
+}
+
+function endSession(deps: Deps): Route<Caller> {
+  return session({
+    method: 'DELETE',
+    path: '/me/sessions/{id}',
+    about: {
+      operationId: 'endSession',
+      tag: 'Service',
+      summary: 'End a session at once; the answer has those that are left',
+      param: SessionId,
+      example: { sessions: [SESSION], count: 1, mode: 'paper' },
+    },
+    errors: ['session_not_found'],
+    query: NoQuery,
+    response: SessionsAnswer,
+    run: async ({ caller: { user, credentialId }, param }) => {
+      const id = param.toLowerCase();
+      const sessions = sessionsOf(deps, user.id);
+      if (!sessions.some((own) => own.id === id)) throw new ApiError('session_not_found');
+      await deps.identity.sessions.end([id]);
+      deps.log.info({ sessionId: id, userId: user.id }, 'session ended');
+      return answerOf(sessionsOf(deps, user.id), credentialId);
+    },
+  });
+}
+
+/** Those that have not ended. None of an outside auth server is known here. */
+function sessionsOf({ config, identity: { sessions } }: Deps, userId: Uuid): Session[] {
+  if (config.outsideAuth !== null) return [];
+  const nowMs: EpochMs = Date.now();
+  const live = sessions.ofUser(userId).flatMap((id) => sessions.get(id, nowMs) ?? []);
+  return live.sort((a, b) => (a.id < b.id ? 1 : -1));
+}
+
+function answerOf(found: readonly Session[], currentId: Uuid): string {
+  const sessions = found.map(({ id, createdAtMs, refreshedAtMs }) => ({
+    id,
+    createdAt: isoOf(createdAtMs),
+    lastUsedAt: isoOf(refreshedAtMs),
+    current: id === currentId,
+  }));
+  return JSON.stringify({ sessions, count: sessions.length, mode: 'paper' });
+}

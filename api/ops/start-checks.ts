@@ -1,0 +1,46 @@
+/**
+ * What a server checks of its directory after it has started, beside requests: a start would take
+ * seconds longer for every million users. Rules D14, D70 (engine/RULES.md).
+ */
+import type { OpenReport } from '../../engine/shard/store/open-report.ts';
+import type { Log } from '../base/log.ts';
+import type { ControlStore } from '../identity/store.ts';
+import { WorkBeside } from './background-task.ts';
+import { ownerlessIn } from './ownerless.ts';
+
+type StartCheckOptions = {
+  dataDir: string;
+  identity: ControlStore;
+  reports: readonly (OpenReport | null)[];
+  log: Log;
+};
+
+export class StartChecks {
+  /** Accounts without an owner, a line each; those of a check that was stopped: none. */
+  readonly ownerless: Promise<readonly string[]>;
+  readonly #problems: string[] = [];
+  readonly #work = new WorkBeside();
+  readonly #ended: Promise<unknown>;
+
+  constructor({ dataDir, identity, reports, log }: StartCheckOptions) {
+    const found = async (work: Generator<undefined, string[]>): Promise<readonly string[]> => {
+      const lines = await this.#work.run(work).catch((error: Error) => [error.message]);
+      for (const line of lines ?? []) log.error({ dataDir }, line);
+      this.#problems.push(...(lines ?? []));
+      return lines ?? [];
+    };
+    this.ownerless = found(ownerlessIn(dataDir, identity, reports));
+    this.#ended = this.ownerless.then(() => found(identity.check()));
+  }
+
+  /** What was found so far, a line each. */
+  get problems(): readonly string[] {
+    return this.#problems;
+  }
+
+  /** Ends what is left of the checks, before the store is closed. */
+  async close(): Promise<void> {
+    this.#work.stop();
+    await this.#ended;
+  }
+}

@@ -1,0 +1,96 @@
+/**
+ * The records of this server: who people are is said by the control store, live bids by the engine,
+ * closing lines by the history. Rules Y6, Y7, Y23 (engine/RULES.md), Y71 to Y74 (api/RULES.md).
+ */
+import path from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { EpochMs } from '../../engine/base/units.ts';
+import type { History } from '../../engine/history/history.ts';
+import type {
+  Closing,
+  ClosingQuote,
+  WantedClosing,
+} from '../../engine/records/projection/closings.ts';
+import type { Profile } from '../../engine/records/store/profiles.ts';
+import { Records } from '../../engine/records/thread/records.ts';
+import type { CleanupStack } from '../base/cleanup-stack.ts';
+import type { Log } from '../base/log.ts';
+import type { LiveCatalog } from '../catalog/live-catalog.ts';
+import type { Config } from '../config/config.ts';
+import type { DataDir } from '../data-dir/data-dir.ts';
+import type { ControlStore } from '../identity/store.ts';
+import type { User } from '../identity/users.ts';
+import { historySource } from './create-history.ts';
+import type { HistorySource } from './history-source.ts';
+
+type Parts = {
+  dataDir: DataDir;
+  identity: ControlStore;
+  history: HistorySource;
+  engine: { nowMs(): EpochMs };
+  log: Log;
+};
+
+const PEOPLE_AT_ONCE = 500;
+
+/** What nothing that trades waits for: what prices were, and what traders have done. */
+export function createReaders(parts: {
+  config: Config;
+  dataDir: DataDir;
+  log: Log;
+  stack: CleanupStack;
+  identity: ControlStore;
+  engine: { nowMs(): EpochMs };
+  history: History | null;
+  catalog: LiveCatalog;
+}) {
+  const { config, log, stack, catalog } = parts;
+  const history = historySource(config, parts.history, catalog, log);
+  const records = createRecords({ ...parts, history });
+  stack.add(() => records.close());
+  return { history, records };
+}
+
+function createRecords({ dataDir, identity, history, engine, log }: Parts): Records {
+  const records = new Records({
+    dataDir: dataDir.path,
+    directory: path.join(dataDir.path, 'records'),
+    shards: dataDir.shards,
+    nowMs: () => engine.nowMs(),
+    log,
+    everyone: () => everyone(identity),
+    closingOf: (wanted) => closingOf(history, wanted, engine.nowMs()),
+  });
+  identity.users.onWritten = (user) => records.changed(profileOf(user));
+  return records;
+}
+
+function profileOf({ id, private: isPrivate, showEarlierTrades }: User): Profile {
+  return { id, isPublic: !isPrivate, showsEarlier: showEarlierTrades };
+}
+
+/** Everyone who is on disk, some at a time: who is written meanwhile is said by `onWritten`. */
+async function* everyone({ users }: ControlStore): AsyncGenerator<Profile[]> {
+  for (let after = ''; ; ) {
+    const page = users.behind(after, PEOPLE_AT_ONCE);
+    const last = page.at(-1);
+    if (last === undefined) return;
+    yield page.filter(({ private: isPrivate }) => !isPrivate).map(profileOf);
+    after = last.id;
+    await nextTurn();
+  }
+}
+
+/** Null: there is no history here that could say. */
+async function closingOf(
+  history: HistorySource,
+  wanted: WantedClosing,
+  nowMs: number,
+): Promise<Closing | null> {
+  if (history.kind !== 'embedded') return null;
+  const { market, startsAtMs } = wanted;
+  const answer = await history.ask('server', {
+    ...{ kind: 'closing', market, beforeMs: startsAtMs, nowMs },
+  });
+  return { ...wanted, quote: JSON.parse(answer.text) as ClosingQuote | null };
+}

@@ -1,0 +1,111 @@
+/**
+ * The keys of signed track records: the private one at DATA_DIR/track-record-key.json, readable by
+ * its owner only, and every public one that ever was, at DATA_DIR/track-record-keys.json. A public key
+ * is on disk before anything is signed with it. Rules Y66, Y67, D86 (engine/RULES.md).
+ */
+import { createPrivateKey, type KeyObject } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import {
+  jwkOf,
+  newPrivateKey,
+  type TrackRecordJwk,
+  type TrackRecordKey,
+  trackRecordKey,
+} from '../../engine/records/track-record/track-record-signature.ts';
+import { readChecked, writeChecked } from '../data-dir/checked-file.ts';
+import { metaOf, writeMeta } from '../data-dir/data-dir.ts';
+import { DataDirError } from '../data-dir/directory-files.ts';
+
+const SECRET = 'track-record-key.json';
+const PUBLIC = 'track-record-keys.json';
+
+export class TrackRecordKeys {
+  readonly #dataDir: string;
+  #current: TrackRecordKey;
+  #publicKeys: readonly string[];
+  readonly #problems: readonly string[];
+
+  /** The keys of a data directory; a new one where the private key is missing. */
+  constructor(dataDir: string) {
+    this.#dataDir = dataDir;
+    this.#publicKeys = readPublic(dataDir);
+    this.#problems = lostKeys(dataDir);
+    const known = readSecret(dataDir);
+    this.#current = known === null ? this.#make() : trackRecordKey(known);
+    this.#publish(this.#current.publicKey, false);
+  }
+
+  /** What new records are signed with. */
+  get current(): TrackRecordKey {
+    return this.#current;
+  }
+
+  /** The newest first. */
+  jwks(): { keys: TrackRecordJwk[] } {
+    return { keys: [...this.#publicKeys].reverse().map(jwkOf) };
+  }
+
+  /** A new key signs from now on; the one before is gone, and its public part stays. */
+  rotate(): TrackRecordKey {
+    this.#current = this.#make();
+    return this.#current;
+  }
+
+  #make(): TrackRecordKey {
+    const privateKey = newPrivateKey();
+    const key = trackRecordKey(privateKey);
+    this.#publish(key.publicKey, true);
+    writeChecked(this.#dataDir, SECRET, privateKey.export({ format: 'jwk' }));
+    return key;
+  }
+
+  /** What is wrong with the keys that there were, a line each. */
+  get problems(): readonly string[] {
+    return this.#problems;
+  }
+
+  #publish(publicKey: string, isNew: boolean): void {
+    if (this.#publicKeys.includes(publicKey)) return;
+    this.#publicKeys = [...this.#publicKeys, publicKey];
+    writeChecked(this.#dataDir, PUBLIC, { publicKeys: this.#publicKeys });
+    const meta = metaOf(this.#dataDir);
+    const had = meta.trackRecordKeys ?? 0;
+    // The key of a private one that is there was counted when it was made.
+    const trackRecordKeys = isNew ? had + 1 : Math.max(had, this.#publicKeys.length);
+    writeMeta(this.#dataDir, { ...meta, trackRecordKeys });
+  }
+}
+
+/** Public keys that nothing can derive: records that they signed verify no more. A line, or none. */
+export function lostKeys(dataDir: string): string[] {
+  const had = metaOf(dataDir).trackRecordKeys ?? 0;
+  const has = readPublic(dataDir).length;
+  if (has >= had) return [];
+  return [`${PUBLIC} has ${has} of the ${had} keys that have signed track records`];
+}
+
+function readSecret(dataDir: string): KeyObject | null {
+  const file = path.join(dataDir, SECRET);
+  if (!existsSync(file)) return null;
+  try {
+    const jwk = readChecked(dataDir, SECRET) as { kty: string; crv: string; x: string; d: string };
+    const key = createPrivateKey({ key: jwk, format: 'jwk' });
+    if (key.asymmetricKeyType === 'ed25519') return key;
+  } catch (error) {
+    if (error instanceof DataDirError) throw error;
+    // The library's own message could quote the key.
+  }
+  throw new DataDirError(`${file} does not hold the key that signs track records`);
+}
+
+function readPublic(dataDir: string): readonly string[] {
+  const { publicKeys = [] } = (readChecked(dataDir, PUBLIC) ?? {}) as { publicKeys?: unknown };
+  const isKeys =
+    Array.isArray(publicKeys) &&
+    publicKeys.every((key) => typeof key === 'string' && /^[\w-]{43}$/.test(key));
+  if (isKeys) return publicKeys;
+  throw new DataDirError(
+    `${path.join(dataDir, PUBLIC)} does not hold public keys of track records`,
+  );
+}

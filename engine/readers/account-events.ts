@@ -1,0 +1,196 @@
+/**
+ * What happened to an account, its orders and trades, as its owner sees it, from the facts of the log.
+ * Rules J21 to J24 (api/RULES.md).
+ */
+
+import {
+  type AccountRow,
+  type Cents,
+  type Contracts,
+  type EpochMs,
+  isoOf,
+  type Uuid,
+} from '../base/units.ts';
+import { placementOf } from '../format/fact-events.ts';
+import { JsonWriter } from '../format/json-writer.ts';
+import { uuidTimeMs } from '../memory/uuid-words.ts';
+import type {
+  OrderEndedFact,
+  OrderFilledFact,
+  OrderPartFilledFact,
+  OrderPlacedFact,
+  TradeOpenedFact,
+} from '../rules/facts.ts';
+import { isLimit } from '../rules/flags.ts';
+import { costCents } from '../rules/ledger.ts';
+import { averagePrice } from '../rules/partial-fills.ts';
+import { closedTrade, outcomeOf } from '../shard/core/shard-records.ts';
+import { writeEnded, writeStanding } from '../shard/core/views/order.ts';
+import type { Naming } from '../shard/core/views/subject.ts';
+import { writeClosedTrade, writeOpenedTrade } from '../shard/core/views/trade.ts';
+import type { AccountFact, AccountLog } from './account-log.ts';
+
+export const EVENT_TYPES = [
+  'order_placed',
+  'order_part_filled',
+  'order_filled',
+  'order_canceled',
+  'order_expired',
+  'trade_opened',
+  'trade_closed',
+  'trade_settled',
+  'account_reset',
+] as const;
+type EventType = (typeof EVENT_TYPES)[number];
+
+/** An event as JSON text: while venue data is shown, and while it is not. */
+export type AccountEvent = { number: number; atMs: EpochMs; on: string; off: string };
+
+/** An order that was placed and is not over. */
+type OpenOrder = {
+  placed: OrderPlacedFact;
+  contracts: Contracts;
+  cents: Cents;
+  trade: Uuid | null;
+};
+
+/** The events of one account, whose facts come in their order; it may begin with any of them. */
+export class AccountEvents {
+  readonly #log: Pick<AccountLog, 'names' | 'orderPlaced' | 'orderBefore'>;
+  readonly #open = new Map<Uuid, OpenOrder>();
+
+  constructor(log: Pick<AccountLog, 'names' | 'orderPlaced' | 'orderBefore'>) {
+    this.#log = log;
+  }
+
+  /** Null: the fact is no event. A market order is its trade's event alone. */
+  eventOf({ number, fact }: AccountFact): AccountEvent | null {
+    switch (fact.kind) {
+      case 'order_placed':
+        return this.#placed(number, fact);
+      case 'order_part_filled':
+        return this.#partFilled(number, fact);
+      case 'order_filled':
+      case 'order_ended':
+        return this.#over(number, fact);
+      case 'trade_opened':
+        return this.#event(number, fact.atMs, fact.kind, 'trade', (to, naming) => {
+          writeOpenedTrade(to, naming, fact.trade, holdingOf(fact));
+        });
+      case 'trade_closed':
+      case 'trade_settled': {
+        const trade = closedTrade(NO_ACCOUNT_ROW, fact);
+        return this.#event(number, fact.atMs, fact.kind, 'trade', (to, naming) => {
+          writeClosedTrade(to, naming, trade);
+        });
+      }
+      case 'account_reset': {
+        const { atMs, run } = fact;
+        const text = `${headOf(number, atMs, fact.kind)},"run":${run}}`;
+        return { number, atMs, on: text, off: text };
+      }
+      default:
+        return null;
+    }
+  }
+
+  #placed(number: number, fact: OrderPlacedFact): AccountEvent | null {
+    if (!isLimit(fact)) return null;
+    const order = { placed: fact, contracts: 0, cents: 0, trade: fact.trade };
+    this.#open.set(fact.order, order);
+    return this.#standing(number, fact.atMs, 'order_placed', order);
+  }
+
+  #partFilled(number: number, fact: OrderPartFilledFact): AccountEvent | null {
+    let order = this.#open.get(fact.order);
+    if (order === undefined) {
+      const { placed, fills } = this.#log.orderBefore(fact.order, number);
+      order = { placed, contracts: 0, cents: 0, trade: null };
+      for (const fill of fills) addFill(order, fill);
+      this.#open.set(fact.order, order);
+    }
+    addFill(order, fact);
+    if (!isLimit(order.placed)) return null;
+    return this.#standing(number, fact.atMs, 'order_part_filled', order);
+  }
+
+  #standing(number: number, atMs: EpochMs, type: EventType, order: OpenOrder): AccountEvent {
+    const { placed, contracts, cents, trade: tradeId } = order;
+    const fillPriceCents = contracts === 0 ? null : averagePrice(placed.action, cents, contracts);
+    const standing = { filledContracts: contracts, fillPriceCents, tradeId };
+    return this.#event(number, atMs, type, 'order', (to, naming) => {
+      writeStanding(to, naming, placementOf(placed), standing);
+    });
+  }
+
+  #over(number: number, fact: OrderFilledFact | OrderEndedFact): AccountEvent | null {
+    const placed = this.#open.get(fact.order)?.placed ?? this.#log.orderPlaced(fact.placed);
+    this.#open.delete(fact.order);
+    if (!isLimit(placed)) return null;
+    const outcome = outcomeOf(fact);
+    return this.#event(number, fact.atMs, TYPE_OF_END[outcome.status], 'order', (to, naming) => {
+      writeEnded(to, naming, placementOf(placed), outcome);
+    });
+  }
+
+  #event(
+    number: number,
+    atMs: EpochMs,
+    type: EventType,
+    member: 'order' | 'trade',
+    write: (to: JsonWriter, naming: Naming) => void,
+  ): AccountEvent {
+    const head = headOf(number, atMs, type);
+    const text = (venueData: boolean) => {
+      json.bytes.begin();
+      write(json, { ...this.#log.names, switches: { venueData } });
+      return `${head},"${member}":${json.bytes.view(0, json.bytes.length).toString()}}`;
+    };
+    return { number, atMs, on: text(true), off: text(false) };
+  }
+}
+
+/** The first members of an event's object. */
+function headOf(number: number, atMs: EpochMs, type: EventType): string {
+  return `{"eventId":"${eventIdOf(number)}","type":"${type}","at":"${isoOf(atMs)}"`;
+}
+
+const json = new JsonWriter();
+/** Trades on the wire do not show the row of their account. */
+const NO_ACCOUNT_ROW = 0 as AccountRow;
+const TYPE_OF_END = {
+  executed: 'order_filled',
+  canceled: 'order_canceled',
+  expired: 'order_expired',
+} as const;
+
+const DIGITS = 16;
+const EVENT_ID = /^\d{16}$/;
+
+/** Ids of later events are greater, also as text. */
+export function eventIdOf(number: number): string {
+  return String(number).padStart(DIGITS, '0');
+}
+
+/** The number of a fact, or 0; null: the text is no event id. */
+export function numberOfEvent(id: string): number | null {
+  const number = EVENT_ID.test(id) ? Number(id) : null;
+  return number !== null && Number.isSafeInteger(number) ? number : null;
+}
+
+function addFill(order: OpenOrder, { contracts, priceCents, trade }: OrderPartFilledFact): void {
+  order.contracts += contracts;
+  order.cents += costCents(priceCents, contracts);
+  order.trade = trade;
+}
+
+function holdingOf(fact: TradeOpenedFact) {
+  const { trade, contracts, priceCents } = fact;
+  return {
+    ...fact,
+    costCents: costCents(priceCents, contracts),
+    entryPriceCents: priceCents,
+    parlay: null,
+    openedAtMs: uuidTimeMs(trade),
+  };
+}

@@ -1,0 +1,146 @@
+/**
+ * A shard's facts as others read them: from any thread or process, in their order, and only once
+ * they are on disk. Each reader keeps its own place. Rules D22, D30, D31 (engine/RULES.md).
+ */
+import path from 'node:path';
+import { invariant } from '../base/invariant.ts';
+import type { InstrumentNumber, MarketNumber, Venue } from '../base/units.ts';
+import { ByteReader } from '../format/bytes.ts';
+import { readFact } from '../format/fact-layouts.ts';
+import type { LogRecord } from '../log/log-format.ts';
+import { LogReader } from '../log/log-reader.ts';
+import type { Fact } from '../rules/facts.ts';
+import { identityOf } from '../shard/store/data-format.ts';
+import { logIn } from '../shard/store/shard-log.ts';
+
+/** Where the facts of a shard are. A shard that is not there yet has none. */
+export type FactSource = { dataDir: string; shard: number };
+
+export type LoggedFact = {
+  shard: number;
+  /** Counts from 1 in each shard, without holes. */
+  number: number;
+  fact: Fact;
+  /** Names the markets and instruments of this fact, until the next one is read. */
+  names: CatalogNames;
+};
+
+/**
+ * The facts after a number, at most `limit` of them, up to the last one that is on disk now. Throws
+ * `LogDamage`, `LogMismatch`.
+ */
+export function* readFacts(
+  source: FactSource,
+  after: number,
+  limit = Number.POSITIVE_INFINITY,
+): Generator<LoggedFact> {
+  const facts = new FactReader(source, after);
+  try {
+    let left = limit;
+    for (const record of facts.log.records(after)) {
+      for (const fact of facts.factsOf(record)) {
+        if (left-- <= 0) return;
+        yield fact;
+      }
+    }
+  } finally {
+    facts.log.close();
+  }
+}
+
+/** The facts after a number, and then new ones, until `signal`. Throws as `readFacts`. */
+export async function* followFacts(
+  source: FactSource,
+  after: number,
+  { signal }: { signal: AbortSignal },
+): AsyncGenerator<LoggedFact> {
+  const facts = new FactReader(source, after);
+  try {
+    for await (const record of facts.log.follow(after, { signal })) {
+      for (const fact of facts.factsOf(record)) {
+        if (signal.aborted) return;
+        yield fact;
+      }
+    }
+  } finally {
+    facts.log.close();
+  }
+}
+
+/**
+ * What the numbers of markets and instruments mean. Catalogs only append to them, so the newest
+ * catalog before a fact has all of its names.
+ */
+export class CatalogNames {
+  #marketNames: readonly string[] = [];
+  #instrumentIds: readonly string[] = [];
+
+  learn(fact: Fact): void {
+    if (fact.kind !== 'catalog_replaced') return;
+    this.#marketNames = fact.catalog.marketNames;
+    this.#instrumentIds = fact.catalog.instrumentIds;
+  }
+
+  /** A market's venue and the venue's ticker of it. */
+  market(number: MarketNumber): { venue: Venue; ticker: string } {
+    const name = this.#marketNames[number];
+    if (name === undefined) throw new Error(`no catalog before names market ${number}`);
+    const slash = name.indexOf('/');
+    return { venue: name.slice(0, slash) as Venue, ticker: name.slice(slash + 1) };
+  }
+
+  instrument(number: InstrumentNumber): string {
+    const id = this.#instrumentIds[number];
+    if (id === undefined) throw new Error(`no catalog before names instrument ${number}`);
+    return id;
+  }
+}
+
+/** A reader of the shard's log, which its caller closes. */
+export function openLog({ dataDir, shard }: FactSource): LogReader {
+  return LogReader.open(logIn(path.join(dataDir, `shard-${shard}`)), identityOf(shard));
+}
+
+class FactReader {
+  readonly log: LogReader;
+  readonly #shard: number;
+  readonly #after: number;
+  /** The number of the fact that comes next; 0: none was read yet. */
+  #next = 0;
+  /** Null: nothing was read yet. */
+  #names: CatalogNames | null = null;
+
+  constructor(source: FactSource, after: number) {
+    invariant(Number.isSafeInteger(after) && after >= 0, 'a reader begins after a number');
+    this.log = openLog(source);
+    this.#shard = source.shard;
+    this.#after = after;
+  }
+
+  *factsOf(record: LogRecord): Generator<LoggedFact> {
+    const isNext = this.#next === 0 || this.#next === record.firstNumber;
+    invariant(isNext, 'a reader left out a record');
+    this.#next = record.firstNumber + record.count;
+    this.#names ??= this.#namesBefore(record);
+    for (const { number, fact } of factsIn(record)) {
+      this.#names.learn(fact);
+      if (number <= this.#after) continue;
+      yield { shard: this.#shard, number, fact, names: this.#names };
+    }
+  }
+
+  #namesBefore({ firstNumber }: LogRecord): CatalogNames {
+    const names = new CatalogNames();
+    const landmark = this.log.landmarkUpTo(firstNumber - 1);
+    for (const { fact } of landmark === null ? [] : factsIn(landmark)) names.learn(fact);
+    return names;
+  }
+}
+
+/** The facts of a record, with their numbers. */
+export function* factsIn({ firstNumber, count, payload }: LogRecord) {
+  const from = new ByteReader(payload);
+  let number = firstNumber;
+  for (; !from.isAtEnd; number++) yield { number, fact: readFact(from) };
+  invariant(number === firstNumber + count, 'a record has as many facts as its header says');
+}

@@ -1,0 +1,188 @@
+/**
+ * The leaderboard: rankings of a window, made when they are asked for and kept while they are fresh,
+ * so that a page is a look at an array. Rules Y20 to Y25 (engine/RULES.md).
+ */
+import { invariant } from '../../base/invariant.ts';
+import type { Cents, EpochMs, Uuid } from '../../base/units.ts';
+import { roiHundredths } from '../maths/roi.ts';
+import type { OverReader } from '../store/closed-trade-blocks.ts';
+import type { Profiles } from '../store/profiles.ts';
+import type { TraderNumber } from '../store/trader-ids.ts';
+import type { Traders } from '../store/traders.ts';
+import type { Change } from '../store/trades.ts';
+import type { Worth } from '../store/worth.ts';
+import { type IdOrder, isBehindId, placeBehind, type Ranking, ranked } from './ranking.ts';
+import type { Freshness, Pace } from './refresh-budget.ts';
+import { Sums, WindowSums } from './windows.ts';
+
+export const BOARD_KINDS = ['pnl', 'roi', 'net_worth'] as const;
+export type BoardKind = (typeof BOARD_KINDS)[number];
+
+/** A place on a board: a value, and who has it. Pages go on behind it, wherever the board moves. */
+export type BoardPlace = { value: number; trader: Uuid };
+
+export type LeaderboardQuestion = {
+  board: BoardKind;
+  /** Null: all of time. */
+  days: number | null;
+  limit: number;
+  after: BoardPlace | null;
+  nowMs: EpochMs;
+};
+
+export type LeaderboardRow = {
+  rank: number;
+  trader: Uuid;
+  pnlCents: Cents;
+  costCents: Cents;
+  worthCents: Cents;
+  won: number;
+  lost: number;
+  void: number;
+  resets: number;
+  busts: number;
+};
+
+export type LeaderboardPage = { rows: LeaderboardRow[]; next: BoardPlace | null; asOfMs: EpochMs };
+
+type Board = {
+  sums: Sums;
+  asOfMs: EpochMs;
+  freshness: Freshness;
+  rankings: Map<BoardKind, Ranking>;
+};
+
+/** 48 bytes a trader each, and 12 for each ranking. */
+const WINDOWS_MAX = 4;
+/** Where nobody asks for a window, what it waits for is not kept. */
+const WAITING_MAX = 200_000;
+
+export type LeaderboardParts = {
+  over: OverReader;
+  traders: Traders;
+  ids: IdOrder;
+  profiles: Profiles;
+  worth: Worth;
+  pace: Pace;
+};
+
+export class Leaderboard {
+  readonly #parts: LeaderboardParts;
+  /** By days, the least lately asked first. */
+  readonly #windows = new Map<number, WindowSums>();
+  readonly #boards = new Map<number | null, Board>();
+
+  constructor(parts: LeaderboardParts) {
+    this.#parts = parts;
+  }
+
+  note(change: Change): void {
+    for (const [days, window] of this.#windows) {
+      window.note(change);
+      if (window.waiting > WAITING_MAX) this.#forget(days);
+    }
+  }
+
+  /** Nothing is ranked by live bids any more. Rule V8 (api/RULES.md). */
+  forgetWorths(): void {
+    for (const { rankings } of this.#boards.values()) rankings.delete('net_worth');
+  }
+
+  page({ board: kind, days, limit, after, nowMs }: LeaderboardQuestion): LeaderboardPage {
+    invariant(limit > 0, 'a page of nothing is asked for');
+    const { traders, profiles } = this.#parts;
+    const board = this.#boardOf(days, nowMs);
+    const ranking = this.#rankingOf(board, kind);
+    const { order, values } = ranking;
+    const rows: LeaderboardRow[] = [];
+    let place =
+      after === null ? 0 : placeBehind(ranking, after.value, isBehindId(traders.ids, after.trader));
+    for (; place < order.length && rows.length < limit; place++) {
+      // Who has become private since is left out at once.
+      if (profiles.isListed(order[place]!)) rows.push(this.#rowOf(board, kind, place));
+    }
+    const isEnd = place >= order.length;
+    const last = isEnd
+      ? null
+      : { value: values[place - 1]!, trader: this.#idOf(order[place - 1]!) };
+    return { rows, next: last, asOfMs: board.asOfMs };
+  }
+
+  #boardOf(days: number | null, nowMs: EpochMs): Board {
+    const { pace, traders } = this.#parts;
+    const known = this.#boards.get(days);
+    if (known !== undefined && !pace.isDue(known.freshness)) return known;
+    const { made: sums, freshness } = pace.make(() => {
+      return days === null ? Sums.ofAll(traders) : this.#sumsOf(days, nowMs);
+    });
+    const board: Board = { sums, asOfMs: nowMs, freshness, rankings: new Map() };
+    this.#boards.set(days, board);
+    return board;
+  }
+
+  #sumsOf(days: number, nowMs: EpochMs): Sums {
+    const { over, traders } = this.#parts;
+    const window = this.#windows.get(days) ?? new WindowSums(over, days);
+    // The last in the map is the one that was asked for last.
+    this.#windows.delete(days);
+    this.#windows.set(days, window);
+    const [oldest] = this.#windows.keys();
+    if (this.#windows.size > WINDOWS_MAX) this.#forget(oldest!);
+    window.moveTo(nowMs, traders.end);
+    return window.sums;
+  }
+
+  #forget(days: number): void {
+    this.#windows.delete(days);
+    this.#boards.delete(days);
+  }
+
+  #rankingOf(board: Board, kind: BoardKind): Ranking {
+    const known = board.rankings.get(kind);
+    if (known !== undefined) return known;
+    const { pace } = this.#parts;
+    const { made, freshness } = pace.make(() => this.#ranked(board.sums, kind), board.freshness);
+    board.freshness = freshness;
+    board.rankings.set(kind, made);
+    return made;
+  }
+
+  #ranked(sums: Sums, kind: BoardKind): Ranking {
+    const { traders, profiles, worth, ids } = this.#parts;
+    const worths = kind === 'net_worth' ? worth.ofAll() : null;
+    return ranked(ids, {
+      end: traders.end,
+      isMember: (trader) =>
+        profiles.isListed(trader) && (worths !== null || sums.get(trader, 'closed') > 0),
+      rankedBy: (trader) => {
+        if (worths !== null) return worths[trader]!;
+        const pnl = sums.get(trader, 'pnl_cents');
+        if (kind === 'pnl') return pnl;
+        return roiHundredths(pnl, sums.get(trader, 'cost_cents')) ?? 0;
+      },
+      isAscending: false,
+    });
+  }
+
+  #rowOf({ sums, rankings }: Board, kind: BoardKind, place: number): LeaderboardRow {
+    const { traders, worth } = this.#parts;
+    const { order, values } = rankings.get(kind)!;
+    const trader = order[place]!;
+    return {
+      rank: place + 1,
+      trader: this.#idOf(trader),
+      pnlCents: sums.get(trader, 'pnl_cents'),
+      costCents: sums.get(trader, 'cost_cents'),
+      worthCents: kind === 'net_worth' ? values[place]! : worth.of(trader),
+      won: sums.get(trader, 'won'),
+      lost: sums.get(trader, 'lost'),
+      void: sums.get(trader, 'void'),
+      resets: traders.col.run[trader]! - 1,
+      busts: traders.col.busts[trader]!,
+    };
+  }
+
+  #idOf(trader: TraderNumber): Uuid {
+    return this.#parts.traders.ids.idOf(trader);
+  }
+}

@@ -1,0 +1,42 @@
+/**
+ * How often boards are made anew: each rests for some times as long as it took, and all of them
+ * together take at most half of the thread. Rule Y21 (engine/RULES.md).
+ */
+import { invariant } from '../../base/invariant.ts';
+
+const REST_FACTOR = 3;
+const REST_MIN_MS = 1000;
+/** With up to 1.2 s of making, at both ends, a board is no more than 5 s behind. */
+const REST_MAX_MS = 2400;
+
+/** How long a board has taken so far, and from when on it may be made anew. */
+export type Freshness = { tookMs: number; madeAtMs: number; untilMs: number };
+
+export class Pace {
+  /** In milliseconds, of this process. */
+  readonly #clock: () => number;
+  #restsUntilMs = Number.NEGATIVE_INFINITY;
+
+  constructor(clock: () => number) {
+    this.#clock = clock;
+  }
+
+  /** Whether a board that is there is to be made anew now. */
+  isDue({ untilMs }: Freshness): boolean {
+    const nowMs = this.#clock();
+    return nowMs >= untilMs && nowMs >= this.#restsUntilMs;
+  }
+
+  /** Makes a board, or more of one that was made in part: `before` then is how fresh it was. */
+  make<T>(make: () => T, before: Freshness | null = null): { made: T; freshness: Freshness } {
+    const beganMs = this.#clock();
+    const made = make();
+    const endedMs = this.#clock();
+    const tookMs = endedMs - beganMs + (before?.tookMs ?? 0);
+    invariant(tookMs >= 0, 'the clock of a process went back');
+    const madeAtMs = before?.madeAtMs ?? endedMs;
+    const restMs = Math.min(Math.max(REST_FACTOR * tookMs, REST_MIN_MS), REST_MAX_MS);
+    this.#restsUntilMs = endedMs + (endedMs - beganMs);
+    return { made, freshness: { tookMs, madeAtMs, untilMs: madeAtMs + restMs } };
+  }
+}

@@ -1,0 +1,152 @@
+/**
+ * Sums of all traders over a window of time, which move on with it: what closes is added, and what
+ * falls out at the other end is taken off again. Rules Y20, Y21 (engine/RULES.md).
+ */
+import { invariant } from '../../base/invariant.ts';
+import { DAY_MS, type EpochMs } from '../../base/units.ts';
+import type { OverBlock, OverReader } from '../store/closed-trade-blocks.ts';
+import { VOID } from '../store/tables.ts';
+import type { TraderNumber } from '../store/trader-ids.ts';
+import type { Traders } from '../store/traders.ts';
+import type { Change } from '../store/trades.ts';
+
+/** `days` null: all of time. */
+export type Window = { days: number | null };
+
+const SUM_NAMES = ['closed', 'pnl_cents', 'cost_cents', 'won', 'lost', 'void'] as const;
+type SumName = (typeof SUM_NAMES)[number];
+const EACH = SUM_NAMES.length;
+const PLACES = Object.fromEntries(SUM_NAMES.map((name, at) => [name, at])) as Record<
+  SumName,
+  number
+>;
+
+/** Of each trader, side by side: a trade changes most of them. */
+export class Sums {
+  #values: Float64Array;
+
+  constructor(traders: number) {
+    invariant(traders >= 0, 'a window is of fewer traders than none');
+    this.#values = new Float64Array(traders * EACH);
+  }
+
+  /** Those of all of time, as they are now. */
+  static ofAll({ col, end }: Traders): Sums {
+    const sums = new Sums(end);
+    for (const name of SUM_NAMES) {
+      const [place, column] = [PLACES[name], col[name]];
+      for (let trader = 0; trader < end; trader++) {
+        sums.#values[trader * EACH + place] = column[trader]!;
+      }
+    }
+    return sums;
+  }
+
+  get(trader: TraderNumber, name: SumName): number {
+    return this.#values[trader * EACH + PLACES[name]] ?? 0;
+  }
+
+  change(trader: TraderNumber, name: SumName, by: number): void {
+    const at = trader * EACH + PLACES[name];
+    invariant(at < this.#values.length, 'a window has no room for a trader');
+    this.#values[at] = this.#values[at]! + by;
+  }
+
+  /** For so many traders. */
+  grow(traders: number): void {
+    if (this.#values.length >= traders * EACH) return;
+    const grown = new Float64Array(traders * EACH);
+    grown.set(this.#values);
+    this.#values = grown;
+  }
+
+  /** A loop without calls: a window may have millions. */
+  addBlock(block: OverBlock, { afterMs, upToMs, sign }: Range): void {
+    const values = this.#values;
+    for (let at = 0; at < block.count; at++) {
+      const closedAtMs = block.closedAtMs[at]!;
+      if (closedAtMs <= afterMs || closedAtMs > upToMs) continue;
+      const place = block.trader[at]! * EACH;
+      values[place] = values[place]! + sign;
+      values[place + 1] = values[place + 1]! + sign * block.pnlCents[at]!;
+      values[place + 2] = values[place + 2]! + sign * block.costCents[at]!;
+      const state = block.state[at]!;
+      if (state > VOID || block.isListed[at] === 0) continue;
+      // Won, lost and void come in the order of their states, from 1.
+      values[place + 2 + state] = values[place + 2 + state]! + sign;
+    }
+  }
+}
+
+type Range = { afterMs: EpochMs; upToMs: EpochMs; sign: 1 | -1 };
+
+/** A moment in the window: later than this. */
+export function startOf({ days }: Window, nowMs: EpochMs): EpochMs {
+  return days === null ? Number.NEGATIVE_INFINITY : nowMs - days * DAY_MS;
+}
+
+/** Behind every time. */
+export const END_MS = Number.MAX_SAFE_INTEGER;
+
+/** The sums of one window, as of the moment of the last `moveTo`. */
+export class WindowSums {
+  sums: Sums;
+  readonly #over: OverReader;
+  readonly #days: number;
+  #startMs: EpochMs | null = null;
+  /** What came since the last move. */
+  #changes: Change[] = [];
+
+  constructor(over: OverReader, days: number) {
+    this.#over = over;
+    invariant(days > 0, 'a window has no days');
+    this.#days = days;
+    this.sums = new Sums(0);
+  }
+
+  note(change: Change): void {
+    if (this.#startMs !== null) this.#changes.push(change);
+  }
+
+  /** How many changes wait for the next move. */
+  get waiting(): number {
+    return this.#changes.length;
+  }
+
+  moveTo(nowMs: EpochMs, end: TraderNumber): void {
+    invariant(Number.isSafeInteger(nowMs), 'a window ends at no time');
+    const startMs = startOf({ days: this.#days }, nowMs);
+    if (this.#startMs === null || startMs < this.#startMs) {
+      // The first time, or time was set back.
+      this.sums = new Sums(end);
+      this.#changes = [];
+      this.#add(startMs, END_MS, 1);
+    } else {
+      this.sums.grow(end);
+      for (const change of this.#changes) {
+        if (change.closedAtMs > this.#startMs) this.#apply(change);
+      }
+      this.#changes = [];
+      if (startMs > this.#startMs) this.#add(this.#startMs, startMs, -1);
+    }
+    this.#startMs = startMs;
+  }
+
+  /** Those that closed after `afterMs` and not after `upToMs`. */
+  #add(afterMs: EpochMs, upToMs: EpochMs, sign: 1 | -1): void {
+    for (const block of this.#over.blocks(afterMs, upToMs)) {
+      this.sums.addBlock(block, { afterMs, upToMs, sign });
+    }
+  }
+
+  #apply({ trader, closed, pnlCents, costCents, won, lost, void: voided }: Change): void {
+    const { sums } = this;
+    sums.change(trader, 'closed', closed);
+    sums.change(trader, 'pnl_cents', pnlCents);
+    sums.change(trader, 'cost_cents', costCents);
+    sums.change(trader, 'won', won);
+    sums.change(trader, 'lost', lost);
+    sums.change(trader, 'void', voided);
+    invariant(sums.get(trader, 'closed') >= 0, 'a window has fewer trades than none');
+  }
+}

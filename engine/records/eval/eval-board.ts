@@ -1,0 +1,159 @@
+/**
+ * One board of `/eval`, by metric and window: the entries of all traders, which follow what is
+ * folded, and as of some moment their ranks. Rules Y21, Y28, Y44 (engine/RULES.md).
+ */
+
+import { invariant } from '../../base/invariant.ts';
+import type { EpochMs, MarketNumber } from '../../base/units.ts';
+import type { FeeEntry } from '../../rules/fees.ts';
+import { type RankIntervals, rankIntervals } from '../boards/rank-intervals.ts';
+import { type IdOrder, type Ranking, ranked } from '../boards/ranking.ts';
+import type { Freshness, Pace } from '../boards/refresh-budget.ts';
+import { END_MS, startOf } from '../boards/windows.ts';
+import { IS_ASCENDING, type Metric } from '../maths/statistics.ts';
+import type { OverReader } from '../store/closed-trade-blocks.ts';
+import type { Profiles } from '../store/profiles.ts';
+import { LOST, WON } from '../store/tables.ts';
+import type { TraderNumber } from '../store/trader-ids.ts';
+import type { Traders } from '../store/traders.ts';
+import type { Change } from '../store/trades.ts';
+import { type EntriesParts, EvalEntries } from './eval-entries.ts';
+
+export type EvalBoardParts = EntriesParts & {
+  traders: Traders;
+  ids: IdOrder;
+  profiles: Profiles;
+  pace: Pace;
+  /** Of more traders than these all entries are made anew, which is faster. */
+  changedMax?: number;
+};
+
+/** The ranks of a moment. */
+export type EvalRanks = { ranking: Ranking; intervals: RankIntervals; asOfMs: EpochMs };
+
+export type EvalMoment = { nowMs: EpochMs; fees: readonly FeeEntry[] };
+
+const CHANGED_MAX = 10_000;
+
+export class EvalBoard {
+  readonly metric: Metric;
+  readonly #days: number | null;
+  readonly #parts: EvalBoardParts;
+  readonly #entries: EvalEntries;
+  /** Traders whose slates may have changed. */
+  #changed = new Set<TraderNumber>();
+  /** Whether all of them may have. */
+  #areAllChanged = true;
+  #startMs: EpochMs = Number.NEGATIVE_INFINITY;
+  /** The fee table of the entries, where it counts. */
+  #fees = '';
+  #ranks: EvalRanks | null = null;
+  #freshness: Freshness | null = null;
+
+  constructor(metric: Metric, days: number | null, parts: EvalBoardParts) {
+    this.metric = metric;
+    this.#days = days;
+    this.#parts = parts;
+    this.#entries = new EvalEntries(metric, parts);
+  }
+
+  /** The entries as they were ranked. */
+  get col(): EvalEntries['col'] {
+    return this.#entries.col;
+  }
+
+  note({ trader, hasOutcome }: Change): void {
+    if (hasOutcome) this.#noteTrader(trader);
+  }
+
+  /** Starts, games or times have changed, or more than is worth to be told apart. */
+  allChanged(): void {
+    this.#areAllChanged = true;
+    this.#changed.clear();
+  }
+
+  /** There are new instruments. */
+  instrumentsAdded(): void {
+    if (this.#entries.lackInstruments) this.allChanged();
+  }
+
+  /** A market has its closing line. @param sinceMs when it had its result: its trades ended then or later */
+  closingAdded(market: MarketNumber, sinceMs: EpochMs): void {
+    if (this.metric !== 'clv' || this.#areAllChanged) return;
+    for (const block of this.#parts.over.blocks(sinceMs - 1, END_MS)) {
+      for (let at = 0; at < block.count; at++) {
+        if (block.market[at] === market) this.#noteTrader(block.trader[at]!);
+      }
+    }
+  }
+
+  /** The ranks, made anew where they are no longer fresh. */
+  ranks(moment: EvalMoment): EvalRanks {
+    const { pace } = this.#parts;
+    const [ranks, freshness] = [this.#ranks, this.#freshness];
+    if (ranks !== null && freshness !== null && !pace.isDue(freshness)) return ranks;
+    const next = pace.make(() => {
+      this.#follow(moment);
+      return this.#ranked(moment.nowMs);
+    });
+    this.#ranks = next.made;
+    this.#freshness = next.freshness;
+    return next.made;
+  }
+
+  #noteTrader(trader: TraderNumber): void {
+    if (this.#areAllChanged) return;
+    this.#changed.add(trader);
+    const { changedMax = CHANGED_MAX } = this.#parts;
+    if (this.#changed.size > changedMax) this.allChanged();
+  }
+
+  /** Brings the entries up to what is folded. */
+  #follow({ nowMs, fees }: EvalMoment): void {
+    const { traders, over } = this.#parts;
+    const startMs = startOf({ days: this.#days }, nowMs);
+    const feeText = this.metric === 'pnl' ? JSON.stringify(fees) : '';
+    if (feeText !== this.#fees || startMs < this.#startMs) this.allChanged();
+    else if (startMs > this.#startMs) this.#noteEnded(over, this.#startMs, startMs);
+    const { end } = traders;
+    if (this.#areAllChanged) this.#entries.make(startMs, end, fees);
+    else this.#entries.update(this.#changed, startMs, end, fees);
+    this.#startMs = startMs;
+    this.#fees = feeText;
+    this.#areAllChanged = false;
+    this.#changed.clear();
+  }
+
+  /** Those of whom a pick fell out of the window. */
+  #noteEnded(over: OverReader, afterMs: EpochMs, upToMs: EpochMs): void {
+    if (this.#areAllChanged) return;
+    for (const block of over.blocks(afterMs, upToMs)) {
+      for (let at = 0; at < block.count; at++) {
+        const closedAtMs = block.closedAtMs[at]!;
+        const state = block.state[at];
+        const isOut = closedAtMs > afterMs && closedAtMs <= upToMs;
+        if (isOut && (state === WON || state === LOST)) this.#noteTrader(block.trader[at]!);
+      }
+    }
+  }
+
+  #ranked(nowMs: EpochMs): EvalRanks {
+    const { traders, profiles, ids } = this.#parts;
+    const { value, low, high, picks } = this.#entries.col;
+    const ranking = ranked(ids, {
+      end: traders.end,
+      isMember: (trader) => picks[trader]! > 0 && profiles.isListed(trader),
+      rankedBy: (trader) => value[trader]!,
+      isAscending: IS_ASCENDING[this.metric],
+    });
+    const { order } = ranking;
+    invariant(order.length <= traders.ids.count, 'a board has a trader twice');
+    const lows = new Float64Array(order.length);
+    const highs = new Float64Array(order.length);
+    for (let at = 0; at < order.length; at++) {
+      lows[at] = low[order[at]!]!;
+      highs[at] = high[order[at]!]!;
+    }
+    return { ranking, intervals: rankIntervals(this.metric, { lows, highs }), asOfMs: nowMs };
+  }
+}

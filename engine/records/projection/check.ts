@@ -1,0 +1,136 @@
+/**
+ * The records made from zero, and whether a file has the same rows: for `paperbook records rebuild`
+ * and `verify`. Rules Y4, Y8 (engine/RULES.md).
+ */
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { invariant } from '../../base/invariant.ts';
+import {
+  connected,
+  type Database,
+  damageText,
+  isUnsealed,
+  pagesProblem,
+  readRecords,
+  recordsFile,
+  removeRecords,
+  versionProblem,
+} from '../store/database.ts';
+import { TABLE_ORDER } from '../store/tables.ts';
+import { writeAheadDamage } from '../store/write-ahead.ts';
+import { closingsProblems } from './closings.ts';
+import { RecordsModel } from './model.ts';
+
+export type RecordsCounts = { facts: number; traders: number; trades: number };
+
+const FACTS_AT_ONCE = 20_000;
+
+/** Makes the file anew from all facts. Nobody else may have it open. Throws `LogDamage`. */
+export function rebuildRecords(dataDir: string, shards: number): RecordsCounts {
+  const directory = path.join(dataDir, 'records');
+  removeRecords(directory);
+  const model = RecordsModel.open({ dataDir, directory, shards });
+  try {
+    for (let shard = 0; shard < shards; shard++) {
+      while (!model.advance(shard, FACTS_AT_ONCE));
+    }
+    return countsOf(model.database);
+  } finally {
+    model.close();
+  }
+}
+
+function countsOf(database: Database): RecordsCounts {
+  const count = (sql: string) => database.prepare(sql).pluck().get() as number;
+  return {
+    facts: count('SELECT total(fact) FROM positions'),
+    traders: count('SELECT count(*) FROM traders'),
+    trades: count('SELECT count(*) FROM trades'),
+  };
+}
+
+/**
+ * What is wrong with the records of a directory, a line each; a server may be running. A file that
+ * is missing, or of another version, is made by the next start.
+ */
+export function recordsProblems(dataDir: string, shards: number): string[] {
+  const directory = path.join(dataDir, 'records');
+  const problems = closingsProblems(dataDir);
+  const file = recordsFile(directory);
+  if (!existsSync(file) || isUnsealed(file)) return problems;
+  try {
+    const torn = writeAheadDamage(file);
+    if (torn !== null) problems.push(torn);
+    problems.push(...differences({ dataDir, directory, shards }));
+  } catch (error) {
+    problems.push(damageText(file, error));
+  }
+  return problems;
+}
+
+function differences(place: { dataDir: string; directory: string; shards: number }): string[] {
+  const database = readRecords(place.directory);
+  const scratch = mkdtempSync(path.join(tmpdir(), 'paperbook-records-'));
+  try {
+    const otherwise = versionProblem(database, recordsFile(place.directory));
+    if (otherwise !== null) return otherwise.isDamage ? [otherwise.why] : [];
+    const damage = pagesProblem(database, recordsFile(place.directory));
+    if (damage !== null) return [damage];
+    const anew = RecordsModel.within(connected(path.join(scratch, 'records.db')), place);
+    try {
+      foldAsFar(anew, database);
+      return differentTables(database, anew.database).map((table) => {
+        return `${recordsFile(place.directory)}: table ${table} is not what the facts lead to`;
+      });
+    } finally {
+      anew.close();
+    }
+  } finally {
+    database.close();
+    rmSync(scratch, { recursive: true });
+  }
+}
+
+/** Up to where the other database is. */
+function foldAsFar(anew: RecordsModel, other: Database): void {
+  const rows = other.prepare('SELECT shard, fact FROM positions').raw().all() as number[][];
+  for (const [shard, fact] of rows) {
+    invariant(fact !== undefined && fact >= 0, 'a position of the records is no number');
+    while (anew.fold.positions[shard!]!.fact < fact) {
+      if (anew.advance(shard!, FACTS_AT_ONCE, fact)) break;
+    }
+  }
+}
+
+/** The tables whose rows differ, each compared in its order. */
+export function differentTables(a: Database, b: Database): string[] {
+  return Object.entries(TABLE_ORDER).flatMap(([table, order]) => {
+    const sql = `SELECT * FROM ${table} ORDER BY ${order}`;
+    const [rows, others] = [a, b].map((one) => one.prepare(sql).raw().iterate());
+    return haveSameRows(rows as Rows, others as Rows) ? [] : [table];
+  });
+}
+
+type Rows = IterableIterator<unknown[]>;
+
+function haveSameRows(rows: Rows, others: Rows): boolean {
+  try {
+    for (;;) {
+      const [row, other] = [rows.next(), others.next()];
+      if (row.done || other.done) return row.done === other.done;
+      if (!isSame(row.value, other.value)) return false;
+    }
+  } finally {
+    rows.return?.();
+    others.return?.();
+  }
+}
+
+function isSame(row: unknown[], other: unknown[]): boolean {
+  return row.every((value, at) => {
+    const another = other[at];
+    if (!Buffer.isBuffer(value)) return value === another;
+    return Buffer.isBuffer(another) && value.equals(another);
+  });
+}

@@ -1,0 +1,172 @@
+/** Settled picks of one trader with their scores. Rules Y27, Y50 to Y54, Y87 (engine/RULES.md). */
+
+import { type Cents, type EpochMs, HOME_VENUE, type Side, type Uuid } from '../../base/units.ts';
+import type { OutcomeSource } from '../../rules/events.ts';
+import { type FeeEntry, pnlAfterFeesCents } from '../../rules/fees.ts';
+import { type PickScores, pickScores, slateOf } from '../maths/eval-scores.ts';
+import { OverBlock, type OverTrade } from '../store/closed-trade-blocks.ts';
+import type { Database, Statement } from '../store/database.ts';
+import { LISTED, OUTCOMES, TRADE_STATES, VOID } from '../store/tables.ts';
+import type { TraderNumber } from '../store/trader-ids.ts';
+import { uuidText } from '../store/uuid-bytes.ts';
+import type { Instruments, KnownInstrument } from './instruments.ts';
+
+export type ScoredTrade = PickScores & {
+  tradeId: Uuid;
+  instrumentId: string | null;
+  gameId: string | null;
+  /** Rows of one cluster move together. */
+  cluster: string;
+  inSlate: boolean;
+  result: 'won' | 'lost' | 'void';
+  side: Side;
+  status: 'settled' | 'void';
+  openedAtMs: EpochMs;
+  closedAtMs: EpochMs;
+  outcomeSource: OutcomeSource | null;
+  costCents: Cents;
+  pnlCents: Cents;
+  pnlAfterFeesCents: Cents;
+  /** Of venue_a; null: not known yet. */
+  ticker: string | null;
+};
+
+type Row = [
+  trade: number,
+  id: Buffer,
+  trader: number,
+  market: number,
+  instrument: number,
+  marketYes: number,
+  instrumentYes: number,
+  contracts: number,
+  costCents: number,
+  entryCents: number,
+  statedPct: number | null,
+  openedAtMs: number,
+  state: number,
+  outcome: number,
+  closedAtMs: number,
+  pnlCents: number,
+  listed: 0 | 1,
+];
+
+const COLUMNS =
+  'trade, id, trader, market, instrument, market_yes, instrument_yes, contracts, cost_cents, ' +
+  `entry_cents, stated_pct, opened_at_ms, state, outcome, closed_at_ms, pnl_cents, (${LISTED})`;
+
+/** Who looks at a trader's picks: the trader, or anyone. */
+export type Seer = 'owner' | 'public';
+
+export class Settled {
+  readonly #instruments: Instruments;
+  readonly #of: Statement<Row>;
+
+  constructor(database: Database, instruments: Instruments) {
+    this.#instruments = instruments;
+    this.#of = database
+      .prepare(
+        `SELECT ${COLUMNS} FROM trades
+         WHERE trader = ? AND state BETWEEN 1 AND 3 AND closed_at_ms > ? ORDER BY trade`,
+      )
+      .raw() as never;
+  }
+
+  /** Of one trader since a moment, in the order of their opening. A slate is of what is seen. */
+  of(
+    trader: TraderNumber,
+    { afterMs, fees, seenBy }: { afterMs: EpochMs; fees: readonly FeeEntry[]; seenBy: Seer },
+  ): ScoredTrade[] {
+    const all = this.#of.all(trader, afterMs);
+    const rows = seenBy === 'owner' ? all : all.filter((row) => row[16] === 1);
+    const known = rows.map((row) => this.#instruments.get(row[4]));
+    const inSlate = slateOf(
+      rows.map((row, at) => ({
+        instrument: row[4],
+        placedAtMs: row[11],
+        startsAtMs: known[at]?.startsAtMs ?? null,
+        hasOutcome: row[12] !== VOID,
+      })),
+    );
+    return rows.map((row, at) => this.#scored(row, known[at]!, inSlate[at]!, fees));
+  }
+
+  /** The same trades as boards read them. */
+  blockOf(trader: TraderNumber, afterMs: EpochMs): OverBlock {
+    return OverBlock.of(this.#of.all(trader, afterMs).map(overTradeOf));
+  }
+
+  #scored(
+    row: Row,
+    known: KnownInstrument | null,
+    inSlate: boolean,
+    fees: readonly FeeEntry[],
+  ): ScoredTrade {
+    const [, id, , market, instrument, , instrumentYes, , costCents, , , openedAtMs, , outcome] =
+      row;
+    const listed = this.#instruments.market(market);
+    const closing = known === null ? null : this.#instruments.closing(market, known);
+    return {
+      ...scoresOf(row, closing),
+      tradeId: uuidText(id),
+      instrumentId: known?.id ?? null,
+      gameId: known?.gameId ?? null,
+      cluster: known?.cluster ?? String(instrument),
+      inSlate,
+      result: TRADE_STATES[row[12]] as ScoredTrade['result'],
+      side: sideOf(instrumentYes),
+      status: OUTCOMES[outcome] === 'void' ? 'void' : 'settled',
+      openedAtMs,
+      closedAtMs: row[14],
+      outcomeSource: listed?.source ?? null,
+      costCents,
+      pnlCents: row[15],
+      pnlAfterFeesCents: afterFees(row, listed?.ticker ?? '', fees),
+      ticker: listed?.ticker ?? null,
+    };
+  }
+}
+
+function overTradeOf(row: Row): OverTrade {
+  const [trade, , trader, market, instrument, , instrumentYes, contracts, costCents] = row;
+  const [, , , , , , , , , entryCents, statedPct, openedAtMs, state] = row;
+  const [, , , , , , , , , , , , , , closedAtMs, pnlCents, isListed] = row;
+  return {
+    ...{
+      closedAtMs,
+      openedAtMs,
+      pnlCents,
+      costCents,
+      contracts,
+      trade,
+      trader,
+      instrument,
+      market,
+    },
+    ...{ entryCents, statedPct: statedPct ?? 0, state, instrumentYes, isListed },
+  };
+}
+
+const sideOf = (isYes: number): Side => (isYes === 1 ? 'yes' : 'no');
+
+function scoresOf(row: Row, closing: ReturnType<Instruments['closing']>): PickScores {
+  const [, , , , , marketYes, instrumentYes, , , entryCents, statedProbPct] = row;
+  const outcome = OUTCOMES[row[13]]!;
+  const isDecided = outcome === 'yes' || outcome === 'no';
+  // The result is in the market's terms; the side held is in both.
+  const hasWon = isDecided && (outcome === 'yes') === (marketYes === 1);
+  const side = sideOf(instrumentYes);
+  const resolvedOutcome = isDecided ? (hasWon ? side : side === 'yes' ? 'no' : 'yes') : null;
+  return pickScores({ side, entryCents, statedProbPct, resolvedOutcome, closing });
+}
+
+function afterFees(row: Row, ticker: string, fees: readonly FeeEntry[]): Cents {
+  return pnlAfterFeesCents(fees, {
+    venue: HOME_VENUE,
+    venueMarketId: ticker,
+    atMs: row[11],
+    priceCents: row[9],
+    contracts: row[7],
+    pnlCents: row[15],
+  });
+}

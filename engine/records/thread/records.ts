@@ -1,0 +1,166 @@
+/**
+ * The records as the callers' thread asks them: a thread of their own reads the logs and answers; it
+ * is started again when it fails. Rules Y1, Y5 to Y7, Y23 (engine/RULES.md),
+ * Q18 (api/RULES.md).
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { EpochMs } from '../../base/units.ts';
+import { type Asker, FairTurns } from '../../threads/fair-turns.ts';
+import type { Log } from '../../threads/log.ts';
+import { KeptThread } from '../../threads/supervised-worker.ts';
+import { EngineBusy } from '../../threads/unavailable.ts';
+import { moduleBeside } from '../../threads/worker-url.ts';
+import type { Closing, WantedClosing } from '../projection/closings.ts';
+import type { Profile } from '../store/profiles.ts';
+import type { AnswerOf, QuestionName, QuestionOf } from './questions.ts';
+import type { FromRecords, RecordsData, ToRecords } from './worker.ts';
+
+export type RecordsOptions = RecordsData & {
+  nowMs: () => EpochMs;
+  log: Log;
+  /** Everyone, some at a time: asked for each time the thread has started. */
+  everyone: () => AsyncIterable<readonly Profile[]>;
+  /** What the history knows of a start; null: it cannot say now. */
+  closingOf: (wanted: WantedClosing) => Promise<Closing | null>;
+};
+
+/** One is answered while the answer of another is on its way. */
+const AT_ONCE = 2;
+/** How often the thread gets the time, and may ask for closing lines. */
+const TIME_EVERY_MS = 1000;
+/** The history is asked again for a closing line after this, and twice as long each time. */
+const CLOSING_RETRY_MS = 1000;
+const CLOSING_RETRY_MAX_MS = 60_000;
+const DOWN = new EngineBusy('the records are being made');
+
+export class Records {
+  readonly #options: RecordsOptions;
+  readonly #thread: KeptThread<ToRecords, FromRecords>;
+  readonly #turns = new FairTurns({ of: 'records', atOnce: AT_ONCE });
+  readonly #timer: NodeJS.Timeout;
+  /** Of the logs. */
+  #problems: readonly string[] = [];
+  /** Of the closing lines, as the thread has found and repaired them. */
+  #closings: readonly string[] = [];
+  /** Why the file was made anew since this process started, and whether it is done. */
+  #damage: { why: string; isMadeAnew: boolean } | null = null;
+
+  constructor(options: RecordsOptions) {
+    const { dataDir, directory, shards, log } = options;
+    this.#options = options;
+    this.#thread = new KeptThread({
+      name: 'records',
+      module: moduleBeside(import.meta.url, './worker'),
+      workerData: () => ({ dataDir, directory, shards }) satisfies RecordsData,
+      log,
+      down: DOWN,
+      take: (message) => this.#take(message),
+      started: () => void this.#sayEveryone(),
+    });
+    this.#timer = setInterval(() => this.#sayTime(), TIME_EVERY_MS);
+    this.#timer.unref();
+    this.#thread.start();
+  }
+
+  /** What is wrong, a line each. */
+  problems(): readonly string[] {
+    const { problem } = this.#thread;
+    const logs = problem === null ? this.#problems : [problem];
+    const closings = this.#closings.map((line) => `records: ${line}`);
+    if (this.#damage === null) return [...logs, ...closings];
+    const { why, isMadeAnew } = this.#damage;
+    const became = isMadeAnew ? 'was made anew' : 'is being made anew';
+    return [...logs, `records: ${why}: it ${became} from the facts`, ...closings];
+  }
+
+  /** Rejects with `EngineBusy` while the records are being made, or the thread starts. */
+  ask<Name extends QuestionName>(
+    asker: Asker,
+    name: Name,
+    question: QuestionOf<Name>,
+  ): Promise<AnswerOf<Name>> {
+    return this.#turns.take(asker, () => {
+      return this.#thread.ask<AnswerOf<Name>>((id) => ({ kind: 'ask', id, name, question }));
+    });
+  }
+
+  /** Somebody is new, or has changed what others see. */
+  changed(profile: Profile): void {
+    this.#thread.post({ kind: 'profiles', profiles: [profile], areAll: false });
+  }
+
+  /** Live bids for what is asked next: `Bids`; null: open trades count at cost in it. */
+  setBids(bids: Uint8Array | null): void {
+    this.#thread.post({ kind: 'bids', bids });
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#thread.close({ kind: 'close' });
+  }
+
+  #sayTime(): void {
+    this.#thread.post({ kind: 'time', nowMs: this.#options.nowMs() });
+  }
+
+  async #sayEveryone(): Promise<void> {
+    const { starts } = this.#thread;
+    try {
+      for await (const profiles of this.#options.everyone()) {
+        if (this.#thread.starts !== starts) return;
+        this.#thread.post({ kind: 'profiles', profiles: [...profiles], areAll: false });
+      }
+      if (this.#thread.starts !== starts) return;
+      this.#thread.post({ kind: 'profiles', profiles: [], areAll: true });
+    } catch (error) {
+      if (this.#thread.starts === starts) this.#thread.fail(error);
+    }
+  }
+
+  #take(message: FromRecords): void {
+    switch (message.kind) {
+      case 'opened':
+        this.#thread.opened();
+        return this.#opened(message);
+      case 'damaged':
+        this.#damage = { why: message.why, isMadeAnew: false };
+        return;
+      case 'current':
+        this.#problems = message.problems;
+        if (this.#damage !== null) this.#damage.isMadeAnew = true;
+        return this.#sayTime();
+      case 'wants_closings':
+        for (const wanted of message.wanted) void this.#findClosing(wanted);
+        return;
+      case 'answer':
+        return this.#thread.answered(message.id, message.answer);
+      case 'busy':
+        return this.#thread.refused(message.id, DOWN);
+      case 'closed':
+        return;
+      default:
+        message satisfies never;
+    }
+  }
+
+  #opened({ remade, closings }: Extract<FromRecords, { kind: 'opened' }>): void {
+    const { log } = this.#options;
+    // A later thread finds the closing lines as the first one has left them.
+    this.#closings = [...new Set([...this.#closings, ...closings])];
+    for (const line of closings) log.error({}, line);
+    if (remade === null) return;
+    log.error({ why: remade.why }, 'the records are made anew from the facts');
+    if (remade.isDamage) this.#damage = { why: remade.why, isMadeAnew: false };
+  }
+
+  /** Asks until the history can say. */
+  async #findClosing(wanted: WantedClosing): Promise<void> {
+    const thread = this.#thread;
+    const { starts } = thread;
+    for (let waitMs = CLOSING_RETRY_MS; thread.isUp && thread.starts === starts; waitMs *= 2) {
+      const closing = await this.#options.closingOf(wanted).catch(() => null);
+      if (closing !== null) return thread.post({ kind: 'closing', closing });
+      await sleep(Math.min(waitMs, CLOSING_RETRY_MAX_MS), undefined, { ref: false });
+    }
+  }
+}

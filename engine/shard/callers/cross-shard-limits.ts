@@ -1,0 +1,182 @@
+/**
+ * Keys that trade in more than one shard: accounts live in different shards, and a key's hard trade
+ * limits hold over all that it trades. Rules L7, L11, L12 (engine/RULES.md).
+ *
+ * A key is in one shard at a time. Orders for that shard are sent at once. They carry the key's
+ * counts of all other shards, where it cannot trade meanwhile. An order for another shard moves the
+ * key: every shard that may have counted it is asked for its count, after all earlier messages to
+ * that shard. Orders that arrive meanwhile wait. So the limits are exact for every order of
+ * answers, and counts are stored only in the shards' logs.
+ */
+
+import { invariant } from '../../base/invariant.ts';
+import type { EpochMs, Uuid } from '../../base/units.ts';
+import { type TradeUse, utcDayOf } from '../../base/units.ts';
+import { awayIdOf } from '../../memory/trade-counts.ts';
+import type { TradeCounting, TradingCommand } from '../../rules/messages.ts';
+import type { PreviewQuery } from '../../rules/queries.ts';
+import { sumOfUse } from '../../rules/trade-limits.ts';
+import { AT_ITS_LIMIT } from '../../threads/unavailable.ts';
+import { useIn } from '../core/trade-use.ts';
+import type { OpenReport } from '../store/open-report.ts';
+import type { Waiter } from './send-queue.ts';
+import type { ShardClient } from './shard-client.ts';
+
+type Shard = Pick<ShardClient, 'ask' | 'call'>;
+
+/** A preview of an order that counts for a key. */
+export type PreviewPassage = Omit<Passage, 'command'> & { query: PreviewQuery };
+
+/** An order or a cancel on its way to the shard of its account. */
+export type Passage = {
+  command: TradingCommand;
+  counting: TradeCounting;
+  /** The shard of the owner's personal account, where a key trades that never left it. */
+  home: Shard;
+  to: Shard;
+  waiter: Waiter;
+};
+
+type Roamer = {
+  /** The shard where the key is; null: not known yet. */
+  at: Shard | null;
+  /** What it has counted in all other shards. */
+  elsewhere: TradeUse | null;
+  /** Every shard that may have counted it. */
+  shards: Set<Shard>;
+  /** In the order in which they came; not empty while the key moves. */
+  waiting: Passage[];
+  /** The newest day on which it may have been counted. */
+  day: number;
+};
+
+/** Far more than any usual limit allows during a move. */
+const WAITING_MAX = 1000;
+
+export class RoamingKeys {
+  readonly #nowMs: () => EpochMs;
+  readonly #roamers = new Map<Uuid, Roamer>();
+  #day = 0;
+
+  /** `nowMs`: the engine's time. */
+  constructor(nowMs: () => EpochMs) {
+    this.#nowMs = nowMs;
+  }
+
+  /** Keys that are known to have left home today. */
+  get size(): number {
+    return this.#roamers.size;
+  }
+
+  /** A shard has counted these keys on the day of `nowMs`, away from their homes. */
+  found(shard: Shard, { awayKeys, nowMs }: Pick<OpenReport, 'awayKeys' | 'nowMs'>): void {
+    for (const keyId of awayKeys) {
+      const roamer = this.#roamerOf(keyId, nowMs);
+      if (roamer.shards.has(shard)) continue;
+      roamer.shards.add(shard);
+      roamer.at = null;
+    }
+  }
+
+  /**
+   * The shards count anew, since the time was set back. Each key is asked about again at its next
+   * order.
+   */
+  timeWasSet(): void {
+    for (const roamer of this.#roamers.values()) roamer.at = null;
+  }
+
+  /** Sends a command to the shard of its account, at once where the key is there already. */
+  send(passage: Passage): undefined {
+    const { command, counting, home, to, waiter } = passage;
+    this.#forgetDaysBefore(utcDayOf(command.atMs));
+    if (home === to && !this.#roamers.has(counting.keyId)) return to.ask(command, waiter);
+    const roamer = this.#roamerOf(counting.keyId, command.atMs);
+    roamer.shards.add(home);
+    const { waiting } = roamer;
+    if (waiting.length === 0 && roamer.at === to) return this.#pass(roamer, passage);
+    if (waiting.length >= WAITING_MAX) waiter.reject(AT_ITS_LIMIT);
+    else if (waiting.push(passage) === 1) void this.#move(roamer);
+  }
+
+  /**
+   * Sends a preview to the shard of its account, with the key's counts in all others as they are:
+   * the key stays where it is. Rule T133 (engine/RULES.md).
+   */
+  preview({ query, counting, home, to, waiter }: PreviewPassage): undefined {
+    const { keyId } = counting;
+    const shards = new Set(this.#roamers.get(keyId)?.shards).add(home);
+    shards.delete(to);
+    if (shards.size === 0) return to.ask(query, waiter);
+    this.#usesIn(shards, home, keyId).then((elsewhere) => {
+      const counted = { ...counting, keyId: to === home ? keyId : awayIdOf(keyId), elsewhere };
+      to.ask({ ...query, order: { ...query.order, counting: counted } }, waiter);
+    }, waiter.reject);
+  }
+
+  /** Rejects with `EngineBusy` where one of them cannot answer. */
+  async #usesIn(shards: Iterable<Shard>, home: Shard, keyId: Uuid): Promise<TradeUse> {
+    const uses = [...shards].map((shard) =>
+      useIn(shard, shard === home ? keyId : awayIdOf(keyId), this.#nowMs()),
+    );
+    return sumOfUse(await Promise.all(uses));
+  }
+
+  #roamerOf(keyId: Uuid, atMs: EpochMs): Roamer {
+    const day = utcDayOf(atMs);
+    const known = this.#roamers.get(keyId);
+    const roamer = known ?? { at: null, elsewhere: null, shards: new Set(), waiting: [], day };
+    roamer.day = Math.max(roamer.day, day);
+    if (known === undefined) this.#roamers.set(keyId, roamer);
+    return roamer;
+  }
+
+  /** Moves the key to the shards of its waiting orders, until none waits. */
+  async #move(roamer: Roamer): Promise<void> {
+    const { waiting } = roamer;
+    while (waiting.length > 0) {
+      const [first] = waiting as [Passage];
+      try {
+        if (roamer.at !== first.to) await this.#arrive(roamer, first);
+      } catch (error) {
+        for (const { waiter } of waiting.splice(0)) waiter.reject(error as Error);
+        return;
+      }
+      while (waiting[0]?.to === roamer.at) this.#pass(roamer, waiting.shift()!);
+    }
+  }
+
+  /** Asks all other shards; rejects with `EngineBusy` where one cannot answer. */
+  async #arrive(roamer: Roamer, { counting: { keyId }, home, to }: Passage): Promise<void> {
+    roamer.shards.add(to);
+    let known = 0;
+    // A shard that comes back meanwhile may have counted the key, too.
+    while (known < roamer.shards.size) {
+      known = roamer.shards.size;
+      const others = [...roamer.shards].filter((shard) => shard !== to);
+      roamer.elsewhere = await this.#usesIn(others, home, keyId);
+    }
+    roamer.at = to;
+  }
+
+  #pass(roamer: Roamer, { command, counting, home, to, waiter }: Passage): undefined {
+    // At the time now, not at the time when it began to wait: the key may have counted elsewhere
+    // since.
+    const atMs = Math.max(command.atMs, this.#nowMs());
+    roamer.day = utcDayOf(atMs);
+    const keyId = to === home ? counting.keyId : awayIdOf(counting.keyId);
+    const { elsewhere } = roamer;
+    invariant(roamer.at === to, 'an order is sent to a shard where its key is not');
+    invariant(elsewhere !== null, 'a key trades before its counts elsewhere are known');
+    return to.ask({ ...command, atMs, counting: { ...counting, keyId, elsewhere } }, waiter);
+  }
+
+  /** Counts of another day no longer matter. */
+  #forgetDaysBefore(day: number): void {
+    if (day === this.#day) return;
+    this.#day = day;
+    for (const [keyId, roamer] of this.#roamers) {
+      if (roamer.day < day && roamer.waiting.length === 0) this.#roamers.delete(keyId);
+    }
+  }
+}

@@ -1,0 +1,72 @@
+/** Merges the reports of all shards. Rules D11, D12 (engine/RULES.md). */
+import { createHash } from 'node:crypto';
+import type { AuditReport } from '../../audit/audit.ts';
+import type { digest } from '../../audit/digest.ts';
+import { invariant } from '../../base/invariant.ts';
+import type { EpochMs, SourceNumber } from '../../base/units.ts';
+import type { ResultTick, Settled } from '../../rules/messages.ts';
+import type { OpenReport } from '../store/open-report.ts';
+
+/** @param texts the answer of each shard to an audit query */
+export function sumOfAudits(texts: readonly string[]): AuditReport {
+  const total = { accounts: 0, restingOrders: 0, openPositions: 0, problems: [] as string[] };
+  for (const text of texts) {
+    const report = JSON.parse(text) as AuditReport;
+    total.accounts += report.accounts;
+    total.restingOrders += report.restingOrders;
+    total.openPositions += report.openPositions;
+    total.problems.push(...report.problems);
+  }
+  return total;
+}
+
+/** @param texts the answer of each shard to a settlement */
+export function sumOfSettled(texts: readonly string[]): string {
+  const total: Settled = { isNew: false, settledTrades: 0, canceledOrders: 0 };
+  for (const text of texts) {
+    const { isNew, settledTrades, canceledOrders } = JSON.parse(text) as Settled;
+    total.isNew ||= isNew;
+    total.settledTrades += settledTrades;
+    total.canceledOrders += canceledOrders;
+  }
+  return JSON.stringify(total);
+}
+
+/**
+ * sha-256 over results, game statuses and the accounts' canonical lines: equal for equal
+ * histories. Rule D12 (engine/RULES.md).
+ *
+ * @param texts the answer of each shard to a digest query
+ */
+export function hashOfDigests(texts: readonly string[]): string {
+  const digests = texts.map((text) => JSON.parse(text) as ReturnType<typeof digest>);
+  const accounts = digests.flatMap((shard) => shard.accounts);
+  accounts.sort((a, b) => (a.account < b.account ? -1 : 1));
+  const hash = createHash('sha256');
+  invariant(digests.length > 0, 'a hash is asked for of no shard');
+  for (const line of digests[0]!.referenceData) hash.update(line).update('\n');
+  let last = '';
+  for (const { account, line } of accounts) {
+    invariant(account !== last, 'two shards have one account');
+    last = account;
+    hash.update(line).update('\n');
+  }
+  return hash.digest('hex');
+}
+
+/**
+ * A crash can come between the commits of two shards, and few venues send a result again. A shard
+ * that is out of order may lack any result. The ticks carry source 0, which has no quote yet that
+ * they could revive.
+ */
+export function unevenResults(reports: (OpenReport | null)[], atMs: EpochMs): ResultTick[] {
+  const all = reports.flatMap((report) => (report === null ? [] : [report.results]));
+  const markets = Math.max(0, ...all.map((results) => results.length));
+  const ticks: ResultTick[] = [];
+  for (let market = 0; market < markets; market++) {
+    const known = all.find((results) => results[market] != null)?.[market];
+    if (known == null || reports.every((report) => report?.results[market] != null)) continue;
+    ticks.push({ kind: 'result', atMs, source: 0 as SourceNumber, market, ...known });
+  }
+  return ticks;
+}

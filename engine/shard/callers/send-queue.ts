@@ -1,0 +1,119 @@
+/**
+ * Messages that wait to be sent to a shard, in order. Ticks are bounded: above the bound the newest
+ * quote of a market replaces the waiting one, and ticks that only inform are dropped. Rule D7
+ * (engine/RULES.md).
+ */
+
+import { invariant } from '../../base/invariant.ts';
+import { type Control, type Packed, type Sent, ticksIn } from '../../format/codec.ts';
+import type { Command, Reply, Tick } from '../../rules/messages.ts';
+import type { Query } from '../../rules/queries.ts';
+import { Fifo } from '../../threads/fifo.ts';
+import { onlyInforms } from '../core/message-kinds.ts';
+import { wholeQuote } from './merge-quote.ts';
+
+/** Gets the answer once. It is a callback, since every request would pay for a promise. */
+export interface Waiter<T = Reply> {
+  resolve(answer: T): void;
+  reject(error: Error): void;
+}
+
+export class Outbox {
+  readonly #ticksMax: number;
+  readonly #messages = new Fifo<Sent>();
+  /** One per message; null: a tick, which has no waiter. */
+  readonly #waiters = new Fifo<Waiter | null>();
+  /** Messages sent so far: the one at place `p` since the start is at `p - taken` now. */
+  #taken = 0;
+  /** Ticks beyond the first in each batch that is packed. */
+  #packedTicks = 0;
+  /** The place of a market's newest quote, since the start. */
+  readonly #quotePlaces = new Map<number, number>();
+
+  constructor(ticksMax: number) {
+    this.#ticksMax = ticksMax;
+  }
+
+  get length(): number {
+    return this.#messages.length;
+  }
+
+  addRequest(request: Command | Query | Control, waiter: Waiter): void {
+    this.#messages.push(request);
+    this.#waiters.push(waiter);
+  }
+
+  /** Packed ticks without the ticks themselves are bounded by whoever sends them. */
+  addTick(tick: Tick | Packed): void {
+    const isFull = this.#messages.length + this.#packedTicks >= this.#ticksMax;
+    if (tick.kind === 'packed') {
+      if (!isFull || tick.ticks === null) this.#appendPacked(tick);
+      else for (const each of ticksIn(tick.bytes)) this.addTick(each);
+    } else if (!isFull) this.#append(tick);
+    else if (tick.kind === 'quote') this.#replaceQuote(tick);
+    // Results, statuses, games and lost connections are few, and true only if they arrive.
+    else if (!onlyInforms(tick)) this.#append(tick);
+  }
+
+  /** The next messages, at most `max`, with the waiters of the requests among them. */
+  take(max: number): { messages: Sent[]; waiters: Waiter[] } {
+    invariant(max > 0, 'none of the messages that wait are taken');
+    const messages: Sent[] = [];
+    const waiters: Waiter[] = [];
+    for (let taken = 0; taken < max; taken++) {
+      const message = this.#messages.shift();
+      if (message === undefined) break;
+      const waiter = this.#waiters.shift();
+      invariant(waiter !== undefined, 'a message has no place for its waiter');
+      messages.push(message);
+      if (message.kind === 'packed') this.#packedTicks -= ticksBeyondOne(message);
+      if (waiter !== null) waiters.push(waiter);
+    }
+    this.#taken += messages.length;
+    return { messages, waiters };
+  }
+
+  /** Drops everything; the caller must answer the waiters. */
+  clear(): Waiter[] {
+    this.#messages.clear();
+    this.#packedTicks = 0;
+    this.#quotePlaces.clear();
+    return this.#waiters.clear().filter(isWaiter);
+  }
+
+  /** Quotes from after them must not come before them. */
+  #appendPacked(ticks: Packed): void {
+    this.#quotePlaces.clear();
+    this.#packedTicks += ticksBeyondOne(ticks);
+    this.#messages.push(ticks);
+    this.#waiters.push(null);
+  }
+
+  #append(tick: Tick): void {
+    if (tick.kind === 'quote') {
+      this.#quotePlaces.set(tick.market, this.#taken + this.#messages.length);
+    } else if (!onlyInforms(tick)) {
+      // A later quote must not overtake it, or orders would trade that it stops.
+      if ('market' in tick) this.#quotePlaces.delete(tick.market);
+      else this.#quotePlaces.clear();
+    }
+    this.#messages.push(tick);
+    this.#waiters.push(null);
+  }
+
+  /** At most one quote a market is added past the bound. */
+  #replaceQuote(tick: Extract<Tick, { kind: 'quote' }>): void {
+    const at = (this.#quotePlaces.get(tick.market) ?? -1) - this.#taken;
+    if (at < 0) return this.#append(tick);
+    const waiting = this.#messages.at(at);
+    const isItsQuote = waiting.kind === 'quote' && waiting.market === tick.market;
+    invariant(isItsQuote, 'a quote takes the place of something else');
+    this.#messages.replace(at, wholeQuote(tick, waiting));
+  }
+}
+
+function ticksBeyondOne({ ticks }: Packed): number {
+  return Math.max(0, (ticks ?? 0) - 1);
+}
+
+const isWaiter = (waiter: Waiter | null): waiter is Waiter => waiter !== null;

@@ -1,0 +1,21 @@
+/** Options of a shard client. */
+import type { Message } from '../../format/codec.ts';
+import type { Log } from '../../threads/log.ts';
+import type { OpenReport } from '../store/open-report.ts';
+import type { ShardConfig } from '../store/shard-store.ts';
+import type { RebuildShard } from './checkpoint-repair.ts';
+
+export type ShardClientOptions = {
+  config: ShardConfig;
+  /** Whether an earlier start made its file. If so, a missing file is lost, not new. */
+  wasMade: boolean;
+  /** Requests that may wait or be in flight before callers are refused. */
+  queueDepthMax: number;
+  /** What a shard gets before anything else, at every start of its thread. */
+  startupMessages: () => Message[];
+  /** Gets what each start of the thread found, before the shard takes a request. */
+  opened: (report: OpenReport) => void;
+  /** Rebuilds a checkpoint that is damaged; left out: an operator does (D33). */
+  rebuild?: RebuildShard | undefined;
+  log: Log;
+};

@@ -1,0 +1,308 @@
+/**
+ * Sends messages to one shard's thread and passes on its answers. Messages of one turn are sent
+ * together. Both directions are bounded: above the bound callers get 503, and quotes of one market
+ * replace each other. Rules D6 to D10 (engine/RULES.md).
+ */
+
+import type { Control, Packed } from '../../format/codec.ts';
+import { checkLmdbFile, missingFile } from '../../lmdb/lmdb-file.ts';
+import { DiskFull, troubleText } from '../../log/disk-full.ts';
+import type { Command, Reply, Tick } from '../../rules/messages.ts';
+import type { Query } from '../../rules/queries.ts';
+import { Restarts } from '../../threads/restarts.ts';
+import { AT_ITS_LIMIT, EngineBusy } from '../../threads/unavailable.ts';
+import { isCommand, isJournaled, isTick } from '../core/message-kinds.ts';
+import { countsOf, type OpenReport } from '../store/open-report.ts';
+import { isDamage } from '../thread/shard-damage.ts';
+import { CheckpointRepair } from './checkpoint-repair.ts';
+import { QueueBound } from './queue-bound.ts';
+import { Outbox, type Waiter } from './send-queue.ts';
+import type { ShardClientOptions } from './shard-client-options.ts';
+import { ShardLink } from './shard-link.ts';
+import type { ShardStatus } from './shard-status.ts';
+import { ShardThread } from './thread.ts';
+
+/** Messages published to the shard at a time: it decides the first while the next are packed. */
+const SENT_TOGETHER = 64;
+const TICKS_MAX = 50_000;
+
+export class ShardClient {
+  readonly #options: ShardClientOptions;
+  readonly #thread: ShardThread;
+  readonly #outbox = new Outbox(TICKS_MAX);
+  /** Why no order can be placed here now; null: orders can be placed. */
+  #trouble: string | null = null;
+  #state: ShardStatus['state'] = 'opening';
+  readonly #bound: QueueBound;
+  #scheduled = false;
+  /** Null: no thread is served. */
+  #link: ShardLink | null = null;
+  /** Resolves once the shard is closed; rejects when its thread fails. */
+  #ended = Promise.resolve();
+  readonly #restarts = new Restarts();
+  readonly #repair: CheckpointRepair;
+  #wasMade: boolean;
+
+  constructor(options: ShardClientOptions) {
+    this.#options = options;
+    this.#wasMade = options.wasMade;
+    this.#bound = new QueueBound(options.queueDepthMax);
+    const { config, rebuild, log } = options;
+    this.#repair = new CheckpointRepair({ shard: config.shard, rebuild, log });
+    this.#thread = new ShardThread(config, (error) => {
+      log.error({ path: config.path, error: String(error) }, 'shard thread ended');
+    });
+  }
+
+  get isOpen(): boolean {
+    return this.#state === 'open';
+  }
+
+  get status(): ShardStatus {
+    return {
+      state: this.#state,
+      trouble: this.#trouble,
+      failing: this.#restarts.trouble,
+      repaired: this.#repair.done,
+      lastFailure: this.#restarts.last,
+      queued: this.#bound.waiting,
+      queuedMax: Math.floor(this.#bound.requests),
+      progress: this.#thread.gauges.read(),
+      batches: this.#thread.gauges.batches.read(Date.now()),
+    };
+  }
+
+  /** Starts the thread; rejects when the shard's data cannot be read. */
+  async open(): Promise<OpenReport> {
+    // Here, and not in the thread: LMDB would end the whole process.
+    const { path } = this.#options.config;
+    if (checkLmdbFile(path) === null && this.#wasMade) throw missingFile(path);
+    const report = await this.#thread.open();
+    if (this.#state === 'closed') throw new EngineBusy('the engine is stopping');
+    this.#wasMade = true;
+    this.#serve();
+    // In one step, so that later messages queue up behind those that the shard must get first.
+    this.#state = 'open';
+    this.#restarts.opened(this.#trouble !== null);
+    this.#trouble = null;
+    this.#options.opened(report);
+    await this.#sendStartupMessages();
+    return report;
+  }
+
+  /** `open`; where the data is damaged it answers null, and tries until it can be read. */
+  async openOrLater(): Promise<OpenReport | null> {
+    return await this.open().catch((error: unknown) => {
+      if (!isDamage(error)) throw error;
+      const { config, log } = this.#options;
+      this.#state = 'restarting';
+      this.#trouble = error.message;
+      this.#repair.refused(error);
+      log.error({ path: config.path, error: error.message }, 'shard is out of order');
+      this.#restartLater(error.message);
+      return null;
+    });
+  }
+
+  #serve(): void {
+    const { end, ended } = this.#thread.serve();
+    const link = new ShardLink(end, () => this.#takeNews());
+    this.#link = link;
+    this.#ended = ended;
+    ended.then(
+      () => this.#unlink(link),
+      (error: Error) => this.#failed(error, link),
+    );
+  }
+
+  async #sendStartupMessages(): Promise<void> {
+    const delivered = this.#options.startupMessages().map((message) => {
+      if (isTick(message)) this.tick(message);
+      return isCommand(message) ? this.deliver(message) : null;
+    });
+    for (const reply of await Promise.all(delivered)) {
+      if (reply?.ok === false) throw new Error(reply.message);
+    }
+  }
+
+  /** Why no request is taken now; null: one is. */
+  refusal(): EngineBusy | null {
+    if (this.#state !== 'open') {
+      return new EngineBusy(this.#trouble ?? `the engine is ${this.#state}`);
+    }
+    return this.#bound.waiting >= this.#bound.requests ? AT_ITS_LIMIT : null;
+  }
+
+  /** Answers once all in the answer is durable; or with `EngineBusy`, maybe at once. */
+  ask(request: Command | Query, waiter: Waiter): undefined {
+    const refusal = this.#refusalOf(request);
+    if (refusal === null) this.#send(request, waiter);
+    else waiter.reject(refusal);
+  }
+
+  call(request: Command | Query): Promise<Reply> {
+    return new Promise((resolve, reject) => this.ask(request, { resolve, reject }));
+  }
+
+  #refusalOf(request: Command | Query): EngineBusy | null {
+    const refusal = this.refusal();
+    if (refusal !== null || this.#trouble === null || !isJournaled(request)) return refusal;
+    return new DiskFull(this.#thread.disk.errno, 0);
+  }
+
+  /**
+   * Sends the shard what its startup messages hold from now on, past the bound of the queue. Null:
+   * it is not open, and gets it at its next start.
+   */
+  async deliver(command: Command): Promise<Reply | null> {
+    if (this.#state !== 'open') return null;
+    return new Promise<Reply>((resolve, reject) => {
+      this.#send(command, { resolve, reject });
+    }).catch((error: unknown) => {
+      if (error instanceof EngineBusy) return null;
+      throw error;
+    });
+  }
+
+  /** Ticks are not answered. A shard that restarts gets the newest ones with its startup messages. */
+  tick(tick: Tick | Packed): void {
+    if (this.#state !== 'open') return;
+    this.#outbox.addTick(tick);
+    this.#schedule();
+  }
+
+  #send(request: Command | Query | Control, waiter: Waiter): void {
+    this.#bound.came();
+    this.#outbox.addRequest(request, waiter);
+    this.#schedule();
+  }
+
+  /** Resolves when the shard has processed everything sent so far, or has lost it. */
+  drained(): Promise<void> {
+    if (this.#link === null) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#send({ kind: 'barrier' }, { resolve: () => resolve(), reject: () => resolve() });
+    });
+  }
+
+  /** Answers what is queued, writes a checkpoint, ends the thread. */
+  async close(): Promise<void> {
+    this.#state = 'closed';
+    this.#restarts.cancel();
+    this.#repair.close();
+    try {
+      if (this.#link === null) return;
+      // The last that the shard is sent; its thread ends instead of an answer.
+      this.#send({ kind: 'close' }, { resolve() {}, reject() {} });
+      await this.#ended;
+    } finally {
+      await this.#thread.destroy();
+    }
+  }
+
+  /** Sends messages of one turn together; in a flood many are sent before its end. */
+  #schedule(): void {
+    if (this.#outbox.length >= SENT_TOGETHER) this.#flush();
+    if (this.#scheduled || this.#link === null) return;
+    this.#scheduled = true;
+    setImmediate(() => {
+      this.#scheduled = false;
+      this.#flush();
+    });
+  }
+
+  /** Sends what waits, as far as there is room. */
+  #flush(): void {
+    this.#noteDisk();
+    const link = this.#link;
+    while (link !== null && !link.isFull && this.#outbox.length > 0) {
+      const { messages, waiters } = this.#outbox.take(SENT_TOGETHER);
+      link.send(messages, waiters);
+    }
+  }
+
+  /** Sends waiting messages before answers are passed on, so that both threads work. */
+  #takeNews(): void {
+    this.#flush();
+    this.#link?.receive(this.#answer);
+    this.#bound.measure();
+  }
+
+  readonly #answer = (waiter: Waiter, reply: Reply | null): void => {
+    this.#bound.answered();
+    if (reply === null) waiter.reject(new DiskFull(this.#thread.disk.errno, 0));
+    else waiter.resolve(reply);
+  };
+
+  /** The disk has space again: sends the shard the ticks that it could only show. */
+  #noteDisk(): void {
+    const { errno } = this.#thread.disk;
+    const trouble = errno === 0 ? null : troubleText(errno);
+    if (trouble === this.#trouble) return;
+    this.#trouble = trouble;
+    const { config, log } = this.#options;
+    if (trouble !== null) {
+      log.error({ path: config.path, error: trouble }, 'shard only reads now');
+      return;
+    }
+    log.info({ path: config.path }, 'shard writes again');
+    this.#sendStartupMessages().catch((error: unknown) => {
+      log.error({ path: config.path, error: String(error) }, 'shard did not get what it missed');
+    });
+  }
+
+  /** The thread is served no more. Answers the rest, so that nobody waits for ever. */
+  #unlink(link: ShardLink): void {
+    const waiters = [...link.end(this.#answer), ...this.#outbox.clear()];
+    this.#link = null;
+    const busy = new EngineBusy('the engine is restarting');
+    this.#bound.lost(waiters.length);
+    for (const waiter of waiters) waiter.reject(busy);
+  }
+
+  /** The thread ended. Its last requests may be on disk: a retry with the same key finds out. */
+  #failed(error: Error, link: ShardLink): void {
+    const { config, log } = this.#options;
+    const reason = this.#thread.faultOf(error);
+    if (this.#state === 'open') {
+      this.#state = 'restarting';
+      this.#repair.failed(reason);
+      log.error({ path: config.path, error: reason }, 'shard failed; starting it again');
+      this.#restartLater(reason);
+    }
+    this.#unlink(link);
+  }
+
+  #restartLater(reason: string): void {
+    this.#restarts.later(reason, async () => {
+      await this.#repair.run((trouble) => {
+        this.#trouble = trouble;
+      });
+      if (this.#state === 'restarting') this.#restart();
+    });
+  }
+
+  #restart(): void {
+    const { config, log } = this.#options;
+    this.open().then(
+      (report) => {
+        // It may have failed again at its first messages.
+        if (this.#state !== 'open') return;
+        log.info({ path: config.path, ...countsOf(report) }, 'shard is back');
+      },
+      (error: unknown) => {
+        if (this.#state === 'closed') return;
+        const damage = isDamage(error) ? this.#repair.shown(error.message) : null;
+        // A damaged file is tried again and again, and logged once.
+        if (damage === null || damage !== this.#trouble) {
+          const details = { path: config.path, error: String(error) };
+          log.error(details, 'shard did not start; trying again');
+        }
+        this.#trouble = damage ?? this.#trouble;
+        this.#repair.refused(error as Error);
+        this.#state = 'restarting';
+        this.#restartLater(String(error));
+      },
+    );
+  }
+}

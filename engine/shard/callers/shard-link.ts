@@ -1,0 +1,78 @@
+/**
+ * The callers' end of the rings to a shard's thread, from its start to its end. Answers arrive in
+ * the order of the requests, so waiters are in a queue, without numbers and promises.
+ */
+
+import { invariant } from '../../base/invariant.ts';
+import { ByteWriter } from '../../format/bytes.ts';
+import { FrameDecoder, type Sent, writeMessage } from '../../format/codec.ts';
+import type { Endpoint } from '../../ring/endpoint.ts';
+import type { Reply } from '../../rules/messages.ts';
+import { Fifo } from '../../threads/fifo.ts';
+import type { Waiter } from './send-queue.ts';
+
+/** Answers passed on before the event loop serves other callers. */
+const ANSWERS_A_TURN = 512;
+
+/** Gets the answer to one request; null: a command that the disk has no room for. */
+type Answer = (waiter: Waiter, reply: Reply | null) => void;
+
+export class ShardLink {
+  readonly #end: Endpoint;
+  readonly #waiting = new Fifo<Waiter>();
+  readonly #writer = new ByteWriter();
+  readonly #decoder = new FrameDecoder();
+  /** Called when the shard has news: answers, room, or another state of its disk. */
+  readonly #onNews: () => void;
+  #isEnded = false;
+
+  constructor(end: Endpoint, onNews: () => void) {
+    this.#end = end;
+    this.#onNews = onNews;
+    this.#end.whenNews(this.#wake);
+  }
+
+  /** True: no message is accepted until the shard makes room. */
+  get isFull(): boolean {
+    return this.#end.isFull;
+  }
+
+  /** `waiters`: of the requests among the messages, in their order. */
+  send(messages: readonly Sent[], waiters: readonly Waiter[]): void {
+    invariant(!this.#isEnded, 'a message is sent to a thread that has ended');
+    invariant(!this.#end.isFull, 'a shard was sent more than there is room for');
+    this.#writer.begin();
+    for (const message of messages) writeMessage(this.#writer, message);
+    for (const waiter of waiters) this.#waiting.push(waiter);
+    this.#end.send(this.#writer.view(0, this.#writer.length));
+  }
+
+  /** Sends what waits for room, then passes answers on. @returns how many. */
+  receive(answer: Answer): number {
+    this.#end.flush();
+    let answers = 0;
+    for (; answers < ANSWERS_A_TURN && this.#end.isReady(); answers++) {
+      const reply = this.#decoder.reply(this.#end.next());
+      const waiter = this.#waiting.shift();
+      invariant(waiter !== undefined, 'a shard answered what nobody asked');
+      answer(waiter, reply);
+    }
+    return answers;
+  }
+
+  /** The thread has ended: passes on what it has answered. @returns who gets no answer. */
+  end(answer: Answer): Waiter[] {
+    invariant(!this.#isEnded, 'a thread ends twice');
+    this.#isEnded = true;
+    while (this.receive(answer) > 0);
+    // A sleeper would keep the memory of the rings for ever.
+    this.#end.wakeOwn();
+    return this.#waiting.clear();
+  }
+
+  readonly #wake = (): void => {
+    if (this.#isEnded) return;
+    this.#onNews();
+    this.#end.whenNews(this.#wake);
+  };
+}

@@ -1,0 +1,22 @@
+/** A shard as its client sees it, for operators. Rule O18 (api/RULES.md). */
+
+import type { ShardFailure } from '../../threads/restarts.ts';
+import type { BatchTimesShown } from '../thread/batch-times.ts';
+import type { ShardProgress } from '../thread/shard-gauges.ts';
+
+export type ShardStatus = {
+  state: 'opening' | 'open' | 'restarting' | 'closed';
+  /** What was rebuilt from its log since this process started; null: nothing. */
+  repaired: string | null;
+  /** Why no order can be placed here now, as damaged data or a full disk; null: orders can. */
+  trouble: string | null;
+  /** That it fails again and again; null: it does not. */
+  failing: string | null;
+  lastFailure: ShardFailure | null;
+  /** Requests that wait or are in flight, and how many may now. */
+  queued: number;
+  queuedMax: number;
+  /** Null: it was never open. */
+  progress: ShardProgress | null;
+  batches: BatchTimesShown;
+};

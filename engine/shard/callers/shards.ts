@@ -1,0 +1,342 @@
+/**
+ * The engine as its callers see it: accounts spread over shards, ticks sent to every shard, quote
+ * reads to the shard that the instrument hashes to. Rules D5, D6, D11, D12, S11 (engine/RULES.md).
+ */
+import path from 'node:path';
+import type { AuditReport } from '../../audit/audit.ts';
+import type { EpochMs, InstrumentNumber, Uuid } from '../../base/units.ts';
+import type { Packed } from '../../format/codec.ts';
+import type { Catalog } from '../../rules/catalog-entries.ts';
+import type {
+  Command,
+  MarkTrade,
+  Reply,
+  ResultTick,
+  SetSwitches,
+  Tick,
+  TradingCommand,
+} from '../../rules/messages.ts';
+import type {
+  BidsQuery,
+  PreviewQuery,
+  Query,
+  QuoteChangesQuery,
+  QuoteKind,
+} from '../../rules/queries.ts';
+import type { CoreConfig } from '../../rules/reference-data.ts';
+import { FairTurns } from '../../threads/fair-turns.ts';
+import type { Log } from '../../threads/log.ts';
+import { EngineBusy } from '../../threads/unavailable.ts';
+import { isReadOfHolder } from '../core/message-kinds.ts';
+import { tradeUseOf } from '../core/trade-use.ts';
+import { countsOf, type OpenReport } from '../store/open-report.ts';
+import type { ShardConfig } from '../store/shard-store.ts';
+import type { RebuildShard } from './checkpoint-repair.ts';
+import type { Clock } from './clock.ts';
+import { RoamingKeys } from './cross-shard-limits.ts';
+import { hashOfDigests, sumOfAudits, unevenResults } from './merge-reports.ts';
+import { RequestCoalescer } from './request-coalescer.ts';
+import type { Waiter } from './send-queue.ts';
+import { ShardClient } from './shard-client.ts';
+import { refusalOf, stateOf, troublesOf } from './shard-health.ts';
+import { shardOfAccount, shardOfInstrument } from './shard-of.ts';
+import type { ShardStatus } from './shard-status.ts';
+import { StartupState } from './startup-state.ts';
+import { StreamConnections } from './stream-connections.ts';
+import { askAll, markInOne, sendToAll, settleInAll } from './to-all-shards.ts';
+
+type OfShard = Pick<ShardConfig, 'durability' | 'checkpointEveryFacts' | 'settledAtOnce'>;
+export type ShardsOptions = CoreConfig &
+  OfShard & {
+    dataDir: string;
+    shards: number;
+    /** Whether an earlier start created every shard, so that a missing one was lost. */
+    wereMade?: boolean;
+    /** By shard, the last fact that it had for certain; null: nothing is known beside them. */
+    reached?: readonly number[] | null;
+    queueDepthMax: number;
+    clock: Clock;
+    /** Rebuilds a checkpoint that is damaged; left out: an operator does (D33). */
+    rebuild?: RebuildShard;
+    log: Log;
+  };
+
+/** Over all accounts, one of each. */
+const READS_MAX = 1024;
+const READS_OF_ONE_MAX = 256;
+/** How often shards receive the time when no tick carries it, so that orders expire. */
+const TIME_TICK_MS = 250;
+
+export class Shards {
+  readonly #options: ShardsOptions;
+  readonly #clients: ShardClient[];
+  readonly #timer: NodeJS.Timeout;
+  readonly #coalescer = new RequestCoalescer();
+  readonly #reads = new FairTurns({
+    of: 'portfolio',
+    atOnce: READS_MAX,
+    eachMax: READS_OF_ONE_MAX,
+  });
+  readonly #startup = new StartupState();
+  readonly #roaming = new RoamingKeys(() => this.nowMs());
+  readonly connections: StreamConnections;
+  /** Results that some shards have and others lack. All shards get them after the catalog. */
+  #lackedResults: ResultTick[] = [];
+  #stopping = false;
+
+  constructor(options: ShardsOptions) {
+    this.#options = options;
+    this.#clients = Array.from({ length: options.shards }, (_, shard) => this.#createClient(shard));
+    this.#timer = setInterval(() => {
+      this.#tickAll({ kind: 'time', atMs: this.nowMs() });
+    }, TIME_TICK_MS);
+    this.#timer.unref();
+    this.connections = new StreamConnections({
+      open: this.#startup.connections,
+      deliver: (command) => this.#clientOf(command.account).deliver(command),
+      nowMs: () => this.nowMs(),
+      log: options.log,
+    });
+  }
+
+  /**
+   * Starts every shard's thread. Returns a report per shard, null for one whose file is damaged:
+   * its accounts are unavailable, the others are served. Rejects when one cannot start otherwise.
+   */
+  async open(): Promise<(OpenReport | null)[]> {
+    const reports = await Promise.all(this.#clients.map((client) => client.openOrLater()));
+    this.#options.clock.startFrom(Math.max(0, ...reports.map((report) => report?.nowMs ?? 0)));
+    for (const [shard, report] of reports.entries()) {
+      if (report !== null) this.#options.log.info({ shard, ...countsOf(report) }, 'shard ready');
+    }
+    this.#lackedResults = unevenResults(reports, this.nowMs());
+    return reports;
+  }
+
+  nowMs(): EpochMs {
+    return this.#options.clock.nowMs();
+  }
+
+  /** The machine's time. The engine's may be ahead of it or behind. */
+  machineMs(): EpochMs {
+    return this.#options.clock.machineMs();
+  }
+
+  /** What is wrong with the time, on one line; null: nothing. */
+  clockProblem(): string | null {
+    return this.#options.clock.problem();
+  }
+
+  /**
+   * Makes the machine's time the engine's (C6): on disk in every shard on return, so that no later
+   * start continues from the old time. Throws `EngineBusy` where a shard cannot accept it now.
+   */
+  async acceptMachineTime(): Promise<void> {
+    this.#requireAll();
+    const backMs = this.#options.clock.acceptMachine();
+    // Every later message carries the new time and arrives after this one.
+    if (backMs > 0) this.#startup.setBack(backMs);
+    const nowMs = this.nowMs();
+    const isTaken = await this.#sendToAll({ kind: 'clock', atMs: nowMs, toMs: nowMs });
+    if (!isTaken) throw new EngineBusy('a shard did not take the time: ask again');
+    this.#roaming.timeWasSet();
+  }
+
+  /** An operator's result (T140), on disk in every shard on return. Throws `EngineBusy`. */
+  async settle(result: ResultTick): Promise<Reply> {
+    this.#requireAll();
+    // A shard that starts again meanwhile gets it too.
+    this.#startup.keep(result);
+    this.#coalescer.end();
+    return await settleInAll(this.#clients, result);
+  }
+
+  /** Marks a trade in the shard that has it. Throws `EngineBusy` where one cannot accept it now. */
+  mark(command: MarkTrade): Promise<Reply> {
+    return markInOne(this.#clients, command);
+  }
+
+  #requireAll(): void {
+    const state = this.state();
+    if (state !== 'ready') throw new EngineBusy(`${state}. ${this.troubles().join(' ')}`);
+  }
+
+  /** What is wrong with the shards, a line a shard: damaged data, or repeated failures. */
+  troubles(): string[] {
+    return troublesOf(this.statuses());
+  }
+
+  state(): 'starting' | 'ready' | 'stopping' | 'degraded' {
+    return this.#stopping ? 'stopping' : stateOf(this.statuses());
+  }
+
+  /** By shard. */
+  statuses(): ShardStatus[] {
+    return this.#clients.map(({ status }) => status);
+  }
+
+  /** Why no shard accepts a request now; null: at least one does. */
+  refusal(): EngineBusy | null {
+    return refusalOf(this.#clients);
+  }
+
+  /**
+   * Runs a command or query on the account's shard. The waiter gets the reply or `EngineBusy`.
+   * Commands that count towards the limits of a key go through `trade`. What the holder of an account
+   * reads of it has a turn, since one answer may take as long as hundreds of orders: Q18 (api/RULES.md).
+   */
+  ask(account: Uuid, request: Command | Query, waiter: Waiter): undefined {
+    if (!isReadOfHolder(request)) return this.#askNow(account, request, waiter);
+    const ask = () =>
+      new Promise<Reply>((resolve, reject) => this.#askNow(account, request, { resolve, reject }));
+    this.#reads.take(account, ask).then(
+      (reply) => waiter.resolve(reply),
+      (error: Error) => waiter.reject(error),
+    );
+  }
+
+  #askNow(account: Uuid, request: Command | Query, waiter: Waiter): undefined {
+    if (this.#stopping) waiter.reject(new EngineBusy('the engine is stopping'));
+    else this.#clientOf(account).ask(request, waiter);
+  }
+
+  /**
+   * `ask` for commands that count towards the hard trade limits of a key, which apply across all
+   * accounts it trades on. `owner`: the personal account of the key's owner, where most keys trade.
+   */
+  trade(owner: Uuid, command: TradingCommand, waiter: Waiter): undefined {
+    const { account, counting } = command;
+    if (this.#stopping || counting === null) return this.ask(account, command, waiter);
+    const [home, to] = [this.#clientOf(owner), this.#clientOf(account)];
+    return this.#roaming.send({ command, counting, home, to, waiter });
+  }
+
+  /** `ask` for a preview: its order is looked at as `trade` would take it. */
+  preview(owner: Uuid, query: PreviewQuery, waiter: Waiter): undefined {
+    const { account, counting } = query.order;
+    if (this.#stopping || counting === null) return this.ask(account, query, waiter);
+    const [home, to] = [this.#clientOf(owner), this.#clientOf(account)];
+    return this.#roaming.preview({ query, counting, home, to, waiter });
+  }
+
+  #clientOf(account: Uuid): ShardClient {
+    return this.#clients[shardOfAccount(account, this.#clients.length)]!;
+  }
+
+  call(account: Uuid, request: Command | Query): Promise<Reply> {
+    return new Promise((resolve, reject) => this.ask(account, request, { resolve, reject }));
+  }
+
+  /** Passes the waiter the result of `find`. Equal questions of one event loop turn share it. */
+  coalesce<T>(question: string, find: () => Promise<T>, waiter: Waiter<T>): undefined {
+    return this.#coalescer.ask(question, find, waiter);
+  }
+
+  /** Every shard receives every tick, so any of them can answer. */
+  quote(instrumentId: string, atMs: EpochMs, kind: QuoteKind = 'instrument_quote') {
+    const find = () => this.#clientOfQuote(instrumentId).call({ kind, atMs, instrumentId });
+    return new Promise<Reply>((resolve, reject) => {
+      this.coalesce(`${kind} ${instrumentId}`, find, { resolve, reject });
+    });
+  }
+
+  tradeUse(owner: Uuid, keyId: Uuid): ReturnType<typeof tradeUseOf> {
+    return tradeUseOf(this.#clients, this.#clientOf(owner), { owner, keyId, atMs: this.nowMs() });
+  }
+
+  /** `PricedQuery`, of any shard; of all instruments it is asked once a turn. */
+  priced(instruments: readonly InstrumentNumber[] | null, atMs: EpochMs): Promise<Reply> {
+    const by = this.#clientOfQuote(String(instruments?.[0]));
+    const find = () => by.call({ kind: 'priced', atMs, instruments });
+    if (instruments !== null) return find();
+    return new Promise((resolve, reject) => this.coalesce('priced', find, { resolve, reject }));
+  }
+
+  /** What any shard can answer. */
+  askAny(query: QuoteChangesQuery | BidsQuery): Promise<Reply> {
+    return this.#clientOfQuote('instruments' in query ? query.instruments[0]! : '').call(query);
+  }
+
+  #clientOfQuote(instrumentId: string): ShardClient {
+    const open = this.#clients.filter(({ isOpen }) => isOpen);
+    const among = open.length > 0 ? open : this.#clients;
+    return among[shardOfInstrument(instrumentId, among.length)]!;
+  }
+
+  /** Sends every shard a venue's tick. */
+  tick(tick: Tick): void {
+    this.#options.clock.heartbeat(tick.atMs);
+    this.#startup.keep(tick);
+    this.#tickAll(tick);
+  }
+
+  /** `tick` of many, packed by `writeMessage`. A shard that starts again lacks them without `ticks`. */
+  packedTicks(bytes: Uint8Array, newestMs: EpochMs, ticks: readonly Tick[] | null = null): void {
+    this.#options.clock.heartbeat(newestMs);
+    for (const tick of ticks ?? []) this.#startup.keep(tick);
+    this.#tickAll({ kind: 'packed', bytes, ticks: ticks?.length ?? null });
+  }
+
+  /** Gives every shard the catalog, durably on return; one that is down gets it at its start. */
+  async setCatalog(catalog: Catalog): Promise<void> {
+    this.#startup.setCatalog(catalog);
+    await this.#sendToAll({ kind: 'catalog', atMs: this.nowMs(), catalog });
+    for (const tick of this.#lackedResults.splice(0)) this.tick(tick);
+  }
+
+  /** Sends every shard the operator's switches; resolves when all apply them. */
+  async broadcast(switches: SetSwitches): Promise<void> {
+    this.#startup.setSwitches(switches);
+    await this.#sendToAll(switches);
+  }
+
+  /** Resolves when the shards have processed everything sent so far. */
+  async drained(): Promise<void> {
+    await Promise.all(this.#clients.map((client) => client.drained()));
+  }
+
+  /** Checks every invariant of every shard; `problems` is empty when all are met. */
+  async audit(): Promise<AuditReport> {
+    return sumOfAudits(await askAll(this.#clients, { kind: 'audit', atMs: this.nowMs() }));
+  }
+
+  /** Equal for equal histories; with `quotes` for equal quotes too. Rule D12 (engine/RULES.md). */
+  async stateHash({ quotes } = { quotes: false }): Promise<string> {
+    const asked = { kind: 'digest', atMs: this.nowMs(), quotes } as const;
+    return hashOfDigests(await askAll(this.#clients, asked));
+  }
+
+  /** Answers what is queued, writes checkpoints, ends the threads. */
+  async close(): Promise<void> {
+    this.#stopping = true;
+    clearInterval(this.#timer);
+    await Promise.all(this.#clients.map((client) => client.close()));
+  }
+
+  #createClient(shard: number): ShardClient {
+    const { dataDir, queueDepthMax, wereMade = false, rebuild, log, ...rest } = this.#options;
+    const { shards: _, clock: __, reached: facts, ...config } = rest;
+    const reached = facts?.[shard] ?? 0;
+    const client: ShardClient = new ShardClient({
+      config: { ...config, path: path.join(dataDir, `shard-${shard}`), shard, reached },
+      wasMade: wereMade,
+      queueDepthMax,
+      rebuild,
+      startupMessages: () => this.#startup.messages(this.nowMs()),
+      opened: (report) => this.#roaming.found(client, report),
+      log,
+    });
+    return client;
+  }
+
+  #tickAll(tick: Tick | Packed): void {
+    this.#coalescer.end();
+    for (const client of this.#clients) client.tick(tick);
+  }
+
+  /** Whether every shard has the command. One that is not up gets it at its next start. */
+  #sendToAll(command: Command): Promise<boolean> {
+    this.#coalescer.end();
+    return sendToAll(this.#clients, command);
+  }
+}

@@ -1,0 +1,42 @@
+/**
+ * The connections of the stream that orders end with. A shard that cannot be reached when one ends
+ * learns at its next start, or once its disk has space, which are open. Rules T134, T135
+ * (engine/RULES.md).
+ */
+
+import type { EpochMs, StreamConnection, Uuid } from '../../base/units.ts';
+import type { Disconnected, Reply } from '../../rules/messages.ts';
+import type { Log } from '../../threads/log.ts';
+
+export type StreamConnectionsOptions = {
+  /** What a shard that starts is sent. */
+  open: Set<StreamConnection>;
+  /** Null: the shard of the account cannot take it now. */
+  deliver(command: Disconnected): Promise<Reply | null>;
+  nowMs(): EpochMs;
+  log: Log;
+};
+
+export class StreamConnections {
+  readonly #options: StreamConnectionsOptions;
+
+  constructor(options: StreamConnectionsOptions) {
+    this.#options = options;
+  }
+
+  /** Before any order of it is placed. */
+  opened(connection: StreamConnection): void {
+    this.#options.open.add(connection);
+  }
+
+  /** Cancels what rests of it in these accounts; it may be called again, for what was under way. */
+  ended(connection: StreamConnection, accounts: Iterable<Uuid>): void {
+    const { open, deliver, nowMs, log } = this.#options;
+    open.delete(connection);
+    for (const account of accounts) {
+      deliver({ kind: 'disconnected', atMs: nowMs(), account, connection }).catch((error) => {
+        log.error({ error: String(error) }, 'orders of a connection were not canceled');
+      });
+    }
+  }
+}

@@ -1,0 +1,52 @@
+/** What all shards are sent, and what they reply. Rules D11, T140, T141 (engine/RULES.md). */
+import type { Command, MarkTrade, Reply, ResultTick } from '../../rules/messages.ts';
+import type { Query } from '../../rules/queries.ts';
+import { EngineBusy } from '../../threads/unavailable.ts';
+import { sumOfSettled } from './merge-reports.ts';
+import type { ShardClient } from './shard-client.ts';
+
+type Clients = readonly ShardClient[];
+
+/** The answer of each shard. Throws where one refuses or is down. */
+export function askAll(clients: Clients, request: Command | Query): Promise<string[]> {
+  const asked = clients.map(async (client) => {
+    const reply = await client.call(request);
+    if (reply.ok) return reply.body;
+    throw new Error(`${request.kind}: ${reply.message}`);
+  });
+  return Promise.all(asked);
+}
+
+/** Sends what no shard refuses. Whether every shard has it; one that is down gets it at its next start. */
+export async function sendToAll(clients: Clients, command: Command): Promise<boolean> {
+  const replies = await repliesOf(clients, command);
+  for (const reply of replies) {
+    if (reply?.ok === false) throw new Error(`${command.kind}: ${reply.message}`);
+  }
+  return !replies.includes(null);
+}
+
+/** Settles a market in every shard. Throws `EngineBusy` where one is down: it may be asked again. */
+export async function settleInAll(clients: Clients, result: ResultTick): Promise<Reply> {
+  const { source: _, kind: __, ...rest } = result;
+  const replies = await repliesOf(clients, { kind: 'settle', ...rest });
+  const texts: string[] = [];
+  for (const reply of replies) {
+    if (reply === null) throw new EngineBusy('a shard did not take the result: ask again');
+    if (!reply.ok) return reply;
+    texts.push(reply.body);
+  }
+  return { ok: true, body: sumOfSettled(texts) };
+}
+
+/** Marks a trade in the one shard that has it. Throws `EngineBusy` where one is down. */
+export async function markInOne(clients: Clients, command: MarkTrade): Promise<Reply> {
+  const replies = await repliesOf(clients, command);
+  if (replies.includes(null)) throw new EngineBusy('a shard did not take the mark: ask again');
+  return replies.find((reply) => reply?.ok) ?? replies[0]!;
+}
+
+/** Null: the shard is down. */
+function repliesOf(clients: Clients, command: Command): Promise<(Reply | null)[]> {
+  return Promise.all(clients.map((client) => client.deliver(command)));
+}

@@ -1,0 +1,94 @@
+/** Creates the whole state of a shard: tables, indexes, books, and finished records. */
+
+import { FILL_MODELS, type FillModelName } from '../../base/units.ts';
+import { ExpiryQueue } from '../../memory/expiry-queue.ts';
+import { Ladders } from '../../memory/ladder.ts';
+import { OwnerIndex } from '../../memory/owner-index.ts';
+import { Table } from '../../memory/table.ts';
+import { TradeCounts } from '../../memory/trade-counts.ts';
+import { UuidIndex } from '../../memory/uuid-index.ts';
+import { bookDepth } from '../../rules/book-depth.ts';
+import { Effects } from '../../rules/effects.ts';
+import type { FillModel } from '../../rules/fill-model.ts';
+import type { FinishedRecords } from '../../rules/finished-records.ts';
+import type { CoreConfig } from '../../rules/reference-data.ts';
+import type { AccountTable, OrderTable, PositionTable, ShardState } from '../../rules/state.ts';
+import {
+  ACCOUNT_COLUMNS,
+  ACCOUNT_DERIVED,
+  ORDER_COLUMNS,
+  ORDER_DERIVED,
+  POSITION_COLUMNS,
+  POSITION_DERIVED,
+} from '../../rules/table-columns.ts';
+import { topOfBook } from '../../rules/top-of-book.ts';
+import { Unfinished } from '../../rules/unfinished.ts';
+import type { ShardRecords } from './shard-records.ts';
+
+/** The state of the rules, with the finished records that a checkpoint writes. */
+export type StoredState = ShardState & { readonly records: ShardRecords };
+
+/** A shard that has seen nothing. Throws on a fill model that it does not know. */
+export function createState<Records extends FinishedRecords>(
+  config: CoreConfig,
+  records: Records,
+): ShardState & { readonly records: Records } {
+  const accounts: AccountTable = new Table('accounts', ACCOUNT_COLUMNS, ACCOUNT_DERIVED);
+  const orders: OrderTable = new Table('orders', ORDER_COLUMNS, ORDER_DERIVED, 'account');
+  const positions: PositionTable = new Table(
+    'positions',
+    POSITION_COLUMNS,
+    POSITION_DERIVED,
+    'account',
+  );
+  const [orderIds, positionIds] = UuidIndex.pair(orders, positions);
+  return {
+    config,
+    fillModel: createFillModel(config.fillModel ?? 'top_of_book'),
+    accounts,
+    orders,
+    positions,
+    accountIds: new UuidIndex(accounts),
+    orderIds,
+    positionIds,
+    ordersOfAccount: new OwnerIndex(orders, orders.col.account),
+    positionsOfAccount: new OwnerIndex(positions, positions.col.account),
+    positionsOfMarket: new OwnerIndex(positions, positions.col.market),
+    ladders: new Ladders(),
+    expiries: new ExpiryQueue(orders),
+    records,
+    effects: new Effects(),
+    tradeCounts: new TradeCounts(),
+    sequence: 0,
+    nowMs: 0,
+    setBackFromMs: 0,
+    catalog: { games: [], instruments: [], marketNames: [], instrumentIds: [] },
+    markets: [],
+    marketsByName: new Map(),
+    instruments: [],
+    instrumentsById: new Map(),
+    listedGames: new Set(),
+    games: new Map(),
+    referenceDataVersion: 0,
+    books: [],
+    booksByKey: new Map(),
+    sources: [],
+    switches: { venueData: false, selfReset: false },
+    marks: new Map(),
+    unfinished: new Unfinished(),
+    nextVoid: { version: -1, atMs: 0 },
+  };
+}
+
+/** A model of the shard's own, with no quote seen. */
+function createFillModel(name: FillModelName): FillModel {
+  switch (name) {
+    case 'top_of_book':
+      return topOfBook();
+    case 'book_depth':
+      return bookDepth();
+    default:
+      name satisfies never;
+      throw new Error(`fillModel must be one of ${FILL_MODELS.join(', ')}, not ${name}`);
+  }
+}

@@ -1,0 +1,72 @@
+/**
+ * Which messages are commands, which of those lead to facts, and which are ticks. Rules D1, C1, D7
+ * (engine/RULES.md).
+ */
+import type { Message } from '../../format/codec.ts';
+import type { Command, Tick } from '../../rules/messages.ts';
+import type { Query } from '../../rules/queries.ts';
+
+const COMMANDS: Readonly<Record<Command['kind'], 1>> = {
+  place: 1,
+  cancel: 1,
+  cancel_all: 1,
+  disconnected: 1,
+  connected: 1,
+  adjust: 1,
+  reset: 1,
+  set_privacy: 1,
+  mark: 1,
+  settle: 1,
+  catalog: 1,
+  switches: 1,
+  clock: 1,
+};
+
+export function isCommand(message: Message): message is Command {
+  return message.kind in COMMANDS;
+}
+
+/** Messages that a shard which cannot write refuses. */
+export function isJournaled(message: Message): boolean {
+  return isCommand(message) && message.kind !== 'switches';
+}
+
+/** Every kind of tick; true: it only informs. */
+const INFORMS: Readonly<Record<Tick['kind'], boolean>> = {
+  quote: false,
+  trade: true,
+  status: false,
+  result: false,
+  game: false,
+  heartbeat: true,
+  down: false,
+  time: true,
+};
+
+const TICK_KINDS = new Set(Object.keys(INFORMS));
+
+export function isTick(message: Message): message is Tick {
+  return TICK_KINDS.has(message.kind);
+}
+
+/** Whether a queue that is full may drop it. */
+export function onlyInforms({ kind }: Tick): boolean {
+  return INFORMS[kind];
+}
+
+/** Queries that the holder of an account asks of it. */
+const READS_OF_HOLDER: ReadonlySet<Message['kind']> = new Set<Query['kind']>([
+  ...([
+    'portfolio',
+    'account',
+    'account_snapshot',
+    'order',
+    'orders',
+    'trades',
+    'preview',
+  ] as const),
+]);
+
+export function isReadOfHolder({ kind }: Command | Query): boolean {
+  return READS_OF_HOLDER.has(kind);
+}

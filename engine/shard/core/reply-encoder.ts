@@ -1,0 +1,89 @@
+/**
+ * The answers to a batch, written as frames one behind the other, as they go into the ring: no
+ * answer is an object or a string on its way.
+ */
+import { beginAnswer, endAnswer, type Message, repliesIn, writeReply } from '../../format/codec.ts';
+import type { FactBuffer } from '../../format/facts.ts';
+import { JsonWriter } from '../../format/json-writer.ts';
+import { settleAsked, showsHalfSettled } from '../../rules/asked.ts';
+import type { FactSink } from '../../rules/fact-sink.ts';
+import type { Command, Refusal, Reply, SetSwitches } from '../../rules/messages.ts';
+import { observe, showQuotes } from '../../rules/observe.ts';
+import type { Query } from '../../rules/queries.ts';
+import type { ShardState } from '../../rules/state.ts';
+import { isCommand, isTick } from './message-kinds.ts';
+import { answerQuery, execute, takeSwitches } from './requests.ts';
+
+export class Answers {
+  readonly #json = new JsonWriter();
+  #count = 0;
+
+  /** Starts anew, whatever became of the last batch. */
+  begin(): void {
+    this.#json.bytes.begin();
+    this.#count = 0;
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Valid until something is added. */
+  get frames(): Buffer {
+    const { bytes } = this.#json;
+    return bytes.view(0, bytes.length);
+  }
+
+  /** The frames read back; null: a command that was not taken. */
+  replies(): (Reply | null)[] {
+    return repliesIn(this.frames);
+  }
+
+  /** Applies a message, and answers it unless it is a tick; `lastNumber`: before these facts. */
+  message(state: ShardState, message: Message, facts: FactBuffer, lastNumber: number): void {
+    if (isTick(message)) return observe(state, message, facts);
+    if (isCommand(message)) return this.command(state, message, facts);
+    settleAsked(state, message, facts);
+    this.query(state, message, lastNumber + facts.count);
+  }
+
+  /** Shows a tick, or answers a message, where no fact can be written: null where one would be. */
+  withoutFacts(state: ShardState, message: Message, lastNumber: number): void {
+    if (isTick(message)) return showQuotes(state, message);
+    if (message.kind === 'switches') return this.switches(state, message);
+    if (isCommand(message) || showsHalfSettled(state, message)) return this.reply(null);
+    this.query(state, message, lastNumber);
+  }
+
+  command(state: ShardState, command: Command, facts: FactSink): void {
+    const start = this.#begin();
+    const { refusal, limits } = execute(state, command, facts, this.#json);
+    endAnswer(this.#json.bytes, start, refusal, limits);
+  }
+
+  /** @param lastNumber of the last fact that the state contains */
+  query(state: ShardState, query: Query, lastNumber: number): void {
+    const start = this.#begin();
+    this.#end(start, answerQuery(state, query, this.#json, lastNumber));
+  }
+
+  switches(state: ShardState, switches: SetSwitches): void {
+    const start = this.#begin();
+    this.#end(start, takeSwitches(state, switches, this.#json));
+  }
+
+  /** Null: a command that the disk has no room for. */
+  reply(reply: Reply | null): void {
+    this.#count++;
+    writeReply(this.#json.bytes, reply);
+  }
+
+  #begin(): number {
+    this.#count++;
+    return beginAnswer(this.#json.bytes);
+  }
+
+  #end(start: number, refusal: Refusal | null): void {
+    endAnswer(this.#json.bytes, start, refusal, null);
+  }
+}

@@ -1,0 +1,300 @@
+/**
+ * Applies one request to a shard's state: changes are written to the log, the answer is written as
+ * JSON. The worker, the offline replay and the simulation all use it.
+ */
+
+import { audit } from '../../audit/audit.ts';
+import { digest } from '../../audit/digest.ts';
+import { invariant } from '../../base/invariant.ts';
+import { dollarsOf, NO_ROW } from '../../base/units.ts';
+import { type JsonWriter, memberNames } from '../../format/json-writer.ts';
+import { settleAsked } from '../../rules/asked.ts';
+import { decide } from '../../rules/decide.ts';
+import type { Decision, Rejection } from '../../rules/decision.ts';
+import type { Event } from '../../rules/events.ts';
+import { emit } from '../../rules/evolve.ts';
+import type { FactSink } from '../../rules/fact-sink.ts';
+import type { TradeLimitsLeft } from '../../rules/limits-left.ts';
+import type { Command, PlaceOrder, Refusal, SetSwitches } from '../../rules/messages.ts';
+import { advance, afterCatalog, keepAges } from '../../rules/observe.ts';
+import type {
+  AccountSnapshotQuery,
+  AuditQuery,
+  BidsQuery,
+  DigestQuery,
+  KeyUseQuery,
+  OrderQuery,
+  PricedQuery,
+  Query,
+  ResultsQuery,
+  SettledQuery,
+} from '../../rules/queries.ts';
+import { REJECTIONS, type RejectionCode } from '../../rules/rejections.ts';
+import { resetAccount } from '../../rules/reset.ts';
+import { resultOf, settleAndCount } from '../../rules/settlement.ts';
+import type { ShardState } from '../../rules/state.ts';
+import { limitsLeft } from '../../rules/trade-limits.ts';
+import { liveBids } from './views/bids.ts';
+import { writeBook } from './views/book.ts';
+import { writeOrders, writeTrades } from './views/lists.ts';
+import {
+  outcomeJustNow,
+  type Placement,
+  writeCanceled,
+  writeEndedJustNow,
+  writeOrder,
+  writePlacement,
+} from './views/order.ts';
+import { accountAnswer, writeEnvelope, writePortfolio } from './views/portfolio.ts';
+import { writePreview } from './views/preview.ts';
+import { pricedBits, quotedInstrument, writeQuote, writeQuoteChanges } from './views/quote.ts';
+
+const NAMES = memberNames('order', 'number', 'portfolio');
+
+/** `refusal` null: the answer is written. `limits`: of a command that counts towards some. */
+export type Executed = { refusal: Refusal | null; limits: TradeLimitsLeft | null };
+
+/** Runs a command; applies its events and adds their facts to `facts`. */
+export function execute(
+  state: ShardState,
+  command: Command,
+  facts: FactSink,
+  to: JsonWriter,
+): Executed {
+  // The engine's time may be ahead of the caller's. Commands take effect at the engine's.
+  const atMs = advance(state, command.atMs, facts);
+  const timed = atMs === command.atMs ? command : { ...command, atMs };
+  invariant(atMs >= command.atMs, 'a command takes effect before it was given');
+  settleAsked(state, timed, facts);
+  const decision = decide(state, timed);
+  if (decision.kind === 'accept' && decision.consumption !== null) {
+    state.fillModel.consume(decision.consumption);
+  }
+  if (decision.kind !== 'replay') {
+    for (const event of decision.events) emit(state, facts, event);
+  }
+  if (timed.kind === 'catalog') afterCatalog(state, atMs, facts);
+  if (timed.kind === 'clock') keepAges(state, Math.max(0, atMs - state.nowMs));
+  const limits = 'counting' in timed ? limitsLeft(state, timed, decision) : null;
+  if (decision.kind === 'reject') return { refusal: refuse(decision.rejection), limits };
+  if (timed.kind === 'switches') setSwitches(state, timed);
+  if (timed.kind === 'reset') resetAccount(state, timed, facts);
+  if (timed.kind === 'settle') {
+    to.value(settleAndCount(state, { ...timed, source: 'operator' }, facts));
+  } else writeAnswer(to, state, timed, decision);
+  return { refusal: null, limits };
+}
+
+/** Switches are not facts, so a shard that cannot write accepts them too. */
+export function takeSwitches(state: ShardState, switches: SetSwitches, to: JsonWriter): null {
+  setSwitches(state, switches);
+  to.value({});
+  return null;
+}
+
+function setSwitches(state: ShardState, { venueData, selfReset }: SetSwitches): void {
+  state.switches = { venueData, selfReset };
+}
+
+/**
+ * Answers a question in `to` and changes nothing. Only ticks and commands move time on. Null: it is
+ * answered. `lastNumber`: of the last fact that the state contains; 0 where there is no log.
+ */
+export function answerQuery(
+  state: ShardState,
+  query: Query,
+  to: JsonWriter,
+  lastNumber = 0,
+): Refusal | null {
+  const timed = { ...query, atMs: Math.max(state.nowMs, query.atMs) };
+  switch (timed.kind) {
+    case 'portfolio':
+      writePortfolio(to, state, timed);
+      return null;
+    case 'account':
+      to.value(accountAnswer(state, timed));
+      return null;
+    case 'account_snapshot':
+      writeSnapshot(to, state, timed, lastNumber);
+      return null;
+    case 'orders':
+      writeOrders(to, state, timed);
+      return null;
+    case 'trades':
+      writeTrades(to, state, timed);
+      return null;
+    case 'order': {
+      const order = findOrder(state, timed);
+      if (order === null) return refuseWith('order_not_found');
+      writeEnveloped(to, state, timed, () => writeOrder(to, state, order));
+      return null;
+    }
+    case 'preview':
+      writePreview(to, state, timed);
+      return null;
+    case 'instrument_quote': {
+      const instrument = quotedInstrument(state, timed.instrumentId);
+      if (instrument === null) return refuseWith('instrument_not_found');
+      writeQuote(to, state, instrument, timed.atMs);
+      return null;
+    }
+    case 'book': {
+      const instrument = state.instrumentsById.get(timed.instrumentId);
+      if (!instrument?.listed) return refuseWith('instrument_not_found');
+      writeBook(to, state, instrument, timed.atMs);
+      return null;
+    }
+    case 'quote_changes':
+      writeQuoteChanges(to, state, timed);
+      return null;
+    case 'settled':
+    case 'priced':
+    case 'bids':
+    case 'market_results':
+    case 'key_use':
+    case 'audit':
+    case 'digest':
+      to.value(inspect(state, timed));
+      return null;
+    default:
+      return timed satisfies never;
+  }
+}
+
+const NO_ORGANIZATION = { organizationSlug: null };
+
+function writeSnapshot(
+  to: JsonWriter,
+  state: ShardState,
+  query: AccountSnapshotQuery,
+  lastNumber: number,
+): void {
+  const start = to.open();
+  to.number(NAMES.number, lastNumber);
+  to.piece(NAMES.portfolio);
+  writePortfolio(to, state, { ...query, kind: 'portfolio' });
+  to.close(start);
+}
+
+type InspectingQuery =
+  | SettledQuery
+  | PricedQuery
+  | BidsQuery
+  | ResultsQuery
+  | KeyUseQuery
+  | AuditQuery
+  | DigestQuery;
+
+function inspect(state: ShardState, query: InspectingQuery): unknown {
+  switch (query.kind) {
+    case 'settled':
+      return {};
+    case 'priced':
+      return { priced: pricedBits(state, query.instruments, query.atMs) };
+    case 'bids':
+      return { bids: liveBids(state, query.markets, query.atMs) };
+    case 'market_results':
+      return { results: query.markets.map((market) => resultOf(state.markets[market]!)) };
+    case 'key_use':
+      return state.tradeCounts.use(query.keyId, query.atMs);
+    case 'audit':
+      return audit(state);
+    case 'digest':
+      return digest(state, query);
+    default:
+      return query satisfies never;
+  }
+}
+
+function writeAnswer(
+  to: JsonWriter,
+  state: ShardState,
+  command: Exclude<Command, { kind: 'settle' }>,
+  decision: Decision,
+): void {
+  switch (command.kind) {
+    case 'place':
+      if (decision.kind === 'replay') {
+        return writePlacement(to, state, placedBefore(state, command), true);
+      }
+      return writePlacement(to, state, placedJustNow(state, decision.events), false);
+    case 'cancel': {
+      const events = decision.kind === 'replay' ? [] : decision.events;
+      const ended = events.find((event) => event.kind === 'order_ended');
+      invariant(ended !== undefined, 'a cancel was accepted and ended no order');
+      const write = () => writeEndedJustNow(to, state, ended);
+      return writeEnveloped(to, state, NO_ORGANIZATION, write);
+    }
+    case 'cancel_all':
+      return writeCanceled(to, state, decision.kind === 'replay' ? [] : decision.events);
+    case 'disconnected':
+    case 'connected':
+    case 'reset':
+    case 'set_privacy':
+    case 'switches':
+    case 'clock':
+    case 'catalog':
+      return to.value({});
+    case 'mark':
+      return to.value(state.marks.get(command.trade));
+    case 'adjust': {
+      const { balanceCents, adjustedCents } = state.accounts.col;
+      const account = state.accountIds.find(command.account);
+      return to.value({
+        balanceDollars: dollarsOf(balanceCents.get(account)),
+        adjustmentsInRunDollars: dollarsOf(adjustedCents.get(account)),
+      });
+    }
+    default:
+      return command satisfies never;
+  }
+}
+
+/** An order of the account: the row of one that rests, or what the log has of one that ended. */
+function findOrder(state: ShardState, { account: id, orderId }: OrderQuery) {
+  const account = state.accountIds.find(id);
+  if (account === NO_ROW) return null;
+  const row = state.orderIds.find(orderId);
+  if (row !== NO_ROW) return state.orders.col.account.get(row) === account ? { row } : null;
+  return state.records.endedOrder(account, orderId) ?? null;
+}
+
+function placedBefore(state: ShardState, { account, idempotencyKey }: PlaceOrder): Placement {
+  const placed = state.records.orderByKey(state.accountIds.find(account), idempotencyKey);
+  invariant(placed !== undefined, 'a placement is answered again that never was');
+  const row = state.orderIds.find(placed.orderId);
+  return row === NO_ROW
+    ? { placed, row: null, outcome: state.records.outcome(placed) }
+    : { placed, row, outcome: null };
+}
+
+/** The last of these events is of the order that they place. */
+function placedJustNow(state: ShardState, events: readonly Event[]): Placement {
+  const placed = events.find((event) => event.kind === 'order_placed');
+  invariant(placed !== undefined, 'a placement was accepted and left no order');
+  const { order: row, atMs } = placed;
+  return state.orders.isLive(row)
+    ? { placed, row, outcome: null }
+    : { placed, row: null, outcome: outcomeJustNow(state, atMs) };
+}
+
+function writeEnveloped(
+  to: JsonWriter,
+  state: ShardState,
+  query: { organizationSlug: string | null },
+  write: () => void,
+): void {
+  const start = to.open();
+  to.piece(NAMES.order);
+  write();
+  writeEnvelope(to, state, query);
+  to.close(start);
+}
+
+function refuse(rejection: Rejection): Refusal {
+  return { ok: false, ...rejection };
+}
+
+function refuseWith(code: RejectionCode): Refusal {
+  return refuse({ code, message: REJECTIONS[code] });
+}

@@ -1,0 +1,263 @@
+/**
+ * Finished orders and closed trades, read from the log: an index says in which fact each stands.
+ * Rules T90, T91, A42 (engine/RULES.md, api/RULES.md).
+ */
+
+import type { AccountRow, OrderRow, PositionRow, Uuid } from '../../base/units.ts';
+import { ByteReader } from '../../format/bytes.ts';
+import { placementOf } from '../../format/fact-events.ts';
+import { factAt, readFact } from '../../format/fact-layouts.ts';
+import { INDEX_CLASS, type IndexClass } from '../../index/entry.ts';
+import type { RecordIndex } from '../../index/record-index.ts';
+import type { Ids } from '../../memory/columns.ts';
+import { uuidTimeMs, uuidWord } from '../../memory/uuid-words.ts';
+import type { ClosedTrade, OrderOutcome } from '../../rules/events.ts';
+import type {
+  Fact,
+  FactPlace,
+  OrderEndedFact,
+  OrderFilledFact,
+  OrderPlacedFact,
+  TradeClosedFact,
+  TradeSettledFact,
+} from '../../rules/facts.ts';
+import type { EndedOrder, FinishedRecords, PlacedOrder } from '../../rules/finished-records.ts';
+import { isLimit } from '../../rules/flags.ts';
+
+/** Reads facts, including those of the current batch. */
+export interface FactLog {
+  /** The payload of the record at a log position. Throws `LogDamage`. */
+  payload(record: number): Uint8Array;
+}
+
+const CLASS_OF_ORDER = {
+  executed: INDEX_CLASS.orderExecuted,
+  canceled: INDEX_CLASS.orderCanceled,
+  expired: INDEX_CLASS.orderExpired,
+} as const satisfies Record<OrderOutcome['status'], IndexClass>;
+
+const CLASS_OF_TRADE = {
+  closed: INDEX_CLASS.tradeClosed,
+  settled: INDEX_CLASS.tradeSettled,
+  void: INDEX_CLASS.tradeVoid,
+  reset: INDEX_CLASS.tradeReset,
+} as const satisfies Record<ClosedTrade['status'], IndexClass>;
+
+const ORDER_CLASSES: readonly IndexClass[] = Object.values(CLASS_OF_ORDER);
+const TRADE_CLASSES: readonly IndexClass[] = Object.values(CLASS_OF_TRADE);
+
+export class ShardRecords implements FinishedRecords {
+  readonly index: RecordIndex;
+  readonly #log: FactLog;
+  /** The last key and its name: a placement searches for its key and then adds it. */
+  #named = { account: -1, key: '' };
+  #name: ArrayLike<number> = [];
+
+  constructor(index: RecordIndex, log: FactLog) {
+    this.index = index;
+    this.#log = log;
+  }
+
+  noteKey(account: AccountRow, key: string, record: number, offset: number): void {
+    const name = this.#nameOf(account, key);
+    const { key: of } = INDEX_CLASS;
+    this.index.add(account, of, name[0]!, name[1]!, name[2]!, name[3]!, record, offset);
+  }
+
+  noteOrder(
+    account: AccountRow,
+    status: OrderOutcome['status'],
+    ids: Ids<OrderRow>,
+    order: OrderRow,
+    record: number,
+    offset: number,
+  ): void {
+    this.#note(account, CLASS_OF_ORDER[status], ids, order, record, offset);
+  }
+
+  noteTrade(
+    account: AccountRow,
+    status: ClosedTrade['status'],
+    ids: Ids<PositionRow>,
+    position: PositionRow,
+    record: number,
+    offset: number,
+  ): void {
+    this.#note(account, CLASS_OF_TRADE[status], ids, position, record, offset);
+  }
+
+  orderByKey(account: AccountRow, idempotencyKey: string): PlacedOrder | undefined {
+    const name = this.#nameOf(account, idempotencyKey);
+    const places = this.index.find(
+      account,
+      INDEX_CLASS.key,
+      name[0]!,
+      name[1]!,
+      name[2]!,
+      name[3]!,
+    );
+    // Keys may share a name.
+    for (const place of places) {
+      const placed = this.orderAt(account, place);
+      if (placed.idempotencyKey === idempotencyKey) return placed;
+    }
+    return undefined;
+  }
+
+  orderAt(account: AccountRow, place: FactPlace): PlacedOrder {
+    return placedOrder(account, place, expect(this.#factAt(place), 'order_placed'));
+  }
+
+  outcome(placed: PlacedOrder): OrderOutcome {
+    const isMarket = !isLimit(placed.terms);
+    const fact = isMarket
+      ? this.#factBehind(placed.place)
+      : this.#ended(placed.account, placed.orderId);
+    if (fact === undefined) throw new Error(`order ${placed.orderId} has no outcome`);
+    return outcomeOf(expect(fact, 'order_filled', 'order_ended'));
+  }
+
+  endedOrder(account: AccountRow, orderId: Uuid): EndedOrder | undefined {
+    const fact = this.#ended(account, orderId);
+    return fact === undefined ? undefined : this.#endedOrder(account, fact);
+  }
+
+  closedTrade(account: AccountRow, tradeId: Uuid): ClosedTrade | undefined {
+    const fact = this.#find(account, TRADE_CLASSES, tradeId);
+    return fact && closedTrade(account, expect(fact, 'trade_closed', 'trade_settled'));
+  }
+
+  *endedOrders(
+    account: AccountRow,
+    statuses: readonly OrderOutcome['status'][],
+    before: Uuid | null,
+  ): Generator<EndedOrder> {
+    const classes = statuses.map((status) => CLASS_OF_ORDER[status]);
+    for (const place of this.index.newestFirst(account, classes, wordsOf(before))) {
+      yield this.#endedOrder(account, expect(this.#factAt(place), 'order_filled', 'order_ended'));
+    }
+  }
+
+  *closedTrades(
+    account: AccountRow,
+    statuses: readonly ClosedTrade['status'][],
+    before: Uuid | null,
+  ): Generator<ClosedTrade> {
+    const classes = statuses.map((status) => CLASS_OF_TRADE[status]);
+    for (const place of this.index.newestFirst(account, classes, wordsOf(before))) {
+      yield closedTrade(account, expect(this.#factAt(place), 'trade_closed', 'trade_settled'));
+    }
+  }
+
+  #note<Row extends number>(
+    account: AccountRow,
+    of: IndexClass,
+    ids: Ids<Row>,
+    row: Row,
+    record: number,
+    offset: number,
+  ): void {
+    const w0 = ids.word(row, 0);
+    const w1 = ids.word(row, 1);
+    this.index.add(account, of, w0, w1, ids.word(row, 2), ids.word(row, 3), record, offset);
+  }
+
+  #nameOf(account: AccountRow, key: string): ArrayLike<number> {
+    if (this.#named.account === account && this.#named.key === key) return this.#name;
+    this.#named = { account, key };
+    this.#name = this.index.nameOfKey(account, key);
+    return this.#name;
+  }
+
+  #ended(account: AccountRow, orderId: Uuid): OrderFilledFact | OrderEndedFact | undefined {
+    const fact = this.#find(account, ORDER_CLASSES, orderId);
+    return fact && expect(fact, 'order_filled', 'order_ended');
+  }
+
+  #endedOrder(account: AccountRow, fact: OrderFilledFact | OrderEndedFact): EndedOrder {
+    return { placed: this.orderAt(account, fact.placed), outcome: outcomeOf(fact) };
+  }
+
+  #find(account: AccountRow, classes: readonly IndexClass[], id: Uuid): Fact | undefined {
+    const place = this.index.findOne(account, classes, wordsOf(id));
+    return place && this.#factAt(place);
+  }
+
+  #factAt({ record, offset }: FactPlace): Fact {
+    return factAt(this.#log.payload(record), offset);
+  }
+
+  /** A market order trades at once, so its end stands behind it. */
+  #factBehind({ record, offset }: FactPlace): Fact {
+    const from = new ByteReader(this.#log.payload(record));
+    from.goTo(offset);
+    readFact(from);
+    return readFact(from);
+  }
+}
+
+export function placedOrder(
+  account: AccountRow,
+  place: FactPlace,
+  fact: OrderPlacedFact,
+): PlacedOrder {
+  return { ...placementOf(fact), account, place };
+}
+
+export function outcomeOf(fact: OrderFilledFact | OrderEndedFact): OrderOutcome {
+  const { atMs, fillPriceCents, fillVenue: venue, trade: tradeId } = fact;
+  return fact.kind === 'order_filled'
+    ? {
+        atMs,
+        status: 'executed',
+        reason: null,
+        fillPriceCents,
+        venue,
+        tradeId,
+        filledContracts: null,
+      }
+    : {
+        atMs,
+        status: fact.status,
+        reason: fact.reason,
+        fillPriceCents,
+        venue,
+        tradeId,
+        filledContracts: fact.filledContracts,
+      };
+}
+
+export function closedTrade(
+  account: AccountRow,
+  fact: TradeClosedFact | TradeSettledFact,
+): ClosedTrade {
+  const { kind: _, atMs: closedAtMs, trade: tradeId, ...same } = fact;
+  const openedAtMs = uuidTimeMs(tradeId);
+  return { ...same, tradeId, account, openedAtMs, closedAtMs, ...endOf(fact) };
+}
+
+function endOf(
+  fact: TradeClosedFact | TradeSettledFact,
+): Pick<ClosedTrade, 'status' | 'closeReason' | 'outcome'> {
+  if (fact.kind === 'trade_closed') {
+    const { closeReason } = fact;
+    return { status: closeReason === 'sold' ? 'closed' : 'reset', closeReason, outcome: null };
+  }
+  const { outcome } = fact;
+  return outcome === 'void'
+    ? { status: 'void', closeReason: 'voided', outcome }
+    : { status: 'settled', closeReason: 'settled', outcome };
+}
+
+/** What an index leads to is of this kind, or the index is not of this log. */
+function expect<K extends Fact['kind']>(fact: Fact, ...kinds: K[]): Extract<Fact, { kind: K }> {
+  if ((kinds as string[]).includes(fact.kind)) return fact as Extract<Fact, { kind: K }>;
+  throw new Error(`the index leads to a fact of kind ${fact.kind}, not ${kinds.join(' or ')}`);
+}
+
+function wordsOf(id: Uuid): readonly number[];
+function wordsOf(id: Uuid | null): readonly number[] | null;
+function wordsOf(id: Uuid | null): readonly number[] | null {
+  if (id === null) return null;
+  return [uuidWord(id, 0), uuidWord(id, 1), uuidWord(id, 2), uuidWord(id, 3)];
+}

@@ -1,0 +1,34 @@
+/**
+ * What a key and an account have counted towards the hard trade limits. Rules L5, L7 (engine/RULES.md).
+ */
+
+import type { EpochMs, TradeUse, Uuid } from '../../base/units.ts';
+import { awayIdOf } from '../../memory/trade-counts.ts';
+import type { KeyAndAccountUse } from '../../rules/decision.ts';
+import type { Reply } from '../../rules/messages.ts';
+import type { KeyUseQuery } from '../../rules/queries.ts';
+import { sumOfUse } from '../../rules/trade-limits.ts';
+
+/** The parts of a shard's client that this uses. */
+type Shard = { call(query: KeyUseQuery): Promise<Reply> };
+/**
+ * Of the windows of `atMs`: over all shards the key's, and that of the personal account.
+ *
+ * @param home the shard of `owner`. Rejects with `EngineBusy` where a shard cannot answer.
+ */
+export async function tradeUseOf(
+  shards: readonly Shard[],
+  home: Shard,
+  { owner, keyId, atMs }: { owner: Uuid; keyId: Uuid; atMs: EpochMs },
+): Promise<KeyAndAccountUse> {
+  const ofKey = shards.map((shard) => useIn(shard, shard === home ? keyId : awayIdOf(keyId), atMs));
+  const [account, ...key] = await Promise.all([useIn(home, owner, atMs), ...ofKey]);
+  return { key: sumOfUse(key), account: account! };
+}
+
+/** Of a key by its id in that shard, or of an account. */
+export async function useIn(shard: Shard, keyId: Uuid, atMs: EpochMs): Promise<TradeUse> {
+  const reply = await shard.call({ kind: 'key_use', atMs, keyId });
+  if (!reply.ok) throw new Error(reply.message);
+  return JSON.parse(reply.body) as TradeUse;
+}

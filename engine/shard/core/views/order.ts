@@ -1,0 +1,276 @@
+/**
+ * Order and placement result on the wire. Rules T24 to T28, A36 (engine/RULES.md, api/RULES.md).
+ */
+
+import { invariant } from '../../../base/invariant.ts';
+import {
+  type Cents,
+  type Contracts,
+  type EpochMs,
+  NO_ROW,
+  type OrderRow,
+  type PriceCents,
+  type Uuid,
+  VENUES,
+} from '../../../base/units.ts';
+import { type JsonWriter, memberNames, pieceOf } from '../../../format/json-writer.ts';
+import { uuidTimeMs } from '../../../memory/uuid-words.ts';
+import type { Event, OrderEnded, OrderOutcome, OrderPlaced } from '../../../rules/events.ts';
+import type { EndedOrder } from '../../../rules/finished-records.ts';
+import { instrumentSideOf, isLimit, sideOf } from '../../../rules/flags.ts';
+import { costCents } from '../../../rules/ledger.ts';
+import type { TradedSide } from '../../../rules/order-terms.ts';
+import { filledSoFar, remainingOf } from '../../../rules/partial-fills.ts';
+import { orderTermsAt } from '../../../rules/row-terms.ts';
+import type { ShardState } from '../../../rules/state.ts';
+import { type Naming, writeInstrument, writeMarketTicker, writeVenuePrice } from './subject.ts';
+import { writeOrderTerms } from './terms.ts';
+import { writeTradeOf } from './trade.ts';
+
+const NAMES = memberNames(
+  'orderId',
+  'action',
+  'instrumentSide',
+  'orderSide',
+  'contracts',
+  'filledContracts',
+  'remainingContracts',
+  'limitCents',
+  'holdDollars',
+  'timeInForce',
+  'expiresAt',
+  'status',
+  'createdAt',
+  'type',
+  'cancelReason',
+  'tradeId',
+  'executedAt',
+  'canceledAt',
+  'updatedAt',
+  'fillPriceCents',
+  'idempotencyKey',
+  'replayed',
+  'originalCreatedAt',
+  'order',
+  'trade',
+  'fillVenue',
+  'mode',
+  'venueData',
+);
+
+const NOT_ENDED = pieceOf(',"executedAt":null,"canceledAt":null');
+
+/** An order as it was placed, as far as it is shown. */
+type Placed = TradedSide & Pick<OrderPlaced, 'orderId' | 'contracts' | 'terms'>;
+type Ended = Omit<OrderOutcome, 'venue'>;
+
+/** What GET /portfolio lists of a resting order; it omits four fields of Order. */
+export function writeRestingOrder(to: JsonWriter, state: ShardState, row: OrderRow): void {
+  const start = to.open();
+  writeResting(to, state, placedAt(state, row), row);
+  to.close(start);
+}
+
+/** An order in any status: the row of one that rests, or what the log has of any other. */
+export function writeOrder(
+  to: JsonWriter,
+  state: ShardState,
+  order: { row: OrderRow } | EndedOrder,
+): void {
+  if ('row' in order) writeWholeResting(to, state, placedAt(state, order.row), order.row);
+  else writeEnded(to, state, order.placed, order.outcome);
+}
+
+/** An order that the last event has ended: its row is not reused yet. */
+export function writeEndedJustNow(
+  to: JsonWriter,
+  state: ShardState,
+  { atMs, order }: OrderEnded,
+): void {
+  writeEnded(to, state, placedAt(state, order), outcomeJustNow(state, atMs));
+}
+
+/** The orders that these events have ended: their rows are not reused yet. Rule A74 (api/RULES.md). */
+export function writeCanceled(
+  to: JsonWriter,
+  { orderIds }: ShardState,
+  events: readonly Event[],
+): void {
+  const canceled = events.flatMap((event) =>
+    event.kind === 'order_ended' ? [orderIds.idOf(event.order)] : [],
+  );
+  to.value({ canceled, count: canceled.length, mode: 'paper' });
+}
+
+/** How the last event has ended its order. */
+export function outcomeJustNow({ effects, positionIds }: ShardState, atMs: EpochMs): OrderOutcome {
+  const { status, reason, fillPriceCents, fillVenue, filledContracts, position } = effects;
+  return {
+    atMs,
+    status,
+    reason,
+    fillPriceCents: fillPriceCents || null,
+    venue: fillVenue,
+    tradeId: position === NO_ROW ? null : positionIds.idOf(position),
+    filledContracts: filledContracts || null,
+  };
+}
+
+/** An order that is over. */
+export function writeEnded(to: JsonWriter, naming: Naming, placed: Placed, outcome: Ended): void {
+  const whole = outcome.status === 'executed' ? placed.contracts : 0;
+  const filled = outcome.filledContracts ?? whole;
+  const start = to.open();
+  writeFields(to, naming, placed, outcome.status, filled, 0);
+  to.text(NAMES.type, 'limit');
+  to.text(NAMES.cancelReason, outcome.reason);
+  to.text(NAMES.tradeId, outcome.tradeId);
+  const { status, atMs } = outcome;
+  to.time(NAMES.executedAt, status === 'executed' ? atMs : null);
+  to.time(NAMES.canceledAt, status === 'canceled' ? atMs : null);
+  to.time(NAMES.updatedAt, atMs);
+  writeVenuePrice(to, naming, NAMES.fillPriceCents, outcome.fillPriceCents);
+  to.close(start);
+}
+
+/** An order that is not over: what was filled of it, and the average price of that. */
+export type Standing = {
+  filledContracts: Contracts;
+  fillPriceCents: PriceCents | null;
+  tradeId: Uuid | null;
+};
+
+/** An order as it stood. */
+export function writeStanding(
+  to: JsonWriter,
+  naming: Naming,
+  placed: Placed & Pick<OrderPlaced, 'rests'>,
+  { filledContracts, fillPriceCents, tradeId }: Standing,
+): void {
+  const { terms, rests, contracts } = placed;
+  const holds = rests && terms.action === 'buy';
+  const heldCents = holds ? costCents(terms.limitPriceCents!, contracts - filledContracts) : 0;
+  const start = to.open();
+  writeFields(to, naming, placed, 'resting', filledContracts, heldCents);
+  to.piece(NOT_ENDED);
+  to.time(NAMES.updatedAt, uuidTimeMs(placed.orderId));
+  to.text(NAMES.type, 'limit');
+  to.null(NAMES.cancelReason);
+  to.text(NAMES.tradeId, tradeId);
+  writeVenuePrice(to, naming, NAMES.fillPriceCents, fillPriceCents);
+  to.close(start);
+}
+
+function writeWholeResting(to: JsonWriter, state: ShardState, placed: Placed, row: OrderRow): void {
+  const position = state.orders.col.position.get(row);
+  const start = to.open();
+  writeResting(to, state, placed, row);
+  to.text(NAMES.type, 'limit');
+  to.null(NAMES.cancelReason);
+  if (position === NO_ROW) to.null(NAMES.tradeId);
+  else to.idAt(NAMES.tradeId, state.positions.col.id, position);
+  writeVenuePrice(to, state, NAMES.fillPriceCents, filledSoFar(state, row).priceCents);
+  to.close(start);
+}
+
+function writeResting(to: JsonWriter, state: ShardState, placed: Placed, row: OrderRow): void {
+  const remaining = remainingOf(state, row);
+  const { contracts, terms } = placed;
+  const heldCents = terms.action === 'sell' ? 0 : costCents(terms.limitPriceCents!, remaining);
+  writeFields(to, state, placed, 'resting', contracts - remaining, heldCents);
+  to.piece(NOT_ENDED);
+  to.time(NAMES.updatedAt, uuidTimeMs(placed.orderId));
+}
+
+function writeFields(
+  to: JsonWriter,
+  naming: Naming,
+  placed: Placed,
+  status: string,
+  filledContracts: Contracts,
+  heldCents: Cents,
+): void {
+  const { orderId, contracts, terms } = placed;
+  to.text(NAMES.orderId, orderId);
+  to.text(NAMES.action, terms.action);
+  writeInstrument(to, naming, placed.instrument);
+  to.text(NAMES.instrumentSide, placed.instrumentSide);
+  to.text(NAMES.orderSide, placed.side);
+  to.number(NAMES.contracts, contracts);
+  to.number(NAMES.filledContracts, filledContracts);
+  to.number(NAMES.remainingContracts, contracts - filledContracts);
+  to.number(NAMES.limitCents, terms.limitPriceCents);
+  to.dollars(NAMES.holdDollars, heldCents);
+  to.text(NAMES.timeInForce, terms.timeInForce);
+  to.time(NAMES.expiresAt, terms.expiresAtMs);
+  to.text(NAMES.status, status);
+  to.time(NAMES.createdAt, uuidTimeMs(orderId));
+  writeOrderTerms(to, terms);
+  writeMarketTicker(to, naming, placed.market);
+}
+
+/** What the columns of an order's row show: it rests, or did until now. */
+function placedAt(state: ShardState, row: OrderRow): Placed {
+  const { col } = state.orders;
+  const flags = col.flags.get(row);
+  return {
+    orderId: state.orderIds.idOf(row),
+    market: col.market.get(row),
+    instrument: col.instrument.get(row),
+    side: sideOf(flags),
+    instrumentSide: instrumentSideOf(flags),
+    contracts: col.contracts.get(row),
+    terms: orderTermsAt(col, row),
+  };
+}
+
+/** An order as it was placed, and what has become of it: its row while it rests, or its end. */
+export type Placement = {
+  placed: Omit<OrderPlaced, 'kind' | 'order' | 'position'>;
+  row: OrderRow | null;
+  outcome: OrderOutcome | null;
+};
+
+/** The answer to a placement, now or again under the same idempotency key. */
+export function writePlacement(
+  to: JsonWriter,
+  state: ShardState,
+  { placed, row, outcome }: Placement,
+  replayed: boolean,
+): void {
+  const rests = row !== null;
+  const executed = outcome?.status === 'executed';
+  const soFar = rests ? filledSoFar(state, row) : null;
+  const venue = soFar?.venue ?? outcome?.venue ?? null;
+  const fillPriceCents = soFar?.priceCents ?? outcome?.fillPriceCents ?? null;
+  const start = to.open();
+  to.text(NAMES.status, rests ? 'resting' : executed ? 'executed' : 'canceled');
+  to.text(NAMES.action, placed.terms.action);
+  to.text(NAMES.type, isLimit(placed.terms) ? 'limit' : 'market');
+  to.text(NAMES.idempotencyKey, placed.idempotencyKey);
+  to.flag(NAMES.replayed, replayed);
+  to.time(NAMES.originalCreatedAt, replayed ? uuidTimeMs(placed.orderId) : null);
+  if (isLimit(placed.terms)) {
+    to.piece(NAMES.order);
+    writePlacedOrder(to, state, { placed, row, outcome });
+  } else to.null(NAMES.order);
+  if (executed) {
+    to.piece(NAMES.trade);
+    writeTradeOf(to, state, placed.account, outcome!.tradeId!);
+  } else to.null(NAMES.trade);
+  to.text(NAMES.fillVenue, venue === null ? null : VENUES[venue]!);
+  to.text(NAMES.mode, 'paper');
+  to.flag(NAMES.venueData, state.switches.venueData);
+  writeVenuePrice(to, state, NAMES.fillPriceCents, fillPriceCents);
+  to.close(start);
+}
+
+function writePlacedOrder(
+  to: JsonWriter,
+  state: ShardState,
+  { placed, row, outcome }: Placement,
+): void {
+  if (row !== null) return writeWholeResting(to, state, placed, row);
+  invariant(outcome !== null, 'an order neither rests nor has an end');
+  writeEnded(to, state, placed, outcome);
+}

@@ -1,0 +1,67 @@
+/**
+ * What an order, a position or a trade is about, as the wire shows it. Rules V3, S8 (api/RULES.md,
+ * engine/RULES.md).
+ */
+
+import { oppositeSide, type Side } from '../../../base/units.ts';
+import { type JsonWriter, memberNames, type Piece, pieceOf } from '../../../format/json-writer.ts';
+import type { CatalogInstrument } from '../../../rules/catalog-entries.ts';
+import type { MarketOutcome } from '../../../rules/messages.ts';
+import type { ShardState } from '../../../rules/state.ts';
+
+/** What numbers of the catalog mean, and whether it is shown. */
+export type Naming = {
+  readonly instruments: readonly Pick<ShardState['instruments'][number], 'id' | 'entry'>[];
+  readonly markets: readonly Pick<ShardState['markets'][number], 'ticker'>[];
+  readonly switches: Pick<ShardState['switches'], 'venueData'>;
+};
+
+const NAMES = memberNames('instrumentId', 'instrumentLabel', 'marketTicker');
+
+/** The label is the newest the catalog gave; a dropped instrument keeps its last. */
+export function writeInstrument(to: JsonWriter, { instruments }: Naming, number: number): void {
+  const { id, entry } = instruments[number]!;
+  if (entry === null) {
+    to.text(NAMES.instrumentId, id);
+    return to.null(NAMES.instrumentLabel);
+  }
+  let members = membersOf.get(entry);
+  if (members === undefined) {
+    const label = JSON.stringify(entry.label);
+    members = pieceOf(`,"instrumentId":"${id}","instrumentLabel":${label}`);
+    membersOf.set(entry, members);
+  }
+  to.piece(members);
+}
+
+/** By the catalog's entry, which is dropped when a later catalog replaces it. */
+const membersOf = new WeakMap<CatalogInstrument, Piece>();
+
+/** Venue data: present only while the switch is on. Rule V3 (api/RULES.md). */
+export function writeMarketTicker(
+  to: JsonWriter,
+  { markets, switches }: Naming,
+  number: number,
+): void {
+  if (switches.venueData) to.text(NAMES.marketTicker, markets[number]!.ticker);
+}
+
+/** A price, which is venue data too. */
+export function writeVenuePrice(
+  to: JsonWriter,
+  { switches }: Naming,
+  name: Piece,
+  cents: number | null,
+): void {
+  if (switches.venueData) to.number(name, cents);
+}
+
+/** A market's yes or no in the instrument's terms; null when neither side won. */
+export function outcomeFor(
+  outcome: MarketOutcome | null,
+  side: Side,
+  instrumentSide: Side,
+): Side | null {
+  if (outcome !== 'yes' && outcome !== 'no') return null;
+  return side === instrumentSide ? outcome : oppositeSide(outcome);
+}

@@ -1,0 +1,148 @@
+/**
+ * The contents of a checkpoint beside the tables' pages. A load rebuilds derived columns,
+ * indexes and books from them. Equal rows give an equal state.
+ */
+
+import { invariant } from '../../base/invariant.ts';
+import type { EpochMs, GameStatus, Uuid } from '../../base/units.ts';
+import { HOME_VENUE, NO_ROW } from '../../base/units.ts';
+import type { Values } from '../../memory/columns.ts';
+import type { TableHead } from '../../memory/table.ts';
+import { describe, replaceCatalog } from '../../rules/catalog.ts';
+import type { Catalog, CatalogInstrument } from '../../rules/catalog-entries.ts';
+import type { TradeMark } from '../../rules/events.ts';
+import { isBuy } from '../../rules/flags.ts';
+import { countPayable } from '../../rules/ledger.ts';
+import type { MarketOutcome, Payouts } from '../../rules/messages.ts';
+import { remainingOf } from '../../rules/partial-fills.ts';
+import { rest } from '../../rules/resting.ts';
+import { type ShardState, tablesOf } from '../../rules/state.ts';
+
+/** What a checkpoint stores beside the pages. */
+export type StateHead = {
+  layouts: Record<string, string>;
+  tables: Record<string, TableHead>;
+  sequence: number;
+  /** The day that `tradeCounts` counts for. */
+  tradeDay: number;
+  nowMs: EpochMs;
+  setBackFromMs: EpochMs;
+};
+
+/**
+ * Large, and changes only with catalogs, results and games; `referenceDataVersion` counts its
+ * changes.
+ */
+export type ReferenceData = {
+  catalog: Catalog;
+  /** Instruments that the catalog no longer lists, with their last description. */
+  dropped: CatalogInstrument[];
+  outcomes: [
+    market: number,
+    outcome: MarketOutcome,
+    payouts: Payouts | null,
+    resolvedAtMs: EpochMs,
+  ][];
+  marks: [trade: Uuid, mark: TradeMark][];
+  listedGames: string[];
+  games: [slug: string, game: { status: GameStatus; atMs: EpochMs }][];
+};
+
+export function headOf(state: ShardState): StateHead {
+  const tables = tablesOf(state);
+  return {
+    layouts: Object.fromEntries(tables.map((table) => [table.name, table.layout])),
+    tables: Object.fromEntries(tables.map((table) => [table.name, table.head()])),
+    sequence: state.sequence,
+    tradeDay: state.tradeCounts.day,
+    nowMs: state.nowMs,
+    setBackFromMs: state.setBackFromMs,
+  };
+}
+
+export function referenceDataOf(state: ShardState): ReferenceData {
+  return {
+    catalog: state.catalog,
+    dropped: state.instruments.flatMap(({ entry, listed }) =>
+      entry === null || listed ? [] : [entry],
+    ),
+    outcomes: state.markets.flatMap(({ number, outcome, payouts, resolvedAtMs }) => {
+      const row: ReferenceData['outcomes'] =
+        outcome === null ? [] : [[number, outcome, payouts, resolvedAtMs]];
+      return row;
+    }),
+    marks: [...state.marks],
+    listedGames: [...state.listedGames],
+    games: [...state.games],
+  };
+}
+
+/** Loads both into an empty state. Pages follow, then `rebuildDerived`. */
+export function loadHead(state: ShardState, head: StateHead & ReferenceData): void {
+  invariant(state.sequence === 0, 'a checkpoint is loaded into a state that is in use');
+  for (const table of tablesOf(state)) {
+    const layout = head.layouts[table.name];
+    invariant(layout === table.layout, `table ${table.name} was written with other columns`);
+    table.loadHead(head.tables[table.name]!);
+  }
+  state.sequence = head.sequence;
+  state.tradeCounts.day = head.tradeDay;
+  state.nowMs = head.nowMs;
+  state.setBackFromMs = head.setBackFromMs;
+  replaceCatalog(state, head.catalog);
+  for (const entry of head.dropped) {
+    const instrument = state.instrumentsById.get(entry.id);
+    invariant(instrument !== undefined, 'a dropped instrument has no number');
+    describe(state, instrument, entry);
+  }
+  for (const [market, outcome, payouts, resolvedAtMs] of head.outcomes) {
+    const settled = state.markets[market];
+    invariant(settled !== undefined, 'a result is of a market without a number');
+    Object.assign(settled, { outcome, payouts, resolvedAtMs });
+    if (settled.venue === HOME_VENUE) state.unfinished.markets.add(market);
+  }
+  for (const [trade, mark] of head.marks) state.marks.set(trade, mark);
+  for (const slug of head.listedGames) state.listedGames.add(slug);
+  for (const [slug, game] of head.games) state.games.set(slug, game);
+}
+
+/** Rebuilds everything that is not in pages. */
+export function rebuildDerived(state: ShardState): void {
+  const { accounts, positions, orders } = state;
+  invariant(state.accountIds.size === 0, 'the indexes of a state are built twice');
+  for (const row of accounts.rows()) {
+    accounts.derived.payableContracts.set(row, 0);
+    state.accountIds.add(row);
+  }
+  state.tradeCounts.rebuild();
+  state.ordersOfAccount.ensureOwners(accounts.size);
+  state.positionsOfAccount.ensureOwners(accounts.size);
+  for (const row of inTimeOrder(positions)) {
+    const account = positions.col.account.get(row);
+    positions.derived.resting.set(row, NO_ROW);
+    countPayable(state, account, positions.col.contracts.get(row));
+    state.positionsOfAccount.add(account, row);
+    state.positionsOfMarket.add(positions.col.market.get(row), row);
+    state.positionIds.add(row);
+  }
+  for (const row of inTimeOrder(orders)) {
+    const remaining = isBuy(orders.col.flags.get(row)) ? remainingOf(state, row) : 0;
+    countPayable(state, orders.col.account.get(row), remaining);
+    state.orderIds.add(row);
+    rest(state, row);
+  }
+}
+
+type InSequence<Row extends number> = {
+  rows(): Iterable<Row>;
+  readonly col: { readonly sequence: Values<Row, number> };
+};
+
+function inTimeOrder<Row extends number>(table: InSequence<Row>): Iterable<Row> {
+  const { sequence } = table.col;
+  // A typed array sorts millions of rows faster; its type has plain numbers, not rows.
+  const rows = Uint32Array.from(table.rows());
+  return rows.sort(
+    (a, b) => sequence.get(a as Row) - sequence.get(b as Row),
+  ) as Iterable<number> as Iterable<Row>;
+}

@@ -1,0 +1,299 @@
+/**
+ * One shard: its state, its log, its checkpoints. A batch is decided, its facts are written, and
+ * then it is answered, all in one synchronous step; meanwhile the callers' thread gathers the next
+ * batch. A checkpoint is written beside the batches. Rules D1 to D3, D8, D43, S15
+ * (engine/RULES.md).
+ */
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { invariant } from '../../base/invariant.ts';
+import type { Message } from '../../format/codec.ts';
+import { RecordIndex } from '../../index/record-index.ts';
+import { DiskFull } from '../../log/disk-full.ts';
+import type { Reply } from '../../rules/messages.ts';
+import { continueSettlements } from '../../rules/settlement.ts';
+import { tablesOf } from '../../rules/state.ts';
+import type { Batch } from '../core/batch.ts';
+import { createState, type StoredState } from '../core/create-state.ts';
+import { Answers } from '../core/reply-encoder.ts';
+import { ShardRecords } from '../core/shard-records.ts';
+import { headOf, referenceDataOf } from '../store/checkpoint-state.ts';
+import type { Checkpoints } from '../store/checkpoints.ts';
+import { DiskStatus } from '../store/disk-reserve.ts';
+import { type OpenReport, openReportOf } from '../store/open-report.ts';
+import { recover } from '../store/recover.ts';
+import type { ShardLog } from '../store/shard-log.ts';
+import { openStore, type ShardConfig, type ShardStore } from '../store/shard-store.ts';
+import { ShardGauges } from './shard-gauges.ts';
+
+/** What a message usually leads to. Room for more is made once its bytes are known. */
+const MESSAGE_BYTES = 1000;
+const SETTLED_AT_ONCE = 500;
+/** How often a shard that cannot write tries to. */
+const PROBE_EVERY_MS = 1000;
+/** How often it is looked whether a checkpoint has caught up. */
+const BEHIND_EVERY_MS = 1;
+
+export class Shard {
+  readonly state: StoredState;
+  readonly report: OpenReport;
+  readonly #log: ShardLog;
+  readonly #checkpoints: Checkpoints;
+  readonly #config: ShardConfig;
+  readonly #settledAtOnce: number;
+  #factsSinceCheckpoint = 0;
+  /** The checkpoint being written. */
+  #writing: Promise<void> | null = null;
+  /** A checkpoint was cut off, since the shard ends; there is no other. */
+  #isCutOff = false;
+  /** Memory is ahead of the log: a batch is being processed, or has failed. */
+  #isAhead = false;
+  /** What a checkpoint has failed at; undefined: nothing. */
+  #fault: unknown;
+  /** `state.referenceDataVersion` of the last checkpoint; none since the start. */
+  #referenceDataVersion = -1;
+  readonly #disk: DiskStatus;
+  readonly #gauges: ShardGauges;
+  #probedAtMs = 0;
+
+  static async open(config: ShardConfig, disk?: DiskStatus, gauges?: ShardGauges): Promise<Shard> {
+    const store = await openStore(config);
+    try {
+      return new Shard(config, store, disk, gauges);
+    } catch (error) {
+      // Closed, since the next try opens it again, and no process may open it twice.
+      store.log.close();
+      await store.checkpoints.close();
+      throw error;
+    }
+  }
+
+  /** Loads the state from the store: a checkpoint, then the facts behind it. */
+  constructor(
+    config: ShardConfig,
+    { log, checkpoints }: ShardStore,
+    disk = new DiskStatus(),
+    gauges = new ShardGauges(),
+  ) {
+    this.#config = config;
+    this.#settledAtOnce = config.settledAtOnce ?? SETTLED_AT_ONCE;
+    invariant(this.#settledAtOnce > 0, 'a slice of a settlement settles nothing');
+    this.#log = log;
+    this.#checkpoints = checkpoints;
+    this.#disk = disk;
+    this.#gauges = gauges;
+    const seed = new Uint32Array(Uint8Array.from(randomBytes(16)).buffer);
+    const records = new ShardRecords(new RecordIndex(checkpoints.runs, seed), log);
+    this.state = createState(config, records);
+    const recovered = recover(this.state, checkpoints.read, log, log.facts);
+    log.begin();
+    this.#factsSinceCheckpoint = recovered.facts;
+    this.report = openReportOf(this.state, recovered.records);
+    gauges.opened(log, recovered.head);
+  }
+
+  /**
+   * Runs a batch and writes its answers in the order of its commands and queries, that a command
+   * was not taken where the disk has no room. On return all that they show is durable. Throws on a
+   * fault of ours or of the disk: memory is then ahead of the log, and the shard must start again.
+   */
+  answer(messages: Batch, answers: Answers): void {
+    const startedMs = performance.now();
+    this.#throwFault();
+    invariant(!this.#isAhead, 'a batch is taken while another is, or after one has failed');
+    const { facts, lastNumber } = this.#log;
+    if (!this.#mayWrite(messages.length * MESSAGE_BYTES)) {
+      for (const message of messages) answers.withoutFacts(this.state, message, lastNumber);
+      return;
+    }
+    this.#inOneRecord(startedMs, () => {
+      for (const message of messages) answers.message(this.state, message, facts, lastNumber);
+    });
+  }
+
+  /** Settles some of what results have left. False: none, or not now. Throws as `answer`. */
+  settleSlice(): boolean {
+    const startedMs = performance.now();
+    this.#throwFault();
+    invariant(!this.#isAhead, 'trades settle while a batch is taken, or after one has failed');
+    if (this.state.unfinished.markets.size === 0 || this.isSettlingPaused) return false;
+    if (!this.#mayWrite(this.#settledAtOnce * MESSAGE_BYTES)) return false;
+    this.#inOneRecord(startedMs, () => continueSettlements(this.state, this.#log.facts));
+    return true;
+  }
+
+  /**
+   * A checkpoint is being written, and the next one is half due: the rest of a settlement waits, so
+   * that it does not make batches wait (`isBehind`).
+   */
+  get isSettlingPaused(): boolean {
+    const isHalfDue = this.#factsSinceCheckpoint * 2 >= this.#config.checkpointEveryFacts;
+    return this.state.unfinished.markets.size > 0 && this.isWriting && isHalfDue;
+  }
+
+  /** The last fact that is in the log. */
+  get lastNumber(): number {
+    return this.#log.lastNumber;
+  }
+
+  /** A checkpoint is being written: it goes on while the event loop of this thread turns. */
+  get isWriting(): boolean {
+    return this.#writing !== null;
+  }
+
+  /**
+   * A checkpoint is being written, and the next one is due: no batch may come, since a start could
+   * not replay it in time. Where it waits for space, `take` takes nothing (D8).
+   */
+  get isBehind(): boolean {
+    return this.#isOverdue && !this.#checkpoints.isLackingSpace;
+  }
+
+  /** It takes batches again, or a checkpoint has failed, which `take` says. */
+  async caughtUp(): Promise<void> {
+    while (this.isBehind) await sleep(BEHIND_EVERY_MS);
+  }
+
+  /** Why it cannot write now; 0: it can. */
+  get diskErrno(): number {
+    return this.#disk.errno;
+  }
+
+  /** `answer`, with the answers read back; null: a command that was not taken. */
+  take(messages: Batch): (Reply | null)[] {
+    const answers = new Answers();
+    this.answer(messages, answers);
+    return answers.replies();
+  }
+
+  /** `take` where the disk has room. Throws `DiskFull`. */
+  run(messages: Message[]): Reply[] {
+    return this.take(messages).map((reply) => {
+      if (reply === null) throw new DiskFull(this.#disk.errno, 0);
+      return reply;
+    });
+  }
+
+  /** Writes a checkpoint of everything in the log so far. Waits for space on a full disk. */
+  async checkpoint(): Promise<void> {
+    await this.#settled();
+    if (this.#factsSinceCheckpoint === 0 || this.#isCutOff) return;
+    this.#beginCheckpoint();
+    await this.#settled();
+  }
+
+  /** Ends with a checkpoint where there is space, so that the next start replays nothing. */
+  async close(): Promise<void> {
+    this.#checkpoints.hurry();
+    await this.checkpoint();
+    await this.abandon();
+  }
+
+  /** Ends without a checkpoint: only what is on disk counts. */
+  async abandon(): Promise<void> {
+    this.#checkpoints.stop();
+    this.#log.close();
+    await this.#writing;
+    await this.#checkpoints.close();
+  }
+
+  /** Whether a batch has space. After a failure the disk is tried only every second. */
+  #mayWrite(bytes: number): boolean {
+    const disk = this.#disk;
+    if (disk.errno !== 0) {
+      const nowMs = Date.now();
+      if (Math.abs(nowMs - this.#probedAtMs) < PROBE_EVERY_MS) return false;
+      this.#probedAtMs = nowMs;
+    }
+    try {
+      this.#log.ensureRoom(Math.max(bytes, disk.neededBytes));
+      if (this.#isOverdue) this.#checkpoints.checkSpace();
+    } catch (error) {
+      if (!(error instanceof DiskFull)) throw error;
+      this.#probedAtMs = Date.now();
+      // Until all of that space is free: a small batch that fits would make the shard alternate
+      // between writing and not.
+      disk.set(error.errno, disk.errno === 0 ? error.bytes : disk.neededBytes);
+      return false;
+    }
+    if (disk.errno !== 0) disk.set(0);
+    return true;
+  }
+
+  /** What `run` leads to is on disk on return; it settles no more than a batch may. */
+  #inOneRecord(startedMs: number, run: () => void): void {
+    this.#isAhead = true;
+    this.#log.begin();
+    this.state.unfinished.left = this.#settledAtOnce;
+    run();
+    if (this.#log.facts.count > 0) this.#commit(startedMs);
+    this.#isAhead = false;
+  }
+
+  /** Memory is ahead of the log here, so a full disk is now a fault. */
+  #commit(startedMs: number): void {
+    const { count } = this.#log.facts;
+    try {
+      this.#log.commit(this.state.nowMs);
+    } catch (error) {
+      // The next start waits for that much space, and so does not end here again.
+      if (error instanceof DiskFull) this.#disk.set(error.errno, error.bytes);
+      throw error;
+    }
+    this.#isAhead = false;
+    this.#factsSinceCheckpoint += count;
+    this.#gauges.committed(this.#log, performance.now() - startedMs);
+    if (this.#isDue && this.#writing === null) this.#beginCheckpoint();
+  }
+
+  get #isDue(): boolean {
+    return this.#factsSinceCheckpoint >= this.#config.checkpointEveryFacts;
+  }
+
+  get #isOverdue(): boolean {
+    return this.#writing !== null && this.#isDue;
+  }
+
+  /** Begins a checkpoint in one synchronous step, so that it shows one moment. */
+  #beginCheckpoint(): void {
+    const { state } = this;
+    invariant(!this.#isAhead, 'a checkpoint began of what is not in the log');
+    invariant(this.#writing === null, 'a checkpoint began while another is being written');
+    const tables = tablesOf(state);
+    for (const table of tables) table.beginCheckpoint(this.#checkpoints.nextNumber);
+    const isReferenceDataNew = state.referenceDataVersion !== this.#referenceDataVersion;
+    this.#referenceDataVersion = state.referenceDataVersion;
+    this.#factsSinceCheckpoint = 0;
+    const { lastNumber: facts, tail } = this.#log;
+    const head = { ...headOf(state), facts, tail };
+    const written = this.#checkpoints.write({
+      head,
+      referenceData: isReferenceDataNew ? referenceDataOf(state) : null,
+      tables,
+      seal: state.records.index.beginSeal(),
+    });
+    this.#writing = written.then(
+      (isWhole) => {
+        this.#writing = null;
+        if (isWhole) {
+          state.records.index.endSeal();
+          this.#gauges.checkpointed(this.#log, head);
+        } else this.#isCutOff = true;
+      },
+      (error: unknown) => {
+        this.#writing = null;
+        this.#fault = error;
+      },
+    );
+  }
+
+  /** No checkpoint is being written on return. */
+  async #settled(): Promise<void> {
+    await this.#writing;
+    this.#throwFault();
+  }
+
+  #throwFault(): void {
+    if (this.#fault !== undefined) throw this.#fault;
+  }
+}

@@ -1,0 +1,93 @@
+/**
+ * Whose question a thread is asked next, where it answers many accounts: they take turns, so that
+ * who asks for much waits for itself. Rules Q18, Q19 (api/RULES.md).
+ */
+import { invariant } from '../base/invariant.ts';
+import type { Uuid } from '../base/units.ts';
+import { Fifo } from './fifo.ts';
+import { EngineBusy } from './unavailable.ts';
+
+/** Who asks: the account of a caller, or this server for itself. */
+export type Asker = Uuid | 'server';
+
+export type FairTurnsOptions = {
+  /** What is asked, as a refusal names it: `history`. */
+  of: string;
+  /** Questions under way, over all askers. One asker has one of them. */
+  atOnce: number;
+  /** Questions of one asker, under way and waiting. */
+  eachMax?: number;
+  retryAfterSeconds?: number;
+};
+
+/** More than a page of ours or a well-behaved bot asks at once. */
+export const QUESTIONS_OF_ONE_MAX = 32;
+
+/** The questions of one asker. */
+class Line {
+  readonly asker: Asker;
+  readonly waiting = new Fifo<() => Promise<void>>();
+  isRunning = false;
+
+  constructor(asker: Asker) {
+    this.asker = asker;
+  }
+
+  get length(): number {
+    return this.waiting.length + Number(this.isRunning);
+  }
+}
+
+export class FairTurns {
+  readonly #atOnce: number;
+  readonly #eachMax: number;
+  readonly #full: EngineBusy;
+  readonly #lines = new Map<Asker, Line>();
+  /** Those with a question that may begin, in the order of their turns. */
+  readonly #next = new Fifo<Line>();
+  #running = 0;
+
+  constructor({ of, atOnce, eachMax = QUESTIONS_OF_ONE_MAX, retryAfterSeconds }: FairTurnsOptions) {
+    this.#atOnce = atOnce;
+    this.#eachMax = eachMax;
+    const most = `${eachMax} questions to the ${of} at once`;
+    this.#full = new EngineBusy(`an account may have ${most}`, retryAfterSeconds);
+  }
+
+  /**
+   * Asks once it is the asker's turn. Rejects with `EngineBusy` where as many of its questions as
+   * may be have no answer yet, and as `ask` does.
+   */
+  take<A>(asker: Asker, ask: () => Promise<A>): Promise<A> {
+    const line = this.#lines.get(asker) ?? new Line(asker);
+    if (line.length >= this.#eachMax) return Promise.reject(this.#full);
+    this.#lines.set(asker, line);
+    return new Promise<A>((resolve, reject) => {
+      line.waiting.push(() => ask().then(resolve, reject));
+      // Who has one that waits, or runs, has its place already, or gets it at the end of that one.
+      if (line.length === 1) this.#next.push(line);
+      this.#begin();
+    });
+  }
+
+  #begin(): void {
+    while (this.#running < this.#atOnce) {
+      const line = this.#next.shift();
+      if (line === undefined) return;
+      const ask = line.waiting.shift();
+      invariant(ask !== undefined, 'it is the turn of who has no question');
+      invariant(!line.isRunning, 'it is the turn of who has a question under way');
+      line.isRunning = true;
+      this.#running++;
+      void ask().then(() => this.#ended(line));
+    }
+  }
+
+  #ended(line: Line): void {
+    line.isRunning = false;
+    this.#running--;
+    if (line.waiting.length > 0) this.#next.push(line);
+    else this.#lines.delete(line.asker);
+    this.#begin();
+  }
+}

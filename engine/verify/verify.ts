@@ -1,0 +1,252 @@
+/**
+ * Checks everything that must hold of one shard's files, at one moment: the log, the checkpoint, what
+ * both replay to, the index, and every fact. Rules D16, D35 (engine/RULES.md).
+ */
+
+import { audit } from '../audit/audit.ts';
+import { auditRows } from '../audit/audit-rows.ts';
+import { Problems } from '../audit/problems.ts';
+import type { Uuid } from '../base/units.ts';
+import { ByteReader } from '../format/bytes.ts';
+import { readFact } from '../format/fact-layouts.ts';
+import { FactBuffer } from '../format/facts.ts';
+import { RecordIndex } from '../index/record-index.ts';
+import {
+  type LogIdentity,
+  type LogPosition,
+  RECORD_HEADER_BYTES,
+  SEGMENT_HEADER_BYTES,
+} from '../log/log-format.ts';
+import type { PlacedRecord } from '../log/log-reader.ts';
+import { uuidWord } from '../memory/uuid-words.ts';
+import type { MarketOutcome } from '../rules/messages.ts';
+import type { CoreConfig } from '../rules/reference-data.ts';
+import { tablesOf } from '../rules/state.ts';
+import { createState, type StoredState } from '../shard/core/create-state.ts';
+import { ShardRecords } from '../shard/core/shard-records.ts';
+import { rebuildDerived } from '../shard/store/checkpoint-state.ts';
+import type { CheckpointHead } from '../shard/store/checkpoint-values.ts';
+import { identityOf } from '../shard/store/data-format.ts';
+import { checkReach, loadTables, replay } from '../shard/store/recover.ts';
+import { openSnapshot, type Snapshot } from '../shard/store/snapshot.ts';
+import { auditFacts, type PlacedFact } from './audit-facts.ts';
+
+export type ShardVerification = {
+  accounts: number;
+  restingOrders: number;
+  openPositions: number;
+  limitOrders: number;
+  marketOrders: number;
+  closedTrades: number;
+  /** Facts in the log, facts that the newest checkpoint covers, and records after it. */
+  facts: number;
+  checkpointFacts: number;
+  recordsBehind: number;
+  /** One line per problem. */
+  problems: string[];
+  /** The accounts that the control store must contain. */
+  accountIds: Uuid[];
+  marketNames: string[];
+  instrumentIds: string[];
+  /** By market number: results on which the shards must agree. */
+  outcomes: (MarketOutcome | null)[];
+  /** Markets in which somebody has a position or an order. */
+  openMarkets: number[];
+};
+
+/** A replay does not use these limits. */
+const CONFIG: CoreConfig = {
+  quoteMaxAgeMs: 15_000,
+  routingBandCents: 10,
+  fillModel: 'top_of_book',
+};
+
+/**
+ * Verifies shard `shard` of `shards` in the directory at `path`; null: there is none yet. Reading
+ * a damaged file can end the process, so call it in a process of its own.
+ */
+export async function verifyShard(
+  path: string,
+  shard: number,
+  shards: number,
+): Promise<ShardVerification | null> {
+  const identity = identityOf(shard);
+  const snapshot = openSnapshot(path, identity);
+  if (snapshot === null) return null;
+  try {
+    return new ShardVerifier(snapshot, identity).run(shard, shards);
+  } finally {
+    await snapshot.close();
+  }
+}
+
+class ShardVerifier {
+  readonly #snapshot: NonNullable<Snapshot>;
+  readonly #identity: LogIdentity;
+  readonly #state: StoredState;
+  readonly #buffer = new FactBuffer();
+  readonly #problems = new Problems();
+  /** Results of earlier checks. */
+  #head: CheckpointHead | null = null;
+  #lastNumber = 0;
+  #tail: LogPosition = SEGMENT_HEADER_BYTES;
+  #recordsBehind = 0;
+
+  constructor(snapshot: NonNullable<Snapshot>, identity: LogIdentity) {
+    this.#snapshot = snapshot;
+    this.#identity = identity;
+    const { log, runs } = snapshot;
+    const index = new RecordIndex(runs, new Uint32Array(4));
+    const records = new ShardRecords(index, { payload: (record) => log.record(record).payload });
+    this.#state = createState(CONFIG, records);
+  }
+
+  /** Each step builds on the previous one. The state they load is then checked as a whole. */
+  run(shard: number, shards: number): ShardVerification {
+    const counts = { limitOrders: 0, marketOrders: 0, closedTrades: 0 };
+    const isBack =
+      this.#passes('tables', () => this.#checkTables()) &&
+      this.#passes('log', () => this.#checkLog()) &&
+      this.#passes('checkpoint', () => this.#loadCheckpoint()) &&
+      this.#passes('pages', () => this.#checkPages()) &&
+      this.#passes('tables', () => auditRows(this.#state, this.#problems)) &&
+      this.#passes('tables', () => rebuildDerived(this.#state)) &&
+      this.#passes('log', () => this.#replay());
+    if (isBack) {
+      this.#passes('accounts', () => this.#checkState(shard, shards));
+      if (this.#passes('index', () => this.#checkIndex())) {
+        this.#passes('facts', () => Object.assign(counts, this.#checkFacts()));
+      }
+    }
+    const { accounts, orders, positions, accountIds } = this.#state;
+    return {
+      accounts: accounts.live,
+      restingOrders: orders.live,
+      openPositions: positions.live,
+      ...counts,
+      facts: this.#lastNumber,
+      checkpointFacts: this.#head?.facts ?? 0,
+      recordsBehind: this.#recordsBehind,
+      problems: this.#problems.lines(),
+      accountIds: [...accounts.rows()].map((row) => accountIds.idOf(row)),
+      marketNames: this.#state.catalog.marketNames,
+      instrumentIds: this.#state.catalog.instrumentIds,
+      outcomes: this.#state.markets.map(({ outcome }) => outcome),
+      openMarkets: [
+        ...new Set([
+          ...Array.from(orders.rows(), (row) => orders.col.market.get(row)),
+          ...Array.from(positions.rows(), (row) => positions.col.market.get(row)),
+        ]),
+      ],
+    };
+  }
+
+  /** Whether the check found no problem. */
+  #passes(name: string, check: () => void): boolean {
+    const { count } = this.#problems;
+    try {
+      check();
+    } catch (error) {
+      this.#problems.add(`${name}: cannot be checked: ${(error as Error).message}`);
+    }
+    return this.#problems.count === count;
+  }
+
+  /** An interrupted start may have created some tables, still empty. */
+  #checkTables(): void {
+    const { missing, read } = this.#snapshot;
+    read.checkFormat(this.#identity);
+    if (missing.length === 0) return;
+    const isUsed = read.readHead() !== null;
+    for (const table of missing) this.#problems.check(!isUsed, table, 'the table is missing');
+  }
+
+  /** Checks every header and record. */
+  #checkLog(): void {
+    const { log } = this.#snapshot;
+    for (const { message } of log.problems()) this.#problems.add(`log: ${message}`);
+    if (!this.#problems.isEmpty) return;
+    for (const { firstNumber, count, position, payload } of log.records(0)) {
+      this.#lastNumber = firstNumber + count - 1;
+      this.#tail = position + RECORD_HEADER_BYTES + payload.length;
+    }
+  }
+
+  /** A server may still write; later records are ignored. */
+  *#records(afterNumber: number, from: LogPosition | null): Generator<PlacedRecord> {
+    for (const record of this.#snapshot.log.records(afterNumber, from ?? undefined)) {
+      if (record.firstNumber > this.#lastNumber) return;
+      yield record;
+    }
+  }
+
+  #loadCheckpoint(): void {
+    this.#head = this.#snapshot.read.readHead();
+    checkReach(this.#head, { lastNumber: this.#lastNumber, tail: this.#tail });
+    loadTables(this.#state, this.#snapshot.read);
+  }
+
+  /** Loading has read every valid page; the others are of unknown tables or other checkpoints. */
+  #checkPages(): void {
+    const tables = new Set<string>(tablesOf(this.#state).map(({ name }) => name));
+    const counts = new Map(
+      this.#head?.written.map(({ checkpoint, pages }) => [checkpoint, pages] as const),
+    );
+    for (const [name, checkpoint, page] of this.#snapshot.pages.getKeys({})) {
+      const subject = `pages [${name}, ${checkpoint}, ${page}]`;
+      this.#problems.check(tables.has(name), subject, 'is of no table');
+      const pages = counts.get(checkpoint);
+      const isCounted = pages === undefined || page < (pages[name] ?? 0);
+      this.#problems.check(isCounted, subject, 'is one more than its checkpoint has');
+    }
+  }
+
+  #replay(): void {
+    const source = {
+      lastNumber: this.#lastNumber,
+      tail: this.#tail,
+      records: (after: number, from: LogPosition | null) => this.#records(after, from),
+    };
+    const { records } = replay(this.#state, this.#head, source, this.#buffer);
+    this.#recordsBehind = records;
+  }
+
+  #checkState(shard: number, shards: number): void {
+    for (const problem of audit(this.#state).problems) this.#problems.add(problem);
+    for (const row of this.#state.accounts.rows()) {
+      const id = this.#state.accountIds.idOf(row);
+      const home = uuidWord(id, 3) % shards;
+      this.#problems.check(home === shard, `account ${id}`, `belongs into shard ${home}`);
+    }
+  }
+
+  #checkIndex(): void {
+    for (const problem of this.#state.records.index.problems()) {
+      if (problem !== null) this.#problems.add(problem);
+    }
+  }
+
+  #checkFacts() {
+    const { problems, indexed, ...counts } = auditFacts(this.#state, this.#facts());
+    for (const problem of problems) this.#problems.add(problem);
+    const runs = this.#head?.index.runs ?? [];
+    const inRuns = runs.reduce((sum, { entries }) => sum + entries, 0);
+    const entries = inRuns + this.#state.records.index.unsealed;
+    this.#problems.check(
+      entries === indexed,
+      'index',
+      `has ${entries} entries, and the log ${indexed} facts that it leads to`,
+    );
+    return counts;
+  }
+
+  *#facts(): Generator<PlacedFact> {
+    for (const { position, firstNumber, payload } of this.#records(0, null)) {
+      const from = new ByteReader(payload);
+      for (let number = firstNumber; !from.isAtEnd; number++) {
+        const place = { record: position, offset: from.at };
+        yield { number, fact: readFact(from), place };
+      }
+    }
+  }
+}

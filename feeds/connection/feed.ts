@@ -1,0 +1,244 @@
+/**
+ * One entry of PAPERBOOK_FEEDS: as many connections as its markets need, and the venue's REST API
+ * for what happened meanwhile. Rules W1, W15, W17 (feeds/FORMATS.md).
+ */
+import type { EpochMs, SourceNumber, Venue } from '../../engine/base/units.ts';
+import type { Ingest, IngestConnection } from '../ingest/ingest.ts';
+import type { FrameReading, VenueAdapter } from '../reading/venue.ts';
+import type { Unquoted } from './awaiting-quote.ts';
+import { openConnection } from './connection.ts';
+import { ConnectionCounter } from './connection-counts.ts';
+import type { ConnectionTiming } from './connection-options.ts';
+import type { Connection, FeedStatus } from './connection-status.ts';
+import { MissedStates } from './status-poller.ts';
+
+/** Venues count connections too; markets beyond stay without a quote, and show. */
+const CONNECTIONS_MAX = 64;
+
+export type FeedOptions = {
+  /** Of PAPERBOOK_FEEDS; 0 when left out. */
+  entry?: number;
+  /** `ws:` or `wss:`. */
+  url: string;
+  venue: Venue;
+  /** A new one for each connection. */
+  newAdapter(): VenueAdapter;
+  /** The markets to subscribe to now, in the venue's own names. */
+  markets(): readonly string[];
+  /** Whether a quote, and a result, of the market is still to come. */
+  awaitsQuote(market: string): boolean;
+  /** What keeps a connection's markets without a quote. */
+  newUnquoted?(): Unquoted;
+  ingest: Ingest;
+  /** A number for a source of ticks that no other has. */
+  newSource(): SourceNumber;
+  /** The base of the venue's REST API; null: missed statuses and results are not asked for. */
+  restUrl: URL | null;
+  /** The time of a frame's arrival. */
+  nowMs(): EpochMs;
+  /** A connection is open, lost, or dialed again. */
+  onState?(): void;
+  log: { info(fields: object, message: string): void; warn(fields: object, message: string): void };
+  timing?: Partial<ConnectionTiming>;
+  /** At most so many connections; 64 when left out. */
+  connectionsMax?: number;
+  /** How often markets that have stopped are asked for their result. */
+  askAgainMs?: number;
+};
+
+export type Feed = {
+  /** One for each connection. */
+  statuses(): FeedStatus[];
+  /** The catalog changed: what is new in `markets()` is subscribed to. */
+  marketsChanged(): void;
+  /** Ends every connection and timer at once. */
+  close(): void;
+};
+
+/** @throws when `url` is not a ws: or wss: address. The message does not repeat the address. */
+export function openFeed(options: FeedOptions): Feed {
+  return new VenueFeed(options);
+}
+
+/** A connection and the markets that are its to bring. */
+type Place = {
+  adapter: VenueAdapter;
+  markets: Set<string>;
+  /** The venue has refused a market here as one too many. */
+  isFull: boolean;
+  counter: ConnectionCounter;
+  connection: Connection | null;
+};
+
+class VenueFeed implements Feed {
+  readonly #options: FeedOptions;
+  readonly #places: Place[] = [];
+  readonly #states: MissedStates | null;
+  #isClosed = false;
+
+  constructor(options: FeedOptions) {
+    this.#options = options;
+    const adapter = options.newAdapter();
+    this.#states = this.#statesBy(adapter);
+    const first = this.#newPlace(adapter);
+    this.#assign();
+    this.#open(first);
+  }
+
+  statuses(): FeedStatus[] {
+    const { entry = 0 } = this.#options;
+    return this.#places.flatMap(({ connection, markets, counter }, at) => {
+      if (connection === null) return [];
+      return {
+        ...connection.status(),
+        entry,
+        subscribed: markets.size,
+        counts: counter.counts(),
+        missedStatesProblem: at === 0 ? (this.#states?.problem ?? null) : null,
+      };
+    });
+  }
+
+  marketsChanged(): void {
+    this.#assign();
+    for (const { connection } of this.#places) connection?.marketsChanged();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#states?.close();
+    for (const { connection } of this.#places) connection?.close();
+  }
+
+  /** Each market gets a connection and keeps it; connections without a market end. */
+  #assign(): void {
+    const wanted = new Set(this.#options.markets());
+    for (const place of this.#places) {
+      for (const market of place.markets) {
+        // One that another connection brings is not wanted here.
+        if (wanted.delete(market)) continue;
+        place.markets.delete(market);
+        place.isFull = false;
+      }
+    }
+    const opened: Place[] = [];
+    const joined: string[] = [];
+    for (const market of wanted) {
+      let place = this.#places.find(hasRoom);
+      if (place === undefined && this.#mayOpen()) {
+        place = this.#newPlace(this.#options.newAdapter());
+        opened.push(place);
+      }
+      place ??= this.#places.at(-1)!;
+      place.markets.add(market);
+      if (place.connection !== null) joined.push(market);
+    }
+    // The others are asked for when their connection opens.
+    if (joined.length > 0) this.#states?.ask(joined);
+    for (const place of opened) this.#open(place);
+    for (const place of this.#places.filter((one, at) => at > 0 && one.markets.size === 0)) {
+      this.#places.splice(this.#places.indexOf(place), 1);
+      place.connection?.close();
+      this.#places[0]!.counter.takeOver(place.counter);
+    }
+  }
+
+  #mayOpen(): boolean {
+    return this.#places.length < (this.#options.connectionsMax ?? CONNECTIONS_MAX);
+  }
+
+  #newPlace(adapter: VenueAdapter): Place {
+    const counter = new ConnectionCounter();
+    const place: Place = { adapter, markets: new Set(), isFull: false, counter, connection: null };
+    this.#places.push(place);
+    return place;
+  }
+
+  #open(place: Place): void {
+    const { adapter } = place;
+    const { url, venue, ingest, log, nowMs, timing, awaitsQuote } = this.#options;
+    const sink = ingest.connection(venue, adapter, this.#options.newSource());
+    const unquoted = this.#options.newUnquoted?.();
+    place.connection = openConnection({
+      url,
+      venue,
+      adapter,
+      markets: () => [...place.markets],
+      subscribe: (markets) => sink.subscribe(markets, nowMs()),
+      awaitsQuote,
+      onFrame: (text, atMs) => this.#taken(place, sink.frame(text, atMs)),
+      onHeartbeat: (atMs) => sink.heartbeat(atMs),
+      onLost: (atMs) => {
+        place.counter.lost();
+        sink.lost(atMs);
+      },
+      onOverflow: (markets) => this.#moveOn(place, markets),
+      onMissedStates: (markets) =>
+        this.#states?.ask(markets === true ? [...place.markets] : markets),
+      onState: ({ state }) => {
+        if (state === 'open') {
+          place.counter.opened();
+          this.#states?.ask([...place.markets]);
+        }
+        this.#options.onState?.();
+      },
+      nowMs,
+      log,
+      ...(unquoted === undefined ? {} : { unquoted }),
+      ...(timing === undefined ? {} : { timing }),
+    });
+  }
+
+  #taken({ counter }: Place, reading: FrameReading): FrameReading {
+    counter.took(reading);
+    this.#states?.saw(reading.ticks);
+    return reading;
+  }
+
+  /** Markets that this connection cannot bring go to another one. */
+  #moveOn(place: Place, markets: readonly string[]): void {
+    if (this.#isClosed) return;
+    const { venue, log } = this.#options;
+    for (const market of markets) place.markets.delete(market);
+    const isAlone = place.markets.size === 0;
+    place.isFull = true;
+    if (isAlone || !(this.#mayOpen() || this.#places.some(hasRoom))) {
+      // Nor can any other. They wait for the next connection here, and show as unquoted.
+      for (const market of markets) place.markets.add(market);
+      const names = markets.slice(0, 5);
+      log.warn({ venue, count: markets.length, markets: names }, 'venue refuses markets');
+      return;
+    }
+    log.info({ venue, markets: markets.length }, 'venue takes no more markets on a connection');
+    this.marketsChanged();
+  }
+
+  #statesBy({ stateRequests: requests }: VenueAdapter): MissedStates | null {
+    const { restUrl, venue, ingest, newSource, newAdapter, nowMs, log, askAgainMs } = this.#options;
+    if (requests === null) return null;
+    if (restUrl === null) {
+      log.info(
+        { venue },
+        'no restUrl: results that come while a connection is lost are not asked for',
+      );
+      return null;
+    }
+    // A source of its own: an answer must not keep the prices of a connection fresh.
+    const sink: IngestConnection = ingest.connection(venue, newAdapter(), newSource());
+    return new MissedStates({
+      base: restUrl,
+      requests,
+      isOpen: this.#options.awaitsQuote,
+      take: (ticks) => {
+        sink.states(ticks, nowMs());
+        for (const { connection } of this.#places) connection?.learned(ticks);
+      },
+      log,
+      ...(askAgainMs === undefined ? {} : { againMs: askAgainMs }),
+    });
+  }
+}
+
+function hasRoom({ isFull, markets, adapter }: Place): boolean {
+  return !isFull && markets.size < adapter.marketsMax;
+}

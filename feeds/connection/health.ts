@@ -1,0 +1,63 @@
+/** What is wrong with the feeds, in words for an operator. Rule W9 (feeds/FORMATS.md). */
+import { type EpochMs, isoOf } from '../../engine/base/units.ts';
+import type { FeedStatus } from './connection-status.ts';
+
+/** Shorter trouble passes: connections are dialed again, and first books take a moment. */
+const TROUBLE_MS = 60_000;
+const NAMES_SHOWN = 5;
+
+type FeedHealth = Pick<
+  FeedStatus,
+  | 'venue'
+  | 'adapter'
+  | 'host'
+  | 'downSinceMs'
+  | 'lastProblem'
+  | 'unquoted'
+  | 'counts'
+  | 'missedStatesProblem'
+>;
+
+/**
+ * A line for each connection that was not open for a minute, for each with markets that had no quote
+ * a minute after the subscription, and for each feed whose missed results cannot be asked for. No
+ * line has a secret. `nowMs` is of the wall clock.
+ */
+export function feedProblems(feeds: readonly FeedHealth[], nowMs: EpochMs): string[] {
+  return feeds.flatMap((feed) => {
+    const { venue, adapter, host } = feed;
+    const problems = [
+      downProblem(feed, nowMs) ?? unquotedProblem(feed, nowMs),
+      missedProblem(feed),
+    ].filter((problem) => problem !== null);
+    return problems.map((problem) => `feed ${venue} ${adapter} at ${host}: ${problem}`);
+  });
+}
+
+function downProblem(feed: FeedHealth, nowMs: EpochMs): string | null {
+  const { downSinceMs, lastProblem, counts } = feed;
+  if (downSinceMs === null || nowMs - downSinceMs < TROUBLE_MS) return null;
+  const seconds = Math.floor((nowMs - downSinceMs) / 1000);
+  const reason = lastProblem ?? 'no answer yet';
+  const never = counts.opens === 0 ? 'never connected, ' : '';
+  return `${never}not open for ${seconds} s, since ${isoOf(downSinceMs)}: ${reason}`;
+}
+
+/** It was tried again several times, and is after a minute: results may be missing meanwhile. */
+function missedProblem({ missedStatesProblem: reason }: FeedHealth): string | null {
+  return reason === null ? null : `missed results cannot be asked for: ${reason}`;
+}
+
+function unquotedProblem({ unquoted }: FeedHealth, nowMs: EpochMs): string | null {
+  const names: string[] = [];
+  let count = 0;
+  for (const [market, sinceMs] of unquoted) {
+    if (nowMs - sinceMs < TROUBLE_MS) continue;
+    count++;
+    if (names.length < NAMES_SHOWN) names.push(market);
+  }
+  if (count === 0) return null;
+  const more = count > names.length ? ', ...' : '';
+  const markets = count === 1 ? 'market' : 'markets';
+  return `${count} ${markets} never quoted since it opened: ${names.join(', ')}${more}`;
+}

@@ -1,0 +1,89 @@
+/**
+ * Reads the frames of one connection of a feed file. Where the file says what the connection
+ * subscribed to, they are read as the live connection read them, gaps too; else as a recording of
+ * which nobody knows what is missing. Rules F8, F30 (feeds/FORMATS.md).
+ */
+
+import type { FrameReader } from '../ingest/ingest.ts';
+import type {
+  AdapterName,
+  AdapterOptions,
+  FrameReading,
+  VenueAdapter,
+  VenueTick,
+} from '../reading/venue.ts';
+import { createAdapter } from '../venues/create.ts';
+import type { FeedLine } from './feed-line.ts';
+
+export type FileReadOptions = Pick<AdapterOptions, 'depth'>;
+
+export class FileAdapter implements FrameReader {
+  readonly name: AdapterName;
+  readonly contractDecimals: 0 | 2;
+  readonly #asRecording: VenueAdapter;
+  readonly #asLive: VenueAdapter;
+  #current: VenueAdapter;
+  /** The place of the last line, where lines state one. */
+  #seq: number | null = null;
+  /** Ticks of other markets are left out; null: of none. */
+  #only: Set<string> | null = null;
+
+  constructor(name: AdapterName, options: FileReadOptions) {
+    this.name = name;
+    this.#asRecording = createAdapter(name, {}, { ...options, recorded: true });
+    this.#asLive = createAdapter(name, {}, options);
+    this.contractDecimals = this.#asLive.contractDecimals;
+    this.#current = this.#asRecording;
+  }
+
+  get recorded(): boolean {
+    return this.#current.recorded;
+  }
+
+  /**
+   * Notes the line's place. @returns whether lines are missing before it, or it is of another
+   * recording: what was known may be wrong.
+   */
+  isBehindHole({ seq }: FeedLine): boolean {
+    const last = this.#seq;
+    this.#seq = seq ?? null;
+    return seq !== undefined && last !== null && seq !== last + 1;
+  }
+
+  /** Takes an `open` or a `subscribe`. */
+  subscribed({ event, markets = [], only }: FeedLine): void {
+    if (event === 'open') {
+      this.reset();
+      this.#current = this.#asLive;
+    }
+    // Behind a hole nobody knows what else was subscribed to.
+    if (this.#current !== this.#asLive) return;
+    this.#asLive.subscribe(markets);
+    if (only === undefined) return;
+    this.#only ??= new Set();
+    for (const market of only) this.#only.add(market);
+  }
+
+  read(frame: unknown): FrameReading {
+    const reading = this.#current.read(frame);
+    const only = this.#only;
+    if (only !== null) reading.ticks = reading.ticks.filter((tick) => isOf(only, tick));
+    return reading;
+  }
+
+  /** Nothing: a file's connection asks for nothing. */
+  subscribe(): unknown[] {
+    return [];
+  }
+
+  reset(): void {
+    this.#asLive.reset();
+    this.#asRecording.reset();
+    this.#current = this.#asRecording;
+    this.#only = null;
+  }
+}
+
+function isOf(markets: ReadonlySet<string>, tick: VenueTick): boolean {
+  return tick.kind === 'game' || markets.has(tick.market);
+}

@@ -1,0 +1,120 @@
+/**
+ * Passes on what venues say of the states of games and markets: a few changes of one at once, then its
+ * newest once a second. So a venue that never stops changing its mind costs what its quotes cost.
+ * Rule W61 (feeds/FORMATS.md).
+ */
+
+import type { EpochMs } from '../../engine/base/units.ts';
+import type { GameTick, ResultTick, StatusTick } from '../../engine/rules/messages.ts';
+
+type StateTick = GameTick | StatusTick | ResultTick;
+
+/** Changes of one game, or market, that are passed on as they come; within the same time. */
+const AT_ONCE = 4;
+const WITHIN_MS = 1000;
+
+type State = {
+  /** As it was passed on last. */
+  passed: string;
+  /** When that time began, on the steady clock, and how many were passed on in it. */
+  beganMs: number;
+  count: number;
+  /** What has come since; of a game its cancellation too, since that is final for its markets. */
+  waiting: StateTick[];
+};
+
+export type ChangedStatesOptions = {
+  sink(tick: StateTick): void;
+  /** The time at which frames are taken. */
+  nowMs(): EpochMs;
+  /** A clock that nobody sets; `performance.now` when left out. */
+  steadyMs?(): number;
+};
+
+export class ChangedStates {
+  readonly #sink: (tick: StateTick) => void;
+  readonly #nowMs: () => EpochMs;
+  readonly #steadyMs: () => number;
+  readonly #states = new Map<string, State>();
+  /** Those with something that waits. */
+  readonly #late = new Set<State>();
+
+  constructor({ sink, nowMs, steadyMs = () => performance.now() }: ChangedStatesOptions) {
+    this.#sink = sink;
+    this.#nowMs = nowMs;
+    this.#steadyMs = steadyMs;
+  }
+
+  /** @returns whether it was passed on; false: it says nothing new, or waits */
+  take(tick: StateTick): boolean {
+    const [key, value] = wordsOf(tick);
+    const nowMs = this.#steadyMs();
+    const known = this.#states.get(key);
+    const state = known ?? { passed: '', beganMs: nowMs, count: 0, waiting: [] };
+    if (known === undefined) this.#states.set(key, state);
+    if (nowMs - state.beganMs >= WITHIN_MS) {
+      this.#pass(state);
+      Object.assign(state, { beganMs: nowMs, count: 0 });
+    } else if (state.waiting.length === 0 && state.passed === value) return false;
+    if (state.count < AT_ONCE) {
+      state.count++;
+      state.passed = value;
+      this.#sink(tick);
+      return true;
+    }
+    state.waiting = [...state.waiting.filter(isFinal).slice(0, 1), tick];
+    this.#late.add(state);
+    return false;
+  }
+
+  /** Passes on what has waited long enough. */
+  advance(): void {
+    if (this.#late.size === 0) return;
+    const nowMs = this.#steadyMs();
+    for (const state of this.#late) {
+      if (nowMs - state.beganMs < WITHIN_MS) continue;
+      state.beganMs = nowMs;
+      state.count = state.waiting.length;
+      this.#pass(state);
+    }
+  }
+
+  /** The next of each game and market is passed on, whatever it says; before it, what waits. */
+  forget(): void {
+    this.end();
+    this.#states.clear();
+  }
+
+  /** Passes on all that waits. */
+  end(): void {
+    for (const state of this.#late) this.#pass(state);
+  }
+
+  #pass(state: State): void {
+    this.#late.delete(state);
+    for (const tick of state.waiting) {
+      state.passed = wordsOf(tick)[1];
+      // Others of a later time were passed on before it.
+      this.#sink({ ...tick, atMs: Math.max(tick.atMs, this.#nowMs()) });
+    }
+    state.waiting = [];
+  }
+}
+
+/** What it is of, and what it says. */
+function wordsOf(tick: StateTick): [key: string, value: string] {
+  switch (tick.kind) {
+    case 'game':
+      return [`game ${tick.game}`, tick.status];
+    case 'status':
+      return [`status ${tick.market}`, tick.status];
+    case 'result': {
+      const { market, outcome, yesPayoutCents, noPayoutCents } = tick;
+      return [`result ${market}`, `${outcome} ${yesPayoutCents} ${noPayoutCents}`];
+    }
+    default:
+      return tick satisfies never;
+  }
+}
+
+const isFinal = (tick: StateTick) => tick.kind === 'game' && tick.status === 'cancelled';

@@ -1,0 +1,225 @@
+/**
+ * From a venue's frames to the engine's ticks: catalog numbers instead of names, whole cents
+ * rounded against the trader, whole contracts. It also counts every frame that could not be used.
+ * Rules B9 to B12, W13, W15 (feeds/FORMATS.md).
+ *
+ * A bad frame never throws, and bad frames write about a hundred log lines at most.
+ */
+
+import { NestedTooDeep, parseJson } from '../../engine/base/bounded-json.ts';
+import type { EpochMs, MarketNumber, SourceNumber, Venue } from '../../engine/base/units.ts';
+import type { GameTick, QuoteTick, Tick } from '../../engine/rules/messages.ts';
+import { depthOf, type Place, quoteOf, resultOf, tradeOf } from '../reading/engine-ticks.ts';
+import type {
+  BookLevels,
+  FrameReading,
+  StateTick,
+  VenueAdapter,
+  VenueTick,
+} from '../reading/venue.ts';
+import { IngestCounters, type IngestCounts, type IngestLogEvent } from './ingest-counters.ts';
+import { VenueLag } from './venue-lag.ts';
+
+export type IngestOptions = {
+  /** The catalog's number of a venue market; undefined when the catalog does not name it. */
+  marketNumber(venue: Venue, venueMarketId: string): MarketNumber | undefined;
+  /** Whether the catalog lists a game; left out: whatever venues name is passed on. */
+  isGame?(slug: string): boolean;
+  sink(tick: Tick): void;
+  /**
+   * Takes quotes in place of the sink, without `depth`: the levels of the book where the adapter has
+   * them, valid until the call returns.
+   */
+  quoteSink?(quote: QuoteTick, levels: BookLevels | undefined): void;
+  /**
+   * The time at which a frame is taken that came at `atMs` and states the venue's own, or null;
+   * `atMs` where this is left out.
+   */
+  timeOf?(venueAtMs: EpochMs | null, atMs: EpochMs): EpochMs;
+  log(event: IngestLogEvent): void;
+  /** How far a live connection may be behind its venue (W13); left out or null: however far. */
+  lagMaxMs?: number | null;
+  /** A clock that nobody sets; `performance.now` when left out. */
+  steadyMs?(): number;
+};
+
+export type IngestConnection = {
+  /**
+   * Takes one frame, as text or as what its JSON parsed to. A live connection starts over after a
+   * `drop`. `isGap`: a recording says that this frame showed a gap.
+   */
+  frame(raw: unknown, atMs: EpochMs, isGap?: boolean): FrameReading;
+  /** A heartbeat without a frame. */
+  heartbeat(atMs: EpochMs): void;
+  /** Statuses and results that were asked for. */
+  states(ticks: readonly StateTick[], atMs: EpochMs): void;
+  /** The messages that subscribe to these markets. */
+  subscribe(markets: readonly string[], atMs: EpochMs): unknown[];
+  /** The connection ended: its quotes are no longer live, and its books start over. */
+  lost(atMs: EpochMs): void;
+};
+
+export type Ingest = {
+  /** `source` is the connection's own number. */
+  connection(venue: Venue, adapter: FrameReader, source: SourceNumber): IngestConnection;
+  /** Counts over all connections since the start. */
+  counts(): IngestCounts;
+};
+
+/** What an ingest needs of an adapter. */
+export type FrameReader = Pick<VenueAdapter, 'name' | 'recorded' | 'read' | 'subscribe' | 'reset'>;
+
+/** One per process or replay; connections share its counts and its bound on log lines. */
+export function createIngest(options: IngestOptions): Ingest {
+  const counters = new IngestCounters(options.log);
+  return {
+    connection: (venue, adapter, source) =>
+      new Connection({ venue, adapter, source, options, counters }),
+    counts: () => counters.counts(),
+  };
+}
+
+type ConnectionParts = {
+  venue: Venue;
+  adapter: FrameReader;
+  source: SourceNumber;
+  options: IngestOptions;
+  counters: IngestCounters;
+};
+
+class Connection implements IngestConnection {
+  readonly #parts: ConnectionParts;
+  readonly #lag: VenueLag;
+  readonly #steadyMs: () => number;
+
+  constructor(parts: ConnectionParts) {
+    this.#parts = parts;
+    const { adapter, options } = parts;
+    // What a recording holds was read long after it was said.
+    this.#lag = new VenueLag(adapter.recorded ? null : (options.lagMaxMs ?? null));
+    this.#steadyMs = options.steadyMs ?? (() => performance.now());
+  }
+
+  frame(raw: unknown, receivedMs: EpochMs, isGap = false): FrameReading {
+    const { venue, adapter, counters, source, options } = this.#parts;
+    const reading = readingOf(adapter, raw);
+    const atMs = options.timeOf?.(reading.venueAtMs, receivedMs) ?? receivedMs;
+    counters.frame(reading.type);
+    if (reading.rejected !== null) {
+      counters.skip(reading.rejected, `${venue} ${adapter.name} ${reading.type}`);
+    }
+    if (reading.jump || isGap) counters.gap();
+    const lateMs = this.#lag.lateByMs(reading, this.#steadyMs());
+    if (this.#lag.behindMs !== null) reading.lagMs = this.#lag.behindMs;
+    const probeWithinMs = this.#lag.probeWithinMs(reading);
+    if (probeWithinMs !== undefined) reading.probeWithinMs = probeWithinMs;
+    if (lateMs !== null) {
+      reading.late = true;
+      reading.drop ??= `${lateMs} ms behind the venue`;
+    }
+    // A jump inside a feed file is a loss only where the file says so.
+    const isSkipped = isGap || (reading.jump && !reading.resync && !adapter.recorded);
+    if (isSkipped) reading.drop ??= 'gap in the sequence';
+    if (reading.drop !== undefined) {
+      this.#send({ kind: 'down', atMs, source, ...(isSkipped && { reason: 'sequence_gap' }) });
+      adapter.reset();
+      // Prices build on the missing frames. Results and statuses are still right, and come only
+      // once.
+      for (const tick of reading.ticks) if (tick.kind !== 'book') this.#tick(tick, atMs);
+      return reading;
+    }
+    let quoted = false;
+    for (const tick of reading.ticks) quoted = this.#tick(tick, atMs) || quoted;
+    if (!quoted) this.heartbeat(atMs);
+    return reading;
+  }
+
+  heartbeat(atMs: EpochMs): void {
+    const { options, source } = this.#parts;
+    // Not counted: the frame is of no market and no game.
+    options.sink({ kind: 'heartbeat', atMs, source });
+  }
+
+  states(ticks: readonly StateTick[], atMs: EpochMs): void {
+    for (const tick of ticks) this.#tick(tick, atMs);
+  }
+
+  subscribe(markets: readonly string[]): unknown[] {
+    return this.#parts.adapter.subscribe(markets);
+  }
+
+  lost(atMs: EpochMs): void {
+    const { adapter, source } = this.#parts;
+    adapter.reset();
+    this.#lag.lost();
+    this.#send({ kind: 'down', atMs, source });
+  }
+
+  #send(tick: Tick): void {
+    const { options, counters } = this.#parts;
+    counters.tick();
+    options.sink(tick);
+  }
+
+  #sendQuote(quote: QuoteTick, levels: BookLevels | undefined): void {
+    const { options, counters } = this.#parts;
+    counters.tick();
+    if (options.quoteSink !== undefined) return options.quoteSink(quote, levels);
+    if (levels !== undefined) quote.depth = depthOf(levels);
+    options.sink(quote);
+  }
+
+  /** Sends what the tick means, if we know its market. @returns whether that was a quote. */
+  #tick(tick: VenueTick, atMs: EpochMs): boolean {
+    const { venue, source, options, counters } = this.#parts;
+    if (tick.kind === 'game') {
+      // Shards keep nothing of it.
+      if (options.isGame?.(tick.game) === false) return false;
+      const game: GameTick = { kind: 'game', atMs, source, game: tick.game, status: tick.status };
+      this.#send(game);
+      return false;
+    }
+    const market = options.marketNumber(venue, tick.market);
+    if (market === undefined) {
+      counters.unknownMarket(`${venue}/${tick.market}`);
+      return false;
+    }
+    const place: Place = { atMs, source, market };
+    switch (tick.kind) {
+      case 'book':
+        this.#sendQuote(quoteOf(tick, place), tick.depth);
+        return true;
+      case 'trade': {
+        const trade = tradeOf(tick, place);
+        if (trade === null) counters.skip('trade price outside 1..99', `${venue}/${tick.market}`);
+        else this.#send(trade);
+        return false;
+      }
+      case 'status':
+        this.#send({ kind: 'status', ...place, status: tick.status });
+        return false;
+      case 'result':
+        this.#send(resultOf(tick, place));
+        return false;
+      default:
+        return tick satisfies never;
+    }
+  }
+}
+
+/** Why a text is no frame. */
+export const NOT_JSON = 'not JSON';
+export const TOO_DEEP = 'nested too deep';
+
+/** Parses text. What is not JSON, or nested too deep, is a rejected frame. */
+function readingOf(adapter: FrameReader, raw: unknown): FrameReading {
+  if (typeof raw !== 'string') return adapter.read(raw);
+  let frame: unknown;
+  try {
+    frame = parseJson(raw);
+  } catch (error) {
+    const rejected = error instanceof NestedTooDeep ? TOO_DEEP : NOT_JSON;
+    return { type: 'unreadable', ticks: [], venueAtMs: null, rejected, jump: false };
+  }
+  return adapter.read(frame);
+}

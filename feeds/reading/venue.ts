@@ -1,0 +1,157 @@
+/**
+ * The interface of venue adapters. They read frames, in the venue's own names and precision, and
+ * keep the books that deltas change. Sockets, clocks, catalog numbers and whole cents are not
+ * theirs (connection.ts, ingest.ts).
+ */
+
+import type {
+  ContractsE2,
+  EpochMs,
+  GameStatus,
+  MarketStatus,
+  PriceE4,
+  Side,
+} from '../../engine/base/units.ts';
+import type { Depth, MarketOutcome } from '../../engine/rules/messages.ts';
+
+export const ADAPTERS = ['kalshi', 'polymarket', 'polymarket_us', 'native'] as const;
+export type AdapterName = (typeof ADAPTERS)[number];
+
+/** The top of one market's book after a frame, in the terms of its yes; null is an empty side. */
+export type BookTick = {
+  kind: 'book';
+  market: string;
+  yesBid: PriceE4 | null;
+  yesBidSize: ContractsE2;
+  yesAsk: PriceE4 | null;
+  yesAskSize: ContractsE2;
+  /** Nobody knows the book until the next frame that brings it. Rule B7 (feeds/FORMATS.md). */
+  unknown?: true;
+  /** Every level of the frame, or of the book that it changed. Only with the option for it. */
+  depth?: BookLevels;
+};
+
+/** In any order, each price once. Valid until the adapter's next frame. */
+export type BookLevels = {
+  readonly yesBids: readonly Level[];
+  readonly yesAsks: readonly Level[];
+  /** What is shown of them by B5 (feeds/FORMATS.md), where the adapter keeps that. */
+  readonly shown?: Depth;
+  /**
+   * What is shown otherwise since the last call, as a quote's `depthChange` has it; null: of this
+   * book it is the first call. Where the adapter keeps that.
+   */
+  takeChange?(): Depth | null;
+};
+export type Level = { price: PriceE4; size: ContractsE2 };
+
+export type VenueTick =
+  | BookTick
+  | { kind: 'trade'; market: string; yesPrice: PriceE4; size: ContractsE2; takerSide: Side }
+  | { kind: 'status'; market: string; status: MarketStatus }
+  | {
+      kind: 'result';
+      market: string;
+      outcome: MarketOutcome;
+      /** Settlement value of one yes contract; null unless the outcome is `scalar`. */
+      yesValue: PriceE4 | null;
+    }
+  | { kind: 'game'; game: string; status: GameStatus };
+
+/** What one frame said. */
+export type FrameReading = {
+  /** The venue's own message type, for counts: `orderbook_delta`, `marketDataLite`, ... */
+  type: string;
+  ticks: VenueTick[];
+  /** The venue's own event time where the frame has one. */
+  venueAtMs: EpochMs | null;
+  /** Why the frame could not be used, a short stable phrase; null when it could. */
+  rejected: string | null;
+  /**
+   * The sequence has a jump or, live, no readable number. A live connection takes it for a gap
+   * (B12) and starts over, but where `resync` says otherwise; in a recording it is counted alone
+   * (F8).
+   */
+  jump: boolean;
+  /** The jump is mended here: what it lost has no price, and `send` asks for it. */
+  resync?: true;
+  /** What a live connection sends because of this frame. */
+  send?: readonly Outgoing[];
+  /** Markets that the venue does not take on this connection; another one must. */
+  overflow?: readonly string[];
+  /** Markets whose status or result this frame has not brought; true: of any market. */
+  missedStates?: readonly string[] | true;
+  /** Why a live connection must start over; its prices are dead. */
+  drop?: string;
+  /** Of a price that was judged: how far the connection is behind its venue (W13). */
+  lagMs?: number;
+  /** It has fallen behind its venue, and a new one may be as far behind. */
+  late?: true;
+  /** Of a price without a time: pings measure the lag, which may be so many milliseconds (W18). */
+  probeWithinMs?: number;
+};
+
+/** A price that can be used: the connection does what it was dialed for. */
+export function isGoodBook({ rejected, jump, ticks }: FrameReading): boolean {
+  return rejected === null && !jump && ticks.some(({ kind }) => kind === 'book');
+}
+
+/** A message to the venue, now or after a pause. */
+export type Outgoing = { message: unknown; afterMs: number };
+
+/** One question to a venue's REST API, and how its answer reads. */
+export type StateRequest = {
+  url: URL;
+  /** The markets that it asks for. */
+  markets: readonly string[];
+  /** Statuses and results in an answer; undefined stands for 404. Of bad ones nothing follows. */
+  read(answer: unknown): StateTick[];
+};
+
+export type StateTick = Extract<VenueTick, { kind: 'status' | 'result' }>;
+
+export type AdapterOptions = {
+  /** Sends levels beside the top of a book. They cost time, and only some fill models need them. */
+  depth?: boolean;
+  /**
+   * Frames come from a recording. Nothing was subscribed to, so every market is wanted; the
+   * sequence may jump, or be left out. Rules B10, F8 (feeds/FORMATS.md).
+   */
+  recorded?: boolean;
+  /** Subscribes to the top of books alone where the venue offers that. */
+  lite?: boolean;
+};
+
+export interface VenueAdapter {
+  readonly name: AdapterName;
+  /** Whether it reads a recording: `AdapterOptions`. */
+  readonly recorded: boolean;
+  /** Markets whose book is kept now. */
+  readonly books: number;
+  /** Markets without a price until an answer comes that was asked for after they lost it. */
+  readonly awaiting: number;
+  /** How many markets one connection may have; infinite where the venue names no bound. */
+  readonly marketsMax: number;
+  /** Decimals in which this venue states sizes: 0 or 2. */
+  readonly contractDecimals: 0 | 2;
+  /** Reads one frame, already parsed from JSON. Never throws: bad input is `rejected`. */
+  read(frame: unknown): FrameReading;
+  /**
+   * The messages that subscribe to these markets, also to more on an open connection. Live, frames
+   * of markets that were never named here are refused.
+   */
+  subscribe(markets: readonly string[]): unknown[];
+  /**
+   * The questions that show what these markets are now, below the base of the venue's REST API;
+   * null: the venue has none.
+   */
+  readonly stateRequests:
+    | ((base: URL, markets: readonly string[]) => readonly StateRequest[])
+    | null;
+  /** Handshake headers, signed for this moment when the venue wants it. */
+  headers(nowMs: EpochMs): Record<string, string>;
+  /** A text the client must send at this interval to keep the connection, where one is needed. */
+  readonly keepalive: { text: string; everyMs: number } | null;
+  /** Drops books, sequences and subscriptions; the next snapshot starts over. */
+  reset(): void;
+}

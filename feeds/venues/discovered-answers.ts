@@ -1,0 +1,249 @@
+/**
+ * A venue's REST answers as market objects: which lists they carry, and whose they are. Answers are
+ * taken one at a time, and of each market only the fields are kept that make an instrument. Rules
+ * K20 to K22, K30, K31 (feeds/FORMATS.md).
+ */
+
+import type { Venue } from '../../engine/base/units.ts';
+import type { FeeSchedule } from '../../engine/rules/fees.ts';
+import type { FeeLine } from '../catalog/catalog-schema.ts';
+import { parseInstant } from '../reading/instant.ts';
+import { isKalshiMarket, KALSHI_FIELDS, kalshiFound } from './kalshi/discover.ts';
+import {
+  isPolymarketMarket,
+  POLYMARKET_FIELDS,
+  polymarketFees,
+  polymarketFound,
+} from './polymarket/discover.ts';
+import {
+  isPolymarketUsMarket,
+  POLYMARKET_US_FIELDS,
+  polymarketUsFound,
+} from './polymarket-us/discover.ts';
+import { type Finding, type Json, timeOf, wordOf } from './shared/found.ts';
+import { KALSHI_MAKER, publishedFees } from './shared/published-fees.ts';
+
+/** Parsed JSON of one answer, with the name that errors and notes call it by. */
+export type Answer = { name: string; body: unknown };
+
+type Kind = {
+  schedule: FeeSchedule;
+  fields: readonly string[];
+  owns(market: Json): boolean;
+  idOf(market: Json): string;
+  found: typeof kalshiFound;
+};
+
+const KINDS: readonly Kind[] = [
+  {
+    schedule: 'kalshi',
+    fields: KALSHI_FIELDS,
+    owns: isKalshiMarket,
+    idOf: ({ ticker }) => wordOf(ticker),
+    found: kalshiFound,
+  },
+  {
+    schedule: 'polymarket',
+    fields: POLYMARKET_FIELDS,
+    owns: isPolymarketMarket,
+    idOf: ({ conditionId }) => wordOf(conditionId),
+    found: polymarketFound,
+  },
+  {
+    schedule: 'polymarket_us',
+    fields: POLYMARKET_US_FIELDS,
+    owns: isPolymarketUsMarket,
+    idOf: ({ slug }) => wordOf(slug),
+    found: polymarketUsFound,
+  },
+];
+
+const SERIES_FIELDS = ['ticker', 'series_ticker', 'fee_type', 'fee_multiplier', 'scheduled_ts'];
+
+/** Markets and series of all answers together. A catalog of so many takes 1.3 GiB to make. */
+const KEPT_MAX = 250_000;
+/** No answer wraps its markets in more; what lies deeper is not looked at. */
+const DEPTH_MAX = 10;
+/** Of a kept market: more than any venue has. */
+const TEXT_MAX = 4_000;
+const LIST_MAX = 8;
+const KEPT_DEPTH_MAX = 4;
+
+/** Of an event, for its markets. */
+const INHERITED = ['teams', 'startTime'] as const;
+const WRAPPERS = [
+  ...['response', 'markets', 'market', 'events', 'event', 'series', 'series_fee_change_arr'],
+] as const;
+
+/** By when its answer was recorded. */
+type Kept = { atMs: number; fields: Json };
+
+/**
+ * What the answers of one venue hold. A market that stands in several counts once: the newest
+ * answer's, by its time of recording, else the last one given.
+ */
+export class Discovery {
+  readonly #venue: Venue;
+  readonly #markets = new Map<Kind, Map<string, Kept>>();
+  readonly #series = new Map<string, Kept>();
+  #kept = 0;
+
+  constructor(venue: Venue) {
+    this.#venue = venue;
+  }
+
+  /** Markets and series so far, each once. */
+  get kept(): number {
+    return this.#kept;
+  }
+
+  /**
+   * @returns false for an answer that holds neither a market nor a series, nor is an empty list as
+   * the last page of one.
+   * @throws beyond 250,000 markets and series.
+   */
+  take({ body }: Answer): boolean {
+    // One without a time counts as the newest.
+    const atMs = recordedMs(body) ?? Number.MAX_VALUE;
+    return this.#takeFrom(body, {}, atMs, 0) || isEmptyList(body);
+  }
+
+  /**
+   * What they make; nothing is kept here then.
+   * @throws when there is no market.
+   */
+  finding(): Finding {
+    const venue = this.#venue;
+    const finding: Finding = { found: [], fees: [], skipped: new Map() };
+    for (const kind of KINDS) {
+      const markets = [...(this.#markets.get(kind)?.values() ?? [])].map(({ fields }) => fields);
+      this.#markets.delete(kind);
+      if (markets.length === 0) continue;
+      for (const one of kind.found(venue, markets, finding.skipped)) finding.found.push(one);
+      finding.fees.push(...publishedFees(kind.schedule, venue));
+      for (const line of ownFees(kind, venue, markets)) finding.fees.push(line);
+    }
+    if (finding.fees.length === 0) throw new Error('there is no market in these answers');
+    const series = [...this.#series.values()].sort((a, b) => a.atMs - b.atMs);
+    for (const { fields } of series) finding.fees.push(...seriesFees(venue, fields));
+    this.#series.clear();
+    this.#kept = 0;
+    return finding;
+  }
+
+  /** @returns whether there was a market or a series. */
+  #takeFrom(value: unknown, ofEvent: Json, atMs: number, depth: number): boolean {
+    if (depth > DEPTH_MAX || typeof value !== 'object' || value === null) return false;
+    let isFound = false;
+    if (Array.isArray(value)) {
+      for (const one of value) isFound = this.#takeFrom(one, ofEvent, atMs, depth + 1) || isFound;
+      return isFound;
+    }
+    const object = value as Json;
+    const owners = KINDS.filter(({ owns }) => owns(object));
+    if (owners.length > 0) {
+      for (const kind of owners) this.#keepMarket(kind, { ...ofEvent, ...object }, atMs);
+      return true;
+    }
+    if ('fee_type' in object) {
+      const fields = keptOf(object, SERIES_FIELDS) as Json;
+      const { ticker, series_ticker, scheduled_ts } = fields;
+      const name = wordOf(ticker ?? series_ticker);
+      this.#keep(this.#series, `${name} ${wordOf(scheduled_ts)}`, { atMs, fields });
+      return true;
+    }
+    const inherited = { ...ofEvent };
+    for (const name of INHERITED) if (name in object) inherited[name] = object[name];
+    for (const name of WRAPPERS) {
+      if (name in object) {
+        isFound = this.#takeFrom(object[name], inherited, atMs, depth + 1) || isFound;
+      }
+    }
+    return isFound;
+  }
+
+  #keepMarket(kind: Kind, market: Json, atMs: number): void {
+    let markets = this.#markets.get(kind);
+    if (markets === undefined) {
+      markets = new Map();
+      this.#markets.set(kind, markets);
+    }
+    const fields = keptOf(market, kind.fields) as Json;
+    this.#keep(markets, kind.idOf(fields), { atMs, fields });
+  }
+
+  #keep(entries: Map<string, Kept>, id: string, entry: Kept): void {
+    const before = entries.get(id);
+    if (before === undefined && ++this.#kept > KEPT_MAX) {
+      throw new Error(
+        `more than ${KEPT_MAX.toLocaleString('en-US')} markets: name a list with a query that ` +
+          'narrows it, as --url …/markets?series_ticker=KXMLBGAME',
+      );
+    }
+    if (before === undefined || before.atMs <= entry.atMs) entries.set(id, entry);
+  }
+}
+
+/** The entries of a page of markets or events. */
+export function entriesOf(body: unknown): unknown[] {
+  if (Array.isArray(body)) return body;
+  const { markets, events } = body as { markets?: unknown; events?: unknown };
+  const list = markets ?? events;
+  return Array.isArray(list) ? list : [];
+}
+
+function isEmptyList(body: unknown): boolean {
+  const answer = (body as Json | null)?.response ?? body;
+  if (Array.isArray(answer)) return answer.length === 0;
+  const { markets, events, series } = (answer ?? {}) as Json;
+  const lists = [markets, events, series].filter((list) => Array.isArray(list));
+  return lists.length > 0 && lists.every((list) => list.length === 0);
+}
+
+/** A copy with these fields alone, also of what it holds; nothing of the answer stays in memory. */
+function keptOf(value: unknown, names: readonly string[], depth = 0): unknown {
+  if (typeof value === 'string') {
+    // A slice would keep all of the text that it is of.
+    return value.length <= TEXT_MAX ? value : Buffer.from(value.slice(0, TEXT_MAX)).toString();
+  }
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth > KEPT_DEPTH_MAX) return null;
+  if (Array.isArray(value)) {
+    return value.slice(0, LIST_MAX).map((one) => keptOf(one, names, depth + 1));
+  }
+  const copy: Json = {};
+  for (const name of names) {
+    const field = (value as Json)[name];
+    if (field !== undefined) copy[name] = keptOf(field, names, depth + 1);
+  }
+  return copy;
+}
+
+function recordedMs(body: unknown): number | null {
+  const metadata = ((body ?? {}) as Json)._metadata as Json | undefined;
+  return parseInstant(metadata?.recorded_at);
+}
+
+const ALWAYS = '1970-01-01T00:00:00.000Z';
+
+function ownFees({ schedule }: Kind, venue: Venue, markets: readonly Json[]): FeeLine[] {
+  if (schedule !== 'polymarket') return [];
+  return markets.flatMap((market) => {
+    return polymarketFees(venue, market, timeOf(market.startDate) ?? ALWAYS);
+  });
+}
+
+/** A series of Kalshi's that differs from the schedule, or a dated change of one. Rule F28. */
+function seriesFees(venue: Venue, series: Json): FeeLine[] {
+  const { ticker, series_ticker, fee_type, fee_multiplier, scheduled_ts } = series;
+  const name = ticker ?? series_ticker;
+  const hasMaker = fee_type === 'quadratic_with_maker_fees';
+  const multiplier = wordOf(fee_multiplier);
+  const isUsual = fee_type === 'quadratic' && multiplier === '1' && scheduled_ts === undefined;
+  const isKnown =
+    (hasMaker || fee_type === 'quadratic') && /^\d{1,6}(\.\d{1,8})?$/.test(multiplier);
+  if (typeof name !== 'string' || isUsual || !isKnown) return [];
+  const from = timeOf(scheduled_ts) ?? publishedFees('kalshi', venue)[0]!.from;
+  const maker = hasMaker ? KALSHI_MAKER : '0';
+  return [{ venue, series: name, from, schedule: 'kalshi', taker: '0.07', maker, multiplier }];
+}

@@ -1,0 +1,114 @@
+/**
+ * The pages of a venue's REST API, one at a time: nothing is kept of a page that was handed over.
+ * What goes wrong is an error that names the address. Rules K21, K30 (feeds/FORMATS.md).
+ */
+import { createHash } from 'node:crypto';
+import { safeUrlOf } from '../connection/endpoint.ts';
+import { type AskOptions, askText, parsedAnswer } from '../connection/rest.ts';
+import { type Answer, entriesOf } from './discovered-answers.ts';
+
+const PAGES_MAX = 5000;
+
+/** A page, and by what it is known should it come again. */
+type Page = Answer & { hash: string };
+
+/**
+ * Every page from an address: the base of the API, or the list itself (`…/markets`, `…/events`)
+ * with a query of one's own.
+ *
+ * @throws on an address that is none, on a refusal, garbage, silence, and pages without end.
+ */
+export async function* restPages(
+  address: string,
+  options: AskOptions = {},
+): AsyncGenerator<Answer> {
+  const base = addressOf(address);
+  const lists = listsOf(base);
+  for (const list of lists) {
+    const first = await page(list, options);
+    if (first !== null) return yield* pagesFrom(list, first, options);
+  }
+  throw new Error(`${lists.map(safeUrlOf).join(' and ')}: not found (404)`);
+}
+
+function addressOf(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
+    throw new Error('--url must be an http:// or https:// address');
+  }
+  return url;
+}
+
+/** Where the markets are: at the address itself, or where venues have them below a base. */
+function listsOf(base: URL): URL[] {
+  const path = base.pathname.replace(/\/+$/, '');
+  if (/\/(markets|events)$/.test(path)) return [base];
+  const below = (list: string, query: Record<string, string>) => {
+    const url = new URL(base);
+    url.pathname = `${path}/${list}`;
+    for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
+    return url;
+  };
+  if (path.endsWith('/trade-api/v2')) return [below('markets', { status: 'open', limit: '1000' })];
+  const query = { closed: 'false', limit: '100' };
+  return [below('v1/markets', query), below('markets', query)];
+}
+
+/** Follows cursors where the venue gives them, and counts offsets where it does not. */
+async function* pagesFrom(list: URL, first: Page, options: AskOptions): AsyncGenerator<Answer> {
+  const seen = new Set<string>();
+  const limit = Number(list.searchParams.get('limit') ?? Number.POSITIVE_INFINITY);
+  let entries = 0;
+  let before = '';
+  let answer: Page | null = first;
+  for (let pages = 1; ; pages++) {
+    if (answer === null) throw new Error(`${safeUrlOf(list)}: a page is not found (404)`);
+    const { name, body, hash } = answer;
+    const count = entriesOf(body).length;
+    if (count > 0 && hash === before) {
+      // Some lists have one page and know no offset.
+      if (count < limit) return;
+      throw new Error(`${safeUrlOf(list)}: a page comes again`);
+    }
+    before = hash;
+    entries += count;
+    const next = nextPage(list, body, entries);
+    yield { name, body };
+    if (next === null) return;
+    const place = hashOf(next.search);
+    if (seen.has(place)) throw new Error(`${safeUrlOf(list)}: a cursor comes again`);
+    if (pages >= PAGES_MAX) throw new Error(`${safeUrlOf(list)}: more than ${PAGES_MAX} pages`);
+    seen.add(place);
+    answer = await page(next, options);
+  }
+}
+
+/** The address of the next page; null after the last one. */
+function nextPage(list: URL, body: unknown, entries: number): URL | null {
+  const { cursor } = body as { cursor?: unknown };
+  if (cursor === '' || entriesOf(body).length === 0) return null;
+  const next = new URL(list);
+  if (typeof cursor === 'string') next.searchParams.set('cursor', cursor);
+  else {
+    const from = Number(list.searchParams.get('offset') ?? 0);
+    next.searchParams.set('offset', String(from + entries));
+  }
+  return next;
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('base64');
+}
+
+/** One page; null where there is none (404). */
+async function page(url: URL, options: AskOptions): Promise<Page | null> {
+  const name = safeUrlOf(url);
+  const text = await askText(url, options);
+  if (text === undefined) return null;
+  const body = parsedAnswer(text, url);
+  const { markets, events } = (body ?? {}) as { markets?: unknown; events?: unknown };
+  if (![body, markets, events].some(Array.isArray)) {
+    throw new Error(`${name}: answered no list of markets`);
+  }
+  return { name, body, hash: hashOf(text) };
+}

@@ -1,0 +1,152 @@
+/**
+ * What is said to Kalshi, and what it answers: subscriptions, and fresh snapshots of markets whose
+ * book was lost. Rules W22, W23, W33 to W35 (feeds/FORMATS.md).
+ */
+
+import { type Fields, fieldsOf, isPlace } from '../../reading/frame.ts';
+import type { FrameReading, Outgoing } from '../../reading/venue.ts';
+import { Batches } from '../shared/batches.ts';
+import { errorCode, readError } from './messages.ts';
+
+/** Kalshi limits the markets of one subscription (error 26); its clients use up to 256. */
+const MARKETS_A_SUBSCRIPTION = 250;
+/** Far above what a connection subscribes to. */
+export const SIDS_MAX = 1_000;
+
+const TOO_MANY_MARKETS = 26;
+/** Timed out, asked too often, or failed for no reason of ours. */
+const NOT_NOW: ReadonlySet<unknown> = new Set([1, 18, 27]);
+/** The handshake was not signed: no subscription will do better. */
+const UNAUTHORIZED = 9;
+
+/** What a subscription (`sid`) carries, as far as it has shown. */
+type Subscription = { books: Set<string>; channels: Set<string> };
+
+/** What a gap in a subscription has lost. */
+export type Missed = { markets: readonly string[]; states: boolean };
+
+export class KalshiCommands {
+  readonly #batches = new Batches(MARKETS_A_SUBSCRIPTION, (id, market_tickers) => ({
+    id,
+    cmd: 'subscribe',
+    params: {
+      channels: ['orderbook_delta', 'trade'],
+      market_tickers,
+      // Kalshi announced that true becomes the default. Prices of no would then mean another
+      // thing.
+      use_yes_price: false,
+    },
+  }));
+  readonly #subscriptions = new Map<number, Subscription>();
+  /** Markets whose snapshot was asked for. */
+  readonly #awaited = new Set<string>();
+  /** Ids of the commands that asked. */
+  readonly #asked = new Set<number>();
+  #seesLifeCycle = false;
+
+  get awaiting(): number {
+    return this.#awaited.size;
+  }
+
+  awaits(market: string): boolean {
+    return this.#awaited.has(market);
+  }
+
+  subscribe(markets: readonly string[]): unknown[] {
+    const commands = this.#batches.subscribe(markets);
+    if (markets.length > 0 && !this.#seesLifeCycle) {
+      this.#seesLifeCycle = true;
+      // This channel takes no market filter: it sends every market there is.
+      const params = { channels: ['market_lifecycle_v2'] };
+      commands.push({ id: this.#batches.nextId(), cmd: 'subscribe', params });
+    }
+    return commands;
+  }
+
+  /** A `subscribed` or an `ok`: which subscription carries what. */
+  acknowledged(fields: Fields): void {
+    const message = fieldsOf(fields.msg);
+    const sid = message?.sid ?? fields.sid;
+    const { channel } = message ?? {};
+    if (!isPlace(sid) || typeof channel !== 'string') return;
+    this.saw(sid, channel);
+    if (channel !== 'orderbook_delta') return;
+    for (const market of this.#batches.marketsOf(fields.id) ?? []) this.saw(sid, channel, market);
+  }
+
+  /** The subscription carries this channel, and the book of this market. */
+  saw(sid: unknown, channel: string, book?: string): void {
+    if (!isPlace(sid)) return;
+    let subscription = this.#subscriptions.get(sid);
+    if (subscription === undefined) {
+      if (this.#subscriptions.size >= SIDS_MAX) return;
+      subscription = { books: new Set(), channels: new Set() };
+      this.#subscriptions.set(sid, subscription);
+    }
+    subscription.channels.add(channel);
+    if (book !== undefined) subscription.books.add(book);
+  }
+
+  /**
+   * What a gap in this subscription has lost; null: nobody can say, or it was asked for once
+   * already, so only a new connection helps.
+   */
+  missedOn(sid: number): Missed | null {
+    const subscription = this.#subscriptions.get(sid);
+    if (subscription === undefined) return null;
+    const markets = [...subscription.books];
+    if (markets.length === 0 && subscription.channels.has('orderbook_delta')) return null;
+    if (markets.some((market) => this.#awaited.has(market))) return null;
+    return { markets, states: subscription.channels.has('market_lifecycle_v2') };
+  }
+
+  /** These markets have no book until a snapshot comes. */
+  expect(markets: readonly string[]): void {
+    for (const market of markets) this.#awaited.add(market);
+  }
+
+  /** Asks for the snapshots of markets that have lost their book. */
+  askBooks(sid: number, markets: readonly string[]): Outgoing[] {
+    const commands: Outgoing[] = [];
+    for (let first = 0; first < markets.length; first += MARKETS_A_SUBSCRIPTION) {
+      const market_tickers = markets.slice(first, first + MARKETS_A_SUBSCRIPTION);
+      this.expect(market_tickers);
+      const id = this.#batches.nextId();
+      this.#asked.add(id);
+      const params = { sids: [sid], market_tickers, action: 'get_snapshot' };
+      commands.push({ message: { id, cmd: 'update_subscription', params }, afterMs: 0 });
+    }
+    return commands;
+  }
+
+  /** A snapshot has come, good or bad. */
+  answered(market: string): void {
+    if (!this.#awaited.delete(market) || this.#awaited.size > 0) return;
+    this.#asked.clear();
+  }
+
+  /** An `error`: a subscription that was refused is tried in another way. */
+  failed(fields: Fields): FrameReading {
+    const message = fieldsOf(fields.msg);
+    const reading = readError(message);
+    const id = fields.id as number;
+    if (this.#asked.has(id)) reading.drop = 'the venue refused a snapshot';
+    if (this.#batches.marketsOf(id) === undefined) return reading;
+    const code = errorCode(message);
+    if (code === TOO_MANY_MARKETS) {
+      const { send, overflow } = this.#batches.tooMany(id);
+      return { ...reading, send, overflow };
+    }
+    if (NOT_NOW.has(code)) return { ...reading, send: this.#batches.again(id) };
+    if (code === UNAUTHORIZED) return reading;
+    return { ...reading, send: this.#batches.refused(id, 0) };
+  }
+
+  clear(): void {
+    this.#batches.clear();
+    this.#subscriptions.clear();
+    this.#awaited.clear();
+    this.#asked.clear();
+    this.#seesLifeCycle = false;
+  }
+}

@@ -1,0 +1,299 @@
+/**
+ * Kalshi's WebSocket v2. Books are kept from a snapshot and its increments; both sides are bids,
+ * and the yes ask is 1 minus the best no bid. Rules W22 to W26, W33, W62 (feeds/FORMATS.md).
+ *
+ * `seq` counts per `sid` over all markets of the subscription, whatever the message type. Live, a
+ * gap costs the books of its subscription, and fresh snapshots are asked for; where nobody can say
+ * what was lost, the connection starts over. A recording of some markets has jumps that are no
+ * loss.
+ */
+import type { EpochMs, Side } from '../../../engine/base/units.ts';
+import { isLevelPrice, unknownBook } from '../../reading/book.ts';
+import { parseDeltaE2 } from '../../reading/decimal.ts';
+import { type Fields, fieldsOf, isPlace, nameOf, refused, said } from '../../reading/frame.ts';
+import type { AdapterOptions, FrameReading, VenueAdapter } from '../../reading/venue.ts';
+import { KeptBooks } from '../shared/kept-books.ts';
+import { type Signer, signerOf, type VenueKeys } from '../shared/keys.ts';
+import { unwanted, Wanted } from '../shared/wanted.ts';
+import { KalshiCommands, type Missed, SIDS_MAX } from './commands.ts';
+import {
+  bidLevels,
+  firstOf,
+  lifecycleTick,
+  NO_PRICE,
+  priceIn,
+  tickerTick,
+  tradeTick,
+  venueTime,
+} from './messages.ts';
+import { kalshiStates } from './states.ts';
+
+const WS_PATH = '/trade-api/ws/v2';
+/** Messages that always take a number. Those of the life cycle do since 2026, tickers never. */
+const NUMBERED: ReadonlySet<string> = new Set(['orderbook_snapshot', 'orderbook_delta', 'trade']);
+
+/** The frames that say something of one market. */
+type MarketType =
+  | 'orderbook_snapshot'
+  | 'orderbook_delta'
+  | 'ticker'
+  | 'trade'
+  | 'market_lifecycle_v2';
+
+/**
+ * An adapter for one connection; with keys its handshake is signed, as Kalshi always wants it.
+ * @throws when only one of the keys is given or the private key is not an RSA one.
+ */
+export function kalshiAdapter(keys: VenueKeys = {}, options: AdapterOptions = {}): VenueAdapter {
+  return new KalshiAdapter(signerOf('kalshi', 'rsa', keys), options);
+}
+
+class KalshiAdapter implements VenueAdapter {
+  readonly name = 'kalshi';
+  readonly contractDecimals = 2;
+  readonly marketsMax = Number.POSITIVE_INFINITY;
+  readonly stateRequests = kalshiStates;
+  readonly keepalive = null;
+  readonly recorded: boolean;
+  readonly #signer: Signer | null;
+  readonly #books: KeptBooks;
+  readonly #commands = new KalshiCommands();
+  readonly #lastSeq = new Map<number, number>();
+  readonly #wanted: Wanted;
+
+  constructor(signer: Signer | null, { depth = false, recorded = false }: AdapterOptions) {
+    this.#signer = signer;
+    this.#books = new KeptBooks(depth);
+    this.recorded = recorded;
+    this.#wanted = new Wanted(recorded);
+  }
+
+  get books(): number {
+    return this.#books.size;
+  }
+
+  get awaiting(): number {
+    return this.#commands.awaiting;
+  }
+
+  read(frame: unknown): FrameReading {
+    const fields = fieldsOf(frame);
+    const reading = this.#readFields(fields);
+    reading.venueAtMs = venueTime(fieldsOf(fields?.msg));
+    return reading;
+  }
+
+  subscribe(markets: readonly string[]): unknown[] {
+    this.#wanted.add(markets);
+    return this.#commands.subscribe(markets);
+  }
+
+  headers(nowMs: EpochMs): Record<string, string> {
+    if (this.#signer === null) return {};
+    const timestamp = String(nowMs);
+    return {
+      'KALSHI-ACCESS-KEY': this.#signer.keyId,
+      'KALSHI-ACCESS-TIMESTAMP': timestamp,
+      'KALSHI-ACCESS-SIGNATURE': this.#signer.sign(`${timestamp}GET${WS_PATH}`),
+    };
+  }
+
+  reset(): void {
+    this.#books.clear();
+    this.#commands.clear();
+    this.#lastSeq.clear();
+    this.#wanted.clear();
+  }
+
+  #readFields(fields: Fields | null): FrameReading {
+    const type = nameOf(fields?.type);
+    if (fields === null || type === null) return refused('unreadable', 'no type');
+    if (!this.#jumps(type, fields)) return this.#readType(type, fields);
+    const missed = this.#missedBefore(fields);
+    const reading =
+      missed === null
+        ? this.#readType(type, fields)
+        : this.#mended(missed, fields.sid as number, () => this.#readType(type, fields));
+    reading.jump = true;
+    return reading;
+  }
+
+  #jumps(type: string, { sid, seq, msg }: Fields): boolean {
+    if (!isPlace(sid) || !isPlace(seq)) {
+      return !this.recorded && (seq !== undefined || NUMBERED.has(type));
+    }
+    if (type === 'unsubscribed') {
+      this.#lastSeq.delete(sid);
+      return false;
+    }
+    const last = this.#lastSeq.get(sid);
+    // Whether a snapshot that was asked for goes on with the sequence is not documented.
+    const isAnswer = type === 'orderbook_snapshot' && this.#commands.awaits(marketOf(msg));
+    // Nor whether an `ok` takes a number, or states the last one.
+    if ((isAnswer || type === 'ok') && last !== undefined && seq <= last) return false;
+    const full = last === undefined && this.#lastSeq.size >= SIDS_MAX;
+    if (full) this.#lastSeq.clear();
+    this.#lastSeq.set(sid, seq);
+    // The positions dropped here could have shown a gap.
+    if (last === undefined) return full && !this.recorded;
+    return seq !== last + 1;
+  }
+
+  /** What was lost before a frame that jumps; null: nobody can say. */
+  #missedBefore({ sid, seq }: Fields): Missed | null {
+    return this.recorded || !isPlace(sid) || !isPlace(seq) ? null : this.#commands.missedOn(sid);
+  }
+
+  /** Reads the frame behind a gap, and asks for the books that the gap has cost. */
+  #mended({ markets, states }: Missed, sid: number, read: () => FrameReading): FrameReading {
+    const lost = markets.filter((market) => this.#books.has(market));
+    for (const market of lost) this.#books.forget(market);
+    this.#commands.expect(markets);
+    const reading = read();
+    // The frame itself may have been one of the snapshots.
+    const unknown = lost.filter((market) => !this.#books.has(market));
+    reading.ticks = [...unknown.map(unknownBook), ...reading.ticks];
+    reading.send = this.#commands.askBooks(
+      sid,
+      markets.filter((market) => this.#commands.awaits(market)),
+    );
+    reading.resync = true;
+    if (states) reading.missedStates = true;
+    return reading;
+  }
+
+  #readType(type: string, fields: Fields): FrameReading {
+    if (NO_PRICE.has(type)) {
+      this.#commands.acknowledged(fields);
+      return said(type, []);
+    }
+    const message = fieldsOf(fields.msg);
+    if (type === 'error') return this.#failed(fields);
+    const market = nameOf(message?.market_ticker);
+    switch (type) {
+      case 'orderbook_snapshot':
+      case 'orderbook_delta':
+      case 'ticker':
+      case 'trade':
+      case 'market_lifecycle_v2':
+        if (message === null || market === null) return refused(type, 'no market_ticker');
+        return this.#readMarket(type, market, message, fields.sid);
+      default:
+        return refused(type, 'unknown type');
+    }
+  }
+
+  #failed(fields: Fields): FrameReading {
+    const reading = this.#commands.failed(fields);
+    if (reading.overflow !== undefined) this.#wanted.remove(reading.overflow);
+    return reading;
+  }
+
+  #readMarket(type: MarketType, market: string, message: Fields, sid: unknown): FrameReading {
+    if (!this.#wanted.has(market)) {
+      // Life-cycle frames come for every market of the venue, subscribed to or not.
+      return type === 'market_lifecycle_v2' ? said(type, []) : unwanted(type);
+    }
+    switch (type) {
+      case 'orderbook_snapshot':
+        return this.#snapshot(market, message, sid);
+      case 'orderbook_delta':
+        return this.#delta(market, message, sid);
+      case 'ticker':
+        return this.#ticker(market, message);
+      case 'trade': {
+        this.#commands.saw(sid, type);
+        const tick = tradeTick(market, message);
+        if (typeof tick === 'string') return refused(type, tick);
+        return said(type, [tick]);
+      }
+      case 'market_lifecycle_v2':
+        this.#commands.saw(sid, type);
+        return this.#lifecycle(market, message);
+      default:
+        return type satisfies never;
+    }
+  }
+
+  #snapshot(market: string, message: Fields, sid: unknown): FrameReading {
+    const type = 'orderbook_snapshot';
+    this.#commands.saw(sid, 'orderbook_delta', market);
+    this.#commands.answered(market);
+    const yes = bidLevels(message, 'yes');
+    const no = bidLevels(message, 'no');
+    if (yes === null || no === null) return this.#lost(type, market);
+    const problem = this.#books.replace(market, yes, no);
+    if (problem === 'too many levels') return this.#lost(type, market, problem);
+    if (problem !== null) return refused(type, problem);
+    return said(type, [this.#books.tickOf(market)]);
+  }
+
+  #delta(market: string, message: Fields, sid: unknown): FrameReading {
+    const type = 'orderbook_delta';
+    if (!this.#books.has(market)) {
+      if (this.#commands.awaits(market)) return said(type, []);
+      return this.#askedAgain(refused(type, 'delta before snapshot'), market, sid);
+    }
+    const price = priceIn(message, 'price_dollars', 'price');
+    const delta = parseDeltaE2(firstOf(message, 'delta_fp', 'delta'));
+    const { side } = message;
+    if (price === null || !isLevelPrice(price) || delta === null || !isSide(side)) {
+      return this.#askedAgain(this.#lost(type, market), market, sid);
+    }
+    const kept = this.#books.add(market, side, price, delta);
+    if (!kept && delta > 0) return this.#askedAgain(this.#lost(type, market), market, sid);
+    if (this.#books.isOverfull) return this.#lost(type, market, 'too many levels');
+    if (!kept) return this.#belowZero(type, market, sid);
+    return said(type, [this.#books.tickOf(market)]);
+  }
+
+  /** The book is not the venue's. A recording has no better one. */
+  #belowZero(type: string, market: string, sid: unknown): FrameReading {
+    const reason = 'delta takes a level below zero';
+    if (this.recorded) return refused(type, reason, [this.#books.tickOf(market)]);
+    return this.#askedAgain(this.#lost(type, market, reason), market, sid);
+  }
+
+  /** The reading, and live a request for the book that it has cost. */
+  #askedAgain(reading: FrameReading, market: string, sid: unknown): FrameReading {
+    if (!this.recorded && isPlace(sid)) reading.send = this.#commands.askBooks(sid, [market]);
+    return reading;
+  }
+
+  #ticker(market: string, message: Fields): FrameReading {
+    // Tickers have no sequence. An old one could bring back a price that later deltas removed. So a
+    // market with a book takes no price from tickers, nor one whose book was lost.
+    if (this.#books.has(market) || this.#commands.awaits(market)) {
+      return said('ticker', []);
+    }
+    const tick = tickerTick(market, message);
+    if (tick === null) return this.#lost('ticker', market);
+    return said('ticker', [tick]);
+  }
+
+  #lifecycle(market: string, message: Fields): FrameReading {
+    const tick = lifecycleTick(market, message);
+    const reading =
+      typeof tick === 'string'
+        ? refused('market_lifecycle_v2', tick)
+        : said('market_lifecycle_v2', tick === null ? [] : [tick]);
+    const isOver = message.event_type === 'determined' || message.event_type === 'settled';
+    if (isOver && reading.ticks.length === 0 && !this.recorded) reading.missedStates = [market];
+    return reading;
+  }
+
+  /** After an update that cannot be read the book is unknown until the next snapshot. */
+  #lost(type: string, market: string, reason = 'unreadable price, size or side'): FrameReading {
+    this.#books.forget(market);
+    return refused(type, reason, [unknownBook(market)]);
+  }
+}
+
+function isSide(value: unknown): value is Side {
+  return value === 'yes' || value === 'no';
+}
+
+/** The market of a message; empty without one. */
+function marketOf(message: unknown): string {
+  return nameOf(fieldsOf(message)?.market_ticker) ?? '';
+}

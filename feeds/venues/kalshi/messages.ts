@@ -1,0 +1,170 @@
+/**
+ * Fields of Kalshi's messages, today's fixed-point form and the integer cents of before 2026.
+ * Nothing here keeps state. Rules W24 to W32 (feeds/FORMATS.md).
+ */
+import type { EpochMs, PriceE4, Side } from '../../../engine/base/units.ts';
+import { bookSide, bookTick } from '../../reading/book.ts';
+import { parseContractsE2, parsePriceE4, priceE4OfCents } from '../../reading/decimal.ts';
+import { type Fields, nameOf, refused, resultOfValue } from '../../reading/frame.ts';
+import { parseInstant } from '../../reading/instant.ts';
+import type { BookTick, FrameReading, Level, StateTick, VenueTick } from '../../reading/venue.ts';
+
+/** Messages that are understood and carry no price. */
+export const NO_PRICE: ReadonlySet<string> = new Set([
+  'subscribed',
+  'unsubscribed',
+  'ok',
+  'list_subscriptions',
+  'event_lifecycle',
+  'event_fee_update',
+  'multivariate_market_lifecycle',
+  'fill',
+  'market_position',
+  'user_order',
+  'order_group_updates',
+  'rfq_created',
+  'rfq_deleted',
+  'quote_created',
+  'quote_accepted',
+  'quote_executed',
+]);
+
+/** The channel broke or its buffer ran over: updates are lost, only a new subscription helps. */
+const TERMINAL_ERRORS: ReadonlySet<unknown> = new Set([10, 25]);
+
+/** The bids of one side. A side whose key is absent is empty; null: not readable. */
+export function bidLevels(message: Fields, side: Side): Level[] | null {
+  const dollars = firstOf(message, `${side}_dollars_fp`, `${side}_dollars`);
+  const pairs = dollars ?? message[side];
+  const priceOf = dollars === undefined ? priceE4OfCents : parsePriceE4;
+  return bookSide(pairs ?? [], (pair) => {
+    if (!Array.isArray(pair)) return null;
+    const price = priceOf(pair[0]);
+    const size = parseContractsE2(pair[1]);
+    return price === null || size === null ? null : { price, size };
+  });
+}
+
+/** The first of the named fields that has a value. */
+export function firstOf(message: Fields, ...names: string[]): unknown {
+  for (const name of names) {
+    const value = message[name];
+    if (value !== undefined && value !== null) return value;
+  }
+  return undefined;
+}
+
+/** A price from its dollar field, or else from its field in cents. */
+export function priceIn(message: Fields, dollars: string, cents: string): PriceE4 | null {
+  const text = firstOf(message, dollars);
+  return text === undefined ? priceE4OfCents(message[cents]) : parsePriceE4(text);
+}
+
+/** `ts_ms`, or `ts` in seconds or as a text, or `time`. */
+export function venueTime(message: Fields | null): EpochMs | null {
+  if (message === null) return null;
+  const { ts_ms: ms, ts, time } = message;
+  if (Number.isSafeInteger(ms)) return ms as number;
+  if (Number.isSafeInteger(ts)) return (ts as number) * 1000;
+  return parseInstant(ts) ?? parseInstant(time) ?? decidedAt(message);
+}
+
+/** The whole top of book of a market; older tickers state no sizes, which are then 0. */
+export function tickerTick(market: string, message: Fields): BookTick | null {
+  const bid = sideOf(message, 'yes_bid');
+  const ask = sideOf(message, 'yes_ask');
+  return bid === undefined || ask === undefined ? null : bookTick(market, bid, ask);
+}
+
+/** A trade; the text says why it is none. */
+export function tradeTick(market: string, message: Fields): VenueTick | string {
+  const yesPrice = yesPriceOf(message);
+  const size = parseContractsE2(firstOf(message, 'count_fp', 'count'));
+  if (yesPrice === null || size === null) return 'unreadable price or size';
+  const takerSide = firstOf(message, 'taker_side', 'taker_outcome_side', 'side');
+  if (takerSide !== 'yes' && takerSide !== 'no') return 'unreadable side';
+  return { kind: 'trade', market, yesPrice, size, takerSide };
+}
+
+/** The ticks of a market's life-cycle event; null: nothing we keep. A text says what is wrong. */
+export function lifecycleTick(market: string, message: Fields): VenueTick | null | string {
+  switch (message.event_type) {
+    case 'activated':
+      return { kind: 'status', market, status: 'open' };
+    case 'deactivated':
+      return { kind: 'status', market, status: 'paused' };
+    case 'determined':
+      return resultTick(market, message) ?? 'determined without a result';
+    case 'settled':
+      // May only say that payouts are done. The result then came with `determined`.
+      return resultTick(market, message);
+    case 'created':
+    case 'close_date_updated':
+    case 'price_level_structure_updated':
+    case 'metadata_updated':
+      return null;
+    default:
+      return 'unknown event_type';
+  }
+}
+
+/** Kalshi publishes no example of a result. `result` decides; without it the value decides. */
+export function resultTick(market: string, message: Fields): StateTick | null | string {
+  const { result } = message;
+  const stated = firstOf(message, 'settlement_value', 'settlement_value_dollars');
+  const value = stated === undefined || stated === '' ? null : parsePriceE4(stated);
+  if (value === null && stated !== undefined && stated !== '') return 'unreadable settlement_value';
+  switch (result) {
+    case 'yes':
+    case 'no':
+      // A settlement cannot be taken back, so a contradiction settles nothing.
+      if (value !== null && value !== (result === 'yes' ? 10_000 : 0)) {
+        return 'result and settlement_value disagree';
+      }
+      return { kind: 'result', market, outcome: result, yesValue: null };
+    case 'void':
+      return { kind: 'result', market, outcome: 'void', yesValue: null };
+    case 'scalar':
+    case '':
+    case null:
+    case undefined:
+      if (value !== null) return resultOfValue(market, value);
+      return result === 'scalar' ? 'scalar result without a settlement_value' : null;
+    default:
+      return 'unknown result';
+  }
+}
+
+function decidedAt({ determination_ts: determined, settled_ts: settled }: Fields): EpochMs | null {
+  const seconds = settled ?? determined;
+  return Number.isSafeInteger(seconds) ? (seconds as number) * 1000 : null;
+}
+
+function yesPriceOf(message: Fields): PriceE4 | null {
+  const yes = firstOf(message, 'yes_price_dollars');
+  if (yes !== undefined) return parsePriceE4(yes);
+  return priceE4OfCents(firstOf(message, 'yes_price', 'price'));
+}
+
+/** Null is an absent side, undefined one that is not readable. */
+function sideOf(message: Fields, name: 'yes_bid' | 'yes_ask'): Level | null | undefined {
+  if (firstOf(message, `${name}_dollars`, name) === undefined) return null;
+  const price = priceIn(message, `${name}_dollars`, name);
+  const stated = firstOf(message, `${name}_size_fp`, `${name}_size`);
+  const size = stated === undefined ? 0 : parseContractsE2(stated);
+  return price === null || size === null ? undefined : { price, size };
+}
+
+/** The number of an `error`; null without one. */
+export function errorCode(message: Fields | null): number | null {
+  return Number.isSafeInteger(message?.code) ? (message!.code as number) : null;
+}
+
+/** An `error`. Some end the subscription, which is a gap. */
+export function readError(message: Fields | null): FrameReading {
+  const code = errorCode(message);
+  const text = nameOf(message?.msg) ?? 'no message';
+  const reading = refused('error', `error ${code ?? 'without a code'}: ${text}`);
+  reading.jump = TERMINAL_ERRORS.has(code);
+  return reading;
+}

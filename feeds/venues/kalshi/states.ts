@@ -1,0 +1,66 @@
+/** Statuses and results by Kalshi's REST API. Rule W36 (feeds/FORMATS.md). */
+import type { MarketStatus } from '../../../engine/base/units.ts';
+import { priceE4OfCents } from '../../reading/decimal.ts';
+import { type Fields, fieldsOf, nameOf } from '../../reading/frame.ts';
+import type { StateRequest, StateTick } from '../../reading/venue.ts';
+import { resultTick } from './messages.ts';
+
+const MARKETS_A_REQUEST = 100;
+
+const STATUSES: ReadonlyMap<unknown, MarketStatus> = new Map<unknown, MarketStatus>([
+  ['initialized', 'paused'],
+  ['inactive', 'paused'],
+  ['active', 'open'],
+  ['open', 'open'],
+  ['closed', 'closed'],
+  ['disputed', 'closed'],
+  ['amended', 'closed'],
+]);
+const DECIDED: ReadonlySet<unknown> = new Set(['determined', 'settled', 'finalized']);
+
+/** Below a base that ends in `/trade-api/v2`. */
+export function kalshiStates(base: URL, markets: readonly string[]): StateRequest[] {
+  const requests: StateRequest[] = [];
+  for (let first = 0; first < markets.length; first += MARKETS_A_REQUEST) {
+    const tickers = markets.slice(first, first + MARKETS_A_REQUEST);
+    const url = new URL(base);
+    url.pathname = `${url.pathname.replace(/\/+$/, '')}/markets`;
+    url.searchParams.set('tickers', tickers.join(','));
+    url.searchParams.set('limit', String(MARKETS_A_REQUEST));
+    requests.push({ url, markets: tickers, read: (answer) => ticksOf(answer, new Set(tickers)) });
+  }
+  return requests;
+}
+
+function ticksOf(answer: unknown, asked: ReadonlySet<string>): StateTick[] {
+  const list = fieldsOf(answer)?.markets;
+  if (!Array.isArray(list)) return [];
+  return list.flatMap((entry: unknown) => {
+    const market = fieldsOf(entry);
+    const ticker = nameOf(market?.ticker);
+    return market === null || ticker === null || !asked.has(ticker) ? [] : stateOf(ticker, market);
+  });
+}
+
+function stateOf(market: string, fields: Fields): StateTick[] {
+  if (!DECIDED.has(fields.status)) {
+    const status = STATUSES.get(fields.status);
+    return status === undefined ? [] : [{ kind: 'status', market, status }];
+  }
+  const result = resultTick(market, {
+    result: fields.result,
+    settlement_value: statedValue(fields),
+  });
+  // Decided, and nobody can say how: it is not traded on, and asked for again.
+  if (result === null || typeof result === 'string') {
+    return [{ kind: 'status', market, status: 'closed' }];
+  }
+  return [result];
+}
+
+/** In dollars; until 2026 there were whole cents beside it. */
+function statedValue({ settlement_value_dollars, settlement_value }: Fields): unknown {
+  if (settlement_value_dollars !== undefined) return settlement_value_dollars;
+  const price = priceE4OfCents(settlement_value);
+  return price === null ? settlement_value : (price / 10_000).toFixed(4);
+}

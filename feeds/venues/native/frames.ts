@@ -1,0 +1,208 @@
+/**
+ * Paperbook's own venue protocol, spoken by venue_b and the simulator. Every book frame is a whole
+ * top of book, so only the sequence is kept. Live, a native frame without a usable `seq` is a gap,
+ * since frames before it may be missing. Rules N1 to N11, W62 (feeds/FORMATS.md).
+ *
+ * One extension: `resolved` may carry `"settlementValue":"0.64"` in place of a result, for a market
+ * that pays something in between.
+ */
+import {
+  GAME_STATUSES,
+  type GameStatus,
+  MARKET_STATUSES,
+  type MarketStatus,
+} from '../../../engine/base/units.ts';
+import { bookSide, bookTick, unknownBook, wholeBookTick } from '../../reading/book.ts';
+import { parseContractsE2, parsePriceE4, priceE4OfCents } from '../../reading/decimal.ts';
+import {
+  type Fields,
+  fieldsOf,
+  isPlace,
+  nameOf,
+  refused,
+  resultOfValue,
+  said,
+  statusWithBook,
+} from '../../reading/frame.ts';
+import { parseInstant } from '../../reading/instant.ts';
+import type {
+  AdapterOptions,
+  BookTick,
+  FrameReading,
+  Level,
+  StateTick,
+  VenueAdapter,
+  VenueTick,
+} from '../../reading/venue.ts';
+import { Wanted } from '../shared/wanted.ts';
+
+/** The frames of the protocol; each takes a number. An `error` of the simulator takes none. */
+const NUMBERED: ReadonlySet<string> = new Set([
+  'snapshot',
+  'quote',
+  'trade',
+  'status',
+  'game',
+  'heartbeat',
+]);
+const KNOWN_GAME_STATUSES: ReadonlySet<unknown> = new Set(GAME_STATUSES);
+const KNOWN_MARKET_STATUSES: ReadonlySet<unknown> = new Set(MARKET_STATUSES);
+
+/** An adapter of the native protocol; it needs no keys. */
+export function nativeAdapter(options: AdapterOptions = {}): VenueAdapter {
+  return new NativeAdapter(options);
+}
+
+class NativeAdapter implements VenueAdapter {
+  readonly name = 'native';
+  readonly contractDecimals = 0;
+  readonly awaiting = 0;
+  readonly marketsMax = Number.POSITIVE_INFINITY;
+  readonly stateRequests = null;
+  readonly keepalive = null;
+  readonly books = 0;
+  readonly recorded: boolean;
+  readonly #depth: boolean;
+  readonly #wanted: Wanted;
+  #lastSeq: number | null = null;
+
+  constructor({ depth = false, recorded = false }: AdapterOptions) {
+    this.#depth = depth;
+    this.recorded = recorded;
+    this.#wanted = new Wanted(recorded);
+  }
+
+  read(frame: unknown): FrameReading {
+    const fields = fieldsOf(frame);
+    const reading = this.#readFields(fields);
+    reading.venueAtMs = parseInstant(fields?.at);
+    return reading;
+  }
+
+  subscribe(markets: readonly string[]): unknown[] {
+    this.#wanted.add(markets);
+    return [{ op: 'subscribe', markets: [...markets] }];
+  }
+
+  headers(): Record<string, string> {
+    return {};
+  }
+
+  reset(): void {
+    this.#lastSeq = null;
+    this.#wanted.clear();
+  }
+
+  #readFields(fields: Fields | null): FrameReading {
+    const type = nameOf(fields?.type);
+    if (fields === null || type === null) return refused('unreadable', 'no type');
+    const jump = this.#jumps(type, fields.seq);
+    const reading = this.#wanted.kept(readType(type, fields, this.#depth));
+    reading.jump = jump;
+    return reading;
+  }
+
+  #jumps(type: string, seq: unknown): boolean {
+    if (!isPlace(seq)) return !this.recorded && (seq !== undefined || NUMBERED.has(type));
+    const last = this.#lastSeq;
+    this.#lastSeq = seq;
+    return last !== null && seq !== last + 1;
+  }
+}
+
+function readType(type: string, fields: Fields, depth: boolean): FrameReading {
+  if (type === 'heartbeat') return said(type, []);
+  if (type === 'game') return readGame(fields);
+  const market = nameOf(fields.market);
+  switch (type) {
+    case 'snapshot':
+      return market === null ? refused(type, 'no market') : readSnapshot(market, fields, depth);
+    case 'quote':
+      return market === null ? refused(type, 'no market') : readQuote(market, fields);
+    case 'trade':
+      return market === null ? refused(type, 'no market') : readTrade(market, fields);
+    case 'status': {
+      if (market === null) return refused(type, 'no market');
+      const tick = statusOrResult(market, fields);
+      return typeof tick === 'string' ? refused(type, tick) : said(type, [tick]);
+    }
+    default:
+      return refused(type, 'unknown type');
+  }
+}
+
+function readSnapshot(market: string, fields: Fields, depth: boolean): FrameReading {
+  const bids = bookSide(fields.yesBids, levelOf);
+  const asks = bookSide(fields.yesAsks, levelOf);
+  if (bids === null || asks === null) {
+    return refused('snapshot', 'unreadable levels', [unknownBook(market)]);
+  }
+  const status = statusOrResult(market, fields);
+  if (typeof status === 'string') return refused('snapshot', status, [unknownBook(market)]);
+  const book = wholeBookTick(market, bids, asks, depth);
+  const ticks = status.kind === 'status' ? statusWithBook(status.status, book) : [status, book];
+  return said('snapshot', ticks);
+}
+
+function readQuote(market: string, fields: Fields): FrameReading {
+  const bid = sideOf(fields.yesBidCents, fields.yesBidContracts);
+  const ask = sideOf(fields.yesAskCents, fields.yesAskContracts);
+  if (bid === undefined || ask === undefined) {
+    return refused('quote', 'unreadable price or size', [unknownBook(market)]);
+  }
+  const book: BookTick = bookTick(market, bid, ask);
+  return said('quote', [book]);
+}
+
+function readTrade(market: string, fields: Fields): FrameReading {
+  const yesPrice = priceE4OfCents(fields.yesPriceCents);
+  const size = wholeContractsE2(fields.contracts);
+  const { side } = fields;
+  if (yesPrice === null || size === null) return refused('trade', 'unreadable price or size');
+  if (side !== 'yes' && side !== 'no') return refused('trade', 'unreadable side');
+  const tick: VenueTick = { kind: 'trade', market, yesPrice, size, takerSide: side };
+  return said('trade', [tick]);
+}
+
+function readGame(fields: Fields): FrameReading {
+  const game = nameOf(fields.game);
+  if (game === null) return refused('game', 'no game');
+  if (!KNOWN_GAME_STATUSES.has(fields.status)) return refused('game', 'unknown status');
+  const status = fields.status as GameStatus;
+  return said('game', [{ kind: 'game', game, status }]);
+}
+
+/** The tick of a `status` and, when it is `resolved`, of its result; a text says what is wrong. */
+export function statusOrResult(
+  market: string,
+  { status, result, settlementValue }: Fields,
+): StateTick | string {
+  if (KNOWN_MARKET_STATUSES.has(status)) {
+    return { kind: 'status', market, status: status as MarketStatus };
+  }
+  if (status !== 'resolved') return 'unknown status';
+  if (result === 'yes' || result === 'no' || result === 'void') {
+    return { kind: 'result', market, outcome: result, yesValue: null };
+  }
+  if (result !== undefined && result !== null) return 'unknown result';
+  const yesValue = parsePriceE4(settlementValue);
+  if (yesValue === null) return 'resolved without a result';
+  return resultOfValue(market, yesValue);
+}
+
+/** `[cents, contracts]`; null when it is not that. */
+function levelOf(pair: unknown): Level | null {
+  return Array.isArray(pair) ? (sideOf(pair[0], pair[1]) ?? null) : null;
+}
+
+/** A price with its size; null is an empty side (null or absent), undefined is not readable. */
+function sideOf(cents: unknown, contracts: unknown): Level | null | undefined {
+  if (cents === null || cents === undefined) return null;
+  const price = priceE4OfCents(cents);
+  const size = wholeContractsE2(contracts);
+  return price === null || size === null ? undefined : { price, size };
+}
+
+function wholeContractsE2(value: unknown): number | null {
+  return typeof value === 'number' ? parseContractsE2(value) : null;
+}

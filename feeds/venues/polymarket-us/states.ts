@@ -1,0 +1,23 @@
+/** Results by Polymarket US's public REST API; its WebSocket has none. Rule W48 (feeds/FORMATS.md). */
+import { parsePriceE4 } from '../../reading/decimal.ts';
+import { fieldsOf, resultOfValue } from '../../reading/frame.ts';
+import type { StateRequest, StateTick } from '../../reading/venue.ts';
+
+/** One question a market: there is no list of settlements. */
+export function polymarketUsStates(base: URL, slugs: readonly string[]): StateRequest[] {
+  const root = base.pathname.replace(/(\/v1)?\/*$/, '');
+  return slugs.map((slug) => {
+    const url = new URL(base);
+    url.pathname = `${root}/v1/markets/${encodeURIComponent(slug)}/settlement`;
+    return { url, markets: [slug], read: (answer) => ticksOf(slug, answer) };
+  });
+}
+
+/** Not found: not settled. */
+function ticksOf(slug: string, answer: unknown): StateTick[] {
+  const fields = fieldsOf(answer);
+  if (fields === null || (fields.slug !== undefined && fields.slug !== slug)) return [];
+  const stated = fieldsOf(fields.settlement)?.value ?? fields.settlement;
+  const value = parsePriceE4(typeof stated === 'number' ? String(stated) : stated);
+  return value === null ? [] : [resultOfValue(slug, value)];
+}

@@ -1,0 +1,269 @@
+/**
+ * Polymarket's market channel. A market here is an outcome's token with a book of its own: whole
+ * books, and changes that state the new size of a level. There is no sequence, so no gap can show.
+ * Rules W50 to W57, W62 (feeds/FORMATS.md).
+ */
+import type { EpochMs, PriceE4, Side } from '../../../engine/base/units.ts';
+import { bookSide, bookTick, isLevelPrice, unknownBook } from '../../reading/book.ts';
+import { parseContractsE2, parsePriceE4 } from '../../reading/decimal.ts';
+import { type Fields, fieldsOf, nameOf, refused, said } from '../../reading/frame.ts';
+import type {
+  AdapterOptions,
+  FrameReading,
+  Level,
+  VenueAdapter,
+  VenueTick,
+} from '../../reading/venue.ts';
+import { asAsk, KeptBooks } from '../shared/kept-books.ts';
+import { unwanted, Wanted } from '../shared/wanted.ts';
+import { polymarketStates } from './states.ts';
+
+/** Beyond, the venue's connections become unreliable. */
+const TOKENS_A_CONNECTION = 500;
+/** Of one frame; no venue has more, and the payload bounds them too. */
+const MESSAGES_MAX = 10_000;
+
+/** Messages that are understood and carry no price. */
+const NO_PRICE: ReadonlySet<string> = new Set(['tick_size_change', 'new_market']);
+/** The taker's; the price is that of the token. */
+const TAKER_SIDES: ReadonlyMap<unknown, Side> = new Map<unknown, Side>([
+  ['BUY', 'yes'],
+  ['SELL', 'no'],
+]);
+
+/** An adapter for one connection; it needs no keys. */
+export function polymarketAdapter(options: AdapterOptions = {}): VenueAdapter {
+  return new PolymarketAdapter(options);
+}
+
+class PolymarketAdapter implements VenueAdapter {
+  readonly name = 'polymarket';
+  readonly contractDecimals = 2;
+  readonly marketsMax = TOKENS_A_CONNECTION;
+  readonly stateRequests = polymarketStates;
+  readonly keepalive = { text: 'PING', everyMs: 10_000 };
+  readonly awaiting = 0;
+  readonly recorded: boolean;
+  readonly #books: KeptBooks;
+  readonly #wanted: Wanted;
+  #hasSubscribed = false;
+
+  constructor({ depth = false, recorded = false }: AdapterOptions) {
+    this.#books = new KeptBooks(depth);
+    this.recorded = recorded;
+    this.#wanted = new Wanted(recorded);
+  }
+
+  get books(): number {
+    return this.#books.size;
+  }
+
+  read(frame: unknown): FrameReading {
+    if (!Array.isArray(frame)) return this.#readMessage(frame);
+    if (frame.length > MESSAGES_MAX) {
+      const reading = refused('unreadable', 'too many messages in a frame');
+      return { ...reading, venueAtMs: newest(frame.map(timeOf)) };
+    }
+    return merged(frame.map((message) => this.#readMessage(message)));
+  }
+
+  subscribe(tokens: readonly string[]): unknown[] {
+    if (tokens.length === 0) return [];
+    this.#wanted.add(tokens);
+    const first = !this.#hasSubscribed;
+    this.#hasSubscribed = true;
+    const kind = first ? { type: 'market' } : { operation: 'subscribe' };
+    return [{ assets_ids: [...tokens], ...kind, custom_feature_enabled: true }];
+  }
+
+  headers(): Record<string, string> {
+    return {};
+  }
+
+  reset(): void {
+    this.#books.clear();
+    this.#wanted.clear();
+    this.#hasSubscribed = false;
+  }
+
+  #readMessage(message: unknown): FrameReading {
+    const reading = this.#readFields(fieldsOf(message));
+    reading.venueAtMs = timeOf(message);
+    return reading;
+  }
+
+  #readFields(fields: Fields | null): FrameReading {
+    if (fields === null) return refused('unreadable', 'not an object');
+    // First books may come without a type.
+    const type = nameOf(fields.event_type) ?? ('bids' in fields ? 'book' : null);
+    if (type === null) return refused('unreadable', 'no event_type');
+    return this.#readType(type, fields);
+  }
+
+  #readType(type: string, fields: Fields): FrameReading {
+    if (NO_PRICE.has(type)) return said(type, []);
+    if (type === 'market_resolved') return this.#resolved(fields);
+    if (type === 'price_change') return this.#priceChange(fields);
+    const token = nameOf(fields.asset_id);
+    switch (type) {
+      case 'book':
+      case 'best_bid_ask':
+      case 'last_trade_price':
+        if (token === null) return refused(type, 'no asset_id');
+        if (!this.#wanted.has(token)) return unwanted(type);
+        if (type === 'book') return this.#book(token, fields);
+        return type === 'best_bid_ask' ? this.#top(token, fields) : tradeOf(token, fields);
+      default:
+        return refused(type, 'unknown type');
+    }
+  }
+
+  #book(token: string, fields: Fields): FrameReading {
+    const bids = bookSide(fields.bids ?? fields.buys ?? [], levelOf);
+    const asks = bookSide(fields.asks ?? fields.sells ?? [], levelOf);
+    if (bids === null || asks === null) return this.#lost('book', token, 'unreadable levels');
+    const problem = this.#books.replace(token, bids, asks.map(asAsk));
+    if (problem !== null) return this.#lost('book', token, problem);
+    return said('book', [this.#books.tickOf(token)]);
+  }
+
+  /** Level changes, of one token or of both tokens of a market, in any of the venue's forms. */
+  #priceChange(fields: Fields): FrameReading {
+    const type = 'price_change';
+    const changes = changesIn(fields);
+    if (changes === null) return refused(type, 'no changes');
+    const readings = new Map<string, FrameReading>();
+    let isWanted = false;
+    for (const change of changes) {
+      const token = nameOf(change?.asset_id) ?? nameOf(fields.asset_id);
+      if (token === null || change === null) return refused(type, 'no asset_id');
+      // Both tokens come where one was subscribed to.
+      if (!this.#wanted.has(token)) continue;
+      isWanted = true;
+      readings.set(token, this.#change(token, change));
+    }
+    if (!isWanted) return unwanted(type);
+    return { ...merged([...readings.values()]), type };
+  }
+
+  #change(token: string, change: Fields): FrameReading {
+    const type = 'price_change';
+    // Until a book has come, and after one was lost, the top that a change states is all there is.
+    if (!this.#books.has(token)) return this.#top(token, change, type);
+    const price = priceOf(change.price);
+    const size = parseContractsE2(change.size);
+    const side = change.side === 'BUY' ? 'yes' : 'no';
+    const isReadable = price !== null && isLevelPrice(price) && size !== null;
+    if (!isReadable || !TAKER_SIDES.has(change.side)) {
+      return this.#lost(type, token, 'unreadable price, size or side');
+    }
+    this.#books.set(token, side, side === 'yes' ? price : 10_000 - price, size);
+    if (this.#books.isOverfull) return this.#lost(type, token, 'too many levels');
+    return said(type, [this.#books.tickOf(token)]);
+  }
+
+  /** The venue's own top of book. A book says more, and may be newer. */
+  #top(token: string, fields: Fields, type = 'best_bid_ask'): FrameReading {
+    if (this.#books.has(token)) return said(type, []);
+    if (fields.best_bid === undefined && fields.best_ask === undefined) {
+      return refused(type, 'change before a book');
+    }
+    const bid = topSide(fields.best_bid);
+    const ask = topSide(fields.best_ask);
+    if (bid === undefined || ask === undefined) return this.#lost(type, token, 'unreadable price');
+    return said(type, [bookTick(token, bid, ask)]);
+  }
+
+  #resolved(fields: Fields): FrameReading {
+    const type = 'market_resolved';
+    const winner = nameOf(fields.winning_asset_id);
+    if (winner === null) return refused(type, 'no winning_asset_id');
+    const listed = Array.isArray(fields.assets_ids) ? fields.assets_ids : [];
+    const tokens = new Set([winner, ...listed].map(nameOf));
+    const ticks: VenueTick[] = [];
+    for (const token of tokens) {
+      if (token === null || !this.#wanted.has(token)) continue;
+      const outcome = token === winner ? 'yes' : 'no';
+      ticks.push({ kind: 'result', market: token, outcome, yesValue: null });
+    }
+    return said(type, ticks);
+  }
+
+  /** What the venue's book is now, nobody knows until it comes whole. */
+  #lost(type: string, token: string, reason: string): FrameReading {
+    this.#books.forget(token);
+    const reading = refused(type, reason, [unknownBook(token)]);
+    if (this.recorded || reason.startsWith('too many')) return reading;
+    // Only a new subscription brings a whole book again, but for the venue's next trade.
+    const send = ['unsubscribe', 'subscribe'].map((operation) => {
+      const message = { assets_ids: [token], operation, custom_feature_enabled: true };
+      return { message, afterMs: 0 };
+    });
+    return { ...reading, send };
+  }
+}
+
+/** One reading of a frame that has several messages. */
+function merged(readings: readonly FrameReading[]): FrameReading {
+  const send = readings.flatMap((reading) => reading.send ?? []);
+  return {
+    type: readings[0]?.type ?? 'empty',
+    ticks: readings.flatMap(({ ticks }) => ticks),
+    venueAtMs: newest(readings.map(({ venueAtMs }) => venueAtMs)),
+    rejected: readings.find(({ rejected }) => rejected !== null)?.rejected ?? null,
+    jump: false,
+    ...(send.length === 0 ? {} : { send }),
+  };
+}
+
+/** `price_changes`, before September 2025 `changes`, or the one change of the message itself. */
+function changesIn(fields: Fields): (Fields | null)[] | null {
+  const list = fields.price_changes ?? fields.changes;
+  if (list === undefined) return fields.price === undefined ? null : [fields];
+  return Array.isArray(list) && list.length > 0 ? list.map(fieldsOf) : null;
+}
+
+function tradeOf(token: string, fields: Fields): FrameReading {
+  const type = 'last_trade_price';
+  const yesPrice = priceOf(fields.price);
+  const size = parseContractsE2(fields.size);
+  const takerSide = TAKER_SIDES.get(fields.side);
+  if (yesPrice === null || size === null) return refused(type, 'unreadable price or size');
+  if (takerSide === undefined) return refused(type, 'unreadable side');
+  return said(type, [{ kind: 'trade', market: token, yesPrice, size, takerSide }]);
+}
+
+/** `.48` is how the venue's pages write 0.48. */
+function priceOf(value: unknown): PriceE4 | null {
+  return parsePriceE4(typeof value === 'string' && value.startsWith('.') ? `0${value}` : value);
+}
+
+function levelOf(entry: unknown): Level | null {
+  const fields = fieldsOf(entry);
+  const price = priceOf(fields?.price);
+  const size = parseContractsE2(fields?.size);
+  return price === null || size === null ? null : { price, size };
+}
+
+/** Null is an empty side, undefined one that is not readable. Sizes are not stated. */
+function topSide(value: unknown): Level | null | undefined {
+  if (value === undefined || value === null || value === '') return null;
+  const price = priceOf(value);
+  return price === null ? undefined : { price, size: 0 };
+}
+
+/** Null where no message states one. */
+function newest(times: readonly (EpochMs | null)[]): EpochMs | null {
+  return times.reduce<EpochMs | null>(
+    (last, atMs) => (atMs === null ? last : Math.max(last ?? 0, atMs)),
+    null,
+  );
+}
+
+/** Milliseconds, as a text or a number. */
+function timeOf(message: unknown): EpochMs | null {
+  const timestamp = fieldsOf(message)?.timestamp;
+  // An object may have a `toString` that is no function.
+  const text = typeof timestamp === 'string' || typeof timestamp === 'number' ? `${timestamp}` : '';
+  return /^\d{12,14}$/.test(text) ? Number(text) : null;
+}

@@ -1,0 +1,89 @@
+/**
+ * Markets subscribed to in batches, by the number of the request, and what becomes of a batch that
+ * the venue refuses: one bad or superfluous market must not leave the others without a price. Rule
+ * W16 (feeds/FORMATS.md).
+ */
+import type { Outgoing } from '../../reading/venue.ts';
+
+const PAUSE_MS = 1_000;
+const PAUSE_MAX_MS = 60_000;
+
+type Batch = { markets: readonly string[]; tries: number };
+
+export class Batches {
+  readonly #messageOf: (id: number, markets: readonly string[]) => unknown;
+  readonly #sent = new Map<number, Batch>();
+  #max: number;
+  #nextId = 1;
+
+  /** At most `max` markets a batch; a venue that takes fewer shows it. */
+  constructor(max: number, messageOf: (id: number, markets: readonly string[]) => unknown) {
+    this.#max = max;
+    this.#messageOf = messageOf;
+  }
+
+  /** A number that no other request of the connection has. */
+  nextId(): number {
+    return this.#nextId++;
+  }
+
+  subscribe(markets: readonly string[]): unknown[] {
+    const messages: unknown[] = [];
+    for (let first = 0; first < markets.length; first += this.#max) {
+      messages.push(this.#send(markets.slice(first, first + this.#max), 0));
+    }
+    return messages;
+  }
+
+  /** The markets that a request subscribed to; undefined: it is none of ours. */
+  marketsOf(id: unknown): readonly string[] | undefined {
+    return this.#sent.get(id as number)?.markets;
+  }
+
+  /** The batch had too many: half of it is tried again here, `overflow` needs another connection. */
+  tooMany(id: number): { send: Outgoing[]; overflow: readonly string[] } {
+    const { markets } = this.#take(id);
+    const half = Math.floor(markets.length / 2);
+    this.#max = Math.max(1, Math.min(this.#max, half));
+    const send = half === 0 ? [] : [{ message: this.#send(markets.slice(0, half), 0), afterMs: 0 }];
+    return { send, overflow: markets.slice(half) };
+  }
+
+  /** The batch was refused for something in it: each half is tried by itself. One market: again. */
+  refused(id: number, afterMs: number): Outgoing[] {
+    const batch = this.#take(id);
+    const half = Math.ceil(batch.markets.length / 2);
+    if (half === batch.markets.length) return this.#later(batch);
+    return [batch.markets.slice(0, half), batch.markets.slice(half)].map((markets) => {
+      return { message: this.#send(markets, batch.tries), afterMs };
+    });
+  }
+
+  /** The venue could not take the batch now. */
+  again(id: number): Outgoing[] {
+    return this.#later(this.#take(id));
+  }
+
+  /** A new connection: what was learned of the venue's bound stays. */
+  clear(): void {
+    this.#sent.clear();
+    this.#nextId = 1;
+  }
+
+  #later({ markets, tries }: Batch): Outgoing[] {
+    const afterMs = Math.min(PAUSE_MAX_MS, PAUSE_MS * 2 ** tries);
+    return [{ message: this.#send(markets, tries + 1), afterMs }];
+  }
+
+  #send(markets: readonly string[], tries: number): unknown {
+    const id = this.nextId();
+    this.#sent.set(id, { markets, tries });
+    return this.#messageOf(id, markets);
+  }
+
+  #take(id: number): Batch {
+    const batch = this.#sent.get(id)!;
+    this.#sent.delete(id);
+    return batch;
+  }
+}

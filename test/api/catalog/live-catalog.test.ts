@@ -1,0 +1,82 @@
+/** The catalog in use over changes of its file. */
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import test from 'ava';
+import { LiveCatalog } from '../../../api/catalog/live-catalog.ts';
+import { ControlStore } from '../../../api/identity/store.ts';
+import type { Catalog } from '../../../engine/rules/catalog-entries.ts';
+import type { Shards } from '../../../engine/shard/callers/shards.ts';
+import { tempDir } from '../../engine/shard/engine-process.ts';
+import { catalogOf, game, instrument } from '../../process/catalogs.ts';
+
+const engine = { setCatalog: async () => {} } as unknown as Shards;
+
+test('K10: a market with a result is dropped with its line, after any reload before', async (t) => {
+  const dir = tempDir(t);
+  const file = path.join(dir, 'catalog.json');
+  const list = (...slugs: string[]) => {
+    const instruments = slugs.map((slug) => {
+      const made = instrument(slug.toLowerCase(), 'g1');
+      return { ...made, listings: [{ ...made.listings[0], venueMarketId: slug }] };
+    });
+    writeFileSync(file, catalogOf([game('g1')], instruments));
+  };
+  const identity = new ControlStore(dir);
+  t.teardown(() => identity.close());
+  const catalog = new LiveCatalog(file, identity, engine, []);
+  const reload = () => catalog.start();
+
+  list('OVER', 'LIVE', 'NEXT');
+  await reload();
+  catalog.settled(catalog.marketNumber('venue_a', 'OVER')!);
+  list('OVER', 'LIVE');
+  await reload();
+  t.deepEqual(catalog.watchedMarkets('venue_a').sort(), ['LIVE', 'NEXT', 'OVER']);
+  t.deepEqual(catalog.marketsToWatch([]).settled, [catalog.marketNumber('venue_a', 'OVER')]);
+  list('LIVE');
+  await reload();
+  t.deepEqual(catalog.watchedMarkets('venue_a').sort(), ['LIVE', 'NEXT']);
+});
+
+test('D18: numbers are on disk before a shard gets the catalog that has them', async (t) => {
+  const dir = tempDir(t);
+  const file = path.join(dir, 'catalog.json');
+  writeFileSync(file, catalogOf([game('g1')], [instrument('one', 'g1')]));
+  const identity = new ControlStore(dir);
+  t.teardown(() => identity.close());
+  const named: [given: string[], onDisk: string[] | undefined][] = [];
+  const setCatalog = async ({ instrumentIds }: Catalog) => {
+    const reading = new ControlStore(dir);
+    named.push([instrumentIds, reading.numbers()?.instrumentIds]);
+    await reading.close();
+  };
+  const catalog = new LiveCatalog(file, identity, { setCatalog } as unknown as Shards, []);
+  await catalog.start();
+  writeFileSync(file, catalogOf([game('g1')], [instrument('one', 'g1'), instrument('two', 'g1')]));
+  await catalog.start();
+  t.deepEqual(
+    named.map(([given]) => given.length),
+    [1, 2],
+  );
+  for (const [given, onDisk] of named) t.deepEqual(onDisk, given);
+});
+
+test('T126, K2: a catalog file with an error changes nothing', async (t) => {
+  const dir = tempDir(t);
+  const file = path.join(dir, 'catalog.json');
+  const good = catalogOf([game('g1')], [instrument('one', 'g1')]);
+  writeFileSync(file, good);
+  const identity = new ControlStore(dir);
+  t.teardown(() => identity.close());
+  let taken = 0;
+  const setCatalog = async () => void taken++;
+  const catalog = new LiveCatalog(file, identity, { setCatalog } as unknown as Shards, []);
+  await catalog.start();
+  const [before, numbers] = [catalog.current, identity.numbers()];
+  const twice = [instrument('two', 'g1'), instrument('two', 'g1')];
+  writeFileSync(file, catalogOf([game('g1')], twice));
+  await t.throwsAsync(catalog.start(), { message: /instruments\[1\]/ });
+  t.is(catalog.current, before);
+  t.deepEqual(identity.numbers(), numbers);
+  t.is(taken, 1);
+});

@@ -1,0 +1,175 @@
+/** `paperbook/client`: generated, typed, and usable where another package finds it. */
+import { execFile } from 'node:child_process';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import test, { type ExecutionContext } from 'ava';
+import { type Client, createClient, type OrderRequest, RefusedError } from 'paperbook/client';
+import { CLIENT_FILES, generateClient } from '../../../api/client/generate.ts';
+import { startApi } from '../support.ts';
+
+const runFile = promisify(execFile);
+const PACKAGE = fileURLToPath(new URL('../../..', import.meta.url));
+const TSC = fileURLToPath(new URL('bin/tsc', import.meta.resolve('typescript/package.json')));
+
+function tempDir(t: ExecutionContext): string {
+  const dir = mkdtempSync(path.join(tmpdir(), 'paperbook-client-'));
+  t.teardown(() => rmSync(dir, { recursive: true }));
+  return dir;
+}
+
+test('the client is what the description gives: else npm run client', async (t) => {
+  const fresh = tempDir(t);
+  await generateClient(fresh);
+  for (const file of CLIENT_FILES) {
+    const [now, then] = [fresh, path.join(PACKAGE, 'api/client')].map((directory) =>
+      readFileSync(path.join(directory, file), 'utf8'),
+    );
+    t.true(now === then, `${file} is stale: npm run client`);
+  }
+});
+
+const CONSUMER = `
+import { createClient, RefusedError, type OrderRequest } from 'paperbook/client';
+
+const [baseUrl = '', credential = ''] = process.argv.slice(2);
+const client = createClient({ baseUrl, credential });
+const order: OrderRequest = { action: 'buy', type: 'market', side: 'yes', count: 1 };
+// @ts-expect-error: a typo is found before it is sent
+const typo: OrderRequest = { action: 'buy', type: 'market', cuont: 1 };
+const me = await client.getMe();
+// @ts-expect-error: an answer has the fields of the description and no other
+me.user.nickname;
+const id: string = me.user.id;
+const refused = await client.placeOrder({ body: order }).catch((error: unknown) => error);
+if (!(refused instanceof RefusedError)) throw new Error('not refused');
+// @ts-expect-error: not a code of the table
+if (refused.code === 'out_of_coffee') throw typo;
+console.log(JSON.stringify({ id, code: refused.code }));
+`;
+
+test('A112: no client says that a route of the server is not there', async (t) => {
+  const api = await startApi(t);
+  const { info } = (await api.call('GET', '/openapi.json')).json;
+  t.notRegex(info.description, /Not there yet/, 'else the clients may say so, too');
+  const python = '../../api/client/python/paperbook_client/generated.py';
+  for (const file of ['../../api/client/generated.d.ts', '../../api/client/generated.js', python]) {
+    const text = readFileSync(new URL(file, import.meta.url), 'utf8');
+    t.notRegex(text, /Not there yet/, file);
+  }
+});
+
+test('U1: another package imports paperbook/client, types included', async (t) => {
+  const api = await startApi(t);
+  const dir = tempDir(t);
+  const installed = path.join(dir, 'node_modules/paperbook');
+  mkdirSync(path.join(installed, 'api/client'), { recursive: true });
+  for (const file of ['package.json', ...CLIENT_FILES.map((name) => `api/client/${name}`)]) {
+    copyFileSync(path.join(PACKAGE, file), path.join(installed, file));
+  }
+  writeFileSync(path.join(dir, 'package.json'), '{"type":"module"}');
+  writeFileSync(path.join(dir, 'bot.ts'), CONSUMER);
+  const declare = 'declare const process: { argv: string[] };\n';
+  writeFileSync(path.join(dir, 'process.d.ts'), declare);
+  // Its declarations stand alone: they are checked too, with the libraries of a browser.
+  const options = ['--ignoreConfig', '--strict', '--target', 'es2022', '--module', 'nodenext'];
+  const compiled = runFile(process.execPath, [TSC, ...options, 'bot.ts', 'process.d.ts'], {
+    cwd: dir,
+  });
+  await t.notThrowsAsync(compiled.catch(({ stdout }) => Promise.reject(stdout)));
+  const bot = [path.join(dir, 'bot.js'), api.baseUrl, api.token];
+  const { stdout } = await runFile(process.execPath, bot);
+  t.deepEqual(JSON.parse(stdout), { id: api.user.id, code: 'invalid_request' });
+});
+
+test('a refusal carries the status, the code and the wait of the description', async (t) => {
+  const api = await startApi(t);
+  const client = createClient({ baseUrl: api.baseUrl, credential: api.token });
+  const me = await client.getMe();
+  t.is(me.key?.prefix, api.token.slice(0, 16));
+  const refused = await t.throwsAsync(client.getInstrument({ path: { ref: 'nowhere' } }), {
+    instanceOf: RefusedError,
+  });
+  t.like(refused, { status: 404, code: 'instrument_not_found', retryAfterSeconds: null });
+  const keyless = createClient({ baseUrl: api.baseUrl });
+  await t.throwsAsync(keyless.getPortfolio(), { message: /.+/, instanceOf: RefusedError });
+  t.is((await keyless.getStatus()).version, 'v1');
+});
+
+test('U8, idempotencyKey: a 503 or no answer sends the same order again', async (t) => {
+  const bodies: string[] = [];
+  const client = await clientOf(t, async (request, response, count) => {
+    bodies.push(await bodyOf(request));
+    if (count === 1) response.destroy();
+    else if (count === 2) answer(response, 503, refusal(0));
+    else answer(response, 200, { status: 'executed' });
+  });
+  const body: OrderRequest = { action: 'buy', type: 'market', idempotencyKey: 'one' };
+  t.like(await client.placeOrder({ body }), { status: 'executed' });
+  t.deepEqual(bodies, Array(3).fill(JSON.stringify(body)));
+});
+
+test('what may not be done twice is not sent twice, and no one waits for long', async (t) => {
+  let calls = 0;
+  const client = await clientOf(t, async (request, response, count) => {
+    calls = count;
+    const isCancel = request.method === 'DELETE';
+    answer(response, 503, refusal(isCancel ? 0 : 11));
+  });
+  const orderId = '0195d3a0-0000-7000-8000-000000000001';
+  await t.throwsAsync(client.cancelOrder({ path: { orderId } }), { message: 'Busy.' });
+  t.is(calls, 1);
+  const refused = await t.throwsAsync(client.getPortfolio(), { instanceOf: RefusedError });
+  t.like(refused, { code: 'internal_error', retryAfterSeconds: 11 });
+  t.is(calls, 2);
+});
+
+test('a credential follows no redirect', async (t) => {
+  const seen: string[] = [];
+  const client = await clientOf(t, async (request, response) => {
+    seen.push(request.url!);
+    response.writeHead(307, { location: '/v1/elsewhere' }).end();
+  });
+  await t.throwsAsync(client.getMe());
+  t.true(seen.length > 0 && seen.every((url) => url === '/v1/me'), seen.join());
+});
+
+type Handler = (request: IncomingMessage, response: ServerResponse, count: number) => Promise<void>;
+
+/** A client that tries three times at a server of the test's own. */
+async function clientOf(t: ExecutionContext, handle: Handler): Promise<Client> {
+  let count = 0;
+  const server = createServer((request, response) => {
+    handle(request, response, ++count).catch((error) => t.fail(String(error)));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  return createClient({ baseUrl: `http://127.0.0.1:${port}/v1`, credential: 'k', retries: 2 });
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  let text = '';
+  for await (const chunk of request) text += chunk;
+  return text;
+}
+
+function refusal(retryAfterSeconds: number) {
+  return { error: { code: 'internal_error', message: 'Busy.', retryAfterSeconds } };
+}
+
+type Body = { status: string } | ReturnType<typeof refusal>;
+
+function answer(response: ServerResponse, status: number, body: Body): void {
+  response.statusCode = status;
+  response.setHeader('content-type', 'application/json');
+  if ('error' in body) response.setHeader('retry-after', body.error.retryAfterSeconds);
+  response.end(JSON.stringify(body));
+}

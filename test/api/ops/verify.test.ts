@@ -1,0 +1,369 @@
+import {
+  closeSync,
+  mkdirSync,
+  openSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import path from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { open } from 'lmdb';
+import type { Meta } from '../../../api/data-dir/data-dir.ts';
+import { type ControlTables, openControlTables } from '../../../api/identity/control-tables.ts';
+import { hashOfToken, newKey } from '../../../api/identity/keys.ts';
+import { newOrganization } from '../../../api/identity/organizations.ts';
+import { ownedKey } from '../../../api/identity/owned-ids.ts';
+import { ControlStore } from '../../../api/identity/store.ts';
+import { newUser } from '../../../api/identity/users.ts';
+import { ensureAdminToken } from '../../../api/operations/admin/admin-token.ts';
+import { verifyDataDir } from '../../../api/ops/verify.ts';
+import { FORMAT_VERSION } from '../../../engine/format/version.ts';
+import { CATALOG, NOON_MS } from '../../engine/fixtures.ts';
+import { flip } from '../../engine/log/log-files.ts';
+import { tempDir } from '../../engine/shard/engine-process.ts';
+import { ALICE, BOB, openShard, tradedShard } from '../../engine/shard/environment.ts';
+
+const SECTION = 'D16, verify';
+const NUMBERS = { marketNames: CATALOG.marketNames, instrumentIds: CATALOG.instrumentIds };
+
+/** A data directory of one shard, as a server leaves it; two people, one key. */
+async function dataDirOf(
+  t: ExecutionContext,
+  change: (control: ControlStore) => Promise<void> = async () => undefined,
+): Promise<string> {
+  const dir = tempDir(t);
+  writeMeta(dir, 1);
+  ensureAdminToken(dir);
+  await tradedShard(path.join(dir, 'shard-0'));
+  const control = new ControlStore(dir);
+  await control.putNumbers(NUMBERS);
+  for (const id of [ALICE, BOB]) {
+    await control.addUser({ ...newUser({ email: `${id}@example.com` }, NOON_MS), id });
+  }
+  await control.putKey(newKey(ALICE, {}, 'cli', NOON_MS).key);
+  await change(control);
+  await control.close();
+  return dir;
+}
+
+function writeMeta(dir: string, shards: number, more: Partial<Meta> = {}): void {
+  const meta = { format: 'paperbook-data', version: FORMAT_VERSION, shards, ...more };
+  writeFileSync(path.join(dir, 'paperbook.json'), JSON.stringify(meta));
+}
+
+test.serial(`${SECTION}: a healthy directory`, async (t) => {
+  const found = await verifyDataDir(await dataDirOf(t));
+  t.like(found, { ok: true, control: { users: 2, keys: 1 }, notes: [], problems: [] });
+  t.like(found.shards, { length: 1, 0: { shard: 0, accounts: 2, closedTrades: 1 } });
+});
+
+type Control = [what: string, change: (control: ControlStore) => Promise<void>, breach: RegExp];
+const CONTROL: Control[] = [
+  [
+    'a key of nobody',
+    (control) => control.putKey(newKey(NOBODY, {}, 'cli', NOON_MS).key),
+    /^control: keys \S+: its user \S+ is missing$/,
+  ],
+  [
+    'one token of two keys',
+    async (control) => {
+      const [key] = [...control.keys.values()];
+      await control.putKey({ ...key!, id: NOBODY });
+    },
+    /^control: keys \S+: has the token of another key$/,
+  ],
+  [
+    'a member who is no user',
+    async ({ organizations }) => {
+      const organization = newOrganization({ slug: 'desk', name: 'Desk' }, NOON_MS);
+      await organizations.add(organization);
+      const role = 'member';
+      const organizationId = organization.id;
+      await organizations.putMember({ organizationId, userId: NOBODY, role, createdAtMs: NOON_MS });
+    },
+    /^control: memberships \S+: its user \S+ is missing$/,
+  ],
+  [
+    'numbers that do not cover a market of a shard',
+    (control) => control.putNumbers({ ...NUMBERS, marketNames: ['venue_a/T1'] }),
+    /^shard-0: market 1 is venue_a\/T2, and nothing in the control store$/,
+  ],
+  [
+    'an instrument of another number',
+    (control) =>
+      control.putNumbers({ ...NUMBERS, instrumentIds: NUMBERS.instrumentIds.toReversed() }),
+    /^shard-0: instrument 0 is ins_A+, and ins_D+ in the control store$/,
+  ],
+  [
+    'one market of two numbers',
+    (control) =>
+      control.putNumbers({ ...NUMBERS, marketNames: [...NUMBERS.marketNames, 'venue_a/T1'] }),
+    /^control: numbers: one market has two numbers$/,
+  ],
+];
+const NOBODY = '01234567-0000-7000-8000-000000000000';
+
+for (const [what, change, breach] of CONTROL) {
+  test.serial(`${SECTION}: ${what}`, async (t) => {
+    const { ok, problems } = await verifyDataDir(await dataDirOf(t, change));
+    t.false(ok);
+    t.true(
+      problems.some((problem) => breach.test(problem)),
+      `found: ${problems.join('; ')}`,
+    );
+  });
+}
+
+type Rows = [what: string, change: (tables: ControlTables) => void, breaches: RegExp[]];
+const [HASH, KEY_ID] = ['ab'.repeat(32), '01234567-0000-7000-8000-000000000001'];
+const ROWS: Rows[] = [
+  [
+    'an address of two users',
+    ({ users }) => users.putSync(NOBODY, { ...users.get(ALICE)!, id: NOBODY }),
+    [/^control: users 0\S+: its address is used by another user$/],
+  ],
+  [
+    'a user whom no look-up finds',
+    ({ users }) => users.putSync(NOBODY, { ...newUser({ email: 'n@b.c' }, NOON_MS), id: NOBODY }),
+    [/^control: users 0\S+: userEmails \[\S+\] does not lead to it$/],
+  ],
+  [
+    'a key whom no look-up finds',
+    ({ keys }) => keys.putSync(KEY_ID, { ...newKey(ALICE, {}, 'cli', NOON_MS).key, id: KEY_ID }),
+    [
+      /^control: keys 0\S+: keyHashes \[\S+\] does not lead to it$/,
+      /^control: keys 0\S+: keyOwners \[\S+\] does not lead to it$/,
+    ],
+  ],
+  [
+    'a token that leads to a key of another one',
+    ({ keyHashes }) => keyHashes.putSync(HASH, KEY_ID),
+    [new RegExp(`^control: keyHashes ${HASH}: ${KEY_ID} has no such entry$`)],
+  ],
+  [
+    'a name that is still taken by who gave it up',
+    ({ userNames }) => userNames.putSync(HASH, ALICE),
+    [new RegExp(`^control: userNames ${HASH}: ${ALICE} has no such entry$`)],
+  ],
+  [
+    'a session of a user that leads to none',
+    ({ sessionOwners, sessionFamilies }) => {
+      sessionOwners.putSync(ownedKey(ALICE, NOBODY), NOBODY);
+      sessionFamilies.putSync(HASH, NOBODY);
+    },
+    [/^control: sessionOwners \S+: \S+ has no such entry$/, /^control: sessionFamilies /],
+  ],
+];
+
+for (const [what, change, breaches] of ROWS) {
+  test.serial(`D71: ${what}`, async (t) => {
+    const dir = await dataDirOf(t);
+    const root = open<Buffer, string>({
+      path: path.join(dir, 'control'),
+      maxDbs: 32,
+      encoding: 'binary',
+    });
+    change(openControlTables({ root, entries: 0 })!);
+    await root.close();
+    const { ok, problems } = await verifyDataDir(dir);
+    t.false(ok);
+    for (const breach of breaches) {
+      t.true(
+        problems.some((problem) => breach.test(problem)),
+        `found: ${problems.join('; ')}`,
+      );
+    }
+  });
+}
+
+test.serial(
+  'I69: two names of an earlier version that are the same now go on working',
+  async (t) => {
+    const [plain, wide] = ['Ann', '\uff21\uff4e\uff4e'];
+    const dir = await dataDirOf(t, async (control) => {
+      await control.changeUser(ALICE, { displayName: plain });
+    });
+    // As a version wrote it that compared names by case alone.
+    const root = open<Buffer, string>({
+      path: path.join(dir, 'control'),
+      maxDbs: 32,
+      encoding: 'binary',
+    });
+    const { users, userNames } = openControlTables({ root, entries: 0 })!;
+    users.putSync(BOB, { ...users.get(BOB)!, displayName: wide });
+    userNames.putSync(hashOfToken(wide.toLowerCase()), BOB);
+    await root.close();
+    const healthy = async () => t.deepEqual((await verifyDataDir(dir)).problems, []);
+    await healthy();
+
+    const control = new ControlStore(dir);
+    t.is(control.users.byName(plain)?.id, ALICE);
+    t.is(control.users.byName(wide)?.id, BOB);
+    await control.changeUser(BOB, { private: false });
+    await control.changeUser(ALICE, { showEarlierTrades: true });
+    t.is(control.users.byName(plain)?.id, ALICE);
+    // Who gives up a name takes nothing from the other.
+    await control.changeUser(BOB, { displayName: 'Bob' });
+    t.is(control.users.byName(plain)?.id, ALICE);
+    t.is(control.users.byName(wide)?.id, ALICE, 'the name that is the same');
+    await t.throwsAsync(control.changeUser(BOB, { displayName: wide }));
+    await control.close();
+    await healthy();
+  },
+);
+
+test.serial(`${SECTION}: shards that do not agree on a result`, async (t) => {
+  const dir = await dataDirOf(t);
+  await tradedShard(path.join(dir, 'shard-1'));
+  writeMeta(dir, 2);
+  const settleIn = async (shard: number, outcome: 'yes' | 'no') => {
+    const opened = await openShard(path.join(dir, `shard-${shard}`));
+    const pays = { outcome, yesPayoutCents: outcome === 'yes' ? 100 : 0 };
+    const noPayoutCents = 100 - pays.yesPayoutCents;
+    opened.run([{ kind: 'result', atMs: NOON_MS, source: 0, market: 0, ...pays, noPayoutCents }]);
+    await opened.close();
+  };
+  await settleIn(0, 'yes');
+  const { notes } = await verifyDataDir(dir);
+  t.deepEqual(notes, ['shard-1: venue_a/T1 is open here, and has ended yes in another shard']);
+  await settleIn(1, 'no');
+  const { problems } = await verifyDataDir(dir);
+  t.true(problems.includes('shard-1: venue_a/T1 ended no, and yes'), problems.join('; '));
+});
+
+type Broken = [what: string, change: (dir: string) => void, breach: RegExp];
+const FILES: Broken[] = [
+  [
+    'a shard is missing',
+    (dir) => rmSync(path.join(dir, 'shard-0'), { recursive: true }),
+    /^shard-0: is missing$/,
+  ],
+  [
+    'a shard too many',
+    (dir) => mkdirSync(path.join(dir, 'shard-1')),
+    /^shard-1: is none of the 1 shards of paperbook\.json$/,
+  ],
+  [
+    'the control store is missing',
+    (dir) => rmSync(path.join(dir, 'control'), { recursive: true }),
+    /^control: is missing$/,
+  ],
+  [
+    'the file of a shard was cut short',
+    (dir) => truncateSync(fileOf(dir), 20_000),
+    /^shard-0: \S+data\.mdb was cut short: it has \d+ bytes, not \d+$/,
+  ],
+  [
+    'the file of a shard was cut down to its first bytes',
+    (dir) => truncateSync(fileOf(dir), 100),
+    /^shard-0: \S+data\.mdb is no LMDB file: its meta pages cannot be read$/,
+  ],
+  [
+    'the file of a shard is another',
+    (dir) => writeFileSync(fileOf(dir), 'x'.repeat(100_000)),
+    /^shard-0: \S+data\.mdb is no LMDB file: its meta pages cannot be read$/,
+  ],
+  [
+    'the pages of a shard are garbage',
+    (dir) => overwrite(fileOf(dir)),
+    /^shard-0: \S+ is damaged: of 3 tables 0 can be read$/,
+  ],
+  [
+    'the pages of the control store are garbage',
+    (dir) => overwrite(path.join(dir, 'control', 'data.mdb')),
+    /^control: \S+ is damaged: of \d+ entries 0 can be read$/,
+  ],
+  [
+    'the control store was cut short',
+    (dir) => truncateSync(path.join(dir, 'control', 'data.mdb'), 8192),
+    /^control: \S+data\.mdb was cut short: it has 8192 bytes, not \d+$/,
+  ],
+  [
+    'the admin token is not what was made',
+    (dir) => flip(path.join(dir, 'admin.token'), 7, 1),
+    /^\S+admin\.token does not hold an admin token: take the file away, and a start makes a new one$/,
+  ],
+];
+/** Everything behind the two meta pages. */
+function overwrite(file: string): void {
+  const fd = openSync(file, 'r+');
+  const bytes = Buffer.alloc(statSync(file).size - 8192, 0xee);
+  writeSync(fd, bytes, 0, bytes.length, 8192);
+  closeSync(fd);
+}
+
+const fileOf = (dir: string) => path.join(dir, 'shard-0', 'data.mdb');
+
+for (const [what, change, breach] of FILES) {
+  test.serial(`${SECTION}: ${what}`, async (t) => {
+    const dir = await dataDirOf(t);
+    change(dir);
+    const { ok, problems } = await verifyDataDir(dir);
+    t.false(ok);
+    t.true(
+      problems.some((problem) => breach.test(problem)),
+      `found: ${problems.join('; ')}`,
+    );
+  });
+}
+
+test.serial(`${SECTION}: what is no breach is a note`, async (t) => {
+  const dir = await dataDirOf(t);
+  rmSync(path.join(dir, 'control'), { recursive: true });
+  writeMeta(dir, 1, { fromReplay: true });
+  t.like(await verifyDataDir(dir), {
+    ok: true,
+    control: null,
+    notes: ['control: is not there; a replay makes none'],
+  });
+  writeMeta(dir, 2, { fromReplay: true });
+  const { notes } = await verifyDataDir(dir);
+  t.deepEqual(notes[0], 'shard-1: is not there yet');
+  rmSync(path.join(dir, 'shard-0'), { recursive: true });
+  writeMeta(dir, 1);
+  const fresh = await verifyDataDir(dir);
+  t.deepEqual(fresh.notes, ['shard-0: is not there yet', 'control: is not there yet']);
+  t.true(fresh.ok);
+});
+
+test.serial('D14, control/: an account of nobody is a breach', async (t) => {
+  const dir = tempDir(t);
+  writeMeta(dir, 1);
+  await tradedShard(path.join(dir, 'shard-0'));
+  const control = new ControlStore(dir);
+  await control.putNumbers(NUMBERS);
+  await control.close();
+  const lines = [ALICE, BOB].map((id) => `shard-0: account ${id} is of no user or organization`);
+  t.like(await verifyDataDir(dir), { ok: false, problems: lines, notes: [] });
+
+  writeMeta(dir, 1, { fromReplay: true });
+  t.like(await verifyDataDir(dir), { ok: true, problems: [], notes: lines }, "a replay's has such");
+
+  writeMeta(dir, 1);
+  const reopened = new ControlStore(dir);
+  await reopened.noteOutsideOrganizations();
+  await reopened.close();
+  const outside = 'organizations that live elsewhere are not in the control store';
+  t.like(await verifyDataDir(dir), { ok: true, problems: [], notes: lines }, outside);
+});
+
+test.serial('D14, control/: that of another directory is a breach', async (t) => {
+  const dir = await dataDirOf(t, (control) => control.putDirectoryId(ALICE));
+  writeMeta(dir, 1, { id: ALICE });
+  t.like(await verifyDataDir(dir), { ok: true, problems: [] });
+  writeMeta(dir, 1, { id: BOB });
+  const { ok, problems } = await verifyDataDir(dir);
+  t.false(ok);
+  t.is(problems.length, 1);
+  t.regex(problems[0]!, new RegExp(`control is that of directory ${ALICE}, and .*${BOB}`));
+});
+
+test.serial(`${SECTION}: a directory that is no data directory`, async (t) => {
+  const dir = tempDir(t);
+  await t.throwsAsync(verifyDataDir(dir), {
+    message: `${dir} is no data directory: it has no paperbook.json`,
+  });
+});

@@ -1,0 +1,259 @@
+/** The records of random facts against a naive calculation, over crashes and numbers of shards. */
+import { copyFileSync } from 'node:fs';
+import path from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import type { Uuid } from '../../../../engine/base/units.ts';
+import {
+  BOARD_KINDS,
+  type LeaderboardPage,
+} from '../../../../engine/records/boards/leaderboard.ts';
+import {
+  differentTables,
+  rebuildRecords,
+  recordsProblems,
+} from '../../../../engine/records/projection/check.ts';
+import { RecordsModel } from '../../../../engine/records/projection/model.ts';
+import { connected, recordsFile } from '../../../../engine/records/store/database.ts';
+import type { AnswerOf } from '../../../../engine/records/thread/questions.ts';
+import { createRandomSource } from '../../../model/random-source.ts';
+import { seedsOfRun } from '../../../model/seeds.ts';
+import { tempDir } from '../../shard/engine-process.ts';
+import {
+  isListed,
+  isPick,
+  leaderboard,
+  resultOf,
+  type Shown,
+  sumsOf,
+  worthOf,
+} from '../naive-records.ts';
+import { GAMES, type NaiveTrade, randomWorld, type World, writeLogs } from '../random-facts.ts';
+import { type OpenRecords, openRecordsOf, readAll } from '../support.ts';
+
+const STEPS = 400;
+const WINDOWS = [null, 1, 7, 30];
+
+/** Everyone shows something else, and no two seeds the same. */
+function profilesOf({ accounts }: World, seed: number): Map<Uuid, Shown> {
+  return new Map(
+    accounts.map(({ id }, at) => {
+      return [id, { isPublic: (at + seed) % 4 !== 0, showsEarlier: (at + seed) % 2 === 0 }];
+    }),
+  );
+}
+
+/** A bid for either side of each market, or none. */
+function bidsOf(seed: number): Uint8Array {
+  const random = createRandomSource(seed);
+  return Uint8Array.from({ length: 2 * GAMES }, () => (random.oneIn(4) ? 0 : random.int(1, 99)));
+}
+
+function opened(t: ExecutionContext, world: World, seed: number, shards: number) {
+  const dataDir = tempDir(t);
+  writeLogs(dataDir, world, shards);
+  const records = openRecordsOf(dataDir, shards, () => 0);
+  t.teardown(() => records.close());
+  for (const [id, shown] of profilesOf(world, seed)) records.profiles.set({ id, ...shown });
+  records.bids.set(bidsOf(seed));
+  readAll(records);
+  return { records, dataDir };
+}
+
+for (const shards of [1, 2]) {
+  test(`Y10, Y12, Y20, Y22, Y24, Y25: boards are what a naive calculation gives, from ${shards} shards`, (t) => {
+    for (const seed of seedsOfRun(3)) {
+      const world = randomWorld(seed, STEPS);
+      const { records } = opened(t, world, seed, shards);
+      const shown = profilesOf(world, seed);
+      const bids = bidsOf(seed);
+      const bidOf = ({ market, side }: NaiveTrade) =>
+        bids[2 * market + (side === 'yes' ? 0 : 1)] || null;
+      for (const kind of BOARD_KINDS) {
+        for (const days of WINDOWS) {
+          const expected = leaderboard(world, shown, { kind, days, bidOf });
+          t.deepEqual(pagesOf(records, { board: kind, days, nowMs: world.nowMs }), expected);
+          if (days === null) t.not(expected.length, 0);
+        }
+      }
+    }
+  });
+
+  test(`Y11, Y13, Y14, Y15, Y26: traders and their picks, from ${shards} shards`, (t) => {
+    for (const seed of seedsOfRun(3)) {
+      const world = randomWorld(seed, STEPS);
+      const { records } = opened(t, world, seed, shards);
+      const shown = profilesOf(world, seed);
+      const asked = { markets: [], bids: null };
+      const board = leaderboard(world, shown, { kind: 'pnl', days: null, bidOf: () => null });
+      for (const { id, busts, resets } of world.accounts) {
+        const showsEarlier = shown.get(id)!.showsEarlier;
+        const { closed, pnlCents, costCents, ...all } = sumsOf(world, id, Number.NEGATIVE_INFINITY);
+        const counts = showsEarlier ? all : publicCounts(world, id);
+        t.deepEqual(records.reader.answer('trader', { ...asked, trader: id, showsEarlier }), {
+          ...{ pnlCents, costCents, busts, resets, counts },
+          worthCents: worthOf(world, id, () => null),
+          rank: board.find(({ trader }) => trader === id)?.rank ?? null,
+          hasPrivateTrades: world.trades.some((each) => each.trader === id && each.placedPrivate),
+        });
+        for (const seesPrivate of [true, false]) {
+          t.deepEqual(picksOf(records, id, seesPrivate), naivePicks(world, id, seesPrivate));
+        }
+      }
+      t.true(world.accounts.some(({ busts }) => busts > 0));
+      t.true(world.accounts.some(({ id }) => !isListed(world, id, shown)));
+    }
+  });
+}
+
+function pagesOf(
+  { reader }: OpenRecords,
+  asked: { board: 'pnl' | 'roi' | 'net_worth'; days: number | null; nowMs: number },
+) {
+  const rows = [];
+  let after: LeaderboardPage['next'] = null;
+  do {
+    const page: LeaderboardPage = reader.answer('leaderboard', { ...asked, limit: 2, after });
+    rows.push(...page.rows);
+    after = page.next;
+  } while (after !== null);
+  return rows;
+}
+
+function publicCounts(world: World, trader: Uuid) {
+  const seen = world.trades.filter((trade) => {
+    return trade.trader === trader && isPick(trade, world) && !trade.placedPrivate;
+  });
+  const count = (result: string) => seen.filter((trade) => resultOf(trade) === result).length;
+  return { won: count('won'), lost: count('lost'), void: count('void') };
+}
+
+function picksOf({ reader }: OpenRecords, trader: Uuid, seesPrivate: boolean) {
+  const ids: Uuid[] = [];
+  let after: Uuid | null = null;
+  do {
+    const page: AnswerOf<'picks'> = reader.answer('picks', {
+      trader,
+      seesPrivate,
+      limit: 7,
+      after,
+    });
+    for (const { pickId } of page.picks!) ids.push(pickId);
+    after = page.next;
+  } while (after !== null);
+  return ids;
+}
+
+function naivePicks(world: World, trader: Uuid, seesPrivate: boolean): Uuid[] {
+  const seen = world.trades.filter((trade) => {
+    return trade.trader === trader && isPick(trade, world) && (seesPrivate || !trade.placedPrivate);
+  });
+  return seen
+    .reverse()
+    .slice(0, 100)
+    .map(({ id }) => id);
+}
+
+test('Y20, Y21: windows that move on are what windows made anew are', (t) => {
+  for (const seed of seedsOfRun(3)) {
+    const world = randomWorld(seed, STEPS);
+    const shown = profilesOf(world, seed);
+    const dataDir = tempDir(t);
+    writeLogs(dataDir, world, 1);
+    let clockMs = 0;
+    const records = openRecordsOf(dataDir, 1, () => clockMs);
+    t.teardown(() => records.close());
+    const profile = () => {
+      for (const [id, each] of shown) records.profiles.set({ id, ...each });
+    };
+    profile();
+    const end = world.facts.length;
+    for (let upTo = 0; upTo < end; upTo += 61) {
+      records.model.advance(0, end, upTo);
+      const { atMs } = world.facts[Math.max(0, records.model.fold.positions[0]!.fact - 1)]!;
+      clockMs += 10_000;
+      const moved = pagesOf(records, { board: 'pnl', days: 7, nowMs: atMs });
+      const anew = openRecordsOf(dataDir, 1, () => 0);
+      for (const [id, each] of shown) anew.profiles.set({ id, ...each });
+      t.deepEqual(moved, pagesOf(anew, { board: 'pnl', days: 7, nowMs: atMs }), `${seed} ${upTo}`);
+      anew.close();
+    }
+  }
+});
+
+test('Y25: a trader’s rank is that of the moment, whatever has changed since the ranking', (t) => {
+  let ranks = 0;
+  for (const seed of seedsOfRun(3)) {
+    const world = randomWorld(seed, STEPS, 15);
+    const random = createRandomSource(seed);
+    const dataDir = tempDir(t);
+    writeLogs(dataDir, world, 2);
+    const limits = seed % 2 === 0 ? {} : { changedMax: 4 };
+    const records = openRecordsOf(dataDir, 2, () => 0, limits);
+    t.teardown(() => records.close());
+    const shown = profilesOf(world, seed);
+    const name = ({ profiles }: OpenRecords, id: Uuid) => profiles.set({ id, ...shown.get(id)! });
+    for (const id of shown.keys()) name(records, id);
+    const { positions } = records.model.fold;
+    for (let step = 0; step < 25; step++) {
+      for (const [shard, { fact }] of positions.entries()) {
+        records.model.advance(shard, STEPS, fact + 15);
+      }
+      const { id: changed } = random.pick(world.accounts);
+      shown.set(changed, { isPublic: random.oneIn(2), showsEarlier: random.oneIn(2) });
+      name(records, changed);
+      const anew = openRecordsOf(dataDir, 2, () => 0);
+      for (const id of shown.keys()) name(anew, id);
+      const board = pagesOf(anew, { board: 'pnl', days: null, nowMs: world.nowMs });
+      anew.close();
+      for (const { id } of world.accounts) {
+        const asked = { trader: id, showsEarlier: true, markets: [], bids: null };
+        const rank = records.reader.answer('trader', asked)?.rank ?? null;
+        t.is(rank, board.find(({ trader }) => trader === id)?.rank ?? null, `${seed} ${step}`);
+        ranks += Number(rank !== null);
+      }
+    }
+  }
+  t.true(ranks > 200);
+});
+
+test('Y2: each fact counts once, whatever ends the reading', (t) => {
+  for (const seed of seedsOfRun(3)) {
+    const world = randomWorld(seed, STEPS);
+    const random = createRandomSource(seed);
+    const dataDir = tempDir(t);
+    writeLogs(dataDir, world, 2);
+    let crashes = 0;
+    for (let isEnd = false; !isEnd; ) {
+      let left = random.int(1, 60);
+      const directory = path.join(dataDir, 'records');
+      const model = RecordsModel.open({
+        ...{ dataDir, directory, shards: 2 },
+        onChange: () => {
+          left--;
+          if (left === 0) throw new Error('a crash in the midst of a transaction');
+        },
+      });
+      try {
+        const shard = random.int(0, 1);
+        isEnd = model.advance(shard, random.int(1, 200)) && model.advance(1 - shard, STEPS * 9);
+      } catch {
+        crashes++;
+      }
+      // A crash rolls back what was not committed.
+      model.close();
+    }
+    t.not(crashes, 0);
+    t.deepEqual(recordsProblems(dataDir, 2), [], String(seed));
+    const file = recordsFile(path.join(dataDir, 'records'));
+    copyFileSync(file, `${file}.before`);
+    const { facts, trades } = rebuildRecords(dataDir, 2);
+    const [before, after] = [`${file}.before`, file].map((each) => connected(each));
+    t.deepEqual(differentTables(before!, after!), []);
+    before!.exec('UPDATE trades SET entry_cents = 100 - entry_cents WHERE trade = 5');
+    t.deepEqual(differentTables(before!, after!), ['trades']);
+    before!.close();
+    after!.close();
+    t.is(trades, world.trades.length);
+    t.true(facts > world.facts.length);
+  }
+});

@@ -1,0 +1,83 @@
+/** A result that an operator gives, in real shards on disk. */
+import test from 'ava';
+import type { Reply, ResultTick } from '../../../../engine/rules/messages.ts';
+import type { Shards } from '../../../../engine/shard/callers/shards.ts';
+import { EngineBusy } from '../../../../engine/threads/unavailable.ts';
+import { NOON_MS, placeOrder, quoteTick, uuidOf } from '../../fixtures.ts';
+import { breakShard, openShards, tempDir, untilReady } from '../engine-process.ts';
+
+const YES: ResultTick = {
+  ...{ kind: 'result', atMs: NOON_MS, source: 9, market: 0, outcome: 'yes' },
+  ...{ yesPayoutCents: 100, noPayoutCents: 0 },
+};
+const NO: ResultTick = { ...YES, outcome: 'no', yesPayoutCents: 0, noPayoutCents: 100 };
+
+const read = (reply: Reply) => (reply.ok ? JSON.parse(reply.body) : reply.code);
+
+/** An account of each shard has bought. */
+async function trade(engine: Shards): Promise<void> {
+  engine.tick(quoteTick());
+  for (let account = 1; account <= 8; account++) {
+    const order = placeOrder({ account: uuidOf(account), orderId: uuidOf(100 + account) });
+    must(await engine.call(order.account, order));
+  }
+}
+
+function must(reply: Reply): void {
+  if (!reply.ok) throw new Error(reply.message);
+}
+
+test('T140: a result is on disk in every shard once it is answered', async (t) => {
+  const dir = tempDir(t);
+  const first = await openShards(dir, { shards: 2 });
+  await trade(first);
+  t.deepEqual(read(await first.settle(YES)), { isNew: true, settledTrades: 8, canceledOrders: 0 });
+  t.deepEqual(read(await first.settle(YES)), { isNew: false, settledTrades: 0, canceledOrders: 0 });
+  t.is(read(await first.settle(NO)), 'market_resolved');
+  const hash = await first.stateHash();
+  await first.close();
+  const second = await openShards(dir, { shards: 2 });
+  t.is(await second.stateHash(), hash);
+  t.is((await second.audit()).openPositions, 0);
+  t.is(read(await second.settle(NO)), 'market_resolved');
+  await second.close();
+});
+
+test('T140: a shard that is down refuses it for all, and may be asked again', async (t) => {
+  const engine = await openShards(tempDir(t), { shards: 2 });
+  await trade(engine);
+  await breakShard(engine, uuidOf(1));
+  await t.throwsAsync(engine.settle(YES), { instanceOf: EngineBusy });
+  await untilReady(engine);
+  t.like(read(await engine.settle(YES)), { settledTrades: 8 });
+  // What a shard that starts again later is sent keeps the result.
+  await breakShard(engine, uuidOf(1));
+  await untilReady(engine);
+  t.is(read(await engine.settle(NO)), 'market_resolved');
+  t.is((await engine.audit()).openPositions, 0);
+  await engine.close();
+});
+
+test('T140: a result that a shard failed at is given to it at its start', async (t) => {
+  const engine = await openShards(tempDir(t), { shards: 2 });
+  await trade(engine);
+  // A market without a number: a fault of ours, in the batch that has the result too.
+  const fault = { kind: 'trade', yesPriceCents: 40, contracts: 1, side: 'yes' } as const;
+  engine.tick({ ...fault, atMs: NOON_MS, source: 0, market: 999 });
+  await t.throwsAsync(engine.settle(YES), { instanceOf: EngineBusy });
+  await untilReady(engine);
+  t.like(read(await engine.settle(YES)), { isNew: false });
+  t.is((await engine.audit()).openPositions, 0);
+  await engine.close();
+});
+
+test('A45: which instruments have a live price, of any shard', async (t) => {
+  const engine = await openShards(tempDir(t), { shards: 2 });
+  engine.tick(quoteTick());
+  const bits = async (numbers: number[] | null) =>
+    Buffer.from(read(await engine.priced(numbers, NOON_MS)).priced, 'base64')[0];
+  // AWAY and HOME are of the market that is quoted, ROUTED and NOWHERE are not.
+  t.is(await bits(null), 0b0011);
+  t.is(await bits([3, 1, 2, 0, 99]), 0b01010);
+  await engine.close();
+});

@@ -1,0 +1,298 @@
+import path from 'node:path';
+import test from 'ava';
+import { FILL_MODELS, type SourceNumber } from '../../../../engine/base/units.ts';
+import type { Reply } from '../../../../engine/rules/messages.ts';
+import type { Shards } from '../../../../engine/shard/callers/shards.ts';
+import { EngineBusy } from '../../../../engine/threads/unavailable.ts';
+import { verifyShard } from '../../../../engine/verify/verify.ts';
+import { AWAY, CATALOG, NOON_MS, placeOrder, quoteTick, ROUTED, uuidOf } from '../../fixtures.ts';
+import { openShards, tempDir } from '../engine-process.ts';
+import { openShard } from '../environment.ts';
+
+const body = (reply: Reply) => {
+  if (!reply.ok) throw new Error(reply.message);
+  return JSON.parse(reply.body);
+};
+
+async function tradeAbit(engine: Shards): Promise<unknown[]> {
+  const answers: unknown[] = [];
+  for (let step = 0; step < 30; step++) {
+    const atMs = NOON_MS + step * 1000;
+    const [yesBidCents, yesAskCents] = [40 + (step % 7), 43 + (step % 7)];
+    const depth = {
+      yesBids: [[yesBidCents, 100]] as const,
+      yesAsks: [
+        [yesAskCents, 6],
+        [yesAskCents + 1, 7 + (step % 2)],
+      ] as const,
+    };
+    engine.tick(quoteTick({ atMs, yesBidCents, yesAskCents, depth }));
+    for (let account = 1; account <= 4; account++) {
+      const common = {
+        atMs,
+        account: uuidOf(account),
+        orderId: uuidOf(step * 100 + account * 2, atMs),
+      };
+      const key = { idempotencyKey: `${account}-${step}` };
+      const order =
+        step % 3 === 0
+          ? placeOrder({ ...common, ...key })
+          : placeOrder({ ...common, ...key, limitPriceCents: 41 + (step % 5) });
+      answers.push(await engine.call(order.account, order));
+    }
+  }
+  for (let account = 1; account <= 4; account++) {
+    const atMs = engine.nowMs();
+    const query = {
+      kind: 'portfolio',
+      atMs,
+      account: uuidOf(account),
+      organizationSlug: null,
+    } as const;
+    answers.push(await engine.call(query.account, query));
+  }
+  return answers;
+}
+
+for (const fillModel of FILL_MODELS) {
+  test(`D5, D12: two shards and one shard give the same answers and state hash, ${fillModel}`, async (t) => {
+    const one = await openShards(tempDir(t), { fillModel });
+    const two = await openShards(tempDir(t), { shards: 2, fillModel });
+    t.deepEqual(await tradeAbit(two), await tradeAbit(one));
+    t.is(await two.stateHash(), await one.stateHash());
+    t.deepEqual((await one.audit()).problems, []);
+    t.deepEqual((await two.audit()).problems, []);
+    await one.close();
+    await two.close();
+  });
+
+  test(`D3: a restart finds the same state, from checkpoint and from the log alone, ${fillModel}`, async (t) => {
+    const dir = tempDir(t);
+    const first = await openShards(dir, { shards: 2, fillModel });
+    await tradeAbit(first);
+    const hash = await first.stateHash();
+    await first.close();
+    const second = await openShards(dir, { shards: 2, fillModel });
+    t.is(await second.stateHash(), hash);
+    t.deepEqual((await second.audit()).problems, []);
+    const order = placeOrder({ account: uuidOf(1), idempotencyKey: '1-0', orderId: uuidOf(9) });
+    const again = body(await second.call(order.account, order));
+    t.true(again.replayed);
+    t.is(again.status, 'executed');
+    await second.close();
+  });
+}
+
+const TRADERS = [1, 2, 3, 4, 5, 6];
+const YES = { outcome: 'yes', yesPayoutCents: 100, noPayoutCents: 0 } as const;
+const SCALAR = { outcome: 'scalar', yesPayoutCents: 37, noPayoutCents: 63 } as const;
+
+/** Everyone has open trades and resting orders of two markets. */
+async function openMany(engine: Shards): Promise<void> {
+  engine.tick(quoteTick());
+  engine.tick(quoteTick({ market: 1 }));
+  for (const number of TRADERS) {
+    const account = uuidOf(number);
+    for (let at = 0; at < 16; at++) {
+      const limits = [null, 20, null, 41];
+      const order = placeOrder({
+        ...{ account, orderId: uuidOf(at * 100 + number * 2), idempotencyKey: `${at}` },
+        ...{ instrumentId: at < 12 ? AWAY : ROUTED, limitPriceCents: limits[at % 4]! },
+      });
+      body(await engine.call(account, order));
+    }
+  }
+}
+
+/** How many trades are open right behind a result, and what is answered from then on. */
+async function settleAndAsk(engine: Shards): Promise<{ open: number; answers: unknown[] }> {
+  const atMs = NOON_MS + 1000;
+  const answers: unknown[] = [];
+  const ask = async (number: number, query: object) => {
+    const of = { atMs, account: uuidOf(number), organizationSlug: null };
+    answers.push(body(await engine.call(of.account, { ...of, ...query } as never)));
+  };
+  const lists = { limit: 50, before: null, status: null };
+  engine.tick({ kind: 'result', atMs, source: 0, market: 0, ...YES });
+  // In the batch of the result.
+  const { openPositions: open } = await engine.audit();
+  await ask(1, { kind: 'cancel_all', instrumentId: null, counting: null });
+  const bought = { instrumentId: ROUTED, orderId: uuidOf(9000, atMs), idempotencyKey: 'later' };
+  await ask(2, placeOrder({ ...bought, atMs, account: uuidOf(2) }));
+  // What reaches the orders of the other market fills some of accounts that are half settled.
+  engine.tick(quoteTick({ atMs, market: 1, yesBidCents: 15, yesAskCents: 18 }));
+  engine.tick({ kind: 'result', atMs, source: 0, market: 1, ...SCALAR });
+  for (const number of TRADERS) {
+    await ask(number, { kind: 'orders', ...lists });
+    await ask(number, { kind: 'trades', ...lists });
+    await ask(number, { kind: 'portfolio' });
+  }
+  return { open, answers };
+}
+
+test('S15, D5: in slices, two shards and one give the answers and the state hash of one that settles at once', async (t) => {
+  const seen = [];
+  for (const options of [{}, { settledAtOnce: 1 }, { settledAtOnce: 1, shards: 2 }]) {
+    const engine = await openShards(tempDir(t), options);
+    await openMany(engine);
+    const { open, answers } = await settleAndAsk(engine);
+    seen.push({ open, answers, hash: await engine.stateHash() });
+    t.deepEqual((await engine.audit()).problems, []);
+    await engine.close();
+  }
+  const [atOnce, ...inSlices] = seen;
+  t.is(atOnce!.open, 2 * TRADERS.length, 'those of the other market');
+  for (const { open, answers, hash } of inSlices) {
+    t.true(open > atOnce!.open, 'the result has left something');
+    t.deepEqual(answers, atOnce!.answers);
+    t.is(hash, atOnce!.hash);
+  }
+});
+
+test('S15: a start goes on with what a stop amid a settlement has left', async (t) => {
+  const left = 2 * TRADERS.length;
+  const hashes = [];
+  for (const options of [{}, { settledAtOnce: 1 }]) {
+    const dir = tempDir(t);
+    const first = await openShards(dir, options);
+    await openMany(first);
+    first.tick({ kind: 'result', atMs: NOON_MS, source: 0, market: 0, ...YES });
+    await first.close();
+    const stopped = await verifyShard(path.join(dir, 'shard-0'), 0, 1);
+    t.deepEqual(stopped!.problems, []);
+    t.is(stopped!.openPositions > left, 'settledAtOnce' in options);
+    const second = await openShards(dir, options);
+    const isOver = await eventually(async () => (await second.audit()).openPositions === left);
+    t.true(isOver, 'nobody has asked');
+    hashes.push(await second.stateHash());
+    await second.close();
+  }
+  t.is(hashes[1], hashes[0]);
+});
+
+/** Whether it becomes so within a bound. */
+async function eventually(isSo: () => Promise<boolean>): Promise<boolean> {
+  for (let tries = 0; tries < 1000; tries++) {
+    if (await isSo()) return true;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  return false;
+}
+
+test('A51: who asks in the same turn of the event loop shares an answer, until a venue says more', async (t) => {
+  const engine = await openShards(tempDir(t), { shards: 2 });
+  const replies: Reply[] = [];
+  const ask = async () => replies.push(await engine.quote(AWAY, NOON_MS));
+  engine.tick(quoteTick({ yesBidCents: 40, yesAskCents: 43 }));
+  const asked = [ask(), ask()];
+  engine.tick(quoteTick({ yesBidCents: 44, yesAskCents: 46 }));
+  asked.push(ask());
+  await Promise.all(asked);
+  await ask();
+  t.deepEqual(
+    replies.map((reply) => body(reply).venues[0].yesAskCents),
+    [43, 43, 46, 46],
+  );
+  t.is(new Set(replies).size, 3, 'the first two asked in one coalescer');
+  t.is(replies[1], replies[0]);
+  await engine.close();
+});
+
+test('Q18, Q19: reads of an account take turns with those of others, and are bounded', async (t) => {
+  const engine = await openShards(tempDir(t));
+  const order: string[] = [];
+  const read = (number: number, name: string) => {
+    const account = uuidOf(number);
+    const query = { kind: 'account', atMs: engine.nowMs(), account } as const;
+    return engine.call(account, query).then(() => void order.push(name));
+  };
+  const asked = Promise.allSettled(Array.from({ length: 260 }, (_, n) => read(1, `a${n}`)));
+  await read(2, 'b');
+  t.deepEqual(order, ['a0', 'b']);
+  const refused = (await asked).filter(({ status }) => status === 'rejected');
+  t.is(refused.length, 4);
+  t.true((refused[0] as PromiseRejectedResult).reason instanceof EngineBusy);
+  await engine.close();
+});
+
+test('S11: a result that a crash kept from one shard settles there after the next start', async (t) => {
+  for (const result of [
+    { outcome: 'yes', yesPayoutCents: 100, noPayoutCents: 0 },
+    { outcome: 'scalar', yesPayoutCents: 37, noPayoutCents: 63 },
+  ] as const) {
+    const dir = tempDir(t);
+    const engine = await openShards(dir, { shards: 2 });
+    engine.tick(quoteTick());
+    for (const account of [1, 2]) await engine.call(uuidOf(account), buyOf(account));
+    await engine.close();
+    // What the crash left: one shard has the result in its log.
+    const alone = await openShard(path.join(dir, 'shard-0'));
+    alone.run([{ kind: 'result', atMs: NOON_MS, source: 0 as SourceNumber, market: 0, ...result }]);
+    await alone.close();
+
+    const after = await openShards(dir, { shards: 2 });
+    const balances = await Promise.all([1, 2].map((account) => balanceOf(after, account)));
+    t.is(balances[0], balances[1], result.outcome);
+    t.deepEqual((await after.audit()).problems, []);
+    const hash = await after.stateHash();
+    await after.close();
+    const again = await openShards(dir, { shards: 2 });
+    t.is(await again.stateHash(), hash);
+    await again.close();
+  }
+});
+
+const buyOf = (account: number) =>
+  placeOrder({ account: uuidOf(account), idempotencyKey: `${account}`, contracts: 10 });
+
+async function balanceOf(engine: Shards, account: number): Promise<number> {
+  const query = {
+    kind: 'portfolio',
+    atMs: engine.nowMs(),
+    account: uuidOf(account),
+    organizationSlug: null,
+  } as const;
+  const { positionsCount, account: shown } = body(await engine.call(query.account, query));
+  if (positionsCount > 0) throw new Error('the market is still open');
+  return shown.balanceDollars;
+}
+
+test('T122, instrument_dropped: so does a start with another catalog, in every shard', async (t) => {
+  const instruments = CATALOG.instruments.filter(({ id }) => id !== AWAY);
+  const hashes: string[] = [];
+  for (const shards of [1, 2]) {
+    const dir = tempDir(t);
+    const before = await openShards(dir, { shards });
+    for (const number of [2, 3]) {
+      for (const [key, instrumentId] of [AWAY, AWAY, ROUTED].entries()) {
+        const orderId = uuidOf(key * 100 + number * 2);
+        const account = uuidOf(number);
+        const limit = { limitPriceCents: 41, instrumentId } as const;
+        const order = placeOrder({ ...limit, account, orderId, idempotencyKey: `key ${key}` });
+        t.is(body(await before.call(account, order)).status, 'resting');
+      }
+    }
+    await before.close();
+
+    const after = await openShards(dir, { shards }, { ...CATALOG, instruments });
+    for (const account of [uuidOf(2), uuidOf(3)]) {
+      const query = { atMs: NOON_MS, account, organizationSlug: null } as const;
+      const portfolio = body(await after.call(account, { kind: 'portfolio', ...query }));
+      t.is(portfolio.account.heldDollars, 4.1, 'of the order that rests on');
+      const page = { ...query, limit: 9, before: null, status: 'canceled' } as const;
+      const { orders } = body(await after.call(account, { kind: 'orders', ...page }));
+      t.deepEqual(
+        orders.map(({ cancelReason }: { cancelReason: string }) => cancelReason),
+        ['instrument_dropped', 'instrument_dropped'],
+      );
+    }
+    t.deepEqual((await after.audit()).problems, []);
+    const hash = await after.stateHash();
+    await after.close();
+    const again = await openShards(dir, { shards }, { ...CATALOG, instruments });
+    t.is(await again.stateHash(), hash, 'what the disk has is what was');
+    hashes.push(hash);
+    await again.close();
+  }
+  t.is(hashes[0], hashes[1]);
+});

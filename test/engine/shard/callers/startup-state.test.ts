@@ -1,0 +1,97 @@
+import test from 'ava';
+import type { Message } from '../../../../engine/format/codec.ts';
+import type { DepthLevel, Tick } from '../../../../engine/rules/messages.ts';
+import { StartupState } from '../../../../engine/shard/callers/startup-state.ts';
+import { CATALOG, NOON_MS, quoteTick } from '../../fixtures.ts';
+
+const heartbeat = (afterMs: number, source = 0): Tick => ({
+  ...{ kind: 'heartbeat', atMs: NOON_MS + afterMs },
+  source,
+});
+
+/** All but the open connections, of which there is none here. */
+function ticksOf(startup: StartupState): Message[] {
+  return startup.messages(NOON_MS).filter(({ kind }) => kind !== 'connected');
+}
+
+test('T135, D11: the open connections come first, behind nothing but the clock', (t) => {
+  const startup = new StartupState();
+  startup.setCatalog(CATALOG);
+  startup.keep(quoteTick());
+  startup.connections.add(8);
+  startup.connections.add(9);
+  startup.connections.delete(8);
+  const [first] = startup.messages(NOON_MS);
+  t.deepEqual(first, { kind: 'connected', atMs: NOON_MS, connections: [9] });
+  startup.setBack(5);
+  const kinds = startup.messages(NOON_MS).map(({ kind }) => kind);
+  t.deepEqual(kinds, ['clock', 'connected', 'catalog', 'quote']);
+});
+
+test('D47: the last heartbeat of each connection comes behind its quotes', (t) => {
+  const startup = new StartupState();
+  startup.keep(quoteTick());
+  startup.keep(heartbeat(5));
+  startup.keep(heartbeat(9));
+  startup.keep(heartbeat(7, 1));
+  t.deepEqual(ticksOf(startup), [quoteTick(), heartbeat(9), heartbeat(7, 1)]);
+  startup.keep({ kind: 'down', atMs: NOON_MS + 10, source: 0 });
+  t.deepEqual(ticksOf(startup), [heartbeat(7, 1)]);
+  startup.setBack(7);
+  t.deepEqual(ticksOf(startup).at(-1), heartbeat(0, 1));
+});
+
+test('D44: a quote is kept with those that state what has changed since', (t) => {
+  const startup = new StartupState();
+  const ask = (contracts: number) => [[43, contracts]] as const;
+  const whole = quoteTick({ depth: { yesBids: [[40, 1]], yesAsks: ask(2) } });
+  const change = (contracts: number) =>
+    quoteTick({ depthChange: { yesBids: [], yesAsks: ask(contracts) } });
+  startup.keep(whole);
+  startup.keep(change(5));
+  const deep = (yesBids: DepthLevel[], yesAsks: DepthLevel[]) =>
+    quoteTick({ depth: { yesBids, yesAsks } });
+  t.deepEqual(ticksOf(startup), [deep([[40, 1]], [[43, 5]])]);
+  const bids: DepthLevel[] = [
+    [41, 3],
+    [40, 0],
+    [39, 2],
+  ];
+  startup.keep(quoteTick({ depthChange: { yesBids: bids, yesAsks: [[44, 7]] } }));
+  t.deepEqual(ticksOf(startup), [
+    deep(
+      [
+        [41, 3],
+        [39, 2],
+      ],
+      [
+        [43, 5],
+        [44, 7],
+      ],
+    ),
+  ]);
+  startup.keep(quoteTick({ yesBidContracts: 9 }));
+  t.deepEqual(ticksOf(startup), [quoteTick({ yesBidContracts: 9 })], 'without levels');
+  startup.keep(change(4));
+  t.deepEqual(ticksOf(startup), [deep([[40, 9]], [[43, 4]])], 'on the top of the last');
+  startup.setBack(5);
+  t.true(ticksOf(startup).every((each) => each.kind === 'clock' || each.atMs < NOON_MS));
+  startup.keep({ kind: 'down', atMs: NOON_MS, source: 0 });
+  t.deepEqual(ticksOf(startup).slice(1), []);
+  const first = quoteTick({
+    depthChange: {
+      yesBids: [
+        [40, 0],
+        [39, 2],
+      ],
+      yesAsks: [],
+    },
+  });
+  startup.keep(first);
+  startup.keep(quoteTick({ market: 1 }));
+  t.deepEqual(
+    ticksOf(startup).slice(1),
+    [first, quoteTick({ market: 1 })],
+    'changes of nothing known stay changes',
+  );
+});

@@ -1,0 +1,183 @@
+/** What a shard's thread does, with a shard that only notes what it is asked. */
+import test, { type ExecutionContext } from 'ava';
+import type { Message, Sent } from '../../../../engine/format/codec.ts';
+import { channelMemory, Endpoint } from '../../../../engine/ring/endpoint.ts';
+import type { Reply } from '../../../../engine/rules/messages.ts';
+import { ShardLink } from '../../../../engine/shard/callers/shard-link.ts';
+import type { Batch } from '../../../../engine/shard/core/batch.ts';
+import type { Answers } from '../../../../engine/shard/core/reply-encoder.ts';
+import { type Served, serve } from '../../../../engine/shard/thread/serve.ts';
+import { quoteTick } from '../../fixtures.ts';
+
+/** Takes everything, answers queries with their time, and is written to as often as is asked. */
+class NotedShard implements Served {
+  readonly batches: Message['kind'][][] = [];
+  isWriting = true;
+  isBehind = false;
+  /** Ends `caughtUp`. */
+  catchUp: () => void = () => undefined;
+  diskErrno = 0;
+  /** Slices that results have left. */
+  slices = 0;
+  isSettlingPaused = false;
+  onSlice: () => void = () => undefined;
+  /** Called before each message. */
+  onMessage: (message: Message) => void = () => undefined;
+
+  caughtUp(): Promise<void> {
+    return new Promise((resolve) => {
+      this.catchUp = () => {
+        this.isBehind = false;
+        resolve();
+      };
+    });
+  }
+
+  settleSlice(): boolean {
+    if (this.slices === 0 || this.isSettlingPaused) return false;
+    this.slices--;
+    this.batches.push([]);
+    this.onSlice();
+    return true;
+  }
+
+  answer(messages: Batch, answers: Answers): void {
+    const kinds: Message['kind'][] = [];
+    this.batches.push(kinds);
+    for (const message of messages) {
+      this.onMessage(message);
+      kinds.push(message.kind);
+      if (message.kind === 'audit') answers.reply({ ok: true, body: `at ${message.atMs}` });
+    }
+  }
+}
+
+/** Both ends in one thread, which works as long as the shard's never blocks it: it is writing. */
+function linked(t: ExecutionContext, capacityBytes?: number) {
+  const channel = channelMemory(capacityBytes);
+  const shard = new NotedShard();
+  const answers: string[] = [];
+  let news = 0;
+  const link: ShardLink = new ShardLink(new Endpoint(channel, 'caller'), () => {
+    news++;
+    link.receive((waiter, reply) => waiter.resolve(reply!));
+  });
+  const resolve = (reply: Reply) => answers.push(reply.ok ? reply.body : reply.code);
+  const send = (...sent: Sent[]) => {
+    const isAsked = ({ kind }: Sent) => kind === 'audit' || kind === 'barrier';
+    link.send(
+      sent,
+      sent
+        .filter(isAsked)
+        .map(() => ({ resolve, reject: (error: Error) => t.fail(error.message) })),
+    );
+  };
+  const serving = serve(shard, new Endpoint(channel, 'shard'));
+  const keepsAlive = setInterval(() => undefined, 1000);
+  t.teardown(() => clearInterval(keepsAlive));
+  return { shard, link, send, serving, answers, newsCount: () => news };
+}
+
+const audit = (atMs: number): Sent => ({ kind: 'audit', atMs });
+const until = async (isSo: () => boolean) => {
+  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5));
+};
+
+test('what comes while a batch is taken shares its commit, and is answered with it', async (t) => {
+  const { shard, send, serving, answers } = linked(t);
+  shard.onMessage = (message) => {
+    if (message.kind === 'quote') send(audit(2));
+  };
+  send(audit(1), quoteTick());
+  await until(() => answers.length === 2);
+  t.deepEqual(shard.batches, [['audit', 'quote', 'audit']]);
+  t.deepEqual(answers, ['at 1', 'at 2']);
+  send({ kind: 'close' });
+  await serving;
+});
+
+test('D43: while its checkpoint is behind, a shard takes no batch', async (t) => {
+  const { shard, send, serving, answers } = linked(t);
+  shard.onMessage = () => {
+    shard.isBehind = true;
+  };
+  send(audit(1));
+  await until(() => answers.length === 1);
+  shard.onMessage = () => undefined;
+  send(audit(2), { kind: 'close' });
+  for (let turns = 0; turns < 20; turns++) await new Promise((resolve) => setImmediate(resolve));
+  t.deepEqual(answers, ['at 1']);
+  shard.catchUp();
+  await serving;
+  await until(() => answers.length === 2);
+  t.is(shard.batches.length, 2);
+});
+
+test('D7: a batch is bounded; a barrier is answered behind all that came before it', async (t) => {
+  const { shard, send, serving, answers } = linked(t);
+  send(...Array.from({ length: 300 }, () => quoteTick()), { kind: 'barrier' }, audit(3));
+  await until(() => answers.length === 2);
+  t.deepEqual(
+    shard.batches.map((batch) => batch.length),
+    [256, 44, 1],
+  );
+  t.deepEqual(answers, ['', 'at 3']);
+  send(audit(4), { kind: 'close' });
+  await serving;
+  t.is(shard.batches.length, 4, 'what came before the end is taken');
+});
+
+test('D8: the callers learn at once that the disk is full, or is not any more', async (t) => {
+  const { shard, send, serving, newsCount } = linked(t);
+  shard.onMessage = () => {
+    shard.diskErrno = 28;
+  };
+  send(quoteTick());
+  await until(() => newsCount() > 0);
+  t.is(shard.batches.length, 1);
+  send({ kind: 'close' });
+  await serving;
+});
+
+test('a shard that fails ends its service; who waits is known, and who was answered is not', async (t) => {
+  const { shard, link, send, serving, answers } = linked(t);
+  send(audit(1));
+  await until(() => answers.length === 1);
+  shard.onMessage = () => {
+    throw new Error('broken');
+  };
+  send(audit(2), audit(3));
+  await t.throwsAsync(serving, { message: 'broken' });
+  t.is(link.end(() => undefined).length, 2);
+});
+
+test('S15: slices of a settlement and batches take turns, and slices go on alone', async (t) => {
+  const { shard, send, serving, answers } = linked(t);
+  shard.onMessage = ({ atMs }) => {
+    if (atMs === 1) shard.slices = 5;
+  };
+  shard.onSlice = () => {
+    if (shard.slices >= 3) send(audit(2));
+  };
+  send(audit(1));
+  await until(() => shard.slices === 0 && answers.length === 3);
+  t.deepEqual(
+    shard.batches.map((batch) => batch[0] ?? 'slice'),
+    ['audit', 'slice', 'audit', 'slice', 'audit', 'slice', 'slice', 'slice'],
+  );
+  send({ kind: 'close' });
+  await serving;
+});
+
+test('S15, D43: a settlement that waits for a checkpoint goes on without a message', async (t) => {
+  const { shard, send, serving, answers } = linked(t);
+  shard.isSettlingPaused = true;
+  shard.slices = 2;
+  send(audit(1));
+  await until(() => answers.length === 1);
+  t.is(shard.slices, 2);
+  shard.isSettlingPaused = false;
+  await until(() => shard.slices === 0);
+  send({ kind: 'close' });
+  await serving;
+});

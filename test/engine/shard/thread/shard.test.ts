@@ -1,0 +1,161 @@
+import test from 'ava';
+import type { FillModelName } from '../../../../engine/base/units.ts';
+import type { PlaceOrder, Tick } from '../../../../engine/rules/messages.ts';
+import { Shard } from '../../../../engine/shard/thread/shard.ts';
+import { verifyShard } from '../../../../engine/verify/verify.ts';
+import { CATALOG, NOON_MS, placeOrder, quoteTick, uuidOf } from '../../fixtures.ts';
+import { tempDir } from '../engine-process.ts';
+
+async function openShard(
+  path: string,
+  checkpointEveryFacts: number,
+  { fillModel, ticks }: { fillModel: FillModelName; ticks: Tick[] } = {
+    fillModel: 'top_of_book',
+    ticks: [quoteTick()],
+  },
+): Promise<Shard> {
+  const shard = await Shard.open({
+    shard: 0,
+    fillModel,
+    path,
+    durability: 'commit',
+    checkpointEveryFacts,
+    quoteMaxAgeMs: 15_000,
+    routingBandCents: 10,
+  });
+  shard.run([{ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG }, ...ticks]);
+  return shard;
+}
+
+/** Lets a checkpoint go on. */
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+const ioc = (account: number) =>
+  placeOrder({
+    account: uuidOf(account),
+    timeInForce: 'ioc',
+    limitPriceCents: 1,
+  });
+
+test('D3: checkpoints keep up with a shard that never rests', async (t) => {
+  const dir = tempDir(t);
+  const shard = await openShard(dir, 1000);
+  let most = 0;
+  for (let batch = 0; batch < 120; batch++) {
+    shard.run(Array.from({ length: 128 }, (_, n) => ioc(n % 7)));
+    most = Math.max(most, shard.state.records.index.unsealed);
+    // Other batches come while a checkpoint is being written.
+    await turn();
+  }
+  t.true(most > 0 && most < 120 * 128, `${most} entries of the index in memory`);
+  await shard.close();
+  t.like(await verifyShard(dir, 0, 1), { recordsBehind: 0, problems: [] });
+});
+
+test('T90: what is in memory, sealed or on disk is found all the same', async (t) => {
+  const shard = await openShard(tempDir(t), 200);
+  const placed: PlaceOrder[] = [];
+  for (let batch = 0; batch < 60; batch++) {
+    const orders = Array.from({ length: 10 }, (_, n) => ioc(n % 7));
+    shard.run(orders);
+    placed.push(...orders);
+    if (batch % 3 === 0) await turn();
+    const again = placed[(batch * 7) % placed.length]!;
+    const [reply] = shard.run([{ ...again, orderId: uuidOf(1) }]);
+    t.like(JSON.parse(reply?.ok ? reply.body : '{}'), { replayed: true, status: 'canceled' });
+  }
+  await shard.close();
+});
+
+test('a crash between any two steps of a checkpoint finds every order', async (t) => {
+  const dir = tempDir(t);
+  const placed = Array.from({ length: 300 }, (_, n) => ioc(n % 3));
+  let shard = await openShard(dir, 100);
+  for (let n = 0; n < placed.length; n += 20) {
+    shard.run(placed.slice(n, n + 20));
+    for (let turns = 0; turns < n % 7; turns++) await turn();
+    if (n % 60 !== 0) continue;
+    await shard.abandon();
+    shard = await openShard(dir, 100);
+  }
+  for (const order of placed) {
+    const [reply] = shard.run([{ ...order, orderId: uuidOf(1) }]);
+    t.like(JSON.parse(reply?.ok ? reply.body : '{}'), { replayed: true, status: 'canceled' });
+  }
+  await shard.close();
+});
+
+test('L10: an order placed while a checkpoint is written counts once after a crash', async (t) => {
+  const dir = tempDir(t);
+  const limits = { newPerMinute: 3, newPerDay: 100, closingPerMinute: 100 };
+  const keyId = uuidOf(9);
+  const counting = { keyId, keyLimits: limits, accountLimits: limits, elsewhere: null };
+  const place = (shard: Shard) => shard.run([placeOrder({ counting })])[0]?.ok;
+  // The first order makes a checkpoint due; the second is placed while it is being written.
+  let shard = await openShard(dir, 3);
+  t.true(place(shard));
+  t.true(place(shard));
+  await shard.abandon();
+  shard = await openShard(dir, 3);
+  t.true(place(shard), 'the third of three');
+  t.false(place(shard), 'the fourth of three');
+  await shard.close();
+});
+
+test('D3, book_depth: what filled in part is the same after a crash', async (t) => {
+  const dir = tempDir(t);
+  const open = () => openShard(dir, 1_000_000, { fillModel: 'book_depth', ticks: [] });
+  const account = uuidOf(1);
+  const limit = (limitPriceCents: number, over: object) =>
+    placeOrder({ account, limitPriceCents, contracts: 150, ...over });
+  const depth = { yesBids: [[40, 1]] as const, yesAsks: [[43, 100]] as const };
+  let shard = await open();
+  const orders = [
+    limit(43, { timeInForce: 'ioc' }),
+    limit(50, { timeInForce: 'gtc' }),
+    limit(50, { timeInForce: 'gtc' }),
+  ];
+  shard.run([quoteTick({ depth }), orders[0]!, orders[1]!, orders[2]!]);
+  shard.run([quoteTick({ depth: { ...depth, yesAsks: [[45, 170]] } })]);
+  const query = { kind: 'orders', atMs: NOON_MS, account, limit: 9, before: null } as const;
+  const reported = () =>
+    shard.run([
+      { ...query, status: null, organizationSlug: null },
+      { kind: 'audit', atMs: NOON_MS },
+    ]);
+  const before = reported();
+  const [page] = before;
+  const filled = JSON.parse(page?.ok ? page.body : '').orders;
+  t.like(filled[2], { status: 'executed', filledContracts: 100, remainingContracts: 50 });
+  t.like(filled[1], { status: 'executed', filledContracts: 150 });
+  t.like(filled[0], { status: 'resting', filledContracts: 20, holdDollars: 65 });
+
+  await shard.abandon();
+  shard = await open();
+  t.deepEqual(reported(), before, 'from the log');
+  await shard.checkpoint();
+  await shard.abandon();
+  shard = await open();
+  t.deepEqual(reported(), before, 'from a checkpoint');
+  await shard.close();
+});
+
+test('a start behind a whole checkpoint replays nothing', async (t) => {
+  const dir = tempDir(t);
+  const shard = await openShard(dir, 1_000_000);
+  for (let batch = 0; batch < 600; batch++) shard.run([ioc(batch % 3)]);
+  await shard.close();
+  t.like(await verifyShard(dir, 0, 1), { recordsBehind: 0, limitOrders: 600, problems: [] });
+});
+
+test('a start reports what feeds said of games, and over which status of the catalog', async (t) => {
+  const dir = tempDir(t);
+  const [game] = CATALOG.games;
+  const { slug, status } = game!;
+  let shard = await openShard(dir, 1000);
+  shard.run([{ kind: 'game', atMs: NOON_MS, source: 0, game: slug, status: 'inprogress' }]);
+  await shard.abandon();
+  shard = await openShard(dir, 1000);
+  t.deepEqual(shard.report.games, [{ slug, status: 'inprogress', over: status }]);
+  await shard.close();
+});

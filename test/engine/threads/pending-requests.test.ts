@@ -1,0 +1,20 @@
+import test from 'ava';
+import { InvariantError } from '../../../engine/base/invariant.ts';
+import { WaitingAnswers } from '../../../engine/threads/pending-requests.ts';
+
+test('each answer is that of its own question, whatever their order', async (t) => {
+  const waiting = new WaitingAnswers();
+  const ids: number[] = [];
+  const [first, second, third] = ['a', 'b', 'c'].map(() =>
+    waiting.ask<string>((id) => ids.push(id)),
+  );
+  t.is(waiting.size, 3);
+  waiting.resolve(ids[1]!, 'second');
+  waiting.reject(ids[0]!, new Error('not now'));
+  t.is(await second, 'second');
+  await t.throwsAsync(first!, { message: 'not now' });
+  waiting.rejectAll(new Error('ended'));
+  await t.throwsAsync(third!, { message: 'ended' });
+  t.is(waiting.size, 0);
+  t.throws(() => waiting.resolve(ids[1]!, 'again'), { instanceOf: InvariantError });
+});

@@ -1,0 +1,88 @@
+/** A thread that is kept up, by a worker that fails when it is told to. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import test, { type ExecutionContext } from 'ava';
+import { KeptThread } from '../../../engine/threads/supervised-worker.ts';
+import { EngineBusy } from '../../../engine/threads/unavailable.ts';
+
+type To = { kind: 'ask'; id: number } | { kind: 'fail' } | { kind: 'forget' } | { kind: 'close' };
+type From = { kind: 'opened'; first: string } | { kind: 'answer'; id: number };
+
+/** Answers once it was greeted, but never after `forget`. */
+const WORKER = `
+  import { parentPort } from 'node:worker_threads';
+  let isMute = false;
+  parentPort.on('message', ({ kind, id }) => {
+    if (kind === 'fail') throw new Error('it was told to');
+    if (kind === 'forget') isMute = true;
+    if (kind === 'ask' && !isMute) parentPort.postMessage({ kind: 'answer', id });
+    if (kind === 'close') parentPort.close();
+  });
+  parentPort.postMessage({ kind: 'opened' });
+`;
+const DOWN = new EngineBusy('it is starting');
+
+function kept(t: ExecutionContext) {
+  const logged: string[] = [];
+  let greeted = 0;
+  const thread: KeptThread<To, From> = new KeptThread({
+    name: 'thing',
+    module: new URL(`data:text/javascript,${encodeURIComponent(WORKER)}`),
+    workerData: () => null,
+    log: { info() {}, error: (_, message) => logged.push(message) },
+    down: DOWN,
+    take(message) {
+      if (message.kind === 'opened') thread.opened();
+      else thread.answered(message.id, 'here');
+    },
+    started() {
+      greeted++;
+    },
+  });
+  thread.start();
+  t.teardown(() => thread.close({ kind: 'close' }));
+  const asked = () => thread.ask<string>((id) => ({ kind: 'ask', id }));
+  return { thread, logged, asked, greeted: () => greeted };
+}
+
+/** Asks until it is answered. */
+async function answered(asked: () => Promise<string>): Promise<string> {
+  for (;;) {
+    try {
+      return await asked();
+    } catch (error) {
+      if (error !== DOWN) throw error;
+      await sleep(10);
+    }
+  }
+}
+
+test('D10, Y1: a thread that fails is started again; who waited is refused, and it is named', async (t) => {
+  const { thread, logged, asked, greeted } = kept(t);
+  t.is(await asked(), 'here');
+  t.is(thread.problem, null);
+  thread.post({ kind: 'forget' });
+  const waiting = asked();
+  thread.post({ kind: 'fail' });
+  await t.throwsAsync(waiting, { is: DOWN });
+  t.is(thread.problem, 'thing: it was told to');
+  t.is(thread.waiting, 0);
+  t.is(await answered(asked), 'here');
+  t.is(thread.problem, null, 'once is put right by a start');
+  thread.fail(new Error('its caller could not serve it'));
+  t.is(await answered(asked), 'here');
+  t.is(thread.problem, 'thing: failed 2 times in a row: its caller could not serve it');
+  t.is(greeted(), 3);
+  t.is(thread.starts, 3);
+  t.deepEqual(logged, Array(2).fill('the thing has failed, and starts again'));
+});
+
+test('Y1: one that is closed takes what came before, and is not started again', async (t) => {
+  const { thread, asked, greeted } = kept(t);
+  const before = asked();
+  const closed = thread.close({ kind: 'close' });
+  t.is(await before, 'here');
+  await closed;
+  t.false(thread.isUp);
+  await t.throwsAsync(asked(), { is: DOWN });
+  t.is(greeted(), 1);
+});

@@ -1,0 +1,151 @@
+/** Breaches of facts that a checkpoint covers: nothing plays them again, so each must be looked at. */
+import test from 'ava';
+import type { Uuid } from '../../../engine/base/units.ts';
+import type { Fact } from '../../../engine/rules/facts.ts';
+import { verifyShard } from '../../../engine/verify/verify.ts';
+import { CATALOG, NOON_MS, placeOrder, quoteTick, uuidOf } from '../fixtures.ts';
+import { tempDir } from '../shard/engine-process.ts';
+import { ALICE, openShard, plant, rewriteLog, setCell, type Traded } from '../shard/environment.ts';
+import { type Planted, SECTION, testBreaches } from '../shard/planted.ts';
+
+type Of<K> = Extract<Fact, { kind: K }>;
+
+/** Changes the first fact of a kind that is of an id. No length changes, so all places stay. */
+const changed =
+  <K extends Fact['kind']>(
+    kind: K,
+    idOf: (ids: Traded) => Uuid,
+    change: (fact: Of<K>, ids: Traded) => Partial<Of<K>>,
+  ) =>
+  (dir: string, ids: Traded) =>
+    rewriteLog(dir, (records) => {
+      const facts = records.flatMap((record) => record.facts);
+      const found = facts.find((fact) => {
+        const named = [(fact as { order?: Uuid }).order, (fact as { trade?: Uuid }).trade];
+        return fact.kind === kind && named.includes(idOf(ids));
+      });
+      Object.assign(found!, change(found as Of<K>, ids));
+    });
+
+const canceled = ({ canceled: id }: Traded) => id;
+const closed = ({ closed: id }: Traded) => id;
+const open = ({ open: id }: Traded) => id;
+
+const FACTS: Planted[] = [
+  [
+    'an order under another key',
+    changed('order_placed', canceled, () => ({ idempotencyKey: 'CANCELED' })),
+    /^fact \d+ \(order_placed\): its key CANCELED counts as never used$/,
+  ],
+  [
+    'an order of an account that is not open',
+    changed('order_placed', canceled, () => ({ account: uuidOf(55) })),
+    /^fact \d+ \(order_placed\): names account \S+, which is not open$/,
+  ],
+  [
+    'two orders of one id',
+    changed('order_placed', canceled, (_, { resting }) => ({ order: resting })),
+    /^fact \d+ \(order_placed\): order \S+ is placed twice$/,
+  ],
+  [
+    'a resting order as another than was placed',
+    changed(
+      'order_placed',
+      ({ resting }) => resting,
+      () => ({ limitPriceCents: 21 }),
+    ),
+    /^fact \d+ \(order_placed\): rests as another order than was placed$/,
+  ],
+  [
+    'a row of a resting order that leads elsewhere',
+    (dir) => plant(dir, (tables) => setCell(tables, 'orders', 'placedOffset', 0, 7)),
+    /^fact \d+ \(order_placed\): rests, and its row names another place in the log$/,
+  ],
+  [
+    'an end of another order',
+    changed('order_ended', canceled, (_, { resting }) => ({ order: resting })),
+    /^fact \d+ \(order_ended\): names the place of order \S+$/,
+  ],
+  [
+    'an end of an order that rests',
+    changed('order_ended', canceled, (_, { resting }) => ({ order: resting })),
+    /^fact \d+ \(order_ended\): order \S+ rests and has an end$/,
+  ],
+  [
+    'an end that leads to no placement',
+    changed('order_ended', canceled, ({ placed }) => ({
+      placed: { ...placed, offset: placed.offset + 1 },
+    })),
+    /^fact \d+ \(order_ended\): /,
+  ],
+  [
+    'an order that executed without a trade',
+    changed('order_ended', canceled, () => ({ status: 'executed' })),
+    /^fact \d+ \(order_ended\): executed without a trade$/,
+  ],
+  [
+    'an end that its order cannot have',
+    changed('order_ended', canceled, () => ({ status: 'expired' })),
+    /^fact \d+ \(order_ended\): is expired because of ioc_not_filled$/,
+  ],
+  [
+    'a fill beyond its limit',
+    changed('order_ended', canceled, () => ({ filledContracts: 1, fillPriceCents: 21 })),
+    /^fact \d+ \(order_ended\): was filled at 21, beyond its limit$/,
+  ],
+  [
+    'an order that names a trade that never was',
+    changed('order_filled', open, () => ({ trade: uuidOf(66) })),
+    /^fact \d+ \(order_filled\): names trade \S+, which is missing$/,
+  ],
+  [
+    'a closed trade says another profit than the account',
+    changed('trade_closed', closed, ({ proceedsCents }) => ({ proceedsCents: proceedsCents + 1 })),
+    /^account \S+: realized -\d+ cents, its closed trades -\d+$/,
+  ],
+  [
+    'a trade that is open and closed',
+    changed('trade_closed', closed, (_, ids) => ({ trade: ids.open })),
+    /^fact \d+ \(trade_closed\): trade \S+ is closed and open$/,
+  ],
+  [
+    'a closed trade that the index does not know',
+    changed('trade_closed', closed, () => ({ trade: uuidOf(66) })),
+    /^fact \d+ \(trade_closed\): the index lacks trade \S+$/,
+  ],
+  [
+    'a closed trade of another market than its orders',
+    changed('trade_closed', closed, () => ({ market: 1 })),
+    /^fact \d+ \(order_filled\): names trade \S+, which is of another market or side$/,
+  ],
+  [
+    'a closed trade at another price than it cost',
+    changed('trade_closed', closed, () => ({ entryPriceCents: 44 })),
+    /^fact \d+ \(trade_closed\): was not bought at its entry price$/,
+  ],
+  [
+    'a sell that closed its trade at another time',
+    changed('trade_closed', closed, ({ atMs }) => ({ atMs: atMs + 1 })),
+    /^fact \d+ \(order_filled\): has sold trade \S+, which it did not close$/,
+  ],
+];
+
+testBreaches('facts', FACTS);
+
+test.serial(`${SECTION}, facts: a trade that its market settled otherwise`, async (t) => {
+  const dir = tempDir(t);
+  const shard = await openShard(dir);
+  shard.run([{ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG }, quoteTick()]);
+  shard.run([placeOrder({ account: ALICE })]);
+  const pays = { outcome: 'yes', yesPayoutCents: 100, noPayoutCents: 0 } as const;
+  shard.run([{ kind: 'result', atMs: NOON_MS, source: 0, market: 0, ...pays }]);
+  await shard.close();
+  t.deepEqual((await verifyShard(dir, 0, 1))!.problems, []);
+  rewriteLog(dir, (records) => {
+    for (const fact of records.flatMap((record) => record.facts)) {
+      if (fact.kind === 'trade_settled') fact.outcome = 'no';
+    }
+  });
+  const { problems } = (await verifyShard(dir, 0, 1))!;
+  t.regex(problems.join(), /^fact \d+ \(trade_settled\): ended with no, and its market with yes$/);
+});

@@ -1,0 +1,323 @@
+/** What happened while nobody listened is asked for by REST. */
+import { readFileSync } from 'node:fs';
+import test, { type ExecutionContext } from 'ava';
+import type { AdapterName } from '../../../feeds/reading/venue.ts';
+import { createAdapter } from '../../../feeds/venues/create.ts';
+import { openWorld } from '../feed-world.ts';
+import { sharedData } from '../golden.ts';
+import { KALSHI, kalshiState, NATIVE, POLYMARKET, POLYMARKET_US } from '../live-venues.ts';
+import { json, type Reply, restServer } from '../rest-server.ts';
+import { until } from '../until.ts';
+
+const TOP = { bid: 40, ask: 45 };
+
+type State = 'open' | 'paused' | 'closed' | 'yes' | 'no' | 'half';
+
+/** The answers of each venue's REST API for markets in these states. */
+const ANSWERS: Record<string, (states: ReadonlyMap<string, State>, url: URL) => Reply> = {
+  kalshi(states, url) {
+    const status = { open: 'active', paused: 'inactive', closed: 'closed' } as Record<
+      State,
+      string
+    >;
+    const value: Record<string, string> = { yes: '1.0000', no: '0.0000', half: '0.5000' };
+    const markets = url.searchParams
+      .get('tickers')!
+      .split(',')
+      .flatMap((ticker) => {
+        const state = states.get(ticker);
+        if (state === undefined) return [];
+        const result = state === 'yes' || state === 'no' ? state : '';
+        const settlement_value_dollars = value[state] ?? null;
+        return [{ ticker, status: status[state] ?? 'finalized', result, settlement_value_dollars }];
+      });
+    return json({ markets, cursor: '' });
+  },
+  polymarket(states, url) {
+    const price: Record<string, string> = { yes: '1', no: '0', half: '0.5' };
+    const isClosed = (state: State) => state !== 'open' && state !== 'paused';
+    const markets = url.searchParams.getAll('clob_token_ids').flatMap((token) => {
+      const state = states.get(token);
+      if (state === undefined || isClosed(state) !== (url.searchParams.get('closed') === 'true')) {
+        return [];
+      }
+      const prices = [price[state] ?? '0.9995', price[state] === '0.5' ? '0.5' : '0'];
+      return [
+        {
+          conditionId: `0x${token}`,
+          closed: isClosed(state),
+          umaResolutionStatus: state in price ? 'resolved' : 'proposed',
+          outcomePrices: JSON.stringify(prices),
+          clobTokenIds: JSON.stringify([token, `${token}-no`]),
+        },
+      ];
+    });
+    return json(markets);
+  },
+  polymarket_us(states, url) {
+    const slug = /\/v1\/markets\/(.+)\/settlement$/.exec(url.pathname)?.[1] ?? '';
+    const settlement = { yes: 1, no: 0, half: 0.5 }[states.get(slug) as 'yes'];
+    return settlement === undefined ? json({ error: 'x' }, 404) : json({ slug, settlement });
+  },
+};
+
+const PROTOCOLS = { kalshi: KALSHI, polymarket: POLYMARKET, polymarket_us: POLYMARKET_US };
+
+async function setUp(t: ExecutionContext, name: keyof typeof PROTOCOLS, options = {}) {
+  const venue = await PROTOCOLS[name].open(t);
+  for (const market of ['A', 'B', 'C']) venue.tops.set(market, TOP);
+  const states = new Map<string, State>([
+    ['A', 'open'],
+    ['B', 'open'],
+    ['C', 'open'],
+  ]);
+  const rest = await restServer(t, (url) => ANSWERS[name]!(states, url));
+  const restUrl = new URL(name === 'kalshi' ? `${rest.url}/trade-api/v2` : rest.url);
+  const open = (more = {}) =>
+    openWorld(t, PROTOCOLS[name], venue, { restUrl, askAgainMs: 30, ...options, ...more });
+  return { venue, states, rest, open };
+}
+
+for (const name of Object.keys(PROTOCOLS) as (keyof typeof PROTOCOLS)[]) {
+  test(`W15: ${name} is asked for results at the start`, async (t) => {
+    const { states, open } = await setUp(t, name);
+    states.set('A', 'yes').set('B', 'no').set('C', 'half');
+    const world = open();
+    await until(() => world.results.size === 3, 'three results');
+    t.deepEqual(Object.fromEntries(world.results), {
+      A: ['yes', 100],
+      B: ['no', 0],
+      C: ['scalar', 50],
+    });
+  });
+
+  test(`W15: ${name} is asked again after each reconnect, for what has no result yet`, async (t) => {
+    const { venue, states, rest, open } = await setUp(t, name);
+    states.set('A', 'yes');
+    const world = open();
+    await until(() => world.results.size === 1, 'a result at the start');
+    await until(() => world.priceOf('C') !== null, 'prices');
+    rest.asked.length = 0;
+    states.set('B', 'no');
+    venue.sockets[0]!.terminate();
+    await until(() => world.results.size === 2, 'the result that was missed');
+    t.deepEqual(world.results.get('B'), ['no', 0]);
+    t.false(rest.asked.some((path) => /[=,/]A\b/.test(decodeURIComponent(path))));
+  });
+
+  test(`W15: without a restUrl ${name} is not asked, which is said once`, async (t) => {
+    const { venue, open } = await setUp(t, name);
+    const world = open({ restUrl: null });
+    await until(() => world.priceOf('A') !== null, 'prices');
+    venue.sockets[0]!.terminate();
+    await until(() => venue.sockets.length === 2, 'a reconnect');
+    t.is(world.logged.split('no restUrl').length, 2);
+  });
+}
+
+test('W15: an adapter without a REST API asks and says nothing', async (t) => {
+  const venue = await NATIVE.open(t);
+  venue.tops.set('A', TOP);
+  const world = openWorld(t, NATIVE, venue, { restUrl: new URL('http://127.0.0.1:9') });
+  await until(() => world.priceOf('A') !== null, 'a price');
+  t.false(world.logged.includes('rest'));
+});
+
+test('W36: statuses that came while nobody listened', async (t) => {
+  const { states, open } = await setUp(t, 'kalshi');
+  states.set('A', 'paused').set('B', 'closed');
+  const world = open();
+  await until(() => world.statusOf('C') === 'open', 'three statuses');
+  t.deepEqual([world.statusOf('A'), world.statusOf('B')], ['paused', 'closed']);
+});
+
+test('W15: a market that joins an open connection is asked for', async (t) => {
+  const { venue, states, rest, open } = await setUp(t, 'kalshi');
+  const world = open();
+  await until(() => world.statusOf('A') === 'open' && world.priceOf('A') !== null, 'the start');
+  venue.tops.set('D', TOP);
+  states.set('D', 'paused');
+  world.markets.push('D');
+  world.changed();
+  await until(() => world.statusOf('D') === 'paused', 'its status');
+  t.is(rest.asked.length, 2);
+  t.regex(rest.asked[1]!, /tickers=D&/);
+});
+
+test('W15, W29: a market that was decided without a result is asked for, alone', async (t) => {
+  const { venue, states, rest, open } = await setUp(t, 'kalshi');
+  const world = open({ askAgainMs: 60_000 });
+  await until(() => world.statusOf('C') === 'open' && world.priceOf('A') !== null, 'the start');
+  let seq = 0;
+  for (const [market_ticker, event_type] of [
+    ['A', 'determined'],
+    ['B', 'settled'],
+  ] as const) {
+    states.set(market_ticker, 'yes');
+    const msg = { market_ticker, event_type };
+    venue.sockets[0]!.send(
+      JSON.stringify({ type: 'market_lifecycle_v2', sid: 3, seq: ++seq, msg }),
+    );
+    await until(() => world.results.has(market_ticker), `the result after ${event_type}`);
+  }
+  t.is(rest.asked.length, 3);
+  t.regex(rest.asked[1]!, /tickers=A&/);
+  t.regex(rest.asked[2]!, /tickers=B&/);
+});
+
+test('W15: an answer is no heartbeat of the connection', async (t) => {
+  const { open } = await setUp(t, 'kalshi');
+  const world = open();
+  await until(() => world.statusOf('A') === 'open' && world.priceOf('A') !== null, 'the start');
+  const sourcesOf = (wanted: string) => {
+    const those = world.ticks.filter(({ kind }) => kind === wanted) as { source: number }[];
+    return [...new Set(those.map(({ source }) => source))];
+  };
+  t.is(sourcesOf('quote').length, 1);
+  t.notDeepEqual(sourcesOf('status'), sourcesOf('quote'));
+});
+
+test('W15: a market that has stopped is asked for until it has its result', async (t) => {
+  const { states, open } = await setUp(t, 'kalshi');
+  states.set('A', 'closed');
+  const world = open();
+  await until(() => world.statusOf('A') === 'closed', 'a stop');
+  t.false(world.results.has('A'));
+  states.set('A', 'no');
+  await until(() => world.results.has('A'), 'its result, asked for again');
+});
+
+test('W15: a market that stops by the connection is asked for too', async (t) => {
+  const { venue, states, open } = await setUp(t, 'polymarket_us');
+  const world = open();
+  await until(() => world.priceOf('A') !== null, 'prices');
+  states.set('A', 'yes');
+  const marketData = { marketSlug: 'A', bids: [], offers: [], state: 'MARKET_STATE_EXPIRED' };
+  venue.sockets[0]!.send(JSON.stringify({ marketData }));
+  await until(() => world.results.has('A'), 'its result');
+  t.deepEqual(world.results.get('A'), ['yes', 100]);
+});
+
+test('W15: a status that comes meanwhile is newer than an answer', async (t) => {
+  const venue = await KALSHI.open(t);
+  venue.tops.set('A', TOP);
+  const held: (() => void)[] = [];
+  const rest = await restServer(t, () => (url, response, request) => {
+    held.push(() => ANSWERS.kalshi!(new Map([['A', 'open']]), url)(url, response, request));
+  });
+  const world = openWorld(t, KALSHI, venue, { restUrl: new URL(rest.url) });
+  await until(() => held.length === 1 && world.priceOf('A') !== null, 'a question under way');
+  const msg = { market_ticker: 'A', event_type: 'deactivated' };
+  venue.sockets[0]!.send(JSON.stringify({ type: 'market_lifecycle_v2', sid: 3, seq: 1, msg }));
+  await until(() => world.statusOf('A') === 'paused', 'a pause');
+  held[0]!();
+  // The market is asked for once more behind what is under way, and then the answer is the newest.
+  venue.sockets[0]!.terminate();
+  await until(() => held.length === 2, 'the next question');
+  t.is(world.statusOf('A'), 'paused');
+});
+
+test('W15, W34: a gap in the life cycle is asked for, and costs no price', async (t) => {
+  const { venue, states, rest, open } = await setUp(t, 'kalshi');
+  const world = open();
+  await until(() => rest.asked.length === 1 && world.priceOf('A') !== null, 'the start');
+  states.set('A', 'yes');
+  for (const seq of [1, 3]) {
+    const msg = { market_ticker: 'B', event_type: 'metadata_updated' };
+    venue.sockets[0]!.send(JSON.stringify({ type: 'market_lifecycle_v2', sid: 3, seq, msg }));
+  }
+  await until(() => world.results.has('A'), 'the result that was lost');
+  t.is(venue.sockets.length, 1);
+  t.false(world.ticks.some(({ kind }) => kind === 'down'));
+  t.is(kalshiState(venue.sockets[0]!).markets.size, 3);
+});
+
+test('W15: a venue that cannot answer is logged once, without a secret, and asked again', async (t) => {
+  const { venue, states } = await setUp(t, 'kalshi');
+  let broken = true;
+  states.set('A', 'yes');
+  const rest = await restServer(t, (url) => {
+    return broken ? json('no', 403) : ANSWERS.kalshi!(states, url);
+  });
+  const restUrl = new URL(`${rest.url}/v2?token=hush`);
+  const world = openWorld(t, KALSHI, venue, { restUrl, askAgainMs: 20 });
+  await until(() => rest.asked.length >= 3, 'three tries');
+  t.is(world.feed.statuses()[0]!.missedStatesProblem, 'answered 403');
+  broken = false;
+  await until(() => world.results.has('A'), 'a result');
+  t.is(world.feed.statuses()[0]!.missedStatesProblem, null);
+  t.is(world.logged.split('missed results cannot be asked for').length, 2);
+  t.true(world.logged.includes('can be asked for again'));
+  t.false(world.logged.includes('hush'));
+});
+
+test('W15: markets that the venue calls closed wait for no quote', async (t) => {
+  const { venue, states, open } = await setUp(t, 'kalshi');
+  venue.tops.delete('A');
+  states.set('A', 'closed');
+  const world = open({ markets: () => ['A', 'B', 'C'] });
+  await until(() => world.statusOf('A') === 'closed' && world.priceOf('B') !== null, 'the start');
+  t.deepEqual([...world.feed.statuses()[0]!.unquoted.keys()], []);
+});
+
+const kalshiRest = sharedData('kalshi-rest');
+const recordedTest = kalshiRest.present ? test : test.skip;
+
+/** What an answer of an adapter's REST API says of one market. */
+function stateIn(name: AdapterName, market: string, answer: unknown): string[] {
+  const [request] = createAdapter(name).stateRequests!(new URL('http://venue'), [market]);
+  return request!.read(answer).map((tick) => {
+    if (tick.kind === 'status') return tick.status;
+    return tick.yesValue === null ? tick.outcome : `${tick.outcome} ${tick.yesValue}`;
+  });
+}
+
+recordedTest('W36: a recorded answer of Kalshi', (t) => {
+  const text = readFileSync(new URL('markets_list_response.json', kalshiRest.dir), 'utf8');
+  const { markets } = JSON.parse(text).response as { markets: { ticker: string }[] };
+  t.true(markets.length > 0);
+  // `status` is `active`, `result` empty, and there is no settlement value yet.
+  for (const { ticker } of markets) t.deepEqual(stateIn('kalshi', ticker, { markets }), ['open']);
+});
+
+test('W29, W36: bad and contradicting answers settle nothing', (t) => {
+  const of = (fields: object) => stateIn('kalshi', 'A', { markets: [{ ticker: 'A', ...fields }] });
+  t.deepEqual(of({ status: 'finalized', result: 'yes', settlement_value_dollars: '0.0000' }), [
+    'closed',
+  ]);
+  t.deepEqual(of({ status: 'determined', result: '' }), ['closed']);
+  t.deepEqual(of({ status: 'finalized', result: '', settlement_value: 64 }), ['scalar 6400']);
+  t.deepEqual(of({ status: 'finalized', result: 'no', settlement_value: 0 }), ['no']);
+  t.deepEqual(of({ status: 'disputed', result: 'yes' }), ['closed']);
+  t.deepEqual(of({ status: 'new' }), []);
+  t.deepEqual(stateIn('kalshi', 'A', { markets: [{ ticker: 'B', status: 'active' }, 7] }), []);
+  for (const answer of [null, 7, [], {}, { markets: {} }, undefined]) {
+    for (const name of Object.keys(PROTOCOLS) as AdapterName[]) {
+      t.deepEqual(stateIn(name, 'A', answer), [], `${name} ${JSON.stringify(answer)}`);
+    }
+  }
+});
+
+test('W48: a settlement of Polymarket US, as a number, a text or an amount', (t) => {
+  const of = (settlement: unknown, slug = 'A') =>
+    stateIn('polymarket_us', 'A', { slug, settlement });
+  t.deepEqual(of(1), ['yes']);
+  t.deepEqual(of('0'), ['no']);
+  t.deepEqual(of({ value: '0.50' }), ['scalar 5000']);
+  for (const bad of [null, '', 'yes', 2, -1, {}]) t.deepEqual(of(bad), []);
+  t.deepEqual(of(1, 'B'), [], 'of another market');
+});
+
+test('W57: the last prices of a closed market are no result', (t) => {
+  const of = (fields: object) => {
+    const tokens = { clobTokenIds: '["A","Z"]', outcomePrices: '["1","0"]' };
+    return stateIn('polymarket', 'A', [{ closed: true, ...tokens, ...fields }]);
+  };
+  t.deepEqual(of({ umaResolutionStatus: 'resolved' }), ['yes']);
+  t.deepEqual(of({}), ['yes'], 'no such field: a resolved price is 0 or 1');
+  t.deepEqual(of({ umaResolutionStatus: 'proposed' }), ['closed']);
+  t.deepEqual(of({ outcomePrices: '["0.9995","0.0005"]' }), ['closed']);
+  t.deepEqual(of({ umaResolutionStatus: 'resolved', outcomePrices: '[]' }), ['closed']);
+  t.deepEqual(of({ closed: false }), ['open']);
+  t.deepEqual(of({ closed: undefined }), []);
+});

@@ -1,0 +1,85 @@
+import test from 'ava';
+import type { GameStatus } from '../../../engine/base/units.ts';
+import type { GameTick, ResultTick, StatusTick } from '../../../engine/rules/messages.ts';
+import { ChangedStates } from '../../../feeds/ingest/changed-states.ts';
+
+const AT = 1_783_880_000_000;
+
+function world() {
+  const passed: (GameTick | StatusTick | ResultTick)[] = [];
+  let steadyMs = 0;
+  const states = new ChangedStates({
+    sink: (tick) => passed.push(tick),
+    nowMs: () => AT + steadyMs,
+    steadyMs: () => steadyMs,
+  });
+  return {
+    states,
+    game: (status: GameStatus, game = 'g') =>
+      states.take({ kind: 'game', atMs: AT + steadyMs, source: 2, game, status }),
+    after(ms: number) {
+      steadyMs += ms;
+      states.advance();
+    },
+    said: () => passed.splice(0).map((tick) => ('status' in tick ? tick.status : tick.outcome)),
+    ticks: passed,
+  };
+}
+
+test('W61: fifty thousand changes of a game in a second are passed on as a few', (t) => {
+  const { game, after, said } = world();
+  for (let frame = 0; frame < 50_000; frame++) {
+    game(frame % 2 === 0 ? 'inprogress' : 'postponed');
+    if (frame % 50 === 0) after(1);
+  }
+  const first = said();
+  t.true(first.length <= 8, `${first.length} were passed on`);
+  after(1000);
+  t.deepEqual(said(), ['postponed'], 'the newest is not lost');
+  after(5000);
+  t.deepEqual(said(), []);
+});
+
+test('W61: what an honest venue says is passed on at once, each game for itself', (t) => {
+  const { game, said } = world();
+  t.true(game('scheduled'));
+  t.true(game('inprogress'));
+  t.true(game('inprogress', 'h'));
+  t.true(game('final'));
+  t.deepEqual(said(), ['scheduled', 'inprogress', 'inprogress', 'final']);
+});
+
+test('W61: what repeats the last within a second says nothing new; later it is passed on again', (t) => {
+  const { game, after, said } = world();
+  t.true(game('inprogress'));
+  t.false(game('inprogress'));
+  after(1000);
+  t.true(game('inprogress'));
+  t.deepEqual(said(), ['inprogress', 'inprogress']);
+});
+
+test('W61: a cancellation among changes that wait is not lost', (t) => {
+  const { game, after, said, ticks } = world();
+  for (const status of ['inprogress', 'postponed', 'inprogress', 'postponed'] as const)
+    game(status);
+  said();
+  for (const status of ['cancelled', 'inprogress', 'postponed', 'scheduled'] as const) game(status);
+  t.deepEqual(said(), []);
+  after(1000);
+  t.is(ticks[0]!.atMs, AT + 1000, 'nothing is passed on behind its time');
+  t.deepEqual(said(), ['cancelled', 'scheduled']);
+});
+
+test('W61: results and statuses of a market are bounded in the same way', (t) => {
+  const { states, said } = world();
+  const place = { atMs: AT, source: 2, market: 7 };
+  const result = { kind: 'result', ...place, outcome: 'yes' } as const;
+  for (let frame = 0; frame < 1000; frame++) {
+    states.take({ ...result, yesPayoutCents: 100, noPayoutCents: 0 });
+    states.take({ kind: 'status', ...place, status: frame % 2 === 0 ? 'open' : 'paused' });
+  }
+  t.deepEqual(said(), ['yes', 'open', 'paused', 'open', 'paused']);
+  // Another catalog: what is in it may have another status.
+  states.forget();
+  t.true(states.take({ kind: 'status', ...place, status: 'paused' }));
+});
