@@ -13,7 +13,7 @@ import { type Config, configHelp, loadConfig } from '../config/config.ts';
 import { readChecked, writeChecked } from '../data-dir/checked-file.ts';
 import { replaceFile } from '../data-dir/directory-files.ts';
 import { makeDirectory } from '../data-dir/private-files.ts';
-import { type Paperbook, type Serve, startPaperbook, takeDataDir } from '../main.ts';
+import { type Paperbook, startPaperbook, takeDataDir } from '../main.ts';
 import { createLog } from './create-log.ts';
 import { firstSteps } from './demo-steps.ts';
 import { type DemoUser, demoUser, writeDemoFile } from './demo-user.ts';
@@ -64,7 +64,7 @@ export function addDemoCommand(program: Command): void {
 type Demo = Pick<Paperbook, 'baseUrl' | 'adminUrl' | 'close'> & { welcome: string };
 
 /** Starts the demo; every environment variable of the server applies to it. */
-export async function startDemo(set: NodeJS.ProcessEnv, serve?: Serve): Promise<Demo> {
+async function startDemo(set: NodeJS.ProcessEnv): Promise<Demo> {
   const env = withDefaults(DEMO_DEFAULTS, set);
   const basics = loadConfig(env, null);
   const log = createLog(basics.logLevel);
@@ -95,7 +95,7 @@ export async function startDemo(set: NodeJS.ProcessEnv, serve?: Serve): Promise<
       ),
       null,
     );
-    server = await startPaperbook(config, dataDir, log, serve);
+    server = await startPaperbook(config, dataDir, log);
     const user = await demoUser(server.identity, dataDir.path);
     writeDemoFile(dataDir.path, server, user);
     const page = pageLink(server, user, config);

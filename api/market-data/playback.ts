@@ -97,12 +97,12 @@ function createPlayback(parts: PlaybackParts): Playback {
 
 /** What an operator plays goes where the frames of venues go. */
 export function playbackInto(to: {
-  config: Config;
-  engine: Shards;
-  history: History | null;
-  catalog: LiveCatalog;
-  intake: TickIntake;
-  feeds: LiveFeeds;
+  config: Pick<Config, 'fillModel' | 'clock'>;
+  engine: Pick<Shards, 'nowMs' | 'drained'>;
+  history: Pick<History, 'drained'> | null;
+  catalog: Pick<LiveCatalog, 'marketNumber'>;
+  intake: Pick<TickIntake, 'take'>;
+  feeds: Pick<LiveFeeds, 'othersQuote'>;
   log: Log;
 }): Playback {
   const { config, engine, history, catalog, intake, feeds, log } = to;

@@ -19,7 +19,7 @@ import type { CatalogView, InstrumentEntry } from '../catalog/catalog-view.ts';
 import type { EmbeddedBacktest } from '../read-side/backtest-source.ts';
 import type { EmbeddedHistory } from '../read-side/history-source.ts';
 import { BACKTEST_MARKETS_MAX, type BacktestBody } from '../schemas/backtest.ts';
-import type { Deps } from './server-context.ts';
+import type { ServerContext } from './server-context.ts';
 
 /** What no schema can check. Throws the 400. */
 export function checkBacktest(body: BacktestBody): BacktestBody {
@@ -54,7 +54,7 @@ function centsOf(name: string, dollars: number): Cents {
   return cents;
 }
 
-type Parts = Pick<Deps, 'catalog' | 'engine' | 'fees' | 'config'> & {
+type Parts = Pick<ServerContext, 'catalog' | 'engine' | 'fees' | 'config'> & {
   source: Pick<EmbeddedBacktest, 'stored' | 'directory'>;
   marketNumber: EmbeddedHistory['marketNumber'];
   /** Who asks: the shard of its account is asked what became of the markets. */

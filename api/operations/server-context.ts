@@ -1,4 +1,7 @@
-/** Dependencies of the HTTP layer: the composition root creates these, tests fake them. */
+/**
+ * What routes and listeners share. Each of them names what it uses of it, and gets no more by its
+ * type.
+ */
 import type { EquitySource } from '../../engine/equity/equity-source.ts';
 import type { AccountEventSource } from '../../engine/readers/account-event-source.ts';
 import type { FeeEntry } from '../../engine/rules/fees.ts';
@@ -22,7 +25,7 @@ import type { HistorySource } from '../read-side/history-source.ts';
 import type { RecordsSource } from '../read-side/records-source.ts';
 import type { TrackRecordKeys } from '../read-side/track-record-keys.ts';
 
-export type Deps = {
+export type ServerContext = {
   engine: Engine;
   catalog: CatalogView;
   /** The fee table of the catalog in use. Rule F20 (feeds/FORMATS.md). */

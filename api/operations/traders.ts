@@ -12,7 +12,7 @@ import { ApiError, invalidRequest } from '../base/errors.ts';
 import type { Caller } from '../dispatch/access.ts';
 import type { ControlStore } from '../identity/store.ts';
 import type { User } from '../identity/users.ts';
-import type { Deps } from './server-context.ts';
+import type { ServerContext } from './server-context.ts';
 
 /** By id, or by name ignoring case. Throws 400 on one character, 404. Rule Y73. */
 export function traderOf({ users }: ControlStore, ref: string): User {
@@ -61,12 +61,12 @@ const BIDS_EVERY_MS = 1000;
 
 /** Live bids for net worths, as far as the switch lets them count. */
 export class WorthBids {
-  readonly #deps: Pick<Deps, 'engine' | 'records' | 'switches'>;
+  readonly #deps: Pick<ServerContext, 'engine' | 'records' | 'switches'>;
   #askedAtMs = Number.NEGATIVE_INFINITY;
   /** Whether the switch is listened to: from the first bids on. */
   #isListening = false;
 
-  constructor(deps: Pick<Deps, 'engine' | 'records' | 'switches'>) {
+  constructor(deps: Pick<ServerContext, 'engine' | 'records' | 'switches'>) {
     this.#deps = deps;
   }
 

@@ -171,6 +171,10 @@ export class FakeEngine implements Engine {
     return this.machineNowMs;
   }
 
+  clockProblem(): string | null {
+    return null;
+  }
+
   accepted = 0;
 
   async acceptMachineTime(): Promise<void> {

@@ -5,13 +5,13 @@ import type { Caller } from '../../dispatch/access.ts';
 import { keyed, type Route, session } from '../../dispatch/route.ts';
 import { AccountAnswer, ResetAnswer } from '../../schemas/account.ts';
 import { ACCOUNT, ENVELOPE } from '../../schemas/examples.ts';
-import type { Deps } from '../server-context.ts';
+import type { ServerContext } from '../server-context.ts';
 
-export function accountRoutes(deps: Deps): Route<Caller>[] {
+export function accountRoutes(deps: ServerContext): Route<Caller>[] {
   return [getAccount(deps), resetAccount(deps)];
 }
 
-function getAccount({ engine }: Deps): Route<Caller> {
+function getAccount({ engine }: ServerContext): Route<Caller> {
   return keyed({
     method: 'GET',
     path: '/account',
@@ -50,7 +50,7 @@ function getAccount({ engine }: Deps): Route<Caller> {
   });
 }
 
-function resetAccount({ engine, log }: Deps): Route<Caller> {
+function resetAccount({ engine, log }: ServerContext): Route<Caller> {
   return session({
     method: 'POST',
     path: '/account/reset',

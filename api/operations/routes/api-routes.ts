@@ -3,7 +3,7 @@ import type { Caller } from '../../dispatch/access.ts';
 import type { OrderEntry } from '../../dispatch/order-entry.ts';
 import type { Route } from '../../dispatch/route.ts';
 import type { Streams } from '../../stream/streams.ts';
-import type { Deps } from '../server-context.ts';
+import type { ServerContext } from '../server-context.ts';
 import { accountRoutes } from './account.ts';
 import { backtestRoute } from './backtest.ts';
 import { descriptionRoute } from './description.ts';
@@ -35,7 +35,7 @@ export const BASE_PATH = '/v1';
 export type Served = { entry: OrderEntry; streams: Streams };
 
 /** Every route of the API that works today. `served` is asked once requests come. */
-export function apiRoutes(deps: Deps, served = onlyDescribed): Route<Caller>[] {
+export function apiRoutes(deps: ServerContext, served = onlyDescribed): Route<Caller>[] {
   const routes = [
     ...statusRoutes(),
     ...meRoutes(deps),

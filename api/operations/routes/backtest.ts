@@ -13,11 +13,11 @@ import {
   BacktestBody,
 } from '../../schemas/backtest.ts';
 import { backtestTask, checkBacktest } from '../backtest-task.ts';
-import type { Deps } from '../server-context.ts';
+import type { ServerContext } from '../server-context.ts';
 
 const BODY_BYTES_MAX = 2 ** 20;
 
-export function backtestRoute(deps: Deps): Route<Caller> {
+export function backtestRoute(deps: ServerContext): Route<Caller> {
   return keyed({
     method: 'POST',
     path: '/backtest',
@@ -62,7 +62,7 @@ export function backtestRoute(deps: Deps): Route<Caller> {
 const readBody = bodyReader(BacktestBody, checkBacktest);
 
 /** The reader of a body: as text where a service owns it. */
-function bodyOf(deps: Deps): BodyReader<BacktestBody | string> {
+function bodyOf(deps: ServerContext): BodyReader<BacktestBody | string> {
   const isForwarded = () => deps.backtest.kind === 'forwarded';
   const read = (text: string) => (isForwarded() ? asJson(text) : readBody(text));
   const ofValue = (value: unknown) =>

@@ -5,7 +5,7 @@ import type { Caller } from '../../dispatch/access.ts';
 import { open, type Route } from '../../dispatch/route.ts';
 import { describeApi } from '../../openapi/document.ts';
 import { INSTRUMENT_ID } from '../../schemas/examples.ts';
-import type { Deps } from '../server-context.ts';
+import type { ServerContext } from '../server-context.ts';
 
 const OpenApiDocument = Type.Object(
   {
@@ -24,7 +24,7 @@ const OpenApiDocument = Type.Object(
 export function descriptionRoute(
   routes: readonly Route<Caller>[],
   basePath: string,
-  deps: Pick<Deps, 'catalog' | 'engine'>,
+  deps: Pick<ServerContext, 'catalog' | 'engine'>,
 ): Route<Caller> {
   let text: string | null = null;
   /** As it was answered last: replacing it takes a millisecond. */

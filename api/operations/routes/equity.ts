@@ -10,13 +10,13 @@ import type { PaperAccount } from '../../identity/accounts.ts';
 import { EquityAnswer, EquityQuery } from '../../schemas/equity.ts';
 import { ENVELOPE, EQUITY_POINTS } from '../../schemas/examples.ts';
 import type { Account } from '../../schemas/trading.ts';
-import type { Deps } from '../server-context.ts';
+import type { ServerContext } from '../server-context.ts';
 
 type Point = Static<typeof EquityAnswer>['points'][number];
 type AccountView = Static<typeof Account>;
 type State = { account: AccountView | null; asOf: string };
 
-export function equityRoute(deps: Deps): Route<Caller> {
+export function equityRoute(deps: ServerContext): Route<Caller> {
   return ofAccount({
     method: 'GET',
     path: '/portfolio/equity',
@@ -42,7 +42,7 @@ export function equityRoute(deps: Deps): Route<Caller> {
 }
 
 async function equityOf(
-  deps: Deps,
+  deps: ServerContext,
   asker: Uuid,
   { id, organizationSlug: slug }: PaperAccount,
   days: number | null,

@@ -15,14 +15,14 @@ import type { Caller } from '../../dispatch/access.ts';
 import { keyed, type Route } from '../../dispatch/route.ts';
 import { ENVELOPE, GAME, INSTRUMENT } from '../../schemas/examples.ts';
 import { GameAnswer, GameRef, GamesAnswer, GamesQuery } from '../../schemas/markets.ts';
-import type { Deps } from '../server-context.ts';
+import type { ServerContext } from '../server-context.ts';
 import { envelopeText } from './instruments.ts';
 
-export function gameRoutes(deps: Deps): Route<Caller>[] {
+export function gameRoutes(deps: ServerContext): Route<Caller>[] {
   return [listGames(deps), getGame(deps)];
 }
 
-function listGames({ catalog, engine }: Deps): Route<Caller> {
+function listGames({ catalog, engine }: ServerContext): Route<Caller> {
   return keyed({
     method: 'GET',
     path: '/games',
@@ -63,7 +63,7 @@ function listGames({ catalog, engine }: Deps): Route<Caller> {
   });
 }
 
-function getGame({ catalog, engine, switches }: Deps): Route<Caller> {
+function getGame({ catalog, engine, switches }: ServerContext): Route<Caller> {
   return keyed({
     method: 'GET',
     path: '/games/{ref}',

@@ -32,11 +32,11 @@ import {
   HISTORY_EXAMPLE,
 } from '../../schemas/history-examples.ts';
 import { exportOf } from '../history-answers.ts';
-import type { Deps } from '../server-context.ts';
+import type { ServerContext } from '../server-context.ts';
 
 const AS_OF_IDS_MAX = 20;
 
-export function historyRoutes(deps: Deps): Route<Caller>[] {
+export function historyRoutes(deps: ServerContext): Route<Caller>[] {
   return [historyRoute(deps), candlesRoute(deps), asOfRoute(deps), exportRoute(deps)];
 }
 
@@ -47,7 +47,7 @@ const SHARED = {
   mayBeUnavailable: true,
 } as const;
 
-function historyRoute(deps: Deps): Route<Caller> {
+function historyRoute(deps: ServerContext): Route<Caller> {
   return keyed({
     ...SHARED,
     path: '/history',
@@ -81,7 +81,7 @@ function historyRoute(deps: Deps): Route<Caller> {
   });
 }
 
-function candlesRoute(deps: Deps): Route<Caller> {
+function candlesRoute(deps: ServerContext): Route<Caller> {
   return keyed({
     ...SHARED,
     path: '/history/candles',
@@ -117,7 +117,7 @@ function candlesRoute(deps: Deps): Route<Caller> {
   });
 }
 
-function asOfRoute(deps: Deps): Route<Caller> {
+function asOfRoute(deps: ServerContext): Route<Caller> {
   return keyed({
     ...SHARED,
     path: '/history/as_of',
@@ -141,7 +141,7 @@ function asOfRoute(deps: Deps): Route<Caller> {
   });
 }
 
-function exportRoute(deps: Deps): Route<Caller> {
+function exportRoute(deps: ServerContext): Route<Caller> {
   return keyed({
     ...SHARED,
     path: '/history/export',
@@ -180,7 +180,11 @@ function exportRoute(deps: Deps): Route<Caller> {
 }
 
 /** The reader of a query: as text where a service owns it. */
-function queryOf<Q extends TObject, P>(deps: Deps, query: Q, read: (query: Static<Q>) => P) {
+function queryOf<Q extends TObject, P>(
+  deps: ServerContext,
+  query: Q,
+  read: (query: Static<Q>) => P,
+) {
   const parse = queryReader(query);
   return {
     query,
@@ -190,7 +194,7 @@ function queryOf<Q extends TObject, P>(deps: Deps, query: Q, read: (query: Stati
 }
 
 async function answered<P extends object>(
-  deps: Deps,
+  deps: ServerContext,
   path: string,
   query: P | string,
   embedded: (history: EmbeddedHistory, query: P) => Promise<Result>,
@@ -206,13 +210,16 @@ async function answered<P extends object>(
 }
 
 /** An export breaks off where venue data is turned off. Rule V9. */
-async function exported({ switches }: Deps, whole: Promise<StreamedBody>): Promise<StreamedBody> {
+async function exported(
+  { switches }: ServerContext,
+  whole: Promise<StreamedBody>,
+): Promise<StreamedBody> {
   const body = await whole;
   switches.requireVenueData();
   return body.checkedBy(() => switches.requireVenueData());
 }
 
-function configured({ history }: Deps): EmbeddedHistory | ForwardedHistory {
+function configured({ history }: ServerContext): EmbeddedHistory | ForwardedHistory {
   if (history.kind === 'off') throw new ApiError('not_configured');
   return history;
 }
@@ -250,7 +257,11 @@ type Named = {
   toMs: EpochMs;
 };
 
-function seriesOf({ catalog, engine }: Deps, history: EmbeddedHistory, named: Named): NamedSeries {
+function seriesOf(
+  { catalog, engine }: ServerContext,
+  history: EmbeddedHistory,
+  named: Named,
+): NamedSeries {
   const { instrumentId, ticker, venue, fromMs, toMs } = named;
   const window = { venue, fromMs, toMs, nowMs: engine.nowMs() };
   if (instrumentId !== undefined) {
@@ -278,7 +289,7 @@ function listingOf(
 }
 
 function asOfQuestion(
-  { catalog, engine }: Deps,
+  { catalog, engine }: ServerContext,
   history: EmbeddedHistory,
   { ids, atMs, venue }: { ids: string[]; atMs: EpochMs; venue: Venue },
 ): AsOfQuestion {

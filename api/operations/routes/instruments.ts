@@ -17,13 +17,13 @@ import {
   type InstrumentsFilter,
   InstrumentsQuery,
 } from '../../schemas/markets.ts';
-import type { Deps } from '../server-context.ts';
+import type { ServerContext } from '../server-context.ts';
 
-export function instrumentRoutes(deps: Deps): Route<Caller>[] {
+export function instrumentRoutes(deps: ServerContext): Route<Caller>[] {
   return [listInstruments(deps), searchInstruments(deps), getInstrument(deps)];
 }
 
-function listInstruments(deps: Deps): Route<Caller> {
+function listInstruments(deps: ServerContext): Route<Caller> {
   const { catalog, engine } = deps;
   return keyed({
     method: 'GET',
@@ -70,7 +70,7 @@ function listInstruments(deps: Deps): Route<Caller> {
 
 /** Which of these, or of all, have a live price at venue_a now, or which have none. */
 async function arePriced(
-  { engine }: Deps,
+  { engine }: ServerContext,
   rows: readonly InstrumentEntry[] | null,
   wanted: boolean,
 ): Promise<(entry: InstrumentEntry) => boolean> {
@@ -84,7 +84,7 @@ async function arePriced(
   return ({ number }) => isSet(places.get(number)!) === wanted;
 }
 
-function searchInstruments(deps: Deps): Route<Caller> {
+function searchInstruments(deps: ServerContext): Route<Caller> {
   return keyed({
     method: 'GET',
     path: '/instruments/search',
@@ -104,7 +104,7 @@ function searchInstruments(deps: Deps): Route<Caller> {
   });
 }
 
-function getInstrument({ catalog, engine, switches }: Deps): Route<Caller> {
+function getInstrument({ catalog, engine, switches }: ServerContext): Route<Caller> {
   return keyed({
     method: 'GET',
     path: '/instruments/{ref}',
@@ -140,7 +140,7 @@ function matches(entry: InstrumentEntry, query: InstrumentsFilter): boolean {
 }
 
 function listText(
-  { engine, switches }: Deps,
+  { engine, switches }: ServerContext,
   rows: readonly InstrumentEntry[],
   cursorText: string,
 ): string {

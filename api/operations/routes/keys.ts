@@ -15,7 +15,7 @@ import {
   RotatedKeyAnswer,
   RotateSchema,
 } from '../../schemas/identity.ts';
-import type { Deps } from '../server-context.ts';
+import type { ServerContext } from '../server-context.ts';
 
 const WARNING = 'Store this token now: it is shown only this once and cannot be recovered.';
 
@@ -23,9 +23,9 @@ const readKeyInput = bodyReader(KeyInputSchema);
 const readRotation = optionalBody(bodyReader(RotateSchema));
 
 /** What the routes share: the rules of keys, and a key as its owner sees it. */
-type KeyDeps = Deps & { book: KeyBook; view: (key: Key, nowMs: EpochMs) => object };
+type KeyDeps = ServerContext & { book: KeyBook; view: (key: Key, nowMs: EpochMs) => object };
 
-export function keyRoutes(deps: Deps): Route<Caller>[] {
+export function keyRoutes(deps: ServerContext): Route<Caller>[] {
   const { identity, switches, meter } = deps;
   const book = new KeyBook(identity, () => switches.trading);
   const view = (key: Key, nowMs: EpochMs) => ({

@@ -18,10 +18,10 @@ import { OrderAnswer, OrderId, OrdersAnswer, OrdersQuery } from '../../schemas/t
 import { cancelAll } from '../cancel-all.ts';
 import { scopeOfExecution } from '../execution.ts';
 import { checkOrderBody } from '../order-request.ts';
-import type { Deps } from '../server-context.ts';
+import type { ServerContext } from '../server-context.ts';
 import { ABOUT_PLACING, commandOf, PLACING_ERRORS } from './placing.ts';
 
-export function orderRoutes(deps: Deps): Route<Caller>[] {
+export function orderRoutes(deps: ServerContext): Route<Caller>[] {
   return [
     placeOrder(deps),
     listOrders(deps),
@@ -31,7 +31,7 @@ export function orderRoutes(deps: Deps): Route<Caller>[] {
   ];
 }
 
-function placeOrder(deps: Deps): Route<Caller> {
+function placeOrder(deps: ServerContext): Route<Caller> {
   return ofAccount({
     method: 'POST',
     path: '/portfolio/orders',
@@ -51,7 +51,7 @@ function placeOrder(deps: Deps): Route<Caller> {
   });
 }
 
-function listOrders({ engine }: Deps): Route<Caller> {
+function listOrders({ engine }: ServerContext): Route<Caller> {
   return ofAccount({
     method: 'GET',
     path: '/portfolio/orders',
@@ -80,7 +80,7 @@ function listOrders({ engine }: Deps): Route<Caller> {
   });
 }
 
-function getOrder({ engine }: Deps): Route<Caller> {
+function getOrder({ engine }: ServerContext): Route<Caller> {
   return ofAccount({
     method: 'GET',
     path: '/portfolio/orders/{orderId}',
@@ -111,7 +111,7 @@ function getOrder({ engine }: Deps): Route<Caller> {
   });
 }
 
-function cancelOrder({ engine }: Deps): Route<Caller> {
+function cancelOrder({ engine }: ServerContext): Route<Caller> {
   return ofAccount({
     method: 'DELETE',
     path: '/portfolio/orders/{orderId}',
@@ -152,7 +152,7 @@ function cancelOrder({ engine }: Deps): Route<Caller> {
   });
 }
 
-function cancelOrders({ engine }: Deps): Route<Caller> {
+function cancelOrders({ engine }: ServerContext): Route<Caller> {
   return ofAccount({
     method: 'DELETE',
     path: '/portfolio/orders',

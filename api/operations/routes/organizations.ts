@@ -6,9 +6,9 @@ import { keyed, type Route } from '../../dispatch/route.ts';
 import type { OwnOrganization } from '../../identity/organization-access.ts';
 import { ORGANIZATION } from '../../schemas/examples.ts';
 import { OrganizationsAnswer } from '../../schemas/identity.ts';
-import type { Deps } from '../server-context.ts';
+import type { ServerContext } from '../server-context.ts';
 
-export function organizationRoutes({ organizations }: Deps): Route<Caller>[] {
+export function organizationRoutes({ organizations }: ServerContext): Route<Caller>[] {
   return [
     keyed({
       method: 'GET',

@@ -12,12 +12,12 @@ import { OrderBodySchema } from '../../schemas/order-body.ts';
 import { PreviewAnswer } from '../../schemas/placing.ts';
 import { scopeOfExecution } from '../execution.ts';
 import { checkPreviewBody } from '../order-request.ts';
-import type { Deps } from '../server-context.ts';
+import type { ServerContext } from '../server-context.ts';
 import { commandOf, MARKET_BUY } from './placing.ts';
 
 const readBody = bodyReader(OrderBodySchema, checkPreviewBody);
 
-export function previewOrder(deps: Deps): Route<Caller> {
+export function previewOrder(deps: ServerContext): Route<Caller> {
   return ofAccount({
     method: 'POST',
     path: '/portfolio/orders/preview',

@@ -24,17 +24,17 @@ import {
   PICKS_EXAMPLE,
   TRADER_EXAMPLE,
 } from '../../schemas/records-examples.ts';
-import type { Deps } from '../server-context.ts';
+import type { ServerContext } from '../server-context.ts';
 import { BOARD_PLACE, isOwner, publicPage, traderOf, WorthBids } from '../traders.ts';
 
-export function recordRoutes(deps: Deps): Route<Caller>[] {
+export function recordRoutes(deps: ServerContext): Route<Caller>[] {
   const bids = new WorthBids(deps);
   return [leaderboardRoute(deps, bids), traderRoute(deps, bids), picksRoute(deps)];
 }
 
 const SHARED = { method: 'GET', scope: 'records:read', mayBeUnavailable: true } as const;
 
-function leaderboardRoute(deps: Deps, bids: WorthBids): Route<Caller> {
+function leaderboardRoute(deps: ServerContext, bids: WorthBids): Route<Caller> {
   const { engine, identity, records, switches } = deps;
   return keyed({
     ...SHARED,
@@ -89,7 +89,10 @@ function boardRow(row: LeaderboardRow, { id, displayName }: User) {
   return shown;
 }
 
-function traderRoute({ identity, records, switches }: Deps, bids: WorthBids): Route<Caller> {
+function traderRoute(
+  { identity, records, switches }: ServerContext,
+  bids: WorthBids,
+): Route<Caller> {
   return keyed({
     ...SHARED,
     path: '/traders/{traderId}',
@@ -164,7 +167,7 @@ function traderView(user: User, record: TraderRecord | null): TraderView {
   };
 }
 
-function picksRoute({ identity, records }: Deps): Route<Caller> {
+function picksRoute({ identity, records }: ServerContext): Route<Caller> {
   return keyed({
     ...SHARED,
     path: '/traders/{traderId}/picks',

@@ -7,13 +7,13 @@ import { type Route, session } from '../../dispatch/route.ts';
 import type { Session } from '../../identity/sessions.ts';
 import { SESSION } from '../../schemas/examples.ts';
 import { SessionId, SessionsAnswer } from '../../schemas/identity.ts';
-import type { Deps } from '../server-context.ts';
+import type { ServerContext } from '../server-context.ts';
 
-export function sessionRoutes(deps: Deps): Route<Caller>[] {
+export function sessionRoutes(deps: ServerContext): Route<Caller>[] {
   return [listSessions(deps), endSession(deps)];
 }
 
-function listSessions(deps: Deps): Route<Caller> {
+function listSessions(deps: ServerContext): Route<Caller> {
   return session({
     method: 'GET',
     path: '/me/sessions',
@@ -30,7 +30,7 @@ function listSessions(deps: Deps): Route<Caller> {
   });
 }
 
-function endSession(deps: Deps): Route<Caller> {
+function endSession(deps: ServerContext): Route<Caller> {
   return session({
     method: 'DELETE',
     path: '/me/sessions/{id}',
@@ -56,7 +56,7 @@ function endSession(deps: Deps): Route<Caller> {
 }
 
 /** Those that have not ended. None of an outside auth server is known here. */
-function sessionsOf({ config, identity: { sessions } }: Deps, userId: Uuid): Session[] {
+function sessionsOf({ config, identity: { sessions } }: ServerContext, userId: Uuid): Session[] {
   if (config.outsideAuth !== null) return [];
   const nowMs: EpochMs = Date.now();
   const live = sessions.ofUser(userId).flatMap((id) => sessions.get(id, nowMs) ?? []);

@@ -4,11 +4,11 @@ import { NoQuery } from '../../base/common-schemas.ts';
 import type { Caller } from '../../dispatch/access.ts';
 import { open, type Route } from '../../dispatch/route.ts';
 import { TRACK_RECORD_KEYS_EXAMPLE, TrackRecordKeysAnswer } from '../../schemas/track-record.ts';
-import type { Deps } from '../server-context.ts';
+import type { ServerContext } from '../server-context.ts';
 
 const CACHE_SECONDS = 600;
 
-export function trackRecordKeysRoute(deps: Deps): Route<Caller> {
+export function trackRecordKeysRoute(deps: ServerContext): Route<Caller> {
   return open({
     method: 'GET',
     path: '/track-record/keys',

@@ -19,10 +19,10 @@ import {
   TrackRecordAnswer,
   TrackRecordQuery,
 } from '../../schemas/track-record.ts';
-import type { Deps } from '../server-context.ts';
+import type { ServerContext } from '../server-context.ts';
 import { traderOf } from '../traders.ts';
 
-export function trackRecordRoute(deps: Deps): Route<Caller> {
+export function trackRecordRoute(deps: ServerContext): Route<Caller> {
   const { config, engine, identity, records, fees, switches, trackRecordKeys } = deps;
   /** Whoever shows no numbers is not there. */
   const shownTrader = async ({ user }: Caller, ref: string): Promise<Uuid> => {
