@@ -14,7 +14,7 @@ import type { Shards } from '../engine/shard/callers/shards.ts';
 import { CleanupStack } from './base/cleanup-stack.ts';
 import type { Log } from './base/log.ts';
 import { RecentLines } from './base/recent-lines.ts';
-import type { Config } from './config/config.ts';
+import type { Config } from './config/settings.ts';
 import { type DataDir, openDataDir } from './data-dir/data-dir.ts';
 import type { OneTimeCodes } from './identity/one-time-codes.ts';
 import { openData } from './identity/open-data.ts';

@@ -8,7 +8,7 @@ import type { Engine } from './base/engine.ts';
 import { ApiError, errorBody } from './base/errors.ts';
 import type { RecentLines } from './base/recent-lines.ts';
 import { InstrumentSearch } from './catalog/instrument-search.ts';
-import type { Config } from './config/config.ts';
+import type { Config } from './config/settings.ts';
 import { admitter, type Caller, callerAgain, callerReaders, permit } from './dispatch/access.ts';
 import { createDispatcher, type DispatchOptions } from './dispatch/dispatch.ts';
 import { Metrics } from './dispatch/metrics.ts';

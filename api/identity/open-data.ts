@@ -1,7 +1,7 @@
 /** What a server finds in its data directory, and refuses to start with. Rules D14 (engine/RULES.md), A60 (api/RULES.md). */
 import type { CleanupStack } from '../base/cleanup-stack.ts';
 import type { Log } from '../base/log.ts';
-import type { Config } from '../config/config.ts';
+import type { Config } from '../config/settings.ts';
 import { checkTlsFiles } from '../config/tls-files.ts';
 import type { DataDir } from '../data-dir/data-dir.ts';
 import { refuseLostControl, settleDirectoryId } from '../data-dir/directory-id.ts';

@@ -13,7 +13,7 @@ import type { FeedStatus } from '../../feeds/connection/connection-status.ts';
 import { feedProblems } from '../../feeds/connection/health.ts';
 import type { Log } from '../base/log.ts';
 import type { MarketBus } from '../catalog/market-bus.ts';
-import type { Config } from '../config/config.ts';
+import type { Config } from '../config/settings.ts';
 import { checkFeed } from './connect-feed.ts';
 import { FeedThreadLink } from './feed-thread-link.ts';
 import type { FromFeedThread, ToFeedThread } from './feed-thread-messages.ts';

@@ -12,7 +12,7 @@ import { createIngest, type Ingest } from '../../feeds/ingest/ingest.ts';
 import { invalidRequest } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import type { LiveCatalog } from '../catalog/live-catalog.ts';
-import type { Config } from '../config/config.ts';
+import type { Config } from '../config/settings.ts';
 import { HeldTicks } from './conflated-ticks.ts';
 import type { LiveFeeds } from './live-feeds.ts';
 import { OPERATOR_SOURCE } from './operator-results.ts';

@@ -6,7 +6,7 @@ import { History } from '../../engine/history/history.ts';
 import type { CleanupStack } from '../base/cleanup-stack.ts';
 import type { Log } from '../base/log.ts';
 import { type MarketBus, TICK_KINDS } from '../catalog/market-bus.ts';
-import type { Config } from '../config/config.ts';
+import type { Config } from '../config/settings.ts';
 import { metaOf, writeMeta } from '../data-dir/data-dir.ts';
 
 type Settings = Pick<

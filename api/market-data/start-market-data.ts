@@ -17,7 +17,7 @@ import { CatalogView } from '../catalog/catalog-view.ts';
 import { LiveCatalog } from '../catalog/live-catalog.ts';
 import { MarketBus } from '../catalog/market-bus.ts';
 import { MarketStates } from '../catalog/market-states.ts';
-import type { Config } from '../config/config.ts';
+import type { Config } from '../config/settings.ts';
 import type { ControlStore } from '../identity/store.ts';
 import { ChangedMarkets } from './changed-markets.ts';
 import { LiveFeeds } from './live-feeds.ts';

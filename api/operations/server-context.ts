@@ -11,7 +11,7 @@ import type { Log } from '../base/log.ts';
 import type { RecentLines } from '../base/recent-lines.ts';
 import type { CatalogView } from '../catalog/catalog-view.ts';
 import type { InstrumentSearch } from '../catalog/instrument-search.ts';
-import type { Config } from '../config/config.ts';
+import type { Config } from '../config/settings.ts';
 import type { OneTimeCodes } from '../identity/one-time-codes.ts';
 import type { Organizations } from '../identity/organization-access.ts';
 import type { ControlStore } from '../identity/store.ts';

@@ -10,7 +10,7 @@ import { AccountEventSource } from '../../engine/readers/account-event-source.ts
 import type { CleanupStack } from '../base/cleanup-stack.ts';
 import type { Engine } from '../base/engine.ts';
 import type { Log } from '../base/log.ts';
-import type { Config } from '../config/config.ts';
+import type { Config } from '../config/settings.ts';
 import type { DataDir } from '../data-dir/data-dir.ts';
 import type { ControlStore } from '../identity/store.ts';
 import { historyDirectory } from '../market-data/record-history.ts';
