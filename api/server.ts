@@ -138,13 +138,13 @@ function clockProblems(engine: Engine): string[] {
 /**
  * Sends the shards the switches, then opens both listeners, or none of them.
  */
-async function startServer(deps: ServerContext): Promise<Server> {
-  const { config, identity, log, oneTimeCodes, switches } = deps;
+async function startServer(context: ServerContext): Promise<Server> {
+  const { config, identity, log, oneTimeCodes, switches } = context;
   const metrics = new Metrics();
   await switches.announce();
   const auth = await createAuth(config, identity, log, oneTimeCodes);
-  const api = await listenForApi(deps, auth, metrics);
-  const admin = await listenForOperator(deps, metrics).catch(async (error: unknown) => {
+  const api = await listenForApi(context, auth, metrics);
+  const admin = await listenForOperator(context, metrics).catch(async (error: unknown) => {
     await api.close(0);
     throw error;
   });
@@ -165,9 +165,13 @@ async function startServer(deps: ServerContext): Promise<Server> {
 }
 
 /** The public listener: the API, sign-in, the page, the documentation. */
-async function listenForApi(deps: ServerContext, auth: Auth, metrics: Metrics): Promise<Listener> {
-  const { config, log } = deps;
-  const { handle: handleApi, streams } = apiHandler(deps, auth, metrics);
+async function listenForApi(
+  context: ServerContext,
+  auth: Auth,
+  metrics: Metrics,
+): Promise<Listener> {
+  const { config, log } = context;
+  const { handle: handleApi, streams } = apiHandler(context, auth, metrics);
   const handleAuth = authHandler(auth, log, metrics) ?? handleApi;
   const handlePages = pagesHandler([...pageRoutes('page'), ...docsRoutes()], { log, metrics });
   const listener = await listenOn({
@@ -199,17 +203,17 @@ async function listenForApi(deps: ServerContext, auth: Auth, metrics: Metrics): 
 }
 
 /** The operator's listener, on loopback only: its page, and what that asks for. */
-async function listenForOperator(deps: ServerContext, metrics: Metrics): Promise<Listener> {
-  const { log } = deps;
-  let { adminPort } = deps.config;
+async function listenForOperator(context: ServerContext, metrics: Metrics): Promise<Listener> {
+  const { log } = context;
+  let { adminPort } = context.config;
   const guard = (exchange: Exchange) => refuseForeignHost(exchange, adminPort);
   const handlePages = pagesHandler(pageRoutes('operator'), { log, metrics, guard });
   const handleAdmin = createDispatcher({
     ...UNCOUNTED,
     prefix: '',
-    routes: adminRoutes(deps, metrics),
+    routes: adminRoutes(context, metrics),
     guard,
-    authorize: operatorOf(deps.adminToken),
+    authorize: operatorOf(context.adminToken),
     policy: NO_PAGE,
     errorBody,
     metrics,
@@ -260,8 +264,8 @@ function refuseForeignHost(exchange: Exchange, port: number): void {
 }
 
 /** The API, by key or session, and its stream. */
-function apiHandler(deps: ServerContext, auth: Auth, metrics: Metrics) {
-  const { config, identity, log, meter, switches } = deps;
+function apiHandler(context: ServerContext, auth: Auth, metrics: Metrics) {
+  const { config, identity, log, meter, switches } = context;
   const onWriteFailed = (error: unknown) => {
     log.error({ err: error }, 'the last use of a key could not be written');
   };
@@ -275,17 +279,17 @@ function apiHandler(deps: ServerContext, auth: Auth, metrics: Metrics) {
       store: identity,
       sessions: auth.sessions,
       switches,
-      organizations: deps.organizations,
+      organizations: context.organizations,
     }),
-    refusal: () => deps.engine.refusal(),
+    refusal: () => context.engine.refusal(),
     metrics,
     paced: new PacedRefusals(),
     log,
   };
   let served: Served;
-  const routes = apiRoutes(deps, () => served);
+  const routes = apiRoutes(context, () => served);
   const entry = orderEntry(routes, { ...checks, keyed });
-  const streams = new Streams({ ...deps, entry, keyed, callerAgain: callerAgain(credentials) });
+  const streams = new Streams({ ...context, entry, keyed, callerAgain: callerAgain(credentials) });
   served = { entry, streams };
   const handle = createDispatcher({
     ...checks,

@@ -65,7 +65,7 @@ import * as samples from './samples.ts';
 export type LogLine = { level: string; fields: object; message: string };
 
 export type Api = {
-  deps: ServerContext;
+  context: ServerContext;
   engine: FakeEngine;
   routes: Route<Caller>[];
   store: ControlStore;
@@ -231,7 +231,7 @@ export async function startApi(t: ExecutionContext, options: Options = {}): Prom
   const admin = surface(server.adminUrl, adminRoutes(context, new Metrics()), ErrorAnswer);
   const pages = surface(origin, [...pageRoutes('page'), ...docsRoutes()], ErrorAnswer);
   return {
-    deps: context,
+    context,
     engine: fakeEngine,
     bus,
     routes,

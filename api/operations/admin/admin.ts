@@ -50,27 +50,27 @@ export function operatorOf(adminToken: string): (exchange: Exchange) => Operator
   };
 }
 
-export function adminRoutes(deps: ServerContext, metrics: Metrics): Route<Operator>[] {
+export function adminRoutes(context: ServerContext, metrics: Metrics): Route<Operator>[] {
   return [
-    ...healthRoutes(deps, metrics),
-    ...userAdminRoutes(deps),
-    ...keyAdminRoutes(deps),
-    ...organizationAdminRoutes(deps),
-    ...venueKeyAdminRoutes(deps),
-    ...switchRoutes(deps, '/admin/venue-data', 'venueData'),
-    ...switchRoutes(deps, '/admin/trading', 'trading'),
-    ...clockAdminRoutes(deps),
-    ...correctionAdminRoutes(deps),
-    ...playbackAdminRoutes(deps),
-    ...shardAdminRoutes(deps),
-    trackRecordAdminRoute(deps),
+    ...healthRoutes(context, metrics),
+    ...userAdminRoutes(context),
+    ...keyAdminRoutes(context),
+    ...organizationAdminRoutes(context),
+    ...venueKeyAdminRoutes(context),
+    ...switchRoutes(context, '/admin/venue-data', 'venueData'),
+    ...switchRoutes(context, '/admin/trading', 'trading'),
+    ...clockAdminRoutes(context),
+    ...correctionAdminRoutes(context),
+    ...playbackAdminRoutes(context),
+    ...shardAdminRoutes(context),
+    trackRecordAdminRoute(context),
     keyed({
       method: 'GET',
       path: '/admin/audit',
       query: NoQuery,
       response: AuditAnswer,
       run: async () => {
-        const [report, ownerless] = await Promise.all([deps.engine.audit(), deps.ownerless]);
+        const [report, ownerless] = await Promise.all([context.engine.audit(), context.ownerless]);
         return JSON.stringify({ ...report, problems: [...report.problems, ...ownerless] });
       },
     }),
@@ -79,7 +79,7 @@ export function adminRoutes(deps: ServerContext, metrics: Metrics): Route<Operat
       path: '/admin/feeds',
       query: NoQuery,
       response: FeedsAnswer,
-      run: () => JSON.stringify({ feeds: deps.feeds().map(feedView) }),
+      run: () => JSON.stringify({ feeds: context.feeds().map(feedView) }),
     }),
   ];
 }

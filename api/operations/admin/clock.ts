@@ -9,9 +9,11 @@ import type { Operator } from '../../identity/admin-token.ts';
 import { ClockAnswer } from '../../schemas/admin.ts';
 import type { ServerContext } from '../server-context.ts';
 
+type Context = Pick<ServerContext, 'engine' | 'log' | 'config'>;
+
 const readAccepting = bodyReader(strict({ acceptMachine: Type.Literal(true) }));
 
-export function clockAdminRoutes({ engine, config, log }: ServerContext): Route<Operator>[] {
+export function clockAdminRoutes({ engine, config, log }: Context): Route<Operator>[] {
   /** `aheadMs`: how far the engine's time is ahead of the machine's; negative when it is behind. */
   const shown = () => {
     const [engineMs, machineMs] = [engine.nowMs(), engine.machineMs()];

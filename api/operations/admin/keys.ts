@@ -17,9 +17,11 @@ import {
 } from '../../schemas/admin.ts';
 import type { ServerContext } from '../server-context.ts';
 
+type Context = Pick<ServerContext, 'log' | 'identity' | 'switches'>;
+
 const readKeyInput = bodyReader(strict({ userId: Uuid, ...KEY_INPUT }));
 
-export function keyAdminRoutes({ identity, switches, log }: ServerContext): Route<Operator>[] {
+export function keyAdminRoutes({ identity, switches, log }: Context): Route<Operator>[] {
   // The scopes that an account may have do not depend on who creates the key.
   const book = new KeyBook(identity, () => switches.trading);
   return [

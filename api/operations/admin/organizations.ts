@@ -21,15 +21,17 @@ import {
 } from '../../schemas/admin.ts';
 import type { ServerContext } from '../server-context.ts';
 
+type Context = Pick<ServerContext, 'log' | 'config' | 'identity'>;
+
 const readOrganizationInput = bodyReader(OrganizationInputSchema);
 const readOrganizationChange = bodyReader(OrganizationChangeSchema);
 const readMembershipInput = bodyReader(MembershipInputSchema);
 
-export function organizationAdminRoutes(deps: ServerContext): Route<Operator>[] {
-  return [...organizationRoutes(deps), ...memberRoutes(deps)];
+export function organizationAdminRoutes(context: Context): Route<Operator>[] {
+  return [...organizationRoutes(context), ...memberRoutes(context)];
 }
 
-function organizationRoutes({ identity, config, log }: ServerContext): Route<Operator>[] {
+function organizationRoutes({ identity, config, log }: Context): Route<Operator>[] {
   const { organizations } = identity;
   return [
     keyed({
@@ -83,7 +85,7 @@ function organizationRoutes({ identity, config, log }: ServerContext): Route<Ope
   ];
 }
 
-function memberRoutes({ identity, config, log }: ServerContext): Route<Operator>[] {
+function memberRoutes({ identity, config, log }: Context): Route<Operator>[] {
   const { organizations, users } = identity;
   return [
     keyed({
@@ -121,7 +123,7 @@ function memberRoutes({ identity, config, log }: ServerContext): Route<Operator>
 }
 
 /** A change here would have no effect, so it is refused rather than seem to work. */
-function refuseOutside({ organizationsUrl }: ServerContext['config']): void {
+function refuseOutside({ organizationsUrl }: Context['config']): void {
   if (organizationsUrl === null) return;
   throw invalidRequest(
     'Organizations live in the service of PAPERBOOK_ORGANIZATIONS_URL, not in this server.',

@@ -8,11 +8,9 @@ import type { Operator } from '../../identity/admin-token.ts';
 import { ProblemsAnswer, ShardsAnswer } from '../../schemas/admin.ts';
 import type { ServerContext } from '../server-context.ts';
 
-export function shardAdminRoutes({
-  engine,
-  problems,
-  recentLines,
-}: ServerContext): Route<Operator>[] {
+type Context = Pick<ServerContext, 'engine' | 'recentLines' | 'problems'>;
+
+export function shardAdminRoutes({ engine, problems, recentLines }: Context): Route<Operator>[] {
   return [
     keyed({
       method: 'GET',

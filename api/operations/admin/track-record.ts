@@ -5,7 +5,9 @@ import { keyed, type Route } from '../../dispatch/route.ts';
 import type { Operator } from '../../identity/admin-token.ts';
 import type { ServerContext } from '../server-context.ts';
 
-export function trackRecordAdminRoute({ trackRecordKeys, log }: ServerContext): Route<Operator> {
+type Context = Pick<ServerContext, 'log' | 'trackRecordKeys'>;
+
+export function trackRecordAdminRoute({ trackRecordKeys, log }: Context): Route<Operator> {
   return keyed({
     method: 'POST',
     path: '/admin/track-record/rotate',

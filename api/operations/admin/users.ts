@@ -20,10 +20,12 @@ import { changedRequestLimits } from '../../limits/plans.ts';
 import { AdminUserAnswer, AdminUsersAnswer, UsersQuery } from '../../schemas/admin.ts';
 import type { ServerContext } from '../server-context.ts';
 
+type Context = Pick<ServerContext, 'log' | 'identity'>;
+
 const readUserInput = bodyReader(UserInputSchema);
 const readUserChange = bodyReader(UserChangeSchema);
 
-export function userAdminRoutes({ identity, log }: ServerContext): Route<Operator>[] {
+export function userAdminRoutes({ identity, log }: Context): Route<Operator>[] {
   return [
     keyed({
       method: 'GET',

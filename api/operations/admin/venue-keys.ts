@@ -9,9 +9,11 @@ import { type VenueKey, VenueKeyInputSchema } from '../../identity/venue-keys.ts
 import { AdminVenueKeyAnswer, AdminVenueKeysAnswer } from '../../schemas/admin.ts';
 import type { ServerContext } from '../server-context.ts';
 
+type Context = Pick<ServerContext, 'log' | 'identity'>;
+
 const readVenueKeyInput = bodyReader(VenueKeyInputSchema);
 
-export function venueKeyAdminRoutes({ identity, log }: ServerContext): Route<Operator>[] {
+export function venueKeyAdminRoutes({ identity, log }: Context): Route<Operator>[] {
   return [
     keyed({
       method: 'GET',

@@ -7,11 +7,13 @@ import { AccountAnswer, ResetAnswer } from '../../schemas/account.ts';
 import { ACCOUNT, ENVELOPE } from '../../schemas/examples.ts';
 import type { ServerContext } from '../server-context.ts';
 
-export function accountRoutes(deps: ServerContext): Route<Caller>[] {
-  return [getAccount(deps), resetAccount(deps)];
+type Context = Pick<ServerContext, 'engine' | 'log'>;
+
+export function accountRoutes(context: Context): Route<Caller>[] {
+  return [getAccount(context), resetAccount(context)];
 }
 
-function getAccount({ engine }: ServerContext): Route<Caller> {
+function getAccount({ engine }: Context): Route<Caller> {
   return keyed({
     method: 'GET',
     path: '/account',
@@ -50,7 +52,7 @@ function getAccount({ engine }: ServerContext): Route<Caller> {
   });
 }
 
-function resetAccount({ engine, log }: ServerContext): Route<Caller> {
+function resetAccount({ engine, log }: Context): Route<Caller> {
   return session({
     method: 'POST',
     path: '/account/reset',

@@ -7,6 +7,8 @@ import { describeApi } from '../../openapi/document.ts';
 import { INSTRUMENT_ID } from '../../schemas/examples.ts';
 import type { ServerContext } from '../server-context.ts';
 
+type Context = Pick<ServerContext, 'engine' | 'catalog'>;
+
 const OpenApiDocument = Type.Object(
   {
     openapi: Type.String({ pattern: '^3\\.1\\.' }),
@@ -24,7 +26,7 @@ const OpenApiDocument = Type.Object(
 export function descriptionRoute(
   routes: readonly Route<Caller>[],
   basePath: string,
-  deps: Pick<ServerContext, 'catalog' | 'engine'>,
+  context: Context,
 ): Route<Caller> {
   let text: string | null = null;
   /** As it was answered last: replacing it takes a millisecond. */
@@ -48,7 +50,7 @@ export function descriptionRoute(
     cacheSeconds: 60,
     run: () => {
       text ??= JSON.stringify(describeApi([...routes, own], basePath));
-      const { catalog, engine } = deps;
+      const { catalog, engine } = context;
       const nowMs = engine.nowMs();
       const tradable = catalog.instruments().find((entry) => catalog.isTradable(entry, nowMs));
       if (tradable === undefined) return text;

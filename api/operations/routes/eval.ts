@@ -13,14 +13,19 @@ import { EVAL_EXAMPLE, OWN_EVAL_EXAMPLE } from '../../schemas/records-examples.t
 import type { ServerContext } from '../server-context.ts';
 import { BOARD_PLACE, publicPage } from '../traders.ts';
 
+type Context = Pick<
+  ServerContext,
+  'engine' | 'fees' | 'history' | 'identity' | 'records' | 'switches'
+>;
+
 /** More are left out, the oldest first. Rule Y78. */
 const PICKS_MAX = 10_000;
 
-export function evalRoutes(deps: ServerContext): Route<Caller>[] {
-  return [ownEvalRoute(deps), evalRoute(deps)];
+export function evalRoutes(context: Context): Route<Caller>[] {
+  return [ownEvalRoute(context), evalRoute(context)];
 }
 
-function ownEvalRoute({ engine, records, fees, switches, history }: ServerContext): Route<Caller> {
+function ownEvalRoute({ engine, records, fees, switches, history }: Context): Route<Caller> {
   return keyed({
     method: 'GET',
     path: '/me/eval',
@@ -77,7 +82,7 @@ function evalPick(
   };
 }
 
-function evalRoute({ engine, identity, records, fees }: ServerContext): Route<Caller> {
+function evalRoute({ engine, identity, records, fees }: Context): Route<Caller> {
   return keyed({
     method: 'GET',
     path: '/eval',

@@ -8,9 +8,11 @@ import { TRADE } from '../../schemas/examples.ts';
 import { eventNumber } from '../../stream/subscriptions.ts';
 import type { ServerContext } from '../server-context.ts';
 
+type Context = Pick<ServerContext, 'switches' | 'events'>;
+
 const FIRST = eventIdOf(417);
 
-export function eventRoutes({ events, switches }: ServerContext): Route<Caller>[] {
+export function eventRoutes({ events, switches }: Context): Route<Caller>[] {
   return [
     ofAccount({
       method: 'GET',

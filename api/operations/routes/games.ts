@@ -18,11 +18,13 @@ import { GameAnswer, GameRef, GamesAnswer, GamesQuery } from '../../schemas/mark
 import type { ServerContext } from '../server-context.ts';
 import { envelopeText } from './instruments.ts';
 
-export function gameRoutes(deps: ServerContext): Route<Caller>[] {
-  return [listGames(deps), getGame(deps)];
+type Context = Pick<ServerContext, 'engine' | 'catalog' | 'switches'>;
+
+export function gameRoutes(context: Context): Route<Caller>[] {
+  return [listGames(context), getGame(context)];
 }
 
-function listGames({ catalog, engine }: ServerContext): Route<Caller> {
+function listGames({ catalog, engine }: Context): Route<Caller> {
   return keyed({
     method: 'GET',
     path: '/games',
@@ -63,7 +65,7 @@ function listGames({ catalog, engine }: ServerContext): Route<Caller> {
   });
 }
 
-function getGame({ catalog, engine, switches }: ServerContext): Route<Caller> {
+function getGame({ catalog, engine, switches }: Context): Route<Caller> {
   return keyed({
     method: 'GET',
     path: '/games/{ref}',

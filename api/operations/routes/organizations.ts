@@ -8,7 +8,9 @@ import { ORGANIZATION } from '../../schemas/examples.ts';
 import { OrganizationsAnswer } from '../../schemas/identity.ts';
 import type { ServerContext } from '../server-context.ts';
 
-export function organizationRoutes({ organizations }: ServerContext): Route<Caller>[] {
+type Context = Pick<ServerContext, 'organizations'>;
+
+export function organizationRoutes({ organizations }: Context): Route<Caller>[] {
   return [
     keyed({
       method: 'GET',

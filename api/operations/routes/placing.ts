@@ -17,6 +17,8 @@ import { refusalOfExecution } from '../execution.ts';
 import { placeOrderOf } from '../order-request.ts';
 import type { ServerContext } from '../server-context.ts';
 
+type Context = Pick<ServerContext, 'identity' | 'switches'>;
+
 /** The refusals of the operation's own rules: the API's first, then the engine's in its order. */
 export const PLACING_ERRORS: readonly ErrorCode[] = [
   'trading_off',
@@ -103,7 +105,7 @@ type PlacingCall = Pick<Call<unknown, OrderBody, Caller>, 'caller' | 'body' | 'c
 
 /** The command of a call that places an order, or would; a code: the order is refused before it. */
 export function commandOf(
-  { identity, switches }: Pick<ServerContext, 'identity' | 'switches'>,
+  { identity, switches }: Context,
   { caller: { user, credentialId, placedVia }, account, body, connection }: PlacingCall,
   atMs: EpochMs,
 ): PlaceOrder | ErrorCode {

@@ -8,7 +8,9 @@ import { PortfolioAnswer, TradesAnswer, TradesQuery } from '../../schemas/tradin
 import type { ServerContext } from '../server-context.ts';
 import { filterOf, pageOf, placeIn } from './orders.ts';
 
-export function portfolioRoutes({ engine }: ServerContext): Route<Caller>[] {
+type Context = Pick<ServerContext, 'engine'>;
+
+export function portfolioRoutes({ engine }: Context): Route<Caller>[] {
   return [
     ofAccount({
       method: 'GET',
