@@ -66,9 +66,7 @@ export type ListenParts = OpenData & {
   engine: Engine;
   reports: StartedShards['reports'];
   positions: Pick<StartedShards['positions'], 'problems'>;
-  marketData: Omit<MarketData, 'catalog' | 'history'> & {
-    catalog: Pick<MarketData['catalog'], 'fees'>;
-  };
+  marketData: Omit<MarketData, 'bus' | 'history'>;
   readers: Readers;
 };
 

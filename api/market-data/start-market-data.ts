@@ -8,7 +8,6 @@
  */
 import type { MarketNumber } from '../../engine/base/units.ts';
 import type { History } from '../../engine/history/history.ts';
-import type { FeeEntry } from '../../engine/rules/fees.ts';
 import type { Shards } from '../../engine/shard/callers/shards.ts';
 import type { OpenReport } from '../../engine/shard/store/open-report.ts';
 import type { CleanupStack } from '../base/cleanup-stack.ts';
@@ -31,17 +30,25 @@ export type MarketDataParts = {
   config: Config;
   log: Log;
   stack: CleanupStack;
-  identity: ControlStore;
-  engine: Shards;
+  identity: Pick<ControlStore, 'numbers' | 'putNumbers'>;
+  engine: Pick<Shards, 'nowMs' | 'tick' | 'packedTicks' | 'setCatalog' | 'settle' | 'drained'>;
   /** By shard, what its start found; null: it could not be opened. */
   reports: readonly (OpenReport | null)[];
 };
 
+/** The catalog in use, wherever it comes from. */
+export type CatalogSource = Pick<
+  LiveCatalog,
+  'current' | 'fees' | 'marketNumber' | 'marketsToWatch' | 'watch' | 'start'
+>;
+
 export type MarketData = {
+  /** Where all that is said of markets passes. */
+  bus: MarketBus;
   /** Games and instruments, as callers read them. */
   view: CatalogView;
   /** The catalog in use, with its numbers and fees. */
-  catalog: { fees: readonly FeeEntry[]; marketNumber: LiveCatalog['marketNumber'] };
+  catalog: Pick<CatalogSource, 'fees' | 'marketNumber'>;
   changed: ChangedMarkets;
   /** Null: nothing is recorded here. */
   history: History | null;
@@ -50,8 +57,15 @@ export type MarketData = {
   settleMarket: SettleMarketByName;
 };
 
-/** Resolves once the catalog is in use and the feeds dial. Rejects with one line for the operator. */
-export async function startMarketData(parts: MarketDataParts): Promise<MarketData> {
+/**
+ * Resolves once the catalog is in use and the feeds dial. Rejects with one line for the operator.
+ *
+ * @param others what takes the place of the catalog of the settings
+ */
+export async function startMarketData(
+  parts: MarketDataParts,
+  others: { catalog?: CatalogSource } = {},
+): Promise<MarketData> {
   const { config, log, stack, identity, engine, reports } = parts;
   const over = reports.flatMap((report) => resolvedMarkets(report?.results ?? []));
   const openMarkets = reports.flatMap((report) => report?.openMarkets ?? []);
@@ -60,7 +74,8 @@ export async function startMarketData(parts: MarketDataParts): Promise<MarketDat
 
   const bus = new MarketBus();
   const states = new MarketStates(over);
-  const catalog = new LiveCatalog({ file, identity, engine, openMarkets, states, bus });
+  const catalog =
+    others.catalog ?? new LiveCatalog({ file, identity, engine, openMarkets, states, bus });
   const view = new CatalogView(() => catalog.current, states);
   const changed = new ChangedMarkets();
   const voids = new VoidedGames({ view, states, bus, nowMs });
@@ -94,7 +109,7 @@ export async function startMarketData(parts: MarketDataParts): Promise<MarketDat
     engine,
     settled: (result) => intake.follow(result),
   });
-  return { view, catalog, changed, history, feeds, playback, settleMarket };
+  return { bus, view, catalog, changed, history, feeds, playback, settleMarket };
 }
 
 /** The markets that have a result. */

@@ -15,9 +15,8 @@ import type { Engine } from '../../api/base/engine.ts';
 import type { Log } from '../../api/base/log.ts';
 import { RecentLines } from '../../api/base/recent-lines.ts';
 import { createAjv } from '../../api/base/validation.ts';
-import { CatalogView } from '../../api/catalog/catalog-view.ts';
-import { MarketBus } from '../../api/catalog/market-bus.ts';
-import { MarketStates } from '../../api/catalog/market-states.ts';
+import type { CatalogView } from '../../api/catalog/catalog-view.ts';
+import type { MarketBus } from '../../api/catalog/market-bus.ts';
 import { loadConfig } from '../../api/config/config.ts';
 import type { Config } from '../../api/config/settings.ts';
 import { writeMeta } from '../../api/data-dir/data-dir.ts';
@@ -35,9 +34,7 @@ import { ControlStore } from '../../api/identity/store.ts';
 import type { Switches } from '../../api/identity/switches.ts';
 import { newUser, type Plan, type User } from '../../api/identity/users.ts';
 import type { RequestMeter } from '../../api/limits/request-meter.ts';
-import { ChangedMarkets } from '../../api/market-data/changed-markets.ts';
-import { operatorResults } from '../../api/market-data/operator-results.ts';
-import type { Playback } from '../../api/market-data/playback.ts';
+import { type CatalogSource, startMarketData } from '../../api/market-data/start-market-data.ts';
 import { adminRoutes } from '../../api/operations/admin/admin.ts';
 import { apiRoutes } from '../../api/operations/routes/api-routes.ts';
 import { authRoutes } from '../../api/operations/routes/auth.ts';
@@ -48,7 +45,7 @@ import type { BacktestSource } from '../../api/read-side/backtest-source.ts';
 import type { HistorySource } from '../../api/read-side/history-source.ts';
 import { startReaders } from '../../api/read-side/start-readers.ts';
 import { AuthErrorAnswer } from '../../api/schemas/auth.ts';
-import { type ListenParts, listen } from '../../api/server.ts';
+import { listen } from '../../api/server.ts';
 import { type MarketNumber, marketName, type Venue } from '../../engine/base/units.ts';
 import { FORMAT_VERSION } from '../../engine/format/version.ts';
 import { Recorder } from '../../engine/history/recorder.ts';
@@ -134,43 +131,36 @@ type Options = {
   ownerless?: string[];
 };
 
-const NO_PLAYBACK: Playback = {
-  take: async () => ({ lines: 0, frames: 0, ticks: 0, skipped: 0 }),
-  close() {},
-};
-
 function emptyDataDir(): string {
   const dataDir = mkdtempSync(join(tmpdir(), 'paperbook-api-'));
   writeMeta(dataDir, { format: 'paperbook-data', version: FORMAT_VERSION, shards: 1 });
   return dataDir;
 }
 
-/**
- * What venues say, in place of the third stage: a catalog that a test sets, feeds that it describes,
- * and a history without a thread.
- */
-function marketDataOf({ catalog, fees = [] }: Options, engine: FakeEngine) {
-  const now = { catalog: catalog ?? samples.sampleCatalog(), feeds: [] as FeedStatus[] };
-  const bus = new MarketBus();
-  const states = new MarketStates();
-  const view = new CatalogView(() => now.catalog, states);
-  const changed = new ChangedMarkets();
-  states.follow(bus);
-  view.follow(bus);
-  const marketNumber = (venue: Venue, name: string) => {
-    return numberOf(now.catalog, marketName(venue, name));
-  };
-  const marketData: ListenParts['marketData'] = {
-    ...{ view, changed },
-    catalog: { fees },
-    feeds: { statuses: () => now.feeds, problems: () => [] },
-    playback: NO_PLAYBACK,
-    settleMarket: operatorResults({
-      ...{ marketNumber, engine },
-      settled: (result) => bus.publish(result),
-    }),
-  };
-  return { marketData, bus, now, marketNumber };
+/** A catalog that the engine has, and that a test sets. */
+class SetCatalog implements CatalogSource {
+  current: Catalog;
+  readonly fees: readonly FeeEntry[];
+
+  constructor({ catalog = samples.sampleCatalog(), fees = [] }: Options) {
+    this.current = catalog;
+    this.fees = fees;
+  }
+
+  marketNumber(venue: Venue, name: string): MarketNumber | undefined {
+    const number = this.current.marketNames.indexOf(marketName(venue, name));
+    return number === -1 ? undefined : number;
+  }
+
+  marketsToWatch() {
+    return { ...this.current, byVenue: {}, games: [], settled: [] };
+  }
+
+  watch() {
+    return { close() {} };
+  }
+
+  async start(): Promise<void> {}
 }
 
 /** Starts a server for one test; it ends with the test. */
@@ -192,24 +182,33 @@ export async function startApi(t: ExecutionContext, options: Options = {}): Prom
   stack.add(() => store.close());
   const data = { identity: store, adminToken: ensureAdminToken(dataDir) };
   const engine = options.engine ?? fakeEngine;
-  const { marketData, bus, now, marketNumber } = marketDataOf(options, fakeEngine);
+  const catalog = new SetCatalog(options);
+  const marketData = await startMarketData(
+    // Its history has no thread here.
+    { ...start, ...data, config: { ...config, history: false }, engine: fakeEngine, reports: [] },
+    { catalog },
+  );
+  let feeds: FeedStatus[] = [];
   const { quoteMaxAgeMs } = config;
   const recorder = new Recorder({ directory: join(dataDir, 'history'), quoteMaxAgeMs, days: 0 });
   stack.add(async () => recorder.close());
   const readers = startReaders(
     {
-      ...{ ...start, ...data, engine, history: null, catalog: { marketNumber } },
+      ...{ ...start, ...data, ...marketData, engine },
       dataDir: { path: dataDir, shards: 1 },
     },
     {
-      history: options.history ?? embeddedHistory(recorder, () => now.catalog),
+      history: options.history ?? embeddedHistory(recorder, () => catalog.current),
       backtest: options.backtest ?? { kind: 'off' },
       records: recordsOf(t, dataDir, store),
     },
   );
   t.teardown(() => stack.unwind());
   const { server, context } = await listen(
-    { ...start, ...data, engine, marketData, readers, reports: [], positions: { problems: [] } },
+    {
+      ...{ ...start, ...data, engine, readers, reports: [], positions: { problems: [] } },
+      marketData: { ...marketData, feeds: { statuses: () => feeds, problems: () => [] } },
+    },
     {
       checks: { problems: [], ownerless: Promise.resolve(options.ownerless ?? []) },
       ...(options.nowMs === undefined ? {} : { nowMs: options.nowMs }),
@@ -233,16 +232,16 @@ export async function startApi(t: ExecutionContext, options: Options = {}): Prom
   return {
     context,
     engine: fakeEngine,
-    bus,
+    bus: marketData.bus,
     routes,
     store,
     switches,
     catalog: marketData.view,
     setCatalog: (next) => {
-      now.catalog = next;
+      catalog.current = next;
     },
     setFeeds: (next) => {
-      now.feeds = next;
+      feeds = next;
     },
     log,
     user,
@@ -274,11 +273,6 @@ export async function startApi(t: ExecutionContext, options: Options = {}): Prom
       send(t, admin, method, path, { token: data.adminToken, ...call }),
     page: (method, path, call = {}) => send(t, pages, method, path, call),
   };
-}
-
-function numberOf({ marketNames }: Catalog, name: string): MarketNumber | undefined {
-  const number = marketNames.indexOf(name);
-  return number === -1 ? undefined : number;
 }
 
 function logInto(t: ExecutionContext, lines: LogLine[]): Log {
