@@ -5,13 +5,11 @@
  * Files run one after the other. Within a file the order is ava's: serial tests first, then all
  * others at once. `npx ava FILE` runs a file by itself.
  */
-import { globSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import ava, { type ExecutionContext } from 'ava';
-
-const ROOT = path.join(import.meta.dirname, '..');
+import { ROOT, testFiles } from './test-files.ts';
 
 type Play = (t: ExecutionContext) => unknown;
 
@@ -32,11 +30,9 @@ type TestFile = {
 
 let current: TestFile | null = null;
 
-/** Loads the test files of some folders or files (from the root), in the order of their names. */
-export async function playFiles(...places: string[]): Promise<void> {
-  const files = places.flatMap((place) =>
-    place.endsWith('.ts') ? [place] : globSync(`${place}/**/*.test.ts`, { cwd: ROOT }).sort(),
-  );
+/** Loads the test files of `testFiles`, in their order. */
+export async function playFiles(...patterns: string[]): Promise<void> {
+  const files = testFiles(patterns);
   let earlier: Promise<unknown> = Promise.resolve();
   for (const file of files) {
     const loaded: TestFile = {

@@ -50,9 +50,9 @@ test('a range, a helper of tests, and a test that may be skipped prove no rule',
     [],
   );
   t.deepEqual(
-    proofs(({ file }) => file === 'test/replay/mlb.test.ts'),
+    proofs(({ file }) => file === 'test/replay/mlb.long.test.ts'),
     [],
-    'it needs the recorded day',
+    'it is played by long runs, and needs the recorded day',
   );
   t.deepEqual(oneByOne('T40, T42 to T44, T46'), ['T40', 'T46']);
 });
