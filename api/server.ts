@@ -3,7 +3,12 @@
  * loopback.
  */
 
+import type { CleanupStack } from './base/cleanup-stack.ts';
+import type { Engine } from './base/engine.ts';
 import { ApiError, errorBody } from './base/errors.ts';
+import type { RecentLines } from './base/recent-lines.ts';
+import { InstrumentSearch } from './catalog/instrument-search.ts';
+import type { Config } from './config/settings.ts';
 import { admitter, type Caller, callerAgain, callerReaders, permit } from './dispatch/access.ts';
 import { createDispatcher, type DispatchOptions } from './dispatch/dispatch.ts';
 import { Metrics } from './dispatch/metrics.ts';
@@ -13,18 +18,27 @@ import type { Route } from './dispatch/route.ts';
 import type { Exchange } from './http/exchange.ts';
 import { GUARDING_HEADERS, HSTS_VALUE, NO_PAGE } from './http/guarding-headers.ts';
 import { headerLines } from './http/header-lines.ts';
-import { type Listener, listen } from './http/http.ts';
+import { type Listener, listen as listenOn } from './http/http.ts';
 import { namingVariables } from './http/listen-error.ts';
 import { requestLog } from './http/request-log.ts';
 import { type Auth, createAuth } from './identity/auth.ts';
 import { authErrorBody } from './identity/auth-errors.ts';
+import { createOrganizations } from './identity/create-organizations.ts';
+import { OneTimeCodes } from './identity/one-time-codes.ts';
+import type { OpenData } from './identity/open-data.ts';
+import { Switches } from './identity/switches.ts';
+import { RequestMeter } from './limits/request-meter.ts';
+import type { MarketData } from './market-data/start-market-data.ts';
 import { adminRoutes, operatorOf } from './operations/admin/admin.ts';
 import { apiRoutes, BASE_PATH, type Served } from './operations/routes/api-routes.ts';
 import { authRoutes, visitorOf } from './operations/routes/auth.ts';
 import { docsRoutes } from './operations/routes/docs.ts';
 import { pageRoutes, wantsPage } from './operations/routes/page.ts';
-import type { Deps } from './operations/server-context.ts';
+import type { ServerContext } from './operations/server-context.ts';
+import { StartChecks } from './ops/start-checks.ts';
+import type { StartedShards } from './ops/start-shards.ts';
 import { PAGE_POLICY } from './page/page-policy.ts';
+import type { Readers } from './read-side/start-readers.ts';
 import { Streams } from './stream/streams.ts';
 
 export type Server = {
@@ -32,7 +46,7 @@ export type Server = {
   baseUrl: string;
   /** `http://127.0.0.1:8081` */
   adminUrl: string;
-  /** Stops accepting, gives requests in progress some time, closes every connection. */
+  /** Stops accepting, gives requests in progress some time, closes every connection. Again: as before. */
   close(): Promise<void>;
 };
 
@@ -45,17 +59,90 @@ const CLOSE_GRACE_MS = 5000;
 const SECURITY = Object.entries(GUARDING_HEADERS).flat();
 const HSTS = ['Strict-Transport-Security', HSTS_VALUE];
 
+export type ListenParts = OpenData & {
+  config: Config;
+  log: RecentLines;
+  stack: CleanupStack;
+  engine: Engine;
+  reports: StartedShards['reports'];
+  positions: Pick<StartedShards['positions'], 'problems'>;
+  marketData: Omit<MarketData, 'bus' | 'history'>;
+  readers: Readers;
+};
+
+/** What takes the place of parts of a server's own. */
+export type OtherParts = {
+  checks?: Pick<StartChecks, 'problems' | 'ownerless'>;
+  /** The clock of the request limits. */
+  nowMs?: () => number;
+};
+
 /**
- * Sends the shards the switches, then listens. Rejects, with nothing left open, when an address
+ * Lets callers in, and begins the checks that go on beside their requests. Rejects when an address
  * cannot be bound or the TLS files cannot be used.
  */
-export async function startServer(deps: Deps): Promise<Server> {
-  const { config, identity, log, oneTimeCodes, switches } = deps;
+export async function listen(
+  parts: ListenParts,
+  others: OtherParts = {},
+): Promise<{ server: Server; context: ServerContext }> {
+  const context = contextOf(parts, others);
+  const server = await startServer(context);
+  parts.stack.add(() => server.close());
+  return { server, context };
+}
+
+function contextOf(parts: ListenParts, others: OtherParts): ServerContext {
+  const { config, log, stack, identity, engine, positions, marketData, readers } = parts;
+  const { view, catalog, changed, feeds, playback, settleMarket } = marketData;
+  const checks = others.checks ?? startChecks(parts);
+  const meter = new RequestMeter({
+    store: identity,
+    enforced: config.limitsEnforced,
+    nowMs: others.nowMs ?? Date.now,
+    log,
+  });
+  stack.add(() => meter.close());
+  return {
+    ...readers,
+    ...{ engine, changed, playback, settleMarket, log, config, identity, meter },
+    adminToken: parts.adminToken,
+    catalog: view,
+    fees: () => catalog.fees,
+    search: new InstrumentSearch(view),
+    feeds: () => feeds.statuses(),
+    recentLines: log,
+    oneTimeCodes: new OneTimeCodes(),
+    organizations: createOrganizations(config, identity, log),
+    switches: new Switches(config, identity, engine, log),
+    problems: () => [
+      ...[...engine.troubles(), ...clockProblems(engine), ...feeds.problems(Date.now())],
+      ...[...checks.problems, ...positions.problems, ...readers.problems()],
+    ],
+    ownerless: checks.ownerless,
+  };
+}
+
+function startChecks({ config, identity, reports, log, stack }: ListenParts): StartChecks {
+  const checks = new StartChecks({ dataDir: config.dataDir, identity, reports, log });
+  stack.add(() => checks.close());
+  return checks;
+}
+
+function clockProblems(engine: Engine): string[] {
+  const problem = engine.clockProblem();
+  return problem === null ? [] : [problem];
+}
+
+/**
+ * Sends the shards the switches, then opens both listeners, or none of them.
+ */
+async function startServer(context: ServerContext): Promise<Server> {
+  const { config, identity, log, oneTimeCodes, switches } = context;
   const metrics = new Metrics();
   await switches.announce();
   const auth = await createAuth(config, identity, log, oneTimeCodes);
-  const api = await listenForApi(deps, auth, metrics);
-  const admin = await listenForOperator(deps, metrics).catch(async (error: unknown) => {
+  const api = await listenForApi(context, auth, metrics);
+  const admin = await listenForOperator(context, metrics).catch(async (error: unknown) => {
     await api.close(0);
     throw error;
   });
@@ -64,22 +151,28 @@ export async function startServer(deps: Deps): Promise<Server> {
   const host = config.host.includes(':') ? `[${config.host}]` : config.host;
   const origin = `${scheme}://${host}:${api.port}`;
   if (auth.signIn !== null) auth.signIn.issuer = origin + AUTH_PATH;
+  let closing: Promise<unknown> | null = null;
   return {
     baseUrl: origin + BASE_PATH,
     adminUrl: `http://${ADMIN_HOST}:${admin.port}`,
     close: async () => {
-      await Promise.all([api.close(CLOSE_GRACE_MS), admin.close(CLOSE_GRACE_MS)]);
+      closing ??= Promise.all([api.close(CLOSE_GRACE_MS), admin.close(CLOSE_GRACE_MS)]);
+      await closing;
     },
   };
 }
 
 /** The public listener: the API, sign-in, the page, the documentation. */
-async function listenForApi(deps: Deps, auth: Auth, metrics: Metrics): Promise<Listener> {
-  const { config, log } = deps;
-  const { handle: handleApi, streams } = apiHandler(deps, auth, metrics);
+async function listenForApi(
+  context: ServerContext,
+  auth: Auth,
+  metrics: Metrics,
+): Promise<Listener> {
+  const { config, log } = context;
+  const { handle: handleApi, streams } = apiHandler(context, auth, metrics);
   const handleAuth = authHandler(auth, log, metrics) ?? handleApi;
   const handlePages = pagesHandler([...pageRoutes('page'), ...docsRoutes()], { log, metrics });
-  const listener = await listen({
+  const listener = await listenOn({
     host: config.host,
     port: config.port,
     tls: config.tls,
@@ -108,23 +201,23 @@ async function listenForApi(deps: Deps, auth: Auth, metrics: Metrics): Promise<L
 }
 
 /** The operator's listener, on loopback only: its page, and what that asks for. */
-async function listenForOperator(deps: Deps, metrics: Metrics): Promise<Listener> {
-  const { log } = deps;
-  let { adminPort } = deps.config;
+async function listenForOperator(context: ServerContext, metrics: Metrics): Promise<Listener> {
+  const { log } = context;
+  let { adminPort } = context.config;
   const guard = (exchange: Exchange) => refuseForeignHost(exchange, adminPort);
   const handlePages = pagesHandler(pageRoutes('operator'), { log, metrics, guard });
   const handleAdmin = createDispatcher({
     ...UNCOUNTED,
     prefix: '',
-    routes: adminRoutes(deps, metrics),
+    routes: adminRoutes(context, metrics),
     guard,
-    authorize: operatorOf(deps.adminToken),
+    authorize: operatorOf(context.adminToken),
     policy: NO_PAGE,
     errorBody,
     metrics,
     log,
   });
-  const admin = await listen({
+  const admin = await listenOn({
     host: ADMIN_HOST,
     port: adminPort,
     tls: null,
@@ -169,8 +262,8 @@ function refuseForeignHost(exchange: Exchange, port: number): void {
 }
 
 /** The API, by key or session, and its stream. */
-function apiHandler(deps: Deps, auth: Auth, metrics: Metrics) {
-  const { config, identity, log, meter, switches } = deps;
+function apiHandler(context: ServerContext, auth: Auth, metrics: Metrics) {
+  const { config, identity, log, meter, switches } = context;
   const onWriteFailed = (error: unknown) => {
     log.error({ err: error }, 'the last use of a key could not be written');
   };
@@ -184,17 +277,17 @@ function apiHandler(deps: Deps, auth: Auth, metrics: Metrics) {
       store: identity,
       sessions: auth.sessions,
       switches,
-      organizations: deps.organizations,
+      organizations: context.organizations,
     }),
-    refusal: () => deps.engine.refusal(),
+    refusal: () => context.engine.refusal(),
     metrics,
     paced: new PacedRefusals(),
     log,
   };
   let served: Served;
-  const routes = apiRoutes(deps, () => served);
+  const routes = apiRoutes(context, () => served);
   const entry = orderEntry(routes, { ...checks, keyed });
-  const streams = new Streams({ ...deps, entry, keyed, callerAgain: callerAgain(credentials) });
+  const streams = new Streams({ ...context, entry, keyed, callerAgain: callerAgain(credentials) });
   served = { entry, streams };
   const handle = createDispatcher({
     ...checks,
@@ -211,7 +304,7 @@ function apiHandler(deps: Deps, auth: Auth, metrics: Metrics) {
 /** The embedded auth server; null where an outside one replaces it. */
 function authHandler(
   { signIn }: Auth,
-  log: Deps['log'],
+  log: ServerContext['log'],
   metrics: Metrics,
 ): ((exchange: Exchange) => void) | null {
   if (signIn === null) return null;
@@ -250,7 +343,7 @@ function isOfPage(exchange: Exchange): boolean {
 }
 
 /** The scheme that browsers use, which a TLS proxy may change before the request arrives. */
-function publicScheme({ tls, behindTlsProxy }: Deps['config']): 'http' | 'https' {
+function publicScheme({ tls, behindTlsProxy }: ServerContext['config']): 'http' | 'https' {
   return tls !== null || behindTlsProxy ? 'https' : 'http';
 }
 

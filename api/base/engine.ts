@@ -58,6 +58,8 @@ export interface Engine {
   nowMs(): EpochMs;
   /** The machine's time; the engine's may be ahead of it or behind. */
   machineMs(): EpochMs;
+  /** What is wrong with the time, on one line; null: nothing. */
+  clockProblem(): string | null;
   /** Makes the machine's time the engine's, on disk on return. Rejects with `EngineBusy`. */
   acceptMachineTime(): Promise<void>;
   state(): EngineState;

@@ -4,6 +4,7 @@
  * A49, V3 (api/RULES.md).
  */
 import type { Static } from '@sinclair/typebox';
+import { invariant } from '../../engine/base/invariant.ts';
 import {
   type EpochMs,
   type GameStatus,
@@ -11,7 +12,6 @@ import {
   type InstrumentNumber,
   isoOf,
   type MarketNumber,
-  type MarketStatus,
   marketName,
 } from '../../engine/base/units.ts';
 import type {
@@ -23,6 +23,8 @@ import type {
 import { nextCursorOf, tagOf } from '../base/cursors.ts';
 import { comparePlaces, GAME_PLACE, takePage } from '../base/paging.ts';
 import type { Game, Instrument, Listing } from '../schemas/markets.ts';
+import type { MarketBus } from './market-bus.ts';
+import { MarketStates } from './market-states.ts';
 
 export type GameEntry = {
   id: string;
@@ -42,6 +44,8 @@ export type InstrumentEntry = {
   opensAtMs: EpochMs;
   /** Infinite where the catalog names no time. */
   closesAtMs: EpochMs;
+  /** Its markets of venue_a, where orders go. */
+  homeMarkets: readonly MarketNumber[];
   instrument: CatalogInstrument;
   game: GameEntry | null;
   /** JSON texts of the wire object, made at first use: with venue references and without. */
@@ -63,15 +67,20 @@ type LiveStatus = { status: GameStatus; over: GameStatus };
 
 export class CatalogView {
   readonly #source: () => Catalog;
+  readonly #states: Pick<MarketStates, 'isOpen'>;
   readonly #live = new Map<string, LiveStatus>();
-  /** By `venue/venueMarketId`; a market that is missing here is open. */
-  readonly #markets = new Map<string, MarketStatus | 'resolved'>();
   #index: Index;
 
   /** `source` returns the current catalog; a new object counts as a new catalog. */
-  constructor(source: () => Catalog) {
+  constructor(source: () => Catalog, states: Pick<MarketStates, 'isOpen'> = new MarketStates()) {
     this.#source = source;
+    this.#states = states;
     this.#index = indexOf(source());
+  }
+
+  /** Takes what venues say of games. @returns what ends it */
+  follow(bus: MarketBus): () => void {
+    return bus.subscribe(['game'], ({ game, status }) => this.setGameStatus(game, status));
   }
 
   /**
@@ -93,26 +102,16 @@ export class CatalogView {
     if (over === null || entry?.game.status === over) this.setGameStatus(slug, status);
   }
 
-  /** Applies the status that a venue reports for its market; a result is final. */
-  setMarketStatus(market: MarketNumber, status: MarketStatus | 'resolved'): void {
-    const name = this.#source().marketNames[market];
-    if (name !== undefined && this.#markets.get(name) !== 'resolved') {
-      this.#markets.set(name, status);
-    }
-  }
-
   /**
    * Whether an order can name this instrument now: it lists on exactly one venue_a market, which is
    * open, and its game is not cancelled. Whether there is a price depends on its quote. Rule A46
    * (api/RULES.md).
    */
   isTradable(entry: InstrumentEntry, nowMs: EpochMs): boolean {
-    const { instrument, game, opensAtMs, closesAtMs } = entry;
+    const { homeMarkets, game, opensAtMs, closesAtMs } = entry;
     if (game?.status === 'cancelled' || nowMs < opensAtMs || nowMs >= closesAtMs) return false;
-    const [listing, ...more] = instrument.listings.filter(({ venue }) => venue === HOME_VENUE);
-    if (listing === undefined || more.length > 0) return false;
-    const status = this.#markets.get(marketName(listing.venue, listing.venueMarketId));
-    return status === undefined || status === 'open';
+    const [market, ...more] = homeMarkets;
+    return market !== undefined && more.length === 0 && this.#states.isOpen(market);
   }
 
   /** Public games, earliest first. */
@@ -165,6 +164,7 @@ function indexOf(catalog: Catalog): Index {
     });
   }
   const numbers = new Map(catalog.instrumentIds.map((id, number) => [id, number]));
+  const markets = new Map(catalog.marketNames.map((name, number) => [name, number]));
   const instruments = catalog.instruments.map((instrument): InstrumentEntry => {
     return {
       id: instrument.id,
@@ -175,6 +175,7 @@ function indexOf(catalog: Catalog): Index {
         instrument.closesAt === undefined
           ? Number.POSITIVE_INFINITY
           : Date.parse(instrument.closesAt),
+      homeMarkets: homeMarketsOf(instrument, markets),
       instrument,
       game: gamesBySlug.get(instrument.gameSlug ?? '') ?? null,
       text: { on: null, off: null },
@@ -192,6 +193,19 @@ function indexOf(catalog: Catalog): Index {
     gamesByRef: byRef(games, (entry) => entry.game.slug),
     instrumentsByRef: byRef(instruments, (entry) => entry.instrument.slug),
   };
+}
+
+function homeMarketsOf(
+  { listings }: CatalogInstrument,
+  numbers: ReadonlyMap<string, MarketNumber>,
+): MarketNumber[] {
+  return listings
+    .filter(({ venue }) => venue === HOME_VENUE)
+    .map(({ venue, venueMarketId }) => {
+      const number = numbers.get(marketName(venue, venueMarketId));
+      invariant(number !== undefined, 'a listing names a market without a number');
+      return number;
+    });
 }
 
 function byRef<T extends { id: string }>(entries: T[], slugOf: (entry: T) => string) {

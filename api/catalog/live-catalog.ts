@@ -15,6 +15,23 @@ import type { MarketsToWatch } from '../../feeds/catalog/watched-markets.ts';
 import type { Log } from '../base/log.ts';
 import { ConfigError } from '../config/config.ts';
 import type { ControlStore } from '../identity/store.ts';
+import type { MarketBus } from './market-bus.ts';
+import type { MarketStates } from './market-states.ts';
+
+export type LiveCatalogParts = {
+  /** Null: there is no file, and the catalog stays empty. */
+  file: string | null;
+  identity: Pick<ControlStore, 'numbers' | 'putNumbers'>;
+  engine: Pick<Shards, 'setCatalog'>;
+  /**
+   * Markets to subscribe to although the catalog may no longer list them: somebody may have a
+   * position there.
+   */
+  openMarkets: readonly MarketNumber[];
+  states: Pick<MarketStates, 'isOver' | 'over'>;
+  /** Told of each catalog once the engine has it. */
+  bus: Pick<MarketBus, 'publish'>;
+};
 
 /** The catalog in use, its numbers, and its file. */
 export class LiveCatalog {
@@ -22,47 +39,32 @@ export class LiveCatalog {
   /** Its fee table. Rule F20 (feeds/FORMATS.md). */
   fees: readonly FeeEntry[] = [];
   marketNumber: ReturnType<typeof marketNumbers>;
-  /** Called with each catalog once the engine has it. */
-  onUse: (catalog: Catalog) => void = () => {};
-  readonly #file: string | null;
-  readonly #identity: ControlStore;
-  readonly #engine: Shards;
-  /**
-   * Markets to subscribe to although the catalog may no longer list them: somebody may have a
-   * position there.
-   */
-  readonly #unsettled: Set<MarketNumber>;
-  readonly #settled = new Set<MarketNumber>();
+  readonly #parts: LiveCatalogParts;
+  /** Every market that a catalog has listed since the start, and those that were open then. */
+  readonly #listed: Set<MarketNumber>;
 
-  constructor(
-    file: string | null,
-    identity: ControlStore,
-    engine: Shards,
-    openMarkets: MarketNumber[],
-  ) {
-    this.#file = file;
-    this.#unsettled = new Set(openMarkets);
-    this.#identity = identity;
-    this.#engine = engine;
-    const numbers = identity.numbers() ?? { marketNames: [], instrumentIds: [] };
+  constructor(parts: LiveCatalogParts) {
+    this.#parts = parts;
+    this.#listed = new Set(parts.openMarkets);
+    const numbers = parts.identity.numbers() ?? { marketNames: [], instrumentIds: [] };
     this.current = { games: [], instruments: [], ...numbers };
     this.marketNumber = marketNumbers(this.current);
   }
 
   /** Loads the file, or starts with an empty catalog; throws when the file has errors. */
   async start(): Promise<void> {
-    if (this.#file === null) await this.#use(this.current);
-    else await this.#load(this.#file);
+    const { file } = this.#parts;
+    if (file === null) await this.#use(this.current);
+    else await this.#load(file);
   }
 
   /** Reads the file again whenever it changes; a file with errors changes nothing. */
-  watch(log: Log, onChange: () => void): { close(): void } {
-    const file = this.#file;
+  watch(log: Log): { close(): void } {
+    const { file } = this.#parts;
     if (file === null) return { close() {} };
     const reload = async () => {
       await this.#load(file);
       log.info({ file, instruments: this.current.instruments.length }, 'catalog loaded');
-      onChange();
     };
     return watchCatalog(file, reload, log);
   }
@@ -73,28 +75,19 @@ export class LiveCatalog {
       marketNames: this.current.marketNames,
       byVenue: Object.fromEntries(venues.map((venue) => [venue, this.watchedMarkets(venue)])),
       games: this.current.games.map(({ slug }) => slug),
-      settled: [...this.#settled],
+      settled: this.#parts.states.over(),
     };
   }
 
   /** Markets to subscribe to: those the catalog lists, and earlier ones without a result. */
   watchedMarkets(venue: Venue): string[] {
     const names = new Set(listedMarkets(this.current, venue));
-    for (const number of this.#unsettled) {
+    for (const number of this.#listed) {
+      if (this.#parts.states.isOver(number)) continue;
       const name = this.current.marketNames[number]!;
       if (name.startsWith(`${venue}/`)) names.add(name.slice(venue.length + 1));
     }
     return [...names];
-  }
-
-  hasResult(market: MarketNumber): boolean {
-    return this.#settled.has(market);
-  }
-
-  /** A market has its result: it needs no subscription any more. */
-  settled(market: MarketNumber): void {
-    this.#unsettled.delete(market);
-    this.#settled.add(market);
   }
 
   async #load(file: string): Promise<void> {
@@ -109,16 +102,15 @@ export class LiveCatalog {
   /** Numbers are on disk before a fact names them. Rule D18 (engine/RULES.md). */
   async #use(catalog: Catalog): Promise<void> {
     const { marketNames, instrumentIds } = catalog;
-    await this.#identity.putNumbers({ marketNames, instrumentIds });
+    await this.#parts.identity.putNumbers({ marketNames, instrumentIds });
     this.current = catalog;
     this.marketNumber = marketNumbers(catalog);
     for (const { listings } of catalog.instruments) {
       for (const { venue, venueMarketId } of listings) {
-        const market = this.marketNumber(venue, venueMarketId)!;
-        if (!this.#settled.has(market)) this.#unsettled.add(market);
+        this.#listed.add(this.marketNumber(venue, venueMarketId)!);
       }
     }
-    await this.#engine.setCatalog(catalog);
-    this.onUse(catalog);
+    await this.#parts.engine.setCatalog(catalog);
+    this.#parts.bus.publish({ kind: 'catalog', catalog });
   }
 }

@@ -5,7 +5,7 @@
 import type { Command } from 'commander';
 import { jsonText } from '../base/shown-text.ts';
 import { DataDirError } from '../data-dir/directory-files.ts';
-import { readAdminToken } from '../operations/admin/admin-token.ts';
+import { readAdminToken } from '../identity/admin-token.ts';
 import { UsageError } from './usage.ts';
 
 export type Connect = { dataDir: string; adminUrl: string; json?: true };

@@ -9,11 +9,12 @@ import { catalogFileOf } from '../../feeds/simulator/catalog-file.ts';
 import { listedGames, type Schedule } from '../../feeds/simulator/schedule.ts';
 import { type Simulator, startSimulator } from '../../feeds/simulator/server.ts';
 import type { Log } from '../base/log.ts';
-import { type Config, configHelp, loadConfig } from '../config/config.ts';
+import { configHelp, loadConfig } from '../config/config.ts';
+import type { Config } from '../config/settings.ts';
 import { readChecked, writeChecked } from '../data-dir/checked-file.ts';
 import { replaceFile } from '../data-dir/directory-files.ts';
 import { makeDirectory } from '../data-dir/private-files.ts';
-import { type Paperbook, type Serve, startPaperbook, takeDataDir } from '../main.ts';
+import { type Paperbook, startPaperbook, takeDataDir } from '../main.ts';
 import { createLog } from './create-log.ts';
 import { firstSteps } from './demo-steps.ts';
 import { type DemoUser, demoUser, writeDemoFile } from './demo-user.ts';
@@ -64,7 +65,7 @@ export function addDemoCommand(program: Command): void {
 type Demo = Pick<Paperbook, 'baseUrl' | 'adminUrl' | 'close'> & { welcome: string };
 
 /** Starts the demo; every environment variable of the server applies to it. */
-export async function startDemo(set: NodeJS.ProcessEnv, serve?: Serve): Promise<Demo> {
+async function startDemo(set: NodeJS.ProcessEnv): Promise<Demo> {
   const env = withDefaults(DEMO_DEFAULTS, set);
   const basics = loadConfig(env, null);
   const log = createLog(basics.logLevel);
@@ -95,7 +96,7 @@ export async function startDemo(set: NodeJS.ProcessEnv, serve?: Serve): Promise<
       ),
       null,
     );
-    server = await startPaperbook(config, dataDir, log, serve);
+    server = await startPaperbook(config, dataDir, log);
     const user = await demoUser(server.identity, dataDir.path);
     writeDemoFile(dataDir.path, server, user);
     const page = pageLink(server, user, config);

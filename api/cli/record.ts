@@ -19,7 +19,8 @@ import { createFeedWriter, type FeedWriter } from '../../feeds/file/feed-writer.
 import { type RecordingIngest, recordingIngest } from '../../feeds/file/recorder.ts';
 import { createIngest } from '../../feeds/ingest/ingest.ts';
 import type { Log } from '../base/log.ts';
-import { type Config, ConfigError } from '../config/config.ts';
+import { ConfigError } from '../config/config.ts';
+import type { Config } from '../config/settings.ts';
 import { connectFeed } from '../market-data/connect-feed.ts';
 
 export type RecordOptions = {

@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describeApi } from '../openapi/document.ts';
 import { apiRoutes } from '../operations/routes/api-routes.ts';
-import type { Deps } from '../operations/server-context.ts';
+import type { ServerContext } from '../operations/server-context.ts';
 import { type Description, pythonModule } from './python-module.ts';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
@@ -40,7 +40,7 @@ export const PYTHON_FILE = 'python/paperbook_client/generated.py';
  * the description says of the API is of all routes. Rule A112 (api/RULES.md).
  */
 function description() {
-  const routes = apiRoutes({} as Deps);
+  const routes = apiRoutes({} as ServerContext);
   const { paths, ...whole } = describeApi(routes, '/v1') as DescribedApi;
   const sockets = routes.filter(({ status }) => status === 101).map(({ path }) => path);
   const called = Object.entries(paths).filter(([at]) => !sockets.includes(at));

@@ -6,53 +6,7 @@
 import { readFileSync } from 'node:fs';
 import { parseJson } from '../../engine/base/bounded-json.ts';
 import type { FillModelName } from '../../engine/base/units.ts';
-import type { PLANS } from '../base/plan-names.ts';
-import { type FeedConfig, isLoopback, type LogLevel, SETTINGS, type Setting } from './settings.ts';
-
-export type Config = {
-  host: string;
-  port: number;
-  adminPort: number;
-  tls: { certFile: string; keyFile: string } | null;
-  behindTlsProxy: boolean;
-  dataDir: string;
-  /** Null: the data directory's own number, or by the machine's cores for a new directory. */
-  shards: number | null;
-  durability: 'sync' | 'commit';
-  /** Null: not configured, so a value that was set live stays. */
-  venueData: boolean | null;
-  trading: boolean | null;
-  /** The plan of new users, of this server or of the outside auth server. */
-  defaultPlan: (typeof PLANS)[number];
-  /** Whether owners may reset their accounts. */
-  selfReset: boolean;
-  /** Whether requests over the request limits are refused. */
-  limitsEnforced: boolean;
-  quoteMaxAgeMs: number;
-  feedLagMaxMs: number;
-  routingBandCents: number;
-  fillModel: FillModelName;
-  feeds: FeedConfig[];
-  clock: 'wall' | 'feed';
-  clockJumpMaxMs: number;
-  catalogFile: string | null;
-  logLevel: LogLevel;
-  /** Whether each request of the API is logged. */
-  requestLog: boolean;
-  /** Null: organizations live in the control store. */
-  organizationsUrl: string | null;
-  history: boolean;
-  /** 0: for good. */
-  historyDays: number;
-  /** Null: the embedded history. */
-  historyService: { url: string; token: string | null } | null;
-  /** Null: backtests run in this server. */
-  backtestUrl: string | null;
-  /** Null: the embedded auth server. */
-  outsideAuth: OutsideAuthConfig | null;
-};
-
-export type OutsideAuthConfig = { jwksUrl: string; issuer: string };
+import { type Config, isLoopback, SETTINGS, type Setting } from './settings.ts';
 
 /** A configuration that cannot be used; the message names each bad variable or key on a line. */
 export class ConfigError extends Error {
@@ -63,6 +17,7 @@ export class ConfigError extends Error {
 }
 
 const PREFIX = 'PAPERBOOK_';
+const ALL = Object.entries(SETTINGS as Readonly<Record<string, Setting>>);
 
 /**
  * Reads the environment, which overrides `configFile` when one is given. An empty variable counts
@@ -102,18 +57,15 @@ export function configHelp(
   columns: number,
   defaults: Readonly<Record<string, string>> = {},
 ): string {
-  const settings = Object.entries(SETTINGS as Record<string, Setting<unknown>>);
-  const indent = PREFIX.length + Math.max(...settings.map(([name]) => name.length)) + 4;
-  return settings
-    .map(([shortName, { about, defaultShown }]) => {
-      const name = PREFIX + shortName;
-      const value = defaults[name] ?? defaultShown;
-      // Text in parentheses stays on one line.
-      const words = [...about.split(' '), ...(value === null ? [] : [`(default ${value})`])];
-      const lines = wrapped(words, columns - indent);
-      return `  ${name}`.padEnd(indent) + lines.join(`\n${' '.repeat(indent)}`);
-    })
-    .join('\n');
+  const indent = PREFIX.length + Math.max(...ALL.map(([name]) => name.length)) + 4;
+  return ALL.map(([shortName, { about, defaultShown }]) => {
+    const name = PREFIX + shortName;
+    const value = defaults[name] ?? defaultShown;
+    // Text in parentheses stays on one line.
+    const words = [...about.split(' '), ...(value === null ? [] : [`(default ${value})`])];
+    const lines = wrapped(words, columns - indent);
+    return `  ${name}`.padEnd(indent) + lines.join(`\n${' '.repeat(indent)}`);
+  }).join('\n');
 }
 
 function wrapped(words: readonly string[], columns: number): string[] {
@@ -157,84 +109,49 @@ function textOf(value: unknown): string {
   return JSON.stringify(value);
 }
 
-function readSettings(texts: Map<string, string>, problems: string[]): Config {
-  const read = <T>(name: keyof typeof SETTINGS, { read: reader, defaultText }: Setting<T>) => {
-    const text = texts.get(PREFIX + name) ?? defaultText;
-    if (text === null) return null;
-    try {
-      return reader(text);
-    } catch (error) {
-      problems.push(`${PREFIX + name} must be ${(error as Error).message}`);
-      return null;
-    }
-  };
-  /** Null only when there is a problem, and then no caller gets the configuration. */
-  const must = <T>(name: keyof typeof SETTINGS, of: Setting<T>) => read(name, of) as T;
-  const s = SETTINGS;
-  const config: Config = {
-    host: must('HOST', s.HOST),
-    port: must('PORT', s.PORT),
-    adminPort: must('ADMIN_PORT', s.ADMIN_PORT),
-    tls: tlsOf(read('TLS_CERT', s.TLS_CERT), read('TLS_KEY', s.TLS_KEY), problems),
-    behindTlsProxy: must('BEHIND_TLS_PROXY', s.BEHIND_TLS_PROXY),
-    dataDir: must('DATA_DIR', s.DATA_DIR),
-    shards: read('SHARDS', s.SHARDS),
-    durability: must('DURABILITY', s.DURABILITY),
-    venueData: read('VENUE_DATA', s.VENUE_DATA),
-    trading: read('TRADING', s.TRADING),
-    defaultPlan: must('DEFAULT_PLAN', s.DEFAULT_PLAN),
-    limitsEnforced: must('LIMITS_ENFORCED', s.LIMITS_ENFORCED),
-    quoteMaxAgeMs: must('QUOTE_MAX_AGE_MS', s.QUOTE_MAX_AGE_MS),
-    feedLagMaxMs: must('FEED_LAG_MAX_MS', s.FEED_LAG_MAX_MS),
-    routingBandCents: must('ROUTING_BAND_CENTS', s.ROUTING_BAND_CENTS),
-    fillModel: must('FILL_MODEL', s.FILL_MODEL),
-    feeds: must('FEEDS', s.FEEDS),
-    clock: must('CLOCK', s.CLOCK),
-    clockJumpMaxMs: must('CLOCK_JUMP_MAX_MS', s.CLOCK_JUMP_MAX_MS),
-    catalogFile: read('CATALOG', s.CATALOG),
-    logLevel: must('LOG_LEVEL', s.LOG_LEVEL),
-    requestLog: must('REQUEST_LOG', s.REQUEST_LOG),
-    selfReset: must('SELF_RESET', s.SELF_RESET),
-    organizationsUrl: read('ORGANIZATIONS_URL', s.ORGANIZATIONS_URL),
-    history: must('HISTORY', s.HISTORY),
-    historyDays: must('HISTORY_DAYS', s.HISTORY_DAYS),
-    historyService: historyServiceOf(
-      read('HISTORY_URL', s.HISTORY_URL),
-      read('HISTORY_TOKEN', s.HISTORY_TOKEN),
-      problems,
-    ),
-    backtestUrl: read('BACKTEST_URL', s.BACKTEST_URL),
-    outsideAuth: outsideAuthOf(
-      read('AUTH_JWKS_URL', s.AUTH_JWKS_URL),
-      read('AUTH_ISSUER', s.AUTH_ISSUER),
-    ),
-  };
-  if (texts.has(`${PREFIX}AUTH_JWKS_URL`) !== texts.has(`${PREFIX}AUTH_ISSUER`)) {
-    problems.push('PAPERBOOK_AUTH_JWKS_URL and PAPERBOOK_AUTH_ISSUER must be set together');
+/** Where there is a problem, no caller gets what it returns. */
+function readSettings(texts: ReadonlyMap<string, string>, problems: string[]): Config {
+  const config: Record<string, unknown> = {};
+  const objects = new Map<string, [name: string, setting: Setting, value: unknown][]>();
+  for (const [name, setting] of ALL) {
+    const value = readSetting(PREFIX + name, setting, texts, problems);
+    const [field = '', member] = setting.field.split('.');
+    if (member === undefined) config[field] = value;
+    else objects.set(field, [...(objects.get(field) ?? []), [PREFIX + name, setting, value]]);
   }
-  return config;
+  for (const [field, members] of objects) {
+    problems.push(...incomplete(members.map(([name, { kind }]) => [name, kind, texts.has(name)])));
+    const isThere = members.every(([name, { kind }]) => kind !== 'part' || texts.has(name));
+    const values = members.map(([, setting, value]) => [setting.field.split('.')[1], value]);
+    config[field] = isThere ? Object.fromEntries(values) : null;
+  }
+  return config as Config;
 }
 
-function tlsOf(certFile: string | null, keyFile: string | null, problems: string[]) {
-  if (certFile !== null && keyFile !== null) return { certFile, keyFile };
-  if (certFile !== null || keyFile !== null) {
-    problems.push('PAPERBOOK_TLS_CERT and PAPERBOOK_TLS_KEY must be set together');
+function readSetting(
+  name: string,
+  { read, defaultText }: Setting,
+  texts: ReadonlyMap<string, string>,
+  problems: string[],
+): unknown {
+  const text = texts.get(name) ?? defaultText;
+  if (text === null) return null;
+  try {
+    return read(text);
+  } catch (error) {
+    problems.push(`${name} must be ${(error as Error).message}`);
+    return null;
   }
-  return null;
 }
 
-function historyServiceOf(url: string | null, token: string | null, problems: string[]) {
-  if (url === null && token !== null) {
-    problems.push('PAPERBOOK_HISTORY_TOKEN needs PAPERBOOK_HISTORY_URL');
-  }
-  if (token !== null && !/^[!-~]+$/.test(token)) {
-    problems.push('PAPERBOOK_HISTORY_TOKEN must be visible ASCII characters');
-  }
-  return url === null ? null : { url, token };
-}
-
-function outsideAuthOf(jwksUrl: string | null, issuer: string | null) {
-  return jwksUrl === null || issuer === null ? null : { jwksUrl, issuer };
+/** What is missing of an object, if any of its members is set. */
+function incomplete(members: [name: string, kind: Setting['kind'], isSet: boolean][]): string[] {
+  const parts = members.filter(([, kind]) => kind === 'part');
+  if (parts.every(([, , isSet]) => isSet)) return [];
+  const names = parts.map(([name]) => name).join(' and ');
+  if (parts.some(([, , isSet]) => isSet)) return [`${names} must be set together`];
+  const others = members.filter(([, , isSet]) => isSet);
+  return others.map(([name]) => `${name} needs ${names}`);
 }
 
 /** Checks across several settings. */

@@ -21,8 +21,14 @@ export type FeedConfig = {
   [option: string]: unknown;
 };
 
-export type Setting<T> = {
-  /** Read as if it had been set. Null: not set, and the value is null. */
+/** `part`: its object in the configuration is there once all such members of it are set. */
+type Kind = 'defaulted' | 'optional' | 'part';
+
+export type Setting<F extends string = string, T = unknown, K extends Kind = Kind> = {
+  /** Where it goes: a field of the configuration, or `object.member`. */
+  field: F;
+  kind: K;
+  /** Read as if it had been set. Null: not set. */
   defaultText: string | null;
   /** What `--help` shows as the default. */
   defaultShown: string | null;
@@ -31,111 +37,226 @@ export type Setting<T> = {
   read(text: string): T;
 };
 
-/** The settings by the name behind `PAPERBOOK_`. */
+/**
+ * The settings by their names after `PAPERBOOK_`, each stated once: its place in `Config`, its
+ * default, its help, how its text is read. `Config` and `serve --help` come from this table.
+ */
 export const SETTINGS = {
-  HOST: setting('127.0.0.1', 'address to listen on', readHost),
-  PORT: setting('8080', 'port to listen on; 0 takes a free one', integer(0, 65535)),
-  ADMIN_PORT: setting('8081', 'port of the admin listener, on loopback', integer(0, 65535)),
-  TLS_CERT: unset('certificate file (PEM); with TLS_KEY the server speaks HTTPS', anyText),
-  TLS_KEY: unset('private key file (PEM) of the certificate', anyText),
+  HOST: setting('host', '127.0.0.1', 'address to listen on', readHost),
+  PORT: setting('port', '8080', 'port to listen on; 0 takes a free one', integer(0, 65535)),
+  ADMIN_PORT: setting(
+    'adminPort',
+    '8081',
+    'port of the admin listener, on loopback',
+    integer(0, 65535),
+  ),
+  TLS_CERT: part(
+    'tls.certFile',
+    'certificate file (PEM); with TLS_KEY the server speaks HTTPS',
+    anyText,
+  ),
+  TLS_KEY: part('tls.keyFile', 'private key file (PEM) of the certificate', anyText),
   BEHIND_TLS_PROXY: setting(
+    'behindTlsProxy',
     'off',
     'on: a TLS proxy is in front: plain HTTP off loopback is wanted, X-Forwarded-For believed',
     readSwitch,
   ),
-  DATA_DIR: setting('./data', 'directory of everything that is kept', anyText),
+  DATA_DIR: setting('dataDir', './data', 'directory of everything that is kept', anyText),
+  // Null: the data directory's own number, or by the machine's cores for a new directory.
   SHARDS: unset(
+    'shards',
     'worker threads, fixed at the first start of a data directory',
     integer(1, 64),
     'cores - 1, at least 1',
   ),
   DURABILITY: setting(
+    'durability',
     'sync',
     'sync: answer once on disk; commit: once a crash of the process cannot undo it',
     choice('sync', 'commit'),
   ),
-  VENUE_DATA: unset('the venue-data switch; not set: as last set live', readSwitch, 'off'),
-  TRADING: unset('trading with keys; not set: as last set live', readSwitch, 'on'),
+  // Null: a value that was set live stays.
+  VENUE_DATA: unset(
+    'venueData',
+    'the venue-data switch; not set: as last set live',
+    readSwitch,
+    'off',
+  ),
+  TRADING: unset('trading', 'trading with keys; not set: as last set live', readSwitch, 'on'),
   QUOTE_MAX_AGE_MS: setting(
+    'quoteMaxAgeMs',
     '15000',
     'the oldest heartbeat at which a quote is still live',
     integer(1, 86_400_000),
   ),
   FEED_LAG_MAX_MS: setting(
+    'feedLagMaxMs',
     '2000',
     'a connection whose venue times fall further behind than this has no live price',
     integer(1, 3_600_000),
   ),
   ROUTING_BAND_CENTS: setting(
+    'routingBandCents',
     '10',
     'how far from the mid of venue_a a fill with routing best may lie',
     integer(0, 99),
   ),
   FILL_MODEL: setting(
+    'fillModel',
     'top_of_book',
     'top_of_book: any size fills at the best price; book_depth: as far as the displayed sizes go',
     choice(...FILL_MODELS),
   ),
-  FEEDS: setting('[]', 'JSON array of {venue, adapter, url, restUrl, ...}', readFeeds),
+  FEEDS: setting('feeds', '[]', 'JSON array of {venue, adapter, url, restUrl, ...}', readFeeds),
   CLOCK: setting(
+    'clock',
     'wall',
     'feed: the time of the engine is the newest one fed to it',
     choice('wall', 'feed'),
   ),
   CLOCK_JUMP_MAX_MS: setting(
+    'clockJumpMaxMs',
     '3600000',
     'a larger jump of the machine clock forward counts only once it has lasted a minute',
     integer(1, 999_999_999),
   ),
-  CATALOG: unset('catalog file, loaded at the start and on change', anyText),
+  CATALOG: unset('catalogFile', 'catalog file, loaded at the start and on change', anyText),
+  // Null: organizations live in the control store.
   ORGANIZATIONS_URL: unset(
+    'organizationsUrl',
     'organization service that is asked with the key of the caller, in place of admin org',
     readServiceUrl,
   ),
-  HISTORY: setting('on', 'off: no history is recorded, and its routes answer 503', readSwitch),
+  HISTORY: setting(
+    'history',
+    'on',
+    'off: no history is recorded, and its routes answer 503',
+    readSwitch,
+  ),
   HISTORY_DAYS: setting(
+    'historyDays',
     '90',
     'how long history is kept, in whole blocks; 0: for good',
     integer(0, 36_500),
   ),
-  HISTORY_URL: unset(
+  // Null: the embedded history.
+  HISTORY_URL: part(
+    'historyService.url',
     'history service that is asked in place of the embedded one, path and query as they came',
     readServiceUrl,
   ),
-  HISTORY_TOKEN: unset('credential for that service; no caller ever gets it', anyText),
+  HISTORY_TOKEN: unset(
+    'historyService.token',
+    'credential for that service; no caller ever gets it',
+    visibleText,
+  ),
+  // Null: backtests run in this server.
   BACKTEST_URL: unset(
+    'backtestUrl',
     'backtest service that gets the bodies of POST /backtest in place of this server',
     readServiceUrl,
   ),
-  DEFAULT_PLAN: setting('none', `plan of who signs up: ${PLANS.join(', ')}`, choice(...PLANS)),
-  SELF_RESET: setting('off', 'owners may reset their accounts, every 30 days', readSwitch),
+  DEFAULT_PLAN: setting(
+    'defaultPlan',
+    'none',
+    `plan of who signs up: ${PLANS.join(', ')}`,
+    choice(...PLANS),
+  ),
+  SELF_RESET: setting(
+    'selfReset',
+    'off',
+    'owners may reset their accounts, every 30 days',
+    readSwitch,
+  ),
   LOG_LEVEL: setting(
+    'logLevel',
     'info',
     `least level of log lines: ${LOG_LEVELS.join(', ')}`,
     choice(...LOG_LEVELS),
   ),
-  REQUEST_LOG: setting('off', 'a log line for each request of the API, at level info', readSwitch),
-  LIMITS_ENFORCED: setting('off', 'refuse requests over the request limits', readSwitch),
-  AUTH_JWKS_URL: unset(
+  REQUEST_LOG: setting(
+    'requestLog',
+    'off',
+    'a log line for each request of the API, at level info',
+    readSwitch,
+  ),
+  LIMITS_ENFORCED: setting(
+    'limitsEnforced',
+    'off',
+    'refuse requests over the request limits',
+    readSwitch,
+  ),
+  // Null: the embedded auth server.
+  AUTH_JWKS_URL: part(
+    'outsideAuth.jwksUrl',
     'keys (JWKS) of an outside auth server, in place of /auth/v1',
     readServiceUrl,
   ),
-  AUTH_ISSUER: unset('issuer of that auth server, as its tokens name it', anyText),
+  AUTH_ISSUER: part(
+    'outsideAuth.issuer',
+    'issuer of that auth server, as its tokens name it',
+    anyText,
+  ),
 };
 
-function setting<T>(defaultText: string, about: string, read: (text: string) => T): Setting<T> {
-  return { defaultText, defaultShown: defaultText, about, read };
+function setting<const F extends string, T>(
+  field: F,
+  defaultText: string,
+  about: string,
+  read: (text: string) => T,
+): Setting<F, T, 'defaulted'> {
+  return { field, kind: 'defaulted', defaultText, defaultShown: defaultText, about, read };
 }
 
-function unset<T>(
+/** Null where it is not set. */
+function unset<const F extends string, T>(
+  field: F,
   about: string,
   read: (text: string) => T,
   defaultShown: string | null = null,
-): Setting<T> {
-  return { defaultText: null, defaultShown, about, read };
+): Setting<F, T, 'optional'> {
+  return { field, kind: 'optional', defaultText: null, defaultShown, about, read };
 }
 
+function part<const F extends `${string}.${string}`, T>(
+  field: F,
+  about: string,
+  read: (text: string) => T,
+): Setting<F, T, 'part'> {
+  return { field, kind: 'part', defaultText: null, defaultShown: null, about, read };
+}
+
+type Settings = typeof SETTINGS;
+type AnySetting = Settings[keyof Settings];
+type Flat<T> = { [K in keyof T]: T[K] };
+type ValueOf<S> =
+  S extends Setting<string, infer T, infer K> ? (K extends 'optional' ? T | null : T) : never;
+type ObjectName = AnySetting['field'] extends infer F
+  ? F extends `${infer Name}.${string}`
+    ? Name
+    : never
+  : never;
+type Members<Name extends string> = {
+  [S in AnySetting as S['field'] extends `${Name}.${infer Member}` ? Member : never]: ValueOf<S>;
+};
+
+/** What the settings of a server come to. */
+export type Config = Flat<
+  {
+    [S in AnySetting as S['field'] extends `${string}.${string}` ? never : S['field']]: ValueOf<S>;
+  } & {
+    /** Null: not set. */
+    [Name in ObjectName]: Members<Name> | null;
+  }
+>;
+
 function anyText(text: string): string {
+  return text;
+}
+
+function visibleText(text: string): string {
+  if (!/^[!-~]+$/.test(text)) throw new Error('visible ASCII characters');
   return text;
 }
 

@@ -1,7 +1,8 @@
 /** Checks the certificate and its key before a start. Rules A60, G8 (api/RULES.md). */
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { type Config, ConfigError } from './config.ts';
+import { ConfigError } from './config.ts';
+import type { Config } from './settings.ts';
 
 /** Throws `ConfigError` that names the variable of the file that cannot be used, and why. */
 export function checkTlsFiles(tls: Config['tls']): void {

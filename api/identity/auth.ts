@@ -1,7 +1,7 @@
 /** Selects the source of sessions: the embedded auth server, or the outside one configured. */
 
 import type { Log } from '../base/log.ts';
-import type { Config } from '../config/config.ts';
+import type { Config } from '../config/settings.ts';
 import type { OneTimeCodes } from './one-time-codes.ts';
 import { OutsideAuth } from './outside-auth.ts';
 import type { SessionSource } from './session-access.ts';

@@ -12,7 +12,7 @@ import { parseJson } from '../../engine/base/bounded-json.ts';
 import { ApiError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import { uuidOfText } from '../base/uuid.ts';
-import type { OutsideAuthConfig } from '../config/config.ts';
+import type { Config } from '../config/settings.ts';
 import { readToken, type TokenClaims } from './access-token.ts';
 import type { Person, SessionSource } from './session-access.ts';
 import type { ControlStore } from './store.ts';
@@ -45,7 +45,12 @@ export class OutsideAuth implements SessionSource {
   #forgetAtMs = 0;
 
   /** `plan`: of new users. */
-  constructor({ jwksUrl, issuer }: OutsideAuthConfig, store: ControlStore, log: Log, plan: Plan) {
+  constructor(
+    { jwksUrl, issuer }: NonNullable<Config['outsideAuth']>,
+    store: ControlStore,
+    log: Log,
+    plan: Plan,
+  ) {
     this.#store = store;
     this.#issuer = issuer;
     this.#log = log;

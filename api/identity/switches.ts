@@ -7,7 +7,7 @@
 import type { Engine } from '../base/engine.ts';
 import { ApiError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
-import type { Config } from '../config/config.ts';
+import type { Config } from '../config/settings.ts';
 import type { ControlStore } from './store.ts';
 
 export type SwitchName = 'venueData' | 'trading';

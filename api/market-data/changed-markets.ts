@@ -4,14 +4,19 @@
  */
 
 import type { MarketNumber } from '../../engine/base/units.ts';
-import type { Tick } from '../../engine/rules/messages.ts';
+import { MARKET_TICK_KINDS, type MarketBus } from '../catalog/market-bus.ts';
 
 /** It holds each market once, so that it is bounded by the catalogs even if nobody takes from it. */
 export class ChangedMarkets {
   #markets = new Set<MarketNumber>();
 
-  note(tick: Tick): void {
-    if ('market' in tick) this.#markets.add(tick.market);
+  /** @returns what ends it */
+  follow(bus: MarketBus): () => void {
+    return bus.subscribe(MARKET_TICK_KINDS, (tick) => this.note(tick));
+  }
+
+  note({ market }: { market: MarketNumber }): void {
+    this.#markets.add(market);
   }
 
   take(): ReadonlySet<MarketNumber> {

@@ -12,7 +12,8 @@ import type { MarketsToWatch } from '../../feeds/catalog/watched-markets.ts';
 import type { FeedStatus } from '../../feeds/connection/connection-status.ts';
 import { feedProblems } from '../../feeds/connection/health.ts';
 import type { Log } from '../base/log.ts';
-import type { Config } from '../config/config.ts';
+import type { MarketBus } from '../catalog/market-bus.ts';
+import type { Config } from '../config/settings.ts';
 import { checkFeed } from './connect-feed.ts';
 import { FeedThreadLink } from './feed-thread-link.ts';
 import type { FromFeedThread, ToFeedThread } from './feed-thread-messages.ts';
@@ -80,6 +81,19 @@ export class LiveFeeds {
     throw new Error(`the thread of the feeds did not start: ${failure}`);
   }
 
+  /** Tells the thread which markets to watch from now on. @returns what ends it */
+  follow(bus: MarketBus): () => void {
+    const ends = [
+      bus.subscribe(['result'], ({ market }) => this.#post({ kind: 'settled', market })),
+      bus.subscribe(['catalog'], () => {
+        this.#post({ kind: 'markets', markets: this.#options.markets() });
+      }),
+    ];
+    return () => {
+      for (const end of ends) end();
+    };
+  }
+
   /** One for each connection, at most a moment old. */
   statuses(): FeedStatus[] {
     const failure = this.#failure;
@@ -103,16 +117,6 @@ export class LiveFeeds {
     const ofThread = trouble ?? failed;
     const lines = feedProblems(this.statuses(), nowMs);
     return ofThread === null ? lines : [`the thread of all feeds ${ofThread}`, ...lines];
-  }
-
-  /** The catalog changed. */
-  marketsChanged(): void {
-    this.#post({ kind: 'markets', markets: this.#options.markets() });
-  }
-
-  /** A market has its result: no quote of it is awaited. */
-  settled(market: number): void {
-    this.#post({ kind: 'settled', market });
   }
 
   /** Others quote markets of the feeds, or no longer do. */

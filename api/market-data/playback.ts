@@ -12,7 +12,7 @@ import { createIngest, type Ingest } from '../../feeds/ingest/ingest.ts';
 import { invalidRequest } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import type { LiveCatalog } from '../catalog/live-catalog.ts';
-import type { Config } from '../config/config.ts';
+import type { Config } from '../config/settings.ts';
 import { HeldTicks } from './conflated-ticks.ts';
 import type { LiveFeeds } from './live-feeds.ts';
 import { OPERATOR_SOURCE } from './operator-results.ts';
@@ -97,12 +97,12 @@ function createPlayback(parts: PlaybackParts): Playback {
 
 /** What an operator plays goes where the frames of venues go. */
 export function playbackInto(to: {
-  config: Config;
-  engine: Shards;
-  history: History | null;
-  catalog: LiveCatalog;
-  intake: TickIntake;
-  feeds: LiveFeeds;
+  config: Pick<Config, 'fillModel' | 'clock'>;
+  engine: Pick<Shards, 'nowMs' | 'drained'>;
+  history: Pick<History, 'drained'> | null;
+  catalog: Pick<LiveCatalog, 'marketNumber'>;
+  intake: Pick<TickIntake, 'take'>;
+  feeds: Pick<LiveFeeds, 'othersQuote'>;
   log: Log;
 }): Playback {
   const { config, engine, history, catalog, intake, feeds, log } = to;

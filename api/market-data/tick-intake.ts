@@ -3,12 +3,12 @@
  * Whoever follows ticks here, follows all of them, decoded. Rules D44, D46 (engine/RULES.md).
  */
 
-import type { EpochMs, MarketNumber } from '../../engine/base/units.ts';
+import type { EpochMs } from '../../engine/base/units.ts';
 import { ByteWriter } from '../../engine/format/bytes.ts';
 import { ticksIn, writeMessage } from '../../engine/format/codec.ts';
 import type { Tick } from '../../engine/rules/messages.ts';
 import type { Shards } from '../../engine/shard/callers/shards.ts';
-import type { CatalogView } from '../catalog/catalog-view.ts';
+import type { MarketBus } from '../catalog/market-bus.ts';
 import type { VoidedGames } from './voided-games.ts';
 
 /**
@@ -19,14 +19,10 @@ const AHEAD_MAX_MS = 1000;
 
 export type TickIntakeOptions = {
   engine: Pick<Shards, 'tick' | 'packedTicks' | 'nowMs'>;
-  view: Pick<CatalogView, 'setGameStatus' | 'setMarketStatus'>;
   isFeedClock: boolean;
-  /** A market has its result. */
-  settled(market: MarketNumber): void;
-  /** They give `follow` a result of each market that a game voids. */
-  voids: Pick<VoidedGames, 'advance' | 'gameChanged'>;
-  /** Who else follows what venues say. */
-  follow(tick: Tick): void;
+  /** What falls due before a tick is published before it. */
+  voids: Pick<VoidedGames, 'advance'>;
+  bus: Pick<MarketBus, 'publish'>;
 };
 
 export class TickIntake {
@@ -57,16 +53,12 @@ export class TickIntake {
     return ticks;
   }
 
-  /** What answers show of a tick, and what follows from it outside the shards, which have it. */
-  follow(tick: Tick): void {
-    const { view, settled, voids, follow } = this.#options;
+  /** Tells whoever follows ticks outside the shards, which have it. */
+  readonly follow = (tick: Tick): void => {
+    const { voids, bus } = this.#options;
     voids.advance(tick.atMs);
-    if (tick.kind === 'game') view.setGameStatus(tick.game, tick.status);
-    if (tick.kind === 'status') view.setMarketStatus(tick.market, tick.status);
-    if (tick.kind === 'result') settled(tick.market);
-    follow(tick);
-    if (tick.kind === 'game') voids.gameChanged(tick);
-  }
+    bus.publish(tick);
+  };
 
   /** The same ticks, but for those whose time the engine's has left behind, or set back. */
   #dated(ticks: Tick[], nowMs: EpochMs): Tick[] {

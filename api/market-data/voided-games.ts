@@ -3,11 +3,12 @@
  * result of it. Whoever else follows results gets it from here. Rule S16 (engine/RULES.md).
  */
 
-import { type EpochMs, HOME_VENUE, type MarketNumber } from '../../engine/base/units.ts';
-import type { GameTick, ResultTick } from '../../engine/rules/messages.ts';
+import type { EpochMs, MarketNumber } from '../../engine/base/units.ts';
+import type { GameTick } from '../../engine/rules/messages.ts';
 import { windowEndMs } from '../../engine/rules/postponements.ts';
 import type { CatalogView, GameEntry } from '../catalog/catalog-view.ts';
-import type { LiveCatalog } from '../catalog/live-catalog.ts';
+import type { MarketBus } from '../catalog/market-bus.ts';
+import type { MarketStates } from '../catalog/market-states.ts';
 import { OPERATOR_SOURCE } from './operator-results.ts';
 
 /** Where no venue says anything, time goes on all the same. */
@@ -15,9 +16,11 @@ const LOOK_EVERY_MS = 1000;
 
 export type VoidedGamesParts = {
   view: Pick<CatalogView, 'game' | 'games'>;
-  catalog: Pick<LiveCatalog, 'marketNumber' | 'hasResult'>;
-  /** The market is void since the time of the tick. */
-  voided(tick: ResultTick): void;
+  states: Pick<MarketStates, 'isOver'>;
+  /** Told of each market that a game voids: it is void since the time of the result. */
+  bus: MarketBus;
+  /** The engine's time. */
+  nowMs(): EpochMs;
 };
 
 export class VoidedGames {
@@ -29,6 +32,24 @@ export class VoidedGames {
 
   constructor(parts: VoidedGamesParts) {
     this.#parts = parts;
+  }
+
+  /**
+   * From when the catalog, the statuses of its games and earlier results are known. The view takes
+   * what a venue says of a game before this does. @returns what ends it
+   */
+  follow(): () => void {
+    const { bus, nowMs } = this.#parts;
+    const ends = [
+      bus.subscribe(['game'], (tick) => this.gameChanged(tick)),
+      bus.subscribe(['catalog'], () => this.catalogChanged(nowMs())),
+    ];
+    this.catalogChanged(nowMs());
+    const timer = setInterval(() => this.advance(nowMs()), LOOK_EVERY_MS);
+    return () => {
+      clearInterval(timer);
+      for (const end of ends) end();
+    };
   }
 
   /** There is a catalog, or another one, and the statuses of its games. */
@@ -44,7 +65,9 @@ export class VoidedGames {
   gameChanged({ game: slug, atMs }: Pick<GameTick, 'game' | 'atMs'>): void {
     const game = this.#parts.view.game(slug);
     if (game === undefined) return;
-    for (const market of this.#marketsOf(game)) this.#due.delete(market.number);
+    for (const { homeMarkets } of game.instruments) {
+      for (const market of homeMarkets) this.#due.delete(market);
+    }
     this.#look(game);
     this.#findNext();
     this.advance(atMs);
@@ -61,32 +84,20 @@ export class VoidedGames {
     for (const [market] of due) this.#due.delete(market);
     this.#findNext();
     for (const [market, dueMs] of due) {
-      if (this.#parts.catalog.hasResult(market)) continue;
+      if (this.#parts.states.isOver(market)) continue;
       const atMs = Math.min(Math.max(dueMs, beforeMs), nowMs);
-      this.#parts.voided({ ...VOID, atMs, source: OPERATOR_SOURCE, market });
+      this.#parts.bus.publish({ ...VOID, atMs, source: OPERATOR_SOURCE, market });
     }
   }
 
   #look(game: GameEntry): void {
     if (game.status !== 'cancelled' && game.status !== 'postponed') return;
-    for (const { number, windowEndsMs } of this.#marketsOf(game)) {
-      const dueMs = game.status === 'cancelled' ? 0 : windowEndsMs;
+    for (const { instrument, homeMarkets } of game.instruments) {
+      const dueMs = game.status === 'cancelled' ? 0 : windowEndMs(instrument);
       if (dueMs === Number.POSITIVE_INFINITY) continue;
       // Of instruments of one market the first that voids it counts.
-      this.#due.set(number, Math.min(dueMs, this.#due.get(number) ?? dueMs));
-    }
-  }
-
-  *#marketsOf({ instruments }: GameEntry): Generator<{
-    number: MarketNumber;
-    /** The first moment past the window; infinite: it has none. */
-    windowEndsMs: EpochMs;
-  }> {
-    for (const { instrument } of instruments) {
-      const windowEndsMs = windowEndMs(instrument);
-      for (const { venue, venueMarketId } of instrument.listings) {
-        const number = this.#parts.catalog.marketNumber(venue, venueMarketId);
-        if (venue === HOME_VENUE && number !== undefined) yield { number, windowEndsMs };
+      for (const market of homeMarkets) {
+        this.#due.set(market, Math.min(dueMs, this.#due.get(market) ?? dueMs));
       }
     }
   }
@@ -98,23 +109,3 @@ export class VoidedGames {
 }
 
 const VOID = { kind: 'result', outcome: 'void', yesPayoutCents: 0, noPayoutCents: 0 } as const;
-
-type Followed = {
-  engine: { nowMs(): EpochMs };
-  catalog: Pick<LiveCatalog, 'onUse'>;
-};
-
-/** From when the catalog, the statuses of its games and earlier results are known. @returns what ends it */
-export function followVoids(
-  voids: VoidedGames,
-  { engine, catalog }: Followed,
-): () => Promise<void> {
-  const { onUse } = catalog;
-  catalog.onUse = (used) => {
-    onUse(used);
-    voids.catalogChanged(engine.nowMs());
-  };
-  voids.catalogChanged(engine.nowMs());
-  const timer = setInterval(() => voids.advance(engine.nowMs()), LOOK_EVERY_MS);
-  return async () => clearInterval(timer);
-}

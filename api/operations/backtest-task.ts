@@ -19,7 +19,9 @@ import type { CatalogView, InstrumentEntry } from '../catalog/catalog-view.ts';
 import type { EmbeddedBacktest } from '../read-side/backtest-source.ts';
 import type { EmbeddedHistory } from '../read-side/history-source.ts';
 import { BACKTEST_MARKETS_MAX, type BacktestBody } from '../schemas/backtest.ts';
-import type { Deps } from './server-context.ts';
+import type { ServerContext } from './server-context.ts';
+
+type Context = Pick<ServerContext, 'engine' | 'catalog' | 'fees' | 'config'>;
 
 /** What no schema can check. Throws the 400. */
 export function checkBacktest(body: BacktestBody): BacktestBody {
@@ -54,7 +56,7 @@ function centsOf(name: string, dollars: number): Cents {
   return cents;
 }
 
-type Parts = Pick<Deps, 'catalog' | 'engine' | 'fees' | 'config'> & {
+type Parts = Context & {
   source: Pick<EmbeddedBacktest, 'stored' | 'directory'>;
   marketNumber: EmbeddedHistory['marketNumber'];
   /** Who asks: the shard of its account is asked what became of the markets. */

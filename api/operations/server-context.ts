@@ -1,4 +1,7 @@
-/** Dependencies of the HTTP layer: the composition root creates these, tests fake them. */
+/**
+ * What routes and listeners share. Each of them names what it uses of it, and gets no more by its
+ * type.
+ */
 import type { EquitySource } from '../../engine/equity/equity-source.ts';
 import type { AccountEventSource } from '../../engine/readers/account-event-source.ts';
 import type { FeeEntry } from '../../engine/rules/fees.ts';
@@ -8,7 +11,7 @@ import type { Log } from '../base/log.ts';
 import type { RecentLines } from '../base/recent-lines.ts';
 import type { CatalogView } from '../catalog/catalog-view.ts';
 import type { InstrumentSearch } from '../catalog/instrument-search.ts';
-import type { Config } from '../config/config.ts';
+import type { Config } from '../config/settings.ts';
 import type { OneTimeCodes } from '../identity/one-time-codes.ts';
 import type { Organizations } from '../identity/organization-access.ts';
 import type { ControlStore } from '../identity/store.ts';
@@ -22,7 +25,7 @@ import type { HistorySource } from '../read-side/history-source.ts';
 import type { RecordsSource } from '../read-side/records-source.ts';
 import type { TrackRecordKeys } from '../read-side/track-record-keys.ts';
 
-export type Deps = {
+export type ServerContext = {
   engine: Engine;
   catalog: CatalogView;
   /** The fee table of the catalog in use. Rule F20 (feeds/FORMATS.md). */

@@ -12,7 +12,9 @@ import { ApiError, invalidRequest } from '../base/errors.ts';
 import type { Caller } from '../dispatch/access.ts';
 import type { ControlStore } from '../identity/store.ts';
 import type { User } from '../identity/users.ts';
-import type { Deps } from './server-context.ts';
+import type { ServerContext } from './server-context.ts';
+
+type Context = Pick<ServerContext, 'engine' | 'records' | 'switches'>;
 
 /** By id, or by name ignoring case. Throws 400 on one character, 404. Rule Y73. */
 export function traderOf({ users }: ControlStore, ref: string): User {
@@ -61,13 +63,13 @@ const BIDS_EVERY_MS = 1000;
 
 /** Live bids for net worths, as far as the switch lets them count. */
 export class WorthBids {
-  readonly #deps: Pick<Deps, 'engine' | 'records' | 'switches'>;
+  readonly #context: Context;
   #askedAtMs = Number.NEGATIVE_INFINITY;
   /** Whether the switch is listened to: from the first bids on. */
   #isListening = false;
 
-  constructor(deps: Pick<Deps, 'engine' | 'records' | 'switches'>) {
-    this.#deps = deps;
+  constructor(context: Context) {
+    this.#context = context;
   }
 
   /** Of one trader's open trades, now; `bids` null: they count at cost. */
@@ -75,7 +77,7 @@ export class WorthBids {
     { user }: Caller,
     trader: Uuid,
   ): Promise<{ markets: MarketNumber[]; bids: Uint8Array | null }> {
-    const { records, switches } = this.#deps;
+    const { records, switches } = this.#context;
     if (!switches.venueData) return { markets: [], bids: null };
     const markets = await records.ask(user.id, 'open_markets', { trader });
     return { markets, bids: markets.length === 0 ? null : await this.#bids(markets) };
@@ -83,7 +85,7 @@ export class WorthBids {
 
   /** Of all markets, for the boards that are asked for next. */
   async refresh(): Promise<void> {
-    const { records, switches } = this.#deps;
+    const { records, switches } = this.#context;
     const nowMs = performance.now();
     if (!switches.venueData || nowMs - this.#askedAtMs < BIDS_EVERY_MS) return;
     this.#listen();
@@ -97,7 +99,7 @@ export class WorthBids {
   #listen(): void {
     if (this.#isListening) return;
     this.#isListening = true;
-    const { records, switches } = this.#deps;
+    const { records, switches } = this.#context;
     switches.onVenueDataOff(() => {
       this.#askedAtMs = Number.NEGATIVE_INFINITY;
       records.setBids(null);
@@ -105,7 +107,7 @@ export class WorthBids {
   }
 
   async #bids(markets: readonly MarketNumber[] | null): Promise<Uint8Array> {
-    const { engine } = this.#deps;
+    const { engine } = this.#context;
     const reply = await engine.askAny({ kind: 'bids', markets, atMs: engine.nowMs() });
     if (!reply.ok) throw new Error(reply.message);
     const { bids } = JSON.parse(String(reply.body)) as { bids: string };

@@ -12,7 +12,7 @@ import { CHECKED_NAMES, readChecked } from '../data-dir/checked-file.ts';
 import { type Meta, metaOf } from '../data-dir/data-dir.ts';
 import { idProblem, isReplays } from '../data-dir/directory-id.ts';
 import { POSITIONS_NAME, readPositions } from '../data-dir/shard-positions.ts';
-import { readAdminToken } from '../operations/admin/admin-token.ts';
+import { readAdminToken } from '../identity/admin-token.ts';
 import { lostKeys } from '../read-side/track-record-keys.ts';
 import type { ControlAudit } from './audit.ts';
 import { ownerlessLines } from './ownerless.ts';

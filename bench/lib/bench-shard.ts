@@ -13,7 +13,7 @@ import { catalogOf } from './catalog.ts';
 import { CORE_CONFIG, coreState } from './core-state.ts';
 import { type FlowOptions, OrderFlow } from './order-flow.ts';
 
-/** The server's value (api/main.ts). */
+/** The server's value (api/ops/start-shards.ts). */
 export const CHECKPOINT_EVERY_FACTS = 300_000;
 
 /**

@@ -13,7 +13,7 @@ type Connected = (caller: Caller, message: Message) => Promise<{ status: number;
 
 /** Who is connected reads the key again at each message. */
 export async function connectTo(api: Api, method: string, path: string): Promise<Connected> {
-  const { engine, config, identity, log, meter, organizations, switches } = api.deps;
+  const { engine, config, identity, log, meter, organizations, switches } = api.context;
   const { sessions } = await createAuth(config, identity, log);
   const route = api.routes.find((route) => route.method === method && route.path === path)!;
   const calls = new MessageCalls(route, {

@@ -119,6 +119,10 @@ export class CoreEngine implements Engine {
     return NOON_MS;
   }
 
+  clockProblem(): string | null {
+    return null;
+  }
+
   async acceptMachineTime(): Promise<void> {
     throw new Error('not asked for here');
   }

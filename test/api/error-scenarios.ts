@@ -153,13 +153,13 @@ async function ofBacktest(scenario: Scenario, reason: string): Promise<Answer> {
 }
 const RECORDS: (typeof OWN)[string] = {
   '503 internal_error': async (scenario) => {
-    const { store, deps } = scenario.api;
+    const { store, context } = scenario.api;
     // The records are not asked about who is private.
     for (const { id } of [...store.users.values()]) await store.changeUser(id, { private: false });
-    const { ask: answered } = deps.records;
-    deps.records.ask = () => Promise.reject(new EngineBusy('the records are being made'));
+    const { ask: answered } = context.records;
+    context.records.ask = () => Promise.reject(new EngineBusy('the records are being made'));
     const answer = await ask(scenario);
-    deps.records.ask = answered;
+    context.records.ask = answered;
     return answer;
   },
 };

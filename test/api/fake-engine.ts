@@ -152,6 +152,16 @@ export class FakeEngine implements Engine {
     this.#core.tick(tick);
   }
 
+  packedTicks(_bytes: Uint8Array, _newestMs: number, ticks: readonly Tick[] | null = null): void {
+    for (const tick of ticks ?? []) this.tick(tick);
+  }
+
+  async setCatalog(catalog: Catalog): Promise<void> {
+    this.#core.command({ kind: 'catalog', atMs: samples.NOW_MS, catalog });
+  }
+
+  async drained(): Promise<void> {}
+
   async broadcast(command: SetSwitches): Promise<void> {
     this.broadcasts.push(command);
     this.#core.command(command);
@@ -169,6 +179,10 @@ export class FakeEngine implements Engine {
 
   machineMs(): number {
     return this.machineNowMs;
+  }
+
+  clockProblem(): string | null {
+    return null;
   }
 
   accepted = 0;

@@ -2,10 +2,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { writeMeta } from '../../api/data-dir/data-dir.ts';
+import { ensureAdminToken } from '../../api/identity/admin-token.ts';
 import { newKey } from '../../api/identity/keys.ts';
 import { ControlStore } from '../../api/identity/store.ts';
 import { newUser } from '../../api/identity/users.ts';
-import { ensureAdminToken } from '../../api/operations/admin/admin-token.ts';
 import { FORMAT_VERSION } from '../../engine/format/version.ts';
 import { AWAY, CATALOG, NOON_MS, placeOrder, uuidOf } from '../engine/fixtures.ts';
 import { ALICE, BOB, openShard, tradedShard } from '../engine/shard/environment.ts';

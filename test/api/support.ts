@@ -9,50 +9,46 @@ import { join } from 'node:path';
 import type { TSchema } from '@sinclair/typebox';
 import type { ValidateFunction } from 'ajv';
 import type { ExecutionContext } from 'ava';
+import { CleanupStack } from '../../api/base/cleanup-stack.ts';
 import { ErrorAnswer } from '../../api/base/common-schemas.ts';
 import type { Engine } from '../../api/base/engine.ts';
 import type { Log } from '../../api/base/log.ts';
 import { RecentLines } from '../../api/base/recent-lines.ts';
 import { createAjv } from '../../api/base/validation.ts';
-import { CatalogView } from '../../api/catalog/catalog-view.ts';
-import { InstrumentSearch } from '../../api/catalog/instrument-search.ts';
-import { type Config, loadConfig } from '../../api/config/config.ts';
+import type { CatalogView } from '../../api/catalog/catalog-view.ts';
+import type { MarketBus } from '../../api/catalog/market-bus.ts';
+import { loadConfig } from '../../api/config/config.ts';
+import type { Config } from '../../api/config/settings.ts';
 import { writeMeta } from '../../api/data-dir/data-dir.ts';
 import type { Caller } from '../../api/dispatch/access.ts';
 import { Metrics } from '../../api/dispatch/metrics.ts';
 import type { Route } from '../../api/dispatch/route.ts';
 import { createRouter } from '../../api/dispatch/router.ts';
 import { signAccessToken } from '../../api/identity/access-token.ts';
-import { createOrganizations } from '../../api/identity/create-organizations.ts';
+import { ensureAdminToken } from '../../api/identity/admin-token.ts';
 import { type KeyInput, newKey } from '../../api/identity/keys.ts';
-import { OneTimeCodes } from '../../api/identity/one-time-codes.ts';
 import { newSession } from '../../api/identity/sessions.ts';
 import { SignIn } from '../../api/identity/sign-in.ts';
 import { ensureSigningKey } from '../../api/identity/signing-key.ts';
 import { ControlStore } from '../../api/identity/store.ts';
-import { Switches } from '../../api/identity/switches.ts';
+import type { Switches } from '../../api/identity/switches.ts';
 import { newUser, type Plan, type User } from '../../api/identity/users.ts';
-import { RequestMeter } from '../../api/limits/request-meter.ts';
-import { ChangedMarkets } from '../../api/market-data/changed-markets.ts';
-import { operatorResults } from '../../api/market-data/operator-results.ts';
-import type { Playback } from '../../api/market-data/playback.ts';
+import type { RequestMeter } from '../../api/limits/request-meter.ts';
+import { type CatalogSource, startMarketData } from '../../api/market-data/start-market-data.ts';
 import { adminRoutes } from '../../api/operations/admin/admin.ts';
-import { ensureAdminToken } from '../../api/operations/admin/admin-token.ts';
 import { apiRoutes } from '../../api/operations/routes/api-routes.ts';
 import { authRoutes } from '../../api/operations/routes/auth.ts';
 import { docsRoutes } from '../../api/operations/routes/docs.ts';
 import { pageRoutes } from '../../api/operations/routes/page.ts';
-import type { Deps } from '../../api/operations/server-context.ts';
+import type { ServerContext } from '../../api/operations/server-context.ts';
 import type { BacktestSource } from '../../api/read-side/backtest-source.ts';
 import type { HistorySource } from '../../api/read-side/history-source.ts';
-import { TrackRecordKeys } from '../../api/read-side/track-record-keys.ts';
+import { startReaders } from '../../api/read-side/start-readers.ts';
 import { AuthErrorAnswer } from '../../api/schemas/auth.ts';
-import { startServer } from '../../api/server.ts';
-import { type MarketNumber, marketName } from '../../engine/base/units.ts';
-import { EquitySource } from '../../engine/equity/equity-source.ts';
+import { listen } from '../../api/server.ts';
+import { type MarketNumber, marketName, type Venue } from '../../engine/base/units.ts';
 import { FORMAT_VERSION } from '../../engine/format/version.ts';
 import { Recorder } from '../../engine/history/recorder.ts';
-import { AccountEventSource } from '../../engine/readers/account-event-source.ts';
 import type { Catalog } from '../../engine/rules/catalog-entries.ts';
 import type { FeeEntry } from '../../engine/rules/fees.ts';
 import type { FeedStatus } from '../../feeds/connection/connection-status.ts';
@@ -66,12 +62,14 @@ import * as samples from './samples.ts';
 export type LogLine = { level: string; fields: object; message: string };
 
 export type Api = {
-  deps: Deps;
+  context: ServerContext;
   engine: FakeEngine;
   routes: Route<Caller>[];
   store: ControlStore;
   switches: Switches;
   catalog: CatalogView;
+  /** Where venues speak of markets. */
+  bus: MarketBus;
   setCatalog(catalog: Catalog): void;
   setFeeds(feeds: FeedStatus[]): void;
   log: LogLine[];
@@ -133,30 +131,36 @@ type Options = {
   ownerless?: string[];
 };
 
-const NO_PLAYBACK: Playback = {
-  take: async () => ({ lines: 0, frames: 0, ticks: 0, skipped: 0 }),
-  close() {},
-};
-
-/** What a server has in memory alone. */
-function inMemory(log: Log): Pick<Deps, 'log' | 'recentLines' | 'oneTimeCodes'> {
-  const recentLines = new RecentLines(log);
-  return { log: recentLines, recentLines, oneTimeCodes: new OneTimeCodes() };
-}
-
-/** Runs it at the first call; later ones get what came of it. */
-function once(run: () => Promise<void>): () => Promise<void> {
-  let running: Promise<void> | null = null;
-  return () => {
-    running ??= run();
-    return running;
-  };
-}
-
 function emptyDataDir(): string {
   const dataDir = mkdtempSync(join(tmpdir(), 'paperbook-api-'));
   writeMeta(dataDir, { format: 'paperbook-data', version: FORMAT_VERSION, shards: 1 });
   return dataDir;
+}
+
+/** A catalog that the engine has, and that a test sets. */
+class SetCatalog implements CatalogSource {
+  current: Catalog;
+  readonly fees: readonly FeeEntry[];
+
+  constructor({ catalog = samples.sampleCatalog(), fees = [] }: Options) {
+    this.current = catalog;
+    this.fees = fees;
+  }
+
+  marketNumber(venue: Venue, name: string): MarketNumber | undefined {
+    const number = this.current.marketNames.indexOf(marketName(venue, name));
+    return number === -1 ? undefined : number;
+  }
+
+  marketsToWatch() {
+    return { ...this.current, byVenue: {}, games: [], settled: [] };
+  }
+
+  watch() {
+    return { close() {} };
+  }
+
+  async start(): Promise<void> {}
 }
 
 /** Starts a server for one test; it ends with the test. */
@@ -170,86 +174,71 @@ export async function startApi(t: ExecutionContext, options: Options = {}): Prom
     ...options.env,
   };
   const config = { ...loadConfig(env, null), ...options.config };
-  const [log, engine]: [LogLine[], FakeEngine] = [[], new FakeEngine(options.catalog)];
+  const [log, fakeEngine]: [LogLine[], FakeEngine] = [[], new FakeEngine(options.catalog)];
+  const stack = new CleanupStack();
+  const start = { config, log: new RecentLines(logInto(t, log)), stack };
+  t.teardown(() => rmSync(dataDir, { recursive: true }));
   const store = new ControlStore(dataDir);
-  const asked = options.engine ?? engine;
-  const switches = new Switches(config, store, asked, logInto(t, log));
-  const meter = new RequestMeter({
-    store,
-    enforced: config.limitsEnforced,
-    nowMs: options.nowMs ?? Date.now,
-    log: logInto(t, log),
-  });
-  let catalogNow = options.catalog ?? samples.sampleCatalog();
+  stack.add(() => store.close());
+  const data = { identity: store, adminToken: ensureAdminToken(dataDir) };
+  const engine = options.engine ?? fakeEngine;
+  const catalog = new SetCatalog(options);
+  const marketData = await startMarketData(
+    // Its history has no thread here.
+    { ...start, ...data, config: { ...config, history: false }, engine: fakeEngine, reports: [] },
+    { catalog },
+  );
   let feeds: FeedStatus[] = [];
-  const catalog = new CatalogView(() => catalogNow);
-  const events = new AccountEventSource({ dataDir, shards: 1, log: logInto(t, log) });
-  const equity = new EquitySource({ dataDir, shards: 1 });
   const { quoteMaxAgeMs } = config;
   const recorder = new Recorder({ directory: join(dataDir, 'history'), quoteMaxAgeMs, days: 0 });
-  const deps: Deps = {
-    engine: asked,
-    catalog,
-    fees: () => options.fees ?? [],
-    search: new InstrumentSearch(catalog),
-    feeds: () => feeds,
-    playback: NO_PLAYBACK,
-    trackRecordKeys: new TrackRecordKeys(dataDir),
-    records: recordsOf(t, dataDir, store),
-    settleMarket: operatorResults({
-      marketNumber: (venue, name) => numberOf(catalogNow, marketName(venue, name)),
-      engine,
-      settled: ({ market }) => catalog.setMarketStatus(market, 'resolved'),
-    }),
-    history: options.history ?? embeddedHistory(recorder, () => catalogNow),
-    backtest: options.backtest ?? { kind: 'off' },
-    ...inMemory(logInto(t, log)),
-    config,
-    identity: store,
-    organizations: createOrganizations(config, store, logInto(t, log)),
-    switches,
-    events,
-    equity,
-    changed: new ChangedMarkets(),
-    meter,
-    problems: () => asked.troubles(),
-    ownerless: Promise.resolve(options.ownerless ?? []),
-    adminToken: ensureAdminToken(dataDir),
-  };
-  t.teardown(async () => {
-    await events.close();
-    await equity.close();
-    await meter.close();
-    await store.close();
-    recorder.close();
-    rmSync(dataDir, { recursive: true });
-  });
-  const server = await startServer(deps);
-  const close = once(() => server.close());
-  t.teardown(close);
+  stack.add(async () => recorder.close());
+  const readers = startReaders(
+    {
+      ...{ ...start, ...data, ...marketData, engine },
+      dataDir: { path: dataDir, shards: 1 },
+    },
+    {
+      history: options.history ?? embeddedHistory(recorder, () => catalog.current),
+      backtest: options.backtest ?? { kind: 'off' },
+      records: recordsOf(t, dataDir, store),
+    },
+  );
+  t.teardown(() => stack.unwind());
+  const { server, context } = await listen(
+    {
+      ...{ ...start, ...data, engine, readers, reports: [], positions: { problems: [] } },
+      marketData: { ...marketData, feeds: { statuses: () => feeds, problems: () => [] } },
+    },
+    {
+      checks: { problems: [], ownerless: Promise.resolve(options.ownerless ?? []) },
+      ...(options.nowMs === undefined ? {} : { nowMs: options.nowMs }),
+    },
+  );
+  const { meter, switches } = context;
 
   const user = newUser({ email: 'owner@example.com', displayName: 'Owner', plan: 'basic' }, 1);
   await store.addUser(user);
   const { key, token } = newKey(user.id, { scopes: TRADER_SCOPES! }, 'cli', Date.now());
   await store.putKey(key);
 
-  const routes = apiRoutes(deps);
+  const routes = apiRoutes(context);
   const { origin } = new URL(server.baseUrl);
   const v1 = { baseUrl: server.baseUrl, faultOf: await describedCheck(routes) };
-  const signingKey = await ensureSigningKey(dataDir, deps.log);
-  const signIn = new SignIn(store, signingKey, deps.log, config.defaultPlan);
+  const signingKey = await ensureSigningKey(dataDir, context.log);
+  const signIn = new SignIn(store, signingKey, context.log, config.defaultPlan);
   const authV1 = surface(`${origin}/auth/v1`, authRoutes(signIn), AuthErrorAnswer);
-  const admin = surface(server.adminUrl, adminRoutes(deps, new Metrics()), ErrorAnswer);
+  const admin = surface(server.adminUrl, adminRoutes(context, new Metrics()), ErrorAnswer);
   const pages = surface(origin, [...pageRoutes('page'), ...docsRoutes()], ErrorAnswer);
   return {
-    deps,
-    engine,
+    context,
+    engine: fakeEngine,
+    bus: marketData.bus,
     routes,
     store,
     switches,
-    catalog,
+    catalog: marketData.view,
     setCatalog: (next) => {
-      catalogNow = next;
+      catalog.current = next;
     },
     setFeeds: (next) => {
       feeds = next;
@@ -258,12 +247,12 @@ export async function startApi(t: ExecutionContext, options: Options = {}): Prom
     user,
     meter,
     token,
-    adminToken: deps.adminToken,
+    adminToken: data.adminToken,
     baseUrl: server.baseUrl,
     adminUrl: server.adminUrl,
     port: Number(new URL(server.baseUrl).port),
     dataDir,
-    close,
+    close: () => server.close(),
     addKey: async (input, plan = 'basic') => {
       const email = `user${[...store.users.values()].length}@example.com`;
       const owner = newUser({ email, plan }, Date.now());
@@ -275,20 +264,15 @@ export async function startApi(t: ExecutionContext, options: Options = {}): Prom
     call: (method, path, call = {}) => send(t, v1, method, path, { token, ...call }),
     auth: (method, path, call = {}) => send(t, authV1, method, path, call),
     signIn: async (who = user) => {
-      const key = await ensureSigningKey(dataDir, deps.log);
+      const key = await ensureSigningKey(dataDir, context.log);
       const { session } = newSession({ userId: who.id, isGuest: false }, Date.now());
       await store.sessions.add(session);
       return signAccessToken(key, 'test', session, who.email, Date.now());
     },
     admin: (method, path, call = {}) =>
-      send(t, admin, method, path, { token: deps.adminToken, ...call }),
+      send(t, admin, method, path, { token: data.adminToken, ...call }),
     page: (method, path, call = {}) => send(t, pages, method, path, call),
   };
-}
-
-function numberOf({ marketNames }: Catalog, name: string): MarketNumber | undefined {
-  const number = marketNames.indexOf(name);
-  return number === -1 ? undefined : number;
 }
 
 function logInto(t: ExecutionContext, lines: LogLine[]): Log {

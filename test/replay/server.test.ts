@@ -1,6 +1,6 @@
 /** `feed replay --server`, and live feeds on the feed's clock. */
 import test from 'ava';
-import { ensureAdminToken } from '../../api/operations/admin/admin-token.ts';
+import { ensureAdminToken } from '../../api/identity/admin-token.ts';
 import { startFileVenue } from '../../feeds/file-venue/server.ts';
 import { placeOrder } from '../engine/fixtures.ts';
 import { until } from '../feeds/until.ts';

@@ -9,6 +9,7 @@ import { bodyReader } from '../../base/validation.ts';
 import type { Metrics } from '../../dispatch/metrics.ts';
 import { keyed, open, type Route } from '../../dispatch/route.ts';
 import type { Exchange } from '../../http/exchange.ts';
+import type { Operator } from '../../identity/admin-token.ts';
 import { credentialHeader } from '../../identity/credential-header.ts';
 import { hashOfToken } from '../../identity/keys.ts';
 import type { SwitchName } from '../../identity/switches.ts';
@@ -22,8 +23,7 @@ import {
   SwitchAnswer,
   SwitchBody,
 } from '../../schemas/admin.ts';
-import type { Deps } from '../server-context.ts';
-import type { Operator } from './admin-token.ts';
+import type { ServerContext } from '../server-context.ts';
 import { clockAdminRoutes } from './clock.ts';
 import { correctionAdminRoutes } from './corrections.ts';
 import { keyAdminRoutes } from './keys.ts';
@@ -50,27 +50,27 @@ export function operatorOf(adminToken: string): (exchange: Exchange) => Operator
   };
 }
 
-export function adminRoutes(deps: Deps, metrics: Metrics): Route<Operator>[] {
+export function adminRoutes(context: ServerContext, metrics: Metrics): Route<Operator>[] {
   return [
-    ...healthRoutes(deps, metrics),
-    ...userAdminRoutes(deps),
-    ...keyAdminRoutes(deps),
-    ...organizationAdminRoutes(deps),
-    ...venueKeyAdminRoutes(deps),
-    ...switchRoutes(deps, '/admin/venue-data', 'venueData'),
-    ...switchRoutes(deps, '/admin/trading', 'trading'),
-    ...clockAdminRoutes(deps),
-    ...correctionAdminRoutes(deps),
-    ...playbackAdminRoutes(deps),
-    ...shardAdminRoutes(deps),
-    trackRecordAdminRoute(deps),
+    ...healthRoutes(context, metrics),
+    ...userAdminRoutes(context),
+    ...keyAdminRoutes(context),
+    ...organizationAdminRoutes(context),
+    ...venueKeyAdminRoutes(context),
+    ...switchRoutes(context, '/admin/venue-data', 'venueData'),
+    ...switchRoutes(context, '/admin/trading', 'trading'),
+    ...clockAdminRoutes(context),
+    ...correctionAdminRoutes(context),
+    ...playbackAdminRoutes(context),
+    ...shardAdminRoutes(context),
+    trackRecordAdminRoute(context),
     keyed({
       method: 'GET',
       path: '/admin/audit',
       query: NoQuery,
       response: AuditAnswer,
       run: async () => {
-        const [report, ownerless] = await Promise.all([deps.engine.audit(), deps.ownerless]);
+        const [report, ownerless] = await Promise.all([context.engine.audit(), context.ownerless]);
         return JSON.stringify({ ...report, problems: [...report.problems, ...ownerless] });
       },
     }),
@@ -79,12 +79,15 @@ export function adminRoutes(deps: Deps, metrics: Metrics): Route<Operator>[] {
       path: '/admin/feeds',
       query: NoQuery,
       response: FeedsAnswer,
-      run: () => JSON.stringify({ feeds: deps.feeds().map(feedView) }),
+      run: () => JSON.stringify({ feeds: context.feeds().map(feedView) }),
     }),
   ];
 }
 
-function healthRoutes({ engine, feeds, problems }: Deps, metrics: Metrics): Route<Operator>[] {
+function healthRoutes(
+  { engine, feeds, problems }: ServerContext,
+  metrics: Metrics,
+): Route<Operator>[] {
   return [
     open({
       method: 'GET',
@@ -127,7 +130,11 @@ function healthRoutes({ engine, feeds, problems }: Deps, metrics: Metrics): Rout
   ];
 }
 
-function switchRoutes({ switches }: Deps, path: string, name: SwitchName): Route<Operator>[] {
+function switchRoutes(
+  { switches }: ServerContext,
+  path: string,
+  name: SwitchName,
+): Route<Operator>[] {
   return [
     keyed({
       method: 'GET',

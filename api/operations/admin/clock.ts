@@ -5,13 +5,15 @@ import { NoQuery, strict } from '../../base/common-schemas.ts';
 import { invalidRequest } from '../../base/errors.ts';
 import { bodyReader } from '../../base/validation.ts';
 import { keyed, type Route } from '../../dispatch/route.ts';
+import type { Operator } from '../../identity/admin-token.ts';
 import { ClockAnswer } from '../../schemas/admin.ts';
-import type { Deps } from '../server-context.ts';
-import type { Operator } from './admin-token.ts';
+import type { ServerContext } from '../server-context.ts';
+
+type Context = Pick<ServerContext, 'engine' | 'log' | 'config'>;
 
 const readAccepting = bodyReader(strict({ acceptMachine: Type.Literal(true) }));
 
-export function clockAdminRoutes({ engine, config, log }: Deps): Route<Operator>[] {
+export function clockAdminRoutes({ engine, config, log }: Context): Route<Operator>[] {
   /** `aheadMs`: how far the engine's time is ahead of the machine's; negative when it is behind. */
   const shown = () => {
     const [engineMs, machineMs] = [engine.nowMs(), engine.machineMs()];

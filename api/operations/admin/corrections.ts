@@ -10,9 +10,11 @@ import { NoQuery, strict, Uuid } from '../../base/common-schemas.ts';
 import { ApiError, invalidRequest } from '../../base/errors.ts';
 import { bodyReader } from '../../base/validation.ts';
 import { keyed, type Route } from '../../dispatch/route.ts';
+import type { Operator } from '../../identity/admin-token.ts';
 import { AdjustmentAnswer, MarkAnswer, SettlementAnswer } from '../../schemas/admin.ts';
-import type { Deps } from '../server-context.ts';
-import type { Operator } from './admin-token.ts';
+import type { ServerContext } from '../server-context.ts';
+
+type Context = Pick<ServerContext, 'engine' | 'log' | 'identity' | 'settleMarket'>;
 
 const readSettlement = bodyReader(
   strict({
@@ -30,11 +32,11 @@ const readMark = bodyReader(
 );
 const readAdjustment = bodyReader(strict({ userId: Uuid, dollars: Type.Number() }));
 
-export function correctionAdminRoutes(deps: Deps): Route<Operator>[] {
-  return [settlementRoute(deps), adjustmentRoute(deps), markRoute(deps)];
+export function correctionAdminRoutes(context: Context): Route<Operator>[] {
+  return [settlementRoute(context), adjustmentRoute(context), markRoute(context)];
 }
 
-function settlementRoute({ settleMarket, log }: Deps): Route<Operator> {
+function settlementRoute({ settleMarket, log }: Context): Route<Operator> {
   return keyed({
     method: 'POST',
     path: '/admin/settlements',
@@ -61,7 +63,7 @@ function settlementRoute({ settleMarket, log }: Deps): Route<Operator> {
   });
 }
 
-function adjustmentRoute({ engine, identity, log }: Deps): Route<Operator> {
+function adjustmentRoute({ engine, identity, log }: Context): Route<Operator> {
   return keyed({
     method: 'POST',
     path: '/admin/adjustments',
@@ -88,7 +90,7 @@ function adjustmentRoute({ engine, identity, log }: Deps): Route<Operator> {
   });
 }
 
-function markRoute({ engine, log }: Deps): Route<Operator> {
+function markRoute({ engine, log }: Context): Route<Operator> {
   return keyed({
     method: 'POST',
     path: '/admin/marks',

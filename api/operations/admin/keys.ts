@@ -6,6 +6,7 @@ import { ApiError } from '../../base/errors.ts';
 import { lastBefore, newestFirst } from '../../base/newest-first.ts';
 import { bodyReader } from '../../base/validation.ts';
 import { keyed, type Route } from '../../dispatch/route.ts';
+import type { Operator } from '../../identity/admin-token.ts';
 import { KeyBook } from '../../identity/key-book.ts';
 import { KEY_INPUT, type Key, keyView } from '../../identity/keys.ts';
 import {
@@ -14,12 +15,13 @@ import {
   AdminNewKeyAnswer,
   KeysQuery,
 } from '../../schemas/admin.ts';
-import type { Deps } from '../server-context.ts';
-import type { Operator } from './admin-token.ts';
+import type { ServerContext } from '../server-context.ts';
+
+type Context = Pick<ServerContext, 'log' | 'identity' | 'switches'>;
 
 const readKeyInput = bodyReader(strict({ userId: Uuid, ...KEY_INPUT }));
 
-export function keyAdminRoutes({ identity, switches, log }: Deps): Route<Operator>[] {
+export function keyAdminRoutes({ identity, switches, log }: Context): Route<Operator>[] {
   // The scopes that an account may have do not depend on who creates the key.
   const book = new KeyBook(identity, () => switches.trading);
   return [

@@ -5,6 +5,7 @@ import { ApiError, invalidRequest } from '../../base/errors.ts';
 import { bodyReader } from '../../base/validation.ts';
 import { keyed, type Route } from '../../dispatch/route.ts';
 import { changedSandboxLimits } from '../../identity/accounts.ts';
+import type { Operator } from '../../identity/admin-token.ts';
 import {
   type Membership,
   MembershipInputSchema,
@@ -18,18 +19,19 @@ import {
   AdminOrganizationAnswer,
   AdminOrganizationsAnswer,
 } from '../../schemas/admin.ts';
-import type { Deps } from '../server-context.ts';
-import type { Operator } from './admin-token.ts';
+import type { ServerContext } from '../server-context.ts';
+
+type Context = Pick<ServerContext, 'log' | 'config' | 'identity'>;
 
 const readOrganizationInput = bodyReader(OrganizationInputSchema);
 const readOrganizationChange = bodyReader(OrganizationChangeSchema);
 const readMembershipInput = bodyReader(MembershipInputSchema);
 
-export function organizationAdminRoutes(deps: Deps): Route<Operator>[] {
-  return [...organizationRoutes(deps), ...memberRoutes(deps)];
+export function organizationAdminRoutes(context: Context): Route<Operator>[] {
+  return [...organizationRoutes(context), ...memberRoutes(context)];
 }
 
-function organizationRoutes({ identity, config, log }: Deps): Route<Operator>[] {
+function organizationRoutes({ identity, config, log }: Context): Route<Operator>[] {
   const { organizations } = identity;
   return [
     keyed({
@@ -83,7 +85,7 @@ function organizationRoutes({ identity, config, log }: Deps): Route<Operator>[] 
   ];
 }
 
-function memberRoutes({ identity, config, log }: Deps): Route<Operator>[] {
+function memberRoutes({ identity, config, log }: Context): Route<Operator>[] {
   const { organizations, users } = identity;
   return [
     keyed({
@@ -121,7 +123,7 @@ function memberRoutes({ identity, config, log }: Deps): Route<Operator>[] {
 }
 
 /** A change here would have no effect, so it is refused rather than seem to work. */
-function refuseOutside({ organizationsUrl }: Deps['config']): void {
+function refuseOutside({ organizationsUrl }: Context['config']): void {
   if (organizationsUrl === null) return;
   throw invalidRequest(
     'Organizations live in the service of PAPERBOOK_ORGANIZATIONS_URL, not in this server.',

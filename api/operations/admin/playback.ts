@@ -3,9 +3,11 @@ import { Type } from '@sinclair/typebox';
 import { DateTime, NoQuery, strict } from '../../base/common-schemas.ts';
 import { invalidRequest } from '../../base/errors.ts';
 import { keyed, type Route } from '../../dispatch/route.ts';
+import type { Operator } from '../../identity/admin-token.ts';
 import { PlayedAnswer } from '../../schemas/admin.ts';
-import type { Deps } from '../server-context.ts';
-import type { Operator } from './admin-token.ts';
+import type { ServerContext } from '../server-context.ts';
+
+type Context = Pick<ServerContext, 'playback' | 'log'>;
 
 /** A line of a feed file has at most 16 MiB. */
 const BODY_BYTES_MAX = 24 * 1024 * 1024;
@@ -22,7 +24,7 @@ const readLines = Object.assign((text: string) => text, {
 
 const PlaybackQuery = strict({ from: Type.Optional(DateTime) });
 
-export function playbackAdminRoutes({ playback, log }: Deps): Route<Operator>[] {
+export function playbackAdminRoutes({ playback, log }: Context): Route<Operator>[] {
   return [
     keyed({
       method: 'POST',

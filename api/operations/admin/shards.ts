@@ -4,11 +4,13 @@ import type { ShardStatus } from '../../../engine/shard/callers/shard-status.ts'
 import { BATCH_MINUTES } from '../../../engine/shard/thread/batch-times.ts';
 import { NoQuery } from '../../base/common-schemas.ts';
 import { keyed, type Route } from '../../dispatch/route.ts';
+import type { Operator } from '../../identity/admin-token.ts';
 import { ProblemsAnswer, ShardsAnswer } from '../../schemas/admin.ts';
-import type { Deps } from '../server-context.ts';
-import type { Operator } from './admin-token.ts';
+import type { ServerContext } from '../server-context.ts';
 
-export function shardAdminRoutes({ engine, problems, recentLines }: Deps): Route<Operator>[] {
+type Context = Pick<ServerContext, 'engine' | 'recentLines' | 'problems'>;
+
+export function shardAdminRoutes({ engine, problems, recentLines }: Context): Route<Operator>[] {
   return [
     keyed({
       method: 'GET',

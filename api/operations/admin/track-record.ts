@@ -2,10 +2,12 @@
 import { Type } from '@sinclair/typebox';
 import { NoQuery, strict } from '../../base/common-schemas.ts';
 import { keyed, type Route } from '../../dispatch/route.ts';
-import type { Deps } from '../server-context.ts';
-import type { Operator } from './admin-token.ts';
+import type { Operator } from '../../identity/admin-token.ts';
+import type { ServerContext } from '../server-context.ts';
 
-export function trackRecordAdminRoute({ trackRecordKeys, log }: Deps): Route<Operator> {
+type Context = Pick<ServerContext, 'log' | 'trackRecordKeys'>;
+
+export function trackRecordAdminRoute({ trackRecordKeys, log }: Context): Route<Operator> {
   return keyed({
     method: 'POST',
     path: '/admin/track-record/rotate',

@@ -6,6 +6,7 @@ import { newestFirst } from '../../base/newest-first.ts';
 import { bodyReader } from '../../base/validation.ts';
 import { keyed, type Route } from '../../dispatch/route.ts';
 import { changedTradeLimits } from '../../identity/accounts.ts';
+import type { Operator } from '../../identity/admin-token.ts';
 import { hashPassword } from '../../identity/passwords.ts';
 import { searchUsers } from '../../identity/user-search.ts';
 import {
@@ -17,13 +18,14 @@ import {
 } from '../../identity/users.ts';
 import { changedRequestLimits } from '../../limits/plans.ts';
 import { AdminUserAnswer, AdminUsersAnswer, UsersQuery } from '../../schemas/admin.ts';
-import type { Deps } from '../server-context.ts';
-import type { Operator } from './admin-token.ts';
+import type { ServerContext } from '../server-context.ts';
+
+type Context = Pick<ServerContext, 'log' | 'identity'>;
 
 const readUserInput = bodyReader(UserInputSchema);
 const readUserChange = bodyReader(UserChangeSchema);
 
-export function userAdminRoutes({ identity, log }: Deps): Route<Operator>[] {
+export function userAdminRoutes({ identity, log }: Context): Route<Operator>[] {
   return [
     keyed({
       method: 'GET',

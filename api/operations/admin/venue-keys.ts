@@ -4,14 +4,16 @@ import { ExecutionVenueSchema, NoQuery, strict, Uuid } from '../../base/common-s
 import { ApiError } from '../../base/errors.ts';
 import { bodyReader } from '../../base/validation.ts';
 import { keyed, type Route } from '../../dispatch/route.ts';
+import type { Operator } from '../../identity/admin-token.ts';
 import { type VenueKey, VenueKeyInputSchema } from '../../identity/venue-keys.ts';
 import { AdminVenueKeyAnswer, AdminVenueKeysAnswer } from '../../schemas/admin.ts';
-import type { Deps } from '../server-context.ts';
-import type { Operator } from './admin-token.ts';
+import type { ServerContext } from '../server-context.ts';
+
+type Context = Pick<ServerContext, 'log' | 'identity'>;
 
 const readVenueKeyInput = bodyReader(VenueKeyInputSchema);
 
-export function venueKeyAdminRoutes({ identity, log }: Deps): Route<Operator>[] {
+export function venueKeyAdminRoutes({ identity, log }: Context): Route<Operator>[] {
   return [
     keyed({
       method: 'GET',

@@ -5,13 +5,15 @@ import type { Caller } from '../../dispatch/access.ts';
 import { keyed, type Route, session } from '../../dispatch/route.ts';
 import { AccountAnswer, ResetAnswer } from '../../schemas/account.ts';
 import { ACCOUNT, ENVELOPE } from '../../schemas/examples.ts';
-import type { Deps } from '../server-context.ts';
+import type { ServerContext } from '../server-context.ts';
 
-export function accountRoutes(deps: Deps): Route<Caller>[] {
-  return [getAccount(deps), resetAccount(deps)];
+type Context = Pick<ServerContext, 'engine' | 'log'>;
+
+export function accountRoutes(context: Context): Route<Caller>[] {
+  return [getAccount(context), resetAccount(context)];
 }
 
-function getAccount({ engine }: Deps): Route<Caller> {
+function getAccount({ engine }: Context): Route<Caller> {
   return keyed({
     method: 'GET',
     path: '/account',
@@ -50,7 +52,7 @@ function getAccount({ engine }: Deps): Route<Caller> {
   });
 }
 
-function resetAccount({ engine, log }: Deps): Route<Caller> {
+function resetAccount({ engine, log }: Context): Route<Caller> {
   return session({
     method: 'POST',
     path: '/account/reset',

@@ -3,7 +3,7 @@ import type { Caller } from '../../dispatch/access.ts';
 import type { OrderEntry } from '../../dispatch/order-entry.ts';
 import type { Route } from '../../dispatch/route.ts';
 import type { Streams } from '../../stream/streams.ts';
-import type { Deps } from '../server-context.ts';
+import type { ServerContext } from '../server-context.ts';
 import { accountRoutes } from './account.ts';
 import { backtestRoute } from './backtest.ts';
 import { descriptionRoute } from './description.ts';
@@ -35,33 +35,33 @@ export const BASE_PATH = '/v1';
 export type Served = { entry: OrderEntry; streams: Streams };
 
 /** Every route of the API that works today. `served` is asked once requests come. */
-export function apiRoutes(deps: Deps, served = onlyDescribed): Route<Caller>[] {
+export function apiRoutes(context: ServerContext, served = onlyDescribed): Route<Caller>[] {
   const routes = [
     ...statusRoutes(),
-    ...meRoutes(deps),
-    ...organizationRoutes(deps),
-    ...profileRoutes(deps),
-    ...sessionRoutes(deps),
-    ...keyRoutes(deps),
-    trackRecordKeysRoute(deps),
-    ...instrumentRoutes(deps),
-    ...gameRoutes(deps),
-    ...quoteRoutes(deps),
-    ...historyRoutes(deps),
-    ...accountRoutes(deps),
-    backtestRoute(deps),
-    ...portfolioRoutes(deps),
-    equityRoute(deps),
-    ...eventRoutes(deps),
-    ...recordRoutes(deps),
-    ...evalRoutes(deps),
-    trackRecordRoute(deps),
-    ...orderRoutes(deps),
-    previewOrder(deps),
+    ...meRoutes(context),
+    ...organizationRoutes(context),
+    ...profileRoutes(context),
+    ...sessionRoutes(context),
+    ...keyRoutes(context),
+    trackRecordKeysRoute(context),
+    ...instrumentRoutes(context),
+    ...gameRoutes(context),
+    ...quoteRoutes(context),
+    ...historyRoutes(context),
+    ...accountRoutes(context),
+    backtestRoute(context),
+    ...portfolioRoutes(context),
+    equityRoute(context),
+    ...eventRoutes(context),
+    ...recordRoutes(context),
+    ...evalRoutes(context),
+    trackRecordRoute(context),
+    ...orderRoutes(context),
+    previewOrder(context),
     orderBatchRoute(() => served().entry),
     streamRoute(() => served().streams),
   ];
-  return [...routes, descriptionRoute(routes, BASE_PATH, deps)];
+  return [...routes, descriptionRoute(routes, BASE_PATH, context)];
 }
 
 function onlyDescribed(): Served {

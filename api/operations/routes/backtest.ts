@@ -13,11 +13,16 @@ import {
   BacktestBody,
 } from '../../schemas/backtest.ts';
 import { backtestTask, checkBacktest } from '../backtest-task.ts';
-import type { Deps } from '../server-context.ts';
+import type { ServerContext } from '../server-context.ts';
+
+type Context = Pick<
+  ServerContext,
+  'engine' | 'catalog' | 'fees' | 'history' | 'backtest' | 'config' | 'switches'
+>;
 
 const BODY_BYTES_MAX = 2 ** 20;
 
-export function backtestRoute(deps: Deps): Route<Caller> {
+export function backtestRoute(context: Context): Route<Caller> {
   return keyed({
     method: 'POST',
     path: '/backtest',
@@ -37,10 +42,10 @@ export function backtestRoute(deps: Deps): Route<Caller> {
     errors: ['not_configured'],
     query: NoQuery,
     bodyBytesMax: BODY_BYTES_MAX,
-    readBody: bodyOf(deps),
+    readBody: bodyOf(context),
     response: BacktestAnswer,
     run: async ({ body, caller }) => {
-      const { backtest: source, history, switches } = deps;
+      const { backtest: source, history, switches } = context;
       if (source.kind === 'forwarded') {
         return new CodedBody(null, await source.run(body as string));
       }
@@ -48,7 +53,7 @@ export function backtestRoute(deps: Deps): Route<Caller> {
         throw new ApiError('not_configured');
       }
       const { marketNumber } = history;
-      const parts = { ...deps, source, marketNumber, account: caller.user.id };
+      const parts = { ...context, source, marketNumber, account: caller.user.id };
       return await switches.answered((withPrices) =>
         source.pool.run(caller.user.id, async () => ({
           ...(await backtestTask(parts, body as BacktestBody)),
@@ -62,8 +67,8 @@ export function backtestRoute(deps: Deps): Route<Caller> {
 const readBody = bodyReader(BacktestBody, checkBacktest);
 
 /** The reader of a body: as text where a service owns it. */
-function bodyOf(deps: Deps): BodyReader<BacktestBody | string> {
-  const isForwarded = () => deps.backtest.kind === 'forwarded';
+function bodyOf(context: Context): BodyReader<BacktestBody | string> {
+  const isForwarded = () => context.backtest.kind === 'forwarded';
   const read = (text: string) => (isForwarded() ? asJson(text) : readBody(text));
   const ofValue = (value: unknown) =>
     isForwarded() ? JSON.stringify(value) : readBody.ofValue(value);

@@ -5,7 +5,9 @@ import type { Caller } from '../../dispatch/access.ts';
 import { open, type Route } from '../../dispatch/route.ts';
 import { describeApi } from '../../openapi/document.ts';
 import { INSTRUMENT_ID } from '../../schemas/examples.ts';
-import type { Deps } from '../server-context.ts';
+import type { ServerContext } from '../server-context.ts';
+
+type Context = Pick<ServerContext, 'engine' | 'catalog'>;
 
 const OpenApiDocument = Type.Object(
   {
@@ -24,7 +26,7 @@ const OpenApiDocument = Type.Object(
 export function descriptionRoute(
   routes: readonly Route<Caller>[],
   basePath: string,
-  deps: Pick<Deps, 'catalog' | 'engine'>,
+  context: Context,
 ): Route<Caller> {
   let text: string | null = null;
   /** As it was answered last: replacing it takes a millisecond. */
@@ -48,7 +50,7 @@ export function descriptionRoute(
     cacheSeconds: 60,
     run: () => {
       text ??= JSON.stringify(describeApi([...routes, own], basePath));
-      const { catalog, engine } = deps;
+      const { catalog, engine } = context;
       const nowMs = engine.nowMs();
       const tradable = catalog.instruments().find((entry) => catalog.isTradable(entry, nowMs));
       if (tradable === undefined) return text;

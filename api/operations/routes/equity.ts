@@ -10,13 +10,15 @@ import type { PaperAccount } from '../../identity/accounts.ts';
 import { EquityAnswer, EquityQuery } from '../../schemas/equity.ts';
 import { ENVELOPE, EQUITY_POINTS } from '../../schemas/examples.ts';
 import type { Account } from '../../schemas/trading.ts';
-import type { Deps } from '../server-context.ts';
+import type { ServerContext } from '../server-context.ts';
+
+type Context = Pick<ServerContext, 'engine' | 'history' | 'switches' | 'equity'>;
 
 type Point = Static<typeof EquityAnswer>['points'][number];
 type AccountView = Static<typeof Account>;
 type State = { account: AccountView | null; asOf: string };
 
-export function equityRoute(deps: Deps): Route<Caller> {
+export function equityRoute(context: Context): Route<Caller> {
   return ofAccount({
     method: 'GET',
     path: '/portfolio/equity',
@@ -37,17 +39,17 @@ export function equityRoute(deps: Deps): Route<Caller> {
     response: EquityAnswer,
     prepare: ({ window }) => daysOf(window),
     run: ({ caller: { user }, account, query: days }) =>
-      deps.equity.inTurn(user.id, () => equityOf(deps, user.id, account, days)),
+      context.equity.inTurn(user.id, () => equityOf(context, user.id, account, days)),
   });
 }
 
 async function equityOf(
-  deps: Deps,
+  context: Context,
   asker: Uuid,
   { id, organizationSlug: slug }: PaperAccount,
   days: number | null,
 ): Promise<Result> {
-  const { engine, switches, history } = deps;
+  const { engine, switches, history } = context;
   const wasOn = switches.venueData;
   const reply = await engine.call(id, { kind: 'account', atMs: engine.nowMs(), account: id });
   if (!reply.ok) return reply;
@@ -55,7 +57,7 @@ async function equityOf(
   const nowMs = Date.parse(asOf);
   const isMarked = wasOn && history.kind === 'embedded';
   const bounds = { fromMs: days === null ? 0 : nowMs - days * DAY_MS, nowMs, isMarked };
-  const before = account === null ? null : await deps.equity.points(id, bounds);
+  const before = account === null ? null : await context.equity.points(id, bounds);
   const worth =
     before === null || !isMarked
       ? null

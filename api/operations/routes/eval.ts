@@ -10,17 +10,22 @@ import { keyed, type Route } from '../../dispatch/route.ts';
 import type { User } from '../../identity/users.ts';
 import { EvalAnswer, EvalQuery, OwnEvalAnswer, OwnEvalQuery } from '../../schemas/records.ts';
 import { EVAL_EXAMPLE, OWN_EVAL_EXAMPLE } from '../../schemas/records-examples.ts';
-import type { Deps } from '../server-context.ts';
+import type { ServerContext } from '../server-context.ts';
 import { BOARD_PLACE, publicPage } from '../traders.ts';
+
+type Context = Pick<
+  ServerContext,
+  'engine' | 'fees' | 'history' | 'identity' | 'records' | 'switches'
+>;
 
 /** More are left out, the oldest first. Rule Y78. */
 const PICKS_MAX = 10_000;
 
-export function evalRoutes(deps: Deps): Route<Caller>[] {
-  return [ownEvalRoute(deps), evalRoute(deps)];
+export function evalRoutes(context: Context): Route<Caller>[] {
+  return [ownEvalRoute(context), evalRoute(context)];
 }
 
-function ownEvalRoute({ engine, records, fees, switches, history }: Deps): Route<Caller> {
+function ownEvalRoute({ engine, records, fees, switches, history }: Context): Route<Caller> {
   return keyed({
     method: 'GET',
     path: '/me/eval',
@@ -77,7 +82,7 @@ function evalPick(
   };
 }
 
-function evalRoute({ engine, identity, records, fees }: Deps): Route<Caller> {
+function evalRoute({ engine, identity, records, fees }: Context): Route<Caller> {
   return keyed({
     method: 'GET',
     path: '/eval',

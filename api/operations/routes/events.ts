@@ -6,11 +6,13 @@ import { ofAccount, type Route } from '../../dispatch/route.ts';
 import { EventsAnswer, EventsQuery } from '../../schemas/events.ts';
 import { TRADE } from '../../schemas/examples.ts';
 import { eventNumber } from '../../stream/subscriptions.ts';
-import type { Deps } from '../server-context.ts';
+import type { ServerContext } from '../server-context.ts';
+
+type Context = Pick<ServerContext, 'switches' | 'events'>;
 
 const FIRST = eventIdOf(417);
 
-export function eventRoutes({ events, switches }: Deps): Route<Caller>[] {
+export function eventRoutes({ events, switches }: Context): Route<Caller>[] {
   return [
     ofAccount({
       method: 'GET',

@@ -15,14 +15,16 @@ import type { Caller } from '../../dispatch/access.ts';
 import { keyed, type Route } from '../../dispatch/route.ts';
 import { ENVELOPE, GAME, INSTRUMENT } from '../../schemas/examples.ts';
 import { GameAnswer, GameRef, GamesAnswer, GamesQuery } from '../../schemas/markets.ts';
-import type { Deps } from '../server-context.ts';
+import type { ServerContext } from '../server-context.ts';
 import { envelopeText } from './instruments.ts';
 
-export function gameRoutes(deps: Deps): Route<Caller>[] {
-  return [listGames(deps), getGame(deps)];
+type Context = Pick<ServerContext, 'engine' | 'catalog' | 'switches'>;
+
+export function gameRoutes(context: Context): Route<Caller>[] {
+  return [listGames(context), getGame(context)];
 }
 
-function listGames({ catalog, engine }: Deps): Route<Caller> {
+function listGames({ catalog, engine }: Context): Route<Caller> {
   return keyed({
     method: 'GET',
     path: '/games',
@@ -63,7 +65,7 @@ function listGames({ catalog, engine }: Deps): Route<Caller> {
   });
 }
 
-function getGame({ catalog, engine, switches }: Deps): Route<Caller> {
+function getGame({ catalog, engine, switches }: Context): Route<Caller> {
   return keyed({
     method: 'GET',
     path: '/games/{ref}',

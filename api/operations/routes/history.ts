@@ -32,12 +32,14 @@ import {
   HISTORY_EXAMPLE,
 } from '../../schemas/history-examples.ts';
 import { exportOf } from '../history-answers.ts';
-import type { Deps } from '../server-context.ts';
+import type { ServerContext } from '../server-context.ts';
+
+type Context = Pick<ServerContext, 'engine' | 'catalog' | 'history' | 'switches'>;
 
 const AS_OF_IDS_MAX = 20;
 
-export function historyRoutes(deps: Deps): Route<Caller>[] {
-  return [historyRoute(deps), candlesRoute(deps), asOfRoute(deps), exportRoute(deps)];
+export function historyRoutes(context: Context): Route<Caller>[] {
+  return [historyRoute(context), candlesRoute(context), asOfRoute(context), exportRoute(context)];
 }
 
 const SHARED = {
@@ -47,7 +49,7 @@ const SHARED = {
   mayBeUnavailable: true,
 } as const;
 
-function historyRoute(deps: Deps): Route<Caller> {
+function historyRoute(context: Context): Route<Caller> {
   return keyed({
     ...SHARED,
     path: '/history',
@@ -61,17 +63,17 @@ function historyRoute(deps: Deps): Route<Caller> {
       example: HISTORY_EXAMPLE,
     },
     errors: ['market_not_found', 'not_configured'],
-    ...queryOf(deps, HistoryQuery, (query) => ({
+    ...queryOf(context, HistoryQuery, (query) => ({
       ...query,
       ...windowOf(query),
       ...placeIn('history', query),
     })),
     response: HistoryAnswer,
     run: ({ query, caller }) =>
-      answered(deps, '/history', query, (history, { order, limit, tag, cursor, ...series }) =>
+      answered(context, '/history', query, (history, { order, limit, tag, cursor, ...series }) =>
         textOf(history, caller, {
           kind: 'quotes',
-          ...seriesOf(deps, history, series),
+          ...seriesOf(context, history, series),
           order,
           limit,
           tag,
@@ -81,7 +83,7 @@ function historyRoute(deps: Deps): Route<Caller> {
   });
 }
 
-function candlesRoute(deps: Deps): Route<Caller> {
+function candlesRoute(context: Context): Route<Caller> {
   return keyed({
     ...SHARED,
     path: '/history/candles',
@@ -93,7 +95,7 @@ function candlesRoute(deps: Deps): Route<Caller> {
       example: CANDLES_EXAMPLE,
     },
     errors: ['market_not_found', 'not_configured'],
-    ...queryOf(deps, CandlesQuery, (query) => ({
+    ...queryOf(context, CandlesQuery, (query) => ({
       ...query,
       ...windowOf(query),
       ...placeIn('candles', query),
@@ -101,13 +103,13 @@ function candlesRoute(deps: Deps): Route<Caller> {
     response: CandlesAnswer,
     run: ({ query, caller }) =>
       answered(
-        deps,
+        context,
         '/history/candles',
         query,
         (history, { interval, limit, tag, cursor, ...series }) =>
           textOf(history, caller, {
             kind: 'candles',
-            ...seriesOf(deps, history, series),
+            ...seriesOf(context, history, series),
             interval,
             limit,
             tag,
@@ -117,7 +119,7 @@ function candlesRoute(deps: Deps): Route<Caller> {
   });
 }
 
-function asOfRoute(deps: Deps): Route<Caller> {
+function asOfRoute(context: Context): Route<Caller> {
   return keyed({
     ...SHARED,
     path: '/history/as_of',
@@ -128,20 +130,20 @@ function asOfRoute(deps: Deps): Route<Caller> {
       example: HISTORY_AS_OF_EXAMPLE,
     },
     errors: ['not_configured'],
-    ...queryOf(deps, HistoryAsOfQuery, ({ instrumentIds, at, venue }) => {
+    ...queryOf(context, HistoryAsOfQuery, ({ instrumentIds, at, venue }) => {
       const atMs = instantIn('at', at)!;
-      if (atMs > deps.engine.nowMs()) throw invalidRequest('at must not be in the future');
+      if (atMs > context.engine.nowMs()) throw invalidRequest('at must not be in the future');
       return { ids: idsOf(instrumentIds), atMs, venue };
     }),
     response: HistoryAsOfAnswer,
     run: ({ query, caller }) =>
-      answered(deps, '/history/as_of', query, (history, asked) =>
-        textOf(history, caller, asOfQuestion(deps, history, asked)),
+      answered(context, '/history/as_of', query, (history, asked) =>
+        textOf(history, caller, asOfQuestion(context, history, asked)),
       ),
   });
 }
 
-function exportRoute(deps: Deps): Route<Caller> {
+function exportRoute(context: Context): Route<Caller> {
   return keyed({
     ...SHARED,
     path: '/history/export',
@@ -153,7 +155,7 @@ function exportRoute(deps: Deps): Route<Caller> {
       example: EXPORT_EXAMPLE,
     },
     errors: ['market_not_found', 'not_configured'],
-    ...queryOf(deps, ExportQuery, (query) => {
+    ...queryOf(context, ExportQuery, (query) => {
       if (query.interval !== undefined && query.dataset !== 'candles') {
         throw invalidRequest('interval belongs to dataset candles');
       }
@@ -162,9 +164,9 @@ function exportRoute(deps: Deps): Route<Caller> {
     response: ExportText,
     streamed: ['text/csv; charset=utf-8', 'application/x-ndjson'],
     run: ({ query, caller }) => {
-      const source = configured(deps);
+      const source = configured(context);
       if (source.kind === 'forwarded') {
-        return exported(deps, source.stream('/history/export', query as string));
+        return exported(context, source.stream('/history/export', query as string));
       }
       const {
         dataset,
@@ -172,47 +174,50 @@ function exportRoute(deps: Deps): Route<Caller> {
         interval = '1m',
         ...series
       } = query as Exclude<typeof query, string>;
-      const named = seriesOf(deps, source, series);
+      const named = seriesOf(context, source, series);
       const question = { ...named, dataset, format, interval, cursor: null };
-      return exported(deps, exportOf(source, caller.user.id, { kind: 'export', ...question }));
+      return exported(context, exportOf(source, caller.user.id, { kind: 'export', ...question }));
     },
   });
 }
 
 /** The reader of a query: as text where a service owns it. */
-function queryOf<Q extends TObject, P>(deps: Deps, query: Q, read: (query: Static<Q>) => P) {
+function queryOf<Q extends TObject, P>(context: Context, query: Q, read: (query: Static<Q>) => P) {
   const parse = queryReader(query);
   return {
     query,
     readQuery: (text: string): P | string =>
-      deps.history.kind === 'forwarded' ? text : read(parse(text)),
+      context.history.kind === 'forwarded' ? text : read(parse(text)),
   };
 }
 
 async function answered<P extends object>(
-  deps: Deps,
+  context: Context,
   path: string,
   query: P | string,
   embedded: (history: EmbeddedHistory, query: P) => Promise<Result>,
 ): Promise<Result> {
-  const source = configured(deps);
+  const source = configured(context);
   const found =
     source.kind === 'embedded'
       ? await embedded(source, query as P)
       : new CodedBody(null, await source.json(path, query as string));
   // What was read while venue data was on is not sent once it is off. Rule V9.
-  deps.switches.requireVenueData();
+  context.switches.requireVenueData();
   return found;
 }
 
 /** An export breaks off where venue data is turned off. Rule V9. */
-async function exported({ switches }: Deps, whole: Promise<StreamedBody>): Promise<StreamedBody> {
+async function exported(
+  { switches }: Context,
+  whole: Promise<StreamedBody>,
+): Promise<StreamedBody> {
   const body = await whole;
   switches.requireVenueData();
   return body.checkedBy(() => switches.requireVenueData());
 }
 
-function configured({ history }: Deps): EmbeddedHistory | ForwardedHistory {
+function configured({ history }: Context): EmbeddedHistory | ForwardedHistory {
   if (history.kind === 'off') throw new ApiError('not_configured');
   return history;
 }
@@ -250,7 +255,11 @@ type Named = {
   toMs: EpochMs;
 };
 
-function seriesOf({ catalog, engine }: Deps, history: EmbeddedHistory, named: Named): NamedSeries {
+function seriesOf(
+  { catalog, engine }: Context,
+  history: EmbeddedHistory,
+  named: Named,
+): NamedSeries {
   const { instrumentId, ticker, venue, fromMs, toMs } = named;
   const window = { venue, fromMs, toMs, nowMs: engine.nowMs() };
   if (instrumentId !== undefined) {
@@ -278,7 +287,7 @@ function listingOf(
 }
 
 function asOfQuestion(
-  { catalog, engine }: Deps,
+  { catalog, engine }: Context,
   history: EmbeddedHistory,
   { ids, atMs, venue }: { ids: string[]; atMs: EpochMs; venue: Venue },
 ): AsOfQuestion {

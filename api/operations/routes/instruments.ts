@@ -17,14 +17,16 @@ import {
   type InstrumentsFilter,
   InstrumentsQuery,
 } from '../../schemas/markets.ts';
-import type { Deps } from '../server-context.ts';
+import type { ServerContext } from '../server-context.ts';
 
-export function instrumentRoutes(deps: Deps): Route<Caller>[] {
-  return [listInstruments(deps), searchInstruments(deps), getInstrument(deps)];
+type Context = Pick<ServerContext, 'engine' | 'catalog' | 'search' | 'switches'>;
+
+export function instrumentRoutes(context: Context): Route<Caller>[] {
+  return [listInstruments(context), searchInstruments(context), getInstrument(context)];
 }
 
-function listInstruments(deps: Deps): Route<Caller> {
-  const { catalog, engine } = deps;
+function listInstruments(context: Context): Route<Caller> {
+  const { catalog, engine } = context;
   return keyed({
     method: 'GET',
     path: '/instruments',
@@ -53,15 +55,15 @@ function listInstruments(deps: Deps): Route<Caller> {
         matches(entry, query) && (wanted === null || catalog.isTradable(entry, nowMs) === wanted);
       const textOf = ({ rows, next }: Page<InstrumentEntry>) => {
         const cursor = nextCursorOf(tag, next, INSTRUMENT_PLACE);
-        return listText(deps, rows, `"nextCursor":${JSON.stringify(cursor)},`);
+        return listText(context, rows, `"nextCursor":${JSON.stringify(cursor)},`);
       };
       const all = catalog.instruments();
       if (priced === undefined) return textOf(takePage(all, after, limit, isMatch));
-      deps.switches.requireVenueData();
+      context.switches.requireVenueData();
       const ask = (rows: readonly InstrumentEntry[] | null) =>
-        arePriced(deps, rows, priced === 'true');
+        arePriced(context, rows, priced === 'true');
       return takeAskedPage(all, after, limit, isMatch, ask).then((page) => {
-        deps.switches.requireVenueData();
+        context.switches.requireVenueData();
         return textOf(page);
       });
     },
@@ -70,7 +72,7 @@ function listInstruments(deps: Deps): Route<Caller> {
 
 /** Which of these, or of all, have a live price at venue_a now, or which have none. */
 async function arePriced(
-  { engine }: Deps,
+  { engine }: Context,
   rows: readonly InstrumentEntry[] | null,
   wanted: boolean,
 ): Promise<(entry: InstrumentEntry) => boolean> {
@@ -84,7 +86,7 @@ async function arePriced(
   return ({ number }) => isSet(places.get(number)!) === wanted;
 }
 
-function searchInstruments(deps: Deps): Route<Caller> {
+function searchInstruments(context: Context): Route<Caller> {
   return keyed({
     method: 'GET',
     path: '/instruments/search',
@@ -99,12 +101,16 @@ function searchInstruments(deps: Deps): Route<Caller> {
     response: InstrumentSearchAnswer,
     run: ({ query }) => {
       const { q, limit, ...filter } = query;
-      return listText(deps, deps.search.find(q, filter, limit, deps.switches.venueData), '');
+      return listText(
+        context,
+        context.search.find(q, filter, limit, context.switches.venueData),
+        '',
+      );
     },
   });
 }
 
-function getInstrument({ catalog, engine, switches }: Deps): Route<Caller> {
+function getInstrument({ catalog, engine, switches }: Context): Route<Caller> {
   return keyed({
     method: 'GET',
     path: '/instruments/{ref}',
@@ -140,7 +146,7 @@ function matches(entry: InstrumentEntry, query: InstrumentsFilter): boolean {
 }
 
 function listText(
-  { engine, switches }: Deps,
+  { engine, switches }: Context,
   rows: readonly InstrumentEntry[],
   cursorText: string,
 ): string {

@@ -15,7 +15,9 @@ import {
   RotatedKeyAnswer,
   RotateSchema,
 } from '../../schemas/identity.ts';
-import type { Deps } from '../server-context.ts';
+import type { ServerContext } from '../server-context.ts';
+
+type Context = Pick<ServerContext, 'log' | 'identity' | 'switches' | 'meter'>;
 
 const WARNING = 'Store this token now: it is shown only this once and cannot be recovered.';
 
@@ -23,20 +25,20 @@ const readKeyInput = bodyReader(KeyInputSchema);
 const readRotation = optionalBody(bodyReader(RotateSchema));
 
 /** What the routes share: the rules of keys, and a key as its owner sees it. */
-type KeyDeps = Deps & { book: KeyBook; view: (key: Key, nowMs: EpochMs) => object };
+type KeyContext = Context & { book: KeyBook; view: (key: Key, nowMs: EpochMs) => object };
 
-export function keyRoutes(deps: Deps): Route<Caller>[] {
-  const { identity, switches, meter } = deps;
+export function keyRoutes(context: Context): Route<Caller>[] {
+  const { identity, switches, meter } = context;
   const book = new KeyBook(identity, () => switches.trading);
   const view = (key: Key, nowMs: EpochMs) => ({
     ...keyView(key, nowMs),
     requestsThisMonth: meter.requestsThisMonth(key.id),
   });
-  const shared = { ...deps, book, view };
+  const shared = { ...context, book, view };
   return [listKeys(shared), createKey(shared), rotateKey(shared), revokeKey(shared)];
 }
 
-function listKeys({ identity, switches, view }: KeyDeps): Route<Caller> {
+function listKeys({ identity, switches, view }: KeyContext): Route<Caller> {
   return session({
     method: 'GET',
     path: '/api_keys',
@@ -57,7 +59,7 @@ function listKeys({ identity, switches, view }: KeyDeps): Route<Caller> {
   });
 }
 
-function createKey({ book, log, view }: KeyDeps): Route<Caller> {
+function createKey({ book, log, view }: KeyContext): Route<Caller> {
   return session({
     method: 'POST',
     path: '/api_keys',
@@ -82,7 +84,7 @@ function createKey({ book, log, view }: KeyDeps): Route<Caller> {
   });
 }
 
-function rotateKey({ book, log, view }: KeyDeps): Route<Caller> {
+function rotateKey({ book, log, view }: KeyContext): Route<Caller> {
   return session({
     method: 'POST',
     path: '/api_keys/{id}/rotate',
@@ -115,7 +117,7 @@ function rotateKey({ book, log, view }: KeyDeps): Route<Caller> {
   });
 }
 
-function revokeKey({ book, log, view }: KeyDeps): Route<Caller> {
+function revokeKey({ book, log, view }: KeyContext): Route<Caller> {
   return session({
     method: 'DELETE',
     path: '/api_keys/{id}',

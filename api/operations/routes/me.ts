@@ -13,15 +13,17 @@ import { keyed, type Route } from '../../dispatch/route.ts';
 import { countingOf, personalAccount } from '../../identity/accounts.ts';
 import type { User } from '../../identity/users.ts';
 import { MeAnswer, UsageAnswer } from '../../schemas/identity.ts';
-import type { Deps } from '../server-context.ts';
+import type { ServerContext } from '../server-context.ts';
+
+type Context = Pick<ServerContext, 'engine' | 'meter'>;
 
 const MINUTE_MS = 60_000;
 
-export function meRoutes(deps: Deps): Route<Caller>[] {
-  return [getMe(deps), getUsage(deps)];
+export function meRoutes(context: Context): Route<Caller>[] {
+  return [getMe(context), getUsage(context)];
 }
 
-function getMe({ meter }: Deps): Route<Caller> {
+function getMe({ meter }: Context): Route<Caller> {
   return keyed({
     method: 'GET',
     path: '/me',
@@ -66,7 +68,7 @@ function getMe({ meter }: Deps): Route<Caller> {
   });
 }
 
-function getUsage({ engine, meter }: Deps): Route<Caller> {
+function getUsage({ engine, meter }: Context): Route<Caller> {
   return keyed({
     method: 'GET',
     path: '/usage',

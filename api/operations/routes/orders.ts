@@ -18,20 +18,22 @@ import { OrderAnswer, OrderId, OrdersAnswer, OrdersQuery } from '../../schemas/t
 import { cancelAll } from '../cancel-all.ts';
 import { scopeOfExecution } from '../execution.ts';
 import { checkOrderBody } from '../order-request.ts';
-import type { Deps } from '../server-context.ts';
+import type { ServerContext } from '../server-context.ts';
 import { ABOUT_PLACING, commandOf, PLACING_ERRORS } from './placing.ts';
 
-export function orderRoutes(deps: Deps): Route<Caller>[] {
+type Context = Pick<ServerContext, 'engine' | 'identity' | 'switches'>;
+
+export function orderRoutes(context: Context): Route<Caller>[] {
   return [
-    placeOrder(deps),
-    listOrders(deps),
-    getOrder(deps),
-    cancelOrder(deps),
-    cancelOrders(deps),
+    placeOrder(context),
+    listOrders(context),
+    getOrder(context),
+    cancelOrder(context),
+    cancelOrders(context),
   ];
 }
 
-function placeOrder(deps: Deps): Route<Caller> {
+function placeOrder(context: Context): Route<Caller> {
   return ofAccount({
     method: 'POST',
     path: '/portfolio/orders',
@@ -44,14 +46,14 @@ function placeOrder(deps: Deps): Route<Caller> {
     readBody: bodyReader(OrderBodySchema, checkOrderBody),
     scopeOfBody: scopeOfExecution,
     run: (call, waiter) => {
-      const command = commandOf(deps, call, deps.engine.nowMs());
+      const command = commandOf(context, call, context.engine.nowMs());
       if (typeof command === 'string') throw new ApiError(command);
-      return deps.engine.trade(call.caller.user.id, command, waiter);
+      return context.engine.trade(call.caller.user.id, command, waiter);
     },
   });
 }
 
-function listOrders({ engine }: Deps): Route<Caller> {
+function listOrders({ engine }: Context): Route<Caller> {
   return ofAccount({
     method: 'GET',
     path: '/portfolio/orders',
@@ -80,7 +82,7 @@ function listOrders({ engine }: Deps): Route<Caller> {
   });
 }
 
-function getOrder({ engine }: Deps): Route<Caller> {
+function getOrder({ engine }: Context): Route<Caller> {
   return ofAccount({
     method: 'GET',
     path: '/portfolio/orders/{orderId}',
@@ -111,7 +113,7 @@ function getOrder({ engine }: Deps): Route<Caller> {
   });
 }
 
-function cancelOrder({ engine }: Deps): Route<Caller> {
+function cancelOrder({ engine }: Context): Route<Caller> {
   return ofAccount({
     method: 'DELETE',
     path: '/portfolio/orders/{orderId}',
@@ -152,7 +154,7 @@ function cancelOrder({ engine }: Deps): Route<Caller> {
   });
 }
 
-function cancelOrders({ engine }: Deps): Route<Caller> {
+function cancelOrders({ engine }: Context): Route<Caller> {
   return ofAccount({
     method: 'DELETE',
     path: '/portfolio/orders',

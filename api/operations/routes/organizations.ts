@@ -6,9 +6,11 @@ import { keyed, type Route } from '../../dispatch/route.ts';
 import type { OwnOrganization } from '../../identity/organization-access.ts';
 import { ORGANIZATION } from '../../schemas/examples.ts';
 import { OrganizationsAnswer } from '../../schemas/identity.ts';
-import type { Deps } from '../server-context.ts';
+import type { ServerContext } from '../server-context.ts';
 
-export function organizationRoutes({ organizations }: Deps): Route<Caller>[] {
+type Context = Pick<ServerContext, 'organizations'>;
+
+export function organizationRoutes({ organizations }: Context): Route<Caller>[] {
   return [
     keyed({
       method: 'GET',

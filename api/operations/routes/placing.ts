@@ -15,7 +15,9 @@ import type { OrderBody } from '../../schemas/order-body.ts';
 import type { PlacementAnswer } from '../../schemas/placing.ts';
 import { refusalOfExecution } from '../execution.ts';
 import { placeOrderOf } from '../order-request.ts';
-import type { Deps } from '../server-context.ts';
+import type { ServerContext } from '../server-context.ts';
+
+type Context = Pick<ServerContext, 'identity' | 'switches'>;
 
 /** The refusals of the operation's own rules: the API's first, then the engine's in its order. */
 export const PLACING_ERRORS: readonly ErrorCode[] = [
@@ -103,7 +105,7 @@ type PlacingCall = Pick<Call<unknown, OrderBody, Caller>, 'caller' | 'body' | 'c
 
 /** The command of a call that places an order, or would; a code: the order is refused before it. */
 export function commandOf(
-  { identity, switches }: Pick<Deps, 'identity' | 'switches'>,
+  { identity, switches }: Context,
   { caller: { user, credentialId, placedVia }, account, body, connection }: PlacingCall,
   atMs: EpochMs,
 ): PlaceOrder | ErrorCode {

@@ -5,10 +5,12 @@ import type { Caller } from '../../dispatch/access.ts';
 import { ofAccount, type Route } from '../../dispatch/route.ts';
 import { PORTFOLIO, TRADE } from '../../schemas/examples.ts';
 import { PortfolioAnswer, TradesAnswer, TradesQuery } from '../../schemas/trading.ts';
-import type { Deps } from '../server-context.ts';
+import type { ServerContext } from '../server-context.ts';
 import { filterOf, pageOf, placeIn } from './orders.ts';
 
-export function portfolioRoutes({ engine }: Deps): Route<Caller>[] {
+type Context = Pick<ServerContext, 'engine'>;
+
+export function portfolioRoutes({ engine }: Context): Route<Caller>[] {
   return [
     ofAccount({
       method: 'GET',

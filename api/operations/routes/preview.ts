@@ -12,12 +12,14 @@ import { OrderBodySchema } from '../../schemas/order-body.ts';
 import { PreviewAnswer } from '../../schemas/placing.ts';
 import { scopeOfExecution } from '../execution.ts';
 import { checkPreviewBody } from '../order-request.ts';
-import type { Deps } from '../server-context.ts';
+import type { ServerContext } from '../server-context.ts';
 import { commandOf, MARKET_BUY } from './placing.ts';
+
+type Context = Pick<ServerContext, 'engine' | 'fees' | 'identity' | 'switches'>;
 
 const readBody = bodyReader(OrderBodySchema, checkPreviewBody);
 
-export function previewOrder(deps: Deps): Route<Caller> {
+export function previewOrder(context: Context): Route<Caller> {
   return ofAccount({
     method: 'POST',
     path: '/portfolio/orders/preview',
@@ -47,9 +49,9 @@ export function previewOrder(deps: Deps): Route<Caller> {
     readBody,
     scopeOfBody: scopeOfExecution,
     run: (call, waiter) => {
-      const { engine, fees, switches } = deps;
+      const { engine, fees, switches } = context;
       const atMs = engine.nowMs();
-      const order = commandOf(deps, call, atMs);
+      const order = commandOf(context, call, atMs);
       if (typeof order === 'string') {
         const { venueData } = switches;
         return answerText({ ...REFUSED, code: order, venueData }, fees(), atMs);

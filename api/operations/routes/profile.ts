@@ -9,7 +9,9 @@ import type { Caller } from '../../dispatch/access.ts';
 import { type Route, session } from '../../dispatch/route.ts';
 import { ProfileChangeSchema, type User } from '../../identity/users.ts';
 import { ProfileAnswer } from '../../schemas/identity.ts';
-import type { Deps } from '../server-context.ts';
+import type { ServerContext } from '../server-context.ts';
+
+type Context = Pick<ServerContext, 'engine' | 'log' | 'identity'>;
 
 /**
  * The control store has the choice already. A shard that is down learns it from the owner's next
@@ -27,7 +29,7 @@ async function logPrivacy(engine: Engine, { id: account, ...user }: User, log: L
 
 const readProfileChange = bodyReader(ProfileChangeSchema);
 
-export function profileRoutes({ engine, identity, log }: Deps): Route<Caller>[] {
+export function profileRoutes({ engine, identity, log }: Context): Route<Caller>[] {
   return [
     session({
       method: 'PATCH',

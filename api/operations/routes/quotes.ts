@@ -9,18 +9,20 @@ import { keyed, type Result, type Route } from '../../dispatch/route.ts';
 import { BookAnswer } from '../../schemas/book.ts';
 import { QUOTE } from '../../schemas/examples.ts';
 import { InstrumentRef, QuoteAnswer, QuotesAnswer, QuotesQuery } from '../../schemas/markets.ts';
-import type { Deps } from '../server-context.ts';
+import type { ServerContext } from '../server-context.ts';
+
+type Context = Pick<ServerContext, 'engine' | 'catalog'>;
 
 /** Rule A50 (api/RULES.md). */
 const IDS_MAX = 20;
 const QUOTED = { crossVenue: QUOTE.crossVenue, asOf: QUOTE.asOf, mode: 'paper' } as const;
 const INSTRUMENT_ID = new RegExp(InstrumentId.pattern!);
 
-export function quoteRoutes(deps: Deps): Route<Caller>[] {
-  return [listQuotes(deps), getQuote(deps), getBook(deps)];
+export function quoteRoutes(context: Context): Route<Caller>[] {
+  return [listQuotes(context), getQuote(context), getBook(context)];
 }
 
-function listQuotes({ engine }: Deps): Route<Caller> {
+function listQuotes({ engine }: Context): Route<Caller> {
   return keyed({
     method: 'GET',
     path: '/quotes',
@@ -51,7 +53,7 @@ function listQuotes({ engine }: Deps): Route<Caller> {
   });
 }
 
-function getQuote({ catalog, engine }: Deps): Route<Caller> {
+function getQuote({ catalog, engine }: Context): Route<Caller> {
   return keyed({
     method: 'GET',
     path: '/instruments/{ref}/quote',
@@ -81,7 +83,7 @@ function getQuote({ catalog, engine }: Deps): Route<Caller> {
   });
 }
 
-function getBook({ catalog, engine }: Deps): Route<Caller> {
+function getBook({ catalog, engine }: Context): Route<Caller> {
   return keyed({
     method: 'GET',
     path: '/instruments/{ref}/book',

@@ -3,7 +3,7 @@ import type { Static } from '@sinclair/typebox';
 import { dollarsOf, isoOf } from '../../../engine/base/units.ts';
 import type { LeaderboardRow } from '../../../engine/records/boards/leaderboard.ts';
 import { roiPct } from '../../../engine/records/maths/roi.ts';
-import type { Pick } from '../../../engine/records/projection/picks.ts';
+import type { Pick as RecordedPick } from '../../../engine/records/projection/picks.ts';
 import type { TraderRecord } from '../../../engine/records/thread/questions.ts';
 import { NoQuery } from '../../base/common-schemas.ts';
 import { malformedCursor, nextCursorOf, placeOf, ROW_ID, tagOf } from '../../base/cursors.ts';
@@ -24,18 +24,20 @@ import {
   PICKS_EXAMPLE,
   TRADER_EXAMPLE,
 } from '../../schemas/records-examples.ts';
-import type { Deps } from '../server-context.ts';
+import type { ServerContext } from '../server-context.ts';
 import { BOARD_PLACE, isOwner, publicPage, traderOf, WorthBids } from '../traders.ts';
 
-export function recordRoutes(deps: Deps): Route<Caller>[] {
-  const bids = new WorthBids(deps);
-  return [leaderboardRoute(deps, bids), traderRoute(deps, bids), picksRoute(deps)];
+type Context = Pick<ServerContext, 'engine' | 'identity' | 'records' | 'switches'>;
+
+export function recordRoutes(context: Context): Route<Caller>[] {
+  const bids = new WorthBids(context);
+  return [leaderboardRoute(context, bids), traderRoute(context, bids), picksRoute(context)];
 }
 
 const SHARED = { method: 'GET', scope: 'records:read', mayBeUnavailable: true } as const;
 
-function leaderboardRoute(deps: Deps, bids: WorthBids): Route<Caller> {
-  const { engine, identity, records, switches } = deps;
+function leaderboardRoute(context: Context, bids: WorthBids): Route<Caller> {
+  const { engine, identity, records, switches } = context;
   return keyed({
     ...SHARED,
     path: '/leaderboard',
@@ -89,7 +91,7 @@ function boardRow(row: LeaderboardRow, { id, displayName }: User) {
   return shown;
 }
 
-function traderRoute({ identity, records, switches }: Deps, bids: WorthBids): Route<Caller> {
+function traderRoute({ identity, records, switches }: Context, bids: WorthBids): Route<Caller> {
   return keyed({
     ...SHARED,
     path: '/traders/{traderId}',
@@ -164,7 +166,7 @@ function traderView(user: User, record: TraderRecord | null): TraderView {
   };
 }
 
-function picksRoute({ identity, records }: Deps): Route<Caller> {
+function picksRoute({ identity, records }: Context): Route<Caller> {
   return keyed({
     ...SHARED,
     path: '/traders/{traderId}/picks',
@@ -211,14 +213,17 @@ const PICKS_TAG = tagOf('picks', {});
 const NO_PICKS = JSON.stringify({ picks: [], nextCursor: null, mode: 'paper' });
 
 function isShown(
-  { placedPrivate }: Pick,
+  { placedPrivate }: RecordedPick,
   { private: isPrivate, showEarlierTrades }: User,
 ): boolean {
   return !isPrivate && (!placedPrivate || showEarlierTrades);
 }
 
 /** `owner` null: what the public sees. */
-function pickView(pick: Pick, owner: User | null): Static<typeof PicksAnswer>['picks'][number] {
+function pickView(
+  pick: RecordedPick,
+  owner: User | null,
+): Static<typeof PicksAnswer>['picks'][number] {
   const { pickId, side, result, marketLabel, instrumentId, placedPrivate } = pick;
   return {
     ...{ pickId, side, result },

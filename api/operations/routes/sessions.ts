@@ -7,13 +7,15 @@ import { type Route, session } from '../../dispatch/route.ts';
 import type { Session } from '../../identity/sessions.ts';
 import { SESSION } from '../../schemas/examples.ts';
 import { SessionId, SessionsAnswer } from '../../schemas/identity.ts';
-import type { Deps } from '../server-context.ts';
+import type { ServerContext } from '../server-context.ts';
 
-export function sessionRoutes(deps: Deps): Route<Caller>[] {
-  return [listSessions(deps), endSession(deps)];
+type Context = Pick<ServerContext, 'log' | 'config' | 'identity'>;
+
+export function sessionRoutes(context: Context): Route<Caller>[] {
+  return [listSessions(context), endSession(context)];
 }
 
-function listSessions(deps: Deps): Route<Caller> {
+function listSessions(context: Context): Route<Caller> {
   return session({
     method: 'GET',
     path: '/me/sessions',
@@ -26,11 +28,12 @@ function listSessions(deps: Deps): Route<Caller> {
     },
     query: NoQuery,
     response: SessionsAnswer,
-    run: ({ caller: { user, credentialId } }) => answerOf(sessionsOf(deps, user.id), credentialId),
+    run: ({ caller: { user, credentialId } }) =>
+      answerOf(sessionsOf(context, user.id), credentialId),
   });
 }
 
-function endSession(deps: Deps): Route<Caller> {
+function endSession(context: Context): Route<Caller> {
   return session({
     method: 'DELETE',
     path: '/me/sessions/{id}',
@@ -46,17 +49,17 @@ function endSession(deps: Deps): Route<Caller> {
     response: SessionsAnswer,
     run: async ({ caller: { user, credentialId }, param }) => {
       const id = param.toLowerCase();
-      const sessions = sessionsOf(deps, user.id);
+      const sessions = sessionsOf(context, user.id);
       if (!sessions.some((own) => own.id === id)) throw new ApiError('session_not_found');
-      await deps.identity.sessions.end([id]);
-      deps.log.info({ sessionId: id, userId: user.id }, 'session ended');
-      return answerOf(sessionsOf(deps, user.id), credentialId);
+      await context.identity.sessions.end([id]);
+      context.log.info({ sessionId: id, userId: user.id }, 'session ended');
+      return answerOf(sessionsOf(context, user.id), credentialId);
     },
   });
 }
 
 /** Those that have not ended. None of an outside auth server is known here. */
-function sessionsOf({ config, identity: { sessions } }: Deps, userId: Uuid): Session[] {
+function sessionsOf({ config, identity: { sessions } }: Context, userId: Uuid): Session[] {
   if (config.outsideAuth !== null) return [];
   const nowMs: EpochMs = Date.now();
   const live = sessions.ofUser(userId).flatMap((id) => sessions.get(id, nowMs) ?? []);

@@ -4,11 +4,13 @@ import { NoQuery } from '../../base/common-schemas.ts';
 import type { Caller } from '../../dispatch/access.ts';
 import { open, type Route } from '../../dispatch/route.ts';
 import { TRACK_RECORD_KEYS_EXAMPLE, TrackRecordKeysAnswer } from '../../schemas/track-record.ts';
-import type { Deps } from '../server-context.ts';
+import type { ServerContext } from '../server-context.ts';
+
+type Context = Pick<ServerContext, 'trackRecordKeys'>;
 
 const CACHE_SECONDS = 600;
 
-export function trackRecordKeysRoute(deps: Deps): Route<Caller> {
+export function trackRecordKeysRoute(context: Context): Route<Caller> {
   return open({
     method: 'GET',
     path: '/track-record/keys',
@@ -22,6 +24,6 @@ export function trackRecordKeysRoute(deps: Deps): Route<Caller> {
     cacheSeconds: CACHE_SECONDS,
     query: NoQuery,
     response: TrackRecordKeysAnswer,
-    run: () => JSON.stringify(deps.trackRecordKeys.jwks()),
+    run: () => JSON.stringify(context.trackRecordKeys.jwks()),
   });
 }

@@ -19,11 +19,16 @@ import {
   TrackRecordAnswer,
   TrackRecordQuery,
 } from '../../schemas/track-record.ts';
-import type { Deps } from '../server-context.ts';
+import type { ServerContext } from '../server-context.ts';
 import { traderOf } from '../traders.ts';
 
-export function trackRecordRoute(deps: Deps): Route<Caller> {
-  const { config, engine, identity, records, fees, switches, trackRecordKeys } = deps;
+type Context = Pick<
+  ServerContext,
+  'engine' | 'fees' | 'config' | 'identity' | 'trackRecordKeys' | 'records' | 'switches'
+>;
+
+export function trackRecordRoute(context: Context): Route<Caller> {
+  const { config, engine, identity, records, fees, switches, trackRecordKeys } = context;
   /** Whoever shows no numbers is not there. */
   const shownTrader = async ({ user }: Caller, ref: string): Promise<Uuid> => {
     const { id, showEarlierTrades: showsEarlier } = traderOf(identity, ref);

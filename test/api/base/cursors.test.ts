@@ -86,7 +86,7 @@ const PAGED: Record<string, Paged> = {
 function pagedOf(api: Api) {
   const found = [
     ...api.routes.map((route) => ({ route, ask: api.call })),
-    ...adminRoutes(api.deps, new Metrics()).map((route) => ({ route, ask: api.admin })),
+    ...adminRoutes(api.context, new Metrics()).map((route) => ({ route, ask: api.admin })),
   ].filter(({ route }) => 'cursor' in route.query.properties);
   return found.map(({ route, ask }) => {
     const read = queryReader(route.query);

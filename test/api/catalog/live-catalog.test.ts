@@ -3,13 +3,22 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
 import { LiveCatalog } from '../../../api/catalog/live-catalog.ts';
+import { MarketBus } from '../../../api/catalog/market-bus.ts';
+import { MarketStates } from '../../../api/catalog/market-states.ts';
 import { ControlStore } from '../../../api/identity/store.ts';
 import type { Catalog } from '../../../engine/rules/catalog-entries.ts';
-import type { Shards } from '../../../engine/shard/callers/shards.ts';
 import { tempDir } from '../../engine/shard/engine-process.ts';
 import { catalogOf, game, instrument } from '../../process/catalogs.ts';
 
-const engine = { setCatalog: async () => {} } as unknown as Shards;
+const INTO = { setCatalog: async (_: Catalog) => {} };
+
+function catalogIn(file: string, identity: ControlStore, engine = INTO) {
+  const bus = new MarketBus();
+  const states = new MarketStates();
+  states.follow(bus);
+  const catalog = new LiveCatalog({ file, identity, engine, openMarkets: [], states, bus });
+  return { bus, catalog };
+}
 
 test('K10: a market with a result is dropped with its line, after any reload before', async (t) => {
   const dir = tempDir(t);
@@ -23,16 +32,18 @@ test('K10: a market with a result is dropped with its line, after any reload bef
   };
   const identity = new ControlStore(dir);
   t.teardown(() => identity.close());
-  const catalog = new LiveCatalog(file, identity, engine, []);
+  const { bus, catalog } = catalogIn(file, identity);
   const reload = () => catalog.start();
 
   list('OVER', 'LIVE', 'NEXT');
   await reload();
-  catalog.settled(catalog.marketNumber('venue_a', 'OVER')!);
+  const market = catalog.marketNumber('venue_a', 'OVER')!;
+  const pays = { outcome: 'yes', yesPayoutCents: 100, noPayoutCents: 0 } as const;
+  bus.publish({ kind: 'result', atMs: 0, source: 0, market, ...pays });
   list('OVER', 'LIVE');
   await reload();
   t.deepEqual(catalog.watchedMarkets('venue_a').sort(), ['LIVE', 'NEXT', 'OVER']);
-  t.deepEqual(catalog.marketsToWatch([]).settled, [catalog.marketNumber('venue_a', 'OVER')]);
+  t.deepEqual(catalog.marketsToWatch([]).settled, [market]);
   list('LIVE');
   await reload();
   t.deepEqual(catalog.watchedMarkets('venue_a').sort(), ['LIVE', 'NEXT']);
@@ -50,7 +61,7 @@ test('D18: numbers are on disk before a shard gets the catalog that has them', a
     named.push([instrumentIds, reading.numbers()?.instrumentIds]);
     await reading.close();
   };
-  const catalog = new LiveCatalog(file, identity, { setCatalog } as unknown as Shards, []);
+  const { catalog } = catalogIn(file, identity, { setCatalog });
   await catalog.start();
   writeFileSync(file, catalogOf([game('g1')], [instrument('one', 'g1'), instrument('two', 'g1')]));
   await catalog.start();
@@ -70,7 +81,7 @@ test('T126, K2: a catalog file with an error changes nothing', async (t) => {
   t.teardown(() => identity.close());
   let taken = 0;
   const setCatalog = async () => void taken++;
-  const catalog = new LiveCatalog(file, identity, { setCatalog } as unknown as Shards, []);
+  const { catalog } = catalogIn(file, identity, { setCatalog });
   await catalog.start();
   const [before, numbers] = [catalog.current, identity.numbers()];
   const twice = [instrument('two', 'g1'), instrument('two', 'g1')];

@@ -120,7 +120,7 @@ for (const [library, clientOf] of Object.entries(LIBRARIES)) {
 
   test(`I44, POST /auth/v1/verify: ${library} signs in by a one-time code`, async (t) => {
     const api = await startApi(t);
-    const code = api.deps.oneTimeCodes.issue(api.user.id, Date.now());
+    const code = api.context.oneTimeCodes.issue(api.user.id, Date.now());
     const client = clientOf(api);
     const { data, error } = await client.verifyOtp({ token_hash: code, type: 'magiclink' });
     t.is(error, null);

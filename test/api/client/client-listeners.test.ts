@@ -47,7 +47,7 @@ test('J15: a program that does not read for a while gets gaps, and then quotes a
     const yesBidCents = 30 + (change % 2);
     const tick = quoteTick({ atMs: NOW_MS, yesBidCents, yesBidContracts: change });
     api.engine.tick(tick);
-    api.deps.changed.note(tick);
+    api.context.changed.note(tick);
     await eventually('the change is sent', async () => (areAll(read, change) ? true : null));
   }
   sockets[0]!.resume();

@@ -187,12 +187,12 @@ async function bodylessOf(api: Api) {
         token: access === 'open' ? null : access === 'session' ? session : token,
       }));
   const { origin } = new URL(api.baseUrl);
-  const key = await ensureSigningKey(api.dataDir, api.deps.log);
-  const signIn = new SignIn(api.store, key, api.deps.log, 'none');
+  const key = await ensureSigningKey(api.dataDir, api.context.log);
+  const signIn = new SignIn(api.store, key, api.context.log, 'none');
   return [
     ...placed(api.baseUrl, api.routes, api.token),
     ...placed(`${origin}/auth/v1`, authRoutes(signIn), session),
-    ...placed(api.adminUrl, adminRoutes(api.deps, new Metrics()), api.adminToken),
+    ...placed(api.adminUrl, adminRoutes(api.context, new Metrics()), api.adminToken),
     ...placed(origin, [...pageRoutes('page'), ...docsRoutes()], api.token),
   ];
 }

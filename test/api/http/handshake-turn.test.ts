@@ -49,8 +49,8 @@ test('J1: a handshake is accepted outside cork, which could close the socket', (
 
 test('J1, I26: the person of an own access token is known within the turn', async (t) => {
   const api = await startApi(t);
-  const key = await ensureSigningKey(api.dataDir, api.deps.log);
-  const signIn = new SignIn(api.store, key, api.deps.log, 'none');
+  const key = await ensureSigningKey(api.dataDir, api.context.log);
+  const signIn = new SignIn(api.store, key, api.context.log, 'none');
   let isKnown = false;
   const asked = signIn.personOf(await api.signIn()).then((person) => {
     isKnown = true;

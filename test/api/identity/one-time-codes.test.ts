@@ -14,7 +14,7 @@ const errorOf = ({ status, json }: Answer) => [status, json.error_code];
 
 test('I44: a code signs its user in once', async (t) => {
   const api = await startApi(t);
-  const code = api.deps.oneTimeCodes.issue(api.user.id, Date.now());
+  const code = api.context.oneTimeCodes.issue(api.user.id, Date.now());
   t.regex(code, /^[\w-]{43}$/);
   const { status, json } = await verify(api, code);
   t.is(status, 200);
@@ -32,7 +32,7 @@ test('I44: a code signs its user in once', async (t) => {
 
 test('I44: of many who send a code at once, one is signed in', async (t) => {
   const api = await startApi(t);
-  const code = api.deps.oneTimeCodes.issue(api.user.id, Date.now());
+  const code = api.context.oneTimeCodes.issue(api.user.id, Date.now());
   const answers = await Promise.all(Array.from({ length: 5 }, () => verify(api, code)));
   const statuses = answers.map(({ status }) => status).sort();
   t.deepEqual(statuses, [200, 403, 403, 403, 403]);
@@ -52,7 +52,7 @@ test('I44: a code is valid for ten minutes, and each for its own user', (t) => {
 
 test('I44: what is sent instead of a code is refused in GoTrue`s words', async (t) => {
   const api = await startApi(t);
-  const code = api.deps.oneTimeCodes.issue(api.user.id, Date.now());
+  const code = api.context.oneTimeCodes.issue(api.user.id, Date.now());
   const send = async (body: object) => errorOf(await api.auth('POST', '/verify', { body }));
   t.deepEqual(await send({}), [400, 'validation_failed']);
   t.deepEqual(await send({ type: 'magiclink' }), [400, 'validation_failed']);
@@ -70,20 +70,20 @@ test('I44: what is sent instead of a code is refused in GoTrue`s words', async (
 
 test('I37, I44: ten wrong codes of an address in five minutes, and it waits, the right one too', async (t) => {
   const api = await startApi(t);
-  const codes = [1, 2].map(() => api.deps.oneTimeCodes.issue(api.user.id, Date.now()));
+  const codes = [1, 2].map(() => api.context.oneTimeCodes.issue(api.user.id, Date.now()));
   for (let tries = 0; tries < 9; tries++) t.is((await verify(api, 'wrong')).status, 403);
   t.is((await verify(api, codes[0]!)).status, 200, 'which clears them');
   for (let tries = 0; tries < 10; tries++) t.is((await verify(api, 'wrong')).status, 403);
   const limited = await verify(api, codes[1]!);
   t.deepEqual(errorOf(limited), [429, 'over_request_rate_limit']);
   t.true(Number(limited.headers.get('retry-after')) > 0);
-  t.true(api.deps.oneTimeCodes.has(codes[1]!, Date.now()), 'it is not used up');
+  t.true(api.context.oneTimeCodes.has(codes[1]!, Date.now()), 'it is not used up');
   const signIn = new SignIn(
     api.store,
-    await ensureSigningKey(api.dataDir, api.deps.log),
-    api.deps.log,
+    await ensureSigningKey(api.dataDir, api.context.log),
+    api.context.log,
     'none',
-    api.deps.oneTimeCodes,
+    api.context.oneTimeCodes,
   );
   t.truthy(await signIn.withCode(codes[1]!, '192.0.2.7'), 'another address waits for nothing');
 });
@@ -91,7 +91,7 @@ test('I37, I44: ten wrong codes of an address in five minutes, and it waits, the
 test('I44: the code of a user who is not there signs nobody in', async (t) => {
   const api = await startApi(t);
   const { id } = newUser({ email: 'gone@example.com' }, Date.now());
-  const code = api.deps.oneTimeCodes.issue(id, Date.now());
+  const code = api.context.oneTimeCodes.issue(id, Date.now());
   t.deepEqual(errorOf(await verify(api, code)), [403, 'otp_expired']);
 });
 
@@ -101,7 +101,7 @@ test('I42, I44: with an outside auth server no code is taken', async (t) => {
     PAPERBOOK_AUTH_ISSUER: 'https://auth.example',
   };
   const api = await startApi(t, { env });
-  const code = api.deps.oneTimeCodes.issue(api.user.id, Date.now());
+  const code = api.context.oneTimeCodes.issue(api.user.id, Date.now());
   const answer = await fetch(new URL('/auth/v1/verify', api.baseUrl), {
     method: 'POST',
     body: JSON.stringify({ type: 'magiclink', token_hash: code }),
@@ -112,7 +112,7 @@ test('I42, I44: with an outside auth server no code is taken', async (t) => {
 
 test('I16, I44: a code is in no log', async (t) => {
   const api = await startApi(t, { env: { PAPERBOOK_REQUEST_LOG: 'on' } });
-  const code = api.deps.oneTimeCodes.issue(api.user.id, Date.now());
+  const code = api.context.oneTimeCodes.issue(api.user.id, Date.now());
   await verify(api, `${code}x`);
   await verify(api, code);
   t.true(JSON.stringify(api.log).includes('/auth/v1/verify'));

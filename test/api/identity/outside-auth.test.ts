@@ -53,7 +53,7 @@ async function startOutside(
   });
   return {
     api,
-    auth: new OutsideAuth({ jwksUrl, issuer: ISSUER }, api.store, api.deps.log, 'none'),
+    auth: new OutsideAuth({ jwksUrl, issuer: ISSUER }, api.store, api.context.log, 'none'),
     fetches: () => count,
     stop,
     privateKey,

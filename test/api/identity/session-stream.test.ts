@@ -124,7 +124,7 @@ test('J17: a socket lasts no longer than the access token that opened it', async
   const api = await startTrading(t);
   const { session } = newSession({ userId: api.user.id, isGuest: false }, Date.now());
   await api.store.sessions.add(session);
-  const key = await ensureSigningKey(api.dataDir, api.deps.log);
+  const key = await ensureSigningKey(api.dataDir, api.context.log);
   // Some seconds before its end; on a busy machine that may be over before the handshake.
   const openLeft = async (leftMs: number): Promise<StreamClient> => {
     const beganMs = Date.now() - HOUR_MS + leftMs;

@@ -19,7 +19,7 @@ const byCookie = (session: string, more: Record<string, string> = {}) => ({
 
 /** A token of a session of the owner, signed at some time. */
 async function tokenOf(api: Api, atMs: number): Promise<string> {
-  const key = await ensureSigningKey(api.dataDir, api.deps.log);
+  const key = await ensureSigningKey(api.dataDir, api.context.log);
   const { session } = newSession({ userId: api.user.id, isGuest: false }, Date.now());
   await api.store.sessions.add(session);
   return signAccessToken(key, 'test', session, null, atMs);
@@ -193,7 +193,7 @@ test('I27: each session has the trade limits of a key, whatever token it uses', 
   const api = await startApi(t, { engine: new CoreEngine(), catalog: CATALOG });
   const { session } = newSession({ userId: api.user.id, isGuest: false }, Date.now());
   await api.store.sessions.add(session);
-  const key = await ensureSigningKey(api.dataDir, api.deps.log);
+  const key = await ensureSigningKey(api.dataDir, api.context.log);
   const signed = (atMs: number) => signAccessToken(key, 'test', session, null, atMs);
   const [first, refreshed] = [await signed(Date.now()), await signed(Date.now() + 1000)];
   t.not(first, refreshed);

@@ -1,6 +1,7 @@
 /** The feed thread from the callers' thread: venues on loopback, ticks, its failures, its end. */
 import { Worker } from 'node:worker_threads';
 import test, { type ExecutionContext } from 'ava';
+import { MarketBus } from '../../../api/catalog/market-bus.ts';
 import { LiveFeeds, type LiveFeedsOptions } from '../../../api/market-data/live-feeds.ts';
 import { sharedTime, timeMemory } from '../../../api/market-data/shared-time.ts';
 import { ticksIn } from '../../../engine/format/codec.ts';
@@ -42,12 +43,17 @@ async function setUp(t: ExecutionContext, over: Partial<LiveFeedsOptions> = {}) 
     ...over,
   });
   t.teardown(() => feeds.close());
+  const bus = new MarketBus();
+  feeds.follow(bus);
+  const pays = { outcome: 'yes', yesPayoutCents: 100, noPayoutCents: 0 } as const;
+  const settled = (market: number) =>
+    bus.publish({ kind: 'result', atMs: 0, source: 0, market, ...pays });
   const quotes = () => ticks.flatMap((tick) => (tick.kind === 'quote' ? [tick] : []));
-  return { venue, feeds, ticks, quotes, errors };
+  return { venue, feeds, bus, settled, ticks, quotes, errors };
 }
 
 test('W60: connections live in a thread of their own, and their quotes come in its batches', async (t) => {
-  const { venue, feeds, quotes, ticks } = await setUp(t);
+  const { venue, feeds, bus, settled, quotes, ticks } = await setUp(t);
   const beforeMs = Date.now();
   await feeds.start();
   t.is(feeds.statuses().length, 1);
@@ -59,8 +65,9 @@ test('W60: connections live in a thread of their own, and their quotes come in i
   await until(() => feeds.statuses()[0]!.unquoted.size === 1, 'figures of a moment ago');
   t.deepEqual([...feeds.statuses()[0]!.unquoted.keys()], ['T2']);
   t.deepEqual(feeds.problems(Date.now()), []);
-  feeds.settled(1);
-  feeds.marketsChanged();
+  settled(1);
+  const catalog = { games: [], instruments: [], marketNames: [], instrumentIds: [] };
+  bus.publish({ kind: 'catalog', catalog });
   await until(
     () => feeds.statuses()[0]!.unquoted.size === 0,
     'no quote of a settled market awaited',
@@ -112,11 +119,11 @@ test('W61: a venue that changes a game without end is heard as one that changes 
 });
 
 test('W60: a feed thread that fails is started again, its quotes are lost, and operators see it', async (t) => {
-  const { venue, feeds, ticks, quotes, errors } = await setUp(t, { module: FAILING });
+  const { venue, feeds, settled, ticks, quotes, errors } = await setUp(t, { module: FAILING });
   await feeds.start();
   await until(() => quotes().length === 1, 'a quote');
   venue.onMessage = () => {};
-  feeds.settled(FATAL_MARKET);
+  settled(FATAL_MARKET);
   await until(() => feeds.problems(Date.now()).length > 0, 'a problem');
   t.deepEqual(feeds.problems(Date.now()), [
     'the thread of all feeds failed, and starts again: Error: planted',

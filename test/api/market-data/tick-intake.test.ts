@@ -1,4 +1,5 @@
 import test from 'ava';
+import { MarketBus, TICK_KINDS } from '../../../api/catalog/market-bus.ts';
 import { TickIntake } from '../../../api/market-data/tick-intake.ts';
 import { ByteWriter } from '../../../engine/format/bytes.ts';
 import { ticksIn, writeMessage } from '../../../engine/format/codec.ts';
@@ -8,20 +9,17 @@ import { NOON_MS, quoteTick } from '../../engine/fixtures.ts';
 function world(isFeedClock: boolean) {
   const followed: unknown[] = [];
   const sent: { bytes: Uint8Array; newestMs: number; ticks: readonly Tick[] | null }[] = [];
+  const bus = new MarketBus();
+  bus.subscribe(TICK_KINDS, (tick) => followed.push(['said', tick]));
   const intake = new TickIntake({
     isFeedClock,
+    bus,
     engine: {
       nowMs: () => NOON_MS,
       tick: (tick) => followed.push(['tick', tick.kind]),
       packedTicks: (bytes, newestMs, ticks = null) => sent.push({ bytes, newestMs, ticks }),
     },
-    view: {
-      setGameStatus: (...args) => followed.push(['game', ...args]),
-      setMarketStatus: (...args) => followed.push(['market', ...args]),
-    },
-    settled: (market) => followed.push(['settled', market]),
-    voids: { advance() {}, gameChanged() {} },
-    follow: ({ kind }) => followed.push(['follow', kind]),
+    voids: { advance: (nowMs) => followed.push(['due', nowMs]) },
   });
   return { intake, followed, sent };
 }
@@ -39,26 +37,24 @@ const STATES: Tick[] = [
   { kind: 'status', ...on, market: 3, status: 'paused' },
   { kind: 'result', ...on, market: 4, ...pays },
 ];
-const FOLLOWED = [
-  ['game', 'g1', 'final'],
-  ['follow', 'game'],
-  ['market', 3, 'paused'],
-  ['follow', 'status'],
-  ['settled', 4],
-  ['follow', 'result'],
-];
+/** What falls due before a tick is said before it. */
+const followedOf = (...ticks: Tick[]) =>
+  ticks.flatMap((tick) => [
+    ['due', tick.atMs],
+    ['said', tick],
+  ]);
 
 test('D46: all ticks pass here before the shards get them, live or played', (t) => {
   const { intake, followed, sent } = world(false);
   const bytes = packed(...STATES, quoteTick());
   t.deepEqual(intake.batch(bytes), [...STATES, quoteTick()]);
-  t.deepEqual(followed.splice(0), [...FOLLOWED, ['follow', 'quote']]);
+  t.deepEqual(followed.splice(0), followedOf(...STATES, quoteTick()));
   t.is(sent[0]!.bytes, bytes, 'the bytes go on as they came');
   t.is(sent[0]!.newestMs, NOON_MS);
   for (const tick of STATES) intake.take(tick);
   t.deepEqual(
     followed.filter((each) => (each as unknown[])[0] !== 'tick'),
-    FOLLOWED,
+    followedOf(...STATES),
   );
 });
 

@@ -4,10 +4,12 @@ import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import type { GameEntry } from '../../../api/catalog/catalog-view.ts';
+import { MarketBus } from '../../../api/catalog/market-bus.ts';
+import { MarketStates } from '../../../api/catalog/market-states.ts';
+import { readAdminToken } from '../../../api/identity/admin-token.ts';
 import { newKey } from '../../../api/identity/keys.ts';
 import { newUser } from '../../../api/identity/users.ts';
 import { VoidedGames } from '../../../api/market-data/voided-games.ts';
-import { readAdminToken } from '../../../api/operations/admin/admin-token.ts';
 import type { GameStatus } from '../../../engine/base/units.ts';
 import type { ResultTick } from '../../../engine/rules/messages.ts';
 import { startOnFeedClock } from '../on-feed-clock.ts';
@@ -19,32 +21,19 @@ const END_MS = START_MS + 48 * HOUR_MS;
 
 /** A game of two instruments, of which the second has no window. */
 function world(status: GameStatus) {
-  const instrument = (venueMarketId: string, hours: number | null) => ({
-    instrument: {
-      startsAt: at(START_MS),
-      postponementWindowHours: hours,
-      listings: [
-        { venue: 'venue_a', venueMarketId },
-        { venue: 'venue_b', venueMarketId },
-      ],
-    },
+  const instrument = (market: number, hours: number | null) => ({
+    homeMarkets: [market],
+    instrument: { startsAt: at(START_MS), postponementWindowHours: hours },
   });
-  const game = { status, instruments: [instrument('M0', 48), instrument('M1', null)] };
+  const game = { status, instruments: [instrument(7, 48), instrument(8, null)] };
   const entry = game as unknown as GameEntry;
   const results: ResultTick[] = [];
-  const settled = new Set<number>();
-  const voids: VoidedGames = new VoidedGames({
-    view: { games: () => [entry], game: () => entry },
-    catalog: {
-      marketNumber: (venue, name) => (venue === 'venue_a' ? 7 : 70) + Number(name.slice(1)),
-      hasResult: (market) => settled.has(market),
-    },
-    voided: (tick) => {
-      settled.add(tick.market);
-      results.push(tick);
-      voids.advance(tick.atMs);
-    },
-  });
+  const bus = new MarketBus();
+  const states = new MarketStates();
+  states.follow(bus);
+  bus.subscribe(['result'], (tick) => results.push(tick));
+  const view = { games: () => [entry], game: () => entry };
+  const voids = new VoidedGames({ view, states, bus, nowMs: () => START_MS });
   const turn = (next: GameStatus, atMs: number) => {
     // As the intake does.
     voids.advance(atMs);
@@ -52,7 +41,7 @@ function world(status: GameStatus) {
     voids.gameChanged({ game: 'g', atMs });
   };
   const said = () => results.splice(0).map(({ market, atMs }) => [market, atMs]);
-  return { voids, turn, said, settled };
+  return { voids, turn, said, bus };
 }
 
 test('S14, S16: a postponed game voids at the first moment past its window, once', (t) => {
@@ -78,7 +67,9 @@ test('S14, S16: a game that is played after all, or has its result, does not voi
   t.deepEqual(played.said(), [[7, END_MS + 2 * HOUR_MS]], 'its window is over');
   const settled = world('postponed');
   settled.voids.catalogChanged(START_MS);
-  settled.settled.add(7);
+  const pays = { outcome: 'yes', yesPayoutCents: 100, noPayoutCents: 0 } as const;
+  settled.bus.publish({ kind: 'result', atMs: START_MS, source: 0, market: 7, ...pays });
+  t.deepEqual(settled.said(), [[7, START_MS]]);
   settled.voids.advance(END_MS + HOUR_MS);
   t.deepEqual(settled.said(), []);
 });

@@ -8,7 +8,7 @@ import test from 'ava';
 import { missingText, PLANNED } from '../../../api/openapi/planned.ts';
 import { apiRoutes } from '../../../api/operations/routes/api-routes.ts';
 import { AnswerCheck, type SeenAnswer } from '../answer-check.ts';
-import { IDS, sampleCatalog, samplePortfolio } from '../samples.ts';
+import { IDS, NOW_MS, sampleCatalog, samplePortfolio } from '../samples.ts';
 import { type Api, type Json, startApi } from '../support.ts';
 
 async function descriptionOf(api: Api): Promise<Json> {
@@ -50,7 +50,8 @@ test('A70: examples name an instrument that can be traded now, where there is on
     new Set([IDS.old]),
     'the first that GET /instruments?tradable=true has',
   );
-  api.catalog.setMarketStatus(sampleCatalog().marketNames.indexOf('venue_a/T-D1'), 'closed');
+  const market = sampleCatalog().marketNames.indexOf('venue_a/T-D1');
+  api.bus.publish({ kind: 'status', atMs: NOW_MS, source: 0, market, status: 'closed' });
   t.deepEqual(await named(), new Set([IDS.lions]));
   api.setCatalog({ ...sampleCatalog(), instruments: [] });
   t.is((await named()).size, 1, 'some id, for want of one to trade');
@@ -60,7 +61,7 @@ test('A70: every route is described, with its scope', async (t) => {
   const api = await startApi(t);
   const document = await descriptionOf(api);
   const described = new Map(operationsOf(document));
-  const routes = apiRoutes(api.deps);
+  const routes = apiRoutes(api.context);
   t.deepEqual(
     [...described.keys()].sort(),
     routes.map(({ method, path }) => `${method.toLowerCase()} ${path}`).sort(),
@@ -83,7 +84,7 @@ test('A70: every route is described, with its scope', async (t) => {
 test('A70: the description says what of it is not there yet', async (t) => {
   const api = await startApi(t);
   const document = await descriptionOf(api);
-  const routes = apiRoutes(api.deps).map(({ method, path }) => `${method} ${path}`);
+  const routes = apiRoutes(api.context).map(({ method, path }) => `${method} ${path}`);
   const planned = Object.values(PLANNED).flat();
   t.is(new Set(planned).size, planned.length);
   const unplanned = routes.filter((route) => !planned.includes(route));

@@ -17,7 +17,7 @@ async function changeAll(api: Api, times: number): Promise<void> {
       yesBidContracts: change,
     });
     api.engine.tick(tick);
-    api.deps.changed.note(tick);
+    api.context.changed.note(tick);
     await sleep(25);
   }
 }

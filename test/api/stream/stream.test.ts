@@ -30,7 +30,7 @@ for (const { kind, protocol } of CLIENTS) {
     ] as const) {
       const tick = quoteTick({ atMs: NOW_MS, market, yesBidCents: bid, yesAskCents: ask });
       api.engine.tick(tick);
-      api.deps.changed.note(tick);
+      api.context.changed.note(tick);
       const change = await client.next();
       t.is(change.seq, last.seq + 1);
       t.is(change.epoch, snapshot.epoch);
@@ -54,7 +54,7 @@ test('J7: every client gets the same numbers, and one who comes later a snapshot
   t.is((await first.next()).seq, 1);
   const tick = quoteTick({ atMs: NOW_MS, yesBidCents: 30 });
   api.engine.tick(tick);
-  api.deps.changed.note(tick);
+  api.context.changed.note(tick);
   t.is((await first.next()).seq, 2);
   const second = await openStream(t, api.port, { token: api.token, protocol: 'msgpack' });
   await second.ask({ op: 'subscribe', channels: [QUOTES] });
@@ -63,7 +63,7 @@ test('J7: every client gets the same numbers, and one who comes later a snapshot
   t.is(snapshot.data.venues[0].yesBidCents, 30);
   const last = quoteTick({ atMs: NOW_MS, yesBidCents: 31 });
   api.engine.tick(last);
-  api.deps.changed.note(last);
+  api.context.changed.note(last);
   const changes = await Promise.all([first.next(), second.next()]);
   t.deepEqual(changes[0], changes[1]);
   t.is(changes[0].seq, 3);

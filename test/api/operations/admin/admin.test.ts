@@ -1,7 +1,7 @@
 import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
-import { ensureAdminToken } from '../../../../api/operations/admin/admin-token.ts';
+import { ensureAdminToken } from '../../../../api/identity/admin-token.ts';
 import { ACCOUNT_LIMITS, KEY_LIMITS } from '../../../../engine/rules/trade-limits.ts';
 import { feed } from '../../feed-status.ts';
 import { NOW_MS } from '../../samples.ts';

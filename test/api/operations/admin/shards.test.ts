@@ -98,9 +98,12 @@ test('O18, O19: a whole server shows its own shards and problems', async (t) => 
 test('O19: /admin/problems has what is wrong now, and the last warnings and errors', async (t) => {
   const api = await startApi(t);
   api.engine.currentTroubles = ['shard 0: no space left'];
-  api.deps.log.info({}, 'all is well');
-  api.deps.log.warn({ venue: 'venue_a', tries: 3, of: null }, 'venue connection lost');
-  api.deps.log.error({ err: new Error('no space left') }, 'the last use of a key was not written');
+  api.context.log.info({}, 'all is well');
+  api.context.log.warn({ venue: 'venue_a', tries: 3, of: null }, 'venue connection lost');
+  api.context.log.error(
+    { err: new Error('no space left') },
+    'the last use of a key was not written',
+  );
   const { problems, log } = (await api.admin('GET', '/admin/problems')).json;
   t.deepEqual(problems, ['shard 0: no space left']);
   t.is(log.length, 2);

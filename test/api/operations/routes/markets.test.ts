@@ -1,4 +1,5 @@
 import test from 'ava';
+import type { MarketStatus } from '../../../../engine/base/units.ts';
 import { catalogOf, discovered, kalshiMarket, usMarket } from '../../../feeds/discovered.ts';
 import { IDS, NOW_MS, sampleCatalog } from '../../samples.ts';
 import { type Api, type Json, startApi } from '../../support.ts';
@@ -124,25 +125,29 @@ test('A45, GET /instruments: every filter', async (t) => {
 
 test('A46: what can be bought now, and nothing else', async (t) => {
   const api = await startApi(t);
-  const { catalog } = api;
+  const { bus, catalog } = api;
+  const on = { atMs: NOW_MS, source: 0 };
+  const says = (market: number, status: MarketStatus) =>
+    bus.publish({ kind: 'status', ...on, market, status });
   const tradable = () => listed(api, 'tradable=true');
   const lions = sampleCatalog().marketNames.indexOf('venue_a/T-LIONS');
   const elsewhere = sampleCatalog().marketNames.indexOf('venue_b/B-LIONS');
   const all = [IDS.old, IDS.lions, IDS.bears, IDS.outright];
   t.deepEqual(await tradable(), all, 'open until a venue says otherwise');
-  catalog.setMarketStatus(elsewhere, 'closed');
+  says(elsewhere, 'closed');
   t.deepEqual(await tradable(), all, 'orders name the venue_a market');
   catalog.setGameStatus('bears-lions', 'final');
   t.deepEqual(await tradable(), all, 'a market may trade beyond its game');
   for (const status of ['paused', 'closed'] as const) {
-    catalog.setMarketStatus(lions, status);
+    says(lions, status);
     t.deepEqual(await tradable(), [IDS.old, IDS.bears, IDS.outright], status);
     t.deepEqual(await listed(api, 'tradable=false'), [IDS.lions, IDS.total], status);
   }
-  catalog.setMarketStatus(lions, 'open');
+  says(lions, 'open');
   t.deepEqual(await tradable(), all);
-  catalog.setMarketStatus(lions, 'resolved');
-  catalog.setMarketStatus(lions, 'open');
+  const pays = { outcome: 'yes', yesPayoutCents: 100, noPayoutCents: 0 } as const;
+  bus.publish({ kind: 'result', ...on, market: lions, ...pays });
+  says(lions, 'open');
   t.deepEqual(await tradable(), [IDS.old, IDS.bears, IDS.outright], 'a result is final');
   catalog.setGameStatus('bears-lions', 'cancelled');
   t.deepEqual(await tradable(), [IDS.old, IDS.outright]);

@@ -42,7 +42,7 @@ test('A99: a body that is nested too deep is 400, whatever it is of', async (t) 
   const [status, text] = await send(`${origin}/auth/v1/signup`, 'POST', null);
   t.is(status, 400);
   t.regex(String(text), /the body is nested more than 100 deep/);
-  const admin = await send(`${api.adminUrl}/admin/users`, 'POST', api.deps.adminToken);
+  const admin = await send(`${api.adminUrl}/admin/users`, 'POST', api.context.adminToken);
   t.is(admin[0], 400);
   t.regex(String(admin[1]), /the body is nested more than 100 deep/);
 });

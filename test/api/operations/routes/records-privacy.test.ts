@@ -20,7 +20,7 @@ async function withTraders(t: ExecutionContext) {
     users.push(user);
   }
   writeLogs(api.dataDir, world, 1);
-  const { records } = api.deps;
+  const { records } = api.context;
   const { ask } = records;
   const onAsked = (asked: Asked) => {
     records.ask = async (asker, name, question) => {

@@ -23,7 +23,7 @@ async function withTraders(t: ExecutionContext) {
   }
   writeLogs(api.dataDir, world, 1);
   const atCost = leaderboard(world, shown, { kind: 'net_worth', days: null, bidOf: () => null });
-  const { records } = api.deps;
+  const { records } = api.context;
   const { ask } = records;
   const behind = (name: string, meanwhile: () => Promise<void>) => {
     let isNext = true;
@@ -63,7 +63,7 @@ test('V8: a board that is being made, and one whose bids are on their way, are m
   during.behind('leaderboard', during.off);
   t.deepEqual(await during.board(), during.costs);
   const before = await withTraders(t);
-  const { engine } = before.api.deps;
+  const { engine } = before.api.context;
   const { askAny } = engine;
   engine.askAny = async (query) => {
     const bids = await askAny.call(engine, query);
@@ -112,7 +112,7 @@ for (const path of [
   test(`V9: what was read of the history is not sent once the switch is off: ${path}`, async (t) => {
     const api = await startApi(t);
     t.is((await api.call('GET', path)).status, 200);
-    offBehind(api, api.deps.history as never, 'ask');
+    offBehind(api, api.context.history as never, 'ask');
     const { status, json } = await api.call('GET', path);
     t.is(status, 403);
     t.is(json.error.code, 'venue_data_off');
@@ -141,7 +141,7 @@ test('V9: which instruments are priced is not said once the switch is off', asyn
   const api = await startApi(t);
   const path = '/instruments?priced=true';
   t.is((await api.call('GET', path)).status, 200);
-  offBehind(api, api.deps.engine as never, 'priced');
+  offBehind(api, api.context.engine as never, 'priced');
   t.is((await api.call('GET', path)).json.error.code, 'venue_data_off');
 });
 

@@ -80,7 +80,7 @@ test('Y66: a damaged file of keys is an error that names it, and quotes no key',
 
 test('Y67: anyone gets the public keys; after a rotation the old one stays, and its records verify', async (t) => {
   const api = await startApi(t);
-  const { trackRecordKeys } = api.deps;
+  const { trackRecordKeys } = api.context;
   const record = { version: 1 };
   const answer = { envelope: signRecord(record, trackRecordKeys.current), record, mode: 'paper' };
   const before = await api.call('GET', '/track-record/keys', { token: null });

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { DataDirError, replaceFile } from '../../data-dir/directory-files.ts';
+import { DataDirError, replaceFile } from '../data-dir/directory-files.ts';
 
 /** There is one operator: whoever presents the token. */
 export type Operator = true;

@@ -5,7 +5,6 @@
 import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EpochMs } from '../../engine/base/units.ts';
-import type { History } from '../../engine/history/history.ts';
 import type {
   Closing,
   ClosingQuote,
@@ -13,18 +12,14 @@ import type {
 } from '../../engine/records/projection/closings.ts';
 import type { Profile } from '../../engine/records/store/profiles.ts';
 import { Records } from '../../engine/records/thread/records.ts';
-import type { CleanupStack } from '../base/cleanup-stack.ts';
 import type { Log } from '../base/log.ts';
-import type { LiveCatalog } from '../catalog/live-catalog.ts';
-import type { Config } from '../config/config.ts';
 import type { DataDir } from '../data-dir/data-dir.ts';
 import type { ControlStore } from '../identity/store.ts';
 import type { User } from '../identity/users.ts';
-import { historySource } from './create-history.ts';
 import type { HistorySource } from './history-source.ts';
 
 type Parts = {
-  dataDir: DataDir;
+  dataDir: Pick<DataDir, 'path' | 'shards'>;
   identity: ControlStore;
   history: HistorySource;
   engine: { nowMs(): EpochMs };
@@ -33,25 +28,7 @@ type Parts = {
 
 const PEOPLE_AT_ONCE = 500;
 
-/** What nothing that trades waits for: what prices were, and what traders have done. */
-export function createReaders(parts: {
-  config: Config;
-  dataDir: DataDir;
-  log: Log;
-  stack: CleanupStack;
-  identity: ControlStore;
-  engine: { nowMs(): EpochMs };
-  history: History | null;
-  catalog: LiveCatalog;
-}) {
-  const { config, log, stack, catalog } = parts;
-  const history = historySource(config, parts.history, catalog, log);
-  const records = createRecords({ ...parts, history });
-  stack.add(() => records.close());
-  return { history, records };
-}
-
-function createRecords({ dataDir, identity, history, engine, log }: Parts): Records {
+export function createRecords({ dataDir, identity, history, engine, log }: Parts): Records {
   const records = new Records({
     dataDir: dataDir.path,
     directory: path.join(dataDir.path, 'records'),

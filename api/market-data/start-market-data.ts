@@ -1,0 +1,118 @@
+/**
+ * The catalog as it changes, the connections to the venues, and what both say to the engine and to
+ * whoever follows markets. Rules D44, D46, S16 (engine/RULES.md), H5 (api/RULES.md).
+ *
+ *   feed thread: venues -> ingest -> ticks -> intake -> engine
+ *   operator: playback, results -----------> intake -> bus -> states, view, history, feed thread
+ *   catalog file -> numbers -> engine -----------------> bus
+ */
+import type { MarketNumber } from '../../engine/base/units.ts';
+import type { History } from '../../engine/history/history.ts';
+import type { Shards } from '../../engine/shard/callers/shards.ts';
+import type { OpenReport } from '../../engine/shard/store/open-report.ts';
+import type { CleanupStack } from '../base/cleanup-stack.ts';
+import type { Log } from '../base/log.ts';
+import { CatalogView } from '../catalog/catalog-view.ts';
+import { LiveCatalog } from '../catalog/live-catalog.ts';
+import { MarketBus } from '../catalog/market-bus.ts';
+import { MarketStates } from '../catalog/market-states.ts';
+import type { Config } from '../config/settings.ts';
+import type { ControlStore } from '../identity/store.ts';
+import { ChangedMarkets } from './changed-markets.ts';
+import { LiveFeeds } from './live-feeds.ts';
+import { operatorResults, type SettleMarketByName } from './operator-results.ts';
+import { type Playback, playbackInto } from './playback.ts';
+import { recordHistory } from './record-history.ts';
+import { TickIntake } from './tick-intake.ts';
+import { VoidedGames } from './voided-games.ts';
+
+export type MarketDataParts = {
+  config: Config;
+  log: Log;
+  stack: CleanupStack;
+  identity: Pick<ControlStore, 'numbers' | 'putNumbers'>;
+  engine: Pick<Shards, 'nowMs' | 'tick' | 'packedTicks' | 'setCatalog' | 'settle' | 'drained'>;
+  /** By shard, what its start found; null: it could not be opened. */
+  reports: readonly (OpenReport | null)[];
+};
+
+/** The catalog in use, wherever it comes from. */
+export type CatalogSource = Pick<
+  LiveCatalog,
+  'current' | 'fees' | 'marketNumber' | 'marketsToWatch' | 'watch' | 'start'
+>;
+
+export type MarketData = {
+  /** Where all that is said of markets passes. */
+  bus: MarketBus;
+  /** Games and instruments, as callers read them. */
+  view: CatalogView;
+  /** The catalog in use, with its numbers and fees. */
+  catalog: Pick<CatalogSource, 'fees' | 'marketNumber'>;
+  changed: ChangedMarkets;
+  /** Null: nothing is recorded here. */
+  history: History | null;
+  feeds: Pick<LiveFeeds, 'statuses' | 'problems'>;
+  playback: Playback;
+  settleMarket: SettleMarketByName;
+};
+
+/**
+ * Resolves once the catalog is in use and the feeds dial. Rejects with one line for the operator.
+ *
+ * @param others what takes the place of the catalog of the settings
+ */
+export async function startMarketData(
+  parts: MarketDataParts,
+  others: { catalog?: CatalogSource } = {},
+): Promise<MarketData> {
+  const { config, log, stack, identity, engine, reports } = parts;
+  const over = reports.flatMap((report) => resolvedMarkets(report?.results ?? []));
+  const openMarkets = reports.flatMap((report) => report?.openMarkets ?? []);
+  const file = config.catalogFile;
+  const nowMs = () => engine.nowMs();
+
+  const bus = new MarketBus();
+  const states = new MarketStates(over);
+  const catalog =
+    others.catalog ?? new LiveCatalog({ file, identity, engine, openMarkets, states, bus });
+  const view = new CatalogView(() => catalog.current, states);
+  const changed = new ChangedMarkets();
+  const voids = new VoidedGames({ view, states, bus, nowMs });
+  const isFeedClock = config.clock === 'feed';
+  const intake = new TickIntake({ engine, voids, bus, isFeedClock });
+  const venues = [...new Set(config.feeds.map(({ venue }) => venue))];
+  const markets = () => catalog.marketsToWatch(venues);
+  const feeds = new LiveFeeds({ config, markets, intake, nowMs, log });
+  stack.add(() => feeds.close());
+
+  // In this order they hear what is said: the state of a market before who asks for it.
+  const following = [states.follow(bus), view.follow(bus), changed.follow(bus)];
+  // It ends before the feeds: what their end does to prices is the server's stop. Rule H5.
+  const history = recordHistory(config, { bus, over, engine, log, stack });
+
+  // Watched first and loaded then, so that no change falls between the two.
+  const watch = catalog.watch(log);
+  stack.add(async () => watch.close());
+  await catalog.start();
+  const games = reports.find((report) => report !== null)?.games ?? [];
+  for (const { slug, status, over } of games) view.restoreGameStatus(slug, status, over);
+  following.push(voids.follow(), feeds.follow(bus));
+  stack.add(async () => {
+    for (const end of following) end();
+  });
+  await feeds.start();
+
+  const playback = playbackInto({ config, engine, history, catalog, intake, feeds, log });
+  const settleMarket = operatorResults({
+    marketNumber: (venue, name) => catalog.marketNumber(venue, name),
+    engine,
+    settled: (result) => intake.follow(result),
+  });
+  return { bus, view, catalog, changed, history, feeds, playback, settleMarket };
+}
+
+/** The markets that have a result. */
+function resolvedMarkets(results: readonly unknown[]): MarketNumber[] {
+  return results.flatMap((result, market) => (result === null ? [] : [market]));
+}

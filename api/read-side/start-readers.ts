@@ -1,0 +1,114 @@
+/**
+ * What nothing that trades waits for: what prices were, what traders have done, and what happened to
+ * accounts, each read in a thread of its own. Rules H20, J25, A95 (api/RULES.md), Z14
+ * (engine/RULES.md).
+ */
+import { BacktestPool } from '../../engine/backtest/pool.ts';
+import { EquitySource } from '../../engine/equity/equity-source.ts';
+import type { History } from '../../engine/history/history.ts';
+import { AccountEventSource } from '../../engine/readers/account-event-source.ts';
+import type { CleanupStack } from '../base/cleanup-stack.ts';
+import type { Engine } from '../base/engine.ts';
+import type { Log } from '../base/log.ts';
+import type { Config } from '../config/settings.ts';
+import type { DataDir } from '../data-dir/data-dir.ts';
+import type { ControlStore } from '../identity/store.ts';
+import { historyDirectory } from '../market-data/record-history.ts';
+import type { BacktestSource } from './backtest-source.ts';
+import { createRecords } from './create-records.ts';
+import { forwardedBacktest } from './forwarded-backtest.ts';
+import { forwardedHistory } from './forwarded-history.ts';
+import type { EmbeddedHistory, HistorySource } from './history-source.ts';
+import { type RecordsSource, settledRecords } from './records-source.ts';
+import { TrackRecordKeys } from './track-record-keys.ts';
+
+export type ReaderParts = {
+  config: Pick<Config, 'dataDir' | 'history' | 'historyService' | 'backtestUrl'>;
+  dataDir: Pick<DataDir, 'path' | 'shards'>;
+  log: Log;
+  stack: CleanupStack;
+  identity: ControlStore;
+  engine: Pick<Engine, 'call' | 'nowMs'>;
+  /** Null: this server records none. */
+  history: Pick<History, 'ask' | 'tops' | 'stored' | 'problems'> | null;
+  catalog: Pick<EmbeddedHistory, 'marketNumber'>;
+};
+
+export type Readers = {
+  history: HistorySource;
+  backtest: BacktestSource;
+  records: RecordsSource;
+  /** What happened to the orders and trades of accounts. */
+  events: AccountEventSource;
+  /** What accounts were worth. */
+  equity: EquitySource;
+  /** The keys that sign track records. */
+  trackRecordKeys: TrackRecordKeys;
+  /** What is wrong with any of them, a line each. */
+  problems(): string[];
+};
+
+/** Readers that take the place of those by the settings. */
+export type OtherReaders = Partial<Pick<Readers, 'history' | 'backtest' | 'records'>>;
+
+export function startReaders(parts: ReaderParts, others: OtherReaders = {}): Readers {
+  const { config, log, stack } = parts;
+  const { path: dataDir, shards } = parts.dataDir;
+  const history = others.history ?? historySource(parts);
+  const { records, problems } =
+    others.records === undefined
+      ? startRecords(parts, history)
+      : { records: others.records, problems: () => [] };
+  const trackRecordKeys = new TrackRecordKeys(config.dataDir);
+  const backtest = others.backtest ?? startBacktest(parts);
+  const events = new AccountEventSource({ dataDir, shards, log });
+  stack.add(() => events.close());
+  const equity = new EquitySource({ dataDir, shards });
+  stack.add(() => equity.close());
+  return {
+    ...{ history, backtest, records, events, equity, trackRecordKeys },
+    problems: () => [
+      ...trackRecordKeys.problems,
+      ...(parts.history?.problems() ?? []),
+      ...problems(),
+    ],
+  };
+}
+
+/** Recorded here, asked of a service, or neither. Rule H20 (api/RULES.md). */
+function historySource({ config, history, catalog, log }: ReaderParts): HistorySource {
+  const { history: isOn, historyService } = config;
+  if (!isOn) return { kind: 'off' };
+  if (historyService !== null) return forwardedHistory({ service: historyService, log });
+  if (history === null) return { kind: 'off' };
+  return {
+    kind: 'embedded',
+    ask: (asker, question) => history.ask(asker, question),
+    tops: (asker, question) => history.tops(asker, question),
+    marketNumber: (venue, ticker) => catalog.marketNumber(venue, ticker),
+  };
+}
+
+/** At a service, over the history of this server, or nowhere. Rule Z14 (engine/RULES.md). */
+function startBacktest({ config, history, log, stack }: ReaderParts): BacktestSource {
+  const { backtestUrl, dataDir } = config;
+  if (backtestUrl !== null) return forwardedBacktest({ url: backtestUrl, log });
+  if (history === null) return { kind: 'off' };
+  const pool = new BacktestPool();
+  stack.add(() => pool.close());
+  return {
+    kind: 'embedded',
+    pool,
+    directory: historyDirectory(dataDir),
+    stored: (asker, question) => history.stored(asker, question),
+  };
+}
+
+function startRecords(parts: ReaderParts, history: HistorySource) {
+  const records = createRecords({ ...parts, history });
+  parts.stack.add(() => records.close());
+  return {
+    records: settledRecords(records, parts.engine),
+    problems: () => records.problems(),
+  };
+}
