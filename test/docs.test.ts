@@ -3,6 +3,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
+import { testFiles } from './test-files.ts';
 
 const ROOT = path.join(import.meta.dirname, '..');
 const FOLDERS = ['api', 'bench', 'engine', 'feeds', 'test'];
@@ -144,4 +145,12 @@ test('every source file that a page or a comment names by its last part is there
     missing(names, (name) => known.has(name)),
     [],
   );
+});
+
+test('every test file is played by one room', (t) => {
+  const rooms = filesIn('*.ts').filter((file) => file.startsWith('test/rooms/'));
+  const played = rooms.flatMap((room) => {
+    return testFiles(read(room).match(/(?<=')test\/[^']+(?=')/g) ?? []);
+  });
+  t.deepEqual(played.sort(), globSync('test/**/*.test.ts', { cwd: ROOT }).sort());
 });

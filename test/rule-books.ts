@@ -63,8 +63,9 @@ export function readNamings(): Naming[] {
   ];
 }
 
+/** One that every run of the tests plays. */
 function isTest(file: string): boolean {
-  return file.endsWith('.test.ts');
+  return file.endsWith('.test.ts') && !file.endsWith('.long.test.ts');
 }
 
 function filesUnder(folders: string, ending: string): string[] {

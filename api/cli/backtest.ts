@@ -48,7 +48,7 @@ function reportOf({ summary, trades, skipped, coverage }: Backtest): string {
       ['Fees', money(summary.feesDollars)],
       ['After fees', money(summary.pnlAfterFeesDollars)],
       ['Of the cost', percent],
-      ['Deepest fall', money(summary.maxDrawdownDollars)],
+      ['Max drawdown', money(summary.maxDrawdownDollars)],
       ['Brier score of entry prices', summary.brier?.toFixed(4) ?? '-'],
       ['Skipped', reasons.join(', ') || '-'],
       ['With quotes', `${coverage.withQuotes} of ${coverage.markets} settled`],

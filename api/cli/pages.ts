@@ -17,7 +17,7 @@ export function ofPages(
 ): Command {
   return command
     .option('--limit <n>', limit, wholeNumber)
-    .option('--cursor <cursor>', 'where the page before ended')
+    .option('--cursor <cursor>', 'the nextCursor of the page before')
     .option('--all', 'every page');
 }
 

@@ -21,7 +21,7 @@ export function addTraderCommands(program: Command): void {
   ofPages(picks, { limit: 'how many picks at most; 20 without it' }).action(trader);
   ofBoard(program.command('eval').description('how good picks were, of public traders'))
     .addOption(new Option('--metric <metric>', 'brier without it').choices(METRICS))
-    .option('--own', 'the own settled picks with their scores, all of them')
+    .option('--own', 'all of your own settled picks with their scores')
     .action(evaluation);
 }
 

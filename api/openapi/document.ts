@@ -22,7 +22,7 @@ const TAGS: Record<Tag, string> = {
   Backtest: 'A rule replayed on settled game winners. Needs the scope markets:read.',
   Portfolio: 'What the account has and did. Needs the scope portfolio:read.',
   Trading: 'Place and cancel paper orders. Needs the scope trade:write.',
-  Stream: 'What happens, as it happens, over a WebSocket; and orders over it.',
+  Stream: 'Live events over a WebSocket, and orders over the same connection.',
 };
 
 const INTRODUCTION = `Every trade is a paper trade; nothing is sent to a venue.
@@ -40,11 +40,11 @@ answers 204 with \`Allow\`. An unknown path is 404 \`route_not_found\`, a wrong 
 **Order of checks.** Path and method, credential (401), scope (403), request limits (429), query and
 body (400), organization (400, 404, 403), switches (403), then the operation's own rules.
 
-**Request limits.** By plan, for an account over all its keys, in the UTC minute and month. A request
-with a key counts as one whatever comes of it, \`GET /quotes\` as one per instrument. \`GET /usage\`,
-what takes no key and what is answered 429 are not counted. Unknown paths and wrong methods count, and
-are never 429. Every answer says in its headers what is left; while \`enforced\` of \`GET /usage\` is
-false nothing is refused. Without a key the headers are advice, 60 a minute an address. Orders have
+**Request limits.** By plan, for an account over all its keys, in the UTC minute and month. Each request
+with a key counts as one, whatever its answer. \`GET /quotes\` counts as one for each instrument. \`GET /usage\`,
+routes without a key and answers with 429 do not count. Unknown paths and wrong methods count, and
+are never 429. The headers of every answer say how many requests are left. While \`enforced\` of \`GET /usage\` is
+false, nothing is refused. Without a key the limit is advisory: 60 requests a minute for each address. Orders have
 limits of their own, which are always enforced.
 
 **Sign-in.** It lies beside this API, under \`/auth/v1\`, and speaks the protocol of GoTrue.

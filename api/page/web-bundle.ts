@@ -26,7 +26,7 @@ type PageParts = {
 type Built = BuildResult<{ write: false; metafile: true }>;
 type Outputs = Metafile['outputs'];
 
-const HERE = path.dirname(fileURLToPath(import.meta.url));
+const API = fileURLToPath(new URL('..', import.meta.url));
 /** A clone has the sources as they are written, the packed product compiled. */
 const ENDING = import.meta.url.endsWith('.ts') ? 'tsx' : 'js';
 const ENTRIES = {
@@ -50,7 +50,7 @@ export function webBundle(): Promise<WebBundle> {
 
 async function makeBundle(): Promise<WebBundle> {
   const { outputFiles, metafile }: Built = await build({
-    absWorkingDir: HERE,
+    absWorkingDir: API,
     entryPoints: ENTRIES,
     outdir: 'web-bundle',
     write: false,

@@ -24,7 +24,7 @@ import {
   readMessage,
   requestOf,
 } from './messages.ts';
-import { Subscriptions } from './subscriptions.ts';
+import { afterOf, Subscriptions } from './subscriptions.ts';
 import type { Share, Turns, Worker } from './turns.ts';
 
 /** Codes of a close frame; from 4000 on they are ours. */
@@ -56,6 +56,8 @@ export type ConnectionParts = {
    * where another service must be asked.
    */
   member(connection: Connection, caller: Caller): void | Promise<void>;
+  /** Rejects with `invalid_request` where the account has not come to that event yet. */
+  wasEvent(connection: Connection, number: number): Promise<void>;
   /** Throws the refusal of a channel that there is not. */
   channel(name: string, connection: Connection): Channel;
   cancelOnDisconnect(): CancelOnDisconnect;
@@ -340,9 +342,12 @@ export class Connection implements Member, SocketEvents, Worker {
     if (message.channels.length === 0 && !message.cancelOnDisconnect) {
       throw invalidRequest('channels must not be empty without cancelOnDisconnect');
     }
-    const asked = message.channels.includes(ORDERS) ? this.#parts.member(this, caller) : undefined;
-    if (asked === undefined) return this.#add(id, message);
-    return asked.then(() => {
+    const isOfOrders = message.channels.includes(ORDERS);
+    const member = isOfOrders ? this.#parts.member(this, caller) : undefined;
+    const after = isOfOrders ? afterOf(message) : null;
+    if (member === undefined && after === null) return this.#add(id, message);
+    const asked = after === null ? member : this.#parts.wasEvent(this, after);
+    return Promise.all([member, asked]).then(() => {
       // The answer took time, in which the credential may have ended, and the connection, too.
       this.#parts.callerAgain(this.caller);
       if (this.#socket.isOpen) this.#add(id, message);

@@ -5,7 +5,7 @@
 import { isoOf, type StreamConnection, type Uuid } from '../../engine/base/units.ts';
 import type { AccountEventSource } from '../../engine/readers/account-event-source.ts';
 import type { Engine } from '../base/engine.ts';
-import { ApiError, ERRORS } from '../base/errors.ts';
+import { ApiError, ERRORS, invalidRequest } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import type { CatalogView } from '../catalog/catalog-view.ts';
 import { type Caller, permitScope } from '../dispatch/access.ts';
@@ -86,6 +86,10 @@ export class Streams {
       turns: new Turns(),
       permit: (names, caller) => permitChannels(names, caller),
       member: (connection, caller) => this.#member(connection, caller),
+      wasEvent: async ({ caller, account }, number) => {
+        const { isThere } = await events.page(caller.user.id, account.id, number, 1);
+        if (!isThere) throw invalidRequest('after.orders must be the eventId of an event that was');
+      },
       channel: (name, connection) => this.#channel(name, connection),
       cancelOnDisconnect: () => new CancelOnDisconnect(++this.#lastNumber, engine.connections),
       at: () => isoOf(nowMs()),

@@ -36,7 +36,7 @@ export class Subscriptions {
     { channels: names, after = {} }: Messages['subscribe'],
     channelOf: (name: string) => Channel,
   ): void {
-    const number = after.orders === undefined ? null : eventNumber('after.orders', after.orders);
+    const number = afterOf({ after });
     const wanted = new Set(names.filter((name) => !this.#channels.has(name)));
     // The form of a message is looked at before what its channels are about.
     if (this.#channels.size + wanted.size > CHANNELS_MAX) {
@@ -117,6 +117,11 @@ export class Subscriptions {
     if (!this.#toBegin.delete(channel) && !this.#isPaused) channel.pause(this.#member);
     channel.release();
   }
+}
+
+/** The number of the event that a `subscribe` goes on from; null: it names none. */
+export function afterOf({ after = {} }: Pick<Messages['subscribe'], 'after'>): number | null {
+  return after.orders === undefined ? null : eventNumber('after.orders', after.orders);
 }
 
 /** Throws `invalid_request`. */

@@ -201,7 +201,8 @@ export class HistoryLoad {
   }
 
   #piece({ nowMs }: PieceFacts, part: JournalPart, keys: Keys, isBehindDamage: boolean): void {
-    if (isBehindDamage) {
+    // Damage before another piece of the beginning is within the beginning.
+    if (isBehindDamage && part === 'came') {
       this.#damagedFromMs ??= this.#pieceMs ?? this.sinceMs;
       this.#seenSince.clear();
     }
@@ -276,7 +277,8 @@ export class HistoryLoad {
     if (series.next < number) series.skipTo(number);
     const hole = { first, end: number, fromMs, toMs: atMs };
     // Else the journal is named already.
-    if (this.#damagedFromMs === null) this.#missing.push(lineOf(series, hole));
+    const isNamed = this.#damagedFromMs !== null || this.#isLostBegun(series);
+    if (!isNamed) this.#missing.push(lineOf(series, hole));
     this.#lose({ market: series.market, kind: series.kind, ...hole });
   }
 
@@ -311,7 +313,8 @@ export class HistoryLoad {
     const hasLostEnd = read === null || read.hasLostEnd;
     this.#begunUpTo(KEYS_END);
     if (hasLostEnd) this.#damagedFromMs ??= this.#pieceMs ?? this.sinceMs;
-    else if (this.#damagedFromMs === null || !this.#hasLostMore(read)) return;
+    else if (this.#damagedFromMs === null && this.#lostBegun.length === 0) return;
+    else if (!this.#hasLostMore(read)) return;
     const toMs = this.#endMs();
     const nothing = { first: 0, end: 0 };
     const markets = new Set([...this.#target.all()].map((series) => series.market));
@@ -321,6 +324,7 @@ export class HistoryLoad {
         const series = this.#target.opened(kind, market);
         const isSeen = this.#seenSince.has(series);
         if (kind === LOSSES || (isSeen && !hasLostEnd)) continue;
+        if (this.#damagedFromMs === null && !this.#isLostBegun(series)) continue;
         const isSeenLast = isSeen && !isCandle(kind);
         const fromMs = isSeenLast
           ? Math.max(series.lastMs, this.#pieceMs!)

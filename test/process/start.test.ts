@@ -1,12 +1,11 @@
 /** The newcomer's path: the demo, the lines it prints, Ctrl-C, and starting again. */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
-import { gamesBetween } from '../../feeds/simulator/schedule.ts';
 import { allRows, ask, centsOf, type Json, request } from './client.ts';
-import { Command, eventually, type Server, startFor, tempDir, unmarked } from './server.ts';
+import { callerOf, untilTaken } from './demo-caller.ts';
+import { Command, eventually, startFor, tempDir, unmarked } from './server.ts';
 
 const hasCurl = spawnSync('curl', ['--version']).status === 0;
 // Without curl this one is shown as skipped.
@@ -118,70 +117,6 @@ test.serial(
     });
     const { instruments: soon } = await get('/instruments?tradable=true&status=scheduled&limit=1');
     t.is(await priced([soon[0].id]), 1, 'what the README trades first');
-  },
-);
-
-test.serial(
-  'N21, paperbook demo: a game that is over stays, final, for orders, backtests and records',
-  async (t) => {
-    t.timeout(240_000);
-    const dataDir = path.join(tempDir(t), 'data');
-    mkdirSync(path.join(dataDir, 'demo'), { recursive: true, mode: 0o700 });
-    // Its first game of a few minutes has been played for 140 of its 240 seconds.
-    const schedule = { seed: 1, firstStartMs: Date.now() - 260_000 };
-    writeFileSync(path.join(dataDir, 'demo/simulator.json'), JSON.stringify(schedule));
-    const [soonest] = gamesBetween(schedule, Date.now(), Date.now()).sort(
-      (a, b) => a.resolvesAtMs - b.resolvesAtMs,
-    );
-    t.false(soonest!.cancelled);
-    const demo = callerOf(await startFor(t, 'demo', { dataDir }));
-    const { game, instruments } = await demo.get(`/games/${soonest!.slug}`);
-    t.is(game.status, 'inprogress');
-    const [{ id: instrumentId, label }] = instruments;
-    const buy = { action: 'buy', type: 'market', instrumentId, side: 'yes', count: 1 };
-    const bought = await untilTaken(async () => {
-      return (await demo.post({ ...buy, idempotencyKey: 'bought' })).body;
-    });
-
-    const codes = new Set<string>();
-    const statuses = new Set<string>();
-    for (let tries = 0; !statuses.has('final') && Date.now() < soonest!.resolvesAtMs + 60_000; ) {
-      const { instrument } = await demo.get(`/instruments/${instrumentId}`);
-      statuses.add(instrument.gameStatus);
-      if (Date.now() > soonest!.endsAtMs - 1000) {
-        tries += 1;
-        const { body } = await demo.post({ ...buy, idempotencyKey: `try-${tries}` });
-        if (body.error !== undefined) codes.add(body.error.code);
-      }
-      await setTimeout(250);
-    }
-    t.deepEqual([...statuses], ['inprogress', 'final']);
-    t.true(codes.has('market_not_open'));
-    t.false(codes.has('instrument_not_found'), [...codes].join());
-
-    // Until the catalog has been written again.
-    await setTimeout(6000);
-    const { games } = await demo.get('/games?status=final');
-    t.deepEqual(
-      games.map(({ slug }: Json) => slug),
-      [soonest!.slug],
-    );
-    const trade = await eventually('the result', async () => {
-      const { trades } = await demo.get('/portfolio/trades?status=settled&limit=100');
-      return trades.find(({ tradeId }: Json) => tradeId === bought.trade.tradeId) ?? null;
-    });
-    const rule = { side: 'yes', entryMinutesBeforeStart: -3 };
-    const body = { markets: { league: 'sim' }, rule, stake: { contracts: 1 } };
-    const tested = await request(demo.key, 'POST', `${demo.baseUrl}/backtest`, body);
-    t.is(tested.status, 200);
-    t.is(tested.body.summary.trades, 2, JSON.stringify(tested.body));
-    const own = tested.body.trades.find((one: Json) => one.instrumentId === instrumentId);
-    t.like(own, { label, result: trade.pnlDollars > 0 ? 'won' : 'lost' });
-    const { picks: scored } = await eventually('a score', async () => {
-      const answer = await demo.get('/me/eval?window=all');
-      return answer.picks.length > 0 ? answer : null;
-    });
-    t.true(scored.some(({ tradeId }: Json) => tradeId === trade.tradeId));
   },
 );
 
@@ -397,22 +332,4 @@ test.serial('a log that cannot be written is lost, and stops nothing', async (t)
 
 function runLine(line: string): Json {
   return JSON.parse(execFileSync('bash', ['-c', line], { encoding: 'utf8' }));
-}
-
-/** A simulated venue pauses a market now and then, for seconds: nothing is placed meanwhile. */
-async function untilTaken(place: () => Json | Promise<Json>): Promise<Json> {
-  return await eventually('an open market', async () => {
-    const answer = await place();
-    return ['market_not_open', 'no_liquidity'].includes(answer.error?.code) ? null : answer;
-  });
-}
-
-function callerOf({ baseUrl, dataDir }: Server) {
-  const { key } = JSON.parse(readFileSync(path.join(dataDir, 'demo.json'), 'utf8'));
-  return {
-    key: key as string,
-    baseUrl,
-    get: (where: string) => ask(key, 'GET', baseUrl + where),
-    post: (order: object) => request(key, 'POST', `${baseUrl}/portfolio/orders`, order),
-  };
 }

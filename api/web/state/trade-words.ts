@@ -19,7 +19,7 @@ export function outcomeOf({ status, resolvedOutcome, instrumentSide }: Trade): s
     case 'reset':
       return 'Reset';
     case 'settled':
-      if (resolvedOutcome === null) return 'Settled between yes and no';
+      if (resolvedOutcome === null) return 'Settled at a value between yes and no';
       // Both are of the instrument. `boughtSide` is of the venue's market, whose yes may be its no.
       return resolvedOutcome === instrumentSide ? 'Won' : 'Lost';
     default:

@@ -56,8 +56,12 @@ test('A112: no client says that a route of the server is not there', async (t) =
   const api = await startApi(t);
   const { info } = (await api.call('GET', '/openapi.json')).json;
   t.notRegex(info.description, /Not there yet/, 'else the clients may say so, too');
-  const python = '../../api/client/python/paperbook_client/generated.py';
-  for (const file of ['../../api/client/generated.d.ts', '../../api/client/generated.js', python]) {
+  const python = '../../../api/client/python/paperbook_client/generated.py';
+  for (const file of [
+    '../../../api/client/generated.d.ts',
+    '../../../api/client/generated.js',
+    python,
+  ]) {
     const text = readFileSync(new URL(file, import.meta.url), 'utf8');
     t.notRegex(text, /Not there yet/, file);
   }

@@ -34,7 +34,7 @@ test('A9, body: not JSON and not an object are 400', async (t) => {
     ['"text"', 'the body must be a JSON object'],
     ['42', 'the body must be a JSON object'],
     ['{"__proto__":{"action":"buy"}}', 'action is required'],
-    ['[[[[['.repeat(5000), 'the body is not JSON'],
+    ['[[[[['.repeat(5000), 'the body is nested more than 100 deep'],
   ];
   for (const [body, message] of messages) {
     const answer = await api.call('POST', '/portfolio/orders', { body });

@@ -108,7 +108,7 @@ test('A116, T4: a trade has won where its result is its side of the instrument, 
       t.is(outcome({ ...bought, resolvedOutcome: other }), 'Lost');
     }
   }
-  t.is(outcome({ resolvedOutcome: null }), 'Settled between yes and no');
+  t.is(outcome({ resolvedOutcome: null }), 'Settled at a value between yes and no');
   t.is(outcome({ status: 'void', closeReason: 'voided' }), 'Void');
   t.is(outcomeOf(tradeOf()), 'Open');
 });

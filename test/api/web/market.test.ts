@@ -338,7 +338,7 @@ test.serial(
   'trading that is off, a plan that is missing and venue data that is off are said, and no fault',
   onStage(async (t, stage) => {
     const { page } = await visit(t, stage, {
-      expected: /status of 40[39] .*(orders|quote|history)/,
+      expected: /status of 40[39] .*(orders|quote|history|book)/,
     });
     const email = await signUp(page);
     await openMarket(page);

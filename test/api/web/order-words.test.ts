@@ -110,27 +110,12 @@ test('V10: while venue data is off no price and no cost is shown, and none is ma
   t.deepEqual(linesOf(BUY, hidden(0)), payout);
   t.deepEqual(linesOf(LIMIT, hidden(4)), { 'Held while it rests': '$4.00', ...payout });
   t.deepEqual(linesOf(SELL, hidden(0), 4.5), {});
+  t.is(previewedCents(BUY, hidden(0)), null);
   const { sentence, kind } = previewWords(BUY, hidden(0));
   t.is(kind, 'waits');
   t.is(sentence, 'Prices are hidden while venue data is off, and so is what it would do now.');
   const refused = previewWords(BUY, { ...hidden(0), code: 'membership_required' });
   t.like(refused, { kind: 'refused', sentence: refusedWords('membership_required'), lines: [] });
-});
-
-test('V3: a preview without prices says why, and what a limit order holds', (t) => {
-  // As the server answers while the switch is off.
-  const hidden = { would: null, fills: null, costDollars: null, quoteAgeMs: null };
-  const bare = { ...previewOf({ holdDollars: 4 }), ...hidden } as unknown as OrderPreview;
-  const sentence = 'Prices are hidden while venue data is off.';
-  t.deepEqual(previewWords(BUY, bare), { sentence, kind: 'waits', lines: [] });
-  t.deepEqual(previewWords(LIMIT, bare), {
-    ...{ sentence, kind: 'waits' },
-    lines: [{ name: 'Held while it rests', value: '$4.00' }],
-  });
-  t.deepEqual(previewWords(SELL, bare, { costDollars: 4.5 }).lines, []);
-  t.is(previewedCents(BUY, bare), null);
-  const refused = { ...bare, code: 'insufficient_balance' } as OrderPreview;
-  t.like(previewWords(LIMIT, refused), { kind: 'refused', lines: [] });
 });
 
 test('A119: the age of the quote counts on from the answer', (t) => {

@@ -158,7 +158,7 @@ test.serial(
 
     await signIn(second.page, email);
     await marketsOf(second.page).waitFor();
-    const current = page.getByLabel('Password until now');
+    const current = page.getByLabel('Current password');
     await current.fill('not the password');
     await page.getByLabel('New password').fill('another battery staple');
     const change = page.getByRole('button', { name: 'Change the password' });

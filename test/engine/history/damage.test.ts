@@ -264,10 +264,48 @@ test('D81: one changed bit of the journal costs its own piece, not what follows'
   for (const market of again.store.markets(ROWS)) {
     const answer = asked(again).quotes({ market });
     rows += answer.quotes.filter(({ live }) => live).length;
-    gaps += answer.gaps.filter(({ reason }) => reason === 'damaged').length;
+    for (const [fromMs, toMs] of damagedOf(answer.gaps)) {
+      gaps++;
+      const instruments = [{ instrumentId: 'i', market, polarity: 1 as const }];
+      const [then] = asked(again).asOf((fromMs + toMs) / 2, { instruments }).rows;
+      t.like(then, { live: false, yesBidCents: null }, 'nobody knows the price of then');
+    }
   }
   t.is(rows, 4990, 'ten rows were in that piece');
   t.is(gaps, 10, 'of ten markets');
+  again.close();
+});
+
+test('H24: damage to what a journal begins with costs the markets of one part of it', (t) => {
+  const directory = temporary(t);
+  const recorder = record(directory, { nowMs: MADE_MS });
+  const roll = dice(9);
+  const markets = Array.from({ length: 300 }, (_, market) => market);
+  for (let i = 0; i < 100; i++) {
+    for (const market of markets) {
+      const sizes = { yesBidContracts: 1 + roll(90_000), yesAskContracts: 1 + roll(90_000) };
+      take(
+        recorder,
+        quoteTick({ source: 1, market, atMs: after(1000 + i * 1000 + market), ...sizes }),
+      );
+    }
+  }
+  recorder.close();
+  const file = path.join(directory, 'journal');
+  const bytes = readFileSync(file);
+  t.true(bytes.length > 3 * 2 ** 16, 'it begins with some pieces');
+  bytes[bytes.length >> 1]! ^= 1;
+  writeFileSync(file, bytes);
+  const again = record(directory, { madeAtMs: MADE_MS, nowMs: RESTART_MS });
+  let lost = 0;
+  for (const market of markets) {
+    const { quotes, gaps } = asked(again).quotes({ market });
+    const damaged = damagedOf(gaps);
+    if (damaged.length === 0) t.is(quotes.filter(({ live }) => live).length, 100);
+    else t.deepEqual(damaged, [[MADE_MS, RESTART_MS]], `market ${market}`);
+    lost += damaged.length;
+  }
+  t.true(lost > 0 && lost < 150, `${lost} markets`);
   again.close();
 });
 

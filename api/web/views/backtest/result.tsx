@@ -56,7 +56,7 @@ function factsOf({ summary }: Backtest): Fact[] {
       value: roiPct === null ? 'none' : signedPercent(roiPct),
       note: 'Profit or loss of the cost, before fees.',
     },
-    { name: 'Deepest fall', value: money(maxDrawdownDollars), note: 'Of the net worth.' },
+    { name: 'Max drawdown', value: money(maxDrawdownDollars), note: 'Of the net worth.' },
     {
       name: 'Trades',
       value: whole(trades),

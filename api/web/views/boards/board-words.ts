@@ -103,7 +103,7 @@ export function sentence(text: string): string {
 export function slateReason(pick: EvalPick, counted: ReadonlySet<string>): string | null {
   if (pick.inSlate) return null;
   if (pick.status === 'void') return 'Void: it has no outcome.';
-  if (pick.outcome === null) return 'Settled between yes and no: it has no outcome.';
+  if (pick.outcome === null) return 'Settled at a value between yes and no, so it has no outcome.';
   if (pick.instrumentId === null) {
     return 'Placed after the start, or not the first on its market, which is not listed any more.';
   }

@@ -35,8 +35,8 @@ export function Holdings({ instrumentId, account, quote, onSell }: Props) {
   const portfolio = portfolioOf(account);
   const section = useRef<HTMLElement>(null);
   return (
-    <section ref={section} class="holdings" aria-label="What you have of it" tabIndex={-1}>
-      <h2>{isOwn ? 'What you have of it' : 'What the organization has of it'}</h2>
+    <section ref={section} class="holdings" aria-label="Your position" tabIndex={-1}>
+      <h2>{isOwn ? 'Your position' : 'The organization’s position'}</h2>
       <Loading
         of={shownPortfolio.value}
         skeleton={<Skeleton lines={2} of="the account" />}
@@ -76,7 +76,7 @@ function Positions({ rows, onSell }: { rows: readonly Position[]; onSell: Props[
     POSITION_COLUMN,
     ...(isPriced ? MARK_COLUMNS : []),
     {
-      head: <span class="sr">What to do</span>,
+      head: <span class="sr">Actions</span>,
       isNumber: true,
       cell: ({ tradeId, contracts, instrumentSide }) => (
         <button type="button" class="button" onClick={() => onSell(tradeId)}>
@@ -136,7 +136,7 @@ function Resting({ rows, account, onCanceled }: RestingProps) {
   const columns: readonly Column<RestingOrder>[] = [
     ...RESTING_COLUMNS,
     {
-      head: <span class="sr">What to do</span>,
+      head: <span class="sr">Actions</span>,
       isNumber: true,
       cell: (order) => (
         <button

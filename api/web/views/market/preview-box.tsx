@@ -33,9 +33,7 @@ export function PreviewBox({ order, account, quote, costDollars }: Props) {
   usePreview(order, account, quote);
   const nowMs = useNow(1000);
   if (order === null) {
-    return (
-      <div class="preview is-empty">What the order would do is shown here once it is whole.</div>
-    );
+    return <div class="preview is-empty">Fill in the order to see its preview.</div>;
   }
   const now = previewOf(order, account);
   if (now.state === 'failed') return <Refusal error={now.error} />;

@@ -36,7 +36,7 @@ export function TicketFields(props: Props) {
   return (
     <>
       <Choice<Deal>
-        label="What to do"
+        label="Side"
         value={deal}
         options={[
           { value: 'yes', text: 'Buy yes' },
@@ -77,7 +77,7 @@ export function TicketFields(props: Props) {
         />
       )}
       <SelectField<Routing>
-        label="Priced at"
+        label="Price from"
         value={ticket.routing}
         options={ROUTINGS}
         onPick={(routing) => set({ routing })}
@@ -102,7 +102,7 @@ function BuyFields({ ticket, errors, set }: Setting) {
       />
       <TextField
         label="Your probability, %"
-        hint={`That ${ticket.side} wins; it is scored, and changes no fill.`}
+        hint={`That ${ticket.side} wins, in percent. It is scored and changes no fill.`}
         inputMode="numeric"
         autocomplete="off"
         error={errors.probability}

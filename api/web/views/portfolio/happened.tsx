@@ -11,7 +11,7 @@ export function Happened({ account }: { account: AccountId }) {
   const { value: events } = shownEvents;
   return (
     <section class="happened">
-      <h2>What happens</h2>
+      <h2>Activity</h2>
       {events.length === 0 && (
         <Empty>
           {account === null
@@ -23,7 +23,7 @@ export function Happened({ account }: { account: AccountId }) {
       <div
         class="happened-list"
         role="log"
-        aria-label="What happens"
+        aria-label="Activity"
         tabIndex={events.length === 0 ? undefined : 0}
       >
         <ol>

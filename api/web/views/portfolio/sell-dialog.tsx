@@ -88,7 +88,7 @@ function Offer({ position, attempt, isSent, error, onSell }: OfferProps) {
           <dd>
             <Price price={mark.markCents} why="Nobody buys it now." />
           </dd>
-          <dt>It brings</dt>
+          <dt>Proceeds</dt>
           <dd>{mark.markCents === null ? '–' : <Money dollars={mark.valueDollars} />}</dd>
           <dt>Profit or loss</dt>
           <dd>{mark.markCents === null ? '–' : <Money dollars={mark.pnlDollars} signed />}</dd>

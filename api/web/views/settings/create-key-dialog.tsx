@@ -59,7 +59,7 @@ function KeyForm({ canTrade, onToken }: FormProps) {
         label="Works for"
         value={days}
         options={[
-          { value: '', text: 'As long as you let it' },
+          { value: '', text: 'Never' },
           ...LIFETIMES_DAYS.map((value) => ({ value, text: counted(Number(value), 'day') })),
         ]}
         onPick={setDays}

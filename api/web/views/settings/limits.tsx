@@ -59,7 +59,7 @@ const COLUMNS: readonly Column<LimitRow>[] = [
     cell: ({ used, limit }) => whole(Math.max(0, limit - used)),
   },
   {
-    head: 'Begins anew in',
+    head: 'Resets in',
     isNumber: true,
     isWide: true,
     cell: ({ resetSeconds }) => duration(resetSeconds * 1000),

@@ -121,7 +121,7 @@ function PrivacyForm({ user }: { user: User }) {
           <ExplainedChoice
             type="checkbox"
             name="earlier"
-            label="Show trades of before, too"
+            label="Also show trades placed while private"
             isOn={showsEarlier}
             onPick={() => {
               setShowsEarlier(!showsEarlier);

@@ -30,7 +30,7 @@ export function PasswordForm({ email }: { email: string | null }) {
       <h3>Change the password</h3>
       <input type="text" autocomplete="username" value={email ?? ''} readOnly hidden />
       <TextField
-        label="Password until now"
+        label="Current password"
         type="password"
         name="current-password"
         autocomplete="current-password"

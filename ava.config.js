@@ -1,0 +1,18 @@
+/**
+ * `ava` plays test/rooms, many test files in a process; with PAPERBOOK_LONG_TESTS also those that take
+ * long. `ava FILE` plays that file by itself.
+ */
+const isOfFiles = process.argv.slice(2).some((argument) => argument.endsWith('.test.ts'));
+const isLong = process.env.PAPERBOOK_LONG_TESTS !== undefined;
+const rooms = ['test/rooms/*.ts', ...(isLong ? [] : ['!test/rooms/long.ts'])];
+
+export default {
+  extensions: ['ts'],
+  files: isOfFiles ? ['test/**/*.test.ts'] : rooms,
+  nodeArguments: ['--import=./test/stripped-types.js'],
+  // A check of each change takes a quarter of the seeds (test/README.md).
+  environmentVariables: { SEEDS_PERCENT: process.env.SEEDS_PERCENT ?? (isLong ? '100' : '25') },
+  concurrency: 3,
+  timeout: isLong ? '10m' : '3m',
+  workerThreads: false,
+};

@@ -1,0 +1,99 @@
+/**
+ * Plays many test files in one process of ava. A process of its own costs each file half a second
+ * before its first test, and its code is compiled and warmed once more.
+ *
+ * Files run one after the other. Within a file the order is ava's: serial tests first, then all
+ * others at once. `npx ava FILE` runs a file by itself.
+ */
+import { registerHooks } from 'node:module';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import ava, { type ExecutionContext } from 'ava';
+import { ROOT, testFiles } from './test-files.ts';
+
+type Play = (t: ExecutionContext) => unknown;
+
+/** A test file: what it registered, and when its tests may run. */
+type TestFile = {
+  name: string;
+  before: (() => unknown)[];
+  afterEach: Play[];
+  /** The last serial test; the next one waits for it. */
+  lastSerial: Promise<void>;
+  /** All tests so far. */
+  ended: Promise<void>[];
+  /** The end of the file before. */
+  earlier: Promise<unknown>;
+  /** Set by the first test: `earlier`, and then the hooks that come first. */
+  begun: Promise<void> | null;
+};
+
+let current: TestFile | null = null;
+
+/** Loads the test files of `testFiles`, in their order. */
+export async function playFiles(...patterns: string[]): Promise<void> {
+  const files = testFiles(patterns);
+  let earlier: Promise<unknown> = Promise.resolve();
+  for (const file of files) {
+    const loaded: TestFile = {
+      name: file.slice('test/'.length, -'.test.ts'.length).replaceAll('/', ' › '),
+      ...{ before: [], afterEach: [], ended: [], begun: null, earlier },
+      lastSerial: Promise.resolve(),
+    };
+    current = loaded;
+    await import(pathToFileURL(path.join(ROOT, file)).href);
+    earlier = Promise.all([earlier, ...loaded.ended]);
+  }
+  current = null;
+}
+
+function register(title: string, play: Play, isSerial: boolean): void {
+  const file = currentFile();
+  let end = () => {};
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  file.ended.push(ended);
+  const earlier = file.lastSerial;
+  if (isSerial) file.lastSerial = ended;
+  ava(`${file.name} › ${title}`, async (t) => {
+    // Teardowns run in reverse: this one comes last.
+    t.teardown(end);
+    file.begun ??= begin(file);
+    await file.begun;
+    await (isSerial ? earlier : file.lastSerial);
+    for (const hook of file.afterEach) t.teardown(() => hook(t));
+    await play(t);
+  });
+}
+
+async function begin({ earlier, before }: TestFile): Promise<void> {
+  await earlier;
+  for (const hook of before) await hook();
+}
+
+function currentFile(): TestFile {
+  if (current === null) throw new Error('a test is registered outside of a test file');
+  return current;
+}
+
+function skip(title: string, _play: Play): void {
+  ava.skip(`${currentFile().name} › ${title}`, () => {});
+}
+
+/** What test files import as `ava` here, as far as they use it. */
+export default Object.assign((title: string, play: Play) => register(title, play, false), {
+  skip,
+  serial: Object.assign((title: string, play: Play) => register(title, play, true), { skip }),
+  before: (hook: () => unknown) => currentFile().before.push(hook),
+  afterEach: { always: (hook: Play) => currentFile().afterEach.push(hook) },
+  /** At the end of the process. */
+  after: ava.after,
+});
+
+registerHooks({
+  resolve(name, context, next) {
+    const isOfTests = name === 'ava' && context.parentURL !== import.meta.url;
+    return isOfTests ? { url: import.meta.url, shortCircuit: true } : next(name, context);
+  },
+});

@@ -1,0 +1,3 @@
+import { playFiles } from '../room.ts';
+
+await playFiles('test/api/identity', 'test/api/dispatch');

@@ -1,0 +1,14 @@
+import { playFiles } from '../room.ts';
+
+await playFiles(
+  'test/api/base',
+  'test/api/catalog',
+  'test/api/cli',
+  'test/api/config',
+  'test/api/data-dir',
+  'test/api/deploy',
+  'test/api/http',
+  'test/api/limits',
+  'test/api/page',
+  'test/api/schemas',
+);

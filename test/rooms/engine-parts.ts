@@ -1,0 +1,13 @@
+import { playFiles } from '../room.ts';
+
+await playFiles(
+  'test/engine/base',
+  'test/engine/memory',
+  'test/engine/format',
+  'test/engine/index',
+  'test/engine/log',
+  'test/engine/lmdb',
+  'test/engine/ring',
+  'test/engine/threads',
+  'test/engine/audit',
+);

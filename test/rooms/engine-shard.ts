@@ -1,0 +1,3 @@
+import { playFiles } from '../room.ts';
+
+await playFiles('test/engine/shard', 'test/engine/readers', 'test/engine/verify');

@@ -1,0 +1,3 @@
+import { playFiles } from '../room.ts';
+
+await playFiles('test/**/*.long.test.ts');

@@ -1,0 +1,9 @@
+import { playFiles } from '../room.ts';
+
+await playFiles(
+  'test/process/npm.test.ts',
+  'test/process/pack.test.ts',
+  'test/process/start.test.ts',
+  'test/process/disk.test.ts',
+  'test/process/verify.test.ts',
+);
