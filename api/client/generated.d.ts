@@ -15,11 +15,11 @@
  * **Order of checks.** Path and method, credential (401), scope (403), request limits (429), query and
  * body (400), organization (400, 404, 403), switches (403), then the operation's own rules.
  *
- * **Request limits.** By plan, for an account over all its keys, in the UTC minute and month. A request
- * with a key counts as one whatever comes of it, `GET /quotes` as one per instrument. `GET /usage`,
- * what takes no key and what is answered 429 are not counted. Unknown paths and wrong methods count, and
- * are never 429. Every answer says in its headers what is left; while `enforced` of `GET /usage` is
- * false nothing is refused. Without a key the headers are advice, 60 a minute an address. Orders have
+ * **Request limits.** By plan, for an account over all its keys, in the UTC minute and month. Each request
+ * with a key counts as one, whatever its answer. `GET /quotes` counts as one for each instrument. `GET /usage`,
+ * routes without a key and answers with 429 do not count. Unknown paths and wrong methods count, and
+ * are never 429. The headers of every answer say how many requests are left. While `enforced` of `GET /usage` is
+ * false, nothing is refused. Without a key the limit is advisory: 60 requests a minute for each address. Orders have
  * limits of their own, which are always enforced.
  *
  * **Sign-in.** It lies beside this API, under `/auth/v1`, and speaks the protocol of GoTrue.

@@ -8,6 +8,10 @@ const REST_FACTOR = 3;
 const REST_MIN_MS = 1000;
 /** With up to 1.2 s of making, at both ends, a board is no more than 5 s behind. */
 const REST_MAX_MS = 2400;
+/** From then on it does not wait for the others: nobody asked for it, or they always came first. */
+const OLD_MS = REST_MAX_MS + 1200;
+/** So ten of them, which is what is kept, take half of the thread, too. */
+const OLD_FACTOR = 20;
 
 /** How long a board has taken so far, and from when on it may be made anew. */
 export type Freshness = { tookMs: number; madeAtMs: number; untilMs: number };
@@ -22,9 +26,10 @@ export class Pace {
   }
 
   /** Whether a board that is there is to be made anew now. */
-  isDue({ untilMs }: Freshness): boolean {
+  isDue({ tookMs, madeAtMs, untilMs }: Freshness): boolean {
     const nowMs = this.#clock();
-    return nowMs >= untilMs && nowMs >= this.#restsUntilMs;
+    const isOld = nowMs - madeAtMs >= Math.max(OLD_FACTOR * tookMs, OLD_MS);
+    return nowMs >= untilMs && (isOld || nowMs >= this.#restsUntilMs);
   }
 
   /** Makes a board, or more of one that was made in part: `before` then is how fresh it was. */
@@ -36,7 +41,8 @@ export class Pace {
     invariant(tookMs >= 0, 'the clock of a process went back');
     const madeAtMs = before?.madeAtMs ?? endedMs;
     const restMs = Math.min(Math.max(REST_FACTOR * tookMs, REST_MIN_MS), REST_MAX_MS);
-    this.#restsUntilMs = endedMs + (endedMs - beganMs);
+    // What was left of the rest is taken later.
+    this.#restsUntilMs = Math.max(beganMs, this.#restsUntilMs) + 2 * (endedMs - beganMs);
     return { made, freshness: { tookMs, madeAtMs, untilMs: madeAtMs + restMs } };
   }
 }

@@ -41,6 +41,7 @@ test('Y21: a board that takes up to 1.2 s is less than 5 s behind, whenever a tr
 test('Y21: however many boards are asked for, they take half of the thread', (t) => {
   t.true(asked([1000, 1000, 1000, 1000]).share < 0.51);
   t.true(asked([300, 50, 900, 1200, 4000, 10]).share < 0.51);
+  t.true(asked(new Array(10).fill(1000)).share < 0.55);
   const { oldestMs } = asked([100, 100, 100, 100, 100]);
   t.true(oldestMs < BEHIND_MAX_MS, String(oldestMs));
 });
@@ -60,4 +61,24 @@ test('Y21: a board that is made in two steps is as old as its first one', (t) =>
   t.false(pace.isDue(second));
   nowMs = 1900;
   t.true(pace.isDue(second));
+});
+
+test('Y21: a board that nobody asked for is made anew, also right behind another one', (t) => {
+  let nowMs = 0;
+  const pace = new Pace(() => nowMs);
+  const made = (tookMs: number) => {
+    return pace.make(() => {
+      nowMs += tookMs;
+    }).freshness;
+  };
+  for (const tookMs of [1, 10, 180, 1000]) {
+    const old = made(tookMs);
+    nowMs += HOUR_MS;
+    made(1200);
+    t.true(pace.isDue(old), `${tookMs}`);
+  }
+  const recent = made(180);
+  nowMs += 1500;
+  made(1200);
+  t.false(pace.isDue(recent), 'less than 5 s behind, it waits');
 });
