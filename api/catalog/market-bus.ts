@@ -14,7 +14,7 @@ export type MarketEvent = Tick | CatalogInUse;
 export type MarketEventKind = MarketEvent['kind'];
 
 export type MarketEventOf<K extends MarketEventKind> = Extract<MarketEvent, { kind: K }>;
-type Subscriber = (event: never) => void;
+type Subscriber = { take(event: never): void };
 
 /** The kinds of ticks that name a market. */
 export const MARKET_TICK_KINDS = ['quote', 'trade', 'status', 'result'] as const;
@@ -37,7 +37,7 @@ export class MarketBus {
 
   /** Calls every subscriber of the kind, and throws what one throws. */
   publish(event: MarketEvent): void {
-    for (const take of this.#subscribers[event.kind]) take(event as never);
+    for (const subscriber of this.#subscribers[event.kind]) subscriber.take(event as never);
   }
 
   /** @returns what ends the subscription */
@@ -45,7 +45,7 @@ export class MarketBus {
     kinds: readonly K[],
     take: (event: MarketEventOf<K>) => void,
   ): () => void {
-    const own: Subscriber = (event) => take(event);
+    const own: Subscriber = { take };
     const lists = this.#subscribers;
     for (const kind of kinds) lists[kind] = [...lists[kind], own];
     return () => {
