@@ -2,7 +2,7 @@
  * A data directory: created at the first start, used by one server at a time, with a number of
  * shards that never changes. Rules D5, D13 (engine/RULES.md).
  */
-import { accessSync, constants, readdirSync } from 'node:fs';
+import { accessSync, constants, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { EpochMs, Uuid } from '../../engine/base/units.ts';
 import { FORMAT_VERSION, FormatMismatch } from '../../engine/format/version.ts';
@@ -120,14 +120,26 @@ function settleShards(directory: string, { wanted, byDefault, fromReplay }: Shar
   return meta.shards;
 }
 
+/** What is of one directory alone: its accounts and markets have numbers, which another one gives to others. */
+const OF_ONE_DIRECTORY = ['control', 'history', 'records', 'closings-copy.db'];
+
 /** Without paperbook.json the shard of an account is unknown: another number would reopen it. */
 function refuseLostMeta(directory: string): void {
   const shards = shardsIn(directory);
-  if (shards.length === 0) return;
+  const others = OF_ONE_DIRECTORY.filter((name) => holdsSomething(path.join(directory, name)));
+  const held = shards.length > 0 ? shards : others;
+  if (held.length === 0) return;
   throw new DataDirError(
-    `${metaFileIn(directory)} is missing, and ${directory} holds ${shards.join(', ')}: ` +
+    `${metaFileIn(directory)} is missing, and ${directory} holds ${held.join(', ')}: ` +
       'restore it, from a backup of the same directory',
   );
+}
+
+/** An empty folder may be the place of a volume. */
+function holdsSomething(file: string): boolean {
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (found === undefined) return false;
+  return found.isDirectory() ? readdirSync(file).length > 0 : found.size > 0;
 }
 
 function readMeta(directory: string): Meta | undefined {

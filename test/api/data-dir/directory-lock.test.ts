@@ -1,6 +1,6 @@
 /** One server at a time, whatever somebody deletes. */
 import { spawn } from 'node:child_process';
-import { chmodSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
 import { openDataDir } from '../../../api/data-dir/data-dir.ts';
@@ -61,4 +61,18 @@ test('D13: a directory that has lost its paperbook.json is named as that, and no
     message: /paperbook\.json is missing, and .* holds shard-0.*: restore it/,
   });
   t.true(readdirSync(directory).includes('records'));
+});
+
+test('D13: what only its paperbook.json says whose it is refuses a new directory, also without shards', async (t) => {
+  for (const name of ['control', 'history', 'records']) {
+    const directory = path.join(tempDir(t), 'data');
+    const folder = path.join(directory, name);
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(path.join(folder, 'data'), 'x');
+    await t.throwsAsync(openDataDir(directory, NEW), {
+      message: new RegExp(`paperbook\\.json is missing, and .* holds ${name}: restore it`),
+    });
+    rmSync(path.join(folder, 'data'));
+    await (await openDataDir(directory, NEW)).release();
+  }
 });
