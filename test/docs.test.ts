@@ -154,3 +154,13 @@ test('every test file is played by one room', (t) => {
   });
   t.deepEqual(played.sort(), globSync('test/**/*.test.ts', { cwd: ROOT }).sort());
 });
+
+/** Dialect that a newcomer reads twice; the changelog keeps its old words. */
+const DIALECT = /\b(?:anew|wholly|for good|but for)\b/gi;
+
+test('pages are in plain words', (t) => {
+  const found = current.flatMap((page) =>
+    (read(page).match(DIALECT) ?? []).map((word) => `${page}: ${word}`),
+  );
+  t.deepEqual(found, []);
+});
