@@ -20,14 +20,16 @@ const sources = [...filesIn('*.{ts,tsx}'), ...filesIn('*.js')].filter(
   (file) => !file.startsWith('api/client/generated.'),
 );
 
-/** The anchors of a page, made of its headings as GitHub makes them. */
+/** The anchor of a heading, as GitHub makes it. */
+function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N} _-]/gu, '')
+    .replaceAll(' ', '-');
+}
+
 function anchorsOf(page: string): string[] {
-  return [...read(page).matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
-    heading!
-      .toLowerCase()
-      .replace(/[^\p{L}\p{N} _-]/gu, '')
-      .replaceAll(' ', '-'),
-  );
+  return [...read(page).matchAll(/^#+ (.+)$/gm)].map(([, heading]) => anchorOf(heading!));
 }
 
 type Column = { page: string; head: string; cells: string[] };
@@ -163,4 +165,29 @@ test('pages are in plain words', (t) => {
     (read(page).match(DIALECT) ?? []).map((word) => `${page}: ${word}`),
   );
   t.deepEqual(found, []);
+});
+
+/** `T1 to T3, T9` has T2 and T9. */
+function isInRanges(rule: string, ranges: string): boolean {
+  const number = Number(rule.slice(1));
+  return [...ranges.matchAll(/\b([A-Z])(\d+)\b(?: to \1(\d+)\b)?/g)].some(
+    ([, letter, first, last = first]) =>
+      letter === rule[0] && number >= Number(first) && number <= Number(last),
+  );
+}
+
+test('the table of contents of a rule book has every rule of a section in its row', (t) => {
+  for (const book of ['engine/RULES.md', 'api/RULES.md', 'feeds/FORMATS.md']) {
+    const rows = [...read(book).matchAll(/^\| \[[^\]]+\]\(#([^)]+)\) \| (.+) \|$/gm)];
+    t.true(rows.length > 10, book);
+    const ranges = new Map(rows.map(([, anchor, range]) => [anchor, range!]));
+    const left: string[] = [];
+    for (const section of read(book).split(/^## /m).slice(1)) {
+      const anchor = anchorOf(section.slice(0, section.indexOf('\n')));
+      for (const [, rule] of section.matchAll(/^\*\*([A-Z]\d+)\*\*/gm)) {
+        if (!isInRanges(rule!, ranges.get(anchor) ?? '')) left.push(`${anchor}: ${rule}`);
+      }
+    }
+    t.deepEqual(left, [], book);
+  }
 });
