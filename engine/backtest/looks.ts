@@ -1,7 +1,7 @@
 /**
- * What a rule sees of a market's rows: the row of a moment, and those behind it, one an instant: of
- * rows with one time only the last counts, as frames come before orders. Rules Z3 to Z6
- * (engine/RULES.md).
+ * The rows of a market that a rule sees: the row of a moment and the rows after it, one an instant.
+ * If several rows have one time, only the last counts, since frames come before orders. Rules Z3 to
+ * Z6 (engine/RULES.md).
  */
 
 import { invariant } from '../base/invariant.ts';

@@ -37,7 +37,7 @@ export function entryAtMs(terms: BacktestTerms, { startsAtMs }: BacktestMarket):
   return startsAtMs - terms.rule.entryMinutesBeforeStart * MINUTE_MS;
 }
 
-/** The side of the venue's market that stands for a side of the instrument. */
+/** The side of the venue's market that means a side of the instrument. */
 export function marketSide({ polarity }: BacktestMarket, side: Side): Side {
   return polarity === 1 ? side : oppositeSide(side);
 }

@@ -1,6 +1,7 @@
 /**
  * The threads of backtests: few, of low priority, and none while nobody asks. So many run at once,
- * one of an account, each within a time and a heap. Rules Z12 (engine/RULES.md), Q18 (api/RULES.md).
+ * one of an account, each within a time and a heap. Rules Z12 (engine/RULES.md), Q18
+ * (api/RULES.md).
  */
 import { availableParallelism } from 'node:os';
 import { Piscina } from 'piscina';
@@ -9,7 +10,7 @@ import { EngineBusy } from '../threads/unavailable.ts';
 import { moduleBeside } from '../threads/worker-url.ts';
 import type { BacktestTask } from './task.ts';
 
-/** Over all accounts; and of one account, with those that wait. */
+/** Over all accounts; and of one account, including the backtests that wait. */
 export const BACKTESTS_MAX = 10;
 /** The system shares few cores among them, so that a short one need not wait for long ones. */
 const THREADS_MIN = 4;

@@ -86,8 +86,8 @@ function brierOf(trades: readonly BacktestTrade[]): number | null {
 type Point = { atMs: EpochMs; cents: Cents };
 
 /**
- * Net worth with positions at their cost: it changes by a fee when a trade opens, and by its P&L
- * less a fee when it closes. One point an instant, behind the start.
+ * Net worth with positions at their cost. It changes by a fee when a trade opens, and by its P&L
+ * less a fee when it closes. One point an instant, after the start.
  */
 function equityOf(trades: readonly BacktestTrade[], startCents: Cents, beginsAtMs: EpochMs) {
   const changes = trades.flatMap((trade) => [

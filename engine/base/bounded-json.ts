@@ -1,6 +1,6 @@
 /**
- * JSON from outside, and the files that hold it, within bounds: what is nested deeper than any that is
- * meant is refused before it is parsed, since what walks it later may recurse. Rule A99
+ * JSON from outside, and the files that hold it, within bounds: what is nested deeper than any that
+ * is meant is refused before it is parsed, since what walks it later may recurse. Rule A99
  * (api/RULES.md).
  */
 import { createReadStream } from 'node:fs';
@@ -32,7 +32,7 @@ export function parseJson(text: string): unknown {
   return JSON.parse(text);
 }
 
-/** Of an error of `parseJson`: what is wrong, to be said behind the name of what holds the text. */
+/** The fault in an error of `parseJson`, to be put after the name of the text's holder. */
 export function jsonProblem(error: unknown): string {
   return error instanceof NestedTooDeep ? error.message : 'is not JSON';
 }
@@ -101,7 +101,7 @@ class TooLarge extends Error {
   }
 }
 
-/** Of an error of `boundedText`: what is wrong, to be said behind the name of what was read. */
+/** The fault in an error of `boundedText`, to be put after the name of the source. */
 export function readProblem(error: unknown): string {
   if (error instanceof TooLarge) return error.message;
   return `cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown'})`;

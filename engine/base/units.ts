@@ -5,7 +5,7 @@
 
 import { invariant } from './invariant.ts';
 
-/** A number or string that the type checker distinguishes from those with another name. */
+/** A number or string that the type checker distinguishes from ones with another name. */
 export type Tagged<T, Name extends string> = T & { readonly __unit?: Name };
 
 /** Money in whole cents, a safe integer. */

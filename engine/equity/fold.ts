@@ -19,7 +19,7 @@ import { costCents } from '../rules/ledger.ts';
 
 export type AccountFactOf = Extract<Fact, { account: Uuid }>;
 
-/** In cents, but for the run: the state of an account at some moments, by number. */
+/** The state of an account at some moments, by number. In cents, except the run. */
 export type Money = { [Column in (typeof MONEY)[number]]: number[] };
 export const MONEY = ['balance', 'held', 'stake', 'realized', 'run'] as const;
 

@@ -44,7 +44,7 @@ export class EquityReader {
     const endMs = performance.now() + question.withinMs;
     const reading = this.#readingOf(question.account);
     const isRead = reading.turn.then(() => this.#readOn(reading, question, endMs));
-    // What a failure has left behind would be read twice.
+    // After a failure, a half-read account would be read twice.
     reading.turn = isRead.catch(() => this.#readings.delete(question.account));
     if (!(await isRead)) return null;
     const points = equityPoints(reading.fold, question);
@@ -84,7 +84,7 @@ export class EquityReader {
     return log;
   }
 
-  /** Those that were used longest ago, until the others fit. */
+  /** Forgets the readings that were used longest ago, until the others fit. */
   #forgetOthers(account: Uuid): void {
     let bytes = 0;
     for (const { fold } of this.#readings.values()) bytes += fold.bytes;

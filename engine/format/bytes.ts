@@ -76,7 +76,7 @@ export class ByteWriter {
     view.setUint32(at + 12, ids.word(row, 3));
   }
 
-  /** ASCII of at most 255 characters, behind its length. */
+  /** ASCII of at most 255 characters, after its length. */
   word(text: string): void {
     invariant(text.length <= U8_MAX, 'a word is longer than 255 characters');
     const at = this.claim(1 + text.length);
@@ -84,7 +84,7 @@ export class ByteWriter {
     writeAscii(this.#bytes, at + 1, text);
   }
 
-  /** UTF-8 behind its length in bytes. */
+  /** UTF-8 after its length in bytes. */
   text(text: string): void {
     // A character takes at most three bytes. The unused ones are released below.
     const at = this.claim(4 + text.length * 3);

@@ -28,8 +28,8 @@ export type Message = Tick | Command | Query;
  */
 export type Control = { kind: 'barrier' } | { kind: 'close' };
 /**
- * Ticks that are packed already, by `writeMessage`. `ticks`: how many; null: whoever sends them waits
- * until they are taken, so that no queue of them needs a bound.
+ * Ticks that are packed already, by `writeMessage`. `ticks`: how many; null: whoever sends them
+ * waits until they are taken, so that no queue of them needs a bound.
  */
 export type Packed = { kind: 'packed'; bytes: Uint8Array; ticks: number | null };
 export type Sent = Message | Control | Packed;
@@ -120,7 +120,7 @@ export function beginAnswer(to: ByteWriter): number {
   return beginFrame(to, ANSWERED);
 }
 
-/** A refusal takes the place of what was written. `limits`: what is left of those that apply. */
+/** A refusal replaces all that was written. `limits`: the rest of the limits that apply. */
 export function endAnswer(
   to: ByteWriter,
   start: number,

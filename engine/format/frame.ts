@@ -37,7 +37,7 @@ export function endFrame(to: ByteWriter, start: number): void {
   to.setU32(start + 1, bytes);
 }
 
-/** The frames that lie one behind the other. */
+/** The frames that lie one after the other. */
 export function* framesIn(bytes: Buffer): Generator<Frame> {
   for (let start = 0; start < bytes.length; ) {
     invariant(bytes[start] === EXTENSION, 'frames hold something that is none');

@@ -63,8 +63,8 @@ function pairsOf(count: number, text: (value: number) => string): Uint16Array {
 }
 
 /**
- * Members are written one behind the other, each with a comma before it; `close` puts the brace of
- * their object over the first one's.
+ * Members are written one after the other, each with a comma before it. `close` puts the brace of
+ * their object over the first comma.
  */
 export class JsonWriter {
   readonly bytes = new ByteWriter();

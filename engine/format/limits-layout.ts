@@ -1,6 +1,6 @@
 /**
- * What is left of the trade limits, behind the JSON of an answer. Every order has it, so it is read
- * and written without a layout. Rule L13 (engine/RULES.md).
+ * The rest of the trade limits, after the JSON of an answer. Every order has it, so it is read and
+ * written without a layout. Rule L13 (engine/RULES.md).
  */
 import { invariant } from '../base/invariant.ts';
 import type { TradeLimitsLeft } from '../rules/limits-left.ts';
@@ -23,7 +23,7 @@ export function writeLimits(to: ByteWriter, limits: TradeLimitsLeft): void {
   invariant(to.length === start + LIMITS_BYTES, 'limits are longer or shorter than they are read');
 }
 
-/** Those that begin at `at`. */
+/** The limits that begin at `at`. */
 export function readLimits(bytes: Buffer, at: number): TradeLimitsLeft {
   invariant(at >= 0 && at + LIMITS_BYTES <= bytes.length, 'limits lie outside of their answer');
   return {

@@ -81,14 +81,14 @@ const top = {
   crossed: flag,
 } as const;
 const levels = record<Depth>({ yesBids: pairs, yesAsks: pairs });
-/** A quote without the levels behind its top. */
+/** A quote without the levels after its top. */
 const quote = record<Omit<QuoteTick, 'depth' | 'depthChange' | 'unknown'>>(top);
-/** A quote with them. */
+/** A quote with these levels. */
 const deepQuote = record<Required<Omit<QuoteTick, 'depthChange' | 'unknown'>>>({
   ...top,
   depth: levels,
 });
-/** A quote with those that have changed. */
+/** A quote with the levels that have changed. */
 const changedQuote = record<Required<Omit<QuoteTick, 'depth' | 'unknown'>>>({
   ...top,
   depthChange: levels,
@@ -121,8 +121,8 @@ const instrumentQuote = record<QuoteQuery>({
 });
 
 /**
- * By kind, but quotes have three. Messages of other kinds are rare or contain lists, and are sent as
- * msgpack.
+ * By kind, but quotes have three. Messages of other kinds are rare or contain lists, and are sent
+ * as msgpack.
  */
 export const MESSAGE_LAYOUTS = {
   place,

@@ -102,7 +102,7 @@ function pageDown(rows: Series | undefined, question: QuotesQuestion): Page {
   return { texts, next: null, spanMs: { fromMs, toMs: endMs } };
 }
 
-/** Those of the whole window, as long as they are not too many for every page of it. */
+/** The gaps of the whole window, unless they are too many for every page of it. */
 function gapsText({ store }: Recorder, window: NamedSeries, span: Page['spanMs']): string {
   const { market } = window;
   let gaps: Gap[] = [];
@@ -136,7 +136,7 @@ function candlesText(recorder: Recorder, question: CandlesQuestion): string {
     endMs = candle.startMs + INTERVAL_MS[interval];
     texts.push(JSON.stringify(candleView(candle, question)));
   }
-  // Those of the candles that are listed, or of the window where it has none.
+  // The gaps of the listed candles, or of the window if it has no candles.
   const span = { fromMs: beginMs ?? fromMs, toMs: beginMs === null ? question.toMs : endMs };
   const gaps = [...gapsOf(recorder.store, question.market, span, lostFor(interval))];
   return (

@@ -34,7 +34,7 @@ export type BlockHead = {
 const MAGIC = 'PAPERHST';
 /** Magic, checksum, version, fingerprint. */
 export const FILE_HEADER_BYTES = 20;
-/** Checksum of all, that of the size, the size behind the header, and the head. */
+/** Checksum of all, checksum of the size, the size after the header, and the head. */
 export const BLOCK_HEADER_BYTES = 41;
 
 /** Of the kinds and their columns: a changed one cannot be read as the old one. */
@@ -121,7 +121,7 @@ export function mayBeBlock(bytes: Buffer, at: number): boolean {
 const isSizeAt = (bytes: Buffer, at: number, size: number) =>
   sizeCheck(size) === bytes.readUInt32BE(at + 4);
 
-/** Whether a block would end behind the end of its file. */
+/** Whether a block would end after the end of its file. */
 export function isUnfinished(bytes: Buffer, at: number): boolean {
   const rest = bytes.length - at;
   if (rest < BLOCK_HEADER_BYTES) return true;

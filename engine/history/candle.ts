@@ -1,6 +1,6 @@
 /**
- * Candles from rows and trades, and longer ones from shorter ones. Prices are those of the venue
- * market's yes. Rules H10 to H14 (api/RULES.md).
+ * Candles from rows and trades, and longer ones from shorter ones. Prices are prices of the
+ * venue market's yes. Rules H10 to H14 (api/RULES.md).
  *
  * Pure: equal rows give equal candles, whenever they are folded.
  */

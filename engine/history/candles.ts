@@ -73,7 +73,7 @@ export class Candles {
     this.#minuteOf(market, atMs, nowMs).trade(priceCents, contracts);
   }
 
-  /** Rows are gone: what was folded of them is folded anew. */
+  /** Rows are gone: candles that were folded from them are folded again. */
   forget(): void {
     this.#open.length = 0;
     this.#longer.length = 0;
@@ -184,7 +184,7 @@ export class Candles {
     return fold;
   }
 
-  /** A candle from those shorter ones that are kept and start before `beforeMs`. */
+  /** A candle from the shorter candles that are kept and start before `beforeMs`. */
   #foldOfKept(
     market: MarketNumber,
     interval: Interval,

@@ -1,18 +1,18 @@
 /**
- * Copies a history, also while a server writes it: the journal before the blocks, which then have at
- * least what it counts on. Rules D17, D82 (engine/RULES.md).
+ * Copies a history, also while a server writes it: the journal before the blocks, which then have
+ * at least what it counts on. Rules D17, D82 (engine/RULES.md).
  */
 import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { JOURNAL_NAME } from './journal.ts';
 import { MANIFEST_NAME, readManifest, writeManifest } from './manifest.ts';
 
-/** Between two looks at the manifest the journal may be written anew, and files be dropped. */
+/** Between two looks at the manifest the journal may be written again, and files be dropped. */
 const TRIES = 10;
 
 /**
- * Copies the files of `from` to `to`, which must not be there. `over`: an earlier copy that `to` will
- * take the place of, file by file. Returns the paths of the copies.
+ * Copies the files of `from` to `to`, which must not be there. `over`: an earlier copy that `to`
+ * will take the place of, file by file. Returns the paths of the copies.
  */
 export function copyHistory(from: string, to: string, over: string): string[] {
   for (let tries = 1; ; tries++) {
@@ -64,7 +64,7 @@ function namesIn(directory: string): string[] {
   return [...first, ...names.filter((name) => !isFirst(name)).sort()];
 }
 
-/** Files of a history in the order in which they replace those of an earlier copy. */
+/** Files of a history in the order in which they replace files of an earlier copy. */
 export function placeOf(name: string): number {
   return [MANIFEST_NAME, JOURNAL_NAME].indexOf(name);
 }

@@ -48,7 +48,7 @@ export function* gapsOf(
   yield* lost.slice(next);
 }
 
-/** Those in which records were lost: few, and known in any order. */
+/** The gaps in which records were lost: few, and known in any order. */
 function lossesOf(
   store: Store,
   market: MarketNumber,
@@ -73,7 +73,7 @@ function lossesOf(
   return joined(gaps.sort((a, b) => a.fromMs - b.fromMs));
 }
 
-/** Those that meet as one. */
+/** Gaps that meet become one. */
 function joined(sorted: readonly Gap[]): Gap[] {
   const gaps: Gap[] = [];
   for (const gap of sorted) {
@@ -85,7 +85,7 @@ function joined(sorted: readonly Gap[]): Gap[] {
   return gaps;
 }
 
-/** Those that marks begin and end. One of no length is in the window of its moment. Rule H31. */
+/** The gaps between marks. A gap of no length is in the window of its moment. Rule H31. */
 function* markedGaps(marks: Series | undefined, { fromMs, toMs }: Window): Generator<Gap> {
   if (marks === undefined) return;
   const before = marks.before(fromMs);

@@ -1,8 +1,8 @@
 /**
- * The records of unfinished blocks, as they came: what a crash leaves of them. It is written a
- * piece at a time, each with its checksum, the engine's time and all that is needed to read it, so
- * that a damaged one takes no other along. A start reads it, and writes it anew without the records
- * that blocks have by now. Rules D52, D53, D81, D82 (engine/RULES.md).
+ * The records of unfinished blocks, as they came: a crash leaves them here. The journal is written
+ * a piece at a time. Each piece has its checksum, the engine's time and all that is needed to read
+ * it. So a damaged piece takes no other along. A start reads the journal, and writes it again
+ * without the records that blocks have by now. Rules D52, D53, D81, D82 (engine/RULES.md).
  */
 import {
   closeSync,
@@ -31,7 +31,7 @@ import { type Columns, compressColumns, unpackColumns } from './record-columns.t
 import { VarintReader, VarintWriter } from './varints.ts';
 
 export const JOURNAL_NAME = 'journal';
-/** What a piece begins with, so that the next one is found behind damage. */
+/** A piece begins with it, so that the next piece is found after damage. */
 const MARK = Buffer.from('PIEC', 'latin1');
 /** The mark; then, in numbers of four bytes, what `PIECE` names. */
 const PIECE_HEADER_BYTES = 60;
@@ -53,7 +53,7 @@ const PIECE = {
 const PARTS = ['came', 'begun', 'last of begun'] as const;
 export type JournalPart = (typeof PARTS)[number];
 const U32_END = 2 ** 32;
-/** Behind all series. */
+/** After all series. */
 export const KEYS_END = 2 ** 51;
 /** In place of a series: the first record of the one named gets a number, and some follow packed. */
 const BEGINS = 0;
@@ -72,7 +72,7 @@ export type Journaled = {
   /** How many of its newest records are not written yet, and where in `loose` they begin. */
   unwritten: number;
   readonly unwrittenFrom: number;
-  /** Its newest records, value behind value. */
+  /** Its newest records, value after value. */
   readonly loose: readonly number[];
 };
 
@@ -100,8 +100,8 @@ export type JournalSink = {
   begins(kind: number, market: MarketNumber, number: number, start: SeriesStart | null): void;
   record(kind: number, market: MarketNumber, values: number[]): void;
   /**
-   * The entries of a piece follow. `isBehindDamage`: what lies before it cannot be read. `keys`: of a
-   * piece of the beginning.
+   * The entries of a piece follow. `isBehindDamage`: what lies before it cannot be read. `keys`: of
+   * a piece of the beginning.
    */
   piece(facts: PieceFacts, part: JournalPart, keys: Keys, isBehindDamage: boolean): void;
 };
@@ -114,7 +114,7 @@ export const seriesKey = (kind: number, market: MarketNumber): number =>
 export type Keys = { from: number; to: number };
 const NO_KEYS: Keys = { from: 0, to: 0 };
 
-/** Writes records behind each other, each as its difference from the one before in its piece. */
+/** Writes records in a row, each as its difference from the record before in its piece. */
 class PieceWriter {
   readonly out = new VarintWriter();
   /** Another object for each piece: a series that it has nothing of yet begins in it. */
@@ -135,7 +135,7 @@ class PieceWriter {
     this.out.unsigned(number);
     this.out.unsigned(start === null ? 0 : 1);
     if (start === null) return;
-    invariant(start.number <= number, 'a series begins behind its unfinished block');
+    invariant(start.number <= number, 'a series begins after its unfinished block');
     series.unwritten = 0;
     this.out.unsigned(start.number);
     this.out.unsigned(start.atMs);
@@ -181,7 +181,8 @@ export class Journal {
 
   /**
    * Writes a new journal in place of the old one, which holds what `write` passes, in the order of
-   * `seriesKey`. It is on disk on return. `vouch`: says so where no change of this file can reach, before the old one is gone.
+   * `seriesKey`. It is on disk on return. `vouch`: says so where no change of this file can reach,
+   * before the old one is gone.
    */
   begin(
     number: number,
@@ -305,14 +306,14 @@ export type ReadJournal = {
   end: number;
   /** What cannot be read, and is no torn end; in the order of the file. */
   damage: HistoryDamage[];
-  /** Whether records are missing behind all that can be read. */
+  /** Whether records are missing after all that can be read. */
   hasLostEnd: boolean;
 };
 
 /**
- * Passes on what can be read. `vouchedOf`: how much of the journal of a number was on disk, whatever a
- * crash has torn; it throws `HistoryDamage` where that one does not belong here. Throws where the file
- * is of another version.
+ * Passes on what can be read. `vouchedOf`: how much of the journal of a number was on disk,
+ * whatever a crash has torn; it throws `HistoryDamage` where that one does not belong here. Throws
+ * where the file is of another version.
  */
 export function readJournal(
   bytes: Buffer,
@@ -379,7 +380,7 @@ function nextPiece(bytes: Buffer, from: number): number {
   }
 }
 
-/** -1: it would end behind the end of the file, or its size was changed. */
+/** -1: it would end after the end of the file, or its size was changed. */
 function endOfPiece(bytes: Buffer, at: number): number {
   if (at + PIECE_HEADER_BYTES > bytes.length) return -1;
   const size = bytes.readUInt32BE(at + PIECE.size);

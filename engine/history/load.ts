@@ -1,6 +1,6 @@
 /**
- * What a directory has of a history, read into its series: whole blocks, then the journal behind them.
- * Where records are missing, which their numbers show, a stretch is lost: its market has no known
+ * Reads the history of a directory into its series: whole blocks, then the journal after them.
+ * Where records are missing, which their numbers show, a stretch is lost. Its market has no known
  * price in it. Rules D52, D81 to D84 (engine/RULES.md), H24 (api/RULES.md).
  */
 import { invariant } from '../base/invariant.ts';
@@ -49,7 +49,7 @@ export type LoadOptions = {
   nowMs?: EpochMs;
 };
 
-/** What is read into: the series of a store, or those of a check, which writes nothing. */
+/** The target of a read: the series of a store, or of a check, which writes nothing. */
 export type LoadTarget = {
   opened(kind: number, market: MarketNumber): Series;
   all(): Iterable<Series>;
@@ -85,7 +85,7 @@ export class HistoryLoad {
   /** The number of a series' next record in the journal. */
   readonly #replayed = new Map<Series, number>();
   readonly #starts = new Map<Series, SeriesStart>();
-  /** Those that the journal has something of behind the last damage. */
+  /** The series with records in the journal after the last damage. */
   readonly #seenSince = new Set<Series>();
   /** Records of the journal that lie between blocks. */
   readonly #recovered = new Map<Series, { number: number; values: number[] }[]>();
@@ -296,7 +296,7 @@ export class HistoryLoad {
     else this.losses.push(loss);
   }
 
-  /** Series that the journal said more of than is there, and no record behind it. */
+  /** Series of which the journal named more records than are there, with no record after them. */
   #loseUnfollowed(): void {
     for (const [series, number] of this.#replayed) {
       if (number > series.next) this.#loseUpTo(series, number, this.#endMs());
@@ -308,7 +308,7 @@ export class HistoryLoad {
     return Math.max(this.stoppedAtMs, this.#options.nowMs ?? 0);
   }
 
-  /** Series that came no more behind damage, and may have lost their newest records in it. */
+  /** Series without a record after damage: it may have cost them their newest records. */
   #loseQuiet(read: ReadJournal | null): void {
     const hasLostEnd = read === null || read.hasLostEnd;
     this.#begunUpTo(KEYS_END);
@@ -337,7 +337,7 @@ export class HistoryLoad {
     this.#lose({ market: UNKNOWN_MARKETS, fromMs, toMs, kind: null, ...nothing });
   }
 
-  /** Whether there were more records than the numbers of those that are known account for. */
+  /** Whether there were more records than the numbers of the known records account for. */
   #hasLostMore({ last }: ReadJournal): boolean {
     let known = 0;
     for (const series of this.#target.all()) known += this.#replayed.get(series) ?? series.next;

@@ -59,7 +59,7 @@ export class MarketWatch {
   readonly #quoteMaxAgeMs: number;
   readonly #sources: (Source | undefined)[] = [];
   readonly #context: PricingContext;
-  /** Of them, those whose silence was noticed. */
+  /** The sources among them whose silence was noticed. */
   readonly #stale = new Set<SourceNumber>();
   readonly #markets: (Watched | undefined)[] = [];
   #games: Closings['games'] = new Map();
@@ -185,7 +185,7 @@ export class MarketWatch {
     for (const market of this.#marketsOf(source)) this.#update(market, reason);
   }
 
-  /** Those whose present quote came by a connection. */
+  /** The markets whose present quote came by a connection. */
   #marketsOf(number: SourceNumber): Watched[] {
     const { epoch } = this.#sourceOf(number);
     return this.#known().filter(({ quote }) => quote?.source === number && quote.epoch === epoch);

@@ -28,7 +28,7 @@ export function packColumns(columns: Columns): Buffer {
   return writer.view();
 }
 
-/** Records that lie value behind value. Valid until the next call. */
+/** Records that lie value after value. Valid until the next call. */
 export function packRecords(values: Values, width: number, records: number): Buffer {
   invariant(records > 0, 'a block has no records');
   writer.begin();
@@ -47,8 +47,8 @@ function packColumn(values: Values, from: number, step: number, records: number)
 }
 
 /**
- * Under zstd. Node makes a buffer of the size of a chunk for each call, 16 KiB by default, and a
- * journal that is written anew makes thousands of calls at once.
+ * Under zstd. Node makes a buffer of the size of a chunk for each call, 16 KiB by default. A
+ * journal that is written again makes thousands of calls at once.
  */
 export function compressColumns(columns: Columns): Buffer {
   return zstdCompressSync(packColumns(columns), { chunkSize: CHUNK_BYTES });

@@ -16,7 +16,7 @@ import type { Top } from './top.ts';
 export type RecorderConfig = {
   directory: string;
   quoteMaxAgeMs: number;
-  /** How long whole blocks are kept; 0: for good. */
+  /** How long whole blocks are kept; 0: always. */
   days: number;
   /** When the history of the directory was made, as is known beside it; null: it has none yet. */
   madeAtMs?: EpochMs | null;

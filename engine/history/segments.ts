@@ -77,8 +77,8 @@ export class Segments {
 
   /**
    * Opens every file and passes its whole blocks to `found`. An unfinished block at the end of the
-   * last file is cut off: its records are in the journal. Of a file with other damage the whole blocks
-   * are written anew, after `damaged` has kept it as it was.
+   * last file is cut off: its records are in the journal. If a file has other damage, `damaged`
+   * keeps it as it was. Then its whole blocks are written again.
    */
   open(...[found, damaged]: Parameters<ReadBlocks>): void {
     const numbers = segmentsIn(this.#directory);

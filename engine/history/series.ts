@@ -1,7 +1,7 @@
 /**
- * One series of a market: full blocks on disk, and behind them the records of the unfinished one,
- * in memory. Records have numbers, which count on from block to block; what was dropped or lost
- * leaves a hole.
+ * One series of a market: full blocks on disk, and after them the records of the unfinished block,
+ * in memory. Records have numbers, which count on from block to block. Dropped or lost records
+ * leave a hole.
  */
 import { invariant } from '../base/invariant.ts';
 import type { EpochMs, MarketNumber } from '../base/units.ts';
@@ -11,13 +11,13 @@ import type { Columns } from './record-columns.ts';
 import type { StoredBlock } from './segments.ts';
 import { Tail, type TailPart } from './tail.ts';
 
-/** Records that lie behind each other: those from `from` to before `end` of these columns. */
+/** Records that lie one after the other: from `from` to before `end` of these columns. */
 export type Part = { columns: Columns; from: number; end: number; first: number };
 
 /** What places some records in their series. */
 type Records = Pick<StoredBlock, 'first' | 'records' | 'firstMs' | 'lastMs'>;
 
-/** Numbers, from `first` to before `end`, whose records are missing, and when those around were. */
+/** Numbers, from `first` to before `end`, of missing records, and the times of their neighbours. */
 export type Hole = { first: number; end: number; fromMs: EpochMs; toMs: EpochMs };
 
 export type ReadBlock = (block: StoredBlock) => Float64Array[];
@@ -76,10 +76,10 @@ export class Series implements Journaled {
   }
 
   /**
-   * Blocks that are on disk already, in any order. @returns those whose records others have too
+   * Blocks that are on disk already, in any order. @returns blocks whose records others have too
    */
   restore(blocks: readonly StoredBlock[]): StoredBlock[] {
-    invariant(this.isEmpty, 'blocks are restored behind others');
+    invariant(this.isEmpty, 'blocks are restored after others');
     const twice: StoredBlock[] = [];
     for (const block of [...blocks].sort((a, b) => a.first - b.first || b.records - a.records)) {
       const before = this.#blocks.at(-1);
@@ -117,7 +117,7 @@ export class Series implements Journaled {
     this.#blocks.splice(at, 0, block);
   }
 
-  /** A block that cannot be read. @returns the time of the first record behind it; null: none */
+  /** A block that cannot be read. @returns the time of the first record after it; null: none */
   remove(block: StoredBlock): EpochMs | null {
     const at = this.#blocks.indexOf(block);
     invariant(at !== -1, 'a block is lost twice');
@@ -136,12 +136,12 @@ export class Series implements Journaled {
     const before = this.#blocks.at(-1);
     const isBehind = before === undefined || endOf(before) <= block.first;
     invariant(isBehind, 'a block has records that an earlier one has too');
-    invariant(this.tailLength === 0, 'a block is added behind an unfinished one');
+    invariant(this.tailLength === 0, 'a block is added after an unfinished one');
     this.#blocks.push(block);
     this.#tailFirst = endOf(block);
   }
 
-  /** The next record gets this number: those before were dropped, or lost. */
+  /** The next record gets this number: the records before it were dropped, or lost. */
   skipTo(number: number): void {
     invariant(this.tailLength === 0, 'numbers are skipped within a block');
     invariant(number >= this.#tailFirst, 'numbers of a series go back');
@@ -161,12 +161,12 @@ export class Series implements Journaled {
     return this.tailLength === BLOCK_RECORDS;
   }
 
-  /** The newest records, value behind value. */
+  /** The newest records, value after value. */
   get loose(): readonly number[] {
     return this.#tail.loose;
   }
 
-  /** Where in `loose` those begin that the journal does not have yet. */
+  /** The place in `loose` from which on the journal does not have the records yet. */
   get unwrittenFrom(): number {
     return (this.#tail.looseRecords - this.unwritten) * this.last.length;
   }
@@ -316,7 +316,7 @@ export class Series implements Journaled {
 
 const endOf = ({ first, records }: Records): number => first + records;
 
-/** The first index whose entry matches, where all behind it match too. */
+/** The first index whose entry matches, where all after it match too. */
 function firstIndex<T>(sorted: readonly T[], matches: (entry: T) => boolean): number {
   let low = 0;
   let high = sorted.length;

@@ -1,7 +1,7 @@
 /**
- * Everything that a history keeps, by market and kind: appended in memory and to the journal, sealed
- * block by block, dropped when it is too old. Rules D50 to D54 (engine/RULES.md). What is damaged is
- * told, kept beside, and shows as a gap: D81 to D84, H24 (api/RULES.md).
+ * Everything that a history keeps, by market and kind: appended in memory and to the journal,
+ * sealed block by block, dropped when it is too old. Rules D50 to D54 (engine/RULES.md). What is
+ * damaged is told, kept beside, and shows as a gap: D81 to D84, H24 (api/RULES.md).
  */
 import { mkdirSync } from 'node:fs';
 import { invariant } from '../base/invariant.ts';
@@ -23,7 +23,7 @@ import { type BlockDamage, Segments, type StoredBlock } from './segments.ts';
 import { Series } from './series.ts';
 import { setAside, setAsideLines } from './set-aside.ts';
 
-/** The journal is written anew at this size, or at twice what it then held. */
+/** The journal is written again at this size, or at twice the size that it then had. */
 const JOURNAL_BYTES = 4 * 2 ** 20;
 /** Blocks kept as they were read: at most 25 MB. */
 const BLOCKS_READ_MAX = 256;
@@ -38,7 +38,7 @@ export class HistoryStore {
   /** The engine's time when the journal was last written; null: there was no history. */
   readonly stoppedAtMs: EpochMs | null;
   #journalBytesMax = JOURNAL_BYTES;
-  /** Those that may have records which the journal does not have yet. */
+  /** The series that may have records which the journal does not have yet. */
   #unwritten: Series[] = [];
   #hasNew = false;
   /** How many records all series ever had. */
@@ -153,8 +153,8 @@ export class HistoryStore {
   }
 
   /**
-   * Takes a block out that cannot be read any more: what it had is lost. Its file is kept and mended
-   * at the next start.
+   * Takes a block out that cannot be read any more: what it had is lost. Its file is kept and
+   * mended at the next start.
    */
   lose({ block, message }: BlockDamage, nowMs: EpochMs): void {
     const { kind, market, first, records, firstMs } = block;
@@ -191,7 +191,7 @@ export class HistoryStore {
     this.#unwritten = [];
   }
 
-  /** Behind a `flush`. What was flushed survives a crash of the machine. */
+  /** After a `flush`. Flushed records survive a crash of the machine. */
   sync(nowMs: EpochMs): void {
     if (!this.#hasNew) return;
     this.#hasNew = false;
@@ -227,7 +227,7 @@ export class HistoryStore {
     writeManifest(this.#directory, { sinceMs: this.#sinceMs, atMs, journal, previous });
   }
 
-  /** Behind a `flush`. Forgets whole blocks, and whole files, that are older than a moment. */
+  /** After a `flush`. Forgets whole blocks, and whole files, that are older than a moment. */
   dropBefore(beforeMs: EpochMs, nowMs: EpochMs): void {
     for (const series of this.#series.values()) series.dropBefore(beforeMs);
     this.#read.clear();

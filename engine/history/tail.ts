@@ -1,5 +1,5 @@
 /**
- * The records of an unfinished block, in memory: packed as a block's are, a piece at a time, but for
+ * The records of an unfinished block, in memory: packed as a block's are, a piece at a time, except
  * the newest. So thousands of unfinished blocks take little, and not ever more until each is full.
  */
 import type { EpochMs } from '../base/units.ts';
@@ -8,7 +8,7 @@ import { type Columns, packRecords, unpackColumns, unpackInto } from './record-c
 /** Numbers of the newest records, about as many in each kind of series. */
 const LOOSE_VALUES = 320;
 
-/** Records that lie behind each other in one block; `first` counts from its start. */
+/** Records that lie one after the other in one block; `first` counts from its start. */
 export type TailPart = {
   first: number;
   records: number;
@@ -24,7 +24,7 @@ export class Tail {
   readonly #width: number;
   #pieces: Piece[] = [];
   #packed = 0;
-  /** The newest records, value behind value: as many as `#length` says. */
+  /** The newest records, value after value: as many as `#length` says. */
   readonly #loose: number[] = [];
   #length = 0;
   /** Of the newest record; a number throughout, which is written in place. */
@@ -48,7 +48,7 @@ export class Tail {
     return this.length > 0 ? this.#lastMs : undefined;
   }
 
-  /** The newest records, value behind value; `looseRecords` of them. */
+  /** The newest records, value after value; `looseRecords` of them. */
   get loose(): readonly number[] {
     return this.#loose;
   }

@@ -19,7 +19,7 @@ export class VarintWriter {
     return this.#at;
   }
 
-  /** Starts anew. */
+  /** Starts again. */
   begin(): void {
     this.#at = 0;
   }
@@ -62,7 +62,7 @@ export class VarintWriter {
     this.#at = at;
   }
 
-  /** Bytes behind their number. */
+  /** Bytes after their number. */
   blob(bytes: Uint8Array): void {
     this.unsigned(bytes.length);
     this.#claim(bytes.length);
@@ -137,7 +137,7 @@ export class VarintReader {
 
   blob(): Uint8Array {
     const end = this.unsigned() + this.#at;
-    invariant(end <= this.#bytes.length, 'bytes end behind what was written');
+    invariant(end <= this.#bytes.length, 'bytes end after the last written one');
     const bytes = this.#bytes.subarray(this.#at, end);
     this.#at = end;
     return bytes;

@@ -1,6 +1,6 @@
 /**
- * Checks the files of a history, while a server runs or not: they are read as a start reads them, and
- * nothing is written. Rules D35, D51, D81 to D83 (engine/RULES.md).
+ * Checks the files of a history, while a server runs or not: they are read as a start reads them,
+ * and nothing is written. Rules D35, D51, D81 to D83 (engine/RULES.md).
  */
 import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -18,7 +18,7 @@ import {
 import { Series } from './series.ts';
 import { setAsideLines } from './set-aside.ts';
 
-/** A server may write its journal anew, or drop a file, between two reads. */
+/** A server may write its journal again, or drop a file, between two reads. */
 const TRIES = 3;
 
 /** What is wrong, a line each. `madeAtMs`: when it was made; null: it was not, so that none is missing. */

@@ -21,7 +21,7 @@ import { storedRows } from './stored-rows.ts';
 import { topsAt } from './tops-at.ts';
 
 export type ToHistory =
-  /** `nowMs`: the engine's time, behind which no later tick lies. */
+  /** `nowMs`: the engine's time; no later tick is before it. */
   | { kind: 'ticks'; batch: ArrayBuffer; nowMs: EpochMs }
   /** Ticks that came here before this were left out. */
   | { kind: 'missed' }

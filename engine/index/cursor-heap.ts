@@ -47,7 +47,7 @@ export class CursorHeap {
   advance(): void {
     const heap = this.#heap;
     const first = heap[0];
-    invariant(first !== undefined, 'a merge goes on behind its end');
+    invariant(first !== undefined, 'a merge goes on after its end');
     if (first.next()) return this.#sink(0, first, this.#rankOf(first));
     const last = heap.pop()!;
     if (heap.length > 0) this.#sink(0, last, this.#ranks[heap.length]!);

@@ -1,5 +1,5 @@
 /**
- * Runs that no head on disk names any more: those that merges replaced, and those that a crash left
+ * Runs that no head on disk names any more: merges replaced them, or a crash left them
  * half-written. Their pieces are removed a few at a time.
  */
 import { invariant } from '../base/invariant.ts';

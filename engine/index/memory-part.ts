@@ -1,9 +1,9 @@
 /**
- * Entries in memory: those since the last seal, or those being sealed. They lie in slabs of
- * `SLAB_ENTRIES`. A full slab is put in order, which takes well under a millisecond; so sealing
- * has only to merge slabs, and a list to look into those that know its account. An entry takes
- * 32 bytes, four for its hash, three for the order and the accounts of its slab, and 5 to 11 in the
- * table by which it is found.
+ * Entries in memory: the entries since the last seal, or the entries being sealed. They lie in
+ * slabs of `SLAB_ENTRIES`. A full slab is put in order, which takes well under a millisecond. So
+ * sealing has only to merge slabs. A list has only to look into the slabs that know its account. An
+ * entry takes 32 bytes, four for its hash, three for the order and the accounts of its slab, and 5
+ * to 11 in the table by which it is found.
  */
 import { invariant } from '../base/invariant.ts';
 import type { EntryCursor } from './cursor-heap.ts';
@@ -203,7 +203,7 @@ const ownerBit = (hash: number, of: number) => 1 << ((hash >>> 5) + of * 11);
 
 const ranked = new Float64Array(SLAB_ENTRIES);
 
-/** The first `count` entries in order: sorted by rank first, then those of equal rank. */
+/** The first `count` entries in order: sorted by rank first, then within equal rank. */
 function orderOf(words: Uint32Array, count: number): Uint16Array {
   const ranks = ranked.subarray(0, count);
   for (let entry = 0; entry < count; entry++) {

@@ -62,7 +62,7 @@ export class RecordIndex {
   #memory = new MemoryPart();
   #sealing: Sealing | null = null;
 
-  /** @param seed four secret random words; `load` replaces them by those in the head */
+  /** @param seed four secret random words; `load` replaces them by the words in the head */
   constructor(store: RunStore, seed: KeySeed) {
     invariant(seed.length === 4, 'a seed of keys is four words');
     this.#store = store;

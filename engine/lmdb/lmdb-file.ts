@@ -12,8 +12,8 @@ import { freePagesOf, PAGE_BYTES_MAX, PAGE_BYTES_MIN } from './lmdb-free.ts';
 export class LmdbFileError extends Error {}
 
 /**
- * A file as its newest meta page describes it; `entries`: those of its root, which include its
- * tables.
+ * A file as its newest meta page describes it. `entries`: the number in its root, which includes
+ * its tables.
  */
 export type LmdbFile = { entries: number };
 

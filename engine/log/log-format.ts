@@ -222,7 +222,7 @@ export type StoredRecord = LogRecord & {
   isLandmark: boolean;
 };
 
-/** Bytes of the record whose header stands at `at`, if it is one; what follows may be missing. */
+/** Bytes of the record whose header is at `at`, if it is one; the bytes after it may be missing. */
 export function recordBytesAt(bytes: Buffer, at: number): number {
   return RECORD_HEADER_BYTES + bytes.readUInt32LE(at + RECORD.payloadBytes);
 }

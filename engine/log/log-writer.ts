@@ -146,8 +146,8 @@ export class LogWriter {
   }
 
   /**
-   * Writes a record behind the last, without a sync. Throws `DiskFull` before it writes, if
-   * `ensureRoom` was not called. A landmark is a record that a reader of later records needs: each
+   * Writes a record after the last, without a sync. If `ensureRoom` was not called, throws
+   * `DiskFull` before it writes. A landmark is a record that a reader of later records needs: each
    * segment names the newest one before it.
    */
   append(record: LogRecord, isLandmark = false): void {

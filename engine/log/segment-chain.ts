@@ -1,6 +1,6 @@
 /**
- * The segments of a log as its writer finds them: all there, and where the last record ends. Rules D19,
- * D21 (engine/RULES.md).
+ * The segments of a log as its writer finds them: all there, and where the last record ends. Rules
+ * D19, D21 (engine/RULES.md).
  */
 import {
   LogDamage,
@@ -12,8 +12,8 @@ import {
 import { SegmentFile, segmentName } from './segment-file.ts';
 
 /**
- * Checks that every segment exists, and that each begins behind the one before. @returns the bytes of
- * all but the last.
+ * Checks that every segment exists, and that each begins after the segment before. @returns the
+ * bytes of all but the last.
  */
 export function checkChain(
   directory: string,
@@ -34,7 +34,7 @@ export function checkChain(
   return closedBytes;
 }
 
-/** The place behind the last whole record. Throws `LogDamage` if records were lost. */
+/** The place after the last whole record. Throws `LogDamage` if records were lost. */
 export function endOf(file: SegmentFile): {
   offset: number;
   number: number;

@@ -167,8 +167,8 @@ export class SegmentFile {
   }
 
   /**
-   * Whether the incomplete record at `offset` was once whole. It was, if a whole record behind it
-   * was written when `offset` was already on disk. Else its batch, and all behind it, were never
+   * Whether the incomplete record at `offset` was once whole. It was, if a whole record after it
+   * was written when `offset` was already on disk. Else its batch, and all after it, were never
    * safe.
    */
   hasLostRecordAt(offset: number, number: number | null): boolean {

@@ -100,7 +100,7 @@ export class OwnerIndex<Owner extends number, Row extends number> {
     }
   }
 
-  /** A word near those that `add` will write, to be prefetched. */
+  /** A word near the words that `add` will write, to be prefetched. */
   prefetch(owner: Owner): number {
     return this.#blocks.places[this.#heads[owner * WORDS + NEXT]!] ?? 0;
   }

@@ -89,7 +89,7 @@ export class RowChanges {
     return end;
   }
 
-  /** Loads the rows of a page, except those from `size` on: the table was larger then. */
+  /** Loads the rows of a page, except rows from `size` on: the table was larger then. */
   load(page: Uint32Array, { words, rowWords }: Rows, size: number): void {
     for (let at = 0; at < page.length; ) {
       const row = page[at]!;

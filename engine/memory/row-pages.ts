@@ -7,7 +7,7 @@ import { invariant } from '../base/invariant.ts';
 
 /** The most stored words of a row: a bit for each. */
 export const ROW_WORDS_MAX = 32;
-/** The words before those of the row. */
+/** The words before the row's own. */
 export const PAGE_FORM = ['row', 'present'] as const;
 const BEFORE_WORDS = PAGE_FORM.length;
 

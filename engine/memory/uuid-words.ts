@@ -84,7 +84,7 @@ export function uuidTimeMs(id: Uuid): EpochMs {
   return timeOfWords(uuidWord(id, 0), uuidWord(id, 1));
 }
 
-/** Higher than every version 7 uuid of an earlier time, and lower than those of this one. */
+/** Higher than every version 7 uuid of an earlier time, and lower than every one of this time. */
 export function firstUuidAt(atMs: EpochMs): Uuid {
   const time = Math.max(0, atMs);
   return uuidOfWords(Math.floor(time / 0x10000), (time % 0x10000) * 0x10000, 0, 0);

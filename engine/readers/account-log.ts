@@ -1,7 +1,7 @@
 /**
- * The facts of single accounts in their shard's log, for readers outside of its thread. A log has no
- * index by account: records are searched for the account's bytes, which is many times faster than
- * reading their facts. Rule D60 (engine/RULES.md).
+ * The facts of single accounts in their shard's log, for readers outside of its thread. A log has
+ * no index by account: records are searched for the account's bytes, which is many times faster
+ * than reading their facts. Rule D60 (engine/RULES.md).
  */
 
 import { invariant } from '../base/invariant.ts';
@@ -92,7 +92,7 @@ export class AccountLog {
   /** How an order was placed, and what was filled of it before a fact. */
   orderBefore(order: Uuid, number: number): OrderHistory {
     const start = this.#numberAt(uuidTimeMs(order), number);
-    // It stands further back where the clock was set back since.
+    // If the clock was set back since, the order is further back.
     const found = this.#historyOf(order, start, number) ?? this.#historyOf(order, 0, number);
     invariant(found !== null, 'an order was filled that was not placed');
     return found;
@@ -146,7 +146,7 @@ export function* factsOf(
   }
 }
 
-/** A uuid as it stands in a fact. */
+/** A uuid as it is in a fact. */
 export function uuidBytes(id: Uuid): Buffer {
   return Buffer.from(id.replaceAll('-', ''), 'hex');
 }

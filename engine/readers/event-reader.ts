@@ -14,8 +14,8 @@ export type EventQuestion =
   /** The first events after a number. */
   | { kind: 'page'; id: number; shard: number; account: Uuid; bounds: PageBounds }
   /**
-   * From now on the account's new events are sent; before that those after a number, as a page.
-   * `after` null: none of them. `from`: a number that the log has reached.
+   * From now on the account's new events are sent. Before them, a page has the events after a
+   * number. `after` null: none of them. `from`: a number that the log has reached.
    */
   | {
       kind: 'watch';
@@ -72,7 +72,7 @@ class ShardEvents {
   /** News up to this number were sent; it is followed from here. */
   #last = 0;
   #following: AbortController | null = null;
-  /** Those who wait until the log was followed up to their number. */
+  /** The watches that wait until the log was followed up to their number. */
   #waiting: Watch[] = [];
 
   constructor(source: FactSource, send: (answer: EventAnswer) => void) {

@@ -19,7 +19,7 @@ export class ByteRing {
   readonly #bytes: Buffer;
   /** The capacity less one: positions grow modulo 2^32, and this masks their offset. */
   readonly #mask: number;
-  /** The writer's position: behind its last byte, published or not. */
+  /** The writer's position: after its last byte, published or not. */
   #head: number;
   #published: number;
   /** The reader's position. */

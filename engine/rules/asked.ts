@@ -26,7 +26,7 @@ export function showsHalfSettled(state: ShardState, message: Query): boolean {
   return accountsOf(state, message).some((account) => isHalfSettled(state, account));
 }
 
-/** Time cannot go back behind a result that is still being carried out. */
+/** Time cannot go back before a result that is still being carried out. */
 function isAboutAll({ nowMs }: ShardState, message: Command | Query): boolean {
   return message.kind === 'digest' || (message.kind === 'clock' && message.toMs < nowMs);
 }

@@ -1,6 +1,6 @@
 /**
- * The displayed asks of one side of a market, and what accounts (by row) have consumed of each. Most
- * quotes change one size, so sizes lie by their price. Rules T62, T65 (engine/RULES.md).
+ * The displayed asks of one side of a market, and what accounts (by row) have consumed of each.
+ * Most quotes change one size, so sizes lie by their price. Rules T62, T65 (engine/RULES.md).
  */
 import { invariant } from '../base/invariant.ts';
 import { type AccountRow, type Contracts, PAYOUT_CENTS, type PriceCents } from '../base/units.ts';
@@ -28,7 +28,7 @@ export class DisplayedSide {
     for (let cents = 1; cents < PAYOUT_CENTS; cents++) this.set(cents, shownAnew[cents]!);
   }
 
-  /** The next ask behind `cents` that is displayed; 100: none. From 0: the best. */
+  /** The next ask after `cents` that is displayed; 100: none. From 0: the best. */
   nextAfter(cents: PriceCents): PriceCents {
     let next = cents + 1;
     while (next < PAYOUT_CENTS && this.#contracts[next] === 0) next++;

@@ -1,11 +1,11 @@
 /**
- * What happened, as the log stores it for good. An event (events.ts) names rows, which are reused;
- * a fact names accounts, orders and trades by their uuids, and markets and instruments by numbers
- * that are never reused. So a fact means the same in every shard, and years later. Rules D2, D3
- * (engine/RULES.md).
+ * What happened, as the log stores it for all time. An event (events.ts) names rows, which are
+ * reused. A fact names accounts, orders and trades by their uuids. It names markets and instruments
+ * by numbers that are never reused. So a fact means the same in every shard, and years later. Rules
+ * D2, D3 (engine/RULES.md).
  *
  * A primary fact has every number that its event needs. Derived facts follow from it; the log has
- * them behind it, for its readers.
+ * them after it, for its readers.
  */
 
 import type {

@@ -3,7 +3,8 @@
  * no fee; these say what a trade would have paid. Rules F20 to F27 (feeds/FORMATS.md).
  *
  * All of it is exact: rates are decimal texts, products are whole numbers over a power of ten, and
- * each is rounded once, at the step at which the venue rounds. Amounts are in millionths of a dollar.
+ * each is rounded once, at the step at which the venue rounds. Amounts are in millionths of a
+ * dollar.
  */
 
 import { invariant } from '../base/invariant.ts';
@@ -73,7 +74,7 @@ function exactFee(entry: FeeEntry, { priceE4, contractsE2, role }: VenueFill): E
   };
 }
 
-/** A rate: at most six digits before the point and eight behind it. */
+/** A rate: at most six digits before the point and eight after it. */
 export const RATE = /^(-?)(\d{1,6})(?:\.(\d{1,8}))?$/;
 
 type Rate = { units: number; decimals: number };
@@ -172,9 +173,9 @@ export function polymarketFee(entry: FeeEntry, fill: VenueFill): Micros {
 }
 
 /**
- * The line of a table for a market at a moment: of the lines that match the market, those with the
- * most specific name, and of these the newest that is already valid. Null: the table has none. Rule
- * F20.
+ * The line of a table for a market at a moment. Among the lines that match the market, the most
+ * specific name counts. Among lines of that name, the newest that is already valid counts. Null:
+ * the table has none. Rule F20.
  */
 export function feeEntryFor(
   table: readonly FeeEntry[],

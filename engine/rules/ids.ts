@@ -19,14 +19,14 @@ export function isUuid(text: string): boolean {
 }
 
 /**
- * The first 26 bits behind the time of an id, without those of its version and variant: ids of one
- * moment are in the order of these.
+ * The first 26 bits after the time of an id, without the bits of its version and variant. Ids of
+ * one moment are in the order of these bits.
  */
 const PLACE_MAX = 2 ** 26 - 1;
 
 /**
- * The place of a trade among those of its account that open at one moment: its order's own, but
- * behind the last one. Rule T7 (engine/RULES.md).
+ * The place of a trade among the trades of its account that open at one moment. It is its order's
+ * own place, but always after the last trade's. Rule T7 (engine/RULES.md).
  *
  * @param last the place of the last trade that opened at this moment; null: it is the first
  */

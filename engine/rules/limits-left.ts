@@ -2,8 +2,8 @@
 import type { EpochMs } from '../base/units.ts';
 
 /**
- * What is left, once a command is counted, of the hard trade limits that it counts towards: those
- * of new orders, or those of sells and cancels. Rule L13 (engine/RULES.md).
+ * The rest, once a command is counted, of the hard trade limits that it counts towards: the limits
+ * of new orders, or the limits of sells and cancels. Rule L13 (engine/RULES.md).
  */
 export type TradeLimitsLeft = {
   /** The engine's time, whose minute and day these are of. */

@@ -49,8 +49,8 @@ export type QuoteTick = {
    */
   depth?: Depth;
   /**
-   * In place of `depth`: the levels that the market's last quote showed with other contracts, in any
-   * order; 0 contracts: it is not shown any more. Rule D44 (engine/RULES.md).
+   * In place of `depth`: the levels that the market's last quote showed with other contracts, in
+   * any order; 0 contracts: it is not shown any more. Rule D44 (engine/RULES.md).
    */
   depthChange?: Depth;
 };
@@ -190,7 +190,7 @@ export type CancelAll = {
   kind: 'cancel_all';
   atMs: EpochMs;
   account: Uuid;
-  /** Null: those on every instrument. */
+  /** Null: the orders on every instrument. */
   instrumentId: string | null;
   counting: TradeCounting | null;
 };

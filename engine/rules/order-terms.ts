@@ -28,7 +28,7 @@ type Values<Form extends TermForm, Value> = {
   /** Never set: it carries the type. */
   readonly value?: Value;
 };
-/** The forms, each with its column type: 0 stands for null, a word is its index + 1. */
+/** The forms, each with its column type: 0 is null, a word is its index + 1. */
 const COLUMN_OF = {
   word: 'u8',
   'word or null': 'u8',

@@ -114,7 +114,7 @@ export function closePosition(state: ShardState, position: PositionRow): void {
 
 /**
  * A new sell trades for the first time, at a venue (an index into VENUES). From here on its parts
- * are counted separately from those of earlier sells.
+ * are counted separately from the parts of earlier sells.
  */
 export function startSale({ positions }: ShardState, position: PositionRow, venue: number): void {
   invariant(VENUES[venue] !== undefined, 'a position is sold at no venue');

@@ -19,7 +19,10 @@ export function windowEndMs({
   return Date.parse(startsAt) + hours * HOUR_MS + 1;
 }
 
-/** When the next window ends; infinite: none does. Found anew once results, games or catalogs have changed. */
+/**
+ * When the next window ends; infinite: none does. Found again once results, games or catalogs have
+ * changed.
+ */
 export function nextVoidMs(state: ShardState): EpochMs {
   const { nextVoid, referenceDataVersion } = state;
   if (nextVoid.version === referenceDataVersion) return nextVoid.atMs;

@@ -121,7 +121,7 @@ function improve(
 /** A market of another venue that may price a fill of `side` instead of the home market. */
 export type Rival = {
   market: Market;
-  /** The side of that market which stands for the side asked for. */
+  /** The side of that market which means the side asked for. */
   side: Side;
   askCents: PriceCents;
   /**

@@ -59,8 +59,8 @@ export type QuoteQuery = { kind: 'instrument_quote'; atMs: EpochMs; instrumentId
 export type BookQuery = { kind: 'book'; atMs: EpochMs; instrumentId: string };
 export type QuoteKind = (QuoteQuery | BookQuery)['kind'];
 /**
- * Answers `{priced}`: of each of these instruments, or of all by number, a bit whether venue_a has a
- * live price of it; in base64, the lowest bit of a byte first. Rule A45 (api/RULES.md).
+ * Answers `{priced}`: of each of these instruments, or of all by number, a bit whether venue_a has
+ * a live price of it; in base64, the lowest bit of a byte first. Rule A45 (api/RULES.md).
  */
 export type PricedQuery = {
   kind: 'priced';
@@ -68,14 +68,14 @@ export type PricedQuery = {
   instruments: readonly InstrumentNumber[] | null;
 };
 /**
- * Answers `{bids}`: of each of these markets, or of all by number, the live bids of yes and of no in
- * cents, two bytes in base64; 0: there is none. Rule M21 (engine/RULES.md).
+ * Answers `{bids}`: of each of these markets, or of all by number, the live bids of yes and of no
+ * in cents, two bytes in base64; 0: there is none. Rule M21 (engine/RULES.md).
  */
 export type BidsQuery = { kind: 'bids'; atMs: EpochMs; markets: readonly MarketNumber[] | null };
 /**
- * Answers `{changes: [[place, version, Quote | null], …]}` with those whose quote does not have the
- * version that the asker knows (0: none); null: no catalog lists the instrument. Equal versions are
- * equal quotes, whatever shard answers; `asOf` is no part of it.
+ * Answers `{changes: [[place, version, Quote | null], …]}` with the places whose quote does not
+ * have the version that the asker knows (0: none). Null: no catalog lists the instrument. Equal
+ * versions are equal quotes, whatever shard answers; `asOf` is no part of a version.
  */
 export type QuoteChangesQuery = {
   kind: 'quote_changes';
@@ -84,8 +84,8 @@ export type QuoteChangesQuery = {
   versions: readonly number[];
 };
 /**
- * Answers `{number, portfolio}`: the account's portfolio, and the number of the last fact before it.
- * What follows from later facts is not in it.
+ * Answers `{number, portfolio}`: the account's portfolio, and the number of the last fact before
+ * it. What follows from later facts is not in it.
  */
 export type AccountSnapshotQuery = Omit<PortfolioQuery, 'kind'> & { kind: 'account_snapshot' };
 /** Answers `{}` once nothing of the account is left to settle. Rule S15 (engine/RULES.md). */

@@ -28,7 +28,7 @@ export function replaceTop(kept: QuoteTick, tick: QuoteTick): void {
   if (tick.unknown !== kept.unknown) kept.unknown = tick.unknown === true;
 }
 
-/** Whether two quotes of a market say the same, but for their time and their levels. */
+/** Whether two quotes of a market say the same, except their time and their levels. */
 export function isSameTop(a: QuoteTick, b: QuoteTick): boolean {
   return (
     a.yesBidCents === b.yesBidCents &&

@@ -60,7 +60,7 @@ export function decideReset(state: ShardState, { atMs, account: id }: ResetAccou
 const NOTHING_TO_RESET = 'There is nothing to reset yet: an account begins with its first order.';
 
 /**
- * Carries out an accepted reset, all at once, as its prices are those of one moment: it cancels the
+ * Carries out an accepted reset, all at once, as its prices are of one moment. It cancels the
  * account's orders, then closes its trades, the newest first of both. `account_reset` is last.
  */
 export function resetAccount(state: ShardState, command: ResetAccount, facts: FactSink): void {

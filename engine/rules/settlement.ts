@@ -123,7 +123,7 @@ function continueMarket(state: ShardState, number: MarketNumber, facts: FactSink
   invariant(unfinished.markets.has(number), 'a market is settled after all of it was');
   for (const book of booksOf(market)) {
     if (book.market !== market) continue;
-    // The first one anew each time, as it leaves its book.
+    // The first order is looked up again each time, as it leaves its book.
     for (let order = firstOn(state, book); order !== NO_ROW; order = firstOn(state, book)) {
       if (unfinished.left <= 0) return false;
       cancelOrder(state, order, facts);

@@ -30,8 +30,8 @@ export const ACCOUNT_COLUMNS = {
 
 export const ACCOUNT_DERIVED = {
   /**
-   * Contracts that may still be paid out: those of open positions, and the unfilled ones of resting
-   * buys.
+   * Contracts that may still be paid out: the contracts of open positions, and the unfilled ones of
+   * resting buys.
    */
   payableContracts: 'f64',
 } as const satisfies Columns;
@@ -62,7 +62,7 @@ export const ORDER_DERIVED = {} as const satisfies Columns;
 export const POSITION_COLUMNS = {
   id: 'uuid',
   sequence: 'f64',
-  /** The cost of the contracts still held; `contracts` counts those too. */
+  /** The cost of the contracts still held; `contracts` counts them too. */
   costCents: 'f64',
   /** The contracts sold in parts: how many, their cost, and their proceeds. */
   soldCostCents: 'f64',

@@ -63,7 +63,7 @@ export function countedRefusal(
 }
 
 /**
- * What is left of the limits of a command behind its decision; null: it has none. Rule L13
+ * The rest of the limits of a command after its decision; null: it has none. Rule L13
  * (engine/RULES.md).
  */
 export function limitsLeft(

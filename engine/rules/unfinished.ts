@@ -6,9 +6,9 @@
 import type { AccountRow, MarketNumber } from '../base/units.ts';
 
 export class Unfinished {
-  /** Home markets with a result, the oldest result first; those with nothing left leave it soon. */
+  /** Home markets with a result, the oldest result first; markets with nothing left leave soon. */
   readonly markets = new Set<MarketNumber>();
-  /** Those with nothing left on these markets, as far as is known. */
+  /** Accounts with nothing left on these markets, as far as is known. */
   readonly settledAccounts = new Set<AccountRow>();
   /** How many more orders and trades of these markets this batch may end. */
   left = Number.POSITIVE_INFINITY;

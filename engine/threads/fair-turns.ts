@@ -43,7 +43,7 @@ export class FairTurns {
   readonly #eachMax: number;
   readonly #full: EngineBusy;
   readonly #lines = new Map<Asker, Line>();
-  /** Those with a question that may begin, in the order of their turns. */
+  /** The lines with a question that may begin, in the order of their turns. */
   readonly #next = new Fifo<Line>();
   #running = 0;
 

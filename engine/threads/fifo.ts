@@ -21,13 +21,13 @@ export class Fifo<T> {
     this.#items.push(item);
   }
 
-  /** The item that is `at` behind the first. */
+  /** The item that is `at` after the first. */
   at(at: number): T {
     invariant(at >= 0 && at < this.length, 'an item is read that is not in its queue');
     return this.#items[this.#first + at] as T;
   }
 
-  /** Replaces the item that is `at` behind the first. */
+  /** Replaces the item that is `at` after the first. */
   replace(at: number, item: T): void {
     invariant(at >= 0 && at < this.length, 'an item is replaced that is not in its queue');
     this.#items[this.#first + at] = item;

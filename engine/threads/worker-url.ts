@@ -1,6 +1,6 @@
 /**
  * Modules that threads and processes start from. A clone runs the `.ts`, the packed product the
- * `.js`. tsc rewrites the endings of imports but not those of URLs.
+ * `.js`. tsc rewrites the endings of imports but not the endings of URLs.
  */
 
 /** The module `name`, such as `./worker`, with the ending of the one that runs at `url`. */

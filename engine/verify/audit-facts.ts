@@ -63,7 +63,7 @@ class FactsAudit {
   readonly #runCents: Float64Array;
   readonly #runs: Uint32Array;
   readonly #closed: Uint32Array;
-  /** Trades that its buys have opened, including those of resting buys. */
+  /** Trades that its buys have opened, including resting buys. */
   readonly #opened: Uint32Array;
   #lastNumber = 0;
   #isSummed = false;

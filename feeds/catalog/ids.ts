@@ -1,5 +1,5 @@
 /**
- * Ids of games and instruments: their form, and the id that a slug stands for. Rule K8
+ * Ids of games and instruments: their form, and the id that a slug gives. Rule K8
  * (feeds/FORMATS.md).
  */
 import { createHash } from 'node:crypto';

@@ -68,7 +68,7 @@ export type Connection = {
   status(): ConnectionStatus;
   /** The catalog changed: subscribes to markets that are new in `markets()`. */
   marketsChanged(): void;
-  /** What is known of the markets by other means than frames: those that stopped wait no more. */
+  /** News of the markets by other means than frames: markets that stopped wait no more. */
   learned(ticks: readonly VenueTick[]): void;
   /** Ends the connection and every timer at once, also between attempts. Idempotent. */
   close(): void;

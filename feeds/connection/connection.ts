@@ -1,7 +1,8 @@
 /**
- * One live connection to one venue: dial, subscribe, hand over frames, notice silence and gaps, dial
- * again. Adapters and the ingest read the frames; this file decides whether the venue is there. What
- * cannot be mended on it ends it; a new one starts from snapshots. Rules W2 to W9, W14, W18 (FORMATS.md).
+ * One live connection to one venue: dial, subscribe, hand over frames, notice silence and gaps,
+ * dial again. Adapters and the ingest read the frames; this file decides whether the venue is
+ * there. What cannot be mended on it ends it; a new one starts from snapshots. Rules W2 to W9, W14,
+ * W18 (FORMATS.md).
  */
 import type { WebSocket } from 'ws';
 import type { EpochMs } from '../../engine/base/units.ts';
@@ -159,7 +160,7 @@ class VenueConnection implements Connection {
     this.#subscribe(markets);
   }
 
-  /** Those of the markets that a quote is expected of. */
+  /** The markets that a quote is expected of. */
   #awaited(markets: readonly string[]): readonly string[] {
     const { awaitsQuote } = this.#options;
     return awaitsQuote === undefined ? markets : markets.filter((market) => awaitsQuote(market));

@@ -1,6 +1,6 @@
 /**
- * Whether a connection whose prices carry no time is behind its venue: the answer to a ping comes
- * behind all that waits in the socket. A venue that never answers one is not measured. Rule W18
+ * Whether a connection whose prices carry no time is behind its venue. The answer to a ping comes
+ * after all that waits in the socket. A venue that never answers a ping is not measured. Rule W18
  * (feeds/FORMATS.md).
  */
 import type { SocketTimers } from './socket-timers.ts';

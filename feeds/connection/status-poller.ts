@@ -41,7 +41,7 @@ export class MissedStates {
     this.#options = options;
   }
 
-  /** Asks for these markets now, or behind what is asked already. */
+  /** Asks for these markets now, or after the markets that are asked for already. */
   ask(markets: readonly string[]): void {
     for (const market of markets) this.#waiting.add(market);
     if (!this.#isAsking && !this.#abort.signal.aborted) void this.#askAll();

@@ -1,6 +1,6 @@
 /**
- * The books of one feed of a served recording as they are now: what a client is sent that subscribes
- * in the middle. Rule N46 (feeds/FORMATS.md).
+ * The books of one feed of a served recording as they are now: what a client is sent that
+ * subscribes in the middle. Rule N46 (feeds/FORMATS.md).
  */
 import type { MarketStatus } from '../../engine/base/units.ts';
 import { connectionKeyOf, type FeedLine } from '../file/feed-line.ts';
@@ -37,7 +37,7 @@ export class KnownBooks {
     return reading;
   }
 
-  /** The connection ended: its books begin anew. Statuses and results stay true. */
+  /** The connection ended: its books begin again. Statuses and results stay true. */
   #lost(connection: string): void {
     for (const known of this.#markets.values()) {
       if (connectionKeyOf(known.line) === connection) known.levels = null;

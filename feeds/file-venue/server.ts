@@ -198,7 +198,7 @@ class Feed {
   }
 }
 
-/** A text stands for the frame that it was. */
+/** The text of a frame; a frame that was text is that text. */
 function textOf(frame: unknown): string {
   return typeof frame === 'string' ? frame : JSON.stringify(frame);
 }

@@ -71,7 +71,7 @@ async function* gunzipped(file: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   }
 }
 
-/** Resolves at the event, or when the stream is closed first; leaves no listener behind. */
+/** Resolves at the event, or when the stream is closed first; removes its listeners. */
 export function eventOrClose(stream: Writable, event: string): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {

@@ -27,7 +27,7 @@ export type ReadFeedOptions = {
  * Batches of lines in file order. `path` ending in `.gz` is gunzipped.
  * @throws FeedFileError at the first line that cannot be read (with `skipBad`: only for a header
  * that is missing or of another version, for a file that cannot be opened, and for a file whose
- * time goes on behind a jump).
+ * time goes on after a jump).
  */
 export async function* readFeed(
   path: string,

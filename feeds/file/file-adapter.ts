@@ -56,7 +56,7 @@ export class FileAdapter implements FrameReader {
       this.reset();
       this.#current = this.#asLive;
     }
-    // Behind a hole nobody knows what else was subscribed to.
+    // After a hole nobody knows what else was subscribed to.
     if (this.#current !== this.#asLive) return;
     this.#asLive.subscribe(markets);
     if (only === undefined) return;

@@ -87,7 +87,7 @@ export async function* bboRows(
   const stepMs = seconds * 1000;
   const adapters = new RecordedAdapters();
   const rows = new Map<string, Quoted>();
-  let sorted: Quoted[] | null = null; // made anew when a market appears
+  let sorted: Quoted[] | null = null; // made again when a market appears
   let nowMs = Number.NEGATIVE_INFINITY;
   let boundaryMs = 0;
   for await (const batch of readFeed(path, { skipBad })) {

@@ -4,7 +4,7 @@ import { StringDecoder } from 'node:string_decoder';
 /** No venue message comes near this; see MAX_FRAME_BYTES of connection.ts. */
 const LINE_LENGTH_MAX = 16 * 1024 * 1024;
 
-/** Stands for a line that was not kept. No line of a file equals it. */
+/** In place of a line that was not kept. No line of a file equals it. */
 export const TOO_LONG = '\n';
 
 /** Cuts pieces of bytes into numbered lines. */

@@ -1,7 +1,7 @@
 /**
- * Passes a quote on when it says something new of its market, and of its levels those that have
- * changed. One that repeats the last is a heartbeat of its connection, and one a millisecond is
- * enough. Rule B13 (feeds/FORMATS.md).
+ * Passes a quote on when it says something new of its market, with only the levels that have
+ * changed. A quote that repeats the last is a heartbeat of its connection. One heartbeat a
+ * millisecond is enough. Rule B13 (feeds/FORMATS.md).
  */
 
 import type { EpochMs, SourceNumber } from '../../engine/base/units.ts';

@@ -1,7 +1,7 @@
 /**
- * Passes on what venues say of the states of games and markets: a few changes of one at once, then its
- * newest once a second. So a venue that never stops changing its mind costs what its quotes cost.
- * Rule W61 (feeds/FORMATS.md).
+ * Passes on what venues say of the states of games and markets: a few changes of one at once, then
+ * its newest once a second. So a venue that never stops changing its mind costs what its quotes
+ * cost. Rule W61 (feeds/FORMATS.md).
  */
 
 import type { EpochMs } from '../../engine/base/units.ts';
@@ -36,7 +36,7 @@ export class ChangedStates {
   readonly #nowMs: () => EpochMs;
   readonly #steadyMs: () => number;
   readonly #states = new Map<string, State>();
-  /** Those with something that waits. */
+  /** The states with something that waits. */
   readonly #late = new Set<State>();
 
   constructor({ sink, nowMs, steadyMs = () => performance.now() }: ChangedStatesOptions) {

@@ -76,8 +76,8 @@ export class VenueLag {
   }
 
   /**
-   * The connection ended. The minimum is its own, but for one that ended because it was late: a
-   * venue that is still behind must not pass for one whose clock is. After a minute it does.
+   * The connection ended. The minimum is its own, except if it ended because it was late. A venue
+   * that is still behind must not pass for a venue whose clock is behind. After a minute it does.
    */
   lost(): void {
     this.#last.clear();

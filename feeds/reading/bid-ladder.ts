@@ -47,7 +47,7 @@ export class BidLadder {
 
   /**
    * Adds `delta` (negative takes away) at `price`.
-   * @returns false when more is taken than there is, or more stands there than a venue can show.
+   * @returns false when more is taken than there is, or more is there than a venue can show.
    * The level is then removed.
    */
   add(price: PriceE4, delta: ContractsE2): boolean {

@@ -13,7 +13,7 @@ export function isLevelPrice(price: PriceE4): boolean {
   return price > 0 && price < 10_000;
 }
 
-/** One side of a book, in any order. Null: not readable, or a price stands twice. */
+/** One side of a book, in any order. Null: not readable, or a price is there twice. */
 export function bookSide(
   entries: unknown,
   levelOf: (entry: unknown) => Level | null,

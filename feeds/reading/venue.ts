@@ -104,7 +104,7 @@ export type StateRequest = {
   url: URL;
   /** The markets that it asks for. */
   markets: readonly string[];
-  /** Statuses and results in an answer; undefined stands for 404. Of bad ones nothing follows. */
+  /** Statuses and results in an answer; undefined means 404. A bad one gives nothing. */
   read(answer: unknown): StateTick[];
 };
 

@@ -58,7 +58,7 @@ export type Model = {
   atMs(): EpochMs;
   /** Moves the time on and returns what changed. A time in the past changes nothing. */
   step(nowMs: EpochMs): NativeFrame[];
-  /** Markets that `*` stands for: open ones and those resolved within the last hour. */
+  /** Markets that `*` means: open ones and ones resolved within the last hour. */
   markets(): string[];
   /** The first frames for a new subscriber of a market; null when there is no such market. */
   introduce(market: string): NativeFrame[] | null;

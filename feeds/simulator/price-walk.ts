@@ -85,10 +85,10 @@ export function quoteAt(
   };
 }
 
-/** Levels of a side, its top included; each is a cent behind the one before. */
+/** Levels of a side, its top included; each is a cent after the level before. */
 const LEVELS = 5;
 
-/** A quote with the levels behind its top. */
+/** A quote with the levels after its top. */
 export function levelsAt(
   seed: number,
   venue: string,

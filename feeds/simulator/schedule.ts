@@ -86,7 +86,7 @@ const LANE = { shuffle: 0, away: 1, home: 2, cancelled: 3, base: 4, result: 5, l
 
 /**
  * Every game listed by `untilMs`, in the order of listing, so that a later call only appends.
- * `sinceMs` leaves out those that were over by then.
+ * `sinceMs` leaves out games that were over by then.
  */
 export function scheduleUntil(
   schedule: Schedule,
@@ -97,8 +97,8 @@ export function scheduleUntil(
 }
 
 /**
- * What a catalog has at a time: the games listed by `aheadMs` later, but of those that are over only
- * the newest `over`. In the order of listing. Rule N21 (feeds/FORMATS.md).
+ * What a catalog has at a time: the games listed by `aheadMs` later. Of games that are over, only
+ * the newest `over` are in it. In the order of listing. Rule N21 (feeds/FORMATS.md).
  */
 export function listedGames(
   schedule: Schedule,

@@ -79,8 +79,8 @@ const WRAPPERS = [
 type Kept = { atMs: number; fields: Json };
 
 /**
- * What the answers of one venue hold. A market that stands in several counts once: the newest
- * answer's, by its time of recording, else the last one given.
+ * The content of the answers of one venue. A market in several answers counts once. The newest
+ * answer by its time of recording counts, else the last one given.
  */
 export class Discovery {
   readonly #venue: Venue;

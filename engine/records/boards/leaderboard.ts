@@ -1,6 +1,6 @@
 /**
- * The leaderboard: rankings of a window, made when they are asked for and kept while they are fresh,
- * so that a page is a look at an array. Rules Y20 to Y25 (engine/RULES.md).
+ * The leaderboard: rankings of a window, made when they are asked for and kept while they are
+ * fresh, so that a page is a look at an array. Rules Y20 to Y25 (engine/RULES.md).
  */
 import { invariant } from '../../base/invariant.ts';
 import type { Cents, EpochMs, Uuid } from '../../base/units.ts';
@@ -18,7 +18,7 @@ import { Sums, WindowSums } from './windows.ts';
 export const BOARD_KINDS = ['pnl', 'roi', 'net_worth'] as const;
 export type BoardKind = (typeof BOARD_KINDS)[number];
 
-/** A place on a board: a value, and who has it. Pages go on behind it, wherever the board moves. */
+/** A place on a board: a value, and who has it. Pages go on after it, wherever the board moves. */
 export type BoardPlace = { value: number; trader: Uuid };
 
 export type LeaderboardQuestion = {

@@ -13,7 +13,7 @@ export type RankParts = {
   traders: Traders;
   ids: IdOrder;
   profiles: Profiles;
-  /** More changes than these are not looked at one by one: it is ranked anew. */
+  /** More changes than these are not looked at one by one: the board is ranked again. */
   changedMax?: number;
 };
 

@@ -13,8 +13,8 @@ export type Intervals = { lows: Float64Array; highs: Float64Array };
 export type RankIntervals = { best: Uint32Array; worst: Uint32Array };
 
 /**
- * `best` is 1 and the rows wholly above, `worst` the rows not wholly below, the row itself among
- * them. A row without an interval is wholly above or below of none.
+ * `best` is 1 plus the rows entirely above. `worst` counts the rows not entirely below, the row
+ * itself among them. A row without an interval is entirely above or below none.
  */
 export function rankIntervals(metric: Metric, { lows, highs }: Intervals): RankIntervals {
   const rows = lows.length;
@@ -43,7 +43,7 @@ export function rankIntervals(metric: Metric, { lows, highs }: Intervals): RankI
   return { best, worst };
 }
 
-/** Those with an interval. */
+/** The rows with an interval. */
 function knownRows(lows: Float64Array): Uint32Array<ArrayBuffer> {
   const known = new Uint32Array(lows.length);
   let count = 0;

@@ -17,7 +17,7 @@ export type Ranking = {
   isAscending: boolean;
 };
 
-/** Traders by their ids; those that come are sorted in when they are first needed. */
+/** Traders by their ids; new traders are sorted in when they are first needed. */
 export class IdOrder {
   readonly #ids: TraderIds;
   #order: Uint32Array = new Uint32Array(0);
@@ -118,7 +118,7 @@ export function ranked(ids: IdOrder, { end, isMember, rankedBy, isAscending }: M
 /** No trader has so high a number. */
 const NOBODY = 2 ** 32 - 1;
 
-/** The first place behind a value and the id of a trader who has, or had, it. */
+/** The first place after a value and the id of a trader who has, or had, it. */
 export function placeBehind(
   { order, values, isAscending }: Ranking,
   value: number,
@@ -136,7 +136,7 @@ export function placeBehind(
   return low;
 }
 
-/** Whether a trader comes behind the one of an id, in the order of ids. */
+/** Whether a trader is after the trader of an id, in the order of ids. */
 export function isBehindId(ids: TraderIds, id: Uuid): (trader: TraderNumber) => boolean {
   const bytes = uuidBytes(id);
   return (trader) => ids.compareToBytes(trader, bytes) > 0;

@@ -1,5 +1,5 @@
 /**
- * How often boards are made anew: each rests for some times as long as it took, and all of them
+ * How often boards are made again: each rests for some times as long as it took, and all of them
  * together take at most half of the thread. Rule Y21 (engine/RULES.md).
  */
 import { invariant } from '../../base/invariant.ts';
@@ -13,7 +13,7 @@ const OLD_MS = REST_MAX_MS + 1200;
 /** So ten of them, which is what is kept, take half of the thread, too. */
 const OLD_FACTOR = 20;
 
-/** How long a board has taken so far, and from when on it may be made anew. */
+/** How long a board has taken so far, and from when on it may be made again. */
 export type Freshness = { tookMs: number; madeAtMs: number; untilMs: number };
 
 export class Pace {
@@ -25,7 +25,7 @@ export class Pace {
     this.#clock = clock;
   }
 
-  /** Whether a board that is there is to be made anew now. */
+  /** Whether a board that is there is to be made again now. */
   isDue({ tookMs, madeAtMs, untilMs }: Freshness): boolean {
     const nowMs = this.#clock();
     const isOld = nowMs - madeAtMs >= Math.max(OLD_FACTOR * tookMs, OLD_MS);

@@ -30,7 +30,7 @@ export class Sums {
     this.#values = new Float64Array(traders * EACH);
   }
 
-  /** Those of all of time, as they are now. */
+  /** The sums of all of time, as they are now. */
   static ofAll({ col, end }: Traders): Sums {
     const sums = new Sums(end);
     for (const name of SUM_NAMES) {
@@ -85,7 +85,7 @@ export function startOf({ days }: Window, nowMs: EpochMs): EpochMs {
   return days === null ? Number.NEGATIVE_INFINITY : nowMs - days * DAY_MS;
 }
 
-/** Behind every time. */
+/** After every time. */
 export const END_MS = Number.MAX_SAFE_INTEGER;
 
 /** The sums of one window, as of the moment of the last `moveTo`. */
@@ -132,7 +132,7 @@ export class WindowSums {
     this.#startMs = startMs;
   }
 
-  /** Those that closed after `afterMs` and not after `upToMs`. */
+  /** Adds, or with -1 takes away, the trades that closed after `afterMs` and not after `upToMs`. */
   #add(afterMs: EpochMs, upToMs: EpochMs, sign: 1 | -1): void {
     for (const block of this.#over.blocks(afterMs, upToMs)) {
       this.sums.addBlock(block, { afterMs, upToMs, sign });

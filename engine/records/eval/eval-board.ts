@@ -24,7 +24,7 @@ export type EvalBoardParts = EntriesParts & {
   ids: IdOrder;
   profiles: Profiles;
   pace: Pace;
-  /** Of more traders than these all entries are made anew, which is faster. */
+  /** If more traders than these changed, all entries are made again, which is faster. */
   changedMax?: number;
 };
 
@@ -87,7 +87,7 @@ export class EvalBoard {
     }
   }
 
-  /** The ranks, made anew where they are no longer fresh. */
+  /** The ranks, made again where they are no longer fresh. */
   ranks(moment: EvalMoment): EvalRanks {
     const { pace } = this.#parts;
     const [ranks, freshness] = [this.#ranks, this.#freshness];
@@ -124,7 +124,7 @@ export class EvalBoard {
     this.#changed.clear();
   }
 
-  /** Those of whom a pick fell out of the window. */
+  /** Notes the traders of whom a pick fell out of the window. */
   #noteEnded(over: OverReader, afterMs: EpochMs, upToMs: EpochMs): void {
     if (this.#areAllChanged) return;
     for (const block of over.blocks(afterMs, upToMs)) {

@@ -1,7 +1,8 @@
 /**
- * What a board of `/eval` knows of each trader: the mean of its slate picks of a window, with its
- * interval. Made from all trades of the window at first, and then of those traders anew whose slates
- * may have changed. 48 bytes a trader. Rules Y28, Y40 to Y43, Y87 (engine/RULES.md).
+ * The entries of a board of `/eval`: for each trader the mean of its slate picks of a window, with
+ * its interval. Entries are made from all trades of the window at first. Later they are made again
+ * for the traders whose slates may have changed. 48 bytes a trader. Rules Y28, Y40 to Y43, Y87
+ * (engine/RULES.md).
  */
 
 import { invariant } from '../../base/invariant.ts';

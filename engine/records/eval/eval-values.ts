@@ -1,6 +1,6 @@
 /**
- * What picks count on the boards of `/eval`, read from blocks: whole numbers of a unit where a metric
- * has one. Rules Y50 to Y53 (engine/RULES.md).
+ * What picks count on the boards of `/eval`, read from blocks: whole numbers of a unit where a
+ * metric has one. Rules Y50 to Y53 (engine/RULES.md).
  */
 
 import { invariant } from '../../base/invariant.ts';
@@ -87,7 +87,7 @@ function clvs(instruments: Instruments): ValueOf {
   };
   return (block, at) => {
     const [instrument, market] = [block.instrument[at]!, block.market[at]!];
-    // A trade's market is its instrument's, but for an instrument whose market has changed.
+    // A trade's market is its instrument's, except if the instrument's market has changed.
     const key = instrument * MARKETS_MAX + market;
     let mid = mids.get(key);
     if (mid === undefined) {

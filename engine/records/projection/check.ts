@@ -26,7 +26,7 @@ export type RecordsCounts = { facts: number; traders: number; trades: number };
 
 const FACTS_AT_ONCE = 20_000;
 
-/** Makes the file anew from all facts. Nobody else may have it open. Throws `LogDamage`. */
+/** Makes the file again from all facts. Nobody else may have it open. Throws `LogDamage`. */
 export function rebuildRecords(dataDir: string, shards: number): RecordsCounts {
   const directory = path.join(dataDir, 'records');
   removeRecords(directory);

@@ -1,9 +1,9 @@
 /**
- * Closing lines: what venue_a's last live two-sided quote before a start was. They come from the
- * history, which drops what is old, and no fact could make them anew: so they are kept for good and
- * twice, in a file beside the records and in one beside the shards. Each row has a checksum; what
- * one file lost, the other has. A damaged file is set aside, never removed. Rules Y6, Y52, Y84
- * (engine/RULES.md).
+ * Closing lines: venue_a's last live two-sided quote before a start. They are read from the
+ * history, which drops old quotes, and no fact could make them again. So they are kept always, and
+ * twice: in a file beside the records and in a file beside the shards. Each row has a checksum; a
+ * row that one file lost is in the other. A damaged file is set aside, never removed. Rules Y6,
+ * Y52, Y84 (engine/RULES.md).
  */
 import { chmodSync, existsSync, readdirSync, renameSync } from 'node:fs';
 import path from 'node:path';
@@ -48,7 +48,7 @@ const BESIDE = ['', '-wal', '-shm'];
 export const closingsFile = (dataDir: string): string => path.join(dataDir, 'records', CLOSINGS);
 const copyFile = (dataDir: string): string => path.join(dataDir, CLOSINGS_COPY);
 
-/** A file of closing lines is damaged, or is of another version: it cannot be made anew. */
+/** A file of closing lines is damaged, or is of another version: it cannot be made again. */
 export class ClosingsDamage extends Error {
   /** Whether another version may have written it so. */
   readonly isVersion: boolean;
@@ -231,7 +231,7 @@ export async function copyClosings(from: string, to: string): Promise<void> {
   for (const _ of rowsOf(to));
 }
 
-/** Every closing line of a file. Throws `ClosingsDamage`, first or behind those that are whole. */
+/** Every closing line of a file. Throws `ClosingsDamage`, first or after the whole lines. */
 export function* rowsOf(file: string): Generator<Closing> {
   let database: Database | null = null;
   try {

@@ -1,7 +1,7 @@
 /**
- * What each fact does to the records. Facts of one shard come in their order, those of different
- * shards in any: what all shards have, catalogs and results, is taken from the first of them. Rules
- * Y1 to Y3, Y10 to Y16 (engine/RULES.md).
+ * The effect of each fact on the records. Facts of one shard come in their order, facts of
+ * different shards in any. All shards have catalogs and results: they are taken from the first
+ * shard. Rules Y1 to Y3, Y10 to Y16 (engine/RULES.md).
  */
 
 import { invariant } from '../../base/invariant.ts';

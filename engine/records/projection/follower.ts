@@ -11,7 +11,7 @@ import type { RecordsModel } from './model.ts';
 
 /** Facts in one transaction: a few tens of milliseconds. */
 const FACTS_AT_ONCE = 5000;
-/** More than this is behind: an answer would wait for seconds. */
+/** With more facts than this to catch up with, an answer would wait for seconds. */
 const CATCH_UP_MAX = 50_000;
 
 export class Follower {

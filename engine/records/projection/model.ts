@@ -1,7 +1,7 @@
 /**
- * The records of a data directory: the SQLite file, and how it follows the logs of all shards. Facts
- * are folded some at a time, each time in one transaction with the positions behind them, so that
- * each counts once whatever ends the thread. Rules Y1 to Y5, Y83 (engine/RULES.md).
+ * The records of a data directory: the SQLite file, and how it follows the logs of all shards.
+ * Facts are folded some at a time, each time in one transaction with the positions after them. So
+ * each counts once, whatever ends the thread. Rules Y1 to Y5, Y83 (engine/RULES.md).
  */
 
 import { invariant } from '../../base/invariant.ts';
@@ -32,7 +32,7 @@ export type ModelOptions = FoldListeners & {
 export class RecordsModel {
   readonly database: Database;
   readonly fold: Fold;
-  /** Why the file was made anew; null: it was gone on with, or there was none. */
+  /** Why the file was made again; null: it was gone on with, or there was none. */
   readonly remade: Remade | null;
   readonly #logs: LogReader[];
   readonly #writeAhead: WriteAhead;
@@ -48,7 +48,7 @@ export class RecordsModel {
     this.#logs = Array.from({ length: shards }, (_, shard) => openLog({ dataDir, shard }));
   }
 
-  /** Opens the file, or makes it anew where it is damaged, or not of these logs. */
+  /** Opens the file, or makes it again where it is damaged, or not of these logs. */
   static open(options: ModelOptions): RecordsModel {
     const { directory } = options;
     const opened = openRecords(directory);
@@ -137,7 +137,7 @@ export class RecordsModel {
     try {
       run();
     } catch (error) {
-      // It stands between two records: what came before it counts.
+      // The damage is between two records: the records before it count.
       if (!(error instanceof LogDamage)) throw error;
       damage = error;
     }

@@ -28,7 +28,7 @@ export type Counts = { won: number; lost: number; void: number };
 
 export type PicksQuestion = {
   trader: Uuid;
-  /** Whether those placed while private are seen. */
+  /** Whether picks placed while private are seen. */
   seesPrivate: boolean;
   limit: number;
   /** The last pick of the page before. */
@@ -93,7 +93,7 @@ export class Picks {
     return { picks, next: rest.length > limit ? picks.at(-1)!.pickId : null };
   }
 
-  /** Of those that were not placed while private. */
+  /** Of the picks that were not placed while private. */
   publicCounts(trader: TraderNumber): Counts {
     const counts = { won: 0, lost: 0, void: 0 };
     for (const [state, count] of this.#counts.all(trader)) {

@@ -25,7 +25,7 @@ const FIRST_ROWS = 64;
 const ROW_BYTES = 24;
 const ROW_WORDS = ROW_BYTES / 4;
 const ROW_NUMBERS = ROW_BYTES / 8;
-/** Words of a row; its value is the number behind them. */
+/** Words of a row; its value is the number after them. */
 const [INSTRUMENT, TRADE, SKILL, VALUE] = [1, 2, 3, 2];
 /** Longer runs are not sorted by insertion. */
 const SHORT = 32;
@@ -69,7 +69,7 @@ export class SlatePicks {
     }
   }
 
-  /** @returns the place behind those of the trader at `from` */
+  /** @returns the place after the rows of the trader at `from` */
   #takeTrader(
     rows: Rows,
     { items, keys }: Keyed,

@@ -1,6 +1,7 @@
 /**
- * Trades that are over, shard by shard in the order of their ends, some hundred in a row of the file
- * as columns: boards read millions of them in place of as many rows. Rules Y2, Y9 (engine/RULES.md).
+ * Trades that are over, shard by shard in the order of their ends, some hundred in a row of the
+ * file as columns: boards read millions of them in place of as many rows. Rules Y2, Y9
+ * (engine/RULES.md).
  */
 import { invariant } from '../../base/invariant.ts';
 import type { EpochMs } from '../../base/units.ts';
@@ -22,7 +23,7 @@ const BYTES = [
 const NAMES = [...NUMBERS, ...WORDS, ...BYTES];
 export type OverTrade = Record<(typeof NAMES)[number], number>;
 
-/** A block that is not full is written anew with each change. */
+/** A block that is not full is written again with each change. */
 const ROWS = 256;
 const ROW_BYTES = 8 * NUMBERS.length + 4 * WORDS.length + BYTES.length;
 
@@ -108,7 +109,7 @@ export class OverBlocks {
     return this.#counts[shard]!;
   }
 
-  /** @returns the place of the trade among those of its shard */
+  /** @returns the place of the trade among the trades of its shard */
   add(shard: number, trade: OverTrade): number {
     const place = this.#counts[shard]!;
     if (this.#last[shard]!.count === ROWS) this.#begin(shard);

@@ -1,6 +1,6 @@
 /**
- * The SQLite file of the records: opened where it is whole and of this version, made anew where it
- * is not. Nothing in it is anywhere's only copy. Rules Y1, Y4, Y5, Y82 (engine/RULES.md).
+ * The SQLite file of the records. If it is whole and of this version, it is opened, else it is made
+ * again. Nothing in it is the only copy. Rules Y1, Y4, Y5, Y82 (engine/RULES.md).
  */
 import { closeSync, existsSync, mkdirSync, openSync, readSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
@@ -12,9 +12,9 @@ import { BESIDE, writeAheadDamage } from './write-ahead.ts';
 export type Database = Sqlite.Database;
 export type Statement<Row = unknown[]> = Sqlite.Statement<unknown[], Row>;
 
-/** Why a file is made anew: it is damaged, or is whole and cannot be gone on with. */
+/** Why a file is made again: it is damaged, or is whole and cannot be gone on with. */
 export type Remade = { why: string; isDamage: boolean };
-/** The file as it is: to go on with, or why it is made anew. */
+/** The file as it is: to go on with, or why it is made again. */
 export type Opened = { database: Database; remade: Remade | null };
 
 /**

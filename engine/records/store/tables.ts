@@ -1,6 +1,6 @@
 /**
  * The tables of the records, and the version of their form. A change of either is a new version,
- * and the file is made anew from the facts. Rules Y1, Y4, Y87 (engine/RULES.md).
+ * and the file is made again from the facts. Rules Y1, Y4, Y87 (engine/RULES.md).
  */
 
 /** 'PBRC': what the file says it is, in SQLite's own header. */
@@ -27,8 +27,8 @@ export const OUTCOMES = ['yes', 'no', 'void', 'scalar'] as const;
 
 /**
  * `trader`, `trade` and `block` are numbers: the n-th of a shard, times the number of shards, plus
- * the shard. So they do not depend on how the shards were read, and order a trader's trades by their
- * opening. `over_place` is a trade's place among those of its shard that are over.
+ * the shard. So they do not depend on how the shards were read, and order a trader's trades by
+ * their opening. `over_place` is a trade's place among the trades of its shard that are over.
  */
 export const TABLES = `
 CREATE TABLE positions (

@@ -8,7 +8,7 @@ import type { Database, Statement } from './database.ts';
 import { TraderIds, type TraderNumber } from './trader-ids.ts';
 import { uuidBytes } from './uuid-bytes.ts';
 
-/** Whole numbers, in the order of the table's columns behind `id`. */
+/** Whole numbers, in the order of the table's columns after `id`. */
 const NAMES = [
   /** Net worth of the run with open trades at cost. */
   'worth_cents',
@@ -94,7 +94,7 @@ export class Traders {
     this.#changed.add(trader);
   }
 
-  /** A run begins anew. */
+  /** A new run begins. */
   reset(trader: TraderNumber, run: number): void {
     invariant(run === this.col.run[trader]! + 1, 'a reset leaves out a run');
     invariant(this.col.open_trades[trader] === 0, 'a run ends with open trades');

@@ -193,7 +193,7 @@ export class Trades {
     });
   }
 
-  /** @returns its place among those that are over */
+  /** @returns its place among the trades that are over */
   #overAt(row: TradeRow, fact: OverFact, pnlCents: Cents): number {
     const { trade, trader, opened_at_ms: openedAtMs, state } = row;
     const { contracts, costCents, entryPriceCents, statedProbPct, market, instrument, atMs } = fact;

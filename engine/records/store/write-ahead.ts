@@ -1,8 +1,8 @@
 /**
- * What SQLite has written beside the file of the records and not copied into it yet. A crash leaves
- * it, and the next start reads it up to the first frame that is not whole. Where some of the frames
- * behind that one are in the file already, old pages would lie beside new ones: so each copying
- * notes what it copies, and a start compares. Rules Y2, Y83 (engine/RULES.md).
+ * The file that SQLite has written beside the records and not copied into them yet. A crash leaves
+ * it, and the next start reads it up to the first frame that is not whole. If some of the frames
+ * after that frame were in the records already, old pages would lie beside new ones. So each
+ * copying notes the frames that it copies, and a start compares. Rules Y2, Y83 (engine/RULES.md).
  */
 import {
   closeSync,
@@ -109,9 +109,9 @@ function notedIn(text: string): Note | null {
 }
 
 /**
- * How far frames are whole, each by the checksum that goes on from the one before. `brokenAt`: where
- * one is not, and the end of a transaction follows it: no torn write leaves that. A file whose
- * header is not whole has no frames, and is damaged where anything follows.
+ * How far frames are whole, each by the checksum that goes on from the one before. `brokenAt`:
+ * where one is not, and the end of a transaction follows it: no torn write leaves that. A file
+ * whose header is not whole has no frames, and is damaged where anything follows.
  */
 function scanned(bytes: Buffer): { wholeBytes: number; brokenAt: number | null } {
   if (bytes.length <= HEADER_BYTES) return { wholeBytes: 0, brokenAt: null };

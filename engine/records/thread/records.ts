@@ -1,7 +1,6 @@
 /**
- * The records as the callers' thread asks them: a thread of their own reads the logs and answers; it
- * is started again when it fails. Rules Y1, Y5 to Y7, Y23 (engine/RULES.md),
- * Q18 (api/RULES.md).
+ * The records as the callers' thread asks them: a thread of their own reads the logs and answers;
+ * it is started again when it fails. Rules Y1, Y5 to Y7, Y23 (engine/RULES.md), Q18 (api/RULES.md).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EpochMs } from '../../base/units.ts';
@@ -42,7 +41,7 @@ export class Records {
   #problems: readonly string[] = [];
   /** Of the closing lines, as the thread has found and repaired them. */
   #closings: readonly string[] = [];
-  /** Why the file was made anew since this process started, and whether it is done. */
+  /** Why the file was made again since this process started, and whether it is done. */
   #damage: { why: string; isMadeAnew: boolean } | null = null;
 
   constructor(options: RecordsOptions) {
@@ -149,7 +148,7 @@ export class Records {
     this.#closings = [...new Set([...this.#closings, ...closings])];
     for (const line of closings) log.error({}, line);
     if (remade === null) return;
-    log.error({ why: remade.why }, 'the records are made anew from the facts');
+    log.error({ why: remade.why }, 'the records are made again from the facts');
     if (remade.isDamage) this.#damage = { why: remade.why, isMadeAnew: false };
   }
 

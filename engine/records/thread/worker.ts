@@ -33,9 +33,9 @@ export type ToRecords =
   | { kind: 'close' };
 
 export type FromRecords =
-  /** `remade`: why the file is made anew; null: it is gone on with. `closings`: what was wrong. */
+  /** `remade`: why the file is made again; null: it is gone on with. `closings`: what was wrong. */
   | { kind: 'opened'; remade: Remade | null; closings: readonly string[] }
-  /** What was read is not what was written: the thread ends, and the next one makes it anew. */
+  /** The file does not read as it was written: the thread ends, and the next makes it again. */
   | { kind: 'damaged'; why: string }
   | { kind: 'current'; problems: string[] }
   | { kind: 'wants_closings'; wanted: WantedClosing[] }
@@ -138,7 +138,7 @@ function close(): void {
   port!.close();
 }
 
-/** A damaged file is taken away before the thread ends, so that the next one makes it anew. */
+/** A damaged file is taken away before the thread ends, so that the next thread makes it again. */
 function guarded<T>(run: () => T): T {
   try {
     return run();

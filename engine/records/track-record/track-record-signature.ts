@@ -1,6 +1,6 @@
 /**
- * Track records signed with Ed25519 (RFC 8032) over their canonical JSON (RFC 8785), and the check of
- * one, which needs no server. Rules Y63 to Y65 (engine/RULES.md).
+ * Track records signed with Ed25519 (RFC 8032) over their canonical JSON (RFC 8785), and the check
+ * of one, which needs no server. Rules Y63 to Y65 (engine/RULES.md).
  */
 import {
   createHash,
@@ -24,7 +24,7 @@ export type TrackRecordKey = {
 export type Envelope = {
   /** base64url of the canonical JSON of the record. */
   payload: string;
-  /** Of the bytes that the payload stands for, base64url. */
+  /** Of the bytes that the payload encodes, base64url. */
   signature: string;
   publicKey: string;
   keyId: string;

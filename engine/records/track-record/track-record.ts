@@ -69,7 +69,7 @@ export type TrackRecord = {
   bySeries?: { series: string; settledPicks: number; pnlDollars: number }[];
 };
 
-/** How intervals are made, and those of the means; null: too few games. */
+/** How intervals are made, and the intervals of the means; null: too few games. */
 export type TrackInterval = {
   method: 'CR2';
   level: 0.95;

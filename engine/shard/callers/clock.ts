@@ -52,7 +52,7 @@ export function wallClock(options: WallClockOptions = {}): Clock {
  * grow old and no minute of a trade limit would end until the machine has caught up. Where the
  * machine's time jumps forward by more than a bound, the engine's time goes on as if it had not,
  * until the jump has lasted. A moment in the wrong year would expire every order, and the engine
- * would stay in that year for good.
+ * would stay in that year forever.
  */
 class WallClock implements Clock {
   readonly #jumpMaxMs: number;

@@ -79,7 +79,7 @@ export class RoamingKeys {
   }
 
   /**
-   * The shards count anew, since the time was set back. Each key is asked about again at its next
+   * The shards count again, since the time was set back. Each key is asked about again at its next
    * order.
    */
   timeWasSet(): void {

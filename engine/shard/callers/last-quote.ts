@@ -20,7 +20,7 @@ export class KeptQuote {
   /** Without levels. */
   readonly #top: QuoteTick;
   /**
-   * Contracts by the cents of the bids, and behind them of the asks; null: the last quote has stated
+   * Contracts by the cents of the bids, and after them of the asks. Null: the last quote has stated
    * no levels, as quotes of most fill models do.
    */
   #levels: Float64Array | null = null;

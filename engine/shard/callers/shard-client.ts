@@ -81,7 +81,7 @@ export class ShardClient {
     if (this.#state === 'closed') throw new EngineBusy('the engine is stopping');
     this.#wasMade = true;
     this.#serve();
-    // In one step, so that later messages queue up behind those that the shard must get first.
+    // In one step: later messages must queue up after the messages that the shard gets first.
     this.#state = 'open';
     this.#restarts.opened(this.#trouble !== null);
     this.#trouble = null;

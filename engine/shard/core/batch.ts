@@ -2,7 +2,7 @@
 import type { Message } from '../../format/codec.ts';
 
 /**
- * Messages read one at a time, at most `length`, so that those that arrive meanwhile share the
+ * Messages read one at a time, at most `length`, so that messages that arrive meanwhile share the
  * record.
  */
 export type Batch = Iterable<Message> & { readonly length: number };

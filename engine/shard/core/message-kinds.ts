@@ -1,6 +1,6 @@
 /**
- * Which messages are commands, which of those lead to facts, and which are ticks. Rules D1, C1, D7
- * (engine/RULES.md).
+ * Which messages are commands, which commands lead to facts, and which messages are ticks. Rules
+ * D1, C1, D7 (engine/RULES.md).
  */
 import type { Message } from '../../format/codec.ts';
 import type { Command, Tick } from '../../rules/messages.ts';

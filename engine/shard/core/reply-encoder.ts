@@ -1,5 +1,5 @@
 /**
- * The answers to a batch, written as frames one behind the other, as they go into the ring: no
+ * The answers to a batch, written as frames one after the other, as they go into the ring: no
  * answer is an object or a string on its way.
  */
 import { beginAnswer, endAnswer, type Message, repliesIn, writeReply } from '../../format/codec.ts';
@@ -18,7 +18,7 @@ export class Answers {
   readonly #json = new JsonWriter();
   #count = 0;
 
-  /** Starts anew, whatever became of the last batch. */
+  /** Starts again, whatever became of the last batch. */
   begin(): void {
     this.#json.bytes.begin();
     this.#count = 0;

@@ -1,5 +1,5 @@
 /**
- * Finished orders and closed trades, read from the log: an index says in which fact each stands.
+ * Finished orders and closed trades, read from the log: an index says in which fact each is.
  * Rules T90, T91, A42 (engine/RULES.md, api/RULES.md).
  */
 
@@ -24,7 +24,7 @@ import type {
 import type { EndedOrder, FinishedRecords, PlacedOrder } from '../../rules/finished-records.ts';
 import { isLimit } from '../../rules/flags.ts';
 
-/** Reads facts, including those of the current batch. */
+/** Reads facts, including facts of the current batch. */
 export interface FactLog {
   /** The payload of the record at a log position. Throws `LogDamage`. */
   payload(record: number): Uint8Array;
@@ -187,7 +187,7 @@ export class ShardRecords implements FinishedRecords {
     return factAt(this.#log.payload(record), offset);
   }
 
-  /** A market order trades at once, so its end stands behind it. */
+  /** A market order trades at once, so its end is the fact after it. */
   #factBehind({ record, offset }: FactPlace): Fact {
     const from = new ByteReader(this.#log.payload(record));
     from.goTo(offset);

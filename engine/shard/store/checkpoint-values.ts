@@ -114,7 +114,7 @@ export function checkpointReader({ pages, heads }: CheckpointTables) {
       return (read('head') as CheckpointHead | null)?.written ?? [];
     },
 
-    /** A table's rows in those checkpoints, the oldest first: later rows replace earlier ones. */
+    /** A table's rows in these checkpoints, the oldest first: later rows replace earlier ones. */
     *readRows(table: string, written: readonly WrittenPages[]): Generator<Uint32Array> {
       const words = pageWords();
       for (const { checkpoint, pages: counts } of written) {

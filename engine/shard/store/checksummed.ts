@@ -1,4 +1,4 @@
-/** Values of LMDB, each behind the CRC-32 of its bytes. Rule D24 (engine/RULES.md). */
+/** Values of LMDB, each after the CRC-32 of its bytes. Rule D24 (engine/RULES.md). */
 import { crc32 } from 'node:zlib';
 
 /** A value is missing or not what was written; the problem names its table and key. */
@@ -11,18 +11,18 @@ export class ValueDamage extends Error {
 
 export const SEAL_BYTES = 4;
 
-/** The parts behind a checksum of all of them. */
+/** The parts after a checksum of all of them. */
 export function sealed(...parts: readonly Uint8Array[]): Buffer {
   return seal(Buffer.concat([new Uint8Array(SEAL_BYTES), ...parts]));
 }
 
-/** Puts the checksum of all behind it into the first bytes of a value. */
+/** Puts the checksum of all after it into the first bytes of a value. */
 export function seal(value: Buffer): Buffer {
   value.writeUInt32LE(crc32(value.subarray(SEAL_BYTES)), 0);
   return value;
 }
 
-/** The bytes behind the checksum. Throws `ValueDamage`. */
+/** The bytes after the checksum. Throws `ValueDamage`. */
 export function unsealed(value: Buffer, what: string): Buffer {
   const bytes = value.subarray(SEAL_BYTES);
   const isWhole = value.length >= SEAL_BYTES && value.readUInt32LE(0) === crc32(bytes);
@@ -30,7 +30,7 @@ export function unsealed(value: Buffer, what: string): Buffer {
   return bytes;
 }
 
-/** The bytes behind a checksum of theirs and of the place that they stand at. */
+/** The bytes after a checksum of them and of their place. */
 export function sealedAt(place: number, bytes: Uint8Array): Buffer {
   const value = Buffer.concat([new Uint8Array(SEAL_BYTES), bytes]);
   value.writeUInt32LE(place, 0);

@@ -1,7 +1,7 @@
 /**
  * Disk space for an LMDB environment to grow into. LMDB (lmdb 3.5.6) may not survive a write that
  * the disk refuses: it prints the fault into a buffer that is too small for it. So zeros are
- * written behind the pages in use before LMDB needs the space. A full disk, a quota or a limit of
+ * written after the pages in use before LMDB needs the space. A full disk, a quota or a limit of
  * the file's size then fails here, as an error like any other. Rule D8 (engine/RULES.md).
  */
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, writeSync } from 'node:fs';
@@ -46,8 +46,8 @@ export class DiskReserve {
   }
 
   /**
-   * Makes sure that the next transaction can write `bytes`, beside the `bytesUnderWay` at most of
-   * those that another thread is writing. Throws `DiskFull`.
+   * Makes sure that the next transaction can write `bytes`, beside the `bytesUnderWay` at most
+   * that another thread is writing. Throws `DiskFull`.
    */
   ensure(bytes: number, bytesUnderWay = 0): void {
     invariant(bytes >= 0 && bytesUnderWay >= 0, 'space is reserved for less than nothing');

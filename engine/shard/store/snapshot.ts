@@ -45,7 +45,7 @@ export function openSnapshot(path: string, identity: LogIdentity) {
     runs: runStoreOf(inSnapshot<PieceKey>(tables.runs) as never, { put: refuse, remove: refuse }),
     /** The stored values, with their keys. */
     pages,
-    /** Opened behind the checkpoint's moment, so that it has all that the checkpoint covers. */
+    /** Opened after the checkpoint's moment, so that it has all that the checkpoint covers. */
     log: LogReader.open(logIn(path), identity),
     /** Tables that were never made; a start that is cut off leaves such a directory. */
     missing,

@@ -19,7 +19,7 @@ export type ShardProgress = {
   checkpointAtMs: EpochMs;
 };
 
-/** The version, padded to the size of the numbers behind it. */
+/** The version, padded to the size of the numbers after it. */
 const HEADER_BYTES = Float64Array.BYTES_PER_ELEMENT;
 const NUMBERS = 4;
 const NUMBERS_BYTES = NUMBERS * Float64Array.BYTES_PER_ELEMENT;
@@ -70,7 +70,7 @@ export class ShardGauges {
       this.#numbers[2] = covered.facts;
       this.#numbers[3] = covered.nowMs;
     }
-    // Past the highest number it begins anew, and leaves out what means never.
+    // Past the highest number it begins again, and leaves out the number that means never.
     Atomics.store(this.#version, 0, (version + 1) | 0 || 2);
   }
 

@@ -68,7 +68,7 @@ export class Shard {
     }
   }
 
-  /** Loads the state from the store: a checkpoint, then the facts behind it. */
+  /** Loads the state from the store: a checkpoint, then the facts after it. */
   constructor(
     config: ShardConfig,
     { log, checkpoints }: ShardStore,

@@ -29,7 +29,7 @@ import {
 import { kalshiStates } from './states.ts';
 
 const WS_PATH = '/trade-api/ws/v2';
-/** Messages that always take a number. Those of the life cycle do since 2026, tickers never. */
+/** Messages that always take a number. Life cycle messages do since 2026, tickers never. */
 const NUMBERED: ReadonlySet<string> = new Set(['orderbook_snapshot', 'orderbook_delta', 'trade']);
 
 /** The frames that say something of one market. */
@@ -144,7 +144,7 @@ class KalshiAdapter implements VenueAdapter {
     return this.recorded || !isPlace(sid) || !isPlace(seq) ? null : this.#commands.missedOn(sid);
   }
 
-  /** Reads the frame behind a gap, and asks for the books that the gap has cost. */
+  /** Reads the frame after a gap, and asks for the books that the gap has cost. */
   #mended({ markets, states }: Missed, sid: number, read: () => FrameReading): FrameReading {
     const lost = markets.filter((market) => this.#books.has(market));
     for (const market of lost) this.#books.forget(market);

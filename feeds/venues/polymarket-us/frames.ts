@@ -36,7 +36,7 @@ const RETRY_MS = 1_000;
 /** Sizes of a lite message are not stated: its depths count levels, not contracts. */
 const SIZE_UNKNOWN = 0;
 
-/** Enum numbers are those of the venue's instrument states. */
+/** Enum numbers are the numbers of the venue's instrument states. */
 const STATES: ReadonlyMap<unknown, MarketStatus> = new Map<unknown, MarketStatus>([
   ['OPEN', 'open'],
   [1, 'open'],

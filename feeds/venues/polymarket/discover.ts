@@ -22,7 +22,7 @@ import {
   wordOf,
 } from '../shared/found.ts';
 
-/** `nfl-car-ari-2026-08-07`, and behind it a leg: `-car`, `-draw`, or another market's name. */
+/** `nfl-car-ari-2026-08-07`, and after it a leg: `-car`, `-draw`, or another market's name. */
 const GAME_SLUG = /^([a-z0-9]+)-([a-z0-9]+)-([a-z0-9]+)-(\d{4}-\d\d-\d\d)(?:-(.+))?$/;
 
 export function isPolymarketMarket({ conditionId, clobTokenIds }: Json): boolean {

@@ -194,7 +194,7 @@ class PolymarketAdapter implements VenueAdapter {
     this.#books.forget(token);
     const reading = refused(type, reason, [unknownBook(token)]);
     if (this.recorded || reason.startsWith('too many')) return reading;
-    // Only a new subscription brings a whole book again, but for the venue's next trade.
+    // Only a new subscription or the venue's next trade brings a whole book again.
     const send = ['unsubscribe', 'subscribe'].map((operation) => {
       const message = { assets_ids: [token], operation, custom_feature_enabled: true };
       return { message, afterMs: 0 };

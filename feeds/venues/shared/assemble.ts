@@ -36,7 +36,7 @@ export function assemble(
 
 const EMPTY: CatalogFile = { games: [], instruments: [] };
 
-/** The games of a catalog, and those that are found beside them. */
+/** The games of a catalog, and games that are found beside them. */
 class Games {
   readonly entries: GameEntry[];
   readonly #places = new Map<FoundGame, GameEntry>();

@@ -54,7 +54,7 @@ const PUBLISHED: Record<FeeSchedule, readonly Published[]> = {
   polymarket: [POLYMARKET],
 };
 
-/** The published lines for a venue whose markets are those of `schedule`. */
+/** The published lines for a venue whose markets are the markets of `schedule`. */
 export function publishedFees(schedule: FeeSchedule, venue: Venue): FeeEntry[] {
   return PUBLISHED[schedule].map((line) => ({ venue, ...line }));
 }

@@ -26,7 +26,7 @@ import { writeEnvelope } from './portfolio.ts';
 import { writeTrade } from './trade.ts';
 
 const NAMES = memberNames('orders', 'trades', 'nextCursor');
-/** Rows that one page looks at; those that a filter leaves out come from the log all the same. */
+/** Rows that one page looks at. Rows that a filter leaves out are still read from the log. */
 const LOOKED_AT_MAX = 500;
 
 export function writeOrders(to: JsonWriter, state: ShardState, query: OrdersQuery): void {
@@ -152,7 +152,7 @@ function tradesOf(
   return newestFirst<OpenTrade | ClosedTrade>(open, closed, before, (trade) => trade.tradeId);
 }
 
-/** Merges rows of memory with those of the log, which are newest first. */
+/** Merges rows of memory with rows of the log, which are newest first. */
 function* newestFirst<T>(
   inMemory: readonly T[],
   logged: Iterable<T>,

@@ -137,7 +137,7 @@ function openValueCents(state: ShardState, account: AccountRow, nowMs: EpochMs):
 /** More than the rows of one millisecond: within one, lists and ids may be in different orders. */
 const SAME_MOMENT_MAX = 256;
 
-/** The newest `max` rows by id; `rows` come newest first already, but for the same millisecond. */
+/** The newest `max` rows by id. `rows` are newest first already, except within one millisecond. */
 function newest<Row>(ids: { idOf(row: Row): Uuid }, rows: Iterable<Row>, max: number): Row[] {
   const candidates: { row: Row; id: Uuid }[] = [];
   for (const row of rows) {

@@ -23,7 +23,7 @@ type Described = Instrument & { entry: CatalogInstrument };
 
 /**
  * A quote as JSON. It is asked for far more often than it changes. So its members are kept,
- * together with everything they were made of. Only `asOf` is written anew for every answer.
+ * together with everything they were made of. Only `asOf` is written again for every answer.
  */
 export function writeQuote(
   to: JsonWriter,

@@ -49,7 +49,7 @@ const NAMES = memberNames(
   'unrealizedPnlDollars',
 );
 
-/** What a trade has whether it is open or not, behind its id. */
+/** The members of a trade, open or not, after its id. */
 type Holding = Omit<
   ClosedTrade,
   'tradeId' | 'account' | 'closedAtMs' | 'status' | 'closeReason' | 'proceedsCents' | 'outcome'
