@@ -33,7 +33,7 @@ type Source = {
   text: string;
   /** Of ours, types included. */
   imports: string[];
-  /** Those of them that are there at run time. */
+  /** The ones among them that are there at run time. */
   values: string[];
   packages: string[];
 };

@@ -22,11 +22,11 @@ export type Naming = {
   file: string;
   line: number;
   text: string;
-  /** As they stand there: a range by its ends. */
+  /** As the text writes them: a range by its ends. */
   named: string[];
   /** Every rule of the books that is meant. */
   rules: string[];
-  /** Those of a test that it names one by one, and that every run of the tests proves. */
+  /** The rules that a test names one by one, and that every run of the tests proves. */
   proves: string[];
 };
 
@@ -34,7 +34,7 @@ export function read(file: string): string {
   return readFileSync(path.join(ROOT, file), 'utf8');
 }
 
-/** In the order of the books; a number that stands twice is there twice. */
+/** In the order of the books; a number that occurs twice is there twice. */
 export function readRules(): Rule[] {
   return BOOKS.flatMap((book) =>
     [

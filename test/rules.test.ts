@@ -1,4 +1,4 @@
-/** The rule books: each number stands once, each that is named is there, and each is named. */
+/** The rule books: each number occurs once, each that is named is there, and each is named. */
 
 import test from 'ava';
 import { BOOKS, type Naming, oneByOne, read, readNamings, readRules } from './rule-books.ts';

@@ -54,7 +54,7 @@ export function placeOf<T>(
   return place;
 }
 
-/** Of lists that go on behind a row. */
+/** Of lists that continue after a row. */
 export const ROW_ID: PlaceForm<Uuid> = {
   write: (id) => id,
   read: (text) => (isUuid(text) && text === text.toLowerCase() ? text : null),

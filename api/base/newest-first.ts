@@ -1,7 +1,7 @@
 /** Pages of rows by their ids, which carry the time: the newest first. Rule O20 (api/RULES.md). */
 import type { Uuid } from '../../engine/base/units.ts';
 
-/** `next`: the id to go on behind; null: no row is behind it. */
+/** `next`: the next page begins after this id; null: no row follows. */
 export type IdPage<T> = { rows: T[]; next: Uuid | null };
 
 /** A page of `limit` rows; `read` returns up to so many. */

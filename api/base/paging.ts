@@ -9,7 +9,7 @@ import type { PlaceForm } from './cursors.ts';
 /** What such a list is sorted by. */
 export type Place = { startsAtMs: EpochMs; id: string };
 
-/** `next`: its last row; null: no row is behind it. */
+/** `next`: its last row; null: no row follows it. */
 export type Page<T> = { rows: T[]; next: T | null };
 
 /** Earliest first; equal times are ordered by id. */

@@ -39,7 +39,7 @@ export function sameName(name: string): string {
 
 /** What a terminal takes for a command, or shows in another order. */
 const CONTROLS = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\u200b\u2060-\u2064\ufeff]/gu;
-/** Those of them that JSON leaves as they are. */
+/** The ones among them that JSON leaves as they are. */
 const CONTROLS_IN_JSON = /[\x7f-\x9f\p{Zl}\p{Zp}\p{Bidi_Control}\u200b\u2060-\u2064\ufeff]/gu;
 
 /** Text of others with a mark in place of what a terminal must not get. */

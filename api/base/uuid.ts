@@ -44,7 +44,7 @@ export function newOrderId(atMs: EpochMs): Uuid {
   return uuidOf(atMs, (count >>> 14) & 0xfff, low, pool[at + 2]!);
 }
 
-/** @param a 12 bits behind the version. @param b 30 bits behind the variant. */
+/** @param a 12 bits after the version. @param b 30 bits after the variant. */
 function uuidOf(atMs: EpochMs, a: number, b: number, last: number): Uuid {
   const timeLow = atMs % 0x10000;
   return uuidOfWords(

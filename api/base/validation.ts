@@ -84,8 +84,8 @@ export function valueReader<T extends TSchema>(
 }
 
 /**
- * A text as a JSON object, in which no key stands twice. Throws `invalid_request`, which calls the
- * text by its `noun`.
+ * A text as a JSON object, in which no key occurs twice. Throws `invalid_request`, whose message
+ * calls the text by its `noun`.
  */
 export function parseObject(text: string, noun: string): object {
   let value: unknown;
@@ -100,7 +100,7 @@ export function parseObject(text: string, noun: string): object {
   return object;
 }
 
-/** The refusal of an object in which a key stands twice. */
+/** The refusal of an object in which a key occurs twice. */
 export function givenTwice(key: string): ApiError {
   return invalidRequest(`field ${quoted(key)} is given twice`);
 }

@@ -37,7 +37,7 @@ export type GameEntry = {
 
 export type InstrumentEntry = {
   id: string;
-  /** The catalog's, for good. */
+  /** The catalog's; it never changes. */
   number: InstrumentNumber;
   startsAtMs: EpochMs;
   /** 0 where the catalog names no time. */

@@ -59,7 +59,7 @@ export class InstrumentSearch {
     return this.#whole === this.#newest;
   }
 
-  /** Indexes a changed catalog anew; a small one at once. */
+  /** Indexes a changed catalog again; a small one at once. */
   #refresh(): void {
     const source = this.#catalog.instruments();
     if (source === this.#source) return;

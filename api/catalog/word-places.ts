@@ -1,4 +1,4 @@
-/** Where each word stands in the texts of an index. Rule A47 (api/RULES.md). */
+/** Where each word occurs in the texts of an index. Rule A47 (api/RULES.md). */
 import SearchableMap from 'minisearch/SearchableMap';
 import { PLACE_BITS } from './match-scores.ts';
 

@@ -50,7 +50,7 @@ export function bySession(file: SessionFile): Connection {
   return { server, client: createClient({ baseUrl: `${server}/v1`, credential }) };
 }
 
-/** Connects with a key: that of `--key-file`, or the one that `keys create --use` stored. */
+/** Connects with the key of `--key-file`, or with the key that `keys create --use` stored. */
 export function byKey({ session: file, keyFile, server: wanted }: KeyFlags): Connection {
   if (keyFile === undefined && wanted !== undefined) {
     throw new UsageError("--server goes with --key-file: the session's key is its own server's");

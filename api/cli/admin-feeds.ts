@@ -28,7 +28,7 @@ async function feedsOf(options: Connect): Promise<Feeds> {
   return (await ask(options, 'GET', '/admin/feeds')) as Feeds;
 }
 
-/** On a terminal the table is drawn anew; elsewhere it is printed again when something has changed. */
+/** On a terminal the table is redrawn. Elsewhere it is printed again when something has changed. */
 async function watch(options: Connect, first: Feeds): Promise<void> {
   const stop = new AbortController();
   void stopRequest().then(() => stop.abort());

@@ -62,7 +62,7 @@ export class FeedPipeline {
     });
   }
 
-  /** @throws FeedFileError at a line that cannot be read, behind those before it */
+  /** @throws FeedFileError at a line that cannot be read, after the lines before it */
   async *batches(): AsyncGenerator<PackedLines> {
     for (;;) {
       const message = await this.#next();

@@ -102,7 +102,7 @@ export class OrdersInTime {
     this.#next = await this.#following();
   }
 
-  /** When the next order is due; infinite behind the last. */
+  /** When the next order is due; infinite after the last. */
   get nextMs(): EpochMs {
     return this.#next?.atMs ?? Number.POSITIVE_INFINITY;
   }

@@ -86,7 +86,7 @@ export async function writeParquet(
 
 const read = (cell: string, type: Type) => (cell === '' ? null : READ[type](cell));
 
-/** The cells of each line behind the one that names the columns. */
+/** The cells of each line after the one that names the columns. */
 async function* rowsOf(dataset: Dataset, pieces: AsyncIterable<Uint8Array>) {
   const heading = CSV_COLUMNS[dataset].join(',');
   let isFirst = true;

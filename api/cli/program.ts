@@ -83,7 +83,7 @@ export async function run(argv: readonly string[]): Promise<void> {
   const program = new Command('paperbook')
     .description('Paper trading of prediction markets at live venue prices.')
     .version(version(), '-V, --version', 'print the version')
-    // An option behind a command is that command's own, also where the one above has it too.
+    // An option after a command belongs to that command, even if the one above has it too.
     .enablePositionalOptions()
     .exitOverride();
   // The reader may stop early, as in `paperbook feed inspect FILE | head`: that is not an error.

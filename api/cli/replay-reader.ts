@@ -95,7 +95,7 @@ class Reader {
     this.#ends.push(this.#writer.length);
   }
 
-  /** Quotes have their times also where they were not passed on, behind the last line. */
+  /** After the last line, quotes have their times even if they were not passed on. */
   #dateQuotes(): void {
     const before = this.#writer.length;
     this.#changed.end();

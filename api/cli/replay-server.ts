@@ -15,7 +15,7 @@ export type SendOptions = ReplayRange & {
   speed: number | null;
   skipBad: boolean;
   allowJumps: boolean;
-  /** Ends the file's connections behind it. */
+  /** Ends the file's connections after it. */
   close: boolean;
 };
 
@@ -71,7 +71,7 @@ export async function sendFeed(options: SendOptions): Promise<SendSummary> {
       progress.update(sender.taken.frames, share);
     }
   } finally {
-    // What stands before a bad line is taken.
+    // The lines before a bad line are taken.
     await sender.flush().finally(() => progress.end());
   }
   if (close) await ask(server, 'DELETE', PATH);

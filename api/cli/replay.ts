@@ -128,7 +128,7 @@ class Replay {
     return this.#summarize(pipeline.counts, performance.now() - startedMs);
   }
 
-  /** Sends the lines in their order, each behind the orders that are due before it. */
+  /** Sends the lines in their order, each after the orders that are due before it. */
   async #play({ times, ends, bytes }: PackedLines, orders: OrdersInTime): Promise<void> {
     const { fromMs, speed } = this.#options;
     let sent = 0;

@@ -1,4 +1,4 @@
-/** A terminal that shows one text, drawn anew as it changes. */
+/** A terminal that shows one text, redrawn as it changes. */
 
 /** The cursor goes home, and what is below it is erased. */
 const REDRAW = '\x1b[H\x1b[J';

@@ -43,7 +43,7 @@ async function keysIn(file: string): Promise<readonly unknown[]> {
   throw new Error(`${file} holds no JWKS: it has no array of the name keys`);
 }
 
-/** No key stands twice in it: each reader would see the same. */
+/** No key occurs twice in it: each reader would see the same. */
 async function objectIn(file: string): Promise<object> {
   const text = await boundedText(file, FILE_BYTES_MAX).catch((error: unknown) => {
     throw new Error(`${file} ${readProblem(error)}`);

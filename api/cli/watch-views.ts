@@ -60,7 +60,7 @@ const EVENTS_KEPT = 100;
 /** Of a terminal that does not say how high it is. */
 const ROWS = 24;
 
-/** The quotes as a table that is drawn anew, and below it the last events. */
+/** The quotes as a table that is redrawn, and below it the last events. */
 export function screenView(): WatchView {
   const quotes = new Map<string, Quote>();
   const events: string[] = [];
@@ -164,7 +164,7 @@ class Lines {
   #isBlocked = false;
 
   add(line: string, key = `line ${++this.#count}`): void {
-    // Behind what came before it.
+    // It goes after everything that came before it.
     this.#waiting.delete(key);
     this.#waiting.set(key, line);
     this.#flush();

@@ -6,7 +6,7 @@ import { stopRequest } from './stop.ts';
 import { UsageError } from './usage.ts';
 import { jsonView, linesView, screenView, type WatchView } from './watch-views.ts';
 
-/** Those of a connection, without `orders`. Rule J5 (api/RULES.md). */
+/** How many channels a connection has, besides `orders`. Rule J5 (api/RULES.md). */
 const INSTRUMENTS_MAX = 199;
 
 const EXAMPLES = `

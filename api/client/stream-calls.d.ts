@@ -4,7 +4,7 @@ export type Answer = {
     status: number;
     body: unknown;
 };
-/** What an answer is given to, at once: behind it in the same packet are the messages that it is about. */
+/** Gets an answer at once: the messages that it is about may follow it in the same packet. */
 export type Caller = {
     answered(body: unknown): void;
     /** `RefusedError`, or `ConnectionLostError`. */

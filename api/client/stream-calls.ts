@@ -6,7 +6,7 @@ const WAITING_MAX = 10_000;
 
 /** An answer of the server. */
 export type Answer = { id: number; status: number; body: unknown };
-/** What an answer is given to, at once: behind it in the same packet are the messages that it is about. */
+/** Gets an answer at once: the messages that it is about may follow it in the same packet. */
 export type Caller = {
   answered(body: unknown): void;
   /** `RefusedError`, or `ConnectionLostError`. */

@@ -25,6 +25,6 @@ export declare class Link {
     connect(): Promise<void>;
     /** The connection is of no use any more: another one is opened. */
     drop(error: Error): void;
-    /** For good. */
+    /** Closes it; it does not open again. */
     close(error: Error | null): void;
 }

@@ -72,7 +72,7 @@ export class Link {
         this.#release();
         this.#retry(error);
     }
-    /** For good. */
+    /** Closes it; it does not open again. */
     close(error) {
         if (this.#state.state === 'closed')
             return;

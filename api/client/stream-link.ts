@@ -91,7 +91,7 @@ export class Link {
     this.#retry(error);
   }
 
-  /** For good. */
+  /** Closes it; it does not open again. */
   close(error: Error | null): void {
     if (this.#state.state === 'closed') return;
     this.#release();

@@ -4,7 +4,7 @@ import type { Event, Game, Order, Portfolio, Quote, Trade } from './generated.js
 export type QuotesChannel = `quotes:${string}`;
 /** `quotes:ins_…` is about one instrument, `orders` about the account of the stream. */
 export type Channel = QuotesChannel | 'games' | 'orders';
-/** What a stream needs of a WebSocket; that of browsers, of Node and of `ws` have it. */
+/** What a stream needs of a WebSocket; the WebSockets of browsers, Node and `ws` have it. */
 export type StreamSocket = {
     readonly bufferedAmount: number;
     onopen: ((event: any) => void) | null;
@@ -17,7 +17,7 @@ export type StreamSocket = {
 /** @param options with `headers`; left out where there are none to send */
 export type StreamSocketClass = new (url: string, options?: any) => StreamSocket;
 export type StreamOptions = {
-    /** The eventId of the last event of `orders` that is known: `orders` goes on behind it. */
+    /** The eventId of the last event of `orders` that is known: `orders` continues after it. */
     after?: string;
     /**
      * Orders placed over a connection of the stream are canceled when that is lost, or closed. Off by
@@ -57,14 +57,14 @@ export type StreamState = {
     error: Error;
     retryInMs: number;
 }
-/** For good; `error` is null after `close()`. */
+/** It never opens again; `error` is null after `close()`. */
  | {
     state: 'closed';
     error: Error | null;
 };
 /** By the name of an event, what a listener gets. `at` is a date-time of the server. */
 export type StreamEvents = {
-    /** A quote as it is now. `change` is what of it is new; null where all of it may be. */
+    /** A quote as it is now. `change` has its new members; null if all of them may be new. */
     quote: {
         quote: Quote;
         change: Partial<Quote> | null;
@@ -81,7 +81,7 @@ export type StreamEvents = {
         game: Game;
         at: string;
     };
-    /** Where `orders` begins anew: events before it may not have been sent. */
+    /** Where `orders` begins again: earlier events may not have been sent. */
     portfolio: {
         portfolio: Portfolio;
         at: string;
@@ -92,8 +92,8 @@ export type StreamEvents = {
         replayed: boolean;
     };
     /**
-     * Messages of a channel are missing: what it is about follows anew. Events of `orders` are asked
-     * for again, so that there it means that the server cannot send them any more.
+     * Messages of a channel are missing: its content follows again. Events of `orders` are asked
+     * for again; there a gap means that the server cannot send them any more.
      */
     gap: {
         channel: Channel;

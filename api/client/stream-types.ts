@@ -6,7 +6,7 @@ export type QuotesChannel = `quotes:${string}`;
 /** `quotes:ins_…` is about one instrument, `orders` about the account of the stream. */
 export type Channel = QuotesChannel | 'games' | 'orders';
 
-/** What a stream needs of a WebSocket; that of browsers, of Node and of `ws` have it. */
+/** What a stream needs of a WebSocket; the WebSockets of browsers, Node and `ws` have it. */
 export type StreamSocket = {
   readonly bufferedAmount: number;
   // biome-ignore lint/suspicious/noExplicitAny: each implementation has types of its own
@@ -28,7 +28,7 @@ export type StreamSocketClass = new (
 ) => StreamSocket;
 
 export type StreamOptions = {
-  /** The eventId of the last event of `orders` that is known: `orders` goes on behind it. */
+  /** The eventId of the last event of `orders` that is known: `orders` continues after it. */
   after?: string;
   /**
    * Orders placed over a connection of the stream are canceled when that is lost, or closed. Off by
@@ -60,24 +60,24 @@ export type StreamState =
   | { state: 'open'; error?: undefined }
   /** `error` says what ended the last connection, or refused it. */
   | { state: 'waiting'; error: Error; retryInMs: number }
-  /** For good; `error` is null after `close()`. */
+  /** It never opens again; `error` is null after `close()`. */
   | { state: 'closed'; error: Error | null };
 
 /** By the name of an event, what a listener gets. `at` is a date-time of the server. */
 export type StreamEvents = {
-  /** A quote as it is now. `change` is what of it is new; null where all of it may be. */
+  /** A quote as it is now. `change` has its new members; null if all of them may be new. */
   quote: { quote: Quote; change: Partial<Quote> | null; at: string };
   /** The first hundred games, as `listGames` answers them. */
   games: { games: Game[]; nextCursor: string | null; at: string };
   /** A game that has changed. */
   game: { game: Game; at: string };
-  /** Where `orders` begins anew: events before it may not have been sent. */
+  /** Where `orders` begins again: earlier events may not have been sent. */
   portfolio: { portfolio: Portfolio; at: string };
   /** Each event once, in order, over all connections. `replayed`: it came while there was none. */
   order: { event: AccountEvent; replayed: boolean };
   /**
-   * Messages of a channel are missing: what it is about follows anew. Events of `orders` are asked
-   * for again, so that there it means that the server cannot send them any more.
+   * Messages of a channel are missing: its content follows again. Events of `orders` are asked
+   * for again; there a gap means that the server cannot send them any more.
    */
   gap: { channel: Channel };
   /** The server has ended a channel, which is subscribed to no more. */

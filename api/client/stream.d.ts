@@ -13,8 +13,8 @@ export declare class Stream {
     /** The eventId of the last event of `orders` that listeners got; null: none is known. */
     get lastEventId(): string | null;
     /**
-     * Calls the listener for each event of a name; returns what ends that. A listener that throws
-     * keeps no other one from its event; its error is thrown anew in a task of its own.
+     * Calls the listener for each event of a name; returns a function that ends this. If a listener
+     * throws, the others still get the event; its error is thrown again in a task of its own.
      */
     on<Name extends keyof StreamEvents>(name: Name, listener: Listener<Name>): () => void;
     /** Resolves once orders can be placed; rejects when the stream is closed. */
@@ -36,7 +36,7 @@ export declare class Stream {
     cancelAll(options?: {
         instrumentId?: string;
     }): Promise<CanceledOrders>;
-    /** For good. Messages that wait for answers are rejected: their outcome is unknown. */
+    /** Closes it finally. Messages that wait for answers are rejected: their outcome is unknown. */
     close(): void;
 }
 export {};

@@ -42,8 +42,8 @@ export class Stream {
         return this.#channels.get('orders')?.channel.after ?? this.#after;
     }
     /**
-     * Calls the listener for each event of a name; returns what ends that. A listener that throws
-     * keeps no other one from its event; its error is thrown anew in a task of its own.
+     * Calls the listener for each event of a name; returns a function that ends this. If a listener
+     * throws, the others still get the event; its error is thrown again in a task of its own.
      */
     on(name, listener) {
         const listeners = this.#listeners.get(name) ?? new Set();
@@ -91,7 +91,7 @@ export class Stream {
     async cancelAll(options = {}) {
         return (await this.#order({ op: 'cancel_all', ...options }, null));
     }
-    /** For good. Messages that wait for answers are rejected: their outcome is unknown. */
+    /** Closes it finally. Messages that wait for answers are rejected: their outcome is unknown. */
     close() {
         this.#link.close(null);
     }

@@ -66,8 +66,8 @@ export class Stream {
   }
 
   /**
-   * Calls the listener for each event of a name; returns what ends that. A listener that throws
-   * keeps no other one from its event; its error is thrown anew in a task of its own.
+   * Calls the listener for each event of a name; returns a function that ends this. If a listener
+   * throws, the others still get the event; its error is thrown again in a task of its own.
    */
   on<Name extends keyof StreamEvents>(name: Name, listener: Listener<Name>): () => void {
     const listeners = this.#listeners.get(name) ?? new Set();
@@ -119,7 +119,7 @@ export class Stream {
     return (await this.#order({ op: 'cancel_all', ...options }, null)) as CanceledOrders;
   }
 
-  /** For good. Messages that wait for answers are rejected: their outcome is unknown. */
+  /** Closes it finally. Messages that wait for answers are rejected: their outcome is unknown. */
   close(): void {
     this.#link.close(null);
   }

@@ -30,7 +30,7 @@ export function refuseLostControl(dataDir: string): void {
   );
 }
 
-/** What of the control store says whose it is. */
+/** The part of the control store that says whose it is. */
 export type OwnedStore = {
   readonly directoryId: Uuid | null;
   numbers(): unknown;

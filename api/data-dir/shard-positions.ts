@@ -94,7 +94,7 @@ export class ShardPositions {
     if (meta.hasPositions !== true) writeMeta(dataDir, { ...meta, hasPositions: true });
   }
 
-  /** Behind the end of the shards: all that they wrote is on disk. */
+  /** Call it after the shards have ended: all that they wrote is on disk. */
   async close(): Promise<void> {
     if (this.#timer !== null) clearInterval(this.#timer);
     this.#note();

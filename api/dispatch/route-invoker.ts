@@ -1,7 +1,7 @@
 /**
- * Calls of a route that come as messages of one connection, with no HTTP request of their own: who
- * calls, what body and which organization go in, status and body come out. The checks are those of
- * dispatch.ts behind the credential, in its order. Rule A17 (api/RULES.md).
+ * Calls of a route that come as messages of one connection, with no HTTP request of their own.
+ * Caller, body and organization go in; status and body come out. The checks are the ones that
+ * dispatch.ts makes after the credential, in its order. Rule A17 (api/RULES.md).
  */
 import type { TradeLimitsLeft } from '../../engine/rules/limits-left.ts';
 import type { Waiter } from '../../engine/shard/callers/send-queue.ts';
@@ -23,9 +23,9 @@ export type MessageCall = {
   caller: Caller;
   /** The `{...}` segment of the route's path; empty where it has none. */
   param: string;
-  /** What an HTTP request has behind the `?`. */
+  /** What an HTTP request has after the `?`. */
   query?: string;
-  /** A value that was parsed, in which no key stands twice; null where the route takes none. */
+  /** A value that was parsed, in which no key occurs twice; null where the route takes none. */
   body: unknown;
   /** What an HTTP request has in X-Service-Org. */
   organization: string | null;

@@ -245,7 +245,7 @@ function routeOf<C, Q extends TObject, R extends TSchema, P, B, K>(
   };
 }
 
-/** The operation, behind the last checks; undefined: the waiter gets the answer. Throws the refusal. */
+/** Runs it after the last checks; undefined: the waiter gets the answer. Throws the refusal. */
 export function admitAndRun<C>(
   admit: (route: Route<C>, call: Call<unknown, unknown, C>) => void | Promise<void>,
   route: Route<C>,

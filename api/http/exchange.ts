@@ -54,7 +54,7 @@ export interface QuotaReservation {
 export class Exchange {
   readonly method: string;
   readonly path: string;
-  /** The raw text behind `?`, or empty. */
+  /** The raw text after `?`, or empty. */
   readonly query: string;
   /** The caller's own X-Request-Id, or a new one. Rule A10 (api/RULES.md). */
   readonly requestId: string;
@@ -231,7 +231,7 @@ export class Exchange {
     else this.#writeRest(body);
   }
 
-  /** Accepts the handshake: behind `cork`, which may close it (uWebSockets.js change 1929). */
+  /** Accepts the handshake after `cork`, which may close it (uWebSockets.js change 1929). */
   upgrade(upgrade: Upgrade, headers: HeaderLines): void {
     const lines = this.#begin(101, headers);
     if (lines === null) return;
@@ -280,7 +280,7 @@ export class Exchange {
     });
   }
 
-  /** An answer of headers only; those of HEAD state the length that GET would have. */
+  /** An answer of headers only; for HEAD they state the length that GET would have. */
   #writeWithoutBody(status: string, lines: string, bytes: number | null): void {
     this.#res.cork(() => {
       this.#res.writeStatus(status);

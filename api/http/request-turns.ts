@@ -15,7 +15,7 @@ export type RequestTurnsOptions = {
   budgetMs?: number;
   /** A clock that nobody sets; `performance.now` when left out. */
   now?(): number;
-  /** Calls it behind all that this turn of the event loop has read. */
+  /** Calls it after all that this turn of the event loop has read. */
   later?(run: () => void): void;
 };
 

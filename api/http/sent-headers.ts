@@ -14,7 +14,7 @@ export class SentHeaders {
     this.#end = 0;
   }
 
-  /** The same headers, which stay when those of the next request come. */
+  /** The same headers, which stay when the headers of the next request come. */
   copy(): SentHeaders {
     const copy = new SentHeaders();
     for (let at = 0; at < this.#end; at += 2) copy.add(this.#lines[at]!, this.#lines[at + 1]!);

@@ -81,7 +81,7 @@ export class Socket {
     this.#raw?.ping();
   }
 
-  /** Sends a close frame behind what is unread. */
+  /** Sends a close frame after what is unread. */
   end(code: number, reason: string): void {
     this.#raw?.end(code, reason);
   }

@@ -40,8 +40,9 @@ export class ControlRows<V> {
   }
 
   /**
-   * All of them: those of before the start in order of their keys, then the others in the order in
-   * which they were added. To be read within one turn of the event loop. Throws `ControlDamage`.
+   * All rows. Rows from before the start are first, in order of their keys. The others follow in
+   * the order in which they were added. To be read within one turn of the event loop. Throws
+   * `ControlDamage`.
    */
   *values(): Generator<V> {
     for (const { key, value } of this.#table.entries()) {
@@ -52,7 +53,7 @@ export class ControlRows<V> {
     for (const key of this.#added) yield this.#known.get(key)!;
   }
 
-  /** The keys of up to `max` rows on disk behind `key`. */
+  /** The keys of up to `max` rows on disk after `key`. */
   keysBehind(key: string, max: number): string[] {
     return this.#table.keys({ start: key, exclusiveStart: true, limit: max });
   }

@@ -1,7 +1,7 @@
 /**
- * Writes when keys were last used, some at a time. After an hour's pause every key of a busy server is
- * used anew within seconds, and each is a page on disk: these writes wait, and orders do not. Rule I5
- * (api/RULES.md).
+ * Writes when keys were last used, some at a time. After an hour's pause every key of a busy
+ * server is used again within seconds, and each is a page on disk. So these writes wait, and
+ * orders do not. Rule I5 (api/RULES.md).
  */
 import type { Uuid } from '../../engine/base/units.ts';
 

@@ -10,7 +10,7 @@ import {
   type SandboxLimitsSchema,
 } from '../schemas/identity.ts';
 
-/** An organization's own hard trade limits: those of its account over all keys. */
+/** An organization's own hard trade limits: the limits of its account over all keys. */
 export type SandboxLimits = Static<typeof SandboxLimitsSchema>;
 
 export type Organization = {

@@ -71,8 +71,8 @@ export function outsideOrganizations({ url, users, log }: Options): Organization
     of: (holder) => ask(holder, 0),
     accountOf: async (holder, id) => {
       const organization = (await ask(holder, FRESH_MS)).find((own) => own.id === id);
-      // The service does not say which ids exist besides those of this caller. An id that is a user's
-      // must not open that user's account, whatever the service lists.
+      // The service does not say which ids exist, except the ids of this caller. An id that is a
+      // user's must not open that user's account, whatever the service lists.
       if (organization === undefined || users.has(id)) throw new ApiError('organization_forbidden');
       return organizationAccount(organization, null);
     },

@@ -24,7 +24,7 @@ export class OwnedIds {
     return ids;
   }
 
-  /** `key`: that of `ownedKey`. */
+  /** `key`: made by `ownedKey`. */
   putting(key: string, id: Uuid): Change {
     return {
       begin: () => this.#table.put(key, id),
@@ -54,7 +54,7 @@ export class OwnedIds {
   }
 }
 
-/** The order of ids is that of their creation. */
+/** Ids are in the order of their creation. */
 export function ownedKey(owner: string, id: Uuid): string {
   return `${owner}/${id}`;
 }

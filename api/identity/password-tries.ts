@@ -43,8 +43,8 @@ export class PasswordTries {
 
   /**
    * Resolves to the result of `isRight`. Rejects with `over_request_rate_limit` when the password
-   * must not be tried now, and with 503 when too many wait. Attempts on one account run in turn, so
-   * that of many at once only the limit can fail and no correct one is refused.
+   * must not be tried now, and with 503 when too many wait. Attempts on one account run in turn.
+   * So only as many attempts as the limit allows can fail at once, and no correct one is refused.
    */
   async run(account: string, address: string, isRight: () => Promise<boolean>): Promise<boolean> {
     const isStranger = !this.#isWelcome(account, address);

@@ -1,6 +1,6 @@
 /**
  * A person's session as a credential: the cookie of a browser, or a bearer token of the command
- * line. It stands in place of a key, too. Rules I20 to I29 (api/RULES.md).
+ * line. It can replace a key, too. Rules I20 to I29 (api/RULES.md).
  */
 import type { EpochMs, Uuid } from '../../engine/base/units.ts';
 import { ApiError, invalidRequest } from '../base/errors.ts';

@@ -81,7 +81,7 @@ export class SessionTable {
     });
   }
 
-  /** The idle ones of the next few sessions; behind the last the first follow. */
+  /** The idle ones of the next few sessions; after the last session it begins with the first. */
   #idle(nowMs: EpochMs): Set<Uuid> {
     const ids = this.#rows.keysBehind(this.#sweptTo, SWEPT_AT_ONCE);
     this.#sweptTo = ids.length < SWEPT_AT_ONCE ? '' : ids.at(-1)!;

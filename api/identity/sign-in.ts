@@ -102,8 +102,8 @@ export class SignIn implements SessionSource {
   }
 
   /**
-   * A session for a one-time code. A code has no account name, so that wrong ones count as those of
-   * the caller's address.
+   * A session for a one-time code. A code has no account name, so wrong codes count against the
+   * caller's address.
    */
   async withCode(code: string, address: string): Promise<object> {
     await this.#codeTries.run(address, address, async () => this.#codes.has(code, Date.now()));

@@ -33,7 +33,7 @@ export class UserTable {
     return this.#rows.values();
   }
 
-  /** Up to `max` users on disk behind an id, without keeping them in memory. */
+  /** Up to `max` users on disk after an id, without keeping them in memory. */
   behind(id: Uuid, max: number): User[] {
     return this.#rows.keysBehind(id, max).flatMap((key) => this.#rows.peek(key) ?? []);
   }

@@ -40,7 +40,7 @@ export type User = {
    * are kept without effect while the user is on another plan.
    */
   tradeLimits: OwnTradeLimits | null;
-  /** Its own request limits, under the same conditions; null: those of its plan. */
+  /** Its own request limits, under the same conditions; null: the limits of its plan. */
   requestLimits: RequestLimits | null;
   createdAtMs: EpochMs;
 };

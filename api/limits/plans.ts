@@ -10,12 +10,12 @@ const BY_PLAN: Record<Exclude<Plan, 'enterprise'>, RequestLimits> = {
   desk: { perMonth: 1_000_000, perMinute: 600 },
 };
 
-/** An enterprise account without its own limits has those of desk, the highest plan listed. */
+/** An enterprise account without its own limits has the limits of desk, the highest plan listed. */
 export function requestLimitsOf({ plan, requestLimits }: User): RequestLimits {
   return plan === 'enterprise' ? (requestLimits ?? BY_PLAN.desk) : BY_PLAN[plan];
 }
 
-/** An enterprise account's own limits after a change; without any it starts from those of desk. */
+/** An enterprise account's own limits after a change. If it has none, it starts from desk's. */
 export function changedRequestLimits(
   own: RequestLimits | null,
   change: Static<typeof RequestLimitsChangeSchema> | null,

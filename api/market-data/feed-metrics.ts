@@ -85,7 +85,7 @@ function rejectedSamples({ named, connections }: Entry): Sample[] {
   return [...byReason].map(([reason, count]) => [labels({ ...named, reason }), count]);
 }
 
-/** Of the connection that is furthest behind; none where that is not known of any. */
+/** Of the connection that is furthest behind; none if the lag of no connection is known. */
 function lagSample({ named, connections }: Entry): Sample[] {
   const lags = connections.flatMap(({ counts }) => counts.lagMs ?? []);
   return lags.length === 0 ? [] : [[labels(named), Math.max(...lags) / 1000]];

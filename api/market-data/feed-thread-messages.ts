@@ -1,4 +1,4 @@
-/** What the callers' thread and the feed thread say to each other, but for ticks. */
+/** What the callers' thread and the feed thread say to each other, except ticks. */
 
 import type { SourceNumber } from '../../engine/base/units.ts';
 import type { ChannelMemory } from '../../engine/ring/endpoint.ts';

@@ -1,7 +1,7 @@
 /**
- * Ticks on their way from the feed thread to the callers' thread: packed once, a batch a turn of the
- * event loop, in the order in which they came. Where the other end is behind, the newest quote of a
- * market takes the place of the one that waits. Rules D7, D46 (engine/RULES.md).
+ * Ticks on their way from the feed thread to the callers' thread. They are packed once, a batch a
+ * turn of the event loop, in the order in which they came. If the other end has fallen behind, the
+ * newest quote of a market replaces the one that waits. Rules D7, D46 (engine/RULES.md).
  */
 
 import type { SourceNumber } from '../../engine/base/units.ts';
@@ -24,7 +24,7 @@ export class TickBatches {
   /** Ticks of the batch that is being packed: kept as bytes, no object outlives its frame. */
   #packed = 0;
   #start = 0;
-  /** The last of each connection: they leave behind the ticks, and none is lost in a flood. */
+  /** The last of each connection: they leave after the ticks, and none is lost in a flood. */
   readonly #heartbeats = new Map<SourceNumber, HeartbeatTick>();
   readonly #writer = new ByteWriter();
   #isScheduled = false;

@@ -60,7 +60,7 @@ export class TickIntake {
     bus.publish(tick);
   };
 
-  /** The same ticks, but for those whose time the engine's has left behind, or set back. */
+  /** The same ticks; a tick gets the engine's time if its own is too early or too late. */
   #dated(ticks: Tick[], nowMs: EpochMs): Tick[] {
     // On the feed's clock an older frame is taken at the present (C7): another feed has moved it.
     const isOff = this.#options.isFeedClock

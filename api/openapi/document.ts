@@ -9,7 +9,7 @@ import { type Described, operationOf } from './operation.ts';
 import { SHARED } from './parts.ts';
 import { missingText } from './planned.ts';
 
-/** The version of the description. What of it is not there yet stands in planned.ts. */
+/** The version of the description. planned.ts lists what is not there yet. */
 const DESCRIPTION_VERSION = '1.11.0';
 
 const TAGS: Record<Tag, string> = {

@@ -138,7 +138,7 @@ export function isPassing(status: number): boolean {
   return status === 429 || status === 503;
 }
 
-/** Under `components`: headers always present, and those of only some answers of a status. */
+/** Under `components`: headers always present, and headers of only some answers of a status. */
 export const HEADER_COMPONENTS = Object.fromEntries([
   ...[...ANYWHERE, ...GUARDING, ...KEYED, AUTHENTICATE, RETRY_AFTER].map((header) => {
     return component(header, true);

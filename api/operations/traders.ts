@@ -48,7 +48,7 @@ export async function publicPage<Page extends { rows: readonly { trader: Uuid }[
   throw new EngineBusy('the boards do not have yet who is private');
 }
 
-/** The value and the trader behind whom the next page of a board begins. Rule Y72. */
+/** The value and the trader after whom the next page of a board begins. Rule Y72. */
 export const BOARD_PLACE: PlaceForm<BoardPlace> = {
   write: ({ value, trader }) => `${value};${trader}`,
   read: (text) => {

@@ -140,7 +140,7 @@ async function copyInto(
   const names = Array.from({ length: shards }, (_, shard) => `shard-${shard}`);
   const [checkpoints, others] = ['checkpoints', 'others'].map((name) => path.join(arriving, name));
   for (const to of [checkpoints!, others!]) mkdirSync(to, { recursive: true, mode: 0o700 });
-  // Before the shards, which a server may write on; and put in place behind them.
+  // Copied before the shards, which a server may still write; put in place after them.
   const positions = readIfThere(path.join(dataDir, POSITIONS_NAME));
   const logs: LogCopy[] = [];
   for (const [shard, name] of names.entries()) {
@@ -247,7 +247,7 @@ async function copyEntry(from: string, to: string, copied: Copied): Promise<void
   }
 }
 
-/** Made anew from the facts (D17), or what SQLite keeps beside a file that is copied whole. */
+/** Made again from the facts (D17), or what SQLite keeps beside a file that is copied whole. */
 function isDerived(name: string): boolean {
   return /^(records\.db|closings(-copy)?\.db-(wal|shm))/.test(name);
 }

@@ -56,7 +56,7 @@ export class PartVerifier {
   }
 }
 
-/** Verifies parts, and ends the process behind them. */
+/** Verifies parts, and then ends the process. */
 export async function verifyParts<T>(
   verifying: (verifier: PartVerifier) => Promise<T>,
 ): Promise<T> {

@@ -1,4 +1,4 @@
-/** Makes the records of a data directory anew, while no server runs. Rule Y4 (engine/RULES.md). */
+/** Makes the records of a data directory again, while no server runs. Rule Y4 (engine/RULES.md). */
 import { type RecordsCounts, rebuildRecords } from '../../engine/records/projection/check.ts';
 import { metaOf } from '../data-dir/data-dir.ts';
 import { DataDirError } from '../data-dir/directory-files.ts';

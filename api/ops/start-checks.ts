@@ -16,7 +16,7 @@ type StartCheckOptions = {
 };
 
 export class StartChecks {
-  /** Accounts without an owner, a line each; those of a check that was stopped: none. */
+  /** Accounts without an owner, a line each; a check that was stopped has none. */
   readonly ownerless: Promise<readonly string[]>;
   readonly #problems: string[] = [];
   readonly #work = new WorkBeside();

@@ -187,7 +187,7 @@ function positionsIn(dataDir: string): readonly number[] | null {
   }
 }
 
-/** Rule D36. The catalog of the demo is created anew at each start. */
+/** Rule D36. The catalog of the demo is created again at each start. */
 function checkSmallFiles(dataDir: string, across: Problems): void {
   const token = path.join(dataDir, 'admin.token');
   const reads: (() => unknown)[] = CHECKED_NAMES.map((name) => () => readChecked(dataDir, name));

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { type BuildResult, build, type Metafile, stop } from 'esbuild';
 import { Asset } from '../http/asset.ts';
 
-/** `page` is everyone's, `operator` that of the admin listener. */
+/** `page` is everyone's; `operator` is the page of the admin listener. */
 export type PageName = 'page' | 'operator';
 
 export type WebBundle = {

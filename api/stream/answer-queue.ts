@@ -14,7 +14,7 @@ export class AnswerQueue {
     else waiting.push(text);
   }
 
-  /** Sends now what waits for one of them, so that what is sent next comes behind it. */
+  /** Sends now what waits for one of them, so that it is before what is sent next. */
   flush(to: Receiver): void {
     const texts = this.#texts.get(to);
     if (texts === undefined) return;

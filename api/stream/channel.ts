@@ -9,7 +9,7 @@ import { type Encoding, JSON_TEXT, MSGPACK } from './encoding.ts';
 /** A connection, as a channel sees it. */
 export interface Member {
   readonly encoding: Encoding;
-  /** Sends JSON text at once, behind everything that was sent before. */
+  /** Sends JSON text at once, after everything that was sent before. */
   send(text: string): void;
   /** From now on it gets what is published to the topic. */
   follow(topic: string): void;
@@ -81,7 +81,7 @@ export class Numbering {
   }
 }
 
-/** JSON text of a message. `marks`: members besides, with a comma behind each. */
+/** JSON text of a message. `marks`: more members, with a comma after each. */
 export function messageText(
   { name, epoch, seq }: { name: string; epoch: number; seq: number | null },
   atMs: number,

@@ -72,7 +72,7 @@ export type Opened = {
   caller: Caller;
   /** X-Service-Org of the handshake. */
   organization: string | null;
-  /** That of the organization, or of the caller. */
+  /** The account of the organization, or of the caller. */
   account: PaperAccount;
   /** Of the caller's own account. */
   share: Share;

@@ -9,7 +9,7 @@ const LOOK_EVERY_MS = 100;
 /** It goes on without a connection for so many looks, since to begin it asks for all games. */
 const IDLE_LOOKS = 100;
 
-/** What of a game can change: objects and texts that are replaced, never changed. */
+/** The parts of a game that can change: objects and texts that are replaced, never changed. */
 type Shown = Pick<GameEntry, 'game' | 'status'> & { instruments: number };
 
 export class GamesChannel extends TopicChannel {

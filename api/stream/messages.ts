@@ -4,7 +4,7 @@ import { strict } from '../base/common-schemas.ts';
 import { invalidRequest } from '../base/errors.ts';
 import { valueReader } from '../base/validation.ts';
 
-/** Names of channels; that of a quote's ends with the instrument. */
+/** Names of channels; the name of a quote channel ends with the instrument. */
 export const ORDERS = 'orders';
 export const GAMES = 'games';
 export const QUOTES = 'quotes:';

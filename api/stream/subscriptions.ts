@@ -100,7 +100,7 @@ export class Subscriptions {
     this.#isPaused = true;
   }
 
-  /** Each is to begin anew, behind a gap. */
+  /** Each is to begin again, after a gap. */
   resume(): void {
     this.#isPaused = false;
     for (const channel of this.#channels.values()) {

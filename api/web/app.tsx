@@ -46,7 +46,7 @@ export function App() {
   );
 }
 
-/** With another person every view begins anew. */
+/** With another person every view begins again. */
 function userId(): string | null {
   const { value: now } = session;
   return now.state === 'in' ? now.userId : null;

@@ -17,7 +17,7 @@ export type FeedTimes = Record<'toQuote' | 'toFill' | 'quiet' | 'busy', LatencyS
 
 type Named = { name: string; flood: Flood };
 
-/** `floods`: those of top_of_book and book_depth, pair by pair of what was sent. */
+/** `floods`: the floods of top_of_book and book_depth, in pairs by what was sent. */
 export function feedReport(
   floods: readonly { sent: string; top: Flood; deep: Flood }[],
   times: FeedTimes,

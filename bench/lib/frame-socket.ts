@@ -31,7 +31,7 @@ export class FrameLane {
     this.#head = `{"id":"${number}",`;
   }
 
-  /** @param rest of the message, behind its id; ASCII */
+  /** @param rest of the message, after its id; ASCII */
   send(rest: string, dueMs: number): void {
     this.dueMs = dueMs;
     this.#socket.send(this.#head + rest);

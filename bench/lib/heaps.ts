@@ -1,4 +1,4 @@
-/** Memory of a server, and what of it the heaps of its threads are. */
+/** Memory of a server, and the part of it in the heaps of its threads. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { residentBytes } from './proc.ts';

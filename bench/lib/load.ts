@@ -6,7 +6,7 @@ import { type Random, seededRandom } from './random.ts';
 export interface Caller {
   next(): string;
   saw(answer: Answer): void;
-  /** Adds the statuses of what it asked for: one, or those of a batch. */
+  /** Adds the statuses of what it asked for: one, or the statuses of a batch. */
   count(answer: Answer, statuses: Record<string, number>): void;
 }
 
@@ -18,7 +18,7 @@ export type LoadOptions = {
   kind: LoadKind;
   port: number;
   basePath: string;
-  /** API keys: each request uses a random one, and a cancel that of its order. */
+  /** API keys: each request uses a random key, and a cancel uses the key of its order. */
   keys: readonly string[];
   instruments: readonly string[];
   /** Prefix of idempotency keys: no two loads may share one. */
@@ -202,7 +202,7 @@ function httpForm(options: LoadOptions): TradeForm {
   };
 }
 
-/** What stands behind the id in a message; its connection has the key. */
+/** What follows the id in a message; its connection has the key. */
 const FRAME_FORM: TradeForm = {
   place: (_key, body) => `"op":"place","order":${body}}`,
   cancel: (_key, id) => `"op":"cancel","orderId":"${id}"}`,

@@ -23,7 +23,7 @@ const VOID = 2;
 const CANCELED_ONE_IN = 10;
 const MONEY_CENTS = 100_000_000_00;
 
-/** The start of the history, behind its first trades of each kind, and its end. */
+/** The start of the history, after its first trades of each kind, and its end. */
 export type Past = { fromMs: EpochMs; untilMs: EpochMs };
 
 /** Runs so many trades of the account through the shard at `dataDir`. */

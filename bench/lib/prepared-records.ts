@@ -23,7 +23,7 @@ export type RecordsSizes = {
   openTrades: number;
   /** With a result, each of them over a year; two instruments a game. */
   instruments: number;
-  /** Behind those, without a result, which start tomorrow. */
+  /** They follow the others, have no result, and start tomorrow. */
   spareInstruments: number;
 };
 

@@ -69,7 +69,7 @@ export function writtenBytes(pid: number | 'self'): number {
   return Number(written);
 }
 
-/** Resident bytes: all, and those without a file behind them (an LMDB map is a file). */
+/** Resident bytes: all bytes, and the bytes that no file backs (an LMDB map is a file). */
 export function residentBytes(pid: number): { all: number; anonymous: number } {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   const field = (name: string) => {

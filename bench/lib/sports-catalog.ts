@@ -1,6 +1,6 @@
 /**
- * A catalog like that of a season: leagues, teams of two words, players, and some forty markets per
- * game. Names consist of syllables, so that there are many words and some are similar.
+ * A catalog as of a season: leagues, teams of two words, players, and some forty markets per game.
+ * Names consist of syllables, so that there are many words and some are similar.
  */
 import type {
   Catalog,

@@ -8,13 +8,13 @@ export function seededUuid(random: Random, atMs: EpochMs): Uuid {
   return uuidOf(random, atMs, random.word() & PLACE_MAX);
 }
 
-/** Behind the time of an id, 26 bits place it within its millisecond. */
+/** After the time of an id, 26 bits place it within its millisecond. */
 const PLACE_MAX = 2 ** 26 - 1;
 let made = 0;
 
 /**
- * The id of an order as a server makes them, each behind the last one of its millisecond, so that
- * the id of the trade which it opens is known before. Rules P7 (api/RULES.md), T7 (engine/RULES.md).
+ * The id of an order as a server makes it: after the last id of its millisecond. So the id of the
+ * trade that it opens is known before. Rules P7 (api/RULES.md), T7 (engine/RULES.md).
  */
 export function orderUuid(random: Random, atMs: EpochMs): Uuid {
   made = made === PLACE_MAX ? 0 : made + 1;

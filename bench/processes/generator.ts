@@ -21,7 +21,7 @@ export type LoadJob = {
 
 export type LoadResult = {
   seconds: number;
-  /** Answers by status; of batches those of their orders. */
+  /** Answers by status; a batch counts the answers of its orders. */
   statuses: Record<string, number>;
   /** Answers of 503 with Retry-After. */
   retryAfters: number;

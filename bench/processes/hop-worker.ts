@@ -4,7 +4,7 @@ import { open } from 'lmdb';
 import { Packr } from 'msgpackr';
 import { move } from 'piscina';
 
-/** `texts`: answers by name; those of `orders` are sent once the batch is on disk. */
+/** `texts`: answers by name; the answers of `orders` are sent once the batch is on disk. */
 export type HopData = { dir: string; texts: Record<string, string>; orders: string[] };
 
 const { dir, texts, orders } = workerData as HopData;

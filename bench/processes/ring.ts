@@ -15,7 +15,7 @@ export class RingHop {
   readonly #waiters: Waiter[] = [];
   #isScheduled = false;
 
-  /** Answers by name; those of `orders` are sent once the request is on disk. `dir` must exist. */
+  /** Answers by name; `orders` are answered once the request is on disk. `dir` must exist. */
   constructor(dir: string, texts: Readonly<Record<string, string>>, orders: readonly string[]) {
     const others = Object.keys(texts).filter((name) => !orders.includes(name));
     this.#kinds = [...orders, ...others];

@@ -77,7 +77,7 @@ async function run(sizes: MatchSizes, progress: (line: string) => void): Promise
 
 type Rates = { wall: Spread; cpu: Spread };
 type Round = { play: () => void; outcome: () => Outcome };
-/** Prepares a stream, then each round anew. */
+/** Prepares a stream, then each round again. */
 type Player = (stream: Stream) => () => Round;
 
 /** Operations per second of each round; throws when a round's fills are not the expected ones. */

@@ -1,6 +1,6 @@
 /**
  * How long a server with many accounts takes until it answers again after `kill -9`. It is killed
- * after loads of several lengths, so that the log behind the last checkpoint differs.
+ * after loads of several lengths, so that the log after the last checkpoint differs.
  */
 import path from 'node:path';
 import { Generator } from '../lib/generator.ts';

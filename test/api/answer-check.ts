@@ -72,7 +72,7 @@ export class AnswerCheck {
     return this.#headersFault(response, headers) ?? this.#bodyFault(answer, response, pointer);
   }
 
-  /** @param more headers that it may have beside those of its description */
+  /** @param more headers that it may have beside the headers of its description */
   #headersFault(response: Json, headers: Headers, more: string[] = []): string | null {
     const names = Object.keys(response.headers).map((name) => name.toLowerCase());
     for (const name of headers.keys()) {

@@ -16,7 +16,7 @@ export function readDockerfile(): Step[][] {
   return stages;
 }
 
-/** What stands behind each step of that name. */
+/** What follows each step of that name. */
 export function stepsOf(stage: readonly Step[], name: string): string[] {
   return stage.filter((step) => step.name === name).map(({ rest }) => rest);
 }

@@ -43,9 +43,9 @@ const MARKET = { action: 'buy', type: 'market', instrumentId: AWAY, side: 'yes',
 const BACKTEST = { markets: {}, rule: { side: 'yes' }, stake: { contracts: 1 } };
 const RESTING = { ...MARKET, type: 'limit', limitPriceCents: 2 };
 
-/** Requests that are good as they stand. */
+/** Requests that are good as they are. */
 export const REQUESTS: Record<string, { path?: string; body?: object }> = {
-  // Its other errors than those of every list.
+  // Its errors, except the errors of every list.
   listInstruments: { path: '/instruments?priced=true' },
   getInstrument: { path: `/instruments/${AWAY}` },
   getQuote: { path: `/instruments/${AWAY}/quote` },
@@ -170,8 +170,8 @@ async function ofHistory(scenario: Scenario, history: HistorySource): Promise<An
 }
 
 /**
- * The operations' own rules, by code. What is common is reached there as well, but for a code with
- * its status: that is reached on this operation in a way of its own.
+ * The operations' own rules, by code. What is common is reached there as well, except a code with
+ * its status: such a code is reached on this operation in a way of its own.
  */
 export const OWN: Record<string, { [error in ErrorCode | '503 internal_error']?: Reach }> = {
   listOrganizations: {

@@ -1,4 +1,4 @@
-/** The feed thread, but for one market whose result it fails at. */
+/** The feed thread, except that it fails at the result of one market. */
 import { parentPort } from 'node:worker_threads';
 import '../../api/market-data/feed-thread.ts';
 import type { ToFeedThread } from '../../api/market-data/feed-thread-messages.ts';

@@ -64,7 +64,7 @@ export async function openStream(
   });
   const inbox = new Inbox();
   socket.addEventListener('message', ({ data }) => {
-    // No assertion: messages may come until the socket is closed, behind the end of the test.
+    // No assertion: messages may come until the socket is closed, after the end of the test.
     if ((typeof data === 'string') === isBinary) throw new Error('a frame of the other kind');
     inbox.take(isBinary ? packr.unpack(new Uint8Array(data)) : JSON.parse(data));
   });

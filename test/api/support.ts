@@ -1,7 +1,7 @@
 /**
- * A whole HTTP server over the engine without its threads and disk (a test may replace replies), and
- * the client that checks every answer it gets: those of the API against its OpenAPI description,
- * the others against the response schema of their route.
+ * A whole HTTP server over the engine without its threads and disk (a test may replace replies).
+ * Its client checks every answer it gets: answers of the API against its OpenAPI description, the
+ * others against the response schema of their route.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

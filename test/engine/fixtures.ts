@@ -107,7 +107,7 @@ export function quoteTick(over: Partial<QuoteTick> = {}): QuoteTick {
   };
 }
 
-/** The terms of a market buy by the API; with a limit those of a gtc order. */
+/** The terms of a market buy by the API; with a limit, the terms of a gtc order. */
 export function orderTerms(over: Partial<OrderTerms> = {}): OrderTerms {
   const timeInForce = (over.limitPriceCents ?? null) === null ? null : 'gtc';
   return { ...USUAL_TERMS, timeInForce, ...over };
@@ -141,7 +141,7 @@ export function placeOrder(over: Partial<PlaceOrder> = {}): PlaceOrder {
   };
 }
 
-/** Rows as tests know them: those of a state that they have filled themselves. */
+/** Rows as tests know them: the rows of a state that they have filled themselves. */
 export const accountRow = (row: number) => row as AccountRow;
 export const orderRow = (row: number) => row as OrderRow;
 export const positionRow = (row: number) => row as PositionRow;

@@ -30,7 +30,7 @@ const LAG_MAX_MS = 10_000;
 type Options = Partial<Omit<FeedOptions, 'ingest'>> & {
   adapter?: AdapterOptions;
   lagMaxMs?: IngestOptions['lagMaxMs'];
-  /** What stands between the feed and the ingest. */
+  /** What is between the feed and the ingest. */
   around?(ingest: Ingest): Ingest;
 };
 

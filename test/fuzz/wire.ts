@@ -88,7 +88,7 @@ export class Wire {
       const name = line.slice(0, colon).toLowerCase();
       const value = line.slice(colon + 2);
       const before = headers.get(name);
-      // Of a list each line has some entries, and none stands in two (Q14).
+      // Of a list each line has some entries, and none is in two (Q14).
       const isMore = LISTS.has(name) && before !== undefined && !hasAny(before, keysOf(value));
       if (before !== undefined && !isMore) throw new Error(`twice in an answer: ${line}`);
       headers.set(name, before === undefined ? value : `${before}, ${value}`);

@@ -5,7 +5,7 @@ import { comparableEndings, readable } from './comparable.ts';
 import { createNaiveEngine } from './naive-engine.ts';
 import type { TradingEngine, TradingOptions } from './trading-engine.ts';
 
-/** Answers and endings are those of `engine`; throws where the model's are others. */
+/** Answers and endings come from `engine`; throws if the model's differ. */
 export function besideModel(engine: TradingEngine, options: TradingOptions): TradingEngine {
   const model = createNaiveEngine(options);
   return {

@@ -157,8 +157,8 @@ function stopResting(state: ModelState, order: ModelOrder): void {
 }
 
 /**
- * The order's id with the time of opening and another last bit; behind the trade that its account
- * opened last at that moment: where it is not, that one's 26 bits behind its time count up.
+ * The order's id with the time of opening and another last bit. It is after the trade that its
+ * account opened last at that moment: if it would not be, it gets that trade's 26 bits plus one.
  */
 function tradeId(state: ModelState, order: ModelOrder): Uuid {
   const time = state.nowMs.toString(16).padStart(12, '0');

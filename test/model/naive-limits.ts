@@ -1,4 +1,4 @@
-/** Hard trade limits the slow way: every attempt is kept and counted anew. */
+/** Hard trade limits the slow way: every attempt is kept and counted again. */
 
 import type { EpochMs, TradeUse, Uuid } from '../../engine/base/units.ts';
 import type { TradeLimitsLeft } from '../../engine/rules/limits-left.ts';

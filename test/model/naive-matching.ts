@@ -11,8 +11,9 @@ import {
 } from './naive-state.ts';
 
 /**
- * Fills whatever can be filled, and as far as it can, among the orders that watch one of `numbers`: those of that venue_a
- * market, and with routing best those whose instrument lists there.
+ * Fills whatever can be filled, and as far as it can, among the orders that watch one of
+ * `numbers`. An order watches its venue_a market, and with routing best each market that lists its
+ * instrument.
  */
 export function matchResting(state: ModelState, numbers: MarketNumber[]): void {
   const watching = state.resting.filter((order) =>

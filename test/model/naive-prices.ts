@@ -173,7 +173,7 @@ export function isAtLimitOrBetter(
   return action === 'buy' ? priceCents <= limitCents : priceCents >= limitCents;
 }
 
-/** The side of a listing's market that an instrument's side stands for. */
+/** The side of a listing's market that an instrument's side means. */
 export function marketSideOf(instrumentSide: Side, polarity: 1 | -1): Side {
   return polarity === 1 ? instrumentSide : oppositeSide(instrumentSide);
 }

@@ -75,7 +75,7 @@ export type ModelAccount = {
   runStartedAtMs: EpochMs;
   busts: number;
   bustCountedInRun: boolean;
-  /** When its newest trade opened, and the 26 bits behind that in its id. */
+  /** When its newest trade opened, and the 26 bits after that time in its id. */
   lastTrade: { atMs: EpochMs; place: number } | null;
   keys: Map<string, { orderId: Uuid; fingerprint: string }>;
 };
@@ -240,7 +240,7 @@ export function hasOpened(state: ModelState, id: string, nowMs: EpochMs): boolea
   return opensAt === null || Date.parse(opensAt) <= nowMs;
 }
 
-/** Whether a market's closing time has passed: that of the catalog, or what dropped ones said. */
+/** Whether a market has closed: by the catalog's time, or by what dropped instruments said. */
 export function hasClosed(state: ModelState, number: MarketNumber, nowMs: EpochMs): boolean {
   const listing = [...state.instruments.values()].filter(({ listings }) =>
     listings.some((one) => marketNumberOfListing(state, one) === number),

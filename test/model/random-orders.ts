@@ -129,7 +129,7 @@ function placedAgain(world: RandomWorld, earlier: PlaceOrder): PlaceOrder {
     placedPrivate: random.oneIn(2),
     connection: randomConnection(random),
     mayTrade: random.oneIn(2),
-    // What the key did elsewhere is asked anew: the time may have been set back since.
+    // What the key did elsewhere is asked again: the time may have been set back since.
     counting: earlier.counting && { ...earlier.counting, elsewhere: null },
   };
   if (!random.oneIn(4)) return order;

@@ -1,4 +1,4 @@
-/** Where a generated run stands: its clock, its catalog, its prices, what it did before. */
+/** The state of a generated run: its clock, its catalog, its prices, what it did before. */
 
 import { type EpochMs, HOME_VENUE, type Uuid } from '../../engine/base/units.ts';
 import type { PlaceOrder, QuoteTick } from '../../engine/rules/messages.ts';

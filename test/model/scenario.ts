@@ -91,7 +91,7 @@ const ENGINES: Readonly<Record<string, CreateEngine>> = {
 /** On the engine, for what the model leaves open, such as the words of a refusal. */
 export const createEngineScenario: CreateScenario = (options) => scenarioOn(createEngine, options);
 
-/** A test of a rule that stands for itself on each engine: `createScenario` makes one of its kind. */
+/** A test of a rule on its own, on each engine: `createScenario` makes one of its kind. */
 export function scenarioTest(
   title: string,
   play: (t: ExecutionContext, createScenario: CreateScenario) => void,

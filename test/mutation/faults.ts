@@ -7,8 +7,8 @@ import { type Mutant, mutantsOf } from './mutants.ts';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 /**
- * `file`: from the root. `key` names the fault however lines move; where a line stands more than
- * once in its file, it ends in the number of the place: ` (2)`.
+ * `file`: from the root. `key` names the fault however lines move. If a line occurs more than once
+ * in its file, `key` ends in the number of the place: ` (2)`.
  */
 export type Fault = { file: string; mutant: Mutant; shown: string; key: string };
 

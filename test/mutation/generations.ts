@@ -1,6 +1,6 @@
 /**
- * Loads the project's modules anew, once a generation (a query, `?7`), and plants a fault in one of
- * them. A module of a generation imports others of the same one. `ava` is test-cases.ts.
+ * Loads the project's modules again, once a generation (a query, `?7`), and plants a fault in one
+ * of them. A module of a generation imports others of the same one. `ava` is test-cases.ts.
  */
 import { readFileSync } from 'node:fs';
 import { registerHooks, stripTypeScriptTypes } from 'node:module';

@@ -115,7 +115,7 @@ function operatorEdits(node: Node, text: string): Edit[] {
   return swapped(text, { start: left.end, end: right.start }, node.operator as string);
 }
 
-/** The operator stands somewhere in the given part of the text, beside blanks and brackets. */
+/** The operator is somewhere in the given part of the text, beside blanks and brackets. */
 function swapped(text: string, part: Pick<Node, 'start' | 'end'>, operator: string): Edit[] {
   const replacement = SWAPPED_OPERATORS[operator];
   const at = text.indexOf(operator, part.start);

@@ -43,7 +43,7 @@ const testFiles = TEST_PATHS.flatMap(filesUnder).filter((file) => /(-runs|\.test
 const { tests, reachedByAll } = await new TrialProcess().measure(testFiles, planted);
 const testsOf = reachingTests();
 const waiting = planted.map((_, number) => number);
-/** What saw a fault last comes first for the next one, which often stands beside it. */
+/** What saw a fault last comes first for the next fault, which is often beside it. */
 const lastSeenBy: Measured[] = [];
 let unseen = 0;
 let endless = 0;

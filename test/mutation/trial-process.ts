@@ -7,7 +7,7 @@ import { beginGeneration, importAnew } from './generations.ts';
 import { ReachMeter } from './reach.ts';
 import { runTest, testCases } from './test-cases.ts';
 
-/** Where a test stands: its file, and its place in it. */
+/** Where a test is: its file, and its place in it. */
 export type TestName = { file: string; index: number };
 /** `durationMs`: of CPU. `reached`: numbers of faults. */
 export type Measured = TestName & { durationMs: number; reached: number[] };

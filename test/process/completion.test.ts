@@ -145,7 +145,7 @@ for (const shell of ['bash', 'zsh', 'fish'] as const) {
   });
 }
 
-test.serial('bash and zsh offer values behind --name=, too', async (t) => {
+test.serial('bash and zsh offer values after --name=, too', async (t) => {
   const expected = ['closed', 'open', 'settled', 'void'];
   const lines = { bash: ['trades', '--status', '=', ''], zsh: ['trades', '--status='] };
   for (const shell of ['bash', 'zsh'] as const) {

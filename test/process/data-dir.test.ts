@@ -126,7 +126,7 @@ test.serial(
 );
 
 test.serial(
-  `${DATA_DIR}: a pre-made directory of mode 0755 is closed, its secrets made anew`,
+  `${DATA_DIR}: a pre-made directory of mode 0755 is closed, its secrets made again`,
   async (t) => {
     const dataDir = path.join(tempDir(t), 'data');
     mkdirSync(dataDir);

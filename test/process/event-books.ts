@@ -10,7 +10,7 @@ export const START_CENTS = 10_000_000;
 export class EventBooks {
   readonly resting = new Map<string, Json>();
   readonly open = new Map<string, Json>();
-  /** By id: how each order and trade stands, or ended. */
+  /** By id: the state of each order and trade, or how it ended. */
   readonly orders = new Map<string, Json>();
   readonly trades = new Map<string, Json>();
   /** By type. */

@@ -87,7 +87,7 @@ test.serial('U13: orders by status, and one of them with everything about it', a
   const { order: missed } = await place('7', '--tif', 'ioc');
   const statuses = async (...flags: string[]) =>
     (await json('orders', ...flags)).orders.map(({ orderId }: Json) => orderId);
-  // The clock of this engine stands, so that they are as old as each other.
+  // The clock of this engine does not move, so that they are as old as each other.
   const all = [missed.orderId, filled.orderId, rested.orderId].sort().reverse();
   t.deepEqual(await statuses(), all);
   t.deepEqual(await statuses('--status', 'resting'), [rested.orderId]);

@@ -219,7 +219,7 @@ test.serial('D5, PAPERBOOK_SHARDS: a later mismatch, exit code 1', async (t) => 
 });
 
 test.serial(
-  'shards without paperbook.json: one clear line, and no account begins anew',
+  'shards without paperbook.json: one clear line, and no account begins again',
   async (t) => {
     const first = await startFor(t, 'serve', { env: { PAPERBOOK_SHARDS: '2' } });
     const { dataDir } = first;

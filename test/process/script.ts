@@ -6,7 +6,7 @@ import type { Session } from './session.ts';
 
 type Script = {
   name: string;
-  /** Said in the last line, behind the seconds that it took. */
+  /** Said in the last line, after the seconds that it took. */
   settings: string;
   session(dir: string): Promise<Session>;
   work(session: Session): Promise<void>;

@@ -27,8 +27,8 @@ type RunOptions = {
   /** Another Node than the one that runs the tests. */
   node?: string;
   /**
-   * What runs in place of Node and the command, which then stand behind it as arguments where it
-   * says so. It and all that it starts end with the tests.
+   * What runs in place of Node and the command, which then follow it as arguments if it says so.
+   * It and all that it starts end with the tests.
    */
   launcher?: { program: string; args: readonly string[]; takesCommand?: boolean };
 };

@@ -194,7 +194,7 @@ export class Session {
   }
 
   #noteComplaints(stderr: string): void {
-    // What stands behind the last newline is a line that a kill cut short.
+    // What follows the last newline is a line that a kill cut short.
     for (const line of stderr.split('\n').slice(0, -1)) {
       if (!isMild(line)) this.#breach(`on standard error: ${line}`);
     }

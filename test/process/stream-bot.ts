@@ -1,6 +1,6 @@
 /**
- * A bot that trades at random over one WebSocket at a time, and comes back when that is lost: what
- * was not answered is sent again under its own key, and events go on behind the last one.
+ * A bot that trades at random over one WebSocket at a time, and comes back when that is lost. What
+ * was not answered is sent again under its own key, and events continue after the last one.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WebSocket } from 'ws';

@@ -273,7 +273,7 @@ export class Trader {
   }
 }
 
-/** Sent again after its own expiry, an order that was never placed is refused as it stands. */
+/** Sent again after its own expiry, an order that was never placed is refused as it is. */
 function isLate(body: Json): boolean {
   return body?.expiresAt !== undefined && Date.parse(body.expiresAt) <= Date.now();
 }

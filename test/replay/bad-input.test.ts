@@ -291,7 +291,7 @@ test.serial('R11: what no frame means is counted, and named once on stderr', asy
   const exit = await commandHere(...args);
   t.is(exit.code, 0);
   t.deepEqual(exit.stderr.trimEnd().split('\n'), [
-    'not used: not JSON (venue_a native unreadable)', // a text stands for the frame it holds
+    'not used: not JSON (venue_a native unreadable)', // a text is read as the frame it holds
     'not used: no type (venue_a native unreadable)',
     'not used: unknown type (venue_a native riddle)',
     'not used: unknown market (venue_a/NOWHERE)',

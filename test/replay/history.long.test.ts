@@ -97,7 +97,7 @@ async function isEqualAsOf(t: ExecutionContext, { get }: Played, all: ReadonlyMa
   const times = [...all.values()].flatMap(({ rows }) => rows.map(({ atMs }) => atMs)).sort();
   const ids = [...all.keys()];
   for (let moment = 0; moment < MOMENTS; moment++) {
-    // That of a row, the one before and the one after.
+    // The time of a row, the one before and the one after.
     const at = times[Math.floor((moment * times.length) / MOMENTS)]! + (moment % 3) - 1;
     for (let from = 0; from < ids.length; from += AS_OF_IDS_MAX) {
       const some = ids.slice(from, from + AS_OF_IDS_MAX);

@@ -36,7 +36,7 @@ test('R5: a cancel of a key that placed no limit order is refused', async (t) =>
   t.deepEqual(summary.orders.refused, { order_not_found: 3 });
 });
 
-test('R7: at one instant frames come first, and behind the last one orders have their own time', async (t) => {
+test('R7: at one instant frames come first, and after the last one orders have their own time', async (t) => {
   const feed = [
     HEADER,
     feedLine(at(0), quote('A', 40, 43)),

@@ -1,4 +1,4 @@
-/** The thread that reads a feed file, and the queue behind it. */
+/** The thread that reads a feed file, and the queue after it. */
 import test from 'ava';
 import { BATCHES_AHEAD, FeedPipeline } from '../../api/cli/feed-pipeline.ts';
 import { FeedFileError } from '../../feeds/file/feed-line.ts';
@@ -40,7 +40,7 @@ test('R42: the reader waits for who takes its batches, and loses no line', async
   t.like(pipeline.counts, { frames: LINES, ticks: LINES, skipped: 0 });
 });
 
-test('R42: a bad line comes behind the lines before it', async (t) => {
+test('R42: a bad line comes after the lines before it', async (t) => {
   const { feed } = files(t, { feed: [HEADER, many[0], many[1], 'bad', many[2]] });
   const pipeline = new FeedPipeline({ ...input, feed }, () => {});
   t.teardown(() => pipeline.close());

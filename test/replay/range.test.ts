@@ -19,7 +19,7 @@ const order = (second: number, key: string) => ({
   order: { idempotencyKey: key, ...buy('A', 'yes', 10) },
 });
 
-test('R40: books begin before --from, orders do not; nothing is behind --to', async (t) => {
+test('R40: books begin before --from, orders do not; nothing is after --to', async (t) => {
   const orders = [order(0, 'early'), order(3, 'in'), order(7, 'late')];
   const made = files(t, { feed: FEED, orders });
   const summary = await run({ ...made, fromMs: Date.parse(at(2)), toMs: Date.parse(at(6)) });

@@ -57,7 +57,7 @@ export async function startRunning(t: ExecutionContext, dir: URL): Promise<Runni
   return { t, dir, server, traders, opened: new Map(), resting: new Map(), answers: [] };
 }
 
-/** Plays the lines of the feed file behind one time, up to another. */
+/** Plays the lines of the feed file after one time, up to another. */
 export async function play(
   { t, dir, server }: Running,
   fromMs: number,

@@ -1,4 +1,4 @@
-/** Several orders in one request, each of which stands alone. Rules J30 to J32 (api/RULES.md). */
+/** Several independent orders in one request. Rules J30 to J32 (api/RULES.md). */
 import { type Static, Type } from '@sinclair/typebox';
 import type { TradeLimitsLeft } from '../../../engine/rules/limits-left.ts';
 import type { Reply } from '../../../engine/rules/messages.ts';

@@ -1,5 +1,5 @@
 /**
- * Placing an order: its API description, and the command that a call of it stands for. Rules A30 to
+ * Placing an order: its API description, and the command that a call of it becomes. Rules A30 to
  * A36, A38, T100, V6 (api/RULES.md, engine/RULES.md).
  */
 import type { Static } from '@sinclair/typebox';

@@ -1,4 +1,4 @@
-/** What is asked for again and again, or what stands for it. */
+/** What is asked for again and again, or a placeholder for it. */
 import type { ComponentChildren } from 'preact';
 import { Skeleton } from '../parts/loading.tsx';
 import { Notice, Refusal } from '../parts/notice.tsx';

@@ -17,7 +17,7 @@ export type Place = {
   param: string;
 };
 
-/** @param hash `#/users/ID`; an empty one is that of the feeds */
+/** @param hash `#/users/ID`; an empty one means the feeds */
 export function placeOf(hash: string): Place {
   const [name = '', param = ''] = hash.replace(/^#?\/?/, '').split('/');
   if (name === '') return { name: 'feeds', param: '' };

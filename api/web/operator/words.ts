@@ -49,7 +49,7 @@ export function milliseconds(ms: number): string {
   return `${ms < 10 ? Number(ms.toFixed(1)) : whole(ms)} ms`;
 }
 
-/** Limits of the account itself, a line each; none: those of its plan. */
+/** Limits of the account itself, a line each; none: the limits of its plan apply. */
 export function limitLines({ tradeLimits, requestLimits }: User): string[] {
   const lines: string[] = [];
   const trade = (of: string, limits: NonNullable<User['tradeLimits']>['account']) => {

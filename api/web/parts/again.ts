@@ -4,7 +4,7 @@ import { useEffect, useRef } from 'preact/hooks';
 /**
  * Runs at once, and again so long after each end, while the page is visible.
  *
- * @param of what is asked for: with another one it begins anew
+ * @param of what is asked for: with another one it begins again
  * @param everyMs null: not at all
  */
 export function useAgain(of: string, everyMs: number | null, run: () => Promise<void>): void {

@@ -1,6 +1,6 @@
 /**
- * What is loaded, or what stands for it until then. What the server was not there to answer is asked
- * for again once it is back. Rule A120 (api/RULES.md).
+ * What is loaded, or a placeholder until then. If the server was not there to answer, it is asked
+ * again once it is back. Rule A120 (api/RULES.md).
  */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';

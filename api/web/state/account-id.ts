@@ -1,4 +1,4 @@
-/** Whose account: null is the person's own one, an id that of an organization, its sandbox. */
+/** Whose account: null is the person's own; an id names an organization, whose sandbox it is. */
 export type AccountId = string | null;
 
 /** The header by which a call is about this account. */

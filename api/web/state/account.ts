@@ -30,7 +30,7 @@ export function takeEvent(event: AccountEvent): void {
   timer = setTimeout(() => void refreshPortfolio().catch(report), TOGETHER_MS);
 }
 
-/** Asks for it anew, as after what the stream does not send: cash from the operator, or marks. */
+/** Asks for it again, as after what the stream does not send: cash from the operator, or marks. */
 export async function refreshPortfolio(): Promise<void> {
   const counts = order.ask();
   const next = await call('getPortfolio');

@@ -1,4 +1,4 @@
-/** The form of a backtest as it is typed, and the body that it stands for. */
+/** The form of a backtest as it is typed, and the body that it means. */
 import type { BacktestRequest } from '../../client/generated.js';
 
 export type BacktestForm = {

@@ -39,8 +39,8 @@ export const ownEval = new Loader((window: string) => call('getOwnEval', { query
 export const tradeLabels = signal<ReadonlyMap<string, string>>(new Map());
 
 /**
- * Asks for the labels of trades, newest first, until it has those of all picks. An evaluation has
- * none, and a catalog has no labels of markets that it has dropped.
+ * Asks for the labels of trades, newest first, until it has the labels of all picks. An evaluation
+ * has none, and a catalog has no labels of markets that it has dropped.
  */
 export async function needTradeLabels(picks: readonly EvalPick[]): Promise<void> {
   const known = new Map(tradeLabels.value);
@@ -55,7 +55,7 @@ export async function needTradeLabels(picks: readonly EvalPick[]): Promise<void>
   }
 }
 
-/** Adds those of a page of trades. Null: it was the last one. */
+/** Adds the labels of a page of trades. Null: it was the last page. */
 async function addLabels(
   known: Map<string, string>,
   at: { cursor?: string },

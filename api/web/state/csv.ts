@@ -2,7 +2,7 @@
 
 export type CsvValue = string | number | boolean | null | undefined;
 
-/** What a spreadsheet would take for a formula, also behind blanks. */
+/** What a spreadsheet would take for a formula, also after blanks. */
 const FORMULA = /^\s*[=+\-@]|^[\t\r\n]/;
 const QUOTED = /[",\r\n]/;
 

@@ -61,7 +61,7 @@ export type Clock = {
   full(iso: string): string;
 };
 
-/** Times of one zone. @param zone undefined: that of the browser */
+/** Times of one zone. @param zone undefined: the browser's zone */
 export function clockOf(zone?: string): Clock {
   const format = (options: Intl.DateTimeFormatOptions) => {
     const made = new Intl.DateTimeFormat('en-GB', {

@@ -24,7 +24,7 @@ export type Connection =
   | { state: 'open' }
   /** `untilMs`: when it is tried again, by this machine's clock. */
   | { state: 'waiting'; why: string; untilMs: number }
-  /** For good. */
+  /** It is not tried again. */
   | { state: 'refused'; why: string };
 
 export const connection = signal<Connection>({ state: 'off' });
@@ -174,7 +174,7 @@ function enter(state: StreamState): void {
   } else if (state.error !== null) void refused(state.error, stream?.lastEventId ?? null);
 }
 
-/** The handshake is refused for good: with this access token, at least. */
+/** The handshake is refused, and will be again with this access token. */
 async function refused(error: Error, after: string | null): Promise<void> {
   connection.value = { state: 'refused', why: error.message };
   lostAtMs.value ??= Date.now();

@@ -50,7 +50,7 @@ export async function loadGames(of: GameFilter): Promise<void> {
   await gameLoader.load(of);
 }
 
-/** The next page, behind those that are listed. */
+/** The next page, after the pages that are listed. */
 export async function loadMoreGames(): Promise<void> {
   const { value: now } = gameLoader.now;
   if (now.state !== 'ready' || now.value.nextCursor === null) return;
@@ -106,7 +106,7 @@ async function gamePage(of: GameFilter, cursor: string | null): Promise<Rows<Gam
   return { rows: page.games, nextCursor: page.nextCursor };
 }
 
-/** Those of the first games in one answer; what is missing is asked for game by game. */
+/** The markets of the first games in one answer; the others are asked for game by game. */
 async function loadWinners(of: GameFilter): Promise<void> {
   const kind = { marketType: 'moneyline', tradable: 'true', limit: PAGE_ROWS } as const;
   const { instruments, venueData } = await call('listInstruments', {

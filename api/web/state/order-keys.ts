@@ -1,7 +1,7 @@
 /**
  * The idempotency keys of orders from the page: one for what a ticket says, until the server has
- * placed it. So an order that is sent again after a lost answer, or a refusal, is placed once; and
- * the same order, meant anew after its placing, is another one. Rules T90 to T96 (engine/RULES.md).
+ * placed it. So an order that is sent again after a lost answer, or a refusal, is placed once. The
+ * same order, sent again after its placing, is another order. Rules T90 to T96 (engine/RULES.md).
  */
 import type { AccountId } from './account-id.ts';
 import type { OrderBody } from './ticket.ts';
@@ -31,7 +31,7 @@ export class OrderKeys {
   }
 }
 
-/** The order of fields is that of the ticket, always the same. */
+/** The fields are in the order of the ticket, which is always the same. */
 function contentOf(order: OrderBody, account: AccountId): string {
   return JSON.stringify([account, order]);
 }

@@ -193,7 +193,7 @@ export function placedWords(placement: OrderPlacement): string {
 }
 
 type CancelReason = NonNullable<Order['cancelReason']>;
-/** Behind `canceled`. */
+/** The words after `canceled`. */
 export const CANCEL_WORDS: Readonly<Record<CancelReason, string>> = {
   canceled_by_owner: 'by its owner',
   ioc_not_filled: 'there was no price for it at once',

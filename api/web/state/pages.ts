@@ -1,4 +1,4 @@
-/** Rows that come in pages: each further one is put behind those that are there. */
+/** Rows that come in pages: each further page is put after the rows that are there. */
 import { type Signal, signal } from '@preact/signals';
 import { type Loaded, Loader, type Rows } from './loaded.ts';
 import { report } from './problems.ts';

@@ -5,7 +5,7 @@ import { type Loaded, Loader } from './loaded.ts';
 import { barsOf, INTERVALS, type LiveBars, NO_TOP, type Top, withTop } from './price-bars.ts';
 import { serverNowMs } from './server-time.ts';
 
-/** Gaps are those of the bars. */
+/** Gaps are the gaps of the bars. */
 export type PriceHistory = { live: LiveBars; gaps: readonly HistoryGap[] };
 
 const BARS_MAX = 1000;

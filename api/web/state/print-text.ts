@@ -17,7 +17,7 @@ export function printsOf(text: string): Print[] {
 /**
  * The newest prints, the newest first.
  *
- * @param since those of `from` and later, the oldest first
+ * @param since the prints of `from` and later, the oldest first
  */
 export function withPrints(
   known: readonly Print[],

@@ -18,7 +18,7 @@ export class QuoteSlots {
   /** How many show it. */
   readonly #shown = new Map<string, number>();
   readonly #open = new Set<string>();
-  /** Those of `#open` that nothing shows, the longest first; the object is of this once. */
+  /** The ids in `#open` that nothing shows, the longest first; each hiding has its own object. */
   readonly #idle = new Map<string, object>();
   /** Shown, and without a slot. */
   readonly #waiting = new Set<string>();
@@ -39,7 +39,7 @@ export class QuoteSlots {
     };
   }
 
-  /** The stream is another one: all are opened anew. */
+  /** The stream is another one: all are opened again. */
   reopen(): void {
     for (const id of this.#open) this.#options.open(id);
   }

@@ -18,7 +18,7 @@ type Source = { open(id: string): void; close(id: string): void };
 /** Instruments that no catalog lists any more: they have no quote. */
 export const dropped = signal<ReadonlySet<string>>(new Set());
 
-/** For good: a component that is about to show one again has its signal already. */
+/** Never emptied: a component that is about to show one again has its signal already. */
 const shown = new Map<string, Signal<ShownQuote | null>>();
 /** What came since the last pass: of each the newest. */
 const arrived = new Map<string, Quote>();

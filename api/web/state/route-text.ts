@@ -15,10 +15,10 @@ export type Route = {
   query: Readonly<Record<string, string>>;
 };
 
-/** What each view gets. It begins anew where `param` is another one. */
+/** What each view gets. If `param` is another one, the view begins again. */
 export type ViewProps = Pick<Route, 'param' | 'query'>;
 
-/** @param hash `#/market/ins_…?window=7d`; an empty one is that of the markets */
+/** @param hash `#/market/ins_…?window=7d`; an empty one means the markets */
 export function routeOf(hash: string): Route {
   const [path = '', search = ''] = hash.replace(/^#?\/?/, '').split('?');
   const [name = '', param = ''] = path.split('/');

@@ -4,7 +4,7 @@ import { type Route, routeOf } from './route-text.ts';
 
 export const route = signal<Route>(routeOf(location.hash));
 
-/** What a view begins anew with; another query is the same view still. */
+/** If it changes, the view begins again; with another query it is still the same view. */
 export const shownView = computed(() => `${route.value.view}/${route.value.param}`);
 
 export function startRoute(): void {

@@ -168,7 +168,7 @@ function enter({ userId, email, expiresAtMs }: NonNullable<ReturnType<typeof rea
   const inMs = expiresAtMs - Date.now() - RENEWED_BEFORE_MS - Math.random() * APART_MS;
   timer = setTimeout(renewWhenDue, Math.max(0, inMs));
   const { value } = session;
-  // Views begin anew with another person only.
+  // Views begin again with another person only.
   if (value.state === 'in' && value.userId === userId) return;
   session.value = { state: 'in', userId, email };
 }

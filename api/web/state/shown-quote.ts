@@ -4,7 +4,7 @@ import type { Quote } from '../../client/generated.js';
 export type Move = { to: 'up' | 'down'; atMs: number };
 export type ShownQuote = {
   quote: Quote;
-  /** Those of venue_a, in the instrument's terms. */
+  /** The prices of venue_a, in the instrument's terms. */
   bidCents: number | null;
   askCents: number | null;
   /** The last change of each; null: it was a while ago. */

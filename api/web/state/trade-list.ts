@@ -46,7 +46,7 @@ export function tradesQuery(filter: TradeFilter) {
   };
 }
 
-/** The filter names no day at all: its first one is behind its last one. */
+/** The filter names no day at all: its first day is after its last day. */
 export function isBackwards({ from, to }: TradeFilter): boolean {
   return from !== null && to !== null && from > to;
 }

@@ -7,7 +7,7 @@ export function labelOf({ instrumentLabel, instrumentId }: Labeled): string {
   return instrumentLabel ?? instrumentId ?? 'a market that is listed no more';
 }
 
-/** How a trade stands, in a word or two. Rules A116 (api/RULES.md), T4, S8 (engine/RULES.md). */
+/** The state of a trade, in a word or two. Rules A116 (api/RULES.md), T4, S8 (engine/RULES.md). */
 export function outcomeOf({ status, resolvedOutcome, instrumentSide }: Trade): string {
   switch (status) {
     case 'open':

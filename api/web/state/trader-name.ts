@@ -1,6 +1,6 @@
 /** What a trader is called. */
 
-/** The name, or what stands for one. */
+/** The name, or words in its place. */
 export function traderName({ displayName, id }: { displayName: string | null; id: string }) {
   return displayName ?? `Trader without a name, ${id.slice(-8)}`;
 }

@@ -60,7 +60,7 @@ export async function reloadTrades(): Promise<void> {
   if (current !== null) await loader.load(current);
 }
 
-/** The next page, behind those that are listed. */
+/** The next page, after the pages that are listed. */
 export async function loadMoreTrades(): Promise<void> {
   const { value: now } = loader.now;
   const asked = current;

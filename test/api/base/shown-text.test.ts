@@ -6,7 +6,7 @@ import test from 'ava';
 import { isPersonName, jsonText, plain, sameName } from '../../../api/base/shown-text.ts';
 import { startApi } from '../support.ts';
 
-/** Each is refused in a name, wherever it stands. */
+/** Each is refused in a name, wherever it is. */
 const UNSEEN: Record<string, string> = {
   'escape, which begins commands of terminals': '\u001b',
   'C1, which does so in one character': '\u009b',

@@ -10,7 +10,7 @@ test('A6, ids: version 7, variant 2, carrying their time', (t) => {
   }
 });
 
-test('P7: ids of orders of one millisecond rise, and are random behind that', (t) => {
+test('P7: ids of orders of one millisecond rise, and are random after that', (t) => {
   for (const atMs of [7, 8, 7]) {
     const ids = Array.from({ length: 40_000 }, () => newOrderId(atMs));
     t.deepEqual(ids, ids.toSorted());
@@ -29,6 +29,6 @@ test('ids of one millisecond differ in every random bit', (t) => {
   const ever = random.reduce((a, b) => a | b);
   const always = random.reduce((a, b) => a & b);
   const changing = ever ^ always;
-  // 80 bits stand behind the time: 4 of version, 12 random, 2 of variant, 62 random.
+  // 80 bits follow the time: 4 of version, 12 random, 2 of variant, 62 random.
   t.is(changing, (0xfffn << 64n) | ((1n << 62n) - 1n));
 });

@@ -80,7 +80,7 @@ const { written } = fc.letrec<{ written: Written }>((tie) => {
   return { written: fc.oneof({ maxDepth: 4 }, plain, list, object) };
 });
 
-test('A8: whatever stands around it, a key that stands twice is found', (t) => {
+test('A8: whatever is around it, a key that occurs twice is found', (t) => {
   const seen = { repeating: 0, good: 0 };
   fc.assert(
     fc.property(written, ({ text, isRepeating }) => {

@@ -136,7 +136,7 @@ test('J23: every event comes once and in order, however often the connection is 
   const { stream, seen } = trader.open();
   await stream.subscribe('orders');
   t.is(seen.portfolio.length, 1);
-  // No event has come yet: what follows is behind the snapshot.
+  // No event has come yet: what follows is after the snapshot.
   for (let cuts = 0; cuts < 4; cuts++) {
     trader.relay.cut();
     await trader.client.placeOrder({ body: trader.resting() });
@@ -188,7 +188,7 @@ test('J8: a heartbeat shows that the last message is missing', async (t) => {
   t.true(seen.order[0]!.replayed);
 });
 
-test('J8: a connection over which nothing comes is opened anew', async (t) => {
+test('J8: a connection over which nothing comes is opened again', async (t) => {
   const trader = await newTrader(t);
   const { stream, seen } = trader.open();
   await stream.subscribe('orders');
@@ -200,7 +200,7 @@ test('J8: a connection over which nothing comes is opened anew', async (t) => {
   t.is(trader.relay.connections, 2);
 });
 
-test('J17: a key that has ended closes the stream for good; another credential goes on', async (t) => {
+test('J17: a key that has ended closes the stream finally; another credential goes on', async (t) => {
   const trader = await newTrader(t);
   const { identity } = trader.server.paperbook;
   const { stream, seen } = trader.open();

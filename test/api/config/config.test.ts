@@ -135,7 +135,7 @@ test('G1: the same keys from a JSON file, as texts or as JSON values', (t) => {
   t.deepEqual(loadConfig({}, values) as object, EVERYTHING_READ);
 });
 
-test('G1: the environment stands over the file, an empty one does not', (t) => {
+test('G1: the environment overrides the file, an empty one does not', (t) => {
   const file = fileWith(t, '{"PAPERBOOK_PORT":1000,"PAPERBOOK_SHARDS":2}');
   const config = loadConfig({ PAPERBOOK_PORT: '2000', PAPERBOOK_SHARDS: '' }, file);
   t.is(config.port, 2000);

@@ -56,7 +56,7 @@ test(`${SECTION}: a start that was cut short as it gave the id is gone on with`,
   t.is(metaOf(dir).id, OWN);
 });
 
-test(`${SECTION}: that of another directory is refused, naming both ids`, async (t) => {
+test(`${SECTION}: the store of another directory is refused, naming both ids`, async (t) => {
   const dir = await dirWith(t, { id: OWN }, OTHER);
   const error = await t.throwsAsync(settle(dir), { instanceOf: DataDirError });
   t.true(error!.message.includes(OWN) && error!.message.includes(OTHER), error!.message);
@@ -69,7 +69,7 @@ test(`${SECTION}: one from before there were ids is refused beside an id`, async
   await t.throwsAsync(settle(dir), { instanceOf: DataDirError, message });
 });
 
-test(`${SECTION}: a lost one beside shards is refused, and is not made anew`, async (t) => {
+test(`${SECTION}: a lost one beside shards is refused, and is not made again`, async (t) => {
   const lost: [string, Partial<Meta>][] = [
     ['a server has started on it', { id: OWN }],
     ['a server of an older version has', {}],

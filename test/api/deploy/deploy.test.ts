@@ -1,4 +1,4 @@
-/** What stands beside the server for those who run it: the container, the unit of systemd. */
+/** What is beside the server for whoever runs it: the container, the unit of systemd. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -38,7 +38,7 @@ test('Dockerfile: no development packages, not root, data in a volume of its own
   t.false(image.slice(userAt).some(({ name }) => name === 'RUN' || name === 'COPY'));
 });
 
-test('Dockerfile: its variables are those of the server, TLS or a proxy is for the operator', (t) => {
+test('Dockerfile: its variables are variables of the server, TLS or a proxy is for the operator', (t) => {
   const env = envOf(image);
   t.throws(() => loadConfig(env, null), { message: /^PAPERBOOK_HOST 0\.0\.0\.0 is not loopback/ });
   const { host, port } = loadConfig({ ...env, PAPERBOOK_BEHIND_TLS_PROXY: 'on' }, null);

@@ -26,7 +26,7 @@ type SessionRequest = Request & { credential: 'session' | 'key'; isGuest: boolea
 /** What a check refuses, and the answer where it is the first to. */
 type Check<R> = { check: string; answer: RegExp; wrong(request: R): Partial<R> };
 
-/** An order that is taken as it stands. */
+/** An order that is taken as it is. */
 const ORDER: KeyRequest = {
   path: '/portfolio/orders',
   query: '',
@@ -101,7 +101,7 @@ const CHECKS_OF_ORDER: Check<KeyRequest>[] = [
 /** What a message of a connection has not. */
 const OF_HTTP = ['path', 'method', 'query'];
 
-/** A key that is made as it stands. */
+/** A key that is made as it is. */
 const KEY: SessionRequest = {
   path: '/api_keys',
   query: '',
@@ -175,11 +175,11 @@ test('A17: so too where a session calls', async (t) => {
   await areInOrder(t, KEY, CHECKS_OF_KEY, (request) => answerToSession(api, request));
 });
 
-test('A17, I25: so too where a session stands in place of a key', async (t) => {
+test('A17, I25: so too if a session replaces a key', async (t) => {
   const env = { PAPERBOOK_LIMITS_ENFORCED: 'on' };
   const api = await startApi(t, { env, engine: new CoreEngine(), catalog: CATALOG });
   const checks = CHECKS_OF_ORDER.filter(({ check }) => check !== 'switch').map((check) => {
-    // Its scope is that of the switch.
+    // Its scope is the scope of the switch.
     return check.check === 'scope' ? { ...check, wrong: () => ({ trading: false }) } : check;
   });
   await areInOrder(t, ORDER, checks, async (request) => {
@@ -231,7 +231,7 @@ async function answerToKey(api: Api, request: KeyRequest): Promise<string> {
   return answerTo(api, request, { token: caller.token, headers: request.headers, body });
 }
 
-/** Who has a key like that of the request, and the order. */
+/** Who has a key like the key of the request, and the order. */
 async function callerFor(api: Api, { scopes, isRevoked, perMinute, body }: KeyRequest) {
   const user = await addUser(api, perMinute);
   const { key, token } = newKey(user.id, { scopes }, 'cli', Date.now());

@@ -29,7 +29,7 @@ function paced() {
   };
 }
 
-test('A66: 64 refusals are given at once, the next one behind each eighth answer, in order', (t) => {
+test('A66: 64 refusals are given at once, the next one after each eighth answer, in order', (t) => {
   const { given, add, answer } = paced();
   add(0, 66);
   t.deepEqual(

@@ -68,7 +68,7 @@ test('whatever is wrong with an order, a message gets the status and body of HTT
   t.deepEqual(await place(caller, { body: order('k') }), { status, json });
 });
 
-test('Q4: messages count as requests do, but for those over the limit', async (t) => {
+test('Q4: messages count as requests do, except messages over the limit', async (t) => {
   const { api, caller, place } = await open(t, { PAPERBOOK_LIMITS_ENFORCED: 'on' }, 2);
   const statuses = [];
   for (const key of ['a', 'b', 'c', 'd']) {

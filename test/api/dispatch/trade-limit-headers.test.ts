@@ -118,7 +118,7 @@ test('Q14, L2: sells and cancels have the limits of sells and cancels', async (t
   t.deepEqual(leftOf(none), leftOfClosing(16));
 });
 
-test('Q14: a batch has those of its last order that the engine has answered', async (t) => {
+test('Q14: a batch has the headers of its last order that the engine has answered', async (t) => {
   const { api } = await start(t);
   const orders = [buy('k-1'), buy('k-2'), buy('k-3', { count: 0 })];
   const answer = await api.call('POST', `${ORDERS}/batch`, { body: { orders } });

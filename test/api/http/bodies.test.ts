@@ -48,7 +48,7 @@ test('A9, body: not JSON and not an object are 400', async (t) => {
   t.deepEqual(api.engine.requests, []);
 });
 
-test('A8: a key that stands twice in a JSON body is 400, by its name', async (t) => {
+test('A8: a key that occurs twice in a JSON body is 400, by its name', async (t) => {
   const api = await startApi(t);
   const session = await api.signIn();
   const twice = { name: 'invalid_request', message: 'field "count" is given twice' };

@@ -32,7 +32,7 @@ for (const [what, method, path] of [
     while (!raw.isClosed && sent < UNREAD_MAX) {
       await raw.sendWhole(request(method, known).repeat(BATCH));
       sent += BATCH;
-      // Answered behind what was sent before it.
+      // Answered after what was sent before it.
       t.is((await api.call('GET', '/status')).status, 200);
     }
     t.true(raw.isClosed, `${sent} requests, and it still listens`);
@@ -116,7 +116,7 @@ for (const method of ['HEAD', 'OPTIONS']) {
     }
   });
 
-  test(`A62: ${method} and a request behind it in one packet are both answered`, async (t) => {
+  test(`A62: ${method} and a request after it in one packet are both answered`, async (t) => {
     const api = await startApi(t);
     api.engine.reply = async () => ok({});
     const raw = new RawConnection(t, api.port);
@@ -151,7 +151,7 @@ const UNCLEAR: Record<string, string> = {
 };
 
 for (const [what, rest] of Object.entries(UNCLEAR)) {
-  test(`A61: request smuggling: ${what} ends the connection, and nothing behind is run`, async (t) => {
+  test(`A61: request smuggling: ${what} ends the connection, and nothing after it is run`, async (t) => {
     const api = await startApi(t);
     api.engine.reply = async () => ok({});
     const raw = new RawConnection(t, api.port);

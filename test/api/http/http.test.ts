@@ -156,7 +156,7 @@ test('A62: pipelined requests are answered in order while no answer is pending',
   t.deepEqual(statuses, ['200', '404', '200']);
 });
 
-test('A62: a request pipelined behind a pending answer closes that connection only', async (t) => {
+test('A62: a request pipelined after a pending answer closes that connection only', async (t) => {
   const api = await startApi(t);
   const answers: ((reply: Reply) => void)[] = [];
   api.engine.reply = () => new Promise((resolve) => answers.push(resolve));
@@ -180,7 +180,7 @@ test('D6, internal_error: a busy engine is 503 with Retry-After', async (t) => {
   t.is(quote.headers.get('retry-after'), '1');
 });
 
-test('A17: a full engine refuses behind the credential, before the body', async (t) => {
+test('A17: a full engine refuses after the credential, before the body', async (t) => {
   const api = await startApi(t);
   api.engine.busy = new EngineBusy('queue full', 2);
   const unread = { ...MARKET_BUY, nonsense: true };

@@ -150,7 +150,7 @@ function tried(read: () => unknown): unknown {
   }
 }
 
-/** Of the process that runs; room that nothing reads; an input, made anew at each start. */
+/** Of the process that runs; room that nothing reads; an input, made again at each start. */
 const NOT_FLIPPED = ['lock.mdb', 'server.lock', 'reserve', 'catalog.json'];
 
 test('D35: each file of a data directory is one whose bytes the tests flip', async (t) => {

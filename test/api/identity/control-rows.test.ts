@@ -1,4 +1,4 @@
-/** What of the control store is in memory, and what comes to disk together. */
+/** Which rows of the control store are in memory, and what is written to disk together. */
 import { closeSync, openSync } from 'node:fs';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';

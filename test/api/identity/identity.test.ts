@@ -160,7 +160,7 @@ test('D23: a control store of another format is refused and left as it is', asyn
   });
 });
 
-test('D24: a value that stands elsewhere or misses a bit is refused, by table and key', async (t) => {
+test('D24: a value that is elsewhere or misses a bit is refused, by table and key', async (t) => {
   const directory = temporaryDir(t);
   const tables = open<Buffer, string>({ path: join(directory, 'control'), encoding: 'binary' });
   t.teardown(() => tables.close());

@@ -94,7 +94,7 @@ test('I66: an organization with a user`s id opens no personal account', async (t
   t.deepEqual(api.engine.requests, []);
 });
 
-test('A17: the switch stands behind a service that answers late', async (t) => {
+test('A17: the switch is checked after a service that answers late', async (t) => {
   const { api } = await startWithService(t, (_, response) => {
     setTimeout(() => response.end(JSON.stringify({ organizations: [ACME] })), 20);
   });
@@ -129,7 +129,7 @@ test('I66: calls of a key that come while the service is asked wait for the one 
   const first = api.call('GET', '/organizations');
   while (open.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
   const others = Array.from({ length: 5 }, () => portfolioOf(api, ACME.id));
-  // An answer that needs no service comes behind them on its own: they are on their way by then.
+  // An answer that needs no service comes after them on its own: they are on their way by then.
   await api.call('GET', '/me');
   open[0]!.end(JSON.stringify({ organizations: [ACME] }));
   t.is((await first).json.count, 1);

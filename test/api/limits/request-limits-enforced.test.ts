@@ -69,7 +69,7 @@ test('Q5: over the month is 429 quota_exceeded until the 1st', async (t) => {
   t.regex(december.headers.get('ratelimit-policy')!, /"month";q=2;w=2678400$/);
 });
 
-test('A17: limits behind the scope, before the query', async (t) => {
+test('A17: limits after the scope, before the query', async (t) => {
   const api = await startAt(t, { enforced: true });
   const token = await addEnterprise(api, { perMinute: 0, perMonth: 10 });
   const codeOf = async (path: string, key: string) => {

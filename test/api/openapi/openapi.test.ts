@@ -81,7 +81,7 @@ test('A70: every route is described, with its scope', async (t) => {
   }
 });
 
-test('A70: the description says what of it is not there yet', async (t) => {
+test('A70: the description says which parts are not there yet', async (t) => {
   const api = await startApi(t);
   const document = await descriptionOf(api);
   const routes = apiRoutes(api.context).map(({ method, path }) => `${method} ${path}`);
@@ -288,7 +288,7 @@ const NAMES = [
   'xx\u200b',
 ];
 
-test('A111: patterns are those of every language, and none is stricter than the server', async (t) => {
+test('A111: patterns are valid in every language, and none is stricter than the server', async (t) => {
   const api = await startApi(t);
   const patterns = new Set<string>();
   JSON.stringify(await descriptionOf(api), (name, value) => {

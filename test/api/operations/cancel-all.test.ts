@@ -42,7 +42,7 @@ test('A74: those on one instrument; what is not an instrument is refused', async
   t.deepEqual((await api.call('DELETE', PATH)).json.canceled, [lions]);
 });
 
-test('A74, I60: those of an organization, and not the personal ones', async (t) => {
+test('A74, I60: orders of an organization, and not the personal ones', async (t) => {
   const api = await startApi(t);
   const organization = newOrganization({ slug: 'acme', name: 'Acme' }, 1);
   await api.store.organizations.add(organization);

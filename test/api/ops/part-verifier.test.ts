@@ -30,7 +30,7 @@ function verifierFor(t: ExecutionContext): PartVerifier {
 }
 
 test.serial(
-  `${SECTION}: parts that are whole share a process, which ends behind them`,
+  `${SECTION}: parts that are whole share a process, which ends after them`,
   async (t) => {
     const [first, second] = [await shardIn(t), await shardIn(t)];
     const verifier = verifierFor(t);
@@ -62,7 +62,7 @@ test.serial(`${SECTION}: a process that ends is damage of its part, and of no ot
   });
 });
 
-test.serial(`${SECTION}: behind a breach the next part gets a process of its own`, async (t) => {
+test.serial(`${SECTION}: after a breach the next part gets a process of its own`, async (t) => {
   const [first, second] = [await shardIn(t), await shardIn(t)];
   truncateSync(path.join(first.path, 'data.mdb'), 9000);
   const verifier = verifierFor(t);

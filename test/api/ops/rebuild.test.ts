@@ -23,7 +23,7 @@ import { goOn, stoppedServer } from '../stopped-server.ts';
 const SECTION = 'D33, rebuild';
 const FILE = path.join('shard-0', 'data.mdb');
 
-/** A directory with a checkpoint and facts behind it, and what its state says. */
+/** A directory with a checkpoint and facts after it, and what its state says. */
 async function traded(t: ExecutionContext) {
   const dir = path.join(tempDir(t), 'data');
   await stoppedServer(dir);

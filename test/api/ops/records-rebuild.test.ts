@@ -1,4 +1,4 @@
-/** Records made anew by command, and what a backup has of them. */
+/** Records made again by command, and what a backup has of them. */
 import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import test from 'ava';

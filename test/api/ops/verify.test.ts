@@ -287,7 +287,7 @@ const FILES: Broken[] = [
     /^\S+admin\.token does not hold an admin token: take the file away, and a start makes a new one$/,
   ],
 ];
-/** Everything behind the two meta pages. */
+/** Everything after the two meta pages. */
 function overwrite(file: string): void {
   const fd = openSync(file, 'r+');
   const bytes = Buffer.alloc(statSync(file).size - 8192, 0xee);
@@ -350,7 +350,7 @@ test.serial('D14, control/: an account of nobody is a breach', async (t) => {
   t.like(await verifyDataDir(dir), { ok: true, problems: [], notes: lines }, outside);
 });
 
-test.serial('D14, control/: that of another directory is a breach', async (t) => {
+test.serial('D14, control/: the store of another directory is a breach', async (t) => {
   const dir = await dataDirOf(t, (control) => control.putDirectoryId(ALICE));
   writeMeta(dir, 1, { id: ALICE });
   t.like(await verifyDataDir(dir), { ok: true, problems: [] });

@@ -63,7 +63,7 @@ test('A97: the page allows nothing from elsewhere and nothing inline, and has no
   }
 });
 
-test('A98: every part of the page is there, kept for good, compressed, and is nowhere else', async (t) => {
+test('A98: every part of the page is there, kept for ever, compressed, and is nowhere else', async (t) => {
   const api = await startApi(t);
   const loaded = partsOf(await documentOf(api));
   t.true(loaded.length >= 2);

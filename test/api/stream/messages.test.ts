@@ -123,7 +123,7 @@ test('J33: msgpack that cannot be read, or says what JSON lacks, is refused', (t
     );
 });
 
-test('J33: a key that stands twice is refused in both encodings, at any depth', (t) => {
+test('J33: a key that occurs twice is refused in both encodings, at any depth', (t) => {
   const why = '400 field "a" is given twice';
   t.is(
     refusal(() => readMsgpack(bytes(0x82, 0xa1, 'a', 1, 0xa1, 'a', 1))),

@@ -99,7 +99,7 @@ function shown({ gap, snapshot, replayed, seq, data }: Json): string {
   return replayed === true ? `replayed ${data.eventId}` : `event ${data.eventId} as ${seq}`;
 }
 
-test('J21, J22: a snapshot has the news up to its number, and only those behind it follow', async (t) => {
+test('J21, J22: a snapshot has the news up to its number, and only later news follow', async (t) => {
   const { channels, member, snapshot, watched, come, watches } = start();
   const channel = channels.channel(ACCOUNT);
   const [first, second] = [member(), member()];

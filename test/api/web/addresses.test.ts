@@ -16,7 +16,7 @@ test('an address of a view is read as it was made', (t) => {
   t.is(routeOf('#/market/%E0').param, '%E0');
 });
 
-test('the calls are those of the description', (t) => {
+test('the calls are the calls of the description', (t) => {
   for (const [name, line] of Object.entries(CALLS)) {
     const { method, path } = OPERATIONS[name as CallName];
     const described: string = `${method} ${path}`;

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { AnswerOrder } from '../../../api/web/state/answer-order.ts';
 
-test('an answer that comes behind a newer one does not count', (t) => {
+test('an answer that comes after a newer one does not count', (t) => {
   const order = new AnswerOrder();
   const [first, second, third] = [order.ask(), order.ask(), order.ask()];
   t.true(second());

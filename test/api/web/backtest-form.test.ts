@@ -87,7 +87,7 @@ test('every field comes into the body, times of the browser’s zone in UTC', (t
   });
 });
 
-test('what the server would refuse stands beside its field, and nothing else does', (t) => {
+test('what the server would refuse is beside its field, and nothing else is', (t) => {
   const cases: [keyof BacktestForm, string, Partial<BacktestForm>?][] = [
     ...['0', '100', '50.5', 'x', '1e1'].flatMap((price): [keyof BacktestForm, string][] => [
       ['minPriceCents', price],

@@ -13,8 +13,8 @@ import { type Env, type Server, startServer } from '../../process/server.ts';
 
 const AXE = fileURLToPath(import.meta.resolve('axe-core/axe.min.js'));
 /**
- * Not 0: a port that the system has chosen cannot be listened on again at once after a crash. Below
- * those that it chooses from, and apart from those of other processes.
+ * Not 0: a port that the system has chosen cannot be listened on again at once after a crash. It is
+ * below the ports that the system chooses from, and not a port of the other test processes.
  */
 const PORT = 20_000 + 2 * (process.pid % 5000);
 const SETTINGS = {
@@ -68,7 +68,7 @@ export function stageWith(env: Env): void {
  * A test of the page; where no browser is installed its log says so, and there is nothing to test.
  *
  * @param start another server than the demo, the same for all tests of the file; what it adds to
- *   `ends` is called behind the last of them
+ *   `ends` is called after the last of them
  */
 export function onStage(
   run: (t: ExecutionContext, stage: Stage) => Promise<void>,

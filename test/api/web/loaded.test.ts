@@ -10,7 +10,7 @@ function loaderOf() {
   return { loader, asked };
 }
 
-test('what is there stays while it is asked for anew, and where that brings no answer', async (t) => {
+test('what is there stays while it is asked for again, and if that brings no answer', async (t) => {
   const { loader, asked } = loaderOf();
   const first = loader.load();
   t.deepEqual(loader.now.value, { state: 'loading' });

@@ -98,7 +98,7 @@ test('states, reasons, sizes and times of feeds and shards, in words', (t) => {
   t.deepEqual([0.25, 9.94, 1234].map(milliseconds), ['0.3 ms', '9.9 ms', '1,234 ms']);
 });
 
-test('limits of an account itself are lines; those of its plan are none', (t) => {
+test('limits of an account itself are lines; the limits of its plan are none', (t) => {
   const account = { newPerMinute: 6000, newPerDay: 1_000_000, closingPerMinute: 60 };
   const person = {
     id: 'ID',

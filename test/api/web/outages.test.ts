@@ -70,7 +70,7 @@ test.serial(
 );
 
 test.serial(
-  'A119, A120: once the server is gone nothing stands there as live, a view not opened before says so, and all of it comes by itself',
+  'A119, A120: once the server is gone nothing is shown as live, a view not opened before says so, and all of it comes back by itself',
   onStage(async (t, stage) => {
     const { page } = await visit(t, stage, { expected: /ERR_|WebSocket|dynamically imported/ });
     await signUp(page);

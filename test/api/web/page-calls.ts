@@ -81,7 +81,7 @@ export function newOrderKey(): string {
   return `test-${process.pid}-${keys}`;
 }
 
-/** Instruments with a live price, those of the games that begin last first. */
+/** Instruments with a live price; the games that begin last are first. */
 export async function pricedInstruments(page: Page): Promise<Json[]> {
   const { instruments } = await callAs(page, 'GET', '/instruments?priced=true&limit=100');
   return instruments.reverse();

@@ -29,7 +29,7 @@ function asked() {
   return { pages, asks, shown };
 }
 
-test('further pages come behind the first, and a row that has moved is there once', async (t) => {
+test('further pages come after the first, and a row that has moved is there once', async (t) => {
   const { pages, asks, shown } = asked();
   const first = pages.load('x');
   t.is(shown(), 'loading');
@@ -46,7 +46,7 @@ test('further pages come behind the first, and a row that has moved is there onc
   t.is(asks.length, 2, 'there is no further page');
 });
 
-test('a page of what was asked for before does not come behind what is shown now', async (t) => {
+test('a page of what was asked for before is not added after what is shown now', async (t) => {
   const { pages, asks, shown } = asked();
   const first = pages.load('x');
   asks[0]!.answer('ab', 'CURSOR');

@@ -262,7 +262,7 @@ test.serial(
     t.regex(download.suggestedFilename(), /^paperbook-trades-\d{4}-\d\d-\d\d\.csv$/);
     const [head, line, ...more] = readFileSync(await download.path(), 'utf8').split('\r\n');
     t.deepEqual(more, ['']);
-    // A label may have a comma, and then stands in quotes.
+    // A label may have a comma, and then is in quotes.
     const values = line!.replaceAll(/"[^"]*"/g, 'a label').split(',');
     const cells = Object.fromEntries(head!.split(',').map((name, at) => [name, values[at]]));
     t.like(cells, {

@@ -108,7 +108,7 @@ test('a price moves up or down, and the mark of it ends in a while', (t) => {
   t.like(nextShown(gone, quote(39, 44), 9000), { askCents: 44, bidMove: gone.bidMove });
 });
 
-test('a pass is in the next frame, and the one behind it only after a while', (t) => {
+test('a pass is in the next frame, and the pass after it only after a while', (t) => {
   let nowMs = 0;
   const passes: number[] = [];
   const frames: (() => void)[] = [];

@@ -19,7 +19,7 @@ const VOID_GAME = 13;
 const WIDE = { newPerMinute: 1e6, newPerDay: 1e9, closingPerMinute: 1e6 };
 const SCOPES = ['records:read', 'portfolio:read', 'markets:read', 'trade:write'];
 
-/** Every market ends yes, but for one that is void. A trader is right where the side is yes. */
+/** Every market ends yes, except one that is void. A trader is right where the side is yes. */
 export type Plan = {
   name: string;
   /** Of games, from the first. */

@@ -1,4 +1,4 @@
-/** The page on a day of a few traders: who is signed in, and what stands there. */
+/** The page on a day of a few traders: who is signed in, and what it shows. */
 import type { ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
 import { ask, type Json } from '../../process/client.ts';

@@ -81,7 +81,7 @@ test.serial(
       'Tied with rank 3: their intervals overlap.',
       'Apart from rank 4: their intervals do not overlap.',
     ]);
-    // Each plot has its value and, but for Emil's, its interval on the same scale.
+    // Each plot has its value and, except Emil's, its interval on the same scale.
     t.is(await page.locator('tbody .plot circle').count(), 5);
     t.is(await page.locator('tbody .plot-range').count(), 4);
 
@@ -230,7 +230,7 @@ function swapped(_: string, before: string, letter: string): string {
 }
 
 test.serial(
-  'a backtest runs on settled games; what is wrong stands beside its field',
+  'a backtest runs on settled games; what is wrong is beside its field',
   onDay(async (t, stage) => {
     const { page } = await enter(t, stage, 'Ada', { at: '#/backtest' });
     const button = page.getByRole('button', { name: 'Run the backtest' });

@@ -40,7 +40,7 @@ test('limits are rows with what is used of each', (t) => {
   t.is(limitRows({ ...usage, trading: null }).length, 2);
 });
 
-test('a refusal stands beside the field that it names', (t) => {
+test('a refusal is beside the field that it names', (t) => {
   const refusal = (message: string, status = 400) =>
     new CallError(message, { status, code: null, requestId: 'r', retryAfterSeconds: null });
   const fault = (error: unknown) => fieldFault(error, 'displayName', 'The name');

@@ -32,7 +32,7 @@ test.serial(
     await openSettings(page);
     const field = page.getByLabel('Display name');
     const save = page.getByRole('button', { name: 'Save the name' });
-    // That of the demo's user.
+    // The name of the demo's user.
     await field.fill('demo TRADER');
     await save.click();
     await page.getByText('The name is used by another user.').waitFor();

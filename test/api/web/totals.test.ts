@@ -13,7 +13,7 @@ const ACCOUNT = {
   lifetimePnlDollars: -20.1,
 } as Account;
 
-test('a side sells at its bid: that of no is what is left of a dollar at the ask', (t) => {
+test('a side sells at its bid: the bid of no is what is left of a dollar at the ask', (t) => {
   const prices = { bidCents: 41, askCents: 43 };
   t.is(bidOfSide('yes', prices), 41);
   t.is(bidOfSide('no', prices), 57);

@@ -110,7 +110,7 @@ async function allOf<Row>(pages: AsyncIterable<Row>): Promise<Row[]> {
   return all;
 }
 
-test('every page comes once, also behind one that is refused for a while', async (t) => {
+test('every page comes once, also after one that is refused for a while', async (t) => {
   const asked: (string | null)[] = [];
   const pauses: number[] = [];
   const pages = allPages({
@@ -127,7 +127,7 @@ test('every page comes once, also behind one that is refused for a while', async
   t.deepEqual(pauses, [7]);
 });
 
-test('pages end with what is refused for good, and where one stops them', async (t) => {
+test('pages end with what is refused finally, and where one stops them', async (t) => {
   const signal = new AbortController().signal;
   const ask = async () => {
     throw refused(null);

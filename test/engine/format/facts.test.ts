@@ -26,7 +26,7 @@ test('D3: facts have the numbers, fields and words that they always had', (t) =>
 });
 
 for (const [at, { fact, hex }] of golden.facts.entries()) {
-  test(`D3: the fact ${fact.kind} (line ${at + 1}) stands in the log as it always did`, (t) => {
+  test(`D3: the fact ${fact.kind} (line ${at + 1}) is in the log as it always was`, (t) => {
     const to = new ByteWriter();
     writeFact(to, fact);
     t.is(to.copy().toString('hex'), hex);

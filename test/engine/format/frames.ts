@@ -10,7 +10,7 @@ import {
 import { FRAME_HEADER_BYTES, type Frame } from '../../../engine/format/frame.ts';
 import type { Reply } from '../../../engine/rules/messages.ts';
 
-/** The frames that lie one behind the other in `bytes`. */
+/** The frames that lie one after the other in `bytes`. */
 export function framesOf(bytes: Buffer): Frame[] {
   const frames: Frame[] = [];
   for (let start = 0; start < bytes.length; ) {

@@ -86,7 +86,7 @@ test('a word that the layout does not list is an error, and not another word', (
   });
 });
 
-test('a writer that failed half way starts anew', (t) => {
+test('a writer that failed half way starts again', (t) => {
   const { write } = compile(record({ row: u32, side: word<string>('yes', 'no') }));
   const writer = new ByteWriter();
   t.throws(() => write(writer, { row: 1, side: 'maybe' }));

@@ -154,7 +154,7 @@ test('H15: an export is every row of the window, and CSV names its columns', (t)
   );
 });
 
-test('H15: exported candles are those of the route', (t) => {
+test('H15: exported candles are the candles of the route', (t) => {
   const recorder = record(temporary(t));
   t.teardown(() => recorder.close());
   const trade = { kind: 'trade', source: 0, market: 0, contracts: 4, side: 'no' } as const;

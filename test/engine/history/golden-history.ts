@@ -9,7 +9,7 @@ import { Recorder } from '../../../engine/history/recorder.ts';
 import { quoteTick } from '../fixtures.ts';
 import { after, asked, take } from './support.ts';
 
-/** A block of marks, whose bytes are pinned but for what zstd makes of them. */
+/** A block of marks, whose bytes are pinned, except what zstd makes of them. */
 export const MARKS_BLOCK = {
   head: { kind: 2, market: 7, first: 512, records: 4, firstMs: after(0), lastMs: after(9000) },
   columns: [
@@ -32,7 +32,7 @@ export function goldenHistory(directory: string): void {
   first.close();
   const second = open();
   take(second, quoteTick({ atMs: after(500_000), yesBidCents: 44, yesAskCents: 47 }));
-  // As a crash leaves it: with records that came since the journal was written anew.
+  // As a crash leaves it: with records that came since the journal was written again.
   second.flush();
   second.store.abandon();
 }

@@ -35,10 +35,10 @@ test('D51: the header of a file has the magic, the version and the fingerprint t
   }
 });
 
-test('D50: the bytes of a block are those of its version', (t) => {
+test('D50: the bytes of a block are the bytes of its version', (t) => {
   const { head, columns } = MARKS_BLOCK;
   const block = packBlock(head, columns);
-  // Behind the checksums and the size, which depend on the version of zstd.
+  // After the checksums and the size, which depend on the version of zstd.
   t.is(
     block.subarray(12, BLOCK_HEADER_BYTES).toString('hex'),
     golden('head.hex').toString().trim().slice(8),

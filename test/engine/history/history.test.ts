@@ -50,7 +50,7 @@ async function untilListed(history: History) {
   }
 }
 
-test('H4: a question is answered behind all ticks that came before it', async (t) => {
+test('H4: a question is answered after all ticks that came before it', async (t) => {
   const { history } = open(t);
   for (let i = 1; i <= 2000; i++) history.tick(sized(i, i));
   for (const last of [2001, 2002]) history.tick(sized(last, last));

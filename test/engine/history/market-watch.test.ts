@@ -66,7 +66,7 @@ test('H2: a row that is not live has no price and no size', (t) => {
   });
 });
 
-test('H3: the row of silence stands at the last heartbeat plus the bound, whenever noticed', (t) => {
+test('H3: the row of silence is at the last heartbeat plus the bound, whenever noticed', (t) => {
   const { rows, gaps } = kept(t, quote(0), heartbeat(4000), time(60_000));
   t.deepEqual(rows, ['12:00:00.000 40/43', '12:00:19.000 not live']);
   t.deepEqual(gaps, ['12:00:19.000 null stale']);

@@ -9,7 +9,7 @@ const hashed = (key: string, account = 0x04030201, seed = SEED) =>
 
 test('T90: the name of a key is its SipHash-1-3 of 128 bits, whatever its length', (t) => {
   // By `openssl mac -macopt size:16 -macopt c-rounds:1 -macopt d-rounds:3 SIPHASH`, over the bytes
-  // 1, 2, 3, 4 of the account and those of the key.
+  // 1, 2, 3, 4 of the account and the bytes of the key.
   t.is(hashed(''), 'adf7e70192b88c6c3ef79ad535c8d5fb');
   t.is(hashed('a'), '6623e6bf353fbbaf3bb366cfb742f2a3');
   t.is(hashed('abcd'), '0402157eccd79f3c3f06f9937ff39a3e');

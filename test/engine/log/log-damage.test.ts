@@ -219,7 +219,7 @@ test('D21: what was never on disk is cut, also where a later record was; else it
   flip(fileOf(unsafe, 0), places[1]! + 50, 1);
   const again = LogWriter.open(unsafe, options);
   t.is(again.tail, places[1]!);
-  // As large as the bad one: what stood behind it must not become the next record.
+  // As large as the bad one: what was after it must not become the next record.
   const other = { ...nextRecord(again.nextNumber, random), payload: Buffer.alloc(100, 9) };
   again.append({ ...other, count: counts[1]! });
   again.close();
@@ -235,7 +235,7 @@ test('D21: what was never on disk is cut, also where a later record was; else it
   log.close();
 });
 
-test('D21: bytes behind the last record of a closed segment are named', (t) => {
+test('D21: bytes after the last record of a closed segment are named', (t) => {
   const { dir } = sampleLog(t);
   const { size } = statSync(fileOf(dir, 1));
   truncateSync(fileOf(dir, 1), size + 1);
@@ -261,7 +261,7 @@ test('D21: what a checkpoint covers is not cut off: it is damage', (t) => {
   log.close();
   const whole = readFileSync(fileOf(dir, 0));
   const last = readAll(dir).length;
-  // Behind what it covers a record that is not whole is cut off.
+  // After what it covers, a record that is not whole is cut off.
   truncateSync(fileOf(dir, 0), reaches + 5);
   LogWriter.open(dir, { ...OPTIONS, reaches }).close();
   t.is(readAll(dir).length, last - 1);

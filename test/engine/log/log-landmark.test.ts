@@ -9,7 +9,7 @@ import { fileOf, IDENTITY, nextRecord, OPTIONS, plain, randomOf } from './log-fi
 
 const SECTION = 'D30, landmarks';
 
-/** A log of several segments, opened anew now and then, and its landmarks. */
+/** A log of several segments, opened again now and then, and its landmarks. */
 function logOf(dir: string, isLandmark: (record: number) => boolean) {
   const random = randomOf(11);
   const landmarks: LogRecord[] = [];

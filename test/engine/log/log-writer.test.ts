@@ -59,7 +59,7 @@ for (const bytes of [2 ** 18, 2 ** 20 + 1, 5_000_000]) {
   });
 }
 
-test('O18: the size of a log is that of all its records, over segments and starts', (t) => {
+test('O18: the size of a log is the size of all its records, over segments and starts', (t) => {
   const dir = logIn(tempDir(t));
   const random = randomOf(4);
   let recordBytes = 0;

@@ -96,7 +96,7 @@ test('D42: a row that changes before a checkpoint takes it is taken as it was, a
   t.throws(() => table.beginCheckpoint(4), { message: /a row was never taken/ });
 });
 
-test('D42: a page takes as many rows as fit, and the next goes on behind them', (t) => {
+test('D42: a page takes as many rows as fit, and the next continues after them', (t) => {
   const table = filled(20);
   table.beginCheckpoint(1);
   const found: number[] = [];

@@ -8,7 +8,7 @@ import { uuidOfWords, uuidWord, uuidWords } from '../../../engine/memory/uuid-wo
 const word = fc.integer({ min: 0, max: 0xffffffff });
 const anyWords = fc.tuple(word, word, word, word);
 
-test('the words of an id are those of its digits, in small and in capital letters', (t) => {
+test('the words of an id are the words of its digits, in small and in capital letters', (t) => {
   fc.assert(
     fc.property(anyWords, (words) => {
       const id = uuidOfWords(...words);

@@ -1,4 +1,4 @@
-/** The records as their rules read, calculated anew from all trades at each question. */
+/** The records as their rules read, calculated again from all trades at each question. */
 
 import type { EpochMs, Uuid } from '../../../engine/base/units.ts';
 import type { BoardKind, LeaderboardRow } from '../../../engine/records/boards/leaderboard.ts';
@@ -6,7 +6,7 @@ import type { NaiveTrade, World } from './random-facts.ts';
 
 const DAY_MS = 86_400_000;
 
-/** What of a world the records are calculated from. */
+/** The parts of a world that the records are calculated from. */
 export type Known = Pick<World, 'trades' | 'accounts' | 'nowMs'>;
 
 export type Shown = { isPublic: boolean; showsEarlier: boolean };

@@ -24,8 +24,8 @@ export function meanOf(games: Games): number {
 }
 
 /**
- * CR2 as Bell and McCaffrey write it, for a regression on a column of ones: the adjustment matrix
- * of each game is the inverse root of its block of I - H, and the degrees of freedom are those of
+ * CR2 as Bell and McCaffrey write it, for a regression on a column of ones. The adjustment matrix
+ * of each game is the inverse root of its block of I - H. The degrees of freedom are the degrees of
  * the quadratic form whose matrix is written out.
  */
 export function cr2ByMatrices(games: Games) {

@@ -5,7 +5,7 @@ import { beginFrame, endFrame, type Frame } from '../../../engine/format/frame.t
 
 const writer = new ByteWriter();
 
-/** The frame number `number` of `bytes` bytes behind its header; valid until the next call. */
+/** The frame number `number` of `bytes` bytes after its header; valid until the next call. */
 export function numberedFrame(number: number, bytes: number): Buffer {
   writer.begin();
   const start = beginFrame(writer, number & 127);

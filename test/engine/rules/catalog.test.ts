@@ -50,7 +50,7 @@ const bid = (limitPriceCents: number) =>
   placeOrder({ instrumentId: ROUTED, routing: 'best', limitPriceCents });
 const statusOf = (reply: Reply) => JSON.parse(reply.ok ? reply.body : '{}').status;
 
-test('T86, T127: an instrument that moved leaves its orders behind', (t) => {
+test('T86, T127: an instrument that moved does not take its orders along', (t) => {
   const engine = engineWith(CATALOG);
   engine.tick(quoteTick({ market: T2, yesBidCents: 70, yesAskCents: 73 }));
   t.is(statusOf(engine.command(bid(50))), 'resting');

@@ -98,7 +98,7 @@ scenarioTest('T134: it counts as no cancel, and T92 does not compare it', (t, cr
   t.true(engine.command({ kind: 'cancel', atMs, account: ALICE, orderId: id, counting }).ok);
 });
 
-scenarioTest('T135: those of open connections rest on, and all others end', (t, create) => {
+scenarioTest('T135: orders of open connections rest on, and all others end', (t, create) => {
   const scenario = create();
   scenario.quote(WIN, 40, 43);
   const rests = [

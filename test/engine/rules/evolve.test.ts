@@ -20,7 +20,7 @@ test('C1: an event that is folded moves time on, and an earlier one never back',
   t.is(state.nowMs, NOON_MS + 7);
 });
 
-test('D3: results, game statuses and catalogs are what a checkpoint writes anew', (t) => {
+test('D3: results, game statuses and catalogs are what a checkpoint writes again', (t) => {
   const state = engineWithCatalog().state();
   const versions = new Set([state.referenceDataVersion]);
   const atMs = NOON_MS;

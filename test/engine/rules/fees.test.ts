@@ -89,7 +89,7 @@ test('F23: however an order is split, it pays its trade fees and what is still c
         trade += fee.trade;
         value += priceE4 * contractsE2;
         if (fee.net < 0) return false;
-        // The balance stands on whole cents after each fill.
+        // The balance is whole cents after each fill.
         if ((way === 'sell' ? value - total : value + total) % 10_000 !== 0) return false;
       }
       return total === trade + carry.micros;
@@ -202,7 +202,7 @@ test('F26, F27: P&L after the fee at entry, and 0.07·C·P·(1-P) without a tabl
   t.is(takerFeeCents([fine], { ...trade, priceCents: 50, contracts: 1 }), 2); // 1.25 cents
 });
 
-test('F26: the fee of a trade is that of one fill, to which no earlier one has left anything', (t) => {
+test('F26: the fee of a trade is the fee of one fill, to which no earlier one has left anything', (t) => {
   // 693 micros a contract: one above a whole cent, so that rounding takes all but one of a cent.
   const trade = { venue: 'venue_a', venueMarketId: 'T', atMs: JULY, priceCents: 1 } as const;
   t.is(takerFeeCents([], { ...trade, contracts: 8_557 }), 594);

@@ -36,7 +36,7 @@ test('T7: a trade has the random bits of its order, the last one flipped', (t) =
   t.is(tradeIdOf(orderId, 0x0123_4567_89ab), '01234567-89ab-7abc-8def-0123456789ff');
 });
 
-test('T7: a trade comes behind the last one of its account and moment, whatever its order’s id is', (t) => {
+test('T7: a trade is after the last one of its account and moment, whatever its order’s id is', (t) => {
   const idAt = (orderId: string, last: number | null) => {
     const words = ([0, 1, 2, 3] as const).map((word) => uuidWord(orderId, word));
     const ids = { word: (_: number, word: number) => words[word]! } as never;

@@ -32,7 +32,7 @@ function parlayIds(scenario: Scenario): unknown[] {
   return (body.trades as { parlayId: unknown }[]).map(({ parlayId }) => parlayId);
 }
 
-scenarioTest('T141: a mark adds to those of the trade, open or closed', (t, createScenario) => {
+scenarioTest('T141: a mark adds to the marks of the trade, open or closed', (t, createScenario) => {
   const scenario = createScenario();
   scenario.quote(WIN, 41, 43);
   const { tradeId: trade } = scenario.buy(10).body.trade as { tradeId: string };

@@ -1,4 +1,4 @@
-/** The order in which one quote fills what it reaches, reckoned anew from the orders alone. */
+/** The order in which one quote fills what it reaches, calculated again from the orders alone. */
 import test from 'ava';
 import fc from 'fast-check';
 import { FILL_MODELS, type FillModelName } from '../../../engine/base/units.ts';

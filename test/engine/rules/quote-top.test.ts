@@ -20,7 +20,7 @@ test('D48: a later quote takes the place of a market’s last in the same object
   t.deepEqual(first, { ...laterTop, epoch: 2 });
 });
 
-test('D48: a copy has the top alone, and becomes that of a later quote', (t) => {
+test('D48: a copy has the top alone, and becomes the top of a later quote', (t) => {
   const kept = topOf(quoteTick({ depth: { yesBids: [[40, 1]], yesAsks: [] } }));
   t.deepEqual(kept, quoteTick());
   replaceTop(kept, { ...later, depthChange: { yesBids: [[39, 2]], yesAsks: [] } });

@@ -92,7 +92,7 @@ scenarioTest('M33: what a reset has closed is never settled or filled', (t, crea
   t.like(scenario.account(), { balanceDollars: 100_000, lifetimePnlDollars: -2, openPositions: 0 });
 });
 
-scenarioTest('M33: the price of a reset hides behind no switch', (t, createScenario) => {
+scenarioTest('M33: no switch hides the price of a reset', (t, createScenario) => {
   const scenario = createScenario({ venueData: false });
   enable(scenario, false);
   scenario.quote(WIN, 41, 43);

@@ -1,7 +1,7 @@
 import { ACCOUNT_LIMITS, KEY_LIMITS } from '../../../engine/rules/trade-limits.ts';
 import { ALICE, BOB, HOME, scenarioTest, WIN } from '../../model/scenario.ts';
 
-scenarioTest('T132: an order is taken at its time, and refused behind it', (t, create) => {
+scenarioTest('T132: an order is taken at its time, and refused after it', (t, create) => {
   const scenario = create();
   scenario.quote(WIN, 40, 43);
   const inTime = scenario.buy(1, { rejectIfLaterThanMs: scenario.nowMs });
@@ -42,7 +42,7 @@ scenarioTest(
 );
 
 scenarioTest(
-  'T100, T132: a late order counts, behind the limits and before the plan',
+  'T100, T132: a late order counts, after the limits and before the plan',
   (t, create) => {
     const scenario = create();
     const keyLimits = { ...KEY_LIMITS, newPerMinute: 1 };

@@ -197,7 +197,7 @@ test('L6: Retry-After runs to the end of the window, rounded up to a second', (t
   t.like(engine.command(buy(1, { atMs: lateMs })), { retryAfterSeconds: 1 });
 });
 
-test('C6: a clock that is right keeps the counts, one that is set back begins anew', (t) => {
+test('C6: a clock that is right keeps the counts, one that is set back begins again', (t) => {
   const engine = tradingEngine();
   for (let n = 0; n < 10; n++) t.is(codeOf(engine.command(buy(1))), 'ok');
   const setTo = (toMs: number) => engine.command({ kind: 'clock', atMs: NOON_MS, toMs });

@@ -43,7 +43,7 @@ export function openShard(path: string, checkpointEveryFacts = 1000): Promise<Sh
 /** Ids of what `tradedShard` leaves. */
 export type Traded = { closed: string; open: string; resting: string; canceled: string };
 
-/** Alice's orders are in a checkpoint, Bob's are in the log behind it. */
+/** Alice's orders are in a checkpoint, Bob's are in the log after it. */
 export async function tradedShard(path: string): Promise<Traded> {
   const shard = await openShard(path);
   shard.run([{ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG }, quoteTick()]);

@@ -52,7 +52,7 @@ test('Q18: an account has one question under way, however many there may be', as
   await Promise.all(asked);
 });
 
-test('Q19: the questions of an account are bounded; those of another are taken', async (t) => {
+test('Q19: the questions of an account are bounded; the questions of another are taken', async (t) => {
   const turns = new FairTurns({ of: 'history', atOnce: 1, eachMax: 2, retryAfterSeconds: 5 });
   const { began, ask, end } = questions(turns);
   const taken = [ask('a', 'a0'), ask('a', 'a1')];

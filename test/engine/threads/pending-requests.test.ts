@@ -2,7 +2,7 @@ import test from 'ava';
 import { InvariantError } from '../../../engine/base/invariant.ts';
 import { WaitingAnswers } from '../../../engine/threads/pending-requests.ts';
 
-test('each answer is that of its own question, whatever their order', async (t) => {
+test('each question gets its own answer, whatever their order', async (t) => {
   const waiting = new WaitingAnswers();
   const ids: number[] = [];
   const [first, second, third] = ['a', 'b', 'c'].map(() =>

@@ -19,7 +19,7 @@ import {
 import { PLACED, type Planted, SECTION, testBreaches } from '../shard/planted.ts';
 
 test.serial(
-  `${SECTION}: a healthy shard has no breach, with a checkpoint and a log behind it`,
+  `${SECTION}: a healthy shard has no breach, with a checkpoint and a log after it`,
   async (t) => {
     const dir = tempDir(t);
     await tradedShard(dir);

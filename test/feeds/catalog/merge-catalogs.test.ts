@@ -4,7 +4,7 @@ import { mergeCatalogs } from '../../../feeds/catalog/merge-catalogs.ts';
 import { game, instrument, listing } from '../catalog-entries.ts';
 import { catalogOf, discovered, kalshiMarket, usMarket } from '../discovered.ts';
 
-test('K28: the same slug is replaced where it stands, the rest follows', (t) => {
+test('K28: the same slug is replaced where it is, the rest follows', (t) => {
   const id = 'ins_000000000001';
   const base: CatalogFile = {
     games: [game('g1', { id: 'game_0000000001', instrumentCount: 2 }), game('g2')],

@@ -24,7 +24,7 @@ test('W18: a venue that stops answering pings is behind: no price, and a new con
     const bestBid = { value: '0.40', currency: 'USD' };
     const bestAsk = { value: '0.45', currency: 'USD' };
     const marketDataLite = { marketSlug: 'a', bestBid, bestAsk, bidDepth: 5, askDepth: 4 };
-    // What waits in the socket stands before the answers too: none gets through.
+    // What waits in the socket is before the answers too: none gets through.
     if (!isAnswering) return true;
     socket.send(JSON.stringify({ requestId: subscribe.requestId, marketDataLite }));
     return true;
@@ -51,7 +51,7 @@ test('W18: the answer to a ping is no heartbeat, a ping of the venue is', async 
   socket.on('ping', () => pings++);
   socket.send('{}');
   await until(() => pings === 1, 'a ping');
-  // Behind the answer in the socket.
+  // After the answer in the socket.
   socket.ping('of the venue');
   await until(() => log.heartbeats > 0, 'a heartbeat');
   t.is(log.heartbeats, 1);

@@ -211,7 +211,7 @@ test('W15: a status that comes meanwhile is newer than an answer', async (t) => 
   venue.sockets[0]!.send(JSON.stringify({ type: 'market_lifecycle_v2', sid: 3, seq: 1, msg }));
   await until(() => world.statusOf('A') === 'paused', 'a pause');
   held[0]!();
-  // The market is asked for once more behind what is under way, and then the answer is the newest.
+  // The market is asked for once more after what is under way, and then the answer is the newest.
   venue.sockets[0]!.terminate();
   await until(() => held.length === 2, 'the next question');
   t.is(world.statusOf('A'), 'paused');

@@ -269,7 +269,7 @@ test('N45, N46: Polymarket, by token, with the text PING, and books for who come
   t.like(JSON.parse(texts[1]!), { event_type: 'book', asset_id: 'T9' });
 });
 
-test('N45: an array of messages has those of the markets that were asked for', async (t) => {
+test('N45: an array of messages has the messages of the markets that were asked for', async (t) => {
   const polymarket = { adapter: 'polymarket' } as const;
   const venue = await served(t, [line([tokenBook('T1', '.4'), tokenBook('T9', '.6')], polymarket)]);
   const { frames, ask } = await byHand(t, venue.feeds[0]!.url);

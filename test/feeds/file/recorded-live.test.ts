@@ -210,7 +210,7 @@ test('F30, W15: statuses and results that were asked for by REST', async (t) => 
   );
 });
 
-test('F30: behind a hole a connection is read as a recording', async (t) => {
+test('F30: after a hole a connection is read as a recording', async (t) => {
   const { venue, world, texts, shows } = await recordedWorld(t, NATIVE);
   venue.move('A', BEHIND);
   await until(() => shows('A', BEHIND), 'a price');

@@ -12,7 +12,7 @@ const taken = (markets: string[], lines: FeedLine[]) => {
   return lines.flatMap((each) => selection.take(each)).map(({ line: n, event }) => event ?? n);
 };
 
-test('R40: frames of the markets that are named, and those of no market', (t) => {
+test('R40: frames of the markets that are named, and frames of no market', (t) => {
   const lines = [
     line(1, { type: 'quote', market: 'A' }),
     line(2, { type: 'quote', market: 'B' }),

@@ -8,7 +8,7 @@ import { polymarketUsAdapter } from '../../../feeds/venues/polymarket-us/frames.
 
 const MAX_MS = 2_000;
 
-/** A connection whose clock is `clock.ms`; `kinds` are those of the ticks since the last look. */
+/** A connection whose clock is `clock.ms`; `kinds`: the kinds of ticks since the last look. */
 function world(adapter: VenueAdapter, lagMaxMs: number | null = MAX_MS) {
   const clock = { ms: 0 };
   const ticks: Tick[] = [];
@@ -100,7 +100,7 @@ test('W13: frames without a time, and those without a price, are not judged', (t
   t.truthy(change(4, 1_001, 60_000));
 });
 
-test('W13: a new connection has a minimum of its own, but for one that follows a late one', (t) => {
+test('W13: a new connection has a minimum of its own, except one that follows a late one', (t) => {
   const { take, again } = world(polymarketUsAdapter());
   take(state(0), 0);
   take(state(10), 10);

@@ -283,7 +283,7 @@ test('feeds/simulator/model.ts: pauses are short, and end with the market open a
   t.true(pauses >= 20, `${pauses} pauses in six hours`);
 });
 
-test('feeds/simulator/model.ts: there is no market but those of the schedule', (t) => {
+test('feeds/simulator/model.ts: every market is of the schedule', (t) => {
   const model = createModel(SCHEDULE, 'venue_a', START);
   const none = [
     '',

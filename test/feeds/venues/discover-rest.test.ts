@@ -55,7 +55,7 @@ test('K30: a page is asked for once the one before has been taken', async (t) =>
   t.is(taken, 4);
 });
 
-test('K21: a list with a query of one’s own is asked as it stands', async (t) => {
+test('K21: a list with a query of one’s own is asked as it is', async (t) => {
   const { url, asked } = await restServer(t, () => json({ markets: markets('A'), cursor: '' }));
   await restAnswers(`${url}/trade-api/v2/markets?series_ticker=KXMLBGAME`);
   t.deepEqual(asked, ['/trade-api/v2/markets?series_ticker=KXMLBGAME']);

@@ -49,7 +49,7 @@ export function equityText({ equity, summary }: Backtest): string {
   );
 }
 
-/** Times of a chart rise: what happened in one instant stands a millisecond apart. */
+/** Times of a chart rise: what happened in one instant is a millisecond apart. */
 export function risingTimes(equity: Backtest['equity']): number[] {
   let last = Number.NEGATIVE_INFINITY;
   return equity.map(({ at }) => {

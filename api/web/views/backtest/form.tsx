@@ -1,4 +1,4 @@
-/** The form of a backtest. What is wrong with a field stands beside it once it was sent. */
+/** The form of a backtest. Once it was sent, what is wrong with a field is beside the field. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Field, SelectField, TextField } from '../../parts/field.tsx';
 import { backtest, form, runBacktest } from '../../state/backtest.ts';

@@ -1,4 +1,4 @@
-/** Of when a board is, and asking for it anew. */
+/** The time of a board, and asking for it again. */
 import { When } from '../../parts/when.tsx';
 
 export function BoardState({ asOf, onRefresh }: { asOf: string; onRefresh(): void }) {

@@ -1,4 +1,4 @@
-/** What stands on the boards, in words. */
+/** What the boards show, in words. */
 import type { EvalPick, EvalRow, Leaderboard } from '../../../client/generated.js';
 import type { Metric } from '../../state/score-text.ts';
 

@@ -30,7 +30,7 @@ export function scaleOf(rows: readonly Plotted[]): Scale {
   return { low: from * step, high: to * step, ticks, decimals: decimalsOf(step) };
 }
 
-/** Where a value of the scale stands. */
+/** Where a value of the scale is. */
 export function placeOf({ low, high }: Scale, value: number): number {
   const share = (value - low) / (high - low);
   return round(MARGIN_PCT + share * (100 - 2 * MARGIN_PCT));

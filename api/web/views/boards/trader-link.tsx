@@ -1,4 +1,4 @@
-/** Who stands in a row of a board. */
+/** The trader in a row of a board. */
 import { Name } from '../../parts/name.tsx';
 import { ownId } from '../../state/own-id.ts';
 import { hrefOf } from '../../state/route-text.ts';

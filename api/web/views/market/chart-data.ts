@@ -22,8 +22,8 @@ export const MID = { mid: 'Yes mid', low: 'Lowest', high: 'Highest' } as const;
 type Point = { atMs: number; bar: Bar; of: 'open' | 'close' };
 
 /**
- * A point at the beginning of each bar, with the price that was carried into it, one at the end of a
- * bar behind which there is no price, and one now.
+ * A point at the beginning of each bar, with the price that was carried into it. A bar after which
+ * there is no price has a point at its end, too. The last point is now.
  */
 export function linesOf({ bars, stepMs, top }: LiveBars, nowMs: number, kind: ChartKind): Lines {
   const points = pointsOf(bars, stepMs, nowMs);

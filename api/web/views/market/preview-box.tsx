@@ -74,8 +74,9 @@ function isPriced(now: Loaded<Previewed>, order: OrderBody): boolean {
 }
 
 /**
- * Asks once what is typed stands for a moment, again as prices move, as often as limits allow, and
- * every 10 s. While the connection is lost it does not, and once that is back at once.
+ * Asks once what is typed has not changed for a moment. Asks again as prices move, as often as
+ * limits allow, and every 10 s. While the connection is lost it does not ask; once the connection
+ * is back it asks at once.
  */
 function usePreview(order: OrderBody | null, account: AccountId, quote: ShownQuote | null): void {
   const isOn = venueData.value;

@@ -66,7 +66,7 @@ export function TradeFilters({ filter, query }: Props) {
   );
 }
 
-/** Those of all trades that were on the page, by name. */
+/** The instruments of all trades that were on the page, by name. */
 function marketOptions(picked: string | null): { value: string; text: string }[] {
   const known = new Map(tradedInstruments.value);
   if (picked !== null && !known.has(picked)) known.set(picked, picked);

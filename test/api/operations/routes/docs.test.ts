@@ -45,7 +45,7 @@ test('A113: /docs: what cleans the HTML in texts of the description is of today'
   t.true(Number(major) > 3 || (Number(major) === 3 && Number(minor) >= 4), `${major}.${minor}`);
 });
 
-test('A13: /docs: parts are kept for good under a name of their content, and come compressed', async (t) => {
+test('A13: /docs: parts are kept for ever under a name of their content, and are compressed', async (t) => {
   const api = await startApi(t);
   const path = await partOf(api, 'swagger-ui-bundle');
   const plain = await wireOf(api, path, null);

@@ -228,7 +228,7 @@ test('Q8: a call in a sandbox counts for the owner of its key, with their limits
   t.is(json.key.requestsThisMonth, 2);
 });
 
-test('A59, GET /organizations: those of the key, by slug, with the role', async (t) => {
+test('A59, GET /organizations: the organizations of the key, by slug, with the role', async (t) => {
   const api = await startApi(t);
   const none = await api.call('GET', '/organizations');
   t.deepEqual(none.json, { organizations: [], count: 0, mode: 'paper' });

@@ -126,7 +126,7 @@ test('E5: what is another account`s is not there, and is not touched', async (t)
       // In upper case it is the same id.
       t.is(codeOf(await send(victim, id.toUpperCase())), probe.refused, at);
     }
-    // A key stands for no session; a session in place of a key opens no more than the key does.
+    // A key is no session; a session in place of a key opens no more than the key does.
     const wrong = await send(victim, victim.ids.key, probe.by === 'key' ? 'session' : 'key');
     if (probe.by === 'session') t.is(codeOf(wrong), '401 session_required', name);
     else if (probe.refused === null) t.true(wrong.startsWith('20'), `${name}: ${wrong}`);
@@ -268,7 +268,7 @@ function codeOf(answer: string): string {
   return `${status} ${JSON.parse(body!).error?.code}`;
 }
 
-/** What an answer shows of somebody, but for what it was asked with. */
+/** What an answer shows of somebody, except what it was asked with. */
 function secretsIn(answer: string, { ids, key, session }: Person, sent: string): string[] {
   return [...Object.values(ids), key, session].filter((secret) => {
     return secret !== sent && answer.includes(secret);

@@ -89,7 +89,7 @@ test('A35, A75: why the switch or an execution would refuse it', async (t) => {
   t.like(await codeOf({ execution: 'venue_c' }), { would: 'refuse', code: 'trading_off' });
 });
 
-test('A77: the fee is that of the fee table, for the market and the time', async (t) => {
+test('A77: the fee is from the fee table, for the market and the time', async (t) => {
   const line = {
     venue: 'venue_a' as const,
     series: null,

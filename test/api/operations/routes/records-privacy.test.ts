@@ -6,7 +6,7 @@ import { type Api, startApi } from '../../support.ts';
 
 type Asked = (name: string) => void | Promise<void>;
 
-/** Everyone is public but the first; `asked` runs behind each question to the records. */
+/** Everyone is public except the first; `asked` runs after each question to the records. */
 async function withTraders(t: ExecutionContext) {
   const world = randomWorld(3, 500);
   const api = await startApi(t);
@@ -63,7 +63,7 @@ for (const board of ['/leaderboard?window=all&limit=2', '/eval?window=all&limit=
     let asked = 0;
     onAsked(async () => {
       asked++;
-      // Behind the first answer of the records, which still has them.
+      // After the first answer of the records, which still has them.
       if (asked === 1) await api.store.changeUser(traderId, { private: true });
     });
     const { json, text } = await get(api, board);

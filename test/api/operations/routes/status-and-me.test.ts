@@ -27,7 +27,7 @@ test('A57: any valid key reads whose it is', async (t) => {
   t.is(answer.headers.get('cache-control'), 'no-store');
 });
 
-test('C10: trading is at the time of the engine, keys and limits at that of the machine', async (t) => {
+test('C10: trading is at the time of the engine, keys and limits at the time of the machine', async (t) => {
   const startMs = Date.now();
   const api = await startApi(t);
   const at = (passedMs: number) => new Date(NOW_MS + passedMs).toISOString();

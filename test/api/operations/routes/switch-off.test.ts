@@ -11,7 +11,7 @@ import { type Api, startApi } from '../../support.ts';
 
 const BOARD = '/leaderboard?kind=net_worth&window=all&limit=100';
 
-/** Everyone is public; `meanwhile` runs once, behind the next question of that name to the records. */
+/** Everyone is public; `meanwhile` runs once, after the next such question to the records. */
 async function withTraders(t: ExecutionContext) {
   const world = randomWorld(5, 400);
   const api = await startApi(t);
@@ -53,7 +53,7 @@ test('V8: the board of net worth is at cost, and ranked so, once the switch is o
   const marked = await board();
   t.notDeepEqual(marked, costs, 'some are open at a live bid');
   await off();
-  // The board rests: its clock stands in this test.
+  // The board does not change: its clock stops in this test.
   t.deepEqual(await board(), costs);
 });
 
@@ -89,7 +89,7 @@ test('V8: a trader’s page is at cost once the switch is off, also one that is 
   t.is(await worthOfPage(second!), atCost(second!));
 });
 
-/** Turns it off behind the next answer of a part of the server. */
+/** Turns it off after the next answer of a part of the server. */
 function offBehind<Name extends string, Answer>(
   api: Api,
   part: Record<Name, (...asked: never[]) => Promise<Answer>>,

@@ -63,7 +63,7 @@ test('Y21: a board that is made in two steps is as old as its first one', (t) =>
   t.true(pace.isDue(second));
 });
 
-test('Y21: a board that nobody asked for is made anew, also right behind another one', (t) => {
+test('Y21: a board that nobody asked for is made again, also right after another one', (t) => {
   let nowMs = 0;
   const pace = new Pace(() => nowMs);
   const made = (tookMs: number) => {

@@ -1,4 +1,4 @@
-/** Scores of random picks, one trader's and the board, against their rules read anew. */
+/** Scores of random picks, one trader's and the board, against their rules read again. */
 import test from 'ava';
 import type { EvalPage, EvalQuestion } from '../../../../engine/records/eval/eval-rows.ts';
 import { METRICS, type Metric } from '../../../../engine/records/maths/statistics.ts';
@@ -191,7 +191,7 @@ const FEES: FeeEntry[][] = [
 const LIMITS = [{}, { picksAtOnce: 100, changedMax: 2 }];
 
 for (const shards of [1, 2]) {
-  test(`Y21, Y28, Y87: boards that follow what comes are what boards made anew are, from ${shards} shards`, (t) => {
+  test(`Y21, Y28, Y87: boards that follow what comes are equal to new boards, from ${shards} shards`, (t) => {
     for (const seed of seedsOfRun(2)) {
       const world = withSecondCatalog(randomWorld(seed, 900, 25, 20));
       const dataDir = tempDir(t);
@@ -222,7 +222,7 @@ for (const shards of [1, 2]) {
         clockMs += 10_000;
         const anew = openRecordsOf(dataDir, shards, () => 0);
         nameEveryone(anew);
-        // No more boards than are kept: others would be made anew each time.
+        // No more boards than are kept: others would be made again each time.
         for (const [at, metric] of METRICS.entries()) {
           const days = (at + shards + seed) % 2 === 0 ? null : 7;
           const asked = { metric, days, nowMs, fees: FEES[Math.floor(step / 8) % 2]! };

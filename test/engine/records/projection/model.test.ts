@@ -153,7 +153,7 @@ function naivePicks(world: World, trader: Uuid, seesPrivate: boolean): Uuid[] {
     .map(({ id }) => id);
 }
 
-test('Y20, Y21: windows that move on are what windows made anew are', (t) => {
+test('Y20, Y21: windows that move on are equal to new windows', (t) => {
   for (const seed of seedsOfRun(3)) {
     const world = randomWorld(seed, STEPS);
     const shown = profilesOf(world, seed);
@@ -180,7 +180,7 @@ test('Y20, Y21: windows that move on are what windows made anew are', (t) => {
   }
 });
 
-test('Y25: a trader’s rank is that of the moment, whatever has changed since the ranking', (t) => {
+test('Y25: a trader’s rank is the rank of the moment, whatever has changed since the ranking', (t) => {
   let ranks = 0;
   const seeds = seedsOfRun(3);
   for (const seed of seeds) {

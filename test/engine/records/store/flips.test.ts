@@ -119,10 +119,10 @@ function flipIn(file: string, random: () => number): string {
   return `byte ${offset}, bit ${bit} of ${path.basename(file)}`;
 }
 
-/** Bytes of the file's own header that SQLite reads past: those of the salt, and two more. */
+/** Bytes of the file's own header that SQLite reads past: the bytes of the salt, and two more. */
 const UNREAD = 24;
 
-test('Y82: a flipped bit of records.db is found when its page is read, and it is made anew', (t) => {
+test('Y82: a flipped bit of records.db is found when its page is read, and it is made again', (t) => {
   t.timeout(20 * 60_000);
   const { dataDir, answers, restore } = prepared(t);
   const file = recordsFile(path.join(dataDir, 'records'));

@@ -158,7 +158,7 @@ test('Y6: each closing line is asked for until the history can say, and kept', a
   await sleep(50);
 });
 
-test('Y4, Y5: a file that is damaged, of another version or of other logs is named and made anew', async (t) => {
+test('Y4, Y5: a file that is damaged, of another version or of other logs is named and made again', async (t) => {
   const first = started(t);
   const board = await boardOf(first);
   await first.records.close();
@@ -232,7 +232,7 @@ test('Y3: what a catalog and a result say is taken from the first shard', (t) =>
   t.false(existsSync(recordsFile(path.join(two, 'records'))));
 });
 
-test('Y82: what a running thread finds damaged is refused, made anew, and said meanwhile and after', async (t) => {
+test('Y82: what a running thread finds damaged is refused, made again, and said meanwhile and after', async (t) => {
   const first = started(t);
   const trader = first.world.accounts[2]!.id;
   const ask = ({ records }: Pick<Started, 'records'>) =>

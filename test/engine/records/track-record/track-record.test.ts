@@ -95,7 +95,7 @@ test('Y60, Y61, Y62, Y68: counts of all picks, scores of the slate, and series b
   t.like(nothing, { settledPicks: 0, roiPct: null, brier: null, games: 0 });
 });
 
-test('Y24, Y60: means are those of whole numbers, as on boards, and ROI is rounded as there', (t) => {
+test('Y24, Y60: means are means of whole numbers, as on boards, and ROI is rounded as there', (t) => {
   const picks = [1, 11].map((percent, game) =>
     pick(game, {
       pnlCents: game === 0 ? -1 : 0,

@@ -133,7 +133,7 @@ test('C3: a jump that goes on to yet another time must last a minute there', (t)
   t.is(clock.nowMs(), machine.wallMs());
 });
 
-test('C4: a start after a long stop is no jump, and one behind the last stop says so', (t) => {
+test('C4: a start after a long stop is no jump, and one before the last stop says so', (t) => {
   const { clock, machine, lines } = machineWith();
   clock.startFrom(NOON_MS - TEN_YEARS_MS);
   t.is(clock.nowMs(), NOON_MS);
@@ -300,7 +300,7 @@ test("a shard that is out of order keeps the machine's time from being accepted"
   t.is(second.nowMs(), NOON_MS + TEN_YEARS_MS);
 });
 
-test('C6: hard trade limits begin anew when time goes back', async (t) => {
+test('C6: hard trade limits begin again when time goes back', async (t) => {
   const machine = new TestMachine();
   const engine = await openShards(tempDir(t), { clock: wallClock({ machine }) });
   t.teardown(() => engine.close());
@@ -320,7 +320,7 @@ test('C6: hard trade limits begin anew when time goes back', async (t) => {
   t.like(await place(), { ok: false, code: 'rate_limited' });
 });
 
-test('C6: so do those of a key that trades in several shards', async (t) => {
+test('C6: so do the limits of a key that trades in several shards', async (t) => {
   const machine = new TestMachine();
   const engine = await openShards(tempDir(t), { shards: 4, clock: wallClock({ machine }) });
   t.teardown(() => engine.close());

@@ -116,7 +116,7 @@ test('L13: a reply has what is left of the limits, of a key over all shards', as
   await engine.close();
 });
 
-test('L7, hard trade limits: of a key, by the day, and anew on the next', async (t) => {
+test('L7, hard trade limits: of a key, by the day, and again on the next', async (t) => {
   const engine = await openShards(tempDir(t), { shards: 4 });
   for (let minute = 0; minute < 5; minute++) {
     const atMs = NOON_MS + minute * 60_000;

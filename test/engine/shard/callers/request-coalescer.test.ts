@@ -24,7 +24,7 @@ test('who asks the same in one turn of the event loop gets the same answer, a fa
   t.deepEqual(finds, ['a', 'b', 'bad']);
 });
 
-test('a question is asked anew once it is answered, in the same turn of the event loop too, and once the coalescer ends', async (t) => {
+test('a question is asked again once it is answered, in the same turn of the event loop too, and once the coalescer ends', async (t) => {
   const coalescer = new RequestCoalescer();
   const answers: ((answer: number) => void)[] = [];
   const find = () => new Promise<number>((resolve) => answers.push(resolve));

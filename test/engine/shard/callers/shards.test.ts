@@ -104,7 +104,7 @@ async function openMany(engine: Shards): Promise<void> {
   }
 }
 
-/** How many trades are open right behind a result, and what is answered from then on. */
+/** How many trades are open right after a result, and what is answered from then on. */
 async function settleAndAsk(engine: Shards): Promise<{ open: number; answers: unknown[] }> {
   const atMs = NOON_MS + 1000;
   const answers: unknown[] = [];
@@ -198,7 +198,7 @@ test('A51: who asks in the same turn of the event loop shares an answer, until a
   await engine.close();
 });
 
-test('Q18, Q19: reads of an account take turns with those of others, and are bounded', async (t) => {
+test('Q18, Q19: reads of an account take turns with reads of others, and are bounded', async (t) => {
   const engine = await openShards(tempDir(t));
   const order: string[] = [];
   const read = (number: number, name: string) => {

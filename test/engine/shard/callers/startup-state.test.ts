@@ -14,7 +14,7 @@ function ticksOf(startup: StartupState): Message[] {
   return startup.messages(NOON_MS).filter(({ kind }) => kind !== 'connected');
 }
 
-test('T135, D11: the open connections come first, behind nothing but the clock', (t) => {
+test('T135, D11: the open connections come first, after nothing except the clock', (t) => {
   const startup = new StartupState();
   startup.setCatalog(CATALOG);
   startup.keep(quoteTick());
@@ -28,7 +28,7 @@ test('T135, D11: the open connections come first, behind nothing but the clock',
   t.deepEqual(kinds, ['clock', 'connected', 'catalog', 'quote']);
 });
 
-test('D47: the last heartbeat of each connection comes behind its quotes', (t) => {
+test('D47: the last heartbeat of each connection comes after its quotes', (t) => {
   const startup = new StartupState();
   startup.keep(quoteTick());
   startup.keep(heartbeat(5));

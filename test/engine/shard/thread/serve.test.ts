@@ -113,7 +113,7 @@ test('D43: while its checkpoint is behind, a shard takes no batch', async (t) =>
   t.is(shard.batches.length, 2);
 });
 
-test('D7: a batch is bounded; a barrier is answered behind all that came before it', async (t) => {
+test('D7: a batch is bounded; a barrier is answered after all that came before it', async (t) => {
   const { shard, send, serving, answers } = linked(t);
   send(...Array.from({ length: 300 }, () => quoteTick()), { kind: 'barrier' }, audit(3));
   await until(() => answers.length === 2);

@@ -140,7 +140,7 @@ test('D3, book_depth: what filled in part is the same after a crash', async (t) 
   await shard.close();
 });
 
-test('a start behind a whole checkpoint replays nothing', async (t) => {
+test('a start after a whole checkpoint replays nothing', async (t) => {
   const dir = tempDir(t);
   const shard = await openShard(dir, 1_000_000);
   for (let batch = 0; batch < 600; batch++) shard.run([ioc(batch % 3)]);

@@ -201,7 +201,7 @@ test('W17: what a venue refuses as too many markets goes to further connections'
   t.is(world.feed.statuses().length, length);
   t.true(world.feed.statuses().every(({ unquoted }) => unquoted.size === 0));
 
-  // A market more, and a connection that begins anew.
+  // A market more, and a connection that begins again.
   venue.tops.set('more', TOP);
   world.markets.push('more');
   world.changed();

@@ -139,7 +139,7 @@ test('W53: of both tokens in one message, those not subscribed to are passed ove
   t.is(adapter.read(other).rejected, 'unwanted market');
 });
 
-test('W53: a change that cannot be read loses the book, which is subscribed to anew', (t) => {
+test('W53: a change that cannot be read loses the book, which is subscribed to again', (t) => {
   const adapter = live('A');
   adapter.read(book('A', [level('0.40', '10')], [level('0.45', '20')]));
   const bad = [{ asset_id: 'A', price: '0.40', size: '-1', side: 'BUY' }];

@@ -5,7 +5,7 @@ const batches = (max: number) => new Batches(max, (id, markets) => ({ id, market
 const sizes = (messages: unknown[]) =>
   messages.map((message) => (message as { markets: string[] }).markets.length);
 
-test('W17: what a venue takes in a batch is learned for good', (t) => {
+test('W17: what a venue takes in a batch is learned once and kept', (t) => {
   const some = batches(8);
   const markets = Array.from({ length: 12 }, (_, number) => `${number}`);
   t.deepEqual(sizes(some.subscribe(markets)), [8, 4]);

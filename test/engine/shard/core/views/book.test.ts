@@ -53,7 +53,7 @@ scenarioTest('A84: at the top of the book there is one level a side', (t, create
   t.deepEqual(book(), { ...of, yesBids: [], yesAsks: [[43, 200]] });
 });
 
-scenarioTest('A84: without one home market it is that of the first venue', (t, create) => {
+scenarioTest('A84: without one home market it is the book of the first venue', (t, create) => {
   const scenario = create();
   scenario.quote(WIN_B, 30, 35);
   const book = (instrumentId: string) => scenario.ask({ kind: 'book', instrumentId }).body;

@@ -82,7 +82,7 @@ test('A79: a bound of time lies between ids of this time and those before', (t) 
   }
 });
 
-test('P6: a page looks at a bounded number of rows, and the next goes on behind them', (t) => {
+test('P6: a page looks at a bounded number of rows, and the next continues after them', (t) => {
   const engine = createMemoryEngine({ quoteMaxAgeMs: 15_000, routingBandCents: 10 });
   engine.command({ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG });
   const place = (instrumentId: string) => {
