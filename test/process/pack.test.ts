@@ -129,7 +129,7 @@ test.serial(
     const folder = await unpacked(t, tarball);
     const files = namesIn(folder);
     for (const made of ['js', 'd.ts']) {
-      t.true(files.includes(`dist/engine/shard/worker.${made}`), made);
+      t.true(files.includes(`dist/engine/shard/thread/worker.${made}`), made);
     }
     const named = ['LICENSE', 'api/deploy/nginx.conf', 'api/deploy/paperbook.service'];
     for (const name of [...named, 'api/client/python/pyproject.toml']) {
