@@ -34,7 +34,7 @@ const figure = (page: Page, name: string) =>
   page.locator('.market-now > div').filter({ hasText: name });
 const ticket = (page: Page) => page.getByRole('region', { name: 'Order ticket' });
 const result = (page: Page) => ticket(page).getByRole('group', { name: 'Result' });
-const holdings = (page: Page) => page.getByRole('region', { name: /of it$/ });
+const holdings = (page: Page) => page.getByRole('region', { name: /position$/ });
 const positions = (page: Page) => holdings(page).getByRole('table', { name: 'Positions' });
 // biome-ignore lint/suspicious/noExplicitAny: bodies of requests
 type Json = any;
