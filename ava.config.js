@@ -4,10 +4,17 @@
  */
 const isOfFiles = process.argv.slice(2).some((argument) => argument.endsWith('.test.ts'));
 const isLong = process.env.PAPERBOOK_LONG_TESTS !== undefined;
+/** They take longest, so they begin first. */
+const LONGEST = ['web', 'process-servers', 'process-product', 'engine-shard', 'api-stream'];
+const rankOf = (file) => {
+  const rank = LONGEST.findIndex((room) => file.endsWith(`/rooms/${room}.ts`));
+  return rank === -1 ? LONGEST.length : rank;
+};
 const rooms = ['test/rooms/*.ts', ...(isLong ? [] : ['!test/rooms/long.ts'])];
 
 export default {
   extensions: ['ts'],
+  sortTestFiles: (a, b) => rankOf(a) - rankOf(b) || a.localeCompare(b),
   files: isOfFiles ? ['test/**/*.test.ts'] : rooms,
   nodeArguments: ['--import=./test/stripped-types.js'],
   // A check of each change takes a quarter of the seeds (test/README.md).
