@@ -5,7 +5,10 @@
 const isOfFiles = process.argv.slice(2).some((argument) => argument.endsWith('.test.ts'));
 const isLong = process.env.PAPERBOOK_LONG_TESTS !== undefined;
 /** They take longest, so they begin first. */
-const LONGEST = ['web', 'process-servers', 'process-product', 'engine-shard', 'api-stream'];
+const LONGEST = [
+  ...['web-others', 'web-markets', 'process-product', 'api-threads', 'process-servers'],
+  ...['api-operations', 'web-records', 'api-stream'],
+];
 const rankOf = (file) => {
   const rank = LONGEST.findIndex((room) => file.endsWith(`/rooms/${room}.ts`));
   return rank === -1 ? LONGEST.length : rank;

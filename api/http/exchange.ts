@@ -164,7 +164,8 @@ export class Exchange {
     const by = this.sentBy;
     this.hold();
     this.#sent = sent.copy();
-    if (this.hasBody()) this.#early = new EarlyBody(this.#res);
+    // The end of a body is told once, also where there is none.
+    this.#early = new EarlyBody(this.#res);
     turns.wait(by, () => {
       if (this.#isOpen) handle();
     });

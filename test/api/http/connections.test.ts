@@ -127,6 +127,20 @@ for (const method of ['HEAD', 'OPTIONS']) {
   });
 }
 
+test('Q21: a request without a body that waits for its turn is answered', async (t) => {
+  t.timeout(30_000);
+  const api = await startApi(t);
+  const all = Array.from({ length: 100 }, () => new RawConnection(t, api.port));
+  const answered = (part: string) =>
+    Promise.all(all.map((raw) => raw.until(({ text }) => text.includes(part))));
+  for (const raw of all) raw.send(request('GET', '/v1/status'));
+  await answered('"ok":true');
+  // So many at once that most of them wait.
+  for (const raw of all) raw.send(request('POST', '/v1/portfolio/orders', api));
+  await answered('the body is not JSON');
+  t.true(all.every(({ isClosed }) => !isClosed));
+});
+
 const SMUGGLED = request('GET', '/v1/portfolio');
 
 /** RFC 9112, sections 6 and 7.1: bodies whose end two readers could see in two places. */

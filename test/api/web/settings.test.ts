@@ -35,7 +35,7 @@ test.serial(
     // The name of the demo's user.
     await field.fill('demo TRADER');
     await save.click();
-    await page.getByText('The name is used by another user.').waitFor();
+    await page.getByText('The name is used by another user, or looks like one that is.').waitFor();
     t.is(await field.getAttribute('aria-invalid'), 'true');
     const described = (await field.getAttribute('aria-describedby'))!.split(' ').at(-1);
     t.is(
@@ -67,15 +67,15 @@ test.serial(
     };
     t.true(await isPrivate());
     t.true(await page.getByLabel('Private').isChecked());
-    t.is(await page.getByLabel('Show trades of before').count(), 0);
+    t.is(await page.getByLabel('Also show trades placed while private').count(), 0);
     await page.getByLabel('Public').check();
-    await page.getByLabel('Show trades of before').check();
+    await page.getByLabel('Also show trades placed while private').check();
     const save = page.getByRole('button', { name: 'Save privacy' });
     await save.click();
     await page.getByText('Saved').waitFor();
     t.false(await isPrivate());
     await page.reload();
-    t.true(await page.getByLabel('Show trades of before').isChecked());
+    t.true(await page.getByLabel('Also show trades placed while private').isChecked());
     t.true(await page.getByLabel('Public').isChecked());
     await page.getByLabel('Private').check();
     await save.click();

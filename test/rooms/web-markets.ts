@@ -1,0 +1,3 @@
+import { playFiles } from '../room.ts';
+
+await playFiles('test/api/web/[a-n]*.test.ts');
