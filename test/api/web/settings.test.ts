@@ -40,7 +40,7 @@ test.serial(
     const described = (await field.getAttribute('aria-describedby'))!.split(' ').at(-1);
     t.is(
       await page.locator(`[id="${described}"]`).innerText(),
-      'The name is used by another user.',
+      'The name is used by another user, or looks like one that is.',
     );
     t.is(await page.getByRole('alert').filter({ hasText: 'name' }).count(), 0);
 
@@ -67,15 +67,15 @@ test.serial(
     };
     t.true(await isPrivate());
     t.true(await page.getByLabel('Private').isChecked());
-    t.is(await page.getByLabel('Also show trades placed while private').count(), 0);
+    t.is(await page.getByLabel('Also show earlier trades').count(), 0);
     await page.getByLabel('Public').check();
-    await page.getByLabel('Also show trades placed while private').check();
+    await page.getByLabel('Also show earlier trades').check();
     const save = page.getByRole('button', { name: 'Save privacy' });
     await save.click();
     await page.getByText('Saved').waitFor();
     t.false(await isPrivate());
     await page.reload();
-    t.true(await page.getByLabel('Also show trades placed while private').isChecked());
+    t.true(await page.getByLabel('Also show earlier trades').isChecked());
     t.true(await page.getByLabel('Public').isChecked());
     await page.getByLabel('Private').check();
     await save.click();

@@ -121,7 +121,7 @@ function PrivacyForm({ user }: { user: User }) {
           <ExplainedChoice
             type="checkbox"
             name="earlier"
-            label="Also show trades placed while private"
+            label="Also show earlier trades"
             isOn={showsEarlier}
             onPick={() => {
               setShowsEarlier(!showsEarlier);
