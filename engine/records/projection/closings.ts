@@ -11,7 +11,13 @@ import { crc32 } from 'node:zlib';
 import Sqlite from 'better-sqlite3-multiple-ciphers';
 import { invariant } from '../../base/invariant.ts';
 import type { EpochMs, MarketNumber, PriceCents } from '../../base/units.ts';
-import { type Database, makePrivate, type Statement } from '../store/database.ts';
+import {
+  type Database,
+  isOfMachine,
+  makePrivate,
+  makeWhole,
+  type Statement,
+} from '../store/database.ts';
 
 /** In the market's terms. */
 export type ClosingQuote = { yesBidCents: PriceCents; yesAskCents: PriceCents; atMs: EpochMs };
@@ -132,7 +138,8 @@ function lookInto(file: string): Found {
     for (const closing of rowsOf(file)) closings.push(closing);
     return { file, isThere: true, closings, damage: null };
   } catch (error) {
-    return { file, isThere: true, closings, damage: error as ClosingsDamage };
+    if (!(error instanceof ClosingsDamage)) throw error;
+    return { file, isThere: true, closings, damage: error };
   }
 }
 
@@ -199,21 +206,21 @@ export function closingsProblems(dataDir: string): string[] {
 }
 
 function openFile(file: string): OpenFile {
-  const isNew = !existsSync(file);
+  if (!existsSync(file)) makeWhole(file, (unfinished) => new Sqlite(unfinished), createTable);
   const database = new Sqlite(file);
-  chmodSync(file, 0o600);
   database.pragma('journal_mode = WAL');
   // A crash of the machine loses the newest lines, and the history still has them.
   database.pragma('synchronous = NORMAL');
-  if (isNew) {
-    database.exec(`BEGIN; ${TABLE}; PRAGMA application_id = ${CLOSINGS_ID};
-      PRAGMA user_version = ${CLOSINGS_VERSION}; COMMIT`);
-  }
   return {
     file,
     database,
     put: database.prepare('INSERT INTO closings VALUES (?, ?, ?, ?, ?, ?)'),
   };
+}
+
+function createTable(database: Database): void {
+  database.exec(`BEGIN; ${TABLE}; PRAGMA application_id = ${CLOSINGS_ID};
+    PRAGMA user_version = ${CLOSINGS_VERSION}; COMMIT`);
 }
 
 /** Whether a file of that name has closing lines. */
@@ -252,7 +259,7 @@ export function* rowsOf(file: string): Generator<Closing> {
     const found = database.pragma('integrity_check', { simple: true });
     if (found !== 'ok') throw new ClosingsDamage(file, `is damaged: ${found}`);
   } catch (error) {
-    if (error instanceof ClosingsDamage) throw error;
+    if (error instanceof ClosingsDamage || isOfMachine(error)) throw error;
     throw new ClosingsDamage(file, `is damaged: ${(error as Error).message}`);
   } finally {
     database?.close();

@@ -2,7 +2,16 @@
  * The SQLite file of the records. If it is whole and of this version, it is opened, else it is made
  * again. Nothing in it is the only copy. Rules Y1, Y4, Y5, Y82 (engine/RULES.md).
  */
-import { closeSync, existsSync, mkdirSync, openSync, readSync, rmSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import path from 'node:path';
 import Sqlite from 'better-sqlite3-multiple-ciphers';
 import { invariant } from '../../base/invariant.ts';
@@ -29,6 +38,9 @@ const SEALED_PAGES = [
 ];
 /** A smaller file is read whole at a start, in less than a second; of a larger one what is used. */
 const READ_AT_START_BYTES = 64 * 2 ** 20;
+/** Codes of SQLite that say so: all of its errors of input and output except a failed read. */
+const NO_ROOM_OR_ACCESS =
+  /^SQLITE_(FULL|CANTOPEN|BUSY|LOCKED|NOMEM|READONLY|PERM|PROTOCOL|IOERR_(?!READ|SHORT_READ|DATA|CORRUPTFS))/;
 /** A file without a seal begins with this. */
 const UNSEALED = Buffer.from('SQLite format 3\0');
 
@@ -72,6 +84,7 @@ export function whyRemade(file: string): Remade | null {
       database.close();
     }
   } catch (error) {
+    if (isOfMachine(error)) throw error;
     return { why: damageText(file, error), isDamage: true };
   }
 }
@@ -103,6 +116,15 @@ export function damageText(file: string, error: unknown): string {
 export function isDamage(error: unknown): boolean {
   const { code } = error as { code?: string };
   return code !== undefined && /^SQLITE_(CORRUPT|NOTADB)/.test(code);
+}
+
+/**
+ * Whether an error says that the machine gave no room, memory or access. It says nothing of what is
+ * in the file. Rule Y82.
+ */
+export function isOfMachine(error: unknown): boolean {
+  const { code = '' } = error as { code?: string };
+  return code.startsWith('SQLITE_') ? NO_ROOM_OR_ACCESS.test(code) : code !== '';
 }
 
 /** A file that others of the machine cannot read. */
@@ -141,9 +163,29 @@ export function isUnsealed(file: string): boolean {
 }
 
 function made(file: string): Database {
-  const database = connected(file);
-  createTables(database);
-  return database;
+  makeWhole(file, sealed, createTables);
+  return connected(file);
+}
+
+/**
+ * Makes a file of SQLite. It gets its name once its tables are in it, so that a start that ends
+ * half way, or has no room, leaves nothing that looks like damage.
+ */
+export function makeWhole(
+  file: string,
+  open: (file: string) => Database,
+  fill: (database: Database) => void,
+): void {
+  const unfinished = `${file}.new`;
+  for (const ending of ['', '-journal']) rmSync(unfinished + ending, { force: true });
+  closeSync(openSync(unfinished, 'a', 0o600));
+  const database = open(unfinished);
+  try {
+    fill(database);
+  } finally {
+    database.close();
+  }
+  renameSync(unfinished, file);
 }
 
 /** In an empty database. */

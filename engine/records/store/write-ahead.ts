@@ -9,6 +9,7 @@ import {
   openSync,
   readFileSync,
   readSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -17,7 +18,7 @@ import type Sqlite from 'better-sqlite3-multiple-ciphers';
 import { invariant } from '../../base/invariant.ts';
 
 /** Endings of the files that belong to a database: its own, SQLite's, and the note of a copying. */
-export const BESIDE = ['', '-wal', '-shm', '-copying'] as const;
+export const BESIDE = ['', '-wal', '-shm', '-copying', '-copying.new'] as const;
 const WAL = '-wal';
 const NOTE = '-copying';
 
@@ -35,6 +36,8 @@ const SUM_BYTES = 8;
 /** SQLite's magic number, whose last bit says in what order the words of its checksums are. */
 const MAGIC = 0x377f0682;
 
+/** What SQLite answers to a copying: frames that are there, and frames that are in the database. */
+type Copied = { busy: number; log: number; checkpointed: number };
 /** What is copied: so many bytes from the start, and the header of the last frame of them. */
 type Note = { bytes: number; last: string };
 
@@ -56,18 +59,26 @@ export class WriteAhead {
     const size = sizeOf(name + WAL);
     if (size < this.#notedBytes) this.#notedBytes = 0;
     if (size - this.#notedBytes < Math.max(bytes, FIRST_FRAME_END)) return;
-    writeFileSync(name + NOTE, JSON.stringify(noteOf(name + WAL, size)), { mode: 0o600 });
+    writeNote(name + NOTE, noteOf(name + WAL, size));
     this.#copy();
     this.#notedBytes = sizeOf(name + WAL);
     invariant(this.#notedBytes <= size, 'a copying has written more ahead');
-    if (this.#notedBytes === 0) rmSync(name + NOTE, { force: true });
   }
 
-  /** Nobody is waited for: who reads an older moment holds up the copying, and not the facts. */
+  /**
+   * Nobody is waited for: who reads an older moment holds up the copying, and not the facts. The
+   * note goes once every frame is in the database, and before the frames go.
+   */
   #copy(): void {
     this.#database.pragma('busy_timeout = 0');
-    this.#database.pragma('wal_checkpoint(TRUNCATE)');
-    this.#database.pragma(`busy_timeout = ${BUSY_MS}`);
+    try {
+      const [copied] = this.#database.pragma('wal_checkpoint(FULL)') as [Copied];
+      if (copied.busy !== 0 || copied.checkpointed !== copied.log) return;
+      rmSync(this.#database.name + NOTE, { force: true });
+      this.#database.pragma('wal_checkpoint(TRUNCATE)');
+    } finally {
+      this.#database.pragma(`busy_timeout = ${BUSY_MS}`);
+    }
   }
 }
 
@@ -83,6 +94,12 @@ export function writeAheadDamage(file: string): string | null {
     return null;
   }
   return `${file}${WAL} is not what was being copied into ${file}`;
+}
+
+/** A disk without room leaves no half of a note: it would be taken for damage. */
+function writeNote(file: string, note: Note): void {
+  writeFileSync(`${file}.new`, JSON.stringify(note), { mode: 0o600 });
+  renameSync(`${file}.new`, file);
 }
 
 function noteOf(file: string, bytes: number): Note {

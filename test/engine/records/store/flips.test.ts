@@ -2,10 +2,12 @@
 import { createHash } from 'node:crypto';
 import {
   cpSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
@@ -247,6 +249,45 @@ test('Y83: where pages were copied, what they were copied from has to be whole',
   const now = served(dataDir);
   t.is(now.answers, answers);
   t.regex(now.found!, /is not what was being copied/);
+});
+
+test('Y82, Y83: a disk without room leaves nothing that a start takes for damage', (t) => {
+  const { dataDir, answers } = prepared(t);
+  const directory = path.join(dataDir, 'records');
+  const file = recordsFile(directory);
+  removeRecords(directory);
+  // A start that had no room for all tables.
+  writeFileSync(`${file}.new`, readFileSync(closingsFile(dataDir)).subarray(0, 5000));
+  const records = openRecordsOf(dataDir, 1);
+  t.is(records.model.remade, null);
+  readAll(records);
+  symlinkSync('/dev/full', `${file}-copying.new`);
+  t.throws(() => records.model.copy(), { code: 'ENOSPC' });
+  t.is(writeAheadDamage(file), null);
+  t.false(readdirSync(directory).includes('records.db-copying'));
+  rmSync(`${file}-copying.new`);
+  records.model.copy();
+  t.false(readdirSync(directory).includes('records.db-copying'));
+  records.close();
+  const now = served(dataDir);
+  t.is(now.answers, answers);
+  t.is(now.found, null);
+});
+
+test('Y82, Y84: a file that the machine does not open is not taken for damaged', (t) => {
+  const { dataDir, answers, restore } = prepared(t);
+  const directory = path.join(dataDir, 'records');
+  for (const file of [recordsFile(directory), closingsFile(dataDir)]) {
+    const bytes = readFileSync(file);
+    rmSync(`${file}-wal`, { force: true });
+    mkdirSync(`${file}-wal`);
+    const error = t.throws<Error & { code?: string }>(() => served(dataDir));
+    t.regex(error?.code ?? '', /^(EISDIR|SQLITE_CANTOPEN.*)$/);
+    t.false(readdirSync(directory).some((each) => each.includes('.damaged-')));
+    t.true(readFileSync(file).equals(bytes));
+    restore();
+  }
+  t.is(served(dataDir).answers, answers);
 });
 
 test('Y84: of closing lines nothing is lost by a flipped bit, and the damaged file is kept', (t) => {
