@@ -13,8 +13,10 @@ export type Asker = Uuid | 'server';
 export type FairTurnsOptions = {
   /** What is asked, as a refusal names it: `history`. */
   of: string;
-  /** Questions under way, over all askers. One asker has one of them. */
+  /** Questions under way, over all askers. */
   atOnce: number;
+  /** Questions of one asker that are under way; one, if left out. */
+  eachAtOnce?: number;
   /** Questions of one asker, under way and waiting. */
   eachMax?: number;
   retryAfterSeconds?: number;
@@ -27,19 +29,22 @@ export const QUESTIONS_OF_ONE_MAX = 32;
 class Line {
   readonly asker: Asker;
   readonly waiting = new Fifo<() => Promise<void>>();
-  isRunning = false;
+  running = 0;
+  /** Whether it has its place in the order of turns. */
+  isNext = false;
 
   constructor(asker: Asker) {
     this.asker = asker;
   }
 
   get length(): number {
-    return this.waiting.length + Number(this.isRunning);
+    return this.waiting.length + this.running;
   }
 }
 
 export class FairTurns {
   readonly #atOnce: number;
+  readonly #eachAtOnce: number;
   readonly #eachMax: number;
   readonly #full: EngineBusy;
   readonly #lines = new Map<Asker, Line>();
@@ -47,8 +52,16 @@ export class FairTurns {
   readonly #next = new Fifo<Line>();
   #running = 0;
 
-  constructor({ of, atOnce, eachMax = QUESTIONS_OF_ONE_MAX, retryAfterSeconds }: FairTurnsOptions) {
+  constructor(options: FairTurnsOptions) {
+    const {
+      of,
+      atOnce,
+      eachAtOnce = 1,
+      eachMax = QUESTIONS_OF_ONE_MAX,
+      retryAfterSeconds,
+    } = options;
     this.#atOnce = atOnce;
+    this.#eachAtOnce = eachAtOnce;
     this.#eachMax = eachMax;
     const most = `${eachMax} questions to the ${of} at once`;
     this.#full = new EngineBusy(`an account may have ${most}`, retryAfterSeconds);
@@ -64,30 +77,38 @@ export class FairTurns {
     this.#lines.set(asker, line);
     return new Promise<A>((resolve, reject) => {
       line.waiting.push(() => ask().then(resolve, reject));
-      // Who has one that waits, or runs, has its place already, or gets it at the end of that one.
-      if (line.length === 1) this.#next.push(line);
+      this.#queue(line);
       this.#begin();
     });
+  }
+
+  /** Gives a line its place, where one of its questions may begin. */
+  #queue(line: Line): void {
+    if (line.isNext || line.waiting.length === 0 || line.running === this.#eachAtOnce) return;
+    line.isNext = true;
+    this.#next.push(line);
   }
 
   #begin(): void {
     while (this.#running < this.#atOnce) {
       const line = this.#next.shift();
       if (line === undefined) return;
+      line.isNext = false;
       const ask = line.waiting.shift();
       invariant(ask !== undefined, 'it is the turn of who has no question');
-      invariant(!line.isRunning, 'it is the turn of who has a question under way');
-      line.isRunning = true;
+      invariant(line.running < this.#eachAtOnce, 'one asker has too many questions under way');
+      line.running++;
       this.#running++;
+      this.#queue(line);
       void ask().then(() => this.#ended(line));
     }
   }
 
   #ended(line: Line): void {
-    line.isRunning = false;
+    line.running--;
     this.#running--;
-    if (line.waiting.length > 0) this.#next.push(line);
-    else this.#lines.delete(line.asker);
+    this.#queue(line);
+    if (line.length === 0) this.#lines.delete(line.asker);
     this.#begin();
   }
 }

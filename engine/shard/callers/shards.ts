@@ -61,8 +61,9 @@ export type ShardsOptions = CoreConfig &
     log: Log;
   };
 
-/** Over all accounts, one of each. */
 const READS_MAX = 1024;
+/** Enough for batches; a page of each still takes the shard a few milliseconds. */
+const READS_OF_ONE_AT_ONCE = 8;
 const READS_OF_ONE_MAX = 256;
 /** How often shards receive the time when no tick carries it, so that orders expire. */
 const TIME_TICK_MS = 250;
@@ -75,6 +76,7 @@ export class Shards {
   readonly #reads = new FairTurns({
     of: 'portfolio',
     atOnce: READS_MAX,
+    eachAtOnce: READS_OF_ONE_AT_ONCE,
     eachMax: READS_OF_ONE_MAX,
   });
   readonly #startup = new StartupState();

@@ -52,6 +52,20 @@ test('Q18: an account has one question under way, however many there may be', as
   await Promise.all(asked);
 });
 
+test('Q18: an account with several questions under way leaves every second turn to another', async (t) => {
+  const { began, ask, end } = questions(
+    new FairTurns({ of: 'portfolio', atOnce: 4, eachAtOnce: 3 }),
+  );
+  const asked = [0, 1, 2, 3, 4].map((n) => ask('a', `a${n}`));
+  t.deepEqual(began, ['a0', 'a1', 'a2']);
+  asked.push(...[0, 1, 2].map((n) => ask('b', `b${n}`)));
+  t.deepEqual(began, ['a0', 'a1', 'a2', 'b0']);
+  for (const name of ['a0', 'a1', 'a2']) await end(name);
+  t.deepEqual(began, ['a0', 'a1', 'a2', 'b0', 'b1', 'a3', 'b2']);
+  for (const name of ['b0', 'a3', 'b1', 'b2', 'a4']) await end(name);
+  t.is((await Promise.all(asked)).length, 8);
+});
+
 test('Q19: the questions of an account are bounded; the questions of another are taken', async (t) => {
   const turns = new FairTurns({ of: 'history', atOnce: 1, eachMax: 2, retryAfterSeconds: 5 });
   const { began, ask, end } = questions(turns);

@@ -208,7 +208,7 @@ test('Q18, Q19: reads of an account take turns with reads of others, and are bou
   };
   const asked = Promise.allSettled(Array.from({ length: 260 }, (_, n) => read(1, `a${n}`)));
   await read(2, 'b');
-  t.deepEqual(order, ['a0', 'b']);
+  t.deepEqual(order, [...Array.from({ length: 8 }, (_, n) => `a${n}`), 'b']);
   const refused = (await asked).filter(({ status }) => status === 'rejected');
   t.is(refused.length, 4);
   t.true((refused[0] as PromiseRejectedResult).reason instanceof EngineBusy);
