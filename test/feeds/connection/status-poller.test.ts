@@ -3,82 +3,24 @@ import { readFileSync } from 'node:fs';
 import test, { type ExecutionContext } from 'ava';
 import type { AdapterName } from '../../../feeds/reading/venue.ts';
 import { createAdapter } from '../../../feeds/venues/create.ts';
-import { openWorld } from '../feed-world.ts';
+import { openWorld, type WorldOptions } from '../feed-world.ts';
 import { sharedData } from '../golden.ts';
 import { KALSHI, kalshiState, NATIVE, POLYMARKET, POLYMARKET_US } from '../live-venues.ts';
-import { json, type Reply, restServer } from '../rest-server.ts';
+import { json, restServer } from '../rest-server.ts';
 import { until } from '../until.ts';
-
-const TOP = { bid: 40, ask: 45 };
-
-type State = 'open' | 'paused' | 'closed' | 'yes' | 'no' | 'half';
-
-/** The answers of each venue's REST API for markets in these states. */
-const ANSWERS: Record<string, (states: ReadonlyMap<string, State>, url: URL) => Reply> = {
-  kalshi(states, url) {
-    const status = { open: 'active', paused: 'inactive', closed: 'closed' } as Record<
-      State,
-      string
-    >;
-    const value: Record<string, string> = { yes: '1.0000', no: '0.0000', half: '0.5000' };
-    const markets = url.searchParams
-      .get('tickers')!
-      .split(',')
-      .flatMap((ticker) => {
-        const state = states.get(ticker);
-        if (state === undefined) return [];
-        const result = state === 'yes' || state === 'no' ? state : '';
-        const settlement_value_dollars = value[state] ?? null;
-        return [{ ticker, status: status[state] ?? 'finalized', result, settlement_value_dollars }];
-      });
-    return json({ markets, cursor: '' });
-  },
-  polymarket(states, url) {
-    const price: Record<string, string> = { yes: '1', no: '0', half: '0.5' };
-    const isClosed = (state: State) => state !== 'open' && state !== 'paused';
-    const markets = url.searchParams.getAll('clob_token_ids').flatMap((token) => {
-      const state = states.get(token);
-      if (state === undefined || isClosed(state) !== (url.searchParams.get('closed') === 'true')) {
-        return [];
-      }
-      const prices = [price[state] ?? '0.9995', price[state] === '0.5' ? '0.5' : '0'];
-      return [
-        {
-          conditionId: `0x${token}`,
-          closed: isClosed(state),
-          umaResolutionStatus: state in price ? 'resolved' : 'proposed',
-          outcomePrices: JSON.stringify(prices),
-          clobTokenIds: JSON.stringify([token, `${token}-no`]),
-        },
-      ];
-    });
-    return json(markets);
-  },
-  polymarket_us(states, url) {
-    const slug = /\/v1\/markets\/(.+)\/settlement$/.exec(url.pathname)?.[1] ?? '';
-    const settlement = { yes: 1, no: 0, half: 0.5 }[states.get(slug) as 'yes'];
-    return settlement === undefined ? json({ error: 'x' }, 404) : json({ slug, settlement });
-  },
-};
+import { ANSWERS, stubOf, TOP } from '../venue-stub.ts';
 
 const PROTOCOLS = { kalshi: KALSHI, polymarket: POLYMARKET, polymarket_us: POLYMARKET_US };
 
-async function setUp(t: ExecutionContext, name: keyof typeof PROTOCOLS, options = {}) {
-  const venue = await PROTOCOLS[name].open(t);
-  for (const market of ['A', 'B', 'C']) venue.tops.set(market, TOP);
-  const states = new Map<string, State>([
-    ['A', 'open'],
-    ['B', 'open'],
-    ['C', 'open'],
-  ]);
-  const rest = await restServer(t, (url) => ANSWERS[name]!(states, url));
-  const restUrl = new URL(name === 'kalshi' ? `${rest.url}/trade-api/v2` : rest.url);
-  const open = (more = {}) =>
-    openWorld(t, PROTOCOLS[name], venue, { restUrl, askAgainMs: 30, ...options, ...more });
-  return { venue, states, rest, open };
+type Name = keyof typeof PROTOCOLS;
+
+async function setUp(t: ExecutionContext, name: Name, options: WorldOptions = {}) {
+  const stub = await stubOf(t, PROTOCOLS[name]);
+  const open = (more: WorldOptions = {}) => stub.open({ askAgainMs: 30, ...options, ...more });
+  return { ...stub, open };
 }
 
-for (const name of Object.keys(PROTOCOLS) as (keyof typeof PROTOCOLS)[]) {
+for (const name of Object.keys(PROTOCOLS) as Name[]) {
   test(`W15: ${name} is asked for results at the start`, async (t) => {
     const { states, open } = await setUp(t, name);
     states.set('A', 'yes').set('B', 'no').set('C', 'half');
