@@ -8,8 +8,11 @@ import type { LiveVenue, Protocol } from './live-venues.ts';
 import { json, type Reply, type RestServer, restServer } from './rest-server.ts';
 
 export const TOP = { bid: 40, ask: 45 };
-/** With a result, a sum or a price at which the venue contradicts itself. */
-export type State = 'open' | 'paused' | 'closed' | 'yes' | 'no' | 'half';
+/** `none`: it is over, and what the venue says of it is no result. */
+export type State = 'open' | 'paused' | 'closed' | 'yes' | 'no' | 'half' | 'none';
+
+/** What the other token of a Polymarket pays. */
+const SECOND: Partial<Record<State, string>> = { no: '1', half: '0.5' };
 
 /** The answers of each venue's REST API for markets in these states. */
 export const ANSWERS: Record<string, (states: ReadonlyMap<string, State>, url: URL) => Reply> = {
@@ -18,7 +21,12 @@ export const ANSWERS: Record<string, (states: ReadonlyMap<string, State>, url: U
       State,
       string
     >;
-    const value: Record<string, string> = { yes: '1.0000', no: '0.0000', half: '0.5000' };
+    const value: Record<string, string> = {
+      yes: '1.0000',
+      no: '0.0000',
+      half: '0.5000',
+      none: '7',
+    };
     const markets = url.searchParams
       .get('tickers')!
       .split(',')
@@ -32,14 +40,14 @@ export const ANSWERS: Record<string, (states: ReadonlyMap<string, State>, url: U
     return json({ markets, cursor: '' });
   },
   polymarket(states, url) {
-    const price: Record<string, string> = { yes: '1', no: '0', half: '0.5' };
+    const price: Record<string, string> = { yes: '1', no: '0', half: '0.5', none: '0' };
     const isClosed = (state: State) => state !== 'open' && state !== 'paused';
     const markets = url.searchParams.getAll('clob_token_ids').flatMap((token) => {
       const state = states.get(token);
       if (state === undefined || isClosed(state) !== (url.searchParams.get('closed') === 'true')) {
         return [];
       }
-      const prices = [price[state] ?? '0.9995', price[state] === '0.5' ? '0.5' : '0'];
+      const prices = [price[state] ?? '0.9995', SECOND[state] ?? '0'];
       return [
         {
           conditionId: `0x${token}`,
@@ -54,7 +62,7 @@ export const ANSWERS: Record<string, (states: ReadonlyMap<string, State>, url: U
   },
   polymarket_us(states, url) {
     const slug = /\/v1\/markets\/(.+)\/settlement$/.exec(url.pathname)?.[1] ?? '';
-    const settlement = { yes: 1, no: 0, half: 0.5 }[states.get(slug) as 'yes'];
+    const settlement = { yes: 1, no: 0, half: 0.5, none: 7 }[states.get(slug) as 'yes'];
     return settlement === undefined ? json({ error: 'x' }, 404) : json({ slug, settlement });
   },
 };

@@ -1,6 +1,7 @@
 /** What happened while nobody listened is asked for by REST. */
 import { readFileSync } from 'node:fs';
 import test, { type ExecutionContext } from 'ava';
+import { parseValueE4 } from '../../../feeds/reading/decimal.ts';
 import type { AdapterName } from '../../../feeds/reading/venue.ts';
 import { createAdapter } from '../../../feeds/venues/create.ts';
 import { openWorld, type WorldOptions } from '../feed-world.ts';
@@ -230,6 +231,9 @@ test('W29, W36: bad and contradicting answers settle nothing', (t) => {
   t.deepEqual(of({ status: 'determined', result: '' }), ['closed']);
   t.deepEqual(of({ status: 'finalized', result: '', settlement_value: 64 }), ['scalar 6400']);
   t.deepEqual(of({ status: 'finalized', result: 'no', settlement_value: 0 }), ['no']);
+  t.deepEqual(of({ status: 'finalized', result: '', settlement_value: '0.58437' }), [
+    'scalar 5844',
+  ]);
   t.deepEqual(of({ status: 'disputed', result: 'yes' }), ['closed']);
   t.deepEqual(of({ status: 'new' }), []);
   t.deepEqual(stateIn('kalshi', 'A', { markets: [{ ticker: 'B', status: 'active' }, 7] }), []);
@@ -240,13 +244,14 @@ test('W29, W36: bad and contradicting answers settle nothing', (t) => {
   }
 });
 
-test('W48: a settlement of Polymarket US, as a number, a text or an amount', (t) => {
+test('W48, W71: a settlement of Polymarket US, as a number, a text or an amount', (t) => {
   const of = (settlement: unknown, slug = 'A') =>
     stateIn('polymarket_us', 'A', { slug, settlement });
   t.deepEqual(of(1), ['yes']);
   t.deepEqual(of('0'), ['no']);
   t.deepEqual(of({ value: '0.50' }), ['scalar 5000']);
-  for (const bad of [null, '', 'yes', 2, -1, {}]) t.deepEqual(of(bad), []);
+  for (const none of [null, '', undefined]) t.deepEqual(of(none), []);
+  for (const bad of ['yes', 2, -1, {}]) t.deepEqual(of(bad), ['closed']);
   t.deepEqual(of(1, 'B'), [], 'of another market');
 });
 
@@ -262,4 +267,53 @@ test('W57: the last prices of a closed market are no result', (t) => {
   t.deepEqual(of({ umaResolutionStatus: 'resolved', outcomePrices: '[]' }), ['closed']);
   t.deepEqual(of({ closed: false }), ['open']);
   t.deepEqual(of({ closed: undefined }), []);
+});
+
+test('W71: outcomes of one question that do not add up to 1 are no result', (t) => {
+  const of = (outcomePrices: string, fields: object = { umaResolutionStatus: 'resolved' }) => {
+    const market = { closed: true, clobTokenIds: '["A","Z"]', outcomePrices, ...fields };
+    const [request] = createAdapter('polymarket').stateRequests!(new URL('http://venue'), ['A']);
+    return request!.read([market]);
+  };
+  for (const prices of [
+    '["0","0"]',
+    '["1","1"]',
+    '["0.3","0.3"]',
+    '["0.502","0.5"]',
+    '["1"]',
+    '[]',
+  ]) {
+    const [tick, ...more] = of(prices);
+    t.deepEqual(more, []);
+    t.true(tick?.kind === 'status' && tick.status === 'closed', prices);
+    t.truthy(tick?.kind === 'status' && tick.unusable, prices);
+  }
+  t.like(of('["0","0"]', {})[0], {
+    status: 'closed',
+    unusable: 'outcomePrices 0, 0 do not add up to 1',
+  });
+  t.deepEqual(of('["0.61","0.39"]', {}), [{ kind: 'status', market: 'A', status: 'closed' }]);
+  t.like(of('["1","0"]', { closed: false, umaResolutionStatus: 'resolved' })[0], {
+    status: 'closed',
+  });
+  t.like(of('["0.5005","0.5"]')[0], { kind: 'result', yesValue: 5005 });
+});
+
+test('W72: values of many digits, and a price that is pinned beside a certain outcome', (t) => {
+  const of = (yes: string, no: string) => {
+    const outcomePrices = JSON.stringify([yes, no]);
+    return stateIn('polymarket', 'A', [
+      { closed: true, clobTokenIds: '["A","Z"]', umaResolutionStatus: 'resolved', outcomePrices },
+    ])[0];
+  };
+  t.is(of('0.3333333333333333', '0.6666666666666667'), 'scalar 3333');
+  t.is(of('0.49999999999999994', '0.5'), 'scalar 5000');
+  t.is(of('0.9995', '0.0005'), 'yes');
+  t.is(of('0.0005', '0.9995'), 'no');
+  t.is(of('0.998', '0.002'), 'scalar 9980');
+  t.is(parseValueE4('1.00005'), null);
+  t.is(parseValueE4('0.99999'), 10_000);
+  for (const bad of ['2', '-0.1', '.5', '1.1', '', 1, null, `0.${'1'.repeat(41)}`]) {
+    t.is(parseValueE4(bad), null, String(bad));
+  }
 });
