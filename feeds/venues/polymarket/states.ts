@@ -43,7 +43,8 @@ const TOLERANCE: PriceE4 = 10;
 
 /** The channel says nothing of pauses, so neither does this: nothing would end one. */
 function stateOf(market: string, fields: Fields, prices: readonly string[], at: number): StateTick {
-  const { umaResolutionStatus: resolution } = fields;
+  // Some markets have only the list of what it was, the newest last.
+  const resolution = fields.umaResolutionStatus ?? listIn(fields.umaResolutionStatuses).at(-1);
   const isResolved = resolution === 'resolved';
   if (fields.closed === false) {
     // Resolved before it is closed: nobody may buy what is known.
@@ -51,7 +52,7 @@ function stateOf(market: string, fields: Fields, prices: readonly string[], at: 
   }
   const values = prices.map(parseValueE4);
   // Before a resolution these are the last prices, which are hardly ever whole.
-  const isUnstated = resolution === undefined || resolution === null;
+  const isUnstated = resolution === undefined;
   const areWhole = values.length > 1 && values.every((one) => one === 0 || one === 10_000);
   if (!isResolved && !(isUnstated && areWhole)) {
     return { kind: 'status', market, status: 'closed' };

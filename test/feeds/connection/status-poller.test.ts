@@ -296,6 +296,10 @@ test('W71: outcomes of one question that do not add up to 1 are no result', (t) 
   t.like(of('["1","0"]', { closed: false, umaResolutionStatus: 'resolved' })[0], {
     status: 'closed',
   });
+  const only = (list: string) => ({ umaResolutionStatuses: list });
+  t.like(of('["0.5","0.5"]', only('["proposed","resolved"]'))[0], { yesValue: 5000 });
+  t.like(of('["1","0"]', only('["resolved","disputed"]'))[0], { status: 'closed' });
+  t.like(of('["1","0"]', only('[]'))[0], { outcome: 'yes' });
   t.like(of('["0.5005","0.5"]')[0], { kind: 'result', yesValue: 5005 });
 });
 
