@@ -4,7 +4,7 @@
  * cannot be used is kept for operators. Rules W15, W70, W71, W75 (feeds/FORMATS.md).
  */
 
-import type { StateTick, VenueAdapter, VenueTick } from '../reading/venue.ts';
+import type { StateRequest, StateTick, VenueAdapter, VenueTick } from '../reading/venue.ts';
 import { safeUrlOf } from './endpoint.ts';
 import { type AskOptions, askRest } from './rest.ts';
 
@@ -55,6 +55,8 @@ export class MissedStates {
   readonly #unusable = new Map<string, string>();
   /** By market, the word with which its venue doubts the result. */
   readonly #doubts = new Map<string, string>();
+  /** Markets that the last answer to their question did not name. */
+  readonly #unnamed = new Set<string>();
   readonly #looks: NodeJS.Timeout;
   #isAsking = false;
   #timer: NodeJS.Timeout | undefined;
@@ -83,9 +85,12 @@ export class MissedStates {
   problems(): string[] {
     const { isOpen } = this.#options;
     const unusable = [...this.#unusable].filter(([market]) => isOpen(market));
+    const held = this.#options.held();
+    const unnamed = [...this.#unnamed].filter((market) => held.has(market) && isOpen(market));
     const doubts = [...this.#doubts].filter(([market]) => !isOpen(market));
     return [
       ...lineOf(this.#untold(), 'held, and nobody can learn their end without a restUrl'),
+      ...lineOf(unnamed, 'held, and not named by their venue when it is asked'),
       ...lineOf(
         unusable.map(([market, reason]) => `${market} (${reason})`),
         'over without a result that can be paid; paperbook admin settle gives one',
@@ -184,6 +189,7 @@ export class MissedStates {
     const { base, requests: requestsFor } = this.#options;
     const requests = [...requestsFor!(base!, markets)];
     const askedMs = performance.now();
+    const silent = new Set(requests.filter(namesAll).flatMap((request) => request.markets));
     for (const market of markets) this.#askedMs.set(market, askedMs);
     const askSome = async () => {
       for (let next = requests.shift(); next !== undefined; next = requests.shift()) {
@@ -192,16 +198,23 @@ export class MissedStates {
             ...this.#options.rest,
             signal: this.#abort.signal,
           });
-          this.#take(next.read(answer));
+          const ticks = next.read(answer);
+          for (const { market } of ticks) silent.delete(market);
+          this.#take(ticks);
           this.#noteSuccess();
         } catch (error) {
           if (this.#abort.signal.aborted) return;
-          for (const market of next.markets) failed.add(market);
+          for (const market of next.markets) {
+            failed.add(market);
+            silent.delete(market);
+          }
           this.#noteFailure(error as Error, next.url);
         }
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, askSome));
+    for (const market of markets) this.#unnamed.delete(market);
+    for (const market of silent) this.#unnamed.add(market);
   }
 
   #take(ticks: readonly StateTick[]): void {
@@ -266,6 +279,8 @@ export class MissedStates {
     this.#options.log.info({ rest }, 'missed results can be asked for again');
   }
 }
+
+const namesAll = (request: StateRequest) => request.namesAll;
 
 /** None without markets. */
 function lineOf(markets: readonly string[], what: string): string[] {

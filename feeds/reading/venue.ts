@@ -114,6 +114,8 @@ export type StateRequest = {
   url: URL;
   /** The markets that it asks for. */
   markets: readonly string[];
+  /** Whether the venue answers each market; false: it is silent of what has no result yet. */
+  namesAll: boolean;
   /** Statuses and results in an answer; undefined means 404. A bad one gives nothing. */
   read(answer: unknown): StateTick[];
 };

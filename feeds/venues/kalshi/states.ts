@@ -33,6 +33,7 @@ export function kalshiStates(
     requests.push({
       url,
       markets: tickers,
+      namesAll: true,
       read: (answer) => ticksOf(answer, new Set(tickers), settleOn),
     });
   }

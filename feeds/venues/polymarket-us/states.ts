@@ -9,7 +9,7 @@ export function polymarketUsStates(base: URL, slugs: readonly string[]): StateRe
   return slugs.map((slug) => {
     const url = new URL(base);
     url.pathname = `${root}/v1/markets/${encodeURIComponent(slug)}/settlement`;
-    return { url, markets: [slug], read: (answer) => ticksOf(slug, answer) };
+    return { url, markets: [slug], namesAll: false, read: (answer) => ticksOf(slug, answer) };
   });
 }
 

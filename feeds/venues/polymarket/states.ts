@@ -19,7 +19,12 @@ export function polymarketStates(base: URL, tokens: readonly string[]): StateReq
       for (const token of markets) url.searchParams.append('clob_token_ids', token);
       url.searchParams.set('closed', closed);
       url.searchParams.set('limit', '100');
-      requests.push({ url, markets, read: (answer) => ticksOf(answer, new Set(markets)) });
+      requests.push({
+        url,
+        markets,
+        namesAll: true,
+        read: (answer) => ticksOf(answer, new Set(markets)),
+      });
     }
   }
   return requests;

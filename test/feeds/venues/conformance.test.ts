@@ -89,6 +89,16 @@ row(
   },
 );
 
+row('W70: held markets that an answer leaves out', ['kalshi', 'polymarket'], async (t, stub) => {
+  stub.states.delete('A');
+  const world = stub.open({ held: held(true), askAgainMs: 100 });
+  const problems = () => world.feed.statuses()[0]!.resultProblems.join();
+  await until(() => problems() !== '', 'a problem');
+  t.is(problems(), '1 market held, and not named by their venue when it is asked: A');
+  stub.states.set('A', 'open');
+  await until(() => problems() === '', 'it is named again');
+});
+
 row('W71: an end that is no result closes the market', BY_REST, async (t, stub) => {
   stub.states.set('A', 'none');
   const world = stub.open({ held: held(true), askAgainMs: 100 });
