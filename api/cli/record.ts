@@ -128,6 +128,10 @@ class RecordedCatalog {
     return this.#numbers(venue, market);
   }
 
+  held(): ReadonlyMap<string, boolean> {
+    return new Map();
+  }
+
   watchedMarkets(venue: Venue): string[] {
     const known = this.#markets.get(venue) ?? new Set();
     for (const market of listedMarkets(this.#current, venue)) known.add(market);
@@ -178,7 +182,9 @@ class Part {
     let sources = 0;
     const newSource = () => sources++;
     const shared = { ingest: this.#ingest, catalog, quoting: new QuotingFeeds(), log };
-    const parts = { ...shared, depth: false, newSource, nowMs: Date.now };
+    // Nobody holds anything here.
+    const held = { askedVenues: new Set<Venue>(), settleOn: 'determined' } as const;
+    const parts = { ...shared, ...held, depth: false, newSource, nowMs: Date.now };
     this.#feeds = feeds.map((feed, entry) => connectFeed(feed, entry, parts));
     this.#flush = setInterval(() => writer.flush(), FLUSH_EVERY_MS);
   }

@@ -5,7 +5,7 @@
 
 import { parseJson } from '../../engine/base/bounded-json.ts';
 import { FILL_MODELS, VENUES, type Venue } from '../../engine/base/units.ts';
-import { ADAPTERS, type AdapterName } from '../../feeds/reading/venue.ts';
+import { ADAPTERS, type AdapterName, SETTLE_ON } from '../../feeds/reading/venue.ts';
 import { PLANS } from '../base/plan-names.ts';
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
@@ -95,6 +95,12 @@ export const SETTINGS = {
     '2000',
     'a connection whose venue times fall further behind than this has no live price',
     integer(1, 3_600_000),
+  ),
+  SETTLE_ON: setting(
+    'settleOn',
+    'determined',
+    'determined: the first result of a venue pays; settled: only its final word does',
+    choice(...SETTLE_ON),
   ),
   ROUTING_BAND_CENTS: setting(
     'routingBandCents',

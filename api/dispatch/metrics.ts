@@ -44,7 +44,7 @@ export class Metrics {
   }
 
   /** The whole text of `/metrics`. */
-  text(state: EngineState, feeds: readonly FeedStatus[]): string {
+  text(state: EngineState, feeds: readonly FeedStatus[], contradicted: number): string {
     const memory = process.memoryUsage();
     return [
       ...family('paperbook_http_requests_total', 'counter', 'Requests answered.', this.#samples()),
@@ -58,6 +58,12 @@ export class Metrics {
         ['', state === 'ready' ? 1 : 0],
       ]),
       ...feedMetrics(feeds),
+      ...family(
+        'paperbook_results_contradicted_total',
+        'counter',
+        'Results that differ from the one that a market has.',
+        [['', contradicted]],
+      ),
       ...family('process_resident_memory_bytes', 'gauge', 'Resident memory.', [['', memory.rss]]),
       ...family('process_heap_bytes', 'gauge', 'Heap of the main thread in use.', [
         ['', memory.heapUsed],

@@ -1,13 +1,13 @@
 /**
- * Opens the connections of an entry of PAPERBOOK_FEEDS, which feed the engine. Rules W1, W2, W15
- * (feeds/FORMATS.md).
+ * Opens the connections of an entry of PAPERBOOK_FEEDS, which feed the engine. Rules W1, W2, W15,
+ * W70, W74 (feeds/FORMATS.md).
  */
 import { readFileSync } from 'node:fs';
 import type { SourceNumber, Venue } from '../../engine/base/units.ts';
 import type { QuotingFeeds } from '../../feeds/connection/awaiting-quote.ts';
 import { type Feed, openFeed } from '../../feeds/connection/feed.ts';
 import type { Ingest } from '../../feeds/ingest/ingest.ts';
-import type { VenueAdapter } from '../../feeds/reading/venue.ts';
+import type { AdapterOptions, SettleOn, VenueAdapter } from '../../feeds/reading/venue.ts';
 import { createAdapter } from '../../feeds/venues/create.ts';
 import type { Log } from '../base/log.ts';
 import { ConfigError } from '../config/config.ts';
@@ -19,11 +19,15 @@ type FeedParts = {
   catalog: {
     watchedMarkets(venue: Venue): readonly string[];
     awaitsQuote(venue: Venue, market: string): boolean;
+    held(venue: Venue): ReadonlyMap<string, boolean>;
   };
+  /** The venues of which some entry has a REST API. */
+  askedVenues: ReadonlySet<Venue>;
   /** Shared by all entries. */
   quoting: QuotingFeeds;
   /** Whether to read all levels rather than the top alone. */
   depth: boolean;
+  settleOn: SettleOn;
   /** A number for a source of ticks, different from every other. */
   newSource(): SourceNumber;
   nowMs(): number;
@@ -38,7 +42,7 @@ type FeedParts = {
  */
 export function connectFeed(feed: FeedConfig, entry: number, parts: FeedParts): Feed {
   const { venue, url } = feed;
-  const newAdapter = adaptersOf(feed, parts.depth);
+  const newAdapter = adaptersOf(feed, parts);
   if (isInTheClear(url)) {
     parts.log.warn(
       { entry, venue, host: new URL(url).host },
@@ -53,6 +57,8 @@ export function connectFeed(feed: FeedConfig, entry: number, parts: FeedParts): 
     newAdapter,
     markets: () => parts.catalog.watchedMarkets(venue),
     awaitsQuote: (market) => parts.catalog.awaitsQuote(venue, market),
+    held: () => parts.catalog.held(venue),
+    othersAsk: restUrl === null && parts.askedVenues.has(venue),
     newUnquoted: () => parts.quoting.unquotedOf(venue, entry),
     ingest: parts.ingest,
     newSource: parts.newSource,
@@ -64,15 +70,18 @@ export function connectFeed(feed: FeedConfig, entry: number, parts: FeedParts): 
 }
 
 /** @throws ConfigError when the entry cannot be used. */
-export function checkFeed(feed: FeedConfig, depth: boolean): void {
-  adaptersOf(feed, depth);
+export function checkFeed(feed: FeedConfig, options: AdapterOptions): void {
+  adaptersOf(feed, options);
 }
 
 /** Creates adapters of the entry; creates one at once to check that the entry can be used. */
-function adaptersOf(feed: FeedConfig, depth: boolean): () => VenueAdapter {
+function adaptersOf(
+  feed: FeedConfig,
+  { depth = false, settleOn = 'determined' }: AdapterOptions,
+): () => VenueAdapter {
   const keys = keysOf(feed);
   const lite = feed.marketData === 'lite';
-  const make = () => createAdapter(feed.adapter, keys, { depth, lite });
+  const make = () => createAdapter(feed.adapter, keys, { depth, lite, settleOn });
   try {
     make();
   } catch (error) {

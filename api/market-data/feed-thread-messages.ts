@@ -2,8 +2,9 @@
 
 import type { SourceNumber } from '../../engine/base/units.ts';
 import type { ChannelMemory } from '../../engine/ring/endpoint.ts';
-import type { MarketsToWatch } from '../../feeds/catalog/watched-markets.ts';
+import type { HeldMarkets, MarketsToWatch } from '../../feeds/catalog/watched-markets.ts';
 import type { FeedStatus } from '../../feeds/connection/connection-status.ts';
+import type { SettleOn } from '../../feeds/reading/venue.ts';
 import type { FeedConfig } from '../config/settings.ts';
 
 /** What a feed thread starts with. */
@@ -12,6 +13,8 @@ export type FeedThreadInput = {
   markets: MarketsToWatch;
   /** Levels are wanted, and not the top alone. */
   depth: boolean;
+  /** Rule W74 (feeds/FORMATS.md). */
+  settleOn: SettleOn;
   isFeedClock: boolean;
   /** Rule W13 (feeds/FORMATS.md). */
   lagMaxMs: number;
@@ -26,6 +29,7 @@ export type FeedThreadInput = {
 export type ToFeedThread =
   | { kind: 'markets'; markets: MarketsToWatch }
   | { kind: 'settled'; market: number }
+  | { kind: 'held'; held: HeldMarkets }
   /** Others quote the same markets from now on, or no longer. */
   | { kind: 'others_quote'; do: boolean }
   | { kind: 'close' };

@@ -1,6 +1,6 @@
 /**
  * The thread that owns the connections to the venues: sockets, JSON, books, and the ticks that
- * follow. live-feeds.ts is its other end. Rules C7 (engine/RULES.md), W60 (feeds/FORMATS.md).
+ * follow. live-feeds.ts is its other end. Rules C7 (engine/RULES.md), W60, W70 (feeds/FORMATS.md).
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import type { EpochMs } from '../../engine/base/units.ts';
@@ -35,7 +35,7 @@ class FeedThread {
   readonly #timer: NodeJS.Timeout;
 
   constructor(input: FeedThreadInput) {
-    const { feeds, markets, depth, isFeedClock, lagMaxMs } = input;
+    const { feeds, markets, depth, settleOn, isFeedClock, lagMaxMs } = input;
     this.#markets = new WatchedMarkets(markets);
     this.#batches = new TickBatches(new Endpoint(input.channel, 'caller'));
     this.#changed = new ChangedQuotes(this.#batches.add);
@@ -61,7 +61,10 @@ class FeedThread {
     const onState = () => void setImmediate(() => this.#postStatuses());
     const catalog = this.#markets;
     const quoting = new QuotingFeeds();
-    const parts = { ingest, catalog, quoting, depth, newSource, nowMs, onState, log: LOG };
+    const askedVenues = new Set(feeds.filter((feed) => feed.restUrl).map(({ venue }) => venue));
+    const ofAdapters = { depth, settleOn };
+    const ofAll = { ingest, catalog, quoting, askedVenues, newSource, nowMs, onState, log: LOG };
+    const parts = { ...ofAll, ...ofAdapters };
     for (const [entry, feed] of feeds.entries()) this.#feeds.push(connectFeed(feed, entry, parts));
     this.#timer = setInterval(() => {
       this.#states.advance();
@@ -84,6 +87,8 @@ class FeedThread {
         // None of them waits for a quote of it any more.
         for (const feed of this.#feeds) feed.marketsChanged();
         return;
+      case 'held':
+        return this.#markets.hold(message.held);
       case 'others_quote':
         this.#changed.isOn = !message.do;
         this.#states.forget();

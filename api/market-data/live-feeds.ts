@@ -8,7 +8,7 @@ import { type EpochMs, isoOf, type SourceNumber } from '../../engine/base/units.
 import { channelMemory } from '../../engine/ring/endpoint.ts';
 import { Restarts } from '../../engine/threads/restarts.ts';
 import { moduleBeside } from '../../engine/threads/worker-url.ts';
-import type { MarketsToWatch } from '../../feeds/catalog/watched-markets.ts';
+import type { HeldMarkets, MarketsToWatch } from '../../feeds/catalog/watched-markets.ts';
 import type { FeedStatus } from '../../feeds/connection/connection-status.ts';
 import { feedProblems } from '../../feeds/connection/health.ts';
 import type { Log } from '../base/log.ts';
@@ -21,7 +21,7 @@ import { type SharedTime, sharedTime, timeMemory } from './shared-time.ts';
 import type { TickIntake } from './tick-intake.ts';
 
 export type LiveFeedsOptions = {
-  config: Pick<Config, 'feeds' | 'clock' | 'feedLagMaxMs' | 'fillModel'>;
+  config: Pick<Config, 'feeds' | 'clock' | 'feedLagMaxMs' | 'fillModel' | 'settleOn'>;
   /** The catalog as it is now. */
   markets(): MarketsToWatch;
   intake: Pick<TickIntake, 'batch' | 'take'>;
@@ -55,6 +55,7 @@ export class LiveFeeds {
   /** The last thread has ended, and no other has begun to dial. */
   #failure: { reason: string; sinceMs: EpochMs } | null = null;
   #doOthersQuote = false;
+  #held: HeldMarkets = { markets: [], maybeOver: [] };
 
   constructor(options: LiveFeedsOptions) {
     this.#options = options;
@@ -69,9 +70,9 @@ export class LiveFeeds {
    * @throws ConfigError when an entry of PAPERBOOK_FEEDS cannot be used.
    */
   async start(): Promise<void> {
-    const { feeds, fillModel } = this.#options.config;
+    const { feeds, fillModel, settleOn } = this.#options.config;
     if (feeds.length === 0) return;
-    for (const feed of feeds) checkFeed(feed, fillModel === 'book_depth');
+    for (const feed of feeds) checkFeed(feed, { depth: fillModel === 'book_depth', settleOn });
     const failure = await new Promise<string | null>((resolve) => {
       this.#started = resolve;
       this.#open();
@@ -119,6 +120,12 @@ export class LiveFeeds {
     return ofThread === null ? lines : [`the thread of all feeds ${ofThread}`, ...lines];
   }
 
+  /** What somebody holds or has orders on. Rule W70 (feeds/FORMATS.md). */
+  hold(held: HeldMarkets): void {
+    this.#held = held;
+    this.#post({ kind: 'held', held });
+  }
+
   /** Others quote markets of the feeds, or no longer do. */
   othersQuote(isSo: boolean): void {
     if (this.#doOthersQuote === isSo) return;
@@ -144,6 +151,7 @@ export class LiveFeeds {
       feeds: config.feeds,
       markets: markets(),
       depth: config.fillModel === 'book_depth',
+      settleOn: config.settleOn,
       isFeedClock: this.#isFeedClock,
       lagMaxMs: config.feedLagMaxMs,
       firstSource: this.#nextSource,
@@ -155,6 +163,7 @@ export class LiveFeeds {
       batch: (bytes) => this.#batch(bytes),
       ended: (reason) => this.#ended(reason),
     });
+    this.#post({ kind: 'held', held: this.#held });
     if (this.#doOthersQuote) this.#post({ kind: 'others_quote', do: true });
   }
 

@@ -9,6 +9,7 @@ import type { Shards } from '../../engine/shard/callers/shards.ts';
 import { FeedFileError, readLine } from '../../feeds/file/feed-line.ts';
 import { FeedPlayer } from '../../feeds/file/replay.ts';
 import { createIngest, type Ingest } from '../../feeds/ingest/ingest.ts';
+import type { SettleOn } from '../../feeds/reading/venue.ts';
 import { invalidRequest } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import type { LiveCatalog } from '../catalog/live-catalog.ts';
@@ -41,6 +42,7 @@ type PlaybackParts = {
   engine: Pick<Shards, 'nowMs' | 'drained'>;
   /** Levels are wanted, and not the top alone. */
   depth: boolean;
+  settleOn: SettleOn;
   /** Its quotes may take the place of live ones; or do no more. */
   onActive(isActive: boolean): void;
   /** Whether a line's time is the engine's. */
@@ -48,14 +50,14 @@ type PlaybackParts = {
 };
 
 function createPlayback(parts: PlaybackParts): Playback {
-  const { ingest, held, engine, depth, isFeedClock, onActive } = parts;
+  const { ingest, held, engine, depth, settleOn, isFeedClock, onActive } = parts;
   let lastSource = OPERATOR_SOURCE;
   // Live connections have the even numbers.
   const newSource = (): SourceNumber => {
     lastSource += 2;
     return lastSource;
   };
-  const player = new FeedPlayer(ingest, { depth, newSource });
+  const player = new FeedPlayer(ingest, { depth, settleOn, newSource });
   // On the wall's clock a recorded quote is as old as its arrival here.
   const timeOf = (atMs: EpochMs) => (isFeedClock ? Math.max(atMs, engine.nowMs()) : engine.nowMs());
   return {
@@ -97,7 +99,7 @@ function createPlayback(parts: PlaybackParts): Playback {
 
 /** What an operator plays goes where the frames of venues go. */
 export function playbackInto(to: {
-  config: Pick<Config, 'fillModel' | 'clock'>;
+  config: Pick<Config, 'fillModel' | 'clock' | 'settleOn'>;
   engine: Pick<Shards, 'nowMs' | 'drained'>;
   history: Pick<History, 'drained'> | null;
   catalog: Pick<LiveCatalog, 'marketNumber'>;
@@ -121,6 +123,7 @@ export function playbackInto(to: {
       },
     },
     depth: config.fillModel === 'book_depth',
+    settleOn: config.settleOn,
     isFeedClock: config.clock === 'feed',
     onActive: (isActive) => feeds.othersQuote(isActive),
   });

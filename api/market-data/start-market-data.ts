@@ -6,8 +6,9 @@
  *   operator: playback, results -----------> intake -> bus -> states, view, history, feed thread
  *   catalog file -> numbers -> engine -----------------> bus
  */
-import type { MarketNumber } from '../../engine/base/units.ts';
+import type { MarketNumber, Venue } from '../../engine/base/units.ts';
 import type { History } from '../../engine/history/history.ts';
+import type { MarketResult } from '../../engine/rules/messages.ts';
 import type { Shards } from '../../engine/shard/callers/shards.ts';
 import type { OpenReport } from '../../engine/shard/store/open-report.ts';
 import type { CleanupStack } from '../base/cleanup-stack.ts';
@@ -19,6 +20,8 @@ import { MarketStates } from '../catalog/market-states.ts';
 import type { Config } from '../config/settings.ts';
 import type { ControlStore } from '../identity/store.ts';
 import { ChangedMarkets } from './changed-markets.ts';
+import { ContradictedResults } from './contradicted-results.ts';
+import { followHeldMarkets } from './held-markets.ts';
 import { LiveFeeds } from './live-feeds.ts';
 import { operatorResults, type SettleMarketByName } from './operator-results.ts';
 import { type Playback, playbackInto } from './playback.ts';
@@ -31,7 +34,10 @@ export type MarketDataParts = {
   log: Log;
   stack: CleanupStack;
   identity: Pick<ControlStore, 'numbers' | 'putNumbers'>;
-  engine: Pick<Shards, 'nowMs' | 'tick' | 'packedTicks' | 'setCatalog' | 'settle' | 'drained'>;
+  engine: Pick<
+    Shards,
+    'nowMs' | 'tick' | 'packedTicks' | 'setCatalog' | 'settle' | 'drained' | 'held'
+  >;
   /** By shard, what its start found; null: it could not be opened. */
   reports: readonly (OpenReport | null)[];
 };
@@ -53,6 +59,7 @@ export type MarketData = {
   /** Null: nothing is recorded here. */
   history: History | null;
   feeds: Pick<LiveFeeds, 'statuses' | 'problems'>;
+  contradicted: Pick<ContradictedResults, 'count' | 'problems'>;
   playback: Playback;
   settleMarket: SettleMarketByName;
 };
@@ -78,6 +85,11 @@ export async function startMarketData(
     others.catalog ?? new LiveCatalog({ file, identity, engine, openMarkets, states, bus });
   const view = new CatalogView(() => catalog.current, states);
   const changed = new ChangedMarkets();
+  const contradicted = new ContradictedResults({
+    results: resultsIn(reports),
+    marketName: (market) => view.marketName(market),
+    log,
+  });
   const voids = new VoidedGames({ view, states, bus, nowMs });
   const isFeedClock = config.clock === 'feed';
   const intake = new TickIntake({ engine, voids, bus, isFeedClock });
@@ -87,7 +99,10 @@ export async function startMarketData(
   stack.add(() => feeds.close());
 
   // In this order they hear what is said: the state of a market before who asks for it.
-  const following = [states.follow(bus), view.follow(bus), changed.follow(bus)];
+  const following = [
+    ...[states.follow(bus), view.follow(bus)],
+    ...[changed.follow(bus), contradicted.follow(bus)],
+  ];
   // It ends before the feeds: what their end does to prices is the server's stop. Rule H5.
   const history = recordHistory(config, { bus, over, engine, log, stack });
 
@@ -98,6 +113,10 @@ export async function startMarketData(
   const games = reports.find((report) => report !== null)?.games ?? [];
   for (const { slug, status, over } of games) view.restoreGameStatus(slug, status, over);
   following.push(voids.follow(), feeds.follow(bus));
+  if (config.feeds.length > 0) {
+    const marketNumber = (venue: Venue, name: string) => catalog.marketNumber(venue, name);
+    following.push(followHeldMarkets({ engine, view, marketNumber, bus, feeds }));
+  }
   stack.add(async () => {
     for (const end of following) end();
   });
@@ -109,7 +128,16 @@ export async function startMarketData(
     engine,
     settled: (result) => intake.follow(result),
   });
-  return { bus, view, catalog, changed, history, feeds, playback, settleMarket };
+  return { bus, view, catalog, changed, history, feeds, contradicted, playback, settleMarket };
+}
+
+/** Of each market the result that some shard has. */
+function resultsIn(reports: readonly (OpenReport | null)[]): (MarketResult | null)[] {
+  const all = reports.flatMap((report) => (report === null ? [] : [report.results]));
+  const markets = Math.max(0, ...all.map((results) => results.length));
+  return Array.from({ length: markets }, (_, market) => {
+    return all.find((results) => results[market] != null)?.[market] ?? null;
+  });
 }
 
 /** The markets that have a result. */

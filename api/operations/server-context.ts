@@ -18,6 +18,7 @@ import type { ControlStore } from '../identity/store.ts';
 import type { Switches } from '../identity/switches.ts';
 import type { RequestMeter } from '../limits/request-meter.ts';
 import type { ChangedMarkets } from '../market-data/changed-markets.ts';
+import type { ContradictedResults } from '../market-data/contradicted-results.ts';
 import type { SettleMarketByName } from '../market-data/operator-results.ts';
 import type { Playback } from '../market-data/playback.ts';
 import type { BacktestSource } from '../read-side/backtest-source.ts';
@@ -32,6 +33,8 @@ export type ServerContext = {
   fees: () => readonly FeeEntry[];
   search: InstrumentSearch;
   feeds: () => FeedStatus[];
+  /** How many results differ from the one that a market has. */
+  contradicted: Pick<ContradictedResults, 'count'>;
   playback: Playback;
   history: HistorySource;
   backtest: BacktestSource;

@@ -73,6 +73,11 @@ export type PricedQuery = {
  */
 export type BidsQuery = { kind: 'bids'; atMs: EpochMs; markets: readonly MarketNumber[] | null };
 /**
+ * Answers `{held}`: of each market by number, a bit whether somebody holds a trade of it or has an
+ * order that depends on it; in base64, the lowest bit of a byte first. Rule S17 (engine/RULES.md).
+ */
+export type HeldQuery = { kind: 'held_markets'; atMs: EpochMs };
+/**
  * Answers `{changes: [[place, version, Quote | null], …]}` with the places whose quote does not
  * have the version that the asker knows (0: none). Null: no catalog lists the instrument. Equal
  * versions are equal quotes, whatever shard answers; `asOf` is no part of a version.
@@ -117,6 +122,7 @@ export type Query =
   | BookQuery
   | PricedQuery
   | BidsQuery
+  | HeldQuery
   | QuoteChangesQuery
   | AccountSnapshotQuery
   | SettledQuery

@@ -1,5 +1,5 @@
-/** The catalog as a thread of feeds knows it: numbers of markets, and which to watch. Rule W60 (feeds/FORMATS.md). */
-import type { MarketNumber, Venue } from '../../engine/base/units.ts';
+/** The catalog as a thread of feeds knows it: numbers of markets, and which to watch. Rules W60, W70 (feeds/FORMATS.md). */
+import { type MarketNumber, VENUES, type Venue } from '../../engine/base/units.ts';
 import { marketNumbers } from './market-numbers.ts';
 
 /** Plain data, from one thread to another. */
@@ -14,11 +14,21 @@ export type MarketsToWatch = {
   settled: readonly MarketNumber[];
 };
 
+/** What somebody holds or has orders on. Plain data, from one thread to another. */
+export type HeldMarkets = {
+  markets: readonly MarketNumber[];
+  /** Those of them that may be over by the catalog. */
+  maybeOver: readonly MarketNumber[];
+};
+
 export class WatchedMarkets {
   marketNumber: ReturnType<typeof marketNumbers> = () => undefined;
   #byVenue: MarketsToWatch['byVenue'] = {};
   #games: ReadonlySet<string> = new Set();
   readonly #settled = new Set<MarketNumber>();
+  #marketNames: readonly string[] = [];
+  #lastHeld: HeldMarkets = { markets: [], maybeOver: [] };
+  readonly #held = new Map<Venue, Map<string, boolean>>();
 
   constructor(markets: MarketsToWatch) {
     this.take(markets);
@@ -26,9 +36,32 @@ export class WatchedMarkets {
 
   take({ marketNames, byVenue, games, settled }: MarketsToWatch): void {
     this.marketNumber = marketNumbers({ marketNames });
+    this.#marketNames = marketNames;
+    // Markets that are new may be held already.
+    this.hold(this.#lastHeld);
     this.#byVenue = byVenue;
     this.#games = new Set(games);
     for (const market of settled) this.#settled.add(market);
+  }
+
+  hold(held: HeldMarkets): void {
+    const { markets, maybeOver } = held;
+    this.#lastHeld = held;
+    const over = new Set(maybeOver);
+    this.#held.clear();
+    for (const number of markets) {
+      const name = this.#marketNames[number] ?? '';
+      const venue = VENUES.find((one) => name.startsWith(`${one}/`));
+      if (venue === undefined) continue;
+      const ofVenue = this.#held.get(venue) ?? new Map<string, boolean>();
+      this.#held.set(venue, ofVenue);
+      ofVenue.set(name.slice(venue.length + 1), over.has(number));
+    }
+  }
+
+  /** By the venue's own name; true: it may be over by the catalog. */
+  held(venue: Venue): ReadonlyMap<string, boolean> {
+    return this.#held.get(venue) ?? NOTHING;
   }
 
   isGame(slug: string): boolean {
@@ -49,3 +82,5 @@ export class WatchedMarkets {
     return market !== undefined && !this.#settled.has(market);
   }
 }
+
+const NOTHING: ReadonlyMap<string, boolean> = new Map();

@@ -62,6 +62,8 @@ export type FeedStatus = ConnectionStatus & {
    * can. Without an address.
    */
   missedStatesProblem: string | null;
+  /** What is wrong with results of the feed, a line each, of its first connection. Rules W70 to W75. */
+  resultProblems: readonly string[];
 };
 
 export type Connection = {

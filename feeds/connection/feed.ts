@@ -1,6 +1,6 @@
 /**
  * One entry of PAPERBOOK_FEEDS: as many connections as its markets need, and the venue's REST API
- * for what happened meanwhile. Rules W1, W15, W17 (feeds/FORMATS.md).
+ * for what happened meanwhile. Rules W1, W15, W17, W70 (feeds/FORMATS.md).
  */
 import type { EpochMs, SourceNumber, Venue } from '../../engine/base/units.ts';
 import type { Ingest, IngestConnection } from '../ingest/ingest.ts';
@@ -12,6 +12,7 @@ import type { ConnectionTiming } from './connection-options.ts';
 import type { Connection, FeedStatus } from './connection-status.ts';
 import { MissedStates } from './status-poller.ts';
 
+const NOTHING_HELD: ReadonlyMap<string, boolean> = new Map();
 /** Venues count connections too; markets beyond stay without a quote, and show. */
 const CONNECTIONS_MAX = 64;
 
@@ -29,6 +30,10 @@ export type FeedOptions = {
   awaitsQuote(market: string): boolean;
   /** What keeps a connection's markets without a quote. */
   newUnquoted?(): Unquoted;
+  /** The markets that somebody holds or has orders on; true: it may be over by the catalog. */
+  held?(): ReadonlyMap<string, boolean>;
+  /** Another feed of the venue has a REST API. */
+  othersAsk?: boolean;
   ingest: Ingest;
   /** A number for a source of ticks that no other has. */
   newSource(): SourceNumber;
@@ -73,7 +78,7 @@ type Place = {
 class VenueFeed implements Feed {
   readonly #options: FeedOptions;
   readonly #places: Place[] = [];
-  readonly #states: MissedStates | null;
+  readonly #states: MissedStates;
   #isClosed = false;
 
   constructor(options: FeedOptions) {
@@ -94,7 +99,8 @@ class VenueFeed implements Feed {
         entry,
         subscribed: markets.size,
         counts: counter.counts(),
-        missedStatesProblem: at === 0 ? (this.#states?.problem ?? null) : null,
+        missedStatesProblem: at === 0 ? this.#states.problem : null,
+        resultProblems: at === 0 ? this.#states.problems() : [],
       };
     });
   }
@@ -106,7 +112,7 @@ class VenueFeed implements Feed {
 
   close(): void {
     this.#isClosed = true;
-    this.#states?.close();
+    this.#states.close();
     for (const { connection } of this.#places) connection?.close();
   }
 
@@ -134,7 +140,7 @@ class VenueFeed implements Feed {
       if (place.connection !== null) joined.push(market);
     }
     // The others are asked for when their connection opens.
-    if (joined.length > 0) this.#states?.ask(joined);
+    if (joined.length > 0) this.#states.ask(joined);
     for (const place of opened) this.#open(place);
     for (const place of this.#places.filter((one, at) => at > 0 && one.markets.size === 0)) {
       this.#places.splice(this.#places.indexOf(place), 1);
@@ -170,15 +176,16 @@ class VenueFeed implements Feed {
       onHeartbeat: (atMs) => sink.heartbeat(atMs),
       onLost: (atMs) => {
         place.counter.lost();
+        this.#states.lost(place.markets);
         sink.lost(atMs);
       },
       onOverflow: (markets) => this.#moveOn(place, markets),
       onMissedStates: (markets) =>
-        this.#states?.ask(markets === true ? [...place.markets] : markets),
+        this.#states.ask(markets === true ? [...place.markets] : markets),
       onState: ({ state }) => {
         if (state === 'open') {
           place.counter.opened();
-          this.#states?.ask([...place.markets]);
+          this.#states.ask([...place.markets]);
         }
         this.#options.onState?.();
       },
@@ -191,7 +198,7 @@ class VenueFeed implements Feed {
 
   #taken({ counter }: Place, reading: FrameReading): FrameReading {
     counter.took(reading);
-    this.#states?.saw(reading.ticks);
+    this.#states.saw(reading.ticks);
     return reading;
   }
 
@@ -213,24 +220,28 @@ class VenueFeed implements Feed {
     this.marketsChanged();
   }
 
-  #statesBy({ stateRequests: requests }: VenueAdapter): MissedStates | null {
+  #statesBy({ stateRequests: requests, tellsResults }: VenueAdapter): MissedStates {
     const { restUrl, venue, ingest, newSource, newAdapter, nowMs, log, askAgainMs } = this.#options;
-    if (requests === null) return null;
-    if (restUrl === null) {
+    if (requests !== null && restUrl === null) {
       log.info(
         { venue },
         'no restUrl: results that come while a connection is lost are not asked for',
       );
-      return null;
     }
     // A source of its own: an answer must not keep the prices of a connection fresh.
-    const sink: IngestConnection = ingest.connection(venue, newAdapter(), newSource());
+    const canAsk = requests !== null && restUrl !== null;
+    const sink: IngestConnection | null = canAsk
+      ? ingest.connection(venue, newAdapter(), newSource())
+      : null;
     return new MissedStates({
       base: restUrl,
       requests,
+      tellsResults,
+      held: this.#options.held ?? (() => NOTHING_HELD),
+      othersAsk: this.#options.othersAsk ?? false,
       isOpen: this.#options.awaitsQuote,
       take: (ticks) => {
-        sink.states(ticks, nowMs());
+        sink?.states(ticks, nowMs());
         for (const { connection } of this.#places) connection?.learned(ticks);
       },
       log,

@@ -1,4 +1,4 @@
-/** What is wrong with the feeds, in words for an operator. Rule W9 (feeds/FORMATS.md). */
+/** What is wrong with the feeds, in words for an operator. Rules W9, W70, W71 (feeds/FORMATS.md). */
 import { type EpochMs, isoOf } from '../../engine/base/units.ts';
 import type { FeedStatus } from './connection-status.ts';
 
@@ -16,12 +16,14 @@ type FeedHealth = Pick<
   | 'unquoted'
   | 'counts'
   | 'missedStatesProblem'
+  | 'resultProblems'
 >;
 
 /**
  * A line for each connection that was not open for a minute, for each with markets that had no quote
- * a minute after the subscription, and for each feed whose missed results cannot be asked for. No
- * line has a secret. `nowMs` is of the wall clock.
+ * a minute after the subscription, for each feed whose missed results cannot be asked for, and for
+ * each kind of results that an operator must know of. No line has a secret. `nowMs` is of the wall
+ * clock.
  */
 export function feedProblems(feeds: readonly FeedHealth[], nowMs: EpochMs): string[] {
   return feeds.flatMap((feed) => {
@@ -29,6 +31,7 @@ export function feedProblems(feeds: readonly FeedHealth[], nowMs: EpochMs): stri
     const problems = [
       downProblem(feed, nowMs) ?? unquotedProblem(feed, nowMs),
       missedProblem(feed),
+      ...feed.resultProblems,
     ].filter((problem) => problem !== null);
     return problems.map((problem) => `feed ${venue} ${adapter} at ${host}: ${problem}`);
   });

@@ -1,9 +1,10 @@
 /**
  * Asks a venue's REST API for what happened to markets while nobody listened: statuses and results.
- * Rule W15 (feeds/FORMATS.md).
+ * What is held and may be over is asked for until it has a result. What a venue says of ends that
+ * cannot be used is kept for operators. Rules W15, W70, W71, W75 (feeds/FORMATS.md).
  */
 
-import type { StateTick, VenueAdapter, VenueTick } from '../reading/venue.ts';
+import type { StateRequest, StateTick, VenueAdapter, VenueTick } from '../reading/venue.ts';
 import { safeUrlOf } from './endpoint.ts';
 import { type AskOptions, askRest } from './rest.ts';
 
@@ -11,11 +12,22 @@ import { type AskOptions, askRest } from './rest.ts';
 const AGAIN_MS = 60_000;
 /** Questions under way at a time: venues count requests. */
 const AT_ONCE = 4;
+/** How often, within that time, what is held is looked at. */
+const LOOKS = 12;
+const NAMES_SHOWN = 5;
+/** Lines of one kind. */
+const LOGGED_MAX = 100;
 
 export type MissedStatesOptions = {
-  /** The base of the REST API. */
-  base: URL;
-  requests: NonNullable<VenueAdapter['stateRequests']>;
+  /** The base of the REST API; null: there is none, and nothing is asked for. */
+  base: URL | null;
+  requests: VenueAdapter['stateRequests'];
+  /** Whether the venue's channel tells each result. */
+  tellsResults: boolean;
+  /** The markets that somebody holds or has orders on; true: it may be over by the catalog. */
+  held(): ReadonlyMap<string, boolean>;
+  /** Another feed of the venue asks for the same markets. */
+  othersAsk?: boolean;
   /** Whether the market has no result yet. */
   isOpen(market: string): boolean;
   take(ticks: readonly StateTick[]): void;
@@ -33,16 +45,33 @@ export class MissedStates {
   readonly #changed = new Set<string>();
   /** Markets that have stopped and have no result yet. */
   readonly #stopped = new Set<string>();
+  /** Markets whose result the venue may still change. */
+  readonly #provisional = new Set<string>();
+  /** Markets with a bid and an ask on an open connection. */
+  readonly #priced = new Set<string>();
+  /** When each held market was asked for last, on the steady clock. */
+  readonly #askedMs = new Map<string, number>();
+  /** By market, why an end that its venue told cannot be paid. */
+  readonly #unusable = new Map<string, string>();
+  /** By market, the word with which its venue doubts the result. */
+  readonly #doubts = new Map<string, string>();
+  /** Markets that the last answer to their question did not name. */
+  readonly #unnamed = new Set<string>();
+  readonly #looks: NodeJS.Timeout;
   #isAsking = false;
   #timer: NodeJS.Timeout | undefined;
   #problem: string | null = null;
 
   constructor(options: MissedStatesOptions) {
     this.#options = options;
+    const everyMs = (options.againMs ?? AGAIN_MS) / LOOKS;
+    this.#looks = setInterval(() => this.#askHeld(), everyMs);
+    this.#looks.unref();
   }
 
   /** Asks for these markets now, or after the markets that are asked for already. */
   ask(markets: readonly string[]): void {
+    if (!this.#canAsk) return;
     for (const market of markets) this.#waiting.add(market);
     if (!this.#isAsking && !this.#abort.signal.aborted) void this.#askAll();
   }
@@ -52,9 +81,40 @@ export class MissedStates {
     return this.#problem;
   }
 
+  /** What an operator must know of results, a line each; no more than a few names in a line. */
+  problems(): string[] {
+    const { isOpen } = this.#options;
+    const unusable = [...this.#unusable].filter(([market]) => isOpen(market));
+    const held = this.#options.held();
+    const unnamed = [...this.#unnamed].filter((market) => held.has(market) && isOpen(market));
+    const doubts = [...this.#doubts].filter(([market]) => !isOpen(market));
+    return [
+      ...lineOf(this.#untold(), 'held, and nobody can learn their end without a restUrl'),
+      ...lineOf(unnamed, 'held, and not named by their venue when it is asked'),
+      ...lineOf(
+        unusable.map(([market, reason]) => `${market} (${reason})`),
+        'over without a result that can be paid; paperbook admin settle gives one',
+      ),
+      ...lineOf(
+        doubts.map(([market, word]) => `${market} (${word})`),
+        'paid, and their venue doubts the result',
+      ),
+    ];
+  }
+
+  /** A connection was lost: its markets have no price. */
+  lost(markets: Iterable<string>): void {
+    for (const market of markets) this.#priced.delete(market);
+  }
+
   /** What came by a connection. */
   saw(ticks: readonly VenueTick[]): void {
     for (const tick of ticks) {
+      if (tick.kind === 'book') {
+        if (tick.yesBid === null || tick.yesAsk === null) this.#priced.delete(tick.market);
+        else this.#priced.add(tick.market);
+        continue;
+      }
       if (tick.kind !== 'status' && tick.kind !== 'result') continue;
       if (this.#isAsking) this.#changed.add(tick.market);
       this.#follow(tick);
@@ -63,7 +123,47 @@ export class MissedStates {
 
   close(): void {
     clearTimeout(this.#timer);
+    clearInterval(this.#looks);
     this.#abort.abort();
+  }
+
+  get #canAsk(): boolean {
+    return this.#options.base !== null && this.#options.requests !== null;
+  }
+
+  /** Each at latest every `againMs`: those that are due before the next look are asked for now. */
+  #askHeld(): void {
+    if (!this.#canAsk || this.#isAsking) return;
+    const againMs = this.#options.againMs ?? AGAIN_MS;
+    const { isOpen } = this.#options;
+    const held = this.#options.held();
+    for (const market of this.#askedMs.keys()) {
+      if (!held.has(market) && !this.#provisional.has(market)) this.#askedMs.delete(market);
+    }
+    const dueMs = performance.now() - againMs * (1 - 2 / LOOKS);
+    const paid = [...this.#provisional].filter((market) => !isOpen(market));
+    const due = [...this.#heldAndMaybeOver(), ...paid].filter((market) => {
+      return (this.#askedMs.get(market) ?? Number.NEGATIVE_INFINITY) <= dueMs;
+    });
+    if (due.length > 0) this.ask(due);
+  }
+
+  #heldAndMaybeOver(): string[] {
+    const { tellsResults, isOpen, held } = this.#options;
+    return [...held()].flatMap(([market, isOver]) => {
+      const mayBeOver = !tellsResults || isOver || !this.#priced.has(market);
+      return mayBeOver && isOpen(market) ? market : [];
+    });
+  }
+
+  /** What may be over, where the channel may not tell it and nobody is asked. */
+  #untold(): string[] {
+    const { tellsResults, requests, isOpen, held, othersAsk = false } = this.#options;
+    // Without a REST API its channel tells every state again after a loss.
+    if (this.#canAsk || requests === null || othersAsk) return [];
+    return [...held()].flatMap(([market, isOver]) => {
+      return (!tellsResults || isOver) && isOpen(market) ? market : [];
+    });
   }
 
   async #askAll(): Promise<void> {
@@ -72,7 +172,9 @@ export class MissedStates {
     this.#timer = undefined;
     const failed = new Set<string>();
     while (this.#waiting.size > 0) {
-      const markets = [...this.#waiting].filter((market) => this.#options.isOpen(market));
+      const markets = [...this.#waiting].filter((market) => {
+        return this.#options.isOpen(market) || this.#provisional.has(market);
+      });
       this.#waiting.clear();
       this.#changed.clear();
       await this.#askRound(markets, failed);
@@ -84,7 +186,11 @@ export class MissedStates {
   }
 
   async #askRound(markets: readonly string[], failed: Set<string>): Promise<void> {
-    const requests = [...this.#options.requests(this.#options.base, markets)];
+    const { base, requests: requestsFor } = this.#options;
+    const requests = [...requestsFor!(base!, markets)];
+    const askedMs = performance.now();
+    const silent = new Set(requests.filter(namesAll).flatMap((request) => request.markets));
+    for (const market of markets) this.#askedMs.set(market, askedMs);
     const askSome = async () => {
       for (let next = requests.shift(); next !== undefined; next = requests.shift()) {
         try {
@@ -92,16 +198,23 @@ export class MissedStates {
             ...this.#options.rest,
             signal: this.#abort.signal,
           });
-          this.#take(next.read(answer));
+          const ticks = next.read(answer);
+          for (const { market } of ticks) silent.delete(market);
+          this.#take(ticks);
           this.#noteSuccess();
         } catch (error) {
           if (this.#abort.signal.aborted) return;
-          for (const market of next.markets) failed.add(market);
+          for (const market of next.markets) {
+            failed.add(market);
+            silent.delete(market);
+          }
           this.#noteFailure(error as Error, next.url);
         }
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, askSome));
+    for (const market of markets) this.#unnamed.delete(market);
+    for (const market of silent) this.#unnamed.add(market);
   }
 
   #take(ticks: readonly StateTick[]): void {
@@ -116,6 +229,7 @@ export class MissedStates {
   /** What has stopped gets a result some time, and not every venue says so by itself. */
   #follow(tick: StateTick): void {
     const { market } = tick;
+    this.#note(tick);
     if (tick.kind !== 'status' || tick.status !== 'closed') this.#stopped.delete(market);
     else if (this.#options.isOpen(market)) {
       this.#stopped.add(market);
@@ -123,6 +237,25 @@ export class MissedStates {
       this.#waiting.add(market);
       this.#planRound();
     }
+  }
+
+  #note(tick: StateTick): void {
+    const { market } = tick;
+    if (tick.kind === 'result') {
+      this.#unusable.delete(market);
+      this.#doubts.delete(market);
+      if (tick.provisional) this.#provisional.add(market);
+      else this.#provisional.delete(market);
+      return;
+    }
+    if (tick.doubt !== undefined) this.#doubts.set(market, tick.doubt);
+    if (tick.unusable !== undefined) {
+      const { log, isOpen } = this.#options;
+      const isNews = this.#unusable.get(market) !== tick.unusable && isOpen(market);
+      this.#unusable.set(market, tick.unusable);
+      if (!isNews || this.#unusable.size > LOGGED_MAX) return;
+      log.warn({ market, reason: tick.unusable }, 'a market is over without a usable result');
+    } else if (tick.status !== 'closed') this.#unusable.delete(market);
   }
 
   #planRound(): void {
@@ -135,14 +268,24 @@ export class MissedStates {
     const wasNone = this.#problem === null;
     this.#problem = error.message.replace(`${safeUrlOf(url)}: `, '');
     if (!wasNone) return;
-    const rest = safeUrlOf(this.#options.base);
+    const rest = safeUrlOf(this.#options.base!);
     this.#options.log.warn({ rest, reason: error.message }, 'missed results cannot be asked for');
   }
 
   #noteSuccess(): void {
     if (this.#problem === null) return;
     this.#problem = null;
-    const rest = safeUrlOf(this.#options.base);
+    const rest = safeUrlOf(this.#options.base!);
     this.#options.log.info({ rest }, 'missed results can be asked for again');
   }
+}
+
+const namesAll = (request: StateRequest) => request.namesAll;
+
+/** None without markets. */
+function lineOf(markets: readonly string[], what: string): string[] {
+  if (markets.length === 0) return [];
+  const names = markets.slice(0, NAMES_SHOWN).join(', ');
+  const more = markets.length > NAMES_SHOWN ? ', ...' : '';
+  return [`${markets.length} market${markets.length === 1 ? '' : 's'} ${what}: ${names}${more}`];
 }

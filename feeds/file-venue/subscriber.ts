@@ -100,6 +100,7 @@ const KALSHI_CHANNELS: Readonly<Record<string, string>> = {
   orderbook_delta: 'orderbook_delta',
   trade: 'trade',
   market_lifecycle_v2: 'market_lifecycle_v2',
+  multivariate_market_lifecycle: 'multivariate_market_lifecycle',
   event_lifecycle: 'market_lifecycle_v2',
   event_fee_update: 'market_lifecycle_v2',
 };

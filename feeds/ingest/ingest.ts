@@ -1,7 +1,7 @@
 /**
  * From a venue's frames to the engine's ticks: catalog numbers instead of names, whole cents
  * rounded against the trader, whole contracts. It also counts every frame that could not be used.
- * Rules B9 to B12, W13, W15 (feeds/FORMATS.md).
+ * Rules B9 to B12, W13, W15, W75 (feeds/FORMATS.md).
  *
  * A bad frame never throws, and bad frames write about a hundred log lines at most.
  */
@@ -9,6 +9,7 @@
 import { NestedTooDeep, parseJson } from '../../engine/base/bounded-json.ts';
 import type { EpochMs, MarketNumber, SourceNumber, Venue } from '../../engine/base/units.ts';
 import type { GameTick, QuoteTick, Tick } from '../../engine/rules/messages.ts';
+import { priceText } from '../reading/decimal.ts';
 import { depthOf, type Place, quoteOf, resultOf, tradeOf } from '../reading/engine-ticks.ts';
 import type {
   BookLevels,
@@ -72,9 +73,10 @@ export type FrameReader = Pick<VenueAdapter, 'name' | 'recorded' | 'read' | 'sub
 /** One per process or replay; connections share its counts and its bound on log lines. */
 export function createIngest(options: IngestOptions): Ingest {
   const counters = new IngestCounters(options.log);
+  const results = new Map<MarketNumber, string>();
   return {
     connection: (venue, adapter, source) =>
-      new Connection({ venue, adapter, source, options, counters }),
+      new Connection({ venue, adapter, source, options, counters, results }),
     counts: () => counters.counts(),
   };
 }
@@ -85,6 +87,8 @@ type ConnectionParts = {
   source: SourceNumber;
   options: IngestOptions;
   counters: IngestCounters;
+  /** The last result of each market, in words. */
+  results: Map<MarketNumber, string>;
 };
 
 class Connection implements IngestConnection {
@@ -169,6 +173,16 @@ class Connection implements IngestConnection {
     options.sink(quote);
   }
 
+  /** One that differs from an earlier one is counted: the first pays (S6 of engine/RULES.md). */
+  #noteResult(tick: Extract<VenueTick, { kind: 'result' }>, market: MarketNumber): void {
+    const { venue, counters, results } = this.#parts;
+    const word = tick.yesValue === null ? tick.outcome : priceText(tick.yesValue);
+    const last = results.get(market);
+    results.set(market, word);
+    if (last === undefined || last === word) return;
+    counters.skip(CONTRADICTED, `${venue}/${tick.market}: ${last}, then ${word}`);
+  }
+
   /** Sends what the tick means, if we know its market. @returns whether that was a quote. */
   #tick(tick: VenueTick, atMs: EpochMs): boolean {
     const { venue, source, options, counters } = this.#parts;
@@ -199,6 +213,7 @@ class Connection implements IngestConnection {
         this.#send({ kind: 'status', ...place, status: tick.status });
         return false;
       case 'result':
+        this.#noteResult(tick, market);
         this.#send(resultOf(tick, place));
         return false;
       default:
@@ -207,6 +222,8 @@ class Connection implements IngestConnection {
   }
 }
 
+/** A result after another that differs. */
+export const CONTRADICTED = 'result contradicts an earlier one';
 /** Why a text is no frame. */
 export const NOT_JSON = 'not JSON';
 export const TOO_DEEP = 'nested too deep';

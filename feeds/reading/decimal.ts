@@ -10,6 +10,7 @@ const WHOLE_MAX = 9_999_999_999_999;
 export const CONTRACTS_E2_MAX: ContractsE2 = WHOLE_MAX * 100 + 99;
 
 const PRICE = /^([01])(?:\.(\d{1,4}))?$/;
+const VALUE = /^([01])(?:\.(\d{1,40}))?$/;
 const SIZE = /^(\d{1,13})(?:\.(\d{1,6}))?$/;
 const DELTA = /^([+-]?)(\d{1,13})(?:\.(\d{1,2})0{0,4})?$/;
 
@@ -19,6 +20,21 @@ export function parsePriceE4(value: unknown): PriceE4 | null {
   if (match === null) return null;
   const price = Number(match[1]) * 10_000 + Number((match[2] ?? '').padEnd(4, '0'));
   return price <= 10_000 ? price : null;
+}
+
+/**
+ * A settlement value between `0` and `1` of any number of digits, to the nearest ten-thousandth:
+ * venues state thirds. Rule W72 (feeds/FORMATS.md).
+ */
+export function parseValueE4(value: unknown): PriceE4 | null {
+  const match = typeof value === 'string' ? VALUE.exec(value) : null;
+  if (match === null) return null;
+  const digits = (match[2] ?? '').padEnd(5, '0');
+  const price =
+    Number(match[1]) * 10_000 + Number(digits.slice(0, 4)) + (digits[4]! >= '5' ? 1 : 0);
+  // Beyond 1 is no value, however little it is.
+  const isAbove = match[1] === '1' && /[1-9]/.test(digits);
+  return isAbove ? null : price;
 }
 
 /** A price in whole cents, 0 to 100, as frames had it before 2026. Rule W30 (feeds/FORMATS.md). */

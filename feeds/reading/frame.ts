@@ -46,6 +46,11 @@ export function resultOfValue(market: string, yesValue: PriceE4): StateTick {
   return { kind: 'result', market, outcome: 'scalar', yesValue };
 }
 
+/** A market that is over without a result that can be paid: an operator settles it. Rule W71. */
+export function undecided(market: string, unusable: string): StateTick {
+  return { kind: 'status', market, status: 'closed', unusable };
+}
+
 /** A market opens on its new book and stops before it, so that no order fills in between. */
 export function statusWithBook(status: MarketStatus, book: BookTick): VenueTick[] {
   const tick: VenueTick = { kind: 'status', market: book.market, status };

@@ -48,13 +48,23 @@ export type Level = { price: PriceE4; size: ContractsE2 };
 export type VenueTick =
   | BookTick
   | { kind: 'trade'; market: string; yesPrice: PriceE4; size: ContractsE2; takerSide: Side }
-  | { kind: 'status'; market: string; status: MarketStatus }
+  | {
+      kind: 'status';
+      market: string;
+      status: MarketStatus;
+      /** Its venue ends it in a way that cannot be paid. Rule W71 (feeds/FORMATS.md). */
+      unusable?: string;
+      /** Its venue doubts the result that it told, in the venue's word. Rule W75 (feeds/FORMATS.md). */
+      doubt?: string;
+    }
   | {
       kind: 'result';
       market: string;
       outcome: MarketOutcome;
       /** Settlement value of one yes contract; null unless the outcome is `scalar`. */
       yesValue: PriceE4 | null;
+      /** The venue may still change it. Rule W75 (feeds/FORMATS.md). */
+      provisional?: true;
     }
   | { kind: 'game'; game: string; status: GameStatus };
 
@@ -104,6 +114,8 @@ export type StateRequest = {
   url: URL;
   /** The markets that it asks for. */
   markets: readonly string[];
+  /** Whether the venue answers each market; false: it is silent of what has no result yet. */
+  namesAll: boolean;
   /** Statuses and results in an answer; undefined means 404. A bad one gives nothing. */
   read(answer: unknown): StateTick[];
 };
@@ -120,7 +132,13 @@ export type AdapterOptions = {
   recorded?: boolean;
   /** Subscribes to the top of books alone where the venue offers that. */
   lite?: boolean;
+  /** Which word of the venue pays; `determined` when left out. Rule W74 (feeds/FORMATS.md). */
+  settleOn?: SettleOn;
 };
+
+/** `settled`: only the venue's final word pays. */
+export const SETTLE_ON = ['determined', 'settled'] as const;
+export type SettleOn = (typeof SETTLE_ON)[number];
 
 export interface VenueAdapter {
   readonly name: AdapterName;
@@ -148,6 +166,8 @@ export interface VenueAdapter {
   readonly stateRequests:
     | ((base: URL, markets: readonly string[]) => readonly StateRequest[])
     | null;
+  /** Whether its channel tells each result; false: some come by REST alone. */
+  readonly tellsResults: boolean;
   /** Handshake headers, signed for this moment when the venue wants it. */
   headers(nowMs: EpochMs): Record<string, string>;
   /** A text the client must send at this interval to keep the connection, where one is needed. */

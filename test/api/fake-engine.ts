@@ -69,6 +69,10 @@ export class FakeEngine implements Engine {
     }
   }
 
+  async held(): Promise<(string | null)[]> {
+    return [];
+  }
+
   #answer(request: EngineRequest): Reply {
     return isCommand(request) ? this.#core.command(request) : this.#core.query(request);
   }

@@ -23,6 +23,7 @@ export function feed(url: string, over: Partial<FeedStatus> = {}): FeedStatus {
     lastProblem: null,
     lastProblemMs: null,
     missedStatesProblem: null,
+    resultProblems: [],
     ...over,
   };
 }

@@ -27,7 +27,7 @@ export type FeedWorld = {
 /** A test machine may stand still for longer than a server should. */
 const LAG_MAX_MS = 10_000;
 
-type Options = Partial<Omit<FeedOptions, 'ingest'>> & {
+export type WorldOptions = Partial<Omit<FeedOptions, 'ingest'>> & {
   adapter?: AdapterOptions;
   lagMaxMs?: IngestOptions['lagMaxMs'];
   /** What is between the feed and the ingest. */
@@ -38,7 +38,7 @@ export function openWorld(
   t: ExecutionContext,
   protocol: Protocol,
   venue: LiveVenue,
-  { adapter, lagMaxMs = LAG_MAX_MS, around, ...options }: Options = {},
+  { adapter, lagMaxMs = LAG_MAX_MS, around, ...options }: WorldOptions = {},
 ): FeedWorld {
   const names: string[] = [];
   const numberOf = (name: string) => {

@@ -112,6 +112,7 @@ export function plainAdapter(): VenueAdapter {
     awaiting: 0,
     marketsMax: Number.POSITIVE_INFINITY,
     stateRequests: null,
+    tellsResults: true,
     keepalive: null,
     read: () => ({ type: 'any', ticks: [], venueAtMs: null, rejected: null, jump: false }),
     subscribe: (markets) => [markets],

@@ -14,7 +14,7 @@ export type TradingOptions = {
 /** What users ask; `audit` and `digest` look inside. */
 export type UserQuery = Exclude<
   Query,
-  { kind: 'audit' | 'digest' | 'quote_changes' | 'account_snapshot' | 'settled' }
+  { kind: 'audit' | 'digest' | 'quote_changes' | 'account_snapshot' | 'settled' | 'held_markets' }
 >;
 
 /** How an order ended; `reason` is null when all of it traded. */

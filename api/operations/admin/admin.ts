@@ -85,7 +85,7 @@ export function adminRoutes(context: ServerContext, metrics: Metrics): Route<Ope
 }
 
 function healthRoutes(
-  { engine, feeds, problems }: ServerContext,
+  { engine, feeds, problems, contradicted }: ServerContext,
   metrics: Metrics,
 ): Route<Operator>[] {
   return [
@@ -125,7 +125,7 @@ function healthRoutes(
       query: NoQuery,
       response: MetricsText,
       contentType: 'text/plain; version=0.0.4; charset=utf-8',
-      run: () => metrics.text(engine.state(), feeds()),
+      run: () => metrics.text(engine.state(), feeds(), contradicted.count),
     }),
   ];
 }

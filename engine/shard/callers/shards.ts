@@ -43,7 +43,7 @@ import { shardOfAccount, shardOfInstrument } from './shard-of.ts';
 import type { ShardStatus } from './shard-status.ts';
 import { StartupState } from './startup-state.ts';
 import { StreamConnections } from './stream-connections.ts';
-import { askAll, markInOne, sendToAll, settleInAll } from './to-all-shards.ts';
+import { askAll, eachOr, markInOne, sendToAll, settleInAll } from './to-all-shards.ts';
 
 type OfShard = Pick<ShardConfig, 'durability' | 'checkpointEveryFacts' | 'settledAtOnce'>;
 export type ShardsOptions = CoreConfig &
@@ -252,6 +252,11 @@ export class Shards {
     const find = () => by.call({ kind: 'priced', atMs, instruments });
     if (instruments !== null) return find();
     return new Promise((resolve, reject) => this.coalesce('priced', find, { resolve, reject }));
+  }
+
+  /** By shard, the answer to `HeldQuery`; null: it cannot answer now. */
+  held(): Promise<(string | null)[]> {
+    return eachOr(this.#clients, { kind: 'held_markets', atMs: this.nowMs() });
   }
 
   /** What any shard can answer. */

@@ -17,6 +17,15 @@ export function askAll(clients: Clients, request: Command | Query): Promise<stri
   return Promise.all(asked);
 }
 
+/** The answer of each shard; null where one refuses or is down. */
+export function eachOr(clients: Clients, request: Query): Promise<(string | null)[]> {
+  const asked = clients.map(async (client) => {
+    const reply = await client.call(request).catch(() => null);
+    return reply?.ok === true ? reply.body : null;
+  });
+  return Promise.all(asked);
+}
+
 /** Sends what no shard refuses. Whether every shard has it; one that is down gets it at its next start. */
 export async function sendToAll(clients: Clients, command: Command): Promise<boolean> {
   const replies = await repliesOf(clients, command);

@@ -22,6 +22,7 @@ import type {
   AuditQuery,
   BidsQuery,
   DigestQuery,
+  HeldQuery,
   KeyUseQuery,
   OrderQuery,
   PricedQuery,
@@ -36,6 +37,7 @@ import type { ShardState } from '../../rules/state.ts';
 import { limitsLeft } from '../../rules/trade-limits.ts';
 import { liveBids } from './views/bids.ts';
 import { writeBook } from './views/book.ts';
+import { heldBits } from './views/held.ts';
 import { writeOrders, writeTrades } from './views/lists.ts';
 import {
   outcomeJustNow,
@@ -150,6 +152,7 @@ export function answerQuery(
     case 'settled':
     case 'priced':
     case 'bids':
+    case 'held_markets':
     case 'market_results':
     case 'key_use':
     case 'audit':
@@ -180,6 +183,7 @@ type InspectingQuery =
   | SettledQuery
   | PricedQuery
   | BidsQuery
+  | HeldQuery
   | ResultsQuery
   | KeyUseQuery
   | AuditQuery
@@ -193,6 +197,8 @@ function inspect(state: ShardState, query: InspectingQuery): unknown {
       return { priced: pricedBits(state, query.instruments, query.atMs) };
     case 'bids':
       return { bids: liveBids(state, query.markets, query.atMs) };
+    case 'held_markets':
+      return { held: heldBits(state) };
     case 'market_results':
       return { results: query.markets.map((market) => resultOf(state.markets[market]!)) };
     case 'key_use':

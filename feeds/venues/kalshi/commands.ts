@@ -1,6 +1,6 @@
 /**
  * What is said to Kalshi, and what it answers: subscriptions, and fresh snapshots of markets whose
- * book was lost. Rules W22, W23, W33 to W35 (feeds/FORMATS.md).
+ * book was lost. Rules W22, W23, W33 to W35, W73 (feeds/FORMATS.md).
  */
 
 import { type Fields, fieldsOf, isPlace } from '../../reading/frame.ts';
@@ -18,6 +18,21 @@ const TOO_MANY_MARKETS = 26;
 const NOT_NOW: ReadonlySet<unknown> = new Set([1, 18, 27]);
 /** The handshake was not signed: no subscription will do better. */
 const UNAUTHORIZED = 9;
+
+/** Combos end on a channel of their own. Neither channel takes a market filter. */
+export const COMBO_LIFE_CYCLE = 'multivariate_market_lifecycle';
+/** The channels that tell ends of markets; their messages have their names. */
+const LIFE_CYCLES = ['market_lifecycle_v2', COMBO_LIFE_CYCLE] as const;
+export type LifeCycle = (typeof LIFE_CYCLES)[number];
+
+export function isLifeCycle(type: string): type is LifeCycle {
+  return (LIFE_CYCLES as readonly string[]).includes(type);
+}
+
+/** Whether it is a multivariate market, as Kalshi calls its combos. */
+function isCombo(ticker: string): boolean {
+  return ticker.startsWith('KXMVE');
+}
 
 /** What a subscription (`sid`) carries, as far as it has shown. */
 type Subscription = { books: Set<string>; channels: Set<string> };
@@ -43,6 +58,7 @@ export class KalshiCommands {
   /** Ids of the commands that asked. */
   readonly #asked = new Set<number>();
   #seesLifeCycle = false;
+  #seesCombos = false;
 
   get awaiting(): number {
     return this.#awaited.size;
@@ -58,6 +74,11 @@ export class KalshiCommands {
       this.#seesLifeCycle = true;
       // This channel takes no market filter: it sends every market there is.
       const params = { channels: ['market_lifecycle_v2'] };
+      commands.push({ id: this.#batches.nextId(), cmd: 'subscribe', params });
+    }
+    if (!this.#seesCombos && markets.some(isCombo)) {
+      this.#seesCombos = true;
+      const params = { channels: [COMBO_LIFE_CYCLE] };
       commands.push({ id: this.#batches.nextId(), cmd: 'subscribe', params });
     }
     return commands;
@@ -94,10 +115,11 @@ export class KalshiCommands {
   missedOn(sid: number): Missed | null {
     const subscription = this.#subscriptions.get(sid);
     if (subscription === undefined) return null;
-    const markets = [...subscription.books];
-    if (markets.length === 0 && subscription.channels.has('orderbook_delta')) return null;
+    const { books, channels } = subscription;
+    const markets = [...books];
+    if (markets.length === 0 && channels.has('orderbook_delta')) return null;
     if (markets.some((market) => this.#awaited.has(market))) return null;
-    return { markets, states: subscription.channels.has('market_lifecycle_v2') };
+    return { markets, states: LIFE_CYCLES.some((channel) => channels.has(channel)) };
   }
 
   /** These markets have no book until a snapshot comes. */
@@ -148,5 +170,6 @@ export class KalshiCommands {
     this.#awaited.clear();
     this.#asked.clear();
     this.#seesLifeCycle = false;
+    this.#seesCombos = false;
   }
 }

@@ -1,6 +1,6 @@
 /**
  * Kalshi's WebSocket v2. Books are kept from a snapshot and its increments; both sides are bids,
- * and the yes ask is 1 minus the best no bid. Rules W22 to W26, W33, W62 (feeds/FORMATS.md).
+ * and the yes ask is 1 minus the best no bid. Rules W22 to W26, W33, W62, W71, W73, W74 (feeds/FORMATS.md).
  *
  * `seq` counts per `sid` over all markets of the subscription, whatever the message type. Live, a
  * gap costs the books of its subscription, and fresh snapshots are asked for; where nobody can say
@@ -10,12 +10,26 @@
 import type { EpochMs, Side } from '../../../engine/base/units.ts';
 import { isLevelPrice, unknownBook } from '../../reading/book.ts';
 import { parseDeltaE2 } from '../../reading/decimal.ts';
-import { type Fields, fieldsOf, isPlace, nameOf, refused, said } from '../../reading/frame.ts';
-import type { AdapterOptions, FrameReading, VenueAdapter } from '../../reading/venue.ts';
+import {
+  type Fields,
+  fieldsOf,
+  isPlace,
+  nameOf,
+  refused,
+  said,
+  undecided,
+} from '../../reading/frame.ts';
+import type {
+  AdapterOptions,
+  FrameReading,
+  SettleOn,
+  StateTick,
+  VenueAdapter,
+} from '../../reading/venue.ts';
 import { KeptBooks } from '../shared/kept-books.ts';
 import { type Signer, signerOf, type VenueKeys } from '../shared/keys.ts';
 import { unwanted, Wanted } from '../shared/wanted.ts';
-import { KalshiCommands, type Missed, SIDS_MAX } from './commands.ts';
+import { isLifeCycle, KalshiCommands, type LifeCycle, type Missed, SIDS_MAX } from './commands.ts';
 import {
   bidLevels,
   firstOf,
@@ -33,12 +47,7 @@ const WS_PATH = '/trade-api/ws/v2';
 const NUMBERED: ReadonlySet<string> = new Set(['orderbook_snapshot', 'orderbook_delta', 'trade']);
 
 /** The frames that say something of one market. */
-type MarketType =
-  | 'orderbook_snapshot'
-  | 'orderbook_delta'
-  | 'ticker'
-  | 'trade'
-  | 'market_lifecycle_v2';
+type MarketType = 'orderbook_snapshot' | 'orderbook_delta' | 'ticker' | 'trade' | LifeCycle;
 
 /**
  * An adapter for one connection; with keys its handshake is signed, as Kalshi always wants it.
@@ -52,7 +61,9 @@ class KalshiAdapter implements VenueAdapter {
   readonly name = 'kalshi';
   readonly contractDecimals = 2;
   readonly marketsMax = Number.POSITIVE_INFINITY;
-  readonly stateRequests = kalshiStates;
+  readonly stateRequests: VenueAdapter['stateRequests'] = (base, markets) =>
+    kalshiStates(base, markets, this.#settleOn);
+  readonly tellsResults = true;
   readonly keepalive = null;
   readonly recorded: boolean;
   readonly #signer: Signer | null;
@@ -60,8 +71,13 @@ class KalshiAdapter implements VenueAdapter {
   readonly #commands = new KalshiCommands();
   readonly #lastSeq = new Map<number, number>();
   readonly #wanted: Wanted;
+  readonly #settleOn: SettleOn;
+  /** Determined, and not paid yet: a `settled` may not repeat the result. */
+  readonly #determined = new Map<string, StateTick>();
 
-  constructor(signer: Signer | null, { depth = false, recorded = false }: AdapterOptions) {
+  constructor(signer: Signer | null, options: AdapterOptions) {
+    const { depth = false, recorded = false, settleOn = 'determined' } = options;
+    this.#settleOn = settleOn;
     this.#signer = signer;
     this.#books = new KeptBooks(depth);
     this.recorded = recorded;
@@ -176,6 +192,7 @@ class KalshiAdapter implements VenueAdapter {
       case 'ticker':
       case 'trade':
       case 'market_lifecycle_v2':
+      case 'multivariate_market_lifecycle':
         if (message === null || market === null) return refused(type, 'no market_ticker');
         return this.#readMarket(type, market, message, fields.sid);
       default:
@@ -192,7 +209,7 @@ class KalshiAdapter implements VenueAdapter {
   #readMarket(type: MarketType, market: string, message: Fields, sid: unknown): FrameReading {
     if (!this.#wanted.has(market)) {
       // Life-cycle frames come for every market of the venue, subscribed to or not.
-      return type === 'market_lifecycle_v2' ? said(type, []) : unwanted(type);
+      return isLifeCycle(type) ? said(type, []) : unwanted(type);
     }
     switch (type) {
       case 'orderbook_snapshot':
@@ -208,8 +225,9 @@ class KalshiAdapter implements VenueAdapter {
         return said(type, [tick]);
       }
       case 'market_lifecycle_v2':
+      case 'multivariate_market_lifecycle':
         this.#commands.saw(sid, type);
-        return this.#lifecycle(market, message);
+        return this.#lifecycle(type, market, message);
       default:
         return type satisfies never;
     }
@@ -271,14 +289,36 @@ class KalshiAdapter implements VenueAdapter {
     return said('ticker', [tick]);
   }
 
-  #lifecycle(market: string, message: Fields): FrameReading {
+  #lifecycle(type: LifeCycle, market: string, message: Fields): FrameReading {
+    const { event_type: event } = message;
+    const isOver = event === 'determined' || event === 'settled';
     const tick = lifecycleTick(market, message);
-    const reading =
-      typeof tick === 'string'
-        ? refused('market_lifecycle_v2', tick)
-        : said('market_lifecycle_v2', tick === null ? [] : [tick]);
-    const isOver = message.event_type === 'determined' || message.event_type === 'settled';
-    if (isOver && reading.ticks.length === 0 && !this.recorded) reading.missedStates = [market];
+    if (typeof tick === 'string') {
+      const reading = refused(type, tick, isOver ? [undecided(market, tick)] : []);
+      return isOver ? this.#missed(reading, market) : reading;
+    }
+    const state = isOver ? this.#paid(market, event, tick as StateTick | null) : tick;
+    const reading = said(type, state === null ? [] : [state]);
+    return isOver && state === null ? this.#missed(reading, market) : reading;
+  }
+
+  /** What the end of a market pays now, by `settleOn`. */
+  #paid(market: string, event: 'determined' | 'settled', tick: StateTick | null): StateTick | null {
+    if (this.#settleOn === 'determined') return tick;
+    const determined = this.#determined.get(market) ?? null;
+    if (event === 'settled') {
+      this.#determined.delete(market);
+      if (tick !== null || determined?.kind !== 'result') return tick;
+      const { provisional: _, ...final } = determined;
+      return final;
+    }
+    if (tick !== null) this.#determined.set(market, tick);
+    return { kind: 'status', market, status: 'closed' };
+  }
+
+  /** The frame has not said how the market ended: it is asked for, live. */
+  #missed(reading: FrameReading, market: string): FrameReading {
+    if (!this.recorded) reading.missedStates = [market];
     return reading;
   }
 

@@ -1,10 +1,15 @@
 /**
  * Fields of Kalshi's messages, today's fixed-point form and the integer cents of before 2026.
- * Nothing here keeps state. Rules W24 to W32 (feeds/FORMATS.md).
+ * Nothing here keeps state. Rules W24 to W32, W72, W75 (feeds/FORMATS.md).
  */
 import type { EpochMs, PriceE4, Side } from '../../../engine/base/units.ts';
 import { bookSide, bookTick } from '../../reading/book.ts';
-import { parseContractsE2, parsePriceE4, priceE4OfCents } from '../../reading/decimal.ts';
+import {
+  parseContractsE2,
+  parsePriceE4,
+  parseValueE4,
+  priceE4OfCents,
+} from '../../reading/decimal.ts';
 import { type Fields, nameOf, refused, resultOfValue } from '../../reading/frame.ts';
 import { parseInstant } from '../../reading/instant.ts';
 import type { BookTick, FrameReading, Level, StateTick, VenueTick } from '../../reading/venue.ts';
@@ -17,7 +22,6 @@ export const NO_PRICE: ReadonlySet<string> = new Set([
   'list_subscriptions',
   'event_lifecycle',
   'event_fee_update',
-  'multivariate_market_lifecycle',
   'fill',
   'market_position',
   'user_order',
@@ -94,7 +98,10 @@ export function lifecycleTick(market: string, message: Fields): VenueTick | null
     case 'deactivated':
       return { kind: 'status', market, status: 'paused' };
     case 'determined':
-      return resultTick(market, message) ?? 'determined without a result';
+      return provisional(resultTick(market, message)) ?? 'determined without a result';
+    case 'disputed':
+    case 'amended':
+      return { kind: 'status', market, status: 'closed', doubt: message.event_type };
     case 'settled':
       // May only say that payouts are done. The result then came with `determined`.
       return resultTick(market, message);
@@ -108,17 +115,26 @@ export function lifecycleTick(market: string, message: Fields): VenueTick | null
   }
 }
 
+/** The venue may still dispute or amend it. */
+export function provisional(tick: StateTick | null | string): StateTick | null | string {
+  if (tick === null || typeof tick === 'string' || tick.kind !== 'result') return tick;
+  return { ...tick, provisional: true };
+}
+
+/** Rounding of the venue's own; more is a contradiction. */
+const TOLERANCE: PriceE4 = 10;
+
 /** Kalshi publishes no example of a result. `result` decides; without it the value decides. */
 export function resultTick(market: string, message: Fields): StateTick | null | string {
   const { result } = message;
   const stated = firstOf(message, 'settlement_value', 'settlement_value_dollars');
-  const value = stated === undefined || stated === '' ? null : parsePriceE4(stated);
+  const value = stated === undefined || stated === '' ? null : parseValueE4(stated);
   if (value === null && stated !== undefined && stated !== '') return 'unreadable settlement_value';
   switch (result) {
     case 'yes':
     case 'no':
       // A settlement cannot be taken back, so a contradiction settles nothing.
-      if (value !== null && value !== (result === 'yes' ? 10_000 : 0)) {
+      if (value !== null && Math.abs(value - (result === 'yes' ? 10_000 : 0)) > TOLERANCE) {
         return 'result and settlement_value disagree';
       }
       return { kind: 'result', market, outcome: result, yesValue: null };

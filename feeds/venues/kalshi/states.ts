@@ -1,9 +1,9 @@
-/** Statuses and results by Kalshi's REST API. Rule W36 (feeds/FORMATS.md). */
+/** Statuses and results by Kalshi's REST API. Rules W36, W71, W74, W75 (feeds/FORMATS.md). */
 import type { MarketStatus } from '../../../engine/base/units.ts';
 import { priceE4OfCents } from '../../reading/decimal.ts';
-import { type Fields, fieldsOf, nameOf } from '../../reading/frame.ts';
-import type { StateRequest, StateTick } from '../../reading/venue.ts';
-import { resultTick } from './messages.ts';
+import { type Fields, fieldsOf, nameOf, undecided } from '../../reading/frame.ts';
+import type { SettleOn, StateRequest, StateTick } from '../../reading/venue.ts';
+import { provisional, resultTick } from './messages.ts';
 
 const MARKETS_A_REQUEST = 100;
 
@@ -13,13 +13,16 @@ const STATUSES: ReadonlyMap<unknown, MarketStatus> = new Map<unknown, MarketStat
   ['active', 'open'],
   ['open', 'open'],
   ['closed', 'closed'],
-  ['disputed', 'closed'],
-  ['amended', 'closed'],
 ]);
+const DOUBTS: ReadonlySet<unknown> = new Set(['disputed', 'amended']);
 const DECIDED: ReadonlySet<unknown> = new Set(['determined', 'settled', 'finalized']);
 
 /** Below a base that ends in `/trade-api/v2`. */
-export function kalshiStates(base: URL, markets: readonly string[]): StateRequest[] {
+export function kalshiStates(
+  base: URL,
+  markets: readonly string[],
+  settleOn: SettleOn,
+): StateRequest[] {
   const requests: StateRequest[] = [];
   for (let first = 0; first < markets.length; first += MARKETS_A_REQUEST) {
     const tickers = markets.slice(first, first + MARKETS_A_REQUEST);
@@ -27,35 +30,43 @@ export function kalshiStates(base: URL, markets: readonly string[]): StateReques
     url.pathname = `${url.pathname.replace(/\/+$/, '')}/markets`;
     url.searchParams.set('tickers', tickers.join(','));
     url.searchParams.set('limit', String(MARKETS_A_REQUEST));
-    requests.push({ url, markets: tickers, read: (answer) => ticksOf(answer, new Set(tickers)) });
+    requests.push({
+      url,
+      markets: tickers,
+      namesAll: true,
+      read: (answer) => ticksOf(answer, new Set(tickers), settleOn),
+    });
   }
   return requests;
 }
 
-function ticksOf(answer: unknown, asked: ReadonlySet<string>): StateTick[] {
+function ticksOf(answer: unknown, asked: ReadonlySet<string>, settleOn: SettleOn): StateTick[] {
   const list = fieldsOf(answer)?.markets;
   if (!Array.isArray(list)) return [];
   return list.flatMap((entry: unknown) => {
     const market = fieldsOf(entry);
     const ticker = nameOf(market?.ticker);
-    return market === null || ticker === null || !asked.has(ticker) ? [] : stateOf(ticker, market);
+    if (market === null || ticker === null || !asked.has(ticker)) return [];
+    return stateOf(ticker, market, settleOn);
   });
 }
 
-function stateOf(market: string, fields: Fields): StateTick[] {
+function stateOf(market: string, fields: Fields, settleOn: SettleOn): StateTick[] {
+  if (DOUBTS.has(fields.status)) {
+    return [{ kind: 'status', market, status: 'closed', doubt: String(fields.status) }];
+  }
   if (!DECIDED.has(fields.status)) {
     const status = STATUSES.get(fields.status);
     return status === undefined ? [] : [{ kind: 'status', market, status }];
   }
-  const result = resultTick(market, {
-    result: fields.result,
-    settlement_value: statedValue(fields),
-  });
+  const stated = { result: fields.result, settlement_value: statedValue(fields) };
+  const result = resultTick(market, stated);
   // Decided, and nobody can say how: it is not traded on, and asked for again.
-  if (result === null || typeof result === 'string') {
-    return [{ kind: 'status', market, status: 'closed' }];
-  }
-  return [result];
+  if (result === null) return [undecided(market, `${fields.status} without a result`)];
+  if (typeof result === 'string') return [undecided(market, result)];
+  if (fields.status !== 'determined') return [result];
+  if (settleOn === 'settled') return [{ kind: 'status', market, status: 'closed' }];
+  return [provisional(result) as StateTick];
 }
 
 /** In dollars; until 2026 there were whole cents beside it. */

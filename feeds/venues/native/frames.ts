@@ -1,7 +1,7 @@
 /**
  * Paperbook's own venue protocol, spoken by venue_b and the simulator. Every book frame is a whole
  * top of book, so only the sequence is kept. Live, a native frame without a usable `seq` is a gap,
- * since frames before it may be missing. Rules N1 to N11, W62 (feeds/FORMATS.md).
+ * since frames before it may be missing. Rules N1 to N11, W62, W71 (feeds/FORMATS.md).
  *
  * One extension: `resolved` may carry `"settlementValue":"0.64"` in place of a result, for a market
  * that pays something in between.
@@ -23,6 +23,7 @@ import {
   resultOfValue,
   said,
   statusWithBook,
+  undecided,
 } from '../../reading/frame.ts';
 import { parseInstant } from '../../reading/instant.ts';
 import type {
@@ -59,6 +60,7 @@ class NativeAdapter implements VenueAdapter {
   readonly awaiting = 0;
   readonly marketsMax = Number.POSITIVE_INFINITY;
   readonly stateRequests = null;
+  readonly tellsResults = true;
   readonly keepalive = null;
   readonly books = 0;
   readonly recorded: boolean;
@@ -124,7 +126,8 @@ function readType(type: string, fields: Fields, depth: boolean): FrameReading {
     case 'status': {
       if (market === null) return refused(type, 'no market');
       const tick = statusOrResult(market, fields);
-      return typeof tick === 'string' ? refused(type, tick) : said(type, [tick]);
+      if (typeof tick !== 'string') return said(type, [tick]);
+      return refused(type, tick, fields.status === 'resolved' ? [undecided(market, tick)] : []);
     }
     default:
       return refused(type, 'unknown type');
@@ -138,7 +141,10 @@ function readSnapshot(market: string, fields: Fields, depth: boolean): FrameRead
     return refused('snapshot', 'unreadable levels', [unknownBook(market)]);
   }
   const status = statusOrResult(market, fields);
-  if (typeof status === 'string') return refused('snapshot', status, [unknownBook(market)]);
+  if (typeof status === 'string') {
+    const end = fields.status === 'resolved' ? [undecided(market, status)] : [];
+    return refused('snapshot', status, [...end, unknownBook(market)]);
+  }
   const book = wholeBookTick(market, bids, asks, depth);
   const ticks = status.kind === 'status' ? statusWithBook(status.status, book) : [status, book];
   return said('snapshot', ticks);
@@ -182,6 +188,11 @@ export function statusOrResult(
   }
   if (status !== 'resolved') return 'unknown status';
   if (result === 'yes' || result === 'no' || result === 'void') {
+    const stated = settlementValue ?? null;
+    const isSame = parsePriceE4(stated) === (result === 'yes' ? 10_000 : 0);
+    if (stated !== null && result !== 'void' && !isSame) {
+      return 'result and settlementValue disagree';
+    }
     return { kind: 'result', market, outcome: result, yesValue: null };
   }
   if (result !== undefined && result !== null) return 'unknown result';

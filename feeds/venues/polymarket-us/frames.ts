@@ -83,6 +83,7 @@ class PolymarketUsAdapter implements VenueAdapter {
   readonly awaiting = 0;
   readonly marketsMax = Number.POSITIVE_INFINITY;
   readonly stateRequests = polymarketUsStates;
+  readonly tellsResults = false;
   readonly keepalive = null;
   readonly #signer: Signer | null;
   readonly books = 0;

@@ -1,6 +1,6 @@
-/** Results by Polymarket US's public REST API; its WebSocket has none. Rule W48 (feeds/FORMATS.md). */
-import { parsePriceE4 } from '../../reading/decimal.ts';
-import { fieldsOf, resultOfValue } from '../../reading/frame.ts';
+/** Results by Polymarket US's public REST API; its WebSocket has none. Rules W48, W71, W72 (feeds/FORMATS.md). */
+import { parseValueE4 } from '../../reading/decimal.ts';
+import { fieldsOf, resultOfValue, undecided } from '../../reading/frame.ts';
 import type { StateRequest, StateTick } from '../../reading/venue.ts';
 
 /** One question a market: there is no list of settlements. */
@@ -9,7 +9,7 @@ export function polymarketUsStates(base: URL, slugs: readonly string[]): StateRe
   return slugs.map((slug) => {
     const url = new URL(base);
     url.pathname = `${root}/v1/markets/${encodeURIComponent(slug)}/settlement`;
-    return { url, markets: [slug], read: (answer) => ticksOf(slug, answer) };
+    return { url, markets: [slug], namesAll: false, read: (answer) => ticksOf(slug, answer) };
   });
 }
 
@@ -18,6 +18,8 @@ function ticksOf(slug: string, answer: unknown): StateTick[] {
   const fields = fieldsOf(answer);
   if (fields === null || (fields.slug !== undefined && fields.slug !== slug)) return [];
   const stated = fieldsOf(fields.settlement)?.value ?? fields.settlement;
-  const value = parsePriceE4(typeof stated === 'number' ? String(stated) : stated);
-  return value === null ? [] : [resultOfValue(slug, value)];
+  if (stated === undefined || stated === null || stated === '') return [];
+  const value = parseValueE4(typeof stated === 'number' ? String(stated) : stated);
+  if (value === null) return [undecided(slug, 'a settlement that is no value from 0 to 1')];
+  return [resultOfValue(slug, value)];
 }

@@ -1,12 +1,12 @@
 /**
  * Polymarket's market channel. A market here is an outcome's token with a book of its own: whole
  * books, and changes that state the new size of a level. There is no sequence, so no gap can show.
- * Rules W50 to W57, W62 (feeds/FORMATS.md).
+ * Rules W50 to W57, W62, W71 (feeds/FORMATS.md).
  */
 import type { EpochMs, PriceE4, Side } from '../../../engine/base/units.ts';
 import { bookSide, bookTick, isLevelPrice, unknownBook } from '../../reading/book.ts';
 import { parseContractsE2, parsePriceE4 } from '../../reading/decimal.ts';
-import { type Fields, fieldsOf, nameOf, refused, said } from '../../reading/frame.ts';
+import { type Fields, fieldsOf, nameOf, refused, said, undecided } from '../../reading/frame.ts';
 import type {
   AdapterOptions,
   FrameReading,
@@ -41,6 +41,8 @@ class PolymarketAdapter implements VenueAdapter {
   readonly contractDecimals = 2;
   readonly marketsMax = TOKENS_A_CONNECTION;
   readonly stateRequests = polymarketStates;
+  /** `market_resolved` does not come of every market. */
+  readonly tellsResults = false;
   readonly keepalive = { text: 'PING', everyMs: 10_000 };
   readonly awaiting = 0;
   readonly recorded: boolean;
@@ -179,6 +181,7 @@ class PolymarketAdapter implements VenueAdapter {
     const winner = nameOf(fields.winning_asset_id);
     if (winner === null) return refused(type, 'no winning_asset_id');
     const listed = Array.isArray(fields.assets_ids) ? fields.assets_ids : [];
+    if (listed.length > 0 && !listed.includes(winner)) return this.#noWinner(type, listed);
     const tokens = new Set([winner, ...listed].map(nameOf));
     const ticks: VenueTick[] = [];
     for (const token of tokens) {
@@ -187,6 +190,16 @@ class PolymarketAdapter implements VenueAdapter {
       ticks.push({ kind: 'result', market: token, outcome, yesValue: null });
     }
     return said(type, ticks);
+  }
+
+  /** Nobody is paid by a winner that is none of the outcomes. */
+  #noWinner(type: string, listed: readonly unknown[]): FrameReading {
+    const reason = 'winning_asset_id is none of assets_ids';
+    const tokens = listed.map(nameOf).filter((token) => token !== null && this.#wanted.has(token));
+    const ticks = tokens.map((token) => undecided(token!, reason));
+    const reading = refused(type, reason, ticks);
+    if (!this.recorded) reading.missedStates = tokens as string[];
+    return reading;
   }
 
   /** What the venue's book is now, nobody knows until it comes whole. */

@@ -1,6 +1,7 @@
-/** Results by Polymarket's market API (Gamma). Rule W57 (feeds/FORMATS.md). */
-import { parsePriceE4 } from '../../reading/decimal.ts';
-import { type Fields, fieldsOf, resultOfValue } from '../../reading/frame.ts';
+/** Results by Polymarket's market API (Gamma). Rules W57, W71, W72 (feeds/FORMATS.md). */
+import type { PriceE4 } from '../../../engine/base/units.ts';
+import { parseValueE4 } from '../../reading/decimal.ts';
+import { type Fields, fieldsOf, resultOfValue, undecided } from '../../reading/frame.ts';
 import type { StateRequest, StateTick } from '../../reading/venue.ts';
 import { listIn } from './discover.ts';
 
@@ -18,7 +19,12 @@ export function polymarketStates(base: URL, tokens: readonly string[]): StateReq
       for (const token of markets) url.searchParams.append('clob_token_ids', token);
       url.searchParams.set('closed', closed);
       url.searchParams.set('limit', '100');
-      requests.push({ url, markets, read: (answer) => ticksOf(answer, new Set(markets)) });
+      requests.push({
+        url,
+        markets,
+        namesAll: true,
+        read: (answer) => ticksOf(answer, new Set(markets)),
+      });
     }
   }
   return requests;
@@ -37,17 +43,33 @@ function ticksOf(answer: unknown, asked: ReadonlySet<string>): StateTick[] {
   });
 }
 
+/** A last price that is pinned beside a certain outcome, and the rounding of a sum. */
+const TOLERANCE: PriceE4 = 10;
+
 /** The channel says nothing of pauses, so neither does this: nothing would end one. */
 function stateOf(market: string, fields: Fields, prices: readonly string[], at: number): StateTick {
-  if (fields.closed === false) return { kind: 'status', market, status: 'open' };
-  const values = prices.map(parsePriceE4);
+  // Some markets have only the list of what it was, the newest last.
+  const resolution = fields.umaResolutionStatus ?? listIn(fields.umaResolutionStatuses).at(-1);
+  const isResolved = resolution === 'resolved';
+  if (fields.closed === false) {
+    // Resolved before it is closed: nobody may buy what is known.
+    return { kind: 'status', market, status: isResolved ? 'closed' : 'open' };
+  }
+  const values = prices.map(parseValueE4);
+  // Before a resolution these are the last prices, which are hardly ever whole.
+  const isUnstated = resolution === undefined;
+  const areWhole = values.length > 1 && values.every((one) => one === 0 || one === 10_000);
+  if (!isResolved && !(isUnstated && areWhole)) {
+    return { kind: 'status', market, status: 'closed' };
+  }
   const value = values[at] ?? null;
-  const { umaResolutionStatus } = fields;
-  // Before a resolution these are the last prices.
-  const isResolved =
-    umaResolutionStatus === undefined || umaResolutionStatus === null
-      ? values.length === 2 && values.every((one) => one === 0 || one === 10_000)
-      : umaResolutionStatus === 'resolved';
-  if (!isResolved || value === null) return { kind: 'status', market, status: 'closed' };
-  return resultOfValue(market, value);
+  if (value === null || values.includes(null)) {
+    return undecided(market, 'outcomePrices that cannot be read');
+  }
+  const sum = values.reduce<number>((total, one) => total + one!, 0);
+  if (values.length < 2 || Math.abs(sum - 10_000) > TOLERANCE) {
+    return undecided(market, `outcomePrices ${prices.join(', ').slice(0, 60)} do not add up to 1`);
+  }
+  if (value <= TOLERANCE) return resultOfValue(market, 0);
+  return resultOfValue(market, value >= 10_000 - TOLERANCE ? 10_000 : value);
 }

@@ -1,84 +1,27 @@
 /** What happened while nobody listened is asked for by REST. */
 import { readFileSync } from 'node:fs';
 import test, { type ExecutionContext } from 'ava';
+import { parseValueE4 } from '../../../feeds/reading/decimal.ts';
 import type { AdapterName } from '../../../feeds/reading/venue.ts';
 import { createAdapter } from '../../../feeds/venues/create.ts';
-import { openWorld } from '../feed-world.ts';
+import { openWorld, type WorldOptions } from '../feed-world.ts';
 import { sharedData } from '../golden.ts';
 import { KALSHI, kalshiState, NATIVE, POLYMARKET, POLYMARKET_US } from '../live-venues.ts';
-import { json, type Reply, restServer } from '../rest-server.ts';
+import { json, restServer } from '../rest-server.ts';
 import { until } from '../until.ts';
-
-const TOP = { bid: 40, ask: 45 };
-
-type State = 'open' | 'paused' | 'closed' | 'yes' | 'no' | 'half';
-
-/** The answers of each venue's REST API for markets in these states. */
-const ANSWERS: Record<string, (states: ReadonlyMap<string, State>, url: URL) => Reply> = {
-  kalshi(states, url) {
-    const status = { open: 'active', paused: 'inactive', closed: 'closed' } as Record<
-      State,
-      string
-    >;
-    const value: Record<string, string> = { yes: '1.0000', no: '0.0000', half: '0.5000' };
-    const markets = url.searchParams
-      .get('tickers')!
-      .split(',')
-      .flatMap((ticker) => {
-        const state = states.get(ticker);
-        if (state === undefined) return [];
-        const result = state === 'yes' || state === 'no' ? state : '';
-        const settlement_value_dollars = value[state] ?? null;
-        return [{ ticker, status: status[state] ?? 'finalized', result, settlement_value_dollars }];
-      });
-    return json({ markets, cursor: '' });
-  },
-  polymarket(states, url) {
-    const price: Record<string, string> = { yes: '1', no: '0', half: '0.5' };
-    const isClosed = (state: State) => state !== 'open' && state !== 'paused';
-    const markets = url.searchParams.getAll('clob_token_ids').flatMap((token) => {
-      const state = states.get(token);
-      if (state === undefined || isClosed(state) !== (url.searchParams.get('closed') === 'true')) {
-        return [];
-      }
-      const prices = [price[state] ?? '0.9995', price[state] === '0.5' ? '0.5' : '0'];
-      return [
-        {
-          conditionId: `0x${token}`,
-          closed: isClosed(state),
-          umaResolutionStatus: state in price ? 'resolved' : 'proposed',
-          outcomePrices: JSON.stringify(prices),
-          clobTokenIds: JSON.stringify([token, `${token}-no`]),
-        },
-      ];
-    });
-    return json(markets);
-  },
-  polymarket_us(states, url) {
-    const slug = /\/v1\/markets\/(.+)\/settlement$/.exec(url.pathname)?.[1] ?? '';
-    const settlement = { yes: 1, no: 0, half: 0.5 }[states.get(slug) as 'yes'];
-    return settlement === undefined ? json({ error: 'x' }, 404) : json({ slug, settlement });
-  },
-};
+import { ANSWERS, stubOf, TOP } from '../venue-stub.ts';
 
 const PROTOCOLS = { kalshi: KALSHI, polymarket: POLYMARKET, polymarket_us: POLYMARKET_US };
 
-async function setUp(t: ExecutionContext, name: keyof typeof PROTOCOLS, options = {}) {
-  const venue = await PROTOCOLS[name].open(t);
-  for (const market of ['A', 'B', 'C']) venue.tops.set(market, TOP);
-  const states = new Map<string, State>([
-    ['A', 'open'],
-    ['B', 'open'],
-    ['C', 'open'],
-  ]);
-  const rest = await restServer(t, (url) => ANSWERS[name]!(states, url));
-  const restUrl = new URL(name === 'kalshi' ? `${rest.url}/trade-api/v2` : rest.url);
-  const open = (more = {}) =>
-    openWorld(t, PROTOCOLS[name], venue, { restUrl, askAgainMs: 30, ...options, ...more });
-  return { venue, states, rest, open };
+type Name = keyof typeof PROTOCOLS;
+
+async function setUp(t: ExecutionContext, name: Name, options: WorldOptions = {}) {
+  const stub = await stubOf(t, PROTOCOLS[name]);
+  const open = (more: WorldOptions = {}) => stub.open({ askAgainMs: 30, ...options, ...more });
+  return { ...stub, open };
 }
 
-for (const name of Object.keys(PROTOCOLS) as (keyof typeof PROTOCOLS)[]) {
+for (const name of Object.keys(PROTOCOLS) as Name[]) {
   test(`W15: ${name} is asked for results at the start`, async (t) => {
     const { states, open } = await setUp(t, name);
     states.set('A', 'yes').set('B', 'no').set('C', 'half');
@@ -288,6 +231,9 @@ test('W29, W36: bad and contradicting answers settle nothing', (t) => {
   t.deepEqual(of({ status: 'determined', result: '' }), ['closed']);
   t.deepEqual(of({ status: 'finalized', result: '', settlement_value: 64 }), ['scalar 6400']);
   t.deepEqual(of({ status: 'finalized', result: 'no', settlement_value: 0 }), ['no']);
+  t.deepEqual(of({ status: 'finalized', result: '', settlement_value: '0.58437' }), [
+    'scalar 5844',
+  ]);
   t.deepEqual(of({ status: 'disputed', result: 'yes' }), ['closed']);
   t.deepEqual(of({ status: 'new' }), []);
   t.deepEqual(stateIn('kalshi', 'A', { markets: [{ ticker: 'B', status: 'active' }, 7] }), []);
@@ -298,13 +244,14 @@ test('W29, W36: bad and contradicting answers settle nothing', (t) => {
   }
 });
 
-test('W48: a settlement of Polymarket US, as a number, a text or an amount', (t) => {
+test('W48, W71: a settlement of Polymarket US, as a number, a text or an amount', (t) => {
   const of = (settlement: unknown, slug = 'A') =>
     stateIn('polymarket_us', 'A', { slug, settlement });
   t.deepEqual(of(1), ['yes']);
   t.deepEqual(of('0'), ['no']);
   t.deepEqual(of({ value: '0.50' }), ['scalar 5000']);
-  for (const bad of [null, '', 'yes', 2, -1, {}]) t.deepEqual(of(bad), []);
+  for (const none of [null, '', undefined]) t.deepEqual(of(none), []);
+  for (const bad of ['yes', 2, -1, {}]) t.deepEqual(of(bad), ['closed']);
   t.deepEqual(of(1, 'B'), [], 'of another market');
 });
 
@@ -320,4 +267,57 @@ test('W57: the last prices of a closed market are no result', (t) => {
   t.deepEqual(of({ umaResolutionStatus: 'resolved', outcomePrices: '[]' }), ['closed']);
   t.deepEqual(of({ closed: false }), ['open']);
   t.deepEqual(of({ closed: undefined }), []);
+});
+
+test('W71: outcomes of one question that do not add up to 1 are no result', (t) => {
+  const of = (outcomePrices: string, fields: object = { umaResolutionStatus: 'resolved' }) => {
+    const market = { closed: true, clobTokenIds: '["A","Z"]', outcomePrices, ...fields };
+    const [request] = createAdapter('polymarket').stateRequests!(new URL('http://venue'), ['A']);
+    return request!.read([market]);
+  };
+  for (const prices of [
+    '["0","0"]',
+    '["1","1"]',
+    '["0.3","0.3"]',
+    '["0.502","0.5"]',
+    '["1"]',
+    '[]',
+  ]) {
+    const [tick, ...more] = of(prices);
+    t.deepEqual(more, []);
+    t.true(tick?.kind === 'status' && tick.status === 'closed', prices);
+    t.truthy(tick?.kind === 'status' && tick.unusable, prices);
+  }
+  t.like(of('["0","0"]', {})[0], {
+    status: 'closed',
+    unusable: 'outcomePrices 0, 0 do not add up to 1',
+  });
+  t.deepEqual(of('["0.61","0.39"]', {}), [{ kind: 'status', market: 'A', status: 'closed' }]);
+  t.like(of('["1","0"]', { closed: false, umaResolutionStatus: 'resolved' })[0], {
+    status: 'closed',
+  });
+  const only = (list: string) => ({ umaResolutionStatuses: list });
+  t.like(of('["0.5","0.5"]', only('["proposed","resolved"]'))[0], { yesValue: 5000 });
+  t.like(of('["1","0"]', only('["resolved","disputed"]'))[0], { status: 'closed' });
+  t.like(of('["1","0"]', only('[]'))[0], { outcome: 'yes' });
+  t.like(of('["0.5005","0.5"]')[0], { kind: 'result', yesValue: 5005 });
+});
+
+test('W72: values of many digits, and a price that is pinned beside a certain outcome', (t) => {
+  const of = (yes: string, no: string) => {
+    const outcomePrices = JSON.stringify([yes, no]);
+    return stateIn('polymarket', 'A', [
+      { closed: true, clobTokenIds: '["A","Z"]', umaResolutionStatus: 'resolved', outcomePrices },
+    ])[0];
+  };
+  t.is(of('0.3333333333333333', '0.6666666666666667'), 'scalar 3333');
+  t.is(of('0.49999999999999994', '0.5'), 'scalar 5000');
+  t.is(of('0.9995', '0.0005'), 'yes');
+  t.is(of('0.0005', '0.9995'), 'no');
+  t.is(of('0.998', '0.002'), 'scalar 9980');
+  t.is(parseValueE4('1.00005'), null);
+  t.is(parseValueE4('0.99999'), 10_000);
+  for (const bad of ['2', '-0.1', '.5', '1.1', '', 1, null, `0.${'1'.repeat(41)}`]) {
+    t.is(parseValueE4(bad), null, String(bad));
+  }
 });

@@ -278,6 +278,17 @@ test('N45: an array of messages has the messages of the markets that were asked 
   t.like(frames[0], { length: 1, 0: { asset_id: 'T9' } });
 });
 
+test('N45, W73: the end of a combo comes by the channel of combos alone', async (t) => {
+  const msg = { market_ticker: 'KXMVE-1', event_type: 'determined', result: 'yes' };
+  const frame = { type: 'multivariate_market_lifecycle', sid: 9, seq: 4, msg };
+  const venue = await served(t, [line(frame, { adapter: 'kalshi' })]);
+  const { frames, ask } = await byHand(t, venue.feeds[0]!.url);
+  const channels = ['market_lifecycle_v2', 'multivariate_market_lifecycle'];
+  ask({ id: 1, cmd: 'subscribe', params: { channels } });
+  await until(() => frames.length === 3, 'two answers and a frame');
+  t.deepEqual(frames[2], { ...frame, sid: 2, seq: 1 });
+});
+
 test('N45, N46: a gap that a Kalshi connection mended is one to mend again', async (t) => {
   let place = 0;
   const of = (frame: object | undefined, fields: Recorded = {}) =>

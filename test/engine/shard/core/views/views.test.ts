@@ -11,7 +11,7 @@ import {
   scenarioTest,
   WIN,
 } from '../../../../model/scenario.ts';
-import { CATALOG, NOON_MS, placeOrder, quoteTick } from '../../../fixtures.ts';
+import { CATALOG, NOON_MS, placeOrder, quoteTick, ROUTED } from '../../../fixtures.ts';
 import { createMemoryEngine } from '../../../memory-engine.ts';
 
 type Row = Record<string, unknown>;
@@ -358,4 +358,24 @@ test('M32: what keeps an account from being reset, and until when', (t) => {
   t.deepEqual(reset(NOON_MS, false, NOON_MS), [false, 'reset_not_enabled', null]);
   t.deepEqual(reset(endMs - 1, true, NOON_MS), [true, 'reset_too_soon', end]);
   t.deepEqual(reset(endMs, true, NOON_MS), [true, null, null]);
+});
+
+test('S17: the markets in which somebody holds a trade or has an order', (t) => {
+  const engine = createMemoryEngine({ quoteMaxAgeMs: MAX_AGE_MS, routingBandCents: 10 });
+  const held = () => {
+    const reply = engine.query({ kind: 'held_markets', atMs: NOON_MS });
+    return reply.ok && Buffer.from(JSON.parse(reply.body).held, 'base64')[0];
+  };
+  engine.command({ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG });
+  for (const market of [0, 1, 2])
+    engine.tick(quoteTick({ market, yesBidCents: 41, yesAskCents: 43 }));
+  t.is(held(), 0);
+  engine.command(placeOrder());
+  t.is(held(), 0b001, 'a trade');
+  const resting = { limitPriceCents: 5, timeInForce: 'gtc' } as const;
+  engine.command(placeOrder({ instrumentId: ROUTED, routing: 'best', ...resting }));
+  t.is(held(), 0b111, 'an order that waits for two markets');
+  const no = { outcome: 'no', yesPayoutCents: 0, noPayoutCents: 100 } as const;
+  engine.tick({ kind: 'result', atMs: NOON_MS, source: 0, market: 0, ...no });
+  t.is(held(), 0b110, 'over');
 });

@@ -1,0 +1,214 @@
+/**
+ * The suite that every adapter of a venue runs through: what a venue does wrong, and what a feed on
+ * it must then do. A row is a behaviour; it names the adapters that can meet it.
+ */
+import test, { type ExecutionContext } from 'ava';
+import type { AdapterName } from '../../../feeds/reading/venue.ts';
+import { createAdapter } from '../../../feeds/venues/create.ts';
+import { KALSHI, kalshiSays, NATIVE, POLYMARKET, POLYMARKET_US } from '../live-venues.ts';
+import { until } from '../until.ts';
+import { stubOf, type VenueStub } from '../venue-stub.ts';
+
+const PROTOCOLS = {
+  kalshi: KALSHI,
+  polymarket: POLYMARKET,
+  polymarket_us: POLYMARKET_US,
+  native: NATIVE,
+};
+/** Those with a REST API. */
+const BY_REST: readonly AdapterName[] = ['kalshi', 'polymarket', 'polymarket_us'];
+
+/** `title` begins with the numbers of its rules. */
+function row(
+  title: string,
+  adapters: readonly AdapterName[],
+  play: (t: ExecutionContext, stub: VenueStub, name: AdapterName) => Promise<void>,
+): void {
+  for (const name of adapters) {
+    test(`${title} (${name})`, async (t) => play(t, await stubOf(t, PROTOCOLS[name]), name));
+  }
+}
+
+row('W15: resolved by REST while nobody listened', BY_REST, async (t, { states, venue, open }) => {
+  const world = open();
+  await until(() => world.priceOf('A') !== null, 'a price');
+  states.set('A', 'yes');
+  venue.sockets[0]!.terminate();
+  await until(() => world.results.has('A'), 'the result');
+  t.deepEqual(world.results.get('A'), ['yes', 100]);
+});
+
+/** Those whose results may come by REST alone. */
+const BY_REST_ALONE: readonly AdapterName[] = ['polymarket', 'polymarket_us'];
+/** What was asked before is answered, and what is asked again would be. */
+const quiet = () => new Promise((done) => setTimeout(done, 500));
+const held = (isOver: boolean) => () => new Map([['A', isOver]]);
+
+row('W70: resolved by REST while the connection stays open', BY_REST, async (t, stub, name) => {
+  const isOver = !BY_REST_ALONE.includes(name);
+  const world = stub.open({ held: held(isOver), askAgainMs: 300 });
+  await until(() => world.priceOf('A') !== null, 'a price');
+  await quiet();
+  stub.states.set('A', 'yes');
+  await until(() => world.results.has('A'), 'the result');
+  t.is(stub.venue.sockets.length, 1);
+  let asked = -1;
+  while (asked !== stub.rest.asked.length) {
+    asked = stub.rest.asked.length;
+    await quiet();
+  }
+  stub.states.set('B', 'yes');
+  await quiet();
+  t.is(stub.rest.asked.length, asked, 'A has its result, and nobody holds B');
+});
+
+row('W70: nothing is asked while the channel tells the end', ['kalshi'], async (t, stub) => {
+  const world = stub.open({ held: held(false), askAgainMs: 120 });
+  await until(() => world.statusOf('A') === 'open' && world.priceOf('A') !== null, 'the start');
+  await quiet();
+  const asked = stub.rest.asked.length;
+  await quiet();
+  t.is(stub.rest.asked.length, asked);
+  const socket = stub.venue.sockets[0]!;
+  kalshiSays(socket, 'orderbook_snapshot', { market_ticker: 'A', yes_dollars_fp: [] });
+  stub.states.set('A', 'no');
+  await until(() => world.results.has('A'), 'the result of a market without prices');
+});
+
+row(
+  'W70: held markets are named where nobody can learn their end',
+  BY_REST,
+  async (t, stub, name) => {
+    const isOver = !BY_REST_ALONE.includes(name);
+    const world = stub.open({ held: held(isOver), restUrl: null });
+    await until(() => world.priceOf('A') !== null, 'a price');
+    const problems = () => world.feed.statuses()[0]!.resultProblems;
+    t.deepEqual(problems(), ['1 market held, and nobody can learn their end without a restUrl: A']);
+    const others = stub.open({ held: held(isOver), restUrl: null, othersAsk: true });
+    t.deepEqual(others.feed.statuses()[0]!.resultProblems, []);
+  },
+);
+
+row('W70: held markets that an answer leaves out', ['kalshi', 'polymarket'], async (t, stub) => {
+  stub.states.delete('A');
+  const world = stub.open({ held: held(true), askAgainMs: 100 });
+  const problems = () => world.feed.statuses()[0]!.resultProblems.join();
+  await until(() => problems() !== '', 'a problem');
+  t.is(problems(), '1 market held, and not named by their venue when it is asked: A');
+  stub.states.set('A', 'open');
+  await until(() => problems() === '', 'it is named again');
+});
+
+row('W71: an end that is no result closes the market', BY_REST, async (t, stub) => {
+  stub.states.set('A', 'none');
+  const world = stub.open({ held: held(true), askAgainMs: 100 });
+  await until(() => world.statusOf('A') === 'closed', 'it is closed');
+  t.false(world.results.has('A'));
+  const problems = () => world.feed.statuses()[0]!.resultProblems.join();
+  t.regex(problems(), /^1 market over without a result that can be paid; .*: A \(.+\)$/);
+  t.is(world.logged.split('over without a usable result').length, 2, 'once');
+  stub.states.set('A', 'yes');
+  await until(() => world.results.has('A'), 'a result, asked for again');
+  t.is(problems(), '');
+});
+
+row('W71: a result that contradicts its value', ['kalshi', 'native'], async (t, stub, name) => {
+  const world = stub.open({ restUrl: null });
+  await until(() => world.priceOf('A') !== null, 'a price');
+  const socket = stub.venue.sockets[0]!;
+  const result = { result: 'yes', settlement_value: '0.5000', event_type: 'determined' };
+  if (name === 'native') {
+    const frame = { type: 'status', seq: 4, market: 'A', status: 'resolved', result: 'yes' };
+    socket.send(JSON.stringify({ ...frame, settlementValue: '0.5' }));
+  } else {
+    const msg = { market_ticker: 'A', ...result };
+    socket.send(JSON.stringify({ type: 'market_lifecycle_v2', sid: 3, seq: 1, msg }));
+  }
+  await until(() => world.statusOf('A') === 'closed', 'it is closed');
+  t.false(world.results.has('A'));
+  t.regex(world.feed.statuses()[0]!.resultProblems.join(), /A \(.* disagree\)$/);
+});
+
+row(
+  'W75: a result that is contradicted on the channel',
+  ['kalshi', 'native'],
+  async (t, stub, name) => {
+    const world = stub.open({ restUrl: null });
+    await until(() => world.priceOf('A') !== null, 'a price');
+    const say = (seq: number, result: string) => {
+      const event_type = result === 'yes' ? 'determined' : 'settled';
+      const msg = { market_ticker: 'A', event_type, result };
+      const kalshi = { type: 'market_lifecycle_v2', sid: 3, seq, msg };
+      const native = { type: 'status', seq: 3 + seq, market: 'A', status: 'resolved', result };
+      stub.venue.sockets[0]!.send(JSON.stringify(name === 'kalshi' ? kalshi : native));
+    };
+    say(1, 'yes');
+    say(2, 'no');
+    await until(() => world.results.get('A')?.[0] === 'no', 'both results');
+    const { skippedByReason } = world.ingest.counts();
+    t.is(skippedByReason['result contradicts an earlier one'], 1);
+    t.true(world.logged.includes('venue_a/A: yes, then no'));
+  },
+);
+
+row('W75: a provisional result is asked for until it is final', ['kalshi'], async (t, stub) => {
+  const world = stub.open({ askAgainMs: 120 });
+  await until(() => world.statusOf('A') === 'open' && world.priceOf('A') !== null, 'the start');
+  const say = (seq: number, msg: object) => {
+    const frame = { type: 'market_lifecycle_v2', sid: 3, seq, msg: { market_ticker: 'A', ...msg } };
+    stub.venue.sockets[0]!.send(JSON.stringify(frame));
+  };
+  say(1, { event_type: 'determined', result: 'yes' });
+  say(2, { event_type: 'disputed' });
+  await until(() => world.results.has('A'), 'the result');
+  const problems = () => world.feed.statuses()[0]!.resultProblems.join();
+  await until(() => problems() !== '', 'a doubt');
+  t.is(problems(), '1 market paid, and their venue doubts the result: A (disputed)');
+  const before = stub.rest.asked.length;
+  await quiet();
+  const asked = stub.rest.asked.length - before;
+  t.true(asked >= 1 && asked <= 6, `asked ${asked} times in 500 ms`);
+  stub.states.set('A', 'no');
+  await until(() => world.results.get('A')?.[0] === 'no', 'the final result');
+  t.is(problems(), '');
+});
+
+row('W74: only the final word pays where that was chosen', ['kalshi'], async (t, stub) => {
+  const world = stub.open({ adapter: { settleOn: 'settled' }, restUrl: null });
+  await until(() => world.priceOf('A') !== null, 'a price');
+  const say = (seq: number, msg: object) => {
+    const frame = { type: 'market_lifecycle_v2', sid: 3, seq, msg: { market_ticker: 'A', ...msg } };
+    stub.venue.sockets[0]!.send(JSON.stringify(frame));
+  };
+  say(1, { event_type: 'determined', result: 'yes' });
+  await until(() => world.statusOf('A') === 'closed', 'it is closed');
+  t.false(world.results.has('A'));
+  say(2, { event_type: 'settled' });
+  await until(() => world.results.has('A'), 'the result');
+  t.deepEqual(world.results.get('A'), ['yes', 100]);
+  const read = (status: string) => {
+    const adapter = createAdapter('kalshi', {}, { settleOn: 'settled' });
+    const [request] = adapter.stateRequests!(new URL('http://venue'), ['A']);
+    return request!.read({ markets: [{ ticker: 'A', status, result: 'yes' }] })[0];
+  };
+  t.like(read('determined'), { kind: 'status', status: 'closed' });
+  t.like(read('finalized'), { kind: 'result', outcome: 'yes' });
+});
+
+row('W73: a combo ends on a channel of its own', ['kalshi'], async (t, stub) => {
+  const combo = 'KXMVECROSS-S1-A';
+  const channels = () =>
+    stub.venue.received.flatMap(({ text }) => JSON.parse(text).params.channels);
+  const world = stub.open({ restUrl: null });
+  await until(() => world.priceOf('A') !== null, 'a price');
+  t.false(channels().includes('multivariate_market_lifecycle'), 'no combos');
+  stub.venue.tops.set(combo, { bid: 40, ask: 45 });
+  world.markets.push(combo);
+  world.changed();
+  await until(() => channels().includes('multivariate_market_lifecycle'), 'the channel');
+  const msg = { market_ticker: combo, event_type: 'determined', result: 'yes' };
+  const frame = { type: 'multivariate_market_lifecycle', sid: 3, seq: 1, msg };
+  stub.venue.sockets[0]!.send(JSON.stringify(frame));
+  await until(() => world.results.has(combo), 'its result');
+  t.is(world.ingest.counts().framesByType.multivariate_market_lifecycle, 1);
+});
