@@ -170,6 +170,8 @@ const catalogFile = Type.Object(
     games: Type.Array(game),
     instruments: Type.Array(instrument),
     fees: Type.Optional(Type.Array(fee)),
+    /** Whether the list that it was made from ended in an error: markets may be missing. */
+    incomplete: Type.Optional(Type.Boolean()),
   },
   closed,
 );

@@ -8,7 +8,7 @@ import type { Venue } from '../../engine/base/units.ts';
 import type { FeeSchedule } from '../../engine/rules/fees.ts';
 import type { FeeLine } from '../catalog/catalog-schema.ts';
 import { parseInstant } from '../reading/instant.ts';
-import { isKalshiMarket, KALSHI_FIELDS, kalshiFound } from './kalshi/discover.ts';
+import { isKalshiCombo, isKalshiMarket, KALSHI_FIELDS, kalshiFound } from './kalshi/discover.ts';
 import {
   isPolymarketMarket,
   POLYMARKET_FIELDS,
@@ -58,6 +58,8 @@ const KINDS: readonly Kind[] = [
   },
 ];
 
+const COMBO = 'a combo; --combos takes them';
+
 const SERIES_FIELDS = ['ticker', 'series_ticker', 'fee_type', 'fee_multiplier', 'scheduled_ts'];
 
 /** Markets and series of all answers together. A catalog of so many takes 1.3 GiB to make. */
@@ -84,12 +86,16 @@ type Kept = { atMs: number; fields: Json };
  */
 export class Discovery {
   readonly #venue: Venue;
+  readonly #combos: boolean;
   readonly #markets = new Map<Kind, Map<string, Kept>>();
   readonly #series = new Map<string, Kept>();
   #kept = 0;
+  #combosLeftOut = 0;
 
-  constructor(venue: Venue) {
+  /** `combos`: whether markets that join several others are taken, too. */
+  constructor(venue: Venue, { combos = false }: { combos?: boolean } = {}) {
     this.#venue = venue;
+    this.#combos = combos;
   }
 
   /** Markets and series so far, each once. */
@@ -115,6 +121,7 @@ export class Discovery {
   finding(): Finding {
     const venue = this.#venue;
     const finding: Finding = { found: [], fees: [], skipped: new Map() };
+    if (this.#combosLeftOut > 0) finding.skipped.set(COMBO, this.#combosLeftOut);
     for (const kind of KINDS) {
       const markets = [...(this.#markets.get(kind)?.values() ?? [])].map(({ fields }) => fields);
       this.#markets.delete(kind);
@@ -123,7 +130,9 @@ export class Discovery {
       finding.fees.push(...publishedFees(kind.schedule, venue));
       for (const line of ownFees(kind, venue, markets)) finding.fees.push(line);
     }
-    if (finding.fees.length === 0) throw new Error('there is no market in these answers');
+    if (finding.fees.length === 0 && this.#combosLeftOut === 0) {
+      throw new Error('there is no market in these answers');
+    }
     const series = [...this.#series.values()].sort((a, b) => a.atMs - b.atMs);
     for (const { fields } of series) finding.fees.push(...seriesFees(venue, fields));
     this.#series.clear();
@@ -140,6 +149,10 @@ export class Discovery {
       return isFound;
     }
     const object = value as Json;
+    if (!this.#combos && isKalshiCombo(object)) {
+      this.#combosLeftOut += 1;
+      return true;
+    }
     const owners = KINDS.filter(({ owns }) => owns(object));
     if (owners.length > 0) {
       for (const kind of owners) this.#keepMarket(kind, { ...ofEvent, ...object }, atMs);

@@ -42,6 +42,14 @@ export function isKalshiMarket({ ticker, event_ticker }: Json): boolean {
   return typeof ticker === 'string' && typeof event_ticker === 'string';
 }
 
+/** A market of legs in other markets, of which a day has some 100,000. Rule K44. */
+export function isKalshiCombo(market: Json): boolean {
+  const { ticker, mve_collection_ticker, mve_selected_legs } = market;
+  const hasLegs = Array.isArray(mve_selected_legs) && mve_selected_legs.length > 0;
+  const isNamed = wordOf(ticker).startsWith('KXMVE') || wordOf(mve_collection_ticker) !== '';
+  return isKalshiMarket(market) && (isNamed || hasLegs);
+}
+
 /** @param markets of one venue, each once. */
 export function kalshiFound(
   venue: Venue,
