@@ -43,7 +43,7 @@ export function addDiscoverCommand(catalog: Command): void {
       const isShown = url !== undefined && process.stderr.isTTY;
       // One answer is in memory at a time.
       const answers = from === undefined ? restPages(url!, { combos }) : answersIn(from);
-      const { catalog, incomplete, leftOut, joined } = await discover(venue, answers, {
+      const found = await discover(venue, answers, {
         ...(base === undefined ? {} : { base }),
         combos,
         needsAll: from !== undefined,
@@ -52,8 +52,11 @@ export function addDiscoverCommand(catalog: Command): void {
           if (isShown) say(`${kept} markets`);
         },
       });
+      const { catalog, incomplete, leftOut, apart, joined } = found;
       const text = checkedText(catalog, 'what was found');
       for (const [reason, count] of leftOut) say(`${count} markets left out: ${reason}`);
+      for (const [reason, count] of apart) say(`${count} markets joined to no game: ${reason}`);
+      for (const [one, other] of found.apartGames) say(`not joined: ${one} and ${other}`);
       if (joined > 0) say(`${joined} listings joined instruments of other venues`);
       if (incomplete !== null) say(`incomplete: ${incomplete}; what came before it is kept`);
       say(summaryOf(catalog));

@@ -5,7 +5,7 @@
 import type { Venue } from '../../engine/base/units.ts';
 import type { CatalogFile } from '../catalog/catalog-schema.ts';
 import { type Answer, Discovery } from './discovered-answers.ts';
-import { assemble } from './shared/assemble.ts';
+import { apartGames, assemble } from './shared/assemble.ts';
 
 export type DiscoverOptions = {
   /** What was found is added to this catalog. */
@@ -25,6 +25,10 @@ export type Discovered = {
   incomplete: string | null;
   /** Markets that make no instrument, by reason. */
   leftOut: ReadonlyMap<string, number>;
+  /** Markets that were joined to no game, though their venue speaks of one, by reason. */
+  apart: ReadonlyMap<string, number>;
+  /** Games of one day and the same teams that did not join, by their slugs (K41). */
+  apartGames: readonly (readonly [string, string])[];
   /** Listings that were found for instruments which another venue lists, too. */
   joined: number;
 };
@@ -55,13 +59,15 @@ export async function discover(
     const isFound = discovery.take(page.value);
     onAnswer?.(page.value.name, { kept: discovery.kept, isFound });
   }
-  const { skipped, ...found } = discovery.finding();
+  const { skipped, apart, ...found } = discovery.finding();
   const wanted = new Set(found.found.map(({ listing }) => listing.venueMarketId));
   const file = assemble(found, base);
   return {
     catalog: incomplete === null ? file : { ...file, incomplete: true },
     incomplete,
     leftOut: skipped,
+    apart,
+    apartGames: apartGames(file),
     joined: joinedIn(file, venue, wanted),
   };
 }

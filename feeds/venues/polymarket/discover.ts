@@ -1,26 +1,31 @@
 /**
  * Polymarket's (Gamma's) market objects as instruments. A listing names an outcome's token. Rules
- * K22 to K25 (feeds/FORMATS.md).
+ * K22 to K25, K38 (feeds/FORMATS.md).
  */
 
 import { parseJson } from '../../../engine/base/bounded-json.ts';
 import type { Venue } from '../../../engine/base/units.ts';
 import type { FeeLine } from '../../catalog/catalog-schema.ts';
-import { easternDay, easternMs } from '../shared/eastern.ts';
+import { easternMs } from '../shared/eastern.ts';
 import {
   binaryEntry,
-  type Finding,
+  type Counts,
+  dayOf,
   type Found,
   type FoundGame,
   type Json,
   leagueOf,
   listingOf,
+  longMark,
+  type Start,
   skip,
+  type Team,
   TIE,
   textOf,
   timeOf,
   wordOf,
 } from '../shared/found.ts';
+import { isHomeFirst, isSameName, knownTeam, namesOfCodes } from '../shared/names.ts';
 
 /** `nfl-car-ari-2026-08-07`, and after it a leg: `-car`, `-draw`, or another market's name. */
 const GAME_SLUG = /^([a-z0-9]+)-([a-z0-9]+)-([a-z0-9]+)-(\d{4}-\d\d-\d\d)(?:-(.+))?$/;
@@ -33,29 +38,26 @@ export function isPolymarketMarket({ conditionId, clobTokenIds }: Json): boolean
 export const POLYMARKET_FIELDS = [
   ...['conditionId', 'clobTokenIds', 'outcomes', 'slug', 'question', 'category', 'closed'],
   ...['sportsMarketType', 'gameStartTime', 'eventStartTime', 'startDate', 'endDate'],
-  ...['teams', 'abbreviation', 'ordering'],
+  ...['teams', 'abbreviation', 'ordering', 'name', 'groupItemTitle'],
   ...['feesEnabled', 'feeSchedule', 'rate', 'exponent'],
 ] as const;
 
 type Outcome = { name: string; token: string };
 
-export function polymarketFound(
-  venue: Venue,
-  markets: readonly Json[],
-  skipped: Finding['skipped'],
-): Found[] {
+export function polymarketFound(venue: Venue, markets: readonly Json[], counts: Counts): Found[] {
   const slugs = new Set(markets.map(({ slug }) => wordOf(slug)));
   return markets.flatMap((market) => {
     const outcomes = outcomesOf(market);
     if (outcomes.length !== 2) {
-      skip(skipped, 'no two outcomes with tokens');
+      skip(counts.skipped, 'no two outcomes with tokens');
       return [];
     }
-    const game = market.sportsMarketType === 'moneyline' ? gameOf(market, outcomes) : null;
-    if (game === null) return binaryOf(venue, market, outcomes, skipped);
-    return (
-      legsOf(venue, market, { game, outcomes, slugs }) ?? binaryOf(venue, market, outcomes, skipped)
-    );
+    if (market.sportsMarketType === 'moneyline' && GAME_SLUG.test(wordOf(market.slug))) {
+      const legs = legsOf(venue, market, outcomes, slugs);
+      if (legs !== null) return legs;
+      skip(counts.apart, 'the outcomes do not fit the codes of the slug');
+    }
+    return binaryOf(venue, market, outcomes, counts);
   });
 }
 
@@ -86,65 +88,91 @@ function isYesNo(outcomes: readonly Outcome[]): boolean {
   return outcomes[0]!.name === 'Yes' && outcomes[1]!.name === 'No';
 }
 
-/** The event's slug, which the parts of a game's markets begin with. */
-function gameOf(market: Json, outcomes: readonly Outcome[]): FoundGame | null {
-  const parts = GAME_SLUG.exec(wordOf(market.slug));
-  if (parts === null) return null;
-  const [, league, first, second, slugDay] = parts;
+/** The start that the market or its event names. */
+function startOf(market: Json): Start | null {
   const start = timeOf(market.gameStartTime) ?? timeOf(market.eventStartTime);
-  const startsAtMs = start === null ? null : Date.parse(start);
-  if (first === second || easternMs(slugDay!) === null) return null;
-  const names = isYesNo(outcomes) ? [first!, second!] : outcomes.map(({ name }) => name);
-  const isHomeFirst = orderingOf(market, first!) === 'home';
-  const teams = [first!, second!].map((code, at) => {
-    const upper = code.toUpperCase();
-    return { code: upper, name: names[at] === code ? upper : names[at]! };
-  });
-  const [away, home] = isHomeFirst ? [teams[1]!, teams[0]!] : [teams[0]!, teams[1]!];
+  return start === null ? null : { atMs: Date.parse(start), source: 'venue' };
+}
+
+/** What the event says of the team of a code. */
+function toldOf({ teams }: Json, code: string): { name: string | null; ordering: string | null } {
+  const list: (Json | null)[] = Array.isArray(teams) ? teams : [];
+  const team = list.find((one) => wordOf(one?.abbreviation).toLowerCase() === code);
+  const ordering = team?.ordering;
   return {
-    league: league!,
-    day: startsAtMs === null ? slugDay! : easternDay(startsAtMs),
-    number: null,
-    away,
-    home,
-    startsAtMs,
-    isOver: market.closed === true,
+    name: textOf(team?.name, 120),
+    ordering: ordering === 'home' || ordering === 'away' ? ordering : null,
   };
 }
 
-/** Soccer's slugs name the home team first; the event's teams say so where they are given. */
-function orderingOf({ teams }: Json, code: string): string | null {
-  if (!Array.isArray(teams)) return null;
-  const team = teams.find((one: Json | null) => wordOf(one?.abbreviation).toLowerCase() === code);
-  return typeof team?.ordering === 'string' ? team.ordering : null;
-}
-
+/**
+ * The winner's markets of a game. A slug has the codes, and outcomes have the names: which is whose
+ * the names say, never their order. Null: they do not fit.
+ */
 function legsOf(
   venue: Venue,
   market: Json,
-  { game, outcomes, slugs }: { game: FoundGame; outcomes: Outcome[]; slugs: ReadonlySet<string> },
+  outcomes: readonly Outcome[],
+  slugs: ReadonlySet<string>,
 ): Found[] | null {
-  const [, league, first, second, day, rest] = GAME_SLUG.exec(wordOf(market.slug))!;
-  const event = `${league}-${first}-${second}-${day}`;
+  const [, ownLeague, first, second, slugDay, rest] = GAME_SLUG.exec(wordOf(market.slug))!;
+  const league = leagueOf(ownLeague!);
+  if (first === second || easternMs(slugDay!) === null || league === null) return null;
+  const event = `${ownLeague}-${first}-${second}-${slugDay}`;
+  const codes = [first!.toUpperCase(), second!.toUpperCase()] as const;
+  const told = [toldOf(market, first!), toldOf(market, second!)] as const;
+  const leg = rest === 'draw' || rest === 'tie' ? TIE : rest?.toUpperCase();
+  let names: [string | null, string | null] = [told[0].name, told[1].name];
+  let order: 'straight' | 'crossed' = 'straight';
+  if (isYesNo(outcomes)) {
+    const at = codes.indexOf(leg ?? '');
+    if (leg !== TIE && at < 0) return null;
+    // What the venue calls the leg: it has to be the team that the slug names.
+    const own = leg === TIE ? null : textOf(market.groupItemTitle, 120);
+    if (own !== null && names[at] !== null && !isSameName(own, names[at]!)) return null;
+    const other = names[1 - at] ?? null;
+    if (own !== null && other !== null && names[at] === null && isSameName(own, other)) return null;
+    if (own !== null) names = at === 0 ? [names[0] ?? own, names[1]] : [names[0], names[1] ?? own];
+  } else {
+    if (rest !== undefined && !/^g\d$/.test(rest)) return null;
+    const own = [outcomes[0]!.name, outcomes[1]!.name] as const;
+    const found = namesOfCodes(league, codes, own, names);
+    if (found === null) return null;
+    order = found;
+    names = order === 'straight' ? [own[0], own[1]] : [own[1], own[0]];
+  }
+  const start = startOf(market);
+  const teams = codes.map((code, at): Team => {
+    return { code, name: names[at] ?? knownTeam(league, code)?.name ?? code };
+  });
+  const isFirstHome =
+    told[0].ordering === null && told[1].ordering === null
+      ? isHomeFirst(league)
+      : told[0].ordering === 'home' || told[1].ordering === 'away';
+  const [home, away] = isFirstHome ? [teams[0]!, teams[1]!] : [teams[1]!, teams[0]!];
+  const game: FoundGame = {
+    league,
+    day: dayOf(start, slugDay!),
+    number: /^g\d$/.test(rest ?? '') ? rest! : null,
+    ...{ away, home, start },
+    isOver: market.closed === true,
+  };
   const hasTie = slugs.has(`${event}-draw`) || slugs.has(`${event}-tie`);
   const winner = (code: string, { name, token }: Outcome): Found => {
     const place = { venue, venueMarketId: token, sideLabel: name, venueEvent: event };
     return { kind: 'winner', code, hasTie, game, listing: listingOf(place) };
   };
-  if (rest === undefined && !isYesNo(outcomes)) {
-    return [first!, second!].map((code, at) => winner(code.toUpperCase(), outcomes[at]!));
-  }
-  const code = rest === 'draw' || rest === 'tie' ? TIE : rest?.toUpperCase();
-  if (!isYesNo(outcomes) || code === undefined) return null;
-  if (code !== TIE && code !== game.away.code && code !== game.home.code) return null;
-  return [winner(code, { ...outcomes[0]!, name: code === TIE ? 'Tie' : code })];
+  if (isYesNo(outcomes))
+    return [winner(leg!, { ...outcomes[0]!, name: leg === TIE ? 'Tie' : leg! })];
+  const [own, other] = order === 'straight' ? [0, 1] : [1, 0];
+  return [winner(codes[0], outcomes[own]!), winner(codes[1], outcomes[other]!)];
 }
 
 function binaryOf(
   venue: Venue,
   market: Json,
   outcomes: readonly Outcome[],
-  skipped: Finding['skipped'],
+  { skipped }: Counts,
 ): Found[] {
   const closesAt = timeOf(market.endDate);
   const question = textOf(market.question);
@@ -157,7 +185,11 @@ function binaryOf(
   const sideLabel = isYesNo(outcomes) ? question : textOf(`${question} (${name})`);
   const place = { venue, venueMarketId: token, sideLabel, venueEvent: slug };
   const league = leagueOf(wordOf(market.category)) ?? 'polymarket';
-  const entry = binaryEntry({ ...place, league, opensAt: timeOf(market.startDate), closesAt });
+  const entry = binaryEntry({
+    ...{ ...place, league, opensAt: timeOf(market.startDate), closesAt, start: startOf(market) },
+    // A token is 77 digits, and the market's own slug is its title.
+    slug: `${league}-${closesAt.slice(0, 10)}-${longMark(`${venue}/${token}`)}`,
+  });
   return [{ kind: 'other', entry, game: null, listing: listingOf(place) }];
 }
 

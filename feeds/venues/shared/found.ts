@@ -1,9 +1,15 @@
 /**
  * What discovery finds in a venue's answer, before it is a catalog: markets, each with its listing
- * and the game it belongs to. Rules K20 to K29 (feeds/FORMATS.md).
+ * and the game it belongs to. Rules K20 to K29, K32, K38 to K41 (feeds/FORMATS.md).
  */
 import { createHash } from 'node:crypto';
-import { type EpochMs, HOME_VENUE, isoOf, type Venue } from '../../../engine/base/units.ts';
+import {
+  type EpochMs,
+  HOME_VENUE,
+  isoOf,
+  type StartSource,
+  type Venue,
+} from '../../../engine/base/units.ts';
 import type {
   FeeLine,
   GameEntry,
@@ -11,12 +17,17 @@ import type {
   ListingEntry,
 } from '../../catalog/catalog-schema.ts';
 import { parseInstant } from '../../reading/instant.ts';
+import { easternDay } from './eastern.ts';
+import { leagueNamed } from './names.ts';
 
 export type Json = Record<string, unknown>;
 export type Team = GameEntry['home'];
 
 /** The code of a draw's leg, whatever its venue calls it. */
 export const TIE = 'TIE';
+
+/** A start, and what says so (K32). */
+export type Start = { atMs: EpochMs; source: Exclude<StartSource, 'catalog' | 'day'> };
 
 export type FoundGame = {
   league: string;
@@ -27,7 +38,7 @@ export type FoundGame = {
   away: Team;
   home: Team;
   /** Null: the venue names the day alone. */
-  startsAtMs: EpochMs | null;
+  start: Start | null;
   isOver: boolean;
 };
 
@@ -39,11 +50,20 @@ export type Found = { listing: ListingEntry; game: FoundGame | null } & (
   | { kind: 'other'; entry: FoundEntry }
 );
 
-/** All of one or more answers; `skipped` counts markets that make no instrument, by reason. */
-export type Finding = { found: Found[]; fees: FeeLine[]; skipped: Map<string, number> };
+/** Markets by reason. */
+export type Reasons = Map<string, number>;
 
-export function skip(skipped: Finding['skipped'], reason: string): void {
-  skipped.set(reason, (skipped.get(reason) ?? 0) + 1);
+/**
+ * All of one or more answers. `skipped` counts markets that make no instrument; `apart` those whose
+ * venue speaks of a game which they could not be joined to.
+ */
+export type Finding = { found: Found[]; fees: FeeLine[]; skipped: Reasons; apart: Reasons };
+
+/** Where a reading of markets counts what it could not use. */
+export type Counts = Pick<Finding, 'skipped' | 'apart'>;
+
+export function skip(reasons: Reasons, reason: string): void {
+  reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
 }
 
 export type ListingOf = {
@@ -90,28 +110,32 @@ export function timeOf(value: unknown): string | null {
 
 /** A league's name by the rule of catalogs; null for a text that gives none. */
 export function leagueOf(name: string): string | null {
-  const league = name.toLowerCase().replaceAll(/[^a-z0-9_-]+/g, '-');
+  const league = leagueNamed(name.toLowerCase().replaceAll(/[^a-z0-9_-]+/g, '-'));
   return /^[a-z0-9][a-z0-9_-]{0,31}$/.test(league) ? league : null;
 }
 
 export type BinaryOf = Pick<ListingOf, 'venue' | 'venueMarketId'> & {
+  slug: string;
   league: string;
+  /** Null: it starts when it closes. */
+  start?: Start | null;
   opensAt: string | null;
   closesAt: string;
   strike?: InstrumentEntry['strike'];
 };
 
-/** The instrument of a market that is no game: it starts when it closes (K25). */
+/** The instrument of a market that is no game: by default it starts when it closes (K25). */
 export function binaryEntry({ opensAt, strike = null, ...market }: BinaryOf): FoundEntry {
-  const { league, closesAt } = market;
+  const { league, closesAt, slug, start = null } = market;
   const isOrdered = opensAt !== null && Date.parse(opensAt) < Date.parse(closesAt);
   const mark = markOf(market);
   const asked = strike === null ? `market ${mark}` : strikeWords(strike);
   const label = `${league}: ${asked}, closes ${minuteOf(closesAt)}`;
   return {
-    slug: `${league}-${closesAt.slice(0, 10)}-${mark}`,
+    slug,
     league,
-    startsAt: closesAt,
+    startsAt: start === null ? closesAt : isoOf(start.atMs),
+    startsAtSource: start?.source ?? 'venue',
     opensAt: isOrdered ? opensAt : null,
     closesAt,
     strike,
@@ -131,6 +155,91 @@ const MARK_CHARACTERS = 8;
 export function markOf({ venue, venueMarketId }: Pick<ListingOf, 'venue' | 'venueMarketId'>) {
   const hash = createHash('sha256').update(`${venue}/${venueMarketId}`).digest('hex');
   return hash.slice(0, MARK_CHARACTERS);
+}
+
+const SLUG_MAX = 160;
+const LONG_MARK_CHARACTERS = 32;
+
+/**
+ * A slug of all of a venue's name of a market, in which no two names are one: what no slug may have
+ * is written as its number. A name that is too long ends in a hash of 128 bits. Rule K40.
+ */
+export function slugOf(text: string): string {
+  const safe = text.toLowerCase().replaceAll(/[^a-z0-9_-]/g, (character) => {
+    return `.${character.codePointAt(0)!.toString(16)}.`;
+  });
+  const slug = /^(?:ins_|game_|[^a-z0-9])/.test(safe) ? `m-${safe}` : safe;
+  return slug.length <= SLUG_MAX ? slug : `${slug.slice(0, 120)}-${longMark(text)}`;
+}
+
+/** A name of a market that two never share and that says nothing of it. */
+export function longMark(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, LONG_MARK_CHARACTERS);
+}
+
+export type LineOf = {
+  slug: string;
+  game: FoundGame;
+  marketType: InstrumentEntry['marketType'];
+  period: InstrumentEntry['period'];
+  /** What is counted: `total bases`; null: what the type says. */
+  stat?: string | null;
+  /** The team or person that it is about; null: the game. */
+  subject?: Team | null;
+  strike?: InstrumentEntry['strike'];
+  line?: number | null;
+  /** Of a market without a number: what else tells it from its like. */
+  detail?: string | null;
+};
+
+const PERIOD_WORDS: Partial<Record<InstrumentEntry['period'], string>> = {
+  ...{ h1: '1st half', h2: '2nd half', set_1: '1st set', inning_1: '1st inning' },
+  ...{ q1: '1st quarter', q2: '2nd quarter', q3: '3rd quarter', q4: '4th quarter' },
+  ...{ p1: '1st period', p2: '2nd period', p3: '3rd period' },
+};
+
+const TYPE_WORDS: Partial<Record<InstrumentEntry['marketType'], string>> = {
+  spread: 'winning margin',
+  team_total: 'total',
+};
+
+/**
+ * The instrument of a total, spread, prop or period of a game. It starts with the game. Its label
+ * says whom it is about, what is counted, the line, the period, and of which game. Rules K34, K39.
+ */
+export function lineEntry(of: LineOf): FoundEntry {
+  const { slug, game, marketType, period, stat = null, subject = null, strike = null } = of;
+  const line = of.line ?? strike?.floor ?? strike?.cap ?? null;
+  const counted = stat ?? TYPE_WORDS[marketType] ?? marketType.replace('_', ' ');
+  const words = [PERIOD_WORDS[period], counted].filter((word) => word !== undefined);
+  const number = strike === null ? (line === null ? null : String(line)) : strikeWords(strike);
+  const asked = [...words, number, of.detail ?? null].filter((word) => word !== null).join(' ');
+  const matchup = `${game.away.name} at ${game.home.name}`;
+  const day = game.number === null ? game.day : `${game.day}, ${game.number}`;
+  const label =
+    subject === null
+      ? `${matchup}: ${asked}, ${day}`
+      : `${subject.name}: ${asked} (${matchup}, ${day})`;
+  return {
+    slug,
+    marketType,
+    period,
+    line,
+    strike,
+    subject,
+    stat,
+    label: label.slice(0, 300),
+    yesMeans: label.slice(0, 300),
+    pushPossible: strike === null && line !== null && Number.isInteger(line),
+    settlesOn: 'official_result',
+    postponementWindowHours: 48,
+    rulesVersion: 1,
+  };
+}
+
+/** The day of a game by its start, else the day that its venue names. */
+export function dayOf(start: Start | null, named: string): string {
+  return start === null ? named : easternDay(start.atMs);
 }
 
 const STRIKE_WORDS = {

@@ -36,9 +36,9 @@ test('K21: Kalshi’s pages by their cursors', async (t) => {
   const answers = await restAnswers(`${url}/trade-api/v2/`);
   t.deepEqual(tickersOf(answers), ['KXA-1', 'KXB-1', 'KXC-1']);
   t.deepEqual(asked, [
-    '/trade-api/v2/markets?status=open&limit=1000',
-    '/trade-api/v2/markets?status=open&limit=1000&cursor=two',
-    '/trade-api/v2/markets?status=open&limit=1000&cursor=three',
+    '/trade-api/v2/markets?status=open&limit=1000&mve_filter=exclude',
+    '/trade-api/v2/markets?status=open&limit=1000&mve_filter=exclude&cursor=two',
+    '/trade-api/v2/markets?status=open&limit=1000&mve_filter=exclude&cursor=three',
   ]);
 });
 
