@@ -17,7 +17,6 @@ import {
   listingOf,
   type Start,
   skip,
-  slugOf,
   type Team,
   TIE,
   textOf,
@@ -94,13 +93,17 @@ export function kalshiFound(
   return [...events].flatMap(([event, ofEvent]) => {
     const game = winners.get(event);
     if (game !== undefined) return winnersOf(venue, ofEvent, game);
+    if (isOfAGame(event)) {
+      skip(counts.apart, NAMES_DO_NOT_FIT, ofEvent.length);
+      const timing = games.timingOf(ofEvent);
+      return ofEvent.flatMap((one) => binaryOf(venue, one, timing, counts));
+    }
     const line = games.ofLines(ofEvent);
     if (line !== null && line.game !== null) {
       return ofEvent.flatMap((market) => lineOf(venue, market, line.rest, line.game!, counts));
     }
-    const start = line?.start ?? startOfOther(ofEvent, milestones);
-    if (isOfAGame(event)) for (const _ of ofEvent) skip(counts.apart, NAMES_DO_NOT_FIT);
-    return ofEvent.flatMap((one) => binaryOf(venue, one, start, counts));
+    const timing = line ?? games.timingOf(ofEvent);
+    return ofEvent.flatMap((one) => binaryOf(venue, one, timing, counts));
   });
 }
 
@@ -122,6 +125,9 @@ function winnersOf(venue: Venue, markets: readonly Market[], game: FoundGame): F
     return { kind: 'winner', code, hasTie, game, listing: listingOf(place) };
   });
 }
+
+/** When an event starts; without a start the day that its ticker names, if it is a game's. */
+type Timing = { start: Start | null; day: string | null };
 
 /** An event's ticker after the series. */
 type Stamp = { day: string; tickerMs: EpochMs | null; codes: string };
@@ -168,27 +174,27 @@ class Games {
    * The game that totals, spreads and props belong to, and what their series says after the league.
    * Without a game its start alone. Null: the event is of no game.
    */
-  ofLines(
-    markets: readonly Market[],
-  ): { game: FoundGame | null; rest: string; start: Start | null } | null {
+  ofLines(markets: readonly Market[]): ({ game: FoundGame | null; rest: string } & Timing) | null {
     const [series, stampText, ...more] = markets[0]!.event.split('-');
     const stamp = stampOf(stampText ?? '');
     const ofSeries = (series ?? '').replace(/^KX(?=.)/, '').toLowerCase();
     if (stamp === null || more.length > 0) return null;
     const start = this.#startOf(markets, stamp);
+    const { day } = stamp;
     const known = this.#known(ofSeries, stamp);
     if (known !== null) {
       const { name, game } = known;
-      return { game, rest: ofSeries.slice(name.length), start: game.start };
+      return { game, rest: ofSeries.slice(name.length), start: game.start, day };
     }
     const named = leagueBefore(ofSeries);
-    if (named === null) return stamp.tickerMs === null ? null : { game: null, rest: '', start };
+    if (named === null)
+      return stamp.tickerMs === null ? null : { game: null, rest: '', start, day };
     const { league, rest } = named;
     const teams = teamsByTable(markets, stamp.codes, league);
-    if (teams === null) return { game: null, rest, start };
+    if (teams === null) return { game: null, rest, start, day };
     const name = ofSeries.slice(0, ofSeries.length - rest.length);
     const game = this.#add(name, league, stamp, { ...teams, start, isOver: false });
-    return { game, rest, start };
+    return { game, rest, start, day };
   }
 
   #add(
@@ -220,6 +226,15 @@ class Games {
     return near.length === 1 ? near[0]! : null;
   }
 
+  /** Of an event whose game is not known: its own time or day, or its milestone. */
+  timingOf(markets: readonly Market[]): Timing {
+    const [series = '', text = ''] = markets[0]!.event.split('-');
+    const stamp = WINNER_SERIES.test(series) ? stampOf(text) : null;
+    if (stamp !== null) return { start: this.#startOf(markets, stamp), day: stamp.day };
+    const atMs = this.#milestones.get(markets[0]!.event);
+    return { start: atMs === undefined ? null : { atMs, source: 'milestone' }, day: null };
+  }
+
   #startOf(markets: readonly Market[], { day, tickerMs }: Stamp): Start | null {
     if (tickerMs !== null) return { atMs: tickerMs, source: 'ticker' };
     const milestoneMs = this.#milestones.get(markets[0]!.event);
@@ -239,12 +254,6 @@ class Games {
 }
 
 const DAY_MS = 24 * 3_600_000;
-
-/** Of an event that is no game's: its milestone. */
-function startOfOther(markets: readonly Market[], milestones: Milestones): Start | null {
-  const atMs = milestones.get(markets[0]!.event);
-  return atMs === undefined ? null : { atMs, source: 'milestone' };
-}
 
 type Teams = Pick<FoundGame, 'away' | 'home' | 'number'>;
 
@@ -441,14 +450,14 @@ function lineOf(
   const isTold =
     strike !== null || (subject !== null && yes !== null && isSameName(subject.name, yes));
   const entry = lineEntry({
-    ...{ slug: slugOf(ticker.replace(/^KX(?=.)/, '')), game, marketType: type },
+    ...{ venue, venueMarketId: ticker, game, marketType: type },
     ...{
       period: part?.[1] ?? 'game',
       stat: stat ?? (type === 'other' ? counted : null),
       subject,
       strike,
     },
-    detail: isTold ? null : codeOf(market).toLowerCase(),
+    isUntold: !isTold,
   });
   const side = yes;
   const title = textOf(fields.title);
@@ -475,16 +484,17 @@ function personOf(market: Market): Team | null {
   const { ticker, fields } = market;
   const name = textOf(textOf(fields.yes_sub_title, 120)?.split(':')[0], 120);
   const parts = ticker.split('-').slice(2);
-  const code = parts.find((part) => /[A-Z]{3}/.test(part));
-  if (name === null || code === undefined || !/^[\p{L}][\p{L}\p{M}.'’ -]+$/u.test(name))
-    return null;
-  return /^(?:over|under|yes|no|tie|draw|both|any|none)\b/i.test(name) ? null : { code, name };
+  const isNamed = parts.some((part) => /[A-Z]{3}/.test(part));
+  if (name === null || !isNamed || !/^[\p{L}][\p{L}\p{M}.'’ -]+$/u.test(name)) return null;
+  return /^(?:over|under|yes|no|tie|draw|both|any|none)\b/i.test(name)
+    ? null
+    : { code: name.toUpperCase().replaceAll(' ', '-'), name };
 }
 
 function binaryOf(
   venue: Venue,
   { ticker, event, fields }: Market,
-  start: Start | null,
+  timing: Timing,
   { skipped }: Counts,
 ): Found[] {
   const closesAt = timeOf(fields.close_time);
@@ -498,9 +508,8 @@ function binaryOf(
     const sideLabel = side === null || title.includes(side) ? title : textOf(`${title} (${side})`);
     const place = { venue, venueMarketId: ticker, sideLabel, venueEvent: event };
     const opensAt = timeOf(fields.open_time);
-    const slug = slugOf(ticker.replace(/^KX(?=.)/, ''));
     const strike = strikeOf(fields) ?? null;
-    const entry = binaryEntry({ ...place, slug, league, opensAt, closesAt, strike, start });
+    const entry = binaryEntry({ ...place, league, opensAt, closesAt, strike, ...timing });
     return [{ kind: 'other', entry, game: null, listing: listingOf(place) }];
   }
   return [];

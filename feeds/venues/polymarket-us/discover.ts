@@ -16,7 +16,6 @@ import {
   listingOf,
   type Start,
   skip,
-  slugOf,
   type Team,
   TIE,
   textOf,
@@ -191,25 +190,17 @@ function lineOf(
   const place = { venue, venueMarketId: slug, sideLabel: title, venueEvent: eventOf(slug) };
   const line = typeof market.line === 'number' ? market.line : null;
   // Of a spread the slug names the team that has to win by more, where it names one.
-  const [, kind, , , , , rest] = GAME_SLUG.exec(slug)!;
-  const parts = (rest ?? '').split('-');
+  const parts = (GAME_SLUG.exec(slug)![6] ?? '').split('-');
   const subject =
     marketType === 'spread'
       ? [game.away, game.home].find(({ code }) => parts.includes(code.toLowerCase()))
       : undefined;
   const entry = lineEntry({
-    slug: ownSlug(slug),
+    ...{ venue, venueMarketId: slug },
     ...{ game, marketType, period: 'game', line, subject: subject ?? null },
-    detail:
-      line === null || (marketType === 'spread' && subject === undefined) ? (rest ?? kind!) : null,
+    isUntold: line === null || (marketType === 'spread' && subject === undefined),
   });
   return { kind: 'other', game, entry, listing: listingOf(place) };
-}
-
-/** `nfl-hou-pit-2026-11-22-3pt5-asc` of `asc-nfl-hou-pit-2026-11-22-3pt5`: the kind is its end. */
-function ownSlug(slug: string): string {
-  const [kind, ...more] = slug.split('-');
-  return slugOf([...more, kind].join('-'));
 }
 
 /** The slug without its kind and leg: `mlb-ath-cws-2026-07-12`. */
@@ -230,6 +221,7 @@ function binaryOf(venue: Venue, market: Json, { skipped }: Counts): Found[] {
   const place = { venue, venueMarketId: slug, sideLabel: title, venueEvent: null };
   const opensAt = timeOf(market.startDate);
   const start = startOf(market);
-  const entry = binaryEntry({ ...place, slug: ownSlug(slug), league, opensAt, closesAt, start });
+  const day = GAME_SLUG.exec(slug)?.[5] ?? null;
+  const entry = binaryEntry({ ...place, league, opensAt, closesAt, start, day });
   return [{ kind: 'other', entry, game: null, listing: listingOf(place) }];
 }

@@ -1,6 +1,6 @@
 /**
  * Polymarket's (Gamma's) market objects as instruments. A listing names an outcome's token. Rules
- * K22 to K25, K38 (feeds/FORMATS.md).
+ * K22 to K25, K34, K38 (feeds/FORMATS.md).
  */
 
 import { parseJson } from '../../../engine/base/bounded-json.ts';
@@ -15,8 +15,8 @@ import {
   type FoundGame,
   type Json,
   leagueOf,
+  lineEntry,
   listingOf,
-  longMark,
   type Start,
   skip,
   type Team,
@@ -37,7 +37,7 @@ export function isPolymarketMarket({ conditionId, clobTokenIds }: Json): boolean
 /** All that is read of a market, and of what it holds. */
 export const POLYMARKET_FIELDS = [
   ...['conditionId', 'clobTokenIds', 'outcomes', 'slug', 'question', 'category', 'closed'],
-  ...['sportsMarketType', 'gameStartTime', 'eventStartTime', 'startDate', 'endDate'],
+  ...['sportsMarketType', 'line', 'gameStartTime', 'eventStartTime', 'startDate', 'endDate'],
   ...['teams', 'abbreviation', 'ordering', 'name', 'groupItemTitle'],
   ...['feesEnabled', 'feeSchedule', 'rate', 'exponent'],
 ] as const;
@@ -46,19 +46,43 @@ type Outcome = { name: string; token: string };
 
 export function polymarketFound(venue: Venue, markets: readonly Json[], counts: Counts): Found[] {
   const slugs = new Set(markets.map(({ slug }) => wordOf(slug)));
+  const games = new Map<string, FoundGame>();
+  const legs = new Map<Json, Found[]>();
+  for (const market of markets) {
+    const outcomes = outcomesOf(market);
+    if (outcomes.length !== 2 || !isOfAGame(market, 'moneyline')) continue;
+    const found = legsOf(venue, market, outcomes, slugs);
+    if (found === null) continue;
+    legs.set(market, found);
+    games.set(eventOf(market), found[0]!.game!);
+  }
   return markets.flatMap((market) => {
     const outcomes = outcomesOf(market);
     if (outcomes.length !== 2) {
       skip(counts.skipped, 'no two outcomes with tokens');
       return [];
     }
-    if (market.sportsMarketType === 'moneyline' && GAME_SLUG.test(wordOf(market.slug))) {
-      const legs = legsOf(venue, market, outcomes, slugs);
-      if (legs !== null) return legs;
+    const found = legs.get(market);
+    if (found !== undefined) return found;
+    if (isOfAGame(market, 'moneyline')) {
       skip(counts.apart, 'the outcomes do not fit the codes of the slug');
+    } else if (isOfAGame(market)) {
+      const game = games.get(eventOf(market)) ?? gameOfSlug(market);
+      if (game !== null) return [lineOf(venue, market, outcomes, game)];
     }
     return binaryOf(venue, market, outcomes, counts);
   });
+}
+
+/** Whether its slug and its type are a game's. */
+function isOfAGame({ slug, sportsMarketType }: Json, type = wordOf(sportsMarketType)): boolean {
+  return type !== '' && sportsMarketType === type && GAME_SLUG.test(wordOf(slug));
+}
+
+/** The event's slug, which the slugs of a game's markets begin with. */
+function eventOf({ slug }: Json): string {
+  const [, league, first, second, day] = GAME_SLUG.exec(wordOf(slug))!;
+  return `${league}-${first}-${second}-${day}`;
 }
 
 /** Lists inside texts: `"[\"Yes\",\"No\"]"`; plain lists are taken as well. */
@@ -115,10 +139,10 @@ function legsOf(
   outcomes: readonly Outcome[],
   slugs: ReadonlySet<string>,
 ): Found[] | null {
-  const [, ownLeague, first, second, slugDay, rest] = GAME_SLUG.exec(wordOf(market.slug))!;
+  const [, ownLeague, first, second, , rest] = GAME_SLUG.exec(wordOf(market.slug))!;
   const league = leagueOf(ownLeague!);
-  if (first === second || easternMs(slugDay!) === null || league === null) return null;
-  const event = `${ownLeague}-${first}-${second}-${slugDay}`;
+  if (league === null) return null;
+  const event = eventOf(market);
   const codes = [first!.toUpperCase(), second!.toUpperCase()] as const;
   const told = [toldOf(market, first!), toldOf(market, second!)] as const;
   const leg = rest === 'draw' || rest === 'tie' ? TIE : rest?.toUpperCase();
@@ -141,22 +165,8 @@ function legsOf(
     order = found;
     names = order === 'straight' ? [own[0], own[1]] : [own[1], own[0]];
   }
-  const start = startOf(market);
-  const teams = codes.map((code, at): Team => {
-    return { code, name: names[at] ?? knownTeam(league, code)?.name ?? code };
-  });
-  const isFirstHome =
-    told[0].ordering === null && told[1].ordering === null
-      ? isHomeFirst(league)
-      : told[0].ordering === 'home' || told[1].ordering === 'away';
-  const [home, away] = isFirstHome ? [teams[0]!, teams[1]!] : [teams[1]!, teams[0]!];
-  const game: FoundGame = {
-    league,
-    day: dayOf(start, slugDay!),
-    number: /^g\d$/.test(rest ?? '') ? rest! : null,
-    ...{ away, home, start },
-    isOver: market.closed === true,
-  };
+  const game = gameOf(market, names, /^g\d$/.test(rest ?? '') ? rest! : null);
+  if (game === null) return null;
   const hasTie = slugs.has(`${event}-draw`) || slugs.has(`${event}-tie`);
   const winner = (code: string, { name, token }: Outcome): Found => {
     const place = { venue, venueMarketId: token, sideLabel: name, venueEvent: event };
@@ -166,6 +176,73 @@ function legsOf(
     return [winner(leg!, { ...outcomes[0]!, name: leg === TIE ? 'Tie' : leg! })];
   const [own, other] = order === 'straight' ? [0, 1] : [1, 0];
   return [winner(codes[0], outcomes[own]!), winner(codes[1], outcomes[other]!)];
+}
+
+/** The game of a slug; `names` are those of its codes, where they are known. */
+function gameOf(
+  market: Json,
+  names: readonly [string | null, string | null],
+  number: string | null,
+): FoundGame | null {
+  const [, ownLeague, first, second, slugDay] = GAME_SLUG.exec(wordOf(market.slug))!;
+  const league = leagueOf(ownLeague!);
+  if (first === second || easternMs(slugDay!) === null || league === null) return null;
+  const told = [toldOf(market, first!), toldOf(market, second!)] as const;
+  const start = startOf(market);
+  const teams = [first!, second!].map((one, at): Team => {
+    const code = one.toUpperCase();
+    return { code, name: names[at] ?? knownTeam(league, code)?.name ?? code };
+  });
+  const isFirstHome =
+    told[0].ordering === null && told[1].ordering === null
+      ? isHomeFirst(league)
+      : told[0].ordering === 'home' || told[1].ordering === 'away';
+  const [home, away] = isFirstHome ? [teams[0]!, teams[1]!] : [teams[1]!, teams[0]!];
+  return {
+    ...{ league, day: dayOf(start, slugDay!), number, away, home, start },
+    isOver: market.closed === true,
+  };
+}
+
+/** Of a market whose game has no winner's market here. */
+function gameOfSlug(market: Json): FoundGame | null {
+  const [, , first, second] = GAME_SLUG.exec(wordOf(market.slug))!;
+  return gameOf(market, [toldOf(market, first!).name, toldOf(market, second!).name], null);
+}
+
+const LINE_TYPES: Record<string, 'spread' | 'total' | 'team_total'> = {
+  ...{ spreads: 'spread', totals: 'total', team_totals: 'team_total' },
+};
+
+/** A spread, total, prop or period: an instrument of its game. Rule K34. */
+function lineOf(venue: Venue, market: Json, outcomes: readonly Outcome[], game: FoundGame): Found {
+  const own = wordOf(market.sportsMarketType).toLowerCase();
+  const isHalf = /^(?:first_half|1h)_/.test(own);
+  const core = own.replace(/^(?:first_half|1h)_/, '');
+  const names = [outcomes[0]!.name, outcomes[1]!.name] as const;
+  const codes = [game.away.code, game.home.code] as const;
+  const order = namesOfCodes(game.league, codes, names, [game.away.name, game.home.name]);
+  const subject = order === null ? null : order === 'straight' ? game.away : game.home;
+  const type = LINE_TYPES[core] ?? 'other';
+  const isWhole = type === 'total' || (type === 'spread' && subject !== null);
+  const number = typeof market.line === 'number' ? market.line : null;
+  const bound = Math.abs(number ?? 0);
+  const isOver = type === 'total' && number !== null && /^over$/i.test(names[0]);
+  const isUnder = type === 'total' && number !== null && /^under$/i.test(names[0]);
+  const { name, token } = outcomes[0]!;
+  const place = { venue, venueMarketId: token };
+  const entry = lineEntry({
+    ...{ ...place, game, period: isHalf ? 'h1' : 'game', line: number, subject },
+    marketType: isWhole ? type : 'other',
+    stat: isWhole ? null : core.replaceAll(/[^a-z0-9]+/g, ' ').trim(),
+    ...(isOver ? { strike: { type: 'greater', floor: bound, cap: null } } : {}),
+    ...(isUnder ? { strike: { type: 'less', floor: null, cap: bound } } : {}),
+    isUntold: !isWhole || number === null || (type === 'total' && !isOver && !isUnder),
+  });
+  const question = textOf(market.question);
+  const sideLabel = isYesNo(outcomes) ? question : textOf(`${question ?? ''} (${name})`);
+  const listing = listingOf({ ...place, sideLabel, venueEvent: eventOf(market) });
+  return { kind: 'other', entry, game, listing };
 }
 
 function binaryOf(
@@ -185,11 +262,10 @@ function binaryOf(
   const sideLabel = isYesNo(outcomes) ? question : textOf(`${question} (${name})`);
   const place = { venue, venueMarketId: token, sideLabel, venueEvent: slug };
   const league = leagueOf(wordOf(market.category)) ?? 'polymarket';
-  const entry = binaryEntry({
-    ...{ ...place, league, opensAt: timeOf(market.startDate), closesAt, start: startOf(market) },
-    // A token is 77 digits, and the market's own slug is its title.
-    slug: `${league}-${closesAt.slice(0, 10)}-${longMark(`${venue}/${token}`)}`,
-  });
+  const opensAt = timeOf(market.startDate);
+  const start = startOf(market);
+  const day = market.sportsMarketType == null ? null : (GAME_SLUG.exec(slug)?.[4] ?? null);
+  const entry = binaryEntry({ ...place, league, opensAt, closesAt, start, day });
   return [{ kind: 'other', entry, game: null, listing: listingOf(place) }];
 }
 

@@ -17,7 +17,7 @@ import type {
   ListingEntry,
 } from '../../catalog/catalog-schema.ts';
 import { parseInstant } from '../../reading/instant.ts';
-import { easternDay } from './eastern.ts';
+import { easternDay, easternMs } from './eastern.ts';
 import { leagueNamed } from './names.ts';
 
 export type Json = Record<string, unknown>;
@@ -62,8 +62,8 @@ export type Finding = { found: Found[]; fees: FeeLine[]; skipped: Reasons; apart
 /** Where a reading of markets counts what it could not use. */
 export type Counts = Pick<Finding, 'skipped' | 'apart'>;
 
-export function skip(reasons: Reasons, reason: string): void {
-  reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
+export function skip(reasons: Reasons, reason: string, count = 1): void {
+  reasons.set(reason, (reasons.get(reason) ?? 0) + count);
 }
 
 export type ListingOf = {
@@ -115,10 +115,11 @@ export function leagueOf(name: string): string | null {
 }
 
 export type BinaryOf = Pick<ListingOf, 'venue' | 'venueMarketId'> & {
-  slug: string;
   league: string;
   /** Null: it starts when it closes. */
   start?: Start | null;
+  /** Of an event of which the day alone is known: it does not start when it closes. */
+  day?: string | null;
   opensAt: string | null;
   closesAt: string;
   strike?: InstrumentEntry['strike'];
@@ -126,16 +127,17 @@ export type BinaryOf = Pick<ListingOf, 'venue' | 'venueMarketId'> & {
 
 /** The instrument of a market that is no game: by default it starts when it closes (K25). */
 export function binaryEntry({ opensAt, strike = null, ...market }: BinaryOf): FoundEntry {
-  const { league, closesAt, slug, start = null } = market;
+  const { league, closesAt, start = null, day = null } = market;
+  const dayMs = start === null && day !== null ? easternMs(day) : null;
   const isOrdered = opensAt !== null && Date.parse(opensAt) < Date.parse(closesAt);
   const mark = markOf(market);
   const asked = strike === null ? `market ${mark}` : strikeWords(strike);
   const label = `${league}: ${asked}, closes ${minuteOf(closesAt)}`;
   return {
-    slug,
+    slug: slugOf(`${league}-${closesAt.slice(0, 10)}`, market),
     league,
-    startsAt: start === null ? closesAt : isoOf(start.atMs),
-    startsAtSource: start?.source ?? 'venue',
+    startsAt: start === null && dayMs === null ? closesAt : isoOf(start?.atMs ?? dayMs!),
+    startsAtSource: start?.source ?? (dayMs === null ? 'venue' : 'day'),
     opensAt: isOrdered ? opensAt : null,
     closesAt,
     strike,
@@ -152,33 +154,27 @@ export function binaryEntry({ opensAt, strike = null, ...market }: BinaryOf): Fo
 const MARK_CHARACTERS = 8;
 
 /** A short name of a venue's market that says nothing about it (K29). */
-export function markOf({ venue, venueMarketId }: Pick<ListingOf, 'venue' | 'venueMarketId'>) {
-  const hash = createHash('sha256').update(`${venue}/${venueMarketId}`).digest('hex');
-  return hash.slice(0, MARK_CHARACTERS);
+function markOf(place: PlaceName): string {
+  return hashOf(place).slice(0, MARK_CHARACTERS);
 }
 
-const SLUG_MAX = 160;
-const LONG_MARK_CHARACTERS = 32;
+const SLUG_MARK_CHARACTERS = 32;
 
 /**
- * A slug of all of a venue's name of a market, in which no two names are one: what no slug may have
- * is written as its number. A name that is too long ends in a hash of 128 bits. Rule K40.
+ * A slug that says nothing of the venue's name of a market and comes from all of it: 128 bits, so
+ * that no two markets share one. Rule K40.
  */
-export function slugOf(text: string): string {
-  const safe = text.toLowerCase().replaceAll(/[^a-z0-9_-]/g, (character) => {
-    return `.${character.codePointAt(0)!.toString(16)}.`;
-  });
-  const slug = /^(?:ins_|game_|[^a-z0-9])/.test(safe) ? `m-${safe}` : safe;
-  return slug.length <= SLUG_MAX ? slug : `${slug.slice(0, 120)}-${longMark(text)}`;
+export function slugOf(begin: string, { venue, venueMarketId }: PlaceName): string {
+  return `${begin}-${hashOf({ venue, venueMarketId }).slice(0, SLUG_MARK_CHARACTERS)}`;
 }
 
-/** A name of a market that two never share and that says nothing of it. */
-export function longMark(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, LONG_MARK_CHARACTERS);
+type PlaceName = Pick<ListingOf, 'venue' | 'venueMarketId'>;
+
+function hashOf({ venue, venueMarketId }: PlaceName): string {
+  return createHash('sha256').update(`${venue}/${venueMarketId}`).digest('hex');
 }
 
-export type LineOf = {
-  slug: string;
+export type LineOf = PlaceName & {
   game: FoundGame;
   marketType: InstrumentEntry['marketType'];
   period: InstrumentEntry['period'];
@@ -188,8 +184,8 @@ export type LineOf = {
   subject?: Team | null;
   strike?: InstrumentEntry['strike'];
   line?: number | null;
-  /** Of a market without a number: what else tells it from its like. */
-  detail?: string | null;
+  /** Whether neither number nor subject tells it from its like. */
+  isUntold?: boolean;
 };
 
 const PERIOD_WORDS: Partial<Record<InstrumentEntry['period'], string>> = {
@@ -198,22 +194,29 @@ const PERIOD_WORDS: Partial<Record<InstrumentEntry['period'], string>> = {
   ...{ p1: '1st period', p2: '2nd period', p3: '3rd period' },
 };
 
-const TYPE_WORDS: Partial<Record<InstrumentEntry['marketType'], string>> = {
-  spread: 'winning margin',
-  team_total: 'total',
-};
-
 /**
  * The instrument of a total, spread, prop or period of a game. It starts with the game. Its label
  * says whom it is about, what is counted, the line, the period, and of which game. Rules K34, K39.
  */
 export function lineEntry(of: LineOf): FoundEntry {
-  const { slug, game, marketType, period, stat = null, subject = null, strike = null } = of;
+  const {
+    game,
+    marketType,
+    period,
+    isUntold = false,
+    stat = null,
+    subject = null,
+    strike = null,
+  } = of;
   const line = of.line ?? strike?.floor ?? strike?.cap ?? null;
-  const counted = stat ?? TYPE_WORDS[marketType] ?? marketType.replace('_', ' ');
+  const isMargin = marketType === 'spread' && strike !== null;
+  const typed = isMargin ? 'winning margin' : marketType.replace('team_', '').replace('_', ' ');
+  const counted = stat ?? typed;
   const words = [PERIOD_WORDS[period], counted].filter((word) => word !== undefined);
   const number = strike === null ? (line === null ? null : String(line)) : strikeWords(strike);
-  const asked = [...words, number, of.detail ?? null].filter((word) => word !== null).join(' ');
+  const asked = [...words, number, isUntold ? markOf(of) : null]
+    .filter((word) => word !== null)
+    .join(' ');
   const matchup = `${game.away.name} at ${game.home.name}`;
   const day = game.number === null ? game.day : `${game.day}, ${game.number}`;
   const label =
@@ -221,7 +224,7 @@ export function lineEntry(of: LineOf): FoundEntry {
       ? `${matchup}: ${asked}, ${day}`
       : `${subject.name}: ${asked} (${matchup}, ${day})`;
   return {
-    slug,
+    slug: slugOf(`${game.league}-${game.day}-${marketType}`.replaceAll('_', '-'), of),
     marketType,
     period,
     line,

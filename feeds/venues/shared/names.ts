@@ -213,7 +213,10 @@ const isBegun = (a: string, b: string) => a.startsWith(b) || b.startsWith(a);
 /** Whether both are one team: by code, or by names that say more than a code. */
 export function isSameTeam(league: string, a: Team, b: Team): boolean {
   if (codeNamed(league, a.code) === codeNamed(league, b.code)) return true;
-  const isNamed = (team: Team) => team.name.toUpperCase() !== team.code.toUpperCase();
+  // A code of three letters says too little; GAUFF is a name all the same.
+  const isNamed = ({ code, name }: Team) => {
+    return name.toUpperCase() !== code.toUpperCase() || code.length > 3;
+  };
   return isNamed(a) && isNamed(b) && isSameName(a.name, b.name);
 }
 

@@ -97,7 +97,8 @@ test('K27: a start that was not known is filled in, and a game that is over beco
       ...fields,
     });
   const timed = discovered('venue_b', [us({})], base).games;
-  t.deepEqual(timed, [{ ...known!, startsAt, note: null }]);
+  t.deepEqual(timed, [{ ...known!, startsAt, startsAtSource: 'venue', note: null }]);
   const over = discovered('venue_b', [us({ status: 'MARKET_STATUS_RESOLVED' })], base).games;
-  t.deepEqual(over, [{ ...known!, startsAt, note: null, status: 'final' }]);
+  const source = { startsAtSource: 'venue' as const, note: null };
+  t.deepEqual(over, [{ ...known!, startsAt, ...source, status: 'final' }]);
 });
