@@ -254,12 +254,12 @@ const STRIKE_WORDS = {
 
 /** `at least 3,370.1`, `between 63 and 64`. */
 function strikeWords({ type, floor, cap }: NonNullable<InstrumentEntry['strike']>): string {
-  const [low, high] = [floor, cap].map((bound) => bound?.toLocaleString('en-US', PRECISE));
+  const [low, high] = [floor, cap].map((bound) => (bound === null ? '' : NUMBERS.format(bound)));
   if (type === 'between') return `between ${low} and ${high}`;
   return `${STRIKE_WORDS[type]} ${type.startsWith('less') ? high : low}`;
 }
 
-const PRECISE = { maximumFractionDigits: 8 } as const;
+const NUMBERS = new Intl.NumberFormat('en-US', { maximumFractionDigits: 8 });
 
 function minuteOf(dateTime: string): string {
   return `${dateTime.slice(0, 16).replace('T', ' ')} UTC`;
