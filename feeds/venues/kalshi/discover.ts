@@ -11,6 +11,7 @@ import {
   type Counts,
   type Found,
   type FoundGame,
+  gameLeagueOf,
   type Json,
   leagueOf,
   lineEntry,
@@ -160,7 +161,7 @@ class Games {
     const name = WINNER_SERIES.exec(series ?? '')?.[1]?.toLowerCase();
     const stamp = stampOf(stampText ?? '');
     if (name === undefined || stamp === null || more.length > 0) return null;
-    const league = leagueOf(name) ?? name;
+    const league = gameLeagueOf(name) ?? name;
     const teams = teamsOf(markets, stamp.codes, league);
     if (teams === null) return null;
     return this.#add(name, league, stamp, {
@@ -239,16 +240,19 @@ class Games {
     if (tickerMs !== null) return { atMs: tickerMs, source: 'ticker' };
     const milestoneMs = this.#milestones.get(markets[0]!.event);
     if (milestoneMs !== undefined) return { atMs: milestoneMs, source: 'milestone' };
-    // A time on another day is not of this game.
-    const onDay = (name: string, beforeMs: number) => {
+    // Far from the ticker's day it is no time of this game; some tickers have the day of the place.
+    const lessUsual = (name: string) => {
       const times = markets.map(({ fields }) => parseInstant(fields[name]));
-      const found = times.find((atMs) => atMs !== null && easternDay(atMs - beforeMs) === day);
-      return found == null ? null : found - beforeMs;
+      const found = times.find((atMs) => {
+        if (atMs === null) return false;
+        const days = Date.parse(easternDay(atMs - EXPECTED_AFTER_MS)) - Date.parse(day);
+        return Math.abs(days) <= DAY_MS;
+      });
+      return found == null ? null : found - EXPECTED_AFTER_MS;
     };
-    const venueMs =
-      onDay('occurrence_datetime', EXPECTED_AFTER_MS) ?? onDay('occurrence_datetime', 0);
+    const venueMs = lessUsual('occurrence_datetime');
     if (venueMs !== null) return { atMs: venueMs, source: 'venue' };
-    const estimateMs = onDay('expected_expiration_time', EXPECTED_AFTER_MS);
+    const estimateMs = lessUsual('expected_expiration_time');
     return estimateMs === null ? null : { atMs: estimateMs, source: 'estimate' };
   }
 }
@@ -385,18 +389,18 @@ const isBegunBy = (text: string, name: string) => text.startsWith(`${name} `);
 
 /** Of a series after its league: which part of a game, and how that is written. */
 const PERIOD_PARTS: [pattern: RegExp, period: InstrumentEntry['period'], word: string | null][] = [
-  [/(?:1h|fh|firsthalf)/, 'h1', null],
-  [/(?:2h|sh|secondhalf)/, 'h2', null],
-  [/(?:1q|q1)/, 'q1', null],
-  [/(?:2q|q2)/, 'q2', null],
-  [/(?:3q|q3)/, 'q3', null],
-  [/(?:4q|q4)/, 'q4', null],
-  [/1p(?!t)/, 'p1', null],
-  [/2p(?!t)/, 'p2', null],
-  [/3p(?!t)/, 'p3', null],
-  [/rfi/, 'inning_1', 'runs'],
-  [/(?:set1|1set|s1)/, 'set_1', null],
-  [/f5/, 'game', 'first 5 innings'],
+  [/^(?:1h|fh|firsthalf)|(?:1h|firsthalf)$/, 'h1', null],
+  [/^(?:2h|secondhalf)|(?:2h|secondhalf)$/, 'h2', null],
+  [/^(?:1q|q1)|(?:1q|q1)$/, 'q1', null],
+  [/^(?:2q|q2)|(?:2q|q2)$/, 'q2', null],
+  [/^(?:3q|q3)|(?:3q|q3)$/, 'q3', null],
+  [/^(?:4q|q4)|(?:4q|q4)$/, 'q4', null],
+  [/^1p(?!t)|1p$/, 'p1', null],
+  [/^2p(?!t)|2p$/, 'p2', null],
+  [/^3p(?!t)|3p$/, 'p3', null],
+  [/^rfi$/, 'inning_1', 'runs'],
+  [/^(?:set1|1set|s1(?!\w))|set1$/, 'set_1', null],
+  [/^f5/, 'game', 'first 5 innings'],
 ];
 
 /** What a series counts. Source: titles of Kalshi's series. */

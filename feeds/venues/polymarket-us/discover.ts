@@ -10,6 +10,7 @@ import {
   dayOf,
   type Found,
   type FoundGame,
+  gameLeagueOf,
   type Json,
   leagueOf,
   lineEntry,
@@ -66,7 +67,7 @@ function startOf(market: Json): Start | null {
 
 function gameOf(market: Json, parts: RegExpExecArray): FoundGame | null {
   const [, , ownLeague, first, second, slugDay, rest] = parts;
-  const league = leagueOf(ownLeague!);
+  const league = gameLeagueOf(ownLeague!);
   if (first === second || easternMs(slugDay!) === null || league === null) return null;
   const start = startOf(market);
   const teams = [teamOf(market, league, first!), teamOf(market, league, second!)] as const;

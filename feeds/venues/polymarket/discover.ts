@@ -13,6 +13,7 @@ import {
   dayOf,
   type Found,
   type FoundGame,
+  gameLeagueOf,
   type Json,
   leagueOf,
   lineEntry,
@@ -140,7 +141,7 @@ function legsOf(
   slugs: ReadonlySet<string>,
 ): Found[] | null {
   const [, ownLeague, first, second, , rest] = GAME_SLUG.exec(wordOf(market.slug))!;
-  const league = leagueOf(ownLeague!);
+  const league = gameLeagueOf(ownLeague!);
   if (league === null) return null;
   const event = eventOf(market);
   const codes = [first!.toUpperCase(), second!.toUpperCase()] as const;
@@ -185,7 +186,7 @@ function gameOf(
   number: string | null,
 ): FoundGame | null {
   const [, ownLeague, first, second, slugDay] = GAME_SLUG.exec(wordOf(market.slug))!;
-  const league = leagueOf(ownLeague!);
+  const league = gameLeagueOf(ownLeague!);
   if (first === second || easternMs(slugDay!) === null || league === null) return null;
   const told = [toldOf(market, first!), toldOf(market, second!)] as const;
   const start = startOf(market);

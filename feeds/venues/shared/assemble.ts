@@ -13,7 +13,14 @@ import type {
 import { mergeCatalogs } from '../../catalog/merge-catalogs.ts';
 import { easternDay, easternMs } from './eastern.ts';
 import { type Finding, type Found, type FoundGame, type Team, TIE } from './found.ts';
-import { codeNamed, isHomeFirst, isKnownLeague, isSameTeam, wordsOf } from './names.ts';
+import {
+  codeNamed,
+  isHomeFirst,
+  isKnownLeague,
+  isSameTeam,
+  leagueNamed,
+  wordsOf,
+} from './names.ts';
 
 /** Two games of the same teams on a day are at least this far apart. */
 const SAME_GAME_MS = 2 * 3_600_000;
@@ -88,7 +95,7 @@ class Games {
   #add(entry: GameEntry): void {
     this.entries.push(entry);
     this.#slugs.add(entry.slug);
-    const key = `${entry.league} ${easternDay(Date.parse(entry.startsAt))}`;
+    const key = `${leagueNamed(entry.league)} ${easternDay(Date.parse(entry.startsAt))}`;
     const ofDay = this.#byLeague.get(key);
     if (ofDay === undefined) this.#byLeague.set(key, [entry]);
     else ofDay.push(entry);

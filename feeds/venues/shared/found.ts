@@ -110,8 +110,14 @@ export function timeOf(value: unknown): string | null {
 
 /** A league's name by the rule of catalogs; null for a text that gives none. */
 export function leagueOf(name: string): string | null {
-  const league = leagueNamed(name.toLowerCase().replaceAll(/[^a-z0-9_-]+/g, '-'));
+  const league = name.toLowerCase().replaceAll(/[^a-z0-9_-]+/g, '-');
   return /^[a-z0-9][a-z0-9_-]{0,31}$/.test(league) ? league : null;
+}
+
+/** The same of a game's league, whatever its venue calls it. Rule K35. */
+export function gameLeagueOf(name: string): string | null {
+  const league = leagueOf(name);
+  return league === null ? null : leagueNamed(league);
 }
 
 export type BinaryOf = Pick<ListingOf, 'venue' | 'venueMarketId'> & {

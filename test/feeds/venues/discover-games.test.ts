@@ -41,6 +41,8 @@ test('K32, K33: a start is the ticker’s, the milestone’s, the occurrence’s
   t.deepEqual(found(all), [['2026-08-13T23:00:00.000Z', 'venue']]);
   t.deepEqual(found({ expected_expiration_time }), [['2026-08-14T00:15:00.000Z', 'estimate']]);
   t.deepEqual(found({}), [['2026-08-13T04:00:00.000Z', 'day']]);
+  const tokyo = { occurrence_datetime: '2026-08-13T04:00:00Z' };
+  t.deepEqual(found(tokyo), [['2026-08-13T01:00:00.000Z', 'venue']], 'the day of another place');
   const other = { occurrence_datetime: '2026-08-16T02:00:00Z' };
   t.deepEqual(found(other), [['2026-08-13T04:00:00.000Z', 'day']], 'a time of another day');
   const timed = kalshiTeams('KXMLBGAME-26AUG131905DETCIN', { CIN: 'C', DET: 'D' }, all);
@@ -136,6 +138,14 @@ test('K34: a series that has the day of UTC is of the same game; without teams t
   const [one] = catalogOf(discovered('venue_a', [unknown])).instruments;
   t.is(one?.gameSlug, null);
   t.deepEqual([one?.startsAt, one?.startsAtSource], ['2026-08-09T11:00:00.000Z', 'ticker']);
+  const rushing = line(
+    'KXNFLRSHYDS-26AUG13DETCIN-DETJGIBBS26-80',
+    'Gibbs?',
+    'Jahmyr Gibbs: 80+',
+    79.5,
+  );
+  const prop = catalogOf(discovered('venue_a', [...nfl(), rushing])).instruments.at(-1);
+  t.like(prop, { period: 'game', stat: 'rushing yards', marketType: 'player_prop' });
   const half = line('KXNFL1HSPREAD-26AUG13DETCIN-DET1', 'Detroit 1st half?', 'Detroit', 0.5);
   const found = catalogOf(discovered('venue_a', [...nfl(), half])).instruments.at(-1);
   t.is(found?.period, 'h1');
@@ -405,6 +415,16 @@ test('K35, K36, K42: leagues and teams of two names are one game, the home team 
     const isSoccer = /LALIGA|SERIEA|BUNDES|LIGUE|WC/.test(series);
     t.is(both.games[0]?.[isSoccer ? 'home' : 'away'].code, own[0]![0], slug);
   }
+});
+
+test('K35: a game that a catalog has by another name of its league gets the listing', (t) => {
+  const legs = { BAR: 'Barcelona', RMA: 'Real Madrid' };
+  const markets = kalshiTeams('KXLALIGAGAME-26SEP20BARRMA', legs);
+  const old = discovered('venue_a', markets);
+  const renamed: CatalogFile = JSON.parse(JSON.stringify(old).replaceAll('laliga-', 'lal-'));
+  renamed.games[0]!.league = 'lal';
+  const { games, instruments } = catalogOf(discovered('venue_a', markets, renamed));
+  t.deepEqual([games.length, games[0]?.league, instruments.length], [1, 'lal', 2]);
 });
 
 test('K36: players meet by their names where venues have codes of their own', (t) => {
