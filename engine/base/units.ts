@@ -99,8 +99,8 @@ export const PERIODS = [
 
 /**
  * Where a start comes from: somebody wrote it into the catalog, the ticker's own time, the venue's
- * milestone or event time, the expected end less the league's usual length, or the day alone. Rules
- * K32 (feeds/FORMATS.md), Y92 (engine/RULES.md).
+ * milestone or event time, the expected end less the league's usual length, or the day alone. The
+ * best first. Rules K32 (feeds/FORMATS.md), Y92 (engine/RULES.md).
  */
 export const START_SOURCES = [
   'catalog',

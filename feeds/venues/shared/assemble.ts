@@ -10,7 +10,7 @@ import type {
   InstrumentEntry,
   ListingEntry,
 } from '../../catalog/catalog-schema.ts';
-import { mergeCatalogs } from '../../catalog/merge-catalogs.ts';
+import { isWorseStart, mergeCatalogs } from '../../catalog/merge-catalogs.ts';
 import { easternDay, easternMs } from './eastern.ts';
 import { type Finding, type Found, type FoundGame, type Team, TIE } from './found.ts';
 import {
@@ -29,16 +29,6 @@ const ESTIMATE_OFF_MS = 6 * 3_600_000;
 const DAY_ALONE = 'the venue names the day alone: the time of the start is not known';
 /** Leagues whose games go on until somebody wins. */
 const NO_TIE = new Set(['mlb', 'nba', 'wnba', 'nhl', 'cfb', 'cbb', 'atp', 'wta']);
-
-/** Better sources first; what somebody wrote into the catalog stays. */
-const RANKS: readonly StartSource[] = [
-  'catalog',
-  'ticker',
-  'milestone',
-  'venue',
-  'estimate',
-  'day',
-];
 
 /** `base` with what was found; entries that it names already are brought up to date. */
 export function assemble(
@@ -113,7 +103,7 @@ function sourceOf({ startsAtSource, note }: GameEntry): StartSource {
 function complete(entry: GameEntry, { start, isOver }: FoundGame): void {
   const source = sourceOf(entry);
   if (start !== null) {
-    const isBetter = RANKS.indexOf(start.source) < RANKS.indexOf(source);
+    const isBetter = isWorseStart(source, start.source);
     if (isBetter || (start.source === 'milestone' && source === 'milestone')) {
       entry.startsAt = isoOf(start.atMs);
       entry.startsAtSource = start.source;
