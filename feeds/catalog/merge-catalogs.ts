@@ -45,7 +45,7 @@ export function isWorseStart(source: Source, before: Source): boolean {
 
 /** A start that is said to be of a better source stays. */
 function withStart(before: GameEntry, after: GameEntry): GameEntry {
-  const { startsAt, startsAtSource, note } = before;
+  const { startsAt, startsAtSource, note = null } = before;
   const isKept = startsAtSource != null && isWorseStart(after.startsAtSource, startsAtSource);
   return withId(before, isKept ? { ...after, startsAt, startsAtSource, note } : after);
 }
