@@ -241,18 +241,18 @@ class Games {
     const milestoneMs = this.#milestones.get(markets[0]!.event);
     if (milestoneMs !== undefined) return { atMs: milestoneMs, source: 'milestone' };
     // Far from the ticker's day it is no time of this game; some tickers have the day of the place.
-    const lessUsual = (name: string) => {
+    const lessUsual = (name: string, offMs: number) => {
       const times = markets.map(({ fields }) => parseInstant(fields[name]));
       const found = times.find((atMs) => {
         if (atMs === null) return false;
         const days = Date.parse(easternDay(atMs - EXPECTED_AFTER_MS)) - Date.parse(day);
-        return Math.abs(days) <= DAY_MS;
+        return Math.abs(days) <= offMs;
       });
       return found == null ? null : found - EXPECTED_AFTER_MS;
     };
-    const venueMs = lessUsual('occurrence_datetime');
+    const venueMs = lessUsual('occurrence_datetime', DAY_MS);
     if (venueMs !== null) return { atMs: venueMs, source: 'venue' };
-    const estimateMs = lessUsual('expected_expiration_time');
+    const estimateMs = lessUsual('expected_expiration_time', 0);
     return estimateMs === null ? null : { atMs: estimateMs, source: 'estimate' };
   }
 }
