@@ -1,7 +1,7 @@
 /**
  * Games and instruments as callers read them: wire objects with derived fields, live game statuses
  * over the catalog's own, and no venue reference while the venue-data switch is off. Rules A45 to
- * A49, V3 (api/RULES.md).
+ * A49, A125, V3 (api/RULES.md).
  */
 import type { Static } from '@sinclair/typebox';
 import { invariant } from '../../engine/base/invariant.ts';
@@ -264,6 +264,7 @@ function instrumentView(entry: InstrumentEntry, venueData: boolean, opening: str
     oppositeLabel: instrument.oppositeLabel,
     yesMeans: instrument.yesMeans,
     startsAt: isoOf(startsAtMs),
+    startsAtSource: instrument.startsAtSource ?? 'catalog',
     gameStatus: game?.status ?? null,
     home: game?.game.home ?? null,
     away: game?.game.away ?? null,
@@ -288,16 +289,25 @@ function listingView(listing: CatalogListing, venueData: boolean): Static<typeof
   return { ...open, sideLabel, buyForYes, buyForNo, venueMarketId, venueSideRef, venueEvent };
 }
 
-/** Without a range, lists of games start this long ago. Rule A48 (api/RULES.md). */
-export const GAMES_LOOK_BACK_MS = 6 * 60 * 60 * 1000;
+const HOUR_MS = 60 * 60 * 1000;
+/** Without a range, lists of games start this long ago. */
+const LOOK_BACK_MS = 6 * HOUR_MS;
+/** A game of which the day alone is known may begin at its end. */
+const DAY_LOOK_BACK_MS = 24 * HOUR_MS;
+
+/** Whether lists without a range still have a game. Rules A48, A125 (api/RULES.md). */
+export function isRecentGame({ startsAtMs, game }: GameEntry, nowMs: EpochMs): boolean {
+  const isDay = game.startsAtSource === 'day';
+  return nowMs - startsAtMs <= (isDay ? DAY_LOOK_BACK_MS : LOOK_BACK_MS);
+}
+
 /** The name of the list in its cursors. */
 export const GAMES_LIST = 'games';
 const FIRST_GAMES = 100;
 
 /** `{games, nextCursor}`: the first page of the list without a filter, as JSON text. */
 export function firstGames(catalog: CatalogView, nowMs: EpochMs): string {
-  const fromMs = nowMs - GAMES_LOOK_BACK_MS;
-  const isShown = ({ startsAtMs }: GameEntry) => startsAtMs >= fromMs;
+  const isShown = (entry: GameEntry) => isRecentGame(entry, nowMs);
   const { rows, next } = takePage(catalog.games(), null, FIRST_GAMES, isShown);
   const nextCursor = nextCursorOf(tagOf(GAMES_LIST, {}), next, GAME_PLACE);
   return `{"games":[${rows.map(gameText).join(',')}],"nextCursor":${JSON.stringify(nextCursor)}}`;

@@ -5,6 +5,7 @@ import type { Command } from 'commander';
 import { catalogProblem, loadCatalog } from '../../feeds/catalog/catalog.ts';
 import { catalogJsonSchema } from '../../feeds/catalog/catalog-schema.ts';
 import { mergeCatalogs } from '../../feeds/catalog/merge-catalogs.ts';
+import { apartGames } from '../../feeds/venues/shared/assemble.ts';
 import { jsonText, plain } from '../base/shown-text.ts';
 import { checkedText, readCatalogFile, writeWhole } from './catalog-file.ts';
 import { addDiscoverCommand } from './discover.ts';
@@ -25,14 +26,19 @@ export function addCatalogCommands(program: Command): void {
         throw new Error(catalogProblem(file, reading.errors));
       }
       const { games, instruments } = reading.ok ? reading.catalog : { games: [], instruments: [] };
+      const apart = reading.ok ? apartGames(reading.catalog) : [];
       const summary = {
         ok: reading.ok,
         games: games.length,
         instruments: instruments.length,
         errors: reading.ok ? [] : reading.errors,
+        notJoined: apart,
       };
       const line = `${summary.games} games and ${summary.instruments} instruments, no errors`;
       process.stdout.write(`${json === true ? jsonText(summary) : plain(line)}\n`);
+      if (json !== true) {
+        for (const [one, other] of apart) process.stdout.write(`not joined: ${one} and ${other}\n`);
+      }
       if (!reading.ok) process.exitCode = 1;
     });
 }

@@ -8,14 +8,20 @@ import {
 } from '../../engine/base/bounded-json.ts';
 import { VENUES, type Venue } from '../../engine/base/units.ts';
 import type { CatalogFile } from '../../feeds/catalog/catalog-schema.ts';
-import { type Answer, Discovery } from '../../feeds/venues/discovered-answers.ts';
+import { discover } from '../../feeds/venues/discover.ts';
+import type { Answer } from '../../feeds/venues/discovered-answers.ts';
 import { restPages } from '../../feeds/venues/discovery-rest.ts';
-import { assemble } from '../../feeds/venues/shared/assemble.ts';
 import { plain, plainJson } from '../base/shown-text.ts';
 import { checkedText, readCatalogFile } from './catalog-file.ts';
 import { UsageError } from './usage.ts';
 
-type DiscoverOptions = { venue: Venue; from?: string[]; url?: string; into?: string };
+type DiscoverOptions = {
+  venue: Venue;
+  from?: string[];
+  url?: string;
+  into?: string;
+  combos?: boolean;
+};
 
 export function addDiscoverCommand(catalog: Command): void {
   catalog
@@ -27,24 +33,33 @@ export function addDiscoverCommand(catalog: Command): void {
     .option('--from <file...>', 'answers of the REST API: markets, events, series')
     .option('--url <address>', 'the REST API itself: its base, or a list of markets with a query')
     .option('--into <catalog>', 'add to this catalog, joining games that it has')
+    .option('--combos', 'also take markets that join several others')
     .action(async (options: DiscoverOptions) => {
-      const { venue, from, url, into } = options;
+      const { venue, from, url, into, combos = false } = options;
       if ((from === undefined) === (url === undefined)) {
         throw new UsageError('give either --from or --url');
       }
       const base = into === undefined ? undefined : await readCatalogFile(into);
-      const discovery = new Discovery(venue);
       const isShown = url !== undefined && process.stderr.isTTY;
       // One answer is in memory at a time.
-      for await (const answer of from === undefined ? restPages(url!) : answersIn(from)) {
-        if (!discovery.take(answer)) say(`${answer.name}: no market, passed over`);
-        if (isShown) say(`${discovery.kept} markets`);
-      }
-      const { skipped, ...found } = discovery.finding();
-      const file = assemble(found, base);
-      const text = checkedText(file, 'what was found');
-      for (const [reason, count] of skipped) say(`${count} markets left out: ${reason}`);
-      say(summaryOf(file));
+      const answers = from === undefined ? restPages(url!, { combos }) : answersIn(from);
+      const found = await discover(venue, answers, {
+        ...(base === undefined ? {} : { base }),
+        combos,
+        needsAll: from !== undefined,
+        onAnswer: (name, { kept, isFound }) => {
+          if (!isFound) say(`${name}: no market, passed over`);
+          if (isShown) say(`${kept} markets`);
+        },
+      });
+      const { catalog, incomplete, leftOut, apart, joined } = found;
+      const text = checkedText(catalog, 'what was found');
+      for (const [reason, count] of leftOut) say(`${count} markets left out: ${reason}`);
+      for (const [reason, count] of apart) say(`${count} markets joined to no game: ${reason}`);
+      for (const [one, other] of found.apartGames) say(`not joined: ${one} and ${other}`);
+      if (joined > 0) say(`${joined} listings joined instruments of other venues`);
+      if (incomplete !== null) say(`incomplete: ${incomplete}; what came before it is kept`);
+      say(summaryOf(catalog));
       process.stdout.write(plainJson(text));
     });
 }

@@ -1016,6 +1016,7 @@ export type Instrument = {
      * @format date-time
      */
     startsAt: string;
+    startsAtSource: StartSource;
     gameStatus: GameStatus | null;
     home: Team | null;
     away: Team | null;
@@ -2274,6 +2275,18 @@ export type SignedTrackRecord = {
      * Every trade is a paper trade.
      */
     mode: "paper";
+};
+/**
+ * Where the start comes from. With day only the day is known: startsAt is its midnight.
+ */
+export type StartSource = "catalog" | "ticker" | "milestone" | "venue" | "estimate" | "day";
+export declare const StartSource: {
+    readonly catalog: "catalog";
+    readonly ticker: "ticker";
+    readonly milestone: "milestone";
+    readonly venue: "venue";
+    readonly estimate: "estimate";
+    readonly day: "day";
 };
 export type Status = {
     ok: true;

@@ -133,6 +133,14 @@ export const Side = {
     yes: "yes",
     no: "no"
 };
+export const StartSource = {
+    catalog: "catalog",
+    ticker: "ticker",
+    milestone: "milestone",
+    venue: "venue",
+    estimate: "estimate",
+    day: "day"
+};
 export const TradeStatus = {
     open: "open",
     closed: "closed",

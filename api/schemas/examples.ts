@@ -45,6 +45,7 @@ export const INSTRUMENT: Static<typeof Instrument> = {
   oppositeLabel: 'Bears to beat Lions',
   yesMeans: 'The Lions win the game.',
   startsAt: STARTS_AT,
+  startsAtSource: 'ticker',
   gameStatus: 'scheduled',
   home: HOME,
   away: AWAY,

@@ -1,6 +1,6 @@
 /** Wire schemas of games, instruments and quotes. Rules A45 to A55 (api/RULES.md). */
 import { type Static, Type } from '@sinclair/typebox';
-import { FUNGIBILITIES, MARKET_TYPES, PERIODS } from '../../engine/base/units.ts';
+import { FUNGIBILITIES, MARKET_TYPES, PERIODS, START_SOURCES } from '../../engine/base/units.ts';
 import {
   AsOf,
   Contracts,
@@ -31,6 +31,11 @@ const Fungibility = oneOf(FUNGIBILITIES, {
 });
 const MarketTypeSchema = oneOf(MARKET_TYPES, { title: 'MarketType' });
 const PeriodSchema = oneOf(PERIODS, { title: 'Period' });
+const StartSourceSchema = oneOf(START_SOURCES, {
+  title: 'StartSource',
+  description:
+    'Where the start comes from. With day only the day is known: startsAt is its midnight.',
+});
 
 export const Game = strict(
   {
@@ -93,6 +98,7 @@ export const Instrument = strict(
     oppositeLabel: nullable(Type.String()),
     yesMeans: Type.String({ description: 'What has to happen for yes to win.' }),
     startsAt: DateTime,
+    startsAtSource: StartSourceSchema,
     gameStatus: nullable(GameStatusSchema),
     home: nullable(Team),
     away: nullable(Team),

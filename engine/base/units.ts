@@ -97,6 +97,21 @@ export const PERIODS = [
   'season',
 ] as const;
 
+/**
+ * Where a start comes from: somebody wrote it into the catalog, the ticker's own time, the venue's
+ * milestone or event time, the expected end less the league's usual length, or the day alone. The
+ * best first. Rules K32 (feeds/FORMATS.md), Y92 (engine/RULES.md).
+ */
+export const START_SOURCES = [
+  'catalog',
+  'ticker',
+  'milestone',
+  'venue',
+  'estimate',
+  'day',
+] as const;
+export type StartSource = (typeof START_SOURCES)[number];
+
 export const GAME_STATUSES = [
   'scheduled',
   'inprogress',

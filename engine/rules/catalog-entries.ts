@@ -1,5 +1,5 @@
 /** What a catalog says of games, instruments and their listings, as the engine takes it. Rules K3 to K5 (feeds/FORMATS.md). */
-import type { GameStatus, Side, STRIKE_TYPES, Venue } from '../base/units.ts';
+import type { GameStatus, Side, STRIKE_TYPES, StartSource, Venue } from '../base/units.ts';
 
 /** One venue's side of an instrument. Rule K5 (feeds/FORMATS.md). */
 export type CatalogListing = {
@@ -25,6 +25,8 @@ export type CatalogGame = {
   slug: string;
   league: string;
   startsAt: string;
+  /** Left out: somebody wrote the start into the catalog. */
+  startsAtSource?: StartSource;
   status: GameStatus;
   home: Team;
   away: Team;
@@ -57,6 +59,8 @@ export type CatalogInstrument = {
   oppositeLabel: string | null;
   yesMeans: string;
   startsAt: string;
+  /** Left out: somebody wrote the start into the catalog. */
+  startsAtSource?: StartSource;
   /** When its markets open; null: they are already open, or the catalog has no time. */
   opensAt: string | null;
   /** When its markets stop trading, even if quotes still arrive; left out: no such time. */

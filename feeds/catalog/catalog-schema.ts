@@ -13,6 +13,7 @@ import {
   instantOf,
   MARKET_TYPES,
   PERIODS,
+  START_SOURCES,
   STRIKE_TYPES,
   VENUES,
 } from '../../engine/base/units.ts';
@@ -73,6 +74,11 @@ const listing = Type.Object(
   closed,
 );
 
+/** Left out: `catalog`, or of an instrument without a start of its own the game's. */
+const startsAtSource = Type.Optional(
+  Type.Unsafe<(typeof START_SOURCES)[number] | null>({ enum: [...START_SOURCES, null] }),
+);
+
 const game = Type.Object(
   {
     /** Left out: derived from the slug. */
@@ -80,6 +86,7 @@ const game = Type.Object(
     slug,
     league,
     startsAt: dateTime,
+    startsAtSource,
     status: oneOf(GAME_STATUSES),
     home: team,
     away: team,
@@ -114,6 +121,7 @@ const instrument = Type.Object(
     /** Left out: the game's. */
     league: Type.Optional(league),
     startsAt: Type.Optional(dateTime),
+    startsAtSource,
     /** Left out or null: open, as far as the catalog knows. */
     opensAt: Type.Optional(nullable(dateTime)),
     /** Left out or null: no such time is known. */
@@ -170,6 +178,8 @@ const catalogFile = Type.Object(
     games: Type.Array(game),
     instruments: Type.Array(instrument),
     fees: Type.Optional(Type.Array(fee)),
+    /** Whether the list that it was made from ended in an error: markets may be missing. */
+    incomplete: Type.Optional(Type.Boolean()),
   },
   closed,
 );

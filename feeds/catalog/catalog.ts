@@ -11,7 +11,7 @@ import {
   parseJson,
   readProblem,
 } from '../../engine/base/bounded-json.ts';
-import { marketName, type Venue } from '../../engine/base/units.ts';
+import { marketName, type StartSource, type Venue } from '../../engine/base/units.ts';
 import type {
   Catalog,
   CatalogGame,
@@ -182,6 +182,7 @@ function gameOf(entry: GameEntry): CatalogGame {
     slug: entry.slug,
     league: entry.league,
     startsAt: instant(entry.startsAt),
+    ...sourceOf(entry.startsAtSource),
     status: entry.status,
     home: entry.home,
     away: entry.away,
@@ -206,6 +207,9 @@ function instrumentOf(entry: InstrumentEntry, game: CatalogGame | null): Catalog
     oppositeLabel: entry.oppositeLabel ?? null,
     yesMeans: entry.yesMeans,
     startsAt: entry.startsAt === undefined ? (game?.startsAt ?? '') : instant(entry.startsAt),
+    ...sourceOf(
+      entry.startsAtSource ?? (entry.startsAt === undefined ? game?.startsAtSource : null),
+    ),
     opensAt: entry.opensAt == null ? null : instant(entry.opensAt),
     ...(entry.closesAt == null ? {} : { closesAt: instant(entry.closesAt) }),
     ...(entry.strike == null ? {} : { strike: entry.strike }),
@@ -217,6 +221,11 @@ function instrumentOf(entry: InstrumentEntry, game: CatalogGame | null): Catalog
     rulesVersion: entry.rulesVersion ?? 1,
     listings: entry.listings.map(listingOf),
   };
+}
+
+/** `catalog` is what counts where nothing is said. Rule K32 (feeds/FORMATS.md). */
+function sourceOf(source: StartSource | null | undefined): { startsAtSource?: StartSource } {
+  return source == null || source === 'catalog' ? {} : { startsAtSource: source };
 }
 
 function listingOf(entry: ListingEntry): CatalogListing {

@@ -1,6 +1,7 @@
-/** One catalog file added to another. Rule K28 (feeds/FORMATS.md). */
+/** One catalog file added to another. Rules K28, K32 (feeds/FORMATS.md). */
+import { START_SOURCES } from '../../engine/base/units.ts';
 import { feeKey } from './catalog-checks.ts';
-import type { CatalogFile, InstrumentEntry } from './catalog-schema.ts';
+import type { CatalogFile, GameEntry, InstrumentEntry } from './catalog-schema.ts';
 
 /**
  * `base` with the entries of `added`: games and instruments of the same slug are replaced where
@@ -8,7 +9,7 @@ import type { CatalogFile, InstrumentEntry } from './catalog-schema.ts';
  * lines of the same venue, series and time; the others follow. Both files have passed the checks.
  */
 export function mergeCatalogs(base: CatalogFile, added: CatalogFile): CatalogFile {
-  const games = replaced(base.games, added.games, ({ slug }) => slug, withId);
+  const games = replaced(base.games, added.games, ({ slug }) => slug, withStart);
   const instruments = replaced(base.instruments, added.instruments, ({ slug }) => slug, withVenues);
   const fees = replaced(base.fees ?? [], added.fees ?? [], feeKey);
   const merged = { games: games.map(withoutCount), instruments };
@@ -32,6 +33,21 @@ function replaced<T>(
 /** An id that was given stays, since positions name it. */
 function withId<T extends { id?: string }>(before: T, after: T): T {
   return before.id === undefined ? after : { ...after, id: before.id };
+}
+
+type Source = GameEntry['startsAtSource'];
+
+/** Whether a start of this source must not take the place of the other. Rule K32. */
+export function isWorseStart(source: Source, before: Source): boolean {
+  const rankOf = (one: Source) => START_SOURCES.indexOf(one ?? 'catalog');
+  return rankOf(source) > rankOf(before);
+}
+
+/** A start that is said to be of a better source stays. */
+function withStart(before: GameEntry, after: GameEntry): GameEntry {
+  const { startsAt, startsAtSource, note = null } = before;
+  const isKept = startsAtSource != null && isWorseStart(after.startsAtSource, startsAtSource);
+  return withId(before, isKept ? { ...after, startsAt, startsAtSource, note } : after);
 }
 
 /** `venues` is derived, and would have to be right. */

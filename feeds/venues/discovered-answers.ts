@@ -4,11 +4,11 @@
  * K20 to K22, K30, K31 (feeds/FORMATS.md).
  */
 
-import type { Venue } from '../../engine/base/units.ts';
+import type { EpochMs, Venue } from '../../engine/base/units.ts';
 import type { FeeSchedule } from '../../engine/rules/fees.ts';
 import type { FeeLine } from '../catalog/catalog-schema.ts';
 import { parseInstant } from '../reading/instant.ts';
-import { isKalshiMarket, KALSHI_FIELDS, kalshiFound } from './kalshi/discover.ts';
+import { isKalshiCombo, isKalshiMarket, KALSHI_FIELDS, kalshiFound } from './kalshi/discover.ts';
 import {
   isPolymarketMarket,
   POLYMARKET_FIELDS,
@@ -20,7 +20,14 @@ import {
   POLYMARKET_US_FIELDS,
   polymarketUsFound,
 } from './polymarket-us/discover.ts';
-import { type Finding, type Json, timeOf, wordOf } from './shared/found.ts';
+import {
+  type Counts,
+  type Finding,
+  type Found,
+  type Json,
+  timeOf,
+  wordOf,
+} from './shared/found.ts';
 import { KALSHI_MAKER, publishedFees } from './shared/published-fees.ts';
 
 /** Parsed JSON of one answer, with the name that errors and notes call it by. */
@@ -31,7 +38,12 @@ type Kind = {
   fields: readonly string[];
   owns(market: Json): boolean;
   idOf(market: Json): string;
-  found: typeof kalshiFound;
+  found(
+    venue: Venue,
+    markets: readonly Json[],
+    counts: Counts,
+    milestones: ReadonlyMap<string, EpochMs>,
+  ): Found[];
 };
 
 const KINDS: readonly Kind[] = [
@@ -58,21 +70,26 @@ const KINDS: readonly Kind[] = [
   },
 ];
 
+const COMBO = 'a combo; --combos takes them';
+
 const SERIES_FIELDS = ['ticker', 'series_ticker', 'fee_type', 'fee_multiplier', 'scheduled_ts'];
 
 /** Markets and series of all answers together. A catalog of so many takes 1.3 GiB to make. */
 const KEPT_MAX = 250_000;
 /** No answer wraps its markets in more; what lies deeper is not looked at. */
 const DEPTH_MAX = 10;
+/** Events of a milestone that are read. */
+const MILESTONE_EVENTS_MAX = 500;
 /** Of a kept market: more than any venue has. */
 const TEXT_MAX = 4_000;
 const LIST_MAX = 8;
 const KEPT_DEPTH_MAX = 4;
 
 /** Of an event, for its markets. */
-const INHERITED = ['teams', 'startTime'] as const;
+const INHERITED = ['teams', 'startTime', 'eventDate'] as const;
 const WRAPPERS = [
   ...['response', 'markets', 'market', 'events', 'event', 'series', 'series_fee_change_arr'],
+  ...['milestones', 'milestone'],
 ] as const;
 
 /** By when its answer was recorded. */
@@ -84,12 +101,18 @@ type Kept = { atMs: number; fields: Json };
  */
 export class Discovery {
   readonly #venue: Venue;
+  readonly #combos: boolean;
   readonly #markets = new Map<Kind, Map<string, Kept>>();
   readonly #series = new Map<string, Kept>();
+  /** By event ticker. */
+  readonly #milestones = new Map<string, { atMs: number; startMs: EpochMs }>();
   #kept = 0;
+  #combosLeftOut = 0;
 
-  constructor(venue: Venue) {
+  /** `combos`: whether markets that join several others are taken, too. */
+  constructor(venue: Venue, { combos = false }: { combos?: boolean } = {}) {
     this.#venue = venue;
+    this.#combos = combos;
   }
 
   /** Markets and series so far, each once. */
@@ -114,16 +137,21 @@ export class Discovery {
    */
   finding(): Finding {
     const venue = this.#venue;
-    const finding: Finding = { found: [], fees: [], skipped: new Map() };
+    const finding: Finding = { found: [], fees: [], skipped: new Map(), apart: new Map() };
+    const milestones = new Map([...this.#milestones].map(([event, one]) => [event, one.startMs]));
+    this.#milestones.clear();
+    if (this.#combosLeftOut > 0) finding.skipped.set(COMBO, this.#combosLeftOut);
     for (const kind of KINDS) {
       const markets = [...(this.#markets.get(kind)?.values() ?? [])].map(({ fields }) => fields);
       this.#markets.delete(kind);
       if (markets.length === 0) continue;
-      for (const one of kind.found(venue, markets, finding.skipped)) finding.found.push(one);
+      for (const one of kind.found(venue, markets, finding, milestones)) finding.found.push(one);
       finding.fees.push(...publishedFees(kind.schedule, venue));
       for (const line of ownFees(kind, venue, markets)) finding.fees.push(line);
     }
-    if (finding.fees.length === 0) throw new Error('there is no market in these answers');
+    if (finding.fees.length === 0 && this.#combosLeftOut === 0) {
+      throw new Error('there is no market in these answers');
+    }
     const series = [...this.#series.values()].sort((a, b) => a.atMs - b.atMs);
     for (const { fields } of series) finding.fees.push(...seriesFees(venue, fields));
     this.#series.clear();
@@ -140,11 +168,16 @@ export class Discovery {
       return isFound;
     }
     const object = value as Json;
+    if (!this.#combos && isKalshiCombo(object)) {
+      this.#combosLeftOut += 1;
+      return true;
+    }
     const owners = KINDS.filter(({ owns }) => owns(object));
     if (owners.length > 0) {
       for (const kind of owners) this.#keepMarket(kind, { ...ofEvent, ...object }, atMs);
       return true;
     }
+    if (this.#takeMilestone(object, atMs)) return true;
     if ('fee_type' in object) {
       const fields = keptOf(object, SERIES_FIELDS) as Json;
       const { ticker, series_ticker, scheduled_ts } = fields;
@@ -154,12 +187,28 @@ export class Discovery {
     }
     const inherited = { ...ofEvent };
     for (const name of INHERITED) if (name in object) inherited[name] = object[name];
+    if ('event_ticker' in object) inherited.eventTitle = object.title;
     for (const name of WRAPPERS) {
       if (name in object) {
         isFound = this.#takeFrom(object[name], inherited, atMs, depth + 1) || isFound;
       }
     }
     return isFound;
+  }
+
+  /** A milestone of Kalshi's: when what its events are about starts. Rule K33. */
+  #takeMilestone({ start_date, related_event_tickers, primary_event_tickers }: Json, atMs: number) {
+    const startMs = parseInstant(start_date);
+    const lists = [related_event_tickers, primary_event_tickers].filter(Array.isArray).flat();
+    if (startMs === null || lists.length === 0) return false;
+    for (const event of lists.slice(0, MILESTONE_EVENTS_MAX)) {
+      if (typeof event !== 'string' || event.length > 100) continue;
+      const before = this.#milestones.get(event);
+      if (before === undefined && this.#milestones.size >= KEPT_MAX) return true;
+      if (before === undefined || before.atMs <= atMs)
+        this.#milestones.set(event, { atMs, startMs });
+    }
+    return true;
   }
 
   #keepMarket(kind: Kind, market: Json, atMs: number): void {
@@ -195,8 +244,8 @@ export function entriesOf(body: unknown): unknown[] {
 function isEmptyList(body: unknown): boolean {
   const answer = (body as Json | null)?.response ?? body;
   if (Array.isArray(answer)) return answer.length === 0;
-  const { markets, events, series } = (answer ?? {}) as Json;
-  const lists = [markets, events, series].filter((list) => Array.isArray(list));
+  const { markets, events, series, milestones } = (answer ?? {}) as Json;
+  const lists = [markets, events, series, milestones].filter((list) => Array.isArray(list));
   return lists.length > 0 && lists.every((list) => list.length === 0);
 }
 

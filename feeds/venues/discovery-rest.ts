@@ -1,6 +1,6 @@
 /**
  * The pages of a venue's REST API, one at a time: nothing is kept of a page that was handed over.
- * What goes wrong is an error that names the address. Rules K21, K30 (feeds/FORMATS.md).
+ * What goes wrong is an error that names the address. Rules K21, K30, K43, K44 (feeds/FORMATS.md).
  */
 import { createHash } from 'node:crypto';
 import { safeUrlOf } from '../connection/endpoint.ts';
@@ -12,18 +12,24 @@ const PAGES_MAX = 5000;
 /** A page, and by what it is known should it come again. */
 type Page = Answer & { hash: string };
 
+export type PageOptions = AskOptions & {
+  /** Whether Kalshi is asked for its combos, too. */
+  combos?: boolean;
+};
+
 /**
  * Every page from an address: the base of the API, or the list itself (`…/markets`, `…/events`)
  * with a query of one's own.
  *
- * @throws on an address that is none, on a refusal, garbage, silence, and pages without end.
+ * @throws on an address that is none, on a refusal, garbage, silence, and pages without end. Pages
+ * that were handed over before are good.
  */
 export async function* restPages(
   address: string,
-  options: AskOptions = {},
+  { combos = false, ...options }: PageOptions = {},
 ): AsyncGenerator<Answer> {
   const base = addressOf(address);
-  const lists = listsOf(base);
+  const lists = combos ? listsOf(base) : listsOf(base).map(withoutCombos);
   for (const list of lists) {
     const first = await page(list, options);
     if (first !== null) return yield* pagesFrom(list, first, options);
@@ -42,7 +48,7 @@ function addressOf(text: string): URL {
 /** Where the markets are: at the address itself, or where venues have them below a base. */
 function listsOf(base: URL): URL[] {
   const path = base.pathname.replace(/\/+$/, '');
-  if (/\/(markets|events)$/.test(path)) return [base];
+  if (/\/(markets|events)(\/keyset)?$/.test(path)) return [base];
   const below = (list: string, query: Record<string, string>) => {
     const url = new URL(base);
     url.pathname = `${path}/${list}`;
@@ -51,7 +57,19 @@ function listsOf(base: URL): URL[] {
   };
   if (path.endsWith('/trade-api/v2')) return [below('markets', { status: 'open', limit: '1000' })];
   const query = { closed: 'false', limit: '100' };
-  return [below('v1/markets', query), below('markets', query)];
+  return ['v1/markets', 'markets/keyset', 'markets'].map((list) => below(list, query));
+}
+
+/** What a query of Kalshi's asks for by name; a list without one has all combos in it. */
+const NAMED = ['series_ticker', 'event_ticker', 'tickers', 'mve_filter'];
+
+/** Kalshi filters them: a day has some 100,000, and they would be most of the pages. */
+function withoutCombos(list: URL): URL {
+  const isKalshi = /\/trade-api\/v2\/markets\/*$/.test(list.pathname);
+  if (!isKalshi || NAMED.some((name) => list.searchParams.has(name))) return list;
+  const url = new URL(list);
+  url.searchParams.set('mve_filter', 'exclude');
+  return url;
 }
 
 /** Follows cursors where the venue gives them, and counts offsets where it does not. */
@@ -85,10 +103,13 @@ async function* pagesFrom(list: URL, first: Page, options: AskOptions): AsyncGen
 
 /** The address of the next page; null after the last one. */
 function nextPage(list: URL, body: unknown, entries: number): URL | null {
-  const { cursor } = body as { cursor?: unknown };
+  const { cursor, next_cursor } = body as { cursor?: unknown; next_cursor?: unknown };
   if (cursor === '' || entriesOf(body).length === 0) return null;
   const next = new URL(list);
   if (typeof cursor === 'string') next.searchParams.set('cursor', cursor);
+  else if (typeof next_cursor === 'string' && next_cursor !== '') {
+    next.searchParams.set('after_cursor', next_cursor);
+  } else if (/\/keyset\/*$/.test(list.pathname) && !Array.isArray(body)) return null;
   else {
     const from = Number(list.searchParams.get('offset') ?? 0);
     next.searchParams.set('offset', String(from + entries));

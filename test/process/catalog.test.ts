@@ -27,11 +27,14 @@ restTest(
     ]);
     t.is(code, 0, stderr);
     t.regex(stderr, /orderbook_response.json: no market, passed over/);
-    t.regex(stderr, /0 games, 6 instruments, 5 lines of fees\n$/);
+    t.regex(
+      stderr,
+      /6 markets left out: a combo; --combos takes them\n0 games, 1 instruments, 5 lines of fees\n$/,
+    );
     const file = path.join(tempDir(t), 'catalog.json');
     writeFileSync(file, stdout);
     const check = await runHere(['catalog', 'check', file]);
-    t.is(check.stdout, '0 games and 6 instruments, no errors\n');
+    t.is(check.stdout, '0 games and 1 instruments, no errors\n');
   },
 );
 
@@ -71,6 +74,31 @@ test.serial('K20, K21, K28: from nothing to a catalog of two venues', async (t) 
       ['venue_a', 'venue_b'],
     ],
   );
+});
+
+test.serial('K41, K43: a list that ends in an error, and games that did not join', async (t) => {
+  const legs = ['AAA', 'BBB'].map((team) => kalshiMarket(`KXFOOGAME-26JUL10AAABBB-${team}`));
+  const venue = await restServer(t, (_url, count) => {
+    return count === 1 ? json({ markets: legs, cursor: 'two' }) : json('{}', 400);
+  });
+  const discover = ['catalog', 'discover', '--venue'];
+  const first = await runHere([...discover, 'venue_a', '--url', `${venue.url}/markets`]);
+  t.is(first.code, 0, first.stderr);
+  t.regex(first.stderr, /^incomplete: .*\/markets: answered 400; what came before it is kept$/m);
+  t.true(JSON.parse(first.stdout).incomplete);
+  const [found, us, both] = ['found', 'us', 'both'].map((name) => path.join(tempDir(t), name));
+  writeFileSync(found!, first.stdout);
+  const market = usMarket('aec-fo2-aaa-bbb-2026-07-10', ['AAA', 'BBB']);
+  writeFileSync(us!, JSON.stringify({ market }));
+  const second = await runHere([...discover, 'venue_b', '--from', us!, '--into', found!]);
+  const line = 'not joined: foo-aaa-bbb-2026-07-10 and fo2-aaa-bbb-2026-07-10';
+  t.true(second.stderr.includes(line), second.stderr);
+  t.false('incomplete' in JSON.parse(second.stdout));
+  writeFileSync(both!, second.stdout);
+  const check = await runHere(['catalog', 'check', both!]);
+  t.is(check.stdout, `2 games and 4 instruments, no errors\n${line}\n`);
+  const { notJoined } = JSON.parse((await runHere(['catalog', 'check', both!, '--json'])).stdout);
+  t.deepEqual(notJoined, [['foo-aaa-bbb-2026-07-10', 'fo2-aaa-bbb-2026-07-10']]);
 });
 
 test.serial('K28: an import with an error changes nothing', async (t) => {

@@ -1,16 +1,11 @@
-/** Games that have instruments. Rule A48 (api/RULES.md). */
+/** Games that have instruments. Rules A48, A125 (api/RULES.md). */
 import { isoOf } from '../../../engine/base/units.ts';
 import { NoQuery } from '../../base/common-schemas.ts';
 import { nextCursorOf, placeOf, tagOf } from '../../base/cursors.ts';
 import { ApiError } from '../../base/errors.ts';
 import { windowIn } from '../../base/instants.ts';
 import { GAME_PLACE, takePage } from '../../base/paging.ts';
-import {
-  GAMES_LIST,
-  GAMES_LOOK_BACK_MS,
-  gameText,
-  instrumentText,
-} from '../../catalog/catalog-view.ts';
+import { GAMES_LIST, gameText, instrumentText, isRecentGame } from '../../catalog/catalog-view.ts';
 import type { Caller } from '../../dispatch/access.ts';
 import { keyed, type Route } from '../../dispatch/route.ts';
 import { ENVELOPE, GAME, INSTRUMENT } from '../../schemas/examples.ts';
@@ -32,7 +27,9 @@ function listGames({ catalog, engine }: Context): Route<Caller> {
       operationId: 'listGames',
       tag: 'Markets',
       summary: 'Games that have instruments, earliest first',
-      description: 'With neither from nor to the first page starts six hours ago.',
+      description:
+        'With neither from nor to the first page starts six hours ago; a game of which the day alone ' +
+        'is known is on it for its first 24 hours.',
       example: { games: [GAME], count: 1, nextCursor: null, asOf: ENVELOPE.asOf, mode: 'paper' },
     },
     scope: 'markets:read',
@@ -45,17 +42,18 @@ function listGames({ catalog, engine }: Context): Route<Caller> {
     run: ({ query }) => {
       const nowMs = engine.nowMs();
       const lookBack = query.fromMs === null && query.toMs === null;
-      const fromMs = lookBack ? nowMs - GAMES_LOOK_BACK_MS : (query.fromMs ?? -Infinity);
+      const fromMs = query.fromMs ?? -Infinity;
       const toMs = query.toMs ?? Infinity;
       const { rows, next } = takePage(
         catalog.games(),
         query.after,
         query.limit,
-        ({ startsAtMs, status, game }) =>
-          startsAtMs >= fromMs &&
-          startsAtMs < toMs &&
-          (query.status === undefined || status === query.status) &&
-          (query.league === undefined || game.league === query.league),
+        (entry) =>
+          entry.startsAtMs >= fromMs &&
+          entry.startsAtMs < toMs &&
+          (!lookBack || isRecentGame(entry, nowMs)) &&
+          (query.status === undefined || entry.status === query.status) &&
+          (query.league === undefined || entry.game.league === query.league),
       );
       return (
         `{"games":[${rows.map(gameText).join(',')}],"count":${rows.length},` +

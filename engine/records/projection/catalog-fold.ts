@@ -1,13 +1,14 @@
 /**
  * What catalogs say of instruments and markets, and which markets have results. An instrument that a
- * catalog drops keeps what the last one said of it. Rule Y3 (engine/RULES.md).
+ * catalog drops keeps what the last one said of it. Rules Y3, Y92 (engine/RULES.md).
  */
 
 import { invariant } from '../../base/invariant.ts';
-import { HOME_VENUE, type MarketNumber, marketName } from '../../base/units.ts';
+import { type EpochMs, HOME_VENUE, type MarketNumber, marketName } from '../../base/units.ts';
 import type { Catalog, CatalogInstrument } from '../../rules/catalog-entries.ts';
 import type { MarketResolved } from '../../rules/events.ts';
 import type { Database, Statement } from '../store/database.ts';
+import { UNKNOWN_START_MS } from '../store/tables.ts';
 
 type Row = [
   number: number,
@@ -75,14 +76,19 @@ function* rowsOf(
   for (const entry of instruments) {
     const number = numbers.get(entry.id);
     invariant(number !== undefined, 'a catalog has an instrument without a number');
-    const { id, label, gameSlug, startsAt } = entry;
+    const { id, label, gameSlug } = entry;
     const gameId = gameSlug === null ? null : (gameIds.get(gameSlug) ?? null);
     const home = homeListing(entry, markets);
     yield [
-      ...([number, id, label, gameSlug, gameId, Date.parse(startsAt)] as const),
+      ...([number, id, label, gameSlug, gameId, startOf(entry)] as const),
       ...([home?.market ?? null, home?.polarity ?? null] as const),
     ];
   }
+}
+
+/** Of a day alone no moment is the start, so no pick is before it and no quote closes it. */
+function startOf({ startsAt, startsAtSource }: CatalogInstrument): EpochMs {
+  return startsAtSource === 'day' ? UNKNOWN_START_MS : Date.parse(startsAt);
 }
 
 function homeListing(

@@ -1,9 +1,10 @@
-/** What the newest catalog that named an instrument said of it. Rules Y3, Y16 (engine/RULES.md). */
+/** What the newest catalog that named an instrument said of it. Rules Y3, Y16, Y92 (engine/RULES.md). */
 
 import { invariant } from '../../base/invariant.ts';
 import { type EpochMs, type MarketNumber, PAYOUT_CENTS } from '../../base/units.ts';
 import type { OutcomeSource } from '../../rules/events.ts';
 import type { Database, Statement } from '../store/database.ts';
+import { UNKNOWN_START_MS } from '../store/tables.ts';
 import type { Closing, Closings, WantedClosing } from './closings.ts';
 
 export type KnownInstrument = {
@@ -69,7 +70,8 @@ export class Instruments {
       .prepare(
         `SELECT DISTINCT i.market, i.starts_at_ms FROM instruments i
          JOIN markets m ON m.market = i.market
-         WHERE m.source IS NOT NULL AND i.starts_at_ms <= ?`,
+         WHERE m.source IS NOT NULL AND i.starts_at_ms <= ?
+           AND i.starts_at_ms > ${UNKNOWN_START_MS}`,
       )
       .raw() as never;
   }

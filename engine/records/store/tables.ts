@@ -22,6 +22,9 @@ export const RESET = 5;
  */
 export const LISTED = 'combine = 0 AND held = 0';
 
+/** The `starts_at_ms` of an instrument whose day alone is known: before every moment. Rule Y92. */
+export const UNKNOWN_START_MS = Number.MIN_SAFE_INTEGER;
+
 /** Of a settled trade, in the market's terms. On disk each is its index here. */
 export const OUTCOMES = ['yes', 'no', 'void', 'scalar'] as const;
 

@@ -3,16 +3,19 @@
  * (feeds/FORMATS.md).
  */
 import type { Venue } from '../../../engine/base/units.ts';
-import { easternDay, easternMs } from '../shared/eastern.ts';
+import { easternMs } from '../shared/eastern.ts';
 import {
   binaryEntry,
-  type Finding,
+  type Counts,
+  dayOf,
   type Found,
   type FoundGame,
+  gameLeagueOf,
   type Json,
   leagueOf,
+  lineEntry,
   listingOf,
-  markOf,
+  type Start,
   skip,
   type Team,
   TIE,
@@ -20,6 +23,7 @@ import {
   timeOf,
   wordOf,
 } from '../shared/found.ts';
+import { codeNamed, isHomeFirst, knownTeam, namesOfCodes } from '../shared/names.ts';
 
 /** `aec-mlb-ath-cws-2026-07-12`, and what follows: a leg, a line, which of two games. */
 const GAME_SLUG =
@@ -38,11 +42,7 @@ export function isPolymarketUsMarket({ slug, marketSides, conditionId }: Json): 
   return typeof slug === 'string' && conditionId === undefined && Array.isArray(marketSides);
 }
 
-export function polymarketUsFound(
-  venue: Venue,
-  markets: readonly Json[],
-  skipped: Finding['skipped'],
-): Found[] {
+export function polymarketUsFound(venue: Venue, markets: readonly Json[], counts: Counts): Found[] {
   const tied = new Set(
     markets.flatMap(({ slug }) => {
       const legs = /^(atc-.+)-(?:draw|tie)$/.exec(wordOf(slug));
@@ -52,27 +52,32 @@ export function polymarketUsFound(
   return markets.flatMap((market) => {
     const parts = GAME_SLUG.exec(wordOf(market.slug));
     const game = parts === null ? null : gameOf(market, parts);
-    if (parts === null || game === null) return binaryOf(venue, market, skipped);
+    if (parts === null || game === null) return binaryOf(venue, market, counts);
     const [slug, kind, , , , , rest] = parts;
-    if (kind === 'aec') return winnersOf(venue, market, game, skipped);
-    if (kind === 'atc') return legOf(venue, slug, rest, { game, tied }, skipped);
+    if (kind === 'aec') return winnersOf(venue, market, game, counts);
+    if (kind === 'atc') return legOf(venue, slug, rest, { game, tied }, counts);
     return [lineOf(venue, market, game, TYPES[kind as keyof typeof TYPES])];
   });
 }
 
-function gameOf(market: Json, parts: RegExpExecArray): FoundGame | null {
-  const [, , league, away, home, slugDay, rest] = parts;
+function startOf(market: Json): Start | null {
   const start = timeOf(market.gameStartTime) ?? timeOf(market.startTime);
-  const startsAtMs = start === null ? null : Date.parse(start);
-  if (away === home || easternMs(slugDay!) === null) return null;
+  return start === null ? null : { atMs: Date.parse(start), source: 'venue' };
+}
+
+function gameOf(market: Json, parts: RegExpExecArray): FoundGame | null {
+  const [, , ownLeague, first, second, slugDay, rest] = parts;
+  const league = gameLeagueOf(ownLeague!);
+  if (first === second || easternMs(slugDay!) === null || league === null) return null;
+  const start = startOf(market);
+  const teams = [teamOf(market, league, first!), teamOf(market, league, second!)] as const;
+  const [away, home] = isHomeFirst(league) ? [teams[1], teams[0]] : teams;
   return {
-    league: league!,
+    league,
     // The slug's day is that of the venue's own calendar, which the start may not contradict.
-    day: startsAtMs === null ? slugDay! : easternDay(startsAtMs),
+    day: dayOf(start, slugDay!),
     number: NUMBER.test(rest ?? '') ? rest! : null,
-    away: teamOf(market, away!),
-    home: teamOf(market, home!),
-    startsAtMs,
+    ...{ away, home, start },
     isOver: OVER.has(wordOf(market.status)),
   };
 }
@@ -92,36 +97,67 @@ function sidesOf({ marketSides }: Json): Side[] {
   });
 }
 
-function teamOf(market: Json, code: string): Team {
-  const side = sidesOf(market).find((one) => one.code === code);
-  return { code: code.toUpperCase(), name: side?.name ?? code.toUpperCase() };
+function teamOf(market: Json, league: string, code: string): Team {
+  const upper = code.toUpperCase();
+  const side = sidesOf(market).find((one) => {
+    return one.code !== null && codeNamed(league, one.code) === codeNamed(league, upper);
+  });
+  return { code: upper, name: side?.name ?? knownTeam(league, upper)?.name ?? upper };
 }
 
-/** One market, two instruments: its yes is the long side's team, by its slug the first one. */
-function winnersOf(
-  venue: Venue,
-  market: Json,
-  game: FoundGame,
-  skipped: Finding['skipped'],
-): Found[] {
+/**
+ * One market, two instruments: its yes is the long side's team. Whose side that is its code or the
+ * names say, never an order.
+ */
+function winnersOf(venue: Venue, market: Json, game: FoundGame, counts: Counts): Found[] {
   const sides = sidesOf(market);
   const longs = sides.filter(({ long }) => long);
   if (sides.length !== 2 || longs.length !== 1) {
-    skip(skipped, 'no two sides, long and short');
+    skip(counts.skipped, 'no two sides, long and short');
     return [];
   }
-  const isHomeLong = longs[0]!.code === game.home.code.toLowerCase();
-  return ([game.away, game.home] as const).map((team): Found => {
-    const isLong = (team === game.home) === isHomeLong;
+  const named = namedBySides(game, longs[0]!, sides.find(({ long }) => !long)!);
+  if (named === null) {
+    skip(counts.apart, 'the sides do not fit the codes of the slug');
+    return binaryOf(venue, market, counts);
+  }
+  const { long, away, home } = named;
+  const whole = { ...game, away, home };
+  return [away, home].map((team): Found => {
     const listing = listingOf({
       venue,
       venueMarketId: wordOf(market.slug),
-      polarity: isLong ? 1 : -1,
+      polarity: team.code === long ? 1 : -1,
       sideLabel: team.name,
       venueEvent: eventOf(wordOf(market.slug)),
     });
-    return { kind: 'winner', code: team.code, hasTie: false, game, listing };
+    return { kind: 'winner', code: team.code, hasTie: false, game: whole, listing };
   });
+}
+
+/** The code of the long side, and both teams by the names of the sides. */
+function namedBySides(
+  { league, away, home }: FoundGame,
+  long: Side,
+  short: Side,
+): { long: string; away: Team; home: Team } | null {
+  const codes = [away.code, home.code] as const;
+  const atOf = ({ code }: Side) => {
+    if (code === null) return -1;
+    return codes.findIndex((one) => codeNamed(league, one) === codeNamed(league, code));
+  };
+  const [longAt, shortAt] = [atOf(long), atOf(short)];
+  if (longAt >= 0 && shortAt >= 0 && longAt !== shortAt)
+    return { long: codes[longAt]!, away, home };
+  if (long.name === null || short.name === null) return null;
+  const order = namesOfCodes(league, codes, [long.name, short.name]);
+  if (order === null) return null;
+  const [own, other] = order === 'straight' ? [long.name, short.name] : [short.name, long.name];
+  return {
+    long: order === 'straight' ? away.code : home.code,
+    away: { ...away, name: own },
+    home: { ...home, name: other },
+  };
 }
 
 function legOf(
@@ -129,7 +165,7 @@ function legOf(
   slug: string,
   rest: string | undefined,
   { game, tied }: { game: FoundGame; tied: ReadonlySet<string> },
-  skipped: Finding['skipped'],
+  { skipped }: Counts,
 ): Found[] {
   const leg = rest?.split('-').at(-1)?.toUpperCase();
   const code = leg === 'DRAW' || leg === TIE ? TIE : leg;
@@ -154,25 +190,18 @@ function lineOf(
   const title = textOf(market.title) ?? textOf(market.question);
   const place = { venue, venueMarketId: slug, sideLabel: title, venueEvent: eventOf(slug) };
   const line = typeof market.line === 'number' ? market.line : null;
-  const mark = markOf(place);
-  const teams = `${game.away.name} at ${game.home.name}`;
-  const label = `${teams}: ${marketType}${line === null ? '' : ` ${line}`} (${mark})`;
-  return {
-    kind: 'other',
-    game,
-    entry: {
-      slug: `${place.venueEvent}-${marketType}-${mark}`,
-      marketType,
-      period: 'game',
-      line,
-      label,
-      yesMeans: label,
-      pushPossible: line !== null && Number.isInteger(line),
-      settlesOn: 'official_result',
-      postponementWindowHours: 48,
-    },
-    listing: listingOf(place),
-  };
+  // Of a spread the slug names the team that has to win by more, where it names one.
+  const parts = (GAME_SLUG.exec(slug)![6] ?? '').split('-');
+  const subject =
+    marketType === 'spread'
+      ? [game.away, game.home].find(({ code }) => parts.includes(code.toLowerCase()))
+      : undefined;
+  const entry = lineEntry({
+    ...{ venue, venueMarketId: slug },
+    ...{ game, marketType, period: 'game', line, subject: subject ?? null },
+    isUntold: line === null || (marketType === 'spread' && subject === undefined),
+  });
+  return { kind: 'other', game, entry, listing: listingOf(place) };
 }
 
 /** The slug without its kind and leg: `mlb-ath-cws-2026-07-12`. */
@@ -181,7 +210,7 @@ function eventOf(slug: string): string {
   return `${league}-${away}-${home}-${day}`;
 }
 
-function binaryOf(venue: Venue, market: Json, skipped: Finding['skipped']): Found[] {
+function binaryOf(venue: Venue, market: Json, { skipped }: Counts): Found[] {
   const slug = wordOf(market.slug);
   const closesAt = timeOf(market.endDate);
   const title = textOf(market.question) ?? textOf(market.title);
@@ -191,6 +220,9 @@ function binaryOf(venue: Venue, market: Json, skipped: Finding['skipped']): Foun
     return [];
   }
   const place = { venue, venueMarketId: slug, sideLabel: title, venueEvent: null };
-  const entry = binaryEntry({ ...place, league, opensAt: timeOf(market.startDate), closesAt });
+  const opensAt = timeOf(market.startDate);
+  const start = startOf(market);
+  const day = GAME_SLUG.exec(slug)?.[5] ?? null;
+  const entry = binaryEntry({ ...place, league, opensAt, closesAt, start, day });
   return [{ kind: 'other', entry, game: null, listing: listingOf(place) }];
 }

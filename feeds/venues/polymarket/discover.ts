@@ -1,26 +1,32 @@
 /**
  * Polymarket's (Gamma's) market objects as instruments. A listing names an outcome's token. Rules
- * K22 to K25 (feeds/FORMATS.md).
+ * K22 to K25, K34, K38 (feeds/FORMATS.md).
  */
 
 import { parseJson } from '../../../engine/base/bounded-json.ts';
 import type { Venue } from '../../../engine/base/units.ts';
 import type { FeeLine } from '../../catalog/catalog-schema.ts';
-import { easternDay, easternMs } from '../shared/eastern.ts';
+import { easternMs } from '../shared/eastern.ts';
 import {
   binaryEntry,
-  type Finding,
+  type Counts,
+  dayOf,
   type Found,
   type FoundGame,
+  gameLeagueOf,
   type Json,
   leagueOf,
+  lineEntry,
   listingOf,
+  type Start,
   skip,
+  type Team,
   TIE,
   textOf,
   timeOf,
   wordOf,
 } from '../shared/found.ts';
+import { isHomeFirst, isSameName, knownTeam, namesOfCodes } from '../shared/names.ts';
 
 /** `nfl-car-ari-2026-08-07`, and after it a leg: `-car`, `-draw`, or another market's name. */
 const GAME_SLUG = /^([a-z0-9]+)-([a-z0-9]+)-([a-z0-9]+)-(\d{4}-\d\d-\d\d)(?:-(.+))?$/;
@@ -32,31 +38,52 @@ export function isPolymarketMarket({ conditionId, clobTokenIds }: Json): boolean
 /** All that is read of a market, and of what it holds. */
 export const POLYMARKET_FIELDS = [
   ...['conditionId', 'clobTokenIds', 'outcomes', 'slug', 'question', 'category', 'closed'],
-  ...['sportsMarketType', 'gameStartTime', 'eventStartTime', 'startDate', 'endDate'],
-  ...['teams', 'abbreviation', 'ordering'],
+  ...['sportsMarketType', 'line', 'gameStartTime', 'eventStartTime', 'startDate', 'endDate'],
+  ...['teams', 'abbreviation', 'ordering', 'name', 'groupItemTitle'],
   ...['feesEnabled', 'feeSchedule', 'rate', 'exponent'],
 ] as const;
 
 type Outcome = { name: string; token: string };
 
-export function polymarketFound(
-  venue: Venue,
-  markets: readonly Json[],
-  skipped: Finding['skipped'],
-): Found[] {
+export function polymarketFound(venue: Venue, markets: readonly Json[], counts: Counts): Found[] {
   const slugs = new Set(markets.map(({ slug }) => wordOf(slug)));
+  const games = new Map<string, FoundGame>();
+  const legs = new Map<Json, Found[]>();
+  for (const market of markets) {
+    const outcomes = outcomesOf(market);
+    if (outcomes.length !== 2 || !isOfAGame(market, 'moneyline')) continue;
+    const found = legsOf(venue, market, outcomes, slugs);
+    if (found === null) continue;
+    legs.set(market, found);
+    games.set(eventOf(market), found[0]!.game!);
+  }
   return markets.flatMap((market) => {
     const outcomes = outcomesOf(market);
     if (outcomes.length !== 2) {
-      skip(skipped, 'no two outcomes with tokens');
+      skip(counts.skipped, 'no two outcomes with tokens');
       return [];
     }
-    const game = market.sportsMarketType === 'moneyline' ? gameOf(market, outcomes) : null;
-    if (game === null) return binaryOf(venue, market, outcomes, skipped);
-    return (
-      legsOf(venue, market, { game, outcomes, slugs }) ?? binaryOf(venue, market, outcomes, skipped)
-    );
+    const found = legs.get(market);
+    if (found !== undefined) return found;
+    if (isOfAGame(market, 'moneyline')) {
+      skip(counts.apart, 'the outcomes do not fit the codes of the slug');
+    } else if (isOfAGame(market)) {
+      const game = games.get(eventOf(market)) ?? gameOfSlug(market);
+      if (game !== null) return [lineOf(venue, market, outcomes, game)];
+    }
+    return binaryOf(venue, market, outcomes, counts);
   });
+}
+
+/** Whether its slug and its type are a game's. */
+function isOfAGame({ slug, sportsMarketType }: Json, type = wordOf(sportsMarketType)): boolean {
+  return type !== '' && sportsMarketType === type && GAME_SLUG.test(wordOf(slug));
+}
+
+/** The event's slug, which the slugs of a game's markets begin with. */
+function eventOf({ slug }: Json): string {
+  const [, league, first, second, day] = GAME_SLUG.exec(wordOf(slug))!;
+  return `${league}-${first}-${second}-${day}`;
 }
 
 /** Lists inside texts: `"[\"Yes\",\"No\"]"`; plain lists are taken as well. */
@@ -86,65 +113,144 @@ function isYesNo(outcomes: readonly Outcome[]): boolean {
   return outcomes[0]!.name === 'Yes' && outcomes[1]!.name === 'No';
 }
 
-/** The event's slug, which the parts of a game's markets begin with. */
-function gameOf(market: Json, outcomes: readonly Outcome[]): FoundGame | null {
-  const parts = GAME_SLUG.exec(wordOf(market.slug));
-  if (parts === null) return null;
-  const [, league, first, second, slugDay] = parts;
+/** The start that the market or its event names. */
+function startOf(market: Json): Start | null {
   const start = timeOf(market.gameStartTime) ?? timeOf(market.eventStartTime);
-  const startsAtMs = start === null ? null : Date.parse(start);
-  if (first === second || easternMs(slugDay!) === null) return null;
-  const names = isYesNo(outcomes) ? [first!, second!] : outcomes.map(({ name }) => name);
-  const isHomeFirst = orderingOf(market, first!) === 'home';
-  const teams = [first!, second!].map((code, at) => {
-    const upper = code.toUpperCase();
-    return { code: upper, name: names[at] === code ? upper : names[at]! };
-  });
-  const [away, home] = isHomeFirst ? [teams[1]!, teams[0]!] : [teams[0]!, teams[1]!];
+  return start === null ? null : { atMs: Date.parse(start), source: 'venue' };
+}
+
+/** What the event says of the team of a code. */
+function toldOf({ teams }: Json, code: string): { name: string | null; ordering: string | null } {
+  const list: (Json | null)[] = Array.isArray(teams) ? teams : [];
+  const team = list.find((one) => wordOf(one?.abbreviation).toLowerCase() === code);
+  const ordering = team?.ordering;
   return {
-    league: league!,
-    day: startsAtMs === null ? slugDay! : easternDay(startsAtMs),
-    number: null,
-    away,
-    home,
-    startsAtMs,
-    isOver: market.closed === true,
+    name: textOf(team?.name, 120),
+    ordering: ordering === 'home' || ordering === 'away' ? ordering : null,
   };
 }
 
-/** Soccer's slugs name the home team first; the event's teams say so where they are given. */
-function orderingOf({ teams }: Json, code: string): string | null {
-  if (!Array.isArray(teams)) return null;
-  const team = teams.find((one: Json | null) => wordOf(one?.abbreviation).toLowerCase() === code);
-  return typeof team?.ordering === 'string' ? team.ordering : null;
-}
-
+/**
+ * The winner's markets of a game. A slug has the codes, and outcomes have the names: which is whose
+ * the names say, never their order. Null: they do not fit.
+ */
 function legsOf(
   venue: Venue,
   market: Json,
-  { game, outcomes, slugs }: { game: FoundGame; outcomes: Outcome[]; slugs: ReadonlySet<string> },
+  outcomes: readonly Outcome[],
+  slugs: ReadonlySet<string>,
 ): Found[] | null {
-  const [, league, first, second, day, rest] = GAME_SLUG.exec(wordOf(market.slug))!;
-  const event = `${league}-${first}-${second}-${day}`;
+  const [, ownLeague, first, second, , rest] = GAME_SLUG.exec(wordOf(market.slug))!;
+  const league = gameLeagueOf(ownLeague!);
+  if (league === null) return null;
+  const event = eventOf(market);
+  const codes = [first!.toUpperCase(), second!.toUpperCase()] as const;
+  const told = [toldOf(market, first!), toldOf(market, second!)] as const;
+  const leg = rest === 'draw' || rest === 'tie' ? TIE : rest?.toUpperCase();
+  let names: [string | null, string | null] = [told[0].name, told[1].name];
+  let order: 'straight' | 'crossed' = 'straight';
+  if (isYesNo(outcomes)) {
+    const at = codes.indexOf(leg ?? '');
+    if (leg !== TIE && at < 0) return null;
+    // What the venue calls the leg: it has to be the team that the slug names.
+    const own = leg === TIE ? null : textOf(market.groupItemTitle, 120);
+    if (own !== null && names[at] !== null && !isSameName(own, names[at]!)) return null;
+    const other = names[1 - at] ?? null;
+    if (own !== null && other !== null && names[at] === null && isSameName(own, other)) return null;
+    if (own !== null) names = at === 0 ? [names[0] ?? own, names[1]] : [names[0], names[1] ?? own];
+  } else {
+    if (rest !== undefined && !/^g\d$/.test(rest)) return null;
+    const own = [outcomes[0]!.name, outcomes[1]!.name] as const;
+    const found = namesOfCodes(league, codes, own, names);
+    if (found === null) return null;
+    order = found;
+    names = order === 'straight' ? [own[0], own[1]] : [own[1], own[0]];
+  }
+  const game = gameOf(market, names, /^g\d$/.test(rest ?? '') ? rest! : null);
+  if (game === null) return null;
   const hasTie = slugs.has(`${event}-draw`) || slugs.has(`${event}-tie`);
   const winner = (code: string, { name, token }: Outcome): Found => {
     const place = { venue, venueMarketId: token, sideLabel: name, venueEvent: event };
     return { kind: 'winner', code, hasTie, game, listing: listingOf(place) };
   };
-  if (rest === undefined && !isYesNo(outcomes)) {
-    return [first!, second!].map((code, at) => winner(code.toUpperCase(), outcomes[at]!));
-  }
-  const code = rest === 'draw' || rest === 'tie' ? TIE : rest?.toUpperCase();
-  if (!isYesNo(outcomes) || code === undefined) return null;
-  if (code !== TIE && code !== game.away.code && code !== game.home.code) return null;
-  return [winner(code, { ...outcomes[0]!, name: code === TIE ? 'Tie' : code })];
+  if (isYesNo(outcomes))
+    return [winner(leg!, { ...outcomes[0]!, name: leg === TIE ? 'Tie' : leg! })];
+  const [own, other] = order === 'straight' ? [0, 1] : [1, 0];
+  return [winner(codes[0], outcomes[own]!), winner(codes[1], outcomes[other]!)];
+}
+
+/** The game of a slug; `names` are those of its codes, where they are known. */
+function gameOf(
+  market: Json,
+  names: readonly [string | null, string | null],
+  number: string | null,
+): FoundGame | null {
+  const [, ownLeague, first, second, slugDay] = GAME_SLUG.exec(wordOf(market.slug))!;
+  const league = gameLeagueOf(ownLeague!);
+  if (first === second || easternMs(slugDay!) === null || league === null) return null;
+  const told = [toldOf(market, first!), toldOf(market, second!)] as const;
+  const start = startOf(market);
+  const teams = [first!, second!].map((one, at): Team => {
+    const code = one.toUpperCase();
+    return { code, name: names[at] ?? knownTeam(league, code)?.name ?? code };
+  });
+  const isFirstHome =
+    told[0].ordering === null && told[1].ordering === null
+      ? isHomeFirst(league)
+      : told[0].ordering === 'home' || told[1].ordering === 'away';
+  const [home, away] = isFirstHome ? [teams[0]!, teams[1]!] : [teams[1]!, teams[0]!];
+  return {
+    ...{ league, day: dayOf(start, slugDay!), number, away, home, start },
+    isOver: market.closed === true,
+  };
+}
+
+/** Of a market whose game has no winner's market here. */
+function gameOfSlug(market: Json): FoundGame | null {
+  const [, , first, second] = GAME_SLUG.exec(wordOf(market.slug))!;
+  return gameOf(market, [toldOf(market, first!).name, toldOf(market, second!).name], null);
+}
+
+const LINE_TYPES: Record<string, 'spread' | 'total' | 'team_total'> = {
+  ...{ spreads: 'spread', totals: 'total', team_totals: 'team_total' },
+};
+
+/** A spread, total, prop or period: an instrument of its game. Rule K34. */
+function lineOf(venue: Venue, market: Json, outcomes: readonly Outcome[], game: FoundGame): Found {
+  const own = wordOf(market.sportsMarketType).toLowerCase();
+  const isHalf = /^(?:first_half|1h)_/.test(own);
+  const core = own.replace(/^(?:first_half|1h)_/, '');
+  const names = [outcomes[0]!.name, outcomes[1]!.name] as const;
+  const codes = [game.away.code, game.home.code] as const;
+  const order = namesOfCodes(game.league, codes, names, [game.away.name, game.home.name]);
+  const subject = order === null ? null : order === 'straight' ? game.away : game.home;
+  const type = LINE_TYPES[core] ?? 'other';
+  const isWhole = type === 'total' || (type === 'spread' && subject !== null);
+  const number = typeof market.line === 'number' ? market.line : null;
+  const bound = Math.abs(number ?? 0);
+  const isOver = type === 'total' && number !== null && /^over$/i.test(names[0]);
+  const isUnder = type === 'total' && number !== null && /^under$/i.test(names[0]);
+  const { name, token } = outcomes[0]!;
+  const place = { venue, venueMarketId: token };
+  const entry = lineEntry({
+    ...{ ...place, game, period: isHalf ? 'h1' : 'game', line: number, subject },
+    marketType: isWhole ? type : 'other',
+    stat: isWhole ? null : core.replaceAll(/[^a-z0-9]+/g, ' ').trim(),
+    ...(isOver ? { strike: { type: 'greater', floor: bound, cap: null } } : {}),
+    ...(isUnder ? { strike: { type: 'less', floor: null, cap: bound } } : {}),
+    isUntold: !isWhole || number === null || (type === 'total' && !isOver && !isUnder),
+  });
+  const question = textOf(market.question);
+  const sideLabel = isYesNo(outcomes) ? question : textOf(`${question ?? ''} (${name})`);
+  const listing = listingOf({ ...place, sideLabel, venueEvent: eventOf(market) });
+  return { kind: 'other', entry, game, listing };
 }
 
 function binaryOf(
   venue: Venue,
   market: Json,
   outcomes: readonly Outcome[],
-  skipped: Finding['skipped'],
+  { skipped }: Counts,
 ): Found[] {
   const closesAt = timeOf(market.endDate);
   const question = textOf(market.question);
@@ -157,7 +263,10 @@ function binaryOf(
   const sideLabel = isYesNo(outcomes) ? question : textOf(`${question} (${name})`);
   const place = { venue, venueMarketId: token, sideLabel, venueEvent: slug };
   const league = leagueOf(wordOf(market.category)) ?? 'polymarket';
-  const entry = binaryEntry({ ...place, league, opensAt: timeOf(market.startDate), closesAt });
+  const opensAt = timeOf(market.startDate);
+  const start = startOf(market);
+  const day = market.sportsMarketType == null ? null : (GAME_SLUG.exec(slug)?.[4] ?? null);
+  const entry = binaryEntry({ ...place, league, opensAt, closesAt, start, day });
   return [{ kind: 'other', entry, game: null, listing: listingOf(place) }];
 }
 

@@ -1,8 +1,8 @@
 /**
  * Found markets as a catalog file, alone or added to one: listings of several venues meet in one
- * game by its league, day and both team codes. Rules K23, K26, K27 (feeds/FORMATS.md).
+ * game by its league, its day and its teams. Rules K23, K26, K27, K32, K40, K41 (feeds/FORMATS.md).
  */
-import { isoOf } from '../../../engine/base/units.ts';
+import { isoOf, type StartSource } from '../../../engine/base/units.ts';
 import { gameIndex, gameNamedBy } from '../../catalog/catalog-checks.ts';
 import type {
   CatalogFile,
@@ -10,12 +10,22 @@ import type {
   InstrumentEntry,
   ListingEntry,
 } from '../../catalog/catalog-schema.ts';
-import { mergeCatalogs } from '../../catalog/merge-catalogs.ts';
+import { isWorseStart, mergeCatalogs } from '../../catalog/merge-catalogs.ts';
 import { easternDay, easternMs } from './eastern.ts';
-import { type Finding, type Found, type FoundGame, TIE } from './found.ts';
+import { type Finding, type Found, type FoundGame, type Team, TIE } from './found.ts';
+import {
+  codeNamed,
+  isHomeFirst,
+  isKnownLeague,
+  isSameTeam,
+  leagueNamed,
+  wordsOf,
+} from './names.ts';
 
 /** Two games of the same teams on a day are at least this far apart. */
 const SAME_GAME_MS = 2 * 3_600_000;
+/** How far a start may be off that is reckoned from an expected end. */
+const ESTIMATE_OFF_MS = 6 * 3_600_000;
 const DAY_ALONE = 'the venue names the day alone: the time of the start is not known';
 /** Leagues whose games go on until somebody wins. */
 const NO_TIE = new Set(['mlb', 'nba', 'wnba', 'nhl', 'cfb', 'cbb', 'atp', 'wta']);
@@ -26,21 +36,25 @@ export function assemble(
   base: CatalogFile = EMPTY,
 ): CatalogFile {
   const games = new Games(base.games);
-  const winners = winnersIn(base);
+  const known = knownIn(base);
   const instruments = found.map((one) => {
-    return instrumentOf(one, one.game === null ? null : games.entryFor(one.game), winners);
+    return instrumentOf(one, one.game === null ? null : games.placeOf(one.game), known);
   });
-  const added = mergeCatalogs(EMPTY, { games: games.entries, instruments, fees });
+  const labelled = withOwnLabels(instruments, base.instruments);
+  const added = mergeCatalogs(EMPTY, { games: games.entries, instruments: labelled, fees });
   return mergeCatalogs(base, added);
 }
 
 const EMPTY: CatalogFile = { games: [], instruments: [] };
 
+/** A found game's entry, and the entry's own codes of both teams by the found ones. */
+type Place = { entry: GameEntry; codes: ReadonlyMap<string, string> };
+
 /** The games of a catalog, and games that are found beside them. */
 class Games {
   readonly entries: GameEntry[];
-  readonly #places = new Map<FoundGame, GameEntry>();
-  readonly #byTeams = new Map<string, GameEntry[]>();
+  readonly #places = new Map<FoundGame, Place>();
+  readonly #byLeague = new Map<string, GameEntry[]>();
   readonly #slugs = new Set<string>();
 
   constructor(entries: readonly GameEntry[]) {
@@ -48,75 +62,131 @@ class Games {
     for (const entry of entries) this.#add({ ...entry });
   }
 
-  entryFor(game: FoundGame): GameEntry {
+  placeOf(game: FoundGame): Place {
     const placed = this.#places.get(game);
     if (placed !== undefined) return placed;
-    const known = sameGame(game, this.#byTeams.get(teamsKey(game)) ?? []);
+    const known = sameGame(game, this.#near(game));
     const entry = known ?? gameEntry(game, this.#slugs);
     if (known === undefined) this.#add(entry);
     else complete(entry, game);
-    this.#places.set(game, entry);
-    return entry;
+    const place = { entry, codes: codesOf(game, entry) };
+    this.#places.set(game, place);
+    return place;
+  }
+
+  /** Those of its league, of its day or the day before or after. */
+  #near({ league, day }: FoundGame): GameEntry[] {
+    return [-1, 0, 1].flatMap((days) => {
+      const other = new Date(Date.parse(day) + days * DAY_MS).toISOString().slice(0, 10);
+      return this.#byLeague.get(`${league} ${other}`) ?? [];
+    });
   }
 
   #add(entry: GameEntry): void {
     this.entries.push(entry);
     this.#slugs.add(entry.slug);
-    const key = teamsKey(entry);
-    this.#byTeams.set(key, [...(this.#byTeams.get(key) ?? []), entry]);
+    const key = `${leagueNamed(entry.league)} ${easternDay(Date.parse(entry.startsAt))}`;
+    const ofDay = this.#byLeague.get(key);
+    if (ofDay === undefined) this.#byLeague.set(key, [entry]);
+    else ofDay.push(entry);
   }
 }
 
-function complete(entry: GameEntry, { startsAtMs, isOver }: FoundGame): void {
-  if (startsAtMs !== null && entry.note === DAY_ALONE) {
-    entry.startsAt = isoOf(startsAtMs);
-    entry.note = null;
+const DAY_MS = 24 * 3_600_000;
+
+/** What its catalog says, where an older one says it by its note. */
+function sourceOf({ startsAtSource, note }: GameEntry): StartSource {
+  return startsAtSource ?? (note === DAY_ALONE ? 'day' : 'catalog');
+}
+
+/** A start of a better source takes the place of another; a milestone may move. */
+function complete(entry: GameEntry, { start, isOver }: FoundGame): void {
+  const source = sourceOf(entry);
+  if (start !== null) {
+    const isBetter = isWorseStart(source, start.source);
+    if (isBetter || (start.source === 'milestone' && source === 'milestone')) {
+      entry.startsAt = isoOf(start.atMs);
+      entry.startsAtSource = start.source;
+      if (entry.note === DAY_ALONE) entry.note = null;
+    }
   }
   if (isOver && entry.status === 'scheduled') entry.status = 'final';
 }
 
-/** The one of these games, all of the same teams, that this is. */
-function sameGame(game: FoundGame, ofTeams: readonly GameEntry[]): GameEntry | undefined {
-  const { day, number, startsAtMs } = game;
+/** The one of these games that this is. */
+function sameGame(game: FoundGame, near: readonly GameEntry[]): GameEntry | undefined {
+  const { day, number, start } = game;
+  const ofTeams = near.filter((one) => teamsOf(game, one) !== null);
   const alike = ofTeams.filter((one) => easternDay(Date.parse(one.startsAt)) === day);
   const numberOf = ({ slug }: GameEntry) => /-(g\d)$/.exec(slug)?.[1] ?? null;
   const isNear = (one: GameEntry) => {
-    const isTimed = startsAtMs !== null && one.note !== DAY_ALONE;
-    if (isTimed) return Math.abs(Date.parse(one.startsAt) - startsAtMs) < SAME_GAME_MS;
-    return number === numberOf(one) || alike.length === 1;
+    const source = sourceOf(one);
+    if (start === null || source === 'day') return number === numberOf(one) || alike.length === 1;
+    const isLoose = alike.length === 1 && [start.source, source].includes('estimate');
+    const offMs = Math.abs(Date.parse(one.startsAt) - start.atMs);
+    return offMs < (isLoose ? ESTIMATE_OFF_MS : SAME_GAME_MS);
   };
-  return alike.find((one) => numberOf(one) === number && isNear(one)) ?? alike.find(isNear);
+  const isTimed = (one: GameEntry) => start !== null && sourceOf(one) !== 'day' && isNear(one);
+  return (
+    alike.find((one) => numberOf(one) === number && isNear(one)) ??
+    alike.find(isNear) ??
+    // Around midnight both venues may name another day.
+    ofTeams.find(isTimed)
+  );
 }
 
-/** The same for both venues, whichever team they name first. */
-function teamsKey({ league, away, home }: Pick<GameEntry, 'league' | 'away' | 'home'>): string {
-  return [league, ...[away.code.toLowerCase(), home.code.toLowerCase()].sort()].join(' ');
+/** Whether both are of the same teams, and in which order. Null: they are not, or it is not clear. */
+function teamsOf(game: FoundGame, entry: GameEntry): 'same' | 'turned' | null {
+  const { league } = game;
+  const codesOf = (one: Pick<GameEntry, 'away' | 'home'>) => {
+    return [codeNamed(league, one.away.code), codeNamed(league, one.home.code)];
+  };
+  const [[away, home], [otherAway, otherHome]] = [codesOf(game), codesOf(entry)];
+  if (away === otherAway && home === otherHome) return 'same';
+  if (away === otherHome && home === otherAway) return 'turned';
+  const isSame = (a: Team, b: Team) => isSameTeam(league, a, b);
+  const same = isSame(game.away, entry.away) && isSame(game.home, entry.home);
+  const turned = isSame(game.away, entry.home) && isSame(game.home, entry.away);
+  if (same === turned) return null;
+  return same ? 'same' : 'turned';
 }
 
+function codesOf(game: FoundGame, entry: GameEntry): Map<string, string> {
+  const isTurned = teamsOf(game, entry) === 'turned';
+  const [away, home] = isTurned ? [entry.home, entry.away] : [entry.away, entry.home];
+  return new Map([
+    [game.away.code, away.code],
+    [game.home.code, home.code],
+  ]);
+}
+
+/** A slug names the home team first where the league does. */
 function gameEntry(game: FoundGame, slugs: ReadonlySet<string>): GameEntry {
-  const { league, day, number, away, home, startsAtMs } = game;
-  const plain = [league, away.code, home.code, day, ...(number === null ? [] : [number])]
+  const { league, day, number, away, home, start } = game;
+  const teams = isHomeFirst(league) ? [home.code, away.code] : [away.code, home.code];
+  const plain = [league, ...teams, day, ...(number === null ? [] : [number])]
     .join('-')
     .toLowerCase();
-  const time = startsAtMs === null ? '' : isoOf(startsAtMs).slice(11, 16).replace(':', '');
+  const time = start === null ? '' : isoOf(start.atMs).slice(11, 16).replace(':', '');
   return {
     slug: slugs.has(plain) ? `${plain}-${time}` : plain,
     league,
-    startsAt: isoOf(startsAtMs ?? easternMs(day)!),
+    startsAt: isoOf(start?.atMs ?? easternMs(day)!),
+    startsAtSource: start?.source ?? 'day',
     status: game.isOver ? 'final' : 'scheduled',
     away,
     home,
-    note: startsAtMs === null ? DAY_ALONE : null,
+    note: start === null ? DAY_ALONE : null,
   };
 }
 
-function instrumentOf(one: Found, game: GameEntry | null, winners: Winners): InstrumentEntry {
-  const listings = [one.listing];
-  if (one.kind === 'other') return { ...one.entry, gameSlug: game?.slug ?? null, listings };
-  const code = codeIn(game!, one.code);
+function instrumentOf(one: Found, place: Place | null, known: Known): InstrumentEntry {
+  const game = place?.entry ?? null;
+  if (one.kind === 'other') return otherOf(one, place, known);
+  const code = one.code === TIE ? TIE : (place!.codes.get(one.code) ?? one.code);
   const slug = `${game!.slug}-moneyline-${code.toLowerCase()}`;
-  const known = winners.get(`${game!.slug} ${code}`);
-  if (known !== undefined) return { ...known, listings: joined(known.listings, one.listing) };
+  const before = known.winners.get(`${game!.slug} ${code}`);
+  if (before !== undefined) return { ...before, listings: joined(before.listings, one.listing) };
   const wording = code === TIE ? tieWording(game!) : winnerWording(game!, code);
   return {
     slug,
@@ -131,33 +201,111 @@ function instrumentOf(one: Found, game: GameEntry | null, winners: Winners): Ins
     settlesOn: 'official_result',
     postponementWindowHours: 48,
     rulesVersion: 1,
-    listings,
+    listings: [one.listing],
   };
 }
 
-type Winners = ReadonlyMap<string, InstrumentEntry>;
+/**
+ * A market that is no winner's. An instrument that lists it already keeps its names; one that was
+ * found before games had their totals gets its game and its start.
+ */
+function otherOf(
+  { entry, listing }: Extract<Found, { kind: 'other' }>,
+  place: Place | null,
+  known: Known,
+): InstrumentEntry {
+  const game = place?.entry ?? null;
+  const code = place?.codes.get(entry.subject?.code ?? '');
+  const team = [game?.away, game?.home].find((one) => one !== undefined && one.code === code);
+  const subject = team ?? entry.subject ?? null;
+  const found = { ...entry, subject, gameSlug: game?.slug ?? null, listings: [listing] };
+  const before = known.markets.get(`${listing.venue}/${listing.venueMarketId}`);
+  if (before === undefined) return found;
+  const { slug, id, label, oppositeLabel, yesMeans, startsAt, closesAt } = before;
+  const listings = joined(before.listings, listing);
+  const isOld = startsAt !== undefined && startsAt === closesAt;
+  const source = before.startsAtSource ?? (isOld ? 'day' : 'catalog');
+  if (source === 'catalog') return { ...before, listings };
+  return {
+    ...{ ...found, slug, label, yesMeans, listings },
+    ...(id === undefined ? {} : { id }),
+    ...(oppositeLabel === undefined ? {} : { oppositeLabel }),
+  };
+}
 
-/** The instruments of a catalog that say who wins, by the game's slug and the code of who does. */
-function winnersIn({ games, instruments }: CatalogFile): Winners {
+type Known = {
+  /** The instruments that say who wins, by the game's slug and the code of who does. */
+  winners: ReadonlyMap<string, InstrumentEntry>;
+  /** By venue and market, those that list it. */
+  markets: ReadonlyMap<string, InstrumentEntry>;
+};
+
+function knownIn({ games, instruments }: CatalogFile): Known {
   const index = gameIndex(games);
-  return new Map(
-    instruments.flatMap((entry): [string, InstrumentEntry][] => {
-      const game = entry.marketType === 'moneyline' ? gameNamedBy(entry, index) : undefined;
-      const code = entry.subject?.code;
-      return game === undefined || code === undefined ? [] : [[`${game.slug} ${code}`, entry]];
-    }),
-  );
+  const winners = new Map<string, InstrumentEntry>();
+  const markets = new Map<string, InstrumentEntry>();
+  for (const entry of instruments) {
+    const game = entry.marketType === 'moneyline' ? gameNamedBy(entry, index) : undefined;
+    const code = entry.subject?.code;
+    if (game !== undefined && code !== undefined) winners.set(`${game.slug} ${code}`, entry);
+    if (entry.marketType === 'moneyline') continue;
+    for (const { venue, venueMarketId } of entry.listings) {
+      markets.set(`${venue}/${venueMarketId}`, entry);
+    }
+  }
+  return { winners, markets };
 }
 
+/** What a person said of a listing stays. */
 function joined(listings: readonly ListingEntry[], listing: ListingEntry): ListingEntry[] {
-  return [...listings.filter(({ venue }) => venue !== listing.venue), listing];
+  const before = listings.find(({ venue }) => venue === listing.venue);
+  const isSame = before !== undefined && before.venueMarketId === listing.venueMarketId;
+  const { reviewed, fungibility, note } = isSame ? before : listing;
+  const own = { ...listing, reviewed, fungibility, note: note ?? null };
+  return [...listings.filter(({ venue }) => venue !== listing.venue), own];
 }
 
-/** The catalog's own spelling of a team's code. */
-function codeIn({ away, home }: GameEntry, code: string): string {
-  const same = [away, home].find((team) => team.code.toLowerCase() === code.toLowerCase());
-  return same?.code ?? code;
+/** Labels that two instruments share get the day of the game, else their slugs. Rule K39. */
+function withOwnLabels(
+  found: readonly InstrumentEntry[],
+  base: readonly InstrumentEntry[],
+): InstrumentEntry[] {
+  const old = new Set(base.map(({ slug }) => slug));
+  const dayOfGame = ({ gameSlug }: InstrumentEntry) =>
+    DAY_OF_SLUG.exec(gameSlug ?? '')?.[0] ?? null;
+  const dated = apartBy(found, base, old, (entry) => {
+    const day = dayOfGame(entry);
+    return day === null || entry.label.includes(day) ? null : `, ${day}`;
+  });
+  return apartBy(dated, base, old, ({ slug }) => ` (${slug})`);
 }
+
+/** `2026-04-25`, and which of two games of the day. */
+const DAY_OF_SLUG = /\d{4}-\d\d-\d\d(?:-g\d)?$/;
+
+/** `end` is put behind labels that two slugs have; those of the catalog before stay. */
+function apartBy(
+  found: readonly InstrumentEntry[],
+  base: readonly InstrumentEntry[],
+  old: ReadonlySet<string>,
+  end: (entry: InstrumentEntry) => string | null,
+): InstrumentEntry[] {
+  const slugsOf = new Map<string, Set<string>>();
+  for (const { label, slug } of [...base, ...found]) {
+    const slugs = slugsOf.get(label);
+    if (slugs === undefined) slugsOf.set(label, new Set([slug]));
+    else slugs.add(slug);
+  }
+  return found.map((entry) => {
+    const { label, slug, yesMeans } = entry;
+    const ending = slugsOf.get(label)!.size === 1 || old.has(slug) ? null : end(entry);
+    if (ending === null) return entry;
+    const own = `${label.slice(0, LABEL_MAX - ending.length)}${ending}`;
+    return { ...entry, label: own, yesMeans: yesMeans === label ? own : yesMeans };
+  });
+}
+
+const LABEL_MAX = 300;
 
 function winnerWording({ away, home }: GameEntry, code: string) {
   const [team, other] = code === away.code ? [away, home] : [home, away];
@@ -176,4 +324,56 @@ function tieWording({ away, home }: GameEntry) {
     oppositeLabel: null,
     yesMeans: 'The game ends in a tie',
   };
+}
+
+/** Games of one day and the same teams that did not join, by their slugs. Rule K41. */
+export function apartGames({
+  games,
+  instruments,
+}: {
+  games: readonly GameEntry[];
+  instruments: readonly Pick<InstrumentEntry, 'gameSlug' | 'gameId' | 'listings'>[];
+}): [string, string][] {
+  const venues = new Map<string, Set<string>>();
+  const index = gameIndex(games);
+  for (const entry of instruments) {
+    const game = gameNamedBy(entry, index);
+    if (game === undefined) continue;
+    const own = venues.get(game.slug) ?? new Set();
+    for (const { venue } of entry.listings) own.add(venue);
+    venues.set(game.slug, own);
+  }
+  const byDay = new Map<string, GameEntry[]>();
+  for (const game of games) {
+    const day = easternDay(Date.parse(game.startsAt));
+    byDay.set(day, [...(byDay.get(day) ?? []), game]);
+  }
+  const apart = new Map<string, [string, string]>();
+  for (const ofDay of byDay.values()) {
+    const seen = new Map<string, GameEntry[]>();
+    for (const game of ofDay) {
+      for (const key of apartKeys(game)) {
+        for (const other of seen.get(key) ?? []) {
+          if (other === game || !isApart(game, other, venues)) continue;
+          apart.set(`${other.slug} ${game.slug}`, [other.slug, game.slug]);
+        }
+        seen.set(key, [...(seen.get(key) ?? []), game]);
+      }
+    }
+  }
+  return [...apart.values()];
+}
+
+/** By what two venues' names of a game may be the same: its codes, and the words of its names. */
+function apartKeys({ league, away, home }: GameEntry): Set<string> {
+  const codes = [away, home].map(({ code }) => codeNamed(league, code)).sort();
+  const names = [away, home].map(({ name }) => wordsOf(name).join(' ')).sort();
+  return new Set([codes.join(' '), names.join('/').toUpperCase()]);
+}
+
+/** Two games that are one as far as their teams go, and that no venue lists both of. */
+function isApart(a: GameEntry, b: GameEntry, venues: ReadonlyMap<string, Set<string>>): boolean {
+  const isOtherSport = a.league !== b.league && isKnownLeague(a.league) && isKnownLeague(b.league);
+  const [ofA, ofB] = [a, b].map(({ slug }) => venues.get(slug) ?? new Set<string>());
+  return !isOtherSport && ofA!.size > 0 && ofB!.size > 0 && ![...ofA!].some((one) => ofB!.has(one));
 }

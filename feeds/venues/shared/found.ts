@@ -1,9 +1,15 @@
 /**
  * What discovery finds in a venue's answer, before it is a catalog: markets, each with its listing
- * and the game it belongs to. Rules K20 to K29 (feeds/FORMATS.md).
+ * and the game it belongs to. Rules K20 to K29, K32, K38 to K41 (feeds/FORMATS.md).
  */
 import { createHash } from 'node:crypto';
-import { type EpochMs, HOME_VENUE, isoOf, type Venue } from '../../../engine/base/units.ts';
+import {
+  type EpochMs,
+  HOME_VENUE,
+  isoOf,
+  type StartSource,
+  type Venue,
+} from '../../../engine/base/units.ts';
 import type {
   FeeLine,
   GameEntry,
@@ -11,12 +17,17 @@ import type {
   ListingEntry,
 } from '../../catalog/catalog-schema.ts';
 import { parseInstant } from '../../reading/instant.ts';
+import { easternDay, easternMs } from './eastern.ts';
+import { leagueNamed } from './names.ts';
 
 export type Json = Record<string, unknown>;
 export type Team = GameEntry['home'];
 
 /** The code of a draw's leg, whatever its venue calls it. */
 export const TIE = 'TIE';
+
+/** A start, and what says so (K32). */
+export type Start = { atMs: EpochMs; source: Exclude<StartSource, 'catalog' | 'day'> };
 
 export type FoundGame = {
   league: string;
@@ -27,7 +38,7 @@ export type FoundGame = {
   away: Team;
   home: Team;
   /** Null: the venue names the day alone. */
-  startsAtMs: EpochMs | null;
+  start: Start | null;
   isOver: boolean;
 };
 
@@ -39,11 +50,20 @@ export type Found = { listing: ListingEntry; game: FoundGame | null } & (
   | { kind: 'other'; entry: FoundEntry }
 );
 
-/** All of one or more answers; `skipped` counts markets that make no instrument, by reason. */
-export type Finding = { found: Found[]; fees: FeeLine[]; skipped: Map<string, number> };
+/** Markets by reason. */
+export type Reasons = Map<string, number>;
 
-export function skip(skipped: Finding['skipped'], reason: string): void {
-  skipped.set(reason, (skipped.get(reason) ?? 0) + 1);
+/**
+ * All of one or more answers. `skipped` counts markets that make no instrument; `apart` those whose
+ * venue speaks of a game which they could not be joined to.
+ */
+export type Finding = { found: Found[]; fees: FeeLine[]; skipped: Reasons; apart: Reasons };
+
+/** Where a reading of markets counts what it could not use. */
+export type Counts = Pick<Finding, 'skipped' | 'apart'>;
+
+export function skip(reasons: Reasons, reason: string, count = 1): void {
+  reasons.set(reason, (reasons.get(reason) ?? 0) + count);
 }
 
 export type ListingOf = {
@@ -94,24 +114,36 @@ export function leagueOf(name: string): string | null {
   return /^[a-z0-9][a-z0-9_-]{0,31}$/.test(league) ? league : null;
 }
 
+/** The same of a game's league, whatever its venue calls it. Rule K35. */
+export function gameLeagueOf(name: string): string | null {
+  const league = leagueOf(name);
+  return league === null ? null : leagueNamed(league);
+}
+
 export type BinaryOf = Pick<ListingOf, 'venue' | 'venueMarketId'> & {
   league: string;
+  /** Null: it starts when it closes. */
+  start?: Start | null;
+  /** Of an event of which the day alone is known: it does not start when it closes. */
+  day?: string | null;
   opensAt: string | null;
   closesAt: string;
   strike?: InstrumentEntry['strike'];
 };
 
-/** The instrument of a market that is no game: it starts when it closes (K25). */
+/** The instrument of a market that is no game: by default it starts when it closes (K25). */
 export function binaryEntry({ opensAt, strike = null, ...market }: BinaryOf): FoundEntry {
-  const { league, closesAt } = market;
+  const { league, closesAt, start = null, day = null } = market;
+  const dayMs = start === null && day !== null ? easternMs(day) : null;
   const isOrdered = opensAt !== null && Date.parse(opensAt) < Date.parse(closesAt);
   const mark = markOf(market);
   const asked = strike === null ? `market ${mark}` : strikeWords(strike);
   const label = `${league}: ${asked}, closes ${minuteOf(closesAt)}`;
   return {
-    slug: `${league}-${closesAt.slice(0, 10)}-${mark}`,
+    slug: slugOf(`${league}-${closesAt.slice(0, 10)}`, market),
     league,
-    startsAt: closesAt,
+    startsAt: start === null && dayMs === null ? closesAt : isoOf(start?.atMs ?? dayMs!),
+    startsAtSource: start?.source ?? (dayMs === null ? 'venue' : 'day'),
     opensAt: isOrdered ? opensAt : null,
     closesAt,
     strike,
@@ -128,9 +160,95 @@ export function binaryEntry({ opensAt, strike = null, ...market }: BinaryOf): Fo
 const MARK_CHARACTERS = 8;
 
 /** A short name of a venue's market that says nothing about it (K29). */
-export function markOf({ venue, venueMarketId }: Pick<ListingOf, 'venue' | 'venueMarketId'>) {
-  const hash = createHash('sha256').update(`${venue}/${venueMarketId}`).digest('hex');
-  return hash.slice(0, MARK_CHARACTERS);
+function markOf(place: PlaceName): string {
+  return hashOf(place).slice(0, MARK_CHARACTERS);
+}
+
+const SLUG_MARK_CHARACTERS = 32;
+
+/**
+ * A slug that says nothing of the venue's name of a market and comes from all of it: 128 bits, so
+ * that no two markets share one. Rule K40.
+ */
+export function slugOf(begin: string, { venue, venueMarketId }: PlaceName): string {
+  return `${begin}-${hashOf({ venue, venueMarketId }).slice(0, SLUG_MARK_CHARACTERS)}`;
+}
+
+type PlaceName = Pick<ListingOf, 'venue' | 'venueMarketId'>;
+
+function hashOf({ venue, venueMarketId }: PlaceName): string {
+  return createHash('sha256').update(`${venue}/${venueMarketId}`).digest('hex');
+}
+
+export type LineOf = PlaceName & {
+  game: FoundGame;
+  marketType: InstrumentEntry['marketType'];
+  period: InstrumentEntry['period'];
+  /** What is counted: `total bases`; null: what the type says. */
+  stat?: string | null;
+  /** The team or person that it is about; null: the game. */
+  subject?: Team | null;
+  strike?: InstrumentEntry['strike'];
+  line?: number | null;
+  /** Whether neither number nor subject tells it from its like. */
+  isUntold?: boolean;
+};
+
+const PERIOD_WORDS: Partial<Record<InstrumentEntry['period'], string>> = {
+  ...{ h1: '1st half', h2: '2nd half', set_1: '1st set', inning_1: '1st inning' },
+  ...{ q1: '1st quarter', q2: '2nd quarter', q3: '3rd quarter', q4: '4th quarter' },
+  ...{ p1: '1st period', p2: '2nd period', p3: '3rd period' },
+};
+
+/**
+ * The instrument of a total, spread, prop or period of a game. It starts with the game. Its label
+ * says whom it is about, what is counted, the line, the period, and of which game. Rules K34, K39.
+ */
+export function lineEntry(of: LineOf): FoundEntry {
+  const {
+    game,
+    marketType,
+    period,
+    isUntold = false,
+    stat = null,
+    subject = null,
+    strike = null,
+  } = of;
+  const line = of.line ?? strike?.floor ?? strike?.cap ?? null;
+  const isMargin = marketType === 'spread' && strike !== null;
+  const typed = isMargin ? 'winning margin' : marketType.replace('team_', '').replace('_', ' ');
+  const counted = stat ?? typed;
+  const words = [PERIOD_WORDS[period], counted].filter((word) => word !== undefined);
+  const number = strike === null ? (line === null ? null : String(line)) : strikeWords(strike);
+  const asked = [...words, number, isUntold ? markOf(of) : null]
+    .filter((word) => word !== null)
+    .join(' ');
+  const matchup = `${game.away.name} at ${game.home.name}`;
+  const day = game.number === null ? game.day : `${game.day}, ${game.number}`;
+  const label =
+    subject === null
+      ? `${matchup}: ${asked}, ${day}`
+      : `${subject.name}: ${asked} (${matchup}, ${day})`;
+  return {
+    slug: slugOf(`${game.league}-${game.day}-${marketType}`.replaceAll('_', '-'), of),
+    marketType,
+    period,
+    line,
+    strike,
+    subject,
+    stat,
+    label: label.slice(0, 300),
+    yesMeans: label.slice(0, 300),
+    pushPossible: strike === null && line !== null && Number.isInteger(line),
+    settlesOn: 'official_result',
+    postponementWindowHours: 48,
+    rulesVersion: 1,
+  };
+}
+
+/** The day of a game by its start, else the day that its venue names. */
+export function dayOf(start: Start | null, named: string): string {
+  return start === null ? named : easternDay(start.atMs);
 }
 
 const STRIKE_WORDS = {
@@ -142,12 +260,12 @@ const STRIKE_WORDS = {
 
 /** `at least 3,370.1`, `between 63 and 64`. */
 function strikeWords({ type, floor, cap }: NonNullable<InstrumentEntry['strike']>): string {
-  const [low, high] = [floor, cap].map((bound) => bound?.toLocaleString('en-US', PRECISE));
+  const [low, high] = [floor, cap].map((bound) => (bound === null ? '' : NUMBERS.format(bound)));
   if (type === 'between') return `between ${low} and ${high}`;
   return `${STRIKE_WORDS[type]} ${type.startsWith('less') ? high : low}`;
 }
 
-const PRECISE = { maximumFractionDigits: 8 } as const;
+const NUMBERS = new Intl.NumberFormat('en-US', { maximumFractionDigits: 8 });
 
 function minuteOf(dateTime: string): string {
   return `${dateTime.slice(0, 16).replace('T', ' ')} UTC`;

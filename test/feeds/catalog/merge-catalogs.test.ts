@@ -85,6 +85,24 @@ test('K27: games and winners of a catalog stay as they are written and get listi
   );
 });
 
+test('K28, K32: an import does not replace a start by one of a worse source', (t) => {
+  const day = discovered('venue_a', [kalshiMarket('KXMLBGAME-26JUL11MILPIT-MIL')]);
+  const withSource = (startsAtSource: 'venue' | 'catalog' | null, startsAt: string) => {
+    const file = structuredClone(day);
+    Object.assign(file.games[0]!, { startsAt, startsAtSource, note: null });
+    return file;
+  };
+  const timed = withSource('venue', '2026-07-11T22:15:00.000Z');
+  const startOf = (base: typeof day, added: typeof day) => mergeCatalogs(base, added).games[0];
+  t.like(startOf(timed, day), { startsAt: '2026-07-11T22:15:00.000Z', startsAtSource: 'venue' });
+  t.like(startOf(day, timed), { startsAt: '2026-07-11T22:15:00.000Z', note: null });
+  const written = withSource('catalog', '2026-07-11T21:00:00.000Z');
+  t.like(startOf(written, timed), { startsAt: '2026-07-11T21:00:00.000Z' });
+  t.like(startOf(timed, withSource(null, '2026-07-11T20:00:00.000Z')), {
+    startsAt: '2026-07-11T20:00:00.000Z',
+  });
+});
+
 test('K27: a start that was not known is filled in, and a game that is over becomes final', (t) => {
   const base = discovered('venue_a', [kalshiMarket('KXMLBGAME-26JUL11MILPIT-MIL')]);
   const [known] = base.games;
@@ -97,7 +115,8 @@ test('K27: a start that was not known is filled in, and a game that is over beco
       ...fields,
     });
   const timed = discovered('venue_b', [us({})], base).games;
-  t.deepEqual(timed, [{ ...known!, startsAt, note: null }]);
+  t.deepEqual(timed, [{ ...known!, startsAt, startsAtSource: 'venue', note: null }]);
   const over = discovered('venue_b', [us({ status: 'MARKET_STATUS_RESOLVED' })], base).games;
-  t.deepEqual(over, [{ ...known!, startsAt, note: null, status: 'final' }]);
+  const source = { startsAtSource: 'venue' as const, note: null };
+  t.deepEqual(over, [{ ...known!, startsAt, ...source, status: 'final' }]);
 });

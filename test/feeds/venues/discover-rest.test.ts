@@ -1,5 +1,8 @@
 import test from 'ava';
+import { parseCatalog } from '../../../feeds/catalog/catalog.ts';
 import type { AskOptions } from '../../../feeds/connection/rest.ts';
+import { discover } from '../../../feeds/venues/discover.ts';
+import { Discovery } from '../../../feeds/venues/discovered-answers.ts';
 import { restPages } from '../../../feeds/venues/discovery-rest.ts';
 import { findIn, kalshiMarket, usMarket } from '../discovered.ts';
 import { collect } from '../golden.ts';
@@ -36,9 +39,9 @@ test('K21: Kalshi’s pages by their cursors', async (t) => {
   const answers = await restAnswers(`${url}/trade-api/v2/`);
   t.deepEqual(tickersOf(answers), ['KXA-1', 'KXB-1', 'KXC-1']);
   t.deepEqual(asked, [
-    '/trade-api/v2/markets?status=open&limit=1000',
-    '/trade-api/v2/markets?status=open&limit=1000&cursor=two',
-    '/trade-api/v2/markets?status=open&limit=1000&cursor=three',
+    '/trade-api/v2/markets?status=open&limit=1000&mve_filter=exclude',
+    '/trade-api/v2/markets?status=open&limit=1000&mve_filter=exclude&cursor=two',
+    '/trade-api/v2/markets?status=open&limit=1000&mve_filter=exclude&cursor=three',
   ]);
 });
 
@@ -170,4 +173,76 @@ test('K21: what is no address of a REST API', async (t) => {
   for (const address of ['', 'kalshi', 'ws://x/markets', 'file:///etc/passwd']) {
     await t.throwsAsync(restAnswers(address), { message: /--url must be an http/ });
   }
+});
+
+test('K43: an error after good pages keeps them, and says so', async (t) => {
+  const pageOf = (from: number) =>
+    Array.from({ length: 100 }, (_, at) =>
+      kalshiMarket(`KXA-${from + at}`, { title: `Of ${from + at}?` }),
+    );
+  const { url } = await restServer(t, (at) => {
+    const offset = Number(at.searchParams.get('offset') ?? 0);
+    if (at.pathname !== '/markets') return notFound;
+    return offset > 200 ? json('{"error":"offset too large"}', 422) : json(pageOf(offset));
+  });
+  const { catalog, incomplete } = await discover('venue_a', restPages(url));
+  t.is(catalog.instruments.length, 300);
+  t.is(catalog.incomplete, true);
+  t.is(incomplete, `${url}/markets: answered 422`);
+  t.true(parseCatalog(JSON.stringify(catalog)).ok);
+  const refused = await restServer(t, () => json('{}', 422));
+  await t.throwsAsync(discover('venue_a', restPages(`${refused.url}/markets?key=secret`)), {
+    message: `${refused.url}/markets: answered 422`,
+  });
+  const all = await restServer(t, () => json({ markets: pageOf(0), cursor: '' }));
+  const complete = await discover('venue_a', restPages(`${all.url}/markets`));
+  t.is(complete.incomplete, null);
+  t.false('incomplete' in complete.catalog);
+  async function* files() {
+    yield { name: 'a', body: pageOf(0) };
+    throw new Error('b: cannot be read');
+  }
+  await t.throwsAsync(discover('venue_a', files(), { needsAll: true }), { message: /^b: / });
+});
+
+test('K44: Kalshi filters its combos; those that come all the same cost nothing and are counted', async (t) => {
+  const combo = (at: number) =>
+    kalshiMarket(`KXMVENFL-S${at}-M`, { mve_selected_legs: [{ market_ticker: 'KXA-1' }] });
+  const page = [kalshiMarket('KXA-1', { title: 'A?' }), ...[1, 2, 3].map(combo)];
+  const { url, asked } = await restServer(t, () => json({ markets: page, cursor: '' }));
+  const base = `${url}/trade-api/v2`;
+  const without = await discover('venue_a', restPages(base));
+  t.is(without.catalog.instruments.length, 1);
+  t.deepEqual([...without.leftOut], [['a combo; --combos takes them', 3]]);
+  const withThem = await discover('venue_a', restPages(base, { combos: true }), { combos: true });
+  t.is(withThem.catalog.instruments.length, 4);
+  await discover('venue_a', restPages(`${base}/markets?status=open`));
+  await discover('venue_a', restPages(`${base}/markets?mve_filter=only`));
+  t.deepEqual(
+    asked.map((one) => new URL(one, url).searchParams.get('mve_filter')),
+    ['exclude', null, 'exclude', 'only'],
+  );
+  const discovery = new Discovery('venue_a');
+  const many = Array.from({ length: 100_000 }, (_, at) => combo(at));
+  t.true(discovery.take({ name: 'a', body: { markets: many } }));
+  t.is(discovery.kept, 0);
+});
+
+test('K45: Polymarket is read by its keyset, to the end', async (t) => {
+  const { url, asked } = await restServer(t, (at) => {
+    if (at.pathname !== '/markets/keyset') return notFound;
+    const after = at.searchParams.get('after_cursor');
+    const [market, next] = after === null ? ['A', 'one'] : after === 'one' ? ['B', 'two'] : ['C'];
+    return json({
+      markets: markets(market!),
+      ...(next === undefined ? {} : { next_cursor: next }),
+    });
+  });
+  t.deepEqual(tickersOf(await restAnswers(url)), ['KXA-1', 'KXB-1', 'KXC-1']);
+  t.deepEqual(asked, [
+    '/v1/markets?closed=false&limit=100',
+    ...['', '&after_cursor=one', '&after_cursor=two'].map((after) => {
+      return `/markets/keyset?closed=false&limit=100${after}`;
+    }),
+  ]);
 });

@@ -107,6 +107,7 @@ __all__ = [
     "Side",
     "SignedTrackRecord",
     "SignedTrackRecordEnvelope",
+    "StartSource",
     "Status",
     "Team",
     "TrackRecord",
@@ -742,6 +743,7 @@ class Instrument(TypedDict):
     # What has to happen for yes to win.
     yesMeans: str
     startsAt: str
+    startsAtSource: StartSource
     gameStatus: GameStatus | None
     home: Team | None
     away: Team | None
@@ -1424,6 +1426,17 @@ class SignedTrackRecordEnvelope(TypedDict):
     algorithm: Literal["Ed25519"]
 
 
+# Where the start comes from. With day only the day is known: startsAt is its midnight.
+StartSource: TypeAlias = Literal[
+    "catalog",
+    "ticker",
+    "milestone",
+    "venue",
+    "estimate",
+    "day",
+]
+
+
 class Status(TypedDict):
     ok: Literal[True]
     version: Literal["v1"]
@@ -1893,7 +1906,8 @@ class Operations:
         cursor: str | None = None,
     ) -> GamesPage:
         """Games that have instruments, earliest first. With neither from nor to the first page
-        starts six hours ago.
+        starts six hours ago; a game of which the day alone is known is on it for its first 24
+        hours.
         """
         answer: GamesPage = self.call(Call(
             "GET",
@@ -2449,7 +2463,8 @@ class AsyncOperations:
         cursor: str | None = None,
     ) -> GamesPage:
         """Games that have instruments, earliest first. With neither from nor to the first page
-        starts six hours ago.
+        starts six hours ago; a game of which the day alone is known is on it for its first 24
+        hours.
         """
         answer: GamesPage = await self.call(Call(
             "GET",

@@ -260,6 +260,29 @@ test('A48: games earliest first, from six hours ago on', async (t) => {
   });
 });
 
+test('A125: a game of which the day alone is known is listed for 24 hours; instruments say the source', async (t) => {
+  const catalog = sampleCatalog();
+  const [first] = catalog.games;
+  const at = (hours: number) => new Date(Date.parse(NOW) - hours * 3_600_000).toISOString();
+  for (const [hours, source, isListed] of [
+    [23.9, 'day', true],
+    [24.1, 'day', false],
+    [7, 'ticker', false],
+    [5.9, 'ticker', true],
+  ] as const) {
+    const game = { ...first!, startsAt: at(hours), startsAtSource: source };
+    const instruments = catalog.instruments
+      .filter(({ gameSlug }) => gameSlug === game.slug)
+      .map((one) => ({ ...one, startsAt: game.startsAt, startsAtSource: source }));
+    const api = await startApi(t, { catalog: { ...catalog, games: [game], instruments } });
+    const { json } = await api.call('GET', '/games');
+    t.is(json.count, isListed ? 1 : 0, `${hours} h, ${source}`);
+    const one = (await api.call('GET', `/instruments/${instruments[0]!.id}`)).json.instrument;
+    t.is(one.startsAtSource, source);
+    t.is((await api.call('GET', `/games?from=${at(30)}`)).json.count, 1);
+  }
+});
+
 test('A48, GET /games: from and to are dates or date-times', async (t) => {
   const api = await startApi(t);
   const slugs = async (query: string) =>

@@ -13,8 +13,9 @@ import { type OpenRecords, openRecordsOf, readAll } from '../support.ts';
 const DAY_MS = 86_400_000;
 const SEED = 11;
 
-function opened(t: Parameters<typeof tempDir>[0]) {
+function opened(t: Parameters<typeof tempDir>[0], dayAlone: number[] = []) {
   const world = randomWorld(SEED, 1200, 7, 25);
+  for (const at of dayAlone) world.catalog.instruments[at]!.startsAtSource = 'day';
   const dataDir = tempDir(t);
   writeLogs(dataDir, world, 1);
   const records = openRecordsOf(dataDir, 1, () => 0);
@@ -105,6 +106,32 @@ test('Y6, Y16, Y27: settled picks of a trader, each with its scores', (t) => {
     }
   }
   t.true(slates > 20 && closings > 20);
+});
+
+test('Y92: where the day of a game alone is known, no pick is in a slate and none has a clv', (t) => {
+  const plain = randomWorld(SEED, 1200, 7, 25);
+  const early = plain.trades.filter((trade) => inSlate(plain, trade, plain.trades));
+  const days = [...new Set(early.map(({ instrument }) => instrument))].slice(0, 2);
+  const { world, records } = opened(t, days);
+  const seen = { day: 0, early: 0, timed: 0 };
+  for (const { id } of world.accounts) {
+    const asked = { trader: id, days: null, nowMs: world.nowMs, fees: [] };
+    const found = records.reader.answer('scored', { ...asked, seenBy: 'owner' });
+    for (const pick of found) {
+      const trade = world.trades.find((one) => one.id === pick.tradeId)!;
+      if (!days.includes(trade.instrument)) {
+        seen.timed += Number(pick.inSlate);
+        continue;
+      }
+      seen.day += 1;
+      seen.early += Number(inSlate(world, trade, world.trades));
+      t.false(pick.inSlate);
+      t.is(pick.clvCents, null);
+    }
+  }
+  t.true(seen.day > 5 && seen.early > 0 && seen.timed > 5, JSON.stringify(seen));
+  const markets = new Set(days.map((at) => records.instruments.columns().startsAtMs[at]));
+  t.false(records.instruments.wanted(world.nowMs).some((one) => markets.has(one.startsAtMs)));
 });
 
 for (const metric of ['brier', 'log_loss', 'clv', 'pnl'] as const satisfies Metric[]) {

@@ -1,0 +1,83 @@
+/**
+ * A venue's answers as a catalog, alone or added to one, with what was joined and what was left out.
+ * The command and a running server discover by this. Rules K20, K43 (feeds/FORMATS.md).
+ */
+import type { Venue } from '../../engine/base/units.ts';
+import type { CatalogFile } from '../catalog/catalog-schema.ts';
+import { type Answer, Discovery } from './discovered-answers.ts';
+import { apartGames, assemble } from './shared/assemble.ts';
+
+export type DiscoverOptions = {
+  /** What was found is added to this catalog. */
+  base?: CatalogFile;
+  /** Whether markets that join several others are taken, too (K44). */
+  combos?: boolean;
+  /** Whether an error ends it, also after good answers: answers of one's own are there or not. */
+  needsAll?: boolean;
+  /** After each answer: markets so far, and whether this one had any. */
+  onAnswer?: (name: string, progress: { kept: number; isFound: boolean }) => void;
+};
+
+export type Discovered = {
+  /** Has `incomplete` where the list did not end by itself. */
+  catalog: CatalogFile;
+  /** The error in which the list ended after good pages; null: all of it was read. */
+  incomplete: string | null;
+  /** Markets that make no instrument, by reason. */
+  leftOut: ReadonlyMap<string, number>;
+  /** Markets that were joined to no game, though their venue speaks of one, by reason. */
+  apart: ReadonlyMap<string, number>;
+  /** Games of one day and the same teams that did not join, by their slugs (K41). */
+  apartGames: readonly (readonly [string, string])[];
+  /** Listings that were found for instruments which another venue lists, too. */
+  joined: number;
+};
+
+/**
+ * @param answers one at a time, as `restPages` gives them
+ * @throws where there is no market, where the list fails before its first market, and beyond the
+ * bounds of a catalog.
+ */
+export async function discover(
+  venue: Venue,
+  answers: AsyncIterable<Answer>,
+  { base, combos = false, needsAll = false, onAnswer }: DiscoverOptions = {},
+): Promise<Discovered> {
+  const discovery = new Discovery(venue, { combos });
+  let incomplete: string | null = null;
+  const pages = answers[Symbol.asyncIterator]();
+  for (;;) {
+    let page: IteratorResult<Answer>;
+    try {
+      page = await pages.next();
+    } catch (error) {
+      if (needsAll || discovery.kept === 0) throw error;
+      incomplete = (error as Error).message;
+      break;
+    }
+    if (page.done === true) break;
+    const isFound = discovery.take(page.value);
+    onAnswer?.(page.value.name, { kept: discovery.kept, isFound });
+  }
+  const { skipped, apart, ...found } = discovery.finding();
+  const wanted = new Set(found.found.map(({ listing }) => listing.venueMarketId));
+  const file = assemble(found, base);
+  return {
+    catalog: incomplete === null ? file : { ...file, incomplete: true },
+    incomplete,
+    leftOut: skipped,
+    apart,
+    apartGames: apartGames(file),
+    joined: joinedIn(file, venue, wanted),
+  };
+}
+
+function joinedIn({ instruments }: CatalogFile, venue: Venue, wanted: ReadonlySet<string>): number {
+  let count = 0;
+  for (const { listings } of instruments) {
+    if (listings.length < 2) continue;
+    const own = listings.find((listing) => listing.venue === venue);
+    if (own !== undefined && wanted.has(own.venueMarketId)) count += 1;
+  }
+  return count;
+}
