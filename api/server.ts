@@ -115,7 +115,7 @@ function contextOf(parts: ListenParts, others: OtherParts): ServerContext {
     organizations: createOrganizations(config, identity, log),
     switches: new Switches(config, identity, engine, log),
     problems: () => [
-      ...[...engine.troubles(), ...clockProblems(engine), ...feeds.problems(Date.now())],
+      ...[...engine.problems(), ...clockProblems(engine), ...feeds.problems(Date.now())],
       ...contradicted.problems(),
       ...[...checks.problems, ...positions.problems, ...readers.problems()],
     ],

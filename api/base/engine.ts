@@ -20,20 +20,20 @@ import type {
   QuoteKind,
   SettledQuery,
 } from '../../engine/rules/queries.ts';
-import type { Waiter } from '../../engine/shard/callers/send-queue.ts';
+import type { ReplyHandler } from '../../engine/shard/callers/send-queue.ts';
 import type { ShardStatus } from '../../engine/shard/callers/shard-status.ts';
 import type { EngineBusy } from '../../engine/threads/unavailable.ts';
 
 /** The sharded engine. It rejects with `EngineBusy` what it cannot accept now. */
 export interface Engine {
   /** Runs a query of one account in that account's shard, and passes the waiter the answer. */
-  ask(account: Uuid, query: Query, waiter: Waiter): undefined;
+  ask(account: Uuid, query: Query, waiter: ReplyHandler): undefined;
   /** Runs a command in its account's shard, within the limits of a key of `owner`. */
-  trade(owner: Uuid, command: TradingCommand, waiter: Waiter): undefined;
+  trade(owner: Uuid, command: TradingCommand, waiter: ReplyHandler): undefined;
   /** What an order of a key of `owner` would do now. */
-  preview(owner: Uuid, query: PreviewQuery, waiter: Waiter): undefined;
+  preview(owner: Uuid, query: PreviewQuery, waiter: ReplyHandler): undefined;
   /** Passes the waiter the result of `find`, run once for all who ask in one event loop turn. */
-  coalesce<T>(question: string, find: () => Promise<T>, waiter: Waiter<T>): undefined;
+  coalesce<T>(question: string, find: () => Promise<T>, waiter: ReplyHandler<T>): undefined;
   /** One Quote as JSON text, or its book, or `instrument_not_found`. */
   quote(instrumentId: string, atMs: EpochMs, kind?: QuoteKind): Promise<Reply>;
   /** What a key and its owner's account have counted towards the hard trade limits. */
@@ -64,7 +64,7 @@ export interface Engine {
   acceptMachineTime(): Promise<void>;
   state(): EngineState;
   /** What is wrong with the data of the shards, a line a shard; not empty when `degraded`. */
-  troubles(): string[];
+  problems(): string[];
   /** How each shard is, by number. */
   statuses(): ShardStatus[];
 }

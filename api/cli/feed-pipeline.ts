@@ -5,7 +5,7 @@
 import { Worker } from 'node:worker_threads';
 import type { EpochMs } from '../../engine/base/units.ts';
 import type { Catalog } from '../../engine/rules/catalog-entries.ts';
-import { moduleBeside } from '../../engine/threads/worker-url.ts';
+import { workerUrl } from '../../engine/threads/worker-url.ts';
 import { FeedFileError } from '../../feeds/file/feed-line.ts';
 
 /** How many batches lie between the two threads. */
@@ -49,7 +49,7 @@ export class FeedPipeline {
 
   constructor(input: ReaderInput, log: (reason: string, detail: string) => void) {
     this.#log = log;
-    this.#worker = new Worker(moduleBeside(import.meta.url, './replay-reader'), {
+    this.#worker = new Worker(workerUrl(import.meta.url, './replay-reader'), {
       workerData: input,
     });
     this.#worker.on('message', (message: FromReader) => {

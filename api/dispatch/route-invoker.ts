@@ -4,7 +4,7 @@
  * dispatch.ts makes after the credential, in its order. Rule A17 (api/RULES.md).
  */
 import type { TradeLimitsLeft } from '../../engine/rules/limits-left.ts';
-import type { Waiter } from '../../engine/shard/callers/send-queue.ts';
+import type { ReplyHandler } from '../../engine/shard/callers/send-queue.ts';
 import { AT_ITS_LIMIT, EngineBusy } from '../../engine/threads/unavailable.ts';
 import { errorBody } from '../base/errors.ts';
 import type { Caller } from './access.ts';
@@ -98,7 +98,7 @@ export class MessageCalls {
 type Reservation = ReturnType<MessageCallOptions['keyed']>;
 
 /** A call that is to be answered. */
-class Pending implements Waiter<Result> {
+class Pending implements ReplyHandler<Result> {
   readonly #route: Route<Caller>;
   readonly #requests: RouteCount;
   readonly #reservation: Reservation;

@@ -5,7 +5,7 @@
 import type { Static, TObject, TSchema } from '@sinclair/typebox';
 import type { StreamConnection, Uuid } from '../../engine/base/units.ts';
 import type { Reply } from '../../engine/rules/messages.ts';
-import type { Waiter } from '../../engine/shard/callers/send-queue.ts';
+import type { ReplyHandler } from '../../engine/shard/callers/send-queue.ts';
 import type { ErrorCode } from '../base/errors.ts';
 import { type BodyReader, type QueryReader, queryReader } from '../base/validation.ts';
 import type { CodedBody } from '../http/asset.ts';
@@ -134,7 +134,7 @@ export type Route<C> = {
   /** Undefined: the answer goes to the waiter instead. */
   run(
     call: Call<unknown, unknown, C>,
-    waiter: Waiter<Result>,
+    waiter: ReplyHandler<Result>,
   ): Result | Promise<Result> | undefined;
 };
 
@@ -165,7 +165,7 @@ type Declaration<C, Q extends TObject, R extends TSchema, P, B, K = Call<P, B, C
   /** 64 KiB when left out. */
   bodyBytesMax?: number;
   scopeOfBody?: (body: B) => Scope | null;
-  run(call: K, waiter: Waiter<Result>): Result | Promise<Result> | undefined;
+  run(call: K, waiter: ReplyHandler<Result>): Result | Promise<Result> | undefined;
 };
 
 /** A route that needs a caller of kind `C`. */
@@ -250,7 +250,7 @@ export function admitAndRun<C>(
   admit: (route: Route<C>, call: Call<unknown, unknown, C>) => void | Promise<void>,
   route: Route<C>,
   call: Call<unknown, unknown, C>,
-  waiter: Waiter<Result>,
+  waiter: ReplyHandler<Result>,
 ): Result | Promise<Result | undefined> | undefined {
   const admitted = admit(route, call);
   if (admitted === undefined) return route.run(call, waiter);

@@ -7,8 +7,8 @@
 import { type EpochMs, isoOf, type SourceNumber } from '../../engine/base/units.ts';
 import { channelMemory } from '../../engine/ring/endpoint.ts';
 import { Restarts } from '../../engine/threads/restarts.ts';
-import { moduleBeside } from '../../engine/threads/worker-url.ts';
 import type { HeldMarkets, MarketsToWatch } from '../../feeds/catalog/watched-markets.ts';
+import { workerUrl } from '../../engine/threads/worker-url.ts';
 import type { FeedStatus } from '../../feeds/connection/connection-status.ts';
 import { feedProblems } from '../../feeds/connection/health.ts';
 import type { Log } from '../base/log.ts';
@@ -34,7 +34,7 @@ export type LiveFeedsOptions = {
 
 /** How often the engine's time is shared, beside each batch. */
 const TIME_EVERY_MS = 250;
-const MODULE = moduleBeside(import.meta.url, './feed-thread');
+const MODULE = workerUrl(import.meta.url, './feed-thread');
 
 export class LiveFeeds {
   readonly #options: LiveFeedsOptions;
@@ -112,10 +112,10 @@ export class LiveFeeds {
 
   /** What is wrong with the feeds, a line each. `nowMs` is of the wall clock. */
   problems(nowMs: EpochMs): string[] {
-    const { trouble } = this.#restarts;
+    const { problem } = this.#restarts;
     const failed =
       this.#failure === null ? null : `failed, and starts again: ${this.#failure.reason}`;
-    const ofThread = trouble ?? failed;
+    const ofThread = problem ?? failed;
     const lines = feedProblems(this.statuses(), nowMs);
     return ofThread === null ? lines : [`the thread of all feeds ${ofThread}`, ...lines];
   }

@@ -10,7 +10,7 @@ import { writeMessage } from '../../engine/format/codec.ts';
 import { beginFrame, endFrame } from '../../engine/format/frame.ts';
 import type { Endpoint } from '../../engine/ring/endpoint.ts';
 import type { HeartbeatTick, Tick } from '../../engine/rules/messages.ts';
-import { Outbox } from '../../engine/shard/callers/send-queue.ts';
+import { SendQueue } from '../../engine/shard/callers/send-queue.ts';
 
 /** A few hundred milliseconds of a busy day; beyond it quotes replace each other. */
 const TICKS_MAX = 20_000;
@@ -20,7 +20,7 @@ const BATCH = 1;
 
 export class TickBatches {
   readonly #end: Endpoint;
-  readonly #outbox = new Outbox(TICKS_MAX);
+  readonly #queue = new SendQueue(TICKS_MAX);
   /** Ticks of the batch that is being packed: kept as bytes, no object outlives its frame. */
   #packed = 0;
   #start = 0;
@@ -36,7 +36,7 @@ export class TickBatches {
 
   readonly add = (tick: Tick): void => {
     if (tick.kind === 'heartbeat') this.#heartbeats.set(tick.source, tick);
-    else if (this.#end.isFull) this.#outbox.addTick(tick);
+    else if (this.#end.isFull) this.#queue.addTick(tick);
     else this.#pack(tick);
     if (this.#isScheduled) return;
     this.#isScheduled = true;
@@ -50,9 +50,9 @@ export class TickBatches {
   flush(): boolean {
     if (!this.#end.flush()) return false;
     this.#send();
-    while (this.#outbox.length > 0) {
+    while (this.#queue.length > 0) {
       if (this.#end.isFull) return false;
-      for (const tick of this.#outbox.take(BATCH_TICKS).messages) this.#pack(tick as Tick);
+      for (const tick of this.#queue.take(BATCH_TICKS).messages) this.#pack(tick as Tick);
       this.#send();
     }
     if (this.#end.isFull) return false;

@@ -8,7 +8,7 @@ import type { Uuid } from '../../engine/base/units.ts';
 import { CANCEL_ALL_MAX } from '../../engine/rules/decide.ts';
 import type { TradeLimitsLeft } from '../../engine/rules/limits-left.ts';
 import type { CancelAll, Reply } from '../../engine/rules/messages.ts';
-import type { Waiter } from '../../engine/shard/callers/send-queue.ts';
+import type { ReplyHandler } from '../../engine/shard/callers/send-queue.ts';
 import type { Engine } from '../base/engine.ts';
 
 /** Of the key's owner: `engine.trade`. */
@@ -16,7 +16,7 @@ export function cancelAll(
   engine: Engine,
   owner: Uuid,
   command: CancelAll,
-  waiter: Waiter<Reply>,
+  waiter: ReplyHandler<Reply>,
 ): undefined {
   const canceled: Uuid[] = [];
   /** Of the first command, which counts. */

@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { moduleBeside } from '../../engine/threads/worker-url.ts';
+import { workerUrl } from '../../engine/threads/worker-url.ts';
 import type { VerifyAnswer, VerifyTask } from './verify-process.ts';
 
 /** What one part turned out to be; null: there is none, or it cannot be read. */
@@ -42,7 +42,7 @@ export class PartVerifier {
   }
 
   #start(): ChildProcess {
-    const child = fork(moduleBeside(import.meta.url, './verify-process'), [], {
+    const child = fork(workerUrl(import.meta.url, './verify-process'), [], {
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     });

@@ -1,14 +1,14 @@
 /** Rebuilds checkpoints of a running server. Rule D72 (engine/RULES.md). */
 import { fork } from 'node:child_process';
 import type { RebuildShard } from '../../engine/shard/callers/checkpoint-repair.ts';
-import { moduleBeside } from '../../engine/threads/worker-url.ts';
+import { workerUrl } from '../../engine/threads/worker-url.ts';
 import type { RebuildAnswer, RebuildTask } from './rebuild-process.ts';
 
 /** In a process of its own each. It rejects where a shard was not rebuilt, and once it is aborted. */
 export function rebuilder(dataDir: string): RebuildShard {
   return (shard, signal) =>
     new Promise((resolve, reject) => {
-      const child = fork(moduleBeside(import.meta.url, './rebuild-process'), [], {
+      const child = fork(workerUrl(import.meta.url, './rebuild-process'), [], {
         stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
         signal,
       });

@@ -71,6 +71,7 @@ export function startReaders(parts: ReaderParts, others: OtherReaders = {}): Rea
       ...trackRecordKeys.problems,
       ...(parts.history?.problems() ?? []),
       ...problems(),
+      ...(events.problem === null ? [] : [events.problem]),
     ],
   };
 }

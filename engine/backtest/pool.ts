@@ -7,7 +7,7 @@ import { availableParallelism } from 'node:os';
 import { Piscina } from 'piscina';
 import { type Asker, FairTurns } from '../threads/fair-turns.ts';
 import { EngineBusy } from '../threads/unavailable.ts';
-import { moduleBeside } from '../threads/worker-url.ts';
+import { workerUrl } from '../threads/worker-url.ts';
 import type { BacktestTask } from './task.ts';
 
 /** Over all accounts; and of one account, including the backtests that wait. */
@@ -41,7 +41,7 @@ export class BacktestPool {
   constructor({ withinMs = WITHIN_MS }: PoolOptions = {}) {
     this.#withinMs = withinMs;
     this.#pool = new Piscina({
-      filename: moduleBeside(import.meta.url, './worker').href,
+      filename: workerUrl(import.meta.url, './worker').href,
       name: 'backtest',
       minThreads: 0,
       maxThreads: Math.min(BACKTESTS_MAX, Math.max(THREADS_MIN, availableParallelism() - 1)),

@@ -7,7 +7,7 @@ import type { Uuid } from '../base/units.ts';
 import { shardOfAccount } from '../shard/callers/shard-of.ts';
 import { type Asker, FairTurns } from '../threads/fair-turns.ts';
 import { EngineBusy } from '../threads/unavailable.ts';
-import { moduleBeside } from '../threads/worker-url.ts';
+import { workerUrl } from '../threads/worker-url.ts';
 import type { EquityPoints } from './points.ts';
 import type { EquityQuestion } from './reader.ts';
 
@@ -38,7 +38,7 @@ export class EquitySource {
   constructor(options: EquityOptions) {
     this.#options = options;
     this.#pool = new Piscina({
-      filename: moduleBeside(import.meta.url, './worker').href,
+      filename: workerUrl(import.meta.url, './worker').href,
       name: 'points',
       minThreads: 0,
       maxThreads: 1,

@@ -8,9 +8,9 @@ import type { EpochMs, MarketNumber } from '../base/units.ts';
 import type { Tick } from '../rules/messages.ts';
 import { type Asker, FairTurns } from '../threads/fair-turns.ts';
 import type { Log } from '../threads/log.ts';
-import { KeptThread } from '../threads/supervised-worker.ts';
+import { SupervisedWorker } from '../threads/supervised-worker.ts';
 import { EngineBusy } from '../threads/unavailable.ts';
-import { moduleBeside } from '../threads/worker-url.ts';
+import { workerUrl } from '../threads/worker-url.ts';
 import { ChangedTops } from './changed-tops.ts';
 import type { Closings } from './market-watch.ts';
 import type {
@@ -52,7 +52,7 @@ export class History {
   readonly #options: HistoryOptions;
   readonly #batch = new TickBatch();
   readonly #tops = new ChangedTops(this.#batch);
-  readonly #thread: KeptThread<ToHistory, FromHistory>;
+  readonly #thread: SupervisedWorker<ToHistory, FromHistory>;
   readonly #turns = new FairTurns({ of: 'history', atOnce: AT_ONCE });
   readonly #timer: NodeJS.Timeout;
   #queuedBytes = 0;
@@ -69,9 +69,9 @@ export class History {
     const { directory, quoteMaxAgeMs, days, log } = options;
     this.#options = options;
     this.#madeAtMs = options.madeAtMs ?? null;
-    this.#thread = new KeptThread({
+    this.#thread = new SupervisedWorker({
       name: 'history',
-      module: moduleBeside(import.meta.url, './worker'),
+      module: workerUrl(import.meta.url, './worker'),
       workerData: (): RecorderConfig => {
         const nowMs = options.nowMs();
         return { directory, quoteMaxAgeMs, days, madeAtMs: this.#madeAtMs, nowMs };

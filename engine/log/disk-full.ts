@@ -8,7 +8,7 @@ export class DiskFull extends EngineBusy {
   readonly bytes: number;
 
   constructor(errno: number, bytes: number) {
-    super(troubleText(errno), RETRY_AFTER_SECONDS);
+    super(problemText(errno), RETRY_AFTER_SECONDS);
     this.name = 'DiskFull';
     this.errno = errno;
     this.bytes = bytes;
@@ -18,7 +18,7 @@ export class DiskFull extends EngineBusy {
 const RETRY_AFTER_SECONDS = 5;
 
 /** What the system says of a failed write, as an operator and a caller read it. */
-export function troubleText(errno: number): string {
+export function problemText(errno: number): string {
   const known = getSystemErrorMap().get(errno);
   return `the data directory cannot be written: ${known?.[1] ?? `error ${errno}`}`;
 }

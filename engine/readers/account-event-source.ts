@@ -1,18 +1,17 @@
 /**
- * Asks the thread that reads the events of accounts, which is started once it is needed. Rules D60
- * (engine/RULES.md), Q18 (api/RULES.md).
+ * Asks the thread that reads the events of accounts, which is started once it is needed. Rules D10,
+ * D60 (engine/RULES.md), Q18 (api/RULES.md).
  */
-import { Worker } from 'node:worker_threads';
 import type { Uuid } from '../base/units.ts';
 import { shardOfAccount } from '../shard/callers/shard-of.ts';
 import { type Asker, FairTurns } from '../threads/fair-turns.ts';
 import type { Log } from '../threads/log.ts';
-import { WaitingAnswers } from '../threads/pending-requests.ts';
+import { SupervisedWorker } from '../threads/supervised-worker.ts';
 import { EngineBusy } from '../threads/unavailable.ts';
-import { moduleBeside } from '../threads/worker-url.ts';
+import { workerUrl } from '../threads/worker-url.ts';
 import type { AccountEvent } from './account-events.ts';
-import type { EventAnswer, EventQuestion } from './event-reader.ts';
-import type { EventsData } from './events-thread.ts';
+import type { EventQuestion } from './event-reader.ts';
+import type { EventsData, FromEvents } from './events-thread.ts';
 
 type Options = { dataDir: string; shards: number; log: Log };
 /** `isThere`: the log reaches the number that they come after. */
@@ -29,18 +28,34 @@ const AT_ONCE = 32;
 const EACH_MAX = 256;
 /** At most so many bytes of a log are read for one question: a fraction of a second. */
 const BYTES_MAX = 128 * 2 ** 20;
+const DOWN = new EngineBusy('the thread that reads the events of accounts is starting again');
+const CLOSED = new EngineBusy('the engine is stopping');
 
 export class AccountEventSource {
-  readonly #options: Options;
-  #thread: Worker | null = null;
-  readonly #waiting = new WaitingAnswers();
+  readonly #shards: number;
+  readonly #thread: SupervisedWorker<EventQuestion, FromEvents>;
   readonly #turns = new FairTurns({ of: 'events', atOnce: AT_ONCE, eachMax: EACH_MAX });
   #onNews: OnNews = () => {};
   #onLost: () => void = () => {};
-  #isClosed = false;
 
-  constructor(options: Options) {
-    this.#options = options;
+  constructor({ dataDir, shards, log }: Options) {
+    this.#shards = shards;
+    this.#thread = new SupervisedWorker({
+      name: 'events',
+      module: workerUrl(import.meta.url, './events-thread'),
+      workerData: () => ({ dataDir }) satisfies EventsData,
+      log,
+      down: DOWN,
+      closed: CLOSED,
+      isUnref: true,
+      take: (message) => this.#take(message),
+      ended: () => this.#onLost(),
+    });
+  }
+
+  /** What is wrong, on one line; null: nothing. */
+  get problem(): string | null {
+    return this.#thread.problem;
   }
 
   /** @param onLost the thread ended: nothing is watched any more */
@@ -81,54 +96,28 @@ export class AccountEventSource {
   }
 
   unwatch(account: Uuid): void {
-    this.#thread?.postMessage({ kind: 'unwatch', shard: this.#shardOf(account), account });
+    this.#thread.post({ kind: 'unwatch', shard: this.#shardOf(account), account });
   }
 
+  /** Ends the thread in the middle of what it reads. */
   async close(): Promise<void> {
-    this.#isClosed = true;
-    const thread = this.#thread;
-    this.#end('the engine is stopping');
-    await thread?.terminate();
+    await this.#thread.close(null);
   }
 
   #shardOf(account: Uuid): number {
-    return shardOfAccount(account, this.#options.shards);
+    return shardOfAccount(account, this.#shards);
   }
 
   #ask<A>(asker: Asker, question: (id: number) => EventQuestion): Promise<A> {
-    return this.#turns.take(asker, () => this.#askNow<A>(question));
-  }
-
-  #askNow<A>(question: (id: number) => EventQuestion): Promise<A> {
-    if (this.#isClosed) return Promise.reject(new EngineBusy('the engine is stopping'));
-    this.#thread ??= this.#start();
-    const thread = this.#thread;
-    return this.#waiting.ask<A>((id) => thread.postMessage(question(id)));
-  }
-
-  #start(): Worker {
-    const { dataDir, log } = this.#options;
-    const workerData: EventsData = { dataDir };
-    const thread = new Worker(moduleBeside(import.meta.url, './events-thread'), { workerData });
-    thread.unref();
-    // What one that was ended still says answers nobody.
-    thread.on('message', (answer: EventAnswer) => this.#thread === thread && this.#take(answer));
-    thread.on('error', (error) => {
-      if (this.#thread !== thread) return;
-      log.error({ err: error }, 'the thread that reads events failed');
-      this.#end('the events of accounts are being read anew');
-      this.#onLost();
+    return this.#turns.take(asker, () => {
+      this.#thread.startOnce();
+      return this.#thread.ask<A>(question);
     });
-    return thread;
   }
 
-  #take(answer: EventAnswer): void {
-    if (answer.kind === 'news') return this.#onNews(answer.account, answer.events);
-    this.#waiting.resolve(answer.id, answer);
-  }
-
-  #end(reason: string): void {
-    this.#thread = null;
-    this.#waiting.rejectAll(new EngineBusy(reason));
+  #take(message: FromEvents): void {
+    if (message.kind === 'opened') return this.#thread.opened();
+    if (message.kind === 'news') return this.#onNews(message.account, message.events);
+    this.#thread.answered(message.id, message);
   }
 }

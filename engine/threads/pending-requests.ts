@@ -3,7 +3,7 @@ import { invariant } from '../base/invariant.ts';
 
 type Waiting = { resolve(answer: unknown): void; reject(error: Error): void };
 
-export class WaitingAnswers {
+export class PendingRequests {
   readonly #waiting = new Map<number, Waiting>();
   #questions = 0;
 
@@ -15,8 +15,9 @@ export class WaitingAnswers {
   ask<A>(send: (id: number) => void): Promise<A> {
     const id = this.#questions++;
     return new Promise<unknown>((resolve, reject) => {
-      this.#waiting.set(id, { resolve, reject });
+      // Nobody answers a question that could not be sent.
       send(id);
+      this.#waiting.set(id, { resolve, reject });
     }) as Promise<A>;
   }
 

@@ -61,7 +61,7 @@ export class Restarts {
   }
 
   /** From the second failure in a row on: `failed 3 times in a row: REASON`; null: nothing to say. */
-  get trouble(): string | null {
+  get problem(): string | null {
     if (this.#failures < 2 || this.#hasLasted()) return null;
     return `failed ${this.#failures} times in a row: ${this.#last?.reason}`;
   }

@@ -1,15 +1,16 @@
 /**
  * A thread beside the shards that is started again when it fails, and the questions that wait for
- * its answers. Rules D10, Y1 (engine/RULES.md).
+ * its answers. Rules D10, D60, Y1
+ * (engine/RULES.md).
  */
 import { Worker } from 'node:worker_threads';
 import { invariant } from '../base/invariant.ts';
 import type { Log } from './log.ts';
-import { WaitingAnswers } from './pending-requests.ts';
+import { PendingRequests } from './pending-requests.ts';
 import { Restarts } from './restarts.ts';
 import type { EngineBusy } from './unavailable.ts';
 
-export type KeptThreadOptions<From> = {
+export type SupervisedWorkerOptions<From> = {
   /** As the log and `/healthz` name it. */
   name: string;
   module: URL;
@@ -18,36 +19,49 @@ export type KeptThreadOptions<From> = {
   log: Log;
   /** What questions are rejected with while none runs. */
   down: EngineBusy;
+  /** And once it is closed; `down` when left out. */
+  closed?: EngineBusy;
+  /** The process may end while this thread runs. */
+  isUnref?: boolean;
   /** Whatever the thread says. */
   take(message: From): void;
   /** Sends a thread that was just started what it needs first. */
-  started(): void;
+  started?(): void;
+  /** A thread has ended without being asked to, and another one starts later. */
+  ended?(): void;
 };
 
-export class KeptThread<To extends { kind: string }, From> {
-  readonly #options: KeptThreadOptions<From>;
+export class SupervisedWorker<To extends { kind: string }, From> {
+  readonly #options: SupervisedWorkerOptions<From>;
   readonly #restarts = new Restarts();
-  readonly #waiting = new WaitingAnswers();
+  readonly #waiting = new PendingRequests();
   #worker: Worker | null = null;
   #isClosing = false;
+  #closed: Promise<void> | null = null;
   #starts = 0;
   /** What the last thread failed at; null: another one has opened. */
   #failure: string | null = null;
 
-  constructor(options: KeptThreadOptions<From>) {
+  constructor(options: SupervisedWorkerOptions<From>) {
     this.#options = options;
   }
 
   start(): void {
     invariant(this.#worker === null, 'a thread is started beside another');
-    const { module, workerData, take, started } = this.#options;
+    const { module, workerData, take, started, isUnref = false } = this.#options;
     const worker = new Worker(module, { workerData: workerData() });
     this.#worker = worker;
     this.#starts++;
+    if (isUnref) worker.unref();
     worker.on('message', take);
     worker.on('error', (error) => this.#failed(error));
     worker.on('exit', () => this.#ended());
-    started();
+    started?.();
+  }
+
+  /** Starts the first thread, for a host that needs none before its first question. */
+  startOnce(): void {
+    if (this.#starts === 0 && !this.#isClosing) this.start();
   }
 
   /** Another number: the thread is another. */
@@ -67,8 +81,8 @@ export class KeptThread<To extends { kind: string }, From> {
 
   /** What is wrong, on one line; null: nothing. */
   get problem(): string | null {
-    const { trouble } = this.#restarts;
-    const problem = trouble ?? this.#failure;
+    const ofStarts = this.#restarts.problem;
+    const problem = ofStarts ?? this.#failure;
     return problem === null ? null : `${this.#options.name}: ${problem}`;
   }
 
@@ -85,7 +99,7 @@ export class KeptThread<To extends { kind: string }, From> {
 
   /** Resolves with the answer to a question of that number; rejects while no thread runs. */
   ask<A>(messageOf: (id: number) => To): Promise<A> {
-    if (!this.isUp) return Promise.reject(this.#options.down);
+    if (!this.isUp) return Promise.reject(this.#refusal);
     return this.#waiting.ask<A>((id) => this.post(messageOf(id)));
   }
 
@@ -103,15 +117,29 @@ export class KeptThread<To extends { kind: string }, From> {
     void this.#worker?.terminate();
   }
 
-  /** @param last what the thread ends at; everything sent before is taken first */
-  async close(last: To): Promise<void> {
+  /**
+   * Resolves once the thread has ended; closed a second time, it waits for the same end.
+   * @param last what the thread ends at, after everything sent before; null: it ends at once
+   */
+  async close(last: To | null): Promise<void> {
+    this.#closed ??= this.#close(last);
+    await this.#closed;
+  }
+
+  async #close(last: To | null): Promise<void> {
     this.#isClosing = true;
     this.#restarts.cancel();
     const worker = this.#worker;
     if (worker === null) return;
     const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
-    this.post(last);
+    if (last === null) void worker.terminate();
+    else this.post(last);
     await ended;
+  }
+
+  get #refusal(): EngineBusy {
+    const { down, closed = down } = this.#options;
+    return this.#isClosing ? closed : down;
   }
 
   /** It has failed at something, and ends. */
@@ -123,8 +151,9 @@ export class KeptThread<To extends { kind: string }, From> {
 
   #ended(): void {
     this.#worker = null;
-    this.#waiting.rejectAll(this.#options.down);
+    this.#waiting.rejectAll(this.#refusal);
     if (this.#isClosing) return;
+    this.#options.ended?.();
     this.#restarts.later(this.#failure ?? 'the thread ended', () => this.start());
   }
 }

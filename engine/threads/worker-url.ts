@@ -4,6 +4,6 @@
  */
 
 /** The module `name`, such as `./worker`, with the ending of the one that runs at `url`. */
-export function moduleBeside(url: string, name: string): URL {
+export function workerUrl(url: string, name: string): URL {
   return new URL(name + url.slice(url.lastIndexOf('.')), url);
 }

@@ -21,7 +21,7 @@ import { PingProbe } from './ping-probe.ts';
 import { SocketTimers } from './socket-timers.ts';
 
 /**
- * Dials the venue and keeps the connection up until `close()`. Network trouble never throws; it is
+ * Dials the venue and keeps the connection up until `close()`. A problem of the network never throws; it is
  * logged, shown in `status()` and retried.
  * @throws when `url` is not a ws: or wss: address. The message does not repeat the address.
  */

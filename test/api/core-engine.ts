@@ -21,7 +21,7 @@ import type {
   QuoteChangesQuery,
   QuoteKind,
 } from '../../engine/rules/queries.ts';
-import type { Waiter } from '../../engine/shard/callers/send-queue.ts';
+import type { ReplyHandler } from '../../engine/shard/callers/send-queue.ts';
 import { isCommand } from '../../engine/shard/core/message-kinds.ts';
 import { tradeUseOf } from '../../engine/shard/core/trade-use.ts';
 import { CATALOG, NOON_MS, quoteTick } from '../engine/fixtures.ts';
@@ -41,18 +41,18 @@ export class CoreEngine implements Engine {
     this.#core.tick(tick);
   }
 
-  ask(_account: string, request: TradingCommand | Query, waiter: Waiter): undefined {
+  ask(_account: string, request: TradingCommand | Query, waiter: ReplyHandler): undefined {
     this.#answer(request).then(
       (reply) => waiter.resolve(reply),
       (error: Error) => waiter.reject(error),
     );
   }
 
-  trade(_owner: string, command: TradingCommand, waiter: Waiter): undefined {
+  trade(_owner: string, command: TradingCommand, waiter: ReplyHandler): undefined {
     this.ask(command.account, command, waiter);
   }
 
-  preview(_owner: string, query: PreviewQuery, waiter: Waiter): undefined {
+  preview(_owner: string, query: PreviewQuery, waiter: ReplyHandler): undefined {
     this.ask(query.order.account, query, waiter);
   }
 
@@ -69,7 +69,7 @@ export class CoreEngine implements Engine {
     return null;
   }
 
-  coalesce<T>(_question: string, find: () => Promise<T>, waiter: Waiter<T>): undefined {
+  coalesce<T>(_question: string, find: () => Promise<T>, waiter: ReplyHandler<T>): undefined {
     find().then(waiter.resolve, waiter.reject);
   }
 
@@ -131,7 +131,7 @@ export class CoreEngine implements Engine {
     return 'ready';
   }
 
-  troubles(): string[] {
+  problems(): string[] {
     return [];
   }
 

@@ -27,7 +27,7 @@ import type {
   QuoteKind,
 } from '../../engine/rules/queries.ts';
 import { REJECTIONS } from '../../engine/rules/rejections.ts';
-import type { Waiter } from '../../engine/shard/callers/send-queue.ts';
+import type { ReplyHandler } from '../../engine/shard/callers/send-queue.ts';
 import type { ShardStatus } from '../../engine/shard/callers/shard-status.ts';
 import { isCommand } from '../../engine/shard/core/message-kinds.ts';
 import { tradeUseOf } from '../../engine/shard/core/trade-use.ts';
@@ -48,7 +48,7 @@ export class FakeEngine implements Engine {
   readonly quoted: string[] = [];
   readonly broadcasts: SetSwitches[] = [];
   currentState: EngineState = 'ready';
-  currentTroubles: string[] = [];
+  currentProblems: string[] = [];
   currentStatuses: ShardStatus[] = [];
   reply: (request: EngineRequest) => Promise<Reply> = async (request) => this.#answer(request);
   replyQuote: (instrumentId: string, kind: QuoteKind) => Promise<Reply> = async (
@@ -93,12 +93,12 @@ export class FakeEngine implements Engine {
     return this.busy;
   }
 
-  trade(owner: string, command: TradingCommand, waiter: Waiter): undefined {
+  trade(owner: string, command: TradingCommand, waiter: ReplyHandler): undefined {
     this.owners.push(owner);
     this.ask(command.account, command, waiter);
   }
 
-  ask(account: string, request: EngineRequest, waiter: Waiter): undefined {
+  ask(account: string, request: EngineRequest, waiter: ReplyHandler): undefined {
     this.accounts.push(account);
     this.requests.push(request);
     this.reply(request).then(
@@ -107,11 +107,11 @@ export class FakeEngine implements Engine {
     );
   }
 
-  preview(_owner: string, query: PreviewQuery, waiter: Waiter): undefined {
+  preview(_owner: string, query: PreviewQuery, waiter: ReplyHandler): undefined {
     this.ask(query.order.account, query, waiter);
   }
 
-  coalesce<T>(_question: string, find: () => Promise<T>, waiter: Waiter<T>): undefined {
+  coalesce<T>(_question: string, find: () => Promise<T>, waiter: ReplyHandler<T>): undefined {
     find().then(waiter.resolve, waiter.reject);
   }
 
@@ -200,8 +200,8 @@ export class FakeEngine implements Engine {
     return this.currentState;
   }
 
-  troubles(): string[] {
-    return this.currentTroubles;
+  problems(): string[] {
+    return this.currentProblems;
   }
 
   statuses(): ShardStatus[] {

@@ -114,7 +114,7 @@ function healthRoutes(
         }
         throw new ApiError('internal_error', {
           status: 503,
-          message: [`The engine is ${state}.`, ...engine.troubles()].join(' '),
+          message: [`The engine is ${state}.`, ...engine.problems()].join(' '),
           retryAfterSeconds: 1,
         });
       },

@@ -39,12 +39,13 @@ export function shardAdminRoutes({ engine, problems, recentLines }: Context): Ro
 }
 
 function shardView(shard: number, status: ShardStatus, nowMs: EpochMs) {
-  const { state, trouble, failing, progress, batches, queued, queuedMax, lastFailure } = status;
+  const { state, problem, restartProblem, progress, batches, queued, queuedMax, lastFailure } =
+    status;
   const checkpointAtMs = progress?.checkpointNumber ? progress.checkpointAtMs : null;
   return {
     shard,
     state,
-    problem: trouble ?? failing,
+    problem: problem ?? restartProblem,
     lastFact: progress?.lastNumber ?? null,
     logBytes: progress?.logBytes ?? null,
     factsSinceCheckpoint:

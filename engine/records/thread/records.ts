@@ -6,9 +6,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { EpochMs } from '../../base/units.ts';
 import { type Asker, FairTurns } from '../../threads/fair-turns.ts';
 import type { Log } from '../../threads/log.ts';
-import { KeptThread } from '../../threads/supervised-worker.ts';
+import { SupervisedWorker } from '../../threads/supervised-worker.ts';
 import { EngineBusy } from '../../threads/unavailable.ts';
-import { moduleBeside } from '../../threads/worker-url.ts';
+import { workerUrl } from '../../threads/worker-url.ts';
 import type { Closing, WantedClosing } from '../projection/closings.ts';
 import type { Profile } from '../store/profiles.ts';
 import type { AnswerOf, QuestionName, QuestionOf } from './questions.ts';
@@ -34,7 +34,7 @@ const DOWN = new EngineBusy('the records are being made');
 
 export class Records {
   readonly #options: RecordsOptions;
-  readonly #thread: KeptThread<ToRecords, FromRecords>;
+  readonly #thread: SupervisedWorker<ToRecords, FromRecords>;
   readonly #turns = new FairTurns({ of: 'records', atOnce: AT_ONCE });
   readonly #timer: NodeJS.Timeout;
   /** Of the logs. */
@@ -47,9 +47,9 @@ export class Records {
   constructor(options: RecordsOptions) {
     const { dataDir, directory, shards, log } = options;
     this.#options = options;
-    this.#thread = new KeptThread({
+    this.#thread = new SupervisedWorker({
       name: 'records',
-      module: moduleBeside(import.meta.url, './worker'),
+      module: workerUrl(import.meta.url, './worker'),
       workerData: () => ({ dataDir, directory, shards }) satisfies RecordsData,
       log,
       down: DOWN,

@@ -56,7 +56,7 @@ export class CheckpointRepair {
    *
    * @param say what is wrong meanwhile
    */
-  async run(say: (trouble: string) => void): Promise<void> {
+  async run(say: (problem: string) => void): Promise<void> {
     const { shard, rebuild, log } = this.#options;
     const damage = this.#damage;
     if (damage === null || rebuild === undefined || damage === this.#inVain?.damage) return;

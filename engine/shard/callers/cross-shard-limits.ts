@@ -19,7 +19,7 @@ import { sumOfUse } from '../../rules/trade-limits.ts';
 import { AT_ITS_LIMIT } from '../../threads/unavailable.ts';
 import { useIn } from '../core/trade-use.ts';
 import type { OpenReport } from '../store/open-report.ts';
-import type { Waiter } from './send-queue.ts';
+import type { ReplyHandler } from './send-queue.ts';
 import type { ShardClient } from './shard-client.ts';
 
 type Shard = Pick<ShardClient, 'ask' | 'call'>;
@@ -34,7 +34,7 @@ export type Passage = {
   /** The shard of the owner's personal account, where a key trades that never left it. */
   home: Shard;
   to: Shard;
-  waiter: Waiter;
+  waiter: ReplyHandler;
 };
 
 type Roamer = {

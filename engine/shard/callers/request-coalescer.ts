@@ -1,15 +1,15 @@
 /** Shares one answer between equal questions of one turn of the event loop. */
-import type { Waiter } from './send-queue.ts';
+import type { ReplyHandler } from './send-queue.ts';
 
 export class RequestCoalescer {
   /** By question: the waiters for its answer. */
-  #asked = new Map<string, Waiter<never>[]>();
+  #asked = new Map<string, ReplyHandler<never>[]>();
 
   /**
    * Gives the waiter the answer of `find`. Waiters with the same question get that answer too,
    * until it has arrived or the turn ends. Equal questions have equal answers for every caller.
    */
-  ask<T>(question: string, find: () => Promise<T>, waiter: Waiter<T>): undefined {
+  ask<T>(question: string, find: () => Promise<T>, waiter: ReplyHandler<T>): undefined {
     const asked = this.#asked;
     const asking = asked.get(question);
     if (asking !== undefined) {

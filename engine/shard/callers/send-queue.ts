@@ -13,16 +13,16 @@ import { onlyInforms } from '../core/message-kinds.ts';
 import { wholeQuote } from './merge-quote.ts';
 
 /** Gets the answer once. It is a callback, since every request would pay for a promise. */
-export interface Waiter<T = Reply> {
+export interface ReplyHandler<T = Reply> {
   resolve(answer: T): void;
   reject(error: Error): void;
 }
 
-export class Outbox {
+export class SendQueue {
   readonly #ticksMax: number;
   readonly #messages = new Fifo<Sent>();
   /** One per message; null: a tick, which has no waiter. */
-  readonly #waiters = new Fifo<Waiter | null>();
+  readonly #waiters = new Fifo<ReplyHandler | null>();
   /** Messages sent so far: the one at place `p` since the start is at `p - taken` now. */
   #taken = 0;
   /** Ticks beyond the first in each batch that is packed. */
@@ -38,7 +38,7 @@ export class Outbox {
     return this.#messages.length;
   }
 
-  addRequest(request: Command | Query | Control, waiter: Waiter): void {
+  addRequest(request: Command | Query | Control, waiter: ReplyHandler): void {
     this.#messages.push(request);
     this.#waiters.push(waiter);
   }
@@ -56,10 +56,10 @@ export class Outbox {
   }
 
   /** The next messages, at most `max`, with the waiters of the requests among them. */
-  take(max: number): { messages: Sent[]; waiters: Waiter[] } {
+  take(max: number): { messages: Sent[]; waiters: ReplyHandler[] } {
     invariant(max > 0, 'none of the messages that wait are taken');
     const messages: Sent[] = [];
-    const waiters: Waiter[] = [];
+    const waiters: ReplyHandler[] = [];
     for (let taken = 0; taken < max; taken++) {
       const message = this.#messages.shift();
       if (message === undefined) break;
@@ -74,11 +74,11 @@ export class Outbox {
   }
 
   /** Drops everything; the caller must answer the waiters. */
-  clear(): Waiter[] {
+  clear(): ReplyHandler[] {
     this.#messages.clear();
     this.#packedTicks = 0;
     this.#quotePlaces.clear();
-    return this.#waiters.clear().filter(isWaiter);
+    return this.#waiters.clear().filter(isReplyHandler);
   }
 
   /** Quotes from after them must not come before them. */
@@ -116,4 +116,4 @@ function ticksBeyondOne({ ticks }: Packed): number {
   return Math.max(0, (ticks ?? 0) - 1);
 }
 
-const isWaiter = (waiter: Waiter | null): waiter is Waiter => waiter !== null;
+const isReplyHandler = (waiter: ReplyHandler | null): waiter is ReplyHandler => waiter !== null;

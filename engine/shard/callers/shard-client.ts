@@ -6,7 +6,7 @@
 
 import type { Control, Packed } from '../../format/codec.ts';
 import { checkLmdbFile, missingFile } from '../../lmdb/lmdb-file.ts';
-import { DiskFull, troubleText } from '../../log/disk-full.ts';
+import { DiskFull, problemText } from '../../log/disk-full.ts';
 import type { Command, Reply, Tick } from '../../rules/messages.ts';
 import type { Query } from '../../rules/queries.ts';
 import { Restarts } from '../../threads/restarts.ts';
@@ -16,7 +16,7 @@ import { countsOf, type OpenReport } from '../store/open-report.ts';
 import { isDamage } from '../thread/shard-damage.ts';
 import { CheckpointRepair } from './checkpoint-repair.ts';
 import { QueueBound } from './queue-bound.ts';
-import { Outbox, type Waiter } from './send-queue.ts';
+import { type ReplyHandler, SendQueue } from './send-queue.ts';
 import type { ShardClientOptions } from './shard-client-options.ts';
 import { ShardLink } from './shard-link.ts';
 import type { ShardStatus } from './shard-status.ts';
@@ -29,9 +29,9 @@ const TICKS_MAX = 50_000;
 export class ShardClient {
   readonly #options: ShardClientOptions;
   readonly #thread: ShardThread;
-  readonly #outbox = new Outbox(TICKS_MAX);
+  readonly #queue = new SendQueue(TICKS_MAX);
   /** Why no order can be placed here now; null: orders can be placed. */
-  #trouble: string | null = null;
+  #problem: string | null = null;
   #state: ShardStatus['state'] = 'opening';
   readonly #bound: QueueBound;
   #scheduled = false;
@@ -61,8 +61,8 @@ export class ShardClient {
   get status(): ShardStatus {
     return {
       state: this.#state,
-      trouble: this.#trouble,
-      failing: this.#restarts.trouble,
+      problem: this.#problem,
+      restartProblem: this.#restarts.problem,
       repaired: this.#repair.done,
       lastFailure: this.#restarts.last,
       queued: this.#bound.waiting,
@@ -83,8 +83,8 @@ export class ShardClient {
     this.#serve();
     // In one step: later messages must queue up after the messages that the shard gets first.
     this.#state = 'open';
-    this.#restarts.opened(this.#trouble !== null);
-    this.#trouble = null;
+    this.#restarts.opened(this.#problem !== null);
+    this.#problem = null;
     this.#options.opened(report);
     await this.#sendStartupMessages();
     return report;
@@ -96,7 +96,7 @@ export class ShardClient {
       if (!isDamage(error)) throw error;
       const { config, log } = this.#options;
       this.#state = 'restarting';
-      this.#trouble = error.message;
+      this.#problem = error.message;
       this.#repair.refused(error);
       log.error({ path: config.path, error: error.message }, 'shard is out of order');
       this.#restartLater(error.message);
@@ -128,13 +128,13 @@ export class ShardClient {
   /** Why no request is taken now; null: one is. */
   refusal(): EngineBusy | null {
     if (this.#state !== 'open') {
-      return new EngineBusy(this.#trouble ?? `the engine is ${this.#state}`);
+      return new EngineBusy(this.#problem ?? `the engine is ${this.#state}`);
     }
     return this.#bound.waiting >= this.#bound.requests ? AT_ITS_LIMIT : null;
   }
 
   /** Answers once all in the answer is durable; or with `EngineBusy`, maybe at once. */
-  ask(request: Command | Query, waiter: Waiter): undefined {
+  ask(request: Command | Query, waiter: ReplyHandler): undefined {
     const refusal = this.#refusalOf(request);
     if (refusal === null) this.#send(request, waiter);
     else waiter.reject(refusal);
@@ -146,7 +146,7 @@ export class ShardClient {
 
   #refusalOf(request: Command | Query): EngineBusy | null {
     const refusal = this.refusal();
-    if (refusal !== null || this.#trouble === null || !isJournaled(request)) return refusal;
+    if (refusal !== null || this.#problem === null || !isJournaled(request)) return refusal;
     return new DiskFull(this.#thread.disk.errno, 0);
   }
 
@@ -167,13 +167,13 @@ export class ShardClient {
   /** Ticks are not answered. A shard that restarts gets the newest ones with its startup messages. */
   tick(tick: Tick | Packed): void {
     if (this.#state !== 'open') return;
-    this.#outbox.addTick(tick);
+    this.#queue.addTick(tick);
     this.#schedule();
   }
 
-  #send(request: Command | Query | Control, waiter: Waiter): void {
+  #send(request: Command | Query | Control, waiter: ReplyHandler): void {
     this.#bound.came();
-    this.#outbox.addRequest(request, waiter);
+    this.#queue.addRequest(request, waiter);
     this.#schedule();
   }
 
@@ -202,7 +202,7 @@ export class ShardClient {
 
   /** Sends messages of one turn together; in a flood many are sent before its end. */
   #schedule(): void {
-    if (this.#outbox.length >= SENT_TOGETHER) this.#flush();
+    if (this.#queue.length >= SENT_TOGETHER) this.#flush();
     if (this.#scheduled || this.#link === null) return;
     this.#scheduled = true;
     setImmediate(() => {
@@ -215,8 +215,8 @@ export class ShardClient {
   #flush(): void {
     this.#noteDisk();
     const link = this.#link;
-    while (link !== null && !link.isFull && this.#outbox.length > 0) {
-      const { messages, waiters } = this.#outbox.take(SENT_TOGETHER);
+    while (link !== null && !link.isFull && this.#queue.length > 0) {
+      const { messages, waiters } = this.#queue.take(SENT_TOGETHER);
       link.send(messages, waiters);
     }
   }
@@ -228,7 +228,7 @@ export class ShardClient {
     this.#bound.measure();
   }
 
-  readonly #answer = (waiter: Waiter, reply: Reply | null): void => {
+  readonly #answer = (waiter: ReplyHandler, reply: Reply | null): void => {
     this.#bound.answered();
     if (reply === null) waiter.reject(new DiskFull(this.#thread.disk.errno, 0));
     else waiter.resolve(reply);
@@ -237,12 +237,12 @@ export class ShardClient {
   /** The disk has space again: sends the shard the ticks that it could only show. */
   #noteDisk(): void {
     const { errno } = this.#thread.disk;
-    const trouble = errno === 0 ? null : troubleText(errno);
-    if (trouble === this.#trouble) return;
-    this.#trouble = trouble;
+    const problem = errno === 0 ? null : problemText(errno);
+    if (problem === this.#problem) return;
+    this.#problem = problem;
     const { config, log } = this.#options;
-    if (trouble !== null) {
-      log.error({ path: config.path, error: trouble }, 'shard only reads now');
+    if (problem !== null) {
+      log.error({ path: config.path, error: problem }, 'shard only reads now');
       return;
     }
     log.info({ path: config.path }, 'shard writes again');
@@ -253,7 +253,7 @@ export class ShardClient {
 
   /** The thread is served no more. Answers the rest, so that nobody waits for ever. */
   #unlink(link: ShardLink): void {
-    const waiters = [...link.end(this.#answer), ...this.#outbox.clear()];
+    const waiters = [...link.end(this.#answer), ...this.#queue.clear()];
     this.#link = null;
     const busy = new EngineBusy('the engine is restarting');
     this.#bound.lost(waiters.length);
@@ -275,8 +275,8 @@ export class ShardClient {
 
   #restartLater(reason: string): void {
     this.#restarts.later(reason, async () => {
-      await this.#repair.run((trouble) => {
-        this.#trouble = trouble;
+      await this.#repair.run((problem) => {
+        this.#problem = problem;
       });
       if (this.#state === 'restarting') this.#restart();
     });
@@ -294,11 +294,11 @@ export class ShardClient {
         if (this.#state === 'closed') return;
         const damage = isDamage(error) ? this.#repair.shown(error.message) : null;
         // A damaged file is tried again and again, and logged once.
-        if (damage === null || damage !== this.#trouble) {
+        if (damage === null || damage !== this.#problem) {
           const details = { path: config.path, error: String(error) };
           log.error(details, 'shard did not start; trying again');
         }
-        this.#trouble = damage ?? this.#trouble;
+        this.#problem = damage ?? this.#problem;
         this.#repair.refused(error as Error);
         this.#state = 'restarting';
         this.#restartLater(String(error));

@@ -3,21 +3,21 @@ import type { EngineBusy } from '../../threads/unavailable.ts';
 import type { ShardClient } from './shard-client.ts';
 import type { ShardStatus } from './shard-status.ts';
 
-type Shown = Pick<ShardStatus, 'state' | 'trouble' | 'failing'>;
+type Shown = Pick<ShardStatus, 'state' | 'problem' | 'restartProblem'>;
 
 /** A line a shard: damaged data, no room, repeated failures, or what was rebuilt. */
-export function troublesOf(shards: readonly (Shown & Pick<ShardStatus, 'repaired'>)[]): string[] {
-  return shards.flatMap(({ trouble, failing, repaired }, shard) => {
-    const line = trouble ?? repaired;
+export function problemsOf(shards: readonly (Shown & Pick<ShardStatus, 'repaired'>)[]): string[] {
+  return shards.flatMap(({ problem, restartProblem, repaired }, shard) => {
+    const line = problem ?? repaired;
     if (line !== null) return [`shard ${shard}: ${line}`];
-    return failing === null ? [] : [`shard ${shard} ${failing}`];
+    return restartProblem === null ? [] : [`shard ${shard} ${restartProblem}`];
   });
 }
 
 export function stateOf(shards: readonly Shown[]): 'starting' | 'ready' | 'degraded' {
-  const inTrouble = ({ state, trouble, failing }: Shown) =>
-    trouble !== null || (failing !== null && state !== 'open');
-  if (shards.some(inTrouble)) return 'degraded';
+  const hasProblem = ({ state, problem, restartProblem }: Shown) =>
+    problem !== null || (restartProblem !== null && state !== 'open');
+  if (shards.some(hasProblem)) return 'degraded';
   return shards.every(({ state }) => state === 'open') ? 'ready' : 'starting';
 }
 

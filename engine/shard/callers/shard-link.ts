@@ -9,17 +9,17 @@ import { FrameDecoder, type Sent, writeMessage } from '../../format/codec.ts';
 import type { Endpoint } from '../../ring/endpoint.ts';
 import type { Reply } from '../../rules/messages.ts';
 import { Fifo } from '../../threads/fifo.ts';
-import type { Waiter } from './send-queue.ts';
+import type { ReplyHandler } from './send-queue.ts';
 
 /** Answers passed on before the event loop serves other callers. */
 const ANSWERS_A_TURN = 512;
 
 /** Gets the answer to one request; null: a command that the disk has no room for. */
-type Answer = (waiter: Waiter, reply: Reply | null) => void;
+type Answer = (waiter: ReplyHandler, reply: Reply | null) => void;
 
 export class ShardLink {
   readonly #end: Endpoint;
-  readonly #waiting = new Fifo<Waiter>();
+  readonly #waiting = new Fifo<ReplyHandler>();
   readonly #writer = new ByteWriter();
   readonly #decoder = new FrameDecoder();
   /** Called when the shard has news: answers, room, or another state of its disk. */
@@ -38,7 +38,7 @@ export class ShardLink {
   }
 
   /** `waiters`: of the requests among the messages, in their order. */
-  send(messages: readonly Sent[], waiters: readonly Waiter[]): void {
+  send(messages: readonly Sent[], waiters: readonly ReplyHandler[]): void {
     invariant(!this.#isEnded, 'a message is sent to a thread that has ended');
     invariant(!this.#end.isFull, 'a shard was sent more than there is room for');
     this.#writer.begin();
@@ -61,7 +61,7 @@ export class ShardLink {
   }
 
   /** The thread has ended: passes on what it has answered. @returns who gets no answer. */
-  end(answer: Answer): Waiter[] {
+  end(answer: Answer): ReplyHandler[] {
     invariant(!this.#isEnded, 'a thread ends twice');
     this.#isEnded = true;
     while (this.receive(answer) > 0);

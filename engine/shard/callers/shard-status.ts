@@ -9,9 +9,9 @@ export type ShardStatus = {
   /** What was rebuilt from its log since this process started; null: nothing. */
   repaired: string | null;
   /** Why no order can be placed here now, as damaged data or a full disk; null: orders can. */
-  trouble: string | null;
+  problem: string | null;
   /** That it fails again and again; null: it does not. */
-  failing: string | null;
+  restartProblem: string | null;
   lastFailure: ShardFailure | null;
   /** Requests that wait or are in flight, and how many may now. */
   queued: number;

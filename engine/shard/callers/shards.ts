@@ -36,9 +36,9 @@ import type { Clock } from './clock.ts';
 import { RoamingKeys } from './cross-shard-limits.ts';
 import { hashOfDigests, sumOfAudits, unevenResults } from './merge-reports.ts';
 import { RequestCoalescer } from './request-coalescer.ts';
-import type { Waiter } from './send-queue.ts';
+import type { ReplyHandler } from './send-queue.ts';
 import { ShardClient } from './shard-client.ts';
-import { refusalOf, stateOf, troublesOf } from './shard-health.ts';
+import { problemsOf, refusalOf, stateOf } from './shard-health.ts';
 import { shardOfAccount, shardOfInstrument } from './shard-of.ts';
 import type { ShardStatus } from './shard-status.ts';
 import { StartupState } from './startup-state.ts';
@@ -160,12 +160,12 @@ export class Shards {
 
   #requireAll(): void {
     const state = this.state();
-    if (state !== 'ready') throw new EngineBusy(`${state}. ${this.troubles().join(' ')}`);
+    if (state !== 'ready') throw new EngineBusy(`${state}. ${this.problems().join(' ')}`);
   }
 
   /** What is wrong with the shards, a line a shard: damaged data, or repeated failures. */
-  troubles(): string[] {
-    return troublesOf(this.statuses());
+  problems(): string[] {
+    return problemsOf(this.statuses());
   }
 
   state(): 'starting' | 'ready' | 'stopping' | 'degraded' {
@@ -187,7 +187,7 @@ export class Shards {
    * Commands that count towards the limits of a key go through `trade`. What the holder of an account
    * reads of it has a turn, since one answer may take as long as hundreds of orders: Q18 (api/RULES.md).
    */
-  ask(account: Uuid, request: Command | Query, waiter: Waiter): undefined {
+  ask(account: Uuid, request: Command | Query, waiter: ReplyHandler): undefined {
     if (!isReadOfHolder(request)) return this.#askNow(account, request, waiter);
     const ask = () =>
       new Promise<Reply>((resolve, reject) => this.#askNow(account, request, { resolve, reject }));
@@ -197,7 +197,7 @@ export class Shards {
     );
   }
 
-  #askNow(account: Uuid, request: Command | Query, waiter: Waiter): undefined {
+  #askNow(account: Uuid, request: Command | Query, waiter: ReplyHandler): undefined {
     if (this.#stopping) waiter.reject(new EngineBusy('the engine is stopping'));
     else this.#clientOf(account).ask(request, waiter);
   }
@@ -206,7 +206,7 @@ export class Shards {
    * `ask` for commands that count towards the hard trade limits of a key, which apply across all
    * accounts it trades on. `owner`: the personal account of the key's owner, where most keys trade.
    */
-  trade(owner: Uuid, command: TradingCommand, waiter: Waiter): undefined {
+  trade(owner: Uuid, command: TradingCommand, waiter: ReplyHandler): undefined {
     const { account, counting } = command;
     if (this.#stopping || counting === null) return this.ask(account, command, waiter);
     const [home, to] = [this.#clientOf(owner), this.#clientOf(account)];
@@ -214,7 +214,7 @@ export class Shards {
   }
 
   /** `ask` for a preview: its order is looked at as `trade` would take it. */
-  preview(owner: Uuid, query: PreviewQuery, waiter: Waiter): undefined {
+  preview(owner: Uuid, query: PreviewQuery, waiter: ReplyHandler): undefined {
     const { account, counting } = query.order;
     if (this.#stopping || counting === null) return this.ask(account, query, waiter);
     const [home, to] = [this.#clientOf(owner), this.#clientOf(account)];
@@ -230,7 +230,7 @@ export class Shards {
   }
 
   /** Passes the waiter the result of `find`. Equal questions of one event loop turn share it. */
-  coalesce<T>(question: string, find: () => Promise<T>, waiter: Waiter<T>): undefined {
+  coalesce<T>(question: string, find: () => Promise<T>, waiter: ReplyHandler<T>): undefined {
     return this.#coalescer.ask(question, find, waiter);
   }
 

@@ -4,7 +4,7 @@ import { Piscina } from 'piscina';
 import { invariant } from '../../base/invariant.ts';
 import { channelMemory, Endpoint } from '../../ring/endpoint.ts';
 import { FaultNote } from '../../threads/fault-note.ts';
-import { moduleBeside } from '../../threads/worker-url.ts';
+import { workerUrl } from '../../threads/worker-url.ts';
 import { DiskStatus } from '../store/disk-reserve.ts';
 import type { OpenReport } from '../store/open-report.ts';
 import type { ShardConfig } from '../store/shard-store.ts';
@@ -31,7 +31,7 @@ export class ShardThread {
    */
   constructor(config: ShardConfig, onEnd: (error: unknown) => void) {
     this.#pool = new Piscina({
-      filename: moduleBeside(import.meta.url, '../thread/worker').href,
+      filename: workerUrl(import.meta.url, '../thread/worker').href,
       workerData: {
         config,
         disk: this.disk.memory,

@@ -51,12 +51,12 @@ for (const [what, damage] of DAMAGE) {
     await damage(dir);
     const isKept = existsSync(path.join(dir, FILE));
     const engine = await openShards(dir, { wereMade: true, rebuild: rebuilder(dir) });
-    const [was] = engine.troubles();
+    const [was] = engine.problems();
     t.regex(was!, /^shard 0: /);
     await t.throwsAsync(engine.call(ALICE, PORTFOLIO));
     await untilReady(engine);
     t.is(await engine.stateHash(), hash);
-    t.deepEqual(engine.troubles(), [`${was}: the checkpoint was rebuilt from the log`]);
+    t.deepEqual(engine.problems(), [`${was}: the checkpoint was rebuilt from the log`]);
     t.true((await engine.call(ALICE, PORTFOLIO)).ok);
     await engine.close();
     const kept = readdirSync(path.join(dir, 'shard-0')).filter((name) => /replaced/.test(name));
@@ -71,7 +71,7 @@ test.serial('D72: nothing is rebuilt from a log that is damaged, and it is said'
   truncateSync(path.join(dir, FILE), 9000);
   flip(path.join(dir, 'shard-0', 'log', '00000000.log'), 20, 1);
   const engine = await openShards(dir, { wereMade: true, rebuild: rebuilder(dir) });
-  while (!/was not rebuilt, and is as it was/.test(engine.troubles().join())) {
+  while (!/was not rebuilt, and is as it was/.test(engine.problems().join())) {
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   await t.throwsAsync(engine.call(ALICE, PORTFOLIO));
@@ -92,7 +92,7 @@ test('D72: a piece of the index that is damaged while it is read leads to a rebu
     },
     log: LOG,
   });
-  const run = () => repair.run((trouble) => said.push(trouble));
+  const run = () => repair.run((problem) => said.push(problem));
   repair.failed('InvariantError: something of ours');
   await run();
   t.deepEqual(asked, []);

@@ -7,7 +7,7 @@ import { JSON_TEXT } from '../../../api/stream/encoding.ts';
 import { OrdersChannels } from '../../../api/stream/orders-channels.ts';
 import type { AccountEventSource } from '../../../engine/readers/account-event-source.ts';
 import type { AccountEvent } from '../../../engine/readers/account-events.ts';
-import type { Waiter } from '../../../engine/shard/callers/send-queue.ts';
+import type { ReplyHandler } from '../../../engine/shard/callers/send-queue.ts';
 import { EngineBusy } from '../../../engine/threads/unavailable.ts';
 import { NOON_MS, uuidOf } from '../../engine/fixtures.ts';
 import type { Json } from '../support.ts';
@@ -31,7 +31,7 @@ function event(number: number): AccountEvent {
 }
 
 function start() {
-  const asked: Waiter[] = [];
+  const asked: ReplyHandler[] = [];
   const watches: Watch[] = [];
   const unwatched: string[] = [];
   let news: (account: string, events: AccountEvent[]) => void = () => {};

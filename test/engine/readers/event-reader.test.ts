@@ -6,6 +6,7 @@ import { AccountEventSource } from '../../../engine/readers/account-event-source
 import type { AccountEvent } from '../../../engine/readers/account-events.ts';
 import { type EventAnswer, EventReader } from '../../../engine/readers/event-reader.ts';
 import type { Shard } from '../../../engine/shard/thread/shard.ts';
+import { EngineBusy } from '../../../engine/threads/unavailable.ts';
 import { CATALOG, NOON_MS, placeOrder, quoteTick, uuidOf } from '../fixtures.ts';
 import { tempDir } from '../shard/engine-process.ts';
 import { openShard } from '../shard/environment.ts';
@@ -113,7 +114,7 @@ test('Q20: a long log that is read for one account is left for the question of a
   t.is(new Set(alice!.events.map(({ number }) => number)).size, 20_000, 'each of them once');
 });
 
-test('D60: a log that cannot be read ends the thread, and the next question starts another', async (t) => {
+test('D10, D60: a log that cannot be read ends the thread, and another starts after a wait', async (t) => {
   const dataDir = tempDir(t);
   const errors: string[] = [];
   const log = { info() {}, warn() {}, error: (_: object, message: string) => errors.push(message) };
@@ -124,10 +125,29 @@ test('D60: a log that cannot be read ends the thread, and the next question star
     () => {},
     () => lost++,
   );
-  await t.throwsAsync(source.page(ALICE, 'no uuid', -1, 1), { message: /read anew/ });
+  await t.throwsAsync(source.page(ALICE, 'no uuid', -1, 1), { message: /starting again/ });
   t.deepEqual([lost, errors.length], [1, 1]);
-  t.deepEqual((await source.page(ALICE, ALICE, 0, 1)).events, []);
+  t.regex(source.problem!, /^events: /);
+  await t.throwsAsync(source.page(ALICE, ALICE, 0, 1), { message: /starting again/ });
+  t.deepEqual((await oncePage(source)).events, []);
+  t.is(source.problem, null, 'once is put right by a start');
+  await t.throwsAsync(source.page(ALICE, 'no uuid', -1, 1), { message: /starting again/ });
+  t.regex(source.problem!, /^events: failed 2 times in a row: /);
+  await source.close();
+  await t.throwsAsync(source.page(ALICE, ALICE, 0, 1), { message: /stopping/ });
 });
+
+/** Asks until a thread answers. */
+async function oncePage(source: AccountEventSource) {
+  for (;;) {
+    try {
+      return await source.page(ALICE, ALICE, 0, 1);
+    } catch (error) {
+      if (!(error instanceof EngineBusy)) throw error;
+      await sleep(10);
+    }
+  }
+}
 
 test('D60, J34: many questions of one account make another wait for one of them', async (t) => {
   const dataDir = tempDir(t);

@@ -1,9 +1,9 @@
 import test from 'ava';
 import { InvariantError } from '../../../engine/base/invariant.ts';
-import { WaitingAnswers } from '../../../engine/threads/pending-requests.ts';
+import { PendingRequests } from '../../../engine/threads/pending-requests.ts';
 
 test('each question gets its own answer, whatever their order', async (t) => {
-  const waiting = new WaitingAnswers();
+  const waiting = new PendingRequests();
   const ids: number[] = [];
   const [first, second, third] = ['a', 'b', 'c'].map(() =>
     waiting.ask<string>((id) => ids.push(id)),

@@ -1,7 +1,7 @@
 /** A thread that is kept up, by a worker that fails when it is told to. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
-import { KeptThread } from '../../../engine/threads/supervised-worker.ts';
+import { SupervisedWorker } from '../../../engine/threads/supervised-worker.ts';
 import { EngineBusy } from '../../../engine/threads/unavailable.ts';
 
 type To = { kind: 'ask'; id: number } | { kind: 'fail' } | { kind: 'forget' } | { kind: 'close' };
@@ -20,11 +20,12 @@ const WORKER = `
   parentPort.postMessage({ kind: 'opened' });
 `;
 const DOWN = new EngineBusy('it is starting');
+const CLOSED = new EngineBusy('it is stopping');
 
 function kept(t: ExecutionContext) {
   const logged: string[] = [];
   let greeted = 0;
-  const thread: KeptThread<To, From> = new KeptThread({
+  const thread: SupervisedWorker<To, From> = new SupervisedWorker({
     name: 'thing',
     module: new URL(`data:text/javascript,${encodeURIComponent(WORKER)}`),
     workerData: () => null,
@@ -85,4 +86,75 @@ test('Y1: one that is closed takes what came before, and is not started again', 
   t.false(thread.isUp);
   await t.throwsAsync(asked(), { is: DOWN });
   t.is(greeted(), 1);
+});
+
+/** A thread of other code, whose every failure is counted. */
+function hosted(t: ExecutionContext, code: string) {
+  const ended: string[] = [];
+  const thread: SupervisedWorker<To, From> = new SupervisedWorker({
+    name: 'thing',
+    module: new URL(`data:text/javascript,${encodeURIComponent(code)}`),
+    workerData: () => null,
+    log: { info() {}, error() {} },
+    down: DOWN,
+    closed: CLOSED,
+    take(message) {
+      if (message.kind === 'answer') thread.answered(message.id, 'here');
+    },
+    ended: () => ended.push(thread.problem!),
+  });
+  t.teardown(() => thread.close(null));
+  return { thread, ended, asked: () => thread.ask<string>((id) => ({ kind: 'ask', id })) };
+}
+
+test('D10: a thread that throws at its start is tried again, later each time, and named', async (t) => {
+  const { thread, ended, asked } = hosted(t, "throw new Error('no such file')");
+  await t.throwsAsync(asked(), { is: DOWN }, 'none was started yet');
+  const atMs = performance.now();
+  thread.startOnce();
+  thread.startOnce();
+  await t.throwsAsync(asked(), { is: DOWN });
+  while (ended.length < 3) await sleep(10);
+  t.true(performance.now() - atMs >= 700, 'waits of 250 and 500 ms');
+  t.is(thread.starts, 3);
+  t.is(thread.problem, 'thing: failed 3 times in a row: no such file');
+  await thread.close(null);
+  await sleep(1100);
+  t.is(thread.starts, 3, 'a closed one is not started again');
+});
+
+test('D10: a flood of questions is refused to the last when their thread dies', async (t) => {
+  const { thread, ended, asked } = hosted(t, WORKER);
+  thread.startOnce();
+  thread.post({ kind: 'forget' });
+  const flood = Array.from({ length: 10_000 }, () => asked());
+  thread.post({ kind: 'fail' });
+  const answers = await Promise.allSettled(flood);
+  t.true(answers.every((answer) => answer.status === 'rejected' && answer.reason === DOWN));
+  t.deepEqual([thread.waiting, ended.length], [0, 1]);
+});
+
+test('D10: a question that cannot be sent fails, and leaves nothing waiting', async (t) => {
+  const { thread } = hosted(t, WORKER);
+  thread.startOnce();
+  const unsendable = thread.ask((id) => ({ kind: 'ask', id, at: () => id }) as To);
+  await t.throwsAsync(unsendable, { name: 'DataCloneError' });
+  t.is(thread.waiting, 0);
+});
+
+test('D10: closed twice, or amid a question that is answered late, it ends once', async (t) => {
+  const late = `
+    import { parentPort } from 'node:worker_threads';
+    parentPort.on('message', ({ id }) => {
+      setTimeout(() => parentPort.postMessage({ kind: 'answer', id }), 60_000);
+    });
+  `;
+  const { thread, ended, asked } = hosted(t, late);
+  thread.startOnce();
+  const refused = t.throwsAsync(asked(), { is: CLOSED });
+  await Promise.all([thread.close(null), thread.close(null)]);
+  await refused;
+  await thread.close(null);
+  await t.throwsAsync(asked(), { is: CLOSED });
+  t.deepEqual([thread.starts, thread.waiting, ended.length], [1, 0, 0]);
 });

@@ -90,7 +90,7 @@ test('O3, O4: /healthz always answers, /readyz says whether the engine takes req
   const well = await api.admin('GET', '/healthz', { token: null });
   t.deepEqual(well.json, { ok: true, problems: [] });
   api.engine.currentState = 'degraded';
-  api.engine.currentTroubles = ['shard 0: no space left'];
+  api.engine.currentProblems = ['shard 0: no space left'];
   const { json } = await api.admin('GET', '/readyz', { token: null });
   t.is(json.error.message, 'The engine is degraded. shard 0: no space left');
   const health = await api.admin('GET', '/healthz', { token: null });
@@ -144,11 +144,11 @@ test('O4: /readyz names the first twenty markets without a quote, and counts all
 
 test('O4: /readyz stays 200 with problems and lists them', async (t) => {
   const api = await startApi(t);
-  api.engine.currentTroubles = ['feed 0: not open'];
+  api.engine.currentProblems = ['feed 0: not open'];
   const ready = await api.admin('GET', '/readyz', { token: null });
   t.is(ready.status, 200);
   t.like(ready.json, { ok: true, state: 'ready', problems: ['feed 0: not open'], feeds: [] });
-  api.engine.currentTroubles = [];
+  api.engine.currentProblems = [];
   const health = await api.admin('GET', '/healthz', { token: null });
   t.deepEqual(health.json, { ok: true, problems: [] });
 });

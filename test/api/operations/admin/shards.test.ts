@@ -9,8 +9,8 @@ import { startWhole } from '../../whole-server.ts';
 
 const OPEN: ShardStatus = {
   state: 'open',
-  trouble: null,
-  failing: null,
+  problem: null,
+  restartProblem: null,
   repaired: null,
   lastFailure: null,
   queued: 3,
@@ -67,8 +67,8 @@ test('O18: /admin/shards shows what is wrong with a shard, and when it failed', 
   const api = await startApi(t);
   const lastFailure = { atMs: NOW_MS, reason: 'Error: a fault' };
   api.engine.currentStatuses = [
-    { ...OPEN, state: 'restarting', trouble: 'data.mdb is damaged', progress: null, lastFailure },
-    { ...OPEN, state: 'restarting', failing: 'failed 3 times in a row: Error: a fault' },
+    { ...OPEN, state: 'restarting', problem: 'data.mdb is damaged', progress: null, lastFailure },
+    { ...OPEN, state: 'restarting', restartProblem: 'failed 3 times in a row: Error: a fault' },
   ];
   const { shards } = (await api.admin('GET', '/admin/shards')).json;
   t.like(shards[0], {
@@ -97,7 +97,7 @@ test('O18, O19: a whole server shows its own shards and problems', async (t) => 
 
 test('O19: /admin/problems has what is wrong now, and the last warnings and errors', async (t) => {
   const api = await startApi(t);
-  api.engine.currentTroubles = ['shard 0: no space left'];
+  api.engine.currentProblems = ['shard 0: no space left'];
   api.context.log.info({}, 'all is well');
   api.context.log.warn({ venue: 'venue_a', tries: 3, of: null }, 'venue connection lost');
   api.context.log.error(

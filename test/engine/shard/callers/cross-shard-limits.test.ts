@@ -12,7 +12,7 @@ import type {
 import type { Query } from '../../../../engine/rules/queries.ts';
 import { ACCOUNT_LIMITS, KEY_LIMITS } from '../../../../engine/rules/trade-limits.ts';
 import { RoamingKeys } from '../../../../engine/shard/callers/cross-shard-limits.ts';
-import type { Waiter } from '../../../../engine/shard/callers/send-queue.ts';
+import type { ReplyHandler } from '../../../../engine/shard/callers/send-queue.ts';
 import type { Shards } from '../../../../engine/shard/callers/shards.ts';
 import { EngineBusy } from '../../../../engine/threads/unavailable.ts';
 import { NOON_MS, placeOrder, quoteTick, uuidOf } from '../../fixtures.ts';
@@ -187,10 +187,10 @@ test('L10, hard trade limits: of a key, after its shards have failed', async (t)
 
 /** Answers when the test says so. */
 class FakeShard {
-  readonly asked: { request: Command | Query; waiter: Waiter }[] = [];
+  readonly asked: { request: Command | Query; waiter: ReplyHandler }[] = [];
   use: TradeUse = { atMs: NOON_MS, newInMinute: 1, newInDay: 2, closingInMinute: 3 };
 
-  ask(request: Command | Query, waiter: Waiter): undefined {
+  ask(request: Command | Query, waiter: ReplyHandler): undefined {
     this.asked.push({ request, waiter });
   }
 

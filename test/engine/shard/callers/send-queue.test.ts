@@ -2,14 +2,14 @@ import test from 'ava';
 import { ByteWriter } from '../../../../engine/format/bytes.ts';
 import { writeMessage } from '../../../../engine/format/codec.ts';
 import type { Depth, DepthLevel, QuoteTick, Tick } from '../../../../engine/rules/messages.ts';
-import { Outbox } from '../../../../engine/shard/callers/send-queue.ts';
+import { SendQueue } from '../../../../engine/shard/callers/send-queue.ts';
 import { NOON_MS, quoteTick } from '../../fixtures.ts';
 
 const heartbeat: Tick = { kind: 'heartbeat', atMs: NOON_MS, source: 0 };
 const waiter = { resolve() {}, reject() {} };
 
 test('requests and ticks leave in the order in which they came', (t) => {
-  const outbox = new Outbox(10);
+  const outbox = new SendQueue(10);
   outbox.addTick(heartbeat);
   outbox.addRequest({ kind: 'audit', atMs: 1 }, waiter);
   outbox.addTick(quoteTick());
@@ -24,7 +24,7 @@ test('requests and ticks leave in the order in which they came', (t) => {
 });
 
 test('D7: past its bound the newest quote of a market replaces the one that waits', (t) => {
-  const outbox = new Outbox(3);
+  const outbox = new SendQueue(3);
   outbox.addTick(heartbeat);
   outbox.addTick(quoteTick({ yesBidCents: 1 }));
   outbox.addTick(heartbeat);
@@ -37,7 +37,7 @@ test('D7: past its bound the newest quote of a market replaces the one that wait
 });
 
 test('D7: past its bound no newest quote is lost, and results and statuses are kept', (t) => {
-  const outbox = new Outbox(2);
+  const outbox = new SendQueue(2);
   outbox.addTick(quoteTick({ yesBidCents: 1 }));
   outbox.addTick(heartbeat);
   outbox.take(1);
@@ -64,7 +64,7 @@ test('D7: past its bound a quote does not overtake a status, a result or the end
     { ...at, kind: 'game', game: 'awy-hom', status: 'cancelled' },
     { ...at, kind: 'down' },
   ] satisfies Tick[]) {
-    const outbox = new Outbox(1);
+    const outbox = new SendQueue(1);
     outbox.addTick(quoteTick({ yesBidCents: 1 }));
     outbox.addTick(stop);
     outbox.addTick(quoteTick({ yesBidCents: 2 }));
@@ -75,7 +75,7 @@ test('D7: past its bound a quote does not overtake a status, a result or the end
 });
 
 test('D46: ticks packed together count one by one, and past the bound each is kept by itself', (t) => {
-  const outbox = new Outbox(3);
+  const outbox = new SendQueue(3);
   const packed = (...ticks: Tick[]) => {
     const writer = new ByteWriter();
     for (const tick of ticks) writeMessage(writer, tick);
@@ -93,7 +93,7 @@ test('D46: ticks packed together count one by one, and past the bound each is ke
 });
 
 test('D7: a packed batch without its ticks is bounded by who sends it', (t) => {
-  const outbox = new Outbox(1);
+  const outbox = new SendQueue(1);
   const packed = { kind: 'packed', bytes: Buffer.alloc(0), ticks: null } as const;
   outbox.addTick(packed);
   outbox.addTick(packed);
@@ -103,7 +103,7 @@ test('D7: a packed batch without its ticks is bounded by who sends it', (t) => {
 test('D44: the quote that takes the place of another has its levels, or changes of levels, too', (t) => {
   const quote = (over: Partial<QuoteTick>) => quoteTick({ ...over });
   const queued = (...quotes: QuoteTick[]) => {
-    const outbox = new Outbox(1);
+    const outbox = new SendQueue(1);
     for (const each of quotes) outbox.addTick(each);
     return outbox.take(9).messages;
   };

@@ -140,10 +140,10 @@ for (const left of ['no file', 'an empty file']) {
     if (left === 'an empty file') writeFileSync(file, '');
 
     const engine = await openShards(dir, { shards: 2, wereMade: true });
-    const trouble = 'shard-0/data.mdb is missing or empty, and was not before';
-    t.deepEqual(engine.troubles(), [`shard 0: ${trouble}`]);
+    const problem = 'shard-0/data.mdb is missing or empty, and was not before';
+    t.deepEqual(engine.problems(), [`shard 0: ${problem}`]);
     const query = { ...portfolio, account: order.account };
-    await t.throwsAsync(engine.call(order.account, query), { message: trouble });
+    await t.throwsAsync(engine.call(order.account, query), { message: problem });
     t.true((await engine.call(uuidOf(3), { ...portfolio, account: uuidOf(3) })).ok);
     renameSync(`${file}.away`, file);
     await untilReady(engine);
@@ -163,8 +163,8 @@ test('D9: a shard whose log is damaged is out of order, and the others are serve
   await first.close();
   flipByte(path.join(dir, 'shard-0'), 'log/00000000.log', 300);
   const engine = await openShards(dir, { shards: 2, wereMade: true });
-  const [trouble] = engine.troubles();
-  t.regex(trouble!, /^shard 0: 00000000\.log is damaged at byte \d+: /);
+  const [problem] = engine.problems();
+  t.regex(problem!, /^shard 0: 00000000\.log is damaged at byte \d+: /);
   const asked = (account: string) => engine.call(account, { ...portfolio, account });
   await t.throwsAsync(asked(uuidOf(2)), { instanceOf: EngineBusy });
   t.true((await asked(uuidOf(3))).ok);
@@ -276,11 +276,11 @@ test('D10: a shard that fails at every start is listed with its reason', async (
   await engine.setCatalog({ ...CATALOG, marketNames: [...CATALOG.marketNames, 'venue_a/T9'] });
   await untilReady(engine);
   t.true((await engine.call(account, { ...portfolio, account })).ok);
-  t.regex(engine.troubles()[0]!, /^shard 0 failed/, 'whether it lasts is not known yet');
+  t.regex(engine.problems()[0]!, /^shard 0 failed/, 'whether it lasts is not known yet');
   await engine.close();
 });
 
 async function untilListed(engine: Shards): Promise<string[]> {
-  while (engine.troubles().length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
-  return engine.troubles();
+  while (engine.problems().length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+  return engine.problems();
 }

@@ -7,7 +7,7 @@ import type { Command } from '../../../../engine/rules/messages.ts';
 import { wallClock } from '../../../../engine/shard/callers/clock.ts';
 import { hashOfDigests } from '../../../../engine/shard/callers/merge-reports.ts';
 import { QueueBound } from '../../../../engine/shard/callers/queue-bound.ts';
-import { Outbox } from '../../../../engine/shard/callers/send-queue.ts';
+import { SendQueue } from '../../../../engine/shard/callers/send-queue.ts';
 import { ShardLink } from '../../../../engine/shard/callers/shard-link.ts';
 import { shardOfAccount } from '../../../../engine/shard/callers/shard-of.ts';
 import { StartupState } from '../../../../engine/shard/callers/startup-state.ts';
@@ -100,7 +100,7 @@ const MISTAKES: [what: string, make: () => unknown, message: RegExp][] = [
   ['more lost than came', lostTwice, /more requests were lost than came/],
   ['a steady clock that goes back', clockGoesBack, /never goes back has gone back/],
   ['time that goes back', steadyGoesBack, /time goes back/],
-  ['nothing taken of what waits', () => new Outbox(5).take(0), /none of the messages that wait/],
+  ['nothing taken of what waits', () => new SendQueue(5).take(0), /none of the messages that wait/],
   ['a thread that ends twice', endedTwice, /a thread ends twice/],
   ['a message to a thread that ended', sentToTheDead, /to a thread that has ended/],
   ['a page of no checkpoint', () => nextPage(table, 0, 1), /belongs to no checkpoint/],

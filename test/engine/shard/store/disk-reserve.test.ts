@@ -161,7 +161,7 @@ test.serial('D8, T135: what came while there was no room follows once there is',
   }
   t.true(isFull);
   t.is(engine.state(), 'degraded');
-  t.deepEqual(engine.troubles(), ['shard 0: the data directory cannot be written: file too large']);
+  t.deepEqual(engine.problems(), ['shard 0: the data directory cannot be written: file too large']);
   await t.throwsAsync(engine.call(order.account, placeOrder()), { instanceOf: DiskFull });
 
   engine.connections.ended(CONNECTION, [tied.account]);

@@ -20,7 +20,13 @@ test('O18: a shard shows its log, its batches and its queue', async (t) => {
   const dir = tempDir(t);
   const engine = await openShards(dir, { checkpointEveryFacts: 1_000_000 });
   const before = engine.statuses()[0]!;
-  t.like(before, { state: 'open', trouble: null, failing: null, lastFailure: null, queued: 0 });
+  t.like(before, {
+    state: 'open',
+    problem: null,
+    restartProblem: null,
+    lastFailure: null,
+    queued: 0,
+  });
   await place(engine, 5);
   const { progress, batches, queuedMax } = engine.statuses()[0]!;
   t.true(progress!.lastNumber >= before.progress!.lastNumber + 10, 'a placement and a fill each');
