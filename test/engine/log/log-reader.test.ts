@@ -12,6 +12,7 @@ import {
 } from '../../../engine/log/log-format.ts';
 import { LogReader } from '../../../engine/log/log-reader.ts';
 import { LogWriter } from '../../../engine/log/log-writer.ts';
+import { shareOf } from '../../model/seeds.ts';
 import { tempDir } from '../shard/engine-process.ts';
 import {
   copyLog,
@@ -270,6 +271,7 @@ test('D22: a reader beside a writing process sees whole records in order', async
   await once(writer, 'message');
   const reader = LogReader.open(dir, IDENTITY);
   let number = 1;
+  const enough = shareOf(500);
   const signal = AbortSignal.timeout(60_000);
   for await (const record of reader.follow(0, { signal })) {
     t.is(record.firstNumber, number);
@@ -277,9 +279,9 @@ test('D22: a reader beside a writing process sees whole records in order', async
     if (!again.payload.every((byte, at) => byte === record.payload[at])) t.fail(`at ${number}`);
     t.is(record.payload.length, again.payload.length);
     number += record.count;
-    if (number > 500) break;
+    if (number > enough) break;
   }
-  t.true(number > 500);
+  t.true(number > enough);
   writer.kill('SIGKILL');
   await once(writer, 'exit');
   const found = [...reader.records(0)].length;
