@@ -3,20 +3,18 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import {
   closeSync,
   mkdirSync,
-  mkdtempSync,
   openSync,
   readFileSync,
-  rmdirSync,
   statSync,
   unlinkSync,
   writeFileSync,
   writeSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { shardOfAccount } from '../../engine/shard/callers/shard-of.ts';
 import { flip } from '../engine/log/log-files.ts';
+import { mayMount, mountAt } from '../engine/shard/limited-files.ts';
 import { catalogOf, game, instrument } from './catalogs.ts';
 import { type Answer, allRows, ask, type Json, request } from './client.ts';
 import { runHere } from './run-here.ts';
@@ -148,7 +146,7 @@ function smallDisk(t: ExecutionContext): Disk {
   const dir = tempDir(t);
   const mount = path.join(dir, 'mount');
   mkdirSync(mount);
-  mountAt(mount);
+  mountAt(mount, 48);
   t.teardown(() => execFileSync('umount', ['-l', mount]));
   const ballast = path.join(mount, 'ballast');
   return {
@@ -173,25 +171,6 @@ function fillWith(file: string): void {
     }
   } finally {
     closeSync(fd);
-  }
-}
-
-function mountAt(directory: string): void {
-  const args = ['-t', 'tmpfs', '-o', 'size=48m', 'tmpfs', directory];
-  execFileSync('mount', args, { stdio: 'ignore' });
-}
-
-/** Mounting takes a right, which a container may not have. */
-function mayMount(): boolean {
-  const directory = mkdtempSync(path.join(tmpdir(), 'paperbook-mount-'));
-  try {
-    mountAt(directory);
-    execFileSync('umount', [directory]);
-    return true;
-  } catch {
-    return false;
-  } finally {
-    rmdirSync(directory);
   }
 }
 
