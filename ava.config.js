@@ -6,8 +6,8 @@ const isOfFiles = process.argv.slice(2).some((argument) => argument.endsWith('.t
 const isLong = process.env.PAPERBOOK_LONG_TESTS !== undefined;
 /** They take longest, so they begin first. */
 const LONGEST = [
-  ...['web-others', 'web-markets', 'process-product', 'api-threads', 'process-servers'],
-  ...['api-operations', 'web-records', 'api-stream'],
+  ...['web-others', 'process-product', 'process-data', 'engine-shard', 'process-commands'],
+  ...['web-markets', 'api-operations', 'api-threads', 'whole', 'process-servers', 'web-records'],
 ];
 const rankOf = (file) => {
   const rank = LONGEST.findIndex((room) => file.endsWith(`/rooms/${room}.ts`));
