@@ -5,6 +5,7 @@
  * Files run one after the other. Within a file the order is ava's: serial tests first, then all
  * others at once. `npx ava FILE` runs a file by itself.
  */
+import { appendFileSync, readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -42,7 +43,7 @@ export async function playFiles(...patterns: string[]): Promise<void> {
     };
     current = loaded;
     await import(pathToFileURL(path.join(ROOT, file)).href);
-    earlier = Promise.all([earlier, ...loaded.ended]);
+    earlier = Promise.all([earlier, ...loaded.ended]).then(() => writeCost(loaded.name));
   }
   current = null;
 }
@@ -65,6 +66,22 @@ function register(title: string, play: Play, isSerial: boolean): void {
     for (const hook of file.afterEach) t.teardown(() => hook(t));
     await play(t);
   });
+}
+
+/** Seconds of CPU of this process, of its threads, and of processes that it started and that ended. */
+let spent = cpuSeconds();
+function writeCost(name: string): void {
+  const to = process.env.COSTS;
+  if (to === undefined) return;
+  const now = cpuSeconds();
+  appendFileSync(to, `${(now - spent).toFixed(2)} ${name}\n`);
+  spent = now;
+}
+
+function cpuSeconds(): number {
+  const stat = readFileSync('/proc/self/stat', 'utf8');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks) / 100, 0);
 }
 
 async function begin({ earlier, before }: TestFile): Promise<void> {

@@ -16,6 +16,13 @@ mkdirSync(CACHE, { recursive: true });
 if (process.env.NODE_V8_COVERAGE === undefined) enableCompileCache(cacheOf('compiled'));
 
 registerHooks({
+  // Node looks for the file and for its package.json first, for each import of each thread.
+  resolve(name, context, next) {
+    const isSource = name.startsWith('.') && name.endsWith('.ts');
+    if (!isSource || !context.parentURL?.startsWith('file:')) return next(name, context);
+    const url = new URL(name, context.parentURL).href;
+    return { url, format: 'module', shortCircuit: true };
+  },
   load(url, context, next) {
     if (!url.startsWith('file:') || !url.endsWith('.ts')) return next(url, context);
     return { format: 'module', source: strippedOf(fileURLToPath(url)), shortCircuit: true };

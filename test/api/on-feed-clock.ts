@@ -1,6 +1,5 @@
 /** A server in this process with two shards, on the feed's clock, whose prices may be seen. */
 import path from 'node:path';
-import type { ExecutionContext } from 'ava';
 import type { Log } from '../../api/base/log.ts';
 import { loadConfig } from '../../api/config/config.ts';
 import { type Paperbook, startPaperbook, takeDataDir } from '../../api/main.ts';
@@ -13,9 +12,12 @@ type Place = {
   env: Readonly<Record<string, string>>;
 };
 
+/** What ends something: a test, or whatever else collects how. */
+export type Ending = { teardown(end: () => unknown): void };
+
 /** It ends with the test. */
 export async function startOnFeedClock(
-  t: ExecutionContext,
+  t: Ending,
   { directory, catalogFile, log, env }: Place,
 ): Promise<{ paperbook: Paperbook; dataDir: string }> {
   const dataDir = path.join(directory, 'data');

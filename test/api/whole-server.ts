@@ -5,7 +5,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { ExecutionContext } from 'ava';
+import test from 'ava';
 import type { AuditReport } from '../../api/base/engine.ts';
 import type { Log } from '../../api/base/log.ts';
 import { signAccessToken } from '../../api/identity/access-token.ts';
@@ -16,7 +16,7 @@ import type { User } from '../../api/identity/users.ts';
 import type { Paperbook } from '../../api/main.ts';
 import { NOON_MS, quoteTick } from '../engine/fixtures.ts';
 import { catalogOf, game, instrument } from '../process/catalogs.ts';
-import { startOnFeedClock } from './on-feed-clock.ts';
+import { type Ending, startOnFeedClock } from './on-feed-clock.ts';
 
 /** The first `PRICED` of them have a live price. */
 const INSTRUMENTS = 4;
@@ -37,7 +37,7 @@ export type WholeServer = {
 
 /** @param catalog its file's text; left out: of one game with four instruments */
 export async function startWhole(
-  t: ExecutionContext,
+  t: Ending,
   env: Record<string, string> = {},
   catalog: string = ownCatalog(),
 ): Promise<WholeServer> {
@@ -69,6 +69,22 @@ export async function startWhole(
       const key = await ensureSigningKey(dataDir, log);
       return signAccessToken(key, 'test', session, email, Date.now());
     },
+  };
+}
+
+/**
+ * One server for the tests of a file, which run one after another and have accounts of their own;
+ * it ends after the last of them.
+ */
+export function sharedWhole(): () => Promise<WholeServer> {
+  const ends: (() => unknown)[] = [];
+  test.after.always(async () => {
+    for (const end of ends.reverse()) await end();
+  });
+  let server: Promise<WholeServer> | null = null;
+  return () => {
+    server ??= startWhole({ teardown: (end) => ends.push(end) });
+    return server;
   };
 }
 

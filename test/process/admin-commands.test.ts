@@ -4,7 +4,7 @@ import test from 'ava';
 import { ACCOUNT_LIMITS } from '../../engine/rules/trade-limits.ts';
 import { request } from './client.ts';
 import { runHere } from './run-here.ts';
-import { Command, type Server, startFor, tempDir } from './server.ts';
+import { Command, type Server, sharedServer, startFor, tempDir } from './server.ts';
 
 /** `paperbook admin` against that server: how it ended, and what it printed. */
 function adminOf({ dataDir, adminUrl }: Server) {
@@ -16,9 +16,9 @@ function adminOf({ dataDir, adminUrl }: Server) {
 }
 
 test.serial('O7, admin org: made, joined, used, left', async (t) => {
-  const server = await startFor(t, 'serve');
+  const server = await sharedServer('serve');
   const admin = adminOf(server);
-  const { user } = (await admin('user', 'create', '--email', 'ann@example.com')).answer;
+  const { user } = (await admin('user', 'create', '--email', 'org@example.com')).answer;
   const key = ['key', 'create', '--user', user.id, '--scopes', 'portfolio:read', 'trade:write'];
   const venueScope = 'trade:write:venue_a';
   const { token } = (await admin(...key, venueScope)).answer;
@@ -66,13 +66,13 @@ test.serial('O7, admin org: made, joined, used, left', async (t) => {
 });
 
 test.serial('O6, admin user and key: made, used, revoked', async (t) => {
-  const server = await startFor(t, 'serve');
+  const server = await sharedServer('serve');
   const { baseUrl } = server;
   const admin = adminOf(server);
-  const user = ['user', 'create', '--email', 'ann@example.com', '--plan', 'basic'];
+  const user = ['user', 'create', '--email', 'bot@example.com', '--plan', 'basic'];
   const made = await admin(...user);
   t.is(made.code, 0, made.stderr);
-  t.like(made.answer.user, { email: 'ann@example.com', plan: 'basic' });
+  t.like(made.answer.user, { email: 'bot@example.com', plan: 'basic' });
   const userId: string = made.answer.user.id;
 
   const scopes = ['--scopes', 'portfolio:read', 'trade:write'];
@@ -104,12 +104,19 @@ test.serial('O6, admin user and key: made, used, revoked', async (t) => {
 });
 
 test.serial('Q12, admin limits and plan: only what is given changes, and back', async (t) => {
-  const { dataDir, adminUrl } = await startFor(t, 'serve');
+  const { dataDir, adminUrl } = await sharedServer('serve');
   const admin = async (...args: string[]) => {
     const at = ['--data-dir', dataDir, '--admin-url', adminUrl, '--json'];
     return JSON.parse((await runHere(['admin', ...args, ...at])).stdout).user;
   };
-  const { id } = await admin('user', 'create', '--email', 'a@b.c', '--plan', 'enterprise');
+  const { id } = await admin(
+    'user',
+    'create',
+    '--email',
+    'limits@example.com',
+    '--plan',
+    'enterprise',
+  );
   const trade = ['--orders-per-minute', '1', '--orders-per-day', '2', '--closing-per-minute', '3'];
   const request = ['--requests-per-minute', '4', '--requests-per-month', '5'];
   const limits = { newPerMinute: 1, newPerDay: 2, closingPerMinute: 3 };
@@ -132,7 +139,7 @@ test.serial('Q12, admin limits and plan: only what is given changes, and back', 
 test.serial(
   'U4: a password comes by standard input, and signs in; admin user password alone replaces it',
   async (t) => {
-    const { dataDir, baseUrl, adminUrl } = await startFor(t, 'serve');
+    const { dataDir, baseUrl, adminUrl } = await sharedServer('serve');
     const user = async (stdin: string, ...args: string[]) => {
       const at = ['--data-dir', dataDir, '--admin-url', adminUrl, '--json'];
       return await runHere(['admin', 'user', ...args, '--password-stdin', ...at], { stdin });
@@ -162,19 +169,19 @@ test.serial(
 test.serial(
   'I41, U4, admin user password: a new one, shown once, ends every session',
   async (t) => {
-    const { command, dataDir, baseUrl, adminUrl } = await startFor(t, 'serve');
+    const { command, dataDir, baseUrl, adminUrl } = await sharedServer('serve');
     const admin = async (args: string[], stdin?: string) => {
       const at = ['--data-dir', dataDir, '--admin-url', adminUrl, '--json'];
       return await runHere(['admin', 'user', ...args, ...at], stdin === undefined ? {} : { stdin });
     };
     const signIn = async (password: string) => {
-      const body = { email: 'ann@example.com', password };
+      const body = { email: 'eve@example.com', password };
       const url = new URL('/auth/v1/token?grant_type=password', baseUrl).href;
       return await request('none', 'POST', url, body);
     };
     const isLive = async (token: string) =>
       (await request(token, 'GET', `${baseUrl}/api_keys`)).status === 200;
-    const made = await admin(['create', '--email', 'ann@example.com']);
+    const made = await admin(['create', '--email', 'eve@example.com']);
     const { id } = JSON.parse(made.stdout).user;
     const first = await admin(['password', '--user', id]);
     t.is(first.code, 0, first.stderr);
@@ -208,7 +215,7 @@ test.serial(
 
 test.serial('admin without a server, or with another directory: one clear line', async (t) => {
   const { command, dataDir, adminUrl } = await startFor(t, 'serve');
-  const other = await startFor(t, 'serve');
+  const other = await sharedServer('serve');
   const list = (dir: string) => {
     return runHere(['admin', 'user', 'list', '--data-dir', dir, '--admin-url', adminUrl]);
   };

@@ -2,7 +2,7 @@
 import test from 'ava';
 import { startSimulator } from '../../feeds/simulator/server.ts';
 import { runHere } from './run-here.ts';
-import { Command, eventually, startFor } from './server.ts';
+import { Command, eventually, sharedServer, startFor } from './server.ts';
 import { onTerminal } from './trader-commands.ts';
 
 test.serial(
@@ -62,7 +62,7 @@ test.serial(
 );
 
 test.serial('O12, O13: admin settle and adjust, and what they refuse', async (t) => {
-  const { dataDir, adminUrl } = await startFor(t, 'serve');
+  const { dataDir, adminUrl } = await sharedServer('serve');
   const admin = async (...args: string[]) => {
     const at = ['--data-dir', dataDir, '--admin-url', adminUrl, '--json'];
     return await runHere(['admin', ...args, ...at]);
@@ -71,7 +71,7 @@ test.serial('O12, O13: admin settle and adjust, and what they refuse', async (t)
   t.is(unknown.code, 1);
   t.regex(unknown.stderr, /^paperbook: market_not_found: .* venue_a\/T1\.\n$/);
   t.regex((await admin('settle', 'T1', 'perhaps')).stderr, /invalid_request: result must be/);
-  const made = await admin('user', 'create', '--email', 'ann@example.com');
+  const made = await admin('user', 'create', '--email', 'adjusted@example.com');
   const { id } = JSON.parse(made.stdout).user;
   const early = await admin('adjust', id, '-12.50');
   t.is(early.code, 1, early.stderr);

@@ -9,7 +9,7 @@ import { NOON_MS, placeOrder, quoteTick, uuidOf } from '../engine/fixtures.ts';
 import { openShards } from '../engine/shard/engine-process.ts';
 import { type Json, request } from './client.ts';
 import { runHere } from './run-here.ts';
-import { type Env, type Exit, run, type Server, startFor, tempDir } from './server.ts';
+import { type Env, type Exit, type Server, startFor, tempDir } from './server.ts';
 
 const CONTROL = 'D14, control/';
 const DATA_DIR = 'D13, PAPERBOOK_DATA_DIR';
@@ -50,7 +50,7 @@ function refusedLine(t: ExecutionContext, exit: Exit, line: RegExp): void {
 }
 
 const serve = (dataDir: string, env: Env = {}) =>
-  run(['serve'], { env: { ...env, PAPERBOOK_DATA_DIR: dataDir } });
+  runHere(['serve'], { env: { ...env, PAPERBOOK_DATA_DIR: dataDir } });
 
 test.serial(`${CONTROL}: a lost or foreign one beside shards refuses the start`, async (t) => {
   const [one, other] = [await servedDir(t), await servedDir(t)];
@@ -172,7 +172,7 @@ test.serial(
 for (const place of ['/proc/paperbook', '/proc/self/paperbook/data', '/proc/self']) {
   test.serial(`${DATA_DIR}: ${place} is refused in one line`, async (t) => {
     for (const command of ['serve', 'demo']) {
-      const exit = await run([command], { env: { PAPERBOOK_DATA_DIR: place } });
+      const exit = await runHere([command], { env: { PAPERBOOK_DATA_DIR: place } });
       refusedLine(t, exit, new RegExp(`PAPERBOOK_DATA_DIR ${place} cannot be `));
     }
   });

@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { uuidWord } from '../../engine/memory/uuid-words.ts';
+import { variantsOfRun } from '../model/seeds.ts';
 import { catalogOf, game, instrument } from './catalogs.ts';
 import { ask, type Json } from './client.ts';
 import { type Env, type Server, startFor, tempDir } from './server.ts';
@@ -99,8 +100,9 @@ test.serial('L7: a key has one count over all accounts and shards, kill -9 or no
     }
   };
   await check(killed);
-  await check(await restart('SIGKILL'));
-  await check(await restart('SIGTERM'));
+  for (const signal of variantsOfRun(['SIGTERM', 'SIGKILL'] as const)) {
+    await check(await restart(signal));
+  }
 });
 
 type Refusal = { status: number; code: string; message: string; retryAfter: string | null };

@@ -1,12 +1,13 @@
 /** A server that npm started ends with npm, however npm ends. */
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import { variantsOfRun } from '../model/seeds.ts';
 import { Command, eventually, run, tempDir } from './server.ts';
 
 const start = { program: 'npm', args: ['start'] };
 const npx = { program: 'npm', args: ['exec', '--', 'paperbook', 'serve'] };
 
-for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGKILL'] as const) {
+for (const signal of variantsOfRun(['SIGKILL', 'SIGINT', 'SIGTERM', 'SIGHUP'] as const, 2)) {
   test.serial(`${signal} to npm start leaves no server behind`, async (t) => {
     const command = new Command([], { launcher: start, env: envOf(t) });
     t.teardown(() => command.endGroup());
@@ -18,7 +19,7 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGKILL'] as const) {
 }
 
 // A lone SIGINT ends neither npx nor the shell that it runs: that waits for its command.
-for (const signal of ['SIGTERM', 'SIGHUP', 'SIGKILL'] as const) {
+for (const signal of variantsOfRun(['SIGKILL', 'SIGTERM', 'SIGHUP'] as const, 2)) {
   test.serial(`${signal} to npx paperbook serve leaves no server behind`, async (t) => {
     const command = new Command([], { launcher: npx, env: envOf(t) });
     t.teardown(() => command.endGroup());

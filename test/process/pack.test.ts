@@ -1,11 +1,20 @@
 /** What `npm pack` makes, used as a newcomer does: installed in an empty folder, and run there. */
 import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
-import { eventually, outerEnv, startFor, tempDir } from './server.ts';
+import { eventually, outerEnv, sharedServer, tempDir } from './server.ts';
 
 const runFile = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -14,13 +23,21 @@ const INSTALLS_WITHIN_MS = 240_000;
 /** What npm says where no registry can be reached. */
 const OFFLINE = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ENOTCACHED/;
 
-/** The one tarball that an npm command leaves in a folder of its own. */
-async function packed(t: ExecutionContext, args: (folder: string) => string[]): Promise<string> {
-  const folder = tempDir(t);
-  await runFile('npm', args(folder), { cwd: ROOT });
+/** The one tarball that an npm command leaves in a folder. */
+async function packed(folder: string, args: readonly string[]): Promise<string> {
+  await runFile('npm', args, { cwd: ROOT });
   const [name, ...more] = readdirSync(folder);
-  t.deepEqual(more, []);
-  return path.join(folder, name!);
+  if (name === undefined || more.length > 0) throw new Error(`${folder}: ${name} ${more}`);
+  return path.join(folder, name);
+}
+
+const productFolder = mkdtempSync(path.join(tmpdir(), 'paperbook-packed-'));
+test.after.always('the tarball', () => rmSync(productFolder, { recursive: true }));
+let product: Promise<string> | null = null;
+/** What `npm pack` makes, once for the tests of this file. */
+function packedProduct(): Promise<string> {
+  product ??= packed(productFolder, ['pack', '--pack-destination', productFolder]);
+  return product;
 }
 
 /** An empty project that has installed the tarball; null where no registry can be reached. */
@@ -125,7 +142,7 @@ test.serial(
   'U28, npm pack: compiled, with declarations, and with all that its pages link to; no tests, no sources, no source maps',
   async (t) => {
     t.timeout(INSTALLS_WITHIN_MS);
-    const tarball = await packed(t, (folder) => ['pack', '--pack-destination', folder]);
+    const tarball = await packedProduct();
     const folder = await unpacked(t, tarball);
     const files = namesIn(folder);
     for (const made of ['js', 'd.ts']) {
@@ -149,7 +166,7 @@ test.serial(
 
 test.serial('U2: npx paperbook demo from the tarball, in an empty folder', async (t) => {
   t.timeout(2 * INSTALLS_WITHIN_MS);
-  const tarball = await packed(t, (folder) => ['pack', '--pack-destination', folder]);
+  const tarball = await packedProduct();
   const project = await projectWith(t, tarball);
   if (project === null) return;
   t.false(existsSync(path.join(project, 'node_modules/@scarf')), 'nothing reports installs');
@@ -180,7 +197,8 @@ test.serial('npm run pack:client: a directory that is missing is one clear line'
 });
 
 test.serial('U29, npm run pack:client: the client alone, without another package', async (t) => {
-  const tarball = await packed(t, (folder) => ['run', 'pack:client', '--', folder]);
+  const packs = tempDir(t);
+  const tarball = await packed(packs, ['run', 'pack:client', '--', packs]);
   const folder = await unpacked(t, tarball);
   t.like(JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8')), {
     engines: { node: '>=22' },
@@ -197,7 +215,7 @@ test.serial('U29, npm run pack:client: the client alone, without another package
     installed.filter((name) => !name.startsWith('.')),
     ['paperbook-client'],
   );
-  const { baseUrl, dataDir } = await startFor(t, 'demo');
+  const { baseUrl, dataDir } = await sharedServer('demo');
   const { key } = JSON.parse(readFileSync(path.join(dataDir, 'demo.json'), 'utf8')) as DemoFile;
   t.is(await runBot(project, 'paperbook-client', [baseUrl, key]), key.slice(0, 16));
 });

@@ -14,7 +14,16 @@ import test, { type ExecutionContext } from 'ava';
 import { selfSignedCertificate } from '../api/certificate.ts';
 import { catalogOf, game, instrument } from './catalogs.ts';
 import { runHere } from './run-here.ts';
-import { COMMAND, Command, type Exit, run, type Server, startFor, tempDir } from './server.ts';
+import {
+  COMMAND,
+  Command,
+  type Exit,
+  run,
+  type Server,
+  sharedServer,
+  startFor,
+  tempDir,
+} from './server.ts';
 
 for (const version of ['20.20.2', '22.17.1', '23.4.0', '24.1.0']) {
   test.serial(`another version of Node, ${version}: one clear line, exit code 1`, async (t) => {
@@ -33,7 +42,7 @@ for (const version of ['20.20.2', '22.17.1', '23.4.0', '24.1.0']) {
 test.serial('A106, R40: a replay from a time after its end is bad usage', async (t) => {
   const range = ['--from', '2026-11-22T00:00:00Z', '--to', '2026-11-21T00:00:00Z'];
   for (const rest of [[], ['--server', 'http://127.0.0.1:1'], ['--catalog', 'none.json']]) {
-    const exit = await run(['feed', 'replay', 'none.jsonl', ...range, ...rest]);
+    const exit = await runHere(['feed', 'replay', 'none.jsonl', ...range, ...rest]);
     refused(t, exit, 2, ['paperbook: --from must not be after --to']);
   }
 });
@@ -71,22 +80,42 @@ withOtherNode('another version of Node, and npm brought none: one clear line', (
   refused(t, { code: status, signal: null, stdout, stderr }, 1, [says]);
 });
 
-for (const name of ['demo', 'serve'] as const) {
-  test.serial(`a port in use, ${name}: one clear line, exit code 1, nothing harmed`, async (t) => {
-    const server = await startFor(t, 'serve');
-    const dataDir = path.join(tempDir(t), 'data');
+test.serial('a port in use: one clear line, exit code 1, nothing harmed', async (t) => {
+  const server = await sharedServer('serve');
+  const dataDir = path.join(tempDir(t), 'data');
+  for (const name of ['demo', 'serve']) {
     for (const [variable, url] of [
       ['PAPERBOOK_PORT', server.baseUrl],
       ['PAPERBOOK_ADMIN_PORT', server.adminUrl],
     ] as const) {
       const { port } = new URL(url);
-      const exit = await run([name], { env: { PAPERBOOK_DATA_DIR: dataDir, [variable]: port } });
+      const env = { PAPERBOOK_DATA_DIR: dataDir, [variable]: port };
+      const exit = await runHere([name], { env });
       refused(t, exit, 1, [`${variable} ${port} is in use on 127.0.0.1: set another`]);
     }
-    await stillAnswers(t, server);
-    await stillAnswers(t, await startFor(t, name, { dataDir }));
-  });
+  }
+  await stillAnswers(t, server);
+  await stillAnswers(t, await startFor(t, 'demo', { dataDir }));
+});
 
+test.serial('a second server on the same data directory: exit code 1', async (t) => {
+  const server = await startFor(t, 'serve');
+  const { dataDir } = server;
+  const alias = path.join(tempDir(t), 'alias');
+  symlinkSync(dataDir, alias);
+  for (const name of ['demo', 'serve']) {
+    for (const same of [dataDir, alias]) {
+      const exit = await runHere([name], { env: { PAPERBOOK_DATA_DIR: same } });
+      const holder = `is in use by another server (process ${server.command.pid})`;
+      refused(t, exit, 1, [`PAPERBOOK_DATA_DIR ${same} ${holder}: stop that one`]);
+    }
+  }
+  await stillAnswers(t, server);
+  await server.command.end('SIGKILL');
+  await stillAnswers(t, await startFor(t, 'serve', { dataDir }));
+});
+
+for (const name of ['demo', 'serve'] as const) {
   test.serial(`an unwritable data directory, ${name}: one clear line, exit code 1`, async (t) => {
     // Below a regular file not even root can make one.
     const file = path.join(tempDir(t), 'file');
@@ -95,21 +124,6 @@ for (const name of ['demo', 'serve'] as const) {
       const exit = await runHere([name], { env: { PAPERBOOK_DATA_DIR: dataDir } });
       refused(t, exit, 1, [`PAPERBOOK_DATA_DIR ${dataDir} cannot be written to`]);
     }
-  });
-
-  test.serial(`a second server on the same data directory, ${name}: exit code 1`, async (t) => {
-    const server = await startFor(t, name);
-    const { dataDir } = server;
-    const alias = path.join(tempDir(t), 'alias');
-    symlinkSync(dataDir, alias);
-    for (const same of [dataDir, alias]) {
-      const exit = await runHere([name], { env: { PAPERBOOK_DATA_DIR: same } });
-      const holder = `is in use by another server (process ${server.command.pid})`;
-      refused(t, exit, 1, [`PAPERBOOK_DATA_DIR ${same} ${holder}: stop that one`]);
-    }
-    await stillAnswers(t, server);
-    await server.command.end('SIGKILL');
-    await stillAnswers(t, await startFor(t, name, { dataDir }));
   });
 }
 
@@ -122,7 +136,7 @@ test.serial('G2: unknown and bad variables are named, exit code 2', async (t) =>
     PAPERBOOK_DURABILITY: 'none',
   };
   for (const name of ['serve', 'demo']) {
-    refused(t, await run([name], { env }), 2, [
+    refused(t, await runHere([name], { env }), 2, [
       'PAPERBOOK_PROT is not a configuration variable',
       'PAPERBOOK_PORT must be a whole number from 0 to 65535',
       'PAPERBOOK_DURABILITY must be one of sync, commit',
@@ -204,35 +218,28 @@ test.serial('K2: all its errors, exit code 2', async (t) => {
   await stillAnswers(t, await startFor(t, 'serve', { dataDir, env }));
 });
 
-test.serial('D5, PAPERBOOK_SHARDS: a later mismatch, exit code 1', async (t) => {
-  const first = await startFor(t, 'serve', { env: { PAPERBOOK_SHARDS: '2' } });
-  const { dataDir } = first;
-  await first.command.end('SIGINT');
-  const start = (shards: string) => {
-    return runHere(['serve'], { env: { PAPERBOOK_DATA_DIR: dataDir, PAPERBOOK_SHARDS: shards } });
-  };
-  refused(t, await start('3'), 1, ['PAPERBOOK_SHARDS is 3']);
-  refused(t, await start('0'), 2, ['PAPERBOOK_SHARDS must be']);
-  await stillAnswers(t, await startFor(t, 'serve', { dataDir, env: { PAPERBOOK_SHARDS: '2' } }));
-  const shards = readdirSync(dataDir).filter((name) => name.startsWith('shard-'));
-  t.deepEqual(shards, ['shard-0', 'shard-1']);
-});
-
 test.serial(
-  'shards without paperbook.json: one clear line, and no account begins again',
+  'D5, PAPERBOOK_SHARDS: a later mismatch, or shards without paperbook.json: exit code 1, and no account begins again',
   async (t) => {
     const first = await startFor(t, 'serve', { env: { PAPERBOOK_SHARDS: '2' } });
     const { dataDir } = first;
     await first.command.end('SIGINT');
+    const start = (shards: string) => {
+      const env = { PAPERBOOK_DATA_DIR: dataDir, PAPERBOOK_SHARDS: shards };
+      return runHere(['serve'], { env });
+    };
+    refused(t, await start('3'), 1, ['PAPERBOOK_SHARDS is 3']);
+    refused(t, await start('0'), 2, ['PAPERBOOK_SHARDS must be']);
     const file = path.join(dataDir, 'paperbook.json');
     renameSync(file, `${file}.away`);
     for (const shards of ['', '2']) {
-      const env = { PAPERBOOK_DATA_DIR: dataDir, PAPERBOOK_SHARDS: shards };
       const missing = `${file} is missing, and ${dataDir} holds shard-0, shard-1: restore it`;
-      refused(t, await runHere(['serve'], { env }), 1, [missing]);
+      refused(t, await start(shards), 1, [missing]);
     }
     renameSync(`${file}.away`, file);
-    await stillAnswers(t, await startFor(t, 'serve', { dataDir }));
+    await stillAnswers(t, await startFor(t, 'serve', { dataDir, env: { PAPERBOOK_SHARDS: '2' } }));
+    const names = readdirSync(dataDir).filter((name) => name.startsWith('shard-'));
+    t.deepEqual(names, ['shard-0', 'shard-1']);
   },
 );
 

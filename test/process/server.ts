@@ -4,6 +4,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
+import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -129,6 +130,12 @@ export class Command {
     return this.#child.exitCode !== null || this.#child.signalCode !== null;
   }
 
+  /** This process may end before it, which ends it. */
+  unref(): void {
+    this.#child.unref();
+    for (const output of [this.#child.stdout, this.#child.stderr]) (output as Socket).unref();
+  }
+
   /** Closes the reading end of its standard output. */
   stopReading(): void {
     this.#child.stdout!.destroy();
@@ -190,6 +197,26 @@ export async function startServer(
     if (command.isRunning) await command.end('SIGKILL');
     throw error;
   }
+}
+
+const shared = new Map<string, Promise<Server>>();
+
+/**
+ * One server for the tests of this process that share it: none of them ends it, or counts what
+ * another one has made. It ends with the process.
+ */
+export function sharedServer(name: 'demo' | 'serve'): Promise<Server> {
+  let server = shared.get(name);
+  if (server === undefined) {
+    const directory = mkdtempSync(path.join(tmpdir(), 'paperbook-shared-'));
+    process.on('exit', () => rmSync(directory, { recursive: true, force: true }));
+    server = startServer(name, path.join(directory, 'data')).then((started) => {
+      started.command.unref();
+      return started;
+    });
+    shared.set(name, server);
+  }
+  return server;
 }
 
 /** `startServer` for one test, by default on a directory of its own; ended with the test. */

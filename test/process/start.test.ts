@@ -5,14 +5,14 @@ import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { allRows, ask, centsOf, type Json, request } from './client.ts';
 import { callerOf, untilTaken } from './demo-caller.ts';
-import { Command, eventually, startFor, tempDir, unmarked } from './server.ts';
+import { Command, eventually, sharedServer, startFor, tempDir, unmarked } from './server.ts';
 
 const hasCurl = spawnSync('curl', ['--version']).status === 0;
 // Without curl this one is shown as skipped.
 const curlTest = hasCurl ? test.serial : test.serial.skip;
 
 curlTest('U2, paperbook demo: the curl lines work as printed', async (t) => {
-  const server = await startFor(t, 'demo');
+  const server = await sharedServer('demo');
   const { stdout } = server.command.output;
   const [, docsUrl] = /^ {2}Docs +(\S+)$/m.exec(stdout)!;
   t.regex(await (await fetch(docsUrl!)).text(), /<title>Paperbook API/);
@@ -98,7 +98,7 @@ test.serial('U2, I42: with an outside auth server the link has no code', async (
 test.serial(
   'N21: each instrument of the demo’s first page has a live price, or says when it opens',
   async (t) => {
-    const { get } = callerOf(await startFor(t, 'demo'));
+    const { get } = callerOf(await sharedServer('demo'));
     const priced = async (ids: string[]) => {
       const answers = await Promise.all(
         [ids.slice(0, 20), ids.slice(20, 40), ids.slice(40)].map(async (some) =>
@@ -121,7 +121,7 @@ test.serial(
 );
 
 curlTest('api/identity/README.md, Sign up by hand: leads to a first trade', async (t) => {
-  const { baseUrl } = await startFor(t, 'demo');
+  const { baseUrl } = await sharedServer('demo');
   const file = new URL('../../api/identity/README.md', import.meta.url);
   const [, lines] = /\n## Sign up by hand\n\n```sh\n(.*?)```/s.exec(readFileSync(file, 'utf8'))!;
   const here = lines!.replace('http://127.0.0.1:8080', new URL(baseUrl).origin);
@@ -136,7 +136,7 @@ curlTest('api/identity/README.md, Sign up by hand: leads to a first trade', asyn
 });
 
 test.serial('a resting limit order fills when the price moves', async (t) => {
-  const server = await startFor(t, 'demo');
+  const server = await sharedServer('demo');
   const { key, get, post } = callerOf(server);
   const { instruments } = await get('/instruments?tradable=true&limit=10');
   const ids = instruments.map(({ id }: Json) => id).join(',');
@@ -230,17 +230,6 @@ test.serial('Ctrl-C stops it cleanly; starting again finds the same account', as
   t.like(replay, { replayed: true, trade: { tradeId: before.positions[0].tradeId } });
 });
 
-test.serial(
-  'Ctrl-C that npm passes on too, as a second signal, still stops it cleanly',
-  async (t) => {
-    const { command } = await startFor(t, 'demo');
-    command.signal('SIGINT');
-    const exit = await command.end('SIGINT');
-    t.like(exit, { code: 0, signal: null, stderr: '' });
-    t.regex(exit.stdout, /\nStopped\. [^\n]+\n$/);
-  },
-);
-
 test.serial('U2, paperbook serve: starts bare and stops on SIGTERM', async (t) => {
   const server = await startFor(t, 'serve');
   const status = await fetch(`${server.baseUrl}/status`);
@@ -258,17 +247,22 @@ test.serial('U2, paperbook serve: starts bare and stops on SIGTERM', async (t) =
   t.like(lines.at(-1), { msg: 'stopped' });
 });
 
-test.serial('G9, PAPERBOOK_LOG_LEVEL: lines of that level on', async (t) => {
-  const env = { PAPERBOOK_DATA_DIR: path.join(tempDir(t), 'data'), PAPERBOOK_LOG_LEVEL: 'warn' };
-  const serve = new Command(['serve'], { env });
-  await serve.printed(/^Paperbook listens on /m);
-  t.like(await serve.end('SIGTERM'), { code: 0, stderr: '' });
-  const demo = await startFor(t, 'demo', { env: { PAPERBOOK_LOG_LEVEL: 'info' } });
-  t.regex(
-    (await demo.command.end('SIGTERM')).stderr,
-    /^\{"level":"info",.*"msg":"shard ready"\}$/m,
-  );
-});
+test.serial(
+  'G9, PAPERBOOK_LOG_LEVEL: lines of that level on; a second Ctrl-C stops it cleanly',
+  async (t) => {
+    const env = { PAPERBOOK_DATA_DIR: path.join(tempDir(t), 'data'), PAPERBOOK_LOG_LEVEL: 'warn' };
+    const serve = new Command(['serve'], { env });
+    await serve.printed(/^Paperbook listens on /m);
+    t.like(await serve.end('SIGTERM'), { code: 0, stderr: '' });
+    const demo = await startFor(t, 'demo', { env: { PAPERBOOK_LOG_LEVEL: 'info' } });
+    // And npm passes Ctrl-C on, too: a second signal still stops it cleanly.
+    demo.command.signal('SIGINT');
+    const exit = await demo.command.end('SIGINT');
+    t.like(exit, { code: 0, signal: null });
+    t.regex(exit.stdout, /\nStopped\. [^\n]+\n$/);
+    t.regex(exit.stderr, /^\{"level":"info",.*"msg":"shard ready"\}$/m);
+  },
+);
 
 /** Runs `serve` so that both outputs are one file, as in a journal, and returns its lines. */
 async function linesOfServe(

@@ -2,6 +2,7 @@
 import path from 'node:path';
 import test from 'ava';
 import { ask } from './client.ts';
+import { runHere } from './run-here.ts';
 import { run, startFor, tempDir } from './server.ts';
 import { Session } from './session.ts';
 
@@ -25,7 +26,7 @@ test.serial('D16: verify beside a server under orders, and after it', async (t) 
   t.is(accounts[0] + accounts[1], SESSION.keys);
   await session.finish();
   t.deepEqual(session.breaches, []);
-  const after = await run(args);
+  const after = await runHere(args);
   t.is(after.code, 0, after.stdout + after.stderr);
   t.regex(
     after.stdout,
@@ -55,7 +56,7 @@ test.serial('D17: a backup of a server under orders verifies and serves', async 
   await session.finish();
   t.deepEqual(session.breaches, []);
 
-  const verified = await run(['verify', '--data-dir', copy]);
+  const verified = await runHere(['verify', '--data-dir', copy]);
   t.is(verified.code, 0, verified.stdout + verified.stderr);
   const restored = await startFor(t, 'demo', { dataDir: copy });
   for (const { token, bodies } of acknowledged) {
@@ -67,13 +68,13 @@ test.serial('D17: a backup of a server under orders verifies and serves', async 
   }
   const exit = await restored.command.end('SIGINT');
   t.is(exit.code, 0);
-  t.is((await run(['verify', '--data-dir', copy])).code, 0);
-  t.is((await run(['backup', copy, '--data-dir', dataDir])).code, 1);
+  t.is((await runHere(['verify', '--data-dir', copy])).code, 0);
+  t.is((await runHere(['backup', copy, '--data-dir', dataDir])).code, 1);
 });
 
 test.serial('D16: verify of no data directory, exit code 1', async (t) => {
   const dir = tempDir(t);
-  const { code, stdout, stderr } = await run(['verify', '--data-dir', dir]);
+  const { code, stdout, stderr } = await runHere(['verify', '--data-dir', dir]);
   t.deepEqual(
     { code, stdout, stderr },
     {

@@ -2,6 +2,7 @@
 import path from 'node:path';
 import test from 'ava';
 import { createRandomSource, type RandomSource } from '../model/random-source.ts';
+import { seedsOfRun } from '../model/seeds.ts';
 import { files } from './files.ts';
 import { commandWith, feedLine, figures, HEADER, run, storedOrders, tradeRows } from './harness.ts';
 import { at, buy, sell } from './scenario.ts';
@@ -53,7 +54,7 @@ function ordersOf(random: RandomSource): unknown[] {
 }
 
 test('R9: book_depth gives an equal stateHash on 1, 2 and 3 shards', async (t) => {
-  for (const seed of [1, 2, 3]) {
+  for (const seed of seedsOfRun(3)) {
     const random = createRandomSource(seed);
     const { work, ...input } = files(t, { feed: feedOf(random), orders: ordersOf(random) });
     const summaries = [];

@@ -10,6 +10,7 @@ import { accountIdOf } from '../../api/cli/replay-ids.ts';
 import type { ReplaySummary } from '../../api/cli/summary.ts';
 import { feedClock } from '../../engine/shard/callers/clock.ts';
 import { Shards } from '../../engine/shard/callers/shards.ts';
+import { SOURCES_FROM_CACHE } from '../process/server.ts';
 
 export const HEADER = '{"format":"paperbook-feed","version":1}';
 
@@ -73,7 +74,7 @@ export function commandWith(
   ...args: readonly string[]
 ): Promise<Exit> {
   return new Promise((resolve) => {
-    const argv = [PAPERBOOK, 'feed', 'replay', ...args];
+    const argv = [SOURCES_FROM_CACHE, PAPERBOOK, 'feed', 'replay', ...args];
     const env = { ...process.env, ...variables };
     execFile(process.execPath, argv, { timeout: 60_000, env }, (error, stdout, stderr) => {
       const code = error === null ? 0 : typeof error.code === 'number' ? error.code : -1;

@@ -4,6 +4,4 @@ await playFiles(
   'test/process/npm.test.ts',
   'test/process/pack.test.ts',
   'test/process/start.test.ts',
-  'test/process/disk.test.ts',
-  'test/process/verify.test.ts',
 );

@@ -74,11 +74,15 @@ test('the Python types say what a schema says', (t) => {
   t.throws(() => types.annotation(refOf('Gone'), 'X'), { message: /Gone is no schema/ });
 });
 
-test('a Python program reads, trades and is refused', async (t) => {
-  const python = pythonWith(t, 'httpx, websockets');
-  if (python === null) return;
+// Where the machine has no such Python these are shown as skipped.
+const python = pythonWith('httpx, websockets');
+const withPython = python === null ? test.skip : test;
+const pipPython = pythonWith('pip');
+const withPip = pipPython === null ? test.skip : test;
+
+withPython('a Python program reads, trades and is refused', async (t) => {
   const api = await startApi(t);
-  const said = await runPython(python, BOT, 'trade', api.baseUrl, api.token, IDS.lions);
+  const said = await runPython(python!, BOT, 'trade', api.baseUrl, api.token, IDS.lions);
   t.is(said.prefix, api.token.slice(0, 16));
   t.deepEqual([said.found, said.notTradable], [[IDS.total], [IDS.total]]);
   t.deepEqual(said.games, ['game_00000000B0']);
@@ -146,11 +150,9 @@ async function startFailing(t: ExecutionContext): Promise<{ baseUrl: string; see
   return { baseUrl: `http://127.0.0.1:${port}/v1`, seen };
 }
 
-test('a Python program sends again what is safe to send again, under one key', async (t) => {
-  const python = pythonWith(t, 'httpx, websockets');
-  if (python === null) return;
+withPython('a Python program sends again what is safe to send again, under one key', async (t) => {
   const { baseUrl, seen } = await startFailing(t);
-  const said = await runPython(python, BOT, 'fail', baseUrl, 'secret', IDS.lions);
+  const said = await runPython(python!, BOT, 'fail', baseUrl, 'secret', IDS.lions);
   const sent = (call: string) => seen.filter((each) => each.call === call);
 
   const orders = sent('POST /v1/portfolio/orders').map(({ body }) => JSON.parse(body));
@@ -194,9 +196,7 @@ test('a Python program sends again what is safe to send again, under one key', a
   for (const { headers } of seen) t.is(headers.authorization, 'Bearer secret');
 });
 
-test('the Python client becomes a wheel by the command of its README', async (t) => {
-  const python = pythonWith(t, 'pip');
-  if (python === null) return;
+withPip('the Python client becomes a wheel by the command of its README', async (t) => {
   const readme = readFileSync(path.join(CLIENT, 'python/README.md'), 'utf8');
   const [, command] = /^python3 (-m pip wheel .*?)(?: {2,}#.*)?$/m.exec(readme)!;
   const directory = mkdtempSync(path.join(tmpdir(), 'paperbook-wheel-'));
@@ -204,7 +204,7 @@ test('the Python client becomes a wheel by the command of its README', async (t)
   const args = command!.replace('--wheel-dir .', `--wheel-dir ${directory}`).split(' ');
   const env = { ...process.env, PIP_RETRIES: '0', PIP_DISABLE_PIP_VERSION_CHECK: '1' };
   try {
-    await runFile(python, args, { cwd: ROOT, env, timeout: 100_000 });
+    await runFile(pipPython!, args, { cwd: ROOT, env, timeout: 100_000 });
   } catch (error) {
     const { killed, stderr } = error as { killed: boolean; stderr: string };
     if (!killed && !OFFLINE.test(stderr)) throw error;
@@ -216,7 +216,7 @@ test('the Python client becomes a wheel by the command of its README', async (t)
   t.deepEqual([wheel, more], [`paperbook_client-${version}-py3-none-any.whl`, []]);
   t.true(readme.includes(` ./${wheel}\n`));
   const list = ['-m', 'zipfile', '-l', path.join(directory, wheel!)];
-  const { stdout } = await runFile(python, list);
+  const { stdout } = await runFile(pipPython!, list);
   for (const file of ['generated.py', 'client.py', 'stream.py', 'py.typed', 'LICENSE']) {
     t.true(stdout.includes(`/${file} `), file);
   }

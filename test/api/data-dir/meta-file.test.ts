@@ -9,6 +9,8 @@ import { uuidOf } from '../../engine/fixtures.ts';
 import { tempDir } from '../../engine/shard/engine-process.ts';
 
 const SECTION = 'D35, paperbook.json';
+/** Each bit of a byte, and all of them. */
+const MASKS = [1, 2, 4, 8, 16, 32, 64, 128, 255];
 const META: Meta = { format: 'paperbook-data', version: FORMAT_VERSION, shards: 3, id: uuidOf(5) };
 
 test(`${SECTION}: with any byte changed it is refused, or says the same`, (t) => {
@@ -18,7 +20,7 @@ test(`${SECTION}: with any byte changed it is refused, or says the same`, (t) =>
   const whole = readFileSync(file);
   let refused = 0;
   for (let offset = 0; offset < whole.length; offset++) {
-    for (let mask = 1; mask < 256; mask++) {
+    for (const mask of MASKS) {
       const bytes = Buffer.from(whole);
       bytes[offset]! ^= mask;
       writeFileSync(file, bytes);
@@ -32,7 +34,7 @@ test(`${SECTION}: with any byte changed it is refused, or says the same`, (t) =>
       if (meta !== null) t.like(meta, META, `byte ${offset}, mask ${mask}`);
     }
   }
-  t.true(refused > 200 * (whole.length - 20), `${refused} of ${whole.length} x 255`);
+  t.true(refused > (MASKS.length - 2) * (whole.length - 20), `${refused} of ${whole.length} bytes`);
 });
 
 test(`${SECTION}: an operator who edits it takes its checksum out`, (t) => {

@@ -1,5 +1,6 @@
 /** A shard of an older copy beside the newer ones. */
-import { cpSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { loadConfig } from '../../../api/config/config.ts';
@@ -34,14 +35,28 @@ async function served(dataDir: string, adjustments = 0): Promise<string[]> {
   return health.problems;
 }
 
-/** A directory, a backup of it, and what was traded since. */
+/** A directory, a backup of it, and what was traded since; made once, and copied for each test. */
 async function backedUp(t: ExecutionContext) {
-  const [dataDir, copy] = ['data', 'copy'].map((name) => path.join(tempDir(t), name));
-  await stoppedServer(dataDir!);
-  t.deepEqual(await served(dataDir!), []);
-  await backUp(dataDir!, copy!);
-  t.deepEqual(await served(dataDir!, 3), []);
-  return { dataDir: dataDir!, copy: copy! };
+  made ??= makeBackedUp();
+  const at = tempDir(t);
+  cpSync(await made, at, { recursive: true });
+  return placesIn(at);
+}
+
+let made: Promise<string> | null = null;
+const MADE = mkdtempSync(path.join(tmpdir(), 'paperbook-positions-'));
+test.after.always('the directories that are copied', () => rmSync(MADE, { recursive: true }));
+
+const placesIn = (at: string) => ({ dataDir: path.join(at, 'data'), copy: path.join(at, 'copy') });
+
+async function makeBackedUp(): Promise<string> {
+  const { dataDir, copy } = placesIn(MADE);
+  await stoppedServer(dataDir);
+  const problems = await served(dataDir);
+  await backUp(dataDir, copy);
+  problems.push(...(await served(dataDir, 3)));
+  if (problems.length > 0) throw new Error(problems.join('\n'));
+  return MADE;
 }
 
 test.serial('D85: a shard of an older backup is found, and serves nobody', async (t) => {

@@ -18,6 +18,7 @@ import { digest } from '../../../engine/audit/digest.ts';
 import { flip } from '../../engine/log/log-files.ts';
 import { tempDir } from '../../engine/shard/engine-process.ts';
 import { openShard, plant } from '../../engine/shard/environment.ts';
+import { variantsOfRun } from '../../model/seeds.ts';
 import { goOn, stoppedServer } from '../stopped-server.ts';
 
 const SECTION = 'D33, rebuild';
@@ -52,7 +53,7 @@ const DAMAGE: [what: string, damage: (dir: string) => Promise<void> | void][] = 
   ['no LMDB file', (dir) => writeFileSync(path.join(dir, FILE), 'nothing of LMDB')],
 ];
 
-for (const [what, damage] of DAMAGE) {
+for (const [what, damage] of variantsOfRun(DAMAGE, 2)) {
   test.serial(`${SECTION}: ${what}`, async (t) => {
     const { dir, before } = await traded(t);
     await damage(dir);

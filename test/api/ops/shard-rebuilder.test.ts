@@ -11,6 +11,7 @@ import { NOON_MS } from '../../engine/fixtures.ts';
 import { flip } from '../../engine/log/log-files.ts';
 import { openShards, tempDir, untilReady } from '../../engine/shard/engine-process.ts';
 import { ALICE, plant } from '../../engine/shard/environment.ts';
+import { variantsOfRun } from '../../model/seeds.ts';
 import { goOn, stoppedServer } from '../stopped-server.ts';
 
 const FILE = path.join('shard-0', 'data.mdb');
@@ -44,7 +45,7 @@ const DAMAGE: [what: string, damage: (dir: string) => Promise<void> | void][] = 
   ['no LMDB file', (dir) => writeFileSync(path.join(dir, FILE), 'nothing of LMDB')],
 ];
 
-for (const [what, damage] of DAMAGE) {
+for (const [what, damage] of variantsOfRun(DAMAGE, 2)) {
   test.serial(`D72: a shard is served again, from its log, after ${what}`, async (t) => {
     t.timeout(120_000);
     const { dir, hash } = await traded(t);

@@ -1,6 +1,8 @@
 import {
   closeSync,
+  cpSync,
   mkdirSync,
+  mkdtempSync,
   openSync,
   rmSync,
   statSync,
@@ -8,6 +10,7 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { open } from 'lmdb';
@@ -32,21 +35,35 @@ const NUMBERS = { marketNames: CATALOG.marketNames, instrumentIds: CATALOG.instr
 /** A data directory of one shard, as a server leaves it; two people, one key. */
 async function dataDirOf(
   t: ExecutionContext,
-  change: (control: ControlStore) => Promise<void> = async () => undefined,
+  change: ((control: ControlStore) => Promise<void>) | null = null,
 ): Promise<string> {
   const dir = tempDir(t);
-  writeMeta(dir, 1);
-  ensureAdminToken(dir);
-  await tradedShard(path.join(dir, 'shard-0'));
+  healthy ??= makeHealthy();
+  cpSync(await healthy, dir, { recursive: true });
+  if (change === null) return dir;
   const control = new ControlStore(dir);
+  await change(control);
+  await control.close();
+  return dir;
+}
+
+/** Made once; each test has a copy. */
+let healthy: Promise<string> | null = null;
+const HEALTHY = mkdtempSync(path.join(tmpdir(), 'paperbook-healthy-'));
+test.after.always('the directory that is copied', () => rmSync(HEALTHY, { recursive: true }));
+
+async function makeHealthy(): Promise<string> {
+  writeMeta(HEALTHY, 1);
+  ensureAdminToken(HEALTHY);
+  await tradedShard(path.join(HEALTHY, 'shard-0'));
+  const control = new ControlStore(HEALTHY);
   await control.putNumbers(NUMBERS);
   for (const id of [ALICE, BOB]) {
     await control.addUser({ ...newUser({ email: `${id}@example.com` }, NOON_MS), id });
   }
   await control.putKey(newKey(ALICE, {}, 'cli', NOON_MS).key);
-  await change(control);
   await control.close();
-  return dir;
+  return HEALTHY;
 }
 
 function writeMeta(dir: string, shards: number, more: Partial<Meta> = {}): void {
@@ -196,8 +213,8 @@ test.serial(
     users.putSync(BOB, { ...users.get(BOB)!, displayName: wide });
     userNames.putSync(hashOfToken(wide.toLowerCase()), BOB);
     await root.close();
-    const healthy = async () => t.deepEqual((await verifyDataDir(dir)).problems, []);
-    await healthy();
+    const verify = async () => t.deepEqual((await verifyDataDir(dir)).problems, []);
+    await verify();
 
     const control = new ControlStore(dir);
     t.is(control.users.byName(plain)?.id, ALICE);
@@ -211,7 +228,7 @@ test.serial(
     t.is(control.users.byName(wide)?.id, ALICE, 'the name that is the same');
     await t.throwsAsync(control.changeUser(BOB, { displayName: wide }));
     await control.close();
-    await healthy();
+    await verify();
   },
 );
 

@@ -232,7 +232,7 @@ test.serial(
     const { page } = await enter(t, stage, { at: '#/corrections', expected: /status of 4(04|09)/ });
     const form = page.getByRole('region', { name: 'Settle a market' });
     const dialog = page.getByRole('dialog');
-    await form.getByLabel('Market').fill(market);
+    await form.getByLabel('Market', { exact: true }).fill(market);
     await form.getByLabel('Result').selectOption('no');
     await form.getByRole('button', { name: 'Settle the market…' }).click();
     await dialog.getByText(`${market} gets the result no.`).waitFor();
@@ -241,7 +241,7 @@ test.serial(
       .getByText(`${market} is settled (no: yes pays 0¢ and no 100¢). It settled 1 trade`)
       .waitFor();
 
-    await form.getByLabel('Market').fill('NO-SUCH-MARKET');
+    await form.getByLabel('Market', { exact: true }).fill('NO-SUCH-MARKET');
     await form.getByRole('button', { name: 'Settle the market…' }).click();
     await dialog.getByRole('button', { name: 'Settle the market' }).click();
     const refusal = dialog.getByRole('alert');

@@ -74,7 +74,7 @@ const MISTAKES: Mistake[] = [
   ['a cost is not in whole cents', (s) => hold(s, ACCOUNT, 0.5), /left the safe integers/],
   ['a position costs less than nothing', (s) => stake(s, ACCOUNT, -1, 0), /less than nothing/],
   ['more stake ends than there is', (s) => realize(s, ACCOUNT, 1e9, 0), /stake went below zero/],
-  ['money moves for no account', (s) => hold(s, accountRow(7), 1), /./],
+  ['money moves for no account', (s) => hold(s, accountRow(7), 1), /does not add up/],
   [
     'more is sold than is held',
     (s) => shrinkPosition(s, positionRow(0), { contracts: held(s) + 1, cost: 0, cents: 0 }),

@@ -1,5 +1,8 @@
-/** A full disk without privileges: the system refuses to make a file larger. */
+/** Full disks: files that the system refuses to make larger, or a small file system. */
 import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import type { ExecutionContext } from 'ava';
 
 /** Limits how large this process may make a file; false, and said so, where that cannot be done. */
@@ -11,5 +14,25 @@ export function limitFiles(t: ExecutionContext, bytes: number | 'unlimited'): bo
     t.log('skipped: file sizes cannot be limited here');
     t.pass();
     return false;
+  }
+}
+
+/** A file system of its own, of so many MiB. */
+export function mountAt(directory: string, mebibytes: number): void {
+  const args = ['-t', 'tmpfs', '-o', `size=${mebibytes}m`, 'tmpfs', directory];
+  execFileSync('mount', args, { stdio: 'ignore' });
+}
+
+/** Mounting takes a right, which a container may not have. */
+export function mayMount(): boolean {
+  const directory = mkdtempSync(path.join(tmpdir(), 'paperbook-mount-'));
+  try {
+    mountAt(directory, 1);
+    execFileSync('umount', [directory]);
+    return true;
+  } catch {
+    return false;
+  } finally {
+    rmdirSync(directory);
   }
 }

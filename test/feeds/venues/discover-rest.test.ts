@@ -126,8 +126,8 @@ const WRONG: [name: string, reply: Reply, message: RegExp][] = [
   ['JSON that is no list', json({ error: 'x' }), /answered no list of markets$/],
   ['null', json('null'), /answered no list of markets$/],
   ['not there', json('{}', 404), /not found \(404\)$/],
-  ['a redirect', json('', 302, { location: '/elsewhere' }), /./],
-  ['a connection that ends', (_url, response) => response.destroy(), /./],
+  ['a redirect', json('', 302, { location: '/elsewhere' }), /: fetch failed$/],
+  ['a connection that ends', (_url, response) => response.destroy(), /: UND_ERR_SOCKET$/],
   [
     'a cursor that comes again',
     (url, response) => {

@@ -7,7 +7,7 @@ import { decodeJwt } from 'jose';
 import { apiRoutes } from '../../../../api/operations/routes/api-routes.ts';
 import { BACKTEST_BODY_EXAMPLE } from '../../../../api/schemas/backtest.ts';
 import { request as ask, type Json } from '../../../process/client.ts';
-import { startWhole, type WholeServer } from '../../whole-server.ts';
+import { sharedWhole, type WholeServer } from '../../whole-server.ts';
 
 /** Of somebody: who may do everything there is, and has one of everything. */
 type Person = {
@@ -91,12 +91,13 @@ const PROBES: Record<string, Probe> = {
   'POST /portfolio/orders/preview': own('key', { body: sell }),
 };
 
+const shared = sharedWhole();
 const UNKNOWN = '0195d3a0-0000-7000-8000-0000000000ff';
 
-test('E5: what is another account`s is not there, and is not touched', async (t) => {
-  const server = await startWhole(t);
-  const victim = await newPerson(server, 'victim');
-  const mallory = await newPerson(server, 'mallory');
+test.serial('E5: what is another account`s is not there, and is not touched', async (t) => {
+  const server = await shared();
+  const victim = await newPerson(server, 'owner');
+  const mallory = await newPerson(server, 'other');
   const before = await stateOf(server, victim);
   const routes = apiRoutes({} as never);
   t.deepEqual(
@@ -144,8 +145,8 @@ test('E5: what is another account`s is not there, and is not touched', async (t)
   t.deepEqual((await server.audit()).problems, []);
 });
 
-test('T90: the idempotency keys of one account say nothing of another`s', async (t) => {
-  const server = await startWhole(t);
+test.serial('T90: the idempotency keys of one account say nothing of another`s', async (t) => {
+  const server = await shared();
   const victim = await newPerson(server, 'victim');
   const mallory = await newPerson(server, 'mallory');
   const theirs = await order(server, victim.key, { idempotencyKey: 'market' });
@@ -156,10 +157,10 @@ test('T90: the idempotency keys of one account say nothing of another`s', async 
   t.false(fresh.replayed);
 });
 
-test('I30: a session ends its own user`s sessions alone', async (t) => {
-  const server = await startWhole(t);
-  const victim = await newPerson(server, 'victim');
-  const mallory = await newPerson(server, 'mallory');
+test.serial('I30: a session ends its own user`s sessions alone', async (t) => {
+  const server = await shared();
+  const victim = await newPerson(server, 'stayer');
+  const mallory = await newPerson(server, 'leaver');
   const url = `${server.origin}/auth/v1/logout?scope=global`;
   const headers = { authorization: `Bearer ${mallory.session}` };
   t.is((await fetch(url, { method: 'POST', headers })).status, 204);
@@ -168,9 +169,9 @@ test('I30: a session ends its own user`s sessions alone', async (t) => {
   t.true((await answerOf(server, victim.session, 'GET', keys)).startsWith('200'));
 });
 
-test('O1: no key and no session opens the admin listener', async (t) => {
-  const server = await startWhole(t);
-  const { key, session } = await newPerson(server, 'mallory');
+test.serial('O1: no key and no session opens the admin listener', async (t) => {
+  const server = await shared();
+  const { key, session } = await newPerson(server, 'stranger');
   for (const token of [key, session, '', 'x'.repeat(43), `${server.adminToken}x`]) {
     for (const path of ['/admin/users', '/admin/keys', '/admin/audit', '/admin/trading']) {
       const headers = { authorization: `Bearer ${token}` };

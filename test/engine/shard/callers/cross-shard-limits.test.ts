@@ -15,6 +15,7 @@ import { RoamingKeys } from '../../../../engine/shard/callers/cross-shard-limits
 import type { ReplyHandler } from '../../../../engine/shard/callers/send-queue.ts';
 import type { Shards } from '../../../../engine/shard/callers/shards.ts';
 import { EngineBusy } from '../../../../engine/threads/unavailable.ts';
+import { variantsOfRun } from '../../../model/seeds.ts';
 import { NOON_MS, placeOrder, quoteTick, uuidOf } from '../../fixtures.ts';
 import { breakShard, openShards, tempDir, untilReady } from '../engine-process.ts';
 
@@ -51,7 +52,7 @@ async function codesInTurn(engine: Shards, accounts: readonly string[], count: n
 const firstOk = (ok: number, count: number) =>
   Array.from({ length: count }, (_, n) => (n < ok ? 'ok' : 'rate_limited'));
 
-for (const shards of [1, 2, 4]) {
+for (const shards of variantsOfRun([4, 1, 2])) {
   test(`L7, hard trade limits: of a key, over all accounts that it trades, ${shards} shards`, async (t) => {
     const engine = await openShards(tempDir(t), { shards });
     engine.tick(quoteTick());
@@ -68,7 +69,7 @@ for (const shards of [1, 2, 4]) {
   });
 }
 
-for (const shards of [1, 2, 4]) {
+for (const shards of variantsOfRun([4, 1, 2])) {
   test(`T133, L7: a preview counts what the key has traded in every shard, ${shards} shards`, async (t) => {
     const engine = await openShards(tempDir(t), { shards });
     engine.tick(quoteTick());
@@ -151,16 +152,19 @@ test('L7, hard trade limits: of a key, exact with orders sent at once; replays d
   await engine.close();
 });
 
+/** Who has traded before a restart, and who goes on after it. */
+const RESTARTS: [used: string[], next: string[]][] = [
+  [
+    [ACME, ZOO],
+    [ZOO, OWNER],
+  ],
+  [[OWNER], [ACME]],
+  [ACCOUNTS, [OWNER]],
+  [[ACME], [OWNER]],
+];
+
 test('L10, hard trade limits: of a key, over a restart, wherever it goes on', async (t) => {
-  for (const [used, next] of [
-    [ACCOUNTS, [OWNER]],
-    [[ACME], [OWNER]],
-    [[OWNER], [ACME]],
-    [
-      [ACME, ZOO],
-      [ZOO, OWNER],
-    ],
-  ] as const) {
+  for (const [used, next] of variantsOfRun(RESTARTS, 2)) {
     const dir = tempDir(t);
     const engine = await openShards(dir, { shards: 3 });
     engine.tick(quoteTick());

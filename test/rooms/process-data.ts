@@ -1,0 +1,8 @@
+import { playFiles } from '../room.ts';
+
+await playFiles(
+  'test/process/data-dir.test.ts',
+  'test/process/disk.test.ts',
+  'test/process/limits.test.ts',
+  'test/process/verify.test.ts',
+);
