@@ -1,10 +1,11 @@
 /**
- * Pages over lists sorted by start time and id, with cursors that survive a catalog change. Rules
- * P1, P3, P4 (api/RULES.md).
+ * Pages: over lists sorted by start time and id, with cursors that survive a catalog change, and
+ * of rows by their ids, which have the time, the newest first. Rules P1, P3, P4, O20
+ * (api/RULES.md).
  */
-import type { EpochMs } from '../../engine/base/units.ts';
+import type { PlaceForm } from '../../engine/base/cursors.ts';
+import type { EpochMs, Uuid } from '../../engine/base/units.ts';
 import { GameId, InstrumentId } from './common-schemas.ts';
-import type { PlaceForm } from './cursors.ts';
 
 /** What such a list is sorted by. */
 export type Place = { startsAtMs: EpochMs; id: string };
@@ -81,3 +82,27 @@ export function placeForm(id: RegExp): PlaceForm<Place> {
 
 export const INSTRUMENT_PLACE = placeForm(new RegExp(InstrumentId.pattern!));
 export const GAME_PLACE = placeForm(new RegExp(GameId.pattern!));
+
+/** `next`: the next page begins after this id; null: no row follows. */
+export type IdPage<T> = { rows: T[]; next: Uuid | null };
+
+/** A page of `limit` rows; `read` returns up to so many. */
+export function newestFirst<T extends { id: Uuid }>(
+  limit: number,
+  read: (max: number) => T[],
+): IdPage<T> {
+  const rows = read(limit + 1);
+  if (rows.length <= limit) return { rows, next: null };
+  rows.length = limit;
+  return { rows, next: rows.at(-1)!.id };
+}
+
+/** Of rows with the oldest first, up to `max` before an id, the newest first. */
+export function lastBefore<T extends { id: Uuid }>(
+  rows: readonly T[],
+  before: Uuid | null,
+  max: number,
+): T[] {
+  const earlier = before === null ? rows : rows.filter(({ id }) => id < before);
+  return earlier.slice(-max).reverse();
+}

@@ -4,6 +4,7 @@
  * A49, A125, V3 (api/RULES.md).
  */
 import type { Static } from '@sinclair/typebox';
+import { nextCursorOf } from '../../engine/base/cursors.ts';
 import { invariant } from '../../engine/base/invariant.ts';
 import {
   type EpochMs,
@@ -20,7 +21,7 @@ import type {
   CatalogInstrument,
   CatalogListing,
 } from '../../engine/rules/catalog-entries.ts';
-import { nextCursorOf, tagOf } from '../base/cursors.ts';
+import { tagOf } from '../base/cursors.ts';
 import { comparePlaces, GAME_PLACE, takePage } from '../base/paging.ts';
 import type { Game, Instrument, Listing } from '../schemas/markets.ts';
 import type { MarketBus } from './market-bus.ts';

@@ -3,8 +3,7 @@
  * and words with one typo. Rule A47 (api/RULES.md).
  */
 import type { InstrumentEntry } from './catalog-view.ts';
-import { MatchScores, NOT_IN_LABEL } from './match-scores.ts';
-import { WordPlaces } from './word-places.ts';
+import { MatchScores, NOT_IN_LABEL, PLACE_BITS } from './match-scores.ts';
 
 /** How well a word of an instrument matches a word of the query, in percent. */
 const EXACT = 100;
@@ -138,4 +137,68 @@ function titles({ instrument: { subject, listings } }: InstrumentEntry): string 
 function wordsOf(text: string): string[] {
   const plain = text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
   return plain.match(/[\p{L}\p{N}]+/gu) ?? [];
+}
+
+/** Where each word occurs in the texts of an index. */
+class WordPlaces {
+  /** The places of every word, as `MatchScores` reads them. */
+  readonly #places = new Map<string, number[]>();
+  /** The words by their first character, and by their last. */
+  readonly #byFirst = new Map<string, string[]>();
+  readonly #byLast = new Map<string, string[]>();
+
+  /** Only the first place of a word within an instrument counts. */
+  add(word: string, position: number, place: number): void {
+    let places = this.#places.get(word);
+    if (places === undefined) {
+      places = [];
+      this.#places.set(word, places);
+      addTo(this.#byFirst, word[0]!, word);
+      addTo(this.#byLast, word.at(-1)!, word);
+    }
+    const last = places.at(-1);
+    if (last !== undefined && last >>> PLACE_BITS === position) return;
+    places.push(position * 2 ** PLACE_BITS + place);
+  }
+
+  of(word: string): readonly number[] | undefined {
+    return this.#places.get(word);
+  }
+
+  *beginningWith(letters: string): Generator<readonly number[]> {
+    for (const word of this.#byFirst.get(letters[0]!) ?? []) {
+      if (word.startsWith(letters)) yield this.#places.get(word)!;
+    }
+  }
+
+  /** One letter added, missing or replaced, or two neighbours swapped. */
+  *oneTypoFrom(word: string): Generator<readonly number[]> {
+    const [first, last] = [word[0]!, word.at(-1)!];
+    // One typo leaves the first letter or the last one as it is.
+    for (const other of this.#byFirst.get(first) ?? []) {
+      if (isOneTypoFrom(word, other)) yield this.#places.get(other)!;
+    }
+    for (const other of this.#byLast.get(last) ?? []) {
+      if (other[0] !== first && isOneTypoFrom(word, other)) yield this.#places.get(other)!;
+    }
+  }
+}
+
+function addTo(lists: Map<string, string[]>, key: string, word: string): void {
+  const words = lists.get(key);
+  if (words === undefined) lists.set(key, [word]);
+  else words.push(word);
+}
+
+/** Whether they differ by a letter, or by the order of two neighbours. */
+function isOneTypoFrom(a: string, b: string): boolean {
+  const longer = a.length - b.length;
+  if (longer > 1 || longer < -1) return false;
+  const end = Math.min(a.length, b.length);
+  let at = 0;
+  while (at < end && a[at] === b[at]) at++;
+  if (longer === 1) return a.slice(at + 1) === b.slice(at);
+  if (longer === -1) return a.slice(at) === b.slice(at + 1);
+  if (at === end || a.slice(at + 1) === b.slice(at + 1)) return true;
+  return a[at] === b[at + 1] && a[at + 1] === b[at] && a.slice(at + 2) === b.slice(at + 2);
 }

@@ -6,7 +6,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Uuid } from '../../engine/base/units.ts';
 import { isUuid } from '../../engine/rules/ids.ts';
-import type { IdPage } from '../base/newest-first.ts';
+import type { IdPage } from '../base/paging.ts';
 import type { UserTable } from './user-table.ts';
 import type { User } from './users.ts';
 

@@ -7,9 +7,8 @@ import { Components } from './components.ts';
 import { HEADER_COMPONENTS } from './headers.ts';
 import { type Described, operationOf } from './operation.ts';
 import { SHARED } from './parts.ts';
-import { missingText } from './planned.ts';
 
-/** The version of the description. planned.ts lists what is not there yet. */
+/** The version of the description. */
 const DESCRIPTION_VERSION = '1.11.0';
 
 const TAGS: Record<Tag, string> = {
@@ -67,7 +66,7 @@ export function describeApi(routes: readonly Described[], basePath: string): obj
       title: 'Paperbook',
       version: DESCRIPTION_VERSION,
       summary: 'Paper trading of prediction markets at live venue prices.',
-      description: INTRODUCTION + missingText(routes),
+      description: INTRODUCTION,
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: basePath, description: 'The server that this description comes from.' }],

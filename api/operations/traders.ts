@@ -3,11 +3,11 @@
  * answer: privacy never lags, and nor does the switch. Rules Y73 to Y77, V8 (api/RULES.md).
  */
 
+import type { PlaceForm } from '../../engine/base/cursors.ts';
 import type { MarketNumber, Uuid } from '../../engine/base/units.ts';
 import type { BoardPlace } from '../../engine/records/boards/leaderboard.ts';
 import { isUuid } from '../../engine/rules/ids.ts';
 import { EngineBusy } from '../../engine/threads/unavailable.ts';
-import type { PlaceForm } from '../base/cursors.ts';
 import { ApiError, invalidRequest } from '../base/errors.ts';
 import type { Caller } from '../dispatch/access.ts';
 import type { ControlStore } from '../identity/store.ts';

@@ -3,7 +3,8 @@
  * the first page, and pages from the whole list, in each status.
  */
 import path from 'node:path';
-import { cursorOf } from '../../engine/rules/ids.ts';
+import { tagOf } from '../../api/base/cursors.ts';
+import { cursorOf, ROW_ID } from '../../engine/base/cursors.ts';
 import { type Past, prepareHistory } from '../lib/prepared-history.ts';
 import { seededRandom } from '../lib/random.ts';
 import { count, type Figures, ms, type Report, type Suite } from '../lib/report.ts';
@@ -65,8 +66,10 @@ async function measure(
       const url = `http://127.0.0.1:${port}${basePath}${route}?limit=${PAGE}${filter}`;
       progress(`lists: ${name}`);
       const random = seededRandom(1);
+      const tag = tagOf(list, status === null ? {} : { status });
       const anyCursor = () => {
-        return cursorOf(list, seededUuid(random, fromMs + random.below(untilMs - fromMs)));
+        const id = seededUuid(random, fromMs + random.below(untilMs - fromMs));
+        return cursorOf(tag, id, ROW_ID);
       };
       const firstPage = await timed(url, token, requests, () => null);
       const deepPage = await timed(url, token, requests, anyCursor);

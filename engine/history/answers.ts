@@ -1,6 +1,6 @@
 /** Answers of a history as the texts that are sent. Rules H6 to H14 (api/RULES.md). */
+import { nextCursorOf, type QueryTag, WHOLE_NUMBER } from '../base/cursors.ts';
 import { type EpochMs, isoOf, NO_PRICE } from '../base/units.ts';
-import { cursorText } from './cursor.ts';
 import { exportPiece } from './export.ts';
 import { type Gap, gapsOf, lostFor } from './gaps.ts';
 import { INTERVAL_MS, ROWS } from './kinds.ts';
@@ -183,7 +183,7 @@ function seriesText({ instrumentId, venue }: NamedSeries): string {
   return `"instrumentId":${JSON.stringify(instrumentId)},"venue":"${venue}"`;
 }
 
-function pageEnd(tag: string, next: number | null, nowMs: EpochMs): string {
-  const cursor = next === null ? 'null' : `"${cursorText(tag, next)}"`;
+function pageEnd(tag: QueryTag, next: number | null, nowMs: EpochMs): string {
+  const cursor = JSON.stringify(nextCursorOf(tag, next, WHOLE_NUMBER));
   return `"nextCursor":${cursor},"asOf":"${isoOf(nowMs)}","mode":"paper"`;
 }

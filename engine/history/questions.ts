@@ -1,4 +1,5 @@
 /** What is asked of a history. Rules H6 to H16, H22, H23 (api/RULES.md). */
+import type { QueryTag } from '../base/cursors.ts';
 import type { EpochMs, MarketNumber, PriceCents, Venue } from '../base/units.ts';
 import type { Interval } from './kinds.ts';
 import type { StoredBlock } from './segments.ts';
@@ -23,7 +24,7 @@ export type QuotesQuestion = NamedSeries & {
   /** The number of the first row of the page; null: the first page. */
   cursor: number | null;
   /** What cursors of this query begin with. */
-  tag: string;
+  tag: QueryTag;
 };
 
 export type CandlesQuestion = NamedSeries & {
@@ -33,7 +34,7 @@ export type CandlesQuestion = NamedSeries & {
   /** The start of the first candle of the page. */
   cursor: EpochMs | null;
   /** What cursors of this query begin with. */
-  tag: string;
+  tag: QueryTag;
 };
 
 export type AsOfQuestion = {

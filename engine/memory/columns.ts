@@ -1,7 +1,9 @@
 /**
  * One value of each row of a table, where rows lie one after another in one buffer: the value of
  * the next row is `stride` values further. Each type of value has a class of its own: V8's code for
- * a method is fast only while the method has seen one kind of array.
+ * a method is fast only while the method has seen one kind of array. With four classes from one
+ * function a tick with fills, ledger and facts took twice the CPU (bench tick, five pairs: 0.50
+ * million ticks a CPU second where a tenth fills, and 0.98 with these).
  */
 
 /** How the rows of one buffer lie: where a column is in the first row, and how long a row is. */

@@ -1,4 +1,4 @@
-/** The ids of trades, and cursors of lists. Rules T7, P3 (engine/RULES.md, api/RULES.md). */
+/** The ids of trades. Rule T7 (engine/RULES.md). */
 
 import { invariant } from '../base/invariant.ts';
 import {
@@ -72,41 +72,3 @@ export function isTradeOf(tradeId: Uuid, orderId: Uuid): boolean {
 function flipped(orderId: Uuid): string {
   return (Number.parseInt(orderId.at(-1)!, 16) ^ 1).toString(16);
 }
-
-/** Lists that are paged by the id of their last row. */
-export type PagedList = 'orders' | 'trades';
-const UUID_BYTES = 16;
-const CURSOR_MARKS = { orders: 'o', trades: 't' } as const;
-
-/**
- * An opaque cursor that continues after `id`. Rules P1 to P5, P8 (api/RULES.md).
- *
- * @param tag names the query, in ASCII; left out: the list alone
- */
-export function cursorOf(list: PagedList, id: Uuid, tag: string = CURSOR_MARKS[list]): string {
-  invariant(id.length === UUID_LENGTH, 'a cursor is made of an id that is no uuid');
-  const bytes = id.replaceAll('-', '').replace(/../g, (pair) => {
-    return String.fromCharCode(Number.parseInt(pair, 16));
-  });
-  return btoa(tag + bytes)
-    .replaceAll('+', '-')
-    .replaceAll('/', '_')
-    .replaceAll('=', '');
-}
-
-/** The id inside a cursor of that list and query, or null when it is malformed. */
-export function idOfCursor(
-  list: PagedList,
-  cursor: string,
-  tag: string = CURSOR_MARKS[list],
-): Uuid | null {
-  const size = tag.length + UUID_BYTES;
-  if (!/^[\w-]+$/.test(cursor) || cursor.length !== Math.ceil((size * 4) / 3)) return null;
-  const bytes = atob(cursor.replaceAll('-', '+').replaceAll('_', '/'));
-  if (!bytes.startsWith(tag)) return null;
-  const hex = Array.from(bytes.slice(tag.length), hexOf).join('');
-  const id = hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
-  return cursorOf(list, id, tag) === cursor ? id : null;
-}
-
-const hexOf = (char: string) => char.charCodeAt(0).toString(16).padStart(2, '0');

@@ -3,14 +3,15 @@
  * A44 (api/RULES.md), D12 (engine/RULES.md).
  */
 
+import type { QueryTag } from '../base/cursors.ts';
 import type { EpochMs, InstrumentNumber, MarketNumber, Uuid } from '../base/units.ts';
 import type { PlaceOrder } from './messages.ts';
 
 /**
  * Newest first; `before` is the id of the last row of the previous page, and `tag` what cursors of
- * this query begin with. Rule P8 (api/RULES.md).
+ * this query begin with; left out: with nothing. Rule P8 (api/RULES.md).
  */
-export type Page = { limit: number; before: Uuid | null; only?: RowFilter; tag?: string };
+export type Page = { limit: number; before: Uuid | null; only?: RowFilter; tag?: QueryTag };
 
 /** Which rows a list has; null: whatever it is. Rule A79 (api/RULES.md). */
 export type RowFilter = {

@@ -2,8 +2,8 @@
  * Portfolio and lists. A query changes nothing: what has not been expired by a tick or command is still shown as resting.
  */
 
+import { nextCursorOf, ROW_ID } from '../../engine/base/cursors.ts';
 import { type EpochMs, isoOf, type Uuid } from '../../engine/base/units.ts';
-import { cursorOf } from '../../engine/rules/ids.ts';
 import type { Reply } from '../../engine/rules/messages.ts';
 import type {
   AccountQuery,
@@ -86,7 +86,7 @@ export function orderList(state: ModelState, query: OrdersQuery): Reply {
   const page = pageOf(all, query);
   return answer({
     orders: page.rows.map((order) => orderJson(state, order)),
-    nextCursor: page.nextId === null ? null : cursorOf('orders', page.nextId, query.tag),
+    nextCursor: nextCursorOf(query.tag ?? '', page.nextId, ROW_ID),
     mode: 'paper',
     venueData: state.venueData,
     ...organizationOf(query.organizationSlug),
@@ -100,7 +100,7 @@ export function tradeList(state: ModelState, query: TradesQuery): Reply {
   const page = pageOf(all, query);
   return answer({
     trades: page.rows.map((trade) => tradeJson(state, trade)),
-    nextCursor: page.nextId === null ? null : cursorOf('trades', page.nextId, query.tag),
+    nextCursor: nextCursorOf(query.tag ?? '', page.nextId, ROW_ID),
     mode: 'paper',
     venueData: state.venueData,
     ...organizationOf(query.organizationSlug),

@@ -1,9 +1,11 @@
 /** Keys on the operator's listener. Rules O6, O20 (api/RULES.md). */
+
+import { nextCursorOf, ROW_ID } from '../../../engine/base/cursors.ts';
 import type { EpochMs } from '../../../engine/base/units.ts';
 import { NoQuery, strict, Uuid } from '../../base/common-schemas.ts';
-import { nextCursorOf, placeOf, ROW_ID, tagOf } from '../../base/cursors.ts';
+import { placeOf, tagOf } from '../../base/cursors.ts';
 import { ApiError } from '../../base/errors.ts';
-import { lastBefore, newestFirst } from '../../base/newest-first.ts';
+import { lastBefore, newestFirst } from '../../base/paging.ts';
 import { bodyReader } from '../../base/validation.ts';
 import { keyed, type Route } from '../../dispatch/route.ts';
 import type { Operator } from '../../identity/admin-token.ts';

@@ -1,8 +1,10 @@
 /** Users on the operator's listener. Rules O6, O20 (api/RULES.md). */
+
+import { nextCursorOf, ROW_ID } from '../../../engine/base/cursors.ts';
 import { isoOf } from '../../../engine/base/units.ts';
 import { NoQuery } from '../../base/common-schemas.ts';
-import { nextCursorOf, placeOf, ROW_ID, tagOf } from '../../base/cursors.ts';
-import { newestFirst } from '../../base/newest-first.ts';
+import { placeOf, tagOf } from '../../base/cursors.ts';
+import { newestFirst } from '../../base/paging.ts';
 import { bodyReader } from '../../base/validation.ts';
 import { keyed, type Route } from '../../dispatch/route.ts';
 import { changedTradeLimits } from '../../identity/accounts.ts';

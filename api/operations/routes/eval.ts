@@ -1,9 +1,10 @@
 /** How well picks were: of the caller, and of all public traders. Rules Y78 to Y80 (api/RULES.md). */
 import type { Static } from '@sinclair/typebox';
+import { nextCursorOf } from '../../../engine/base/cursors.ts';
 import { dollarsOf, isoOf } from '../../../engine/base/units.ts';
 import type { EvalRow } from '../../../engine/records/eval/eval-rows.ts';
 import type { ScoredTrade } from '../../../engine/records/projection/settled.ts';
-import { nextCursorOf, placeOf, tagOf } from '../../base/cursors.ts';
+import { placeOf, tagOf } from '../../base/cursors.ts';
 import { daysOf } from '../../base/instants.ts';
 import type { Caller } from '../../dispatch/access.ts';
 import { keyed, type Route } from '../../dispatch/route.ts';

@@ -1,7 +1,8 @@
 /** Games that have instruments. Rules A48, A125 (api/RULES.md). */
+import { nextCursorOf } from '../../../engine/base/cursors.ts';
 import { isoOf } from '../../../engine/base/units.ts';
 import { NoQuery } from '../../base/common-schemas.ts';
-import { nextCursorOf, placeOf, tagOf } from '../../base/cursors.ts';
+import { placeOf, tagOf } from '../../base/cursors.ts';
 import { ApiError } from '../../base/errors.ts';
 import { windowIn } from '../../base/instants.ts';
 import { GAME_PLACE, takePage } from '../../base/paging.ts';

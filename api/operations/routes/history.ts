@@ -3,9 +3,10 @@
  * of a service. Rules H6 to H21, H30, V9 (api/RULES.md).
  */
 import type { Static, TObject } from '@sinclair/typebox';
+import { WHOLE_NUMBER } from '../../../engine/base/cursors.ts';
 import type { EpochMs, Venue } from '../../../engine/base/units.ts';
 import type { AsOfQuestion, NamedSeries, Question } from '../../../engine/history/questions.ts';
-import { placeOf, tagOf, WHOLE_NUMBER } from '../../base/cursors.ts';
+import { placeOf, tagOf } from '../../base/cursors.ts';
 import { ApiError, invalidRequest } from '../../base/errors.ts';
 import { instantIn, windowIn } from '../../base/instants.ts';
 import { queryReader } from '../../base/validation.ts';

@@ -1,7 +1,9 @@
 /** Instruments: list, search, one, and its quote. Rules A45 to A47 (api/RULES.md). */
+
+import { nextCursorOf } from '../../../engine/base/cursors.ts';
 import { isoOf } from '../../../engine/base/units.ts';
 import { NoQuery } from '../../base/common-schemas.ts';
-import { nextCursorOf, placeOf, tagOf } from '../../base/cursors.ts';
+import { placeOf, tagOf } from '../../base/cursors.ts';
 import { ApiError } from '../../base/errors.ts';
 import { INSTRUMENT_PLACE, type Page, takeAskedPage, takePage } from '../../base/paging.ts';
 import { type InstrumentEntry, instrumentText } from '../../catalog/catalog-view.ts';

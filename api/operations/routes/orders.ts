@@ -1,10 +1,11 @@
 /** Orders: place, cancel, one, list. Rules A30 to A38, A42 to A44, A74 (api/RULES.md). */
 
+import { type QueryTag, ROW_ID } from '../../../engine/base/cursors.ts';
 import type { Uuid } from '../../../engine/base/units.ts';
-import { idOfCursor, isUuid } from '../../../engine/rules/ids.ts';
+import { isUuid } from '../../../engine/rules/ids.ts';
 import type { RowFilter } from '../../../engine/rules/queries.ts';
 import { NoQuery } from '../../base/common-schemas.ts';
-import { malformedCursor, type QueryTag, tagOf } from '../../base/cursors.ts';
+import { placeOf, tagOf } from '../../base/cursors.ts';
 import { ApiError } from '../../base/errors.ts';
 import { windowIn } from '../../base/instants.ts';
 import { bodyReader } from '../../base/validation.ts';
@@ -231,8 +232,5 @@ export function placeIn(
   query: { cursor?: string },
 ): { before: Uuid | null; tag: QueryTag } {
   const tag = tagOf(list, query);
-  const { cursor } = query;
-  const before = cursor === undefined ? null : idOfCursor(list, cursor, tag);
-  if (before === null && cursor !== undefined) throw malformedCursor();
-  return { before, tag };
+  return { before: placeOf(tag, query.cursor, ROW_ID), tag };
 }

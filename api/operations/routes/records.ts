@@ -1,12 +1,13 @@
 /** Leaderboard, traders and their picks. Rules Y71 to Y77 (api/RULES.md). */
 import type { Static } from '@sinclair/typebox';
+import { nextCursorOf, ROW_ID } from '../../../engine/base/cursors.ts';
 import { dollarsOf, isoOf } from '../../../engine/base/units.ts';
 import type { LeaderboardRow } from '../../../engine/records/boards/leaderboard.ts';
 import { roiPct } from '../../../engine/records/maths/roi.ts';
 import type { Pick as RecordedPick } from '../../../engine/records/projection/picks.ts';
 import type { TraderRecord } from '../../../engine/records/thread/questions.ts';
 import { NoQuery } from '../../base/common-schemas.ts';
-import { malformedCursor, nextCursorOf, placeOf, ROW_ID, tagOf } from '../../base/cursors.ts';
+import { malformedCursor, placeOf, tagOf } from '../../base/cursors.ts';
 import { daysOf } from '../../base/instants.ts';
 import type { Caller } from '../../dispatch/access.ts';
 import { keyed, type Route } from '../../dispatch/route.ts';

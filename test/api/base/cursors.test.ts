@@ -1,18 +1,12 @@
 /** What a cursor is of: each paged route, on both listeners, with cursors of its other queries. */
 import test from 'ava';
-import {
-  cursorOf,
-  type PlaceForm,
-  ROW_ID,
-  tagOf,
-  WHOLE_NUMBER,
-} from '../../../api/base/cursors.ts';
+import { tagOf } from '../../../api/base/cursors.ts';
 import { GAME_PLACE, INSTRUMENT_PLACE } from '../../../api/base/paging.ts';
 import { queryReader } from '../../../api/base/validation.ts';
 import { Metrics } from '../../../api/dispatch/metrics.ts';
 import { adminRoutes } from '../../../api/operations/admin/admin.ts';
 import { BOARD_PLACE } from '../../../api/operations/traders.ts';
-import { cursorOf as rowCursor } from '../../../engine/rules/ids.ts';
+import { cursorOf, type PlaceForm, ROW_ID, WHOLE_NUMBER } from '../../../engine/base/cursors.ts';
 import { AWAY, CATALOG, HOME } from '../../engine/fixtures.ts';
 import { type Api, startApi } from '../support.ts';
 
@@ -64,12 +58,12 @@ const PAGED: Record<string, Paged> = {
   '/portfolio/trades': {
     list: 'trades',
     queries: [...ROWS, 'status=open', 'status=void'],
-    cursor: (tag) => rowCursor('trades', ID, tag),
+    cursor: at(ROW_ID, ID),
   },
   '/portfolio/orders': {
     list: 'orders',
     queries: [...ROWS, 'status=resting', 'idempotencyKey=a', 'idempotencyKey=b'],
-    cursor: (tag) => rowCursor('orders', ID, tag),
+    cursor: at(ROW_ID, ID),
   },
   '/leaderboard': {
     list: 'leaderboard',

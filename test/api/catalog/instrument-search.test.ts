@@ -77,6 +77,17 @@ test('A47: a misspelt word is found while it is typed', (t) => {
   t.deepEqual(found('owsl hwaks'), ['Owls to beat Hawks']);
 });
 
+test('A47: one letter added, missing, replaced or swapped, wherever it is, finds the word; two do not', (t) => {
+  const { found } = searchOver(['Hawks']);
+  const once = ['xhawks', 'hxawks', 'hawksx', 'awks', 'haks', 'hawk', 'xawks', 'haxks', 'hawkx'];
+  for (const typed of [...once, 'ahwks', 'hwaks', 'hakws', 'hawsk']) {
+    t.deepEqual(found(typed), ['Hawks'], typed);
+  }
+  for (const typed of ['xxwks', 'awkss', 'xhawksx', 'xawkx', 'ahwsk', 'wahks']) {
+    t.deepEqual(found(typed), [], typed);
+  }
+});
+
 test('A47: the word itself comes before the words it begins, and those before misspelt ones', (t) => {
   const { found } = searchOver(['Zion score', 'Lions score', 'Lion score']);
   t.deepEqual(found('lion'), ['Lion score', 'Lions score']);

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import test from 'ava';
-import { missingText, PLANNED } from '../../../api/openapi/planned.ts';
 import { apiRoutes } from '../../../api/operations/routes/api-routes.ts';
 import { AnswerCheck, type SeenAnswer } from '../answer-check.ts';
 import { IDS, NOW_MS, sampleCatalog, samplePortfolio } from '../samples.ts';
@@ -80,35 +79,6 @@ test('A70: every route is described, with its scope', async (t) => {
     t.deepEqual(operation.security, wanted, path);
   }
 });
-
-test('A70: the description says which parts are not there yet', async (t) => {
-  const api = await startApi(t);
-  const document = await descriptionOf(api);
-  const routes = apiRoutes(api.context).map(({ method, path }) => `${method} ${path}`);
-  const planned = Object.values(PLANNED).flat();
-  t.is(new Set(planned).size, planned.length);
-  const unplanned = routes.filter((route) => !planned.includes(route));
-  t.deepEqual(unplanned, [], 'a route has the name that the plan has for it');
-  const [, said = ''] = document.info.description.split('**Not there yet.**');
-  const missing = [...said.matchAll(/`([A-Z]+ \/[^`]*)`/g)].map((match) => match[1]);
-  t.deepEqual(
-    missing,
-    planned.filter((operation) => !routes.includes(operation)),
-  );
-  for (const operation of missing) {
-    const [method, path] = operation!.split(' ') as [string, string];
-    const { status, json } = await api.call(method, path.replace(/\{\w+\}/, 'x'));
-    t.true(['route_not_found', 'method_not_allowed'].includes(json.error.code), operation);
-    t.true(status === 404 || status === 405, operation);
-  }
-  t.is(missingText(planned.map(placed)), '');
-  t.regex(missingText(planned.slice(1).map(placed)), /^- Service: `GET \/status`$/m);
-});
-
-function placed(operation: string) {
-  const [method, path] = operation.split(' ') as [string, string];
-  return { method, path };
-}
 
 test('every operation, parameter and JSON answer says what it is, with an example', async (t) => {
   const api = await startApi(t);

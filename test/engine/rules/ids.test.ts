@@ -2,8 +2,6 @@ import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import { uuidOfWords, uuidTimeMs, uuidWord } from '../../../engine/memory/uuid-words.ts';
 import {
-  cursorOf,
-  idOfCursor,
   isTradeOf,
   isUuid,
   placeOfTrade,
@@ -65,26 +63,4 @@ test('T7: a trade is after the last one of its account and moment, whatever its 
   // There is no higher place.
   t.is(idAt(low, second.place).id, second.id);
   t.false(isTradeOf(first.id, low));
-});
-
-test('P3: a cursor is opaque, of its list, and checked', (t) => {
-  const id = randomUUID();
-  const cursor = cursorOf('orders', id);
-  t.regex(cursor, /^[\w-]+$/);
-  t.is(idOfCursor('orders', cursor), id);
-  t.is(idOfCursor('trades', cursor), null);
-  t.is(idOfCursor('trades', cursorOf('trades', id)), id);
-  for (const bad of ['', 'x', `${cursor}A`, cursor.slice(1), '!'.repeat(23), '='.repeat(23)]) {
-    t.is(idOfCursor('orders', bad), null);
-  }
-  for (const more of ['=', '\n', ' ', 'AAAA', '!', '.']) {
-    t.is(idOfCursor('orders', cursor + more), null);
-    t.is(idOfCursor('orders', more + cursor), null);
-  }
-  // The last character carries two bits of nothing.
-  const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
-  const alike = [...ALPHABET].filter((last) => {
-    return idOfCursor('orders', cursor.slice(0, -1) + last) === id;
-  });
-  t.deepEqual(alike, [cursor.at(-1)]);
 });

@@ -1,4 +1,5 @@
 import test from 'ava';
+import { cursorOf, ROW_ID } from '../../../engine/base/cursors.ts';
 import { InvariantError, invariant } from '../../../engine/base/invariant.ts';
 import { dollarsOf, type OrderRow } from '../../../engine/base/units.ts';
 import { OwnerIndex } from '../../../engine/memory/owner-index.ts';
@@ -8,7 +9,7 @@ import { replaceCatalog } from '../../../engine/rules/catalog.ts';
 import type { OrderPlaced } from '../../../engine/rules/events.ts';
 import { evolve } from '../../../engine/rules/evolve.ts';
 import { type Fill, tradeOf } from '../../../engine/rules/fill-model.ts';
-import { cursorOf, writeTradeId } from '../../../engine/rules/ids.ts';
+import { writeTradeId } from '../../../engine/rules/ids.ts';
 import {
   adjust,
   costCents,
@@ -156,7 +157,7 @@ const MISTAKES: Mistake[] = [
   ['a fill model gives too much', (s) => fillWith(s, { contracts: 1e6 }), /more than is left/],
   ['a fill model passes the limit', (s) => fillWith(s, { askCents: 50 }), /beyond the limit/],
   ['an id of no time', () => writeTradeIdAt(2 ** 48), /time of an id is out of range/],
-  ['a list goes on after no id', () => cursorOf('orders', 'x'), /an id that is no uuid/],
+  ['a list goes on after no id', () => cursorOf('', 'x', ROW_ID), /an id that is no uuid/],
   ['money is shown in parts of cents', () => dollarsOf(0.5), /not in whole cents/],
 ];
 

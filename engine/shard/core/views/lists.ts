@@ -3,6 +3,7 @@
  * (api/RULES.md).
  */
 
+import { nextCursorOf, ROW_ID } from '../../../base/cursors.ts';
 import { invariant } from '../../../base/invariant.ts';
 import {
   type AccountRow,
@@ -17,7 +18,6 @@ import { firstUuidAt, uuidTimeMs } from '../../../memory/uuid-words.ts';
 import type { ClosedTrade } from '../../../rules/events.ts';
 import { type EndedOrder, ORDER_ENDS, TRADE_ENDS } from '../../../rules/finished-records.ts';
 import { isLimit } from '../../../rules/flags.ts';
-import { cursorOf } from '../../../rules/ids.ts';
 import type { OrdersQuery, Page, RowFilter, TradesQuery } from '../../../rules/queries.ts';
 import type { Instrument } from '../../../rules/reference-data.ts';
 import type { ShardState } from '../../../rules/state.ts';
@@ -37,7 +37,7 @@ export function writeOrders(to: JsonWriter, state: ShardState, query: OrdersQuer
     instrumentOf: (order) =>
       'row' in order ? state.orders.col.instrument.get(order.row) : order.placed.instrument,
   });
-  const cursor = page.next === null ? null : cursorOf('orders', page.next, query.tag);
+  const cursor = nextCursorOf(query.tag ?? '', page.next, ROW_ID);
   const start = to.open();
   to.list(NAMES.orders, page.rows, (order) => writeOrder(to, state, order));
   to.text(NAMES.nextCursor, cursor);
@@ -53,7 +53,7 @@ export function writeTrades(to: JsonWriter, state: ShardState, query: TradesQuer
     instrumentOf: (trade) =>
       'row' in trade ? state.positions.col.instrument.get(trade.row) : trade.instrument,
   });
-  const cursor = page.next === null ? null : cursorOf('trades', page.next, query.tag);
+  const cursor = nextCursorOf(query.tag ?? '', page.next, ROW_ID);
   const start = to.open();
   to.list(NAMES.trades, page.rows, (trade) => writeTrade(to, state, trade));
   to.text(NAMES.nextCursor, cursor);

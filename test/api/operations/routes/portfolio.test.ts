@@ -1,6 +1,6 @@
 import test from 'ava';
 import { tagOf } from '../../../../api/base/cursors.ts';
-import { cursorOf } from '../../../../engine/rules/ids.ts';
+import { cursorOf, ROW_ID } from '../../../../engine/base/cursors.ts';
 import { ok } from '../../fake-engine.ts';
 import { IDS, NOW_MS, sampleOrders, samplePortfolio, sampleTrades } from '../../samples.ts';
 import { startApi } from '../../support.ts';
@@ -31,12 +31,12 @@ test('P2: limits, statuses and cursors reach the engine', async (t) => {
   await api.call('GET', '/portfolio/trades');
   await api.call(
     'GET',
-    `/portfolio/trades?limit=200&status=void&cursor=${cursorOf('trades', ID, ofVoid)}`,
+    `/portfolio/trades?limit=200&status=void&cursor=${cursorOf(ofVoid, ID, ROW_ID)}`,
   );
   await api.call('GET', '/portfolio/orders');
   await api.call(
     'GET',
-    `/portfolio/orders?limit=1&status=resting&cursor=${cursorOf('orders', ID, ofResting)}`,
+    `/portfolio/orders?limit=1&status=resting&cursor=${cursorOf(ofResting, ID, ROW_ID)}`,
   );
   const common = { atMs: NOW_MS, account: api.user.id, organizationSlug: null };
   const first = { ...common, status: null, limit: 50, before: null };
@@ -97,7 +97,7 @@ test('P2, P3: bad cursors and limits are 400', async (t) => {
       t.is(answer.json.error.message, message);
     }
   }
-  const orders = cursorOf('orders', ID, tagOf('orders', {}));
+  const orders = cursorOf(tagOf('orders', {}), ID, ROW_ID);
   const mixed = await api.call('GET', `/portfolio/trades?cursor=${orders}`);
   t.is(
     mixed.json.error.message,

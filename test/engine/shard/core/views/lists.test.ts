@@ -1,6 +1,6 @@
 import test from 'ava';
+import { placeOfCursor, ROW_ID } from '../../../../../engine/base/cursors.ts';
 import { firstUuidAt } from '../../../../../engine/memory/uuid-words.ts';
-import { idOfCursor } from '../../../../../engine/rules/ids.ts';
 import type { OrdersQuery, RowFilter } from '../../../../../engine/rules/queries.ts';
 import { ALICE, AWAY, HOME, type Scenario, scenarioTest, WIN } from '../../../../model/scenario.ts';
 import { CATALOG, NOON_MS, AWAY as PLAIN, placeOrder, ROUTED, uuidOf } from '../../../fixtures.ts';
@@ -98,7 +98,7 @@ test('P6: a page looks at a bounded number of rows, and the next continues after
     const list = { ...PAGE, account: uuidOf(1), limit, before, only } as Omit<OrdersQuery, 'atMs'>;
     const reply = engine.query({ ...list, kind: 'orders', atMs: NOON_MS });
     const { orders, nextCursor } = JSON.parse(reply.ok ? reply.body : '');
-    const at = nextCursor === null ? null : idOfCursor('orders', nextCursor);
+    const at = nextCursor === null ? null : placeOfCursor('', nextCursor, ROW_ID);
     return { found: orders.map(({ orderId }: Row) => orderId) as string[], at, nextCursor };
   };
   for (const limit of [1, 50]) {

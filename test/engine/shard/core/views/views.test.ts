@@ -1,5 +1,6 @@
 import test from 'ava';
-import { cursorOf, tradeIdOf } from '../../../../../engine/rules/ids.ts';
+import { cursorOf, ROW_ID } from '../../../../../engine/base/cursors.ts';
+import { tradeIdOf } from '../../../../../engine/rules/ids.ts';
 import {
   ALICE,
   AWAY,
@@ -243,7 +244,7 @@ scenarioTest('A42: lists page newest first, by status, limit orders only', (t, c
 
   const first = list({ limit: 3, before: null, status: null });
   t.deepEqual(idsOf(first), [ids[3], ids[2], ids[1]]);
-  t.is(first.nextCursor, cursorOf('orders', ids[1]!));
+  t.is(first.nextCursor, cursorOf('', ids[1]!, ROW_ID));
   t.is(first.mode, 'paper');
   t.is(first.venueData, true);
   t.false('organization' in first);
@@ -267,7 +268,7 @@ scenarioTest('A42: lists page newest first, by status, limit orders only', (t, c
     before: null,
   }).body;
   const shown = trades.trades as Row[];
-  t.is(trades.nextCursor, cursorOf('trades', shown[0]!.tradeId as string));
+  t.is(trades.nextCursor, cursorOf('', shown[0]!.tradeId as string, ROW_ID));
   t.deepEqual(trades.organization, { slug: 'acme' });
   t.deepEqual(Object.keys(trades), ['trades', 'nextCursor', 'mode', 'venueData', 'organization']);
 });
