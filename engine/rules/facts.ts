@@ -24,6 +24,7 @@ import type {
   CatalogReplaced,
   ClockSet,
   GameChanged,
+  MarketCorrected,
   MarketResolved,
   MarketValued,
   OrderEnded,
@@ -31,6 +32,7 @@ import type {
   OrderPartFilled,
   OrderPlaced,
   PrivacyChanged,
+  TradeCorrected,
   TradeCounted,
   TradeMarked,
 } from './events.ts';
@@ -55,6 +57,7 @@ export type CashAdjustedFact = OfAccount<CashAdjusted>;
 export type AccountResetFact = OfAccount<AccountReset>;
 export type PrivacyChangedFact = OfAccount<PrivacyChanged>;
 export type TradeMarkedFact = OfAccount<TradeMarked>;
+export type TradeCorrectedFact = OfAccount<TradeCorrected>;
 
 /** Its terms are among its fields. */
 export type OrderPlacedFact = OrderTerms &
@@ -138,6 +141,9 @@ export type TradeSettledFact = OverTrade & { kind: 'trade_settled'; outcome: Mar
 
 export type TradeCountedFact = Omit<TradeCounted, 'keyId'> & { key: Uuid };
 
+/** The trades that it changes have facts of their own. */
+export type MarketCorrectedFact = Omit<MarketCorrected, 'left'>;
+
 /** Events that name no row are facts without change. */
 export type PrimaryFact =
   | AccountOpenedFact
@@ -151,9 +157,11 @@ export type PrimaryFact =
   | AccountResetFact
   | PrivacyChangedFact
   | TradeMarkedFact
+  | TradeCorrectedFact
   | TradeCountedFact
   | MarketResolved
   | MarketValued
+  | MarketCorrectedFact
   | GameChanged
   | CatalogReplaced
   | ClockSet;

@@ -6,7 +6,8 @@
 import { invariant } from '../../base/invariant.ts';
 import { HOME_VENUE, type MarketNumber, marketName } from '../../base/units.ts';
 import type { Catalog, CatalogInstrument } from '../../rules/catalog-entries.ts';
-import type { MarketResolved } from '../../rules/events.ts';
+import type { MarketResolved, OutcomeSource } from '../../rules/events.ts';
+import type { MarketCorrectedFact } from '../../rules/facts.ts';
 import type { Database, Statement } from '../store/database.ts';
 
 type Row = [
@@ -63,6 +64,11 @@ export class CatalogFold {
 
   resolve({ source, market, atMs }: MarketResolved): void {
     this.#result.run(source, atMs, market);
+  }
+
+  /** The result is the operator's now; its time stays. Rule Y88 (engine/RULES.md). */
+  correct({ market, atMs }: MarketCorrectedFact): void {
+    this.#result.run('operator' satisfies OutcomeSource, atMs, market);
   }
 }
 

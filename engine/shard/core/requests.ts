@@ -11,12 +11,13 @@ import { type JsonWriter, memberNames } from '../../format/json-writer.ts';
 import { settleAsked } from '../../rules/asked.ts';
 import { decide } from '../../rules/decide.ts';
 import type { Decision, Rejection } from '../../rules/decision.ts';
-import type { Event } from '../../rules/events.ts';
+import type { Event, MarketCorrected } from '../../rules/events.ts';
 import { emit } from '../../rules/evolve.ts';
 import type { FactSink } from '../../rules/fact-sink.ts';
 import type { TradeLimitsLeft } from '../../rules/limits-left.ts';
 import type { Command, PlaceOrder, Refusal, SetSwitches } from '../../rules/messages.ts';
 import { advance, afterCatalog, keepAges } from '../../rules/observe.ts';
+import { resultOf } from '../../rules/payouts.ts';
 import type {
   AccountSnapshotQuery,
   AuditQuery,
@@ -31,7 +32,7 @@ import type {
 } from '../../rules/queries.ts';
 import { REJECTIONS, type RejectionCode } from '../../rules/rejections.ts';
 import { resetAccount } from '../../rules/reset.ts';
-import { resultOf, settleAndCount } from '../../rules/settlement.ts';
+import { correctAndCount, settleAndCount } from '../../rules/settlement.ts';
 import type { ShardState } from '../../rules/state.ts';
 import { limitsLeft } from '../../rules/trade-limits.ts';
 import { liveBids } from './views/bids.ts';
@@ -80,7 +81,11 @@ export function execute(
   if (timed.kind === 'switches') setSwitches(state, timed);
   if (timed.kind === 'reset') resetAccount(state, timed, facts);
   if (timed.kind === 'settle') {
-    to.value(settleAndCount(state, { ...timed, source: 'operator' }, facts));
+    const settled =
+      timed.correction === null
+        ? settleAndCount(state, { ...timed, source: 'operator' }, facts)
+        : correctAndCount(state, correctionIn(decision), facts);
+    to.value(settled);
   } else writeAnswer(to, state, timed, decision);
   return { refusal: null, limits };
 }
@@ -204,6 +209,11 @@ function inspect(state: ShardState, query: InspectingQuery): unknown {
     default:
       return query satisfies never;
   }
+}
+
+function correctionIn(decision: Decision): MarketCorrected | undefined {
+  const events = decision.kind === 'accept' ? decision.events : [];
+  return events.find((event) => event.kind === 'market_corrected');
 }
 
 function writeAnswer(

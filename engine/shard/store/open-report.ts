@@ -2,7 +2,7 @@
 import { invariant } from '../../base/invariant.ts';
 import type { EpochMs, GameStatus, Uuid } from '../../base/units.ts';
 import type { MarketResult } from '../../rules/messages.ts';
-import { resultOf } from '../../rules/settlement.ts';
+import { resultOf } from '../../rules/payouts.ts';
 import type { ShardState } from '../../rules/state.ts';
 
 export type OpenReport = {
