@@ -22,9 +22,9 @@ import type {
   SettleMarket,
 } from './messages.ts';
 import { decidePlace } from './orders.ts';
+import { resultOf } from './payouts.ts';
 import { privacyEvents } from './privacy.ts';
 import { decideReset } from './reset.ts';
-import { resultOf } from './payouts.ts';
 import type { ShardState } from './state.ts';
 import { withinLimits } from './trade-limits.ts';
 
@@ -114,7 +114,9 @@ function decideAdjust(state: ShardState, command: AdjustCash): Decision {
       'amountCents: the account would hold more than can be counted',
     );
   }
-  if (state.accounts.col.balanceCents.get(account) + command.amountCents < 0) {
+  const balanceCents = state.accounts.col.balanceCents.get(account);
+  // One that is below zero may be given less than it lacks. Rule S23 (engine/RULES.md).
+  if (command.amountCents < 0 && balanceCents + command.amountCents < 0) {
     return reject('insufficient_balance');
   }
   const { atMs, amountCents } = command;

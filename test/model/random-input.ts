@@ -14,7 +14,7 @@ import {
   randomPlacement,
 } from './random-orders.ts';
 import { randomQuery } from './random-queries.ts';
-import { randomSettlement, randomTick } from './random-ticks.ts';
+import { randomCorrection, randomSettlement, randomTick } from './random-ticks.ts';
 import {
   createRandomWorld,
   DAY_MS,
@@ -91,6 +91,7 @@ const OPERATOR_COMMANDS = {
   fortune: 1,
   switches: 2,
   settle: 0.5,
+  correct: 1.5,
   catalog: 1,
   clock: 0.5,
   reset: 1,
@@ -130,6 +131,8 @@ function operatorCommand(world: RandomWorld): Command {
       return randomMark(world);
     case 'settle':
       return randomSettlement(world);
+    case 'correct':
+      return randomCorrection(world);
     case 'catalog':
       return catalogCommand(world);
     case 'clock': {

@@ -160,6 +160,22 @@ export function randomSettlement(world: RandomWorld): SettleMarket {
     kind: 'settle',
     atMs: world.nowMs,
     market: number,
+    correction: null,
+    ...randomResult(world, market),
+  };
+}
+
+/** Of a market that has a result mostly, and is corrected for the first time or again. */
+export function randomCorrection(world: RandomWorld): SettleMarket {
+  const resolved = world.known.markets.filter(({ name }) => world.resolved.has(name));
+  const isAny = resolved.length === 0 || world.random.oneIn(10);
+  const market = isAny ? someMarket(world) : world.random.pick(resolved);
+  world.corrections += world.random.oneIn(10) ? 0 : 1;
+  return {
+    kind: 'settle',
+    atMs: world.nowMs,
+    market: world.known.markets.indexOf(market),
+    correction: world.corrections,
     ...randomResult(world, market),
   };
 }

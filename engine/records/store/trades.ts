@@ -1,6 +1,6 @@
 /**
  * The rows of trades, from their first fill to their end and after it, and what each counts towards
- * its trader's sums. Rules Y2, Y10, Y13 to Y15, Y87 (engine/RULES.md).
+ * its trader's sums. Rules Y2, Y10, Y13 to Y15, Y87, Y88 (engine/RULES.md).
  */
 
 import { invariant } from '../../base/invariant.ts';

@@ -103,7 +103,8 @@ export function loadHead(state: ShardState, head: StateHead & ReferenceData): vo
   state.tradeCounts.day = head.tradeDay;
   state.nowMs = head.nowMs;
   state.setBackFromMs = head.setBackFromMs;
-  if (head.correction !== undefined) state.unfinished.correction = { ...head.correction, left: null };
+  if (head.correction !== undefined)
+    state.unfinished.correction = { ...head.correction, left: null };
   replaceCatalog(state, head.catalog);
   for (const entry of head.dropped) {
     const instrument = state.instrumentsById.get(entry.id);
