@@ -22,7 +22,7 @@ test('O21: a result is said before it is given, with what it pays', (t) => {
     /^T gets void\. Whoever holds a position gets its cost back/,
   );
   t.regex(settlementPlan('T', '0.645'), /worth \$0\.645, .* whole cents, rounded down\./);
-  t.regex(settlementPlan('T', 'yes'), /cannot be taken back\.$/);
+  t.regex(settlementPlan('T', 'yes'), /only a correction replaces the result\.$/);
 });
 
 test('what a settlement came to, in words', (t) => {
@@ -57,7 +57,9 @@ test('O26: a correction is said before it is made, and what it came to', (t) => 
   );
   t.regex(correctionPlan('T', 'no'), /below zero if the money was spent/);
   const answer = {
-    ...{ market: 'venue_a/T', outcome: 'no', yesPayoutCents: 0, noPayoutCents: 100 },
+    market: 'venue_a/T',
+    outcome: 'no',
+    ...{ yesPayoutCents: 0, noPayoutCents: 100 },
     ...{ isNew: true, settledTrades: 0, correctedTrades: 3, canceledOrders: 0 },
   } as const;
   t.is(

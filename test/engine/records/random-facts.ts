@@ -66,13 +66,14 @@ export const GAMES = 30;
 const POLARITIES = [1, -1] as const;
 const WEIGHTS = {
   ...{ buy: 50, grow: 4, reduce: 3, sell: 4, rest: 6, settle: 3, adjust: 2, bust: 1 },
-  ...{ reset: 1, correct: 3 },
+  reset: 1,
 };
 const OUTCOMES = ['yes', 'no', 'yes', 'no', 'void', 'scalar'] as const;
 
 /** @param marks how often an operator marks a trade: 50 is as often as one is bought */
 export function randomWorld(seed: number, steps: number, accounts = 7, marks = 6): World {
   const random = createRandomSource(seed);
+  const corrections = createRandomSource(seed + 1_000_000);
   const catalog = randomCatalog();
   const catalogFact: Fact = { kind: 'catalog_replaced', atMs: NOON_MS, catalog };
   const world: World = {
@@ -84,6 +85,7 @@ export function randomWorld(seed: number, steps: number, accounts = 7, marks = 6
   for (let step = 0; step < steps; step++) {
     world.nowMs += random.oneIn(3) ? 0 : random.int(1, 2 * HOUR_MS);
     doSomething(world, random, results, marks);
+    if (corrections.oneIn(40)) correct(world, corrections, results);
   }
   return world;
 }
@@ -151,8 +153,6 @@ function doSomething(
       if (!results.has(market)) settle(world, market, random.pick(OUTCOMES), results, random);
       return;
     }
-    case 'correct':
-      return correct(world, random, results);
     case 'adjust':
       return adjust(world, account, random.int(-5000, 5000));
     case 'reset':

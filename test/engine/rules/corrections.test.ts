@@ -46,13 +46,13 @@ function tradesOf(scenario: Scenario, status: string | null = null): ShownTrade[
     ...{ kind: 'trades', account: ALICE, organizationSlug: null, ...page },
     status: status as never,
   });
-  return body['trades'] as ShownTrade[];
+  return body.trades as ShownTrade[];
 }
 
 const tradeIn = ({ body }: { body: Record<string, unknown> }) => {
-  return (body['trade'] as { tradeId: Uuid }).tradeId;
+  return (body.trade as { tradeId: Uuid }).tradeId;
 };
-const balanceOf = (scenario: Scenario) => scenario.account()['balanceDollars'];
+const balanceOf = (scenario: Scenario) => scenario.account().balanceDollars;
 const COST_DOLLARS = 4.3;
 const BOUGHT_DOLLARS = 100_000 - COST_DOLLARS;
 
@@ -67,7 +67,7 @@ scenarioTest(
     scenario.sell(soldBefore);
     t.is(settle(scenario, NO, 1), 'invalid_request', 'there is nothing to replace');
     settle(scenario, YES);
-    const closedAt = tradesOf(scenario)[1]!['closedAt'];
+    const closedAt = tradesOf(scenario)[1]!.closedAt;
     const sold = tradesOf(scenario)[0];
     scenario.nowMs += 60_000;
     t.is(settle(scenario, NO), 'market_resolved', 'without a number it is a second result');
