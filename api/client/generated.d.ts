@@ -29,7 +29,7 @@
  */
 export type Account = {
     /**
-     * What can be spent; holds are taken off already.
+     * What can be spent; holds are taken off already. Below zero after a corrected result.
      */
     balanceDollars: number;
     /**

@@ -72,9 +72,8 @@ export function eventOf(state: ShardState, fact: PrimaryFact): Event {
       const { kind, atMs, account, closing } = fact;
       return { kind, atMs, account, keyId: fact.key, closing };
     }
-    case 'market_corrected':
-      return { ...fact, left: null };
     case 'market_resolved':
+    case 'market_corrected':
     case 'market_valued':
     case 'game_changed':
     case 'catalog_replaced':

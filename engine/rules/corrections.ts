@@ -4,19 +4,13 @@
  */
 
 import { invariant } from '../base/invariant.ts';
-import {
-  type AccountRow,
-  type Cents,
-  type EpochMs,
-  PAYOUT_CENTS,
-  type Uuid,
-} from '../base/units.ts';
+import { type AccountRow, HOME_VENUE, PAYOUT_CENTS } from '../base/units.ts';
 import { uuidTimeMs } from '../memory/uuid-words.ts';
 import { accept, type Decision, reject } from './decision.ts';
-import type { MarketCorrected } from './events.ts';
+import type { TradeCorrected } from './events.ts';
 import { emit } from './evolve.ts';
 import type { FactSink } from './fact-sink.ts';
-import type { TradeSettledFact } from './facts.ts';
+import type { TradeCorrectedFact, TradeSettledFact } from './facts.ts';
 import type { SettledFact, SoldParts } from './finished-records.ts';
 import { payoutRoomCents } from './ledger.ts';
 import type { MarketResult, SettleMarket } from './messages.ts';
@@ -27,7 +21,7 @@ import type { CorrectionLeft } from './unfinished.ts';
 
 /**
  * Whether the command corrects the result, and what it changes. All that was unfinished has been
- * settled before. Rule S20 (engine/RULES.md).
+ * settled before. Rules S20, S25 (engine/RULES.md).
  */
 export function decideCorrection(
   state: ShardState,
@@ -36,16 +30,15 @@ export function decideCorrection(
 ): Decision {
   const { outcome, yesPayoutCents, noPayoutCents, atMs, correction } = to;
   if (isSameResult(from, to) || correction <= market.corrections) return accept([]);
-  const left = changesOf(state, market, { from, to, correction });
-  for (const [account, changes] of left) {
-    const gains = changes.reduce((sum, { changedByCents }) => sum + Math.max(0, changedByCents), 0);
-    if (gains <= payoutRoomCents(state, account)) continue;
+  const left = settledTrades(state, market, false);
+  for (const account of left.byAccount.keys()) {
+    if (isCountedAfter(state, account, left, { from, to })) continue;
     const id = state.accountIds.idOf(account);
     return reject('invalid_request', `The account ${id} would hold more than can be counted.`);
   }
   const payouts = { yesPayoutCents, noPayoutCents };
   const of = { kind: 'market_corrected', atMs, market: market.number } as const;
-  return accept([{ ...of, outcome, ...payouts, correction, left }]);
+  return { ...accept([{ ...of, outcome, ...payouts, correction }]), left };
 }
 
 export function isSameResult(one: MarketResult, other: MarketResult): boolean {
@@ -56,10 +49,13 @@ export function isSameResult(one: MarketResult, other: MarketResult): boolean {
   );
 }
 
-/** What a decided correction comes to: how many trades it changes. */
-export function tradesIn({ left }: MarketCorrected): number {
+/** Begins with what was decided; how many trades it changes. */
+export function beginCorrection({ unfinished }: ShardState, left: CorrectionLeft): number {
+  const { correction } = unfinished;
+  invariant(correction?.left === null, 'a correction begins that was not decided');
+  correction.left = left;
   let trades = 0;
-  for (const changes of left?.values() ?? []) trades += changes.length;
+  for (const settled of left.byAccount.values()) trades += settled.length;
   return trades;
 }
 
@@ -67,7 +63,7 @@ export function tradesIn({ left }: MarketCorrected): number {
 export function continueCorrection(state: ShardState, facts: FactSink): boolean {
   const { unfinished } = state;
   if (unfinished.correction === null) return true;
-  for (const account of leftOf(state).keys()) {
+  for (const account of leftOf(state).byAccount.keys()) {
     if (!correctSome(state, account, unfinished.left, facts)) return false;
   }
   unfinished.correction = null;
@@ -81,22 +77,17 @@ export function correctAccount(state: ShardState, account: AccountRow, facts: Fa
   }
 }
 
-/** Whether some trade of the account still has the old result. */
+/** Whether some trade of the account may still have the old result. */
 export function isHalfCorrected(state: ShardState, account: AccountRow): boolean {
-  return state.unfinished.correction !== null && leftOf(state).has(account);
+  return state.unfinished.correction !== null && leftOf(state).byAccount.has(account);
 }
 
 /** A start goes on with it: the log says which trades have their new result. */
 function leftOf(state: ShardState): CorrectionLeft {
-  const { correction: unfinished } = state.unfinished;
-  invariant(unfinished !== null, 'nothing is being corrected');
-  if (unfinished.left === null) {
-    const market = state.markets[unfinished.market]!;
-    const [{ from }, to, correction] = [unfinished, resultOf(market), market.corrections];
-    invariant(to !== null, 'a market is corrected that has no result');
-    unfinished.left = changesOf(state, market, { from, to, correction });
-  }
-  return unfinished.left;
+  const { correction } = state.unfinished;
+  invariant(correction !== null, 'nothing is being corrected');
+  correction.left ??= settledTrades(state, state.markets[correction.market]!, true);
+  return correction.left;
 }
 
 /** Corrects at most so many trades of the account. False: some are left. */
@@ -109,130 +100,147 @@ function correctSome(
   const { correction } = state.unfinished;
   invariant(correction !== null, 'nothing is being corrected');
   const left = leftOf(state);
-  const changes = left.get(account) ?? [];
-  const { atMs, market } = correction;
-  const { corrections } = state.markets[market]!;
-  const now = changes.splice(0, Math.max(0, most));
-  for (const change of now) {
+  const settled = left.byAccount.get(account) ?? [];
+  const { atMs, from } = correction;
+  const market = state.markets[correction.market]!;
+  const to = resultOf(market);
+  invariant(to !== null, 'a market is corrected that has no result');
+  const number = market.corrections;
+  let done = 0;
+  for (; done < settled.length && done < most; done++) {
+    const one = settled[done]!;
+    const mayHaveOne = left.isResumed || number > 1;
+    const last = mayHaveOne ? state.records.correctionOf(account, one.fact) : undefined;
+    // A start goes on with trades of which some were corrected before it.
+    if (left.isResumed && last?.correction === number) continue;
+    const change = changeOf(state, account, left, { one, last, from, to });
     state.unfinished.left--;
-    emit(state, facts, {
-      ...{ kind: 'trade_corrected', atMs, account, correction: corrections },
-      ...change,
-    });
+    const of = { kind: 'trade_corrected', atMs, account, correction: number } as const;
+    emit(state, facts, { ...of, ...change });
   }
-  if (changes.length > 0) return false;
-  left.delete(account);
+  if (done < settled.length) {
+    left.byAccount.set(account, settled.slice(done));
+    return false;
+  }
+  left.byAccount.delete(account);
+  left.sold.delete(account);
   return true;
 }
 
-/**
- * What changes for each trade that the market's result has settled. Trades that have this
- * correction already are left out.
- */
-function changesOf(
-  state: ShardState,
-  market: Market,
-  { from, to, correction }: { from: MarketResult; to: MarketResult; correction: number },
-): CorrectionLeft {
-  const settled = [...state.records.settledIn(market.number, market.settlement)];
-  const runs = new RunsOver(state, settled);
-  const parts = new PartsSold(state, settled);
-  const left: CorrectionLeft = new Map();
-  for (const one of settled) {
-    const { fact } = one;
-    const account = state.accountIds.find(fact.account);
-    const last = market.corrections === 0 ? undefined : state.records.correctionOf(account, fact);
-    if (last?.correction === correction) continue;
-    const proceeds = proceedsOf(fact, parts.of(account, fact));
-    const change = { ...ofTrade(fact), from: from.outcome, to: to.outcome, ...proceeds(to) };
-    const hasCents = last?.proceedsCents ?? fact.proceedsCents;
-    const isSound = proceeds(from).proceedsCents === hasCents;
-    invariant(isSound, `trade ${fact.trade} was settled for other cents than its result says`);
-    const changedByCents = change.proceedsCents - hasCents;
-    const cashCents = runs.isOver(account, one) ? 0 : changedByCents;
-    const changes = left.get(account) ?? [];
-    if (changes.length === 0) left.set(account, changes);
-    changes.push({ ...change, changedByCents, cashCents });
+/** Of all accounts: one pass over the records that settled the market. */
+function settledTrades(state: ShardState, market: Market, isResumed: boolean): CorrectionLeft {
+  const byAccount = new Map<AccountRow, SettledFact[]>();
+  let firstRecord = 0;
+  if (market.venue === HOME_VENUE) {
+    for (const one of state.records.settledIn(market.number, market.settlement)) {
+      const account = state.accountIds.find(one.fact.account);
+      const settled = byAccount.get(account);
+      if (byAccount.size === 0) firstRecord = one.place.record;
+      if (settled === undefined) byAccount.set(account, [one]);
+      else settled.push(one);
+    }
   }
-  return left;
+  return { byAccount, firstRecord, sold: new Map(), resets: null, isResumed };
 }
 
-function ofTrade({ trade, market, instrument, side, instrumentSide }: TradeSettledFact) {
-  return { trade, market, instrument, side, instrumentSide };
+/** Whether every sum of an account can be counted after it. Rules M11, S25 (engine/RULES.md). */
+function isCountedAfter(
+  state: ShardState,
+  account: AccountRow,
+  left: CorrectionLeft,
+  { from, to }: { from: MarketResult; to: MarketResult },
+): boolean {
+  const settled = left.byAccount.get(account)!;
+  const roomCents = payoutRoomCents(state, account);
+  const mostCents = settled.reduce((sum, { fact }) => sum + PAYOUT_CENTS * fact.contracts, 0);
+  if (mostCents <= roomCents) return true;
+  let gainCents = 0;
+  for (const one of settled) {
+    const last = state.records.correctionOf(account, one.fact);
+    const { changedByCents } = changeOf(state, account, left, { one, last, from, to });
+    gainCents += Math.max(0, changedByCents);
+  }
+  return gainCents <= roomCents;
 }
 
-/** What all parts of a trade bring, by the result of those that were held to it. */
-function proceedsOf(fact: TradeSettledFact, sold: SoldParts) {
+type TradeChange = Omit<TradeCorrected, 'kind' | 'atMs' | 'account' | 'correction'>;
+type Replaced = {
+  one: SettledFact;
+  /** The last correction of the trade. */
+  last: TradeCorrectedFact | undefined;
+  from: MarketResult;
+  to: MarketResult;
+};
+
+/** What changes for a trade that the market's result has settled. */
+function changeOf(
+  state: ShardState,
+  account: AccountRow,
+  left: CorrectionLeft,
+  { one, last, from, to }: Replaced,
+): TradeChange {
+  const { fact } = one;
+  const sold = soldOf(state, account, left, fact);
   const held = {
     contracts: fact.contracts - sold.contracts,
     costCents: fact.costCents - sold.costCents,
   };
-  return (result: MarketResult): { proceedsCents: Cents } => {
-    return { proceedsCents: sold.cents + payoutCents(result, fact.side, held) };
+  const proceedsBy = (result: MarketResult) => {
+    return sold.cents + payoutCents(result, fact.side, held);
+  };
+  const hasCents = last?.proceedsCents ?? fact.proceedsCents;
+  const isSound = proceedsBy(from) === hasCents;
+  invariant(isSound, `trade ${fact.trade} was settled for other cents than its result says`);
+  const { trade, market, instrument, side, instrumentSide } = fact;
+  const proceedsCents = proceedsBy(to);
+  const changedByCents = proceedsCents - hasCents;
+  const cashCents = isRunOver(state, account, left, one) ? 0 : changedByCents;
+  return {
+    ...{ trade, market, instrument, side, instrumentSide },
+    ...{ from: from.outcome, to: to.outcome, proceedsCents, changedByCents, cashCents },
   };
 }
 
-/** What was sold of trades before they settled. Rule S24 (engine/RULES.md). */
-class PartsSold {
-  readonly #state: ShardState;
-  /** When the first of the trades of each account opened. */
-  readonly #sinceMs = new Map<AccountRow, EpochMs>();
-  readonly #sold = new Map<AccountRow, ReadonlyMap<Uuid, SoldParts>>();
-
-  constructor(state: ShardState, settled: readonly SettledFact[]) {
-    this.#state = state;
-    for (const { fact } of settled) {
-      const account = state.accountIds.find(fact.account);
-      const openedAtMs = uuidTimeMs(fact.trade);
-      const sinceMs = Math.min(openedAtMs, this.#sinceMs.get(account) ?? openedAtMs);
-      // Where the clock was set back, a later order may have an earlier time.
-      this.#sinceMs.set(account, sinceMs <= state.setBackFromMs ? 0 : sinceMs);
-    }
+/** What was sold of a trade before it settled. Rule S24 (engine/RULES.md). */
+function soldOf(
+  state: ShardState,
+  account: AccountRow,
+  left: CorrectionLeft,
+  { trade, outcome, side, contracts, proceedsCents }: TradeSettledFact,
+): SoldParts {
+  // A sale brings 1 to 99 cents a contract, and this result 0 or 100.
+  const isPlain = outcome === 'yes' || outcome === 'no';
+  const wholeCents = outcome === side ? PAYOUT_CENTS * contracts : 0;
+  if (isPlain && proceedsCents === wholeCents) return NOTHING_SOLD;
+  let sold = left.sold.get(account);
+  if (sold === undefined) {
+    const opened = left.byAccount.get(account)!.map(({ fact }) => uuidTimeMs(fact.trade));
+    const sinceMs = opened.reduce((first, atMs) => Math.min(first, atMs));
+    // Where the clock was set back, a later order may have an earlier time.
+    sold = state.records.soldParts(account, sinceMs <= state.setBackFromMs ? 0 : sinceMs);
+    left.sold.set(account, sold);
   }
-
-  of(account: AccountRow, fact: TradeSettledFact): SoldParts {
-    const { outcome, side, contracts, proceedsCents } = fact;
-    // A sale brings 1 to 99 cents a contract, and this result 0 or 100.
-    const isPlain = outcome === 'yes' || outcome === 'no';
-    const wholeCents = outcome === side ? PAYOUT_CENTS * contracts : 0;
-    if (isPlain && proceedsCents === wholeCents) return NOTHING_SOLD;
-    let sold = this.#sold.get(account);
-    if (sold === undefined) {
-      sold = this.#state.records.soldParts(account, this.#sinceMs.get(account)!);
-      this.#sold.set(account, sold);
-    }
-    return sold.get(fact.trade) ?? NOTHING_SOLD;
-  }
+  return sold.get(trade) ?? NOTHING_SOLD;
 }
 
 const NOTHING_SOLD: SoldParts = { contracts: 0, costCents: 0, cents: 0 };
 
-/** Whether an account was reset since a trade settled. Rule S23 (engine/RULES.md). */
-class RunsOver {
-  readonly #state: ShardState;
-  readonly #first: number;
-  /** The last reset of each account since the first of the trades settled. */
-  #resets: ReadonlyMap<Uuid, { record: number; offset: number }> | null = null;
-
-  constructor(state: ShardState, settled: readonly SettledFact[]) {
-    this.#state = state;
-    this.#first = settled[0]?.place.record ?? 0;
-  }
-
-  isOver(account: AccountRow, { fact, place }: SettledFact): boolean {
-    const { accounts, setBackFromMs, records } = this.#state;
-    const resetAtMs = accounts.col.lastResetAtMs.get(account);
-    if (resetAtMs === 0) return false;
-    const openedAtMs = uuidTimeMs(fact.trade);
-    const isTimeSure = Math.min(openedAtMs, resetAtMs) > setBackFromMs;
-    if (isTimeSure && resetAtMs < openedAtMs) return false;
-    if (isTimeSure && resetAtMs > fact.atMs) return true;
-    // Of one moment: the log has the order.
-    this.#resets ??= records.resetsFrom(this.#first);
-    const reset = this.#resets.get(fact.account);
-    if (reset === undefined) return false;
-    return reset.record === place.record
-      ? reset.offset > place.offset
-      : reset.record > place.record;
-  }
+/** Whether the account was reset since the trade settled. Rule S23 (engine/RULES.md). */
+function isRunOver(
+  { accounts, setBackFromMs, records }: ShardState,
+  account: AccountRow,
+  left: CorrectionLeft,
+  { fact, place }: SettledFact,
+): boolean {
+  const resetAtMs = accounts.col.lastResetAtMs.get(account);
+  if (resetAtMs === 0) return false;
+  const openedAtMs = uuidTimeMs(fact.trade);
+  const isTimeSure = Math.min(openedAtMs, resetAtMs) > setBackFromMs;
+  if (isTimeSure && resetAtMs < openedAtMs) return false;
+  if (isTimeSure && resetAtMs > fact.atMs) return true;
+  // Of one moment: the log has the order.
+  left.resets ??= records.resetsFrom(left.firstRecord);
+  const reset = left.resets.get(fact.account);
+  if (reset === undefined) return false;
+  return reset.record === place.record ? reset.offset > place.offset : reset.record > place.record;
 }

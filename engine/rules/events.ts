@@ -19,7 +19,6 @@ import type {
 import type { Catalog } from './catalog-entries.ts';
 import type { MarketOutcome, Payouts } from './messages.ts';
 import type { OrderTerms, TradedSide, TradeTerms } from './order-terms.ts';
-import type { CorrectionLeft } from './unfinished.ts';
 
 export type AccountOpened = {
   kind: 'account_opened';
@@ -180,8 +179,6 @@ export type MarketCorrected = Payouts & {
   outcome: MarketOutcome;
   /** Counts the corrections of the market, over all shards; a shard may lack one. */
   correction: number;
-  /** Of no fact: null where the log has to be read again. */
-  left: CorrectionLeft | null;
 };
 
 /** A trade that its market's result has settled takes another result. Rule S21 (engine/RULES.md). */

@@ -141,9 +141,6 @@ export type TradeSettledFact = OverTrade & { kind: 'trade_settled'; outcome: Mar
 
 export type TradeCountedFact = Omit<TradeCounted, 'keyId'> & { key: Uuid };
 
-/** The trades that it changes have facts of their own. */
-export type MarketCorrectedFact = Omit<MarketCorrected, 'left'>;
-
 /** Events that name no row are facts without change. */
 export type PrimaryFact =
   | AccountOpenedFact
@@ -161,7 +158,7 @@ export type PrimaryFact =
   | TradeCountedFact
   | MarketResolved
   | MarketValued
-  | MarketCorrectedFact
+  | MarketCorrected
   | GameChanged
   | CatalogReplaced
   | ClockSet;

@@ -61,7 +61,7 @@ export function correctMarket(state: ShardState, event: MarketCorrected): void {
   const from = resultOf(market);
   invariant(from !== null, 'a market is corrected that has no result');
   invariant(correction > market.corrections, 'a correction came before the last one');
-  state.unfinished.correction = { market: market.number, atMs, from, left: event.left };
+  state.unfinished.correction = { market: market.number, atMs, from, left: null };
   market.outcome = outcome;
   market.payouts = outcome === 'scalar' ? { yesPayoutCents, noPayoutCents } : null;
   noteCorrections(state, market, correction);

@@ -12,8 +12,14 @@ import {
   PAYOUT_CENTS,
   type PositionRow,
 } from '../base/units.ts';
-import { continueCorrection, correctAccount, isHalfCorrected, tradesIn } from './corrections.ts';
-import type { MarketCorrected, OutcomeSource } from './events.ts';
+import {
+  beginCorrection,
+  continueCorrection,
+  correctAccount,
+  isHalfCorrected,
+} from './corrections.ts';
+import type { Decision } from './decision.ts';
+import type { OutcomeSource } from './events.ts';
 import { emit } from './evolve.ts';
 import type { FactSink } from './fact-sink.ts';
 import { sideOf } from './flags.ts';
@@ -61,13 +67,10 @@ export function settleAndCount(state: ShardState, tick: SourcedResult, facts: Fa
 }
 
 /** Goes on with a correction that was decided; what it comes to. Rule S20 (engine/RULES.md). */
-export function correctAndCount(
-  state: ShardState,
-  corrected: MarketCorrected | undefined,
-  facts: FactSink,
-): Settled {
-  if (corrected === undefined) return HAD_ITS_RESULT;
-  const correctedTrades = tradesIn(corrected);
+export function correctAndCount(state: ShardState, decision: Decision, facts: FactSink): Settled {
+  const left = decision.kind === 'accept' ? decision.left : undefined;
+  if (left === undefined) return HAD_ITS_RESULT;
+  const correctedTrades = beginCorrection(state, left);
   continueSettlements(state, facts);
   return { isNew: true, settledTrades: 0, correctedTrades, canceledOrders: 0 };
 }

@@ -3,14 +3,24 @@
  * that nobody else waits for all of it; who is asked about goes first. The rows, and the facts, say
  * what is left, so that a start goes on with it. Rules S1, S15, S22 (engine/RULES.md).
  */
-import type { AccountRow, EpochMs, MarketNumber } from '../base/units.ts';
-import type { TradeCorrected } from './events.ts';
+import type { AccountRow, EpochMs, MarketNumber, Uuid } from '../base/units.ts';
+import type { FactPlace } from './facts.ts';
+import type { SettledFact, SoldParts } from './finished-records.ts';
 import type { MarketResult } from './messages.ts';
 
-/** What a correction changes for a trade. */
-export type TradeChange = Omit<TradeCorrected, 'kind' | 'atMs' | 'account' | 'correction'>;
-/** The trades to correct, in the order in which they were settled, by account. */
-export type CorrectionLeft = Map<AccountRow, TradeChange[]>;
+/** The trades to correct. */
+export type CorrectionLeft = {
+  /** In the order in which they were settled. */
+  readonly byAccount: Map<AccountRow, SettledFact[]>;
+  /** Where the first of them was settled. */
+  readonly firstRecord: number;
+  /** What was sold of trades before, of accounts of which it was asked. */
+  readonly sold: Map<AccountRow, ReadonlyMap<Uuid, SoldParts>>;
+  /** The last reset of each account since; null: it was not asked. */
+  resets: ReadonlyMap<Uuid, FactPlace> | null;
+  /** Some of them may be corrected already. */
+  readonly isResumed: boolean;
+};
 
 export type UnfinishedCorrection = {
   market: MarketNumber;

@@ -74,7 +74,7 @@ function note(seen: Set<string>, step: Step, reply: Reply | null): void {
   }
   if (body.settledTrades > 0) seen.add('trades settled by the operator');
   if (body.correctedTrades > 0) seen.add('trades corrected by the operator');
-  if (body.balanceDollars < 0) seen.add('a balance below zero');
+  if (body.account?.balanceDollars < 0) seen.add('a balance below zero');
   if (/[^A=]/.test(body.priced ?? '')) seen.add('priced');
 }
 

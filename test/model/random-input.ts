@@ -61,6 +61,7 @@ function nextStep(world: RandomWorld, quoteMaxAgeMs: number): Step {
     world.known = randomCatalogOf(world.rounds);
     return commandStep(catalogCommand(world));
   }
+  if (world.corrections.random.oneIn(150)) return commandStep(randomCorrection(world));
   switch (world.random.weighted({ tick: 50, order: 30, cancel: 6, operator: 1, query: 8 })) {
     case 'tick':
       return { on: 'tick', tick: randomTick(world) };
@@ -91,7 +92,6 @@ const OPERATOR_COMMANDS = {
   fortune: 1,
   switches: 2,
   settle: 0.5,
-  correct: 1.5,
   catalog: 1,
   clock: 0.5,
   reset: 1,
@@ -131,8 +131,6 @@ function operatorCommand(world: RandomWorld): Command {
       return randomMark(world);
     case 'settle':
       return randomSettlement(world);
-    case 'correct':
-      return randomCorrection(world);
     case 'catalog':
       return catalogCommand(world);
     case 'clock': {

@@ -52,7 +52,7 @@ function correctionOf(before: Trade | undefined, trade: Trade, at: string): Acco
   return { eventId, type: 'trade_corrected', at, tradeId, from, to, cashDollars: cents / 100 };
 }
 
-function resultOf({ status, resolvedOutcome }: Trade) {
+function resultOf({ status, resolvedOutcome }: Trade): 'yes' | 'no' | 'void' | 'scalar' {
   return status === 'void' ? 'void' : (resolvedOutcome ?? 'scalar');
 }
 

@@ -6,8 +6,7 @@
 import { invariant } from '../../base/invariant.ts';
 import { HOME_VENUE, type MarketNumber, marketName } from '../../base/units.ts';
 import type { Catalog, CatalogInstrument } from '../../rules/catalog-entries.ts';
-import type { MarketResolved, OutcomeSource } from '../../rules/events.ts';
-import type { MarketCorrectedFact } from '../../rules/facts.ts';
+import type { MarketCorrected, MarketResolved, OutcomeSource } from '../../rules/events.ts';
 import type { Database, Statement } from '../store/database.ts';
 
 type Row = [
@@ -67,7 +66,7 @@ export class CatalogFold {
   }
 
   /** The result is the operator's now; its time stays. Rule Y88 (engine/RULES.md). */
-  correct({ market, atMs }: MarketCorrectedFact): void {
+  correct({ market, atMs }: MarketCorrected): void {
     this.#result.run('operator' satisfies OutcomeSource, atMs, market);
   }
 }

@@ -11,7 +11,7 @@ import { type JsonWriter, memberNames } from '../../format/json-writer.ts';
 import { settleAsked } from '../../rules/asked.ts';
 import { decide } from '../../rules/decide.ts';
 import type { Decision, Rejection } from '../../rules/decision.ts';
-import type { Event, MarketCorrected } from '../../rules/events.ts';
+import type { Event } from '../../rules/events.ts';
 import { emit } from '../../rules/evolve.ts';
 import type { FactSink } from '../../rules/fact-sink.ts';
 import type { TradeLimitsLeft } from '../../rules/limits-left.ts';
@@ -84,7 +84,7 @@ export function execute(
     const settled =
       timed.correction === null
         ? settleAndCount(state, { ...timed, source: 'operator' }, facts)
-        : correctAndCount(state, correctionIn(decision), facts);
+        : correctAndCount(state, decision, facts);
     to.value(settled);
   } else writeAnswer(to, state, timed, decision);
   return { refusal: null, limits };
@@ -209,11 +209,6 @@ function inspect(state: ShardState, query: InspectingQuery): unknown {
     default:
       return query satisfies never;
   }
-}
-
-function correctionIn(decision: Decision): MarketCorrected | undefined {
-  const events = decision.kind === 'accept' ? decision.events : [];
-  return events.find((event) => event.kind === 'market_corrected');
 }
 
 function writeAnswer(

@@ -145,7 +145,7 @@ __all__ = [
 
 
 class Account(TypedDict):
-    # What can be spent; holds are taken off already.
+    # What can be spent; holds are taken off already. Below zero after a corrected result.
     balanceDollars: float
     # Balance, holds, and open positions at the live bid (at cost where there is none).
     netWorthDollars: float
