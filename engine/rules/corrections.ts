@@ -38,7 +38,8 @@ export function decideCorrection(
   }
   const payouts = { yesPayoutCents, noPayoutCents };
   const of = { kind: 'market_corrected', atMs, market: market.number } as const;
-  return { ...accept([{ ...of, outcome, ...payouts, correction }]), left };
+  const events = [{ ...of, outcome, ...payouts, correction }];
+  return { kind: 'accept', events, consumption: null, left };
 }
 
 export function isSameResult(one: MarketResult, other: MarketResult): boolean {

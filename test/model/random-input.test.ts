@@ -7,7 +7,7 @@ import { createRandomInput, type Step } from './random-input.ts';
 
 const QUOTE_MAX_AGE_MS = 15_000;
 const STEPS = 2500;
-const SEEDS = Array.from({ length: 12 }, (_, seed) => seed + 1);
+const SEEDS = Array.from({ length: 16 }, (_, seed) => seed + 1);
 
 type Run = {
   steps: Step[];

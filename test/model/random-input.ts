@@ -61,7 +61,7 @@ function nextStep(world: RandomWorld, quoteMaxAgeMs: number): Step {
     world.known = randomCatalogOf(world.rounds);
     return commandStep(catalogCommand(world));
   }
-  if (world.corrections.random.oneIn(150)) return commandStep(randomCorrection(world));
+  if (world.corrections.random.oneIn(80)) return commandStep(randomCorrection(world));
   switch (world.random.weighted({ tick: 50, order: 30, cancel: 6, operator: 1, query: 8 })) {
     case 'tick':
       return { on: 'tick', tick: randomTick(world) };
