@@ -167,9 +167,9 @@ export class Shards {
       return await settleInAll(this.#clients, command);
     }
     this.#corrections[result.market] = correction;
-    this.#startup.keepCorrection(command);
+    const takeBack = this.#startup.keepCorrection(command);
     const reply = await settleInAll(this.#clients, command);
-    if (!reply.ok) this.#startup.forgetCorrection(command);
+    if (!reply.ok) takeBack();
     return reply;
   }
 

@@ -54,15 +54,16 @@ export class StartupState {
     this.#switches = switches;
   }
 
-  keepCorrection(command: SettleMarket): void {
-    this.#corrections.set(command.market, command);
-  }
-
-  /** It was refused everywhere. */
-  forgetCorrection(command: SettleMarket): void {
-    if (this.#corrections.get(command.market) === command) {
-      this.#corrections.delete(command.market);
-    }
+  /** @returns what takes it back, where it was refused */
+  keepCorrection(command: SettleMarket): () => void {
+    const { market } = command;
+    const before = this.#corrections.get(market);
+    this.#corrections.set(market, command);
+    return () => {
+      if (this.#corrections.get(market) !== command) return;
+      if (before === undefined) this.#corrections.delete(market);
+      else this.#corrections.set(market, before);
+    };
   }
 
   keep(tick: Tick): void {
