@@ -1,4 +1,4 @@
-/** `paperbook admin settle`, `adjust` and `mark`. Rules O12, O13, O17 (api/RULES.md). */
+/** `paperbook admin settle`, `adjust` and `mark`. Rules O12, O13, O17, O26 (api/RULES.md). */
 import type { Command } from 'commander';
 import { ask, type Connect, connected, print } from './admin-connection.ts';
 import { UsageError } from './usage.ts';
@@ -8,16 +8,20 @@ export function addCorrectionCommands(admin: Command): void {
   connected(
     admin
       .command('settle <market> <result>')
-      .description('give a market its result, for good: of venue_a, or as venue_b/NAME'),
+      .description('give a market its result: of venue_a, or as venue_b/NAME'),
   )
+    .option('--correct', 'replace the result that the market has')
     .addHelpText(
       'after',
       '\nThe result is yes, no, void, or what yes is worth, such as 0.645. A market settles once: the\n' +
-        'same result again changes nothing, another one is refused.',
+        'same result again changes nothing, another one is refused. With --correct it replaces the\n' +
+        'result: every trade that the market settled takes the new one, and each balance moves by the\n' +
+        'difference, below zero if it was spent.',
     )
-    .action(async (market: string, result: string, options: Connect) =>
-      print(options, await ask(options, 'POST', '/admin/settlements', { market, result })),
-    );
+    .action(async (market: string, result: string, options: Connect & { correct?: true }) => {
+      const body = { market, result, correct: options.correct };
+      print(options, await ask(options, 'POST', '/admin/settlements', body));
+    });
   connected(
     admin
       .command('adjust <userId> <dollars>')

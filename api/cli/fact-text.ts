@@ -56,6 +56,12 @@ function wordsOf({ fact, names }: LoggedFact): string {
       return `${fact.outcome} ${ticker(fact.market)}`;
     case 'market_valued':
       return `yes ${fact.yesPayoutCents}c no ${fact.noPayoutCents}c ${ticker(fact.market)}`;
+    case 'market_corrected':
+      return `${fact.outcome} ${ticker(fact.market)} correction ${fact.correction}`;
+    case 'trade_corrected': {
+      const money = `${fact.changedByCents}c, cash ${fact.cashCents}c`;
+      return `${short(fact.account)} ${fact.from} to ${fact.to} by ${money} ${ofMarket(fact)}`;
+    }
     case 'game_changed':
       return `${fact.status} ${fact.game}`;
     case 'catalog_replaced': {

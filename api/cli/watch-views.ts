@@ -131,6 +131,10 @@ function eventLine(event: AccountEvent): string {
     const what = `${action} ${contracts} ${instrumentSide} at ${limitCents}¢${why}`;
     return plain(`${event.type}  ${what}  ${instrumentLabel ?? ''}  order ${orderId}`);
   }
+  if (event.type === 'trade_corrected') {
+    const { from, to, cashDollars, tradeId } = event;
+    return `${event.type}  ${from} to ${to}, balance ${money(cashDollars)}  trade ${tradeId}`;
+  }
   if (!('trade' in event)) return event.type;
   const { contracts, instrumentSide, instrumentLabel, costDollars, pnlDollars } = event.trade;
   const outcome =

@@ -29,7 +29,7 @@
  */
 export type Account = {
     /**
-     * What can be spent; holds are taken off already.
+     * What can be spent; holds are taken off already. Below zero after a corrected result.
      */
     balanceDollars: number;
     /**
@@ -751,7 +751,7 @@ export type Event = {
      * @pattern ^[0-9]{16}$
      */
     eventId: string;
-    type: "order_placed" | "order_part_filled" | "order_filled" | "order_canceled" | "order_expired" | "trade_opened" | "trade_closed" | "trade_settled" | "account_reset";
+    type: "order_placed" | "order_part_filled" | "order_filled" | "order_canceled" | "order_expired" | "trade_opened" | "trade_closed" | "trade_settled" | "trade_corrected" | "account_reset";
     /**
      * @format date-time
      */
@@ -761,7 +761,7 @@ export type Event = {
      */
     order?: Order;
     /**
-     * Of trade events: the trade behind it.
+     * Of trade events but trade_corrected: the trade behind it.
      */
     trade?: Trade;
     /**
@@ -769,6 +769,23 @@ export type Event = {
      * @minimum 2
      */
     run?: number;
+    /**
+     * Of trade_corrected: the trade whose result changed.
+     * @format uuid
+     */
+    tradeId?: string;
+    /**
+     * Of trade_corrected: the result before, in the instrument's terms.
+     */
+    from?: "yes" | "no" | "void" | "scalar";
+    /**
+     * Of trade_corrected: the result now, in the instrument's terms.
+     */
+    to?: "yes" | "no" | "void" | "scalar";
+    /**
+     * Of trade_corrected: what the balance changed by; 0 if the run of the trade is over.
+     */
+    cashDollars?: number;
 };
 export type EventsPage = {
     /**

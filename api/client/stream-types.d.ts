@@ -35,10 +35,10 @@ export type StreamOptions = {
 };
 type Subject<Type> = Type extends `order_${string}` ? {
     order: Order;
-} : Type extends `trade_${string}` ? {
+} : Type extends 'trade_corrected' ? Required<Pick<Event, 'tradeId' | 'from' | 'to' | 'cashDollars'>> : Type extends `trade_${string}` ? {
     trade: Trade;
 } : unknown;
-/** An event of an account: `type` says whether it has an order or a trade. */
+/** An event of an account: `type` says whether it has an order, a trade, or a corrected result. */
 export type AccountEvent = {
     [Type in Event['type']]: Pick<Event, 'eventId' | 'at'> & {
         type: Type;

@@ -7,8 +7,8 @@
 import { type EpochMs, isoOf, type SourceNumber } from '../../engine/base/units.ts';
 import { channelMemory } from '../../engine/ring/endpoint.ts';
 import { Restarts } from '../../engine/threads/restarts.ts';
-import type { HeldMarkets, MarketsToWatch } from '../../feeds/catalog/watched-markets.ts';
 import { workerUrl } from '../../engine/threads/worker-url.ts';
+import type { HeldMarkets, MarketsToWatch } from '../../feeds/catalog/watched-markets.ts';
 import type { FeedStatus } from '../../feeds/connection/connection-status.ts';
 import { feedProblems } from '../../feeds/connection/health.ts';
 import type { Log } from '../base/log.ts';

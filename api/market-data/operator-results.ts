@@ -1,4 +1,7 @@
-/** Results that an operator gives in a venue's place. Rules O12 (api/RULES.md), T140 (engine/RULES.md). */
+/**
+ * Results that an operator gives in a venue's place, or in place of an earlier one. Rules O12, O26
+ * (api/RULES.md), T140, S20 (engine/RULES.md).
+ */
 
 import {
   type EpochMs,
@@ -26,18 +29,25 @@ export type OperatorResult = {
 };
 
 /** Settles a market, durable on return. Throws 400, 404, and `EngineBusy`. */
-export type SettleMarketByName = (market: string, result: string) => Promise<OperatorResult>;
+export type SettleMarketByName = (
+  market: string,
+  result: string,
+  options: { isCorrection: boolean },
+) => Promise<OperatorResult>;
 
 export type OperatorResultsParts = {
   marketNumber(venue: Venue, venueMarketId: string): MarketNumber | undefined;
-  engine: { settle(result: ResultTick): Promise<Reply>; nowMs(): EpochMs };
+  engine: {
+    settle(result: ResultTick, options: { isCorrection: boolean }): Promise<Reply>;
+    nowMs(): EpochMs;
+  };
   /** The market has its result, in every shard. */
   settled(result: ResultTick): void;
 };
 
 export function operatorResults(parts: OperatorResultsParts): SettleMarketByName {
   const { marketNumber, engine, settled } = parts;
-  return async (market, result) => {
+  return async (market, result, { isCorrection }) => {
     const [venue, name] = placeOf(market);
     const read = readResult(name, result);
     const number = marketNumber(venue, name);
@@ -47,7 +57,7 @@ export function operatorResults(parts: OperatorResultsParts): SettleMarketByName
       });
     }
     const tick = resultOf(read, { atMs: engine.nowMs(), source: OPERATOR_SOURCE, market: number });
-    const reply = await engine.settle(tick);
+    const reply = await engine.settle(tick, { isCorrection });
     if (reply.ok) settled(tick);
     return { market: marketName(venue, name), tick, reply };
   };

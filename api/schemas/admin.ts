@@ -74,6 +74,8 @@ export const SettlementAnswer = strict({
   /** False: the market had this result already. */
   isNew: Type.Boolean(),
   settledTrades: Count,
+  /** Of a correction: trades that the result before had settled. */
+  correctedTrades: Count,
   canceledOrders: Count,
 });
 

@@ -1,7 +1,15 @@
 /** What happened to orders, trades and accounts. Rules J21 to J25 (api/RULES.md). */
 import { Type } from '@sinclair/typebox';
 import { EVENT_TYPES } from '../../engine/readers/account-events.ts';
-import { DateTime, described, Mode, oneOf, strict, VenueDataOn } from '../base/common-schemas.ts';
+import {
+  DateTime,
+  described,
+  Mode,
+  oneOf,
+  strict,
+  Uuid,
+  VenueDataOn,
+} from '../base/common-schemas.ts';
 import { Order, Organization, Trade } from './trading.ts';
 
 export const EventId = Type.String({
@@ -9,15 +17,35 @@ export const EventId = Type.String({
   description: 'the eventId of an event',
 });
 
+const OUTCOMES = ['yes', 'no', 'void', 'scalar'] as const;
+
 const Event = strict(
   {
     eventId: described(EventId, 'Orders all events of the account, also as text.'),
     type: oneOf(EVENT_TYPES),
     at: DateTime,
     order: Type.Optional(described(Order, 'Of order events: the order behind it.')),
-    trade: Type.Optional(described(Trade, 'Of trade events: the trade behind it.')),
+    trade: Type.Optional(
+      described(Trade, 'Of trade events but trade_corrected: the trade behind it.'),
+    ),
     run: Type.Optional(
       Type.Integer({ minimum: 2, description: 'Of account_reset: the run that the reset opened.' }),
+    ),
+    tradeId: Type.Optional(described(Uuid, 'Of trade_corrected: the trade whose result changed.')),
+    from: Type.Optional(
+      described(
+        oneOf(OUTCOMES),
+        "Of trade_corrected: the result before, in the instrument's terms.",
+      ),
+    ),
+    to: Type.Optional(
+      described(oneOf(OUTCOMES), "Of trade_corrected: the result now, in the instrument's terms."),
+    ),
+    cashDollars: Type.Optional(
+      Type.Number({
+        description:
+          'Of trade_corrected: what the balance changed by; 0 if the run of the trade is over.',
+      }),
     ),
   },
   { title: 'Event', description: 'What happened to an order, a trade or the account.' },

@@ -177,7 +177,10 @@ export const Trade = strict(
 
 export const Account = strict(
   {
-    balanceDollars: described(Dollars, 'What can be spent; holds are taken off already.'),
+    balanceDollars: described(
+      Dollars,
+      'What can be spent; holds are taken off already. Below zero after a corrected result.',
+    ),
     netWorthDollars: described(
       Dollars,
       'Balance, holds, and open positions at the live bid (at cost where there is none).',

@@ -115,7 +115,8 @@ export function recordPayloads(options: FlowOptions, size: number, batches: numb
   const facts = new FactBuffer();
   const answers = new Answers();
   // Only the current batch is read.
-  const state = coreState(options.markets, flow.nowMs, { payload: () => facts.payload() });
+  const log = { payload: () => facts.payload(), recordsFrom: () => [] };
+  const state = coreState(options.markets, flow.nowMs, log);
   for (const quote of flow.quotes()) observe(state, quote, facts);
   // Accounts open once; later batches are typical.
   for (const accountId of flow.accounts) {

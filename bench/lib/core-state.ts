@@ -16,7 +16,7 @@ export const CORE_CONFIG = { quoteMaxAgeMs: 15_000, routingBandCents: 10 };
 
 /** Stores nothing, so nothing can be read back. */
 const NO_RUNS: RunStore = { get: () => undefined, put() {}, remove() {}, next: () => null };
-const NO_LOG: FactLog = { payload: () => new Uint8Array(0) };
+const NO_LOG: FactLog = { payload: () => new Uint8Array(0), recordsFrom: () => [] };
 
 function emptyRecords(log = NO_LOG): ShardRecords {
   return new ShardRecords(new RecordIndex(NO_RUNS, new Uint32Array(4)), log);

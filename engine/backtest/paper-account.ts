@@ -251,6 +251,12 @@ const never = () => {
 
 /** No key is used twice, and nobody asks for what is over. */
 const NOTHING_FINISHED: FinishedRecords = {
+  correctedMarkets: new Set(),
+  noteCorrection: none,
+  correctionOf: none,
+  settledIn: () => [],
+  soldParts: () => new Map(),
+  resetsFrom: () => new Map(),
   noteKey: none,
   noteOrder: none,
   noteTrade: none,

@@ -67,6 +67,12 @@ export class EquityFold {
       case 'cash_adjusted':
         this.#now.balance += fact.amountCents;
         return this.#note(atMs);
+      case 'trade_corrected':
+        // Of a run that is over, no cash moves. Rule S23 (engine/RULES.md).
+        if (fact.cashCents === 0) return;
+        this.#now.balance += fact.cashCents;
+        this.#now.realized += fact.cashCents;
+        return this.#note(atMs);
       case 'account_reset':
         invariant(this.#now.stake === 0, 'a run begins with a stake');
         invariant(this.#now.held === 0, 'a run begins with a hold');

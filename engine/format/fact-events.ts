@@ -58,6 +58,7 @@ export function eventOf(state: ShardState, fact: PrimaryFact): Event {
     case 'account_reset':
     case 'privacy_changed':
     case 'trade_marked':
+    case 'trade_corrected':
       return { ...fact, account: accountOf(state, fact.account) };
     case 'account_opened': {
       const { kind, atMs } = fact;
@@ -72,6 +73,7 @@ export function eventOf(state: ShardState, fact: PrimaryFact): Event {
       return { kind, atMs, account, keyId: fact.key, closing };
     }
     case 'market_resolved':
+    case 'market_corrected':
     case 'market_valued':
     case 'game_changed':
     case 'catalog_replaced':

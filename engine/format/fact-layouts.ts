@@ -80,6 +80,8 @@ export const KIND = {
   account_reset: 18,
   privacy_changed: 19,
   trade_marked: 21,
+  market_corrected: 22,
+  trade_corrected: 23,
 } as const satisfies Record<Fact['kind'], number>;
 
 export const FACT_LAYOUTS: { [K in Fact['kind']]: RecordLayout<FactOf<K>> } = {
@@ -223,6 +225,31 @@ export const FACT_LAYOUTS: { [K in Fact['kind']]: RecordLayout<FactOf<K>> } = {
     parlay: nullable(uuid),
     combine: flag,
   }),
+  market_corrected: record({
+    kind: always('market_corrected'),
+    atMs: u48,
+    market: u32,
+    outcome,
+    yesPayoutCents: u8,
+    noPayoutCents: u8,
+    correction: u32,
+  }),
+  trade_corrected: record<FactOf<'trade_corrected'>>({
+    kind: always('trade_corrected'),
+    atMs: u48,
+    account: uuid,
+    trade: uuid,
+    market: u32,
+    instrument: u32,
+    side,
+    instrumentSide: side,
+    correction: u32,
+    from: outcome,
+    to: outcome,
+    proceedsCents: u48,
+    changedByCents: f64,
+    cashCents: f64,
+  }),
 };
 
 const kindNames = Object.keys(KIND) as Fact['kind'][];
@@ -250,6 +277,9 @@ export function writeFact(to: ByteWriter, fact: Fact): void {
   to.u8(KIND[fact.kind]);
   compiled.get(KIND[fact.kind])!.write(to, fact);
 }
+
+/** Kinds that were added without a new version of the format. Rule D87 (engine/RULES.md). */
+export const ADDED_KINDS: readonly Fact['kind'][] = ['market_corrected', 'trade_corrected'];
 
 /** All layouts as text: equal texts mean equal bytes. */
 export const FACT_FORMS: readonly string[] = kindNames.map(

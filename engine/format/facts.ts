@@ -70,6 +70,9 @@ export class FactBuffer implements FactSink {
       case 'position_reset':
         this.#noteTrade(state, 'reset');
         return WRITE.trade_closed(this.#begin('trade_closed'), state, event);
+      case 'trade_corrected':
+        state.records.noteCorrection(event.account, event.trade, this.record, this.offset);
+        return WRITE.trade_corrected(this.#begin(event.kind), state, event);
       case 'trade_counted':
         return WRITE.trade_counted(this.#begin(event.kind), state, event);
       case 'account_opened':
@@ -79,6 +82,7 @@ export class FactBuffer implements FactSink {
       case 'cash_adjusted':
       case 'market_resolved':
       case 'market_valued':
+      case 'market_corrected':
       case 'game_changed':
       case 'catalog_replaced':
       case 'clock_set':

@@ -33,6 +33,8 @@ export const INDEX_CLASS = {
   tradeSettled: 5,
   tradeVoid: 6,
   tradeReset: 7,
+  /** Of a trade as often as its result was corrected. */
+  tradeCorrected: 8,
 } as const;
 export type IndexClass = (typeof INDEX_CLASS)[keyof typeof INDEX_CLASS];
 
@@ -41,7 +43,7 @@ export type NameWords = ArrayLike<number>;
 
 export const ENTRY_WORDS = 8;
 export const ENTRY_BYTES = ENTRY_WORDS * Uint32Array.BYTES_PER_ELEMENT;
-const CLASSES = 8;
+const CLASSES = 9;
 const CLASS_SHIFT = 16;
 const RECORD_HIGH_MAX = 2 ** CLASS_SHIFT;
 const WORD = 2 ** 32;

@@ -33,6 +33,8 @@ export type LogIdentity = {
   formatVersion: number;
   /** The fingerprint of all layouts of that version, u32. */
   fingerprint: number;
+  /** Of layouts that are all among the ones here. Rule D87 (engine/RULES.md). */
+  earlierFingerprints?: readonly number[];
 };
 
 /**
@@ -136,7 +138,8 @@ function checkIdentity(header: SegmentHeader, file: string, wanted: LogIdentity)
         `${wanted.formatVersion}`,
     );
   }
-  if (fingerprint !== wanted.fingerprint) {
+  const { earlierFingerprints = [] } = wanted;
+  if (fingerprint !== wanted.fingerprint && !earlierFingerprints.includes(fingerprint)) {
     throw new LogMismatch(`${file} has other layouts than version ${formatVersion} here`);
   }
   if (shard !== wanted.shard) {

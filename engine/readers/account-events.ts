@@ -1,12 +1,13 @@
 /**
  * What happened to an account, its orders and trades, as its owner sees it, from the facts of the log.
- * Rules J21 to J24 (api/RULES.md).
+ * Rules J21 to J24, J44 (api/RULES.md).
  */
 
 import {
   type AccountRow,
   type Cents,
   type Contracts,
+  dollarsOf,
   type EpochMs,
   isoOf,
   type Uuid,
@@ -26,7 +27,7 @@ import { costCents } from '../rules/ledger.ts';
 import { averagePrice } from '../rules/partial-fills.ts';
 import { closedTrade, outcomeOf } from '../shard/core/shard-records.ts';
 import { writeEnded, writeStanding } from '../shard/core/views/order.ts';
-import type { Naming } from '../shard/core/views/subject.ts';
+import { type Naming, outcomeFor } from '../shard/core/views/subject.ts';
 import { writeClosedTrade, writeOpenedTrade } from '../shard/core/views/trade.ts';
 import type { AccountFact, AccountLog } from './account-log.ts';
 
@@ -39,6 +40,7 @@ export const EVENT_TYPES = [
   'trade_opened',
   'trade_closed',
   'trade_settled',
+  'trade_corrected',
   'account_reset',
 ] as const;
 type EventType = (typeof EVENT_TYPES)[number];
@@ -83,6 +85,16 @@ export class AccountEvents {
         return this.#event(number, fact.atMs, fact.kind, 'trade', (to, naming) => {
           writeClosedTrade(to, naming, trade);
         });
+      }
+      case 'trade_corrected': {
+        const { atMs, trade: tradeId, side, instrumentSide, cashCents } = fact;
+        // In the terms of the instrument, as a trade shows its result.
+        const [from, to] = [fact.from, fact.to].map((outcome) => {
+          return outcomeFor(outcome, side, instrumentSide) ?? outcome;
+        });
+        const fields = JSON.stringify({ tradeId, from, to, cashDollars: dollarsOf(cashCents) });
+        const text = `${headOf(number, atMs, fact.kind)},${fields.slice(1)}`;
+        return { number, atMs, on: text, off: text };
       }
       case 'account_reset': {
         const { atMs, run } = fact;

@@ -26,6 +26,12 @@ export function shownFact({ shard, number, fact, names }: LoggedFact): ShownFact
   return shown;
 }
 
+const OF_MARKETS: ReadonlySet<Fact['kind']> = new Set([
+  'market_resolved',
+  'market_valued',
+  'market_corrected',
+] as const);
+
 function shownField(
   field: string,
   value: unknown,
@@ -37,7 +43,7 @@ function shownField(
     case 'market': {
       const { venue, ticker } = names.market(value as number);
       // Orders and trades are of the home market; their venue is that of their price.
-      const isOfMarket = fact.kind === 'market_resolved' || fact.kind === 'market_valued';
+      const isOfMarket = OF_MARKETS.has(fact.kind);
       return isOfMarket ? { venue, market: ticker } : { market: ticker };
     }
     case 'instrument':

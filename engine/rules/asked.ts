@@ -13,22 +13,33 @@ import type { ShardState } from './state.ts';
 
 /** Settles what is left of the accounts that the message reads or changes; mostly nothing is. */
 export function settleAsked(state: ShardState, message: Command | Query, facts: FactSink): void {
-  if (state.unfinished.markets.size === 0) return;
+  if (state.unfinished.isEmpty) return;
   if (isAboutAll(state, message)) return settleAll(state, facts);
   for (const account of accountsOf(state, message)) settleAccount(state, account, facts);
 }
 
 /** Whether the answer would show something half settled. */
 export function showsHalfSettled(state: ShardState, message: Query): boolean {
-  const { unfinished } = state;
-  if (unfinished.markets.size === 0) return false;
+  if (state.unfinished.isEmpty) return false;
   if (isAboutAll(state, message)) return true;
   return accountsOf(state, message).some((account) => isHalfSettled(state, account));
 }
 
-/** Time cannot go back before a result that is still being carried out. */
+/**
+ * Time cannot go back before a result that is still being carried out. A correction begins when
+ * everything before it is done.
+ */
 function isAboutAll({ nowMs }: ShardState, message: Command | Query): boolean {
-  return message.kind === 'digest' || (message.kind === 'clock' && message.toMs < nowMs);
+  switch (message.kind) {
+    case 'digest':
+      return true;
+    case 'clock':
+      return message.toMs < nowMs;
+    case 'settle':
+      return message.correction !== null;
+    default:
+      return false;
+  }
 }
 
 function accountsOf(state: ShardState, message: Command | Query): AccountRow[] {

@@ -113,6 +113,8 @@ function nameMarket(state: ShardState, number: MarketNumber, name: string): void
     outcome: null,
     payouts: null,
     resolvedAtMs: 0,
+    settlement: null,
+    corrections: 0,
     status: 'open',
     closesAtMs: Number.POSITIVE_INFINITY,
     quote: null,

@@ -7,6 +7,7 @@
 
 import { invariant } from '../base/invariant.ts';
 import { type EpochMs, NO_ROW, type OrderRow } from '../base/units.ts';
+import { decideCorrection, isSameResult } from './corrections.ts';
 import { accept, type Decision, reject } from './decision.ts';
 import { restingOf, restingOfOthers } from './disconnects.ts';
 import type { CancelReason, OrderEnded } from './events.ts';
@@ -21,9 +22,9 @@ import type {
   SettleMarket,
 } from './messages.ts';
 import { decidePlace } from './orders.ts';
+import { resultOf } from './payouts.ts';
 import { privacyEvents } from './privacy.ts';
 import { decideReset } from './reset.ts';
-import { resultOf } from './settlement.ts';
 import type { ShardState } from './state.ts';
 import { withinLimits } from './trade-limits.ts';
 
@@ -113,7 +114,9 @@ function decideAdjust(state: ShardState, command: AdjustCash): Decision {
       'amountCents: the account would hold more than can be counted',
     );
   }
-  if (state.accounts.col.balanceCents.get(account) + command.amountCents < 0) {
+  const balanceCents = state.accounts.col.balanceCents.get(account);
+  // One that is below zero may be given less than it lacks. Rule S23 (engine/RULES.md).
+  if (command.amountCents < 0 && balanceCents + command.amountCents < 0) {
     return reject('insufficient_balance');
   }
   const { atMs, amountCents } = command;
@@ -127,15 +130,18 @@ function decidePrivacy(state: ShardState, command: SetPrivacy): Decision {
   return accept(privacyEvents(state, account, command));
 }
 
-/** Its events depend on each other, so they are made while they are applied (`settle`). */
+const NOTHING_TO_CORRECT = 'correct: the market has no result yet.';
+
+/** The events of a first result depend on each other: they are made while they are applied. */
 function decideSettle(state: ShardState, command: SettleMarket): Decision {
   const market = state.markets[command.market];
   invariant(market !== undefined, 'an operator settles a market that does not exist');
-  const result = resultOf(market);
-  if (result === null) return accept([]);
-  const isSame =
-    result.outcome === command.outcome &&
-    result.yesPayoutCents === command.yesPayoutCents &&
-    result.noPayoutCents === command.noPayoutCents;
-  return isSame ? accept([]) : reject('market_resolved', 'The market has another result already.');
+  const from = resultOf(market);
+  const { correction } = command;
+  if (correction !== null) {
+    if (from === null) return reject('invalid_request', NOTHING_TO_CORRECT);
+    return decideCorrection(state, market, { from, to: { ...command, correction } });
+  }
+  if (from === null || isSameResult(from, command)) return accept([]);
+  return reject('market_resolved', 'The market has another result already.');
 }

@@ -4,6 +4,7 @@ import type { TradeUse } from '../base/units.ts';
 import type { Event } from './events.ts';
 import type { Consumption } from './fill-model.ts';
 import { REJECTIONS, type RejectionCode } from './rejections.ts';
+import type { CorrectionLeft } from './unfinished.ts';
 
 export type Rejection = {
   code: RejectionCode;
@@ -16,8 +17,10 @@ export type KeyAndAccountUse = { key: TradeUse; account: TradeUse };
 /** `use`: once the command is counted; left out where nothing was counted. */
 export type Decision = { use?: KeyAndAccountUse } & Outcome;
 type Outcome =
-  /** `consumption`: displayed sizes that the events use up. */
-  | { kind: 'accept'; events: Event[]; consumption: Consumption | null }
+  /**
+   * `consumption`: displayed sizes that the events use up. `left`: what a corrected result changes.
+   */
+  | { kind: 'accept'; events: Event[]; consumption: Consumption | null; left?: CorrectionLeft }
   /** The command was accepted before, under this key; see finished-records.ts. */
   | { kind: 'replay' }
   /** `events`: a refused attempt to trade counts towards the limits all the same. */

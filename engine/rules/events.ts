@@ -17,7 +17,7 @@ import type {
   Uuid,
 } from '../base/units.ts';
 import type { Catalog } from './catalog-entries.ts';
-import type { MarketOutcome } from './messages.ts';
+import type { MarketOutcome, Payouts } from './messages.ts';
 import type { OrderTerms, TradedSide, TradeTerms } from './order-terms.ts';
 
 export type AccountOpened = {
@@ -171,6 +171,32 @@ export type MarketValued = {
   noPayoutCents: Cents;
 };
 
+/** An operator replaced a result. Rules S20, S21 (engine/RULES.md). */
+export type MarketCorrected = Payouts & {
+  kind: 'market_corrected';
+  atMs: EpochMs;
+  market: MarketNumber;
+  outcome: MarketOutcome;
+  /** Counts the corrections of the market, over all shards; a shard may lack one. */
+  correction: number;
+};
+
+/** A trade that its market's result has settled takes another result. Rule S21 (engine/RULES.md). */
+export type TradeCorrected = TradedSide & {
+  kind: 'trade_corrected';
+  atMs: EpochMs;
+  account: AccountRow;
+  trade: Uuid;
+  correction: number;
+  from: MarketOutcome;
+  to: MarketOutcome;
+  /** Of all its parts, from now on. */
+  proceedsCents: Cents;
+  changedByCents: Cents;
+  /** What of it moves the balance: nothing if the run of the trade is over. */
+  cashCents: Cents;
+};
+
 export type GameChanged = {
   kind: 'game_changed';
   atMs: EpochMs;
@@ -212,6 +238,8 @@ export type Event =
   | TradeMarked
   | MarketResolved
   | MarketValued
+  | MarketCorrected
+  | TradeCorrected
   | GameChanged
   | CashAdjusted
   | TradeCounted

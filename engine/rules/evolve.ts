@@ -13,7 +13,14 @@ import type { FactSink } from './fact-sink.ts';
 import { flagsOf, isBuy, isLimit, isSell } from './flags.ts';
 import { adjust, costCents, countPayable, hold, realize, stake } from './ledger.ts';
 import { averagePrice, costOfPart, filledSoFar, remainingOf } from './partial-fills.ts';
-import { positionReset, positionSettled, resolveMarket, valueMarket } from './payouts.ts';
+import {
+  correctMarket,
+  positionReset,
+  positionSettled,
+  resolveMarket,
+  tradeCorrected,
+  valueMarket,
+} from './payouts.ts';
 import {
   closePosition,
   growPosition,
@@ -62,6 +69,11 @@ export function evolve(state: ShardState, event: Event): void {
       return resolveMarket(state, event);
     case 'market_valued':
       return valueMarket(state, event);
+    case 'market_corrected':
+      state.referenceDataVersion++;
+      return correctMarket(state, event);
+    case 'trade_corrected':
+      return tradeCorrected(state, event);
     case 'game_changed':
       state.referenceDataVersion++;
       state.games.set(event.game, { status: event.status, atMs: event.atMs });
@@ -86,6 +98,9 @@ export function emit(state: ShardState, facts: FactSink, event: Event): void {
     const { placedRecord, placedOffset } = state.orders.change(event.order);
     placedRecord.set(event.order, facts.record);
     placedOffset.set(event.order, facts.offset);
+  }
+  if (event.kind === 'market_resolved') {
+    state.markets[event.market]!.settlement!.record = facts.record;
   }
   facts.add(state, event);
 }

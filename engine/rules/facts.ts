@@ -24,6 +24,7 @@ import type {
   CatalogReplaced,
   ClockSet,
   GameChanged,
+  MarketCorrected,
   MarketResolved,
   MarketValued,
   OrderEnded,
@@ -31,6 +32,7 @@ import type {
   OrderPartFilled,
   OrderPlaced,
   PrivacyChanged,
+  TradeCorrected,
   TradeCounted,
   TradeMarked,
 } from './events.ts';
@@ -55,6 +57,7 @@ export type CashAdjustedFact = OfAccount<CashAdjusted>;
 export type AccountResetFact = OfAccount<AccountReset>;
 export type PrivacyChangedFact = OfAccount<PrivacyChanged>;
 export type TradeMarkedFact = OfAccount<TradeMarked>;
+export type TradeCorrectedFact = OfAccount<TradeCorrected>;
 
 /** Its terms are among its fields. */
 export type OrderPlacedFact = OrderTerms &
@@ -151,9 +154,11 @@ export type PrimaryFact =
   | AccountResetFact
   | PrivacyChangedFact
   | TradeMarkedFact
+  | TradeCorrectedFact
   | TradeCountedFact
   | MarketResolved
   | MarketValued
+  | MarketCorrected
   | GameChanged
   | CatalogReplaced
   | ClockSet;

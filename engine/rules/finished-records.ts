@@ -4,17 +4,33 @@
  * (engine/RULES.md, api/RULES.md).
  */
 
-import type { AccountRow, OrderRow, PositionRow, Uuid } from '../base/units.ts';
+import type {
+  AccountRow,
+  Cents,
+  Contracts,
+  EpochMs,
+  MarketNumber,
+  OrderRow,
+  PositionRow,
+  Uuid,
+} from '../base/units.ts';
 import type { Ids } from '../memory/columns.ts';
 import type { ClosedTrade, OrderOutcome, OrderPlaced } from './events.ts';
-import type { FactPlace } from './facts.ts';
+import type { FactPlace, TradeCorrectedFact, TradeSettledFact } from './facts.ts';
 
 /** An order as it was placed, without row numbers, which may be reused by now. */
 export type PlacedOrder = Omit<OrderPlaced, 'kind' | 'order' | 'position'> & { place: FactPlace };
 
 export type EndedOrder = { placed: PlacedOrder; outcome: OrderOutcome };
 
+/** The fact that settled a trade, and where it is. */
+export type SettledFact = { fact: TradeSettledFact; place: FactPlace };
+/** What was sold of a trade before it ended: the contracts, their cost, and their proceeds. */
+export type SoldParts = { contracts: Contracts; costCents: Cents; cents: Cents };
+
 export interface FinishedRecords {
+  /** Markets whose result was corrected: their trades have facts of it. */
+  readonly correctedMarkets: Set<MarketNumber>;
   /** The fact at this place has used the key. */
   noteKey(account: AccountRow, key: string, record: number, offset: number): void;
   /** The fact at this place ended a limit order; the row still has the order's id. */
@@ -35,6 +51,22 @@ export interface FinishedRecords {
     record: number,
     offset: number,
   ): void;
+  /** The fact at this place corrected a trade. */
+  noteCorrection(account: AccountRow, trade: Uuid, record: number, offset: number): void;
+  /** The last correction of a trade. */
+  correctionOf(
+    account: AccountRow,
+    settled: Pick<TradeSettledFact, 'trade'>,
+  ): TradeCorrectedFact | undefined;
+  /** The facts that settled the trades of a market, in their order. */
+  settledIn(
+    market: MarketNumber,
+    settlement: { record: number; trades: number } | null,
+  ): Iterable<SettledFact>;
+  /** By trade: what orders sold of it that were placed since a moment and did not sell all. */
+  soldParts(account: AccountRow, sinceMs: EpochMs): ReadonlyMap<Uuid, SoldParts>;
+  /** The last reset of each account in this record or after it. */
+  resetsFrom(record: number): ReadonlyMap<Uuid, FactPlace>;
   /** The order that has used the key, market orders included. */
   orderByKey(account: AccountRow, idempotencyKey: string): PlacedOrder | undefined;
   /** The order of the account whose `order_placed` is at this place. */

@@ -1,7 +1,7 @@
 /**
  * Money. Every change of an account's cents is one of these functions, and each keeps, in cents:
- * start + adjustments + realized P&L of the run = balance + held + open stake. Rules M2 to M11, M20
- * (engine/RULES.md).
+ * start + adjustments + realized P&L of the run = balance + held + open stake. Rules M2 to M11, M20,
+ * S23 (engine/RULES.md).
  */
 import { invariant } from '../base/invariant.ts';
 import {
@@ -57,7 +57,25 @@ export function realize(
   move(accounts, account, proceedsCents, 0, -cost);
 }
 
-/** An operator's correction. */
+/**
+ * A settled trade brings more, or less, than it was paid. The run in which it settled takes it; if
+ * that run is over, only the sum of all runs does. Rule S23 (engine/RULES.md).
+ */
+export function correct(
+  { accounts }: ShardState,
+  account: AccountRow,
+  { changedByCents, cashCents }: { changedByCents: Cents; cashCents: Cents },
+): void {
+  invariant(cashCents === changedByCents || cashCents === 0, 'a correction moves other cash');
+  const { realizedCents, lifetimeRealizedCents } = accounts.change(account);
+  lifetimeRealizedCents.add(account, changedByCents);
+  invariant(isCounted(lifetimeRealizedCents.get(account)), 'realized more than can be counted');
+  realizedCents.add(account, cashCents);
+  invariant(isCounted(realizedCents.get(account)), 'a run realized more than can be counted');
+  move(accounts, account, cashCents, 0, 0, true);
+}
+
+/** An operator's correction of an account's cash. */
 export function adjust({ accounts }: ShardState, account: AccountRow, cents: Cents): void {
   invariant(isCounted(cents), 'a correction is not in whole cents');
   const { adjustedCents } = accounts.change(account);
@@ -143,14 +161,17 @@ function move(
   toBalance: Cents,
   toHeld: Cents,
   toStake: Cents,
+  mayOwe = false,
 ): void {
   const { col } = accounts;
   const balanceCents = col.balanceCents.get(account) + toBalance;
   const heldCents = col.heldCents.get(account) + toHeld;
   const openStakeCents = col.openStakeCents.get(account) + toStake;
   invariant(isCounted(balanceCents), 'a balance left the safe integers');
-  // A placement may hold more than the balance until its first fill at a better price (M6).
-  invariant(balanceCents >= 0 || toHeld > 0, 'a balance went below zero');
+  // A placement may hold more than the balance until its first fill at a better price (M6). A
+  // corrected result may take what was spent since, and later gains fill that up (S23).
+  const mayBeBelow = toHeld > 0 || toBalance >= 0 || mayOwe;
+  invariant(balanceCents >= 0 || mayBeBelow, 'a balance went below zero');
   invariant(heldCents >= 0, 'a hold went below zero');
   invariant(openStakeCents >= 0, 'an open stake went below zero');
   const hasCents = balanceCents + heldCents + openStakeCents;

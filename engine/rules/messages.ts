@@ -238,13 +238,19 @@ export type MarkTrade = {
   combine: boolean;
 };
 
-/** An operator's result of a market that has none. Rule T140 (engine/RULES.md). */
-export type SettleMarket = Omit<ResultTick, 'kind' | 'source'> & { kind: 'settle' };
+/** An operator's result. Rules T140, S20 (engine/RULES.md). */
+export type SettleMarket = Omit<ResultTick, 'kind' | 'source'> & {
+  kind: 'settle';
+  /** It replaces the result that the market has, as its correction of this number; null: it does not. */
+  correction: number | null;
+};
 /** What a settlement came to in one shard, or in all of them. */
 export type Settled = {
   /** False: the market had this result already. */
   isNew: boolean;
   settledTrades: number;
+  /** Trades that a result had settled, and that take another. */
+  correctedTrades: number;
   canceledOrders: number;
 };
 

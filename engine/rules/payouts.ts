@@ -1,14 +1,32 @@
 /**
- * What a result does to its market, and how positions end without a sale. Rules M8, M33, S1, S6
+ * What a result does to its market, and how positions end without a sale. Rules M8, M33, S1, S6,
+ * S20, S21
  * (engine/RULES.md).
  */
 
 import { invariant } from '../base/invariant.ts';
-import { type Cents, HOME_VENUE, NO_ROW, type PositionRow } from '../base/units.ts';
+import {
+  type Cents,
+  type Contracts,
+  HOME_VENUE,
+  NO_ROW,
+  PAYOUT_CENTS,
+  type PositionRow,
+  type Side,
+} from '../base/units.ts';
 import { countBust } from './accounts.ts';
-import type { MarketResolved, MarketValued, PositionReset, PositionSettled } from './events.ts';
-import { countPayable, realize } from './ledger.ts';
+import type {
+  MarketCorrected,
+  MarketResolved,
+  MarketValued,
+  PositionReset,
+  PositionSettled,
+  TradeCorrected,
+} from './events.ts';
+import { correct, costCents, countPayable, realize } from './ledger.ts';
+import type { MarketResult } from './messages.ts';
 import { closePosition } from './positions.ts';
+import type { Market } from './reference-data.ts';
 import type { ShardState } from './state.ts';
 
 /** At most once. Rule S1 (engine/RULES.md). */
@@ -21,6 +39,8 @@ export function resolveMarket(
   invariant(market.outcome === null, 'a market was resolved twice');
   market.outcome = outcome;
   market.resolvedAtMs = atMs;
+  // `emit` knows the record.
+  market.settlement = { record: 0, trades: state.positionsOfMarket.count(number) };
   if (market.venue !== HOME_VENUE) return;
   state.unfinished.markets.add(number);
   state.unfinished.settledAccounts.clear();
@@ -31,6 +51,34 @@ export function valueMarket({ markets }: ShardState, event: MarketValued): void 
   const market = markets[event.market];
   invariant(market !== undefined, 'a settlement value names a market that does not exist');
   market.payouts = { yesPayoutCents, noPayoutCents };
+}
+
+/** The trades that the old result has settled follow. Rules S20, S21 (engine/RULES.md). */
+export function correctMarket(state: ShardState, event: MarketCorrected): void {
+  const { atMs, outcome, correction, yesPayoutCents, noPayoutCents } = event;
+  const market = state.markets[event.market];
+  invariant(market !== undefined, 'a correction names a market that does not exist');
+  const from = resultOf(market);
+  invariant(from !== null, 'a market is corrected that has no result');
+  invariant(correction > market.corrections, 'a correction came before the last one');
+  state.unfinished.correction = { market: market.number, atMs, from, left: null };
+  market.outcome = outcome;
+  market.payouts = outcome === 'scalar' ? { yesPayoutCents, noPayoutCents } : null;
+  noteCorrections(state, market, correction);
+}
+
+export function noteCorrections({ records }: ShardState, market: Market, count: number): void {
+  market.corrections = count;
+  if (count > 0) records.correctedMarkets.add(market.number);
+}
+
+export function tradeCorrected(state: ShardState, event: TradeCorrected): void {
+  const { account, changedByCents, cashCents } = event;
+  const market = state.markets[event.market];
+  invariant(market?.outcome === event.to, 'a trade was corrected before its market');
+  invariant(market.corrections === event.correction, 'a trade has a correction of another time');
+  correct(state, account, { changedByCents, cashCents });
+  countBust(state, account);
 }
 
 export function positionSettled(state: ShardState, event: PositionSettled): void {
@@ -62,4 +110,33 @@ function payOut(state: ShardState, position: PositionRow, proceedsCents: Cents):
   realize(state, account, effects.costCents, proceedsCents);
   closePosition(state, position);
   countBust(state, account);
+}
+
+/** The result that settled a market; null: it has none. */
+export function resultOf({ outcome, payouts }: Market): MarketResult | null {
+  switch (outcome) {
+    case null:
+      return null;
+    case 'yes':
+      return { outcome, yesPayoutCents: PAYOUT_CENTS, noPayoutCents: 0 };
+    case 'no':
+      return { outcome, yesPayoutCents: 0, noPayoutCents: PAYOUT_CENTS };
+    case 'void':
+      return { outcome, yesPayoutCents: 0, noPayoutCents: 0 };
+    case 'scalar':
+      invariant(payouts !== null, 'a scalar market has no value');
+      return { outcome, ...payouts };
+    default:
+      return outcome satisfies never;
+  }
+}
+
+/** What a result pays for these contracts of a side. Rules S1 to S3 (engine/RULES.md). */
+export function payoutCents(
+  { outcome, yesPayoutCents, noPayoutCents }: MarketResult,
+  side: Side,
+  held: { contracts: Contracts; costCents: Cents },
+): Cents {
+  if (outcome === 'void') return held.costCents;
+  return costCents(side === 'yes' ? yesPayoutCents : noPayoutCents, held.contracts);
 }

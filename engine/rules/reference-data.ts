@@ -36,6 +36,13 @@ export type Market = {
   payouts: Payouts | null;
   /** When the result came; 0 without one. */
   resolvedAtMs: EpochMs;
+  /**
+   * Where in the log its settlement begins, and how many trades it settles. Null: it has no result,
+   * or an earlier version of the program wrote the checkpoint. Rule S22 (engine/RULES.md).
+   */
+  settlement: { record: number; trades: number } | null;
+  /** How often its result was corrected. Rule S20 (engine/RULES.md). */
+  corrections: number;
   /** Live: gone with a restart. */
   status: MarketStatus;
   /**

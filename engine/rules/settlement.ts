@@ -12,12 +12,19 @@ import {
   PAYOUT_CENTS,
   type PositionRow,
 } from '../base/units.ts';
+import {
+  beginCorrection,
+  continueCorrection,
+  correctAccount,
+  isHalfCorrected,
+} from './corrections.ts';
+import type { Decision } from './decision.ts';
 import type { OutcomeSource } from './events.ts';
 import { emit } from './evolve.ts';
 import type { FactSink } from './fact-sink.ts';
 import { sideOf } from './flags.ts';
-import { costCents } from './ledger.ts';
-import type { MarketResult, ResultTick, Settled } from './messages.ts';
+import type { ResultTick, Settled } from './messages.ts';
+import { payoutCents, resultOf } from './payouts.ts';
 import type { Book, Instrument, Market } from './reference-data.ts';
 import { booksOf, byFillOrder, ordersOn } from './resting.ts';
 import type { ShardState } from './state.ts';
@@ -25,7 +32,10 @@ import type { ShardState } from './state.ts';
 /** A result, and who gave it. */
 type SourcedResult = Omit<ResultTick, 'kind' | 'source'> & { source: OutcomeSource };
 
-const HAD_ITS_RESULT: Settled = { isNew: false, settledTrades: 0, canceledOrders: 0 };
+const HAD_ITS_RESULT: Settled = {
+  isNew: false,
+  ...{ settledTrades: 0, correctedTrades: 0, canceledOrders: 0 },
+};
 
 /**
  * A venue_a result settles its market once, whatever arrives later: as much as the batch has room
@@ -53,12 +63,22 @@ export function settleAndCount(state: ShardState, tick: SourcedResult, facts: Fa
   for (const _ of ordersIn(state, market)) canceledOrders++;
   const settledTrades = state.positionsOfMarket.count(market.number);
   settle(state, tick, facts);
-  return { isNew: true, settledTrades, canceledOrders };
+  return { isNew: true, settledTrades, correctedTrades: 0, canceledOrders };
 }
 
-/** Settles what results have left, the oldest result first, as far as the batch has room. */
+/** Goes on with a correction that was decided; what it comes to. Rule S20 (engine/RULES.md). */
+export function correctAndCount(state: ShardState, decision: Decision, facts: FactSink): Settled {
+  const left = decision.kind === 'accept' ? decision.left : undefined;
+  if (left === undefined) return HAD_ITS_RESULT;
+  const correctedTrades = beginCorrection(state, left);
+  continueSettlements(state, facts);
+  return { isNew: true, settledTrades: 0, correctedTrades, canceledOrders: 0 };
+}
+
+/** Settles what results have left, the oldest first, corrected or new, as far as the batch has room. */
 export function continueSettlements(state: ShardState, facts: FactSink): void {
   const { unfinished } = state;
+  if (!continueCorrection(state, facts)) return;
   for (const market of unfinished.markets) if (!continueMarket(state, market, facts)) return;
   unfinished.settledAccounts.clear();
 }
@@ -69,7 +89,7 @@ export function settleAll(state: ShardState, facts: FactSink): void {
   const { left } = unfinished;
   unfinished.left = Number.POSITIVE_INFINITY;
   continueSettlements(state, facts);
-  invariant(unfinished.markets.size === 0, 'something is left after all was settled');
+  invariant(unfinished.isEmpty, 'something is left after all was settled');
   unfinished.left = left;
 }
 
@@ -78,6 +98,7 @@ export function settleAll(state: ShardState, facts: FactSink): void {
  * that nothing is decided or shown of an account that is half settled.
  */
 export function settleAccount(state: ShardState, account: AccountRow, facts: FactSink): void {
+  correctAccount(state, account, facts);
   if (!mayHaveLeft(state, account)) return;
   const { settledAccounts, markets } = state.unfinished;
   settledAccounts.add(account);
@@ -95,6 +116,7 @@ export function settleAccount(state: ShardState, account: AccountRow, facts: Fac
 
 /** Whether something of the account is still to be settled. */
 export function isHalfSettled(state: ShardState, account: AccountRow): boolean {
+  if (isHalfCorrected(state, account)) return true;
   if (!mayHaveLeft(state, account)) return false;
   const { orders, positions } = leftOf(state, account);
   return orders.length > 0 || positions.length > 0;
@@ -153,12 +175,11 @@ function settlePosition(state: ShardState, position: PositionRow, facts: FactSin
   const market = state.markets[col.market.get(position)]!;
   const result = resultOf(market);
   invariant(result !== null, 'a trade is settled whose market has no result');
-  const { outcome, yesPayoutCents, noPayoutCents } = result;
-  const payout = sideOf(col.flags.get(position)) === 'yes' ? yesPayoutCents : noPayoutCents;
-  const proceedsCents =
-    outcome === 'void'
-      ? col.costCents.get(position)
-      : costCents(payout, col.contracts.get(position));
+  const { outcome } = result;
+  const proceedsCents = payoutCents(result, sideOf(col.flags.get(position)), {
+    contracts: col.contracts.get(position),
+    costCents: col.costCents.get(position),
+  });
   const atMs = market.resolvedAtMs;
   emit(state, facts, { kind: 'position_settled', atMs, position, proceedsCents, outcome });
 }
@@ -203,22 +224,3 @@ export function voidMarkets(
 }
 
 const VOID = { outcome: 'void', yesPayoutCents: 0, noPayoutCents: 0 } as const;
-
-/** The result that settled a market; null: it has none. */
-export function resultOf({ outcome, payouts }: Market): MarketResult | null {
-  switch (outcome) {
-    case null:
-      return null;
-    case 'yes':
-      return { outcome, yesPayoutCents: PAYOUT_CENTS, noPayoutCents: 0 };
-    case 'no':
-      return { outcome, yesPayoutCents: 0, noPayoutCents: PAYOUT_CENTS };
-    case 'void':
-      return { outcome, yesPayoutCents: 0, noPayoutCents: 0 };
-    case 'scalar':
-      invariant(payouts !== null, 'a scalar market has no value');
-      return { outcome, ...payouts };
-    default:
-      return outcome satisfies never;
-  }
-}

@@ -1,15 +1,47 @@
 /**
- * Markets with a result and trades to settle. They settle in slices, so that nobody else waits for
- * all of it; who is asked about settles first. The rows say what is left, so that a start goes on
- * with it. Rules S1, S15 (engine/RULES.md).
+ * Markets with a result and trades to settle, and a result that was corrected. Both go in slices, so
+ * that nobody else waits for all of it; who is asked about goes first. The rows, and the facts, say
+ * what is left, so that a start goes on with it. Rules S1, S15, S22 (engine/RULES.md).
  */
-import type { AccountRow, MarketNumber } from '../base/units.ts';
+import type { AccountRow, EpochMs, MarketNumber, Uuid } from '../base/units.ts';
+import type { FactPlace } from './facts.ts';
+import type { SettledFact, SoldParts } from './finished-records.ts';
+import type { MarketResult } from './messages.ts';
+
+/** The trades to correct. */
+export type CorrectionLeft = {
+  /** In the order in which they were settled. */
+  readonly byAccount: Map<AccountRow, SettledFact[]>;
+  /** Where the first of them was settled. */
+  readonly firstRecord: number;
+  /** What was sold of trades before, of accounts of which it was asked. */
+  readonly sold: Map<AccountRow, ReadonlyMap<Uuid, SoldParts>>;
+  /** The last reset of each account since; null: it was not asked. */
+  resets: ReadonlyMap<Uuid, FactPlace> | null;
+  /** Some of them may be corrected already. */
+  readonly isResumed: boolean;
+};
+
+export type UnfinishedCorrection = {
+  market: MarketNumber;
+  atMs: EpochMs;
+  /** The result before it. */
+  from: MarketResult;
+  /** Null after a start, until it is needed: it is read from the log. */
+  left: CorrectionLeft | null;
+};
 
 export class Unfinished {
   /** Home markets with a result, the oldest result first; markets with nothing left leave soon. */
   readonly markets = new Set<MarketNumber>();
+  /** Older than each of `markets`: one begins when everything before it has settled. */
+  correction: UnfinishedCorrection | null = null;
   /** Accounts with nothing left on these markets, as far as is known. */
   readonly settledAccounts = new Set<AccountRow>();
   /** How many more orders and trades of these markets this batch may end. */
   left = Number.POSITIVE_INFINITY;
+
+  get isEmpty(): boolean {
+    return this.markets.size === 0 && this.correction === null;
+  }
 }

@@ -24,6 +24,7 @@ import type {
   OrderFilledFact,
   OrderPlacedFact,
   TradeClosedFact,
+  TradeCorrectedFact,
   TradeSettledFact,
 } from '../rules/facts.ts';
 import type { PlacedOrder } from '../rules/finished-records.ts';
@@ -56,6 +57,7 @@ class FactsAudit {
   readonly #placed = new SeenIds();
   readonly #ended = new SeenIds();
   readonly #traded = new SeenIds();
+  readonly #corrected = new Map<Uuid, Pick<TradeCorrectedFact, 'to' | 'proceedsCents'>>();
   readonly #counts = { limitOrders: 0, marketOrders: 0, closedTrades: 0, indexed: 0 };
   #resting = 0;
   /** By account row; in all runs, and in the last one. */
@@ -105,6 +107,8 @@ class FactsAudit {
       case 'trade_closed':
       case 'trade_settled':
         return this.#trade(account, fact, check);
+      case 'trade_corrected':
+        return this.#correction(account, fact, check);
       case 'account_reset':
         this.#runCents[account] = 0;
         this.#runs[account]!++;
@@ -179,10 +183,27 @@ class FactsAudit {
     check(found !== undefined, `the index lacks trade ${trade.tradeId}`);
     const isIts = found === undefined || found.closedAtMs === trade.closedAtMs;
     check(isIts, `the index finds another end of trade ${trade.tradeId}`);
-    checkClosed(this.#state, trade, check);
+    checkClosed(this.#state, found ?? trade, check);
     this.#realizedCents[account]! += trade.proceedsCents - trade.costCents;
     this.#runCents[account]! += trade.proceedsCents - trade.costCents;
     this.#closed[account]!++;
+  }
+
+  /** Each follows on the result and the cents before it. Rule S21 (engine/RULES.md). */
+  #correction(account: AccountRow, fact: TradeCorrectedFact, check: Check): void {
+    const { trade: id, from, to, changedByCents, cashCents } = fact;
+    this.#counts.indexed++;
+    const last = this.#corrected.get(id);
+    check(this.#traded.has(id), `trade ${id} was corrected before it ended`);
+    check(last === undefined || last.to === from, `trade ${id} had the result ${last?.to}`);
+    const follows =
+      last === undefined || last.proceedsCents + changedByCents === fact.proceedsCents;
+    check(follows, `trade ${id} brought ${last?.proceedsCents} cents before it`);
+    const isWhole = cashCents === changedByCents || cashCents === 0;
+    check(isWhole, `moves ${cashCents} cents of ${changedByCents}`);
+    this.#corrected.set(id, { to, proceedsCents: fact.proceedsCents });
+    this.#realizedCents[account]! += changedByCents;
+    this.#runCents[account]! += cashCents;
   }
 
   /** Checks the log's sums of each account against the account. */
@@ -257,6 +278,10 @@ function isSamePlace(one: FactPlace, other: FactPlace): boolean {
 class SeenIds {
   readonly #table = new Table('seen', { id: 'uuid' }, {});
   readonly #index = new UuidIndex(this.#table);
+
+  has(id: Uuid): boolean {
+    return this.#index.find(id) !== NO_ROW;
+  }
 
   /** False: the id was already there. */
   add(id: Uuid): boolean {

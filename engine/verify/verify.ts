@@ -97,7 +97,10 @@ class ShardVerifier {
     this.#identity = identity;
     const { log, runs } = snapshot;
     const index = new RecordIndex(runs, new Uint32Array(4));
-    const records = new ShardRecords(index, { payload: (record) => log.record(record).payload });
+    const records = new ShardRecords(index, {
+      payload: (record) => log.record(record).payload,
+      recordsFrom: (record) => this.#records(0, record === 0 ? null : record),
+    });
     this.#state = createState(CONFIG, records);
   }
 

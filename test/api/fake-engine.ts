@@ -140,8 +140,14 @@ export class FakeEngine implements Engine {
     return this.#core.command(command);
   }
 
-  async settle({ source: _, ...result }: ResultTick): Promise<Reply> {
-    return this.#core.command({ ...result, kind: 'settle' });
+  #corrections = 0;
+
+  async settle(
+    { source: _, ...result }: ResultTick,
+    { isCorrection } = { isCorrection: false },
+  ): Promise<Reply> {
+    const correction = isCorrection ? ++this.#corrections : null;
+    return this.#core.command({ ...result, kind: 'settle', correction });
   }
 
   /** How often it was asked which quotes have changed. */

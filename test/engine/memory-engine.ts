@@ -180,6 +180,13 @@ class MemoryLog implements FactLog {
     return this.records[record]?.payload ?? this.#facts.payload();
   }
 
+  *recordsFrom(from: number): Generator<{ position: number; payload: Uint8Array }> {
+    for (const { place, payload } of this.records.slice(from)) yield { position: place, payload };
+    const { record: position, count } = this.#facts;
+    if (count === 0 || position < this.records.length) return;
+    yield { position, payload: Uint8Array.from(this.#facts.payload()) };
+  }
+
   /** What takes the facts of the next record. */
   begin(): FactSink {
     const facts = this.#facts;

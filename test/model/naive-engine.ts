@@ -18,7 +18,15 @@ import type { Command, QuoteTick, Reply, Tick } from '../../engine/rules/message
 import { book } from './naive-book.ts';
 import { mayAdjust, roomCentsOf } from './naive-bounds.ts';
 import { booksOf, rememberTaken } from './naive-depth.ts';
-import { countBust, end, expireOrders, holdCentsOf, settleMarket } from './naive-ledger.ts';
+import {
+  correctMarket,
+  countBust,
+  end,
+  expireOrders,
+  holdCentsOf,
+  settleMarket,
+  UNCHANGED,
+} from './naive-ledger.ts';
 import { keyUse, limitsLeft } from './naive-limits.ts';
 import { bookOf, matchResting } from './naive-matching.ts';
 import { cancel, cancelAll, cancelDisconnected, place, refuse } from './naive-orders.ts';
@@ -155,7 +163,10 @@ function applyCommand(state: ModelState, command: Command): Reply {
       const account = state.accounts.get(command.account);
       if (account === undefined) return refuse('account_not_found');
       if (!mayAdjust(state, account.id, command.amountCents)) return refuse('invalid_request');
-      if (account.balanceCents + command.amountCents < 0) return refuse('insufficient_balance');
+      const takes = command.amountCents < 0;
+      if (takes && account.balanceCents + command.amountCents < 0) {
+        return refuse('insufficient_balance');
+      }
       account.balanceCents += command.amountCents;
       account.adjustmentsCents += command.amountCents;
       countBust(state, account.id);
@@ -173,10 +184,20 @@ function applyCommand(state: ModelState, command: Command): Reply {
     case 'settle': {
       const { outcome, yesPayoutCents, noPayoutCents } = command;
       const result = { outcome, yesPayoutCents, noPayoutCents };
-      const known = marketOf(state, command.market).result;
-      if (known !== null && JSON.stringify(known) !== JSON.stringify(result)) {
-        return refuse('market_resolved');
+      const market = marketOf(state, command.market);
+      const known = market.result;
+      const isOther = known !== null && JSON.stringify(known) !== JSON.stringify(result);
+      if (command.correction !== null) {
+        if (known === null) return refuse('invalid_request');
+        if (!isOther || command.correction <= market.corrections) return answer(UNCHANGED);
+        const corrected = correctMarket(state, command.market, result, (account, cents) => {
+          return BigInt(cents) <= roomCentsOf(state, account);
+        });
+        if (corrected === null) return refuse('invalid_request');
+        market.corrections = command.correction;
+        return answer(corrected);
       }
+      if (isOther) return refuse('market_resolved');
       return answer(settleMarket(state, command.market, result));
     }
     case 'catalog':
@@ -349,7 +370,7 @@ function problemsOf(state: ModelState, id: Uuid): string[] {
     [!Number.isSafeInteger(account.balanceCents), 'the balance is not in whole cents'],
     [!Number.isSafeInteger(account.realizedCents), 'what it realized is not in whole cents'],
     [roomCentsOf(state, id) < 0n, 'it could be paid more than can be counted'],
-    [account.balanceCents < 0, `the balance is ${account.balanceCents}`],
+    [account.balanceCents < 0 && !account.mayOwe, `the balance is ${account.balanceCents}`],
     [new Set(working).size !== working.length, 'two resting orders of one position'],
     [working.some((trade) => !isOpen(state, trade)), 'a resting order of a closed trade'],
   ];

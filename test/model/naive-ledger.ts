@@ -53,6 +53,7 @@ export function openedAccount(state: ModelState, id: Uuid): ModelAccount {
       runStartedAtMs: state.nowMs,
       busts: 0,
       bustCountedInRun: false,
+      mayOwe: false,
       lastTrade: null,
       keys: new Map(),
     };
@@ -120,7 +121,7 @@ export function settleMarket(
   { outcome, yesPayoutCents, noPayoutCents }: MarketResult,
 ): Settled {
   const market = marketOf(state, number);
-  if (market.result !== null) return { isNew: false, settledTrades: 0, canceledOrders: 0 };
+  if (market.result !== null) return UNCHANGED;
   const result = { outcome, yesPayoutCents, noPayoutCents };
   market.result = result;
 
@@ -130,7 +131,56 @@ export function settleMarket(
   for (const trade of open) settleTrade(state, trade, result);
   const resting = state.resting.filter((order) => order.market === number);
   for (const order of resting) end(state, order, 'canceled', 'market_resolved');
-  return { isNew: true, settledTrades: open.length, canceledOrders: resting.length };
+  const canceledOrders = resting.length;
+  return { isNew: true, settledTrades: open.length, correctedTrades: 0, canceledOrders };
+}
+
+export const UNCHANGED: Settled = {
+  isNew: false,
+  settledTrades: 0,
+  correctedTrades: 0,
+  canceledOrders: 0,
+};
+
+/** Null: somebody would hold more than can be counted. */
+export function correctMarket(
+  state: ModelState,
+  number: MarketNumber,
+  result: MarketResult,
+  mayGain: (account: Uuid, cents: Cents) => boolean,
+): Settled | null {
+  const settled = [...state.trades.values()].filter((trade) => {
+    return trade.market === number && (trade.status === 'settled' || trade.status === 'void');
+  });
+  const gains = new Map<Uuid, Cents>();
+  for (const trade of settled) {
+    const gain = Math.max(0, paidBy(trade, result) - trade.lots.at(-1)!.proceedsCents);
+    gains.set(trade.account, (gains.get(trade.account) ?? 0) + gain);
+  }
+  if ([...gains].some(([account, cents]) => !mayGain(account, cents))) return null;
+  marketOf(state, number).result = result;
+  // As they were settled: an account's newest first.
+  for (const trade of settled.reverse()) {
+    const account = accountOf(state, trade.account);
+    const lot = trade.lots.at(-1)!;
+    const cents = paidBy(trade, result) - lot.proceedsCents;
+    lot.proceedsCents += cents;
+    endByResult(trade, result);
+    if (trade.resetsBefore === account.resetsAtMs.length) {
+      account.balanceCents += cents;
+      account.realizedCents += cents;
+      account.mayOwe = true;
+    } else account.earlierRunsCents += cents;
+    countBust(state, account.id);
+  }
+  return { isNew: true, settledTrades: 0, correctedTrades: settled.length, canceledOrders: 0 };
+}
+
+/** What a result pays for the contracts that were held to it. */
+function paidBy(trade: ModelTrade, result: MarketResult): Cents {
+  const { contracts, costCents } = trade.lots.at(-1)!;
+  if (result.outcome === 'void') return costCents;
+  return contracts * (trade.boughtSide === 'yes' ? result.yesPayoutCents : result.noPayoutCents);
 }
 
 /** Cancels resting orders whose time has come, earliest first. */
@@ -206,6 +256,7 @@ function openTrade(state: ModelState, order: ModelOrder): ModelTrade {
     closedAtMs: null,
     closeReason: null,
     resolvedOutcome: null,
+    resetsBefore: 0,
   };
   order.tradeId = trade.id;
   state.trades.set(trade.id, trade);
@@ -239,21 +290,22 @@ function sellFrom(
 }
 
 function settleTrade(state: ModelState, trade: ModelTrade, result: MarketResult): void {
-  if (result.outcome === 'void') {
-    trade.status = 'void';
-    trade.closeReason = 'voided';
-    closeTrade(state, trade, trade.costCents);
-  } else {
-    trade.status = 'settled';
-    trade.closeReason = 'settled';
-    if (result.outcome !== 'scalar') {
-      const held = result.outcome === trade.boughtSide;
-      trade.resolvedOutcome = held ? trade.instrumentSide : oppositeSide(trade.instrumentSide);
-    }
-    const payout = trade.boughtSide === 'yes' ? result.yesPayoutCents : result.noPayoutCents;
-    closeTrade(state, trade, payout * trade.contracts);
-  }
+  endByResult(trade, result);
+  trade.resetsBefore = accountOf(state, trade.account).resetsAtMs.length;
+  const payout = trade.boughtSide === 'yes' ? result.yesPayoutCents : result.noPayoutCents;
+  const isVoid = result.outcome === 'void';
+  closeTrade(state, trade, isVoid ? trade.costCents : payout * trade.contracts);
   countBust(state, trade.account);
+}
+
+function endByResult(trade: ModelTrade, { outcome }: MarketResult): void {
+  const isVoid = outcome === 'void';
+  trade.status = isVoid ? 'void' : 'settled';
+  trade.closeReason = isVoid ? 'voided' : 'settled';
+  trade.resolvedOutcome = null;
+  if (outcome === 'void' || outcome === 'scalar') return;
+  const held = outcome === trade.boughtSide;
+  trade.resolvedOutcome = held ? trade.instrumentSide : oppositeSide(trade.instrumentSide);
 }
 
 export function closeTrade(state: ModelState, trade: ModelTrade, proceedsCents: Cents): void {

@@ -27,6 +27,7 @@ export function reset(state: ModelState, command: ResetAccount): Reply {
   account.balanceCents = START_BALANCE_CENTS;
   account.runStartedAtMs = state.nowMs;
   account.bustCountedInRun = false;
+  account.mayOwe = false;
   account.resetsAtMs.push(state.nowMs);
   return answer({});
 }

@@ -58,6 +58,7 @@ export type LastTrade = { priceCents: PriceCents | null; atMs: EpochMs };
 type ModelMarket = {
   status: MarketStatus;
   result: MarketResult | null;
+  corrections: number;
   quote: ModelQuote | null;
   /** Price of the market's yes, then the price of each outcome when that outcome was bought. */
   lastTrade: LastTrade | null;
@@ -75,6 +76,8 @@ export type ModelAccount = {
   runStartedAtMs: EpochMs;
   busts: number;
   bustCountedInRun: boolean;
+  /** A corrected result took more than it had. */
+  mayOwe: boolean;
   /** When its newest trade opened, and the 26 bits after that time in its id. */
   lastTrade: { atMs: EpochMs; place: number } | null;
   keys: Map<string, { orderId: Uuid; fingerprint: string }>;
@@ -121,6 +124,8 @@ export type ModelTrade = TradeTerms & {
   closedAtMs: EpochMs | null;
   closeReason: 'sold' | 'settled' | 'voided' | 'account_reset' | null;
   resolvedOutcome: Side | null;
+  /** Of a trade that a result has settled: the resets of its account before. */
+  resetsBefore: number;
 };
 
 export type ModelState = {
@@ -202,6 +207,7 @@ export function marketOf(state: ModelState, market: MarketNumber): ModelMarket {
     found = {
       status: 'open',
       result: null,
+      corrections: 0,
       quote: null,
       lastTrade: null,
       lastTradeOf: { yes: null, no: null },

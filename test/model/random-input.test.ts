@@ -75,6 +75,8 @@ function note(seen: Set<string>, step: Step, reply: Reply | null): void {
     if (filledContracts > 0 && remainingContracts > 0) seen.add(`${action} ${status} in part`);
   }
   if (body.settledTrades > 0) seen.add('trades settled by the operator');
+  if (body.correctedTrades > 0) seen.add('trades corrected by the operator');
+  if (body.account?.balanceDollars < 0) seen.add('a balance below zero');
   if (/[^A=]/.test(body.priced ?? '')) seen.add('priced');
 }
 
@@ -112,6 +114,7 @@ test('T25: generated input reaches every refusal, ending, tick, routing and omis
       (kind) => `tick ${kind}`,
     ),
     ...['executed', 'expired expired', 'trades settled by the operator', 'priced'],
+    ...['trades corrected by the operator', 'a balance below zero'],
     ...[
       'canceled_by_owner',
       'ioc_not_filled',

@@ -14,7 +14,7 @@ import {
   randomPlacement,
 } from './random-orders.ts';
 import { randomQuery } from './random-queries.ts';
-import { randomSettlement, randomTick } from './random-ticks.ts';
+import { randomCorrection, randomSettlement, randomTick } from './random-ticks.ts';
 import {
   createRandomWorld,
   DAY_MS,
@@ -61,6 +61,7 @@ function nextStep(world: RandomWorld, quoteMaxAgeMs: number): Step {
     world.known = randomCatalogOf(world.rounds);
     return commandStep(catalogCommand(world));
   }
+  if (world.corrections.random.oneIn(80)) return commandStep(randomCorrection(world));
   switch (world.random.weighted({ tick: 50, order: 30, cancel: 6, operator: 1, query: 8 })) {
     case 'tick':
       return { on: 'tick', tick: randomTick(world) };

@@ -3,6 +3,7 @@
 import { type EpochMs, HOME_VENUE, NO_PRICE } from '../../engine/base/units.ts';
 import type { DepthLevel, MarketResult, SettleMarket, Tick } from '../../engine/rules/messages.ts';
 import type { RandomMarket } from './random-catalog.ts';
+import type { RandomSource } from './random-source.ts';
 import {
   clampPrice,
   fairCentsOf,
@@ -160,7 +161,25 @@ export function randomSettlement(world: RandomWorld): SettleMarket {
     kind: 'settle',
     atMs: world.nowMs,
     market: number,
+    correction: null,
     ...randomResult(world, market),
+  };
+}
+
+/** Of a market that has a result mostly, and is corrected for the first time or again. */
+export function randomCorrection(world: RandomWorld): SettleMarket {
+  const { corrections, known, resolved } = world;
+  const { random } = corrections;
+  const over = known.markets.filter(({ name }) => resolved.has(name));
+  const isAny = over.length === 0 || random.oneIn(10);
+  const market = random.pick(isAny ? known.markets : over);
+  corrections.count += random.oneIn(10) ? 0 : 1;
+  return {
+    kind: 'settle',
+    atMs: world.nowMs,
+    market: world.known.markets.indexOf(market),
+    correction: corrections.count,
+    ...someResult(random),
   };
 }
 
@@ -169,8 +188,11 @@ function resultTick(world: RandomWorld, on: On, market: RandomMarket): Tick {
 }
 
 function randomResult(world: RandomWorld, market: RandomMarket): MarketResult {
-  const { random } = world;
   world.resolved.add(market.name);
+  return someResult(world.random);
+}
+
+function someResult(random: RandomSource): MarketResult {
   const outcome = random.weighted({ yes: 5, no: 5, void: 2, scalar: 2 });
   const value = random.int(1, 99);
   // A scalar rounds both sides down: yes gets its value, no 100 minus the value rounded up.

@@ -28,6 +28,8 @@ export type RandomWorld = {
   books: Map<string, RandomBook>;
   /** Names of markets that were given a result. */
   resolved: Set<string>;
+  /** How often results were corrected, and chance of its own for that. */
+  corrections: { random: RandomSource; count: number };
   /** The latest placements, to place some again. */
   placed: PlaceOrder[];
   keysMade: number;
@@ -64,6 +66,7 @@ export function createRandomWorld(
     fairs: new Map(),
     books: new Map(),
     resolved: new Set(),
+    corrections: { random: createRandomSource(seed + 1_000_000), count: 0 },
     placed: [],
     keysMade: 0,
     seen: [],

@@ -61,26 +61,31 @@ test.serial(
   },
 );
 
-test.serial('O12, O13: admin settle and adjust, and what they refuse', async (t) => {
-  const { dataDir, adminUrl } = await sharedServer('serve');
-  const admin = async (...args: string[]) => {
-    const at = ['--data-dir', dataDir, '--admin-url', adminUrl, '--json'];
-    return await runHere(['admin', ...args, ...at]);
-  };
-  const unknown = await admin('settle', 'T1', 'yes');
-  t.is(unknown.code, 1);
-  t.regex(unknown.stderr, /^paperbook: market_not_found: .* venue_a\/T1\.\n$/);
-  t.regex((await admin('settle', 'T1', 'perhaps')).stderr, /invalid_request: result must be/);
-  const made = await admin('user', 'create', '--email', 'adjusted@example.com');
-  const { id } = JSON.parse(made.stdout).user;
-  const early = await admin('adjust', id, '-12.50');
-  t.is(early.code, 1, early.stderr);
-  t.regex(early.stderr, /account_not_found: The user has not traded yet/);
-  for (const dollars of ['many', '1.234', '']) {
-    const refused = await admin('adjust', id, dollars);
-    t.is(refused.code, 2, refused.stderr);
-  }
-});
+test.serial(
+  'O12, O13, O26: admin settle, also to correct, and adjust, and what they refuse',
+  async (t) => {
+    const { dataDir, adminUrl } = await sharedServer('serve');
+    const admin = async (...args: string[]) => {
+      const at = ['--data-dir', dataDir, '--admin-url', adminUrl, '--json'];
+      return await runHere(['admin', ...args, ...at]);
+    };
+    const unknown = await admin('settle', 'T1', 'yes');
+    t.is(unknown.code, 1);
+    t.regex(unknown.stderr, /^paperbook: market_not_found: .* venue_a\/T1\.\n$/);
+    t.regex((await admin('settle', 'T1', 'perhaps')).stderr, /invalid_request: result must be/);
+    const correct = await admin('settle', 'T1', 'yes', '--correct');
+    t.regex(correct.stderr, /^paperbook: market_not_found: .* venue_a\/T1\.\n$/);
+    const made = await admin('user', 'create', '--email', 'adjusted@example.com');
+    const { id } = JSON.parse(made.stdout).user;
+    const early = await admin('adjust', id, '-12.50');
+    t.is(early.code, 1, early.stderr);
+    t.regex(early.stderr, /account_not_found: The user has not traded yet/);
+    for (const dollars of ['many', '1.234', '']) {
+      const refused = await admin('adjust', id, dollars);
+      t.is(refused.code, 2, refused.stderr);
+    }
+  },
+);
 
 test.serial('O18, O19: admin shards and problems are tables, or JSON', async (t) => {
   const { dataDir, adminUrl } = await startFor(t, 'serve', {

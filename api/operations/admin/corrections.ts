@@ -1,6 +1,6 @@
 /**
  * Admin routes by which an operator decides a market, corrects cash and marks trades. All are
- * facts, on disk before the answer. Rules O12, O13, O17 (api/RULES.md).
+ * facts, on disk before the answer. Rules O12, O13, O17, O26 (api/RULES.md).
  */
 import { Type } from '@sinclair/typebox';
 import type { Cents } from '../../../engine/base/units.ts';
@@ -20,6 +20,7 @@ const readSettlement = bodyReader(
   strict({
     market: Type.String({ minLength: 1, maxLength: 300 }),
     result: Type.String({ minLength: 1, maxLength: 10 }),
+    correct: Type.Optional(Type.Boolean()),
   }),
 );
 const readMark = bodyReader(
@@ -45,7 +46,10 @@ function settlementRoute({ settleMarket, log }: Context): Route<Operator> {
     mayBeUnavailable: true,
     readBody: readSettlement,
     run: async ({ body }) => {
-      const { market, tick, reply } = await settleMarket(body.market, body.result);
+      const isCorrection = body.correct === true;
+      const { market, tick, reply } = await settleMarket(body.market, body.result, {
+        isCorrection,
+      });
       if (!reply.ok) return reply;
       const { outcome } = tick;
       const isVoid = outcome === 'void';
@@ -57,7 +61,10 @@ function settlementRoute({ settleMarket, log }: Context): Route<Operator> {
         noPayoutCents: isVoid ? null : tick.noPayoutCents,
         ...settled,
       };
-      log.warn(answer, 'market settled by the operator');
+      const did = isCorrection
+        ? 'result corrected by the operator'
+        : 'market settled by the operator';
+      log.warn(answer, did);
       return JSON.stringify(answer);
     },
   });

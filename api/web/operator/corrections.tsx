@@ -9,6 +9,7 @@ import { adjust, settle } from './state.ts';
 import {
   adjustmentPlan,
   adjustmentWords,
+  correctionPlan,
   dollarsOf,
   isWorth,
   settlementPlan,
@@ -33,20 +34,27 @@ const OUTCOMES: readonly { value: Outcome; text: string }[] = [
   { value: 'worth', text: 'another worth of yes' },
 ];
 
+type Purpose = 'settle' | 'correct';
+const PURPOSES: readonly { value: Purpose; text: string }[] = [
+  { value: 'settle', text: 'settle: the market has no result yet' },
+  { value: 'correct', text: 'correct: replace the result that it has' },
+];
+
 function SettleForm() {
   const [market, setMarket] = useState('');
   const [outcome, setOutcome] = useState<Outcome>('yes');
   const [worth, setWorth] = useState('');
+  const [isCorrection, setIsCorrection] = useState(false);
   const isWrong = outcome === 'worth' && worth !== '' && !isWorth(worth.trim());
   const result = outcome === 'worth' ? worth.trim() : outcome;
   const name = market.trim();
   return (
     <Correction
       title="Settle a market"
-      action="Settle the market"
+      action={isCorrection ? 'Correct the result' : 'Settle the market'}
       isComplete={name !== '' && !isWrong}
-      plan={() => settlementPlan(name, result)}
-      run={async () => settlementWords(await settle(name, result))}
+      plan={() => (isCorrection ? correctionPlan : settlementPlan)(name, result)}
+      run={async () => settlementWords(await settle(name, result, isCorrection))}
     >
       <TextField
         label="Market"
@@ -55,6 +63,12 @@ function SettleForm() {
         hint="Its name at venue_a, or with another venue before it: venue_b/NAME."
         value={market}
         onText={setMarket}
+      />
+      <SelectField<Purpose>
+        label="What for"
+        value={isCorrection ? 'correct' : 'settle'}
+        options={PURPOSES}
+        onPick={(purpose) => setIsCorrection(purpose === 'correct')}
       />
       <SelectField<Outcome> label="Result" value={outcome} options={OUTCOMES} onPick={setOutcome} />
       {outcome === 'worth' && (

@@ -89,8 +89,9 @@ export async function changePlan(userId: string, plan: Plan): Promise<void> {
   user.change((now) => (now.id === changed.user.id ? changed.user : now));
 }
 
-export function settle(market: string, result: string): Promise<Settlement> {
-  return ask('POST', 'admin/settlements', { market, result });
+/** @param correct it replaces the result that the market has */
+export function settle(market: string, result: string, correct: boolean): Promise<Settlement> {
+  return ask('POST', 'admin/settlements', { market, result, ...(correct && { correct }) });
 }
 
 export function adjust(userId: string, dollars: number): Promise<Adjustment> {

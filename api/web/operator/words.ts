@@ -70,6 +70,15 @@ export function limitLines({ tradeLimits, requestLimits }: User): string[] {
   return lines;
 }
 
+/** What a result in place of another will do. Rule O26 (api/RULES.md). */
+export function correctionPlan(market: string, result: string): string {
+  return (
+    `${market} gets the result ${result} in place of the one that it has. Every trade that the ` +
+    'market settled takes it: as a pick, on boards and in track records. Each balance changes by ' +
+    'the difference, below zero if the money was spent. Sold trades and earlier runs keep their cash.'
+  );
+}
+
 /** What a result will do. @param result `yes`, `no`, `void`, or what yes is worth */
 export function settlementPlan(market: string, result: string): string {
   const paid =
@@ -81,7 +90,7 @@ export function settlementPlan(market: string, result: string): string {
   const named = result === 'void' ? 'void' : `the result ${result}`;
   return (
     `${market} gets ${named}. ${paid} Its resting orders are canceled. ` +
-    'This is for every account, and a market settles once: it cannot be taken back.'
+    'This is for every account, and a market settles once: only a correction replaces the result.'
   );
 }
 
@@ -93,6 +102,10 @@ export function settlementWords(answer: Settlement): string {
       : `yes pays ${cents(yesPayoutCents)} and no ${cents(noPayoutCents)}`;
   if (!isNew)
     return `${market} had this result already (${outcome}: ${paid}). Nothing has changed.`;
+  if (answer.correctedTrades > 0) {
+    const trades = counted(answer.correctedTrades, 'trade');
+    return `${market} is corrected (${outcome}: ${paid}). It changed ${trades}.`;
+  }
   return (
     `${market} is settled (${outcome}: ${paid}). ` +
     `It settled ${counted(answer.settledTrades, 'trade')} and canceled ` +

@@ -19,7 +19,7 @@ export function changesBetween(
   const trades = new Map(before.trades.map((trade) => [trade.tradeId, trade]));
   const events = [
     ...after.orders.flatMap((order) => orderEvents(orders.get(order.orderId), order, at)),
-    ...after.trades.flatMap((trade) => tradeEvents(trades.get(trade.tradeId), trade)),
+    ...after.trades.flatMap((trade) => tradeEvents(trades.get(trade.tradeId), trade, at)),
   ];
   return events.sort((a, b) => Date.parse(b.at) - Date.parse(a.at));
 }
@@ -38,9 +38,29 @@ function orderEvents(before: Order | undefined, order: Order, at: string): Accou
   return events;
 }
 
-function tradeEvents(before: Trade | undefined, trade: Trade): AccountEvent[] {
+/** Of a trade that was over, and has another result now. Rule J44 (api/RULES.md). */
+function correctionOf(before: Trade | undefined, trade: Trade, at: string): AccountEvent | null {
+  if (before?.closedAt == null || before.pnlDollars === null || trade.pnlDollars === null) {
+    return null;
+  }
+  const [from, to] = [resultOf(before), resultOf(trade)];
+  const cents = Math.round(100 * trade.pnlDollars) - Math.round(100 * before.pnlDollars);
+  if (from === to && cents === 0) return null;
+  const { tradeId } = trade;
+  const eventId = `${tradeId} corrected ${at}`;
+  // The sandbox of an organization is never reset.
+  return { eventId, type: 'trade_corrected', at, tradeId, from, to, cashDollars: cents / 100 };
+}
+
+function resultOf({ status, resolvedOutcome }: Trade): 'yes' | 'no' | 'void' | 'scalar' {
+  return status === 'void' ? 'void' : (resolvedOutcome ?? 'scalar');
+}
+
+function tradeEvents(before: Trade | undefined, trade: Trade, at: string): AccountEvent[] {
   const { tradeId, openedAt, closedAt, closeReason } = trade;
   const events: AccountEvent[] = [];
+  const corrected = correctionOf(before, trade, at);
+  if (corrected !== null) events.push(corrected);
   if (closedAt !== null && (before?.closedAt ?? null) === null) {
     const isSettled = closeReason === 'settled' || closeReason === 'voided';
     const type = isSettled ? 'trade_settled' : 'trade_closed';

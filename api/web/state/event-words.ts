@@ -1,4 +1,4 @@
-/** What happens to an account, in words. Rule J22 (api/RULES.md). */
+/** What happens to an account, in words. Rules J22, J44, A123 (api/RULES.md). */
 import type { Order, Trade } from '../../client/generated.js';
 import type { AccountEvent } from '../../client/stream-types.ts';
 import { cents, counted, money, whole } from './format.ts';
@@ -39,6 +39,14 @@ export function eventWords(event: AccountEvent): EventWords {
     case 'trade_closed':
     case 'trade_settled':
       return ended(event.trade);
+    case 'trade_corrected': {
+      const { from, to, cashDollars } = event;
+      const moved =
+        cashDollars === 0
+          ? 'The balance stays'
+          : `${money(Math.abs(cashDollars))} is ${cashDollars > 0 ? 'added to' : 'taken from'} the balance`;
+      return plain('Result corrected', `The operator replaced ${from} by ${to}. ${moved}.`);
+    }
     case 'account_reset':
       return plain('Account reset', 'A new run has begun with the start balance.');
     default:

@@ -99,7 +99,10 @@ async function nextRows(asked: Asked, cursor: string | null): Promise<Rows<Trade
   return page;
 }
 
-function takeEvent({ filter }: Asked, event: AccountEvent): void {
+function takeEvent(asked: Asked, event: AccountEvent): void {
+  const { filter } = asked;
+  // It has no trade: its row, and which filter it passes, is asked for.
+  if (event.type === 'trade_corrected') void loader.load(asked);
   if (!('trade' in event)) return;
   noteInstruments([event.trade]);
   loader.change(({ rows, nextCursor }) => {

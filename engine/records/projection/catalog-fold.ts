@@ -6,7 +6,7 @@
 import { invariant } from '../../base/invariant.ts';
 import { type EpochMs, HOME_VENUE, type MarketNumber, marketName } from '../../base/units.ts';
 import type { Catalog, CatalogInstrument } from '../../rules/catalog-entries.ts';
-import type { MarketResolved } from '../../rules/events.ts';
+import type { MarketCorrected, MarketResolved, OutcomeSource } from '../../rules/events.ts';
 import type { Database, Statement } from '../store/database.ts';
 import { UNKNOWN_START_MS } from '../store/tables.ts';
 
@@ -64,6 +64,11 @@ export class CatalogFold {
 
   resolve({ source, market, atMs }: MarketResolved): void {
     this.#result.run(source, atMs, market);
+  }
+
+  /** The result is the operator's now; its time stays. Rule Y88 (engine/RULES.md). */
+  correct({ market, atMs }: MarketCorrected): void {
+    this.#result.run('operator' satisfies OutcomeSource, atMs, market);
   }
 }
 

@@ -106,6 +106,9 @@ export class Fold {
       case 'trade_settled':
         this.#trades.end(fact);
         return this.traders.countBust(this.traders.numberOf(fact.account));
+      case 'trade_corrected':
+        this.#trades.correct(fact);
+        return this.traders.countBust(this.traders.numberOf(fact.account));
       case 'account_reset': {
         const trader = this.traders.numberOf(fact.account);
         this.traders.reset(trader, fact.run);
@@ -119,6 +122,9 @@ export class Fold {
         return;
       case 'market_resolved':
         if (shard === CATALOG_SHARD) this.#catalogs.resolve(fact);
+        return;
+      case 'market_corrected':
+        if (shard === CATALOG_SHARD) this.#catalogs.correct(fact);
         return;
       case 'clock_set':
         // A trade may now end before the result that ends it.

@@ -4,7 +4,7 @@
  * (engine/RULES.md).
  */
 import { invariant } from '../../base/invariant.ts';
-import type { EpochMs } from '../../base/units.ts';
+import type { Cents, EpochMs } from '../../base/units.ts';
 import type { Database, Statement } from './database.ts';
 
 /** The columns of a block, in the order of its bytes. */
@@ -122,14 +122,28 @@ export class OverBlocks {
     return place;
   }
 
-  setListed(shard: number, place: number, isListed: 0 | 1): void {
+  /** What a mark or a corrected result changes of a trade. */
+  change(
+    shard: number,
+    place: number,
+    to: Partial<Pick<OverTrade, 'isListed' | 'state' | 'pnlCents'>>,
+  ): void {
+    const block = this.#blockWith(shard, place);
+    const names = Object.keys(to) as (keyof typeof to)[];
+    for (const name of names) block[name][place % ROWS] = to[name]!;
+    if (block === this.#last[shard]) this.#changed.add(shard);
+    else this.#put(shard, place, block);
+  }
+
+  pnlOf(shard: number, place: number): Cents {
+    return this.#blockWith(shard, place).pnlCents[place % ROWS]!;
+  }
+
+  #blockWith(shard: number, place: number): OverBlock {
     const count = this.#counts[shard]!;
     invariant(place < count, 'a trade is marked that is not over');
     const isLast = Math.floor(place / ROWS) === Math.floor((count - 1) / ROWS);
-    const block = isLast ? this.#last[shard]! : this.#read(shard, place);
-    block.isListed[place % ROWS] = isListed;
-    if (isLast) this.#changed.add(shard);
-    else this.#put(shard, place, block);
+    return isLast ? this.#last[shard]! : this.#read(shard, place);
   }
 
   /** Writes what has changed, within the transaction of its facts. */

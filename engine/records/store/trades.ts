@@ -1,12 +1,13 @@
 /**
  * The rows of trades, from their first fill to their end and after it, and what each counts towards
- * its trader's sums. Rules Y2, Y10, Y13 to Y15, Y87 (engine/RULES.md).
+ * its trader's sums. Rules Y2, Y10, Y13 to Y15, Y87, Y88 (engine/RULES.md).
  */
 
 import { invariant } from '../../base/invariant.ts';
 import type { Cents, EpochMs, Side, Uuid } from '../../base/units.ts';
 import type {
   TradeClosedFact,
+  TradeCorrectedFact,
   TradeGrownFact,
   TradeOpenedFact,
   TradeReducedFact,
@@ -76,6 +77,7 @@ export class Trades {
   readonly #ofParlay: Statement<TradeRow>;
   readonly #grow: Statement;
   readonly #end: Statement;
+  readonly #correct: Statement;
   readonly #mark: Statement;
   readonly #hold: Statement;
 
@@ -98,6 +100,9 @@ export class Trades {
     this.#end = database.prepare(
       `UPDATE trades SET contracts = ?, cost_cents = ?, entry_cents = ?, state = ?, outcome = ?,
          closed_at_ms = ?, pnl_cents = ?, over_place = ? WHERE trade = ?`,
+    );
+    this.#correct = database.prepare(
+      'UPDATE trades SET state = ?, outcome = ?, pnl_cents = ? WHERE trade = ?',
     );
     this.#mark = database.prepare('UPDATE trades SET parlay = ?, combine = ? WHERE trade = ?');
     this.#hold = database.prepare('UPDATE trades SET held = ? WHERE trade = ?');
@@ -153,6 +158,28 @@ export class Trades {
     if (row.parlay !== null) this.#holdLegs(row.parlay, trader);
   }
 
+  /** A result was replaced: the trade has another end, of the same time. Rule Y88 (engine/RULES.md). */
+  correct(fact: TradeCorrectedFact): void {
+    const before = this.#rowOf(fact.trade);
+    invariant(before.over_place !== null, 'a trade was corrected that is open');
+    const { trade, trader } = before;
+    const state = resultOf(fact.to, fact.side);
+    const pnlCents = this.#over.pnlOf(this.#shardOf(before), before.over_place);
+    const changed = { state, pnlCents: pnlCents + fact.changedByCents };
+    this.#correct.run(state, OUTCOMES.indexOf(fact.to), changed.pnlCents, trade);
+    this.#over.change(this.#shardOf(before), before.over_place, changed);
+    this.#traders.change(trader, 'worth_cents', fact.cashCents);
+    const after = { ...before, state };
+    const [less, more] = [countsOf(before), countsOf(after)];
+    this.#count(after, {
+      ...{ closed: 0, pnlCents: fact.changedByCents, costCents: 0 },
+      won: more.won - less.won,
+      lost: more.lost - less.lost,
+      void: more.void - less.void,
+      hasOutcome: hasOutcome(before) || hasOutcome(after),
+    });
+  }
+
   /** An operator's marks, which may come at any time. Rules Y14, Y15 (engine/RULES.md). */
   mark(id: Uuid, marks: { parlay: Uuid | null; combine: boolean }): void {
     const row = this.#rowOf(id);
@@ -182,7 +209,7 @@ export class Trades {
     change();
     const after = this.#at.get(before.trade)!;
     if (after.listed === before.listed || after.over_place === null) return;
-    this.#over.setListed(this.#shardOf(after), after.over_place, after.listed);
+    this.#over.change(this.#shardOf(after), after.over_place, { isListed: after.listed });
     const [less, more] = [countsOf(before), countsOf(after)];
     this.#count(after, {
       ...NO_CHANGE,

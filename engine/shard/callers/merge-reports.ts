@@ -4,7 +4,7 @@ import type { AuditReport } from '../../audit/audit.ts';
 import type { digest } from '../../audit/digest.ts';
 import { invariant } from '../../base/invariant.ts';
 import type { EpochMs, SourceNumber } from '../../base/units.ts';
-import type { ResultTick, Settled } from '../../rules/messages.ts';
+import type { ResultTick, Settled, SettleMarket } from '../../rules/messages.ts';
 import type { OpenReport } from '../store/open-report.ts';
 
 /** @param texts the answer of each shard to an audit query */
@@ -22,11 +22,15 @@ export function sumOfAudits(texts: readonly string[]): AuditReport {
 
 /** @param texts the answer of each shard to a settlement */
 export function sumOfSettled(texts: readonly string[]): string {
-  const total: Settled = { isNew: false, settledTrades: 0, canceledOrders: 0 };
+  const total: Settled = {
+    isNew: false,
+    ...{ settledTrades: 0, correctedTrades: 0, canceledOrders: 0 },
+  };
   for (const text of texts) {
-    const { isNew, settledTrades, canceledOrders } = JSON.parse(text) as Settled;
+    const { isNew, settledTrades, correctedTrades, canceledOrders } = JSON.parse(text) as Settled;
     total.isNew ||= isNew;
     total.settledTrades += settledTrades;
+    total.correctedTrades += correctedTrades;
     total.canceledOrders += canceledOrders;
   }
   return JSON.stringify(total);
@@ -69,4 +73,28 @@ export function unevenResults(reports: (OpenReport | null)[], atMs: EpochMs): Re
     ticks.push({ kind: 'result', atMs, source: 0 as SourceNumber, market, ...known });
   }
   return ticks;
+}
+
+/** By market number, how often its result was corrected, as far as any shard knows. */
+export function correctionsIn(reports: (OpenReport | null)[]): number[] {
+  const most: number[] = [];
+  for (const report of reports) {
+    for (const [market, count] of (report?.corrections ?? []).entries()) {
+      most[market] = Math.max(most[market] ?? 0, count);
+    }
+  }
+  return most;
+}
+
+/** The last corrections that some shards lack, as a crash came between. Rule S25 (engine/RULES.md). */
+export function unevenCorrections(reports: (OpenReport | null)[], atMs: EpochMs): SettleMarket[] {
+  const commands: SettleMarket[] = [];
+  for (const [market, correction] of correctionsIn(reports).entries()) {
+    if (reports.every((report) => (report?.corrections[market] ?? 0) === correction)) continue;
+    const has = reports.find((report) => report?.corrections[market] === correction);
+    const result = has?.results[market];
+    invariant(result != null, 'a market was corrected that has no result');
+    commands.push({ kind: 'settle', atMs, market, ...result, correction });
+  }
+  return commands;
 }

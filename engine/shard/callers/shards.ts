@@ -13,6 +13,7 @@ import type {
   Reply,
   ResultTick,
   SetSwitches,
+  SettleMarket,
   Tick,
   TradingCommand,
 } from '../../rules/messages.ts';
@@ -34,7 +35,13 @@ import type { ShardConfig } from '../store/shard-store.ts';
 import type { RebuildShard } from './checkpoint-repair.ts';
 import type { Clock } from './clock.ts';
 import { RoamingKeys } from './cross-shard-limits.ts';
-import { hashOfDigests, sumOfAudits, unevenResults } from './merge-reports.ts';
+import {
+  correctionsIn,
+  hashOfDigests,
+  sumOfAudits,
+  unevenCorrections,
+  unevenResults,
+} from './merge-reports.ts';
 import { RequestCoalescer } from './request-coalescer.ts';
 import type { ReplyHandler } from './send-queue.ts';
 import { ShardClient } from './shard-client.ts';
@@ -84,6 +91,9 @@ export class Shards {
   readonly connections: StreamConnections;
   /** Results that some shards have and others lack. All shards get them after the catalog. */
   #lackedResults: ResultTick[] = [];
+  #lackedCorrections: SettleMarket[] = [];
+  /** By market: the number of its last correction. */
+  #corrections: number[] = [];
   #stopping = false;
 
   constructor(options: ShardsOptions) {
@@ -112,6 +122,8 @@ export class Shards {
       if (report !== null) this.#options.log.info({ shard, ...countsOf(report) }, 'shard ready');
     }
     this.#lackedResults = unevenResults(reports, this.nowMs());
+    this.#lackedCorrections = unevenCorrections(reports, this.nowMs());
+    this.#corrections = correctionsIn(reports);
     return reports;
   }
 
@@ -144,13 +156,37 @@ export class Shards {
     this.#roaming.timeWasSet();
   }
 
-  /** An operator's result (T140), on disk in every shard on return. Throws `EngineBusy`. */
-  async settle(result: ResultTick): Promise<Reply> {
+  /** An operator's result (T140, S20), on disk in every shard on return. Throws `EngineBusy`. */
+  async settle(result: ResultTick, { isCorrection } = { isCorrection: false }): Promise<Reply> {
     this.#requireAll();
-    // A shard that starts again meanwhile gets it too.
-    this.#startup.keep(result);
+    const { source: _, kind: __, ...rest } = result;
+    const correction = isCorrection ? (this.#corrections[result.market] ?? 0) + 1 : null;
+    const command: SettleMarket = { kind: 'settle', ...rest, correction };
     this.#coalescer.end();
-    return await settleInAll(this.#clients, result);
+    // A shard that starts again meanwhile gets it too.
+    if (correction === null) {
+      this.#startup.keep(result);
+      return await settleInAll(this.#clients, command);
+    }
+    this.#corrections[result.market] = correction;
+    const takeBack = this.#startup.keepCorrection(command);
+    const reply = await settleInAll(this.#clients, command);
+    if (!reply.ok) takeBack();
+    return reply;
+  }
+
+  /** A correction that a crash kept from some shards. Rule S25 (engine/RULES.md). */
+  async #correctAgain(command: SettleMarket): Promise<void> {
+    this.#startup.keepCorrection(command);
+    const replies = await Promise.all(this.#clients.map((client) => client.deliver(command)));
+    for (const [shard, reply] of replies.entries()) {
+      if (reply?.ok !== false) continue;
+      const { market } = command;
+      this.#options.log.error(
+        { shard, market, why: reply.message },
+        'a shard refuses a correction',
+      );
+    }
   }
 
   /** Marks a trade in the shard that has it. Throws `EngineBusy` where one cannot accept it now. */
@@ -289,6 +325,7 @@ export class Shards {
     this.#startup.setCatalog(catalog);
     await this.#sendToAll({ kind: 'catalog', atMs: this.nowMs(), catalog });
     for (const tick of this.#lackedResults.splice(0)) this.tick(tick);
+    for (const command of this.#lackedCorrections.splice(0)) await this.#correctAgain(command);
   }
 
   /** Sends every shard the operator's switches; resolves when all apply them. */

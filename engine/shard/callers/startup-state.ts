@@ -14,6 +14,7 @@ import type {
   QuoteTick,
   ResultTick,
   SetSwitches,
+  SettleMarket,
   StatusTick,
   Tick,
 } from '../../rules/messages.ts';
@@ -35,6 +36,8 @@ export class StartupState {
    * its game's end settles the market.
    */
   readonly #finals = new Map<string, ResultTick | GameTick>();
+  /** The last correction of a market, after all that is final. Rule S25 (engine/RULES.md). */
+  readonly #corrections = new Map<MarketNumber, SettleMarket>();
   readonly #listedGames = new Set<string>();
   #wasSetBack = false;
 
@@ -49,6 +52,18 @@ export class StartupState {
 
   setSwitches(switches: SetSwitches): void {
     this.#switches = switches;
+  }
+
+  /** @returns what takes it back, where it was refused */
+  keepCorrection(command: SettleMarket): () => void {
+    const { market } = command;
+    const before = this.#corrections.get(market);
+    this.#corrections.set(market, command);
+    return () => {
+      if (this.#corrections.get(market) !== command) return;
+      if (before === undefined) this.#corrections.delete(market);
+      else this.#corrections.set(market, before);
+    };
   }
 
   keep(tick: Tick): void {
@@ -102,6 +117,7 @@ export class StartupState {
     if (this.#catalog !== null) messages.push({ kind: 'catalog', atMs, catalog: this.#catalog });
     if (this.#switches !== null) messages.push(this.#switches);
     messages.push(...this.#finals.values());
+    for (const command of this.#corrections.values()) messages.push({ ...command, atMs });
     messages.push(...this.#statuses.values());
     for (const quote of this.#quotes.values()) messages.push(quote.tick());
     messages.push(...this.#heartbeats.values());

@@ -1,5 +1,5 @@
 /** What all shards are sent, and what they reply. Rules D11, T140, T141 (engine/RULES.md). */
-import type { Command, MarkTrade, Reply, ResultTick } from '../../rules/messages.ts';
+import type { Command, MarkTrade, Reply, SettleMarket } from '../../rules/messages.ts';
 import type { Query } from '../../rules/queries.ts';
 import { EngineBusy } from '../../threads/unavailable.ts';
 import { sumOfSettled } from './merge-reports.ts';
@@ -36,9 +36,8 @@ export async function sendToAll(clients: Clients, command: Command): Promise<boo
 }
 
 /** Settles a market in every shard. Throws `EngineBusy` where one is down: it may be asked again. */
-export async function settleInAll(clients: Clients, result: ResultTick): Promise<Reply> {
-  const { source: _, kind: __, ...rest } = result;
-  const replies = await repliesOf(clients, { kind: 'settle', ...rest });
+export async function settleInAll(clients: Clients, command: SettleMarket): Promise<Reply> {
+  const replies = await repliesOf(clients, command);
   const texts: string[] = [];
   for (const reply of replies) {
     if (reply === null) throw new EngineBusy('a shard did not take the result: ask again');

@@ -17,6 +17,7 @@ import type { FactSink } from '../../rules/fact-sink.ts';
 import type { TradeLimitsLeft } from '../../rules/limits-left.ts';
 import type { Command, PlaceOrder, Refusal, SetSwitches } from '../../rules/messages.ts';
 import { advance, afterCatalog, keepAges } from '../../rules/observe.ts';
+import { resultOf } from '../../rules/payouts.ts';
 import type {
   AccountSnapshotQuery,
   AuditQuery,
@@ -32,7 +33,7 @@ import type {
 } from '../../rules/queries.ts';
 import { REJECTIONS, type RejectionCode } from '../../rules/rejections.ts';
 import { resetAccount } from '../../rules/reset.ts';
-import { resultOf, settleAndCount } from '../../rules/settlement.ts';
+import { correctAndCount, settleAndCount } from '../../rules/settlement.ts';
 import type { ShardState } from '../../rules/state.ts';
 import { limitsLeft } from '../../rules/trade-limits.ts';
 import { liveBids } from './views/bids.ts';
@@ -82,7 +83,11 @@ export function execute(
   if (timed.kind === 'switches') setSwitches(state, timed);
   if (timed.kind === 'reset') resetAccount(state, timed, facts);
   if (timed.kind === 'settle') {
-    to.value(settleAndCount(state, { ...timed, source: 'operator' }, facts));
+    const settled =
+      timed.correction === null
+        ? settleAndCount(state, { ...timed, source: 'operator' }, facts)
+        : correctAndCount(state, decision, facts);
+    to.value(settled);
   } else writeAnswer(to, state, timed, decision);
   return { refusal: null, limits };
 }

@@ -3,7 +3,14 @@
  * Rules T90, T91, A42 (engine/RULES.md, api/RULES.md).
  */
 
-import type { AccountRow, OrderRow, PositionRow, Uuid } from '../../base/units.ts';
+import type {
+  AccountRow,
+  EpochMs,
+  MarketNumber,
+  OrderRow,
+  PositionRow,
+  Uuid,
+} from '../../base/units.ts';
 import { ByteReader } from '../../format/bytes.ts';
 import { placementOf } from '../../format/fact-events.ts';
 import { factAt, readFact } from '../../format/fact-layouts.ts';
@@ -19,13 +26,24 @@ import type {
   OrderFilledFact,
   OrderPlacedFact,
   TradeClosedFact,
+  TradeCorrectedFact,
   TradeSettledFact,
 } from '../../rules/facts.ts';
-import type { EndedOrder, FinishedRecords, PlacedOrder } from '../../rules/finished-records.ts';
+import type {
+  EndedOrder,
+  FinishedRecords,
+  PlacedOrder,
+  SettledFact,
+  SoldParts,
+} from '../../rules/finished-records.ts';
 import { isLimit } from '../../rules/flags.ts';
+import { costCents } from '../../rules/ledger.ts';
+import type { MarketOutcome } from '../../rules/messages.ts';
 
 /** Reads facts, including facts of the current batch. */
 export interface FactLog {
+  /** Records that begin at or after a position, up to the one of the current batch. */
+  recordsFrom(from: number): Iterable<{ position: number; payload: Uint8Array }>;
   /** The payload of the record at a log position. Throws `LogDamage`. */
   payload(record: number): Uint8Array;
 }
@@ -43,11 +61,15 @@ const CLASS_OF_TRADE = {
   reset: INDEX_CLASS.tradeReset,
 } as const satisfies Record<ClosedTrade['status'], IndexClass>;
 
+/** How trades end by a result, which may be corrected. */
+const BY_RESULT: ReadonlySet<ClosedTrade['status']> = new Set(['settled', 'void'] as const);
+
 const ORDER_CLASSES: readonly IndexClass[] = Object.values(CLASS_OF_ORDER);
 const TRADE_CLASSES: readonly IndexClass[] = Object.values(CLASS_OF_TRADE);
 
 export class ShardRecords implements FinishedRecords {
   readonly index: RecordIndex;
+  readonly correctedMarkets = new Set<MarketNumber>();
   readonly #log: FactLog;
   /** The last key and its name: a placement searches for its key and then adds it. */
   #named = { account: -1, key: '' };
@@ -84,6 +106,64 @@ export class ShardRecords implements FinishedRecords {
     offset: number,
   ): void {
     this.#note(account, CLASS_OF_TRADE[status], ids, position, record, offset);
+  }
+
+  noteCorrection(account: AccountRow, trade: Uuid, record: number, offset: number): void {
+    const [w0, w1, w2, w3] = wordsOf(trade) as [number, number, number, number];
+    this.index.add(account, INDEX_CLASS.tradeCorrected, w0, w1, w2, w3, record, offset);
+  }
+
+  correctionOf(
+    account: AccountRow,
+    { trade }: Pick<TradeSettledFact, 'trade'>,
+  ): TradeCorrectedFact | undefined {
+    const [w0, w1, w2, w3] = wordsOf(trade) as [number, number, number, number];
+    const places = this.index.find(account, INDEX_CLASS.tradeCorrected, w0, w1, w2, w3);
+    const last = places.reduce<FactPlace | null>((newest, place) => {
+      return newest === null || isAfter(place, newest) ? place : newest;
+    }, null);
+    return last === null ? undefined : expect(this.#factAt(last), 'trade_corrected');
+  }
+
+  *settledIn(
+    market: MarketNumber,
+    settlement: { record: number; trades: number } | null,
+  ): Generator<SettledFact> {
+    let left = settlement?.trades ?? Number.POSITIVE_INFINITY;
+    if (left === 0) return;
+    for (const { fact, place } of this.#factsFrom(settlement?.record ?? 0)) {
+      if (fact.kind !== 'trade_settled' || fact.market !== market) continue;
+      yield { fact, place };
+      if (--left === 0) return;
+    }
+  }
+
+  soldParts(account: AccountRow, sinceMs: EpochMs): ReadonlyMap<Uuid, SoldParts> {
+    const parts = new Map<Uuid, SoldParts>();
+    for (const place of this.index.newestFirst(account, ORDER_CLASSES, null)) {
+      const fact = expect(this.#factAt(place), 'order_filled', 'order_ended');
+      if (uuidTimeMs(fact.order) < sinceMs) break;
+      // An order that sells all has ended its trade.
+      if (fact.kind === 'order_filled' || fact.filledContracts === null) continue;
+      for (const { fact: part, place: at } of this.#factsFrom(fact.placed.record)) {
+        if (isAfter(at, place)) break;
+        if (part.kind !== 'trade_reduced' || part.order !== fact.order) continue;
+        const sold = parts.get(part.trade) ?? { contracts: 0, costCents: 0, cents: 0 };
+        sold.contracts += part.contracts;
+        sold.costCents += part.costCents;
+        sold.cents += costCents(part.priceCents, part.contracts);
+        parts.set(part.trade, sold);
+      }
+    }
+    return parts;
+  }
+
+  resetsFrom(record: number): ReadonlyMap<Uuid, FactPlace> {
+    const resets = new Map<Uuid, FactPlace>();
+    for (const { fact, place } of this.#factsFrom(record)) {
+      if (fact.kind === 'account_reset') resets.set(fact.account, place);
+    }
+    return resets;
   }
 
   orderByKey(account: AccountRow, idempotencyKey: string): PlacedOrder | undefined {
@@ -124,7 +204,7 @@ export class ShardRecords implements FinishedRecords {
 
   closedTrade(account: AccountRow, tradeId: Uuid): ClosedTrade | undefined {
     const fact = this.#find(account, TRADE_CLASSES, tradeId);
-    return fact && closedTrade(account, expect(fact, 'trade_closed', 'trade_settled'));
+    return fact && this.#closedTrade(account, fact);
   }
 
   *endedOrders(
@@ -143,9 +223,34 @@ export class ShardRecords implements FinishedRecords {
     statuses: readonly ClosedTrade['status'][],
     before: Uuid | null,
   ): Generator<ClosedTrade> {
-    const classes = statuses.map((status) => CLASS_OF_TRADE[status]);
+    const mayDiffer = this.correctedMarkets.size > 0 && statuses.some((it) => BY_RESULT.has(it));
+    // A corrected trade is found where its first result has put it.
+    const wanted = mayDiffer ? new Set([...statuses, ...BY_RESULT]) : statuses;
+    const classes = Array.from(wanted, (status) => CLASS_OF_TRADE[status]);
     for (const place of this.index.newestFirst(account, classes, wordsOf(before))) {
-      yield closedTrade(account, expect(this.#factAt(place), 'trade_closed', 'trade_settled'));
+      const trade = this.#closedTrade(account, this.#factAt(place));
+      if (!mayDiffer || statuses.includes(trade.status)) yield trade;
+    }
+  }
+
+  /** With the result that it has now. Rule S21 (engine/RULES.md). */
+  #closedTrade(account: AccountRow, fact: Fact): ClosedTrade {
+    const ended = expect(fact, 'trade_closed', 'trade_settled');
+    const trade = closedTrade(account, ended);
+    if (trade.outcome === null || !this.correctedMarkets.has(trade.market)) return trade;
+    const corrected = this.correctionOf(account, ended);
+    if (corrected === undefined) return trade;
+    const { proceedsCents, to: outcome } = corrected;
+    return { ...trade, proceedsCents, ...endBy(outcome) };
+  }
+
+  *#factsFrom(record: number): Generator<{ fact: Fact; place: FactPlace }> {
+    for (const { position, payload } of this.#log.recordsFrom(record)) {
+      const from = new ByteReader(payload);
+      while (!from.isAtEnd) {
+        const place = { record: position, offset: from.at };
+        yield { fact: readFact(from), place };
+      }
     }
   }
 
@@ -243,10 +348,18 @@ function endOf(
     const { closeReason } = fact;
     return { status: closeReason === 'sold' ? 'closed' : 'reset', closeReason, outcome: null };
   }
-  const { outcome } = fact;
+  return endBy(fact.outcome);
+}
+
+/** How a trade ends by a result. Rule S8 (engine/RULES.md). */
+function endBy(outcome: MarketOutcome): Pick<ClosedTrade, 'status' | 'closeReason' | 'outcome'> {
   return outcome === 'void'
     ? { status: 'void', closeReason: 'voided', outcome }
     : { status: 'settled', closeReason: 'settled', outcome };
+}
+
+function isAfter(one: FactPlace, other: FactPlace): boolean {
+  return one.record === other.record ? one.offset > other.offset : one.record > other.record;
 }
 
 /** What an index leads to is of this kind, or the index is not of this log. */

@@ -15,8 +15,11 @@ import { isBuy } from '../../rules/flags.ts';
 import { countPayable } from '../../rules/ledger.ts';
 import type { MarketOutcome, Payouts } from '../../rules/messages.ts';
 import { remainingOf } from '../../rules/partial-fills.ts';
+import { noteCorrections } from '../../rules/payouts.ts';
+import type { Market } from '../../rules/reference-data.ts';
 import { rest } from '../../rules/resting.ts';
 import { type ShardState, tablesOf } from '../../rules/state.ts';
+import type { UnfinishedCorrection } from '../../rules/unfinished.ts';
 
 /** What a checkpoint stores beside the pages. */
 export type StateHead = {
@@ -27,6 +30,8 @@ export type StateHead = {
   tradeDay: number;
   nowMs: EpochMs;
   setBackFromMs: EpochMs;
+  /** Left out: there is none. An earlier version of the program never has one. */
+  correction?: Omit<UnfinishedCorrection, 'left'>;
 };
 
 /**
@@ -42,6 +47,9 @@ export type ReferenceData = {
     outcome: MarketOutcome,
     payouts: Payouts | null,
     resolvedAtMs: EpochMs,
+    /** These two are of no earlier version of the program. Rule D87 (engine/RULES.md). */
+    settlement?: Market['settlement'],
+    corrections?: number,
   ][];
   marks: [trade: Uuid, mark: TradeMark][];
   listedGames: string[];
@@ -50,6 +58,7 @@ export type ReferenceData = {
 
 export function headOf(state: ShardState): StateHead {
   const tables = tablesOf(state);
+  const { correction } = state.unfinished;
   return {
     layouts: Object.fromEntries(tables.map((table) => [table.name, table.layout])),
     tables: Object.fromEntries(tables.map((table) => [table.name, table.head()])),
@@ -57,7 +66,12 @@ export function headOf(state: ShardState): StateHead {
     tradeDay: state.tradeCounts.day,
     nowMs: state.nowMs,
     setBackFromMs: state.setBackFromMs,
+    ...(correction === null ? {} : { correction: withoutLeft(correction) }),
   };
+}
+
+function withoutLeft({ market, atMs, from }: UnfinishedCorrection) {
+  return { market, atMs, from };
 }
 
 export function referenceDataOf(state: ShardState): ReferenceData {
@@ -66,10 +80,10 @@ export function referenceDataOf(state: ShardState): ReferenceData {
     dropped: state.instruments.flatMap(({ entry, listed }) =>
       entry === null || listed ? [] : [entry],
     ),
-    outcomes: state.markets.flatMap(({ number, outcome, payouts, resolvedAtMs }) => {
-      const row: ReferenceData['outcomes'] =
-        outcome === null ? [] : [[number, outcome, payouts, resolvedAtMs]];
-      return row;
+    outcomes: state.markets.flatMap((market): ReferenceData['outcomes'] => {
+      const { number, outcome, payouts, resolvedAtMs, settlement, corrections } = market;
+      if (outcome === null) return [];
+      return [[number, outcome, payouts, resolvedAtMs, settlement, corrections]];
     }),
     marks: [...state.marks],
     listedGames: [...state.listedGames],
@@ -89,16 +103,20 @@ export function loadHead(state: ShardState, head: StateHead & ReferenceData): vo
   state.tradeCounts.day = head.tradeDay;
   state.nowMs = head.nowMs;
   state.setBackFromMs = head.setBackFromMs;
+  if (head.correction !== undefined)
+    state.unfinished.correction = { ...head.correction, left: null };
   replaceCatalog(state, head.catalog);
   for (const entry of head.dropped) {
     const instrument = state.instrumentsById.get(entry.id);
     invariant(instrument !== undefined, 'a dropped instrument has no number');
     describe(state, instrument, entry);
   }
-  for (const [market, outcome, payouts, resolvedAtMs] of head.outcomes) {
+  for (const [market, outcome, payouts, resolvedAtMs, ...of] of head.outcomes) {
+    const [settlement = null, corrections = 0] = of;
     const settled = state.markets[market];
     invariant(settled !== undefined, 'a result is of a market without a number');
-    Object.assign(settled, { outcome, payouts, resolvedAtMs });
+    Object.assign(settled, { outcome, payouts, resolvedAtMs, settlement });
+    noteCorrections(state, settled, corrections);
     if (settled.venue === HOME_VENUE) state.unfinished.markets.add(market);
   }
   for (const [trade, mark] of head.marks) state.marks.set(trade, mark);

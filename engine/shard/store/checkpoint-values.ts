@@ -79,23 +79,32 @@ export function checkpointReader({ pages, heads }: CheckpointTables) {
     return value === undefined ? null : headCodec.unpack(unsealed(value, `heads [${key}]`));
   };
   return {
-    /** Throws `FormatMismatch` where another version has written it. False: it is new. */
-    checkFormat({ formatVersion, fingerprint, shard }: LogIdentity): boolean {
+    /**
+     * Throws `FormatMismatch` where another version has written it. False: it is new, or an earlier
+     * program of this version has written it (D87).
+     */
+    checkFormat({
+      formatVersion,
+      fingerprint,
+      earlierFingerprints = [],
+      shard,
+    }: LogIdentity): boolean {
       const found = read('format') as Partial<LogIdentity> | null;
       if (found === null) {
         if (heads.get('head') !== undefined) throw new FormatMismatch('data.mdb', 1);
         return false;
       }
+      const isEarlier = earlierFingerprints.includes(found.fingerprint!);
       if (found.formatVersion !== formatVersion) {
         throw new FormatMismatch('data.mdb', found.formatVersion ?? 'unknown');
       }
-      if (found.fingerprint !== fingerprint) {
+      if (found.fingerprint !== fingerprint && !isEarlier) {
         throw new Error(`data.mdb has other layouts than version ${formatVersion} here`);
       }
       if (found.shard !== shard) {
         throw new Error(`data.mdb is of shard ${found.shard}, and this is shard ${shard}`);
       }
-      return true;
+      return !isEarlier;
     },
 
     /** Head and reference data of the newest finished checkpoint, or null. */

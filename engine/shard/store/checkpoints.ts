@@ -95,12 +95,16 @@ export class Checkpoints {
     });
   }
 
-  /** Records the identity in a new environment. Throws `FormatMismatch` on another version's. */
+  /**
+   * Records the identity in a new environment, and in one of an earlier program, which then refuses
+   * it. Throws `FormatMismatch` on another version's.
+   */
   async settleFormat(): Promise<void> {
     const { identity } = this.#options;
     if (this.read.checkFormat(identity)) return;
     this.#room.ensure(SLICE_BYTES);
-    this.#note(0, this.#tables.heads.put('format', headValue(identity)));
+    const { earlierFingerprints: _, ...written } = identity;
+    this.#note(0, this.#tables.heads.put('format', headValue(written)));
     await this.#settle();
   }
 

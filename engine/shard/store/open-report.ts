@@ -2,7 +2,7 @@
 import { invariant } from '../../base/invariant.ts';
 import type { EpochMs, GameStatus, Uuid } from '../../base/units.ts';
 import type { MarketResult } from '../../rules/messages.ts';
-import { resultOf } from '../../rules/settlement.ts';
+import { resultOf } from '../../rules/payouts.ts';
 import type { ShardState } from '../../rules/state.ts';
 
 export type OpenReport = {
@@ -17,6 +17,8 @@ export type OpenReport = {
   openMarkets: number[];
   /** By market number, null where there is none. */
   results: (MarketResult | null)[];
+  /** By market number: how often its result was corrected. */
+  corrections: number[];
   /** The game statuses of feeds, and the catalog's status that each replaced; null: none. */
   games: { slug: string; status: GameStatus; over: GameStatus | null }[];
   /** Keys whose owner's account is in another shard, and that have traded here today. */
@@ -37,6 +39,7 @@ export function openReportOf(state: ShardState, replayedRecords: number): OpenRe
     nowMs: state.nowMs,
     openMarkets: openMarketsOf(state),
     results: state.markets.map(resultOf),
+    corrections: state.markets.map(({ corrections }) => corrections),
     games: gamesOf(state),
     awayKeys: state.tradeCounts.awayKeys(state.nowMs),
   };

@@ -86,6 +86,14 @@ export class ShardLog implements FactLog {
     return this.#reader.records(afterNumber, from ?? undefined);
   }
 
+  /** `from`: where a record begins, maybe that of the current batch; 0: at the beginning. */
+  *recordsFrom(from: LogPosition): Generator<{ position: LogPosition; payload: Uint8Array }> {
+    const { facts } = this;
+    if (from !== facts.record) yield* this.#reader.records(0, from === 0 ? undefined : from);
+    if (facts.count === 0) return;
+    yield { position: facts.record, payload: Uint8Array.from(facts.payload()) };
+  }
+
   close(): void {
     this.#reader.close();
     this.#writer.close();

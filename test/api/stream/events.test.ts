@@ -153,6 +153,34 @@ for (const { kind, protocol } of CLIENTS) {
   );
 }
 
+test.serial('J44: a corrected result is an event, over the stream and by polling', async (t) => {
+  const trader = await newTrader(t, await startWhole(t));
+  const { engine } = trader.server.paperbook;
+  const client = await trader.open();
+  await client.ask({ op: 'subscribe', channels: ['orders'] });
+  await client.next();
+  const { trade: bought } = await trader.place({});
+  const yes = { outcome: 'yes', yesPayoutCents: 100, noPayoutCents: 0 } as const;
+  const value = { outcome: 'scalar', yesPayoutCents: 62, noPayoutCents: 38 } as const;
+  const of = { kind: 'result', atMs: NOON_MS, source: 0, market: 0 } as const;
+  await engine.settle({ ...of, ...yes });
+  await engine.settle({ ...of, ...value }, { isCorrection: true });
+  const events = (await take(client, 3)).map(({ data }) => data);
+  const [, settled, corrected] = events;
+  t.is(settled.type, 'trade_settled');
+  const { eventId, at, ...told } = corrected;
+  t.true(eventId > settled.eventId && at >= settled.at);
+  const { tradeId } = bought;
+  t.deepEqual(told, {
+    ...{ type: 'trade_corrected', tradeId, from: 'yes', to: 'scalar' },
+    cashDollars: -0.38 * bought.contracts,
+  });
+  t.deepEqual(await trader.poll(), events);
+  const { trades } = await trader.call('GET', '/portfolio/trades');
+  t.is(trades[0].closedAt, settled.trade.closedAt);
+  t.is(trades[0].pnlDollars, Math.round(62 * bought.contracts - 100 * bought.costDollars) / 100);
+});
+
 test.serial('J23: with after come the missed events, and then the numbered ones', async (t) => {
   const trader = await newTrader(t, await shared());
   const first = await trader.open();

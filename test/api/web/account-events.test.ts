@@ -2,7 +2,7 @@ import test from 'ava';
 import type { Side } from '../../../api/client/generated.js';
 import type { AccountEvent } from '../../../api/client/stream-types.ts';
 import { type AccountLook, changesBetween } from '../../../api/web/state/account-changes.ts';
-import { eventWords } from '../../../api/web/state/event-words.ts';
+import { eventSentence, eventWords } from '../../../api/web/state/event-words.ts';
 import { outcomeOf, pnlWords } from '../../../api/web/state/trade-words.ts';
 import { orderOf, tradeOf } from './rows.ts';
 
@@ -95,6 +95,36 @@ test('events are said in words, with prices and amounts where there are some', (
     /10 yes of a market that is listed no more,/,
   );
   t.regex(said({ type: 'account_reset' }), /^Account reset/);
+});
+
+test('A123, J44: a trade that was over and has another result was corrected', (t) => {
+  const won = tradeOf({ ...SETTLED, resolvedOutcome: 'yes', pnlDollars: 5.7 });
+  const look = (trade: ReturnType<typeof tradeOf>): AccountLook => ({
+    orders: [],
+    trades: [trade],
+  });
+  const at = new Date(9).toISOString();
+  const events = (after: ReturnType<typeof tradeOf>) => changesBetween(look(won), look(after), at);
+  t.deepEqual(events(won), []);
+  const lost = { ...won, resolvedOutcome: 'no', pnlDollars: -4.3 } as const;
+  t.like(events(lost)[0], { type: 'trade_corrected', from: 'yes', to: 'no', cashDollars: -10, at });
+  const off = { ...won, status: 'void', resolvedOutcome: null, pnlDollars: 0 } as const;
+  t.like(events(off)[0], { from: 'yes', to: 'void', cashDollars: -5.7 });
+  const value = { ...won, resolvedOutcome: null, pnlDollars: 1.9 } as const;
+  t.like(events(value)[0], { from: 'yes', to: 'scalar', cashDollars: -3.8 });
+});
+
+test('A123: a corrected result is told with both results and the change of the balance', (t) => {
+  const of = { eventId: '7', at: new Date(0).toISOString(), tradeId: tradeOf().tradeId } as const;
+  const said = (cashDollars: number) => {
+    const change = { type: 'trade_corrected', from: 'yes', to: 'void', cashDollars } as const;
+    return eventSentence({ ...of, ...change });
+  };
+  t.is(
+    said(-5.7),
+    'Result corrected: The operator replaced yes by void. $5.70 is taken from the balance.',
+  );
+  t.is(said(0), 'Result corrected: The operator replaced yes by void. The balance stays.');
 });
 
 test('A116, T4: a trade has won where its result is its side of the instrument, whatever side of the market that is', (t) => {

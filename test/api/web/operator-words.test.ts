@@ -4,6 +4,7 @@ import {
   adjustmentPlan,
   adjustmentWords,
   bytes,
+  correctionPlan,
   dollarsOf,
   feedWords,
   isWorth,
@@ -21,7 +22,7 @@ test('O21: a result is said before it is given, with what it pays', (t) => {
     /^T gets void\. Whoever holds a position gets its cost back/,
   );
   t.regex(settlementPlan('T', '0.645'), /worth \$0\.645, .* whole cents, rounded down\./);
-  t.regex(settlementPlan('T', 'yes'), /cannot be taken back\.$/);
+  t.regex(settlementPlan('T', 'yes'), /only a correction replaces the result\.$/);
 });
 
 test('what a settlement came to, in words', (t) => {
@@ -32,6 +33,7 @@ test('what a settlement came to, in words', (t) => {
     noPayoutCents: 35,
     isNew: true,
     settledTrades: 1,
+    correctedTrades: 0,
     canceledOrders: 2,
   } as const;
   t.is(
@@ -46,6 +48,24 @@ test('what a settlement came to, in words', (t) => {
     noPayoutCents: null,
   } as const;
   t.regex(settlementWords(nothing), /\(void: costs are paid back\)/);
+});
+
+test('O26: a correction is said before it is made, and what it came to', (t) => {
+  t.regex(
+    correctionPlan('T', '0.62'),
+    /^T gets the result 0\.62 in place of the one that it has\./,
+  );
+  t.regex(correctionPlan('T', 'no'), /below zero if the money was spent/);
+  const answer = {
+    market: 'venue_a/T',
+    outcome: 'no',
+    ...{ yesPayoutCents: 0, noPayoutCents: 100 },
+    ...{ isNew: true, settledTrades: 0, correctedTrades: 3, canceledOrders: 0 },
+  } as const;
+  t.is(
+    settlementWords(answer),
+    'venue_a/T is corrected (no: yes pays 0¢ and no 100¢). It changed 3 trades.',
+  );
 });
 
 test('O21: an adjustment is said before it is made, with its direction', (t) => {

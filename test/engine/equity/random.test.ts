@@ -36,13 +36,17 @@ function play(t: ExecutionContext, seed: number): Played {
   while (steps.length < STEPS) {
     const step = shown(input.next());
     if (step.on === 'command' && step.command.kind === 'clock') break;
-    steps.push(step);
     if (step.on === 'tick') {
-      feedback.tick(step.tick);
-      engine.tick(step.tick);
       nowMs = Math.max(nowMs, step.tick.atMs);
-      take(recorder, { ...withoutPrint(step.tick), atMs: nowMs });
-    } else if (step.on === 'command') {
+      const tick = { ...step.tick, atMs: nowMs };
+      steps.push({ on: 'tick', tick });
+      feedback.tick(tick);
+      engine.tick(tick);
+      take(recorder, withoutPrint(tick));
+      continue;
+    }
+    steps.push(step);
+    if (step.on === 'command') {
       nowMs = Math.max(nowMs, step.command.atMs);
       feedback.command(step.command);
       engine.command(step.command);

@@ -189,7 +189,7 @@ test('a seal ends once it is written, and its head is known only then', (t) => {
   t.throws(() => seal.head, { message: /before it is written/ });
   t.throws(() => index.endSeal(), { message: /before it is written/ });
   t.throws(() => index.beginSeal(), { message: /before the last one ended/ });
-  t.throws(() => index.add(1, 8 as never, 0, 0, 0, 0, 0, 0), { message: /no such class/ });
+  t.throws(() => index.add(1, 9 as never, 0, 0, 0, 0, 0, 0), { message: /no such class/ });
   t.throws(() => index.add(1, key, 0, 0, 0, 0, 2 ** 48, 0), { message: /at most 48 bits/ });
   t.throws(() => [...index.newestFirst(1, [key], null)], { message: /keys have no order/ });
 });

@@ -31,6 +31,8 @@ export type NaiveTrade = {
     outcome: MarketOutcome | null;
     atMs: EpochMs;
     proceedsCents: number;
+    /** By its result, without what was sold before. */
+    paidCents?: number;
   } | null;
   parlay: Uuid | null;
   combine: boolean;
@@ -54,6 +56,8 @@ export type World = {
   /** In the order of opening. */
   trades: NaiveTrade[];
   catalog: Catalog;
+  /** Markets whose result an operator has replaced. */
+  corrected: Set<number>;
   nowMs: EpochMs;
 };
 
@@ -69,14 +73,19 @@ const OUTCOMES = ['yes', 'no', 'yes', 'no', 'void', 'scalar'] as const;
 /** @param marks how often an operator marks a trade: 50 is as often as one is bought */
 export function randomWorld(seed: number, steps: number, accounts = 7, marks = 6): World {
   const random = createRandomSource(seed);
+  const corrections = createRandomSource(seed + 1_000_000);
   const catalog = randomCatalog();
   const catalogFact: Fact = { kind: 'catalog_replaced', atMs: NOON_MS, catalog };
-  const world: World = { facts: [catalogFact], accounts: [], trades: [], catalog, nowMs: NOON_MS };
+  const world: World = {
+    ...{ facts: [catalogFact], accounts: [], trades: [], catalog },
+    ...{ corrected: new Set(), nowMs: NOON_MS },
+  };
   for (let at = 0; at < accounts; at++) openAccount(world, random.uuid(NOON_MS));
   const results = new Map<number, MarketOutcome>();
   for (let step = 0; step < steps; step++) {
     world.nowMs += random.oneIn(3) ? 0 : random.int(1, 2 * HOUR_MS);
     doSomething(world, random, results, marks);
+    if (corrections.oneIn(40)) correct(world, corrections, results);
   }
   return world;
 }
@@ -236,6 +245,8 @@ function endTrade(world: World, trade: NaiveTrade, end: End): void {
   account.worthCents += end.proceedsCents - trade.costCents;
   const part = parts.get(trade.id);
   parts.delete(trade.id);
+  const { contracts, costCents } = trade;
+  held.set(trade.id, { contracts, costCents, run: account.run });
   trade.contracts += part?.contracts ?? 0;
   trade.costCents += part?.costCents ?? 0;
   const proceedsCents = end.proceedsCents + (part?.proceedsCents ?? 0);
@@ -291,7 +302,50 @@ function settle(
   for (const trade of open.reverse()) {
     const payout = trade.side === 'yes' ? yesCents : 100 - yesCents;
     const proceeds = outcome === 'void' ? trade.costCents : payout * trade.contracts;
-    endTrade(world, trade, { how: 'settled', outcome, proceedsCents: proceeds });
+    endTrade(world, trade, {
+      how: 'settled',
+      outcome,
+      proceedsCents: proceeds,
+      paidCents: proceeds,
+    });
+  }
+}
+
+/** What the end of a trade was of, and in which run. */
+const held = new Map<Uuid, { contracts: number; costCents: number; run: number }>();
+
+/** An operator replaces a result, by another or by the same word with another value. */
+function correct(world: World, random: RandomSource, results: Map<number, MarketOutcome>): void {
+  if (results.size === 0) return;
+  const market = random.pick([...results.keys()]);
+  const to = random.pick(OUTCOMES);
+  results.set(market, to);
+  world.corrected.add(market);
+  const { nowMs: atMs } = world;
+  const yesCents = to === 'scalar' ? random.int(1, 99) : to === 'yes' ? 100 : 0;
+  const correction = world.facts.length;
+  const payouts = { yesPayoutCents: yesCents, noPayoutCents: 100 - yesCents };
+  const of = { kind: 'market_corrected', atMs, market } as const;
+  world.facts.push({ ...of, outcome: to, ...payouts, correction });
+  for (const trade of world.trades) {
+    if (trade.market !== market || trade.end?.how !== 'settled') continue;
+    const { contracts, costCents, run } = held.get(trade.id)!;
+    const payout = trade.side === 'yes' ? yesCents : 100 - yesCents;
+    const cents = to === 'void' ? costCents : payout * contracts;
+    const { outcome: from, paidCents = 0 } = trade.end;
+    const changedByCents = cents - paidCents;
+    const proceedsCents = trade.end.proceedsCents + changedByCents;
+    trade.end = { ...trade.end, outcome: to, proceedsCents, paidCents: cents };
+    const account = accountOf(world, trade);
+    const cashCents = run === account.run ? changedByCents : 0;
+    account.worthCents += cashCents;
+    const { id, instrument, side, instrumentSide } = trade;
+    world.facts.push({
+      ...{ kind: 'trade_corrected', atMs, account: trade.trader, trade: id, correction },
+      ...{ market, instrument, side, instrumentSide, from: from!, to },
+      ...{ proceedsCents, changedByCents, cashCents },
+    });
+    countBust(world, account);
   }
 }
 

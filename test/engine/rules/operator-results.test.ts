@@ -14,7 +14,7 @@ function settle(scenario: Scenario, outcome: MarketOutcome, yes: number, no: num
   const payouts = { yesPayoutCents: yes, noPayoutCents: no };
   const reply = scenario.engine.command({
     ...{ kind: 'settle', atMs: scenario.nowMs, market, outcome },
-    ...payouts,
+    ...{ ...payouts, correction: null },
   });
   return reply.ok ? JSON.parse(reply.body) : reply.code;
 }
@@ -28,6 +28,7 @@ scenarioTest('T140: an operator settles a market once, like its venue', (t, crea
   t.deepEqual(settle(scenario, 'scalar', 64, 35), {
     isNew: true,
     settledTrades: 2,
+    correctedTrades: 0,
     canceledOrders: 1,
   });
   t.is(scenario.account(ALICE).balanceDollars, 100_002.1);

@@ -1,6 +1,6 @@
 import test from 'ava';
 import type { MarketOutcome, MarketResult } from '../../../engine/rules/messages.ts';
-import { resultOf } from '../../../engine/rules/settlement.ts';
+import { resultOf } from '../../../engine/rules/payouts.ts';
 import {
   ALICE,
   AWAY,

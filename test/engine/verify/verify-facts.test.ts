@@ -149,3 +149,37 @@ test.serial(`${SECTION}, facts: a trade that its market settled otherwise`, asyn
   const { problems } = (await verifyShard(dir, 0, 1))!;
   t.regex(problems.join(), /^fact \d+ \(trade_settled\): ended with no, and its market with yes$/);
 });
+
+test.serial(
+  `${SECTION}, S21, S23, facts: a corrected trade agrees with its market and its account`,
+  async (t) => {
+    const dir = tempDir(t);
+    const shard = await openShard(dir);
+    shard.run([{ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG }, quoteTick()]);
+    shard.run([placeOrder({ account: ALICE })]);
+    const [yes, no] = [
+      { outcome: 'yes', yesPayoutCents: 100, noPayoutCents: 0 },
+      { outcome: 'no', yesPayoutCents: 0, noPayoutCents: 100 },
+    ] as const;
+    const settle = { kind: 'settle', atMs: NOON_MS, market: 0 } as const;
+    shard.run([{ ...settle, ...yes, correction: null }]);
+    shard.run([{ ...settle, ...no, correction: 1 }]);
+    shard.run([{ ...settle, ...yes, correction: 2 }]);
+    await shard.close();
+    t.deepEqual((await verifyShard(dir, 0, 1))!.problems, []);
+    const again = await openShard(dir);
+    t.deepEqual(again.run([{ ...settle, ...no, correction: 2 }]).length, 1);
+    t.is(again.state.markets[0]!.outcome, 'yes');
+    await again.abandon();
+    rewriteLog(dir, (records) => {
+      const facts = records.flatMap((record) => record.facts);
+      const [, second] = facts.filter(({ kind }) => kind === 'trade_corrected');
+      Object.assign(second!, { from: 'void', changedByCents: 7, cashCents: 3 });
+    });
+    const problems = (await verifyShard(dir, 0, 1))!.problems.join('\n');
+    t.regex(problems, /^fact \d+ \(trade_corrected\): trade \S+ had the result no$/m);
+    t.regex(problems, /^fact \d+ \(trade_corrected\): trade \S+ brought 0 cents before it$/m);
+    t.regex(problems, /^fact \d+ \(trade_corrected\): moves 3 cents of 7$/m);
+    t.regex(problems, /^account \S+: run 1 realized \d+ cents, not -?\d+$/m);
+  },
+);

@@ -146,7 +146,7 @@ __all__ = [
 
 
 class Account(TypedDict):
-    # What can be spent; holds are taken off already.
+    # What can be spent; holds are taken off already. Below zero after a corrected result.
     balanceDollars: float
     # Balance, holds, and open positions at the live bid (at cost where there is none).
     netWorthDollars: float
@@ -557,28 +557,30 @@ class EvalRowRankInterval(TypedDict):
     worst: int
 
 
-class Event(TypedDict):
-    """What happened to an order, a trade or the account."""
-    # Orders all events of the account, also as text. (the eventId of an event)
-    eventId: str
-    type: Literal[
-        "order_placed",
-        "order_part_filled",
-        "order_filled",
-        "order_canceled",
-        "order_expired",
-        "trade_opened",
-        "trade_closed",
-        "trade_settled",
-        "account_reset",
-    ]
-    at: str
-    # Of order events: the order behind it.
-    order: NotRequired[Order]
-    # Of trade events: the trade behind it.
-    trade: NotRequired[Trade]
-    # Of account_reset: the run that the reset opened.
-    run: NotRequired[int]
+# What happened to an order, a trade or the account.
+Event = TypedDict(
+    "Event",
+    {
+        # Orders all events of the account, also as text. (the eventId of an event)
+        "eventId": "str",
+        "type": "Literal[ \"order_placed\", \"order_part_filled\", \"order_filled\", \"order_canceled\", \"order_expired\", \"trade_opened\", \"trade_closed\", \"trade_settled\", \"trade_corrected\", \"account_reset\", ]",
+        "at": "str",
+        # Of order events: the order behind it.
+        "order": "NotRequired[Order]",
+        # Of trade events but trade_corrected: the trade behind it.
+        "trade": "NotRequired[Trade]",
+        # Of account_reset: the run that the reset opened.
+        "run": "NotRequired[int]",
+        # Of trade_corrected: the trade whose result changed.
+        "tradeId": "NotRequired[str]",
+        # Of trade_corrected: the result before, in the instrument's terms.
+        "from": "NotRequired[Literal[\"yes\", \"no\", \"void\", \"scalar\"]]",
+        # Of trade_corrected: the result now, in the instrument's terms.
+        "to": "NotRequired[Literal[\"yes\", \"no\", \"void\", \"scalar\"]]",
+        # Of trade_corrected: what the balance changed by; 0 if the run of the trade is over.
+        "cashDollars": "NotRequired[float]",
+    },
+)
 
 
 class EventsPage(TypedDict):

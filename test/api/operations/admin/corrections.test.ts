@@ -29,6 +29,7 @@ test('O12: a bare name is venue_a’s; the first result counts, and the same aga
     noPayoutCents: 35,
     isNew: true,
     settledTrades: 1,
+    correctedTrades: 0,
     canceledOrders: 0,
   });
   t.is((await account(api)).balanceDollars, 100_002.1);
@@ -49,6 +50,33 @@ test('O12: another venue’s market by its venue, and void without payouts', asy
   const { json } = await settle(api, 'venue_b/B-LIONS', 'void');
   t.like(json, { market: 'venue_b/B-LIONS', yesPayoutCents: null, noPayoutCents: null });
   t.like((await settle(api, 'T-LIONS', '1')).json, { outcome: 'yes', yesPayoutCents: 100 });
+});
+
+test('O26: a result is replaced with correct alone; trade, balance and log follow', async (t) => {
+  const api = await startApi(t);
+  await buy(api);
+  const correct = (result: string, correct: unknown = true) => {
+    return api.admin('POST', '/admin/settlements', {
+      body: { market: 'T-LIONS', result, correct },
+    });
+  };
+  const early = await correct('yes');
+  t.is(early.status, 400);
+  t.is(early.json.error.message, 'correct: the market has no result yet.');
+  await settle(api, 'T-LIONS', 'yes');
+  t.is((await correct('no', false)).status, 409);
+  t.is((await correct('no', 1)).json.error.message, 'correct must be a boolean');
+  const before = (await account(api)).balanceDollars;
+  t.like((await correct('0.62')).json, {
+    ...{ market: 'venue_a/T-LIONS', outcome: 'scalar', yesPayoutCents: 62, noPayoutCents: 38 },
+    ...{ isNew: true, settledTrades: 0, correctedTrades: 1, canceledOrders: 0 },
+  });
+  t.is((await account(api)).balanceDollars, Math.round(100 * (before - 3.8)) / 100);
+  const { trades } = (await api.call('GET', '/portfolio/trades')).json;
+  t.like(trades[0], { status: 'settled', resolvedOutcome: null });
+  t.like((await correct('0.62')).json, { isNew: false, correctedTrades: 0 });
+  const did = 'result corrected by the operator';
+  t.is(api.log.filter(({ message }) => message === did).length, 2);
 });
 
 test('O12: unknown markets are 404, results that are none 400', async (t) => {

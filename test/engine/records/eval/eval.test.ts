@@ -99,7 +99,8 @@ test('Y6, Y16, Y27: settled picks of a trader, each with its scores', (t) => {
         t.is(pick.pnlAfterFeesCents, scores.pnl);
         t.is(pick.inSlate, inSlate(world, trade, world.trades));
         t.is(pick.side, trade.instrumentSide);
-        t.is(pick.outcomeSource, 'venue_result');
+        const isCorrected = world.corrected.has(trade.market);
+        t.is(pick.outcomeSource, isCorrected ? 'operator' : 'venue_result');
         slates += Number(pick.inSlate);
         closings += Number(pick.clvCents !== null);
       }

@@ -53,7 +53,7 @@ test('Y2, Y9: blocks have every trade as it was written and marked, over any sto
       if (random.oneIn(5)) {
         const place = random.int(random.oneIn(2) ? own.length - 1 : 0, own.length - 1);
         const isListed = random.oneIn(2) ? 1 : 0;
-        blocks.setListed(shard, place, isListed);
+        blocks.change(shard, place, { isListed });
         own[place] = { ...own[place]!, isListed };
       }
       if (random.oneIn(8)) {
@@ -88,7 +88,7 @@ test('Y9: what no block can have is a fault', (t) => {
   const blocks = new OverBlocks(database, [0]);
   const trade = randomTrade(createRandomSource(1), 1);
   t.throws(() => blocks.add(0, { ...trade, trade: 2 ** 32 }), { message: /more trades than/ });
-  t.throws(() => blocks.setListed(0, 0, 1), { message: /is not over/ });
+  t.throws(() => blocks.change(0, 0, { isListed: 1 }), { message: /is not over/ });
   t.throws(() => new OverBlocks(database, [300]), { message: /block of trades is missing/ });
   database.close();
 });

@@ -1,4 +1,6 @@
-/** A result that an operator gives, in real shards on disk. */
+/** A result that an operator gives, or gives in place of another, in real shards on disk. */
+import { cpSync, renameSync, rmSync } from 'node:fs';
+import path from 'node:path';
 import test from 'ava';
 import type { Reply, ResultTick } from '../../../../engine/rules/messages.ts';
 import type { Shards } from '../../../../engine/shard/callers/shards.ts';
@@ -31,8 +33,9 @@ test('T140: a result is on disk in every shard once it is answered', async (t) =
   const dir = tempDir(t);
   const first = await openShards(dir, { shards: 2 });
   await trade(first);
-  t.deepEqual(read(await first.settle(YES)), { isNew: true, settledTrades: 8, canceledOrders: 0 });
-  t.deepEqual(read(await first.settle(YES)), { isNew: false, settledTrades: 0, canceledOrders: 0 });
+  const none = { settledTrades: 0, correctedTrades: 0, canceledOrders: 0 };
+  t.deepEqual(read(await first.settle(YES)), { ...none, isNew: true, settledTrades: 8 });
+  t.deepEqual(read(await first.settle(YES)), { ...none, isNew: false });
   t.is(read(await first.settle(NO)), 'market_resolved');
   const hash = await first.stateHash();
   await first.close();
@@ -68,6 +71,63 @@ test('T140: a result that a shard failed at is given to it at its start', async 
   await untilReady(engine);
   t.like(read(await engine.settle(YES)), { isNew: false });
   t.is((await engine.audit()).openPositions, 0);
+  await engine.close();
+});
+
+const CORRECT = { isCorrection: true };
+
+test('S20, S22: a correction is on disk in every shard once it is answered, and a start has it', async (t) => {
+  const dir = tempDir(t);
+  const first = await openShards(dir, { shards: 2 });
+  await trade(first);
+  t.is(read(await first.settle(NO, CORRECT)), 'invalid_request');
+  must(await first.settle(YES));
+  t.like(read(await first.settle(NO, CORRECT)), { isNew: true, correctedTrades: 8 });
+  t.like(read(await first.settle(NO, CORRECT)), { isNew: false, correctedTrades: 0 });
+  t.is(read(await first.settle(YES)), 'market_resolved');
+  const hash = await first.stateHash();
+  await first.close();
+  const second = await openShards(dir, { shards: 2 });
+  t.is(await second.stateHash(), hash);
+  t.deepEqual((await second.audit()).problems, []);
+  t.like(read(await second.settle(YES, CORRECT)), { isNew: true, correctedTrades: 8 });
+  await second.close();
+});
+
+test('S25: a shard that a crash kept a correction from is given it at the next start', async (t) => {
+  const dir = tempDir(t);
+  const first = await openShards(dir, { shards: 2 });
+  await trade(first);
+  must(await first.settle(YES));
+  await first.close();
+  const shard = path.join(dir, 'shard-1');
+  const before = `${shard}-before`;
+  cpSync(shard, before, { recursive: true });
+  const second = await openShards(dir, { shards: 2 });
+  t.like(read(await second.settle(NO, CORRECT)), { correctedTrades: 8 });
+  const hash = await second.stateHash();
+  await second.close();
+  rmSync(shard, { recursive: true });
+  renameSync(before, shard);
+  const third = await openShards(dir, { shards: 2 });
+  t.is(await third.stateHash(), hash);
+  t.like(read(await third.settle(NO, CORRECT)), { isNew: false });
+  await third.close();
+});
+
+test('S25: a shard that fails after a correction keeps it, and one that fails at it is given it', async (t) => {
+  const engine = await openShards(tempDir(t), { shards: 2 });
+  await trade(engine);
+  must(await engine.settle(YES));
+  const fault = { kind: 'trade', yesPriceCents: 40, contracts: 1, side: 'yes' } as const;
+  engine.tick({ ...fault, atMs: NOON_MS, source: 0, market: 999 });
+  await t.throwsAsync(engine.settle(NO, CORRECT), { instanceOf: EngineBusy });
+  await untilReady(engine);
+  t.like(read(await engine.settle(NO, CORRECT)), { isNew: false });
+  await breakShard(engine, uuidOf(1));
+  await untilReady(engine);
+  t.like(read(await engine.settle(NO, CORRECT)), { isNew: false });
+  t.deepEqual((await engine.audit()).problems, []);
   await engine.close();
 });
 

@@ -3,15 +3,20 @@ import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { CONTROL_FINGERPRINT } from '../../../../api/identity/control-format.ts';
 import { FORMAT_VERSION } from '../../../../engine/format/version.ts';
+import { readSegmentHeader, segmentHeaderBytes } from '../../../../engine/log/log-format.ts';
 import {
   checkpointReader,
   headValue,
   nextPage,
 } from '../../../../engine/shard/store/checkpoint-values.ts';
 import { ValueDamage } from '../../../../engine/shard/store/checksummed.ts';
-import { FINGERPRINT, identityOf } from '../../../../engine/shard/store/data-format.ts';
+import {
+  EARLIER_FINGERPRINTS,
+  FINGERPRINT,
+  identityOf,
+} from '../../../../engine/shard/store/data-format.ts';
 
-type Versions = Record<string, { fingerprint: number; control: number }>;
+type Versions = Record<string, { fingerprint: number; earlier: number[]; control: number }>;
 
 const GOLDEN = new URL('../../../golden/format/versions.json', import.meta.url);
 
@@ -24,7 +29,36 @@ test('D23: each version of the format has the layouts that it always had', (t) =
   t.is(newest, FORMAT_VERSION, 'no version goes back');
   const known = Object.values(versions).map(({ fingerprint }) => fingerprint);
   t.is(new Set(known).size, known.length, 'another version has other layouts');
-  t.deepEqual(identityOf(3), { shard: 3, formatVersion: FORMAT_VERSION, fingerprint: FINGERPRINT });
+  t.deepEqual(identityOf(3), {
+    ...{ shard: 3, formatVersion: FORMAT_VERSION, fingerprint: FINGERPRINT },
+    earlierFingerprints: EARLIER_FINGERPRINTS,
+  });
+});
+
+test('D87: what was written before kinds of facts were added is read, and no other layout is', (t) => {
+  const versions = JSON.parse(readFileSync(GOLDEN, 'utf8')) as Versions;
+  t.deepEqual([...EARLIER_FINGERPRINTS], versions[FORMAT_VERSION]!.earlier);
+  const identity = identityOf(0);
+  const formatOf = (fingerprint: number) => {
+    const value = headValue({ shard: 0, formatVersion: FORMAT_VERSION, fingerprint });
+    return checkpointReader({ heads: { get: () => value } as never, pages: {} as never });
+  };
+  t.true(formatOf(FINGERPRINT).checkFormat(identity));
+  // It is noted again, so that an earlier program refuses the directory.
+  for (const earlier of EARLIER_FINGERPRINTS) t.false(formatOf(earlier).checkFormat(identity));
+  t.throws(() => formatOf(7).checkFormat(identity), { message: /has other layouts than version/ });
+  const header = (fingerprint: number) => {
+    const of = { segment: 0, segmentBytes: 4096, firstNumber: 1, landmark: 0 };
+    const bytes = segmentHeaderBytes({
+      shard: 0,
+      formatVersion: FORMAT_VERSION,
+      fingerprint,
+      ...of,
+    });
+    return () => readSegmentHeader(bytes, 'facts.log', 0, identity);
+  };
+  for (const known of [FINGERPRINT, ...EARLIER_FINGERPRINTS]) t.notThrows(header(known));
+  t.throws(header(7), { message: /has other layouts than version/ });
 });
 
 test('D24: a value of a checkpoint in which one bit is another is named and not used', (t) => {
