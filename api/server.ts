@@ -93,7 +93,7 @@ export async function listen(
 
 function contextOf(parts: ListenParts, others: OtherParts): ServerContext {
   const { config, log, stack, identity, engine, positions, marketData, readers } = parts;
-  const { view, catalog, changed, feeds, playback, settleMarket } = marketData;
+  const { view, catalog, changed, feeds, discovery, playback, settleMarket } = marketData;
   const checks = others.checks ?? startChecks(parts);
   const meter = new RequestMeter({
     store: identity,
@@ -104,7 +104,7 @@ function contextOf(parts: ListenParts, others: OtherParts): ServerContext {
   stack.add(() => meter.close());
   return {
     ...readers,
-    ...{ engine, changed, playback, settleMarket, log, config, identity, meter },
+    ...{ engine, changed, discovery, playback, settleMarket, log, config, identity, meter },
     adminToken: parts.adminToken,
     catalog: view,
     fees: () => catalog.fees,
@@ -116,6 +116,7 @@ function contextOf(parts: ListenParts, others: OtherParts): ServerContext {
     switches: new Switches(config, identity, engine, log),
     problems: () => [
       ...[...engine.troubles(), ...clockProblems(engine), ...feeds.problems(Date.now())],
+      ...discovery.problems(),
       ...[...checks.problems, ...positions.problems, ...readers.problems()],
     ],
     ownerless: checks.ownerless,

@@ -4,8 +4,9 @@
  *
  *   feed thread: venues -> ingest -> ticks -> intake -> engine
  *   operator: playback, results -----------> intake -> bus -> states, view, history, feed thread
- *   catalog file -> numbers -> engine -----------------> bus
+ *   catalog file, discovery -> numbers -> engine ------> bus
  */
+import path from 'node:path';
 import type { MarketNumber } from '../../engine/base/units.ts';
 import type { History } from '../../engine/history/history.ts';
 import type { Shards } from '../../engine/shard/callers/shards.ts';
@@ -19,6 +20,7 @@ import { MarketStates } from '../catalog/market-states.ts';
 import type { Config } from '../config/settings.ts';
 import type { ControlStore } from '../identity/store.ts';
 import { ChangedMarkets } from './changed-markets.ts';
+import { LiveDiscovery } from './live-discovery.ts';
 import { LiveFeeds } from './live-feeds.ts';
 import { operatorResults, type SettleMarketByName } from './operator-results.ts';
 import { type Playback, playbackInto } from './playback.ts';
@@ -53,6 +55,7 @@ export type MarketData = {
   /** Null: nothing is recorded here. */
   history: History | null;
   feeds: Pick<LiveFeeds, 'statuses' | 'problems'>;
+  discovery: Pick<LiveDiscovery, 'statuses' | 'problems' | 'counts' | 'runNow'>;
   playback: Playback;
   settleMarket: SettleMarketByName;
 };
@@ -74,8 +77,12 @@ export async function startMarketData(
 
   const bus = new MarketBus();
   const states = new MarketStates(over);
-  const catalog =
-    others.catalog ?? new LiveCatalog({ file, identity, engine, openMarkets, states, bus });
+  const [discoveredFile, pastFile] = ['discovered.json', 'retired.jsonl'].map((name) =>
+    path.join(config.dataDir, name),
+  );
+  const files = { file, discoveredFile: discoveredFile!, pastFile: pastFile! };
+  const live = new LiveCatalog({ ...files, identity, engine, openMarkets, states, bus });
+  const catalog = others.catalog ?? live;
   const view = new CatalogView(() => catalog.current, states);
   const changed = new ChangedMarkets();
   const voids = new VoidedGames({ view, states, bus, nowMs });
@@ -102,6 +109,10 @@ export async function startMarketData(
     for (const end of following) end();
   });
   await feeds.start();
+  const { discover: entries } = config;
+  const discovery = new LiveDiscovery({ ...files, entries, catalog: live, log });
+  stack.add(() => discovery.close());
+  discovery.start();
 
   const playback = playbackInto({ config, engine, history, catalog, intake, feeds, log });
   const settleMarket = operatorResults({
@@ -109,7 +120,7 @@ export async function startMarketData(
     engine,
     settled: (result) => intake.follow(result),
   });
-  return { bus, view, catalog, changed, history, feeds, playback, settleMarket };
+  return { bus, view, catalog, changed, history, feeds, discovery, playback, settleMarket };
 }
 
 /** The markets that have a result. */

@@ -18,6 +18,7 @@ import type { ControlStore } from '../identity/store.ts';
 import type { Switches } from '../identity/switches.ts';
 import type { RequestMeter } from '../limits/request-meter.ts';
 import type { ChangedMarkets } from '../market-data/changed-markets.ts';
+import type { LiveDiscovery } from '../market-data/live-discovery.ts';
 import type { SettleMarketByName } from '../market-data/operator-results.ts';
 import type { Playback } from '../market-data/playback.ts';
 import type { BacktestSource } from '../read-side/backtest-source.ts';
@@ -32,6 +33,8 @@ export type ServerContext = {
   fees: () => readonly FeeEntry[];
   search: InstrumentSearch;
   feeds: () => FeedStatus[];
+  /** New markets of venues, found by the server itself. */
+  discovery: Pick<LiveDiscovery, 'statuses' | 'counts' | 'runNow'>;
   playback: Playback;
   history: HistorySource;
   backtest: BacktestSource;

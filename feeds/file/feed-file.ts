@@ -159,7 +159,7 @@ class BatchReader {
 }
 
 function linesOf(judged: Judged): FeedLine[] {
-  return judged.filter((each) => !(each instanceof FeedFileError));
+  return judged.filter((each): each is FeedLine => !(each instanceof FeedFileError));
 }
 
 export function unusable(how: 'read' | 'written', error: unknown): FeedFileError {

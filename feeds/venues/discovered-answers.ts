@@ -116,9 +116,9 @@ export class Discovery {
 
   /**
    * What they make; nothing is kept here then.
-   * @throws when there is no market.
+   * @throws when there is no market, unless that may be so.
    */
-  finding(): Finding {
+  finding({ mayBeEmpty = false }: { mayBeEmpty?: boolean } = {}): Finding {
     const venue = this.#venue;
     const finding: Finding = { found: [], fees: [], skipped: new Map() };
     if (this.#combosLeftOut > 0) finding.skipped.set(COMBO, this.#combosLeftOut);
@@ -130,7 +130,7 @@ export class Discovery {
       finding.fees.push(...publishedFees(kind.schedule, venue));
       for (const line of ownFees(kind, venue, markets)) finding.fees.push(line);
     }
-    if (finding.fees.length === 0 && this.#combosLeftOut === 0) {
+    if (!mayBeEmpty && finding.fees.length === 0 && this.#combosLeftOut === 0) {
       throw new Error('there is no market in these answers');
     }
     const series = [...this.#series.values()].sort((a, b) => a.atMs - b.atMs);
