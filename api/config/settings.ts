@@ -1,5 +1,6 @@
 /**
- * Every configuration variable: its default, its meaning, how its text is read. Rules G1, G4
+ * Every configuration variable: its default, its meaning, how its text is read. Rules G1, G4,
+ * G12
  * (api/RULES.md).
  */
 
