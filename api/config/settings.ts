@@ -1,13 +1,11 @@
 /**
  * Every configuration variable: its default, its meaning, how its text is read. Rules G1, G4,
- * G12
- * (api/RULES.md).
+ * G12 (api/RULES.md).
  */
 
 import { parseJson } from '../../engine/base/bounded-json.ts';
 import { FILL_MODELS, VENUES, type Venue } from '../../engine/base/units.ts';
-import { ADAPTERS, type AdapterName } from '../../feeds/reading/venue.ts';
-import type { DiscoverEntry } from '../../feeds/venues/follow-series.ts';
+import { ADAPTERS, type AdapterName, type DiscoverEntry } from '../../feeds/reading/venue.ts';
 import { PLANS } from '../base/plan-names.ts';
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;

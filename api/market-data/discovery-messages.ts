@@ -1,6 +1,6 @@
 /** What the callers' thread and the thread of discovery say to each other. */
 import type { CombinedReading } from '../../feeds/catalog/discovered.ts';
-import type { DiscoverEntry } from '../../feeds/venues/follow-series.ts';
+import type { DiscoverEntry } from '../../feeds/reading/venue.ts';
 
 export type DiscoveryInput = {
   entries: readonly DiscoverEntry[];

@@ -9,7 +9,7 @@ import { Restarts } from '../../engine/threads/restarts.ts';
 import { moduleBeside } from '../../engine/threads/worker-url.ts';
 import type { CombinedReading } from '../../feeds/catalog/discovered.ts';
 import { safeUrlOf } from '../../feeds/connection/endpoint.ts';
-import type { DiscoverEntry } from '../../feeds/venues/follow-series.ts';
+import type { DiscoverEntry } from '../../feeds/reading/venue.ts';
 import type { Log } from '../base/log.ts';
 import type { LiveCatalog } from '../catalog/live-catalog.ts';
 import type {

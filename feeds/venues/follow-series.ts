@@ -2,28 +2,14 @@
  * One entry of PAPERBOOK_DISCOVER: what of a venue's list is asked for, and what of it is taken.
  * Rules K53, K54 (feeds/FORMATS.md).
  */
-import type { EpochMs, Venue } from '../../engine/base/units.ts';
+import type { EpochMs } from '../../engine/base/units.ts';
 import type { CatalogFile, InstrumentEntry } from '../catalog/catalog-schema.ts';
 import { without } from '../catalog/discovered.ts';
 import type { AskOptions } from '../connection/rest.ts';
-import type { AdapterName } from '../reading/venue.ts';
+import type { DiscoverEntry } from '../reading/venue.ts';
 import { type Discovered, discover } from './discover.ts';
 import type { Answer } from './discovered-answers.ts';
 import { restPages } from './discovery-rest.ts';
-
-/** One entry of PAPERBOOK_DISCOVER, with its defaults. */
-export type DiscoverEntry = {
-  venue: Venue;
-  adapter: AdapterName;
-  url: string;
-  /** Null: every series. */
-  series: readonly string[] | null;
-  /** Null: every league. */
-  leagues: readonly string[] | null;
-  combos: boolean;
-  everySeconds: number;
-  horizonHours: number;
-};
 
 export type FollowOptions = AskOptions & {
   nowMs: EpochMs;

@@ -31,9 +31,10 @@ test('K52: an instrument that does not fit is left out, and all others are taken
   const found = file('KXA-1-T1', 'KXA-1-T2', 'KXA-1-T3');
   const [first, second, third] = found.instruments;
   const bad = { ...second!, marketType: 'riddle' as 'other' };
+  const empty: CatalogFile = { games: [], instruments: [] };
   const twice = { ...third!, slug: first!.slug };
   const sound = soundWith({ ...found, instruments: [first!, bad, third!] }, file('KXB-1-T1'));
   t.deepEqual([slugs(sound.discovered), sound.dropped], [[first!.slug, third!.slug], 1]);
-  const none = soundWith({ ...found, instruments: [twice, bad] }, file());
+  const none = soundWith({ ...found, instruments: [twice, bad] }, empty);
   t.is(none.dropped, 1);
 });
