@@ -93,7 +93,8 @@ export async function listen(
 
 function contextOf(parts: ListenParts, others: OtherParts): ServerContext {
   const { config, log, stack, identity, engine, positions, marketData, readers } = parts;
-  const { view, catalog, changed, feeds, contradicted, playback, settleMarket } = marketData;
+  const { view, catalog, changed, feeds, contradicted, discovery, playback, settleMarket } =
+    marketData;
   const checks = others.checks ?? startChecks(parts);
   const meter = new RequestMeter({
     store: identity,
@@ -104,7 +105,8 @@ function contextOf(parts: ListenParts, others: OtherParts): ServerContext {
   stack.add(() => meter.close());
   return {
     ...readers,
-    ...{ engine, changed, contradicted, playback, settleMarket, log, config, identity, meter },
+    ...{ engine, changed, contradicted, discovery, playback, settleMarket, log, config, identity },
+    meter,
     adminToken: parts.adminToken,
     catalog: view,
     fees: () => catalog.fees,
@@ -117,6 +119,7 @@ function contextOf(parts: ListenParts, others: OtherParts): ServerContext {
     problems: () => [
       ...[...engine.problems(), ...clockProblems(engine), ...feeds.problems(Date.now())],
       ...contradicted.problems(),
+      ...discovery.problems(),
       ...[...checks.problems, ...positions.problems, ...readers.problems()],
     ],
     ownerless: checks.ownerless,

@@ -183,15 +183,21 @@ function indexOf(catalog: Catalog): Index {
     };
   });
   instruments.sort(comparePlaces);
-  for (const entry of instruments) entry.game?.instruments.push(entry);
+  // Those that are retired are found by who knows them, and in no list (K56).
+  const [listed, retired] = [false, true].map((isRetired) =>
+    instruments.filter(({ instrument }) => (instrument.retired === true) === isRetired),
+  );
+  for (const entry of listed!) entry.game?.instruments.push(entry);
   const games = [...gamesBySlug.values()].filter((entry) => entry.instruments.length > 0);
   games.sort(comparePlaces);
+  const isPublic = new Set(games);
+  for (const { game } of retired!) if (game !== null) isPublic.add(game);
   return {
     catalog,
     games,
-    instruments,
+    instruments: listed!,
     gamesBySlug,
-    gamesByRef: byRef(games, (entry) => entry.game.slug),
+    gamesByRef: byRef([...isPublic], (entry) => entry.game.slug),
     instrumentsByRef: byRef(instruments, (entry) => entry.instrument.slug),
   };
 }

@@ -1,15 +1,24 @@
-/** The catalog that the server uses now, its source, and the markets to subscribe to. */
+/**
+ * The catalog that the server uses now, its sources, and the markets to subscribe to. Rules K51, K56
+ * (feeds/FORMATS.md).
+ */
 
-import type { MarketNumber, Venue } from '../../engine/base/units.ts';
-import type { Catalog } from '../../engine/rules/catalog-entries.ts';
+import {
+  type EpochMs,
+  HOME_VENUE,
+  type MarketNumber,
+  type Venue,
+} from '../../engine/base/units.ts';
+import type { Catalog, CatalogInstrument } from '../../engine/rules/catalog-entries.ts';
 import type { FeeEntry } from '../../engine/rules/fees.ts';
 import type { Shards } from '../../engine/shard/callers/shards.ts';
 import {
   catalogProblem,
+  continued,
   listedMarkets,
-  loadCatalog,
   watchCatalog,
 } from '../../feeds/catalog/catalog.ts';
+import { type CombinedReading, loadBoth } from '../../feeds/catalog/discovered.ts';
 import { marketNumbers } from '../../feeds/catalog/market-numbers.ts';
 import type { MarketsToWatch } from '../../feeds/catalog/watched-markets.ts';
 import type { Log } from '../base/log.ts';
@@ -17,10 +26,15 @@ import { ConfigError } from '../config/config.ts';
 import type { ControlStore } from '../identity/store.ts';
 import type { MarketBus } from './market-bus.ts';
 import type { MarketStates } from './market-states.ts';
+import { PastInstruments } from './past-instruments.ts';
 
 export type LiveCatalogParts = {
-  /** Null: there is no file, and the catalog stays empty. */
+  /** The operator's own; null: there is none. */
   file: string | null;
+  /** What was discovered. It need not be there. */
+  discoveredFile: string;
+  /** What is retired. It need not be there. */
+  pastFile: string;
   identity: Pick<ControlStore, 'numbers' | 'putNumbers'>;
   engine: Pick<Shards, 'setCatalog'>;
   /**
@@ -40,22 +54,29 @@ export class LiveCatalog {
   fees: readonly FeeEntry[] = [];
   marketNumber: ReturnType<typeof marketNumbers>;
   readonly #parts: LiveCatalogParts;
+  readonly #past: PastInstruments;
+  /** Instruments that only discovery knows, by their slugs. */
+  #discovered: ReadonlySet<string> = new Set();
+  /** Reads both files; a thread of its own may do it. */
+  #read: () => Promise<CombinedReading>;
+  /** Catalogs are taken one after the other. */
+  #turn: Promise<void> = Promise.resolve();
   /** Every market that a catalog has listed since the start, and those that were open then. */
   readonly #listed: Set<MarketNumber>;
 
   constructor(parts: LiveCatalogParts) {
     this.#parts = parts;
+    this.#past = new PastInstruments(parts.pastFile);
+    this.#read = () => loadBoth(parts.file, parts.discoveredFile);
     this.#listed = new Set(parts.openMarkets);
     const numbers = parts.identity.numbers() ?? { marketNames: [], instrumentIds: [] };
     this.current = { games: [], instruments: [], ...numbers };
     this.marketNumber = marketNumbers(this.current);
   }
 
-  /** Loads the file, or starts with an empty catalog; throws when the file has errors. */
+  /** Loads the files, or starts with an empty catalog; throws when one has errors. */
   async start(): Promise<void> {
-    const { file } = this.#parts;
-    if (file === null) await this.#use(this.current);
-    else await this.#load(file);
+    await this.reload();
   }
 
   /** Reads the file again whenever it changes; a file with errors changes nothing. */
@@ -63,10 +84,42 @@ export class LiveCatalog {
     const { file } = this.#parts;
     if (file === null) return { close() {} };
     const reload = async () => {
-      await this.#load(file);
+      await this.reload();
       log.info({ file, instruments: this.current.instruments.length }, 'catalog loaded');
     };
     return watchCatalog(file, reload, log);
+  }
+
+  /** The files are read by `read` from now on. */
+  readBy(read: () => Promise<CombinedReading>): void {
+    this.#read = read;
+  }
+
+  /** Reads the files, and resolves once the engine has their catalog. */
+  reload(): Promise<void> {
+    const turn = this.#turn.catch(() => undefined).then(() => this.#load());
+    this.#turn = turn;
+    return turn;
+  }
+
+  /** How many instruments discovery alone knows, and how many are retired. */
+  counts(): { discovered: number; retired: number } {
+    return { discovered: this.#discovered.size, retired: this.#past.count };
+  }
+
+  /**
+   * Discovered instruments that have been over for long: they are kept as retired before this
+   * returns, and stay listed until their file lacks them.
+   *
+   * @returns their slugs
+   */
+  retireDue(nowMs: EpochMs): string[] {
+    const over = this.current.instruments.filter((instrument) => {
+      return this.#discovered.has(instrument.slug) && this.#isOver(instrument);
+    });
+    const due = this.#past.due(over, nowMs);
+    this.#past.retire(this.current, due);
+    return due.map(({ slug }) => slug);
   }
 
   /** What the feeds of these venues must know of it. */
@@ -90,13 +143,33 @@ export class LiveCatalog {
     return [...names];
   }
 
-  async #load(file: string): Promise<void> {
-    const reading = await loadCatalog(file, this.current);
+  async #load(): Promise<void> {
+    const reading = await this.#read();
     if (!reading.ok) {
+      const { file } = this.#parts;
       throw new ConfigError([catalogProblem(`PAPERBOOK_CATALOG ${file}`, reading.errors)]);
     }
     this.fees = reading.fees;
-    await this.#use(reading.catalog);
+    this.#discovered = new Set(reading.discovered);
+    // What a file no longer lists, and is over, is kept for who has traded it.
+    const ids = new Set(reading.catalog.instruments.map(({ id }) => id));
+    const gone = this.current.instruments.filter((instrument) => {
+      return instrument.retired !== true && !ids.has(instrument.id) && this.#isOver(instrument);
+    });
+    this.#past.retire(this.current, gone);
+    await this.#use(continued(this.#past.addTo(reading.catalog), this.current));
+  }
+
+  /** Whether each of its markets that take orders has its result. */
+  #isOver({ listings }: CatalogInstrument): boolean {
+    const home = listings.filter(({ venue }) => venue === HOME_VENUE);
+    return (
+      home.length > 0 &&
+      home.every(({ venue, venueMarketId }) => {
+        const market = this.marketNumber(venue, venueMarketId);
+        return market !== undefined && this.#parts.states.isOver(market);
+      })
+    );
   }
 
   /** Numbers are on disk before a fact names them. Rule D18 (engine/RULES.md). */
@@ -105,7 +178,8 @@ export class LiveCatalog {
     await this.#parts.identity.putNumbers({ marketNames, instrumentIds });
     this.current = catalog;
     this.marketNumber = marketNumbers(catalog);
-    for (const { listings } of catalog.instruments) {
+    for (const { listings, retired } of catalog.instruments) {
+      if (retired === true) continue;
       for (const { venue, venueMarketId } of listings) {
         this.#listed.add(this.marketNumber(venue, venueMarketId)!);
       }

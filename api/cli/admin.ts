@@ -9,6 +9,7 @@ import { PLANS } from '../base/plan-names.ts';
 import type { AdminKeysAnswer, AdminUsersAnswer } from '../schemas/admin.ts';
 import { ask, type Connect, connected, print, wholeNumber } from './admin-connection.ts';
 import { addCorrectionCommands } from './admin-corrections.ts';
+import { addDiscoverCommand } from './admin-discovery.ts';
 import { addFeedsCommand } from './admin-feeds.ts';
 import {
   given,
@@ -38,6 +39,7 @@ export function addAdminCommands(program: Command): void {
   addSwitchCommand(admin, 'trading', 'trading with keys');
   addClockCommand(admin);
   addFeedsCommand(admin);
+  addDiscoverCommand(admin);
   addShardsCommand(admin);
   addProblemsCommand(admin);
   addCorrectionCommands(admin);

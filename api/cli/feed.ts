@@ -1,7 +1,9 @@
-/** `paperbook feed`: inspects, records, serves and replays feed files. Rules X1, R36, N44 (feeds/FORMATS.md). */
+/** `paperbook feed`: inspects, records, merges, serves and replays feed files. Rules X1, F36, R36, N44 (feeds/FORMATS.md). */
 
+import { once } from 'node:events';
 import type { Command } from 'commander';
 import { bboRows, inspectFeed } from '../../feeds/file/inspect.ts';
+import { type MergeCounts, mergedLines, writeMerged } from '../../feeds/file/merge-feeds.ts';
 import { startFileVenue } from '../../feeds/file-venue/server.ts';
 import { jsonText, plain } from '../base/shown-text.ts';
 import { loadConfig } from '../config/config.ts';
@@ -22,8 +24,35 @@ export function addFeedCommands(program: Command): void {
     .option('--skip-bad', 'count lines that cannot be read and go on')
     .action(namingTheFile(inspect));
   addReplayCommand(feed);
+  addMergeCommand(feed);
   addRecordCommand(feed);
   addSimulateCommand(feed);
+}
+
+function addMergeCommand(feed: Command): void {
+  feed
+    .command('merge <file...>')
+    .description('make one feed file of several, in order of time')
+    .option('--out <file>', 'the new file, gzipped if it ends in .gz; else standard output')
+    .option('--skip-bad', 'count lines that cannot be read and go on')
+    .option('--json', 'print JSON on one line')
+    .action(merge);
+}
+
+type MergeFlags = { out?: string; skipBad?: true; json?: true };
+
+async function merge(files: string[], flags: MergeFlags): Promise<void> {
+  const counts: MergeCounts = { lines: 0, skippedLines: 0 };
+  const lines = mergedLines(files, { skipBad: flags.skipBad === true }, counts);
+  if (flags.out === undefined) {
+    for await (const line of lines) {
+      if (!process.stdout.write(`${line}\n`)) await once(process.stdout, 'drain');
+    }
+    if (counts.skippedLines > 0) process.stderr.write(`${counts.skippedLines} lines skipped\n`);
+    return;
+  }
+  await writeMerged(flags.out, lines);
+  show(flags, counts, (of) => listOf(Object.entries(of)));
 }
 
 function addRecordCommand(feed: Command): void {

@@ -33,7 +33,7 @@ export function addReplayCommand(feed: Command): void {
     )
     .option('--trades <file>', 'write every trade as CSV')
     .option('--skip-bad', 'count lines that cannot be read and go on')
-    .option('--allow-jumps', 'take lines that are more than an hour ahead of those before')
+    .option('--allow-jumps', 'take lines whose time jumps, goes back or is before 2000')
     .option('--json', 'print JSON on one line')
     .action(namingTheFile(run));
 }

@@ -1,11 +1,16 @@
 /**
- * Every configuration variable: its default, its meaning, how its text is read. Rules G1, G4
- * (api/RULES.md).
+ * Every configuration variable: its default, its meaning, how its text is read. Rules G1, G4,
+ * G12 (api/RULES.md).
  */
 
 import { parseJson } from '../../engine/base/bounded-json.ts';
 import { FILL_MODELS, VENUES, type Venue } from '../../engine/base/units.ts';
-import { ADAPTERS, type AdapterName, SETTLE_ON } from '../../feeds/reading/venue.ts';
+import {
+  ADAPTERS,
+  type AdapterName,
+  type DiscoverEntry,
+  SETTLE_ON,
+} from '../../feeds/reading/venue.ts';
 import { PLANS } from '../base/plan-names.ts';
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
@@ -115,6 +120,12 @@ export const SETTINGS = {
     choice(...FILL_MODELS),
   ),
   FEEDS: setting('feeds', '[]', 'JSON array of {venue, adapter, url, restUrl, ...}', readFeeds),
+  DISCOVER: setting(
+    'discover',
+    '[]',
+    'JSON array of {venue, adapter, url, series, leagues, combos, everySeconds, horizonHours}',
+    readDiscover,
+  ),
   CLOCK: setting(
     'clock',
     'wall',
@@ -349,6 +360,67 @@ function readFeed(feed: unknown, index: number): FeedConfig {
     throw new Error(`${array} has marketData full or lite`);
   }
   return read;
+}
+
+const DISCOVER_FIELDS = [
+  ...['venue', 'adapter', 'url', 'series', 'leagues', 'combos', 'everySeconds', 'horizonHours'],
+];
+
+function readDiscover(text: string): DiscoverEntry[] {
+  let entries: unknown;
+  try {
+    entries = parseJson(text);
+  } catch {
+    entries = null;
+  }
+  if (!Array.isArray(entries)) throw new Error('a JSON array');
+  return entries.map(readDiscoverEntry);
+}
+
+function readDiscoverEntry(value: unknown, index: number): DiscoverEntry {
+  const array = `a JSON array whose entry ${index}`;
+  if (typeof value !== 'object' || value === null) throw new Error(`${array} is an object`);
+  const fields = value as Record<string, unknown>;
+  const unknown = Object.keys(fields).find((name) => !DISCOVER_FIELDS.includes(name));
+  if (unknown !== undefined) throw new Error(`${array} has no ${unknown.slice(0, 40)}`);
+  const { venue, adapter, url, combos = false } = fields;
+  if (!VENUES.includes(venue as Venue)) {
+    throw new Error(`${array} has a venue: one of ${VENUES.join(', ')}`);
+  }
+  const listing = ADAPTERS.filter((name) => name !== 'native');
+  if (!listing.includes(adapter as (typeof listing)[number])) {
+    throw new Error(`${array} has an adapter: one of ${listing.join(', ')}`);
+  }
+  if (!isRestUrl(url)) {
+    throw new Error(`${array} has a url of https://, or of http:// on loopback, without a user`);
+  }
+  if (typeof combos !== 'boolean') throw new Error(`${array} has combos true or false`);
+  const number = (name: string, byDefault: number, maximum: number) => {
+    const read = fields[name] ?? byDefault;
+    if (Number.isSafeInteger(read) && Number(read) >= 1 && Number(read) <= maximum) {
+      return Number(read);
+    }
+    throw new Error(`${array} has ${name}: a whole number from 1 to ${maximum}`);
+  };
+  const names = (name: string) => {
+    const read = fields[name] ?? null;
+    if (read === null) return null;
+    const isList = Array.isArray(read) && read.length > 0;
+    if (isList && read.every((each) => typeof each === 'string' && each !== '')) {
+      return read as string[];
+    }
+    throw new Error(`${array} has ${name}: a list of names`);
+  };
+  return {
+    venue: venue as Venue,
+    adapter: adapter as AdapterName,
+    url: url as string,
+    series: names('series'),
+    leagues: names('leagues'),
+    combos,
+    everySeconds: number('everySeconds', 60, 86_400),
+    horizonHours: number('horizonHours', 168, 87_600),
+  };
 }
 
 /** Results are read from there, and they are final: they must not be changed on the way. */

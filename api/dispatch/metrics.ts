@@ -3,7 +3,9 @@
 import type { FeedStatus } from '../../feeds/connection/connection-status.ts';
 import type { EngineState } from '../base/engine.ts';
 import { family, labels, type Sample } from '../base/metrics-text.ts';
+import { discoveryMetrics } from '../market-data/discovery-metrics.ts';
 import { feedMetrics } from '../market-data/feed-metrics.ts';
+import type { LiveDiscovery } from '../market-data/live-discovery.ts';
 import type { Route } from './route.ts';
 
 /** The fields of a route that name it in a metric. */
@@ -44,7 +46,12 @@ export class Metrics {
   }
 
   /** The whole text of `/metrics`. */
-  text(state: EngineState, feeds: readonly FeedStatus[], contradicted: number): string {
+  text(
+    state: EngineState,
+    feeds: readonly FeedStatus[],
+    discovery: Pick<LiveDiscovery, 'statuses' | 'counts'>,
+    contradicted: number,
+  ): string {
     const memory = process.memoryUsage();
     return [
       ...family('paperbook_http_requests_total', 'counter', 'Requests answered.', this.#samples()),
@@ -64,6 +71,7 @@ export class Metrics {
         'Results that differ from the one that a market has.',
         [['', contradicted]],
       ),
+      ...discoveryMetrics(discovery),
       ...family('process_resident_memory_bytes', 'gauge', 'Resident memory.', [['', memory.rss]]),
       ...family('process_heap_bytes', 'gauge', 'Heap of the main thread in use.', [
         ['', memory.heapUsed],

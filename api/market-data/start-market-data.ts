@@ -4,8 +4,9 @@
  *
  *   feed thread: venues -> ingest -> ticks -> intake -> engine
  *   operator: playback, results -----------> intake -> bus -> states, view, history, feed thread
- *   catalog file -> numbers -> engine -----------------> bus
+ *   catalog file, discovery -> numbers -> engine ------> bus
  */
+import path from 'node:path';
 import type { MarketNumber, Venue } from '../../engine/base/units.ts';
 import type { History } from '../../engine/history/history.ts';
 import type { MarketResult } from '../../engine/rules/messages.ts';
@@ -22,6 +23,7 @@ import type { ControlStore } from '../identity/store.ts';
 import { ChangedMarkets } from './changed-markets.ts';
 import { ContradictedResults } from './contradicted-results.ts';
 import { followHeldMarkets } from './held-markets.ts';
+import { LiveDiscovery } from './live-discovery.ts';
 import { LiveFeeds } from './live-feeds.ts';
 import { operatorResults, type SettleMarketByName } from './operator-results.ts';
 import { type Playback, playbackInto } from './playback.ts';
@@ -60,6 +62,7 @@ export type MarketData = {
   history: History | null;
   feeds: Pick<LiveFeeds, 'statuses' | 'problems'>;
   contradicted: Pick<ContradictedResults, 'count' | 'problems'>;
+  discovery: Pick<LiveDiscovery, 'statuses' | 'problems' | 'counts' | 'runNow'>;
   playback: Playback;
   settleMarket: SettleMarketByName;
 };
@@ -81,8 +84,12 @@ export async function startMarketData(
 
   const bus = new MarketBus();
   const states = new MarketStates(over);
-  const catalog =
-    others.catalog ?? new LiveCatalog({ file, identity, engine, openMarkets, states, bus });
+  const [discoveredFile, pastFile] = ['discovered.json', 'retired.jsonl'].map((name) =>
+    path.join(config.dataDir, name),
+  );
+  const files = { file, discoveredFile: discoveredFile!, pastFile: pastFile! };
+  const live = new LiveCatalog({ ...files, identity, engine, openMarkets, states, bus });
+  const catalog = others.catalog ?? live;
   const view = new CatalogView(() => catalog.current, states);
   const changed = new ChangedMarkets();
   const contradicted = new ContradictedResults({
@@ -121,6 +128,10 @@ export async function startMarketData(
     for (const end of following) end();
   });
   await feeds.start();
+  const { discover: entries } = config;
+  const discovery = new LiveDiscovery({ ...files, entries, catalog: live, log });
+  stack.add(() => discovery.close());
+  discovery.start();
 
   const playback = playbackInto({ config, engine, history, catalog, intake, feeds, log });
   const settleMarket = operatorResults({
@@ -128,7 +139,18 @@ export async function startMarketData(
     engine,
     settled: (result) => intake.follow(result),
   });
-  return { bus, view, catalog, changed, history, feeds, contradicted, playback, settleMarket };
+  return {
+    bus,
+    view,
+    catalog,
+    changed,
+    history,
+    feeds,
+    contradicted,
+    discovery,
+    playback,
+    settleMarket,
+  };
 }
 
 /** Of each market the result that some shard has. */

@@ -19,6 +19,7 @@ import type { Switches } from '../identity/switches.ts';
 import type { RequestMeter } from '../limits/request-meter.ts';
 import type { ChangedMarkets } from '../market-data/changed-markets.ts';
 import type { ContradictedResults } from '../market-data/contradicted-results.ts';
+import type { LiveDiscovery } from '../market-data/live-discovery.ts';
 import type { SettleMarketByName } from '../market-data/operator-results.ts';
 import type { Playback } from '../market-data/playback.ts';
 import type { BacktestSource } from '../read-side/backtest-source.ts';
@@ -35,6 +36,8 @@ export type ServerContext = {
   feeds: () => FeedStatus[];
   /** How many results differ from the one that a market has. */
   contradicted: Pick<ContradictedResults, 'count'>;
+  /** New markets of venues, found by the server itself. */
+  discovery: Pick<LiveDiscovery, 'statuses' | 'counts' | 'runNow'>;
   playback: Playback;
   history: HistorySource;
   backtest: BacktestSource;

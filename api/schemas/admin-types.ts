@@ -5,6 +5,7 @@ import type {
   AdminKeysAnswer,
   AdminUserAnswer,
   AdminUsersAnswer,
+  DiscoveryAnswer,
   FeedsAnswer,
   ProblemsAnswer,
   ReadyAnswer,
@@ -13,6 +14,8 @@ import type {
   SwitchAnswer,
 } from './admin.ts';
 
+export type Discovery = Static<typeof DiscoveryAnswer>;
+export type DiscoveryEntry = Discovery['entries'][number];
 export type Feeds = Static<typeof FeedsAnswer>;
 export type Feed = Feeds['feeds'][number];
 export type Shards = Static<typeof ShardsAnswer>;

@@ -102,6 +102,43 @@ export const PlayedAnswer = strict({ lines: Count, frames: Count, ticks: Count, 
 export const SwitchBody = strict({ on: Type.Boolean() });
 export const SwitchAnswer = strict({ on: Type.Boolean() });
 
+export const DiscoveryAnswer = strict({
+  /** Instruments that discovery alone knows, and those that are retired. */
+  discovered: Count,
+  retired: Count,
+  entries: Type.Array(
+    strict({
+      /** Of PAPERBOOK_DISCOVER. */
+      entry: Count,
+      venue: VenueSchema,
+      adapter: Type.String(),
+      url: Type.String(),
+      /** Null: all of them. */
+      series: nullable(Type.Array(Type.String())),
+      leagues: nullable(Type.Array(Type.String())),
+      combos: Type.Boolean(),
+      everySeconds: Count,
+      horizonHours: Count,
+      runs: Count,
+      isRunning: Type.Boolean(),
+      lastRunAt: nullable(DateTime),
+      /** The last run that read the whole list. */
+      lastCompleteAt: nullable(DateTime),
+      /** Of the last run: markets of the venue; instruments; listings at another venue's. */
+      found: Count,
+      added: Count,
+      changed: Count,
+      joined: Count,
+      /** Markets that make no instrument, by reason. */
+      leftOut: Type.Record(Type.String(), Count),
+      /** The error in which the list ended after good pages. */
+      incomplete: nullable(Type.String()),
+      /** Why nothing could be read. */
+      problem: nullable(Type.String()),
+    }),
+  ),
+});
+
 export const FeedsAnswer = strict({
   feeds: Type.Array(
     strict({

@@ -74,6 +74,8 @@ export type CatalogInstrument = {
   postponementWindowHours: number | null;
   rulesVersion: number;
   listings: CatalogListing[];
+  /** Over for long: kept for those who know its id, and not listed; left out: it is listed. */
+  retired?: true;
 };
 
 /** Games and instruments with the numbers that ticks and facts use for them. */

@@ -1,6 +1,6 @@
 /**
- * The bytes of a feed file, gunzipped where its name ends in `.gz`. Rules F1, F6
- * (feeds/FORMATS.md). No zstd: Node's does not say when a file ends early.
+ * The bytes of a feed file, gunzipped where its name ends in `.gz`. Rules F1, F6,
+ * F35 (feeds/FORMATS.md). No zstd: Node's does not say when a file ends early.
  */
 import { createReadStream } from 'node:fs';
 import type { Writable } from 'node:stream';
@@ -20,7 +20,33 @@ export function isGzip(path: string): boolean {
 export function piecesOf(path: string, onRead?: (bytes: number) => void): AsyncIterable<Buffer> {
   const opened = createReadStream(path, { highWaterMark: READ_BYTES });
   const file = onRead === undefined ? opened : counted(opened, onRead);
-  return isGzip(path) ? gunzipped(file) : file;
+  return isGzip(path) ? gunzipped(named(file, true)) : named(file, false);
+}
+
+/** Passes the pieces on where the file is what its name says. */
+async function* named(file: AsyncIterable<Buffer>, isPacked: boolean): AsyncGenerator<Buffer> {
+  let isFirst = true;
+  for await (const piece of file) {
+    if (isFirst && hasGzipMark(piece) !== isPacked) throw new NotAsNamed(isPacked);
+    isFirst = false;
+    yield piece;
+  }
+}
+
+/** Where the file is too short to tell, whoever unpacks it says that it ends early. */
+function hasGzipMark(piece: Buffer): boolean {
+  return piece[0] === 0x1f && (piece.length < 2 || piece[1] === 0x8b);
+}
+
+/** A file that is gzip by its name alone, or by its content alone. */
+export class NotAsNamed extends Error {
+  constructor(isPacked: boolean) {
+    super(
+      isPacked
+        ? 'the name ends in .gz, and the content is not gzip'
+        : 'the content is gzip, and the name does not end in .gz',
+    );
+  }
 }
 
 async function* counted(

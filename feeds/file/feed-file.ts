@@ -1,21 +1,21 @@
 /**
  * Reads feed files: what venues sent, a line a frame, with the time it was received. Read as a
- * stream in batches, so that a file may be larger than memory. Rules F1 to F9 (feeds/FORMATS.md).
+ * stream in batches, so that a file may be larger than memory. Rules F1 to F9, F32 (feeds/FORMATS.md).
  *
  * Where the format is silent: empty lines are passed over, fields not named by the format are
- * ignored, and a line may be older than the one before it (recordings of several connections are
- * merged); readers that need a clock keep theirs from going back.
+ * ignored, and a line may be a little older than the one before it (connections share a file);
+ * readers that need a clock keep theirs from going back.
  */
 import { statSync } from 'node:fs';
-import { codeOf, damageOf, isGzip, piecesOf } from './feed-bytes.ts';
+import { codeOf, damageOf, isGzip, NotAsNamed, piecesOf } from './feed-bytes.ts';
 import { checkHeader, FeedFileError, type FeedLine, readLine } from './feed-line.ts';
-import { JumpGuard } from './jump-guard.ts';
+import { type Judged, JumpGuard } from './jump-guard.ts';
 import { LineSplitter } from './line-splitter.ts';
 
 export type ReadFeedOptions = {
   /** Passes over lines that cannot be read, and over the missing end of a cut-off gzip. */
   skipBad?: boolean;
-  /** Lines may not jump forward by more than an hour. Rule F31 (feeds/FORMATS.md). */
+  /** Refuses lines whose time cannot be right. Rules F31 to F33 (feeds/FORMATS.md). */
   refuseJumps?: boolean;
   /** Called for every line that is skipped. */
   onBad?(error: FeedFileError): void;
@@ -27,7 +27,7 @@ export type ReadFeedOptions = {
  * Batches of lines in file order. `path` ending in `.gz` is gunzipped.
  * @throws FeedFileError at the first line that cannot be read (with `skipBad`: only for a header
  * that is missing or of another version, for a file that cannot be opened, and for a file whose
- * time goes on after a jump).
+ * time stays wrong for a second line).
  */
 export async function* readFeed(
   path: string,
@@ -48,6 +48,7 @@ export async function* readFeed(
     }
     if (reader.failure !== null && isGzip(path)) damage = await damageBehind(pieces);
   } catch (error) {
+    if (error instanceof NotAsNamed) throw new FeedFileError(null, error.message);
     damage = damageOf(error);
     if (damage === null) throw codeOf(error) === null ? error : unusable('read', error);
   } finally {
@@ -105,6 +106,7 @@ class BatchReader {
   end(damage: string | null): FeedLine[] {
     const batch = damage === null ? this.#read(this.#lines.end()) : [];
     this.#noteFailure(() => {
+      if (this.#jumps !== null) this.#sort(this.#jumps.end(), batch);
       if (damage === null && !this.#headerSeen) checkHeader('');
       if (damage === null) return;
       const error = new FeedFileError(this.#lines.nextNumber(), damage);
@@ -119,6 +121,8 @@ class BatchReader {
     this.#noteFailure(() => {
       for (const text of texts) this.#take(text, batch);
     });
+    // What the guard holds came before the line that ends the reading.
+    if (this.failure !== null) batch.push(...linesOf(this.#jumps?.end() ?? []));
     return batch;
   }
 
@@ -131,12 +135,16 @@ class BatchReader {
     }
     const line = readLine(number, text);
     if (line === null) return;
-    const wrong =
-      typeof line === 'string'
-        ? new FeedFileError(number, line)
-        : (this.#jumps?.take(line) ?? null);
-    if (wrong !== null) this.#pass(wrong);
-    else batch.push(line as FeedLine);
+    if (typeof line === 'string') this.#pass(new FeedFileError(number, line));
+    else if (this.#jumps === null) batch.push(line);
+    else this.#sort(this.#jumps.take(line), batch);
+  }
+
+  #sort(judged: Judged, batch: FeedLine[]): void {
+    for (const each of judged) {
+      if (each instanceof FeedFileError) this.#pass(each);
+      else batch.push(each);
+    }
   }
 
   #noteFailure(work: () => void): void {
@@ -148,6 +156,10 @@ class BatchReader {
       this.failure = error;
     }
   }
+}
+
+function linesOf(judged: Judged): FeedLine[] {
+  return judged.filter((each): each is FeedLine => !(each instanceof FeedFileError));
 }
 
 export function unusable(how: 'read' | 'written', error: unknown): FeedFileError {

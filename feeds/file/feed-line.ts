@@ -1,5 +1,5 @@
 /**
- * One line of a feed file. Rules F2 to F5, F30 (feeds/FORMATS.md).
+ * One line of a feed file. Rules F2 to F5, F30, F34 (feeds/FORMATS.md).
  */
 
 import { NestedTooDeep, parseJson } from '../../engine/base/bounded-json.ts';
@@ -83,9 +83,22 @@ export function readLine(line: number, text: string): FeedLine | string | null {
   if (!ADAPTER_NAMES.has(adapter)) return `adapter ${shown(adapter)} is unknown`;
   const place = { line, atMs, venue: venue as Venue, adapter: adapter as AdapterName };
   if (fields.event === undefined && fields.connection === undefined) {
-    return frame === undefined ? 'frame is missing' : { ...place, frame };
+    if (frame === undefined) return 'frame is missing';
+    return typeof frame === 'string' ? unpacked(place, frame) : { ...place, frame };
   }
   return readRecorded(place, fields);
+}
+
+/**
+ * Many recorders keep a message as they had it, as text. Our own recorder keeps only what is no JSON
+ * so, to show it: such a line names its connection.
+ */
+function unpacked(place: Omit<FeedLine, 'frame'>, text: string): FeedLine | string {
+  try {
+    return { ...place, frame: parseJson(text) };
+  } catch (error) {
+    return error instanceof NestedTooDeep ? 'nested too deep' : 'frame is a text that is not JSON';
+  }
 }
 
 /** What only a recorder writes. */

@@ -11,6 +11,8 @@ import { FEED_HEADER, type FeedLine } from './feed-line.ts';
 export type FeedWriter = {
   /** Resolves when the next line may be written; a caller that waits keeps memory bounded. */
   write(line: Omit<FeedLine, 'line'>): Promise<void>;
+  /** As `write`, of a line that is JSON already. */
+  put(text: string): Promise<void>;
   /** Writes a line that is JSON already, without its end; whoever cannot wait looks at `waiting`. */
   writeText(text: string): void;
   /** Characters and bytes that are not in the file yet. */
@@ -50,6 +52,7 @@ export async function createFeedWriter(path: string): Promise<FeedWriter> {
   return {
     write: ({ atMs, venue, adapter, frame }) =>
       put(JSON.stringify({ at: isoOf(atMs), venue, adapter, frame })),
+    put,
     writeText(text) {
       if (!sink.destroyed) sink.write(`${text}\n`);
     },

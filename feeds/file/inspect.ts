@@ -1,6 +1,6 @@
 /**
  * The content of a feed file, read without an engine: counts, gaps, rejected frames, and the top of
- * book at regular times. Rules X1 to X7 (feeds/FORMATS.md).
+ * book at regular times. Rules X1 to X8 (feeds/FORMATS.md).
  */
 import { askCentsOf, bidCentsOf, type EpochMs, isoOf, NO_PRICE } from '../../engine/base/units.ts';
 import { countBounded } from '../ingest/ingest-counters.ts';
@@ -8,7 +8,8 @@ import { contractsText } from '../reading/decimal.ts';
 import { isCrossed } from '../reading/engine-ticks.ts';
 import type { BookTick, FrameReading, VenueTick } from '../reading/venue.ts';
 import { type ReadFeedOptions, readFeed } from './feed-file.ts';
-import type { FeedLine } from './feed-line.ts';
+import { FeedFileError, type FeedLine } from './feed-line.ts';
+import { type Judged, JumpGuard } from './jump-guard.ts';
 import { LagHistogram, type LagSummary } from './lag.ts';
 import { RecordedAdapters } from './recorded-adapters.ts';
 
@@ -22,6 +23,8 @@ export type FeedSummary = {
   skippedLinesByReason: Record<string, number>;
   firstAt: string | null;
   lastAt: string | null;
+  /** Lines whose time cannot be right, which a replay refuses. Rule X8. */
+  timeProblems: { lines: number; linesByReason: Record<string, number>; firstLine: number | null };
   /** By adapter and the venue's message type: `kalshi orderbook_delta`. */
   framesByType: Record<string, number>;
   /** By venue and market: `venue_a/TICKER`; frames without a price or event are of no market. */
@@ -62,6 +65,7 @@ export async function inspectFeed(
   const adapters = new RecordedAdapters();
   for await (const batch of readFeed(path, { skipBad, onBad: (e) => survey.badLine(e.reason) })) {
     for (const line of batch) {
+      survey.time(line);
       const reading = adapters.read(line);
       if (reading !== null) survey.add(line, reading);
     }
@@ -154,6 +158,10 @@ class Survey {
   readonly #markets = new Map<string, MarketCounts>();
   readonly #books = noBooks();
   readonly #lag = new LagHistogram();
+  readonly #guard = new JumpGuard();
+  readonly #timeReasons = new Map<string, number>();
+  #wrongTimes = 0;
+  #firstWrongTime: number | null = null;
   #frames = 0;
   #skippedLines = 0;
   #gaps = 0;
@@ -164,6 +172,27 @@ class Survey {
   badLine(reason: string): void {
     this.#skippedLines++;
     countBounded(this.#badLines, reason);
+  }
+
+  /** What a replay would say of the line's time. */
+  time(line: FeedLine): void {
+    this.#noteTimes(() => this.#guard.take(line));
+  }
+
+  #noteTimes(judge: () => Judged): void {
+    let judged: Judged;
+    try {
+      judged = judge();
+    } catch (error) {
+      if (!(error instanceof FeedFileError)) throw error;
+      judged = [error];
+    }
+    for (const each of judged) {
+      if (!(each instanceof FeedFileError)) continue;
+      this.#wrongTimes++;
+      this.#firstWrongTime ??= each.line;
+      countBounded(this.#timeReasons, each.reason);
+    }
   }
 
   add({ atMs, venue, adapter }: FeedLine, reading: FrameReading): void {
@@ -191,6 +220,7 @@ class Survey {
   }
 
   summary(): FeedSummary {
+    this.#noteTimes(() => this.#guard.end());
     const markets = [...this.#markets].sort(([a], [b]) => (a < b ? -1 : 1));
     return {
       frames: this.#frames,
@@ -198,6 +228,11 @@ class Survey {
       skippedLinesByReason: Object.fromEntries(this.#badLines),
       firstAt: this.#firstMs === null ? null : isoOf(this.#firstMs),
       lastAt: this.#lastMs === null ? null : isoOf(this.#lastMs),
+      timeProblems: {
+        lines: this.#wrongTimes,
+        linesByReason: Object.fromEntries(this.#timeReasons),
+        firstLine: this.#firstWrongTime,
+      },
       framesByType: Object.fromEntries(this.#types),
       markets: Object.fromEntries(markets.map(([name, counts]) => [name, marketSummary(counts)])),
       ticks: Object.fromEntries(this.#ticks),

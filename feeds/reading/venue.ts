@@ -11,6 +11,7 @@ import type {
   MarketStatus,
   PriceE4,
   Side,
+  Venue,
 } from '../../engine/base/units.ts';
 import type { Depth, MarketOutcome } from '../../engine/rules/messages.ts';
 
@@ -175,3 +176,17 @@ export interface VenueAdapter {
   /** Drops books, sequences and subscriptions; the next snapshot starts over. */
   reset(): void;
 }
+
+/** A list of a venue's markets to follow: an entry of PAPERBOOK_DISCOVER, with its defaults. */
+export type DiscoverEntry = {
+  venue: Venue;
+  adapter: AdapterName;
+  url: string;
+  /** Null: every series. */
+  series: readonly string[] | null;
+  /** Null: every league. */
+  leagues: readonly string[] | null;
+  combos: boolean;
+  everySeconds: number;
+  horizonHours: number;
+};

@@ -8,8 +8,10 @@ import { type Answer, Discovery } from './discovered-answers.ts';
 import { apartGames, assemble } from './shared/assemble.ts';
 
 export type DiscoverOptions = {
-  /** What was found is added to this catalog. */
-  base?: CatalogFile;
+  /** What was found is added to this catalog; a function is asked once all answers are there. */
+  base?: CatalogFile | (() => CatalogFile);
+  /** Whether a list without a market is one, as of a series between two games. */
+  mayBeEmpty?: boolean;
   /** Whether markets that join several others are taken, too (K44). */
   combos?: boolean;
   /** Whether an error ends it, also after good answers: answers of one's own are there or not. */
@@ -41,7 +43,7 @@ export type Discovered = {
 export async function discover(
   venue: Venue,
   answers: AsyncIterable<Answer>,
-  { base, combos = false, needsAll = false, onAnswer }: DiscoverOptions = {},
+  { base, combos = false, needsAll = false, mayBeEmpty = false, onAnswer }: DiscoverOptions = {},
 ): Promise<Discovered> {
   const discovery = new Discovery(venue, { combos });
   let incomplete: string | null = null;
@@ -59,9 +61,10 @@ export async function discover(
     const isFound = discovery.take(page.value);
     onAnswer?.(page.value.name, { kept: discovery.kept, isFound });
   }
-  const { skipped, apart, ...found } = discovery.finding();
+  const into = typeof base === 'function' ? base() : base;
+  const { skipped, apart, ...found } = discovery.finding({ mayBeEmpty });
   const wanted = new Set(found.found.map(({ listing }) => listing.venueMarketId));
-  const file = assemble(found, base);
+  const file = assemble(found, into);
   return {
     catalog: incomplete === null ? file : { ...file, incomplete: true },
     incomplete,

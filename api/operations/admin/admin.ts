@@ -26,6 +26,7 @@ import {
 import type { ServerContext } from '../server-context.ts';
 import { clockAdminRoutes } from './clock.ts';
 import { correctionAdminRoutes } from './corrections.ts';
+import { discoveryAdminRoutes } from './discovery.ts';
 import { keyAdminRoutes } from './keys.ts';
 import { organizationAdminRoutes } from './organizations.ts';
 import { playbackAdminRoutes } from './playback.ts';
@@ -61,6 +62,7 @@ export function adminRoutes(context: ServerContext, metrics: Metrics): Route<Ope
     ...switchRoutes(context, '/admin/trading', 'trading'),
     ...clockAdminRoutes(context),
     ...correctionAdminRoutes(context),
+    ...discoveryAdminRoutes(context),
     ...playbackAdminRoutes(context),
     ...shardAdminRoutes(context),
     trackRecordAdminRoute(context),
@@ -85,7 +87,7 @@ export function adminRoutes(context: ServerContext, metrics: Metrics): Route<Ope
 }
 
 function healthRoutes(
-  { engine, feeds, problems, contradicted }: ServerContext,
+  { engine, feeds, discovery, problems, contradicted }: ServerContext,
   metrics: Metrics,
 ): Route<Operator>[] {
   return [
@@ -125,7 +127,7 @@ function healthRoutes(
       query: NoQuery,
       response: MetricsText,
       contentType: 'text/plain; version=0.0.4; charset=utf-8',
-      run: () => metrics.text(engine.state(), feeds(), contradicted.count),
+      run: () => metrics.text(engine.state(), feeds(), discovery, contradicted.count),
     }),
   ];
 }

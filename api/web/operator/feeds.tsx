@@ -6,6 +6,7 @@ import { type Column, Table } from '../parts/table.tsx';
 import { ViewHead } from '../parts/view-head.tsx';
 import { When } from '../parts/when.tsx';
 import { duration, whole } from '../state/format.ts';
+import { DiscoveryPanel } from './discovery.tsx';
 import { Latest } from './latest.tsx';
 import { feeds } from './state.ts';
 import { feedWords, rejectedWords } from './words.ts';
@@ -31,6 +32,7 @@ export function FeedsView() {
           )
         }
       </Latest>
+      <DiscoveryPanel />
     </>
   );
 }

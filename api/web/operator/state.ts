@@ -3,6 +3,7 @@ import { effect, signal } from '@preact/signals';
 import type {
   Adjustment,
   Changed,
+  Discovery,
   Feeds,
   Key,
   KeysPage,
@@ -29,6 +30,7 @@ export type SwitchName = keyof typeof SWITCHES;
 /** `notReady`: the sentence of a server that accepts no requests now. */
 type Health = Problems & { ready: Ready | null; notReady: string | null };
 
+export const discovery = new Polled(() => ask<Discovery>('GET', 'admin/discovery'));
 export const feeds = new Polled(() => ask<Feeds>('GET', 'admin/feeds'));
 export const shards = new Polled(() => ask<Shards>('GET', 'admin/shards'));
 export const health = new Polled<Health>(async () => {

@@ -16,7 +16,9 @@ function catalogIn(file: string, identity: ControlStore, engine = INTO) {
   const bus = new MarketBus();
   const states = new MarketStates();
   states.follow(bus);
-  const catalog = new LiveCatalog({ file, identity, engine, openMarkets: [], states, bus });
+  const [discoveredFile, pastFile] = [`${file}.discovered`, `${file}.retired`];
+  const files = { file, discoveredFile, pastFile };
+  const catalog = new LiveCatalog({ ...files, identity, engine, openMarkets: [], states, bus });
   return { bus, catalog };
 }
 

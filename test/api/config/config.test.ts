@@ -32,6 +32,7 @@ test('G1: the defaults', (t) => {
     routingBandCents: 10,
     fillModel: 'top_of_book',
     feeds: [],
+    discover: [],
     clock: 'wall',
     clockJumpMaxMs: 3_600_000,
     catalogFile: null,
@@ -69,6 +70,9 @@ const EVERYTHING = {
   PAPERBOOK_FILL_MODEL: 'book_depth',
   PAPERBOOK_ROUTING_BAND_CENTS: '0',
   PAPERBOOK_FEEDS: '[{"venue":"venue_b","adapter":"native","url":"ws://127.0.0.1:9","keyId":"k"}]',
+  PAPERBOOK_DISCOVER:
+    '[{"venue":"venue_a","adapter":"kalshi","url":"https://venue.example/trade-api/v2",' +
+    '"series":["KXA"],"leagues":["mlb"],"combos":true,"everySeconds":5,"horizonHours":24}]',
   PAPERBOOK_CLOCK: 'feed',
   PAPERBOOK_CLOCK_JUMP_MAX_MS: '5000',
   PAPERBOOK_CATALOG: 'catalog.json',
@@ -103,6 +107,18 @@ const EVERYTHING_READ = {
   routingBandCents: 0,
   fillModel: 'book_depth',
   feeds: [{ venue: 'venue_b', adapter: 'native', url: 'ws://127.0.0.1:9', keyId: 'k' }],
+  discover: [
+    {
+      venue: 'venue_a',
+      adapter: 'kalshi',
+      url: 'https://venue.example/trade-api/v2',
+      series: ['KXA'],
+      leagues: ['mlb'],
+      combos: true,
+      everySeconds: 5,
+      horizonHours: 24,
+    },
+  ],
   clock: 'feed',
   clockJumpMaxMs: 5000,
   catalogFile: 'catalog.json',

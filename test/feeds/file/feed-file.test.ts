@@ -52,7 +52,7 @@ test('F2: a line has number, time, venue, frame', async (t) => {
 });
 
 test('F4: lines may lie across any two reads', async (t) => {
-  const frames = Array.from({ length: 400 }, (_, index) => 'é€𝄞'.repeat(index));
+  const frames = Array.from({ length: 400 }, (_, index) => ({ text: 'é€𝄞'.repeat(index) }));
   const text = [HEADER, ...frames.map((frame) => line({ frame }))].join('\n');
   const path = await file(t, text);
   t.deepEqual(
@@ -145,9 +145,75 @@ test('F6: a truncated gzip is an error at the line where it ends', async (t) => 
   );
 });
 
-test('F6: a file that is no gzip, or damaged, or not there', async (t) => {
+test('F35: a plain file named .gz, and a gzip file without .gz, are called what they are', async (t) => {
   const plain = await file(t, `${HEADER}\n`, 'feed.jsonl.gz');
-  await t.throwsAsync(lines(plain), { message: 'line 1: the gzip file is damaged' });
+  const packed = await file(t, gzipSync(`${HEADER}\n`), 'feed.jsonl');
+  for (const skipBad of [false, true]) {
+    await t.throwsAsync(lines(plain, { skipBad }), {
+      instanceOf: FeedFileError,
+      message: 'the name ends in .gz, and the content is not gzip',
+    });
+    await t.throwsAsync(lines(packed, { skipBad }), {
+      instanceOf: FeedFileError,
+      message: 'the content is gzip, and the name does not end in .gz',
+    });
+  }
+});
+
+test('F34: a frame given as text is the JSON that it holds, or a bad line', async (t) => {
+  const text = await file(t, [HEADER, line({ frame: '{"type":"heartbeat","seq":7}' })].join('\n'));
+  t.deepEqual((await lines(text))[0]!.frame, { type: 'heartbeat', seq: 7 });
+  const garbage = await file(t, [HEADER, line({ frame: 'PONG' })].join('\n'));
+  await t.throwsAsync(lines(garbage), { message: 'line 2: frame is a text that is not JSON' });
+  const recorded = await file(t, [HEADER, line({ frame: 'PONG', connection: 1 })].join('\n'));
+  t.is((await lines(recorded))[0]!.frame, 'PONG', 'a recorder keeps what is no JSON so');
+});
+
+test('F32, F33: lines that go back, lines of 1970, and a first line from the future', async (t) => {
+  const at = (time: string) => line({ at: `2026-07-12T${time}Z` });
+  const far = line({ at: '2099-07-12T04:00:00Z' });
+  const unset = line({ at: '1970-01-01T00:00:07Z' });
+  const of = async (...texts: string[]) => file(t, [HEADER, ...texts].join('\n'));
+  const numbers = async (path: string, options: ReadFeedOptions) =>
+    (await lines(path, { refuseJumps: true, ...options })).map((each) => each.line);
+  const refused = async (path: string, message: RegExp) => {
+    await t.throwsAsync(numbers(path, {}), { message });
+    await t.notThrowsAsync(lines(path), 'taken where jumps are');
+  };
+
+  const near = await of(at('04:00:01'), at('04:00:00'), at('04:00:02'), at('04:00:01.001'));
+  t.deepEqual(await numbers(near, {}), [2, 3, 4, 5], 'a second back is an order of writes');
+  const back = await of(at('04:00:01'), at('03:59:59'), at('04:00:02'));
+  await refused(back, /^line 3: at goes back by more than a second/);
+  t.deepEqual(await numbers(back, { skipBad: true }), [2, 4]);
+  const twice = await of(at('04:00:00'), at('04:10:00'), at('04:00:01'), at('04:09:59.999'));
+  await refused(twice, /^line 4: at goes back/);
+  const appended = await of(at('04:10:00'), at('04:10:01'), at('04:00:01'), at('04:00:02'));
+  await t.throwsAsync(numbers(appended, { skipBad: true }), { message: /^line 4: at goes back/ });
+
+  const ahead = await of(far, at('04:00:00'), at('04:00:01'), at('04:00:02'));
+  await refused(ahead, /^line 2: at is more than an hour after the lines that follow/);
+  t.deepEqual(await numbers(ahead, { skipBad: true }), [3, 4, 5]);
+  const second = await of(at('06:00:00'), at('04:00:00'), at('06:00:01'), at('06:00:02'));
+  await refused(second, /^line 3: at goes back/);
+  const alone = await of(far, at('04:00:00'));
+  await refused(alone, /^line 2: at is more than an hour after/);
+  t.deepEqual(await numbers(await of(far), {}), [2], 'nothing says that it is wrong');
+
+  const old = await of(unset, at('04:00:00'), unset, at('04:00:01'));
+  await refused(old, /^line 2: at is before the year 2000/);
+  t.deepEqual(await numbers(old, { skipBad: true }), [3, 5]);
+  const held = [HEADER, at('04:00:00'), 'garbage'].join('\n');
+  const read: number[] = [];
+  await t.throwsAsync(async () => {
+    for await (const batch of readFeed(await file(t, held), { refuseJumps: true })) {
+      read.push(...batch.map((each) => each.line));
+    }
+  });
+  t.deepEqual(read, [2], 'what comes before a bad line is taken');
+});
+
+test('F6: a file that is damaged, or not there', async (t) => {
   const zipped = gzipSync(`${HEADER}\n${line()}\n`.repeat(1));
   zipped.fill(255, 20, 60);
   const damaged = await file(t, zipped, 'feed.jsonl.gz');
@@ -237,9 +303,9 @@ test('F31: a line more than an hour ahead is a bad line', async (t) => {
   const options = { refuseJumps: true };
   const reason = 'at jumps forward by more than an hour (--allow-jumps takes it)';
   const jumps = async (...texts: string[]) => file(t, [HEADER, ...texts].join('\n'));
-  const hour = await jumps(at('04:00:00'), at('03:00:00'), at('05:00:00'));
+  const hour = await jumps(at('04:00:00'), at('03:59:59'), at('05:00:00'));
   t.is((await lines(hour, options)).length, 3, 'an hour ahead of the newest is none');
-  const one = await jumps(at('04:00:00'), at('03:30:00'), at('05:00:00.001'));
+  const one = await jumps(at('04:00:00'), at('03:59:59'), at('05:00:00.001'));
   await t.throwsAsync(lines(one, options), { message: `line 4: ${reason}` });
   t.is((await lines(one)).length, 3);
 

@@ -158,6 +158,7 @@ test('X2, X3, X4: counts, gaps, rejections, states, lag', async (t) => {
     frames: 12,
     skippedLines: 0,
     skippedLinesByReason: {},
+    timeProblems: { lines: 0, linesByReason: {}, firstLine: null },
     firstAt: '2026-07-12T18:00:00.000Z',
     lastAt: '2026-07-12T18:00:00.010Z',
     framesByType: {

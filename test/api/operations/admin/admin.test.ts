@@ -32,6 +32,8 @@ const ADMIN_ROUTES: [method: string, path: string, body?: object][] = [
   ['POST', '/admin/adjustments', { userId: '0195d3a0-0000-7000-8000-000000000001', dollars: 1 }],
   ['GET', '/admin/audit'],
   ['GET', '/admin/feeds'],
+  ['GET', '/admin/discovery'],
+  ['POST', '/admin/discovery'],
   ['GET', '/admin/shards'],
   ['GET', '/admin/problems'],
 ];
@@ -367,6 +369,43 @@ test('O10: /admin/audit answers the engine`s report', async (t) => {
   const api = await startApi(t);
   api.engine.report = { accounts: 1, restingOrders: 0, openPositions: 0, problems: ['a hold'] };
   t.deepEqual((await api.admin('GET', '/admin/audit')).json, api.engine.report);
+});
+
+test('O27, O28, O29: what discovery found is shown, asked for, and counted', async (t) => {
+  // Nothing listens there.
+  const url = 'http://127.0.0.1:1/trade-api/v2?token=hushhush';
+  const entry = { venue: 'venue_a', adapter: 'kalshi', url, series: ['KXA'] };
+  const api = await startApi(t, { env: { PAPERBOOK_DISCOVER: JSON.stringify([entry]) } });
+  const ran = (await api.admin('POST', '/admin/discovery')).json;
+  t.like(ran, { discovered: 0, retired: 0 });
+  const [shown] = (await api.admin('GET', '/admin/discovery')).json.entries;
+  const { lastRunAt, runs, problem, ...rest } = shown;
+  t.deepEqual(rest, {
+    entry: 0,
+    venue: 'venue_a',
+    adapter: 'kalshi',
+    url: 'http://127.0.0.1:1/trade-api/v2',
+    series: ['KXA'],
+    leagues: null,
+    combos: false,
+    everySeconds: 60,
+    horizonHours: 168,
+    isRunning: false,
+    lastCompleteAt: null,
+    found: 0,
+    added: 0,
+    changed: 0,
+    joined: 0,
+    leftOut: {},
+    incomplete: null,
+  });
+  t.true(runs >= 1 && Date.parse(lastRunAt) > 0);
+  const problems = (await api.admin('GET', '/admin/problems')).json;
+  t.true(problems.problems.includes(`discovery 0 of venue_a: ${problem}`));
+  const { text } = await api.admin('GET', '/metrics');
+  t.regex(text, /paperbook_discovery_failing\{entry="0",venue="venue_a"\} 1/);
+  t.regex(text, /paperbook_discovered_instruments 0/);
+  t.false(JSON.stringify([ran, problems, text]).includes('hushhush'));
 });
 
 test('O10: /admin/feeds shows every venue connection', async (t) => {

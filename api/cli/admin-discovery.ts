@@ -1,0 +1,44 @@
+/** `paperbook admin discover`: what a running server found at venues. Rules O27, O28 (api/RULES.md). */
+import type { Static } from '@sinclair/typebox';
+import type { Command } from 'commander';
+import type { DiscoveryAnswer } from '../schemas/admin.ts';
+import { ask, type Connect, connected } from './admin-connection.ts';
+import { type Column, listOf, show, tableOf } from './table.ts';
+
+type Discovery = Static<typeof DiscoveryAnswer>;
+type Entry = Discovery['entries'][number];
+
+export function addDiscoverCommand(admin: Command): void {
+  connected(admin.command('discover').description('new markets that the server found at venues'))
+    .option('--now', 'ask the venues now, and wait for what they answer')
+    .action(async (options: Connect & { now?: true }) => {
+      const method = options.now === true ? 'POST' : 'GET';
+      const answer = (await ask(options, method, '/admin/discovery')) as Discovery;
+      show(options, answer, ({ entries, discovered, retired }) =>
+        [tableOf(entries, COLUMNS), listOf(Object.entries({ discovered, retired }))].join('\n'),
+      );
+    });
+}
+
+const COLUMNS: Column<Entry>[] = [
+  ['entry', ({ entry, venue }) => `${entry} ${venue}`],
+  ['adapter', ({ adapter }) => adapter],
+  ['last run', ({ lastRunAt }) => lastRunAt],
+  ['found', ({ found }) => found],
+  ['added', ({ added }) => added],
+  ['changed', ({ changed }) => changed],
+  ['joined', ({ joined }) => joined],
+  ['address', ({ url }) => url, 'apart'],
+  ['follows', ({ series, leagues }) => [...(series ?? []), ...(leagues ?? [])].join(', '), 'apart'],
+  ['left out', ({ leftOut }) => wordsOf(leftOut), 'apart'],
+  ['problem', ({ problem, incomplete }) => problem ?? incompleteWords(incomplete), 'apart'],
+];
+
+function wordsOf(leftOut: Entry['leftOut']): string {
+  const words = Object.entries(leftOut).map(([reason, count]) => `${count} ${reason}`);
+  return words.length === 0 ? '-' : words.join('; ');
+}
+
+function incompleteWords(incomplete: string | null): string {
+  return incomplete === null ? '-' : `incomplete: ${incomplete}`;
+}

@@ -1,0 +1,42 @@
+/** What the callers' thread and the thread of discovery say to each other. */
+import type { CombinedReading } from '../../feeds/catalog/discovered.ts';
+import type { DiscoverEntry } from '../../feeds/reading/venue.ts';
+
+export type DiscoveryInput = {
+  entries: readonly DiscoverEntry[];
+  /** The operator's own catalog; null: none. */
+  file: string | null;
+  discoveredFile: string;
+};
+
+/** What one run of an entry came to. */
+export type RunReport = {
+  /** Markets that the venue listed. */
+  found: number;
+  /** Instruments that are new, and those that changed. */
+  added: number;
+  changed: number;
+  /** Listings of instruments that another venue lists, too. */
+  joined: number;
+  /** Markets that make no instrument here, by reason. */
+  leftOut: Record<string, number>;
+  /** The error in which the list ended after good pages. */
+  incomplete: string | null;
+  /** Why nothing could be read; then the counts are 0. */
+  problem: string | null;
+};
+
+export type ToDiscovery =
+  | { kind: 'run'; entry: number }
+  /** Instruments that are kept elsewhere now. */
+  | { kind: 'drop'; slugs: readonly string[] }
+  /** Both files are to be read. */
+  | { kind: 'combine' };
+
+export type FromDiscovery =
+  /** What was discovered is not what it was. */
+  | { kind: 'changed' }
+  | { kind: 'ran'; entry: number; report: RunReport }
+  | { kind: 'combined'; reading: CombinedReading }
+  /** The files could not be read. */
+  | { kind: 'failed'; reason: string };

@@ -1,0 +1,124 @@
+/**
+ * The thread that asks venues for their markets, joins what it finds with the catalog, and keeps it
+ * in a file. live-discovery.ts is its other end. Rules K50 to K55 (feeds/FORMATS.md).
+ */
+import { parentPort, workerData } from 'node:worker_threads';
+import type { CatalogFile } from '../../feeds/catalog/catalog-schema.ts';
+import {
+  beside,
+  loadBoth,
+  NOTHING_DISCOVERED,
+  readBoth,
+  readDiscovered,
+  soundWith,
+  withOwn,
+  without,
+} from '../../feeds/catalog/discovered.ts';
+import { type Followed, follow } from '../../feeds/venues/follow-series.ts';
+import { replaceFile } from '../data-dir/directory-files.ts';
+import type {
+  DiscoveryInput,
+  FromDiscovery,
+  RunReport,
+  ToDiscovery,
+} from './discovery-messages.ts';
+
+class DiscoveryThread {
+  readonly #input: DiscoveryInput;
+  #discovered: CatalogFile;
+
+  constructor(input: DiscoveryInput) {
+    this.#input = input;
+    this.#discovered = readDiscovered(input.discoveredFile) ?? NOTHING_DISCOVERED;
+  }
+
+  take(message: ToDiscovery): void {
+    switch (message.kind) {
+      case 'run':
+        void this.#run(message.entry);
+        return;
+      case 'drop': {
+        const gone = new Set(message.slugs);
+        return this.#keep(without(this.#discovered, ({ slug }) => gone.has(slug)));
+      }
+      case 'combine':
+        void this.#combine();
+        return;
+      default:
+        message satisfies never;
+    }
+  }
+
+  async #combine(): Promise<void> {
+    const { file, discoveredFile } = this.#input;
+    try {
+      post({ kind: 'combined', reading: await loadBoth(file, discoveredFile) });
+    } catch (error) {
+      post({ kind: 'failed', reason: (error as Error).message });
+    }
+  }
+
+  async #run(index: number): Promise<void> {
+    const { entries } = this.#input;
+    try {
+      const own = await this.#own();
+      const base = () => withOwn(this.#discovered, own);
+      const followed = await follow(entries[index]!, { nowMs: Date.now(), base });
+      // Nothing is awaited from the base to here: another entry's run cannot fall in between.
+      post({ kind: 'ran', entry: index, report: this.#taken(followed, own) });
+    } catch (error) {
+      const report = { ...reportOf(null), problem: (error as Error).message };
+      post({ kind: 'ran', entry: index, report });
+    }
+  }
+
+  #taken(followed: Followed, own: CatalogFile): RunReport {
+    const { discovered, dropped } = soundWith(beside(followed.catalog, own), own);
+    if (dropped > 0) followed.leftOut.set('does not fit the catalog', dropped);
+    const before = new Map(this.#discovered.instruments.map((entry) => [entry.slug, entry]));
+    const owned = new Set(own.instruments.map(({ slug }) => slug));
+    let [added, changed] = [0, 0];
+    for (const entry of discovered.instruments) {
+      const known = before.get(entry.slug);
+      if (known === undefined && !owned.has(entry.slug)) added++;
+      else if (JSON.stringify(known) !== JSON.stringify(entry)) changed++;
+    }
+    this.#keep(discovered);
+    return { ...reportOf(followed), added, changed };
+  }
+
+  /** On disk in one step before anybody is told: a stop in between loses or halves nothing. */
+  #keep(discovered: CatalogFile): void {
+    const text = JSON.stringify(discovered);
+    if (text === JSON.stringify(this.#discovered)) return;
+    replaceFile(this.#input.discoveredFile, text);
+    this.#discovered = discovered;
+    post({ kind: 'changed' });
+  }
+
+  async #own(): Promise<CatalogFile> {
+    const { file, discoveredFile } = this.#input;
+    const both = await readBoth(file, discoveredFile);
+    if ('own' in both) return both.own;
+    throw new Error('PAPERBOOK_CATALOG has errors; nothing is added beside it');
+  }
+}
+
+function reportOf(followed: Followed | null): RunReport {
+  return {
+    found: followed?.found ?? 0,
+    added: 0,
+    changed: 0,
+    joined: followed?.joined ?? 0,
+    leftOut: Object.fromEntries(followed?.leftOut ?? []),
+    incomplete: followed?.incomplete ?? null,
+    problem: null,
+  };
+}
+
+function post(message: FromDiscovery): void {
+  parentPort!.postMessage(message);
+}
+
+const thread = new DiscoveryThread(workerData as DiscoveryInput);
+parentPort!.on('message', (message: ToDiscovery) => thread.take(message));

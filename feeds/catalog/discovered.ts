@@ -1,0 +1,157 @@
+/**
+ * What a running server has discovered, beside the operator's own catalog file: kept in a file of
+ * its own, joined with the other when they are read. What the operator's file says of an instrument
+ * is never overwritten. Rules K50 to K52 (feeds/FORMATS.md).
+ */
+import { existsSync, readFileSync } from 'node:fs';
+import { boundedText, readProblem } from '../../engine/base/bounded-json.ts';
+import type { Catalog } from '../../engine/rules/catalog-entries.ts';
+import type { FeeEntry } from '../../engine/rules/fees.ts';
+import { catalogProblem, parseCatalog } from './catalog.ts';
+import { feeKey } from './catalog-checks.ts';
+import type { CatalogError, CatalogFile, InstrumentEntry } from './catalog-schema.ts';
+import { mergeCatalogs } from './merge-catalogs.ts';
+
+export const NOTHING_DISCOVERED: CatalogFile = { games: [], instruments: [] };
+
+/** Both files as one catalog, without numbers of an earlier one. */
+export type CombinedReading =
+  | {
+      ok: true;
+      catalog: Catalog;
+      fees: FeeEntry[];
+      /** Instruments that only discovery knows, by their slugs. */
+      discovered: string[];
+    }
+  | { ok: false; errors: CatalogError[] };
+
+/** Null where the file is not there; `not JSON` and errors of form name the file. */
+export function readDiscovered(path: string): CatalogFile | null {
+  if (!existsSync(path)) return null;
+  const text = readFileSync(path, 'utf8');
+  const reading = parseCatalog(text);
+  if (!reading.ok) throw new Error(catalogProblem(path, reading.errors));
+  return JSON.parse(text) as CatalogFile;
+}
+
+/**
+ * Reads the operator's file, null for none, and what was discovered.
+ * @throws where the file of what was discovered is damaged
+ */
+export async function readBoth(
+  file: string | null,
+  discoveredFile: string,
+): Promise<{ own: CatalogFile; discovered: CatalogFile } | { errors: CatalogError[] }> {
+  const discovered = readDiscovered(discoveredFile) ?? NOTHING_DISCOVERED;
+  if (file === null) return { own: NOTHING_DISCOVERED, discovered };
+  let text: string;
+  try {
+    text = await boundedText(file);
+  } catch (error) {
+    return { errors: [{ place: 'file', message: readProblem(error) }] };
+  }
+  const reading = parseCatalog(text);
+  if (!reading.ok) return { errors: reading.errors };
+  return { own: JSON.parse(text) as CatalogFile, discovered };
+}
+
+/** The catalog of both files. Errors are those of the operator's file. */
+export async function loadBoth(
+  file: string | null,
+  discoveredFile: string,
+): Promise<CombinedReading> {
+  const both = await readBoth(file, discoveredFile);
+  if ('errors' in both) return { ok: false, errors: both.errors };
+  const { own } = both;
+  const { discovered } = soundWith(both.discovered, own);
+  const reading = parseCatalog(JSON.stringify(withOwn(discovered, own)));
+  if (!reading.ok) return reading;
+  const owned = new Set(own.instruments.map(({ slug }) => slug));
+  const others = reading.catalog.instruments.flatMap(({ slug }) => (owned.has(slug) ? [] : [slug]));
+  return { ok: true, catalog: reading.catalog, fees: reading.fees, discovered: others };
+}
+
+/**
+ * Both as one file: an entry of the operator's stands as it is, and gains listings at venues that
+ * it does not name. A market that the operator lists under another slug is not listed twice.
+ */
+export function withOwn(discovered: CatalogFile, own: CatalogFile): CatalogFile {
+  const slugs = new Set(own.instruments.map(({ slug }) => slug));
+  const markets = new Set(own.instruments.flatMap((entry) => entry.listings.map(marketOf)));
+  const others = discovered.instruments.flatMap((entry) => {
+    if (slugs.has(entry.slug)) return [entry];
+    const listings = entry.listings.filter((listing) => !markets.has(marketOf(listing)));
+    return listings.length === 0 ? [] : [{ ...entry, listings }];
+  });
+  return mergeCatalogs(withoutIncomplete({ ...discovered, instruments: others }), own);
+}
+
+/** What discovery adds to the operator's file, out of a catalog that has both. */
+export function beside(all: CatalogFile, own: CatalogFile): CatalogFile {
+  const owned = new Map(own.instruments.map((entry) => [entry.slug, entry]));
+  const instruments = all.instruments.flatMap((entry) => {
+    const mine = owned.get(entry.slug);
+    if (mine === undefined) return [entry];
+    const venues = new Set(mine.listings.map(({ venue }) => venue));
+    const listings = entry.listings.filter(({ venue }) => !venues.has(venue));
+    return listings.length === 0 ? [] : [{ ...entry, listings }];
+  });
+  const named = new Set(instruments.map(({ gameSlug }) => gameSlug));
+  const games = all.games.filter(({ slug }) => named.has(slug));
+  const mine = new Set((own.fees ?? []).map(feeKey));
+  const fees = (all.fees ?? []).filter((line) => !mine.has(feeKey(line)));
+  return { games, instruments, ...(fees.length === 0 ? {} : { fees }) };
+}
+
+/** Without these instruments, and without the games that nobody names then. */
+export function without(
+  file: CatalogFile,
+  isGone: (entry: InstrumentEntry) => boolean,
+): CatalogFile {
+  const instruments = file.instruments.filter((entry) => !isGone(entry));
+  const named = new Set(instruments.map(({ gameSlug }) => gameSlug));
+  return { ...file, instruments, games: file.games.filter(({ slug }) => named.has(slug)) };
+}
+
+const ROUNDS_MAX = 20;
+
+/**
+ * What of the discovered makes a valid catalog with the operator's, which is valid: one instrument
+ * that does not fit must not keep all others out. `dropped` counts those left out.
+ */
+export function soundWith(
+  discovered: CatalogFile,
+  own: CatalogFile,
+): { discovered: CatalogFile; dropped: number } {
+  let [sound, dropped] = [discovered, 0];
+  for (let round = 0; round < ROUNDS_MAX; round++) {
+    const all = withOwn(sound, own);
+    const reading = parseCatalog(JSON.stringify(all));
+    if (reading.ok) return { discovered: sound, dropped };
+    const wrong = slugsAt(all, reading.errors);
+    const next = without(sound, ({ slug, gameSlug }) => wrong.has(slug) || wrong.has(gameSlug!));
+    if (next.instruments.length === sound.instruments.length) break;
+    dropped += sound.instruments.length - next.instruments.length;
+    sound = next;
+  }
+  return { discovered: NOTHING_DISCOVERED, dropped: discovered.instruments.length };
+}
+
+/** The instruments and games that errors are about; of a repetition the later one. */
+function slugsAt(file: CatalogFile, errors: readonly CatalogError[]): Set<string> {
+  const slugs = new Set<string>();
+  for (const { place } of errors) {
+    const [, list, index] = /^(games|instruments)\[(\d+)\]/.exec(place) ?? [];
+    if (list === undefined) continue;
+    slugs.add(file[list as 'games' | 'instruments'][Number(index)]!.slug);
+  }
+  return slugs;
+}
+
+function marketOf({ venue, venueMarketId, venueSideRef }: InstrumentEntry['listings'][number]) {
+  return `${venue}/${venueMarketId}/${venueSideRef ?? ''}`;
+}
+
+function withoutIncomplete({ incomplete: _, ...file }: CatalogFile): CatalogFile {
+  return file;
+}

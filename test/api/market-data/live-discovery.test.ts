@@ -1,0 +1,328 @@
+/** Discovery in a running server, against a venue whose list and time the test moves. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import type { Log } from '../../../api/base/log.ts';
+import { CatalogView } from '../../../api/catalog/catalog-view.ts';
+import { LiveCatalog } from '../../../api/catalog/live-catalog.ts';
+import { MarketBus } from '../../../api/catalog/market-bus.ts';
+import { MarketStates } from '../../../api/catalog/market-states.ts';
+import { loadConfig } from '../../../api/config/config.ts';
+import { ControlStore } from '../../../api/identity/store.ts';
+import { LiveDiscovery } from '../../../api/market-data/live-discovery.ts';
+import type { Catalog } from '../../../engine/rules/catalog-entries.ts';
+import { tempDir } from '../../engine/shard/engine-process.ts';
+import { type Json, kalshiMarket } from '../../feeds/discovered.ts';
+
+const HOUR_MS = 3_600_000;
+
+/** A venue's list, a page of two hundred at a time. */
+async function venueOf(t: ExecutionContext) {
+  const venue = {
+    url: '',
+    markets: [] as Json[],
+    /** How many pages are good before an error. */
+    goodPages: Number.POSITIVE_INFINITY,
+    asked: [] as string[],
+  };
+  const server = createServer((request, response) => {
+    const url = new URL(request.url!, 'http://venue');
+    venue.asked.push(request.url!);
+    const page = Number(url.searchParams.get('cursor') ?? 0);
+    const series = url.searchParams.get('series_ticker');
+    const all = venue.markets.filter(
+      ({ ticker }) => series === null || String(ticker).startsWith(`${series}-`),
+    );
+    const isLast = (page + 1) * 200 >= all.length;
+    response.statusCode = page < venue.goodPages ? 200 : 422;
+    const markets = all.slice(page * 200, (page + 1) * 200);
+    response.end(JSON.stringify({ markets, cursor: isLast ? '' : String(page + 1) }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => server.close());
+  venue.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/trade-api/v2`;
+  return venue;
+}
+
+/** A market of a quarter of an hour, which closes at this time. */
+function quarter(closesMs: number, series = 'KXBTC15M'): Json {
+  const at = new Date(closesMs).toISOString();
+  const name = at.slice(2, 16).replaceAll(/[-T:]/g, '');
+  const market = kalshiMarket(`${series}-${name}-T1`, {
+    title: `Above at ${at}?`,
+    yes_sub_title: 'above',
+    strike_type: 'greater',
+    floor_strike: 100_000,
+    open_time: new Date(closesMs - 15 * 60_000).toISOString(),
+    close_time: at,
+  });
+  return { ...market, expected_expiration_time: at };
+}
+
+type Setup = { venue: { url: string }; dir: string; entry?: object; file?: string };
+
+/** What of a server discovery needs. */
+async function serverIn(t: ExecutionContext, { venue, dir, entry = {}, file }: Setup) {
+  const fields = { venue: 'venue_a', adapter: 'kalshi', url: venue.url, series: ['KXBTC15M'] };
+  const { discover: entries } = loadConfig(
+    { PAPERBOOK_DISCOVER: JSON.stringify([{ ...fields, ...entry }]) },
+    null,
+  );
+  const identity = new ControlStore(dir);
+  const bus = new MarketBus();
+  const states = new MarketStates();
+  const [taken, lines]: [Catalog[], object[]] = [[], []];
+  const write = (fields: object, message: string) => void lines.push({ ...fields, message });
+  const log: Log = { info: write, warn: write, error: write };
+  const engine = { setCatalog: async (catalog: Catalog) => void taken.push(catalog) };
+  const files = {
+    file: file ?? null,
+    discoveredFile: path.join(dir, 'discovered.json'),
+    pastFile: path.join(dir, 'retired.jsonl'),
+  };
+  const catalog = new LiveCatalog({ ...files, identity, engine, openMarkets: [], states, bus });
+  const view = new CatalogView(() => catalog.current, states);
+  const ends = [states.follow(bus), view.follow(bus)];
+  await catalog.start();
+  const clock = { ms: Date.now() };
+  const discovery = new LiveDiscovery({
+    ...{ ...files, entries, catalog, nowMs: () => clock.ms },
+    log,
+  });
+  discovery.start();
+  let isOpen = true;
+  const close = async () => {
+    if (!isOpen) return;
+    isOpen = false;
+    await discovery.close();
+    for (const end of ends) end();
+    await identity.close();
+  };
+  t.teardown(close);
+  const settle = (venueMarketId: string) => {
+    const market = catalog.marketNumber('venue_a', venueMarketId)!;
+    const pays = { outcome: 'yes', yesPayoutCents: 100, noPayoutCents: 0 } as const;
+    bus.publish({ kind: 'result', atMs: clock.ms, source: 0, market, ...pays });
+  };
+  const listed = () =>
+    view.instruments().map(({ instrument }) => instrument.listings[0]!.venueMarketId);
+  return { catalog, view, discovery, clock, settle, listed, taken, lines, close };
+}
+
+const soon = (quarters = 1) => (Math.ceil(Date.now() / (15 * 60_000)) + quarters) * 15 * 60_000;
+const tickerOf = ({ ticker }: Json) => String(ticker);
+
+test('K50, K53: new markets of a series are found, tradable, and there after a restart', async (t) => {
+  const [venue, dir] = [await venueOf(t), tempDir(t)];
+  const [first, second, other] = [quarter(soon()), quarter(soon(2)), quarter(soon(), 'KXETH15M')];
+  const far = quarter(soon() + 200 * HOUR_MS);
+  venue.markets = [first, other, far];
+  const server = await serverIn(t, { venue, dir });
+  await server.discovery.runNow();
+  t.deepEqual(server.listed(), [tickerOf(first)]);
+  t.true(venue.asked.every((asked) => asked.includes('series_ticker=KXBTC15M')));
+  t.like(server.discovery.statuses()[0], {
+    ...{ found: 2, added: 1, changed: 0, problem: null, incomplete: null },
+    leftOut: { 'starts beyond horizonHours': 1 },
+  });
+  const entry = server.view.instruments()[0]!;
+  t.true(server.view.isTradable(entry, soon() - 60_000));
+  t.is(server.taken.at(-1)!.instruments.length, 1);
+
+  venue.markets = [second, far];
+  const before = server.taken.length;
+  await server.discovery.runNow();
+  t.deepEqual(server.listed(), [first, second].map(tickerOf), 'a shorter list takes nothing away');
+  await server.discovery.runNow();
+  t.is(server.taken.length, before + 1, 'nothing new is no new catalog');
+  const numbers = server.catalog.current.marketNames;
+  await server.close();
+
+  venue.markets = [];
+  const again = await serverIn(t, { venue, dir });
+  t.deepEqual(again.listed(), [first, second].map(tickerOf), 'before any venue has answered');
+  t.deepEqual(again.catalog.current.marketNames, numbers);
+  await again.discovery.runNow();
+  t.like(again.discovery.statuses()[0], { found: 0, problem: null }, 'an empty list is one');
+  t.is(again.listed().length, 2);
+});
+
+test('K54: what a venue cannot tell is said, without what is secret, and takes nothing away', async (t) => {
+  const [venue, dir] = [await venueOf(t), tempDir(t)];
+  venue.markets = Array.from({ length: 450 }, (_, index) => quarter(soon(index)));
+  venue.goodPages = 2;
+  const { url } = venue;
+  venue.url = `${url}?token=hushhush`;
+  const server = await serverIn(t, { venue, dir });
+  await server.discovery.runNow();
+  t.is(server.listed().length, 400, 'the pages before an error count');
+  const [status] = server.discovery.statuses();
+  t.regex(status!.incomplete!, /answered 422/);
+  t.is(status!.lastCompleteAt, null);
+  t.deepEqual(server.discovery.problems(), []);
+
+  venue.goodPages = 0;
+  await server.discovery.runNow();
+  t.is(server.listed().length, 400);
+  t.regex(server.discovery.problems()[0]!, /^discovery 0 of venue_a: .*answered 422/);
+  venue.goodPages = Number.POSITIVE_INFINITY;
+  await server.discovery.runNow();
+  t.deepEqual([server.listed().length, server.discovery.problems()], [450, []]);
+  t.not(server.discovery.statuses()[0]!.lastCompleteAt, null);
+  const said = JSON.stringify([server.discovery.statuses(), status, server.lines]);
+  t.false(said.includes('hushhush'));
+});
+
+test('K51: what the operator wrote stays, and may be changed beside discovery', async (t) => {
+  const [venue, dir] = [await venueOf(t), tempDir(t)];
+  const [first, second, third] = [quarter(soon()), quarter(soon(2)), quarter(soon(3))];
+  venue.markets = [first, second];
+  const bare = await serverIn(t, { venue, dir });
+  await bare.discovery.runNow();
+  const found = JSON.parse(readFileSync(path.join(dir, 'discovered.json'), 'utf8'));
+  await bare.close();
+
+  const file = path.join(dir, 'catalog.json');
+  const [mine, renamed] = found.instruments;
+  const own = [
+    { ...mine, label: 'My own words' },
+    { ...renamed, slug: 'my-own-slug' },
+  ];
+  writeFileSync(file, JSON.stringify({ games: [], instruments: own }));
+  venue.markets.push(third);
+  const server = await serverIn(t, { venue, dir, file });
+  await server.discovery.runNow();
+  const shown = () => server.view.instruments().map(({ instrument }) => instrument);
+  t.deepEqual(server.listed(), [first, second, third].map(tickerOf), 'each market once');
+  t.deepEqual(
+    shown().map(({ label, slug }) => label === 'My own words' || slug === 'my-own-slug'),
+    [true, true, false],
+  );
+  t.is(readFileSync(file, 'utf8'), JSON.stringify({ games: [], instruments: own }));
+
+  writeFileSync(file, '{"games":[]');
+  await t.throwsAsync(server.catalog.reload(), { message: /PAPERBOOK_CATALOG .*is not JSON/s });
+  venue.markets.push(quarter(soon(4)));
+  await server.discovery.runNow();
+  t.regex(server.discovery.problems()[0]!, /PAPERBOOK_CATALOG has errors/);
+  t.is(server.listed().length, 3, 'the catalog in use stays');
+  writeFileSync(file, JSON.stringify({ games: [], instruments: [] }));
+  await server.catalog.reload();
+  await server.discovery.runNow();
+  t.deepEqual([server.listed().length, server.discovery.problems()], [4, []]);
+});
+
+test('K56: an instrument leaves the lists 48 hours after its result, and is known by its id', async (t) => {
+  const [venue, dir] = [await venueOf(t), tempDir(t)];
+  const [first, second] = [quarter(soon()), quarter(soon(2))];
+  venue.markets = [first, second];
+  const server = await serverIn(t, { venue, dir });
+  await server.discovery.runNow();
+  const { id } = server.view.instruments()[0]!;
+  server.settle(tickerOf(first));
+  venue.markets = [];
+  server.discovery.retire();
+  server.clock.ms += 48 * HOUR_MS - 1;
+  server.discovery.retire();
+  await server.discovery.runNow();
+  t.is(server.listed().length, 2);
+  server.clock.ms += 1;
+  server.discovery.retire();
+  await server.discovery.runNow();
+  t.deepEqual(server.listed(), [tickerOf(second)]);
+  t.is(server.view.instrument(id)!.instrument.listings[0]!.venueMarketId, tickerOf(first));
+  t.deepEqual(server.catalog.watchedMarkets('venue_a'), [tickerOf(second)]);
+  t.deepEqual(server.discovery.counts(), { discovered: 1, retired: 1 });
+  t.is(server.taken.at(-1)!.instruments.length, 2, 'records and backtests still have it');
+  await server.close();
+
+  const again = await serverIn(t, { venue, dir });
+  t.deepEqual(again.listed(), [tickerOf(second)]);
+  t.is(again.view.instrument(id)?.id, id);
+  venue.markets = [first];
+  await again.discovery.runNow();
+  t.is(again.view.instrument(id)?.id, id, 'a venue that lists it again brings one, not two');
+  t.is(again.taken.at(-1)!.instruments.filter((each) => each.id === id).length, 1);
+});
+
+test('K56: an instrument that a catalog file drops after its result is known by its id', async (t) => {
+  const dir = tempDir(t);
+  const venue = await venueOf(t);
+  venue.markets = [quarter(soon()), quarter(soon(2))];
+  const found = await serverIn(t, { venue, dir: tempDir(t) });
+  await found.discovery.runNow();
+  const [over, live] = found.catalog.current.instruments;
+  const file = path.join(dir, 'catalog.json');
+  const list = (...instruments: object[]) =>
+    writeFileSync(file, JSON.stringify({ games: [], instruments }));
+  list(over!, live!);
+  const server = await serverIn(t, { venue, dir, file, entry: { series: ['KXNONE'] } });
+  server.settle(over!.listings[0]!.venueMarketId);
+  list();
+  await server.catalog.reload();
+  t.is(server.view.instruments().length, 0);
+  t.is(server.view.instrument(over!.id)?.id, over!.id);
+  t.is(server.view.instrument(live!.id), undefined, 'what has no result is gone');
+});
+
+test('K57: a week of new markets leaves the lists and what is discovered flat', async (t) => {
+  const [venue, dir] = [await venueOf(t), tempDir(t)];
+  // Each round stands for half a day of the week; the list has what is open then.
+  const server = await serverIn(t, { venue, dir, entry: { horizonHours: 1000 } });
+  const [listed, files]: [number[], number[]] = [[], []];
+  const from = soon();
+  for (let round = 0; round < 14; round++) {
+    venue.markets = Array.from({ length: 48 }, (_, index) => {
+      return quarter(from + (round * 48 + index) * 15 * 60_000);
+    });
+    await server.discovery.runNow();
+    for (const market of venue.markets) server.settle(tickerOf(market));
+    server.discovery.retire();
+    server.clock.ms += 12 * HOUR_MS;
+    server.discovery.retire();
+    await server.discovery.runNow();
+    listed.push(server.listed().length);
+    files.push(readFileSync(path.join(dir, 'discovered.json')).length);
+  }
+  t.true(Math.max(...listed) <= 5 * 48, 'two days and what is open');
+  t.true(files.at(-1)! < files[5]! * 1.2);
+  t.is(server.catalog.current.instruments.length, 14 * 48);
+  t.is(server.catalog.watchedMarkets('venue_a').length <= 5 * 48, true);
+});
+
+test('K55: a stop amid a write leaves what was there', async (t) => {
+  const [venue, dir] = [await venueOf(t), tempDir(t)];
+  venue.markets = [quarter(soon())];
+  const server = await serverIn(t, { venue, dir });
+  await server.discovery.runNow();
+  await server.close();
+  writeFileSync(path.join(dir, 'discovered.json.new'), '{"games":[],"instr');
+  const retired = path.join(dir, 'retired.jsonl');
+  t.true(!existsSync(retired) || readFileSync(retired, 'utf8') === '');
+  writeFileSync(retired, '{"over":"ins_');
+  const again = await serverIn(t, { venue, dir });
+  t.is(again.listed().length, 1);
+});
+
+test('G12: each wrong field of PAPERBOOK_DISCOVER is named', (t) => {
+  const good = { venue: 'venue_a', adapter: 'kalshi', url: 'https://venue.example/trade-api/v2' };
+  const refused = (entry: unknown, said: RegExp) => {
+    const env = { PAPERBOOK_DISCOVER: JSON.stringify([entry]) };
+    t.throws(() => loadConfig(env, null), { message: said });
+  };
+  refused(3, /PAPERBOOK_DISCOVER must be a JSON array whose entry 0 is an object/);
+  refused({ ...good, venue: 'x' }, /entry 0 has a venue: one of/);
+  refused({ ...good, adapter: 'native' }, /entry 0 has an adapter: one of kalshi/);
+  refused({ ...good, url: 'https://user:hush@venue.example' }, /^(?!.*hush).*entry 0 has a url/);
+  refused({ ...good, url: 'http://venue.example' }, /entry 0 has a url of https/);
+  refused({ ...good, series: 'KXA' }, /entry 0 has series: a list of names/);
+  refused({ ...good, leagues: [] }, /entry 0 has leagues: a list of names/);
+  refused({ ...good, combos: 'no' }, /entry 0 has combos true or false/);
+  refused({ ...good, everySeconds: 0 }, /entry 0 has everySeconds: a whole number from 1/);
+  refused({ ...good, horizonHours: 1.5 }, /entry 0 has horizonHours: a whole number from 1/);
+  refused({ ...good, evrySeconds: 5 }, /entry 0 has no evrySeconds/);
+  const [entry] = loadConfig({ PAPERBOOK_DISCOVER: JSON.stringify([good]) }, null).discover;
+  t.like(entry, { series: null, combos: false, everySeconds: 60, horizonHours: 168 });
+});
