@@ -96,6 +96,12 @@ export const SETTINGS = {
     'a connection whose venue times fall further behind than this has no live price',
     integer(1, 3_600_000),
   ),
+  FEED_QUIET_MS: setting(
+    'feedQuietMs',
+    '60000',
+    'a connection without market data for so long is asked for its books; 0: never',
+    integer(0, 86_400_000),
+  ),
   ROUTING_BAND_CENTS: setting(
     'routingBandCents',
     '10',

@@ -35,12 +35,12 @@ class FeedThread {
   readonly #timer: NodeJS.Timeout;
 
   constructor(input: FeedThreadInput) {
-    const { feeds, markets, depth, isFeedClock, lagMaxMs } = input;
+    const { feeds, markets, depth, isFeedClock, lagMaxMs, quietMs } = input;
     this.#markets = new WatchedMarkets(markets);
     this.#batches = new TickBatches(new Endpoint(input.channel, 'caller'));
     this.#changed = new ChangedQuotes(this.#batches.add);
-    const shared = sharedTime(input.time, isFeedClock);
-    const time = isFeedClock ? new FeedTime(shared.nowMs) : shared;
+    const sharedClock = sharedTime(input.time, isFeedClock);
+    const time = isFeedClock ? new FeedTime(sharedClock.nowMs) : sharedClock;
     const ingest = createIngest({
       // On the feed's clock a live frame is what moves time, so it brings the wall's, and cannot be
       // late.
@@ -61,7 +61,8 @@ class FeedThread {
     const onState = () => void setImmediate(() => this.#postStatuses());
     const catalog = this.#markets;
     const quoting = new QuotingFeeds();
-    const parts = { ingest, catalog, quoting, depth, newSource, nowMs, onState, log: LOG };
+    const shared = { ingest, catalog, quoting, depth, newSource, nowMs, onState, log: LOG };
+    const parts = { ...shared, quietMs };
     for (const [entry, feed] of feeds.entries()) this.#feeds.push(connectFeed(feed, entry, parts));
     this.#timer = setInterval(() => {
       this.#states.advance();

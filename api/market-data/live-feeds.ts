@@ -21,7 +21,7 @@ import { type SharedTime, sharedTime, timeMemory } from './shared-time.ts';
 import type { TickIntake } from './tick-intake.ts';
 
 export type LiveFeedsOptions = {
-  config: Pick<Config, 'feeds' | 'clock' | 'feedLagMaxMs' | 'fillModel'>;
+  config: Pick<Config, 'feeds' | 'clock' | 'feedLagMaxMs' | 'feedQuietMs' | 'fillModel'>;
   /** The catalog as it is now. */
   markets(): MarketsToWatch;
   intake: Pick<TickIntake, 'batch' | 'take'>;
@@ -146,6 +146,7 @@ export class LiveFeeds {
       depth: config.fillModel === 'book_depth',
       isFeedClock: this.#isFeedClock,
       lagMaxMs: config.feedLagMaxMs,
+      quietMs: config.feedQuietMs,
       firstSource: this.#nextSource,
       time: this.#timeMemory,
       channel: channelMemory(),

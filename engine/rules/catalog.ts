@@ -115,6 +115,7 @@ function nameMarket(state: ShardState, number: MarketNumber, name: string): void
     resolvedAtMs: 0,
     status: 'open',
     closesAtMs: Number.POSITIVE_INFINITY,
+    venueClosesAtMs: null,
     quote: null,
     quotes: 0,
     lastTrade: null,

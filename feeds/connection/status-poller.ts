@@ -116,6 +116,7 @@ export class MissedStates {
   /** What has stopped gets a result some time, and not every venue says so by itself. */
   #follow(tick: StateTick): void {
     const { market } = tick;
+    if (tick.kind === 'closing') return;
     if (tick.kind !== 'status' || tick.status !== 'closed') this.#stopped.delete(market);
     else if (this.#options.isOpen(market)) {
       this.#stopped.add(market);

@@ -1,7 +1,7 @@
 /**
  * From a venue's frames to the engine's ticks: catalog numbers instead of names, whole cents
  * rounded against the trader, whole contracts. It also counts every frame that could not be used.
- * Rules B9 to B12, W13, W15 (feeds/FORMATS.md).
+ * Rules B9 to B12, B14, B15, W13, W15 (feeds/FORMATS.md).
  *
  * A bad frame never throws, and bad frames write about a hundred log lines at most.
  */
@@ -9,14 +9,18 @@
 import { NestedTooDeep, parseJson } from '../../engine/base/bounded-json.ts';
 import type { EpochMs, MarketNumber, SourceNumber, Venue } from '../../engine/base/units.ts';
 import type { GameTick, QuoteTick, Tick } from '../../engine/rules/messages.ts';
+import { unknownBook } from '../reading/book.ts';
 import { depthOf, type Place, quoteOf, resultOf, tradeOf } from '../reading/engine-ticks.ts';
 import type {
   BookLevels,
   FrameReading,
+  Outgoing,
+  StatedTop,
   StateTick,
   VenueAdapter,
   VenueTick,
 } from '../reading/venue.ts';
+import { BookDoubts } from './book-doubts.ts';
 import { IngestCounters, type IngestCounts, type IngestLogEvent } from './ingest-counters.ts';
 import { VenueLag } from './venue-lag.ts';
 
@@ -51,6 +55,11 @@ export type IngestConnection = {
   frame(raw: unknown, atMs: EpochMs, isGap?: boolean): FrameReading;
   /** A heartbeat without a frame. */
   heartbeat(atMs: EpochMs): void;
+  /**
+   * Only time has passed. Books that have been wrong for too long end (B15).
+   * @returns what asks for them
+   */
+  advance(atMs: EpochMs): readonly unknown[];
   /** Statuses and results that were asked for. */
   states(ticks: readonly StateTick[], atMs: EpochMs): void;
   /** The messages that subscribe to these markets. */
@@ -67,7 +76,10 @@ export type Ingest = {
 };
 
 /** What an ingest needs of an adapter. */
-export type FrameReader = Pick<VenueAdapter, 'name' | 'recorded' | 'read' | 'subscribe' | 'reset'>;
+export type FrameReader = Pick<
+  VenueAdapter,
+  'name' | 'recorded' | 'read' | 'subscribe' | 'lose' | 'reset'
+>;
 
 /** One per process or replay; connections share its counts and its bound on log lines. */
 export function createIngest(options: IngestOptions): Ingest {
@@ -87,8 +99,12 @@ type ConnectionParts = {
   counters: IngestCounters;
 };
 
+const CONTRADICTED = 'stated best prices contradict the book';
+const STUCK = 'book crossed for too long';
+
 class Connection implements IngestConnection {
   readonly #parts: ConnectionParts;
+  readonly #doubts = new BookDoubts();
   readonly #lag: VenueLag;
   readonly #steadyMs: () => number;
 
@@ -104,6 +120,7 @@ class Connection implements IngestConnection {
     const { venue, adapter, counters, source, options } = this.#parts;
     const reading = readingOf(adapter, raw);
     const atMs = options.timeOf?.(reading.venueAtMs, receivedMs) ?? receivedMs;
+    if (reading.stated !== undefined) this.#compare(reading, reading.stated, atMs);
     counters.frame(reading.type);
     if (reading.rejected !== null) {
       counters.skip(reading.rejected, `${venue} ${adapter.name} ${reading.type}`);
@@ -122,7 +139,7 @@ class Connection implements IngestConnection {
     if (isSkipped) reading.drop ??= 'gap in the sequence';
     if (reading.drop !== undefined) {
       this.#send({ kind: 'down', atMs, source, ...(isSkipped && { reason: 'sequence_gap' }) });
-      adapter.reset();
+      this.#reset();
       // Prices build on the missing frames. Results and statuses are still right, and come only
       // once.
       for (const tick of reading.ticks) if (tick.kind !== 'book') this.#tick(tick, atMs);
@@ -131,6 +148,8 @@ class Connection implements IngestConnection {
     let quoted = false;
     for (const tick of reading.ticks) quoted = this.#tick(tick, atMs) || quoted;
     if (!quoted) this.heartbeat(atMs);
+    const asked = this.advance(atMs);
+    if (asked.length > 0) reading.send = [...(reading.send ?? []), ...asked.map(now)];
     return reading;
   }
 
@@ -138,6 +157,35 @@ class Connection implements IngestConnection {
     const { options, source } = this.#parts;
     // Not counted: the frame is of no market and no game.
     options.sink({ kind: 'heartbeat', atMs, source });
+  }
+
+  advance(atMs: EpochMs): readonly unknown[] {
+    const stuck = this.#doubts.stuck(atMs);
+    if (stuck.length === 0) return NOTHING;
+    const { venue, adapter, counters } = this.#parts;
+    return stuck.flatMap((market) => {
+      counters.skip(STUCK, `${venue}/${market}`);
+      const asked = adapter.lose(market);
+      this.#tick(unknownBook(market), atMs);
+      return asked;
+    });
+  }
+
+  /** Ends the books that the frame refutes: they are unknown, and asked for. */
+  #compare(reading: FrameReading, stated: readonly StatedTop[], atMs: EpochMs): void {
+    for (const market of this.#doubts.refuted(stated, atMs)) {
+      const asked = this.#parts.adapter.lose(market).map(now);
+      reading.rejected ??= CONTRADICTED;
+      // The book that the frame has changed was wrong before it.
+      const others = reading.ticks.filter((tick) => tick.kind !== 'book' || tick.market !== market);
+      reading.ticks = [...others, unknownBook(market)];
+      reading.send = [...(reading.send ?? []), ...asked];
+    }
+  }
+
+  #reset(): void {
+    this.#parts.adapter.reset();
+    this.#doubts.clear();
   }
 
   states(ticks: readonly StateTick[], atMs: EpochMs): void {
@@ -149,8 +197,8 @@ class Connection implements IngestConnection {
   }
 
   lost(atMs: EpochMs): void {
-    const { adapter, source } = this.#parts;
-    adapter.reset();
+    const { source } = this.#parts;
+    this.#reset();
     this.#lag.lost();
     this.#send({ kind: 'down', atMs, source });
   }
@@ -187,6 +235,7 @@ class Connection implements IngestConnection {
     const place: Place = { atMs, source, market };
     switch (tick.kind) {
       case 'book':
+        this.#doubts.shown(tick, atMs);
         this.#sendQuote(quoteOf(tick, place), tick.depth);
         return true;
       case 'trade': {
@@ -201,11 +250,17 @@ class Connection implements IngestConnection {
       case 'result':
         this.#send(resultOf(tick, place));
         return false;
+      case 'closing':
+        this.#send({ kind: 'closing', ...place, closesAtMs: tick.closesAtMs });
+        return false;
       default:
         return tick satisfies never;
     }
   }
 }
+
+const NOTHING: readonly unknown[] = [];
+const now = (message: unknown): Outgoing => ({ message, afterMs: 0 });
 
 /** Why a text is no frame. */
 export const NOT_JSON = 'not JSON';

@@ -23,6 +23,8 @@ export function feed(url: string, over: Partial<FeedStatus> = {}): FeedStatus {
     lastProblem: null,
     lastProblemMs: null,
     missedStatesProblem: null,
+    endedMs: [],
+    silent: null,
     ...over,
   };
 }

@@ -1,7 +1,8 @@
-/** Statuses and results by Kalshi's REST API. Rule W36 (feeds/FORMATS.md). */
+/** Statuses, closing times and results by Kalshi's REST API. Rules W36, W83 (feeds/FORMATS.md). */
 import type { MarketStatus } from '../../../engine/base/units.ts';
 import { priceE4OfCents } from '../../reading/decimal.ts';
 import { type Fields, fieldsOf, nameOf } from '../../reading/frame.ts';
+import { parseInstant } from '../../reading/instant.ts';
 import type { StateRequest, StateTick } from '../../reading/venue.ts';
 import { resultTick } from './messages.ts';
 
@@ -45,7 +46,13 @@ function ticksOf(answer: unknown, asked: ReadonlySet<string>): StateTick[] {
 function stateOf(market: string, fields: Fields): StateTick[] {
   if (!DECIDED.has(fields.status)) {
     const status = STATUSES.get(fields.status);
-    return status === undefined ? [] : [{ kind: 'status', market, status }];
+    if (status === undefined) return [];
+    const closesAtMs = parseInstant(fields.close_time);
+    // A market that is open past its time is open: its status comes last.
+    return [
+      ...(closesAtMs === null ? [] : [{ kind: 'closing', market, closesAtMs } as const]),
+      { kind: 'status', market, status },
+    ];
   }
   const result = resultTick(market, {
     result: fields.result,

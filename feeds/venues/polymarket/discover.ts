@@ -157,7 +157,9 @@ function binaryOf(
   const sideLabel = isYesNo(outcomes) ? question : textOf(`${question} (${name})`);
   const place = { venue, venueMarketId: token, sideLabel, venueEvent: slug };
   const league = leagueOf(wordOf(market.category)) ?? 'polymarket';
-  const entry = binaryEntry({ ...place, league, opensAt: timeOf(market.startDate), closesAt });
+  const planned = binaryEntry({ ...place, league, opensAt: timeOf(market.startDate), closesAt });
+  // Markets trade on past the end date until they are resolved.
+  const { closesAt: _nominal, ...entry } = planned;
   return [{ kind: 'other', entry, game: null, listing: listingOf(place) }];
 }
 

@@ -122,6 +122,7 @@ test('W1, PAPERBOOK_FEEDS: ws:// to another host than loopback is warned of', (t
       catalog: { watchedMarkets: () => [], awaitsQuote: () => false },
       quoting: new QuotingFeeds(),
       depth: false,
+      quietMs: 0,
       newSource: () => 0,
       nowMs: Date.now,
       log: {

@@ -22,6 +22,7 @@ async function setUp(t: ExecutionContext, over: Partial<LiveFeedsOptions> = {}) 
       feeds: [{ venue: 'venue_a', adapter: 'native', url: venue.url }],
       clock: 'wall',
       feedLagMaxMs: 2000,
+      feedQuietMs: 60_000,
       fillModel: 'top_of_book',
     },
     markets: () => ({
@@ -84,7 +85,13 @@ test('W9: a market that another entry of its venue quotes is not without a quote
   const feeds = [results, books].map(({ url }) => {
     return { venue: 'venue_a', adapter: 'native', url } as const;
   });
-  const config = { feeds, clock: 'wall', feedLagMaxMs: 2000, fillModel: 'top_of_book' } as const;
+  const config = {
+    feeds,
+    clock: 'wall',
+    feedLagMaxMs: 2000,
+    feedQuietMs: 60_000,
+    fillModel: 'top_of_book',
+  } as const;
   const { feeds: live, quotes } = await setUp(t, { config });
   await live.start();
   await until(() => quotes().length === 1 && results.received.length === 1, 'a quote');

@@ -11,6 +11,8 @@ const OPEN = {
   unquoted: new Map<string, number>(),
   counts: { frames: 0, opens: 1, gaps: 0, rejected: {}, lagMs: null },
   missedStatesProblem: null,
+  endedMs: [] as number[],
+  silent: null,
 } as const;
 
 test('W9: a feed that was not open for 60 s is a problem', (t) => {
