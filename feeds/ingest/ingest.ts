@@ -179,7 +179,7 @@ class Connection implements IngestConnection {
       // The book that the frame has changed was wrong before it.
       const others = reading.ticks.filter((tick) => tick.kind !== 'book' || tick.market !== market);
       reading.ticks = [...others, unknownBook(market)];
-      reading.send = [...(reading.send ?? []), ...asked];
+      if (asked.length > 0) reading.send = [...(reading.send ?? []), ...asked];
     }
   }
 

@@ -280,7 +280,9 @@ class KalshiAdapter implements VenueAdapter {
     // Tickers have no sequence. An old one could bring back a price that later deltas removed. So a
     // market with a book takes no price from tickers, nor one whose book was lost.
     if (this.#books.has(market)) {
-      const agrees = this.#books.agrees(market, bestPrices(message));
+      const stated = bestPrices(message);
+      if (stated.bid === undefined && stated.ask === undefined) return said('ticker', []);
+      const agrees = this.#books.agrees(market, stated);
       return { ...said('ticker', []), stated: [{ market, agrees }] };
     }
     if (this.#commands.awaits(market)) return said('ticker', []);
