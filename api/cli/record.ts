@@ -1,6 +1,6 @@
 /**
  * `paperbook feed record`: writes what the venues of PAPERBOOK_FEEDS send of the markets of
- * PAPERBOOK_CATALOG into feed files. Rules R36, R37 (feeds/FORMATS.md).
+ * PAPERBOOK_CATALOG into feed files. Rules R36, R37, R50 (feeds/FORMATS.md).
  */
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
