@@ -3,8 +3,7 @@
  * cross that does not end. Rules B14, B15 (feeds/FORMATS.md).
  */
 import type { EpochMs } from '../../engine/base/units.ts';
-import { isCrossed } from '../reading/engine-ticks.ts';
-import type { BookTick, StatedTop } from '../reading/venue.ts';
+import type { StatedTop } from '../reading/venue.ts';
 
 /** A venue may state the prices of a moment before, or after; not for so long. */
 const CONTRADICTED_MS = 250;
@@ -34,9 +33,8 @@ export class BookDoubts {
   }
 
   /** The book of a market, as a frame has left it. */
-  shown(tick: BookTick, atMs: EpochMs): void {
-    const { market } = tick;
-    if (!isCrossed(tick)) {
+  shown(market: string, isCrossed: boolean, atMs: EpochMs): void {
+    if (!isCrossed) {
       if (this.#crossedMs.size > 0) this.#crossedMs.delete(market);
     } else if (!this.#crossedMs.has(market)) this.#crossedMs.set(market, atMs);
   }

@@ -234,10 +234,12 @@ class Connection implements IngestConnection {
     }
     const place: Place = { atMs, source, market };
     switch (tick.kind) {
-      case 'book':
-        this.#doubts.shown(tick, atMs);
-        this.#sendQuote(quoteOf(tick, place), tick.depth);
+      case 'book': {
+        const quote = quoteOf(tick, place);
+        this.#doubts.shown(tick.market, quote.crossed, atMs);
+        this.#sendQuote(quote, tick.depth);
         return true;
+      }
       case 'trade': {
         const trade = tradeOf(tick, place);
         if (trade === null) counters.skip('trade price outside 1..99', `${venue}/${tick.market}`);

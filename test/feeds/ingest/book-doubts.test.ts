@@ -1,15 +1,11 @@
 import test from 'ava';
 import { BookDoubts } from '../../../feeds/ingest/book-doubts.ts';
 import { createIngest } from '../../../feeds/ingest/ingest.ts';
-import { bookTick } from '../../../feeds/reading/book.ts';
 import type { AdapterName } from '../../../feeds/reading/venue.ts';
 import { createAdapter } from '../../../feeds/venues/create.ts';
 
 const agrees = { market: 'A', agrees: true };
 const differs = { market: 'A', agrees: false };
-const book = (bid: number, ask: number) => {
-  return bookTick('A', { price: bid, size: 100 }, { price: ask, size: 100 });
-};
 
 test('B14: two contradictions at least 250 ms apart refute a book, with none that agrees between', (t) => {
   const doubts = new BookDoubts();
@@ -24,16 +20,16 @@ test('B14: two contradictions at least 250 ms apart refute a book, with none tha
   t.deepEqual(doubts.refuted([differs], 750), ['A']);
 });
 
-test('B15: a book is stuck once it was crossed, or locked, for 5 s without a break', (t) => {
+test('B15: a book is stuck once it was crossed for 5 s without a break', (t) => {
   const doubts = new BookDoubts();
-  doubts.shown(book(5000, 4900), 0);
-  doubts.shown(book(5000, 5000), 3000);
+  doubts.shown('A', true, 0);
+  doubts.shown('A', true, 3000);
   t.deepEqual(doubts.stuck(4999), []);
   t.deepEqual(doubts.stuck(5000), ['A']);
   t.deepEqual(doubts.stuck(9999), [], 'once');
-  doubts.shown(book(5000, 4900), 10_000);
-  doubts.shown(book(4900, 5000), 12_000);
-  doubts.shown(book(5000, 4900), 13_000);
+  doubts.shown('A', true, 10_000);
+  doubts.shown('A', false, 12_000);
+  doubts.shown('A', true, 13_000);
   t.deepEqual(doubts.stuck(17_999), []);
   t.deepEqual(doubts.stuck(18_000), ['A']);
 });
