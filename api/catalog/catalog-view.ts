@@ -21,6 +21,7 @@ import type {
   CatalogInstrument,
   CatalogListing,
 } from '../../engine/rules/catalog-entries.ts';
+import { closingMs } from '../../engine/rules/closing.ts';
 import { tagOf } from '../base/cursors.ts';
 import { comparePlaces, GAME_PLACE, takePage } from '../base/paging.ts';
 import type { Game, Instrument, Listing } from '../schemas/markets.ts';
@@ -66,14 +67,16 @@ type Index = {
 /** A live status, and the catalog's status that it replaced. */
 type LiveStatus = { status: GameStatus; over: GameStatus };
 
+type StatesOfMarkets = Pick<MarketStates, 'isOpen' | 'venueClosesAtMs'>;
+
 export class CatalogView {
   readonly #source: () => Catalog;
-  readonly #states: Pick<MarketStates, 'isOpen'>;
+  readonly #states: StatesOfMarkets;
   readonly #live = new Map<string, LiveStatus>();
   #index: Index;
 
   /** `source` returns the current catalog; a new object counts as a new catalog. */
-  constructor(source: () => Catalog, states: Pick<MarketStates, 'isOpen'> = new MarketStates()) {
+  constructor(source: () => Catalog, states: StatesOfMarkets = new MarketStates()) {
     this.#source = source;
     this.#states = states;
     this.#index = indexOf(source());
@@ -110,9 +113,11 @@ export class CatalogView {
    */
   isTradable(entry: InstrumentEntry, nowMs: EpochMs): boolean {
     const { homeMarkets, game, opensAtMs, closesAtMs } = entry;
-    if (game?.status === 'cancelled' || nowMs < opensAtMs || nowMs >= closesAtMs) return false;
+    if (game?.status === 'cancelled' || nowMs < opensAtMs) return false;
     const [market, ...more] = homeMarkets;
-    return market !== undefined && more.length === 0 && this.#states.isOpen(market);
+    if (market === undefined || more.length > 0) return false;
+    const venueClosesAtMs = this.#states.venueClosesAtMs(market);
+    return nowMs < closingMs({ closesAtMs, venueClosesAtMs }) && this.#states.isOpen(market);
   }
 
   /** Public games, earliest first. */

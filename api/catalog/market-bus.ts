@@ -17,7 +17,7 @@ export type MarketEventOf<K extends MarketEventKind> = Extract<MarketEvent, { ki
 type Subscriber = { take(event: never): void };
 
 /** The kinds of ticks that name a market. */
-export const MARKET_TICK_KINDS = ['quote', 'trade', 'status', 'result'] as const;
+export const MARKET_TICK_KINDS = ['quote', 'trade', 'status', 'closing', 'result'] as const;
 /** Every kind of tick. */
 export const TICK_KINDS = [...MARKET_TICK_KINDS, 'game', 'heartbeat', 'down', 'time'] as const;
 
@@ -27,6 +27,7 @@ export class MarketBus {
     quote: [],
     trade: [],
     status: [],
+    closing: [],
     result: [],
     game: [],
     heartbeat: [],

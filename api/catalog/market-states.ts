@@ -1,14 +1,17 @@
 /**
  * How markets are, by their numbers: what a venue last said of each, and whether it is over. A market
  * is over once it has a result, by a venue, by an operator or by a game that voids it, and nothing
- * opens it again. Rules A46 (api/RULES.md), S16 (engine/RULES.md).
+ * opens it again. Rules A46 (api/RULES.md), S16, T143 (engine/RULES.md).
  */
-import type { MarketNumber, MarketStatus } from '../../engine/base/units.ts';
+import type { EpochMs, MarketNumber, MarketStatus } from '../../engine/base/units.ts';
+import { venueClosingMs } from '../../engine/rules/closing.ts';
 import type { MarketBus } from './market-bus.ts';
 
 export class MarketStates {
   /** A market that is missing here is open. */
   readonly #statuses = new Map<MarketNumber, MarketStatus>();
+  /** When their venues close them, where those have said anything. */
+  readonly #closings = new Map<MarketNumber, EpochMs>();
   readonly #over: Set<MarketNumber>;
 
   /** `over`: the markets that had their result before. */
@@ -18,10 +21,20 @@ export class MarketStates {
 
   /** @returns what ends it */
   follow(bus: MarketBus): () => void {
-    return bus.subscribe(['status', 'result'], (tick) => {
-      if (tick.kind === 'result') this.#over.add(tick.market);
-      else this.#statuses.set(tick.market, tick.status);
+    return bus.subscribe(['status', 'closing', 'result'], (tick) => {
+      const { market } = tick;
+      if (tick.kind === 'result') {
+        this.#over.add(market);
+        return;
+      }
+      if (tick.kind === 'status') this.#statuses.set(market, tick.status);
+      this.#closings.set(market, venueClosingMs(this.#closings.get(market) ?? null, tick));
     });
+  }
+
+  /** When the venue closes it, infinite if no time does; null: the venue has said nothing of it. */
+  venueClosesAtMs(market: MarketNumber): EpochMs | null {
+    return this.#closings.get(market) ?? null;
   }
 
   /** Whether orders may name it, as far as its venue goes. */

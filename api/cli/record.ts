@@ -1,6 +1,6 @@
 /**
  * `paperbook feed record`: writes what the venues of PAPERBOOK_FEEDS send of the markets of
- * PAPERBOOK_CATALOG into feed files. Rules R36, R37 (feeds/FORMATS.md).
+ * PAPERBOOK_CATALOG into feed files. Rules R36, R37, R50 (feeds/FORMATS.md).
  */
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -27,7 +27,7 @@ export type RecordOptions = {
   file: string;
   /** When a new file begins; null: never for this. */
   rotate: { afterMs: number | null; afterBytes: number | null };
-  config: Pick<Config, 'feeds' | 'catalogFile' | 'feedLagMaxMs'>;
+  config: Pick<Config, 'feeds' | 'catalogFile'>;
   log: Log;
   /** Resolves when the recording is to end. */
   stopped: Promise<unknown>;
@@ -45,6 +45,8 @@ export type RecordedFileSummary = {
 
 /** A crash leaves a file that can be read up to here. */
 const FLUSH_EVERY_MS = 5000;
+/** A venue that has nothing to say is recorded as that. */
+const NEVER_QUIET = 0;
 /** The file before ends when the new one has its books, at the latest after so long. */
 const OVERLAP_MAX_MS = 30_000;
 const LOOK_EVERY_MS = 50;
@@ -55,7 +57,7 @@ const LOOK_EVERY_MS = 50;
  */
 export async function record(options: RecordOptions): Promise<RecordedFileSummary[]> {
   const { file, config, log, stopped, rotate } = options;
-  const { feeds, catalogFile, feedLagMaxMs } = config;
+  const { feeds, catalogFile } = config;
   if (feeds.length === 0) throw new ConfigError(['PAPERBOOK_FEEDS must name a feed to record']);
   if (catalogFile === null) {
     throw new ConfigError(['PAPERBOOK_CATALOG must name the markets to record']);
@@ -74,7 +76,7 @@ export async function record(options: RecordOptions): Promise<RecordedFileSummar
   try {
     await catalog.load();
     for (let number = 1; !ended.signal.aborted; number++) {
-      const part = await Part.open(numbered(file, number), { feeds, catalog, feedLagMaxMs, log });
+      const part = await Part.open(numbered(file, number), { feeds, catalog, log });
       parts.push(part);
       log.info({ file: part.file }, 'recording');
       if (parts.length > 1) {
@@ -144,7 +146,7 @@ class RecordedCatalog {
   }
 }
 
-type PartOptions = Pick<Config, 'feeds' | 'feedLagMaxMs'> & { catalog: RecordedCatalog; log: Log };
+type PartOptions = Pick<Config, 'feeds'> & { catalog: RecordedCatalog; log: Log };
 
 /** One file, with connections of its own: it begins with fresh books, and can be replayed alone. */
 class Part {
@@ -167,7 +169,7 @@ class Part {
   }
 
   private constructor(file: string, writer: FeedWriter, options: PartOptions) {
-    const { feeds, catalog, feedLagMaxMs, log } = options;
+    const { feeds, catalog, log } = options;
     this.file = file;
     this.#writer = writer;
     this.failure = writer.done.then(() => new Promise<never>(() => {}));
@@ -175,7 +177,8 @@ class Part {
     const ingest = createIngest({
       marketNumber: (venue, market) => catalog.marketNumber(venue, market),
       sink() {},
-      lagMaxMs: feedLagMaxMs,
+      // What comes late came all the same.
+      lagMaxMs: null,
       log: ({ reason, detail }) => log.warn({ reason, detail }, 'recorded, and of no use'),
     });
     this.#ingest = recordingIngest(ingest, writer);
@@ -184,7 +187,8 @@ class Part {
     const shared = { ingest: this.#ingest, catalog, quoting: new QuotingFeeds(), log };
     // Nobody holds anything here.
     const held = { askedVenues: new Set<Venue>(), settleOn: 'determined' } as const;
-    const parts = { ...shared, ...held, depth: false, newSource, nowMs: Date.now };
+    const timed = { newSource, nowMs: Date.now, quietMs: NEVER_QUIET };
+    const parts = { ...shared, ...held, ...timed, depth: false };
     this.#feeds = feeds.map((feed, entry) => connectFeed(feed, entry, parts));
     this.#flush = setInterval(() => writer.flush(), FLUSH_EVERY_MS);
   }
@@ -199,7 +203,10 @@ class Part {
     const isBehind = () =>
       this.#feeds
         .flatMap((feed) => feed.statuses())
-        .some(({ state, unquoted }) => state !== 'open' || unquoted.size > 0);
+        .some(
+          ({ state, subscribed, unquoted }) =>
+            subscribed > 0 && (state !== 'open' || unquoted.size > 0),
+        );
     while (isBehind() && performance.now() < endsMs && !signal.aborted) {
       await sleepUntil(LOOK_EVERY_MS, signal);
     }

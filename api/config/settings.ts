@@ -107,6 +107,12 @@ export const SETTINGS = {
     'determined: the first result of a venue pays; settled: only its final word does',
     choice(...SETTLE_ON),
   ),
+  FEED_QUIET_MS: setting(
+    'feedQuietMs',
+    '60000',
+    'a connection without market data for so long is asked for its books; 0: never',
+    integer(0, 86_400_000),
+  ),
   ROUTING_BAND_CENTS: setting(
     'routingBandCents',
     '10',

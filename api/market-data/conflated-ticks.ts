@@ -22,6 +22,7 @@ export class HeldTicks {
     switch (tick.kind) {
       case 'quote':
       case 'status':
+      case 'closing':
         return this.#keep(`${tick.kind} ${tick.market}`, tick);
       case 'result':
         // The first result counts (S6).

@@ -31,6 +31,8 @@ type FeedParts = {
   /** A number for a source of ticks, different from every other. */
   newSource(): SourceNumber;
   nowMs(): number;
+  /** Rule W87 (feeds/FORMATS.md). */
+  quietMs: number;
   /** A connection is open, lost, or dialed again. */
   onState?(): void;
   log: Log;
@@ -64,6 +66,7 @@ export function connectFeed(feed: FeedConfig, entry: number, parts: FeedParts): 
     newSource: parts.newSource,
     restUrl,
     nowMs: parts.nowMs,
+    timing: { quietMs: parts.quietMs },
     ...(parts.onState === undefined ? {} : { onState: parts.onState }),
     log: parts.log,
   });

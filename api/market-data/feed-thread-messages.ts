@@ -18,6 +18,8 @@ export type FeedThreadInput = {
   isFeedClock: boolean;
   /** Rule W13 (feeds/FORMATS.md). */
   lagMaxMs: number;
+  /** Rule W87 (feeds/FORMATS.md). */
+  quietMs: number;
   /** Its connections have this number, and every second one from there on. */
   firstSource: SourceNumber;
   /** Of `sharedTime`. */

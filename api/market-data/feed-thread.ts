@@ -35,12 +35,12 @@ class FeedThread {
   readonly #timer: NodeJS.Timeout;
 
   constructor(input: FeedThreadInput) {
-    const { feeds, markets, depth, settleOn, isFeedClock, lagMaxMs } = input;
+    const { feeds, markets, depth, settleOn, isFeedClock, lagMaxMs, quietMs } = input;
     this.#markets = new WatchedMarkets(markets);
     this.#batches = new TickBatches(new Endpoint(input.channel, 'caller'));
     this.#changed = new ChangedQuotes(this.#batches.add);
-    const shared = sharedTime(input.time, isFeedClock);
-    const time = isFeedClock ? new FeedTime(shared.nowMs) : shared;
+    const sharedClock = sharedTime(input.time, isFeedClock);
+    const time = isFeedClock ? new FeedTime(sharedClock.nowMs) : sharedClock;
     const ingest = createIngest({
       // On the feed's clock a live frame is what moves time, so it brings the wall's, and cannot be
       // late.
@@ -64,7 +64,7 @@ class FeedThread {
     const askedVenues = new Set(feeds.filter((feed) => feed.restUrl).map(({ venue }) => venue));
     const ofAdapters = { depth, settleOn };
     const ofAll = { ingest, catalog, quoting, askedVenues, newSource, nowMs, onState, log: LOG };
-    const parts = { ...ofAll, ...ofAdapters };
+    const parts = { ...ofAll, ...ofAdapters, quietMs };
     for (const [entry, feed] of feeds.entries()) this.#feeds.push(connectFeed(feed, entry, parts));
     this.#timer = setInterval(() => {
       this.#states.advance();

@@ -123,13 +123,13 @@ export class LiveDiscovery {
 
   /** What is wrong, a line each. */
   problems(): string[] {
-    const { problem } = this.#restarts;
+    const { problem: restart } = this.#restarts;
     const lines = this.#options.entries.flatMap(({ venue }, entry) => {
       const { problem } = this.#runs[entry]!.report;
       return problem === null ? [] : [`discovery ${entry} of ${venue}: ${problem}`];
     });
     if (this.#problem !== null) lines.push(`discovery: ${this.#problem}`);
-    return trouble === null ? lines : [`the thread of discovery ${trouble}`, ...lines];
+    return restart === null ? lines : [`the thread of discovery ${restart}`, ...lines];
   }
 
   async close(): Promise<void> {

@@ -21,7 +21,10 @@ import { type SharedTime, sharedTime, timeMemory } from './shared-time.ts';
 import type { TickIntake } from './tick-intake.ts';
 
 export type LiveFeedsOptions = {
-  config: Pick<Config, 'feeds' | 'clock' | 'feedLagMaxMs' | 'fillModel' | 'settleOn'>;
+  config: Pick<
+    Config,
+    'feeds' | 'clock' | 'feedLagMaxMs' | 'feedQuietMs' | 'fillModel' | 'settleOn'
+  >;
   /** The catalog as it is now. */
   markets(): MarketsToWatch;
   intake: Pick<TickIntake, 'batch' | 'take'>;
@@ -154,6 +157,7 @@ export class LiveFeeds {
       settleOn: config.settleOn,
       isFeedClock: this.#isFeedClock,
       lagMaxMs: config.feedLagMaxMs,
+      quietMs: config.feedQuietMs,
       firstSource: this.#nextSource,
       time: this.#timeMemory,
       channel: channelMemory(),

@@ -21,6 +21,7 @@ import {
   type Uuid,
 } from '../base/units.ts';
 import type { Catalog, CatalogInstrument } from '../rules/catalog-entries.ts';
+import { closingMs } from '../rules/closing.ts';
 import { decide } from '../rules/decide.ts';
 import type { Event, PositionSettled } from '../rules/events.ts';
 import { emit } from '../rules/evolve.ts';
@@ -135,6 +136,12 @@ export class PaperAccount {
 
   #quote(index: number, look: Look): void {
     const market = this.#numbers[index]!;
+    // A price that was live shows that the venue had not closed the market, whatever was planned.
+    const { atMs } = look;
+    if (atMs >= closingMs(this.#state.markets[market]!)) {
+      const open = { kind: 'closing', atMs, source: SOURCE, market, closesAtMs: null } as const;
+      observe(this.#state, open, this.#facts);
+    }
     const tick = { kind: 'quote', source: SOURCE, market, crossed: false, ...look } as const;
     observe(this.#state, tick, this.#facts);
   }

@@ -7,6 +7,7 @@
  */
 import { invariant } from '../base/invariant.ts';
 import type { EpochMs, MarketNumber, SourceNumber } from '../base/units.ts';
+import { closingMs, venueClosingMs } from '../rules/closing.ts';
 import type { QuoteTick, Tick, TradeTick } from '../rules/messages.ts';
 import {
   isFresh,
@@ -137,9 +138,12 @@ export class MarketWatch {
         return this.#quote(tick);
       case 'trade':
         return this.#sink.trade(tick, this.#nowMs);
-      case 'status': {
+      case 'status':
+      case 'closing': {
         const market = this.#watched(tick.market);
-        market.status = tick.status;
+        if (tick.kind === 'status') market.status = tick.status;
+        market.venueClosesAtMs = venueClosingMs(market.venueClosesAtMs, tick);
+        this.#due(closingMs(market));
         return this.#update(market, null);
       }
       case 'result':
@@ -214,8 +218,9 @@ export class MarketWatch {
       for (const market of this.#marketsOf(number)) this.#notLive(market, 'stale', staleMs);
     }
     for (const market of this.#known()) {
-      if (market.closesAtMs > nowMs) this.#due(market.closesAtMs);
-      else if (market.shown !== null) this.#notLive(market, null, market.closesAtMs);
+      const closesAtMs = closingMs(market);
+      if (closesAtMs > nowMs) this.#due(closesAtMs);
+      else if (market.shown !== null) this.#notLive(market, null, closesAtMs);
     }
   }
 
@@ -269,6 +274,7 @@ export class MarketWatch {
       outcome: null,
       status: 'open',
       closesAtMs: Number.POSITIVE_INFINITY,
+      venueClosesAtMs: null,
       quote: null,
       shown: null,
       mark: null,

@@ -117,6 +117,7 @@ function nameMarket(state: ShardState, number: MarketNumber, name: string): void
     corrections: 0,
     status: 'open',
     closesAtMs: Number.POSITIVE_INFINITY,
+    venueClosesAtMs: null,
     quote: null,
     quotes: 0,
     lastTrade: null,

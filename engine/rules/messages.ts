@@ -80,6 +80,18 @@ export type StatusTick = {
 };
 
 /**
+ * When the venue closes the market, by its own word, whatever a catalog says; null: it says so when
+ * it does, and no time closes it.
+ */
+export type ClosingTick = {
+  kind: 'closing';
+  atMs: EpochMs;
+  source: SourceNumber;
+  market: MarketNumber;
+  closesAtMs: EpochMs | null;
+};
+
+/**
  * The venue's final word on a market. Payouts are what one contract of that side receives; a void
  * pays cost back and has payouts 0. A settlement value strictly between 0 and 1 is `scalar`.
  */
@@ -125,6 +137,7 @@ export type Tick =
   | QuoteTick
   | TradeTick
   | StatusTick
+  | ClosingTick
   | ResultTick
   | GameTick
   | HeartbeatTick

@@ -1,6 +1,6 @@
 /**
  * Applies the messages of venues (ticks). Live quotes change in place. Fills, settlements and
- * expiries that follow are events. Rules T12 to T17, T45, T46, T121, T122, T124, T128, S1 to S10
+ * expiries that follow are events. Rules T12 to T17, T45, T46, T121, T122, T124, T128, T143, S1 to S10
  * (engine/RULES.md).
  */
 
@@ -14,12 +14,13 @@ import {
   type PriceCents,
   type SourceNumber,
 } from '../base/units.ts';
+import { venueClosingMs } from './closing.ts';
 import type { OrderEnded } from './events.ts';
 import { emit } from './evolve.ts';
 import type { FactSink } from './fact-sink.ts';
 import { isBuy } from './flags.ts';
 import { fillMarkets } from './matching.ts';
-import type { GameTick, QuoteTick, Tick, TradeTick } from './messages.ts';
+import type { ClosingTick, GameTick, QuoteTick, StatusTick, Tick, TradeTick } from './messages.ts';
 import { nextVoidMs, voidPostponed } from './postponements.ts';
 import { complement, isFresh } from './pricing.ts';
 import { showQuote } from './quote-top.ts';
@@ -44,9 +45,10 @@ export function observe(state: ShardState, tick: Tick, facts: FactSink): void {
     case 'trade':
       setLastTrade(state, tick);
       break;
-    case 'status': {
+    case 'status':
+    case 'closing': {
       const market = marketOf(state, tick.market);
-      market.status = tick.status;
+      setState(market, tick);
       fillMarkets(state, withRevived(market, revived), atMs, facts);
       return;
     }
@@ -85,8 +87,8 @@ export function showQuotes(state: ShardState, tick: Tick): void {
     case 'trade':
       return setLastTrade(state, tick);
     case 'status':
-      state.markets[tick.market]!.status = tick.status;
-      return;
+    case 'closing':
+      return setState(state.markets[tick.market]!, tick);
     case 'result':
     case 'game':
     case 'heartbeat':
@@ -94,6 +96,12 @@ export function showQuotes(state: ShardState, tick: Tick): void {
     default:
       tick satisfies never;
   }
+}
+
+/** What the venue says of a market's trading: whether it is open, and until when. */
+function setState(market: Market, tick: StatusTick | ClosingTick): void {
+  if (tick.kind === 'status') market.status = tick.status;
+  market.venueClosesAtMs = venueClosingMs(market.venueClosesAtMs, tick);
 }
 
 /** Moves time on, never back; what falls due on the way ends in its order, at its own time. */

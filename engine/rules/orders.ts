@@ -9,6 +9,7 @@ import {
   type PositionRow,
   START_BALANCE_CENTS,
 } from '../base/units.ts';
+import { closingMs } from './closing.ts';
 import { accept, type Decision, reject } from './decision.ts';
 import { type Event, fillEvent, type OrderPlaced } from './events.ts';
 import { type Fill, tradeOf } from './fill-model.ts';
@@ -77,7 +78,7 @@ function tradableSubject(
   if ('kind' in subject) return subject;
   const { market } = subject;
   if (market.outcome !== null) return reject('market_resolved');
-  const isOpen = market.status === 'open' && state.nowMs < market.closesAtMs;
+  const isOpen = market.status === 'open' && state.nowMs < closingMs(market);
   const hasOpened = state.nowMs >= subject.instrument.opensAtMs;
   return isOpen && hasOpened ? subject : reject('market_not_open');
 }

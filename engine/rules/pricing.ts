@@ -17,6 +17,7 @@ import {
   VENUES,
   type Venue,
 } from '../base/units.ts';
+import { closingMs } from './closing.ts';
 import type { Book, CoreConfig, Market, Source } from './reference-data.ts';
 
 /** What live prices depend on besides the markets. The state of a shard satisfies it. */
@@ -53,7 +54,10 @@ export function isFresh(source: Source, nowMs: EpochMs, quoteMaxAgeMs: number): 
 }
 
 /** What decides whether a market has a live price. */
-export type QuotedMarket = Pick<Market, 'outcome' | 'status' | 'closesAtMs' | 'quote'>;
+export type QuotedMarket = Pick<
+  Market,
+  'outcome' | 'status' | 'closesAtMs' | 'venueClosesAtMs' | 'quote'
+>;
 
 /** Why `market` has no live price at `nowMs`. */
 export function notLive(
@@ -63,7 +67,7 @@ export function notLive(
 ): NotLive | null {
   if (market.outcome !== null) return 'market resolved';
   if (market.status !== 'open') return `market ${market.status}`;
-  if (nowMs >= market.closesAtMs) return 'market closed';
+  if (nowMs >= closingMs(market)) return 'market closed';
   const { quote } = market;
   if (quote === null) return 'no quote';
   const source = context.sources[quote.source];

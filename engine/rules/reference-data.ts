@@ -49,6 +49,8 @@ export type Market = {
    * When the catalog closes it; infinite if the catalog has no time. Rule T129 (engine/RULES.md).
    */
   closesAtMs: EpochMs;
+  /** Live: when its venue closes it, by `venueClosingMs`; null: the venue has said nothing of it. */
+  venueClosesAtMs: EpochMs | null;
   /** Changed in place: `quotes` counts. */
   quote: Quote | null;
   /** Quotes of this market so far, and changes of their time: it shows that the last is another. */

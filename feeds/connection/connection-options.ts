@@ -1,5 +1,5 @@
 /**
- * The options of a venue connection, and its times. Rules W3, W4, W6, W14 (feeds/FORMATS.md).
+ * The options of a venue connection, and its times. Rules W3, W4, W6, W14, W87 (feeds/FORMATS.md).
  */
 import type { EpochMs, Venue } from '../../engine/base/units.ts';
 import type { FrameReading, VenueAdapter } from '../reading/venue.ts';
@@ -25,6 +25,10 @@ export type ConnectionTiming = {
   steadyMs: number;
   /** From dialing until open, whatever comes in meanwhile. */
   handshakeMs: number;
+  /** Without market data for so long the venue is asked for its books; 0: never. */
+  quietMs: number;
+  /** For the answer to that. */
+  quietAnswerMs: number;
 };
 
 export const DEFAULT_TIMING: ConnectionTiming = {
@@ -34,6 +38,8 @@ export const DEFAULT_TIMING: ConnectionTiming = {
   answerMs: 3_000,
   steadyMs: 10_000,
   handshakeMs: 10_000,
+  quietMs: 60_000,
+  quietAnswerMs: 10_000,
 };
 
 /** Full jitter: a random pause between 0 and base * 2^(attempts - 1), at most the cap. */
@@ -63,6 +69,8 @@ export type ConnectionOptions = {
   onFrame(text: string, atMs: EpochMs): FrameReading;
   /** A heartbeat without a frame to read: a ping, or the answer to a keepalive. */
   onHeartbeat(atMs: EpochMs): void;
+  /** Time has passed on the open connection. @returns messages that ask for books */
+  onTime?(atMs: EpochMs): readonly unknown[];
   /**
    * An open connection ended or lost sync: its quotes are no longer live. Once for every `open`.
    */

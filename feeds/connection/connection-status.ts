@@ -1,8 +1,8 @@
-/** A venue connection as its feed sees it, and its status. Rules W4, W6, W9 (feeds/FORMATS.md). */
+/** A venue connection as its feed sees it, and its status. Rules W4, W6, W9, W88 (feeds/FORMATS.md). */
 import type { EpochMs, Venue } from '../../engine/base/units.ts';
 import type { VenueTick } from '../reading/venue.ts';
 
-/** `waiting` is the pause before the next attempt; `closed` is final. */
+/** `waiting` is the pause before the next attempt, or for a first market; `closed` is final. */
 export const CONNECTION_STATES = ['connecting', 'open', 'waiting', 'closed'] as const;
 export type ConnectionState = (typeof CONNECTION_STATES)[number];
 
@@ -17,12 +17,16 @@ export type ConnectionStatus = {
   state: ConnectionState;
   /** Since when it is in this state; like `downSinceMs` by the machine's clock. */
   sinceMs: EpochMs;
-  /** Since when no connection has stayed open; null while one is open. */
+  /** Since when no connection has stayed open; null while one is open, or there is no market. */
   downSinceMs: EpochMs | null;
   /** Connection attempts since a connection brought a price. */
   attempts: number;
   /** The pause before the next attempt, while it waits; else null. */
   retryInMs: number | null;
+  /** When the last open connections ended, by the machine's clock; the oldest first. */
+  endedMs: readonly EpochMs[];
+  /** The last one that was open and silent; null before the first. */
+  silent: { atMs: EpochMs; reason: string } | null;
   /** Frames handed over since the start, over all connections. */
   frames: number;
   lastHeardMs: EpochMs | null;

@@ -2,7 +2,7 @@
  * One live connection to one venue: dial, subscribe, hand over frames, notice silence and gaps,
  * dial again. Adapters and the ingest read the frames; this file decides whether the venue is
  * there. What cannot be mended on it ends it; a new one starts from snapshots. Rules W2 to W9, W14,
- * W18 (FORMATS.md).
+ * W18, W87 to W89 (FORMATS.md).
  */
 import type { WebSocket } from 'ws';
 import type { EpochMs } from '../../engine/base/units.ts';
@@ -17,8 +17,13 @@ import {
 import type { Connection, ConnectionState, ConnectionStatus } from './connection-status.ts';
 import { codeOf, dial, isKeepaliveAnswer } from './dial.ts';
 import { feedUrlOf, safeUrlOf } from './endpoint.ts';
+import { ENDS_KEPT } from './health.ts';
 import { PingProbe } from './ping-probe.ts';
+import { QuietWatch } from './quiet-watch.ts';
 import { SocketTimers } from './socket-timers.ts';
+
+/** How often books that have been wrong for too long are looked for. */
+const TIME_EVERY_MS = 1000;
 
 /**
  * Dials the venue and keeps the connection up until `close()`. A problem of the network never throws; it is
@@ -58,6 +63,11 @@ class VenueConnection implements Connection {
       this.#drop(reason);
     },
   });
+  readonly #quiet: QuietWatch;
+  /** It waits for a first market. */
+  #isIdle = false;
+  #endedMs: readonly EpochMs[] = [];
+  #silent: ConnectionStatus['silent'] = null;
   #handshakeTimer: NodeJS.Timeout | undefined;
   #silenceTimer: NodeJS.Timeout | undefined;
   /** Runs while the adapter awaits what it has asked for again. */
@@ -69,6 +79,16 @@ class VenueConnection implements Connection {
     this.#url = feedUrlOf(options.url, options.venue);
     this.#wallMs = options.wallMs ?? Date.now;
     this.#unquoted = options.unquoted ?? new Unquoted();
+    const { quietMs, quietAnswerMs: answerMs } = this.#timing;
+    this.#quiet = new QuietWatch({
+      ...{ timers: this.#timers, quietMs, answerMs },
+      wholeBooks: options.adapter.wholeBooks,
+      ask: (markets) => this.#sendAll(options.adapter.ask(markets)),
+      failed: (reason) => {
+        this.#silent = { atMs: this.#wallMs(), reason };
+        this.#drop(reason);
+      },
+    });
     this.#sinceMs = this.#wallMs();
     this.#downSinceMs = this.#sinceMs;
     this.#connect();
@@ -82,9 +102,11 @@ class VenueConnection implements Connection {
       host: this.#url.host,
       state: this.#state,
       sinceMs: this.#sinceMs,
-      downSinceMs: this.#state === 'open' ? null : this.#downSinceMs,
+      downSinceMs: this.#state === 'open' || this.#isIdle ? null : this.#downSinceMs,
       attempts: this.#attempts,
-      retryInMs: this.#state === 'waiting' ? this.#retryInMs : null,
+      retryInMs: this.#state === 'waiting' && !this.#isIdle ? this.#retryInMs : null,
+      endedMs: this.#endedMs,
+      silent: this.#silent,
       frames: this.#frames,
       lastHeardMs: this.#lastHeardMs,
       books: this.#options.adapter.books,
@@ -95,6 +117,7 @@ class VenueConnection implements Connection {
   }
 
   marketsChanged(): void {
+    if (this.#isIdle) return this.#connect();
     if (this.#state !== 'open') return; // the next `open` reads markets() anyway
     const markets = this.#options.markets();
     this.#unquoted.keepOnly(this.#awaited(markets));
@@ -113,8 +136,15 @@ class VenueConnection implements Connection {
   }
 
   #connect(): void {
-    const { adapter } = this.#options;
+    const { adapter, markets } = this.#options;
     const { handshakeMs } = this.#timing;
+    const wasIdle = this.#isIdle;
+    this.#isIdle = markets().length === 0;
+    if (this.#isIdle) {
+      if (!wasIdle) this.#enter('waiting');
+      return;
+    }
+    if (wasIdle) this.#downSinceMs = this.#wallMs();
     this.#attempts += 1;
     this.#enter('connecting');
     if (this.#state !== 'connecting') return; // closed by onState
@@ -153,6 +183,8 @@ class VenueConnection implements Connection {
     if (keepalive !== null) {
       this.#timers.every(keepalive.everyMs, () => this.#send(keepalive.text));
     }
+    this.#timers.every(TIME_EVERY_MS, () => this.#passTime());
+    this.#quiet.start();
     this.#enter('open');
     if (this.#state !== 'open') return;
     const markets = this.#options.markets();
@@ -173,7 +205,17 @@ class VenueConnection implements Connection {
     for (const market of this.#awaited(markets)) this.#unquoted.ask(market, atMs);
     const { adapter, subscribe } = this.#options;
     const messages = subscribe?.(markets) ?? adapter.subscribe(markets);
+    this.#sendAll(messages);
+  }
+
+  #sendAll(messages: readonly unknown[]): void {
     for (const message of messages) this.#send(JSON.stringify(message));
+  }
+
+  /** Asks for what has been wrong for too long. */
+  #passTime(): void {
+    this.#call(() => this.#sendAll(this.#options.onTime?.(this.#options.nowMs()) ?? []));
+    this.#watchAnswers();
   }
 
   #send(text: string): void {
@@ -192,6 +234,7 @@ class VenueConnection implements Connection {
     try {
       reading = this.#options.onFrame(text, atMs);
       this.#unquoted.take(reading);
+      this.#quiet.took(reading);
     } catch (error) {
       // Half of the frame may be applied. Only a new connection is certain to be right.
       this.#drop(`frame could not be taken (${codeOf(error)})`);
@@ -240,6 +283,7 @@ class VenueConnection implements Connection {
   #onHeartbeat(): void {
     const atMs = this.#recordHeartbeat();
     this.#call(() => this.#options.onHeartbeat(atMs));
+    this.#passTime();
   }
 
   #recordHeartbeat(): EpochMs {
@@ -262,12 +306,14 @@ class VenueConnection implements Connection {
     this.#socket = null;
     this.#timers.endAll();
     this.#probe.ended();
+    this.#quiet.ended();
     this.#answerTimer = undefined;
     this.#subscribed.clear();
     socket.terminate();
     if (this.#state !== 'open') return;
     const wallMs = this.#wallMs();
     if (wallMs - this.#sinceMs >= this.#timing.steadyMs) this.#downSinceMs = wallMs;
+    this.#endedMs = [...this.#endedMs, wallMs].slice(-ENDS_KEPT);
     this.#options.adapter.reset();
     this.#call(() => this.#options.onLost(this.#options.nowMs()));
   }

@@ -174,6 +174,7 @@ class VenueFeed implements Feed {
       awaitsQuote,
       onFrame: (text, atMs) => this.#taken(place, sink.frame(text, atMs)),
       onHeartbeat: (atMs) => sink.heartbeat(atMs),
+      onTime: (atMs) => sink.advance(atMs),
       onLost: (atMs) => {
         place.counter.lost();
         this.#states.lost(place.markets);

@@ -1,10 +1,16 @@
-/** What is wrong with the feeds, in words for an operator. Rules W9, W70, W71 (feeds/FORMATS.md). */
+/**
+ * What is wrong with the feeds, in words for an operator. Rules W9, W70, W71, W87, W89
+ * (feeds/FORMATS.md).
+ */
 import { type EpochMs, isoOf } from '../../engine/base/units.ts';
 import type { FeedStatus } from './connection-status.ts';
 
 /** Shorter trouble passes: connections are dialed again, and first books take a moment. */
 const TROUBLE_MS = 60_000;
 const NAMES_SHOWN = 5;
+/** So many open connections that ended within so long are a problem of their own. */
+export const ENDS_KEPT = 3;
+const AGAIN_WITHIN_MS = 600_000;
 
 type FeedHealth = Pick<
   FeedStatus,
@@ -17,12 +23,15 @@ type FeedHealth = Pick<
   | 'counts'
   | 'missedStatesProblem'
   | 'resultProblems'
+  | 'endedMs'
+  | 'silent'
 >;
 
 /**
- * A line for each connection that was not open for a minute, for each with markets that had no quote
- * a minute after the subscription, for each feed whose missed results cannot be asked for, and for
- * each kind of results that an operator must know of. No line has a secret. `nowMs` is of the wall
+ * A line for each connection that was not open for a minute, that was dialed again and again, or was
+ * open and silent, for each with markets that had no quote a minute after the subscription, for each
+ * feed whose missed results cannot be asked for, and for each kind of results that an operator must
+ * know of. No line has a secret. `nowMs` is of the wall
  * clock.
  */
 export function feedProblems(feeds: readonly FeedHealth[], nowMs: EpochMs): string[] {
@@ -30,6 +39,8 @@ export function feedProblems(feeds: readonly FeedHealth[], nowMs: EpochMs): stri
     const { venue, adapter, host } = feed;
     const problems = [
       downProblem(feed, nowMs) ?? unquotedProblem(feed, nowMs),
+      againProblem(feed, nowMs),
+      silentProblem(feed, nowMs),
       missedProblem(feed),
       ...feed.resultProblems,
     ].filter((problem) => problem !== null);
@@ -44,6 +55,18 @@ function downProblem(feed: FeedHealth, nowMs: EpochMs): string | null {
   const reason = lastProblem ?? 'no answer yet';
   const never = counts.opens === 0 ? 'never connected, ' : '';
   return `${never}not open for ${seconds} s, since ${isoOf(downSinceMs)}: ${reason}`;
+}
+
+/** Each time it was open, so that no outage shows. */
+function againProblem({ endedMs, lastProblem }: FeedHealth, nowMs: EpochMs): string | null {
+  const [firstMs] = endedMs;
+  if (endedMs.length < ENDS_KEPT || nowMs - firstMs! >= AGAIN_WITHIN_MS) return null;
+  return `dialed again and again, ${ENDS_KEPT} times since ${isoOf(firstMs!)}: ${lastProblem}`;
+}
+
+function silentProblem({ silent }: FeedHealth, nowMs: EpochMs): string | null {
+  if (silent === null || nowMs - silent.atMs >= AGAIN_WITHIN_MS) return null;
+  return `was open and silent until ${isoOf(silent.atMs)}: ${silent.reason}`;
 }
 
 /** It was tried again several times, and is after a minute: results may be missing meanwhile. */

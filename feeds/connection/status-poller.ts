@@ -4,7 +4,13 @@
  * cannot be used is kept for operators. Rules W15, W70, W71, W75 (feeds/FORMATS.md).
  */
 
-import type { StateRequest, StateTick, VenueAdapter, VenueTick } from '../reading/venue.ts';
+import type {
+  ClosingTick,
+  StateRequest,
+  StateTick,
+  VenueAdapter,
+  VenueTick,
+} from '../reading/venue.ts';
 import { safeUrlOf } from './endpoint.ts';
 import { type AskOptions, askRest } from './rest.ts';
 
@@ -229,6 +235,7 @@ export class MissedStates {
   /** What has stopped gets a result some time, and not every venue says so by itself. */
   #follow(tick: StateTick): void {
     const { market } = tick;
+    if (tick.kind === 'closing') return;
     this.#note(tick);
     if (tick.kind !== 'status' || tick.status !== 'closed') this.#stopped.delete(market);
     else if (this.#options.isOpen(market)) {
@@ -239,7 +246,7 @@ export class MissedStates {
     }
   }
 
-  #note(tick: StateTick): void {
+  #note(tick: Exclude<StateTick, ClosingTick>): void {
     const { market } = tick;
     if (tick.kind === 'result') {
       this.#unusable.delete(market);

@@ -1,12 +1,12 @@
 /**
  * Serves a feed file over WebSocket as the venues that it was recorded of: one address a venue and
- * adapter, on one loopback port. Rules N44 to N46 (feeds/FORMATS.md).
+ * adapter, on one loopback port. Rules N44 to N47 (feeds/FORMATS.md).
  */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type WebSocket, WebSocketServer } from 'ws';
-import type { Venue } from '../../engine/base/units.ts';
+import type { EpochMs, Venue } from '../../engine/base/units.ts';
 import { readFeed } from '../file/feed-file.ts';
 import type { FeedLine } from '../file/feed-line.ts';
 import { paceOf } from '../file/replay-speed.ts';
@@ -22,6 +22,8 @@ export type FileVenueOptions = {
   /** Feed seconds a second; null as fast as clients read. */
   speed: number | null;
   skipBad?: boolean;
+  /** How often a feed that has nothing to say sends its venue's heartbeat; 5,000 when left out. */
+  heartbeatMs?: number;
 };
 
 export type FileVenue = {
@@ -40,6 +42,7 @@ const UNREAD_MAX_BYTES = 4 * 1024 * 1024;
 const UNREAD_MAX_MS = 30_000;
 const GOING_AWAY = 1001;
 const CLOSE_MAX_MS = 1000;
+const HEARTBEAT_MS = 5_000;
 
 /**
  * Reads which feeds the file has, and listens.
@@ -52,6 +55,10 @@ export async function startFileVenue(options: FileVenueOptions): Promise<FileVen
   await listen(web, options.port);
   const { port } = web.address() as AddressInfo;
   const ended = new AbortController();
+  const { heartbeatMs = HEARTBEAT_MS } = options;
+  const beats = setInterval(() => {
+    for (const feed of feeds.values()) feed.beat(heartbeatMs);
+  }, heartbeatMs);
   const played = play(options, feeds, ended.signal);
   played.catch(() => {}); // whoever waits for it gets it
   return {
@@ -61,6 +68,7 @@ export async function startFileVenue(options: FileVenueOptions): Promise<FileVen
     played,
     async close() {
       ended.abort();
+      clearInterval(beats);
       for (const feed of feeds.values()) feed.drop();
       for (const socket of sockets.clients) socket.terminate();
       sockets.close();
@@ -74,9 +82,9 @@ export async function startFileVenue(options: FileVenueOptions): Promise<FileVen
 async function feedsOf({ path, skipBad = false }: FileVenueOptions): Promise<Map<string, Feed>> {
   const feeds = new Map<string, Feed>();
   for await (const batch of readFeed(path, { skipBad })) {
-    for (const { venue, adapter } of batch) {
+    for (const { venue, adapter, atMs } of batch) {
       const key = `${venue}/${adapter}`;
-      if (!feeds.has(key)) feeds.set(key, new Feed(venue, adapter));
+      if (!feeds.has(key)) feeds.set(key, new Feed(venue, adapter, atMs));
     }
   }
   return feeds;
@@ -113,11 +121,13 @@ class Feed {
   readonly adapter: AdapterName;
   readonly #clients = new Set<Client>();
   readonly #books: KnownBooks;
-  #atMs = 0;
+  #atMs: EpochMs;
+  #sentMs = performance.now();
 
-  constructor(venue: Venue, adapter: AdapterName) {
+  constructor(venue: Venue, adapter: AdapterName, atMs: EpochMs) {
     this.venue = venue;
     this.adapter = adapter;
+    this.#atMs = atMs;
     this.#books = new KnownBooks(adapter);
   }
 
@@ -147,6 +157,7 @@ class Feed {
 
   send(line: FeedLine): void {
     this.#atMs = line.atMs;
+    this.#sentMs = performance.now();
     const { event, frame } = line;
     const reading = this.#books.take(line);
     if (event === 'lost') {
@@ -163,6 +174,20 @@ class Feed {
     for (const { socket, subscriber } of this.#clients) {
       for (const each of subscriber.framesOf(frame, markets, line.atMs, isGap)) {
         socket.send(textOf(each));
+      }
+    }
+  }
+
+  /** Sends the venue's heartbeat where it sent nothing for so long. */
+  beat(quietMs: number): void {
+    if (performance.now() - this.#sentMs < quietMs) return;
+    for (const { socket, subscriber } of this.#clients) {
+      const { heartbeat } = subscriber;
+      if (heartbeat === null) socket.ping('heartbeat');
+      else {
+        for (const frame of subscriber.framesOf(heartbeat, [], this.#atMs, false)) {
+          socket.send(textOf(frame));
+        }
       }
     }
   }

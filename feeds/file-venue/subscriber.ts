@@ -20,6 +20,8 @@ export type Asked = {
 };
 
 export interface Subscriber {
+  /** What the venue says where it has nothing to say; null: it pings. */
+  readonly heartbeat: unknown;
   /** @param text null: a message in binary */
   asked(text: string): Asked;
   /**
@@ -67,6 +69,7 @@ class Markets {
 }
 
 class NativeSubscriber implements Subscriber {
+  readonly heartbeat = { type: 'heartbeat' };
   readonly #markets = new Markets();
   #seq = 0;
 
@@ -115,6 +118,7 @@ const KALSHI_REPLIES: ReadonlySet<unknown> = new Set([
 const EVERY_MARKET = ['*'];
 
 class KalshiSubscriber implements Subscriber {
+  readonly heartbeat = null;
   readonly #subscriptions: KalshiSubscription[] = [];
   #nextSid = 1;
 
@@ -180,6 +184,7 @@ class KalshiSubscriber implements Subscriber {
 }
 
 class PolymarketUsSubscriber implements Subscriber {
+  readonly heartbeat = { heartbeat: {} };
   readonly #subscriptions = new Map<string, Markets>();
 
   asked(text: string): Asked {
@@ -208,6 +213,8 @@ class PolymarketUsSubscriber implements Subscriber {
 }
 
 class PolymarketSubscriber implements Subscriber {
+  /** Its client pings too, and is answered. */
+  readonly heartbeat = null;
   readonly #markets = new Markets();
 
   asked(text: string): Asked {

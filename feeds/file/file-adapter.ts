@@ -71,6 +71,12 @@ export class FileAdapter implements FrameReader {
     return reading;
   }
 
+  /** A file answers no question. */
+  lose(market: string): unknown[] {
+    this.#current.lose(market);
+    return [];
+  }
+
   /** Nothing: a file's connection asks for nothing. */
   subscribe(): unknown[] {
     return [];

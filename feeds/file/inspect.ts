@@ -280,6 +280,7 @@ function countTick(market: MarketCounts, tick: Exclude<VenueTick, { kind: 'game'
       market.result = tick.outcome;
       return;
     case 'status':
+    case 'closing':
       return;
     default:
       tick satisfies never;

@@ -37,7 +37,9 @@ export class FeedPlayer {
       case 'subscribe':
         return adapter.subscribed(line);
       case 'heartbeat':
-        return connection.heartbeat(atMs);
+        connection.heartbeat(atMs);
+        connection.advance(atMs);
+        return;
       case 'lost':
         return connection.lost(atMs);
       case 'states':

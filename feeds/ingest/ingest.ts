@@ -1,7 +1,7 @@
 /**
  * From a venue's frames to the engine's ticks: catalog numbers instead of names, whole cents
  * rounded against the trader, whole contracts. It also counts every frame that could not be used.
- * Rules B9 to B12, W13, W15, W75 (feeds/FORMATS.md).
+ * Rules B9 to B12, B14, B15, W13, W15, W75 (feeds/FORMATS.md).
  *
  * A bad frame never throws, and bad frames write about a hundred log lines at most.
  */
@@ -9,15 +9,19 @@
 import { NestedTooDeep, parseJson } from '../../engine/base/bounded-json.ts';
 import type { EpochMs, MarketNumber, SourceNumber, Venue } from '../../engine/base/units.ts';
 import type { GameTick, QuoteTick, Tick } from '../../engine/rules/messages.ts';
+import { unknownBook } from '../reading/book.ts';
 import { priceText } from '../reading/decimal.ts';
 import { depthOf, type Place, quoteOf, resultOf, tradeOf } from '../reading/engine-ticks.ts';
 import type {
   BookLevels,
   FrameReading,
+  Outgoing,
+  StatedTop,
   StateTick,
   VenueAdapter,
   VenueTick,
 } from '../reading/venue.ts';
+import { BookDoubts } from './book-doubts.ts';
 import { IngestCounters, type IngestCounts, type IngestLogEvent } from './ingest-counters.ts';
 import { VenueLag } from './venue-lag.ts';
 
@@ -52,6 +56,11 @@ export type IngestConnection = {
   frame(raw: unknown, atMs: EpochMs, isGap?: boolean): FrameReading;
   /** A heartbeat without a frame. */
   heartbeat(atMs: EpochMs): void;
+  /**
+   * Only time has passed. Books that have been wrong for too long end (B15).
+   * @returns what asks for them
+   */
+  advance(atMs: EpochMs): readonly unknown[];
   /** Statuses and results that were asked for. */
   states(ticks: readonly StateTick[], atMs: EpochMs): void;
   /** The messages that subscribe to these markets. */
@@ -68,7 +77,10 @@ export type Ingest = {
 };
 
 /** What an ingest needs of an adapter. */
-export type FrameReader = Pick<VenueAdapter, 'name' | 'recorded' | 'read' | 'subscribe' | 'reset'>;
+export type FrameReader = Pick<
+  VenueAdapter,
+  'name' | 'recorded' | 'read' | 'subscribe' | 'lose' | 'reset'
+>;
 
 /** One per process or replay; connections share its counts and its bound on log lines. */
 export function createIngest(options: IngestOptions): Ingest {
@@ -91,8 +103,12 @@ type ConnectionParts = {
   results: Map<MarketNumber, string>;
 };
 
+const CONTRADICTED = 'stated best prices contradict the book';
+const STUCK = 'book crossed for too long';
+
 class Connection implements IngestConnection {
   readonly #parts: ConnectionParts;
+  readonly #doubts = new BookDoubts();
   readonly #lag: VenueLag;
   readonly #steadyMs: () => number;
 
@@ -108,6 +124,7 @@ class Connection implements IngestConnection {
     const { venue, adapter, counters, source, options } = this.#parts;
     const reading = readingOf(adapter, raw);
     const atMs = options.timeOf?.(reading.venueAtMs, receivedMs) ?? receivedMs;
+    if (reading.stated !== undefined) this.#compare(reading, reading.stated, atMs);
     counters.frame(reading.type);
     if (reading.rejected !== null) {
       counters.skip(reading.rejected, `${venue} ${adapter.name} ${reading.type}`);
@@ -126,7 +143,7 @@ class Connection implements IngestConnection {
     if (isSkipped) reading.drop ??= 'gap in the sequence';
     if (reading.drop !== undefined) {
       this.#send({ kind: 'down', atMs, source, ...(isSkipped && { reason: 'sequence_gap' }) });
-      adapter.reset();
+      this.#reset();
       // Prices build on the missing frames. Results and statuses are still right, and come only
       // once.
       for (const tick of reading.ticks) if (tick.kind !== 'book') this.#tick(tick, atMs);
@@ -135,6 +152,8 @@ class Connection implements IngestConnection {
     let quoted = false;
     for (const tick of reading.ticks) quoted = this.#tick(tick, atMs) || quoted;
     if (!quoted) this.heartbeat(atMs);
+    const asked = this.advance(atMs);
+    if (asked.length > 0) reading.send = [...(reading.send ?? []), ...asked.map(now)];
     return reading;
   }
 
@@ -142,6 +161,35 @@ class Connection implements IngestConnection {
     const { options, source } = this.#parts;
     // Not counted: the frame is of no market and no game.
     options.sink({ kind: 'heartbeat', atMs, source });
+  }
+
+  advance(atMs: EpochMs): readonly unknown[] {
+    const stuck = this.#doubts.stuck(atMs);
+    if (stuck.length === 0) return NOTHING;
+    const { venue, adapter, counters } = this.#parts;
+    return stuck.flatMap((market) => {
+      counters.skip(STUCK, `${venue}/${market}`);
+      const asked = adapter.lose(market);
+      this.#tick(unknownBook(market), atMs);
+      return asked;
+    });
+  }
+
+  /** Ends the books that the frame refutes: they are unknown, and asked for. */
+  #compare(reading: FrameReading, stated: readonly StatedTop[], atMs: EpochMs): void {
+    for (const market of this.#doubts.refuted(stated, atMs)) {
+      const asked = this.#parts.adapter.lose(market).map(now);
+      reading.rejected ??= CONTRADICTED;
+      // The book that the frame has changed was wrong before it.
+      const others = reading.ticks.filter((tick) => tick.kind !== 'book' || tick.market !== market);
+      reading.ticks = [...others, unknownBook(market)];
+      if (asked.length > 0) reading.send = [...(reading.send ?? []), ...asked];
+    }
+  }
+
+  #reset(): void {
+    this.#parts.adapter.reset();
+    this.#doubts.clear();
   }
 
   states(ticks: readonly StateTick[], atMs: EpochMs): void {
@@ -153,8 +201,8 @@ class Connection implements IngestConnection {
   }
 
   lost(atMs: EpochMs): void {
-    const { adapter, source } = this.#parts;
-    adapter.reset();
+    const { source } = this.#parts;
+    this.#reset();
     this.#lag.lost();
     this.#send({ kind: 'down', atMs, source });
   }
@@ -180,7 +228,7 @@ class Connection implements IngestConnection {
     const last = results.get(market);
     results.set(market, word);
     if (last === undefined || last === word) return;
-    counters.skip(CONTRADICTED, `${venue}/${tick.market}: ${last}, then ${word}`);
+    counters.skip(RESULT_CONTRADICTED, `${venue}/${tick.market}: ${last}, then ${word}`);
   }
 
   /** Sends what the tick means, if we know its market. @returns whether that was a quote. */
@@ -200,9 +248,12 @@ class Connection implements IngestConnection {
     }
     const place: Place = { atMs, source, market };
     switch (tick.kind) {
-      case 'book':
-        this.#sendQuote(quoteOf(tick, place), tick.depth);
+      case 'book': {
+        const quote = quoteOf(tick, place);
+        this.#doubts.shown(tick.market, quote.crossed, atMs);
+        this.#sendQuote(quote, tick.depth);
         return true;
+      }
       case 'trade': {
         const trade = tradeOf(tick, place);
         if (trade === null) counters.skip('trade price outside 1..99', `${venue}/${tick.market}`);
@@ -216,6 +267,9 @@ class Connection implements IngestConnection {
         this.#noteResult(tick, market);
         this.#send(resultOf(tick, place));
         return false;
+      case 'closing':
+        this.#send({ kind: 'closing', ...place, closesAtMs: tick.closesAtMs });
+        return false;
       default:
         return tick satisfies never;
     }
@@ -223,7 +277,10 @@ class Connection implements IngestConnection {
 }
 
 /** A result after another that differs. */
-export const CONTRADICTED = 'result contradicts an earlier one';
+const RESULT_CONTRADICTED = 'result contradicts an earlier one';
+const NOTHING: readonly unknown[] = [];
+const now = (message: unknown): Outgoing => ({ message, afterMs: 0 });
+
 /** Why a text is no frame. */
 export const NOT_JSON = 'not JSON';
 export const TOO_DEEP = 'nested too deep';

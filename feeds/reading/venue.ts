@@ -67,7 +67,14 @@ export type VenueTick =
       /** The venue may still change it. Rule W75 (feeds/FORMATS.md). */
       provisional?: true;
     }
+  | ClosingTick
   | { kind: 'game'; game: string; status: GameStatus };
+
+/** When the venue closes the market, by its own word; null: when it says so, at no set time. */
+export type ClosingTick = { kind: 'closing'; market: string; closesAtMs: EpochMs | null };
+
+/** The best prices of a frame beside the book that the adapter keeps of their market. */
+export type StatedTop = { market: string; agrees: boolean };
 
 /** What one frame said. */
 export type FrameReading = {
@@ -86,6 +93,8 @@ export type FrameReading = {
   jump: boolean;
   /** The jump is mended here: what it lost has no price, and `send` asks for it. */
   resync?: true;
+  /** What it states of the best prices of books that are kept. Rule B14 (feeds/FORMATS.md). */
+  stated?: readonly StatedTop[];
   /** What a live connection sends because of this frame. */
   send?: readonly Outgoing[];
   /** Markets that the venue does not take on this connection; another one must. */
@@ -117,11 +126,11 @@ export type StateRequest = {
   markets: readonly string[];
   /** Whether the venue answers each market; false: it is silent of what has no result yet. */
   namesAll: boolean;
-  /** Statuses and results in an answer; undefined means 404. A bad one gives nothing. */
+  /** Statuses, closing times and results in an answer; undefined means 404. A bad one gives none. */
   read(answer: unknown): StateTick[];
 };
 
-export type StateTick = Extract<VenueTick, { kind: 'status' | 'result' }>;
+export type StateTick = Extract<VenueTick, { kind: 'status' | 'result' | 'closing' }>;
 
 export type AdapterOptions = {
   /** Sends levels beside the top of a book. They cost time, and only some fill models need them. */
@@ -160,6 +169,18 @@ export interface VenueAdapter {
    * of markets that were never named here are refused.
    */
   subscribe(markets: readonly string[]): unknown[];
+  /**
+   * The messages that bring the books of these markets whole, on an open connection. What is kept
+   * of them stays meanwhile.
+   */
+  ask(markets: readonly string[]): unknown[];
+  /**
+   * The book of this market is not the venue's: it is dropped, and nothing but a whole book brings a
+   * price. @returns what asks for that; of a recording nothing
+   */
+  lose(market: string): unknown[];
+  /** The types of messages that answer `ask`. */
+  readonly wholeBooks: ReadonlySet<string>;
   /**
    * The questions that show what these markets are now, below the base of the venue's REST API;
    * null: the venue has none.

@@ -24,6 +24,8 @@ export function feed(url: string, over: Partial<FeedStatus> = {}): FeedStatus {
     lastProblemMs: null,
     missedStatesProblem: null,
     resultProblems: [],
+    endedMs: [],
+    silent: null,
     ...over,
   };
 }

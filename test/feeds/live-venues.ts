@@ -176,7 +176,7 @@ function usBook(marketSlug: string, { bid, ask }: Top, atMs: number): object {
 
 const polymarketUs: Speech = {
   take(venue, socket, { subscribe: request }) {
-    if (request.subscriptionType === 'SUBSCRIPTION_TYPE_TRADE') return;
+    if (request === undefined || request.subscriptionType === 'SUBSCRIPTION_TYPE_TRADE') return;
     subscribe(socket, request.marketSlugs);
     for (const market of request.marketSlugs) {
       const top = venue.tops.get(market);

@@ -116,6 +116,9 @@ export function plainAdapter(): VenueAdapter {
     keepalive: null,
     read: () => ({ type: 'any', ticks: [], venueAtMs: null, rejected: null, jump: false }),
     subscribe: (markets) => [markets],
+    ask: () => [],
+    lose: () => [],
+    wholeBooks: new Set(),
     headers: () => ({}),
     reset: () => {},
   };

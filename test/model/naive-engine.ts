@@ -118,8 +118,17 @@ function applyTick(state: ModelState, tick: Tick): void {
       takeQuote(state, tick);
       matchResting(state, [...revived, tick.market]);
       return;
-    case 'status':
-      marketOf(state, tick.market).status = tick.status;
+    case 'status': {
+      const market = marketOf(state, tick.market);
+      market.status = tick.status;
+      const said = market.closings.at(-1);
+      const isOver = typeof said === 'number' && tick.status === 'open' && said <= tick.atMs;
+      if (said === undefined || isOver) market.closings.push('by its status');
+      matchResting(state, [...revived, tick.market]);
+      return;
+    }
+    case 'closing':
+      marketOf(state, tick.market).closings.push(tick.closesAtMs ?? 'by its status');
       matchResting(state, [...revived, tick.market]);
       return;
     case 'trade': {

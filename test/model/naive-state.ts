@@ -57,6 +57,8 @@ export type LastTrade = { priceCents: PriceCents | null; atMs: EpochMs };
 
 type ModelMarket = {
   status: MarketStatus;
+  /** What its venue has said of its closing, the first first: a time, or that it says so itself. */
+  closings: (EpochMs | 'by its status')[];
   result: MarketResult | null;
   corrections: number;
   quote: ModelQuote | null;
@@ -206,6 +208,7 @@ export function marketOf(state: ModelState, market: MarketNumber): ModelMarket {
   if (found === undefined) {
     found = {
       status: 'open',
+      closings: [],
       result: null,
       corrections: 0,
       quote: null,
@@ -246,8 +249,13 @@ export function hasOpened(state: ModelState, id: string, nowMs: EpochMs): boolea
   return opensAt === null || Date.parse(opensAt) <= nowMs;
 }
 
-/** Whether a market has closed: by the catalog's time, or by what dropped instruments said. */
+/**
+ * Whether a market has closed: by its venue's last word, without one by the catalog's time, or by what
+ * dropped instruments said.
+ */
 export function hasClosed(state: ModelState, number: MarketNumber, nowMs: EpochMs): boolean {
+  const said = marketOf(state, number).closings.at(-1);
+  if (said !== undefined) return said !== 'by its status' && said <= nowMs;
   const listing = [...state.instruments.values()].filter(({ listings }) =>
     listings.some((one) => marketNumberOfListing(state, one) === number),
   );

@@ -110,7 +110,7 @@ test('T25: generated input reaches every refusal, ending, tick, routing and omis
   const seen = new Set(runs.flatMap((run) => [...run.seen]));
   const wanted = [
     ...Object.keys(REJECTIONS),
-    ...['quote', 'trade', 'status', 'result', 'game', 'heartbeat', 'down', 'time'].map(
+    ...['quote', 'trade', 'status', 'closing', 'result', 'game', 'heartbeat', 'down', 'time'].map(
       (kind) => `tick ${kind}`,
     ),
     ...['executed', 'expired expired', 'trades settled by the operator', 'priced'],

@@ -23,7 +23,16 @@ export function randomTick(world: RandomWorld): Tick {
   const source = random.oneIn(200) ? random.int(0, 4) : market.source;
   const atMs = tickTime(world);
   const on: On = { atMs, source, market: world.known.markets.indexOf(market) };
-  const weights = { quote: 60, heartbeat: 20, status: 6, trade: 4, time: 4, down: 2, end: 1 };
+  const weights = {
+    quote: 60,
+    heartbeat: 20,
+    status: 6,
+    closing: 1,
+    trade: 4,
+    time: 4,
+    down: 2,
+    end: 1,
+  };
   switch (random.weighted(weights)) {
     case 'quote':
       return { kind: 'quote', ...on, ...nextBook(world, market) };
@@ -34,6 +43,10 @@ export function randomTick(world: RandomWorld): Tick {
     }
     case 'status':
       return { kind: 'status', ...on, status: random.weighted({ open: 12, paused: 2, closed: 1 }) };
+    case 'closing': {
+      const closesAtMs = random.oneIn(3) ? null : atMs + random.int(-60_000, 3_600_000);
+      return { kind: 'closing', ...on, closesAtMs };
+    }
     case 'heartbeat':
       return { kind: 'heartbeat', atMs, source };
     case 'down':

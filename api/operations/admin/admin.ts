@@ -110,7 +110,7 @@ function healthRoutes(
         const state = engine.state();
         if (state === 'ready') {
           const all = feeds();
-          const down = all.filter((feed) => feed.state !== 'open').map(downView);
+          const down = all.filter((feed) => feed.downSinceMs !== null).map(downView);
           const unquoted = unquotedView(all);
           return JSON.stringify({ ok: true, state, problems: problems(), feeds: down, unquoted });
         }

@@ -9,6 +9,7 @@ import type { Message } from '../../format/codec.ts';
 import { outdatedStatuses } from '../../rules/catalog.ts';
 import type { Catalog } from '../../rules/catalog-entries.ts';
 import type {
+  ClosingTick,
   GameTick,
   HeartbeatTick,
   QuoteTick,
@@ -28,6 +29,7 @@ export class StartupState {
   /** By market. */
   readonly #quotes = new Map<MarketNumber, KeptQuote>();
   readonly #statuses = new Map<number, StatusTick>();
+  readonly #closings = new Map<number, ClosingTick>();
   /** The last of each connection with quotes: they are as old as that, not as themselves. */
   readonly #heartbeats = new Map<SourceNumber, HeartbeatTick>();
   /**
@@ -74,6 +76,9 @@ export class StartupState {
       case 'status':
         this.#statuses.set(tick.market, tick);
         break;
+      case 'closing':
+        this.#closings.set(tick.market, tick);
+        break;
       case 'result':
         this.#keepResult(tick);
         break;
@@ -99,7 +104,8 @@ export class StartupState {
     invariant(byMs > 0, 'time was not set back');
     this.#wasSetBack = true;
     const earlier = <T extends Tick>(tick: T): T => ({ ...tick, atMs: tick.atMs - byMs });
-    for (const kept of [this.#statuses, this.#heartbeats, this.#finals] as Map<unknown, Tick>[]) {
+    const all = [this.#statuses, this.#closings, this.#heartbeats, this.#finals];
+    for (const kept of all as Map<unknown, Tick>[]) {
       for (const [key, tick] of kept) kept.set(key, earlier(tick));
     }
     for (const quote of this.#quotes.values()) quote.setBack(byMs);
@@ -118,6 +124,8 @@ export class StartupState {
     if (this.#switches !== null) messages.push(this.#switches);
     messages.push(...this.#finals.values());
     for (const command of this.#corrections.values()) messages.push({ ...command, atMs });
+    // Before statuses: a market that is open has outlived an earlier closing time.
+    messages.push(...this.#closings.values());
     messages.push(...this.#statuses.values());
     for (const quote of this.#quotes.values()) messages.push(quote.tick());
     messages.push(...this.#heartbeats.values());

@@ -36,6 +36,7 @@ const INFORMS: Readonly<Record<Tick['kind'], boolean>> = {
   quote: false,
   trade: true,
   status: false,
+  closing: false,
   result: false,
   game: false,
   heartbeat: true,

@@ -1,6 +1,6 @@
 /**
  * What is said to Kalshi, and what it answers: subscriptions, and fresh snapshots of markets whose
- * book was lost. Rules W22, W23, W33 to W35, W73 (feeds/FORMATS.md).
+ * book was lost. Rules W22, W23, W33 to W35, W73, W80 (feeds/FORMATS.md).
  */
 
 import { type Fields, fieldsOf, isPlace } from '../../reading/frame.ts';
@@ -53,8 +53,10 @@ export class KalshiCommands {
     },
   }));
   readonly #subscriptions = new Map<number, Subscription>();
-  /** Markets whose snapshot was asked for. */
+  /** Markets without a price until the snapshot comes that was asked for. */
   readonly #awaited = new Set<string>();
+  /** Markets whose snapshot was asked for beside the book that is kept. */
+  readonly #compared = new Set<string>();
   /** Ids of the commands that asked. */
   readonly #asked = new Set<number>();
   #seesLifeCycle = false;
@@ -64,8 +66,14 @@ export class KalshiCommands {
     return this.#awaited.size;
   }
 
+  /** Whether the market has no price until its snapshot comes. */
   awaits(market: string): boolean {
     return this.#awaited.has(market);
+  }
+
+  /** Whether a snapshot of the market was asked for. */
+  hasAsked(market: string): boolean {
+    return this.#awaited.has(market) || this.#compared.has(market);
   }
 
   subscribe(markets: readonly string[]): unknown[] {
@@ -129,22 +137,48 @@ export class KalshiCommands {
 
   /** Asks for the snapshots of markets that have lost their book. */
   askBooks(sid: number, markets: readonly string[]): Outgoing[] {
-    const commands: Outgoing[] = [];
+    this.expect(markets);
+    return this.#snapshotsOf(sid, markets).map((message) => ({ message, afterMs: 0 }));
+  }
+
+  /** Asks for the snapshot of a market that has lost its book, on the subscription that carries it. */
+  askLost(market: string): unknown[] {
+    this.expect([market]);
+    return this.#onTheirSids([market]);
+  }
+
+  /** Asks for snapshots beside the books that are kept. */
+  askToCompare(markets: readonly string[]): unknown[] {
+    for (const market of markets) this.#compared.add(market);
+    return this.#onTheirSids(markets);
+  }
+
+  #onTheirSids(markets: readonly string[]): unknown[] {
+    return [...this.#subscriptions].flatMap(([sid, { books }]) => {
+      return this.#snapshotsOf(
+        sid,
+        markets.filter((market) => books.has(market)),
+      );
+    });
+  }
+
+  #snapshotsOf(sid: number, markets: readonly string[]): unknown[] {
+    const commands: unknown[] = [];
     for (let first = 0; first < markets.length; first += MARKETS_A_SUBSCRIPTION) {
       const market_tickers = markets.slice(first, first + MARKETS_A_SUBSCRIPTION);
-      this.expect(market_tickers);
       const id = this.#batches.nextId();
       this.#asked.add(id);
       const params = { sids: [sid], market_tickers, action: 'get_snapshot' };
-      commands.push({ message: { id, cmd: 'update_subscription', params }, afterMs: 0 });
+      commands.push({ id, cmd: 'update_subscription', params });
     }
     return commands;
   }
 
   /** A snapshot has come, good or bad. */
   answered(market: string): void {
-    if (!this.#awaited.delete(market) || this.#awaited.size > 0) return;
-    this.#asked.clear();
+    const wasAsked = this.#awaited.delete(market);
+    if (!this.#compared.delete(market) && !wasAsked) return;
+    if (this.#awaited.size + this.#compared.size === 0) this.#asked.clear();
   }
 
   /** An `error`: a subscription that was refused is tried in another way. */
@@ -168,6 +202,7 @@ export class KalshiCommands {
     this.#batches.clear();
     this.#subscriptions.clear();
     this.#awaited.clear();
+    this.#compared.clear();
     this.#asked.clear();
     this.#seesLifeCycle = false;
     this.#seesCombos = false;

@@ -1,6 +1,7 @@
 /**
  * Kalshi's WebSocket v2. Books are kept from a snapshot and its increments; both sides are bids,
- * and the yes ask is 1 minus the best no bid. Rules W22 to W26, W33, W62, W71, W73, W74 (feeds/FORMATS.md).
+ * and the yes ask is 1 minus the best no bid. Rules W22 to W26, W33, W62, W71, W73, W74, W80, W81
+ * (feeds/FORMATS.md).
  *
  * `seq` counts per `sid` over all markets of the subscription, whatever the message type. Live, a
  * gap costs the books of its subscription, and fresh snapshots are asked for; where nobody can say
@@ -31,8 +32,10 @@ import { type Signer, signerOf, type VenueKeys } from '../shared/keys.ts';
 import { unwanted, Wanted } from '../shared/wanted.ts';
 import { isLifeCycle, KalshiCommands, type LifeCycle, type Missed, SIDS_MAX } from './commands.ts';
 import {
+  bestPrices,
   bidLevels,
   firstOf,
+  gridOf,
   lifecycleTick,
   NO_PRICE,
   priceIn,
@@ -45,6 +48,8 @@ import { kalshiStates } from './states.ts';
 const WS_PATH = '/trade-api/ws/v2';
 /** Messages that always take a number. Life cycle messages do since 2026, tickers never. */
 const NUMBERED: ReadonlySet<string> = new Set(['orderbook_snapshot', 'orderbook_delta', 'trade']);
+
+const WHOLE_BOOKS: ReadonlySet<string> = new Set(['orderbook_snapshot']);
 
 /** The frames that say something of one market. */
 type MarketType = 'orderbook_snapshot' | 'orderbook_delta' | 'ticker' | 'trade' | LifeCycle;
@@ -65,6 +70,7 @@ class KalshiAdapter implements VenueAdapter {
     kalshiStates(base, markets, this.#settleOn);
   readonly tellsResults = true;
   readonly keepalive = null;
+  readonly wholeBooks = WHOLE_BOOKS;
   readonly recorded: boolean;
   readonly #signer: Signer | null;
   readonly #books: KeptBooks;
@@ -102,6 +108,16 @@ class KalshiAdapter implements VenueAdapter {
   subscribe(markets: readonly string[]): unknown[] {
     this.#wanted.add(markets);
     return this.#commands.subscribe(markets);
+  }
+
+  ask(markets: readonly string[]): unknown[] {
+    return this.#commands.askToCompare(markets);
+  }
+
+  lose(market: string): unknown[] {
+    this.#books.forget(market);
+    const asked = this.#commands.askLost(market);
+    return this.recorded ? [] : asked;
   }
 
   headers(nowMs: EpochMs): Record<string, string> {
@@ -144,7 +160,7 @@ class KalshiAdapter implements VenueAdapter {
     }
     const last = this.#lastSeq.get(sid);
     // Whether a snapshot that was asked for goes on with the sequence is not documented.
-    const isAnswer = type === 'orderbook_snapshot' && this.#commands.awaits(marketOf(msg));
+    const isAnswer = type === 'orderbook_snapshot' && this.#commands.hasAsked(marketOf(msg));
     // Nor whether an `ok` takes a number, or states the last one.
     if ((isAnswer || type === 'ok') && last !== undefined && seq <= last) return false;
     const full = last === undefined && this.#lastSeq.size >= SIDS_MAX;
@@ -281,9 +297,13 @@ class KalshiAdapter implements VenueAdapter {
   #ticker(market: string, message: Fields): FrameReading {
     // Tickers have no sequence. An old one could bring back a price that later deltas removed. So a
     // market with a book takes no price from tickers, nor one whose book was lost.
-    if (this.#books.has(market) || this.#commands.awaits(market)) {
-      return said('ticker', []);
+    if (this.#books.has(market)) {
+      const stated = bestPrices(message);
+      if (stated.bid === undefined && stated.ask === undefined) return said('ticker', []);
+      const agrees = this.#books.agrees(market, stated);
+      return { ...said('ticker', []), stated: [{ market, agrees }] };
     }
+    if (this.#commands.awaits(market)) return said('ticker', []);
     const tick = tickerTick(market, message);
     if (tick === null) return this.#lost('ticker', market);
     return said('ticker', [tick]);
@@ -291,6 +311,7 @@ class KalshiAdapter implements VenueAdapter {
 
   #lifecycle(type: LifeCycle, market: string, message: Fields): FrameReading {
     const { event_type: event } = message;
+    if (event === 'price_level_structure_updated') return this.#regrid(type, market, message);
     const isOver = event === 'determined' || event === 'settled';
     const tick = lifecycleTick(market, message);
     if (typeof tick === 'string') {
@@ -320,6 +341,17 @@ class KalshiAdapter implements VenueAdapter {
   #missed(reading: FrameReading, market: string): FrameReading {
     if (!this.recorded) reading.missedStates = [market];
     return reading;
+  }
+
+  /** The levels that are not on the new grid are gone, and nothing says what came in their place. */
+  #regrid(type: LifeCycle, market: string, message: Fields): FrameReading {
+    if (!this.#books.has(market)) return said(type, []);
+    const isOnGrid = gridOf(message);
+    if (isOnGrid !== null) this.#books.keepGrid(market, isOnGrid);
+    const reading = said(type, [this.#books.tickOf(market)]);
+    if (this.recorded) return reading;
+    const send = this.#commands.askLost(market);
+    return { ...reading, send: send.map((message) => ({ message, afterMs: 0 })) };
   }
 
   /** After an update that cannot be read the book is unknown until the next snapshot. */

@@ -1,18 +1,26 @@
 /**
  * Fields of Kalshi's messages, today's fixed-point form and the integer cents of before 2026.
- * Nothing here keeps state. Rules W24 to W32, W72, W75 (feeds/FORMATS.md).
+ * Nothing here keeps state. Rules W24 to W32, W72, W75, W80 to W83 (feeds/FORMATS.md).
  */
 import type { EpochMs, PriceE4, Side } from '../../../engine/base/units.ts';
-import { bookSide, bookTick } from '../../reading/book.ts';
+import { bookSide, bookTick, isLevelPrice } from '../../reading/book.ts';
 import {
   parseContractsE2,
   parsePriceE4,
   parseValueE4,
   priceE4OfCents,
 } from '../../reading/decimal.ts';
-import { type Fields, nameOf, refused, resultOfValue } from '../../reading/frame.ts';
+import {
+  type Fields,
+  fieldsOf,
+  isPlace,
+  nameOf,
+  refused,
+  resultOfValue,
+} from '../../reading/frame.ts';
 import { parseInstant } from '../../reading/instant.ts';
 import type { BookTick, FrameReading, Level, StateTick, VenueTick } from '../../reading/venue.ts';
+import type { BestPrices } from '../shared/kept-books.ts';
 
 /** Messages that are understood and carry no price. */
 export const NO_PRICE: ReadonlySet<string> = new Set([
@@ -80,8 +88,25 @@ export function tickerTick(market: string, message: Fields): BookTick | null {
   return bid === undefined || ask === undefined ? null : bookTick(market, bid, ask);
 }
 
+/**
+ * The best prices that a ticker states. Those in whole cents alone are no prices of a finer book,
+ * and are left out.
+ */
+export function bestPrices(message: Fields): BestPrices {
+  const best = (name: 'yes_bid' | 'yes_ask') => {
+    const price = parsePriceE4(message[`${name}_dollars`]);
+    if (price === null) return undefined;
+    return isLevelPrice(price) ? price : null;
+  };
+  return { bid: best('yes_bid'), ask: best('yes_ask') };
+}
+
+/** A block trade was made beside the book, at a price that nobody else could have. Rule W82. */
+const BLOCK_TRADE = 'block trade';
+
 /** A trade; the text says why it is none. */
 export function tradeTick(market: string, message: Fields): VenueTick | string {
+  if (message.is_block_trade === true) return BLOCK_TRADE;
   const yesPrice = yesPriceOf(message);
   const size = parseContractsE2(firstOf(message, 'count_fp', 'count'));
   if (yesPrice === null || size === null) return 'unreadable price or size';
@@ -105,9 +130,11 @@ export function lifecycleTick(market: string, message: Fields): VenueTick | null
     case 'settled':
       // May only say that payouts are done. The result then came with `determined`.
       return resultTick(market, message);
+    case 'close_date_updated': {
+      const closesAtMs = secondsMs(message.close_ts);
+      return closesAtMs === null ? 'unreadable close_ts' : { kind: 'closing', market, closesAtMs };
+    }
     case 'created':
-    case 'close_date_updated':
-    case 'price_level_structure_updated':
     case 'metadata_updated':
       return null;
     default:
@@ -150,6 +177,42 @@ export function resultTick(market: string, message: Fields): StateTick | null | 
       return 'unknown result';
   }
 }
+
+/**
+ * Whether a yes price is on the grid of a market, by its price ranges or else by the name of its
+ * structure; null: nobody can say.
+ */
+export function gridOf(message: Fields): ((yesPrice: PriceE4) => boolean) | null {
+  const { price_ranges: ranges, price_level_structure: structure } = message;
+  if (!Array.isArray(ranges) || ranges.length === 0) {
+    const step = STEPS.get(structure);
+    return step === undefined ? null : (price) => price % step === 0;
+  }
+  const read = ranges.map((range: unknown) => {
+    const fields = fieldsOf(range);
+    const [from, to, step] = [fields?.start, fields?.end, fields?.step].map(parsePriceE4);
+    return { from, to, step };
+  });
+  if (read.some(({ from, to, step }) => from == null || to == null || !step)) return null;
+  return (price) => {
+    return read.some(({ from, to, step }) => {
+      return price >= from! && price <= to! && (price - from!) % step! === 0;
+    });
+  };
+}
+
+/** Of the structures with one step. */
+const STEPS: ReadonlyMap<unknown, PriceE4> = new Map<unknown, PriceE4>([
+  ['linear_cent', 100],
+  ['deci_cent', 10],
+]);
+
+function secondsMs(seconds: unknown): EpochMs | null {
+  return isPlace(seconds) && seconds <= LAST_DATE_SECONDS ? seconds * 1000 : null;
+}
+
+/** The last second of the year 9999. */
+const LAST_DATE_SECONDS = Date.UTC(10_000, 0) / 1000 - 1;
 
 function decidedAt({ determination_ts: determined, settled_ts: settled }: Fields): EpochMs | null {
   const seconds = settled ?? determined;

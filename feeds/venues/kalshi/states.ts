@@ -1,7 +1,11 @@
-/** Statuses and results by Kalshi's REST API. Rules W36, W71, W74, W75 (feeds/FORMATS.md). */
+/**
+ * Statuses, closing times and results by Kalshi's REST API. Rules W36, W71, W74, W75, W83
+ * (feeds/FORMATS.md).
+ */
 import type { MarketStatus } from '../../../engine/base/units.ts';
 import { priceE4OfCents } from '../../reading/decimal.ts';
 import { type Fields, fieldsOf, nameOf, undecided } from '../../reading/frame.ts';
+import { parseInstant } from '../../reading/instant.ts';
 import type { SettleOn, StateRequest, StateTick } from '../../reading/venue.ts';
 import { provisional, resultTick } from './messages.ts';
 
@@ -57,7 +61,13 @@ function stateOf(market: string, fields: Fields, settleOn: SettleOn): StateTick[
   }
   if (!DECIDED.has(fields.status)) {
     const status = STATUSES.get(fields.status);
-    return status === undefined ? [] : [{ kind: 'status', market, status }];
+    if (status === undefined) return [];
+    const closesAtMs = parseInstant(fields.close_time);
+    // A market that is open past its time is open: its status comes last.
+    return [
+      ...(closesAtMs === null ? [] : [{ kind: 'closing', market, closesAtMs } as const]),
+      { kind: 'status', market, status },
+    ];
   }
   const stated = { result: fields.result, settlement_value: statedValue(fields) };
   const result = resultTick(market, stated);

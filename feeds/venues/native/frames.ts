@@ -46,6 +46,7 @@ const NUMBERED: ReadonlySet<string> = new Set([
   'game',
   'heartbeat',
 ]);
+const WHOLE_BOOKS: ReadonlySet<string> = new Set(['snapshot']);
 const KNOWN_GAME_STATUSES: ReadonlySet<unknown> = new Set(GAME_STATUSES);
 const KNOWN_MARKET_STATUSES: ReadonlySet<unknown> = new Set(MARKET_STATUSES);
 
@@ -62,6 +63,7 @@ class NativeAdapter implements VenueAdapter {
   readonly stateRequests = null;
   readonly tellsResults = true;
   readonly keepalive = null;
+  readonly wholeBooks = WHOLE_BOOKS;
   readonly books = 0;
   readonly recorded: boolean;
   readonly #depth: boolean;
@@ -84,6 +86,15 @@ class NativeAdapter implements VenueAdapter {
   subscribe(markets: readonly string[]): unknown[] {
     this.#wanted.add(markets);
     return [{ op: 'subscribe', markets: [...markets] }];
+  }
+
+  ask(markets: readonly string[]): unknown[] {
+    return [{ op: 'subscribe', markets: [...markets] }];
+  }
+
+  /** The next frame of the market has its whole top. */
+  lose(market: string): unknown[] {
+    return this.recorded ? [] : this.ask([market]);
   }
 
   headers(): Record<string, string> {

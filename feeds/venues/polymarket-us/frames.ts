@@ -1,6 +1,6 @@
 /**
  * Polymarket US markets WebSocket. Every message is a whole state: no increments and no sequence,
- * so nothing is kept and no gap can show. Rules W41 to W48, W16, W62 (feeds/FORMATS.md).
+ * so nothing is kept and no gap can show. Rules W41 to W48, W16, W62, W86 (feeds/FORMATS.md).
  *
  * The venue's own pages disagree on names and types. So both snake_case and camelCase are read, and
  * both names and numbers of enums.
@@ -58,6 +58,8 @@ const STATES: ReadonlyMap<unknown, MarketStatus> = new Map<unknown, MarketStatus
   [7, 'closed'],
 ]);
 
+const WHOLE_BOOKS: ReadonlySet<string> = new Set(['marketData', 'marketDataLite']);
+
 /** The price is that of yes: a buyer of the book takes yes, whatever the intent calls it. */
 const TAKER_SIDES: ReadonlyMap<unknown, Side> = new Map<unknown, Side>([
   ['ORDER_SIDE_BUY', 'yes'],
@@ -84,7 +86,9 @@ class PolymarketUsAdapter implements VenueAdapter {
   readonly marketsMax = Number.POSITIVE_INFINITY;
   readonly stateRequests = polymarketUsStates;
   readonly tellsResults = false;
-  readonly keepalive = null;
+  /** Without a word from its client for longer the venue ends the connection. */
+  readonly keepalive = { text: '{"keep_alive":{}}', everyMs: 30_000 };
+  readonly wholeBooks = WHOLE_BOOKS;
   readonly #signer: Signer | null;
   readonly books = 0;
   readonly recorded: boolean;
@@ -120,6 +124,17 @@ class PolymarketUsAdapter implements VenueAdapter {
   subscribe(markets: readonly string[]): unknown[] {
     this.#wanted.add(markets);
     return Object.values(this.#subscriptions).flatMap((batches) => batches.subscribe(markets));
+  }
+
+  /** A subscription begins with whole states; the one before would send each of them twice. */
+  ask(markets: readonly string[]): unknown[] {
+    return this.#subscriptions.book!.renewed(markets).flatMap(({ ended, message }) => {
+      return [{ unsubscribe: { requestId: `book-${ended}` } }, message];
+    });
+  }
+
+  lose(market: string): unknown[] {
+    return this.recorded ? [] : this.ask([market]);
   }
 
   headers(nowMs: EpochMs): Record<string, string> {

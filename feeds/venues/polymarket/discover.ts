@@ -263,10 +263,12 @@ function binaryOf(
   const sideLabel = isYesNo(outcomes) ? question : textOf(`${question} (${name})`);
   const place = { venue, venueMarketId: token, sideLabel, venueEvent: slug };
   const league = leagueOf(wordOf(market.category)) ?? 'polymarket';
-  const opensAt = timeOf(market.startDate);
   const start = startOf(market);
   const day = market.sportsMarketType == null ? null : (GAME_SLUG.exec(slug)?.[4] ?? null);
-  const entry = binaryEntry({ ...place, league, opensAt, closesAt, start, day });
+  const opensAt = timeOf(market.startDate);
+  const planned = binaryEntry({ ...place, league, opensAt, closesAt, start, day });
+  // Markets trade on past the end date until they are resolved.
+  const { closesAt: _nominal, ...entry } = planned;
   return [{ kind: 'other', entry, game: null, listing: listingOf(place) }];
 }
 

@@ -1,7 +1,7 @@
 /**
  * Polymarket's market channel. A market here is an outcome's token with a book of its own: whole
  * books, and changes that state the new size of a level. There is no sequence, so no gap can show.
- * Rules W50 to W57, W62, W71 (feeds/FORMATS.md).
+ * Rules W50 to W57, W62, W71, W84, W85 (feeds/FORMATS.md).
  */
 import type { EpochMs, PriceE4, Side } from '../../../engine/base/units.ts';
 import { bookSide, bookTick, isLevelPrice, unknownBook } from '../../reading/book.ts';
@@ -11,6 +11,8 @@ import type {
   AdapterOptions,
   FrameReading,
   Level,
+  Outgoing,
+  StatedTop,
   VenueAdapter,
   VenueTick,
 } from '../../reading/venue.ts';
@@ -24,7 +26,8 @@ const TOKENS_A_CONNECTION = 500;
 const MESSAGES_MAX = 10_000;
 
 /** Messages that are understood and carry no price. */
-const NO_PRICE: ReadonlySet<string> = new Set(['tick_size_change', 'new_market']);
+const NO_PRICE: ReadonlySet<string> = new Set(['new_market']);
+const WHOLE_BOOKS: ReadonlySet<string> = new Set(['book']);
 /** The taker's; the price is that of the token. */
 const TAKER_SIDES: ReadonlyMap<unknown, Side> = new Map<unknown, Side>([
   ['BUY', 'yes'],
@@ -44,8 +47,14 @@ class PolymarketAdapter implements VenueAdapter {
   /** `market_resolved` does not come of every market. */
   readonly tellsResults = false;
   readonly keepalive = { text: 'PING', everyMs: 10_000 };
-  readonly awaiting = 0;
+  readonly wholeBooks = WHOLE_BOOKS;
   readonly recorded: boolean;
+  /** Tokens without a price until a whole book comes. */
+  readonly #lostBooks = new Set<string>();
+  /** Tokens whose book was asked for, since it is lost or its grid has changed. */
+  readonly #awaited = new Set<string>();
+  /** Tokens that have closed by no time of a catalog. */
+  readonly #closes = new Set<string>();
   readonly #books: KeptBooks;
   readonly #wanted: Wanted;
   #hasSubscribed = false;
@@ -58,6 +67,10 @@ class PolymarketAdapter implements VenueAdapter {
 
   get books(): number {
     return this.#books.size;
+  }
+
+  get awaiting(): number {
+    return this.#awaited.size;
   }
 
   read(frame: unknown): FrameReading {
@@ -82,10 +95,32 @@ class PolymarketAdapter implements VenueAdapter {
     return {};
   }
 
+  /** Only a new subscription or the venue's next trade brings a whole book again. */
+  ask(tokens: readonly string[]): unknown[] {
+    return ['unsubscribe', 'subscribe'].map((operation) => {
+      return { assets_ids: [...tokens], operation, custom_feature_enabled: true };
+    });
+  }
+
+  lose(token: string): unknown[] {
+    this.#books.forget(token);
+    this.#lostBooks.add(token);
+    return this.#asked(token).map(({ message }) => message);
+  }
+
   reset(): void {
     this.#books.clear();
     this.#wanted.clear();
+    this.#lostBooks.clear();
+    this.#awaited.clear();
+    this.#closes.clear();
     this.#hasSubscribed = false;
+  }
+
+  #asked(token: string): Outgoing[] {
+    if (this.recorded) return [];
+    this.#awaited.add(token);
+    return this.ask([token]).map((message) => ({ message, afterMs: 0 }));
   }
 
   #readMessage(message: unknown): FrameReading {
@@ -110,10 +145,12 @@ class PolymarketAdapter implements VenueAdapter {
     switch (type) {
       case 'book':
       case 'best_bid_ask':
+      case 'tick_size_change':
       case 'last_trade_price':
         if (token === null) return refused(type, 'no asset_id');
         if (!this.#wanted.has(token)) return unwanted(type);
         if (type === 'book') return this.#book(token, fields);
+        if (type === 'tick_size_change') return this.#regrid(token, fields);
         return type === 'best_bid_ask' ? this.#top(token, fields) : tradeOf(token, fields);
       default:
         return refused(type, 'unknown type');
@@ -123,10 +160,34 @@ class PolymarketAdapter implements VenueAdapter {
   #book(token: string, fields: Fields): FrameReading {
     const bids = bookSide(fields.bids ?? fields.buys ?? [], levelOf);
     const asks = bookSide(fields.asks ?? fields.sells ?? [], levelOf);
-    if (bids === null || asks === null) return this.#lost('book', token, 'unreadable levels');
+    // The same answer would come again.
+    const isAnswer = this.#awaited.delete(token);
+    if (bids === null || asks === null) {
+      return this.#lost('book', token, 'unreadable levels', isAnswer);
+    }
     const problem = this.#books.replace(token, bids, asks.map(asAsk));
     if (problem !== null) return this.#lost('book', token, problem);
-    return said('book', [this.#books.tickOf(token)]);
+    this.#lostBooks.delete(token);
+    return said('book', [this.#books.tickOf(token), ...this.#closing(token)]);
+  }
+
+  /** The levels that are not on the new grid are gone, and nothing says what came in their place. */
+  #regrid(token: string, fields: Fields): FrameReading {
+    const type = 'tick_size_change';
+    if (!this.#books.has(token)) return said(type, []);
+    const step = tickSizeOf(fields.new_tick_size);
+    if (step === null) return this.#lost(type, token, 'unreadable tick size');
+    this.#books.keepGrid(token, (price) => price % step === 0);
+    const send = this.#asked(token);
+    const reading = said(type, [this.#books.tickOf(token)]);
+    return send.length === 0 ? reading : { ...reading, send };
+  }
+
+  /** Of a token whose book the venue shows it is the venue that says when it closes. */
+  #closing(token: string): VenueTick[] {
+    if (this.#closes.has(token)) return [];
+    this.#closes.add(token);
+    return [{ kind: 'closing', market: token, closesAtMs: null }];
   }
 
   /** Level changes, of one token or of both tokens of a market, in any of the venue's forms. */
@@ -135,6 +196,7 @@ class PolymarketAdapter implements VenueAdapter {
     const changes = changesIn(fields);
     if (changes === null) return refused(type, 'no changes');
     const readings = new Map<string, FrameReading>();
+    const last = new Map<string, Fields>();
     let isWanted = false;
     for (const change of changes) {
       const token = nameOf(change?.asset_id) ?? nameOf(fields.asset_id);
@@ -143,9 +205,21 @@ class PolymarketAdapter implements VenueAdapter {
       if (!this.#wanted.has(token)) continue;
       isWanted = true;
       readings.set(token, this.#change(token, change));
+      last.set(token, change);
     }
     if (!isWanted) return unwanted(type);
-    return { ...merged([...readings.values()]), type };
+    const reading = { ...merged([...readings.values()]), type };
+    // A change states the top after the whole frame.
+    const stated = [...last].flatMap(([token, change]) => this.#stated(token, change));
+    return stated.length === 0 ? reading : { ...reading, stated };
+  }
+
+  /** What the fields state of the best prices of a book that is kept. */
+  #stated(token: string, fields: Fields): StatedTop[] {
+    const stated = { bid: bestOf(fields.best_bid), ask: bestOf(fields.best_ask) };
+    if (stated.bid === undefined && stated.ask === undefined) return [];
+    if (!this.#books.has(token)) return [];
+    return [{ market: token, agrees: this.#books.agrees(token, stated) }];
   }
 
   #change(token: string, change: Fields): FrameReading {
@@ -166,14 +240,18 @@ class PolymarketAdapter implements VenueAdapter {
 
   /** The venue's own top of book. A book says more, and may be newer. */
   #top(token: string, fields: Fields, type = 'best_bid_ask'): FrameReading {
-    if (this.#books.has(token)) return said(type, []);
+    if (this.#books.has(token)) {
+      const stated = this.#stated(token, fields);
+      return stated.length === 0 ? said(type, []) : { ...said(type, []), stated };
+    }
     if (fields.best_bid === undefined && fields.best_ask === undefined) {
       return refused(type, 'change before a book');
     }
+    if (this.#lostBooks.has(token)) return said(type, []);
     const bid = topSide(fields.best_bid);
     const ask = topSide(fields.best_ask);
     if (bid === undefined || ask === undefined) return this.#lost(type, token, 'unreadable price');
-    return said(type, [bookTick(token, bid, ask)]);
+    return said(type, [bookTick(token, bid, ask), ...this.#closing(token)]);
   }
 
   #resolved(fields: Fields): FrameReading {
@@ -203,22 +281,20 @@ class PolymarketAdapter implements VenueAdapter {
   }
 
   /** What the venue's book is now, nobody knows until it comes whole. */
-  #lost(type: string, token: string, reason: string): FrameReading {
+  #lost(type: string, token: string, reason: string, wasAsked = false): FrameReading {
     this.#books.forget(token);
     const reading = refused(type, reason, [unknownBook(token)]);
-    if (this.recorded || reason.startsWith('too many')) return reading;
-    // Only a new subscription or the venue's next trade brings a whole book again.
-    const send = ['unsubscribe', 'subscribe'].map((operation) => {
-      const message = { assets_ids: [token], operation, custom_feature_enabled: true };
-      return { message, afterMs: 0 };
-    });
-    return { ...reading, send };
+    if (reason.startsWith('too many')) return reading;
+    this.#lostBooks.add(token);
+    const send = wasAsked ? [] : this.#asked(token);
+    return send.length === 0 ? reading : { ...reading, send };
   }
 }
 
 /** One reading of a frame that has several messages. */
 function merged(readings: readonly FrameReading[]): FrameReading {
   const send = readings.flatMap((reading) => reading.send ?? []);
+  const stated = readings.flatMap((reading) => reading.stated ?? []);
   return {
     type: readings[0]?.type ?? 'empty',
     ticks: readings.flatMap(({ ticks }) => ticks),
@@ -226,6 +302,7 @@ function merged(readings: readonly FrameReading[]): FrameReading {
     rejected: readings.find(({ rejected }) => rejected !== null)?.rejected ?? null,
     jump: false,
     ...(send.length === 0 ? {} : { send }),
+    ...(stated.length === 0 ? {} : { stated }),
   };
 }
 
@@ -263,6 +340,19 @@ function topSide(value: unknown): Level | null | undefined {
   if (value === undefined || value === null || value === '') return null;
   const price = priceOf(value);
   return price === null ? undefined : { price, size: 0 };
+}
+
+/** Null is an empty side, undefined one that is not stated, or cannot be read. */
+function bestOf(value: unknown): PriceE4 | null | undefined {
+  const price = value === undefined ? null : priceOf(value);
+  if (price === null) return undefined;
+  return isLevelPrice(price) ? price : null;
+}
+
+/** `0.01`, also as a number; null: it is no step of prices. */
+function tickSizeOf(value: unknown): PriceE4 | null {
+  const step = priceOf(typeof value === 'number' ? String(value) : value);
+  return step !== null && isLevelPrice(step) ? step : null;
 }
 
 /** Null where no message states one. */

@@ -64,6 +64,18 @@ export class Batches {
     return this.#later(this.#take(id));
   }
 
+  /** Subscribes again to the batches that have any of these markets, in place of those before. */
+  renewed(markets: readonly string[]): { ended: number; message: unknown }[] {
+    const asked = new Set(markets);
+    const batches = [...this.#sent].filter(([, batch]) =>
+      batch.markets.some((market) => asked.has(market)),
+    );
+    return batches.map(([ended, batch]) => {
+      this.#sent.delete(ended);
+      return { ended, message: this.#send(batch.markets, batch.tries) };
+    });
+  }
+
   /** A new connection: what was learned of the venue's bound stays. */
   clear(): void {
     this.#sent.clear();

@@ -1,6 +1,6 @@
 /**
  * The books of a connection whose frames change them. Both sides are kept as bids: an ask of yes is
- * a bid of no at 1 minus its price. Rules W12, W24, W25 (feeds/FORMATS.md).
+ * a bid of no at 1 minus its price. Rules B14, B16, W12, W24, W25 (feeds/FORMATS.md).
  */
 
 import type { ContractsE2, PriceE4, Side } from '../../../engine/base/units.ts';
@@ -105,6 +105,27 @@ export class KeptBooks {
     return tick;
   }
 
+  /** What frames state of the best prices of a book that is there, beside it. Rule B14. */
+  agrees(market: string, stated: BestPrices): boolean {
+    const { yes, no } = this.#books.get(market)!;
+    const ask = no.best();
+    return (
+      isSame(stated.bid, yes.best()?.price ?? null) &&
+      isSame(stated.ask, ask === null ? null : 10_000 - ask.price)
+    );
+  }
+
+  /** Removes the levels of a book that is there that are not on the venue's grid of yes prices. */
+  keepGrid(market: string, isOnGrid: (yesPrice: PriceE4) => boolean): void {
+    const { yes, no } = this.#books.get(market)!;
+    for (const { price } of yes.levels()) {
+      if (!isOnGrid(price)) this.set(market, 'yes', price, 0);
+    }
+    for (const { price } of no.levels()) {
+      if (!isOnGrid(10_000 - price)) this.set(market, 'no', price, 0);
+    }
+  }
+
   forget(market: string): void {
     const book = this.#books.get(market);
     if (book === undefined) return;
@@ -116,6 +137,13 @@ export class KeptBooks {
     this.#books.clear();
     this.#levels = 0;
   }
+}
+
+/** Null: an empty side; undefined: it is not stated. */
+export type BestPrices = { bid: PriceE4 | null | undefined; ask: PriceE4 | null | undefined };
+
+function isSame(stated: PriceE4 | null | undefined, kept: PriceE4 | null): boolean {
+  return stated === undefined || stated === kept;
 }
 
 /** A bid of no as the ask of yes that it is, and the other way round. */

@@ -22,6 +22,7 @@ async function setUp(t: ExecutionContext, over: Partial<LiveFeedsOptions> = {}) 
       feeds: [{ venue: 'venue_a', adapter: 'native', url: venue.url }],
       clock: 'wall',
       feedLagMaxMs: 2000,
+      feedQuietMs: 60_000,
       fillModel: 'top_of_book',
       settleOn: 'determined',
     },
@@ -89,6 +90,7 @@ test('W9: a market that another entry of its venue quotes is not without a quote
     feeds,
     clock: 'wall',
     feedLagMaxMs: 2000,
+    feedQuietMs: 60_000,
     fillModel: 'top_of_book',
     settleOn: 'determined',
   } as const;

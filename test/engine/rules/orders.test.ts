@@ -80,6 +80,43 @@ scenarioTest(
   },
 );
 
+scenarioTest(
+  'T143: what the venue says of the close counts, and not the catalog',
+  (t, createScenario) => {
+    const scenario = createScenario();
+    const market = WIN;
+    const closing = (closesAtMs: number | null) => {
+      scenario.tick({ kind: 'closing', source: 0, market, closesAtMs });
+    };
+    const code = () => {
+      scenario.quote(WIN, 41, 43);
+      return scenario.buy(1).code;
+    };
+    scenario.closesAt(HOME, scenario.nowMs + HOUR_MS);
+    scenario.nowMs += HOUR_MS;
+    t.is(code(), 'market_not_open', 'nobody has said more');
+    closing(scenario.nowMs + HOUR_MS);
+    t.is(code(), null, 'moved');
+    scenario.nowMs += HOUR_MS;
+    t.is(code(), 'market_not_open', 'over at the moved time');
+    scenario.tick({ kind: 'status', source: 0, market, status: 'open' });
+    t.is(code(), null, 'open past its own time');
+    closing(scenario.nowMs - 1);
+    t.is(code(), 'market_not_open');
+    closing(null);
+    t.is(code(), null, 'no time closes it');
+  },
+);
+
+scenarioTest('T143: a status alone takes the place of the catalog', (t, createScenario) => {
+  const scenario = createScenario();
+  scenario.tick({ kind: 'status', source: 0, market: WIN, status: 'open' });
+  scenario.closesAt(HOME, scenario.nowMs + HOUR_MS);
+  scenario.nowMs += HOUR_MS;
+  scenario.quote(WIN, 41, 43);
+  t.is(scenario.buy(1).code, null);
+});
+
 scenarioTest('T129: a market past its closing time trades no more', (t, createScenario) => {
   const scenario = createScenario();
   scenario.quote(WIN, 41, 43);

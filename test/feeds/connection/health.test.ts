@@ -12,6 +12,8 @@ const OPEN = {
   counts: { frames: 0, opens: 1, gaps: 0, rejected: {}, lagMs: null },
   missedStatesProblem: null,
   resultProblems: [],
+  endedMs: [] as number[],
+  silent: null,
 } as const;
 
 test('W9: a feed that was not open for 60 s is a problem', (t) => {

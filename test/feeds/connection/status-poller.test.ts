@@ -209,7 +209,8 @@ const recordedTest = kalshiRest.present ? test : test.skip;
 /** What an answer of an adapter's REST API says of one market. */
 function stateIn(name: AdapterName, market: string, answer: unknown): string[] {
   const [request] = createAdapter(name).stateRequests!(new URL('http://venue'), [market]);
-  return request!.read(answer).map((tick) => {
+  const states = request!.read(answer).filter((tick) => tick.kind !== 'closing');
+  return states.map((tick) => {
     if (tick.kind === 'status') return tick.status;
     return tick.yesValue === null ? tick.outcome : `${tick.outcome} ${tick.yesValue}`;
   });

@@ -52,7 +52,7 @@ function subscriber(t: ExecutionContext, url: string, name: AdapterName = 'nativ
     onFrame(text) {
       const reading = adapter.read(JSON.parse(text));
       if (reading.jump) ticks.push('gap');
-      else ticks.push(...structuredClone(reading.ticks));
+      else ticks.push(...structuredClone(reading.ticks).filter(({ kind }) => kind !== 'closing'));
       return reading;
     },
     onHeartbeat: () => void log.heartbeats++,
@@ -351,4 +351,24 @@ test('N46: what another connection brought stays known after a loss', async (t) 
 
 test('N44: a bad line ends it with its number', async (t) => {
   await t.throwsAsync(served(t, [line(quote(50)), 'bad']), { message: 'line 3: not JSON' });
+});
+
+test('N47: a feed that has nothing to send sends its venue\u2019s heartbeat', async (t) => {
+  for (const adapter of ['native', 'kalshi', 'polymarket_us'] as const) {
+    const frames = [line({ type: 'heartbeat' }, { adapter })];
+    const venue = await served(t, frames, { heartbeatMs: 20 });
+    const { url } = venue.feeds[0]!;
+    const received: string[] = [];
+    const socket = new WebSocket(url);
+    t.teardown(() => socket.terminate());
+    socket.on('ping', (data) => received.push(String(data)));
+    socket.on('message', (data) => received.push(String(data)));
+    socket.on('open', () => {
+      const one = { requestId: 'a', marketSlugs: ['T1'] };
+      socket.send(JSON.stringify({ op: 'subscribe', markets: ['T1'], subscribe: one }));
+    });
+    const beats = () => received.filter((text) => text.includes('heartbeat')).length;
+    await until(() => beats() > 2, adapter);
+    t.true(beats() > 2, adapter);
+  }
 });

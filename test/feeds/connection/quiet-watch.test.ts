@@ -1,0 +1,103 @@
+/** Connections that are open and bring nothing, and those that are dialed again and again. */
+import test from 'ava';
+import { feedProblems } from '../../../feeds/connection/health.ts';
+import { openWorld } from '../feed-world.ts';
+import { KALSHI, NATIVE, POLYMARKET, POLYMARKET_US } from '../live-venues.ts';
+import { until } from '../until.ts';
+import { TIMING } from '../venue-server.ts';
+
+const QUIET = { ...TIMING, quietMs: 60, quietAnswerMs: 400 };
+const TOP = { bid: 40, ask: 45 };
+
+for (const protocol of [KALSHI, POLYMARKET, POLYMARKET_US, NATIVE]) {
+  const { name } = protocol;
+  test(`W87: a quiet connection of ${name} is asked, and stays where the answer is the same`, async (t) => {
+    const venue = await protocol.open(t);
+    venue.tops.set('A', TOP);
+    const world = openWorld(t, protocol, venue, { timing: QUIET });
+    await until(() => world.priceOf('A') !== null, 'a price');
+    const before = venue.received.length;
+    await until(() => venue.received.length > before + 2, 'questions');
+    t.is(venue.sockets.length, 1);
+    t.deepEqual(world.priceOf('A'), TOP);
+    t.is(world.feed.statuses()[0]!.silent, null);
+  });
+
+  test(`W87: ${name} that answers another book is dialed again, and listed`, async (t) => {
+    const venue = await protocol.open(t);
+    venue.tops.set('A', TOP);
+    const world = openWorld(t, protocol, venue, { timing: QUIET });
+    await until(() => world.priceOf('A') !== null, 'a price');
+    // The venue moves, and its connection says nothing of it.
+    venue.tops.set('A', { bid: 60, ask: 65 });
+    await until(() => venue.sockets.length > 1, 'another connection');
+    await until(() => (world.priceOf('A') as { bid: number } | null)?.bid === 60, 'its price');
+    t.true(world.ticks.some(({ kind }) => kind === 'down'));
+    const [problem] = feedProblems(world.feed.statuses(), Date.now());
+    t.regex(problem!, /was open and silent until .*: no market data for 60 ms, and the venue an/);
+  });
+}
+
+test('W87: a connection that does not answer is dialed again; 0 asks never', async (t) => {
+  const venue = await NATIVE.open(t);
+  venue.tops.set('A', TOP);
+  let isMute = false;
+  venue.intercept = () => isMute;
+  const timing = { ...QUIET, quietAnswerMs: 80 };
+  const world = openWorld(t, NATIVE, venue, { timing });
+  const never = openWorld(t, NATIVE, venue, { timing: { ...QUIET, quietMs: 0 } });
+  await until(() => world.priceOf('A') !== null && never.priceOf('A') !== null, 'prices');
+  isMute = true;
+  await until(() => world.feed.statuses()[0]!.silent !== null, 'silence');
+  t.is(world.priceOf('A'), null, 'no price until a fresh snapshot');
+  t.is(never.feed.statuses()[0]!.counts.opens, 1);
+  t.deepEqual(never.priceOf('A'), TOP);
+  isMute = false;
+  await until(() => world.priceOf('A') !== null, 'a fresh snapshot');
+});
+
+test('W87: market data keeps a connection from being asked; pings do not', async (t) => {
+  const venue = await NATIVE.open(t);
+  venue.tops.set('A', TOP);
+  const world = openWorld(t, NATIVE, venue, { timing: { ...QUIET, quietMs: 300 } });
+  await until(() => world.priceOf('A') !== null, 'a price');
+  for (let bid = 1; bid < 30; bid++) {
+    venue.move('A', { bid, ask: 45 });
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  t.is(venue.received.length, 1, 'a subscription, and no question');
+  const pings = setInterval(() => venue.sockets[0]!.ping(), 20);
+  t.teardown(() => clearInterval(pings));
+  await until(() => venue.received.length > 1, 'a question');
+});
+
+test('W88: a feed without markets does not dial, and dials at the first', async (t) => {
+  const venue = await POLYMARKET.open(t);
+  const world = openWorld(t, POLYMARKET, venue);
+  const [status] = world.feed.statuses();
+  t.like(status, { state: 'waiting', attempts: 0, retryInMs: null, downSinceMs: null });
+  t.deepEqual(feedProblems(world.feed.statuses(), Date.now() + 3_600_000), []);
+  world.changed();
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  t.is(venue.sockets.length, 0);
+  venue.tops.set('A', TOP);
+  world.markets = ['A'];
+  world.changed();
+  await until(() => world.priceOf('A') !== null, 'a price');
+  t.is(venue.sockets.length, 1);
+});
+
+test('W89: a connection that was open and lost three times within ten minutes is a problem', async (t) => {
+  const venue = await NATIVE.open(t);
+  venue.tops.set('A', TOP);
+  const world = openWorld(t, NATIVE, venue);
+  for (let lost = 0; lost < 3; lost++) {
+    t.deepEqual(feedProblems(world.feed.statuses(), Date.now()), []);
+    await until(() => world.priceOf('A') !== null, 'a price');
+    venue.sockets.at(-1)!.terminate();
+    await until(() => world.priceOf('A') === null, 'the loss');
+  }
+  const statuses = world.feed.statuses();
+  t.regex(feedProblems(statuses, Date.now())[0]!, /: dialed again and again, 3 times since /);
+  t.deepEqual(feedProblems([{ ...statuses[0]!, downSinceMs: null }], Date.now() + 601_000), []);
+});
