@@ -4,7 +4,6 @@ await playFiles(
   'test/process/client-examples.test.ts',
   'test/process/client-stream.test.ts',
   'test/process/data-dir.test.ts',
-  'test/process/image.test.ts',
   'test/process/limits.test.ts',
   'test/process/nginx.test.ts',
   'test/process/organizations.test.ts',
