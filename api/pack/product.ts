@@ -24,8 +24,11 @@ const SOURCES = ['engine', 'feeds', 'api'];
 /** What the command starts from. Whatever else is started is named where it is started. */
 const PROGRAM = 'api/cli/program.ts';
 const STARTED = /\bmoduleBeside\(\s*import\.meta\.url,\s*'([^']+)'/g;
-/** Packages that are installed beside ours: they start threads from files of their own. */
-const BESIDE = ['piscina'];
+/**
+ * Packages that are installed beside ours. piscina starts threads from files of its own, and
+ * ordered-binary evaluates text that names its variables, which a bundle renames.
+ */
+const BESIDE = ['ordered-binary', 'piscina'];
 /** Versions of Node's binary interface that `engines` allows: 127 is Node 22. */
 const NODE_ABI = '127';
 const PLATFORMS = ['linux', 'darwin'];
@@ -60,7 +63,10 @@ async function makeProduct(): Promise<void> {
   const packages = new Set<string>();
   for (const entry of entries()) {
     const { inputs } = await bundle(entry);
-    for (const input of Object.keys(inputs)) addPackageOf(input, packages);
+    for (const input of Object.keys(inputs)) {
+      refuseEvaluation(input);
+      addPackageOf(input, packages);
+    }
   }
   writeWebBundle(await makeWebBundle(), path.join(DIST, 'web'));
   writeFileSync(path.join(DIST, 'LICENSES.txt'), licensesOf([...packages].sort()));
@@ -153,6 +159,14 @@ function nativePlugin({ loader, binaries, isOurs }: Native): Plugin {
       });
     },
   };
+}
+
+/** A bundle renames variables, and text that is evaluated keeps their names. */
+function refuseEvaluation(input: string): void {
+  const text = readFileSync(path.join(ROOT, input), 'utf8');
+  if (/(?<![.\w])eval\(/.test(text.replaceAll(/\/\/.*$|\/\*[\s\S]*?\*\//gm, ''))) {
+    throw new Error(`${input} evaluates text, so its package cannot be bundled`);
+  }
 }
 
 function addPackageOf(input: string, packages: Set<string>): void {
