@@ -1,11 +1,16 @@
 # Paperbook in a container; api/deploy/README.md says how to run it. The base has glibc, which
 # uWebSockets.js needs: an Alpine image has not.
-FROM node:22.23.3-bookworm-slim AS packages
-WORKDIR /app
-COPY package.json package-lock.json ./
+FROM node:22.23.3-bookworm-slim AS product
+WORKDIR /src
+COPY package.json package-lock.json LICENSE ./
+RUN npm ci --no-audit --no-fund
+COPY engine engine
+COPY feeds feeds
+COPY api api
 # The Node that npm brings along is the one of the image once more.
-RUN npm ci --omit=dev --no-audit --no-fund \
-  && rm -rf node_modules/node-linux-* node_modules/.bin/node
+RUN npm pack \
+  && npm install --prefix /app --no-audit --no-fund ./paperbook-*.tgz \
+  && rm -rf /app/node_modules/node-linux-* /app/node_modules/.bin/node
 
 FROM node:22.23.3-bookworm-slim
 WORKDIR /app
@@ -13,12 +18,8 @@ ENV NODE_ENV=production \
   PAPERBOOK_HOST=0.0.0.0 \
   PAPERBOOK_DATA_DIR=/data
 RUN install -d -m 0700 -o 1000 -g 1000 /data \
-  && ln -s /app/api/cli/paperbook.js /usr/local/bin/paperbook
-COPY package.json LICENSE ./
-COPY --from=packages /app/node_modules node_modules
-COPY engine engine
-COPY feeds feeds
-COPY api api
+  && ln -s /app/node_modules/paperbook/api/cli/paperbook.js /usr/local/bin/paperbook
+COPY --from=product /app ./
 # The user `node` of the image, by number, so that a cluster sees that it is not root.
 USER 1000:1000
 VOLUME /data

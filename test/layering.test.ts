@@ -24,7 +24,7 @@ const ROOMS = [
   ...['api/base', 'api/data-dir', 'api/http', 'api/schemas', 'api/config', 'api/identity'],
   ...['api/catalog', 'api/page', 'api/limits', 'api/market-data', 'api/read-side', 'api/dispatch'],
   ...['api/operations', 'api/openapi', 'api/stream', 'api/operations/routes'],
-  ...['api/operations/admin', 'api/ops', 'api', 'api/cli', 'api/client', 'api/web'],
+  ...['api/operations/admin', 'api/ops', 'api', 'api/cli', 'api/client', 'api/web', 'api/pack'],
   ...['bench', 'test'],
 ];
 

@@ -16,9 +16,19 @@ if (major === 22 && minor >= 18) {
 }
 
 /** A clone runs its sources; the packed product has none, and runs what was made of them. */
-function program() {
-  if (existsSync(new URL('program.ts', import.meta.url))) return import('./program.ts');
-  return import(new URL('../../dist/api/cli/program.js', import.meta.url).href);
+async function program() {
+  if (!existsSync(new URL('program.ts', import.meta.url))) {
+    return await import(new URL('../../dist/api/cli/program.js', import.meta.url).href);
+  }
+  try {
+    return await import('./program.ts');
+  } catch (error) {
+    if (error.code !== 'ERR_MODULE_NOT_FOUND' || !/^Cannot find package/.test(error.message)) {
+      throw error;
+    }
+    process.stderr.write('paperbook: this clone lacks packages: run `npm ci` in it\n');
+    process.exit(1);
+  }
 }
 
 /** The Node 22 of our optional dependency; null: npm brought none, or it is this one. */

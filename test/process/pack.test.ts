@@ -1,12 +1,14 @@
 /** What `npm pack` makes, used as a newcomer does: installed in an empty folder, and run there. */
 import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,7 +16,8 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
-import { eventually, outerEnv, sharedServer, tempDir } from './server.ts';
+import { envOf, readDockerfile, stepsOf } from '../api/dockerfile.ts';
+import { Command, eventually, outerEnv, sharedServer, tempDir } from './server.ts';
 
 const runFile = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -23,22 +26,24 @@ const INSTALLS_WITHIN_MS = 240_000;
 /** What npm says where no registry can be reached. */
 const OFFLINE = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ENOTCACHED/;
 
-/** The one tarball that an npm command leaves in a folder. */
-async function packed(folder: string, args: readonly string[]): Promise<string> {
+/** The one tarball that an npm command leaves in a folder of its own. */
+async function packedIn(folder: string, args: string[]): Promise<string> {
   await runFile('npm', args, { cwd: ROOT });
   const [name, ...more] = readdirSync(folder);
-  if (name === undefined || more.length > 0) throw new Error(`${folder}: ${name} ${more}`);
+  if (name === undefined || more.length > 0) throw new Error(`npm made ${[name, ...more]}`);
   return path.join(folder, name);
 }
 
-const productFolder = mkdtempSync(path.join(tmpdir(), 'paperbook-packed-'));
-test.after.always('the tarball', () => rmSync(productFolder, { recursive: true }));
+const PRODUCT_FOLDER = mkdtempSync(path.join(tmpdir(), 'paperbook-pack-'));
 let product: Promise<string> | null = null;
-/** What `npm pack` makes, once for the tests of this file. */
+
+/** The tarball of `npm pack`, made once for all tests of this file. */
 function packedProduct(): Promise<string> {
-  product ??= packed(productFolder, ['pack', '--pack-destination', productFolder]);
+  product ??= packedIn(PRODUCT_FOLDER, ['pack', '--pack-destination', PRODUCT_FOLDER]);
   return product;
 }
+
+test.after.always('the tarball', () => rmSync(PRODUCT_FOLDER, { recursive: true, force: true }));
 
 /** An empty project that has installed the tarball; null where no registry can be reached. */
 async function projectWith(t: ExecutionContext, tarball: string): Promise<string | null> {
@@ -139,15 +144,13 @@ async function unpacked(t: ExecutionContext, tarball: string): Promise<string> {
 }
 
 test.serial(
-  'U28, npm pack: compiled, with declarations, and with all that its pages link to; no tests, no sources, no source maps',
+  'U28, npm pack: one file for each thread, and all that its pages link to; no tests, no sources, no source maps',
   async (t) => {
     t.timeout(INSTALLS_WITHIN_MS);
-    const tarball = await packedProduct();
-    const folder = await unpacked(t, tarball);
+    const folder = await unpacked(t, await packedProduct());
     const files = namesIn(folder);
-    for (const made of ['js', 'd.ts']) {
-      t.true(files.includes(`dist/engine/shard/thread/worker.${made}`), made);
-    }
+    const made = ['api/cli/program', 'engine/shard/thread/worker', 'engine/records/thread/worker'];
+    for (const name of made) t.true(files.includes(`dist/${name}.js`), name);
     const named = ['LICENSE', 'api/deploy/nginx.conf', 'api/deploy/paperbook.service'];
     for (const name of [...named, 'api/client/python/pyproject.toml']) {
       t.true(files.includes(name), name);
@@ -161,13 +164,84 @@ test.serial(
       t.true(files.includes(path.join('api/client/python', file)), file);
     }
     t.deepEqual(deadLinks(folder), []);
+    const natives = files
+      .filter((file) => file.endsWith('.node'))
+      .map((file) => path.basename(file));
+    for (const [platform, architecture] of ['linux x64', 'linux arm64', 'darwin arm64'].map((one) =>
+      one.split(' '),
+    )) {
+      t.true(natives.includes(`uws_${platform}_${architecture}_127.node`), platform);
+      t.true(natives.includes(`${platform}-${architecture}.node`), platform);
+    }
+    t.is(natives.length, 8);
+    const licenses = readFileSync(path.join(folder, 'dist/LICENSES.txt'), 'utf8');
+    for (const name of ['commander', 'lmdb', 'uws-pack', 'pino', 'jose']) {
+      t.regex(licenses, new RegExp(`^${name} [\\d.]+ \\([\\w.-]+\\)$`, 'm'));
+    }
+    const manifest = JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8'));
+    t.deepEqual(Object.keys(manifest.dependencies), ['ordered-binary', 'piscina']);
   },
 );
 
+test.serial(
+  'Dockerfile: what it installs runs, is found healthy, and stops on SIGTERM',
+  async (t) => {
+    const image = readDockerfile().at(-1)!;
+    const app = path.join(tempDir(t), 'app');
+    const own = path.join(app, 'node_modules/paperbook');
+    cpSync(await unpacked(t, await packedProduct()), own, { recursive: true });
+    const manifest = JSON.parse(readFileSync(path.join(own, 'package.json'), 'utf8'));
+    const beside = { ...manifest.dependencies, ...manifest.optionalDependencies };
+    for (const name of Object.keys(beside)) {
+      const installed = path.join(ROOT, 'node_modules', name);
+      if (!existsSync(installed) || name.startsWith('node-linux')) continue;
+      mkdirSync(path.join(app, 'node_modules', path.dirname(name)), { recursive: true });
+      symlinkSync(installed, path.join(app, 'node_modules', name));
+    }
+
+    const linked = stepsOf(image, 'RUN')
+      .join()
+      .match(/ln -s \/app\/(\S+) \/usr\/local\/bin\/paperbook/);
+    const program = path.join(app, linked![1]!);
+    const env = { ...envOf(image), PAPERBOOK_DATA_DIR: path.join(app, 'data') };
+    const proxied = { ...env, PAPERBOOK_HOST: '127.0.0.1', PAPERBOOK_BEHIND_TLS_PROXY: 'on' };
+    const launcher = { program: process.execPath, args: [program] };
+    const args = JSON.parse(stepsOf(image, 'CMD')[0]!);
+    const command = new Command(args, { launcher, env: proxied });
+    t.teardown(() => command.endGroup());
+    await command.printed(/^Paperbook listens on /m);
+    const { port } = new URL(/"adminUrl":"([^"]+)"/.exec(command.output.stderr)![1]!);
+
+    const [check] = stepsOf(image, 'HEALTHCHECK');
+    const [node, ...checkArgs] = JSON.parse(check!.slice(check!.indexOf('["')));
+    t.is(node, 'node');
+    const health = () =>
+      new Promise<number | null>((resolve, reject) => {
+        const options = { env: { ...proxied, PAPERBOOK_ADMIN_PORT: port } };
+        const child = spawn(process.execPath, checkArgs, options);
+        child.once('error', reject).once('exit', resolve);
+      });
+    t.is(await health(), 0);
+    t.like(await command.end('SIGTERM'), { code: 0, signal: null });
+    t.is(await health(), 1, 'nobody answers any more');
+  },
+);
+
+test('U31: a clone without packages says so in one line', (t) => {
+  const clone = tempDir(t);
+  for (const name of ['package.json', 'engine', 'feeds', 'api']) {
+    cpSync(path.join(ROOT, name), path.join(clone, name), { recursive: true });
+  }
+  const program = path.join(clone, 'api/cli/paperbook.js');
+  const { status, stdout, stderr } = spawnSync(process.execPath, [program, 'serve']);
+  t.is(status, 1);
+  t.is(String(stdout), '');
+  t.is(String(stderr), 'paperbook: this clone lacks packages: run `npm ci` in it\n');
+});
+
 test.serial('U2: npx paperbook demo from the tarball, in an empty folder', async (t) => {
   t.timeout(2 * INSTALLS_WITHIN_MS);
-  const tarball = await packedProduct();
-  const project = await projectWith(t, tarball);
+  const project = await projectWith(t, await packedProduct());
   if (project === null) return;
   t.false(existsSync(path.join(project, 'node_modules/@scarf')), 'nothing reports installs');
   const { child, ended } = start(t, project, 'npx', ['paperbook', 'demo']);
@@ -197,8 +271,8 @@ test.serial('npm run pack:client: a directory that is missing is one clear line'
 });
 
 test.serial('U29, npm run pack:client: the client alone, without another package', async (t) => {
-  const packs = tempDir(t);
-  const tarball = await packed(packs, ['run', 'pack:client', '--', packs]);
+  const made = tempDir(t);
+  const tarball = await packedIn(made, ['run', 'pack:client', '--', made]);
   const folder = await unpacked(t, tarball);
   t.like(JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8')), {
     engines: { node: '>=22' },

@@ -7,7 +7,8 @@ import { NoQuery } from '../../base/common-schemas.ts';
 import { ApiError } from '../../base/errors.ts';
 import { open, type Route } from '../../dispatch/route.ts';
 import type { Exchange } from '../../http/exchange.ts';
-import { type PageName, type WebBundle, webBundle } from '../../page/web-bundle.ts';
+import type { PageName } from '../../page/make-web-bundle.ts';
+import { type WebBundle, webBundle } from '../../page/web-bundle.ts';
 
 const PageText = Type.String();
 const PART_SECONDS = 31_536_000;

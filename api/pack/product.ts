@@ -1,0 +1,193 @@
+/**
+ * Makes `dist/`, which an installed package runs: `npm pack` calls this. Each thread and process
+ * gets one file with all that it needs, so that a start reads and compiles little. Packages with a
+ * large part for other platforms are in that file too; of their binaries those of our platforms are
+ * in `dist/native`. Rules U28, U31 (api/RULES.md).
+ */
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build, type Metafile, type Plugin } from 'esbuild';
+import { makeWebBundle, writeWebBundle } from '../page/make-web-bundle.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const DIST = path.join(ROOT, 'dist');
+const SOURCES = ['engine', 'feeds', 'api'];
+/** What the command starts from. Whatever else is started is named where it is started. */
+const PROGRAM = 'api/cli/program.ts';
+const STARTED = /\bworkerUrl\(\s*import\.meta\.url,\s*'([^']+)'/g;
+/**
+ * Packages that are installed beside ours. piscina starts threads from files of its own, and
+ * ordered-binary evaluates text that names its variables, which a bundle renames.
+ */
+const BESIDE = ['ordered-binary', 'piscina'];
+/** Versions of Node's binary interface that `engines` allows: 127 is Node 22. */
+const NODE_ABI = '127';
+const PLATFORMS = ['linux', 'darwin'];
+const ARCHITECTURES = ['x64', 'arm64'];
+
+/** What the loader of a package's binaries needs: files of a folder, as seen from the loader. */
+type Native = { loader: RegExp; binaries: string; isOurs: (name: string) => boolean };
+const perPlatform = (nameOf: (platform: string, architecture: string) => string) => {
+  const names = PLATFORMS.flatMap((platform) => ARCHITECTURES.map((one) => nameOf(platform, one)));
+  return (name: string) => names.includes(name);
+};
+const NATIVES: readonly Native[] = [
+  {
+    loader: /\/node_modules\/uWebSockets\.js\/dist\/uws\.mjs$/,
+    binaries: 'bin',
+    isOurs: perPlatform((platform, one) => `uws_${platform}_${one}_${NODE_ABI}.node`),
+  },
+  {
+    loader: /\/node_modules\/better-sqlite3-multiple-ciphers\/lib\/binding\.js$/,
+    binaries: '../prebuilds',
+    isOurs: perPlatform((platform, one) => `${platform}-${one}.node`),
+  },
+  // Their binaries are packages of their own, which npm installs for its platform. They are found
+  // by the name of the package that asks.
+  ...[/\/node_modules\/lmdb\/native\.js$/, /\/node_modules\/msgpackr-extract\/index\.js$/].map(
+    (loader) => ({ loader, binaries: '.', isOurs: (name: string) => name === 'package.json' }),
+  ),
+];
+
+async function makeProduct(): Promise<void> {
+  rmSync(DIST, { recursive: true, force: true });
+  const packages = new Set<string>();
+  for (const entry of entries()) {
+    const { inputs } = await bundle(entry);
+    for (const input of Object.keys(inputs)) {
+      refuseEvaluation(input);
+      addPackageOf(input, packages);
+    }
+  }
+  writeWebBundle(await makeWebBundle(), path.join(DIST, 'web'));
+  writeFileSync(path.join(DIST, 'LICENSES.txt'), licensesOf([...packages].sort()));
+}
+
+/** Every file that a thread or process begins with. */
+function entries(): string[] {
+  const found = new Set([PROGRAM]);
+  for (const folder of SOURCES) {
+    const names = readdirSync(path.join(ROOT, folder), { recursive: true, encoding: 'utf8' });
+    for (const name of names.filter((one) => one.endsWith('.ts'))) {
+      const file = path.join(folder, name);
+      const text = readFileSync(path.join(ROOT, file), 'utf8');
+      for (const [, started] of text.matchAll(STARTED)) {
+        found.add(path.join(path.dirname(file), `${started}.ts`));
+      }
+    }
+  }
+  for (const file of found) {
+    if (!existsSync(path.join(ROOT, file))) throw new Error(`${file} is started and is not there`);
+  }
+  return [...found];
+}
+
+async function bundle(entry: string): Promise<Metafile> {
+  const up = '../'.repeat(entry.split('/').length - 1);
+  const { metafile } = await build({
+    absWorkingDir: ROOT,
+    entryPoints: [entry],
+    outfile: path.join(DIST, entry.replace(/ts$/, 'js')),
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node22',
+    metafile: true,
+    legalComments: 'none',
+    // An installed package has the page on disk.
+    external: [...BESIDE, './make-web-bundle.ts'],
+    banner: {
+      js: [
+        "import { createRequire as $createRequire } from 'node:module';",
+        "import { fileURLToPath as $fileURLToPath } from 'node:url';",
+        `const $dist = new URL('${up || './'}', import.meta.url);`,
+        'const require = $createRequire(import.meta.url);',
+      ].join('\n'),
+    },
+    plugins: [ownPlaces, ...NATIVES.map(nativePlugin)],
+    logLevel: 'warning',
+  });
+  return metafile;
+}
+
+/** A source still finds what lies beside it, and files of packages are copied to `dist/files`. */
+const ownPlaces: Plugin = {
+  name: 'own places',
+  setup({ onLoad }) {
+    onLoad({ filter: /\.ts$/ }, ({ path: file }) => {
+      const own = JSON.stringify(path.relative(ROOT, file).replace(/ts$/, 'js'));
+      const contents = readFileSync(file, 'utf8')
+        .replaceAll('import.meta.url', `new URL(${own}, $dist).href`)
+        .replaceAll(/import\.meta\.resolve\('([^']+)'\)/g, (_, name: string) => {
+          const copy = path.join('files', name);
+          mkdirSync(path.join(DIST, path.dirname(copy)), { recursive: true });
+          cpSync(fileURLToPath(import.meta.resolve(name)), path.join(DIST, copy));
+          return `new URL(${JSON.stringify(copy)}, $dist).href`;
+        });
+      return { contents, loader: 'ts' };
+    });
+  },
+};
+
+/** The file that loads a package's binaries finds them in `dist/native`. */
+function nativePlugin({ loader, binaries, isOurs }: Native): Plugin {
+  return {
+    name: 'native',
+    setup({ onLoad }) {
+      onLoad({ filter: loader }, ({ path: file }) => {
+        const own = path.join('native', file.slice(file.lastIndexOf('node_modules/') + 13));
+        const from = path.join(path.dirname(file), binaries);
+        const to = path.join(DIST, path.dirname(own), binaries);
+        mkdirSync(to, { recursive: true });
+        for (const name of readdirSync(from).filter(isOurs)) {
+          cpSync(path.join(from, name), path.join(to, name));
+        }
+        const place = `new URL(${JSON.stringify(own)}, $dist)`;
+        const contents = readFileSync(file, 'utf8')
+          .replaceAll('import.meta.url', `${place}.href`)
+          .replaceAll('__dirname', `$fileURLToPath(new URL('.', ${place}))`);
+        return { contents, loader: 'js' };
+      });
+    },
+  };
+}
+
+/** A bundle renames variables, and text that is evaluated keeps their names. */
+function refuseEvaluation(input: string): void {
+  const text = readFileSync(path.join(ROOT, input), 'utf8');
+  if (/(?<![.\w])eval\(/.test(text.replaceAll(/\/\/.*$|\/\*[\s\S]*?\*\//gm, ''))) {
+    throw new Error(`${input} evaluates text, so its package cannot be bundled`);
+  }
+}
+
+function addPackageOf(input: string, packages: Set<string>): void {
+  const at = input.lastIndexOf('node_modules/');
+  if (at === -1) return;
+  const [scope = '', name = ''] = input.slice(at + 13).split('/');
+  packages.add(input.slice(0, at + 13) + (scope.startsWith('@') ? `${scope}/${name}` : scope));
+}
+
+/** Whoever gets a copy of a package gets its license too. Throws if a package has none. */
+function licensesOf(folders: readonly string[]): string {
+  const texts = folders.map((folder) => {
+    const names = readdirSync(path.join(ROOT, folder));
+    const file = names.find((name) => /^(licen[cs]e|copying)/i.test(name));
+    const manifest = readFileSync(path.join(ROOT, folder, 'package.json'), 'utf8');
+    const { name, version, license } = JSON.parse(manifest) as Record<string, string>;
+    if (file === undefined && license === undefined) throw new Error(`${folder} has no license`);
+    const text = file === undefined ? '' : readFileSync(path.join(ROOT, folder, file), 'utf8');
+    return `${name} ${version} (${license})\n\n${text.trim()}\n`;
+  });
+  return texts.join(`\n${'-'.repeat(72)}\n\n`);
+}
+
+await makeProduct();
