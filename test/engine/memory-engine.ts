@@ -243,7 +243,8 @@ function quoteAgain(before: ShardState, after: ShardState): void {
   after.nowMs = before.nowMs;
   after.sources.push(...before.sources);
   for (const market of after.markets) {
-    const { status, quote, lastTrade, lastTradeOf } = before.markets[market.number]!;
-    Object.assign(market, { status, quote, lastTrade, lastTradeOf });
+    const { status, venueClosesAtMs, quote, lastTrade, lastTradeOf } =
+      before.markets[market.number]!;
+    Object.assign(market, { status, venueClosesAtMs, quote, lastTrade, lastTradeOf });
   }
 }

@@ -187,6 +187,7 @@ export function forgetLive(state: ModelState): void {
   state.sources.clear();
   for (const market of state.markets.values()) {
     market.status = 'open';
+    market.closings = [];
     market.quote = null;
     market.lastTrade = null;
     market.lastTradeOf = { yes: null, no: null };

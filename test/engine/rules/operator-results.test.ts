@@ -37,6 +37,7 @@ scenarioTest('T140: an operator settles a market once, like its venue', (t, crea
   t.deepEqual(settle(scenario, 'scalar', 64, 35), {
     isNew: false,
     settledTrades: 0,
+    correctedTrades: 0,
     canceledOrders: 0,
   });
   t.is(settle(scenario, 'scalar', 64, 36), 'market_resolved', 'another value is another result');
@@ -66,7 +67,12 @@ scenarioTest('T140: whoever comes first settles, venue or operator', (t, createS
     ...{ yesPayoutCents: 100, noPayoutCents: 0 },
   });
   t.is(settle(other, 'no', 0, 100), 'market_resolved');
-  t.deepEqual(settle(other, 'yes', 100, 0), { isNew: false, settledTrades: 0, canceledOrders: 0 });
+  t.deepEqual(settle(other, 'yes', 100, 0), {
+    isNew: false,
+    settledTrades: 0,
+    correctedTrades: 0,
+    canceledOrders: 0,
+  });
 });
 
 scenarioTest(
@@ -78,6 +84,7 @@ scenarioTest(
     t.deepEqual(settle(scenario, 'yes', 100, 0, WIN_B), {
       isNew: true,
       settledTrades: 0,
+      correctedTrades: 0,
       canceledOrders: 0,
     });
     t.is(scenario.account().openPositions, 1);
@@ -89,6 +96,7 @@ scenarioTest(
     t.deepEqual(settle(scenario, 'yes', 100, 0), {
       isNew: true,
       settledTrades: 1,
+      correctedTrades: 0,
       canceledOrders: 0,
     });
     t.is(scenario.account().balanceDollars, 100_005.7);
