@@ -1,9 +1,20 @@
 /** `paperbook admin feeds`, `shards`, `problems`, `settle`, `adjust` and lists, as they are typed. */
-import test from 'ava';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import test, { type ExecutionContext } from 'ava';
 import { startSimulator } from '../../feeds/simulator/server.ts';
 import { runHere } from './run-here.ts';
-import { Command, eventually, sharedServer, startFor } from './server.ts';
+import { Command, eventually, sharedServer, startFor, tempDir } from './server.ts';
 import { onTerminal } from './trader-commands.ts';
+
+type Simulator = Awaited<ReturnType<typeof startSimulator>>;
+
+/** A feed without a market does not dial. */
+function catalogOf(t: ExecutionContext, simulator: Simulator): string {
+  const file = path.join(tempDir(t), 'catalog.json');
+  writeFileSync(file, JSON.stringify(simulator.catalog()));
+  return file;
+}
 
 test.serial(
   'O15, O22: admin feeds is a table, or JSON; --watch goes on until Ctrl-C',
@@ -12,6 +23,7 @@ test.serial(
     t.teardown(() => simulator.close());
     const { dataDir, adminUrl, command } = await startFor(t, 'serve', {
       env: {
+        PAPERBOOK_CATALOG: catalogOf(t, simulator),
         PAPERBOOK_FEEDS: JSON.stringify([
           { venue: 'venue_b', adapter: 'native', url: simulator.urls.venue_b },
         ]),
@@ -27,7 +39,7 @@ test.serial(
       table[0]!,
       /^FEED +ADAPTER +STATE +LAG MS +FRAMES +GAPS +BAD +REDIALS +QUOTED +ADDRESS/,
     );
-    t.regex(table[1]!, /^0 venue_b +native +open .* 0\/0 .*ws:\/\/127\.0\.0\.1:\d+/);
+    t.regex(table[1]!, /^0 venue_b +native +open .* \d+\/\d+ .*ws:\/\/127\.0\.0\.1:\d+/);
     const json = JSON.parse((await runHere(['admin', 'feeds', '--json', ...at])).stdout);
     t.like(json.feeds[0], { entry: 0, venue: 'venue_b', state: 'open', hasConnected: true });
 
@@ -88,9 +100,13 @@ test.serial(
 );
 
 test.serial('O18, O19: admin shards and problems are tables, or JSON', async (t) => {
+  const simulator = await startSimulator({ seed: 1 });
+  const catalog = catalogOf(t, simulator);
+  await simulator.close();
   const { dataDir, adminUrl } = await startFor(t, 'serve', {
     env: {
       PAPERBOOK_SHARDS: '2',
+      PAPERBOOK_CATALOG: catalog,
       PAPERBOOK_FEEDS: JSON.stringify([
         { venue: 'venue_b', adapter: 'native', url: 'ws://127.0.0.1:9/feed' },
       ]),

@@ -155,11 +155,15 @@ test('A92, A93: every point is what the portfolio answered then, at the bid of t
     found.sort((a, b) => a.atMs - b.atMs);
     const states = truth(steps, found);
     const stepped = new Set(steps.map((step) => step.atMs));
+    const heard = steps.filter(({ step }) => step.on === 'tick');
+    const bounds = new Set(heard.map((tick) => tick.atMs + CONFIG.quoteMaxAgeMs));
     for (const [index, { account, atMs, state, realized }] of found.entries()) {
       const where = `seed ${seed}, ${account} at ${new Date(atMs).toISOString()}`;
       const is = states[index]!;
-      const { balanceDollars, heldDollars, ...rest } = state;
+      const { balanceDollars, heldDollars, netWorthDollars, ...rest } = state;
       t.like(is, rest, where);
+      // At the bound itself a price is live (T13), and the row of the silence has that time (H3).
+      if (!bounds.has(atMs)) t.is(is.netWorthDollars, netWorthDollars, where);
       const spendable = is.balanceDollars! + is.heldDollars!;
       t.is(cents(spendable), cents(balanceDollars + heldDollars), where);
       // In between an order may have expired that the next step is the first to cancel.

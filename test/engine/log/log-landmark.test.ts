@@ -39,7 +39,8 @@ test(`${SECTION}: from any number on the newest one before it is found`, (t) => 
     const found = reader.landmarkUpTo(number);
     const isUpTo = (record: LogRecord) => record.firstNumber + record.count - 1 <= number;
     const expected = isUpTo(second) ? second : isUpTo(first) ? first : null;
-    t.deepEqual(found === null ? null : plain(found), expected, `${number}`);
+    const [read, wanted] = [found, expected].map((one) => (one === null ? null : plain(one)));
+    t.deepEqual(read, wanted, `${number}`);
     reader.close();
   }
 });

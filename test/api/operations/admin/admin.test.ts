@@ -107,7 +107,8 @@ test('O4: /readyz stays 200 while feeds are down, and lists them', async (t) => 
   t.deepEqual(await ready(), { ok: true, state: 'ready', problems: [], feeds: [], unquoted });
   const open = feed('ws://127.0.0.1:1/secret');
   const counts = { ...open.counts, opens: 0 };
-  const down = { ...open, state: 'waiting', lastProblem: 'ECONNREFUSED', counts } as const;
+  const state = { state: 'waiting', downSinceMs: open.sinceMs } as const;
+  const down = { ...open, ...state, lastProblem: 'ECONNREFUSED', counts };
   api.setFeeds([open, down]);
   t.deepEqual(await ready(), {
     ok: true,
