@@ -28,15 +28,21 @@ const COLUMNS: Column<Entry>[] = [
   ['added', ({ added }) => added],
   ['changed', ({ changed }) => changed],
   ['joined', ({ joined }) => joined],
+  ['apart', ({ apart }) => apart],
   ['address', ({ url }) => url, 'apart'],
   ['follows', ({ series, leagues }) => [...(series ?? []), ...(leagues ?? [])].join(', '), 'apart'],
   ['left out', ({ leftOut }) => wordsOf(leftOut), 'apart'],
+  ['not joined', ({ apartGames }) => pairsOf(apartGames), 'apart'],
   ['problem', ({ problem, incomplete }) => problem ?? incompleteWords(incomplete), 'apart'],
 ];
 
 function wordsOf(leftOut: Entry['leftOut']): string {
   const words = Object.entries(leftOut).map(([reason, count]) => `${count} ${reason}`);
   return words.length === 0 ? '-' : words.join('; ');
+}
+
+function pairsOf(apartGames: Entry['apartGames']): string {
+  return apartGames.map(([one, other]) => `${one} and ${other}`).join('; ') || '-';
 }
 
 function incompleteWords(incomplete: string | null): string {

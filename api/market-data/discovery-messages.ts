@@ -18,6 +18,9 @@ export type RunReport = {
   changed: number;
   /** Listings of instruments that another venue lists, too. */
   joined: number;
+  /** Games of the whole catalog that did not join, by their slugs; `apart` is how many there are. */
+  apart: number;
+  apartGames: [string, string][];
   /** Markets that make no instrument here, by reason. */
   leftOut: Record<string, number>;
   /** The error in which the list ended after good pages. */

@@ -23,6 +23,9 @@ import type {
   ToDiscovery,
 } from './discovery-messages.ts';
 
+/** So many pairs of games are named; the count has all of them. */
+const APART_SHOWN = 100;
+
 class DiscoveryThread {
   readonly #input: DiscoveryInput;
   #discovered: CatalogFile;
@@ -110,6 +113,8 @@ function reportOf(followed: Followed | null): RunReport {
     added: 0,
     changed: 0,
     joined: followed?.joined ?? 0,
+    apart: followed?.apartGames.length ?? 0,
+    apartGames: (followed?.apartGames ?? []).slice(0, APART_SHOWN).map(([a, b]) => [a, b]),
     leftOut: Object.fromEntries(followed?.leftOut ?? []),
     incomplete: followed?.incomplete ?? null,
     problem: null,

@@ -50,7 +50,8 @@ type Runs = {
 const RETIRE_EVERY_MS = 60_000;
 const MODULE = workerUrl(import.meta.url, './discovery-thread');
 const NO_REPORT: RunReport = {
-  ...{ found: 0, added: 0, changed: 0, joined: 0, leftOut: {}, incomplete: null, problem: null },
+  ...{ found: 0, added: 0, changed: 0, joined: 0, apart: 0, apartGames: [] },
+  ...{ leftOut: {}, incomplete: null, problem: null },
 };
 
 export class LiveDiscovery {

@@ -129,6 +129,9 @@ export const DiscoveryAnswer = strict({
       added: Count,
       changed: Count,
       joined: Count,
+      /** Games of one day and the same teams that did not join: their number, and the first pairs. */
+      apart: Count,
+      apartGames: Type.Array(Type.Tuple([Type.String(), Type.String()])),
       /** Markets that make no instrument, by reason. */
       leftOut: Type.Record(Type.String(), Count),
       /** The error in which the list ended after good pages. */

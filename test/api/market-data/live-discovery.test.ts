@@ -11,10 +11,10 @@ import { MarketBus } from '../../../api/catalog/market-bus.ts';
 import { MarketStates } from '../../../api/catalog/market-states.ts';
 import { loadConfig } from '../../../api/config/config.ts';
 import { ControlStore } from '../../../api/identity/store.ts';
-import { LiveDiscovery } from '../../../api/market-data/live-discovery.ts';
+import { type DiscoveryStatus, LiveDiscovery } from '../../../api/market-data/live-discovery.ts';
 import type { Catalog } from '../../../engine/rules/catalog-entries.ts';
 import { tempDir } from '../../engine/shard/engine-process.ts';
-import { type Json, kalshiMarket } from '../../feeds/discovered.ts';
+import { discovered, gammaMarket, type Json, kalshiMarket } from '../../feeds/discovered.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -212,6 +212,25 @@ test('K51: what the operator wrote stays, and may be changed beside discovery', 
   await server.catalog.reload();
   await server.discovery.runNow();
   t.deepEqual([server.listed().length, server.discovery.problems()], [4, []]);
+});
+
+test('O27, K41: games that did not join are counted and named', async (t) => {
+  const [venue, dir] = [await venueOf(t), tempDir(t)];
+  const file = path.join(dir, 'catalog.json');
+  const start = { gameStartTime: '2026-09-20 19:00:00+00' };
+  const legs = ['aaa', 'bbb'].map((leg) =>
+    gammaMarket(`fo2-aaa-bbb-2026-09-20-${leg}`, ['Yes', 'No'], start),
+  );
+  writeFileSync(file, JSON.stringify(discovered('venue_a', legs)));
+  venue.markets = ['AAA', 'BBB'].map((team) =>
+    kalshiMarket(`KXFOOGAME-26SEP20AAABBB-${team}`, { title: 'AAA vs BBB Winner?' }),
+  );
+  const entry = { venue: 'venue_b', series: ['KXFOOGAME'] };
+  const server = await serverIn(t, { venue, dir, file, entry });
+  await server.discovery.runNow();
+  const [{ apart, apartGames, problem }] = server.discovery.statuses() as [DiscoveryStatus];
+  t.is(problem, null);
+  t.deepEqual([apart, apartGames], [1, [['fo2-aaa-bbb-2026-09-20', 'foo-aaa-bbb-2026-09-20']]]);
 });
 
 test('K56: an instrument leaves the lists 48 hours after its result, and is known by its id', async (t) => {

@@ -397,6 +397,8 @@ test('O27, O28, O29: what discovery found is shown, asked for, and counted', asy
     added: 0,
     changed: 0,
     joined: 0,
+    apart: 0,
+    apartGames: [],
     leftOut: {},
     incomplete: null,
   });
