@@ -1,8 +1,19 @@
 /** The data directory, its control store and the clock, as an operator meets them. */
-import { chmodSync, cpSync, mkdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { openDataDir } from '../../api/data-dir/data-dir.ts';
+import { settleDirectoryId } from '../../api/data-dir/directory-id.ts';
 import { ControlStore } from '../../api/identity/store.ts';
 import { feedClock } from '../../engine/shard/callers/clock.ts';
 import { NOON_MS, placeOrder, quoteTick, uuidOf } from '../engine/fixtures.ts';
@@ -19,11 +30,35 @@ const TEN_YEARS_MS = 3650 * 86_400_000;
 const health = async ({ adminUrl }: Server): Promise<Json> =>
   (await (await fetch(`${adminUrl}/healthz`)).json()) as Json;
 
-/** The directory of a server that has stopped, with one shard. */
-async function servedDir(t: ExecutionContext): Promise<string> {
-  const server = await startFor(t, 'serve', { env: { PAPERBOOK_SHARDS: '1' } });
+/** What a server of one shard leaves, made once. */
+let served: Promise<string> | null = null;
+const SERVED = mkdtempSync(path.join(tmpdir(), 'paperbook-served-'));
+test.after.always('the directory that is copied', () => rmSync(SERVED, { recursive: true }));
+
+async function serveOnce(t: ExecutionContext): Promise<string> {
+  const dataDir = path.join(SERVED, 'data');
+  const server = await startFor(t, 'serve', { dataDir, env: { PAPERBOOK_SHARDS: '1' } });
   await server.command.end('SIGINT');
-  return server.dataDir;
+  return dataDir;
+}
+
+/** The directory of a server that has stopped, with one shard; each test has a copy. */
+async function servedDir(t: ExecutionContext): Promise<string> {
+  served ??= serveOnce(t);
+  const dataDir = path.join(tempDir(t), 'data');
+  cpSync(await served, dataDir, { recursive: true });
+  return dataDir;
+}
+
+/** Another directory, with an id and a control store of its own. */
+async function otherDir(t: ExecutionContext): Promise<string> {
+  const dataDir = path.join(tempDir(t), 'data');
+  const made = await openDataDir(dataDir, { wanted: 1, byDefault: 1 });
+  const control = new ControlStore(dataDir);
+  await settleDirectoryId(dataDir, control, NOON_MS);
+  await control.close();
+  await made.release();
+  return dataDir;
 }
 
 /** Opens an account in the shard, of no user in the control store, and trades. */
@@ -53,7 +88,7 @@ const serve = (dataDir: string, env: Env = {}) =>
   runHere(['serve'], { env: { ...env, PAPERBOOK_DATA_DIR: dataDir } });
 
 test.serial(`${CONTROL}: a lost or foreign one beside shards refuses the start`, async (t) => {
-  const [one, other] = [await servedDir(t), await servedDir(t)];
+  const [one, other] = [await servedDir(t), await otherDir(t)];
   const control = path.join(one, 'control');
   renameSync(control, `${control}.away`);
   refusedLine(t, await serve(one), /control is missing, and .* holds shard-0/);
