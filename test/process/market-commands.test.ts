@@ -159,7 +159,7 @@ test.serial('U14: sell --instrument sells the one open position on it', async (t
     [[yes, '--instrument', IDS.lions], 'sell takes either a trade id or --instrument'],
     [
       ['--instrument', IDS.bears, '--idempotency-key', 'k'],
-      '--idempotency-key goes with a trade id: a sold one is open no more',
+      '--idempotency-key needs a trade id: a sold position is closed',
     ],
   ] as const) {
     const { code, stderr } = await command('sell', ...args);
