@@ -31,7 +31,7 @@ export function addPortfolioCommands(program: Command): void {
   ofAccount(
     program.command('portfolio').description('show cash, positions and resting orders'),
   ).action(portfolio);
-  asList(program.command('trades').description('list open and closed positions, newest first'))
+  asList(program.command('trades').description('list positions in any status, newest first'))
     .addOption(new Option('--status <status>', 'only these').choices(TRADE_STATUSES))
     .action(trades);
   asList(program.command('orders').description('list limit orders, newest first'))

@@ -129,7 +129,10 @@ test.serial(
     const limit = ticket(page).getByLabel('Limit, ¢');
     await limit.fill('1');
     await ticket(page).getByLabel('Contracts').fill('3');
-    await ticket(page).locator('.preview').getByText('Would rest until its price comes.').waitFor();
+    await ticket(page)
+      .locator('.preview')
+      .getByText('Would rest until its price is reached.')
+      .waitFor();
     await limit.press('Enter');
     await result(page)
       .getByText('Rests: buy 3 contracts of yes at 1¢ or better, and holds $0.03.')

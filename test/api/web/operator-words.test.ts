@@ -17,10 +17,7 @@ import {
 
 test('O21: a result is said before it is given, with what it pays', (t) => {
   t.regex(settlementPlan('T-LIONS', 'no'), /^T-LIONS gets the result no\. A no contract pays 100¢/);
-  t.regex(
-    settlementPlan('T', 'void'),
-    /^T gets void\. Whoever holds a position gets its cost back/,
-  );
+  t.regex(settlementPlan('T', 'void'), /^T gets void\. Each open position gets its cost back/);
   t.regex(settlementPlan('T', '0.645'), /worth \$0\.645, .* whole cents, rounded down\./);
   t.regex(settlementPlan('T', 'yes'), /only a correction replaces the result\.$/);
 });
