@@ -48,10 +48,7 @@ test('what a settlement came to, in words', (t) => {
 });
 
 test('O26: a correction is said before it is made, and what it came to', (t) => {
-  t.regex(
-    correctionPlan('T', '0.62'),
-    /^T gets the result 0\.62 in place of the one that it has\./,
-  );
+  t.regex(correctionPlan('T', '0.62'), /^T gets the result 0\.62 instead of its present result\./);
   t.regex(correctionPlan('T', 'no'), /below zero if the money was spent/);
   const answer = {
     market: 'venue_a/T',
@@ -107,7 +104,7 @@ test('states, reasons, sizes and times of feeds and shards, in words', (t) => {
   t.is(feedWords({ ...waiting, hasConnected: true }), 'Waiting to connect again');
   t.is(
     feedWords({ ...waiting, hasConnected: false }),
-    'Waiting to connect; it never was connected',
+    'Waiting to connect; never connected so far',
   );
   t.is(rejectedWords({ late: 1, crossed: 1300, none: 0 }), 'crossed 1,300, late 1');
   t.is(rejectedWords({}), 'none');

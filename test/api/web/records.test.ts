@@ -86,7 +86,7 @@ test.serial(
     t.is(await page.locator('tbody .plot-range').count(), 4);
 
     await page.getByLabel('Metric').selectOption('Profit or loss per pick');
-    await page.getByText('Dollars won or lost with a pick on average').waitFor();
+    await page.getByText('The mean profit or loss per pick in dollars').waitFor();
     const money = await answered(stage, '/eval?metric=pnl');
     await page.getByRole('columnheader', { name: 'Profit or loss per pick' }).waitFor();
     const [best] = await rowsOf(page, 'Evaluation');
