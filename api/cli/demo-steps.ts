@@ -33,7 +33,7 @@ export async function firstSteps(
       ? ['No venue has a quote yet; GET /instruments lists all instruments.']
       : ['Try these, in this order:', '', ...steps(baseUrl, user.key, listed)]),
     '',
-    'Ctrl-C stops the demo; the next start keeps the same account.',
+    'Ctrl-C stops it; the next start keeps the same account.',
   ].join('\n');
 }
 

@@ -32,7 +32,7 @@ test('A46, A119: a market with a price is tradable, and one without says why the
     crossed: ['No live price', /at or above its ask/],
     'no quote': ['No live price', /no quote yet/],
     'not listed': ['No live price', /not listed/],
-    'market paused': ['Paused', /paused it/],
+    'market paused': ['Paused', /paused the market/],
     'market closed': ['Closed', /waits for its result/],
     'market resolved': ['Resolved', /its result/],
   } as const;
