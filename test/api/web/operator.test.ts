@@ -50,7 +50,7 @@ function operate(
 
 async function giveToken(page: Page, token: string, isKept = false): Promise<void> {
   await page.getByLabel('Admin token').fill(token);
-  if (isKept) await page.getByLabel('Keep it in this tab').check();
+  if (isKept) await page.getByLabel('Keep the token in this tab').check();
   await page.getByRole('button', { name: 'Go on' }).click();
 }
 
