@@ -103,7 +103,7 @@ export const SETTINGS = {
   FEED_LAG_MAX_MS: setting(
     'feedLagMaxMs',
     '2000',
-    'maximum delay of venue times; a later connection has no live price',
+    'maximum delay of venue times; a slower connection has no live price',
     integer(1, 3_600_000),
   ),
   SETTLE_ON: setting(
