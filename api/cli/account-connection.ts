@@ -30,7 +30,7 @@ export function ofSession(command: Command): Command {
 /** The options of commands that need a key. Others can see arguments, so a key is never one. */
 export function ofKey(command: Command): Command {
   return ofSession(command)
-    .option('--key-file <file>', "file that holds an API key, in place of the session's")
+    .option('--key-file <file>', "file with an API key to use instead of the session's key")
     .option('--server <url>', `server of that key (default: "${DEFAULT_SERVER}")`);
 }
 

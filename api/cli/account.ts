@@ -23,18 +23,18 @@ type LoginFlags = SessionFlags & { server: string; email?: string; passwordStdin
 type LogoutFlags = SessionFlags & { revokeKey?: true; local?: true };
 
 export function addAccountCommands(program: Command): void {
-  ofSession(program.command('login').description('sign in, and keep the session in a file'))
+  ofSession(program.command('login').description('sign in and keep the session in a file'))
     .option('--server <url>', 'the server', DEFAULT_SERVER)
-    .option('--email <address>', 'whose account; asked for when left out')
+    .option('--email <address>', 'address of the account; default: ask for it')
     .option(...PASSWORD_OPTION)
     .action(login);
   ofSession(program.command('logout').description('end the session and remove its file'))
-    .option('--revoke-key', 'end the key that trading commands use, too')
-    .option('--local', 'only remove the file, without asking the server')
+    .option('--revoke-key', 'also end the key of the trading commands')
+    .option('--local', 'only remove the file; send nothing to the server')
     .action(logout);
-  ofKey(program.command('whoami').description('who is signed in, and what the key may do')).action(
-    whoAmI,
-  );
+  ofKey(
+    program.command('whoami').description('show the signed-in user and the scopes of the key'),
+  ).action(whoAmI);
 }
 
 async function login(options: LoginFlags): Promise<void> {

@@ -8,12 +8,12 @@ export function addCorrectionCommands(admin: Command): void {
   connected(
     admin
       .command('settle <market> <result>')
-      .description('give a market its result: of venue_a, or as venue_b/NAME'),
+      .description('settle a market: NAME on venue_a, or venue_b/NAME'),
   )
     .option('--correct', 'replace the result that the market has')
     .addHelpText(
       'after',
-      '\nThe result is yes, no, void, or what yes is worth, such as 0.645. A market settles once: the\n' +
+      '\nThe result is yes, no, void, or the worth of yes, such as 0.645. A market settles once: the\n' +
         'same result again changes nothing, another one is refused. With --correct it replaces the\n' +
         'result: every trade that the market settled takes the new one, and each balance moves by the\n' +
         'difference, below zero if it was spent.',
@@ -29,8 +29,8 @@ export function addCorrectionCommands(admin: Command): void {
   )
     .addHelpText(
       'after',
-      '\nProfit and loss leave adjustments out. It is done each time that it is asked for: without an\n' +
-        'answer look at paperbook log --account USER_ID before you ask again.',
+      '\nProfit and loss leave adjustments out. Each call adjusts the balance once more. If no answer\n' +
+        'arrives, look at paperbook log --account USER_ID before you ask again.',
     )
     .action(async (userId: string, text: string, options: Connect) => {
       const body = { userId, dollars: dollarsIn(text) };
@@ -47,12 +47,12 @@ function addMarkCommand(admin: Command): void {
       .description('mark a trade as a leg of a parlay, or of a Combine'),
   )
     .option('--parlay <id>', 'the parlay, a uuid')
-    .option('--combine', 'it is of a Combine')
-    .option('--user <userId>', 'whose trade: of a trade that is over')
+    .option('--combine', 'the trade is part of a Combine')
+    .option('--user <userId>', 'owner of the trade, needed if the trade is over')
     .action(async (tradeId: string, options: MarkFlags) => {
       const { parlay: parlayId, combine, user: userId } = options;
       if (parlayId === undefined && combine === undefined) {
-        throw new UsageError('--parlay or --combine says what the trade is');
+        throw new UsageError('give --parlay or --combine');
       }
       const body = { tradeId, userId, parlayId, combine };
       print(options, await ask(options, 'POST', '/admin/marks', body));
@@ -61,5 +61,5 @@ function addMarkCommand(admin: Command): void {
 
 function dollarsIn(text: string): number {
   if (/^[+-]?\d{1,14}(\.\d{1,2})?$/.test(text)) return Number(text);
-  throw new UsageError(`${text} is no amount of dollars, such as 100 or -12.50`);
+  throw new UsageError(`${text} is not an amount of dollars, such as 100 or -12.50`);
 }

@@ -9,8 +9,10 @@ type Discovery = Static<typeof DiscoveryAnswer>;
 type Entry = Discovery['entries'][number];
 
 export function addDiscoverCommand(admin: Command): void {
-  connected(admin.command('discover').description('new markets that the server found at venues'))
-    .option('--now', 'ask the venues now, and wait for what they answer')
+  connected(
+    admin.command('discover').description('show markets that the server discovered at venues'),
+  )
+    .option('--now', 'ask the venues now and wait for their answers')
     .action(async (options: Connect & { now?: true }) => {
       const method = options.now === true ? 'POST' : 'GET';
       const answer = (await ask(options, method, '/admin/discovery')) as Discovery;

@@ -15,8 +15,8 @@ type Feed = Feeds['feeds'][number];
 const EVERY_MS = 1000;
 
 export function addFeedsCommand(admin: Command): void {
-  connected(admin.command('feeds').description('the venue connections'))
-    .option('--watch', 'go on until Ctrl-C: each second on a terminal, else at each change')
+  connected(admin.command('feeds').description('show venue connections'))
+    .option('--watch', 'repeat until Ctrl-C: each second on a terminal, else at each change')
     .action(async (options: Connect & { watch?: true }) => {
       const first = await feedsOf(options);
       if (options.watch === true) await watch(options, first);

@@ -22,7 +22,7 @@ export function withLimitFlags(command: Command): Command {
     .addOption(limitOption('--orders-per-minute <n>', 'new orders a minute'))
     .addOption(limitOption('--orders-per-day <n>', 'new orders a day'))
     .addOption(limitOption('--closing-per-minute <n>', 'sells and cancels a minute'))
-    .option('--standard', 'back to the limits of everybody');
+    .option('--standard', 'return to the standard limits');
 }
 
 /**

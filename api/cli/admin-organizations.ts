@@ -8,8 +8,8 @@ import { type LimitFlags, refuseNothing, sandboxLimitsOf, withLimitFlags } from 
 import { type Column, show, tableOf } from './table.ts';
 
 export function addOrganizationCommands(admin: Command): void {
-  const org = admin.command('org').description('organizations, each with a paper sandbox');
-  connected(org.command('list').description('every organization with its members')).action(
+  const org = admin.command('org').description('manage organizations and their paper sandboxes');
+  connected(org.command('list').description('list organizations and their members')).action(
     async (options: Connect) => {
       const path = '/admin/organizations';
       const answer = (await ask(options, 'GET', path)) as Static<typeof AdminOrganizationsAnswer>;
@@ -31,21 +31,21 @@ export function addOrganizationCommands(admin: Command): void {
       print(options, await ask(options, 'PATCH', pathOf(id), { slug, name }));
     });
   withLimitFlags(
-    connected(org.command('limits <organizationId>').description("its sandbox's trade limits")),
+    connected(org.command('limits <organizationId>').description("set the sandbox's trade limits")),
   ).action(async (id: string, options: Connect & LimitFlags) => {
     const limits = { tradeLimits: sandboxLimitsOf(options) };
     refuseNothing(limits);
     print(options, await ask(options, 'PATCH', pathOf(id), limits));
   });
   connected(org.command('add <organizationId> <userId>'))
-    .description('let the keys of a user use its sandbox')
+    .description("allow a user's keys to use the sandbox")
     .addOption(new Option('--role <role>', 'role').choices(['owner', 'member']).default('member'))
     .action(async (id: string, userId: string, options: Connect & { role: string }) => {
       const { role } = options;
       print(options, await ask(options, 'PUT', `${pathOf(id)}/members`, { userId, role }));
     });
   connected(org.command('remove <organizationId> <userId>'))
-    .description('end that at once')
+    .description('remove a member at once')
     .action(async (id: string, userId: string, options: Connect) => {
       const member = `${pathOf(id)}/members?userId=${encodeURIComponent(userId)}`;
       print(options, await ask(options, 'DELETE', member));
@@ -65,10 +65,10 @@ const ORGANIZATION_COLUMNS: Column<
 export function addVenueKeyCommands(admin: Command): void {
   const venueKey = admin
     .command('venue-key')
-    .description('which users have a credential at a venue; nothing is sent to one yet');
+    .description('record venue credentials of users; nothing is sent to a venue yet');
   const venue = () =>
     new Option('--venue <venue>', 'venue').choices(EXECUTION_VENUES).makeOptionMandatory(true);
-  connected(venueKey.command('list').description('every venue key')).action(
+  connected(venueKey.command('list').description('list venue keys')).action(
     async (options: Connect) => {
       const path = '/admin/venue-keys';
       const answer = (await ask(options, 'GET', path)) as Static<typeof AdminVenueKeysAnswer>;
@@ -76,16 +76,16 @@ export function addVenueKeyCommands(admin: Command): void {
     },
   );
   connected(venueKey.command('set').description('note a credential by its public id'))
-    .requiredOption('--user <userId>', 'whose it is')
+    .requiredOption('--user <userId>', 'owner of the credential')
     .addOption(venue())
-    .requiredOption('--key-id <id>', 'what the venue calls it; never its secret')
+    .requiredOption('--key-id <id>', "the venue's public id; never the secret")
     .action(async (options: Connect & { user: string; venue: string; keyId: string }) => {
       const { user: userId, venue, keyId: venueKeyId } = options;
       const body = { userId, venue, venueKeyId };
       print(options, await ask(options, 'PUT', '/admin/venue-keys', body));
     });
   connected(venueKey.command('remove').description('forget a credential'))
-    .requiredOption('--user <userId>', 'whose it is')
+    .requiredOption('--user <userId>', 'owner of the credential')
     .addOption(venue())
     .action(async (options: Connect & { user: string; venue: string }) => {
       const query = new URLSearchParams({ userId: options.user, venue: options.venue });

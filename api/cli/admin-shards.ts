@@ -12,17 +12,17 @@ type Shard = Static<typeof ShardsAnswer>['shards'][number];
 type Problems = Static<typeof ProblemsAnswer>;
 
 export function addShardsCommand(admin: Command): void {
-  connected(admin.command('shards').description('log, checkpoint and pace of each shard')).action(
-    async (options: Connect) => {
-      const answer = (await ask(options, 'GET', '/admin/shards')) as Static<typeof ShardsAnswer>;
-      show(options, answer, ({ shards }) => tableOf(shards, SHARD_COLUMNS));
-    },
-  );
+  connected(
+    admin.command('shards').description('show log, checkpoint and pace of each shard'),
+  ).action(async (options: Connect) => {
+    const answer = (await ask(options, 'GET', '/admin/shards')) as Static<typeof ShardsAnswer>;
+    show(options, answer, ({ shards }) => tableOf(shards, SHARD_COLUMNS));
+  });
 }
 
 export function addProblemsCommand(admin: Command): void {
   connected(
-    admin.command('problems').description('what is wrong now, and the last warnings of the log'),
+    admin.command('problems').description('list current problems and the last warnings of the log'),
   ).action(async (options: Connect) => {
     const answer = (await ask(options, 'GET', '/admin/problems')) as Problems;
     show(options, answer, ({ problems, log }) =>

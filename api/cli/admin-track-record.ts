@@ -5,7 +5,7 @@ import { ask, type Connect, connected, print } from './admin-connection.ts';
 export function addTrackRecordCommand(admin: Command): void {
   const trackRecord = admin.command('track-record').description('signed track records');
   connected(trackRecord.command('rotate'))
-    .description('sign with a new key from now on; old public keys are still served')
+    .description('sign with a new key; old public keys stay available')
     .action(async (options: Connect) => {
       print(options, await ask(options, 'POST', '/admin/track-record/rotate'));
     });

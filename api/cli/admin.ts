@@ -55,8 +55,8 @@ export function addAdminCommands(program: Command): void {
 
 function addUserCommands(admin: Command): void {
   const user = admin.command('user').description('users');
-  ofPages(connected(user.command('list').description('users, the newest first')))
-    .option('--search <text>', 'of whom it is the id, or in the address or the name')
+  ofPages(connected(user.command('list').description('list users, newest first')))
+    .option('--search <text>', 'the whole id, or a part of the address or name')
     .action(async ({ search, ...options }: Connect & PageFlags & { search?: string }) => {
       const page = (query: object) => asked<Users>(options, '/admin/users', { ...query, search });
       const answer = await pagesOf('users', options, PAGE_MAX, page);
@@ -65,7 +65,7 @@ function addUserCommands(admin: Command): void {
     });
   connected(user.command('create').description('add a user'))
     .requiredOption('--email <address>', 'email address')
-    .option('--display-name <name>', 'name shown to others')
+    .option('--display-name <name>', 'public name')
     .addOption(new Option('--plan <plan>', 'plan').choices(PLANS))
     .option(...PASSWORD_OPTION)
     .action(async (options: Connect & UserFlags & PasswordFlag & { email: string }) => {
@@ -74,18 +74,20 @@ function addUserCommands(admin: Command): void {
       print(options, await ask(options, 'POST', '/admin/users', body));
     });
   connected(user.command('set <userId>').description('change a user'))
-    .option('--display-name <name>', 'name shown to others')
+    .option('--display-name <name>', 'public name')
     .addOption(new Option('--plan <plan>', 'plan').choices(PLANS))
     .action(async (id: string, options: Connect & UserFlags) => {
       const { displayName, plan } = options;
       const path = `/admin/users/${encodeURIComponent(id)}`;
       print(options, await ask(options, 'PATCH', path, { displayName, plan }));
     });
-  connected(user.command('password').description('set a password; every session of the user ends'))
-    .requiredOption('--user <userId>', 'whose password it is')
+  connected(
+    user.command('password').description('set a password and end every session of the user'),
+  )
+    .requiredOption('--user <userId>', 'owner of the password')
     .option(
       '--password-stdin',
-      'read it from standard input; else a new one is made and shown once',
+      'read the password from standard input; default: make one and show it once',
     )
     .action(async (options: Connect & PasswordFlag & { user: string }) => {
       const given = await passwordOf(options);
@@ -139,9 +141,9 @@ async function passwordOf({ passwordStdin }: PasswordFlag): Promise<string | und
 }
 
 function addPlanCommand(admin: Command): void {
-  const plan = new Argument('<plan>', 'the plan from now on').choices(PLANS);
+  const plan = new Argument('<plan>', 'the new plan').choices(PLANS);
   connected(admin.command('plan').description("change a user's plan"))
-    .argument('<userId>', 'whose plan it is')
+    .argument('<userId>', 'owner of the plan')
     .addArgument(plan)
     .action(async (id: string, wanted: string, options: Connect) =>
       print(
@@ -153,8 +155,8 @@ function addPlanCommand(admin: Command): void {
 
 function addKeyCommands(admin: Command): void {
   const key = admin.command('key').description('API keys');
-  ofPages(connected(key.command('list').description('keys, the newest first')))
-    .option('--user <userId>', 'keys of one user')
+  ofPages(connected(key.command('list').description('list keys, newest first')))
+    .option('--user <userId>', 'only keys of this user')
     .action(async ({ user: userId, ...options }: Connect & PageFlags & { user?: string }) => {
       const page = (query: object) => asked<Keys>(options, '/admin/keys', { ...query, userId });
       const answer = await pagesOf('keys', options, PAGE_MAX, page);
@@ -162,9 +164,9 @@ function addKeyCommands(admin: Command): void {
       sayMore(answer, options);
     });
   connected(key.command('create').description('add a key; its token is shown once'))
-    .requiredOption('--user <userId>', 'whose key it is')
-    .option('--label <label>', 'what it is for')
-    .option('--scopes <scopes...>', 'scopes; without it reading alone')
+    .requiredOption('--user <userId>', 'owner of the key')
+    .option('--label <label>', 'purpose of the key')
+    .option('--scopes <scopes...>', 'scopes; default: reading only')
     .option('--expires-in-days <days>', 'days until it expires', wholeNumber)
     .action(
       async (
@@ -188,7 +190,9 @@ function addKeyCommands(admin: Command): void {
 
 function addLimitsCommand(admin: Command): void {
   withLimitFlags(
-    connected(admin.command('limits <userId>').description("an enterprise account's own limits")),
+    connected(
+      admin.command('limits <userId>').description("set an enterprise account's own limits"),
+    ),
   )
     .addOption(limitOption('--requests-per-minute <n>', 'requests a minute'))
     .addOption(limitOption('--requests-per-month <n>', 'requests a month'))
@@ -212,8 +216,11 @@ function requestLimitsOf(flags: RequestLimitFlags) {
 }
 
 function addClockCommand(admin: Command): void {
-  connected(admin.command('clock').description("the engine's time beside the machine's"))
-    .option('--accept-machine', "make the machine's time the engine's at once, also an earlier one")
+  connected(admin.command('clock').description("compare the engine's time with the machine's"))
+    .option(
+      '--accept-machine',
+      "set the engine to the machine's time at once, even to an earlier time",
+    )
     .action(async (options: Connect & { acceptMachine?: true }) => {
       const answer =
         options.acceptMachine === true

@@ -9,7 +9,7 @@ export function addBackupCommand(program: Command): void {
   program
     .command('backup <dir>')
     .description(
-      'copy a data directory, also while a server uses it; a later backup there copies only new data',
+      'copy a data directory; the server may run. A later backup there copies only new data',
     )
     .option('--data-dir <dir>', 'data directory', process.env.PAPERBOOK_DATA_DIR ?? './data')
     .option('--json', 'print JSON')

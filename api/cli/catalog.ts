@@ -47,7 +47,7 @@ function addImportCommand(catalog: Command): void {
   catalog
     .command('import <file...>')
     .description('add catalog files to a catalog; - is standard input')
-    .option('--into <catalog>', 'the catalog, which need not be there yet (PAPERBOOK_CATALOG)')
+    .option('--into <catalog>', 'the catalog, created if missing (PAPERBOOK_CATALOG)')
     .option('--json', 'print JSON')
     .action(async (files: string[], options: { into?: string; json?: boolean }) => {
       const into = options.into ?? process.env.PAPERBOOK_CATALOG;

@@ -15,7 +15,7 @@ or for this shell alone: source <(paperbook completion bash)`;
 export function addCompletionCommand(program: Command): void {
   program
     .command('completion')
-    .description('print the script with which a shell completes these commands')
+    .description('print a completion script for your shell')
     .addArgument(new Argument('<shell>', 'the shell').choices(Object.keys(SCRIPTS)))
     .addHelpText('after', INSTALL)
     .action((shell: Shell) => {

@@ -23,7 +23,7 @@ export function logProcess(log: Log): void {
   process.removeAllListeners('warning');
   process.on('warning', ({ name, message }) => log.warn({ name }, message));
   process.on('uncaughtException', (err) => {
-    log.error({ err }, 'the server ends: an error that nothing expected');
+    log.error({ err }, 'the server stops after an unexpected error');
     process.exit(1);
   });
 }

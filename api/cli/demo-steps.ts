@@ -30,10 +30,10 @@ export async function firstSteps(
     `  Key     ${user.key}`,
     '',
     ...(listed === null
-      ? ['No venue quotes anything yet; GET /instruments lists what there is.']
+      ? ['No venue has a quote yet; GET /instruments lists all instruments.']
       : ['Try these, in this order:', '', ...steps(baseUrl, user.key, listed)]),
     '',
-    'Ctrl-C stops it; the next start goes on with the same account.',
+    'Ctrl-C stops it; the next start keeps the same account.',
   ].join('\n');
 }
 
@@ -47,13 +47,13 @@ function steps(baseUrl: string, key: string, { instrument, label, askCents }: Li
   const limitPriceCents = askCents - 2;
   const tradeId = `'"$(${get('/portfolio/trades?status=open&limit=1')} | ${TRADE_ID})"'`;
   return [
-    '# what has a live price now',
+    '# instruments with a live price',
     get('/instruments?priced=true&limit=5'),
     `# the live quote of "${label}"`,
     get(`/quotes?ids=${instrument}`),
     '# buy ten contracts at the ask',
     post({ ...buy, type: 'market', idempotencyKey: `buy-${run}` }),
-    '# bid two cents less: it holds its cost and fills once the price has come down',
+    '# bid two cents less: the order holds its cost and fills when the price falls',
     post({ ...buy, type: 'limit', limitPriceCents, idempotencyKey: `bid-${run}` }),
     '# cash, positions and resting orders',
     get('/portfolio'),

@@ -78,7 +78,7 @@ function readDemoFile(dataDir: string): DemoUser | null {
   if (value === undefined) return null;
   if (typeof value.key !== 'string' || typeof value.password !== 'string') {
     throw new DataDirError(
-      `${path.join(dataDir, NAME)} is not what the demo wrote: it has no key and password`,
+      `${path.join(dataDir, NAME)} is not a file of the demo: it has no key and password`,
     );
   }
   return value as DemoUser;

@@ -47,7 +47,7 @@ const RETRY_MS = 5000;
 export function addDemoCommand(program: Command): void {
   program
     .command('demo')
-    .description('start the server on simulated venues, with a user and a key to try it')
+    .description('start the server with simulated venues, a user and a key')
     .addHelpText('after', () => {
       const help = configHelp(outputColumns(), { ...DEMO_DEFAULTS, ...SIMULATED });
       return `\nEnvironment variables, as for serve:\n${help}`;

@@ -26,14 +26,14 @@ type DiscoverOptions = {
 export function addDiscoverCommand(catalog: Command): void {
   catalog
     .command('discover')
-    .description("make a catalog of a venue's markets, from its REST API or answers of it")
+    .description("make a catalog from a venue's REST API or from saved answers")
     .addOption(
-      new Option('--venue <venue>', 'the venue they list on').choices(VENUES).makeOptionMandatory(),
+      new Option('--venue <venue>', 'venue of the markets').choices(VENUES).makeOptionMandatory(),
     )
-    .option('--from <file...>', 'answers of the REST API: markets, events, series')
-    .option('--url <address>', 'the REST API itself: its base, or a list of markets with a query')
-    .option('--into <catalog>', 'add to this catalog, joining games that it has')
-    .option('--combos', 'also take markets that join several others')
+    .option('--from <file...>', 'saved answers of the REST API: markets, events, series')
+    .option('--url <address>', 'base URL of the REST API, or a market list with a query')
+    .option('--into <catalog>', 'add to this catalog and join its games')
+    .option('--combos', 'also take markets that combine several others')
     .action(async (options: DiscoverOptions) => {
       const { venue, from, url, into, combos = false } = options;
       if ((from === undefined) === (url === undefined)) {

@@ -15,13 +15,19 @@ import { stopRequest } from './stop.ts';
 import { listOf, show } from './table.ts';
 
 export function addFeedCommands(program: Command): void {
-  const feed = program.command('feed').description('feed files: what venues sent, recorded');
+  const feed = program
+    .command('feed')
+    .description('work with feed files: recorded messages of venues');
   feed
     .command('inspect <file>')
-    .description('what a feed file holds, read without an engine')
+    .description('describe the contents of a feed file, without an engine')
     .option('--json', 'print JSON on one line')
-    .option('--bbo <seconds>', 'print the top of book as CSV, a line a boundary', wholeNumber)
-    .option('--skip-bad', 'count lines that cannot be read and go on')
+    .option(
+      '--bbo <seconds>',
+      'print the top of book as CSV, one line every N seconds',
+      wholeNumber,
+    )
+    .option('--skip-bad', 'count unreadable lines and continue')
     .action(namingTheFile(inspect));
   addReplayCommand(feed);
   addMergeCommand(feed);
@@ -32,9 +38,9 @@ export function addFeedCommands(program: Command): void {
 function addMergeCommand(feed: Command): void {
   feed
     .command('merge <file...>')
-    .description('make one feed file of several, in order of time')
-    .option('--out <file>', 'the new file, gzipped if it ends in .gz; else standard output')
-    .option('--skip-bad', 'count lines that cannot be read and go on')
+    .description('merge feed files in order of time')
+    .option('--out <file>', 'the new file, gzipped if it ends in .gz; default: standard output')
+    .option('--skip-bad', 'count unreadable lines and continue')
     .option('--json', 'print JSON on one line')
     .action(merge);
 }
@@ -58,12 +64,14 @@ async function merge(files: string[], flags: MergeFlags): Promise<void> {
 function addRecordCommand(feed: Command): void {
   feed
     .command('record <file>')
-    .description(
-      'write what the venues of PAPERBOOK_FEEDS send of the markets of PAPERBOOK_CATALOG',
-    )
+    .description('record messages of PAPERBOOK_FEEDS venues for the markets of PAPERBOOK_CATALOG')
     .option('--config <file>', 'JSON file with configuration variables as keys')
-    .option('--rotate-minutes <n>', 'begin another file, FILE-2, after so long', wholeNumber)
-    .option('--rotate-mb <n>', 'begin another file after so many megabytes', wholeNumber)
+    .option(
+      '--rotate-minutes <n>',
+      'start another file, FILE-2, after this many minutes',
+      wholeNumber,
+    )
+    .option('--rotate-mb <n>', 'start another file after this many megabytes', wholeNumber)
     .option('--json', 'print JSON on one line')
     .action(namingTheFile(runRecord));
 }
@@ -71,10 +79,10 @@ function addRecordCommand(feed: Command): void {
 function addSimulateCommand(feed: Command): void {
   feed
     .command('simulate <file>')
-    .description('serve a feed file over WebSocket, as the venues that it was recorded of')
-    .option('--port <n>', 'where it listens on this machine; 0 takes a free port', port, 0)
+    .description('serve a feed file over WebSocket as the recorded venues did')
+    .option('--port <n>', 'port on this machine; 0 takes a free port', port, 0)
     .option('--speed <speed>', 'max, or feed seconds a second', speed, 1)
-    .option('--skip-bad', 'count lines that cannot be read and go on')
+    .option('--skip-bad', 'count unreadable lines and continue')
     .option('--json', 'print JSON on one line')
     .action(namingTheFile(simulate));
 }
@@ -96,7 +104,7 @@ async function simulate(file: string, flags: SimulateFlags): Promise<void> {
       served.played.then(() => true),
       stopped.then(() => false),
     ]);
-    if (isPlayed) process.stderr.write('paperbook: all of the file is sent\n');
+    if (isPlayed) process.stderr.write('paperbook: the whole file is sent\n');
     await stopped;
   } finally {
     await served.close();

@@ -21,14 +21,15 @@ const LINE_END = 10;
 
 export function addExportCommand(history: Command): void {
   ofSeries(history.command('export <instrument> [file]'))
-    .description('a whole series as CSV, NDJSON or Parquet')
-    .addOption(new Option('--dataset <name>', 'what to export').choices(DATASETS).default('quotes'))
-    .addOption(new Option('--interval <length>', 'of candles; 1m without it').choices(INTERVALS))
+    .description('export a whole series as CSV, NDJSON or Parquet')
+    .addOption(new Option('--dataset <name>', 'data to export').choices(DATASETS).default('quotes'))
     .addOption(
-      new Option(
-        '--format <name>',
-        "of the file; without it by the file's ending, else csv",
-      ).choices(FORMATS),
+      new Option('--interval <length>', 'length of candles; default 1m').choices(INTERVALS),
+    )
+    .addOption(
+      new Option('--format <name>', "format; default: the file's ending, else csv").choices(
+        FORMATS,
+      ),
     )
     .action(exportSeries);
 }
@@ -44,7 +45,7 @@ async function exportSeries(what: string, file: string | undefined, options: Exp
   if (file === undefined) {
     if (format === 'parquet') throw new UsageError('--format parquet needs a file');
     if (options.json === true) {
-      throw new UsageError('--json is about a file that was written: --format ndjson prints JSON');
+      throw new UsageError('--json needs a file; use --format ndjson to print JSON');
     }
     await print(piecesOf(connection, { ...series, format }));
     return;

@@ -8,10 +8,12 @@ export type SeriesFlags = KeyFlags & { ticker?: true; venue?: Venue; from?: stri
 /** The options that name a series and a part of it. */
 export function ofSeries(command: Command): Command {
   return ofKey(command)
-    .option('--ticker', "<instrument> is a venue market's ticker, and prices are the market's")
-    .addOption(new Option('--venue <venue>', 'whose prices; venue_a without it').choices(VENUES))
-    .option('--from <time>', 'only from then on; a date, or as 2026-11-21T05:00:00Z')
-    .option('--to <time>', 'only before then');
+    .option('--ticker', "<instrument> is a venue market's ticker; prices are in the market's terms")
+    .addOption(
+      new Option('--venue <venue>', 'venue of the prices; default venue_a').choices(VENUES),
+    )
+    .option('--from <time>', 'only at or after this time: a date, or 2026-11-21T05:00:00Z')
+    .option('--to <time>', 'only before this time');
 }
 
 export function seriesOf(what: string, { ticker, venue, from, to }: SeriesFlags) {

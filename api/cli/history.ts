@@ -31,25 +31,26 @@ Examples:
 
 export function addHistoryCommands(program: Command): void {
   const history = ofSeries(program.command('history <instrument>'))
-    .description('what prices were: each change, candles, or one moment')
+    .description('show past prices: each change, candles, or one moment')
     .addOption(
-      new Option('--interval <length>', 'candles of this length, in place of each change').choices(
-        INTERVALS,
-      ),
+      new Option(
+        '--interval <length>',
+        'show candles of this length instead of each change',
+      ).choices(INTERVALS),
     )
     .addOption(
-      new Option('--order <order>', 'by time; asc without it')
+      new Option('--order <order>', 'order by time; default asc')
         .choices(['asc', 'desc'])
         .conflicts('interval'),
     )
     .addOption(
-      new Option('--as-of <time>', 'what a quote showed at that moment').conflicts([
+      new Option('--as-of <time>', 'show quotes as they were at this moment').conflicts([
         ...['ticker', 'from', 'to', 'interval', 'order', 'limit', 'cursor', 'all'],
       ]),
     )
     .addHelpText('after', EXAMPLES)
     .action(printHistory);
-  ofPages(history, { limit: 'how many at most; 500 changes or 200 candles without it' });
+  ofPages(history, { limit: 'rows at most; default 500 changes or 200 candles' });
   addExportCommand(history);
 }
 

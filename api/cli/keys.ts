@@ -20,14 +20,14 @@ type RotateFlags = NewFlags & { graceHours?: number };
 
 export function addKeysCommands(program: Command): void {
   const keys = program.command('keys').description('your API keys');
-  ofSession(keys.command('list').description('every key, * for the one in use')).action(listKeys);
-  withNewKey(keys.command('create').description('a new key; its token is shown this once'))
-    .option('--label <label>', 'what it is for')
-    .addOption(new Option('--scopes <scopes...>', 'scopes; without it reading').choices(SCOPES))
-    .option('--trade', 'the scope trade:write, too')
+  ofSession(keys.command('list').description('list keys; * marks the key in use')).action(listKeys);
+  withNewKey(keys.command('create').description('create a key; its token is shown once'))
+    .option('--label <label>', 'purpose of the key')
+    .addOption(new Option('--scopes <scopes...>', 'scopes; default: reading').choices(SCOPES))
+    .option('--trade', 'also give the scope trade:write')
     .action(createKey);
-  withNewKey(keys.command('rotate <keyId>').description('a new key in place of another'))
-    .option('--grace-hours <n>', 'how long the old one works on; 24 without it', wholeNumber)
+  withNewKey(keys.command('rotate <keyId>').description('replace a key with a new key'))
+    .option('--grace-hours <n>', 'hours that the old key keeps working; default 24', wholeNumber)
     .action(rotateKey);
   ofSession(keys.command('revoke <keyId>').description('end a key at once')).action(revokeKey);
 }
@@ -35,7 +35,7 @@ export function addKeysCommands(program: Command): void {
 function withNewKey(command: Command): Command {
   return ofSession(command)
     .option('--expires-in-days <n>', 'days until it expires', wholeNumber)
-    .option('--use', 'keep it for the trading commands; its token is not shown');
+    .option('--use', 'use it for trading commands; its token is not shown');
 }
 
 async function listKeys(options: SessionFlags): Promise<void> {

@@ -29,13 +29,13 @@ type LogFlags = {
 export function addLogCommand(program: Command): void {
   program
     .command('log')
-    .description('print what happened, a fact a line, of a data directory in use or not')
+    .description('print the facts of a data directory, one per line; the server may run')
     .option('--data-dir <dir>', 'data directory', process.env.PAPERBOOK_DATA_DIR ?? './data')
-    .option('--shard <n>', 'of this shard alone', factNumber)
+    .option('--shard <n>', 'only facts of this shard', factNumber)
     .option('--after <seq>', 'only facts of a shard after this number', factNumber, 0)
-    .option('--account <id>', 'of this account alone', accountId)
-    .option('--follow', 'go on with what happens, until Ctrl-C')
-    .option('--json', 'print JSON, one object a line')
+    .option('--account <id>', 'only facts of this account', accountId)
+    .option('--follow', 'print new facts until Ctrl-C')
+    .option('--json', 'print JSON, one object per line')
     .action(printLog);
 }
 

@@ -24,26 +24,30 @@ const PAGE_MAX = 100;
 
 export function addMarketCommands(program: Command): void {
   ofKey(program.command('quote <instrumentIds...>').description('live prices')).action(quote);
-  ofPages(ofKey(program.command('games').description('games, earliest start first')))
+  ofPages(ofKey(program.command('games').description('list games, earliest start first')))
     .addOption(statusOption('only these'))
-    .option('--league <name>', 'only of this league')
-    .option('--from <time>', 'only from then on; a date, or as 2026-11-21T05:00:00Z')
-    .option('--to <time>', 'only before then; with neither, from six hours ago on')
+    .option('--league <name>', 'only in this league')
+    .option('--from <time>', 'only at or after this time: a date, or 2026-11-21T05:00:00Z')
+    .option('--to <time>', 'only before this time; default range: from six hours ago')
     .action(games);
   ofPages(ofKey(program.command('instruments').description('list instruments')))
-    .option('--league <name>', 'only of this league')
-    .option('--game <gameId>', 'only of this game')
+    .option('--league <name>', 'only in this league')
+    .option('--game <gameId>', 'only for this game')
     .addOption(new Option('--type <type>', 'only of this type').choices(MARKET_TYPES))
     .addOption(statusOption('only of games in this status'))
-    .option('--tradable', 'only instruments that an order can name now')
-    .option('--no-tradable', 'only instruments that no order can name now')
+    .option('--tradable', 'only instruments that accept orders now')
+    .option('--no-tradable', 'only instruments that accept no orders now')
     .option('--priced', 'only instruments with a live price')
     .option('--no-priced', 'only instruments without a live price')
     .action(instruments);
-  ofKey(program.command('search <words...>').description('instruments by words, best match first'))
-    .option('--league <name>', 'only of this league')
+  ofKey(
+    program
+      .command('search <words...>')
+      .description('search instruments by words, best match first'),
+  )
+    .option('--league <name>', 'only in this league')
     .addOption(statusOption('only of games in this status'))
-    .option('--limit <n>', 'how many at most; 10 without it', wholeNumber)
+    .option('--limit <n>', 'rows at most; default 10', wholeNumber)
     .action(search);
 }
 

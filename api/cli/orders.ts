@@ -47,40 +47,40 @@ export function addOrderCommands(program: Command): void {
     .argument('<instrument>', 'instrument id, or a venue market with --ticker')
     .addArgument(new Argument('<side>', 'side to buy').choices(['yes', 'no']))
     .argument('<count>', 'contracts', wholeNumber)
-    .option('--ticker', "<instrument> is a venue market's ticker, and the side is the market's")
+    .option('--ticker', "<instrument> is a venue market's ticker; the side is in its terms")
     .option('--max <cents>', 'at the live price, but no higher than this', wholeNumber)
     .option('--prob <percent>', 'your probability of the side, for the record', wholeNumber)
     .addHelpText('after', EXAMPLES)
     .action(buy);
   asOrder(program.command('sell [tradeId]').description('sell a position, all of it'))
-    .option('--instrument <id>', 'the open position on this instrument, in place of a trade id')
+    .option('--instrument <id>', 'sell the open position on this instrument; needs no trade id')
     .option('--min <cents>', 'at the live price, but no lower than this', wholeNumber)
     .action(sell);
   ofAccount(program.command('cancel [orderId]').description('cancel a resting order, or all'))
     .option('--all', 'all resting orders of the account')
-    .option('--instrument <id>', 'with --all: those on this instrument')
+    .option('--instrument <id>', 'with --all: only orders on this instrument')
     .action(cancel);
 }
 
 function asOrder(command: Command): Command {
   return ofAccount(command)
-    .option('--limit <cents>', 'at this price or better; without it at the live price', wholeNumber)
+    .option('--limit <cents>', 'limit price in cents; default: the live price', wholeNumber)
     .addOption(
-      new Option('--tif <name>', 'how long a limit order lasts; gtc without it').choices([
+      new Option('--tif <name>', 'lifetime of a limit order; default gtc').choices([
         'gtc',
         'ioc',
         'fok',
       ]),
     )
-    .option('--expires <time>', 'when a gtc order stops resting, as 2026-11-21T05:00:00Z')
+    .option('--expires <time>', 'end of a gtc order, such as 2026-11-21T05:00:00Z')
     .addOption(
-      new Option('--routing <name>', 'best: at another venue where its price is better').choices([
-        'venue_a',
-        'best',
-      ]),
+      new Option(
+        '--routing <name>',
+        'best: use the price of another venue if it is better',
+      ).choices(['venue_a', 'best']),
     )
-    .option('--idempotency-key <key>', 'to send an order again without placing it twice')
-    .option('--preview', 'place nothing, and print what the order would do now');
+    .option('--idempotency-key <key>', 'key that lets you resend an order and place it once')
+    .option('--preview', 'place nothing; print the effect of the order now');
 }
 
 async function buy(what: string, side: Side, count: number, options: BuyFlags): Promise<void> {
@@ -96,7 +96,7 @@ async function sell(named: string | undefined, options: SellFlags): Promise<void
     throw new UsageError('sell takes either a trade id or --instrument');
   }
   if (instrument !== undefined && options.idempotencyKey !== undefined) {
-    throw new UsageError('--idempotency-key goes with a trade id: a sold one is open no more');
+    throw new UsageError('--idempotency-key needs a trade id: a sold position is closed');
   }
   const terms = { ...given({ minPriceCents: options.min }), ...termsOf(options) };
   const tradeId = named ?? (await openTradeOn(instrument!, options));
@@ -115,7 +115,7 @@ async function openTradeOn(instrumentId: string, options: SellFlags): Promise<st
   const each = found.map(({ tradeId, contracts, instrumentSide }) => {
     return `\n  ${tradeId}  ${contracts} ${instrumentSide}`;
   });
-  throw new Error(`${found.length} open positions on ${instrumentId}, name one:${each.join('')}`);
+  throw new Error(`${found.length} open positions on ${instrumentId}; name one:${each.join('')}`);
 }
 
 /** The fields that buying and selling share. */
@@ -168,7 +168,7 @@ function previewOf({ would, code, fills, costDollars, holdDollars }: OrderPrevie
   return wrapped(`would ${would}${why}${filled.join('')}${cost}, ${hold}`);
 }
 
-const HIDDEN = 'prices are hidden while venue data is off, and nothing else refuses it';
+const HIDDEN = 'prices are hidden while venue data is off; no other rule refuses the order';
 
 /** Sides in the terms of the instrument, whose label is printed with them. */
 function placementOf({ status, order, trade, fillPriceCents, replayed }: OrderPlacement): string {

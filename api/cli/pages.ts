@@ -13,11 +13,11 @@ type Page<Name extends string> = Record<Name, unknown[]> & {
 /** The options of a command that prints such a list. */
 export function ofPages(
   command: Command,
-  { limit = 'how many at most; 50 without it' }: { limit?: string } = {},
+  { limit = 'rows at most; default 50' }: { limit?: string } = {},
 ): Command {
   return command
     .option('--limit <n>', limit, wholeNumber)
-    .option('--cursor <cursor>', 'the nextCursor of the page before')
+    .option('--cursor <cursor>', 'nextCursor of the previous page')
     .option('--all', 'every page');
 }
 

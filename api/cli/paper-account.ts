@@ -16,8 +16,8 @@ import { UsageError } from './usage.ts';
 
 export function addPaperAccountCommands(program: Command): void {
   ofKey(program.command('account').description('the account: plan, points, runs')).action(account);
-  ofSession(program.command('reset').description('begin again with the start balance'))
-    .option('--yes', 'really: every order is canceled and every trade closed')
+  ofSession(program.command('reset').description('reset the account to the start balance'))
+    .option('--yes', 'confirm: cancel every order and close every trade')
     .action(reset);
 }
 

@@ -28,24 +28,24 @@ const TRADE_STATUSES = ['open', 'closed', 'settled', 'void'] as const;
 const ORDER_STATUSES = ['resting', 'executed', 'canceled', 'expired'] as const;
 
 export function addPortfolioCommands(program: Command): void {
-  ofAccount(program.command('portfolio').description('cash, positions, resting orders')).action(
-    portfolio,
-  );
-  asList(program.command('trades').description('positions, open or not, newest first'))
+  ofAccount(
+    program.command('portfolio').description('show cash, positions and resting orders'),
+  ).action(portfolio);
+  asList(program.command('trades').description('list positions in any status, newest first'))
     .addOption(new Option('--status <status>', 'only these').choices(TRADE_STATUSES))
     .action(trades);
-  asList(program.command('orders').description('limit orders, newest first'))
+  asList(program.command('orders').description('list limit orders, newest first'))
     .addOption(new Option('--status <status>', 'only these').choices(ORDER_STATUSES))
-    .option('--idempotency-key <key>', 'only the one that was placed under this key')
+    .option('--idempotency-key <key>', 'only the order that was placed with this key')
     .action(orders);
-  ofAccount(program.command('order <orderId>').description('one limit order')).action(order);
+  ofAccount(program.command('order <orderId>').description('show one limit order')).action(order);
 }
 
 function asList(command: Command): Command {
   return ofPages(ofAccount(command))
     .option('--instrument <id>', 'only on this instrument')
-    .option('--from <time>', 'only from then on; a date, or as 2026-11-21T05:00:00Z')
-    .option('--to <time>', 'only before then');
+    .option('--from <time>', 'only at or after this time: a date, or 2026-11-21T05:00:00Z')
+    .option('--to <time>', 'only before this time');
 }
 
 function filterOf<Status>({ status, instrument, from, to }: ListFlags & { status?: Status }) {

@@ -6,7 +6,7 @@ import { show } from './table.ts';
 export function addRebuildCommand(program: Command): void {
   program
     .command('rebuild <dir>')
-    .description('make the damaged checkpoints of a data directory anew from its log')
+    .description('rebuild damaged checkpoints of a data directory from its log')
     .option('--json', 'print JSON')
     .action(async (dir: string, { json }: { json?: true }) => {
       const shards = await rebuild(dir);

@@ -6,9 +6,9 @@ import { show } from './table.ts';
 export function addRecordsCommand(program: Command): void {
   program
     .command('records')
-    .description('boards, picks and scores of a data directory')
+    .description('manage boards, picks and scores of a data directory')
     .command('rebuild <dir>')
-    .description('make the records of a data directory anew from its log; no server may be running')
+    .description('rebuild the records of a data directory from its log; stop the server first')
     .option('--json', 'print JSON')
     .action(async (directory: string, { json }: { json?: true }) => {
       const counts = await makeRecordsAnew(directory);

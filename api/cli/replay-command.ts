@@ -15,25 +15,28 @@ import { UsageError } from './usage.ts';
 export function addReplayCommand(feed: Command): void {
   feed
     .command('replay <file>')
-    .description('run a feed file through an engine of its own, or into a running server')
-    .option('--catalog <file>', 'catalog file, for an engine of its own')
-    .option('--server <url>', 'admin listener of a running server, which takes the file instead')
-    .option('--close', "with --server: end the file's connections behind it")
+    .description('replay a feed file in a separate engine, or into a running server')
+    .option('--catalog <file>', 'catalog file for the separate engine')
+    .option('--server <url>', 'admin listener of a running server to replay into')
+    .option('--close', "with --server: close the file's connections after the replay")
     .option('--orders <file>', 'orders file')
     .option('--shards <n>', 'worker threads (default 1)', shards)
-    .option('--data-dir <dir>', "keep the data directory here; with --server the server's own")
+    .option(
+      '--data-dir <dir>',
+      "keep the data directory here; with --server: the server's directory",
+    )
     .option('--speed <speed>', 'max, or feed seconds a second', speed, 'max')
-    .option('--from <time>', 'take what is before it at once, and no orders of then', instant)
-    .option('--to <time>', 'take nothing that is behind it', instant)
-    .option('--markets <names>', 'these alone, with commas between them', names)
+    .option('--from <time>', 'apply earlier lines at once, without their orders', instant)
+    .option('--to <time>', 'stop after this time', instant)
+    .option('--markets <names>', 'only these markets, separated by commas', names)
     .option(
       '--fill-model <name>',
-      'top_of_book or book_depth; else PAPERBOOK_FILL_MODEL',
+      'top_of_book or book_depth; default PAPERBOOK_FILL_MODEL',
       fillModel,
     )
     .option('--trades <file>', 'write every trade as CSV')
-    .option('--skip-bad', 'count lines that cannot be read and go on')
-    .option('--allow-jumps', 'take lines whose time jumps, goes back or is before 2000')
+    .option('--skip-bad', 'count unreadable lines and continue')
+    .option('--allow-jumps', 'accept times that jump, go back or are before 2000')
     .option('--json', 'print JSON on one line')
     .action(namingTheFile(run));
 }

@@ -11,22 +11,27 @@ type BoardFlags = KeyFlags & PageFlags & { window?: string };
 type EvalFlags = BoardFlags & { metric?: Metric; own?: true };
 
 const PAGE_MAX = 100;
-const LIMIT = { limit: 'how many at most; 25 without it' };
+const LIMIT = { limit: 'rows at most; default 25' };
 
 export function addTraderCommands(program: Command): void {
-  ofBoard(program.command('leaderboard').description('public traders, the best first'))
-    .addOption(new Option('--kind <kind>', 'what is ranked; pnl without it').choices(BOARD_KINDS))
+  ofBoard(program.command('leaderboard').description('rank public traders, best first'))
+    .addOption(new Option('--kind <kind>', 'measure to rank by; default pnl').choices(BOARD_KINDS))
     .action(leaderboard);
-  const picks = ofKey(program.command('trader <idOrName>').description('what a trader shows'));
-  ofPages(picks, { limit: 'how many picks at most; 20 without it' }).action(trader);
-  ofBoard(program.command('eval').description('how good picks were, of public traders'))
-    .addOption(new Option('--metric <metric>', 'brier without it').choices(METRICS))
-    .option('--own', 'all of your own settled picks with their scores')
+  const picks = ofKey(
+    program.command('trader <idOrName>').description('public numbers and picks of a trader'),
+  );
+  ofPages(picks, { limit: 'picks at most; default 20' }).action(trader);
+  ofBoard(program.command('eval').description('rank public traders by the accuracy of their picks'))
+    .addOption(new Option('--metric <metric>', 'score to rank by; default brier').choices(METRICS))
+    .option('--own', 'list all your settled picks with their scores')
     .action(evaluation);
 }
 
 function ofBoard(command: Command): Command {
-  return ofPages(ofKey(command), LIMIT).option('--window <window>', 'all, or as 30d');
+  return ofPages(ofKey(command), LIMIT).option(
+    '--window <window>',
+    'all, or a number of days such as 30d',
+  );
 }
 
 async function leaderboard(options: BoardFlags & { kind?: BoardKind }): Promise<void> {

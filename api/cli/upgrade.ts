@@ -6,7 +6,7 @@ import { show } from './table.ts';
 export function addUpgradeCommand(program: Command): void {
   program
     .command('upgrade <dir>')
-    .description('bring a data directory to the format of this version; the original stays')
+    .description('convert a data directory to the format of this version; the original stays')
     .option('--json', 'print JSON')
     .action(async (dir: string, { json }: { json?: true }) => {
       const done = await upgrade(dir);

@@ -14,7 +14,7 @@ export function addVerifyRecordCommand(program: Command): void {
   program
     .command('verify-record <file>')
     .description('check the signature of a track record, without a server; exit 1 on a breach')
-    .option('--keys <file>', "the server's public keys, as GET /v1/track-record/keys answers them")
+    .option('--keys <file>', 'public keys of the server, from GET /v1/track-record/keys')
     .option('--json', 'print JSON on one line')
     .action(verifyRecord);
 }

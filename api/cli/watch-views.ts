@@ -150,7 +150,7 @@ function portfolioLine({ account, positionsCount, ordersCount }: Portfolio): str
   return `portfolio  ${cash}, positions ${positionsCount}, resting orders ${ordersCount}`;
 }
 
-const gapLine = (channel: Channel) => `${channel}: messages are missing, it begins anew`;
+const gapLine = (channel: Channel) => `${channel}: messages are missing; it starts again`;
 const endedLine = (channel: Channel, { code, message }: RefusedError) =>
   plain(`${channel}: ended, ${code}: ${message}`);
 

@@ -18,7 +18,7 @@ Examples:
 
 export function addWatchCommand(program: Command): void {
   ofAccount(program.command('watch [instrumentIds...]'))
-    .description('quotes and own events as they come, until Ctrl-C')
+    .description('follow quotes and your own events until Ctrl-C')
     .addHelpText('after', EXAMPLES)
     .action(watch);
 }
@@ -81,7 +81,7 @@ function failureOf(stream: Stream, server: string, view: WatchView): Promise<nev
       else if (now.state === 'waiting' && !wasOpen) {
         const { error } = now;
         reject(error instanceof RefusedError ? error : new Error(`${server}: ${error.message}`));
-      } else if (now.state === 'waiting') view.note(`${now.error.message}, it is tried again`);
+      } else if (now.state === 'waiting') view.note(`${now.error.message}; trying again`);
     });
   });
 }

@@ -29,19 +29,19 @@
  */
 export type Account = {
     /**
-     * What can be spent; holds are taken off already. Below zero after a corrected result.
+     * Spendable cash, without holds. A corrected result can take it below zero.
      */
     balanceDollars: number;
     /**
-     * Balance, holds, and open positions at the live bid (at cost where there is none).
+     * Balance, holds, and open positions at the live bid; without a bid at cost.
      */
     netWorthDollars: number;
     /**
-     * What the open positions cost.
+     * Cost of the open positions.
      */
     openStakeDollars: number;
     /**
-     * What resting buys hold.
+     * Dollars held by resting buys.
      */
     heldDollars: number;
     /**
@@ -53,7 +53,7 @@ export type Account = {
      */
     restingOrders: number;
     /**
-     * Counts the resets, from 1.
+     * Number of the run: 1, and one more after each reset.
      * @minimum 1
      */
     run: number;
@@ -62,11 +62,11 @@ export type Account = {
      */
     runStartedAt: string;
     /**
-     * The balance that the run began with.
+     * Balance at the start of the run.
      */
     startBalanceDollars: number;
     /**
-     * What the operator put in or took out.
+     * Sum of the adjustments of the operator in this run.
      */
     adjustmentsInRunDollars: number;
     /**
@@ -75,11 +75,11 @@ export type Account = {
     pnlSinceResetDollars: number;
     selfResetEnabled: boolean;
     /**
-     * What keeps the account from being reset now.
+     * Reason why the account cannot be reset now.
      */
     resetBlockedBy: ("reset_not_enabled" | "reset_too_soon") | null;
     /**
-     * While it is too soon: when 30 days since the last reset are over.
+     * If a reset is too soon: 30 days after the last reset.
      */
     nextResetAt: string | null;
     /**
@@ -160,12 +160,12 @@ export type Backtest = {
         feesDollars: number;
         pnlAfterFeesDollars: number;
         /**
-         * P&L of the cost; null without a trade.
+         * P&L in percent of the cost; null without a trade.
          */
         roiPct: number | null;
         maxDrawdownDollars: number;
         /**
-         * Of entry prices, over trades held to a result; null without one.
+         * Brier score of entry prices, over trades held to a result; null without one.
          */
         brier: number | null;
     };
@@ -180,7 +180,7 @@ export type Backtest = {
         netWorthDollars: number;
     }[];
     /**
-     * In the order of their opening.
+     * Oldest opened first.
      */
     trades: BacktestTrade[];
     /**
@@ -223,13 +223,13 @@ export type Backtest = {
          */
         withQuotes: number;
         /**
-         * Without a price that should have been, from the look on.
+         * Seconds without an expected price after the look.
          * @minimum 0
          */
         gapSeconds: number;
     };
     /**
-     * SHA-256 of all that the answer depends on: equal hashes, equal answers.
+     * SHA-256 of every input of the answer: equal hashes have equal answers.
      * @pattern ^[0-9a-f]{64}$
      */
     inputHash: string;
@@ -240,7 +240,7 @@ export type Backtest = {
 };
 export type BacktestRequest = {
     /**
-     * Game winners (`moneyline`) that match all that is given.
+     * Game winners (`moneyline`) that match every given filter.
      */
     markets: {
         /**
@@ -249,13 +249,13 @@ export type BacktestRequest = {
          */
         league?: string;
         /**
-         * A date or date-time: games that start then or later.
+         * A date or date-time: games that start at this time or later.
          * @minLength 1
          * @maxLength 64
          */
         from?: string;
         /**
-         * A date or date-time: games that start before then.
+         * A date or date-time: games that start before this time.
          * @minLength 1
          * @maxLength 64
          */
@@ -284,32 +284,32 @@ export type BacktestRequest = {
          */
         maxPriceCents?: number;
         /**
-         * When to look, once; 0 when left out. Negative: after the start.
+         * Time of the one look for an entry; default 0. Negative: after the start.
          * @minimum -43200
          * @maximum 43200
          */
         entryMinutesBeforeStart?: number;
         /**
-         * Sells when the bid is there or above.
+         * Sells when the bid is at this level or above.
          * @minimum 1
          * @maximum 99
          */
         takeProfitCents?: number;
         /**
-         * Sells when the bid is there or below.
+         * Sells when the bid is at this level or below.
          * @minimum 1
          * @maximum 99
          */
         stopLossCents?: number;
         /**
-         * Sells then, or at the next live bid. Negative: after the start.
+         * Sells at this time, or at the next live bid. Negative: after the start.
          * @minimum -43200
          * @maximum 43200
          */
         exitMinutesBeforeStart?: number;
     };
     /**
-     * For each market: exactly one of both. Dollars buy whole contracts.
+     * Stake per market. Send exactly one of both. Dollars buy whole contracts.
      */
     stake: {
         /**
@@ -324,17 +324,17 @@ export type BacktestRequest = {
         dollars?: number;
     };
     /**
-     * 100000 when left out.
+     * Default 100000.
      * @minimum 0.01
      * @maximum 1000000000
      */
     startBalanceDollars?: number;
     /**
-     * none when left out; venue_a: what its dated fee table charges a taker.
+     * Default none. venue_a: the taker fee of its dated fee table.
      */
     fees?: "none" | "venue_a";
     /**
-     * The server's own when left out.
+     * Default: the server's fill model.
      */
     fillModel?: "top_of_book" | "book_depth";
 };
@@ -384,16 +384,16 @@ export type Book = {
      */
     instrumentId: string;
     /**
-     * Whose levels these are; null: it has no market.
+     * Venue of the levels; null if the instrument has no market.
      */
     venue: Venue | null;
     /**
-     * Of each level its cents and its contracts, best first.
+     * Cents and contracts of each level, best first.
      * @maxItems 20
      */
     yesBids: number[][];
     /**
-     * Of each level its cents and its contracts, best first.
+     * Cents and contracts of each level, best first.
      * @maxItems 20
      */
     yesAsks: number[][];
@@ -433,7 +433,7 @@ export type Candle = {
     bid: Ohlc | null;
     ask: Ohlc | null;
     /**
-     * While both sides had a price.
+     * Covers times when both sides had a price.
      */
     mid: Ohlc | null;
     trades: {
@@ -466,22 +466,22 @@ export type Candle = {
          */
         close: number;
         /**
-         * Null where no whole contract traded.
+         * Null if no whole contract traded.
          */
         vwapCents: number | null;
     } | null;
     /**
-     * How many rows it has.
+     * Number of rows in the candle.
      * @minimum 0
      */
     quotes: number;
     /**
-     * How long a price was live.
+     * Seconds with a live price.
      * @minimum 0
      */
     liveSeconds: number;
     /**
-     * Only in the unfinished last candle, where it is false.
+     * Present only in the unfinished last candle, as false.
      */
     complete?: boolean;
 };
@@ -494,7 +494,7 @@ export type CandlesPage = {
     interval: Interval;
     candles: Candle[];
     /**
-     * Those that overlap the candles listed, oldest first.
+     * Gaps that overlap the listed candles, oldest first.
      */
     gaps: HistoryGap[];
     /**
@@ -518,7 +518,7 @@ export type Equity = {
      */
     points: EquityPoint[];
     /**
-     * The present one; null before the first trade.
+     * The present run; null before the first trade.
      */
     run: number | null;
     /**
@@ -553,7 +553,7 @@ export type EquityPoint = {
     balanceDollars: number;
     openStakeDollars: number;
     /**
-     * Of its run.
+     * Realized profit or loss of its run.
      */
     realizedPnlDollars: number;
     /**
@@ -637,7 +637,7 @@ export type EvalBoard = {
      */
     nextCursor: string | null;
     /**
-     * The window asked for.
+     * The requested window.
      */
     window: string;
     metric: "brier" | "log_loss" | "clv" | "pnl";
@@ -680,7 +680,7 @@ export type EvalPick = {
     outcome: number | null;
     outcomeSource: ("venue_result" | "catalog" | "operator") | null;
     /**
-     * Null: it is an entry price, and the venue-data switch is off.
+     * Null for an entry price while the venue-data switch is off.
      */
     forecastProb: number | null;
     forecastSource: "stated" | "entry_price";
@@ -700,7 +700,7 @@ export type EvalRow = {
      */
     traderId: string;
     /**
-     * Null: no name was set.
+     * Null without a name.
      */
     displayName: string | null;
     /**
@@ -723,7 +723,7 @@ export type EvalRow = {
         high: number;
     } | null;
     /**
-     * Why there is no interval.
+     * Reason for no interval.
      */
     intervalNote: string | null;
     rankInterval: {
@@ -743,11 +743,11 @@ export type EvalRow = {
     tiedWithAbove: boolean | null;
 };
 /**
- * What happened to an order, a trade or the account.
+ * A change of an order, a trade or the account.
  */
 export type Event = {
     /**
-     * Orders all events of the account, also as text. (the eventId of an event)
+     * Sorts all events of the account, also as text. (the eventId of an event)
      * @pattern ^[0-9]{16}$
      */
     eventId: string;
@@ -757,15 +757,15 @@ export type Event = {
      */
     at: string;
     /**
-     * Of order events: the order behind it.
+     * Of order events: the order.
      */
     order?: Order;
     /**
-     * Of trade events but trade_corrected: the trade behind it.
+     * Of trade events except trade_corrected: the trade.
      */
     trade?: Trade;
     /**
-     * Of account_reset: the run that the reset opened.
+     * Of account_reset: the new run.
      * @minimum 2
      */
     run?: number;
@@ -783,7 +783,7 @@ export type Event = {
      */
     to?: "yes" | "no" | "void" | "scalar";
     /**
-     * Of trade_corrected: what the balance changed by; 0 if the run of the trade is over.
+     * Of trade_corrected: the change of the balance; 0 if the run of the trade is over.
      */
     cashDollars?: number;
 };
@@ -793,7 +793,7 @@ export type EventsPage = {
      */
     events: Event[];
     /**
-     * Send it as after. It may be later than the last event, and there may be more although there are fewer than limit: the end is reached once it stays the same. (the eventId of an event)
+     * Send it as after. It may be later than the last event. More events may follow although the page has fewer than limit. The end is reached when the value stays the same. (the eventId of an event)
      * @pattern ^[0-9]{16}$
      */
     nextAfter: string;
@@ -813,7 +813,7 @@ export type EventsPage = {
     };
 };
 /**
- * How nearly the venue settles on the same thing.
+ * How closely the rules of the venue match the instrument.
  */
 export type Fungibility = "exact" | "near" | "none";
 export declare const Fungibility: {
@@ -828,7 +828,7 @@ export type Game = {
      */
     id: string;
     /**
-     * A readable name that is as good as the id in a path.
+     * A readable name. Paths take it instead of the id.
      */
     slug: string;
     league: string;
@@ -845,7 +845,7 @@ export type Game = {
      */
     instrumentCount: number;
     /**
-     * The year the season is called after.
+     * The year that names the season.
      */
     season: number | null;
     seasonType: string | null;
@@ -855,7 +855,7 @@ export type GameAnswer = {
     game: Game;
     instruments: Instrument[];
     /**
-     * Rows in this answer, not in all.
+     * Number of rows in this answer.
      * @minimum 0
      */
     count: number;
@@ -884,7 +884,7 @@ export declare const GameStatus: {
 export type GamesPage = {
     games: Game[];
     /**
-     * Rows in this answer, not in all.
+     * Number of rows in this answer.
      * @minimum 0
      */
     count: number;
@@ -912,7 +912,7 @@ export declare const GapReason: {
 };
 export type HistoryAsOf = {
     /**
-     * In the order asked for, each once.
+     * In the requested order, each once.
      */
     rows: {
         instrumentId: string;
@@ -926,12 +926,12 @@ export type HistoryAsOf = {
          */
         quotedAt: string;
         /**
-         * Whether a Quote showed a price; else all are null.
+         * Whether a Quote showed a price. If false, all prices are null.
          */
         live: boolean;
     }[];
     /**
-     * Ids of no instrument of that venue, or without a row by then.
+     * Ids without an instrument at this venue, or without a row by this time.
      */
     notFound: string[];
     /**
@@ -950,7 +950,7 @@ export type HistoryGap = {
      */
     from: string;
     /**
-     * When the price was live again; null: not yet.
+     * Time when the price was live again; null while the gap is open.
      */
     to: string | null;
     reason: GapReason;
@@ -963,7 +963,7 @@ export type HistoryPage = {
     venue: Venue;
     quotes: HistoryRow[];
     /**
-     * Those that overlap from and to, oldest first.
+     * Gaps between from and to, oldest first.
      */
     gaps: HistoryGap[];
     /**
@@ -990,7 +990,7 @@ export type HistoryRow = {
     yesBidContracts: number | null;
     yesAskContracts: number | null;
     /**
-     * Whether a Quote showed a price; else all are null.
+     * Whether a Quote showed a price. If false, all prices are null.
      */
     live: boolean;
 };
@@ -1004,11 +1004,11 @@ export type Instrument = {
      */
     id: string;
     /**
-     * A readable name that is as good as the id in a path.
+     * A readable name. Paths take it instead of the id.
      */
     slug: string;
     /**
-     * Null: it belongs to no game.
+     * Null if it belongs to no game.
      */
     gameId: string | null;
     gameSlug: string | null;
@@ -1016,17 +1016,17 @@ export type Instrument = {
     marketType: MarketType;
     period: Period;
     /**
-     * The spread or total that it is about.
+     * The spread or total of the question.
      */
     line: number | null;
     /**
-     * Whom it is about.
+     * The subject of the question.
      */
     subject: Team | null;
     label: string;
     oppositeLabel: string | null;
     /**
-     * What has to happen for yes to win.
+     * Condition for yes to win.
      */
     yesMeans: string;
     /**
@@ -1071,7 +1071,7 @@ export type InstrumentAnswer = {
 export type InstrumentsFound = {
     instruments: Instrument[];
     /**
-     * Rows in this answer, not in all.
+     * Number of rows in this answer.
      * @minimum 0
      */
     count: number;
@@ -1092,7 +1092,7 @@ export type InstrumentsFound = {
 export type InstrumentsPage = {
     instruments: Instrument[];
     /**
-     * Rows in this answer, not in all.
+     * Number of rows in this answer.
      * @minimum 0
      */
     count: number;
@@ -1141,7 +1141,7 @@ export type KeyCreateRequest = {
 export type KeyCreateResponse = {
     key: KeyView;
     /**
-     * svc_sk_ and 43 base64url characters. The key itself, shown this once.
+     * The key itself, shown once: svc_sk_ and 43 base64url characters.
      * @pattern ^svc_sk_[A-Za-z0-9_-]{43}$
      */
     token: string;
@@ -1160,13 +1160,13 @@ export type KeyList = {
 };
 export type KeyRotateRequest = {
     /**
-     * How long the old key works on; 24 when left out.
+     * Hours that the old key keeps working; default 24.
      * @minimum 0
      * @maximum 168
      */
     graceHours?: number;
     /**
-     * Lifetime of the new key; the old one's when left out.
+     * Lifetime of the new key; default: the lifetime of the old key.
      * @minimum 1
      * @maximum 365
      */
@@ -1175,7 +1175,7 @@ export type KeyRotateRequest = {
 export type KeyRotateResponse = {
     key: KeyView;
     /**
-     * svc_sk_ and 43 base64url characters. The key itself, shown this once.
+     * The key itself, shown once: svc_sk_ and 43 base64url characters.
      * @pattern ^svc_sk_[A-Za-z0-9_-]{43}$
      */
     token: string;
@@ -1186,7 +1186,7 @@ export type KeyRotateResponse = {
     rotated: KeyView;
 };
 /**
- * rotating: replaced, and good until it expires.
+ * rotating: replaced, and valid until it expires.
  */
 export type KeyStatus = "active" | "rotating" | "revoked" | "expired";
 export declare const KeyStatus: {
@@ -1205,7 +1205,7 @@ export type KeyView = {
      */
     label: string;
     /**
-     * The first 16 characters of the key, never all of it.
+     * The first 16 characters of the key, never the whole key.
      * @minLength 16
      * @maxLength 16
      */
@@ -1224,11 +1224,11 @@ export type KeyView = {
     revokedAt: string | null;
     createdVia: "web" | "cli";
     /**
-     * The key that this one replaced.
+     * Id of the key that this key replaced.
      */
     rotatedFrom: string | null;
     /**
-     * When this one was replaced.
+     * Time when this key was replaced.
      */
     rotatedAt: string | null;
     /**
@@ -1251,7 +1251,7 @@ export type Leaderboard = {
      */
     nextCursor: string | null;
     /**
-     * The window asked for.
+     * The requested window.
      */
     window: string;
     kind: "pnl" | "roi" | "net_worth";
@@ -1275,19 +1275,19 @@ export type LeaderboardRow = {
      */
     traderId: string;
     /**
-     * Null: no name was set.
+     * Null without a name.
      */
     displayName: string | null;
     /**
-     * Of trades that were over in the window, however they ended.
+     * Of all trades that ended in the window, in any way.
      */
     pnlDollars: number;
     /**
-     * 100 × P&L / what those trades had cost.
+     * 100 × P&L / cost of those trades.
      */
     roiPct: number | null;
     /**
-     * As of now: open trades at live bids, at cost where there is none.
+     * At present, with open trades at live bids; without a bid at cost.
      */
     netWorthDollars: number;
     /**
@@ -1316,7 +1316,7 @@ export type LeaderboardRow = {
     busts: number;
 };
 /**
- * Where a venue trades the instrument. Venue references are here only while the venue-data switch is on.
+ * A venue market of the instrument. Venue references are present only while the venue-data switch is on.
  */
 export type Listing = {
     venue: Venue;
@@ -1325,7 +1325,7 @@ export type Listing = {
      */
     polarity: 1 | -1;
     /**
-     * What the venue calls the side.
+     * Name of the side at the venue.
      */
     sideLabel?: string | null;
     fungibility: Fungibility;
@@ -1368,7 +1368,7 @@ export type Me = {
         id: string;
         displayName: string | null;
         /**
-         * Whether the account is private; null when it could not be read.
+         * Whether the account is private; null if it could not be read.
          */
         "private": boolean | null;
         /**
@@ -1392,7 +1392,7 @@ export type Me = {
     mode: "paper";
     paperOnly: true;
     /**
-     * Null when the server could not read them.
+     * Null if the server could not read them.
      */
     limits: RequestLimits | null;
 };
@@ -1433,7 +1433,7 @@ export type OpenApiDocument = {
     components: Record<string, unknown>;
 };
 /**
- * A limit order. marketTicker and fillPriceCents are here only while the venue-data switch is on.
+ * A limit order. marketTicker and fillPriceCents are present only while the venue-data switch is on.
  */
 export type Order = {
     /**
@@ -1442,7 +1442,7 @@ export type Order = {
     orderId: string;
     action: Action;
     /**
-     * Null where the catalog of now does not know the instrument any more.
+     * Null if the instrument has left the catalog.
      */
     instrumentId: string | null;
     instrumentLabel: string | null;
@@ -1473,12 +1473,12 @@ export type Order = {
      */
     limitCents: number;
     /**
-     * What it holds of the balance, in dollars.
+     * Part of the balance that it holds, in dollars.
      */
     holdDollars: number;
     timeInForce: "gtc" | "ioc" | "fok";
     /**
-     * When it stops resting; null: never.
+     * Time when it stops resting; null: never.
      */
     expiresAt: string | null;
     status: OrderStatus;
@@ -1487,24 +1487,24 @@ export type Order = {
      */
     createdAt: string;
     /**
-     * When all of it had traded, else null.
+     * Time when the whole order had traded, else null.
      */
     executedAt: string | null;
     /**
-     * When it was canceled, else null.
+     * Time of the cancel, else null.
      */
     canceledAt: string | null;
     /**
-     * When it took the status that it has.
+     * Time of its last change of status.
      * @format date-time
      */
     updatedAt: string;
     /**
-     * The probability of the side that the caller stated, in percent.
+     * The caller's stated probability of the side, in percent.
      */
     statedProbPct: number | null;
     /**
-     * Where it came from.
+     * Source of the order.
      */
     placedVia: "api" | "web" | "cli";
     /**
@@ -1517,15 +1517,15 @@ export type Order = {
     marketTicker?: string;
     type: "limit";
     /**
-     * Why it is canceled or expired; else null.
+     * Reason of a cancel or expiry; else null.
      */
     cancelReason: ("canceled_by_owner" | "ioc_not_filled" | "fok_not_filled" | "market_resolved" | "position_closed" | "account_reset" | "expired" | "instrument_dropped" | "disconnected") | null;
     /**
-     * The trade that it opened or closes.
+     * Trade that the order opened or closes.
      */
     tradeId: string | null;
     /**
-     * Price of the fill; null while there is none.
+     * Price of the fill; null before a fill.
      */
     fillPriceCents?: number | null;
 };
@@ -1555,17 +1555,17 @@ export type OrderBatch = {
 };
 export type OrderBatchResults = {
     /**
-     * In the order of the orders.
+     * In the order of the request.
      * @minItems 1
      * @maxItems 100
      */
     results: {
         /**
-         * Of the answer to `POST /portfolio/orders`.
+         * Status of the answer, as of `POST /portfolio/orders`.
          */
         status: number;
         /**
-         * The body of that answer, also where it is an error.
+         * Body of the answer, also if it is an error.
          */
         body: OrderPlacement | Error_2;
     }[];
@@ -1583,11 +1583,11 @@ export type OrderPlacement = {
     type: OrderType;
     idempotencyKey: string;
     /**
-     * The key was used before: this is the stored order, nothing new was placed.
+     * True if the key was used before: this is the stored order, and nothing new was placed.
      */
     replayed: boolean;
     /**
-     * On a replay, when it was placed.
+     * On a replay, the time of the first placement.
      */
     originalCreatedAt: string | null;
     /**
@@ -1595,11 +1595,11 @@ export type OrderPlacement = {
      */
     order: Order | null;
     /**
-     * What it opened or closed; null while resting and when canceled.
+     * The trade that it opened or closed; null while resting and after a cancel.
      */
     trade: Trade | null;
     /**
-     * Where the fill was priced; paper only.
+     * Venue that priced the fill; paper only.
      */
     fillVenue: Venue | null;
     /**
@@ -1611,28 +1611,28 @@ export type OrderPlacement = {
      */
     venueData: boolean;
     /**
-     * Price of the fill; null while there is none.
+     * Price of the fill; null before a fill.
      */
     fillPriceCents?: number | null;
 };
 /**
- * While the venue-data switch is off would, fills, costDollars, feeDollars and quoteAgeMs are null; code and holdDollars say what follows without a price.
+ * While the venue-data switch is off, would, fills, costDollars, feeDollars and quoteAgeMs are null; code and holdDollars depend on no price.
  */
 export type OrderPreview = {
     /**
-     * rest: what does not trade at once rests. cancel: an ioc or fok without a fill.
+     * rest: the contracts that do not trade at once rest. cancel: an ioc or fok without a fill.
      */
     would: ("execute" | "rest" | "cancel" | "refuse") | null;
     /**
-     * Why it would be refused; else left out.
+     * Reason of a refusal; absent without a refusal.
      */
     code?: ErrorCode;
     /**
-     * What would trade at once.
+     * Fills that would trade at once.
      */
     fills: {
         /**
-         * Of the side traded.
+         * Price of the traded side.
          * @minimum 1
          * @maximum 99
          */
@@ -1642,24 +1642,24 @@ export type OrderPreview = {
          */
         contracts: number;
         /**
-         * Where the fill would be priced.
+         * Venue that would price the fill.
          */
         venue: Venue;
     }[] | null;
     /**
-     * What its fills would cost; 0 for a sell.
+     * Cost of the fills; 0 for a sell.
      */
     costDollars: number | null;
     /**
-     * What it would hold while it rests; while venue data is off, if none of it traded at once.
+     * Hold while it rests. While venue data is off, the hold if no contract trades at once.
      */
     holdDollars: number;
     /**
-     * What the venue would charge; a paper trade pays no fee.
+     * Fee at the venue; a paper trade pays no fee.
      */
     feeDollars: number | null;
     /**
-     * Since the connection of the quote was last heard from; null without one.
+     * Time since the last message on the connection of the quote; null without one.
      */
     quoteAgeMs: number | null;
     /**
@@ -1671,7 +1671,7 @@ export type OrderRequest = {
     action: Action;
     type: OrderType;
     /**
-     * One per order. The same key with the same order answers the stored order and places nothing, so send it again after a timeout or a 503. (1 to 128 visible ASCII characters)
+     * One key per order. The same key with the same order returns the stored order and places nothing. After a timeout or a 503, send the order again with its key. (1 to 128 visible ASCII characters)
      * @pattern ^[!-~]{1,128}$
      */
     idempotencyKey?: string;
@@ -1681,12 +1681,12 @@ export type OrderRequest = {
      */
     clientOrderId?: string;
     /**
-     * Of a buy: what to buy. (ins_ and 12 characters of 0-9A-HJKMNP-TV-Z)
+     * Of a buy: the instrument to buy. (ins_ and 12 characters of 0-9A-HJKMNP-TV-Z)
      * @pattern ^ins_[0-9A-HJKMNP-TV-Z]{12}$
      */
     instrumentId?: string;
     /**
-     * Of a buy, in place of instrumentId: a venue market; side is the market's.
+     * Of a buy, instead of instrumentId: a venue market. The side is in the market's terms.
      * @minLength 1
      * @maxLength 256
      */
@@ -1713,11 +1713,11 @@ export type OrderRequest = {
      */
     limitPriceCents?: number;
     /**
-     * Of a limit order: gtc (the default) rests, the others fill now or cancel.
+     * Of a limit order: gtc (default) rests; ioc and fok fill now or cancel.
      */
     timeInForce?: "gtc" | "ioc" | "fok" | "good_till_canceled" | "immediate_or_cancel" | "fill_or_kill";
     /**
-     * Of a gtc order: when it stops resting, at most 365 days ahead. Seconds may be left out.
+     * Of a gtc order: the time it stops resting, at most 365 days ahead. Seconds are optional.
      * @format date-time
      */
     expiresAt?: string;
@@ -1734,7 +1734,7 @@ export type OrderRequest = {
      */
     minPriceCents?: number;
     /**
-     * best: a fill may have the price of venue_b or venue_c. venue_a when left out.
+     * best: a fill may have the price of venue_b or venue_c. Default venue_a.
      */
     routing?: "venue_a" | "best";
     /**
@@ -1744,12 +1744,12 @@ export type OrderRequest = {
      */
     statedProbPct?: number;
     /**
-     * An order that the engine takes later is 409 too_late, and its key is not used. An order that was placed before is answered all the same.
+     * An order that the engine takes later is 409 too_late, and its key is not used. An order that was placed before returns the stored order.
      * @format date-time
      */
     rejectIfLaterThan?: string;
     /**
-     * paper when left out; any other needs its own scope.
+     * Default paper; each other value needs its own scope.
      */
     execution?: "paper" | "venue_a" | "venue_c_intl" | "venue_c";
 };
@@ -1809,7 +1809,7 @@ export type OrganizationsAnswer = {
 };
 export type OwnEval = {
     /**
-     * The window asked for.
+     * The requested window.
      */
     window: string;
     picks: EvalPick[];
@@ -1857,7 +1857,7 @@ export type Pick = {
     marketLabel: string | null;
     marketLabelReason?: "no_service_label";
     /**
-     * For the owner with portfolio:read alone.
+     * Only for the owner with portfolio:read.
      */
     placedPrivate?: boolean;
     /**
@@ -1897,7 +1897,7 @@ export type Portfolio = {
      */
     positions: Position[];
     /**
-     * All open positions, also those left out here.
+     * Number of all open positions, listed or not.
      * @minimum 0
      */
     positionsCount: number;
@@ -1910,7 +1910,7 @@ export type Portfolio = {
      */
     orders: RestingOrder[];
     /**
-     * All resting orders, also those left out here.
+     * Number of all resting orders, listed or not.
      * @minimum 0
      */
     ordersCount: number;
@@ -1939,7 +1939,7 @@ export type Portfolio = {
     };
 };
 /**
- * An open trade. marketTicker, entryCents, markCents, valueDollars and unrealizedPnlDollars are here only while the venue-data switch is on.
+ * An open trade. marketTicker, entryCents, markCents, valueDollars and unrealizedPnlDollars are present only while the venue-data switch is on.
  */
 export type Position = {
     /**
@@ -1947,7 +1947,7 @@ export type Position = {
      */
     tradeId: string;
     /**
-     * Null where the catalog of now does not know the instrument any more.
+     * Null if the instrument has left the catalog.
      */
     instrumentId: string | null;
     instrumentLabel: string | null;
@@ -1956,7 +1956,7 @@ export type Position = {
      */
     instrumentSide: Side;
     /**
-     * The side in the terms of the venue market, whose yes may be the no of the instrument: never compared with resolvedOutcome.
+     * The side in the terms of the venue market. Its yes may be the no of the instrument: never compare it with resolvedOutcome.
      */
     boughtSide: Side;
     /**
@@ -1964,15 +1964,15 @@ export type Position = {
      */
     contracts: number;
     /**
-     * What it cost, in dollars.
+     * Cost in dollars.
      */
     costDollars: number;
     /**
-     * The probability of the side that the caller stated, in percent.
+     * The caller's stated probability of the side, in percent.
      */
     statedProbPct: number | null;
     /**
-     * Where it came from.
+     * Source of the order.
      */
     placedVia: "api" | "web" | "cli";
     /**
@@ -1981,7 +1981,7 @@ export type Position = {
     placedPrivate: boolean;
     parlayId: string | null;
     /**
-     * Where the fill was priced; paper only.
+     * Venue that priced the fill; paper only.
      */
     fillVenue: Venue | null;
     /**
@@ -2003,11 +2003,11 @@ export type Position = {
      */
     markCents?: number | null;
     /**
-     * What it counts for in net worth: at the live bid, at cost without one.
+     * Value in net worth: at the live bid; without a bid at cost.
      */
     valueDollars?: number;
     /**
-     * That value less its cost.
+     * valueDollars less the cost.
      */
     unrealizedPnlDollars?: number;
 };
@@ -2041,7 +2041,7 @@ export type Quote = {
     instrumentId: string;
     label: string;
     /**
-     * What has to happen for yes to win.
+     * Condition for yes to win.
      */
     queryMeans: string;
     /**
@@ -2057,7 +2057,7 @@ export type Quote = {
      */
     venues: VenueQuote[];
     /**
-     * The venues without one, and why.
+     * The venues without a price, with the reason.
      */
     omitted: {
         venue: Venue;
@@ -2093,11 +2093,11 @@ export type QuoteAnswer = {
 };
 export type QuotesAnswer = {
     /**
-     * In the order asked for, each once.
+     * In the requested order, each once.
      */
     quotes: Quote[];
     /**
-     * The ids that are no instrument.
+     * Ids without an instrument.
      */
     notFound: string[];
     /**
@@ -2148,7 +2148,7 @@ export type ResetResult = {
     account: Account;
 };
 /**
- * A resting limit order. marketTicker is here only while the switch is on.
+ * A resting limit order. marketTicker is present only while the venue-data switch is on.
  */
 export type RestingOrder = {
     /**
@@ -2157,7 +2157,7 @@ export type RestingOrder = {
     orderId: string;
     action: Action;
     /**
-     * Null where the catalog of now does not know the instrument any more.
+     * Null if the instrument has left the catalog.
      */
     instrumentId: string | null;
     instrumentLabel: string | null;
@@ -2188,12 +2188,12 @@ export type RestingOrder = {
      */
     limitCents: number;
     /**
-     * What it holds of the balance, in dollars.
+     * Part of the balance that it holds, in dollars.
      */
     holdDollars: number;
     timeInForce: "gtc" | "ioc" | "fok";
     /**
-     * When it stops resting; null: never.
+     * Time when it stops resting; null: never.
      */
     expiresAt: string | null;
     status: OrderStatus;
@@ -2202,24 +2202,24 @@ export type RestingOrder = {
      */
     createdAt: string;
     /**
-     * When all of it had traded, else null.
+     * Time when the whole order had traded, else null.
      */
     executedAt: string | null;
     /**
-     * When it was canceled, else null.
+     * Time of the cancel, else null.
      */
     canceledAt: string | null;
     /**
-     * When it took the status that it has.
+     * Time of its last change of status.
      * @format date-time
      */
     updatedAt: string;
     /**
-     * The probability of the side that the caller stated, in percent.
+     * The caller's stated probability of the side, in percent.
      */
     statedProbPct: number | null;
     /**
-     * Where it came from.
+     * Source of the order.
      */
     placedVia: "api" | "web" | "cli";
     /**
@@ -2237,7 +2237,7 @@ export declare const Role: {
     readonly member: "member";
 };
 /**
- * What a key may do.
+ * A permission of a key.
  */
 export type Scope = "records:read" | "portfolio:read" | "markets:read" | "trade:write" | "trade:write:venue_a" | "trade:write:venue_c_intl";
 export type Session = {
@@ -2251,12 +2251,12 @@ export type Session = {
      */
     createdAt: string;
     /**
-     * When its tokens were last renewed, as a client in use does every hour.
+     * Time of the last token renewal. A client in use renews every hour.
      * @format date-time
      */
     lastUsedAt: string;
     /**
-     * Whether it is the one that asks.
+     * Whether this session sent the request.
      */
     current: boolean;
 };
@@ -2294,7 +2294,7 @@ export type SignedTrackRecord = {
     mode: "paper";
 };
 /**
- * Where the start comes from. With day only the day is known: startsAt is its midnight.
+ * Source of the start. With day, only the day is known: startsAt is its midnight.
  */
 export type StartSource = "catalog" | "ticker" | "milestone" | "venue" | "estimate" | "day";
 export declare const StartSource: {
@@ -2395,7 +2395,7 @@ export type TrackRecord = {
     feeTable: string | null;
     fillModel: "top_of_book" | "book_depth";
     /**
-     * While the venue-data switch is on.
+     * Present only while the venue-data switch is on.
      */
     bySeries?: {
         series: string;
@@ -2414,7 +2414,7 @@ export type TrackRecordKey = {
      */
     x: string;
     /**
-     * The keyId of records that it has signed.
+     * The keyId of records that this key signed.
      */
     kid: string;
     alg: "EdDSA";
@@ -2422,12 +2422,12 @@ export type TrackRecordKey = {
 };
 export type TrackRecordKeys = {
     /**
-     * Every one that ever signed, the newest first.
+     * Every key that ever signed, newest first.
      */
     keys: TrackRecordKey[];
 };
 /**
- * A position, open or not any more. marketTicker, entryCents and exitCents are here only while the venue-data switch is on.
+ * A position in any status. marketTicker, entryCents and exitCents are present only while the venue-data switch is on.
  */
 export type Trade = {
     /**
@@ -2435,7 +2435,7 @@ export type Trade = {
      */
     tradeId: string;
     /**
-     * Null where the catalog of now does not know the instrument any more.
+     * Null if the instrument has left the catalog.
      */
     instrumentId: string | null;
     instrumentLabel: string | null;
@@ -2444,7 +2444,7 @@ export type Trade = {
      */
     instrumentSide: Side;
     /**
-     * The side in the terms of the venue market, whose yes may be the no of the instrument: never compared with resolvedOutcome.
+     * The side in the terms of the venue market. Its yes may be the no of the instrument: never compare it with resolvedOutcome.
      */
     boughtSide: Side;
     /**
@@ -2452,15 +2452,15 @@ export type Trade = {
      */
     contracts: number;
     /**
-     * What it cost, in dollars.
+     * Cost in dollars.
      */
     costDollars: number;
     /**
-     * The probability of the side that the caller stated, in percent.
+     * The caller's stated probability of the side, in percent.
      */
     statedProbPct: number | null;
     /**
-     * Where it came from.
+     * Source of the order.
      */
     placedVia: "api" | "web" | "cli";
     /**
@@ -2469,7 +2469,7 @@ export type Trade = {
     placedPrivate: boolean;
     parlayId: string | null;
     /**
-     * Where the fill was priced; paper only.
+     * Venue that priced the fill; paper only.
      */
     fillVenue: Venue | null;
     /**
@@ -2494,11 +2494,11 @@ export type Trade = {
      */
     pnlDollars: number | null;
     /**
-     * The result in the terms of the instrument, as instrumentSide is: where the two are equal the trade has won. Null without a result, after a void, and for a result between yes and no.
+     * The result in the terms of the instrument, as instrumentSide: if the two are equal, the trade won. Null without a result, after a void, and for a result between yes and no.
      */
     resolvedOutcome: Side | null;
     /**
-     * What a contract of it brought on average, rounded down; null while open.
+     * Mean exit price of a contract, rounded down; null while open.
      */
     exitCents?: number | null;
 };
@@ -2519,28 +2519,28 @@ export type Trader = {
      */
     id: string;
     /**
-     * Null: no name was set.
+     * Null without a name.
      */
     displayName: string | null;
     /**
-     * Then nothing else is said.
+     * If true, only the id and the name are shown.
      */
     "private": boolean;
     /**
-     * False: private, or trades placed while private are still hidden.
+     * False if private, or while trades placed in private are hidden.
      */
     numbersShown: boolean;
     /**
-     * When they signed up.
+     * Time of the sign-up.
      */
     since: string | null;
     /**
-     * Of all trades that are over, over all runs.
+     * Of all ended trades of all runs.
      */
     pnlDollars: number | null;
     roiPct: number | null;
     /**
-     * As of now: open trades at live bids, at cost where there is none. Null before the first trade.
+     * At present, with open trades at live bids; without a bid at cost. Null before the first trade.
      */
     netWorthDollars: number | null;
     /**
@@ -2573,7 +2573,7 @@ export type Trader = {
          */
         at: string;
         /**
-         * The run that it opened.
+         * The new run.
          * @minimum 0
          */
         run: number;
@@ -2671,7 +2671,7 @@ export type Usage = {
      */
     trading: {
         /**
-         * Of this key or session, over all accounts that it trades on.
+         * Usage of this key or session, over all its accounts.
          */
         key: {
             /**
@@ -2730,7 +2730,7 @@ export type Usage = {
             };
         };
         /**
-         * Of its owner's own account, over all keys.
+         * Usage of the owner's personal account, over all keys.
          */
         account: {
             /**
@@ -2817,11 +2817,11 @@ export type VenueQuote = {
     venueSideRef: string | null;
     sideLabel: string | null;
     /**
-     * Yes sells at this; null: nobody buys.
+     * Price at which yes sells; null without a bid.
      */
     yesBidCents: number | null;
     /**
-     * Yes costs this; null: nobody sells.
+     * Price at which yes can be bought; null without an ask.
      */
     yesAskCents: number | null;
     /**
@@ -2865,7 +2865,7 @@ export type VenueQuote = {
 export type GetStatusResult = Status;
 export type GetStatusHeaders = {
     /**
-     * Comes back on the response; without it a new one is made.
+     * Returned on the response; default: a new id.
      * @pattern ^[!-~]{1,128}$
      */
     "X-Request-Id"?: string;
@@ -2890,7 +2890,7 @@ export type GetStatusVariables = {
 export type GetMeResult = Me;
 export type GetMeHeaders = {
     /**
-     * Comes back on the response; without it a new one is made.
+     * Returned on the response; default: a new id.
      * @pattern ^[!-~]{1,128}$
      */
     "X-Request-Id"?: string;
@@ -2920,7 +2920,7 @@ export type ChangeMeResult = Profile;
 export type ChangeMeBody = ProfileChange;
 export type ChangeMeHeaders = {
     /**
-     * Comes back on the response; without it a new one is made.
+     * Returned on the response; default: a new id.
      * @pattern ^[!-~]{1,128}$
      */
     "X-Request-Id"?: string;
@@ -2946,7 +2946,7 @@ export type ChangeMeVariables = {
 export type GetUsageResult = Usage;
 export type GetUsageHeaders = {
     /**
-     * Comes back on the response; without it a new one is made.
+     * Returned on the response; default: a new id.
      * @pattern ^[!-~]{1,128}$
      */
     "X-Request-Id"?: string;
@@ -2975,7 +2975,7 @@ export type GetUsageVariables = {
 export type ListOrganizationsResult = OrganizationsAnswer;
 export type ListOrganizationsHeaders = {
     /**
-     * Comes back on the response; without it a new one is made.
+     * Returned on the response; default: a new id.
      * @pattern ^[!-~]{1,128}$
      */
     "X-Request-Id"?: string;
@@ -3004,7 +3004,7 @@ export type ListOrganizationsVariables = {
 export type ListSessionsResult = Sessions;
 export type ListSessionsHeaders = {
     /**
-     * Comes back on the response; without it a new one is made.
+     * Returned on the response; default: a new id.
      * @pattern ^[!-~]{1,128}$
      */
     "X-Request-Id"?: string;
@@ -3036,7 +3036,7 @@ export type EndSessionPath = {
 };
 export type EndSessionHeaders = {
     /**
-     * Comes back on the response; without it a new one is made.
+     * Returned on the response; default: a new id.
      * @pattern ^[!-~]{1,128}$
      */
     "X-Request-Id"?: string;
@@ -3062,7 +3062,7 @@ export type EndSessionVariables = {
 export type ListKeysResult = KeyList;
 export type ListKeysHeaders = {
     /**
-     * Comes back on the response; without it a new one is made.
+     * Returned on the response; default: a new id.
      * @pattern ^[!-~]{1,128}$
      */
     "X-Request-Id"?: string;
@@ -3088,7 +3088,7 @@ export type CreateKeyResult = KeyCreateResponse;
 export type CreateKeyBody = KeyCreateRequest;
 export type CreateKeyHeaders = {
     /**
-     * Comes back on the response; without it a new one is made.
+     * Returned on the response; default: a new id.
      * @pattern ^[!-~]{1,128}$
      */
     "X-Request-Id"?: string;
@@ -3122,7 +3122,7 @@ export type RotateKeyPath = {
 export type RotateKeyBody = KeyRotateRequest;
 export type RotateKeyHeaders = {
     /**
-     * Comes back on the response; without it a new one is made.
+     * Returned on the response; default: a new id.
      * @pattern ^[!-~]{1,128}$
      */
     "X-Request-Id"?: string;
@@ -3156,7 +3156,7 @@ export type RevokeKeyPath = {
 };
 export type RevokeKeyHeaders = {
     /**
-     * Comes back on the response; without it a new one is made.
+     * Returned on the response; default: a new id.
      * @pattern ^[!-~]{1,128}$
      */
     "X-Request-Id"?: string;
@@ -3182,7 +3182,7 @@ export type RevokeKeyVariables = {
 export type ListTrackRecordKeysResult = TrackRecordKeys;
 export type ListTrackRecordKeysHeaders = {
     /**
-     * Comes back on the response; without it a new one is made.
+     * Returned on the response; default: a new id.
      * @pattern ^[!-~]{1,128}$
      */
     "X-Request-Id"?: string;
@@ -3227,7 +3227,7 @@ export type ListInstrumentsQuery = {
      */
     status?: GameStatus;
     /**
-     * Whether an order may name it now: exactly one listing on venue_a, whose market is open (not paused, closed or resolved, its opening time passed), and a game that is not cancelled.
+     * Whether it accepts orders now: it has exactly one listing on venue_a, the market is open (not paused, closed or resolved, its opening time passed), its game is not cancelled.
      */
     tradable?: "true" | "false";
     /**
@@ -3249,7 +3249,7 @@ export type ListInstrumentsQuery = {
 };
 export type ListInstrumentsHeaders = {
     /**
-     * Comes back on the response; without it a new one is made.
+     * Returned on the response; default: a new id.
      * @pattern ^[!-~]{1,128}$
      */
     "X-Request-Id"?: string;
@@ -3303,7 +3303,7 @@ export type SearchInstrumentsQuery = {
 };
 export type SearchInstrumentsHeaders = {
     /**
-     * Comes back on the response; without it a new one is made.
+     * Returned on the response; default: a new id.
      * @pattern ^[!-~]{1,128}$
      */
     "X-Request-Id"?: string;
@@ -3341,7 +3341,7 @@ export type GetInstrumentPath = {
 };
 export type GetInstrumentHeaders = {
     /**
-     * Comes back on the response; without it a new one is made.
+     * Returned on the response; default: a new id.
      * @pattern ^[!-~]{1,128}$
      */
     "X-Request-Id"?: string;
@@ -3405,7 +3405,7 @@ export type ListGamesQuery = {
 };
 export type ListGamesHeaders = {
     /**
-     * Comes back on the response; without it a new one is made.
+     * Returned on the response; default: a new id.
      * @pattern ^[!-~]{1,128}$
      */
     "X-Request-Id"?: string;
@@ -3443,7 +3443,7 @@ export type GetGamePath = {
 };
 export type GetGameHeaders = {
     /**
-     * Comes back on the response; without it a new one is made.
+     * Returned on the response; default: a new id.
      * @pattern ^[!-~]{1,128}$
      */
     "X-Request-Id"?: string;
@@ -3480,7 +3480,7 @@ export type ListQuotesQuery = {
 };
 export type ListQuotesHeaders = {
     /**
-     * Comes back on the response; without it a new one is made.
+     * Returned on the response; default: a new id.
      * @pattern ^[!-~]{1,128}$
      */
     "X-Request-Id"?: string;
@@ -3518,7 +3518,7 @@ export type GetQuotePath = {
 };
 export type GetQuoteHeaders = {
     /**
-     * Comes back on the response; without it a new one is made.
+     * Returned on the response; default: a new id.
      * @pattern ^[!-~]{1,128}$
      */
     "X-Request-Id"?: string;
@@ -3556,7 +3556,7 @@ export type GetBookPath = {
 };
 export type GetBookHeaders = {
     /**
-     * Comes back on the response; without it a new one is made.
+     * Returned on the response; default: a new id.
      * @pattern ^[!-~]{1,128}$
      */
     "X-Request-Id"?: string;
@@ -3586,13 +3586,13 @@ export type GetBookVariables = {
 export type GetHistoryResult = HistoryPage;
 export type GetHistoryQuery = {
     /**
-     * Prices are in its terms. Exactly one of this and ticker.
+     * Prices are in its terms. Send exactly one of instrumentId and ticker.
      * @minLength 1
      * @maxLength 160
      */
     instrumentId?: string;
     /**
-     * A venue's market: prices are those of its yes.
+     * Ticker of a venue market; prices are for its yes.
      * @minLength 1
      * @maxLength 160
      */
@@ -3602,7 +3602,7 @@ export type GetHistoryQuery = {
      */
     venue?: "venue_a" | "venue_b" | "venue_c" | "venue_c_intl";
     /**
-     * A date or date-time: from then on.
+     * A date or date-time: rows at or after this time.
      * @minLength 1
      * @maxLength 64
      */
@@ -3632,7 +3632,7 @@ export type GetHistoryQuery = {
 };
 export type GetHistoryHeaders = {
     /**
-     * Comes back on the response; without it a new one is made.
+     * Returned on the response; default: a new id.
      * @pattern ^[!-~]{1,128}$
      */
     "X-Request-Id"?: string;
@@ -3662,13 +3662,13 @@ export type GetHistoryVariables = {
 export type GetCandlesResult = CandlesPage;
 export type GetCandlesQuery = {
     /**
-     * Prices are in its terms. Exactly one of this and ticker.
+     * Prices are in its terms. Send exactly one of instrumentId and ticker.
      * @minLength 1
      * @maxLength 160
      */
     instrumentId?: string;
     /**
-     * A venue's market: prices are those of its yes.
+     * Ticker of a venue market; prices are for its yes.
      * @minLength 1
      * @maxLength 160
      */
@@ -3678,7 +3678,7 @@ export type GetCandlesQuery = {
      */
     venue?: "venue_a" | "venue_b" | "venue_c" | "venue_c_intl";
     /**
-     * A date or date-time: from then on.
+     * A date or date-time: rows at or after this time.
      * @minLength 1
      * @maxLength 64
      */
@@ -3708,7 +3708,7 @@ export type GetCandlesQuery = {
 };
 export type GetCandlesHeaders = {
     /**
-     * Comes back on the response; without it a new one is made.
+     * Returned on the response; default: a new id.
      * @pattern ^[!-~]{1,128}$
      */
     "X-Request-Id"?: string;
@@ -3744,7 +3744,7 @@ export type GetHistoryAsOfQuery = {
      */
     instrumentIds: string;
     /**
-     * A date or date-time: as it was then.
+     * A date or date-time: the moment to show.
      * @minLength 1
      * @maxLength 64
      */
@@ -3756,7 +3756,7 @@ export type GetHistoryAsOfQuery = {
 };
 export type GetHistoryAsOfHeaders = {
     /**
-     * Comes back on the response; without it a new one is made.
+     * Returned on the response; default: a new id.
      * @pattern ^[!-~]{1,128}$
      */
     "X-Request-Id"?: string;
@@ -3786,13 +3786,13 @@ export type GetHistoryAsOfVariables = {
 export type ExportHistoryResult = HistoryExport;
 export type ExportHistoryQuery = {
     /**
-     * Prices are in its terms. Exactly one of this and ticker.
+     * Prices are in its terms. Send exactly one of instrumentId and ticker.
      * @minLength 1
      * @maxLength 160
      */
     instrumentId?: string;
     /**
-     * A venue's market: prices are those of its yes.
+     * Ticker of a venue market; prices are for its yes.
      * @minLength 1
      * @maxLength 160
      */
@@ -3802,7 +3802,7 @@ export type ExportHistoryQuery = {
      */
     venue?: "venue_a" | "venue_b" | "venue_c" | "venue_c_intl";
     /**
-     * A date or date-time: from then on.
+     * A date or date-time: rows at or after this time.
      * @minLength 1
      * @maxLength 64
      */
@@ -3814,21 +3814,21 @@ export type ExportHistoryQuery = {
      */
     to?: string;
     /**
-     * What to export.
+     * Data to export.
      */
     dataset?: "quotes" | "trades" | "candles";
     /**
-     * Of candles; 1m when left out.
+     * Length of candles; default 1m.
      */
     interval?: "1m" | "5m" | "15m" | "1h" | "1d";
     /**
-     * CSV names its columns first.
+     * CSV has a header line.
      */
     format?: "csv" | "ndjson";
 };
 export type ExportHistoryHeaders = {
     /**
-     * Comes back on the response; without it a new one is made.
+     * Returned on the response; default: a new id.
      * @pattern ^[!-~]{1,128}$
      */
     "X-Request-Id"?: string;
@@ -3859,7 +3859,7 @@ export type ExportHistoryVariables = {
 export type GetAccountResult = AccountPage;
 export type GetAccountHeaders = {
     /**
-     * Comes back on the response; without it a new one is made.
+     * Returned on the response; default: a new id.
      * @pattern ^[!-~]{1,128}$
      */
     "X-Request-Id"?: string;
@@ -3888,7 +3888,7 @@ export type GetAccountVariables = {
 export type ResetAccountResult = ResetResult;
 export type ResetAccountHeaders = {
     /**
-     * Comes back on the response; without it a new one is made.
+     * Returned on the response; default: a new id.
      * @pattern ^[!-~]{1,128}$
      */
     "X-Request-Id"?: string;
@@ -3914,7 +3914,7 @@ export type RunBacktestResult = Backtest;
 export type RunBacktestBody = BacktestRequest;
 export type RunBacktestHeaders = {
     /**
-     * Comes back on the response; without it a new one is made.
+     * Returned on the response; default: a new id.
      * @pattern ^[!-~]{1,128}$
      */
     "X-Request-Id"?: string;
@@ -3944,12 +3944,12 @@ export type RunBacktestVariables = {
 export type GetPortfolioResult = Portfolio;
 export type GetPortfolioHeaders = {
     /**
-     * Id of an organization: the call is about its paper sandbox, not about the caller's own account.
+     * Id of an organization: the call uses its paper sandbox instead of the caller's own account.
      * @format uuid
      */
     "X-Service-Org"?: string;
     /**
-     * Comes back on the response; without it a new one is made.
+     * Returned on the response; default: a new id.
      * @pattern ^[!-~]{1,128}$
      */
     "X-Request-Id"?: string;
@@ -4011,12 +4011,12 @@ export type ListTradesQuery = {
 };
 export type ListTradesHeaders = {
     /**
-     * Id of an organization: the call is about its paper sandbox, not about the caller's own account.
+     * Id of an organization: the call uses its paper sandbox instead of the caller's own account.
      * @format uuid
      */
     "X-Service-Org"?: string;
     /**
-     * Comes back on the response; without it a new one is made.
+     * Returned on the response; default: a new id.
      * @pattern ^[!-~]{1,128}$
      */
     "X-Request-Id"?: string;
@@ -4053,12 +4053,12 @@ export type GetEquityQuery = {
 };
 export type GetEquityHeaders = {
     /**
-     * Id of an organization: the call is about its paper sandbox, not about the caller's own account.
+     * Id of an organization: the call uses its paper sandbox instead of the caller's own account.
      * @format uuid
      */
     "X-Service-Org"?: string;
     /**
-     * Comes back on the response; without it a new one is made.
+     * Returned on the response; default: a new id.
      * @pattern ^[!-~]{1,128}$
      */
     "X-Request-Id"?: string;
@@ -4088,12 +4088,12 @@ export type GetEquityVariables = {
 export type ListEventsResult = EventsPage;
 export type ListEventsQuery = {
     /**
-     * Only later events. Without it from the beginning. (the eventId of an event)
+     * Only events after this one. Default: from the first event. (the eventId of an event)
      * @pattern ^[0-9]{16}$
      */
     after?: string;
     /**
-     * How many at most.
+     * Events at most.
      * @minimum 1
      * @maximum 500
      */
@@ -4101,12 +4101,12 @@ export type ListEventsQuery = {
 };
 export type ListEventsHeaders = {
     /**
-     * Id of an organization: the call is about its paper sandbox, not about the caller's own account.
+     * Id of an organization: the call uses its paper sandbox instead of the caller's own account.
      * @format uuid
      */
     "X-Service-Org"?: string;
     /**
-     * Comes back on the response; without it a new one is made.
+     * Returned on the response; default: a new id.
      * @pattern ^[!-~]{1,128}$
      */
     "X-Request-Id"?: string;
@@ -4141,7 +4141,7 @@ export type GetLeaderboardQuery = {
      */
     window?: string;
     /**
-     * What is ranked, the most first.
+     * Measure to rank by, highest first.
      */
     kind?: "pnl" | "roi" | "net_worth";
     /**
@@ -4159,7 +4159,7 @@ export type GetLeaderboardQuery = {
 };
 export type GetLeaderboardHeaders = {
     /**
-     * Comes back on the response; without it a new one is made.
+     * Returned on the response; default: a new id.
      * @pattern ^[!-~]{1,128}$
      */
     "X-Request-Id"?: string;
@@ -4196,7 +4196,7 @@ export type GetTraderPath = {
 };
 export type GetTraderHeaders = {
     /**
-     * Comes back on the response; without it a new one is made.
+     * Returned on the response; default: a new id.
      * @pattern ^[!-~]{1,128}$
      */
     "X-Request-Id"?: string;
@@ -4247,7 +4247,7 @@ export type ListPicksQuery = {
 };
 export type ListPicksHeaders = {
     /**
-     * Comes back on the response; without it a new one is made.
+     * Returned on the response; default: a new id.
      * @pattern ^[!-~]{1,128}$
      */
     "X-Request-Id"?: string;
@@ -4285,7 +4285,7 @@ export type GetOwnEvalQuery = {
 };
 export type GetOwnEvalHeaders = {
     /**
-     * Comes back on the response; without it a new one is made.
+     * Returned on the response; default: a new id.
      * @pattern ^[!-~]{1,128}$
      */
     "X-Request-Id"?: string;
@@ -4320,7 +4320,7 @@ export type GetEvalQuery = {
      */
     window?: string;
     /**
-     * What is averaged.
+     * Score to average.
      */
     metric?: "brier" | "log_loss" | "clv" | "pnl";
     /**
@@ -4338,7 +4338,7 @@ export type GetEvalQuery = {
 };
 export type GetEvalHeaders = {
     /**
-     * Comes back on the response; without it a new one is made.
+     * Returned on the response; default: a new id.
      * @pattern ^[!-~]{1,128}$
      */
     "X-Request-Id"?: string;
@@ -4383,7 +4383,7 @@ export type GetTrackRecordQuery = {
 };
 export type GetTrackRecordHeaders = {
     /**
-     * Comes back on the response; without it a new one is made.
+     * Returned on the response; default: a new id.
      * @pattern ^[!-~]{1,128}$
      */
     "X-Request-Id"?: string;
@@ -4423,7 +4423,7 @@ export type ListOrdersQuery = {
      */
     instrumentId?: string;
     /**
-     * Only the order that has used this key. (1 to 128 visible ASCII characters)
+     * Only the order with this key. (1 to 128 visible ASCII characters)
      * @pattern ^[!-~]{1,128}$
      */
     idempotencyKey?: string;
@@ -4452,12 +4452,12 @@ export type ListOrdersQuery = {
 };
 export type ListOrdersHeaders = {
     /**
-     * Id of an organization: the call is about its paper sandbox, not about the caller's own account.
+     * Id of an organization: the call uses its paper sandbox instead of the caller's own account.
      * @format uuid
      */
     "X-Service-Org"?: string;
     /**
-     * Comes back on the response; without it a new one is made.
+     * Returned on the response; default: a new id.
      * @pattern ^[!-~]{1,128}$
      */
     "X-Request-Id"?: string;
@@ -4488,12 +4488,12 @@ export type PlaceOrderResult = OrderPlacement;
 export type PlaceOrderBody = OrderRequest;
 export type PlaceOrderHeaders = {
     /**
-     * Id of an organization: the call is about its paper sandbox, not about the caller's own account.
+     * Id of an organization: the call uses its paper sandbox instead of the caller's own account.
      * @format uuid
      */
     "X-Service-Org"?: string;
     /**
-     * Comes back on the response; without it a new one is made.
+     * Returned on the response; default: a new id.
      * @pattern ^[!-~]{1,128}$
      */
     "X-Request-Id"?: string;
@@ -4530,12 +4530,12 @@ export type CancelOrdersQuery = {
 };
 export type CancelOrdersHeaders = {
     /**
-     * Id of an organization: the call is about its paper sandbox, not about the caller's own account.
+     * Id of an organization: the call uses its paper sandbox instead of the caller's own account.
      * @format uuid
      */
     "X-Service-Org"?: string;
     /**
-     * Comes back on the response; without it a new one is made.
+     * Returned on the response; default: a new id.
      * @pattern ^[!-~]{1,128}$
      */
     "X-Request-Id"?: string;
@@ -4572,12 +4572,12 @@ export type GetOrderPath = {
 };
 export type GetOrderHeaders = {
     /**
-     * Id of an organization: the call is about its paper sandbox, not about the caller's own account.
+     * Id of an organization: the call uses its paper sandbox instead of the caller's own account.
      * @format uuid
      */
     "X-Service-Org"?: string;
     /**
-     * Comes back on the response; without it a new one is made.
+     * Returned on the response; default: a new id.
      * @pattern ^[!-~]{1,128}$
      */
     "X-Request-Id"?: string;
@@ -4614,12 +4614,12 @@ export type CancelOrderPath = {
 };
 export type CancelOrderHeaders = {
     /**
-     * Id of an organization: the call is about its paper sandbox, not about the caller's own account.
+     * Id of an organization: the call uses its paper sandbox instead of the caller's own account.
      * @format uuid
      */
     "X-Service-Org"?: string;
     /**
-     * Comes back on the response; without it a new one is made.
+     * Returned on the response; default: a new id.
      * @pattern ^[!-~]{1,128}$
      */
     "X-Request-Id"?: string;
@@ -4650,12 +4650,12 @@ export type PreviewOrderResult = OrderPreview;
 export type PreviewOrderBody = OrderRequest;
 export type PreviewOrderHeaders = {
     /**
-     * Id of an organization: the call is about its paper sandbox, not about the caller's own account.
+     * Id of an organization: the call uses its paper sandbox instead of the caller's own account.
      * @format uuid
      */
     "X-Service-Org"?: string;
     /**
-     * Comes back on the response; without it a new one is made.
+     * Returned on the response; default: a new id.
      * @pattern ^[!-~]{1,128}$
      */
     "X-Request-Id"?: string;
@@ -4686,12 +4686,12 @@ export type PlaceOrdersResult = OrderBatchResults;
 export type PlaceOrdersBody = OrderBatch;
 export type PlaceOrdersHeaders = {
     /**
-     * Id of an organization: the call is about its paper sandbox, not about the caller's own account.
+     * Id of an organization: the call uses its paper sandbox instead of the caller's own account.
      * @format uuid
      */
     "X-Service-Org"?: string;
     /**
-     * Comes back on the response; without it a new one is made.
+     * Returned on the response; default: a new id.
      * @pattern ^[!-~]{1,128}$
      */
     "X-Request-Id"?: string;
@@ -4721,7 +4721,7 @@ export type PlaceOrdersVariables = {
 export type GetDescriptionResult = OpenApiDocument;
 export type GetDescriptionHeaders = {
     /**
-     * Comes back on the response; without it a new one is made.
+     * Returned on the response; default: a new id.
      * @pattern ^[!-~]{1,128}$
      */
     "X-Request-Id"?: string;

@@ -64,10 +64,10 @@ export const SETTINGS = {
   BEHIND_TLS_PROXY: setting(
     'behindTlsProxy',
     'off',
-    'on: a TLS proxy is in front: plain HTTP off loopback is wanted, X-Forwarded-For believed',
+    'on: a TLS proxy is in front; allow plain HTTP off loopback and trust X-Forwarded-For',
     readSwitch,
   ),
-  DATA_DIR: setting('dataDir', './data', 'directory of everything that is kept', anyText),
+  DATA_DIR: setting('dataDir', './data', 'directory of all stored data', anyText),
   // Null: the data directory's own number, or by the machine's cores for a new directory.
   SHARDS: unset(
     'shards',
@@ -78,51 +78,56 @@ export const SETTINGS = {
   DURABILITY: setting(
     'durability',
     'sync',
-    'sync: answer once on disk; commit: once a crash of the process cannot undo it',
+    'sync: answer when data is on disk; commit: when a process crash cannot undo it',
     choice('sync', 'commit'),
   ),
   // Null: a value that was set live stays.
   VENUE_DATA: unset(
     'venueData',
-    'the venue-data switch; not set: as last set live',
+    'the venue-data switch; not set: keep the last live setting',
     readSwitch,
     'off',
   ),
-  TRADING: unset('trading', 'trading with keys; not set: as last set live', readSwitch, 'on'),
+  TRADING: unset(
+    'trading',
+    'trading with keys; not set: keep the last live setting',
+    readSwitch,
+    'on',
+  ),
   QUOTE_MAX_AGE_MS: setting(
     'quoteMaxAgeMs',
     '15000',
-    'the oldest heartbeat at which a quote is still live',
+    'maximum age of the last heartbeat of a live quote',
     integer(1, 86_400_000),
   ),
   FEED_LAG_MAX_MS: setting(
     'feedLagMaxMs',
     '2000',
-    'a connection whose venue times fall further behind than this has no live price',
+    'maximum delay of venue times; a slower connection has no live price',
     integer(1, 3_600_000),
   ),
   SETTLE_ON: setting(
     'settleOn',
     'determined',
-    'determined: the first result of a venue pays; settled: only its final word does',
+    'determined: the first result of a venue pays; settled: only its final result pays',
     choice(...SETTLE_ON),
   ),
   FEED_QUIET_MS: setting(
     'feedQuietMs',
     '60000',
-    'a connection without market data for so long is asked for its books; 0: never',
+    'silence without market data before books are requested again; 0: never',
     integer(0, 86_400_000),
   ),
   ROUTING_BAND_CENTS: setting(
     'routingBandCents',
     '10',
-    'how far from the mid of venue_a a fill with routing best may lie',
+    'maximum distance of a routing best fill from the mid of venue_a',
     integer(0, 99),
   ),
   FILL_MODEL: setting(
     'fillModel',
     'top_of_book',
-    'top_of_book: any size fills at the best price; book_depth: as far as the displayed sizes go',
+    'top_of_book: any size fills at the best price; book_depth: fills use the displayed sizes',
     choice(...FILL_MODELS),
   ),
   FEEDS: setting('feeds', '[]', 'JSON array of {venue, adapter, url, restUrl, ...}', readFeeds),
@@ -135,20 +140,20 @@ export const SETTINGS = {
   CLOCK: setting(
     'clock',
     'wall',
-    'feed: the time of the engine is the newest one fed to it',
+    'feed: the engine takes the newest time of its feed',
     choice('wall', 'feed'),
   ),
   CLOCK_JUMP_MAX_MS: setting(
     'clockJumpMaxMs',
     '3600000',
-    'a larger jump of the machine clock forward counts only once it has lasted a minute',
+    'a larger forward jump of the machine clock counts after it has lasted a minute',
     integer(1, 999_999_999),
   ),
   CATALOG: unset('catalogFile', 'catalog file, loaded at the start and on change', anyText),
   // Null: organizations live in the control store.
   ORGANIZATIONS_URL: unset(
     'organizationsUrl',
-    'organization service that is asked with the key of the caller, in place of admin org',
+    "organization service, asked with the caller's key; replaces admin org",
     readServiceUrl,
   ),
   HISTORY: setting(
@@ -160,36 +165,36 @@ export const SETTINGS = {
   HISTORY_DAYS: setting(
     'historyDays',
     '90',
-    'how long history is kept, in whole blocks; 0: for good',
+    'age at which whole blocks of history are deleted; 0: never',
     integer(0, 36_500),
   ),
   // Null: the embedded history.
   HISTORY_URL: part(
     'historyService.url',
-    'history service that is asked in place of the embedded one, path and query as they came',
+    'history service that replaces the embedded one; it gets path and query unchanged',
     readServiceUrl,
   ),
   HISTORY_TOKEN: unset(
     'historyService.token',
-    'credential for that service; no caller ever gets it',
+    'credential for the history service; callers never see it',
     visibleText,
   ),
   // Null: backtests run in this server.
   BACKTEST_URL: unset(
     'backtestUrl',
-    'backtest service that gets the bodies of POST /backtest in place of this server',
+    'backtest service that answers POST /backtest instead of this server',
     readServiceUrl,
   ),
   DEFAULT_PLAN: setting(
     'defaultPlan',
     'none',
-    `plan of who signs up: ${PLANS.join(', ')}`,
+    `plan of new users: ${PLANS.join(', ')}`,
     choice(...PLANS),
   ),
   SELF_RESET: setting(
     'selfReset',
     'off',
-    'owners may reset their accounts, every 30 days',
+    'owners may reset their accounts once in 30 days',
     readSwitch,
   ),
   LOG_LEVEL: setting(
@@ -218,7 +223,7 @@ export const SETTINGS = {
   ),
   AUTH_ISSUER: part(
     'outsideAuth.issuer',
-    'issuer of that auth server, as its tokens name it',
+    'issuer that the tokens of the outside auth server name',
     anyText,
   ),
 };

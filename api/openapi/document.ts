@@ -12,14 +12,14 @@ import { SHARED } from './parts.ts';
 const DESCRIPTION_VERSION = '1.11.0';
 
 const TAGS: Record<Tag, string> = {
-  Service: 'The service itself, and who is calling.',
+  Service: 'The service itself, and the caller.',
   Keys: "A person's API keys. Needs a signed-in session, never a key.",
-  Records: 'What traders have done. Needs the scope records:read.',
-  Markets: 'What can be traded, and at which price. Needs the scope markets:read.',
+  Records: 'Boards, traders and picks. Needs the scope records:read.',
+  Markets: 'Games, instruments and prices. Needs the scope markets:read.',
   History:
-    'What prices were: every change, candles, the state at a moment. Needs the scope markets:read.',
+    'Past prices: every change, candles, the state at a moment. Needs the scope markets:read.',
   Backtest: 'A rule replayed on settled game winners. Needs the scope markets:read.',
-  Portfolio: 'What the account has and did. Needs the scope portfolio:read.',
+  Portfolio: 'Cash, positions, orders and trades. Needs the scope portfolio:read.',
   Trading: 'Place and cancel paper orders. Needs the scope trade:write.',
   Stream: 'Live events over a WebSocket, and orders over the same connection.',
 };
@@ -69,7 +69,7 @@ export function describeApi(routes: readonly Described[], basePath: string): obj
       description: INTRODUCTION,
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [{ url: basePath, description: 'The server that this description comes from.' }],
+    servers: [{ url: basePath, description: 'The server of this description.' }],
     tags: Object.entries(TAGS)
       .filter(([name]) => tags.has(name as Tag))
       .map(([name, description]) => ({ name, description })),

@@ -14,7 +14,7 @@ const WHOLE = { type: 'integer', minimum: 0 };
 const OF_ORDERS =
   'Answers of the engine to orders and cancels have their hard trade limits, too: key-minute, ' +
   'key-day, account-minute, account-day; for sells and cancels key-closing-minute, ' +
-  'account-closing-minute. They may stand in a second line of the field.';
+  'account-closing-minute. They may be on a second line of the field.';
 const DRAFT = 'A list of items, as draft-ietf-httpapi-ratelimit-headers-11 has it.';
 
 /** On every answer, whoever calls. */
@@ -26,7 +26,7 @@ const ANYWHERE: Header[] = [
   },
   {
     name: 'Cache-Control',
-    description: 'no-store, or how many seconds the answer may be kept.',
+    description: 'no-store, or the seconds that the answer may be cached.',
     schema: { type: 'string', pattern: '^(no-store|max-age=\\d+)$' },
   },
   {
@@ -47,7 +47,7 @@ const ANYWHERE: Header[] = [
   },
   {
     name: 'RateLimit',
-    description: `What is left of every limit, and for how many seconds. ${OF_ORDERS} ${DRAFT}`,
+    description: `The rest of every limit, and the seconds to its reset. ${OF_ORDERS} ${DRAFT}`,
     schema: { type: 'string', pattern: '^"[\\w-]+";r=\\d+;t=\\d+(, "[\\w-]+";r=\\d+;t=\\d+)*$' },
   },
 ];
@@ -58,7 +58,7 @@ const GUARDING: Header[] = [
   ['Content-Security-Policy', NO_PAGE] as const,
 ].map(([name, value]) => ({
   name,
-  description: 'The same on every answer.',
+  description: 'Same value on every answer.',
   schema: { type: 'string', const: value },
 }));
 
@@ -69,7 +69,7 @@ const HSTS: Header = {
 };
 const DISPOSITION: Header = {
   name: 'Content-Disposition',
-  description: 'The name of a file to store it in.',
+  description: 'Suggested file name.',
   schema: { type: 'string' },
 };
 
@@ -91,7 +91,7 @@ const KEYED: Header[] = [
 
 const AUTHENTICATE: Header = {
   name: 'WWW-Authenticate',
-  description: 'What is wrong with the credential, or which scope it lacks. RFC 6750.',
+  description: 'The error of the credential, or the missing scope (RFC 6750).',
   schema: { type: 'string', pattern: '^Bearer( |$)' },
 };
 const RETRY_AFTER: Header = {

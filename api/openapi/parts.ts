@@ -24,7 +24,7 @@ export const SHARED = {
       in: 'header',
       required: false,
       description:
-        "Id of an organization: the call is about its paper sandbox, not about the caller's own " +
+        "Id of an organization: the call uses its paper sandbox instead of the caller's own " +
         'account.',
       schema: { type: 'string', format: 'uuid' },
     },
@@ -32,7 +32,7 @@ export const SHARED = {
       name: 'X-Request-Id',
       in: 'header',
       required: false,
-      description: 'Comes back on the response; without it a new one is made.',
+      description: 'Returned on the response; default: a new id.',
       schema: { type: 'string', pattern: '^[!-~]{1,128}$' },
     },
   },
@@ -41,7 +41,7 @@ export const SHARED = {
       type: 'http',
       scheme: 'bearer',
       bearerFormat: 'svc_sk_ and 43 base64url characters',
-      description: 'An API key. The scopes of an operation are those that the caller must hold.',
+      description: 'An API key. The caller must hold the scopes of the operation.',
     },
     [KEY[1]]: {
       type: 'apiKey',
@@ -66,8 +66,8 @@ export const SHARED = {
       name: 'sb-access-token',
       description:
         'The same token, as a browser sends it. It counts only on requests of the same origin, ' +
-        'and where they change something only with `Content-Type: application/json`; a WebSocket ' +
-        'needs the `Origin` of this server. Without effect beside a key or a bearer token.',
+        'and, if they change data, only with `Content-Type: application/json`. A WebSocket ' +
+        'needs the `Origin` of this server. A key or a bearer token takes precedence.',
     },
   },
 };

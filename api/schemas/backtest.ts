@@ -41,13 +41,13 @@ export const BacktestBody = strict(
     markets: strict(
       {
         league: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
-        from: Instant('games that start then or later'),
-        to: Instant('games that start before then'),
+        from: Instant('games that start at this time or later'),
+        to: Instant('games that start before this time'),
         instrumentIds: Type.Optional(
           Type.Array(InstrumentId, { minItems: 1, maxItems: BACKTEST_MARKETS_MAX }),
         ),
       },
-      { description: 'Game winners (`moneyline`) that match all that is given.' },
+      { description: 'Game winners (`moneyline`) that match every given filter.' },
     ),
     rule: strict({
       side: oneOf(RULE_SIDES, {
@@ -56,28 +56,28 @@ export const BacktestBody = strict(
       }),
       minPriceCents: Level('The least entry price, inclusive.'),
       maxPriceCents: Level('The highest entry price, inclusive.'),
-      entryMinutesBeforeStart: Minutes('When to look, once; 0 when left out.'),
-      takeProfitCents: Level('Sells when the bid is there or above.'),
-      stopLossCents: Level('Sells when the bid is there or below.'),
-      exitMinutesBeforeStart: Minutes('Sells then, or at the next live bid.'),
+      entryMinutesBeforeStart: Minutes('Time of the one look for an entry; default 0.'),
+      takeProfitCents: Level('Sells when the bid is at this level or above.'),
+      stopLossCents: Level('Sells when the bid is at this level or below.'),
+      exitMinutesBeforeStart: Minutes('Sells at this time, or at the next live bid.'),
     }),
     stake: strict(
       {
         contracts: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000_000 })),
         dollars: Type.Optional(Type.Number({ minimum: 0.01, maximum: DOLLARS_MAX })),
       },
-      { description: 'For each market: exactly one of both. Dollars buy whole contracts.' },
+      { description: 'Stake per market. Send exactly one of both. Dollars buy whole contracts.' },
     ),
     startBalanceDollars: Type.Optional(
-      Type.Number({ minimum: 0.01, maximum: DOLLARS_MAX, description: '100000 when left out.' }),
+      Type.Number({ minimum: 0.01, maximum: DOLLARS_MAX, description: 'Default 100000.' }),
     ),
     fees: Type.Optional(
       oneOf(['none', 'venue_a'], {
-        description: 'none when left out; venue_a: what its dated fee table charges a taker.',
+        description: 'Default none. venue_a: the taker fee of its dated fee table.',
       }),
     ),
     fillModel: Type.Optional(
-      oneOf(FILL_MODELS, { description: "The server's own when left out." }),
+      oneOf(FILL_MODELS, { description: "Default: the server's fill model." }),
     ),
   },
   { title: 'BacktestRequest' },
@@ -121,16 +121,18 @@ export const BacktestAnswer = strict(
       pnlDollars: Dollars,
       feesDollars: Dollars,
       pnlAfterFeesDollars: Dollars,
-      roiPct: nullable(Type.Number(), { description: 'P&L of the cost; null without a trade.' }),
+      roiPct: nullable(Type.Number(), {
+        description: 'P&L in percent of the cost; null without a trade.',
+      }),
       maxDrawdownDollars: Dollars,
       brier: nullable(Type.Number(), {
-        description: 'Of entry prices, over trades held to a result; null without one.',
+        description: 'Brier score of entry prices, over trades held to a result; null without one.',
       }),
     }),
     equity: Type.Array(strict({ at: DateTime, netWorthDollars: Dollars }), {
       description: 'Positions count at their cost; fees are taken off.',
     }),
-    trades: Type.Array(BacktestTrade, { description: 'In the order of their opening.' }),
+    trades: Type.Array(BacktestTrade, { description: 'Oldest opened first.' }),
     skipped: strict(
       Object.fromEntries(SKIP_REASONS.map((reason) => [reason, Type.Optional(Count)])),
       { description: 'Markets without a trade, by reason.' },
@@ -138,11 +140,11 @@ export const BacktestAnswer = strict(
     coverage: strict({
       markets: described(Count, 'Settled ones.'),
       withQuotes: Count,
-      gapSeconds: described(Count, 'Without a price that should have been, from the look on.'),
+      gapSeconds: described(Count, 'Seconds without an expected price after the look.'),
     }),
     inputHash: Type.String({
       pattern: '^[0-9a-f]{64}$',
-      description: 'SHA-256 of all that the answer depends on: equal hashes, equal answers.',
+      description: 'SHA-256 of every input of the answer: equal hashes have equal answers.',
     }),
     mode: Mode,
   },

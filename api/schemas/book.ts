@@ -13,13 +13,13 @@ import {
 const Level = Type.Array(Count, { minItems: 2, maxItems: 2 });
 const Levels = Type.Array(Level, {
   maxItems: 20,
-  description: 'Of each level its cents and its contracts, best first.',
+  description: 'Cents and contracts of each level, best first.',
 });
 export const BookAnswer = strict(
   {
     instrumentId: InstrumentId,
     venue: nullable(VenueSchema, {
-      description: 'Whose levels these are; null: it has no market.',
+      description: 'Venue of the levels; null if the instrument has no market.',
     }),
     yesBids: Levels,
     yesAsks: Levels,

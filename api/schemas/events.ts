@@ -21,16 +21,12 @@ const OUTCOMES = ['yes', 'no', 'void', 'scalar'] as const;
 
 const Event = strict(
   {
-    eventId: described(EventId, 'Orders all events of the account, also as text.'),
+    eventId: described(EventId, 'Sorts all events of the account, also as text.'),
     type: oneOf(EVENT_TYPES),
     at: DateTime,
-    order: Type.Optional(described(Order, 'Of order events: the order behind it.')),
-    trade: Type.Optional(
-      described(Trade, 'Of trade events but trade_corrected: the trade behind it.'),
-    ),
-    run: Type.Optional(
-      Type.Integer({ minimum: 2, description: 'Of account_reset: the run that the reset opened.' }),
-    ),
+    order: Type.Optional(described(Order, 'Of order events: the order.')),
+    trade: Type.Optional(described(Trade, 'Of trade events except trade_corrected: the trade.')),
+    run: Type.Optional(Type.Integer({ minimum: 2, description: 'Of account_reset: the new run.' })),
     tradeId: Type.Optional(described(Uuid, 'Of trade_corrected: the trade whose result changed.')),
     from: Type.Optional(
       described(
@@ -44,20 +40,22 @@ const Event = strict(
     cashDollars: Type.Optional(
       Type.Number({
         description:
-          'Of trade_corrected: what the balance changed by; 0 if the run of the trade is over.',
+          'Of trade_corrected: the change of the balance; 0 if the run of the trade is over.',
       }),
     ),
   },
-  { title: 'Event', description: 'What happened to an order, a trade or the account.' },
+  { title: 'Event', description: 'A change of an order, a trade or the account.' },
 );
 
 export const EventsQuery = strict({
-  after: Type.Optional(described(EventId, 'Only later events. Without it from the beginning.')),
+  after: Type.Optional(
+    described(EventId, 'Only events after this one. Default: from the first event.'),
+  ),
   limit: Type.Integer({
     minimum: 1,
     maximum: 500,
     default: 100,
-    description: 'How many at most.',
+    description: 'Events at most.',
   }),
 });
 
@@ -66,8 +64,8 @@ export const EventsAnswer = strict(
     events: Type.Array(Event, { maxItems: 500 }),
     nextAfter: described(
       EventId,
-      'Send it as after. It may be later than the last event, and there may be more although ' +
-        'there are fewer than limit: the end is reached once it stays the same.',
+      'Send it as after. It may be later than the last event. More events may follow although ' +
+        'the page has fewer than limit. The end is reached when the value stays the same.',
     ),
     venueData: VenueDataOn,
     mode: Mode,

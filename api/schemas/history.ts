@@ -27,7 +27,7 @@ const Series = {
     Type.String({
       minLength: 1,
       maxLength: 160,
-      description: 'Prices are in its terms. Exactly one of this and ticker.',
+      description: 'Prices are in its terms. Send exactly one of instrumentId and ticker.',
       examples: [INSTRUMENT_ID],
     }),
   ),
@@ -35,14 +35,14 @@ const Series = {
     Type.String({
       minLength: 1,
       maxLength: 160,
-      description: "A venue's market: prices are those of its yes.",
+      description: 'Ticker of a venue market; prices are for its yes.',
     }),
   ),
   venue: oneOf(VENUES, {
     default: 'venue_a',
     description: 'Whose prices.',
   }),
-  from: Type.Optional(Instant('from then on')),
+  from: Type.Optional(Instant('rows at or after this time')),
   to: Type.Optional(Instant('before then')),
 };
 
@@ -68,15 +68,15 @@ export const HistoryAsOfQuery = strict({
     maxLength: 640,
     description: 'One to 20 ids, separated by commas.',
   }),
-  at: Instant('as it was then'),
+  at: Instant('the moment to show'),
   venue: Series.venue,
 });
 
 export const ExportQuery = strict({
   ...Series,
-  dataset: oneOf(DATASETS, { default: 'quotes', description: 'What to export.' }),
-  interval: Type.Optional(oneOf(INTERVALS, { description: 'Of candles; 1m when left out.' })),
-  format: oneOf(EXPORT_FORMATS, { default: 'csv', description: 'CSV names its columns first.' }),
+  dataset: oneOf(DATASETS, { default: 'quotes', description: 'Data to export.' }),
+  interval: Type.Optional(oneOf(INTERVALS, { description: 'Length of candles; default 1m.' })),
+  format: oneOf(EXPORT_FORMATS, { default: 'csv', description: 'CSV has a header line.' }),
 });
 
 const Prices = {
@@ -85,14 +85,18 @@ const Prices = {
   yesBidContracts: nullable(Count),
   yesAskContracts: nullable(Count),
 };
-const Live = Type.Boolean({ description: 'Whether a Quote showed a price; else all are null.' });
+const Live = Type.Boolean({
+  description: 'Whether a Quote showed a price. If false, all prices are null.',
+});
 
 const HistoryRow = strict({ at: DateTime, ...Prices, live: Live }, { title: 'HistoryRow' });
 
 const Gap = strict(
   {
     from: DateTime,
-    to: nullable(DateTime, { description: 'When the price was live again; null: not yet.' }),
+    to: nullable(DateTime, {
+      description: 'Time when the price was live again; null while the gap is open.',
+    }),
     reason: oneOf(GAP_REASONS, { title: 'GapReason' }),
   },
   { title: 'HistoryGap' },
@@ -107,7 +111,7 @@ export const HistoryAnswer = strict(
   {
     ...SeriesId,
     quotes: Type.Array(HistoryRow),
-    gaps: Type.Array(Gap, { description: 'Those that overlap from and to, oldest first.' }),
+    gaps: Type.Array(Gap, { description: 'Gaps between from and to, oldest first.' }),
     nextCursor: NextCursor,
     asOf: AsOf,
     mode: Mode,
@@ -124,7 +128,7 @@ const Candle = strict(
     end: DateTime,
     bid: nullable(Ohlc),
     ask: nullable(Ohlc),
-    mid: nullable(Ohlc, { description: 'While both sides had a price.' }),
+    mid: nullable(Ohlc, { description: 'Covers times when both sides had a price.' }),
     trades: nullable(
       strict({
         count: Count,
@@ -133,13 +137,13 @@ const Candle = strict(
         high: Cents,
         low: Cents,
         close: Cents,
-        vwapCents: nullable(Cents, { description: 'Null where no whole contract traded.' }),
+        vwapCents: nullable(Cents, { description: 'Null if no whole contract traded.' }),
       }),
     ),
-    quotes: Type.Integer({ minimum: 0, description: 'How many rows it has.' }),
-    liveSeconds: Type.Number({ minimum: 0, description: 'How long a price was live.' }),
+    quotes: Type.Integer({ minimum: 0, description: 'Number of rows in the candle.' }),
+    liveSeconds: Type.Number({ minimum: 0, description: 'Seconds with a live price.' }),
     complete: Type.Optional(
-      Type.Boolean({ description: 'Only in the unfinished last candle, where it is false.' }),
+      Type.Boolean({ description: 'Present only in the unfinished last candle, as false.' }),
     ),
   },
   { title: 'Candle' },
@@ -150,7 +154,7 @@ export const CandlesAnswer = strict(
     ...SeriesId,
     interval: oneOf(INTERVALS, { title: 'Interval' }),
     candles: Type.Array(Candle),
-    gaps: Type.Array(Gap, { description: 'Those that overlap the candles listed, oldest first.' }),
+    gaps: Type.Array(Gap, { description: 'Gaps that overlap the listed candles, oldest first.' }),
     nextCursor: NextCursor,
     asOf: AsOf,
     mode: Mode,
@@ -170,10 +174,10 @@ export const HistoryAsOfAnswer = strict(
         quotedAt: DateTime,
         live: Live,
       }),
-      { description: 'In the order asked for, each once.' },
+      { description: 'In the requested order, each once.' },
     ),
     notFound: Type.Array(Type.String(), {
-      description: 'Ids of no instrument of that venue, or without a row by then.',
+      description: 'Ids without an instrument at this venue, or without a row by this time.',
     }),
     at: DateTime,
     mode: Mode,

@@ -34,7 +34,7 @@ export const ScopeSchema = oneOf(
     'trade:write:venue_a',
     'trade:write:venue_c_intl',
   ],
-  { title: 'Scope', description: 'What a key may do.' },
+  { title: 'Scope', description: 'A permission of a key.' },
 );
 
 export const PlanSchema = oneOf([...PLANS], {
@@ -72,20 +72,20 @@ const KeySchema = strict(
     tokenPrefix: Type.String({
       minLength: 16,
       maxLength: 16,
-      description: 'The first 16 characters of the key, never all of it.',
+      description: 'The first 16 characters of the key, never the whole key.',
     }),
     scopes: Type.Array(ScopeSchema),
     status: oneOf(['active', 'rotating', 'revoked', 'expired'], {
       title: 'KeyStatus',
-      description: 'rotating: replaced, and good until it expires.',
+      description: 'rotating: replaced, and valid until it expires.',
     }),
     createdAt: DateTime,
     lastUsedAt: nullable(DateTime, { description: 'Updated at most once an hour.' }),
     expiresAt: nullable(DateTime),
     revokedAt: nullable(DateTime),
     createdVia: oneOf(['web', 'cli']),
-    rotatedFrom: nullable(Uuid, { description: 'The key that this one replaced.' }),
-    rotatedAt: nullable(DateTime, { description: 'When this one was replaced.' }),
+    rotatedFrom: nullable(Uuid, { description: 'Id of the key that this key replaced.' }),
+    rotatedAt: nullable(DateTime, { description: 'Time when this key was replaced.' }),
     requestsThisMonth: described(Count, 'Requests counted against it in this UTC month.'),
   },
   { title: 'KeyView' },
@@ -110,7 +110,7 @@ const NEW_KEY = {
   key: KeySchema,
   token: Type.String({
     pattern: '^svc_sk_[A-Za-z0-9_-]{43}$',
-    description: 'svc_sk_ and 43 base64url characters. The key itself, shown this once.',
+    description: 'The key itself, shown once: svc_sk_ and 43 base64url characters.',
   }),
   warning: Type.String(),
 };
@@ -128,14 +128,14 @@ export const RotateSchema = strict(
       Type.Integer({
         minimum: 0,
         maximum: 168,
-        description: 'How long the old key works on; 24 when left out.',
+        description: 'Hours that the old key keeps working; default 24.',
       }),
     ),
     expiresInDays: Type.Optional(
       Type.Integer({
         minimum: 1,
         maximum: 365,
-        description: "Lifetime of the new key; the old one's when left out.",
+        description: 'Lifetime of the new key; default: the lifetime of the old key.',
       }),
     ),
   },
@@ -164,7 +164,7 @@ export const MeAnswer = strict(
       id: Uuid,
       displayName: nullable(Type.String()),
       private: nullable(Type.Boolean(), {
-        description: 'Whether the account is private; null when it could not be read.',
+        description: 'Whether the account is private; null if it could not be read.',
       }),
       showEarlierTrades: Type.Boolean({
         description: 'Whether trades placed while private are shown once public.',
@@ -179,7 +179,7 @@ export const MeAnswer = strict(
     ),
     mode: Mode,
     paperOnly: Type.Literal(true),
-    limits: nullable(Limits, { description: 'Null when the server could not read them.' }),
+    limits: nullable(Limits, { description: 'Null if the server could not read them.' }),
   },
   { title: 'Me' },
 );
@@ -236,11 +236,8 @@ export const UsageAnswer = strict(
     ),
     trading: nullable(
       strict({
-        key: described(
-          TradeWindows,
-          'Of this key or session, over all accounts that it trades on.',
-        ),
-        account: described(TradeWindows, "Of its owner's own account, over all keys."),
+        key: described(TradeWindows, 'Usage of this key or session, over all its accounts.'),
+        account: described(TradeWindows, "Usage of the owner's personal account, over all keys."),
       }),
       { description: 'The hard trade limits; null while the engine cannot say.' },
     ),
@@ -263,9 +260,9 @@ export const SessionsAnswer = strict(
           createdAt: described(DateTime, 'The sign-in.'),
           lastUsedAt: described(
             DateTime,
-            'When its tokens were last renewed, as a client in use does every hour.',
+            'Time of the last token renewal. A client in use renews every hour.',
           ),
-          current: Type.Boolean({ description: 'Whether it is the one that asks.' }),
+          current: Type.Boolean({ description: 'Whether this session sent the request.' }),
         },
         { title: 'Session' },
       ),

@@ -27,27 +27,26 @@ import {
 const Team = strict({ code: Type.String(), name: Type.String() }, { title: 'Team' });
 const Fungibility = oneOf(FUNGIBILITIES, {
   title: 'Fungibility',
-  description: 'How nearly the venue settles on the same thing.',
+  description: 'How closely the rules of the venue match the instrument.',
 });
 const MarketTypeSchema = oneOf(MARKET_TYPES, { title: 'MarketType' });
 const PeriodSchema = oneOf(PERIODS, { title: 'Period' });
 const StartSourceSchema = oneOf(START_SOURCES, {
   title: 'StartSource',
-  description:
-    'Where the start comes from. With day only the day is known: startsAt is its midnight.',
+  description: 'Source of the start. With day, only the day is known: startsAt is its midnight.',
 });
 
 export const Game = strict(
   {
     id: GameId,
-    slug: Type.String({ description: 'A readable name that is as good as the id in a path.' }),
+    slug: Type.String({ description: 'A readable name. Paths take it instead of the id.' }),
     league: Type.String(),
     startsAt: DateTime,
     status: GameStatusSchema,
     home: Team,
     away: Team,
     instrumentCount: described(Count, 'Its instruments.'),
-    season: nullable(Type.Integer(), { description: 'The year the season is called after.' }),
+    season: nullable(Type.Integer(), { description: 'The year that names the season.' }),
     seasonType: nullable(Type.String()),
     week: nullable(Type.Integer()),
   },
@@ -64,7 +63,7 @@ export const Listing = strict(
       description: "1: yes of the instrument is yes of the venue's market; -1: it is its no.",
     }),
     sideLabel: Type.Optional(
-      nullable(Type.String(), { description: 'What the venue calls the side.' }),
+      nullable(Type.String(), { description: 'Name of the side at the venue.' }),
     ),
     fungibility: Fungibility,
     reviewed: Type.Boolean({ description: 'Whether a person compared the rules.' }),
@@ -78,7 +77,7 @@ export const Listing = strict(
   {
     title: 'Listing',
     description:
-      'Where a venue trades the instrument. Venue references are here only while the venue-data ' +
+      'A venue market of the instrument. Venue references are present only while the venue-data ' +
       'switch is on.',
   },
 );
@@ -86,17 +85,17 @@ export const Listing = strict(
 export const Instrument = strict(
   {
     id: InstrumentId,
-    slug: Type.String({ description: 'A readable name that is as good as the id in a path.' }),
-    gameId: nullable(GameId, { description: 'Null: it belongs to no game.' }),
+    slug: Type.String({ description: 'A readable name. Paths take it instead of the id.' }),
+    gameId: nullable(GameId, { description: 'Null if it belongs to no game.' }),
     gameSlug: nullable(Type.String()),
     league: Type.String(),
     marketType: MarketTypeSchema,
     period: PeriodSchema,
-    line: nullable(Type.Number(), { description: 'The spread or total that it is about.' }),
-    subject: nullable(Team, { description: 'Whom it is about.' }),
+    line: nullable(Type.Number(), { description: 'The spread or total of the question.' }),
+    subject: nullable(Team, { description: 'The subject of the question.' }),
     label: Type.String(),
     oppositeLabel: nullable(Type.String()),
-    yesMeans: Type.String({ description: 'What has to happen for yes to win.' }),
+    yesMeans: Type.String({ description: 'Condition for yes to win.' }),
     startsAt: DateTime,
     startsAtSource: StartSourceSchema,
     gameStatus: nullable(GameStatusSchema),
@@ -129,8 +128,12 @@ const VenueQuote = strict(
     venueMarketId: Type.String({ description: "The venue's ticker." }),
     venueSideRef: nullable(Type.String()),
     sideLabel: nullable(Type.String()),
-    yesBidCents: nullable(PriceCents, { description: 'Yes sells at this; null: nobody buys.' }),
-    yesAskCents: nullable(PriceCents, { description: 'Yes costs this; null: nobody sells.' }),
+    yesBidCents: nullable(PriceCents, {
+      description: 'Price at which yes sells; null without a bid.',
+    }),
+    yesAskCents: nullable(PriceCents, {
+      description: 'Price at which yes can be bought; null without an ask.',
+    }),
     yesMidCents: nullable(Type.Number({ minimum: 1, maximum: 99 }), {
       description: 'Half cents occur: the middle of 41 and 44 is 42.5.',
     }),
@@ -153,14 +156,14 @@ export const Quote = strict(
   {
     instrumentId: InstrumentId,
     label: Type.String(),
-    queryMeans: Type.String({ description: 'What has to happen for yes to win.' }),
+    queryMeans: Type.String({ description: 'Condition for yes to win.' }),
     startsAt: DateTime,
     crossVenue: Type.Boolean({
       description: 'Whether more than one venue has a price.',
     }),
     venues: Type.Array(VenueQuote, { description: 'The venues with a price now.' }),
     omitted: Type.Array(strict({ venue: VenueSchema, note: Type.String() }), {
-      description: 'The venues without one, and why.',
+      description: 'The venues without a price, with the reason.',
     }),
     asOf: AsOf,
     disclaimer: Type.String(),
@@ -173,7 +176,7 @@ export const Quote = strict(
   { title: 'Quote' },
 );
 
-const Rows = described(Count, 'Rows in this answer, not in all.');
+const Rows = described(Count, 'Number of rows in this answer.');
 const ListEnvelope = { count: Rows, nextCursor: NextCursor, asOf: AsOf, mode: Mode };
 
 export const InstrumentsAnswer = strict(
@@ -218,8 +221,8 @@ export const QuoteAnswer = strict(
 );
 export const QuotesAnswer = strict(
   {
-    quotes: Type.Array(Quote, { description: 'In the order asked for, each once.' }),
-    notFound: Type.Array(Type.String(), { description: 'The ids that are no instrument.' }),
+    quotes: Type.Array(Quote, { description: 'In the requested order, each once.' }),
+    notFound: Type.Array(Type.String(), { description: 'Ids without an instrument.' }),
     crossVenue: CrossVenue,
     asOf: AsOf,
     mode: Mode,
@@ -245,8 +248,8 @@ export const InstrumentsQuery = strict({
   tradable: Type.Optional(
     oneOf(['true', 'false'], {
       description:
-        'Whether an order may name it now: exactly one listing on venue_a, whose market is open ' +
-        '(not paused, closed or resolved, its opening time passed), and a game that is not cancelled.',
+        'Whether it accepts orders now: it has exactly one listing on venue_a, the market is open ' +
+        '(not paused, closed or resolved, its opening time passed), its game is not cancelled.',
       examples: ['true'],
     }),
   ),

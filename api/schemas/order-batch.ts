@@ -13,13 +13,15 @@ export const BatchAnswer = strict(
   {
     results: Type.Array(
       strict({
-        status: Type.Integer({ description: 'Of the answer to `POST /portfolio/orders`.' }),
+        status: Type.Integer({
+          description: 'Status of the answer, as of `POST /portfolio/orders`.',
+        }),
         body: described(
           Type.Union([PlacementAnswer, ErrorAnswer]),
-          'The body of that answer, also where it is an error.',
+          'Body of the answer, also if it is an error.',
         ),
       }),
-      { minItems: 1, maxItems: 100, description: 'In the order of the orders.' },
+      { minItems: 1, maxItems: 100, description: 'In the order of the request.' },
     ),
     mode: Mode,
   },

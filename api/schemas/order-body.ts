@@ -23,19 +23,20 @@ export const OrderBodySchema = strict(
     idempotencyKey: Type.Optional(
       described(
         IdempotencyKey,
-        'One per order. The same key with the same order answers the stored order and places ' +
-          'nothing, so send it again after a timeout or a 503.',
+        'One key per order. The same key with the same order returns the stored order and places ' +
+          'nothing. After a timeout or a 503, send the order again with its key.',
       ),
     ),
     clientOrderId: Type.Optional(
       described(IdempotencyKey, 'Another name for idempotencyKey: send exactly one of the two.'),
     ),
-    instrumentId: Type.Optional(described(InstrumentId, 'Of a buy: what to buy.')),
+    instrumentId: Type.Optional(described(InstrumentId, 'Of a buy: the instrument to buy.')),
     ticker: Type.Optional(
       Type.String({
         minLength: 1,
         maxLength: 256,
-        description: "Of a buy, in place of instrumentId: a venue market; side is the market's.",
+        description:
+          "Of a buy, instead of instrumentId: a venue market. The side is in the market's terms.",
       }),
     ),
     side: Type.Optional(described(SideSchema, 'Of a buy: the side to buy.')),
@@ -51,13 +52,13 @@ export const OrderBodySchema = strict(
     ),
     timeInForce: Type.Optional(
       oneOf(['gtc', 'ioc', 'fok', 'good_till_canceled', 'immediate_or_cancel', 'fill_or_kill'], {
-        description: 'Of a limit order: gtc (the default) rests, the others fill now or cancel.',
+        description: 'Of a limit order: gtc (default) rests; ioc and fok fill now or cancel.',
       }),
     ),
     expiresAt: Type.Optional(
       described(
         DateTime,
-        'Of a gtc order: when it stops resting, at most 365 days ahead. Seconds may be left out.',
+        'Of a gtc order: the time it stops resting, at most 365 days ahead. Seconds are optional.',
       ),
     ),
     maxPriceCents: Type.Optional(
@@ -68,8 +69,7 @@ export const OrderBodySchema = strict(
     ),
     routing: Type.Optional(
       oneOf(['venue_a', 'best'], {
-        description:
-          'best: a fill may have the price of venue_b or venue_c. venue_a when left out.',
+        description: 'best: a fill may have the price of venue_b or venue_c. Default venue_a.',
       }),
     ),
     statedProbPct: Type.Optional(
@@ -79,12 +79,12 @@ export const OrderBodySchema = strict(
       described(
         DateTime,
         'An order that the engine takes later is 409 too_late, and its key is not used. An order ' +
-          'that was placed before is answered all the same.',
+          'that was placed before returns the stored order.',
       ),
     ),
     execution: Type.Optional(
       oneOf(['paper', ...EXECUTION_VENUES, 'venue_c'], {
-        description: 'paper when left out; any other needs its own scope.',
+        description: 'Default paper; each other value needs its own scope.',
       }),
     ),
   },

@@ -45,14 +45,17 @@ export const PlacementAnswer = strict(
     type: OrderTypeSchema,
     idempotencyKey: Type.String(),
     replayed: Type.Boolean({
-      description: 'The key was used before: this is the stored order, nothing new was placed.',
+      description:
+        'True if the key was used before: this is the stored order, and nothing new was placed.',
     }),
-    originalCreatedAt: nullable(DateTime, { description: 'On a replay, when it was placed.' }),
+    originalCreatedAt: nullable(DateTime, {
+      description: 'On a replay, the time of the first placement.',
+    }),
     order: nullable(Order, { description: 'Null for a market order: a fill, not an order.' }),
     trade: nullable(Trade, {
-      description: 'What it opened or closed; null while resting and when canceled.',
+      description: 'The trade that it opened or closed; null while resting and after a cancel.',
     }),
-    fillVenue: nullable(VenueSchema, { description: 'Where the fill was priced; paper only.' }),
+    fillVenue: nullable(VenueSchema, { description: 'Venue that priced the fill; paper only.' }),
     mode: Mode,
     venueData: VenueDataOn,
     fillPriceCents: FillPriceCents,
@@ -66,36 +69,39 @@ const WOULD = oneOf(['execute', 'rest', 'cancel', 'refuse']);
 export const PreviewAnswer = strict(
   {
     would: nullable(WOULD, {
-      description: 'rest: what does not trade at once rests. cancel: an ioc or fok without a fill.',
+      description:
+        'rest: the contracts that do not trade at once rest. cancel: an ioc or fok without a fill.',
     }),
-    code: Type.Optional(described(ErrorCodeSchema, 'Why it would be refused; else left out.')),
+    code: Type.Optional(
+      described(ErrorCodeSchema, 'Reason of a refusal; absent without a refusal.'),
+    ),
     fills: nullable(
       Type.Array(
         strict({
-          priceCents: described(PriceCents, 'Of the side traded.'),
+          priceCents: described(PriceCents, 'Price of the traded side.'),
           contracts: Contracts,
-          venue: described(VenueSchema, 'Where the fill would be priced.'),
+          venue: described(VenueSchema, 'Venue that would price the fill.'),
         }),
       ),
-      { description: 'What would trade at once.' },
+      { description: 'Fills that would trade at once.' },
     ),
-    costDollars: nullable(Dollars, { description: 'What its fills would cost; 0 for a sell.' }),
+    costDollars: nullable(Dollars, { description: 'Cost of the fills; 0 for a sell.' }),
     holdDollars: described(
       Dollars,
-      'What it would hold while it rests; while venue data is off, if none of it traded at once.',
+      'Hold while it rests. While venue data is off, the hold if no contract trades at once.',
     ),
     feeDollars: nullable(Dollars, {
-      description: 'What the venue would charge; a paper trade pays no fee.',
+      description: 'Fee at the venue; a paper trade pays no fee.',
     }),
     quoteAgeMs: nullable(Count, {
-      description: 'Since the connection of the quote was last heard from; null without one.',
+      description: 'Time since the last message on the connection of the quote; null without one.',
     }),
     mode: Mode,
   },
   {
     title: 'OrderPreview',
     description:
-      'While the venue-data switch is off would, fills, costDollars, feeDollars and quoteAgeMs ' +
-      'are null; code and holdDollars say what follows without a price.',
+      'While the venue-data switch is off, would, fills, costDollars, feeDollars and quoteAgeMs ' +
+      'are null; code and holdDollars depend on no price.',
   },
 );

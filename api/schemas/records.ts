@@ -22,14 +22,14 @@ import {
 } from '../base/common-schemas.ts';
 
 const window = (byDefault: string) => windowOf(byDefault, 'in which trades were over');
-const WindowText = Type.String({ description: 'The window asked for.' });
+const WindowText = Type.String({ description: 'The requested window.' });
 const Rank = Type.Integer({ minimum: 1 });
-const Name = nullable(Type.String(), { description: 'Null: no name was set.' });
+const Name = nullable(Type.String(), { description: 'Null without a name.' });
 const Percent = Type.Number({ description: 'Two decimals.' });
 
 export const LeaderboardQuery = strict({
   window: window('30d'),
-  kind: oneOf(BOARD_KINDS, { default: 'pnl', description: 'What is ranked, the most first.' }),
+  kind: oneOf(BOARD_KINDS, { default: 'pnl', description: 'Measure to rank by, highest first.' }),
   limit: limitOf(100, 25),
   cursor: Type.Optional(Cursor),
 });
@@ -40,15 +40,15 @@ export const TraderRef = Type.String({
 });
 
 const Results = { settledPicks: Count, won: Count, lost: Count, void: Count };
-const NetWorth = 'As of now: open trades at live bids, at cost where there is none.';
+const NetWorth = 'At present, with open trades at live bids; without a bid at cost.';
 
 const LeaderboardRow = strict(
   {
     rank: Rank,
     traderId: Uuid,
     displayName: Name,
-    pnlDollars: described(Dollars, 'Of trades that were over in the window, however they ended.'),
-    roiPct: nullable(Percent, { description: '100 × P&L / what those trades had cost.' }),
+    pnlDollars: described(Dollars, 'Of all trades that ended in the window, in any way.'),
+    roiPct: nullable(Percent, { description: '100 × P&L / cost of those trades.' }),
     netWorthDollars: described(Dollars, NetWorth),
     ...Results,
     resets: Count,
@@ -73,20 +73,18 @@ const Trader = strict(
   {
     id: Uuid,
     displayName: Name,
-    private: Type.Boolean({ description: 'Then nothing else is said.' }),
+    private: Type.Boolean({ description: 'If true, only the id and the name are shown.' }),
     numbersShown: Type.Boolean({
-      description: 'False: private, or trades placed while private are still hidden.',
+      description: 'False if private, or while trades placed in private are hidden.',
     }),
-    since: nullable(DateTime, { description: 'When they signed up.' }),
-    pnlDollars: nullable(Dollars, { description: 'Of all trades that are over, over all runs.' }),
+    since: nullable(DateTime, { description: 'Time of the sign-up.' }),
+    pnlDollars: nullable(Dollars, { description: 'Of all ended trades of all runs.' }),
     roiPct: nullable(Percent),
     netWorthDollars: nullable(Dollars, { description: `${NetWorth} Null before the first trade.` }),
     rank: nullable(Rank, { description: 'On the board of window `all`, kind `pnl`.' }),
     ...Results,
     resets: Count,
-    resetHistory: Type.Array(
-      strict({ at: DateTime, run: described(Count, 'The run that it opened.') }),
-    ),
+    resetHistory: Type.Array(strict({ at: DateTime, run: described(Count, 'The new run.') })),
     busts: Count,
   },
   { title: 'Trader' },
@@ -109,7 +107,7 @@ const Pick = strict(
     marketLabel: nullable(Type.String()),
     marketLabelReason: Type.Optional(oneOf(['no_service_label'])),
     placedPrivate: Type.Optional(
-      Type.Boolean({ description: 'For the owner with portfolio:read alone.' }),
+      Type.Boolean({ description: 'Only for the owner with portfolio:read.' }),
     ),
     shown: Type.Optional(
       Type.Boolean({ description: 'Whether the public sees it. For the owner alone.' }),
@@ -144,7 +142,7 @@ const EvalPick = strict(
     outcome: nullable(Type.Integer({ minimum: 0, maximum: 1 })),
     outcomeSource: nullable(oneOf(OUTCOME_SOURCES)),
     forecastProb: nullable(Type.Number({ minimum: 0, maximum: 1 }), {
-      description: 'Null: it is an entry price, and the venue-data switch is off.',
+      description: 'Null for an entry price while the venue-data switch is off.',
     }),
     forecastSource: oneOf(['stated', 'entry_price']),
     brier: Score,
@@ -168,7 +166,7 @@ export const OwnEvalAnswer = strict(
 
 export const EvalQuery = strict({
   window: window('90d'),
-  metric: oneOf(METRICS, { default: 'brier', description: 'What is averaged.' }),
+  metric: oneOf(METRICS, { default: 'brier', description: 'Score to average.' }),
   limit: limitOf(100, 25),
   cursor: Type.Optional(Cursor),
 });
@@ -184,7 +182,7 @@ const EvalRow = strict(
     interval: nullable(strict({ low: Type.Number(), high: Type.Number() }), {
       description: '95%, clustered by game.',
     }),
-    intervalNote: nullable(Type.String(), { description: 'Why there is no interval.' }),
+    intervalNote: nullable(Type.String(), { description: 'Reason for no interval.' }),
     rankInterval: nullable(strict({ best: Rank, worst: Rank })),
     skill: nullable(Type.Number(), {
       description: "The Brier score of the entry price less the trader's own.",

@@ -17,7 +17,7 @@ const Key = strict(
     kty: oneOf(['OKP']),
     crv: oneOf(['Ed25519']),
     x: Type.String({ description: 'The public key, 32 bytes in base64url.' }),
-    kid: Type.String({ description: 'The keyId of records that it has signed.' }),
+    kid: Type.String({ description: 'The keyId of records that this key signed.' }),
     alg: oneOf(['EdDSA']),
     use: oneOf(['sig']),
   },
@@ -25,7 +25,7 @@ const Key = strict(
 );
 
 export const TrackRecordKeysAnswer = strict(
-  { keys: Type.Array(Key, { description: 'Every one that ever signed, the newest first.' }) },
+  { keys: Type.Array(Key, { description: 'Every key that ever signed, newest first.' }) },
   { title: 'TrackRecordKeys' },
 );
 
@@ -61,7 +61,7 @@ const Record = strict(
     fillModel: oneOf(FILL_MODELS),
     bySeries: Type.Optional(
       Type.Array(strict({ series: Type.String(), settledPicks: Count, pnlDollars: Dollars }), {
-        description: 'While the venue-data switch is on.',
+        description: 'Present only while the venue-data switch is on.',
       }),
     ),
   },

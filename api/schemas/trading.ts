@@ -35,7 +35,7 @@ const OrderStatus = oneOf(['resting', 'executed', 'canceled', 'expired'], {
 });
 export const ActionSchema = oneOf(['buy', 'sell'], { title: 'Action' });
 export const OrderTypeSchema = oneOf(['market', 'limit'], { title: 'OrderType' });
-const PlacedViaSchema = oneOf(PLACED_VIA, { description: 'Where it came from.' });
+const PlacedViaSchema = oneOf(PLACED_VIA, { description: 'Source of the order.' });
 export const ProbabilityPct = Type.Integer({ minimum: 1, maximum: 99 });
 export const Organization = Type.Optional(
   strict(
@@ -45,20 +45,20 @@ export const Organization = Type.Optional(
 );
 const MarketTicker = Type.Optional(Type.String({ description: "The venue market's ticker." }));
 export const FillPriceCents = Type.Optional(
-  nullable(PriceCents, { description: 'Price of the fill; null while there is none.' }),
+  nullable(PriceCents, { description: 'Price of the fill; null before a fill.' }),
 );
 
 /** Fields of everything that concerns an instrument. */
 const SUBJECT = {
   instrumentId: nullable(InstrumentId, {
-    description: 'Null where the catalog of now does not know the instrument any more.',
+    description: 'Null if the instrument has left the catalog.',
   }),
   instrumentLabel: nullable(Type.String()),
   instrumentSide: described(SideSchema, 'The side in the terms of the instrument.'),
 };
 const PLACED = {
   statedProbPct: nullable(ProbabilityPct, {
-    description: 'The probability of the side that the caller stated, in percent.',
+    description: "The caller's stated probability of the side, in percent.",
   }),
   placedVia: PlacedViaSchema,
   placedPrivate: Type.Boolean({ description: 'Whether the account was private at the time.' }),
@@ -74,21 +74,24 @@ const PORTFOLIO_ORDER = {
   filledContracts: Count,
   remainingContracts: Count,
   limitCents: described(PriceCents, 'The limit, in cents a contract of the side traded.'),
-  holdDollars: described(Dollars, 'What it holds of the balance, in dollars.'),
+  holdDollars: described(Dollars, 'Part of the balance that it holds, in dollars.'),
   timeInForce: oneOf(['gtc', 'ioc', 'fok']),
-  expiresAt: nullable(DateTime, { description: 'When it stops resting; null: never.' }),
+  expiresAt: nullable(DateTime, { description: 'Time when it stops resting; null: never.' }),
   status: OrderStatus,
   createdAt: DateTime,
-  executedAt: nullable(DateTime, { description: 'When all of it had traded, else null.' }),
-  canceledAt: nullable(DateTime, { description: 'When it was canceled, else null.' }),
-  updatedAt: described(DateTime, 'When it took the status that it has.'),
+  executedAt: nullable(DateTime, {
+    description: 'Time when the whole order had traded, else null.',
+  }),
+  canceledAt: nullable(DateTime, { description: 'Time of the cancel, else null.' }),
+  updatedAt: described(DateTime, 'Time of its last change of status.'),
   ...PLACED,
   marketTicker: MarketTicker,
 };
 
 const PortfolioOrder = strict(PORTFOLIO_ORDER, {
   title: 'RestingOrder',
-  description: 'A resting limit order. marketTicker is here only while the switch is on.',
+  description:
+    'A resting limit order. marketTicker is present only while the venue-data switch is on.',
 });
 
 export const Order = strict(
@@ -96,16 +99,16 @@ export const Order = strict(
     ...PORTFOLIO_ORDER,
     type: Type.Literal('limit'),
     cancelReason: nullable(oneOf(CANCEL_REASONS), {
-      description: 'Why it is canceled or expired; else null.',
+      description: 'Reason of a cancel or expiry; else null.',
     }),
-    tradeId: nullable(Uuid, { description: 'The trade that it opened or closes.' }),
+    tradeId: nullable(Uuid, { description: 'Trade that the order opened or closes.' }),
     fillPriceCents: FillPriceCents,
   },
   {
     title: 'Order',
     description:
-      'A limit order. marketTicker and fillPriceCents are here only while the venue-data switch ' +
-      'is on.',
+      'A limit order. marketTicker and fillPriceCents are present only while the venue-data ' +
+      'switch is on.',
   },
 );
 
@@ -114,14 +117,14 @@ const POSITION = {
   ...SUBJECT,
   boughtSide: described(
     SideSchema,
-    'The side in the terms of the venue market, whose yes may be the no of the instrument: never ' +
-      'compared with resolvedOutcome.',
+    'The side in the terms of the venue market. Its yes may be the no of the instrument: never ' +
+      'compare it with resolvedOutcome.',
   ),
   contracts: Contracts,
-  costDollars: described(Dollars, 'What it cost, in dollars.'),
+  costDollars: described(Dollars, 'Cost in dollars.'),
   ...PLACED,
   parlayId: nullable(Uuid),
-  fillVenue: nullable(VenueSchema, { description: 'Where the fill was priced; paper only.' }),
+  fillVenue: nullable(VenueSchema, { description: 'Venue that priced the fill; paper only.' }),
   openedAt: DateTime,
   marketTicker: MarketTicker,
   entryCents: Type.Optional(described(PriceCents, 'Price paid, in cents a contract.')),
@@ -134,15 +137,15 @@ const Position = strict(
       nullable(PriceCents, { description: 'The live bid of the side; null without one.' }),
     ),
     valueDollars: Type.Optional(
-      described(Dollars, 'What it counts for in net worth: at the live bid, at cost without one.'),
+      described(Dollars, 'Value in net worth: at the live bid; without a bid at cost.'),
     ),
-    unrealizedPnlDollars: Type.Optional(described(Dollars, 'That value less its cost.')),
+    unrealizedPnlDollars: Type.Optional(described(Dollars, 'valueDollars less the cost.')),
   },
   {
     title: 'Position',
     description:
       'An open trade. marketTicker, entryCents, markCents, valueDollars and unrealizedPnlDollars ' +
-      'are here only while the venue-data switch is on.',
+      'are present only while the venue-data switch is on.',
   },
 );
 
@@ -158,19 +161,19 @@ export const Trade = strict(
     pnlDollars: nullable(Dollars, { description: 'Profit or loss in dollars; null while open.' }),
     resolvedOutcome: nullable(SideSchema, {
       description:
-        'The result in the terms of the instrument, as instrumentSide is: where the two are equal ' +
-        'the trade has won. Null without a result, after a void, and for a result between yes and no.',
+        'The result in the terms of the instrument, as instrumentSide: if the two are equal, ' +
+        'the trade won. Null without a result, after a void, and for a result between yes and no.',
     }),
     exitCents: Type.Optional(
       nullable(Type.Integer({ minimum: 0, maximum: 100 }), {
-        description: 'What a contract of it brought on average, rounded down; null while open.',
+        description: 'Mean exit price of a contract, rounded down; null while open.',
       }),
     ),
   },
   {
     title: 'Trade',
     description:
-      'A position, open or not any more. marketTicker, entryCents and exitCents are here only ' +
+      'A position in any status. marketTicker, entryCents and exitCents are present only ' +
       'while the venue-data switch is on.',
   },
 );
@@ -179,27 +182,30 @@ export const Account = strict(
   {
     balanceDollars: described(
       Dollars,
-      'What can be spent; holds are taken off already. Below zero after a corrected result.',
+      'Spendable cash, without holds. A corrected result can take it below zero.',
     ),
     netWorthDollars: described(
       Dollars,
-      'Balance, holds, and open positions at the live bid (at cost where there is none).',
+      'Balance, holds, and open positions at the live bid; without a bid at cost.',
     ),
-    openStakeDollars: described(Dollars, 'What the open positions cost.'),
-    heldDollars: described(Dollars, 'What resting buys hold.'),
+    openStakeDollars: described(Dollars, 'Cost of the open positions.'),
+    heldDollars: described(Dollars, 'Dollars held by resting buys.'),
     openPositions: Count,
     restingOrders: Count,
-    run: described(Contracts, 'Counts the resets, from 1.'),
+    run: described(Contracts, 'Number of the run: 1, and one more after each reset.'),
     runStartedAt: DateTime,
-    startBalanceDollars: described(Dollars, 'The balance that the run began with.'),
-    adjustmentsInRunDollars: described(Dollars, 'What the operator put in or took out.'),
+    startBalanceDollars: described(Dollars, 'Balance at the start of the run.'),
+    adjustmentsInRunDollars: described(
+      Dollars,
+      'Sum of the adjustments of the operator in this run.',
+    ),
     pnlSinceResetDollars: described(Dollars, 'Profit or loss of this run.'),
     selfResetEnabled: Type.Boolean(),
     resetBlockedBy: nullable(oneOf(['reset_not_enabled', 'reset_too_soon']), {
-      description: 'What keeps the account from being reset now.',
+      description: 'Reason why the account cannot be reset now.',
     }),
     nextResetAt: nullable(DateTime, {
-      description: 'While it is too soon: when 30 days since the last reset are over.',
+      description: 'If a reset is too soon: 30 days after the last reset.',
     }),
     lifetimePnlDollars: described(Dollars, 'Profit or loss over all runs.'),
     resets: Count,
@@ -213,10 +219,10 @@ export const PortfolioAnswer = strict(
   {
     account: nullable(Account, { description: 'Null before the first trade.' }),
     positions: Type.Array(Position, { maxItems: 500 }),
-    positionsCount: described(Count, 'All open positions, also those left out here.'),
+    positionsCount: described(Count, 'Number of all open positions, listed or not.'),
     positionsTruncated: Type.Boolean({ description: 'Whether there are more than 500.' }),
     orders: Type.Array(PortfolioOrder, { maxItems: 200 }),
-    ordersCount: described(Count, 'All resting orders, also those left out here.'),
+    ordersCount: described(Count, 'Number of all resting orders, listed or not.'),
     ordersTruncated: Type.Boolean({ description: 'Whether there are more than 200.' }),
     asOf: AsOf,
     venueData: VenueDataOn,
@@ -263,9 +269,7 @@ export const TradesQuery = strict({
 export const OrdersQuery = strict({
   status: Type.Optional(described(OrderStatus, 'Only in this status.')),
   instrumentId: OfInstrument,
-  idempotencyKey: Type.Optional(
-    described(IdempotencyKey, 'Only the order that has used this key.'),
-  ),
+  idempotencyKey: Type.Optional(described(IdempotencyKey, 'Only the order with this key.')),
   from: Type.Optional(instant('Only orders that were placed at this time or later')),
   to: Type.Optional(instant('Only orders that were placed before this time')),
   limit: limitOf(200, 50),

@@ -40,7 +40,7 @@ export function App() {
         </FaultBoundary>
       </main>
       <footer class="foot">
-        Paper trading: no order goes to a venue, and no money is real. Times are of your own zone.
+        Paper trading: no order goes to a venue, and no money is real. Times are in your time zone.
       </footer>
     </div>
   );
@@ -118,8 +118,8 @@ function Lost() {
     <Notice kind="warning">
       <p>
         There has been no connection to the server since{' '}
-        <When iso={new Date(sinceMs).toISOString()} as="seconds" />: what is shown is not live. The
-        page goes on by itself once the server can be reached.
+        <When iso={new Date(sinceMs).toISOString()} as="seconds" />: the values are not live. The
+        page resumes when the server can be reached.
       </p>
     </Notice>
   );
@@ -173,7 +173,7 @@ function CurrentView() {
       <Notice>
         <h1>Nothing is here</h1>
         <p>
-          There is no view of this address. <a href={hrefOf('markets')}>Go to the markets</a>
+          No view has this address. <a href={hrefOf('markets')}>Go to the markets</a>
         </p>
       </Notice>
     );

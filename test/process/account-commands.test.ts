@@ -169,7 +169,7 @@ test.serial('U5, U7, U25: login, a key, quote, buy, sell, cancel, logout', async
   });
   t.is(
     hidden.replaceAll(/\s+/g, ' ').trim(),
-    'prices are hidden while venue data is off, and nothing else refuses it, hold $0.05',
+    'prices are hidden while venue data is off; no other rule refuses the order, hold $0.05',
   );
 
   const left = await command(['logout']);

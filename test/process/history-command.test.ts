@@ -98,7 +98,7 @@ test.serial('U16: what is not there is exit 1, what does not fit together exit 2
     [2, ['history', AWAY, '--interval', '1m', '--order', 'asc'], /cannot be used with option/],
     [2, ['history', 'export', AWAY, '--interval', '1m'], /--interval belongs to --dataset/],
     [2, ['history', 'export', AWAY, '--format', 'parquet'], /--format parquet needs a file/],
-    [2, ['history', 'export', AWAY, '--json'], /--json is about a file/],
+    [2, ['history', 'export', AWAY, '--json'], /--json needs a file/],
     [2, ['history', 'export', AWAY, '--dataset', 'all'], /quotes, trades, candles/],
   ] as const) {
     const exit = await command(...args);

@@ -161,7 +161,7 @@ mlbTest(TITLE, async (t) => {
       bot.url = streamOf(server);
     }
   }
-  const isPlayed = () => venue.output.stderr.includes('all of the file is sent');
+  const isPlayed = () => venue.output.stderr.includes('the whole file is sent');
   await eventually('the end of the file', async () => (isPlayed() ? true : null));
   // Two games are still played: their positions and orders are compared, too.
   const { open, resting } = bot.books;

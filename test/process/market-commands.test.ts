@@ -149,7 +149,7 @@ test.serial('U14: sell --instrument sells the one open position on it', async (t
 
   const [yes, no] = [await buy(IDS.lions), await buy(IDS.lions, 'no')];
   const several = (await fails('sell', '--instrument', IDS.lions)).split('\n');
-  t.is(several.shift(), `paperbook: 2 open positions on ${IDS.lions}, name one:`);
+  t.is(several.shift(), `paperbook: 2 open positions on ${IDS.lions}; name one:`);
   t.deepEqual(several.sort(), ['', `  ${yes}  10 yes`, `  ${no}  10 no`].sort());
   const open = await json('trades', '--status', 'open');
   const openIds = open.trades.map(({ tradeId }: Json) => tradeId);
@@ -159,7 +159,7 @@ test.serial('U14: sell --instrument sells the one open position on it', async (t
     [[yes, '--instrument', IDS.lions], 'sell takes either a trade id or --instrument'],
     [
       ['--instrument', IDS.bears, '--idempotency-key', 'k'],
-      '--idempotency-key goes with a trade id: a sold one is open no more',
+      '--idempotency-key needs a trade id: a sold position is closed',
     ],
   ] as const) {
     const { code, stderr } = await command('sell', ...args);

@@ -125,7 +125,7 @@ test.serial('U18: cut off it comes back, and prints each event once', async (t) 
   await printed(/"yesBidCents":32/);
   const exit = await command.end('SIGINT');
   t.is(exit.code, 0);
-  t.regex(exit.stderr, /^paperbook: .*, it is tried again\n/);
+  t.regex(exit.stderr, /^paperbook: .*; trying again\n/);
   t.true(exit.stderr.includes('paperbook: connected again\n'));
   const [snapshot, ...events] = of('orders');
   t.like(snapshot, { snapshot: true, data: { account: null } });
@@ -203,7 +203,7 @@ test.serial('U18: on a terminal the quotes are a table, and no line is too long'
     await shown(/ 42 +43 /);
     watcher.relay.isDown = true;
     watcher.relay.cut();
-    await shown(/it is tried again/);
+    await shown(/trying again/);
     watcher.relay.isDown = false;
     process.emit('SIGINT');
     return { ...(await running), text };

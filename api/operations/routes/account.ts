@@ -59,11 +59,11 @@ function resetAccount({ engine, log }: Context): Route<Caller> {
     about: {
       operationId: 'resetAccount',
       tag: 'Portfolio',
-      summary: 'Begin again with the start balance',
+      summary: 'Reset the account to the start balance',
       description:
-        'Cancels every resting order, closes every open trade at its live bid (at cost where ' +
-        'there is none), and begins the next run. At most once in 30 days, where the operator ' +
-        'allows it: `resetBlockedBy` of the account says why not. Sent again, it is refused, so ' +
+        'Cancels every resting order, closes every open trade at its live bid (at cost if ' +
+        'there is none), and begins the next run. Allowed once in 30 days, if the operator ' +
+        'permits resets: `resetBlockedBy` of the account has the reason. A repeat is refused, so ' +
         'that a retry resets nothing twice.',
       example: { account: ACCOUNT },
     },

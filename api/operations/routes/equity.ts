@@ -25,7 +25,7 @@ export function equityRoute(context: Context): Route<Caller> {
     about: {
       operationId: 'getEquity',
       tag: 'Portfolio',
-      summary: 'What the account was worth, of all its runs',
+      summary: 'Net worth of the account over time, all runs',
       description:
         'The first and the last moment of the window, and the changes between them, evenly chosen ' +
         'where they are many. Where they are few, moments between them show what prices did to ' +

@@ -34,7 +34,7 @@ function ownEvalRoute({ engine, records, fees, switches, history }: Context): Ro
       operationId: 'getOwnEval',
       tag: 'Records',
       summary: 'Own settled picks with their scores',
-      description: 'Newest end first, those placed while private too, at most 10,000.',
+      description: 'Last ended first, also picks placed while private, at most 10,000.',
       example: OWN_EVAL_EXAMPLE,
     },
     scope: 'portfolio:read',

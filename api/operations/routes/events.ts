@@ -20,7 +20,7 @@ export function eventRoutes({ events, switches }: Context): Route<Caller>[] {
       about: {
         operationId: 'listEvents',
         tag: 'Portfolio',
-        summary: 'What happened to orders and trades, oldest first',
+        summary: 'Events of orders and trades, oldest first',
         description:
           'The events of the channel `orders` of `GET /stream`, each once and in order. Events of ' +
           'one instant: `order_placed`, then `order_part_filled` or `order_filled`, then ' +

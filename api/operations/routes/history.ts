@@ -59,7 +59,7 @@ function historyRoute(context: Context): Route<Caller> {
       tag: 'History',
       summary: 'Every change of the top of book, and the gaps',
       description:
-        'A row says what a Quote showed from then on. Where there are more than 1,000 gaps, each ' +
+        'A row is the state of a Quote from its time on. If there are more than 1,000 gaps, each ' +
         'page has its own.',
       example: HISTORY_EXAMPLE,
     },
@@ -92,7 +92,7 @@ function candlesRoute(context: Context): Route<Caller> {
       operationId: 'getCandles',
       tag: 'History',
       summary: 'Candles without holes, from the first row to now',
-      description: 'from and to bound the starts of candles.',
+      description: 'from and to limit the start times of candles.',
       example: CANDLES_EXAMPLE,
     },
     errors: ['market_not_found', 'not_configured'],
@@ -127,7 +127,7 @@ function asOfRoute(context: Context): Route<Caller> {
     about: {
       operationId: 'getHistoryAsOf',
       tag: 'History',
-      summary: 'What quotes showed at a moment',
+      summary: 'Quotes as they were at a moment',
       example: HISTORY_AS_OF_EXAMPLE,
     },
     errors: ['not_configured'],
@@ -152,7 +152,8 @@ function exportRoute(context: Context): Route<Caller> {
       operationId: 'exportHistory',
       tag: 'History',
       summary: 'A whole series as CSV or NDJSON',
-      description: 'Sent as fast as it is read. A transfer that breaks off ends without its end.',
+      description:
+        'Sent as fast as the client reads. A broken transfer ends without its last chunk.',
       example: EXPORT_EXAMPLE,
     },
     errors: ['market_not_found', 'not_configured'],

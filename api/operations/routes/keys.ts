@@ -19,7 +19,7 @@ import type { ServerContext } from '../server-context.ts';
 
 type Context = Pick<ServerContext, 'log' | 'identity' | 'switches' | 'meter'>;
 
-const WARNING = 'Store this token now: it is shown only this once and cannot be recovered.';
+const WARNING = 'Store this token now: it is shown only once and cannot be recovered.';
 
 const readKeyInput = bodyReader(KeyInputSchema);
 const readRotation = optionalBody(bodyReader(RotateSchema));
@@ -45,7 +45,7 @@ function listKeys({ identity, switches, view }: KeyContext): Route<Caller> {
     about: {
       operationId: 'listKeys',
       tag: 'Keys',
-      summary: 'The keys of the signed-in person, whatever their status',
+      summary: 'List the keys of the signed-in person, in any status',
       example: { keys: [KEY], count: 1, tradeWriteAvailable: true },
     },
     query: NoQuery,
@@ -66,7 +66,7 @@ function createKey({ book, log, view }: KeyContext): Route<Caller> {
     about: {
       operationId: 'createKey',
       tag: 'Keys',
-      summary: 'A new key, shown this once',
+      summary: 'Create a key, shown once',
       bodyExamples: { 'Trading bot': { label: 'bot', scopes: KEY.scopes, expiresInDays: 90 } },
       example: { key: KEY, token: TOKEN, warning: WARNING },
     },
@@ -91,7 +91,7 @@ function rotateKey({ book, log, view }: KeyContext): Route<Caller> {
     about: {
       operationId: 'rotateKey',
       tag: 'Keys',
-      summary: 'A key in place of an active one, which works on for a while',
+      summary: 'Replace an active key, which keeps working for a while',
       param: KeyId,
       bodyExamples: { 'A day of grace': { graceHours: 24 } },
       example: {

@@ -30,7 +30,7 @@ function getMe({ meter }: Context): Route<Caller> {
     about: {
       operationId: 'getMe',
       tag: 'Service',
-      summary: 'Whose key this is and what it may do',
+      summary: 'Owner and scopes of the key',
       example: {
         user: {
           id: '019aa4c0-5e00-7d10-b2f3-8c1e6a9d4f05',
@@ -75,8 +75,8 @@ function getUsage({ engine, meter }: Context): Route<Caller> {
     about: {
       operationId: 'getUsage',
       tag: 'Service',
-      summary: 'How much of the request limits is used',
-      description: 'Never counted itself.',
+      summary: 'Usage of the request limits',
+      description: 'Not counted as a request.',
       example: {
         plan: 'basic',
         minute: { limit: 60, remaining: 59, resetSeconds: 42 },

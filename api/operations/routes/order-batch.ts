@@ -20,9 +20,9 @@ export function orderBatchRoute(entry: () => OrderEntry): Route<Caller> {
       tag: 'Trading',
       summary: 'Place up to 100 orders',
       description:
-        'Each order stands alone: it is answered as `POST /portfolio/orders` answers it, and one ' +
-        'that is refused refuses only itself. Each counts towards the limits, as a request too. ' +
-        'The results are in the order of the orders.',
+        'Each order is independent and has the answer of `POST /portfolio/orders`. An order ' +
+        'that is refused affects no other. Each order counts as one order and one request. ' +
+        'The results are in the order of the request.',
       bodyExamples: { 'Two orders': { orders: TWO_ORDERS } },
       example: { results: [{ status: 200, body: ABOUT_PLACING.example! }, REFUSED], mode: 'paper' },
     },

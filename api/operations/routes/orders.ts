@@ -164,7 +164,7 @@ function cancelOrders({ engine }: Context): Route<Caller> {
       tag: 'Trading',
       summary: 'Cancel all resting orders, or those on one instrument',
       description:
-        'At one moment, and durable as one; more than 2,000 are canceled in steps. It counts as ' +
+        'Cancels the orders in one durable step; more than 2,000 take several steps. It counts as ' +
         'one cancel. Works while trading is switched off, too.',
       example: { canceled: [ORDER.orderId], count: 1, mode: 'paper' },
     },

@@ -18,7 +18,7 @@ export function organizationRoutes({ organizations }: Context): Route<Caller>[] 
       about: {
         operationId: 'listOrganizations',
         tag: 'Service',
-        summary: 'The organizations that the key can use, by slug',
+        summary: 'List the organizations that the key can use, by slug',
         example: { organizations: [ORGANIZATION], count: 1, mode: 'paper' },
       },
       mayBeUnavailable: true,

@@ -43,7 +43,7 @@ export function portfolioRoutes({ engine }: Context): Route<Caller>[] {
       about: {
         operationId: 'listTrades',
         tag: 'Portfolio',
-        summary: 'Trades, open or not any more, newest opened first',
+        summary: 'Trades in any status, newest opened first',
         example: { trades: [TRADE], nextCursor: null, venueData: true, mode: 'paper' },
       },
       scope: 'portfolio:read',

@@ -26,11 +26,11 @@ export function previewOrder(context: Context): Route<Caller> {
     about: {
       operationId: 'previewOrder',
       tag: 'Trading',
-      summary: 'What an order would do now',
+      summary: 'Preview the effect of an order',
       description:
-        'Places nothing, uses no key, and counts as a read. The key of the body may be left out, ' +
-        'and is not looked at. While the venue-data switch is off all that follows from prices ' +
-        'is null, and no refusal that depends on one is named.',
+        'Places nothing, uses no key, and counts as a read. The key of the body is optional ' +
+        'and ignored. While the venue-data switch is off, every value that depends on prices ' +
+        'is null, and refusals that depend on prices are not named.',
       bodyExamples: { 'Market buy': MARKET_BUY },
       example: {
         would: 'execute',

@@ -47,9 +47,9 @@ function leaderboardRoute(context: Context, bids: WorthBids): Route<Caller> {
       tag: 'Records',
       summary: 'Public traders, the best first',
       description:
-        'Who is private, or hides earlier trades, is not on it. `pnl` and `roi` have who had a ' +
-        'trade end in the window; equal values are in the order of the ids. It may lag by 5 ' +
-        'seconds, and pages go on behind the last row, wherever that has moved to.',
+        'Private traders and traders who hide earlier trades are left out. `pnl` and `roi` need a ' +
+        'trade that ended in the window; equal values are sorted by id. The board may lag by 5 ' +
+        'seconds. The next page starts after the last row, even if that row has moved.',
       example: LEADERBOARD_EXAMPLE,
     },
     query: LeaderboardQuery,
@@ -100,7 +100,7 @@ function traderRoute({ identity, records, switches }: Context, bids: WorthBids):
       operationId: 'getTrader',
       tag: 'Records',
       param: TraderRef,
-      summary: 'What a trader shows',
+      summary: 'Public numbers of a trader',
       description:
         'By id or by name, ignoring case. A private trader shows nothing: nulls, and counts of 0.',
       example: TRADER_EXAMPLE,
@@ -177,9 +177,9 @@ function picksRoute({ identity, records }: Context): Route<Caller> {
       param: TraderRef,
       summary: "A trader's settled picks, newest opened first",
       description:
-        'Of the 100 most recent that the public sees. Never listed: open and sold trades, those of ' +
+        'Lists the 100 most recent public picks. Never listed: open and sold trades, trades of ' +
         'a Combine, and legs of a parlay while another leg is open. The owner with portfolio:read ' +
-        'sees those placed while private, too.',
+        'also sees picks placed while private.',
       example: PICKS_EXAMPLE,
     },
     errors: ['trader_not_found'],

@@ -22,7 +22,7 @@ function listSessions(context: Context): Route<Caller> {
     about: {
       operationId: 'listSessions',
       tag: 'Service',
-      summary: 'Where the signed-in person is signed in, the newest first',
+      summary: 'List the sessions of the signed-in person, newest first',
       description: 'With an outside auth server the list is empty: that server has the sessions.',
       example: { sessions: [SESSION], count: 1, mode: 'paper' },
     },
@@ -40,7 +40,7 @@ function endSession(context: Context): Route<Caller> {
     about: {
       operationId: 'endSession',
       tag: 'Service',
-      summary: 'End a session at once; the answer has those that are left',
+      summary: 'End a session at once; returns the remaining sessions',
       param: SessionId,
       example: { sessions: [SESSION], count: 1, mode: 'paper' },
     },

@@ -48,7 +48,7 @@ as one request. It has at most 64 KiB (else the connection is closed with 1009),
 
 **From the server.** \`{"channel", "epoch", "seq", "at", "data"}\`. The first message of a channel has
 \`"snapshot":true\`. \`seq\` counts up by one in each channel and is the same for every client; a new \`epoch\`
-means that counting began anew. \`data\` of \`quotes:\` is a Quote, and then merge patches (RFC 7396) of what
+means that counting started again. \`data\` of \`quotes:\` is a Quote, and then merge patches (RFC 7396) of what
 changed; it needs markets:read and the venue-data switch. \`data\` of \`games\` is first the page of
 \`GET /games\`, and then each Game that changed; it needs markets:read. \`data\` of \`orders\` is first the
 answer of \`GET /portfolio\`, and then each event as \`GET /portfolio/events\` has it; it needs

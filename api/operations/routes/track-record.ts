@@ -48,8 +48,8 @@ export function trackRecordRoute(context: Context): Route<Caller> {
       param: TraderRef,
       summary: "A trader's last 90 days, signed",
       description:
-        'Ed25519 over canonical JSON (RFC 8785): `paperbook verify-record` checks it offline. Who is ' +
-        'private, or hides earlier trades, is 404.',
+        'Ed25519 over canonical JSON (RFC 8785): `paperbook verify-record` checks it offline. ' +
+        'A trader who is private or hides earlier trades is 404.',
       example: TRACK_RECORD_EXAMPLE,
     },
     scope: 'records:read',

@@ -42,7 +42,7 @@ export function OperatorApp() {
         </FaultBoundary>
       </main>
       <footer class="foot">
-        This page asks the admin listener of this server alone. Times are of your own zone.
+        This page asks only the admin listener of this server. Times are in your time zone.
       </footer>
     </div>
   );
@@ -79,7 +79,7 @@ function NothingHere() {
     <Notice>
       <h1>Nothing is here</h1>
       <p>
-        There is no view of this address. <a href={placeHref('feeds')}>Go to the feeds</a>
+        No view has this address. <a href={placeHref('feeds')}>Go to the feeds</a>
       </p>
     </Notice>
   );

@@ -31,13 +31,13 @@ const OUTCOMES: readonly { value: Outcome; text: string }[] = [
   { value: 'yes', text: 'yes' },
   { value: 'no', text: 'no' },
   { value: 'void', text: 'void: costs are paid back' },
-  { value: 'worth', text: 'another worth of yes' },
+  { value: 'worth', text: 'another value of yes' },
 ];
 
 type Purpose = 'settle' | 'correct';
 const PURPOSES: readonly { value: Purpose; text: string }[] = [
   { value: 'settle', text: 'settle: the market has no result yet' },
-  { value: 'correct', text: 'correct: replace the result that it has' },
+  { value: 'correct', text: 'correct: replace the present result' },
 ];
 
 function SettleForm() {
@@ -77,7 +77,7 @@ function SettleForm() {
           required
           inputMode="decimal"
           hint="0 to 1 with at most four decimals: 0.645"
-          error={isWrong ? 'This is not 0 to 1 with at most four decimals.' : null}
+          error={isWrong ? 'Enter a value from 0 to 1 with at most four decimals.' : null}
           value={worth}
           onText={setWorth}
         />
@@ -104,7 +104,7 @@ function AdjustForm() {
         label="Id of the user"
         required
         maxLength={36}
-        hint="The Users view has it."
+        hint="The Users view shows it."
         value={userId}
         onText={setUserId}
       />
@@ -112,8 +112,8 @@ function AdjustForm() {
         label="Dollars"
         required
         inputMode="decimal"
-        hint="Below zero they are taken: -25.50"
-        error={isWrong ? 'This is no amount of dollars and whole cents other than 0.' : null}
+        hint="Below zero takes dollars: -25.50"
+        error={isWrong ? 'Enter dollars and whole cents, not 0.' : null}
         value={text}
         onText={setText}
       />

@@ -34,7 +34,7 @@ export function ProblemsView() {
               <Empty>The log has no warning or error since the start of the server.</Empty>
             ) : (
               <Table
-                caption="Warnings and errors, the latest first"
+                caption="Warnings and errors, latest first"
                 columns={COLUMNS}
                 rows={log}
                 keyOf={({ firstAt, message }) => `${firstAt} ${message}`}

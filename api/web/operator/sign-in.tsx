@@ -47,7 +47,7 @@ export function TokenView() {
             checked={isKept}
             onChange={({ currentTarget }) => setKept(currentTarget.checked)}
           />
-          Keep it in this tab when the page is loaded again
+          Keep the token in this tab after a reload
         </label>
         {error !== null && <Refusal error={error} />}
         <button type="submit" class="button primary" disabled={isSent}>

@@ -49,7 +49,7 @@ export function UserView({ id }: { id: string }) {
       >
         {(rows) => (
           <Pages
-            caption="Keys, the newest first"
+            caption="Keys, newest first"
             name="keys"
             columns={KEY_COLUMNS}
             of={rows}

@@ -43,13 +43,13 @@ export function UsersView() {
       >
         {(rows) => (
           <Pages
-            caption="Users, the newest first"
+            caption="Users, newest first"
             name="users"
             columns={COLUMNS}
             of={rows}
             empty={
               search === ''
-                ? 'There are no users yet. They come here as they sign up.'
+                ? 'There are no users yet. Each new user appears here.'
                 : `No user is called “${search}”. Try a shorter part of the address.`
             }
             more={(cursor) => moreUsers(search, cursor)}
@@ -84,7 +84,7 @@ const COLUMNS: readonly Column<User>[] = [
   {
     head: 'Limits',
     cell: ({ tradeLimits, requestLimits }) =>
-      tradeLimits === null && requestLimits === null ? 'of the plan' : 'of its own',
+      tradeLimits === null && requestLimits === null ? 'from the plan' : 'its own',
   },
   { head: 'Since', cell: ({ createdAt }) => <When iso={createdAt} /> },
   { head: 'Id', cell: ({ id }) => <code class="id">{id}</code> },

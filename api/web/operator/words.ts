@@ -22,7 +22,7 @@ export function feedWords({ state, hasConnected }: Pick<Feed, 'state' | 'hasConn
   if (state === 'open') return 'Connected';
   if (state === 'closed') return 'Closed';
   const words = state === 'connecting' ? 'Connecting' : 'Waiting to connect';
-  return hasConnected ? `${words} again` : `${words}; it never was connected`;
+  return hasConnected ? `${words} again` : `${words}; never connected so far`;
 }
 
 /** `crossed 3, late 1`, the most frequent first. */
@@ -73,7 +73,7 @@ export function limitLines({ tradeLimits, requestLimits }: User): string[] {
 /** What a result in place of another will do. Rule O26 (api/RULES.md). */
 export function correctionPlan(market: string, result: string): string {
   return (
-    `${market} gets the result ${result} in place of the one that it has. Every trade that the ` +
+    `${market} gets the result ${result} instead of its present result. Every trade that the ` +
     'market settled takes it: as a pick, on boards and in track records. Each balance changes by ' +
     'the difference, below zero if the money was spent. Sold trades and earlier runs keep their cash.'
   );
@@ -83,14 +83,14 @@ export function correctionPlan(market: string, result: string): string {
 export function settlementPlan(market: string, result: string): string {
   const paid =
     result === 'void'
-      ? 'Whoever holds a position gets its cost back.'
+      ? 'Each open position gets its cost back.'
       : result === 'yes' || result === 'no'
-        ? `A ${result} contract pays ${cents(100)}, one of the other side nothing.`
+        ? `A ${result} contract pays ${cents(100)}; the other side pays nothing.`
         : `A yes contract is worth $${result}, a no contract the rest of $1; each pays whole cents, rounded down.`;
   const named = result === 'void' ? 'void' : `the result ${result}`;
   return (
     `${market} gets ${named}. ${paid} Its resting orders are canceled. ` +
-    'This is for every account, and a market settles once: only a correction replaces the result.'
+    'This affects every account. A market settles once: only a correction replaces the result.'
   );
 }
 

@@ -52,11 +52,11 @@ export function LazyView<Props extends object>({
   if (state === 'coming') return <Skeleton lines={8} of="this view" />;
   return (
     <Notice kind="warning">
-      <p role="status">The server cannot be reached. This view comes by itself once it can.</p>
+      <p role="status">The server cannot be reached. This view loads when the server answers.</p>
       {state === 'failed' && (
         <>
           <p class="hint">
-            Where it does not come although prices are live, the server may be another version since
+            If it does not load while prices are live, the server may run another version than when
             the page was loaded.
           </p>
           <button type="button" class="button" onClick={() => location.reload()}>

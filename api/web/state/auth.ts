@@ -25,7 +25,7 @@ export async function codeCall(code: string): Promise<Signed> {
   } catch (error) {
     if (!(error instanceof CallError) || error.code !== 'otp_expired') throw error;
     throw new CallError(
-      'This link was used before, or is more than ten minutes old. Sign in, or start the demo anew for another link.',
+      'This link was used before, or is more than ten minutes old. Sign in, or restart the demo for another link.',
       error,
     );
   }
@@ -67,9 +67,6 @@ async function ask(
     return await send({ method, address: `auth/v1/${route}`, headers, body });
   } catch (error) {
     if (!(error instanceof CallError) || error.code !== 'route_not_found') throw error;
-    throw new CallError(
-      'This server has no sign-in of its own: its operator has chosen another one. Sign in there.',
-      error,
-    );
+    throw new CallError('This server uses an outside sign-in. Sign in there.', error);
   }
 }

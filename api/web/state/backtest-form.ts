@@ -92,7 +92,7 @@ function clashesOf({ markets, rule }: BacktestRequest): BacktestErrors {
     ...(minPriceCents > maxPriceCents && { maxPriceCents: 'Not below the lowest price.' }),
     ...(isStopAbove && { stopLossCents: 'Below the price at which a profit is taken.' }),
     ...(exit !== undefined &&
-      exit >= entry && { exitMinutesBeforeStart: 'Fewer minutes than those of the entry.' }),
+      exit >= entry && { exitMinutesBeforeStart: 'Fewer minutes than the entry.' }),
   };
 }
 

@@ -7,7 +7,7 @@ export const EQUITY_WINDOWS: readonly { name: EquityWindow; text: string; words:
   { name: '1d', text: '1 day', words: 'the last day' },
   { name: '7d', text: '7 days', words: 'the last 7 days' },
   { name: '30d', text: '30 days', words: 'the last 30 days' },
-  { name: 'all', text: 'All', words: 'all of its time' },
+  { name: 'all', text: 'All', words: 'all time' },
 ];
 
 type Line = { name: string; color: 'accent' | 'muted'; values: readonly (number | null)[] };

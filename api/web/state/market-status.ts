@@ -36,10 +36,16 @@ const OPENS_AT = 'opens at ';
 const CLOSED: Readonly<Record<string, Pick<MarketStatus, 'word' | 'detail'>>> = {
   'market resolved': {
     word: 'Resolved',
-    detail: 'It has its result, and nothing trades any more.',
+    detail: 'The market has its result. Trading has ended.',
   },
-  'market paused': { word: 'Paused', detail: 'The venue has paused it. No order is taken now.' },
-  'market closed': { word: 'Closed', detail: 'It waits for its result. No order is taken.' },
+  'market paused': {
+    word: 'Paused',
+    detail: 'The venue has paused the market. It takes no order now.',
+  },
+  'market closed': {
+    word: 'Closed',
+    detail: 'The market waits for its result. It takes no order.',
+  },
 };
 const NO_PRICE: Readonly<Record<string, string>> = {
   'no quote': 'The venue has sent no quote yet. A limit order can rest.',
@@ -71,7 +77,7 @@ export function marketStatus({
   isLost = false,
 }: Known): MarketStatus {
   if (isLost) return status('Not known', 'The connection to the server is lost.');
-  if (isDropped) return status('Not tradable', 'It has left the catalog.');
+  if (isDropped) return status('Not tradable', 'The market has left the catalog.');
   const homes = instrument.listings.filter(({ venue }) => venue === 'venue_a');
   if (gameStatus === 'cancelled') return status('Not tradable', 'The game is cancelled.');
   if (homes.length !== 1) {
@@ -81,7 +87,7 @@ export function marketStatus({
   const opensAt = opensAtOf(note);
   if (opensAt !== null) return { word: 'Not open yet', detail: null, opensAt };
   if (quote === null) {
-    if (isTradable === null) return status('Not known', 'No quote says so now.');
+    if (isTradable === null) return status('Not known', 'There is no quote now.');
     return isTradable
       ? status('Tradable', null)
       : status('Not tradable', 'The venue has paused or closed it, or it has its result.');

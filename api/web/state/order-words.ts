@@ -20,23 +20,23 @@ export const VENUE_WORDS: Readonly<Record<Venue, string>> = {
 /** Why an order would be refused, in the order in which the rules are checked (T100). */
 const REFUSED_WORDS: Partial<Record<ErrorCode, string>> = {
   invalid_request:
-    'So many contracts could win more than an account can hold, or the expiry is not ahead. Choose fewer, or another time.',
+    'So many contracts could win more than an account can hold, or the expiry has passed. Choose fewer contracts, or another time.',
   trading_off: 'Trading is switched off by the operator of this server.',
   insufficient_scope: 'Trading is switched off by the operator of this server.',
   rate_limited: 'You have placed as many orders as your limits allow for now. Wait a minute.',
   membership_required:
     'Opening a position needs the basic plan or a higher one, which the operator of this server grants. Your account has none.',
-  instrument_not_found: 'This market is in the catalog no more.',
+  instrument_not_found: 'This market has left the catalog.',
   no_tradable_listing:
     'This market is not listed on exactly one market of Venue A, so that nothing trades it.',
   trade_not_found: 'There is no such position.',
   already_closed:
     'The position is closed already, or an order to sell it is resting. Cancel that one first.',
-  market_resolved: 'The market has its result: nothing trades any more.',
+  market_resolved: 'The market has its result. Trading has ended.',
   market_not_open: 'The market is not open: it is paused or closed, or has not opened yet.',
   no_liquidity:
     'There is no live price on that side now. A limit order can rest until there is one.',
-  price_moved: 'The live price is beyond the bound that you have set.',
+  price_moved: 'The live price is beyond your bound.',
   insufficient_balance: 'It costs more than you can spend.',
 };
 
@@ -104,7 +104,7 @@ function hiddenWords(order: OrderBody, { holdDollars }: OrderPreview): PreviewWo
   const payout = { name: `Payout if all of it fills and ${side} wins`, value: money(count) };
   const isBuy = action === 'buy';
   return {
-    sentence: 'Prices are hidden while venue data is off, and so is what it would do now.',
+    sentence: 'While venue data is off, prices and the preview are hidden.',
     kind: 'waits',
     lines: [...(isBuy && type === 'limit' ? [held] : []), ...(isBuy ? [payout] : [])],
   };
@@ -130,7 +130,7 @@ function wouldWords({ action, count = 0, timeInForce }: OrderBody, preview: Pric
     case 'rest':
       return isPart
         ? `Would fill ${whole(filled)} of ${whole(count)} now; the rest would wait for its price.`
-        : 'Would rest until its price comes.';
+        : 'Would rest until its price is reached.';
     case 'cancel':
       return `Would not fill now, and so be canceled (${timeInForce}).`;
     default:
@@ -201,7 +201,7 @@ export const CANCEL_WORDS: Readonly<Record<CancelReason, string>> = {
   market_resolved: 'its market has a result',
   position_closed: 'its position was closed',
   account_reset: 'the account was reset',
-  expired: 'its time was over',
+  expired: 'it expired',
   instrument_dropped: 'its market has left the catalog',
   disconnected: 'the connection that placed it has ended',
 };

@@ -22,11 +22,11 @@ export const KEY_STATUS_WORDS: Readonly<Record<KeyStatus, string>> = {
 };
 
 export const PRIVATE_WORDS =
-  'Nobody sees how you do: you are on no board, and your page shows your name and nothing else. Your own pages show you everything.';
+  'Others see only your name, and you are on no board. Your own pages show you everything.';
 export const PUBLIC_WORDS =
-  'Everyone sees your name, profit and loss, return, net worth, rank, resets, busts and settled picks, and can check your signed record. Open positions and what you sold early are never shown.';
+  'Everyone sees your name, profit and loss, return, net worth, rank, resets, busts and settled picks, and can check your signed record. Open positions and early sales are never shown.';
 export const EARLIER_WORDS =
-  'Without this, trades that you placed while private stay hidden; and as long as there are some, so do your numbers and your rank.';
+  'If this is off, trades that you placed while private stay hidden. While you have such trades, your numbers and your rank stay hidden, too.';
 
 /** @param account null: before the first trade */
 export function resetState(
@@ -35,7 +35,7 @@ export function resetState(
   if (account === null) {
     return {
       canReset: false,
-      why: 'You have not traded yet: there is nothing to reset.',
+      why: 'You have not traded yet, so there is nothing to reset.',
       at: null,
     };
   }

@@ -4,7 +4,7 @@ import { cents, signedMoney, whole } from './format.ts';
 
 type Labeled = Pick<Trade, 'instrumentId' | 'instrumentLabel'>;
 export function labelOf({ instrumentLabel, instrumentId }: Labeled): string {
-  return instrumentLabel ?? instrumentId ?? 'a market that is listed no more';
+  return instrumentLabel ?? instrumentId ?? 'a market that is no longer listed';
 }
 
 /** The state of a trade, in a word or two. Rules A116 (api/RULES.md), T4, S8 (engine/RULES.md). */

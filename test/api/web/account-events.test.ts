@@ -92,7 +92,7 @@ test('events are said in words, with prices and amounts where there are some', (
   });
   t.regex(
     said({ type: 'trade_opened', trade: hidden }),
-    /10 yes of a market that is listed no more,/,
+    /10 yes of a market that is no longer listed,/,
   );
   t.regex(said({ type: 'account_reset' }), /^Account reset/);
 });

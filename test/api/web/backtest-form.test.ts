@@ -134,11 +134,7 @@ test('reasons, gaps and falls are said in words', (t) => {
     skippedRows({ no_price: 1, not_settled: 3, some_new_reason: 2 } as never).map(
       ({ count, why }) => `${count}: ${why}`,
     ),
-    [
-      '3: no result yet',
-      '2: some_new_reason',
-      '1: no live price on both sides at the moment of the look',
-    ],
+    ['3: no result yet', '2: some_new_reason', '1: no live price on both sides at entry time'],
   );
   t.is(
     coverageText({ markets: 3, withQuotes: 2, gapSeconds: 130 }),
@@ -148,7 +144,7 @@ test('reasons, gaps and falls are said in words', (t) => {
   t.regex(coverageText({ markets: 0, withQuotes: 0, gapSeconds: 0 }), /^None of these markets/);
   t.is(
     equityText(BACKTEST_EXAMPLE),
-    'From $100,000.00 to $100,063.61; the deepest fall was $2.79.',
+    'From $100,000.00 to $100,063.61; the max drawdown was $2.79.',
   );
   t.is(retryText(5), 'Try again in 5 seconds.');
   t.is(retryText(1), 'Try again in 1 second.');

@@ -135,12 +135,9 @@ test('why a pick is not in the slate is said', (t) => {
     slateReason({ ...PICK, status: 'void', outcome: null }, counted),
     'Void: it has no outcome.',
   );
-  t.regex(
-    slateReason({ ...PICK, outcome: null }, counted)!,
-    /^Settled at a value between yes and no/,
-  );
+  t.regex(slateReason({ ...PICK, outcome: null }, counted)!, /^Settled between yes and no/);
   t.is(slateReason(PICK, counted), 'Another pick on this market was first.');
-  t.is(slateReason(PICK, new Set()), 'Placed when the game had started.');
+  t.is(slateReason(PICK, new Set()), 'Placed after the game had started.');
   t.regex(slateReason({ ...PICK, instrumentId: null }, counted)!, /^Placed after the start, or/);
 });
 

@@ -32,7 +32,7 @@ test('A46, A119: a market with a price is tradable, and one without says why the
     crossed: ['No live price', /at or above its ask/],
     'no quote': ['No live price', /no quote yet/],
     'not listed': ['No live price', /not listed/],
-    'market paused': ['Paused', /paused it/],
+    'market paused': ['Paused', /paused the market/],
     'market closed': ['Closed', /waits for its result/],
     'market resolved': ['Resolved', /its result/],
   } as const;
@@ -70,7 +70,7 @@ test('A46: without a quote the answer of the list counts, and what is listed', (
   const cancelled = { ...known, instrument: { listings }, gameStatus: 'cancelled' } as const;
   t.is(marketStatus(cancelled).detail, 'The game is cancelled.');
   const gone = marketStatus({ ...cancelled, gameStatus: 'scheduled', isDropped: true });
-  t.deepEqual([gone.word, gone.detail], ['Not tradable', 'It has left the catalog.']);
+  t.deepEqual([gone.word, gone.detail], ['Not tradable', 'The market has left the catalog.']);
 });
 
 test('M21: a position is marked at the live bid of its side, and at cost without one', (t) => {

@@ -129,7 +129,10 @@ test.serial(
     const limit = ticket(page).getByLabel('Limit, ¢');
     await limit.fill('1');
     await ticket(page).getByLabel('Contracts').fill('3');
-    await ticket(page).locator('.preview').getByText('Would rest until its price comes.').waitFor();
+    await ticket(page)
+      .locator('.preview')
+      .getByText('Would rest until its price is reached.')
+      .waitFor();
     await limit.press('Enter');
     await result(page)
       .getByText('Rests: buy 3 contracts of yes at 1¢ or better, and holds $0.03.')
@@ -363,7 +366,7 @@ test.serial(
     await page.getByText('No prices are shown while venue data is off.').waitFor();
     t.is(await page.locator('.market-now .price:not(.is-none)').count(), 0);
     await ticket(page).getByLabel('Contracts').fill('13');
-    await preview.getByText('Prices are hidden while venue data is off').waitFor();
+    await preview.getByText('While venue data is off, prices and the preview are hidden').waitFor();
     await ticket(page).getByText('Empty: the price of the moment, which is hidden.').waitFor();
     await ticket(page).getByRole('button', { name: 'Buy 13 yes at the market' }).waitFor();
     await place(page);
@@ -469,7 +472,7 @@ async function unknownMarket(t: ExecutionContext, stage: Stage): Promise<void> {
     expected: /status of 404/,
   });
   await signUp(page);
-  await page.getByText('No market is called that').waitFor();
+  await page.getByText('No market has this name').waitFor();
 }
 
 /** A gap that goes on, which only a venue that is down would make. */

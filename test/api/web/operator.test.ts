@@ -50,7 +50,7 @@ function operate(
 
 async function giveToken(page: Page, token: string, isKept = false): Promise<void> {
   await page.getByLabel('Admin token').fill(token);
-  if (isKept) await page.getByLabel('Keep it in this tab').check();
+  if (isKept) await page.getByLabel('Keep the token in this tab').check();
   await page.getByRole('button', { name: 'Go on' }).click();
 }
 
@@ -252,7 +252,7 @@ test.serial(
     const { users } = await admin(stage, 'GET', `/admin/users?search=${demoOf(stage).email}`);
     await cash.getByLabel('Id of the user').fill(users[0]!.id);
     await cash.getByLabel('Dollars').fill('0.001');
-    await cash.getByText('This is no amount of dollars and whole cents').waitFor();
+    await cash.getByText('Enter dollars and whole cents, not 0.').waitFor();
     await cash.getByLabel('Dollars').fill('-25.50');
     await cash.getByRole('button', { name: 'Adjust the balance…' }).click();
     await dialog

@@ -88,7 +88,7 @@ test('A75: of an order that would rest in part, what fills, what it holds, and w
   );
   t.is(linesOf({ ...LIMIT, timeInForce: 'ioc' }, ioc)['Payout if yes wins'], '$4.00');
   const resting = previewOf({ would: 'rest', fills: [], costDollars: 0, holdDollars: 4 });
-  t.is(previewWords(LIMIT, resting).sentence, 'Would rest until its price comes.');
+  t.is(previewWords(LIMIT, resting).sentence, 'Would rest until its price is reached.');
   const none = previewOf({ would: 'cancel', fills: [], costDollars: 0 });
   const fok = previewWords({ ...LIMIT, timeInForce: 'fok' }, none);
   t.is(fok.sentence, 'Would not fill now, and so be canceled (fok).');
@@ -113,7 +113,7 @@ test('V10: while venue data is off no price and no cost is shown, and none is ma
   t.is(previewedCents(BUY, hidden(0)), null);
   const { sentence, kind } = previewWords(BUY, hidden(0));
   t.is(kind, 'waits');
-  t.is(sentence, 'Prices are hidden while venue data is off, and so is what it would do now.');
+  t.is(sentence, 'While venue data is off, prices and the preview are hidden.');
   const refused = previewWords(BUY, { ...hidden(0), code: 'membership_required' });
   t.like(refused, { kind: 'refused', sentence: refusedWords('membership_required'), lines: [] });
 });
@@ -220,7 +220,7 @@ test('J22: every event of the account has its sentence, and its market', (t) => 
     ['order_placed', `Order placed: B${what}.`],
     ['order_part_filled', `Order filled in part: 0 of 10 contracts: b${what}, filled at 39¢.`],
     ['order_filled', `Order filled: B${what}, filled at 39¢.`],
-    ['order_canceled', `Order canceled, its time was over: B${what}.`],
+    ['order_canceled', `Order canceled, it expired: B${what}.`],
     ['order_expired', `Order expired: B${what}.`],
     ['trade_opened', 'Bought: 10 yes of Otters to beat Herons at 46¢, for $4.60.'],
     ['trade_closed', 'Sold (+$0.50 profit): 10 yes of Otters to beat Herons at 51¢.'],

@@ -95,7 +95,7 @@ test.serial(
       );
       await page.getByRole('navigation').getByRole('link', { name: 'Portfolio' }).click();
       await page
-        .getByText('The server cannot be reached. This view comes by itself once it can.')
+        .getByText('The server cannot be reached. This view loads when the server answers.')
         .waitFor();
     });
     await page

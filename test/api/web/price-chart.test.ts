@@ -133,6 +133,6 @@ test('a chart says in a sentence what one sees in it', (t) => {
   const bars = [{ ...BAR, bid: { ...flat(40), low: 31 } }];
   t.is(
     summaryOf(live(bars, 40, null)),
-    'Yes bid 40¢, ask none; between 31¢ and 44¢ in what is shown.',
+    'Yes bid 40¢, ask none; between 31¢ and 44¢ in this chart.',
   );
 });

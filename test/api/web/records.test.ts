@@ -94,10 +94,10 @@ test.serial(
     t.is(await page.locator('tbody .plot circle').count(), 5);
     t.is(await page.locator('tbody .plot-range').count(), 4);
 
-    await page.getByLabel('Metric').selectOption('Profit or loss a pick');
-    await page.getByText('Dollars won or lost with a pick on average').waitFor();
+    await page.getByLabel('Metric').selectOption('Profit or loss per pick');
+    await page.getByText('The mean profit or loss per pick in dollars').waitFor();
     const money = await answered(stage, '/eval?metric=pnl');
-    await page.getByRole('columnheader', { name: 'Profit or loss a pick' }).waitFor();
+    await page.getByRole('columnheader', { name: 'Profit or loss per pick' }).waitFor();
     const [best] = await rowsOf(page, 'Evaluation');
     t.regex(best![2]!, /^\+\$\d+\.\d\d$/);
     t.is(best![3], `${money.rows[0].intervalNote}.`);
@@ -162,7 +162,7 @@ test.serial(
     t.is(await facts.getByText('not shown').count(), 4);
     t.is(await page.getByRole('button', { name: 'Verify' }).count(), 0);
     await visitOf('Pia');
-    await page.getByText('This trader is private: the name is all that is shown.').waitFor();
+    await page.getByText('This trader is private: only the name is shown.').waitFor();
     t.is(await page.getByRole('table').count(), 0);
     await visitOf('Nobody');
     await page.getByText('Nobody here has the name or id “Nobody”.').waitFor();
@@ -189,7 +189,7 @@ test.serial(
     const record = await rowsOf(page, 'Signed record');
     t.true(record.some(([what, value]) => what === 'Settled picks' && value === '14'));
     t.deepEqual(await verdict(page), {
-      sentence: 'This record is genuine: it is as this server signed it.',
+      sentence: 'This record is genuine: it is unchanged since this server signed it.',
       claims: { Signature: 'Holds', Key: 'Holds', Record: 'Holds' },
     });
     const directory = tempDir(t);
@@ -252,7 +252,7 @@ test.serial(
     await page.getByLabel('Buy').selectOption('Yes');
     await page.getByLabel('Stake in').selectOption('Contracts');
     await page.getByLabel('Stake a market, contracts').fill('10');
-    await page.getByLabel('Fees').selectOption('What venue_a charges a taker');
+    await page.getByLabel('Fees').selectOption('The taker fee of venue_a');
     await page.getByLabel('Look, minutes before the start').fill(String(LOOK_MINUTES));
     await button.click();
     await page.getByRole('heading', { name: 'Coverage' }).waitFor();

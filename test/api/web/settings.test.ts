@@ -120,7 +120,7 @@ test.serial(
       .first()
       .getByRole('button', { name: /^Rotate/ })
       .click();
-    await dialog.getByLabel('Hours that the old one works on').fill('0');
+    await dialog.getByLabel('Hours that the old key keeps working').fill('0');
     await dialog.getByRole('button', { name: 'Rotate it' }).click();
     const next = await dialog.locator('.token code').innerText();
     await dialog.getByRole('button', { name: 'I have copied it' }).click();
@@ -193,7 +193,7 @@ test.serial(
     const { page } = await visit(t, stage);
     await openSettings(page);
     const reset = page.getByRole('button', { name: 'Reset the account' }).first();
-    await page.getByText('You have not traded yet: there is nothing to reset.').waitFor();
+    await page.getByText('You have not traded yet, so there is nothing to reset.').waitFor();
     t.true(await reset.isDisabled());
     const [instrument] = await pricedInstruments(page);
     await buyTen(page, instrument!.id);

@@ -98,5 +98,5 @@ test('runs are apart from each other, and marked where they begin', (t) => {
     { run: 2, at: points[1]!.at },
     { run: 3, at: points[3]!.at },
   ]);
-  t.regex(summary, /^Net worth is \$100\.00, after 2 resets in all of its time\. Lowest \$80\.00/);
+  t.regex(summary, /^Net worth is \$100\.00, after 2 resets in all time\. Lowest \$80\.00/);
 });

@@ -146,29 +146,29 @@ __all__ = [
 
 
 class Account(TypedDict):
-    # What can be spent; holds are taken off already. Below zero after a corrected result.
+    # Spendable cash, without holds. A corrected result can take it below zero.
     balanceDollars: float
-    # Balance, holds, and open positions at the live bid (at cost where there is none).
+    # Balance, holds, and open positions at the live bid; without a bid at cost.
     netWorthDollars: float
-    # What the open positions cost.
+    # Cost of the open positions.
     openStakeDollars: float
-    # What resting buys hold.
+    # Dollars held by resting buys.
     heldDollars: float
     openPositions: int
     restingOrders: int
-    # Counts the resets, from 1.
+    # Number of the run: 1, and one more after each reset.
     run: int
     runStartedAt: str
-    # The balance that the run began with.
+    # Balance at the start of the run.
     startBalanceDollars: float
-    # What the operator put in or took out.
+    # Sum of the adjustments of the operator in this run.
     adjustmentsInRunDollars: float
     # Profit or loss of this run.
     pnlSinceResetDollars: float
     selfResetEnabled: bool
-    # What keeps the account from being reset now.
+    # Reason why the account cannot be reset now.
     resetBlockedBy: Literal["reset_not_enabled", "reset_too_soon"] | None
-    # While it is too soon: when 30 days since the last reset are over.
+    # If a reset is too soon: 30 days after the last reset.
     nextResetAt: str | None
     # Profit or loss over all runs.
     lifetimePnlDollars: float
@@ -204,12 +204,12 @@ class Backtest(TypedDict):
     summary: BacktestSummary
     # Positions count at their cost; fees are taken off.
     equity: list[BacktestEquityItem]
-    # In the order of their opening.
+    # Oldest opened first.
     trades: list[BacktestTrade]
     # Markets without a trade, by reason.
     skipped: BacktestSkipped
     coverage: BacktestCoverage
-    # SHA-256 of all that the answer depends on: equal hashes, equal answers.
+    # SHA-256 of every input of the answer: equal hashes have equal answers.
     inputHash: str
     # Every trade is a paper trade.
     mode: Literal["paper"]
@@ -219,7 +219,7 @@ class BacktestCoverage(TypedDict):
     # Settled ones.
     markets: int
     withQuotes: int
-    # Without a price that should have been, from the look on.
+    # Seconds without an expected price after the look.
     gapSeconds: int
 
 
@@ -229,27 +229,27 @@ class BacktestEquityItem(TypedDict):
 
 
 class BacktestRequest(TypedDict):
-    # Game winners (`moneyline`) that match all that is given.
+    # Game winners (`moneyline`) that match every given filter.
     markets: BacktestRequestMarkets
     rule: BacktestRequestRule
-    # For each market: exactly one of both. Dollars buy whole contracts.
+    # Stake per market. Send exactly one of both. Dollars buy whole contracts.
     stake: BacktestRequestStake
-    # 100000 when left out.
+    # Default 100000.
     startBalanceDollars: NotRequired[float]
-    # none when left out; venue_a: what its dated fee table charges a taker.
+    # Default none. venue_a: the taker fee of its dated fee table.
     fees: NotRequired[Literal["none", "venue_a"]]
-    # The server's own when left out.
+    # Default: the server's fill model.
     fillModel: NotRequired[Literal["top_of_book", "book_depth"]]
 
 
-# Game winners (`moneyline`) that match all that is given.
+# Game winners (`moneyline`) that match every given filter.
 BacktestRequestMarkets = TypedDict(
     "BacktestRequestMarkets",
     {
         "league": "NotRequired[str]",
-        # A date or date-time: games that start then or later.
+        # A date or date-time: games that start at this time or later.
         "from": "NotRequired[str]",
-        # A date or date-time: games that start before then.
+        # A date or date-time: games that start before this time.
         "to": "NotRequired[str]",
         "instrumentIds": "NotRequired[list[str]]",
     },
@@ -270,18 +270,18 @@ class BacktestRequestRule(TypedDict):
     minPriceCents: NotRequired[int]
     # The highest entry price, inclusive.
     maxPriceCents: NotRequired[int]
-    # When to look, once; 0 when left out. Negative: after the start.
+    # Time of the one look for an entry; default 0. Negative: after the start.
     entryMinutesBeforeStart: NotRequired[int]
-    # Sells when the bid is there or above.
+    # Sells when the bid is at this level or above.
     takeProfitCents: NotRequired[int]
-    # Sells when the bid is there or below.
+    # Sells when the bid is at this level or below.
     stopLossCents: NotRequired[int]
-    # Sells then, or at the next live bid. Negative: after the start.
+    # Sells at this time, or at the next live bid. Negative: after the start.
     exitMinutesBeforeStart: NotRequired[int]
 
 
 class BacktestRequestStake(TypedDict):
-    """For each market: exactly one of both. Dollars buy whole contracts."""
+    """Stake per market. Send exactly one of both. Dollars buy whole contracts."""
     contracts: NotRequired[int]
     dollars: NotRequired[float]
 
@@ -306,10 +306,10 @@ class BacktestSummary(TypedDict):
     pnlDollars: float
     feesDollars: float
     pnlAfterFeesDollars: float
-    # P&L of the cost; null without a trade.
+    # P&L in percent of the cost; null without a trade.
     roiPct: float | None
     maxDrawdownDollars: float
-    # Of entry prices, over trades held to a result; null without one.
+    # Brier score of entry prices, over trades held to a result; null without one.
     brier: float | None
 
 
@@ -335,11 +335,11 @@ BacktestTradeResult: TypeAlias = Literal["won", "lost", "void", "sold"]
 class Book(TypedDict):
     # ins_ and 12 characters of 0-9A-HJKMNP-TV-Z
     instrumentId: str
-    # Whose levels these are; null: it has no market.
+    # Venue of the levels; null if the instrument has no market.
     venue: Venue | None
-    # Of each level its cents and its contracts, best first.
+    # Cents and contracts of each level, best first.
     yesBids: list[list[int]]
-    # Of each level its cents and its contracts, best first.
+    # Cents and contracts of each level, best first.
     yesAsks: list[list[int]]
     # Time of this answer.
     asOf: str
@@ -360,14 +360,14 @@ class Candle(TypedDict):
     end: str
     bid: Ohlc | None
     ask: Ohlc | None
-    # While both sides had a price.
+    # Covers times when both sides had a price.
     mid: Ohlc | None
     trades: CandleTrades | None
-    # How many rows it has.
+    # Number of rows in the candle.
     quotes: int
-    # How long a price was live.
+    # Seconds with a live price.
     liveSeconds: float
-    # Only in the unfinished last candle, where it is false.
+    # Present only in the unfinished last candle, as false.
     complete: NotRequired[bool]
 
 
@@ -378,7 +378,7 @@ class CandleTrades(TypedDict):
     high: float
     low: float
     close: float
-    # Null where no whole contract traded.
+    # Null if no whole contract traded.
     vwapCents: float | None
 
 
@@ -388,7 +388,7 @@ class CandlesPage(TypedDict):
     venue: Venue
     interval: Interval
     candles: list[Candle]
-    # Those that overlap the candles listed, oldest first.
+    # Gaps that overlap the listed candles, oldest first.
     gaps: list[HistoryGap]
     # Send it as cursor for the next page; null at the end.
     nextCursor: str | None
@@ -401,7 +401,7 @@ class CandlesPage(TypedDict):
 class Equity(TypedDict):
     # In order of time; the last one is now. Empty before the first trade.
     points: list[EquityPoint]
-    # The present one; null before the first trade.
+    # The present run; null before the first trade.
     run: int | None
     # Time of this answer.
     asOf: str
@@ -424,7 +424,7 @@ class EquityPoint(TypedDict):
     netWorthDollars: float
     balanceDollars: float
     openStakeDollars: float
-    # Of its run.
+    # Realized profit or loss of its run.
     realizedPnlDollars: float
     run: int
 
@@ -495,7 +495,7 @@ class EvalBoard(TypedDict):
     rows: list[EvalRow]
     # Send it as cursor for the next page; null at the end.
     nextCursor: str | None
-    # The window asked for.
+    # The requested window.
     window: str
     metric: Literal["brier", "log_loss", "clv", "pnl"]
     # Time of this answer.
@@ -518,7 +518,7 @@ class EvalPick(TypedDict):
     closedAt: str
     outcome: int | None
     outcomeSource: Literal["venue_result", "catalog", "operator"] | None
-    # Null: it is an entry price, and the venue-data switch is off.
+    # Null for an entry price while the venue-data switch is off.
     forecastProb: float | None
     forecastSource: Literal["stated", "entry_price"]
     brier: float | None
@@ -531,7 +531,7 @@ class EvalPick(TypedDict):
 class EvalRow(TypedDict):
     rank: int
     traderId: str
-    # Null: no name was set.
+    # Null without a name.
     displayName: str | None
     picks: int
     games: int
@@ -539,7 +539,7 @@ class EvalRow(TypedDict):
     value: float
     # 95%, clustered by game.
     interval: EvalRowInterval | None
-    # Why there is no interval.
+    # Reason for no interval.
     intervalNote: str | None
     rankInterval: EvalRowRankInterval | None
     # The Brier score of the entry price less the trader's own.
@@ -557,19 +557,19 @@ class EvalRowRankInterval(TypedDict):
     worst: int
 
 
-# What happened to an order, a trade or the account.
+# A change of an order, a trade or the account.
 Event = TypedDict(
     "Event",
     {
-        # Orders all events of the account, also as text. (the eventId of an event)
+        # Sorts all events of the account, also as text. (the eventId of an event)
         "eventId": "str",
         "type": "Literal[ \"order_placed\", \"order_part_filled\", \"order_filled\", \"order_canceled\", \"order_expired\", \"trade_opened\", \"trade_closed\", \"trade_settled\", \"trade_corrected\", \"account_reset\", ]",
         "at": "str",
-        # Of order events: the order behind it.
+        # Of order events: the order.
         "order": "NotRequired[Order]",
-        # Of trade events but trade_corrected: the trade behind it.
+        # Of trade events except trade_corrected: the trade.
         "trade": "NotRequired[Trade]",
-        # Of account_reset: the run that the reset opened.
+        # Of account_reset: the new run.
         "run": "NotRequired[int]",
         # Of trade_corrected: the trade whose result changed.
         "tradeId": "NotRequired[str]",
@@ -577,7 +577,7 @@ Event = TypedDict(
         "from": "NotRequired[Literal[\"yes\", \"no\", \"void\", \"scalar\"]]",
         # Of trade_corrected: the result now, in the instrument's terms.
         "to": "NotRequired[Literal[\"yes\", \"no\", \"void\", \"scalar\"]]",
-        # Of trade_corrected: what the balance changed by; 0 if the run of the trade is over.
+        # Of trade_corrected: the change of the balance; 0 if the run of the trade is over.
         "cashDollars": "NotRequired[float]",
     },
 )
@@ -585,8 +585,9 @@ Event = TypedDict(
 
 class EventsPage(TypedDict):
     events: list[Event]
-    # Send it as after. It may be later than the last event, and there may be more although there
-    # are fewer than limit: the end is reached once it stays the same. (the eventId of an event)
+    # Send it as after. It may be later than the last event. More events may follow although the
+    # page has fewer than limit. The end is reached when the value stays the same. (the eventId of
+    # an event)
     nextAfter: str
     # Whether the venue-data switch is on: else no venue reference or price is here.
     venueData: bool
@@ -601,14 +602,14 @@ class EventsPageOrganization(TypedDict):
     slug: str
 
 
-# How nearly the venue settles on the same thing.
+# How closely the rules of the venue match the instrument.
 Fungibility: TypeAlias = Literal["exact", "near", "none"]
 
 
 class Game(TypedDict):
     # game_ and 10 characters of 0-9A-HJKMNP-TV-Z
     id: str
-    # A readable name that is as good as the id in a path.
+    # A readable name. Paths take it instead of the id.
     slug: str
     league: str
     startsAt: str
@@ -617,7 +618,7 @@ class Game(TypedDict):
     away: Team
     # Its instruments.
     instrumentCount: int
-    # The year the season is called after.
+    # The year that names the season.
     season: int | None
     seasonType: str | None
     week: int | None
@@ -626,7 +627,7 @@ class Game(TypedDict):
 class GameAnswer(TypedDict):
     game: Game
     instruments: list[Instrument]
-    # Rows in this answer, not in all.
+    # Number of rows in this answer.
     count: int
     # Whether the venue-data switch is on: else no venue reference or price is here.
     venueData: bool
@@ -647,7 +648,7 @@ GameStatus: TypeAlias = Literal[
 
 class GamesPage(TypedDict):
     games: list[Game]
-    # Rows in this answer, not in all.
+    # Number of rows in this answer.
     count: int
     # Send it as cursor for the next page; null at the end.
     nextCursor: str | None
@@ -667,9 +668,9 @@ GapReason: TypeAlias = Literal[
 
 
 class HistoryAsOf(TypedDict):
-    # In the order asked for, each once.
+    # In the requested order, each once.
     rows: list[HistoryAsOfRowsItem]
-    # Ids of no instrument of that venue, or without a row by then.
+    # Ids without an instrument at this venue, or without a row by this time.
     notFound: list[str]
     at: str
     # Every trade is a paper trade.
@@ -684,7 +685,7 @@ class HistoryAsOfRowsItem(TypedDict):
     yesBidContracts: int | None
     yesAskContracts: int | None
     quotedAt: str
-    # Whether a Quote showed a price; else all are null.
+    # Whether a Quote showed a price. If false, all prices are null.
     live: bool
 
 
@@ -692,7 +693,7 @@ HistoryGap = TypedDict(
     "HistoryGap",
     {
         "from": "str",
-        # When the price was live again; null: not yet.
+        # Time when the price was live again; null while the gap is open.
         "to": "str | None",
         "reason": "GapReason",
     },
@@ -704,7 +705,7 @@ class HistoryPage(TypedDict):
     instrumentId: str | None
     venue: Venue
     quotes: list[HistoryRow]
-    # Those that overlap from and to, oldest first.
+    # Gaps between from and to, oldest first.
     gaps: list[HistoryGap]
     # Send it as cursor for the next page; null at the end.
     nextCursor: str | None
@@ -720,7 +721,7 @@ class HistoryRow(TypedDict):
     yesAskCents: int | None
     yesBidContracts: int | None
     yesAskContracts: int | None
-    # Whether a Quote showed a price; else all are null.
+    # Whether a Quote showed a price. If false, all prices are null.
     live: bool
 
 
@@ -728,21 +729,21 @@ class Instrument(TypedDict):
     """A yes-or-no question; a contract on it pays 100 cents."""
     # ins_ and 12 characters of 0-9A-HJKMNP-TV-Z
     id: str
-    # A readable name that is as good as the id in a path.
+    # A readable name. Paths take it instead of the id.
     slug: str
-    # Null: it belongs to no game.
+    # Null if it belongs to no game.
     gameId: str | None
     gameSlug: str | None
     league: str
     marketType: MarketType
     period: Period
-    # The spread or total that it is about.
+    # The spread or total of the question.
     line: float | None
-    # Whom it is about.
+    # The subject of the question.
     subject: Team | None
     label: str
     oppositeLabel: str | None
-    # What has to happen for yes to win.
+    # Condition for yes to win.
     yesMeans: str
     startsAt: str
     startsAtSource: StartSource
@@ -773,7 +774,7 @@ class InstrumentAnswer(TypedDict):
 
 class InstrumentsFound(TypedDict):
     instruments: list[Instrument]
-    # Rows in this answer, not in all.
+    # Number of rows in this answer.
     count: int
     # Whether the venue-data switch is on: else no venue reference or price is here.
     venueData: bool
@@ -785,7 +786,7 @@ class InstrumentsFound(TypedDict):
 
 class InstrumentsPage(TypedDict):
     instruments: list[Instrument]
-    # Rows in this answer, not in all.
+    # Number of rows in this answer.
     count: int
     # Send it as cursor for the next page; null at the end.
     nextCursor: str | None
@@ -809,7 +810,7 @@ class Leaderboard(TypedDict):
     rows: list[LeaderboardRow]
     # Send it as cursor for the next page; null at the end.
     nextCursor: str | None
-    # The window asked for.
+    # The requested window.
     window: str
     kind: Literal["pnl", "roi", "net_worth"]
     # Time of this answer.
@@ -821,13 +822,13 @@ class Leaderboard(TypedDict):
 class LeaderboardRow(TypedDict):
     rank: int
     traderId: str
-    # Null: no name was set.
+    # Null without a name.
     displayName: str | None
-    # Of trades that were over in the window, however they ended.
+    # Of all trades that ended in the window, in any way.
     pnlDollars: float
-    # 100 × P&L / what those trades had cost.
+    # 100 × P&L / cost of those trades.
     roiPct: float | None
-    # As of now: open trades at live bids, at cost where there is none.
+    # At present, with open trades at live bids; without a bid at cost.
     netWorthDollars: float
     settledPicks: int
     won: int
@@ -838,13 +839,13 @@ class LeaderboardRow(TypedDict):
 
 
 class Listing(TypedDict):
-    """Where a venue trades the instrument. Venue references are here only while the venue-data
+    """A venue market of the instrument. Venue references are present only while the venue-data
     switch is on.
     """
     venue: Venue
     # 1: yes of the instrument is yes of the venue's market; -1: it is its no.
     polarity: Literal[1, -1]
-    # What the venue calls the side.
+    # Name of the side at the venue.
     sideLabel: NotRequired[str | None]
     fungibility: Fungibility
     # Whether a person compared the rules.
@@ -879,7 +880,7 @@ class Me(TypedDict):
     # Every trade is a paper trade.
     mode: Literal["paper"]
     paperOnly: Literal[True]
-    # Null when the server could not read them.
+    # Null if the server could not read them.
     limits: RequestLimits | None
 
 
@@ -892,7 +893,7 @@ class MeKey(TypedDict):
 class MeUser(TypedDict):
     id: str
     displayName: str | None
-    # Whether the account is private; null when it could not be read.
+    # Whether the account is private; null if it could not be read.
     private: bool | None
     # Whether trades placed while private are shown once public.
     showEarlierTrades: bool
@@ -918,12 +919,12 @@ class OpenApiDocumentInfo(TypedDict):
 
 
 class Order(TypedDict):
-    """A limit order. marketTicker and fillPriceCents are here only while the venue-data switch
-    is on.
+    """A limit order. marketTicker and fillPriceCents are present only while the venue-data
+    switch is on.
     """
     orderId: str
     action: Action
-    # Null where the catalog of now does not know the instrument any more.
+    # Null if the instrument has left the catalog.
     instrumentId: str | None
     instrumentLabel: str | None
     # The side in the terms of the instrument.
@@ -935,29 +936,29 @@ class Order(TypedDict):
     remainingContracts: int
     # The limit, in cents a contract of the side traded.
     limitCents: int
-    # What it holds of the balance, in dollars.
+    # Part of the balance that it holds, in dollars.
     holdDollars: float
     timeInForce: Literal["gtc", "ioc", "fok"]
-    # When it stops resting; null: never.
+    # Time when it stops resting; null: never.
     expiresAt: str | None
     status: OrderStatus
     createdAt: str
-    # When all of it had traded, else null.
+    # Time when the whole order had traded, else null.
     executedAt: str | None
-    # When it was canceled, else null.
+    # Time of the cancel, else null.
     canceledAt: str | None
-    # When it took the status that it has.
+    # Time of its last change of status.
     updatedAt: str
-    # The probability of the side that the caller stated, in percent.
+    # The caller's stated probability of the side, in percent.
     statedProbPct: int | None
-    # Where it came from.
+    # Source of the order.
     placedVia: Literal["api", "web", "cli"]
     # Whether the account was private at the time.
     placedPrivate: bool
     # The venue market's ticker.
     marketTicker: NotRequired[str]
     type: Literal["limit"]
-    # Why it is canceled or expired; else null.
+    # Reason of a cancel or expiry; else null.
     cancelReason: Literal[
         "canceled_by_owner",
         "ioc_not_filled",
@@ -969,9 +970,9 @@ class Order(TypedDict):
         "instrument_dropped",
         "disconnected",
     ] | None
-    # The trade that it opened or closes.
+    # Trade that the order opened or closes.
     tradeId: str | None
-    # Price of the fill; null while there is none.
+    # Price of the fill; null before a fill.
     fillPriceCents: NotRequired[int | None]
 
 
@@ -995,16 +996,16 @@ class OrderBatch(TypedDict):
 
 
 class OrderBatchResults(TypedDict):
-    # In the order of the orders.
+    # In the order of the request.
     results: list[OrderBatchResultsResultsItem]
     # Every trade is a paper trade.
     mode: Literal["paper"]
 
 
 class OrderBatchResultsResultsItem(TypedDict):
-    # Of the answer to `POST /portfolio/orders`.
+    # Status of the answer, as of `POST /portfolio/orders`.
     status: int
-    # The body of that answer, also where it is an error.
+    # Body of the answer, also if it is an error.
     body: OrderPlacement | Error
 
 
@@ -1014,66 +1015,67 @@ class OrderPlacement(TypedDict):
     action: Action
     type: OrderType
     idempotencyKey: str
-    # The key was used before: this is the stored order, nothing new was placed.
+    # True if the key was used before: this is the stored order, and nothing new was placed.
     replayed: bool
-    # On a replay, when it was placed.
+    # On a replay, the time of the first placement.
     originalCreatedAt: str | None
     # Null for a market order: a fill, not an order.
     order: Order | None
-    # What it opened or closed; null while resting and when canceled.
+    # The trade that it opened or closed; null while resting and after a cancel.
     trade: Trade | None
-    # Where the fill was priced; paper only.
+    # Venue that priced the fill; paper only.
     fillVenue: Venue | None
     # Every trade is a paper trade.
     mode: Literal["paper"]
     # Whether the venue-data switch is on: else no venue reference or price is here.
     venueData: bool
-    # Price of the fill; null while there is none.
+    # Price of the fill; null before a fill.
     fillPriceCents: NotRequired[int | None]
 
 
 class OrderPreview(TypedDict):
-    """While the venue-data switch is off would, fills, costDollars, feeDollars and quoteAgeMs
-    are null; code and holdDollars say what follows without a price.
+    """While the venue-data switch is off, would, fills, costDollars, feeDollars and quoteAgeMs
+    are null; code and holdDollars depend on no price.
     """
-    # rest: what does not trade at once rests. cancel: an ioc or fok without a fill.
+    # rest: the contracts that do not trade at once rest. cancel: an ioc or fok without a fill.
     would: Literal["execute", "rest", "cancel", "refuse"] | None
-    # Why it would be refused; else left out.
+    # Reason of a refusal; absent without a refusal.
     code: NotRequired[ErrorCode]
-    # What would trade at once.
+    # Fills that would trade at once.
     fills: list[OrderPreviewFillsItem] | None
-    # What its fills would cost; 0 for a sell.
+    # Cost of the fills; 0 for a sell.
     costDollars: float | None
-    # What it would hold while it rests; while venue data is off, if none of it traded at once.
+    # Hold while it rests. While venue data is off, the hold if no contract trades at once.
     holdDollars: float
-    # What the venue would charge; a paper trade pays no fee.
+    # Fee at the venue; a paper trade pays no fee.
     feeDollars: float | None
-    # Since the connection of the quote was last heard from; null without one.
+    # Time since the last message on the connection of the quote; null without one.
     quoteAgeMs: int | None
     # Every trade is a paper trade.
     mode: Literal["paper"]
 
 
 class OrderPreviewFillsItem(TypedDict):
-    # Of the side traded.
+    # Price of the traded side.
     priceCents: int
     contracts: int
-    # Where the fill would be priced.
+    # Venue that would price the fill.
     venue: Venue
 
 
 class OrderRequest(TypedDict):
     action: Action
     type: OrderType
-    # One per order. The same key with the same order answers the stored order and places nothing,
-    # so send it again after a timeout or a 503. (1 to 128 visible ASCII characters)
+    # One key per order. The same key with the same order returns the stored order and places
+    # nothing. After a timeout or a 503, send the order again with its key. (1 to 128 visible ASCII
+    # characters)
     idempotencyKey: NotRequired[str]
     # Another name for idempotencyKey: send exactly one of the two. (1 to 128 visible ASCII
     # characters)
     clientOrderId: NotRequired[str]
-    # Of a buy: what to buy. (ins_ and 12 characters of 0-9A-HJKMNP-TV-Z)
+    # Of a buy: the instrument to buy. (ins_ and 12 characters of 0-9A-HJKMNP-TV-Z)
     instrumentId: NotRequired[str]
-    # Of a buy, in place of instrumentId: a venue market; side is the market's.
+    # Of a buy, instead of instrumentId: a venue market. The side is in the market's terms.
     ticker: NotRequired[str]
     # Of a buy: the side to buy.
     side: NotRequired[Side]
@@ -1083,7 +1085,7 @@ class OrderRequest(TypedDict):
     tradeId: NotRequired[str]
     # Of a limit order: cents a contract of the side; filled at that or better.
     limitPriceCents: NotRequired[int]
-    # Of a limit order: gtc (the default) rests, the others fill now or cancel.
+    # Of a limit order: gtc (default) rests; ioc and fok fill now or cancel.
     timeInForce: NotRequired[Literal[
         "gtc",
         "ioc",
@@ -1092,20 +1094,20 @@ class OrderRequest(TypedDict):
         "immediate_or_cancel",
         "fill_or_kill",
     ]]
-    # Of a gtc order: when it stops resting, at most 365 days ahead. Seconds may be left out.
+    # Of a gtc order: the time it stops resting, at most 365 days ahead. Seconds are optional.
     expiresAt: NotRequired[str]
     # Of a market buy: fill at this or less, else 409 price_moved.
     maxPriceCents: NotRequired[int]
     # Of a market sell: fill at this or more, else 409 price_moved.
     minPriceCents: NotRequired[int]
-    # best: a fill may have the price of venue_b or venue_c. venue_a when left out.
+    # best: a fill may have the price of venue_b or venue_c. Default venue_a.
     routing: NotRequired[Literal["venue_a", "best"]]
     # Of a buy: your probability of the side, in percent.
     statedProbPct: NotRequired[int]
     # An order that the engine takes later is 409 too_late, and its key is not used. An order that
-    # was placed before is answered all the same.
+    # was placed before returns the stored order.
     rejectIfLaterThan: NotRequired[str]
-    # paper when left out; any other needs its own scope.
+    # Default paper; each other value needs its own scope.
     execution: NotRequired[Literal[
         "paper",
         "venue_a",
@@ -1158,7 +1160,7 @@ class OrganizationsAnswer(TypedDict):
 
 
 class OwnEval(TypedDict):
-    # The window asked for.
+    # The requested window.
     window: str
     picks: list[EvalPick]
     notes: list[str]
@@ -1195,7 +1197,7 @@ class Pick(TypedDict):
     instrumentId: str | None
     marketLabel: str | None
     marketLabelReason: NotRequired[Literal["no_service_label"]]
-    # For the owner with portfolio:read alone.
+    # Only for the owner with portfolio:read.
     placedPrivate: NotRequired[bool]
     # Whether the public sees it. For the owner alone.
     shown: NotRequired[bool]
@@ -1222,12 +1224,12 @@ class Portfolio(TypedDict):
     # Null before the first trade.
     account: Account | None
     positions: list[Position]
-    # All open positions, also those left out here.
+    # Number of all open positions, listed or not.
     positionsCount: int
     # Whether there are more than 500.
     positionsTruncated: bool
     orders: list[RestingOrder]
-    # All resting orders, also those left out here.
+    # Number of all resting orders, listed or not.
     ordersCount: int
     # Whether there are more than 200.
     ordersTruncated: bool
@@ -1248,28 +1250,28 @@ class PortfolioOrganization(TypedDict):
 
 class Position(TypedDict):
     """An open trade. marketTicker, entryCents, markCents, valueDollars and unrealizedPnlDollars
-    are here only while the venue-data switch is on.
+    are present only while the venue-data switch is on.
     """
     tradeId: str
-    # Null where the catalog of now does not know the instrument any more.
+    # Null if the instrument has left the catalog.
     instrumentId: str | None
     instrumentLabel: str | None
     # The side in the terms of the instrument.
     instrumentSide: Side
-    # The side in the terms of the venue market, whose yes may be the no of the instrument: never
-    # compared with resolvedOutcome.
+    # The side in the terms of the venue market. Its yes may be the no of the instrument: never
+    # compare it with resolvedOutcome.
     boughtSide: Side
     contracts: int
-    # What it cost, in dollars.
+    # Cost in dollars.
     costDollars: float
-    # The probability of the side that the caller stated, in percent.
+    # The caller's stated probability of the side, in percent.
     statedProbPct: int | None
-    # Where it came from.
+    # Source of the order.
     placedVia: Literal["api", "web", "cli"]
     # Whether the account was private at the time.
     placedPrivate: bool
     parlayId: str | None
-    # Where the fill was priced; paper only.
+    # Venue that priced the fill; paper only.
     fillVenue: Venue | None
     openedAt: str
     # The venue market's ticker.
@@ -1278,9 +1280,9 @@ class Position(TypedDict):
     entryCents: NotRequired[int]
     # The live bid of the side; null without one.
     markCents: NotRequired[int | None]
-    # What it counts for in net worth: at the live bid, at cost without one.
+    # Value in net worth: at the live bid; without a bid at cost.
     valueDollars: NotRequired[float]
-    # That value less its cost.
+    # valueDollars less the cost.
     unrealizedPnlDollars: NotRequired[float]
 
 
@@ -1288,14 +1290,14 @@ class Quote(TypedDict):
     # ins_ and 12 characters of 0-9A-HJKMNP-TV-Z
     instrumentId: str
     label: str
-    # What has to happen for yes to win.
+    # Condition for yes to win.
     queryMeans: str
     startsAt: str
     # Whether more than one venue has a price.
     crossVenue: bool
     # The venues with a price now.
     venues: list[VenueQuote]
-    # The venues without one, and why.
+    # The venues without a price, with the reason.
     omitted: list[QuoteOmittedItem]
     # Time of this answer.
     asOf: str
@@ -1323,9 +1325,9 @@ class QuoteOmittedItem(TypedDict):
 
 
 class QuotesAnswer(TypedDict):
-    # In the order asked for, each once.
+    # In the requested order, each once.
     quotes: list[Quote]
-    # The ids that are no instrument.
+    # Ids without an instrument.
     notFound: list[str]
     # Whether crossVenue is true of any quote here.
     crossVenue: bool
@@ -1357,10 +1359,10 @@ class RequestLimitsMonth(TypedDict):
 
 
 class RestingOrder(TypedDict):
-    """A resting limit order. marketTicker is here only while the switch is on."""
+    """A resting limit order. marketTicker is present only while the venue-data switch is on."""
     orderId: str
     action: Action
-    # Null where the catalog of now does not know the instrument any more.
+    # Null if the instrument has left the catalog.
     instrumentId: str | None
     instrumentLabel: str | None
     # The side in the terms of the instrument.
@@ -1372,22 +1374,22 @@ class RestingOrder(TypedDict):
     remainingContracts: int
     # The limit, in cents a contract of the side traded.
     limitCents: int
-    # What it holds of the balance, in dollars.
+    # Part of the balance that it holds, in dollars.
     holdDollars: float
     timeInForce: Literal["gtc", "ioc", "fok"]
-    # When it stops resting; null: never.
+    # Time when it stops resting; null: never.
     expiresAt: str | None
     status: OrderStatus
     createdAt: str
-    # When all of it had traded, else null.
+    # Time when the whole order had traded, else null.
     executedAt: str | None
-    # When it was canceled, else null.
+    # Time of the cancel, else null.
     canceledAt: str | None
-    # When it took the status that it has.
+    # Time of its last change of status.
     updatedAt: str
-    # The probability of the side that the caller stated, in percent.
+    # The caller's stated probability of the side, in percent.
     statedProbPct: int | None
-    # Where it came from.
+    # Source of the order.
     placedVia: Literal["api", "web", "cli"]
     # Whether the account was private at the time.
     placedPrivate: bool
@@ -1398,7 +1400,7 @@ class RestingOrder(TypedDict):
 Role: TypeAlias = Literal["owner", "member"]
 
 
-# What a key may do.
+# A permission of a key.
 Scope: TypeAlias = Literal[
     "records:read",
     "portfolio:read",
@@ -1428,7 +1430,7 @@ class SignedTrackRecordEnvelope(TypedDict):
     algorithm: Literal["Ed25519"]
 
 
-# Where the start comes from. With day only the day is known: startsAt is its midnight.
+# Source of the start. With day, only the day is known: startsAt is its midnight.
 StartSource: TypeAlias = Literal[
     "catalog",
     "ticker",
@@ -1478,7 +1480,7 @@ TrackRecord = TypedDict(
         # The day of the newest fee table in use.
         "feeTable": "str | None",
         "fillModel": "Literal[\"top_of_book\", \"book_depth\"]",
-        # While the venue-data switch is on.
+        # Present only while the venue-data switch is on.
         "bySeries": "NotRequired[list[TrackRecordBySeriesItem]]",
     },
 )
@@ -1525,41 +1527,41 @@ class TrackRecordKey(TypedDict):
     crv: Literal["Ed25519"]
     # The public key, 32 bytes in base64url.
     x: str
-    # The keyId of records that it has signed.
+    # The keyId of records that this key signed.
     kid: str
     alg: Literal["EdDSA"]
     use: Literal["sig"]
 
 
 class TrackRecordKeys(TypedDict):
-    # Every one that ever signed, the newest first.
+    # Every key that ever signed, newest first.
     keys: list[TrackRecordKey]
 
 
 class Trade(TypedDict):
-    """A position, open or not any more. marketTicker, entryCents and exitCents are here only
-    while the venue-data switch is on.
+    """A position in any status. marketTicker, entryCents and exitCents are present only while
+    the venue-data switch is on.
     """
     tradeId: str
-    # Null where the catalog of now does not know the instrument any more.
+    # Null if the instrument has left the catalog.
     instrumentId: str | None
     instrumentLabel: str | None
     # The side in the terms of the instrument.
     instrumentSide: Side
-    # The side in the terms of the venue market, whose yes may be the no of the instrument: never
-    # compared with resolvedOutcome.
+    # The side in the terms of the venue market. Its yes may be the no of the instrument: never
+    # compare it with resolvedOutcome.
     boughtSide: Side
     contracts: int
-    # What it cost, in dollars.
+    # Cost in dollars.
     costDollars: float
-    # The probability of the side that the caller stated, in percent.
+    # The caller's stated probability of the side, in percent.
     statedProbPct: int | None
-    # Where it came from.
+    # Source of the order.
     placedVia: Literal["api", "web", "cli"]
     # Whether the account was private at the time.
     placedPrivate: bool
     parlayId: str | None
-    # Where the fill was priced; paper only.
+    # Venue that priced the fill; paper only.
     fillVenue: Venue | None
     openedAt: str
     # The venue market's ticker.
@@ -1576,10 +1578,10 @@ class Trade(TypedDict):
     ] | None
     # Profit or loss in dollars; null while open.
     pnlDollars: float | None
-    # The result in the terms of the instrument, as instrumentSide is: where the two are equal the
-    # trade has won. Null without a result, after a void, and for a result between yes and no.
+    # The result in the terms of the instrument, as instrumentSide: if the two are equal, the trade
+    # won. Null without a result, after a void, and for a result between yes and no.
     resolvedOutcome: Side | None
-    # What a contract of it brought on average, rounded down; null while open.
+    # Mean exit price of a contract, rounded down; null while open.
     exitCents: NotRequired[int | None]
 
 
@@ -1595,18 +1597,18 @@ TradeStatus: TypeAlias = Literal[
 
 class Trader(TypedDict):
     id: str
-    # Null: no name was set.
+    # Null without a name.
     displayName: str | None
-    # Then nothing else is said.
+    # If true, only the id and the name are shown.
     private: bool
-    # False: private, or trades placed while private are still hidden.
+    # False if private, or while trades placed in private are hidden.
     numbersShown: bool
-    # When they signed up.
+    # Time of the sign-up.
     since: str | None
-    # Of all trades that are over, over all runs.
+    # Of all ended trades of all runs.
     pnlDollars: float | None
     roiPct: float | None
-    # As of now: open trades at live bids, at cost where there is none. Null before the first trade.
+    # At present, with open trades at live bids; without a bid at cost. Null before the first trade.
     netWorthDollars: float | None
     # On the board of window `all`, kind `pnl`.
     rank: int | None
@@ -1627,7 +1629,7 @@ class TraderAnswer(TypedDict):
 
 class TraderResetHistoryItem(TypedDict):
     at: str
-    # The run that it opened.
+    # The new run.
     run: int
 
 
@@ -1690,14 +1692,14 @@ class UsageMonth(TypedDict):
 
 
 class UsageTrading(TypedDict):
-    # Of this key or session, over all accounts that it trades on.
+    # Usage of this key or session, over all its accounts.
     key: UsageTradingKey
-    # Of its owner's own account, over all keys.
+    # Usage of the owner's personal account, over all keys.
     account: UsageTradingAccount
 
 
 class UsageTradingAccount(TypedDict):
-    """Of its owner's own account, over all keys."""
+    """Usage of the owner's personal account, over all keys."""
     # New orders in the UTC minute.
     newPerMinute: UsageTradingAccountNewPerMinute
     # New orders on the UTC day.
@@ -1731,7 +1733,7 @@ class UsageTradingAccountNewPerMinute(TypedDict):
 
 
 class UsageTradingKey(TypedDict):
-    """Of this key or session, over all accounts that it trades on."""
+    """Usage of this key or session, over all its accounts."""
     # New orders in the UTC minute.
     newPerMinute: UsageTradingKeyNewPerMinute
     # New orders on the UTC day.
@@ -1779,9 +1781,9 @@ class VenueQuote(TypedDict):
     venueMarketId: str
     venueSideRef: str | None
     sideLabel: str | None
-    # Yes sells at this; null: nobody buys.
+    # Price at which yes sells; null without a bid.
     yesBidCents: int | None
-    # Yes costs this; null: nobody sells.
+    # Price at which yes can be bought; null without an ask.
     yesAskCents: int | None
     # Half cents occur: the middle of 41 and 44 is 42.5.
     yesMidCents: float | None
@@ -1820,17 +1822,17 @@ class Operations:
         return answer
 
     def get_me(self) -> Me:
-        """Whose key this is and what it may do."""
+        """Owner and scopes of the key."""
         answer: Me = self.call(Call("GET", "/me", repeatable=True))
         return answer
 
     def get_usage(self) -> Usage:
-        """How much of the request limits is used. Never counted itself."""
+        """Usage of the request limits. Not counted as a request."""
         answer: Usage = self.call(Call("GET", "/usage", repeatable=True))
         return answer
 
     def list_organizations(self) -> OrganizationsAnswer:
-        """The organizations that the key can use, by slug."""
+        """List the organizations that the key can use, by slug."""
         answer: OrganizationsAnswer = self.call(Call("GET", "/organizations", repeatable=True))
         return answer
 
@@ -1979,8 +1981,8 @@ class Operations:
         limit: int | None = None,
         cursor: str | None = None,
     ) -> HistoryPage:
-        """Every change of the top of book, and the gaps. A row says what a Quote showed from
-        then on. Where there are more than 1,000 gaps, each page has its own.
+        """Every change of the top of book, and the gaps. A row is the state of a Quote from its
+        time on. If there are more than 1,000 gaps, each page has its own.
         """
         answer: HistoryPage = self.call(Call(
             "GET",
@@ -2016,7 +2018,7 @@ class Operations:
         limit: int | None = None,
         cursor: str | None = None,
     ) -> CandlesPage:
-        """Candles without holes, from the first row to now. from and to bound the starts of
+        """Candles without holes, from the first row to now. from and to limit the start times of
         candles.
         """
         answer: CandlesPage = self.call(Call(
@@ -2048,7 +2050,7 @@ class Operations:
             "venue_c_intl",
         ] | None = None,
     ) -> HistoryAsOf:
-        """What quotes showed at a moment."""
+        """Quotes as they were at a moment."""
         answer: HistoryAsOf = self.call(Call(
             "GET",
             "/history/as_of",
@@ -2086,7 +2088,7 @@ class Operations:
         cursor: str | None = None,
         org: str | None = None,
     ) -> TradesPage:
-        """Trades, open or not any more, newest opened first."""
+        """Trades in any status, newest opened first."""
         answer: TradesPage = self.call(Call(
             "GET",
             "/portfolio/trades",
@@ -2104,7 +2106,7 @@ class Operations:
         return answer
 
     def get_equity(self, *, window: str | None = None, org: str | None = None) -> Equity:
-        """What the account was worth, of all its runs. The first and the last moment of the
+        """Net worth of the account over time, all runs. The first and the last moment of the
         window, and the changes between them, evenly chosen where they are many. Where they
         are few, moments between them show what prices did to open positions. Positions count
         at their live bid of the moment, at cost where there was none or this server has no
@@ -2126,8 +2128,8 @@ class Operations:
         limit: int | None = None,
         org: str | None = None,
     ) -> EventsPage:
-        """What happened to orders and trades, oldest first. The events of the channel `orders`
-        of `GET /stream`, each once and in order. Events of one instant: `order_placed`, then
+        """Events of orders and trades, oldest first. The events of the channel `orders` of `GET
+        /stream`, each once and in order. Events of one instant: `order_placed`, then
         `order_part_filled` or `order_filled`, then `trade_opened` or `trade_closed`. A market
         order is the event of its trade alone.
         """
@@ -2148,10 +2150,10 @@ class Operations:
         limit: int | None = None,
         cursor: str | None = None,
     ) -> Leaderboard:
-        """Public traders, the best first. Who is private, or hides earlier trades, is not on it.
-        `pnl` and `roi` have who had a trade end in the window; equal values are in the order
-        of the ids. It may lag by 5 seconds, and pages go on behind the last row, wherever
-        that has moved to.
+        """Public traders, the best first. Private traders and traders who hide earlier trades
+        are left out. `pnl` and `roi` need a trade that ended in the window; equal values are
+        sorted by id. The board may lag by 5 seconds. The next page starts after the last row,
+        even if that row has moved.
         """
         answer: Leaderboard = self.call(Call(
             "GET",
@@ -2162,8 +2164,8 @@ class Operations:
         return answer
 
     def get_trader(self, trader_id: str) -> TraderAnswer:
-        """What a trader shows. By id or by name, ignoring case. A private trader shows nothing:
-        nulls, and counts of 0.
+        """Public numbers of a trader. By id or by name, ignoring case. A private trader shows
+        nothing: nulls, and counts of 0.
         """
         answer: TraderAnswer = self.call(Call(
             "GET",
@@ -2179,10 +2181,10 @@ class Operations:
         limit: int | None = None,
         cursor: str | None = None,
     ) -> PicksPage:
-        """A trader's settled picks, newest opened first. Of the 100 most recent that the public
-        sees. Never listed: open and sold trades, those of a Combine, and legs of a parlay
-        while another leg is open. The owner with portfolio:read sees those placed while
-        private, too.
+        """A trader's settled picks, newest opened first. Lists the 100 most recent public picks.
+        Never listed: open and sold trades, trades of a Combine, and legs of a parlay while
+        another leg is open. The owner with portfolio:read also sees picks placed while
+        private.
         """
         answer: PicksPage = self.call(Call(
             "GET",
@@ -2193,8 +2195,8 @@ class Operations:
         return answer
 
     def get_own_eval(self, *, window: str | None = None) -> OwnEval:
-        """Own settled picks with their scores. Newest end first, those placed while private too,
-        at most 10,000.
+        """Own settled picks with their scores. Last ended first, also picks placed while
+        private, at most 10,000.
         """
         answer: OwnEval = self.call(Call(
             "GET",
@@ -2226,7 +2228,8 @@ class Operations:
 
     def get_track_record(self, trader_id: str, *, days: int | None = None) -> SignedTrackRecord:
         """A trader's last 90 days, signed. Ed25519 over canonical JSON (RFC 8785): `paperbook
-        verify-record` checks it offline. Who is private, or hides earlier trades, is 404.
+        verify-record` checks it offline. A trader who is private or hides earlier trades is
+        404.
         """
         answer: SignedTrackRecord = self.call(Call(
             "GET",
@@ -2292,8 +2295,8 @@ class Operations:
         instrument_id: str | None = None,
         org: str | None = None,
     ) -> CanceledOrders:
-        """Cancel all resting orders, or those on one instrument. At one moment, and durable as
-        one; more than 2,000 are canceled in steps. It counts as one cancel. Works while
+        """Cancel all resting orders, or those on one instrument. Cancels the orders in one
+        durable step; more than 2,000 take several steps. It counts as one cancel. Works while
         trading is switched off, too.
         """
         answer: CanceledOrders = self.call(Call(
@@ -2324,9 +2327,10 @@ class Operations:
         return answer
 
     def preview_order(self, body: OrderRequest, *, org: str | None = None) -> OrderPreview:
-        """What an order would do now. Places nothing, uses no key, and counts as a read. The key
-        of the body may be left out, and is not looked at. While the venue-data switch is off
-        all that follows from prices is null, and no refusal that depends on one is named.
+        """Preview the effect of an order. Places nothing, uses no key, and counts as a read. The
+        key of the body is optional and ignored. While the venue-data switch is off, every
+        value that depends on prices is null, and refusals that depend on prices are not
+        named.
         """
         answer: OrderPreview = self.call(Call(
             "POST",
@@ -2337,10 +2341,9 @@ class Operations:
         return answer
 
     def place_orders(self, body: OrderBatch, *, org: str | None = None) -> OrderBatchResults:
-        """Place up to 100 orders. Each order stands alone: it is answered as `POST
-        /portfolio/orders` answers it, and one that is refused refuses only itself. Each
-        counts towards the limits, as a request too. The results are in the order of the
-        orders.
+        """Place up to 100 orders. Each order is independent and has the answer of `POST
+        /portfolio/orders`. An order that is refused affects no other. Each order counts as
+        one order and one request. The results are in the order of the request.
         """
         answer: OrderBatchResults = self.call(Call(
             "POST",
@@ -2369,17 +2372,17 @@ class AsyncOperations:
         return answer
 
     async def get_me(self) -> Me:
-        """Whose key this is and what it may do."""
+        """Owner and scopes of the key."""
         answer: Me = await self.call(Call("GET", "/me", repeatable=True))
         return answer
 
     async def get_usage(self) -> Usage:
-        """How much of the request limits is used. Never counted itself."""
+        """Usage of the request limits. Not counted as a request."""
         answer: Usage = await self.call(Call("GET", "/usage", repeatable=True))
         return answer
 
     async def list_organizations(self) -> OrganizationsAnswer:
-        """The organizations that the key can use, by slug."""
+        """List the organizations that the key can use, by slug."""
         answer: OrganizationsAnswer = await self.call(Call(
             "GET",
             "/organizations",
@@ -2536,8 +2539,8 @@ class AsyncOperations:
         limit: int | None = None,
         cursor: str | None = None,
     ) -> HistoryPage:
-        """Every change of the top of book, and the gaps. A row says what a Quote showed from
-        then on. Where there are more than 1,000 gaps, each page has its own.
+        """Every change of the top of book, and the gaps. A row is the state of a Quote from its
+        time on. If there are more than 1,000 gaps, each page has its own.
         """
         answer: HistoryPage = await self.call(Call(
             "GET",
@@ -2573,7 +2576,7 @@ class AsyncOperations:
         limit: int | None = None,
         cursor: str | None = None,
     ) -> CandlesPage:
-        """Candles without holes, from the first row to now. from and to bound the starts of
+        """Candles without holes, from the first row to now. from and to limit the start times of
         candles.
         """
         answer: CandlesPage = await self.call(Call(
@@ -2605,7 +2608,7 @@ class AsyncOperations:
             "venue_c_intl",
         ] | None = None,
     ) -> HistoryAsOf:
-        """What quotes showed at a moment."""
+        """Quotes as they were at a moment."""
         answer: HistoryAsOf = await self.call(Call(
             "GET",
             "/history/as_of",
@@ -2643,7 +2646,7 @@ class AsyncOperations:
         cursor: str | None = None,
         org: str | None = None,
     ) -> TradesPage:
-        """Trades, open or not any more, newest opened first."""
+        """Trades in any status, newest opened first."""
         answer: TradesPage = await self.call(Call(
             "GET",
             "/portfolio/trades",
@@ -2661,7 +2664,7 @@ class AsyncOperations:
         return answer
 
     async def get_equity(self, *, window: str | None = None, org: str | None = None) -> Equity:
-        """What the account was worth, of all its runs. The first and the last moment of the
+        """Net worth of the account over time, all runs. The first and the last moment of the
         window, and the changes between them, evenly chosen where they are many. Where they
         are few, moments between them show what prices did to open positions. Positions count
         at their live bid of the moment, at cost where there was none or this server has no
@@ -2683,8 +2686,8 @@ class AsyncOperations:
         limit: int | None = None,
         org: str | None = None,
     ) -> EventsPage:
-        """What happened to orders and trades, oldest first. The events of the channel `orders`
-        of `GET /stream`, each once and in order. Events of one instant: `order_placed`, then
+        """Events of orders and trades, oldest first. The events of the channel `orders` of `GET
+        /stream`, each once and in order. Events of one instant: `order_placed`, then
         `order_part_filled` or `order_filled`, then `trade_opened` or `trade_closed`. A market
         order is the event of its trade alone.
         """
@@ -2705,10 +2708,10 @@ class AsyncOperations:
         limit: int | None = None,
         cursor: str | None = None,
     ) -> Leaderboard:
-        """Public traders, the best first. Who is private, or hides earlier trades, is not on it.
-        `pnl` and `roi` have who had a trade end in the window; equal values are in the order
-        of the ids. It may lag by 5 seconds, and pages go on behind the last row, wherever
-        that has moved to.
+        """Public traders, the best first. Private traders and traders who hide earlier trades
+        are left out. `pnl` and `roi` need a trade that ended in the window; equal values are
+        sorted by id. The board may lag by 5 seconds. The next page starts after the last row,
+        even if that row has moved.
         """
         answer: Leaderboard = await self.call(Call(
             "GET",
@@ -2719,8 +2722,8 @@ class AsyncOperations:
         return answer
 
     async def get_trader(self, trader_id: str) -> TraderAnswer:
-        """What a trader shows. By id or by name, ignoring case. A private trader shows nothing:
-        nulls, and counts of 0.
+        """Public numbers of a trader. By id or by name, ignoring case. A private trader shows
+        nothing: nulls, and counts of 0.
         """
         answer: TraderAnswer = await self.call(Call(
             "GET",
@@ -2736,10 +2739,10 @@ class AsyncOperations:
         limit: int | None = None,
         cursor: str | None = None,
     ) -> PicksPage:
-        """A trader's settled picks, newest opened first. Of the 100 most recent that the public
-        sees. Never listed: open and sold trades, those of a Combine, and legs of a parlay
-        while another leg is open. The owner with portfolio:read sees those placed while
-        private, too.
+        """A trader's settled picks, newest opened first. Lists the 100 most recent public picks.
+        Never listed: open and sold trades, trades of a Combine, and legs of a parlay while
+        another leg is open. The owner with portfolio:read also sees picks placed while
+        private.
         """
         answer: PicksPage = await self.call(Call(
             "GET",
@@ -2750,8 +2753,8 @@ class AsyncOperations:
         return answer
 
     async def get_own_eval(self, *, window: str | None = None) -> OwnEval:
-        """Own settled picks with their scores. Newest end first, those placed while private too,
-        at most 10,000.
+        """Own settled picks with their scores. Last ended first, also picks placed while
+        private, at most 10,000.
         """
         answer: OwnEval = await self.call(Call(
             "GET",
@@ -2788,7 +2791,8 @@ class AsyncOperations:
         days: int | None = None,
     ) -> SignedTrackRecord:
         """A trader's last 90 days, signed. Ed25519 over canonical JSON (RFC 8785): `paperbook
-        verify-record` checks it offline. Who is private, or hides earlier trades, is 404.
+        verify-record` checks it offline. A trader who is private or hides earlier trades is
+        404.
         """
         answer: SignedTrackRecord = await self.call(Call(
             "GET",
@@ -2854,8 +2858,8 @@ class AsyncOperations:
         instrument_id: str | None = None,
         org: str | None = None,
     ) -> CanceledOrders:
-        """Cancel all resting orders, or those on one instrument. At one moment, and durable as
-        one; more than 2,000 are canceled in steps. It counts as one cancel. Works while
+        """Cancel all resting orders, or those on one instrument. Cancels the orders in one
+        durable step; more than 2,000 take several steps. It counts as one cancel. Works while
         trading is switched off, too.
         """
         answer: CanceledOrders = await self.call(Call(
@@ -2886,9 +2890,10 @@ class AsyncOperations:
         return answer
 
     async def preview_order(self, body: OrderRequest, *, org: str | None = None) -> OrderPreview:
-        """What an order would do now. Places nothing, uses no key, and counts as a read. The key
-        of the body may be left out, and is not looked at. While the venue-data switch is off
-        all that follows from prices is null, and no refusal that depends on one is named.
+        """Preview the effect of an order. Places nothing, uses no key, and counts as a read. The
+        key of the body is optional and ignored. While the venue-data switch is off, every
+        value that depends on prices is null, and refusals that depend on prices are not
+        named.
         """
         answer: OrderPreview = await self.call(Call(
             "POST",
@@ -2899,10 +2904,9 @@ class AsyncOperations:
         return answer
 
     async def place_orders(self, body: OrderBatch, *, org: str | None = None) -> OrderBatchResults:
-        """Place up to 100 orders. Each order stands alone: it is answered as `POST
-        /portfolio/orders` answers it, and one that is refused refuses only itself. Each
-        counts towards the limits, as a request too. The results are in the order of the
-        orders.
+        """Place up to 100 orders. Each order is independent and has the answer of `POST
+        /portfolio/orders`. An order that is refused affects no other. Each order counts as
+        one order and one request. The results are in the order of the request.
         """
         answer: OrderBatchResults = await self.call(Call(
             "POST",

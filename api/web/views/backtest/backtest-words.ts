@@ -7,8 +7,8 @@ type Skipped = Backtest['skipped'];
 const SKIPPED: Readonly<Record<keyof Skipped, string>> = {
   not_settled: 'no result yet',
   no_history: 'this server has recorded no price of it',
-  no_price: 'no live price on both sides at the moment of the look',
-  no_favorite: 'no such side: both cost the same, or the market is of neither team',
+  no_price: 'no live price on both sides at entry time',
+  no_favorite: 'no such side: both cost the same, or the market names neither team',
   out_of_band: 'the price was outside the limits of the rule',
   no_cash: 'the balance did not cover it, or the stake buys no contract',
 };
@@ -45,7 +45,7 @@ export function equityText({ equity, summary }: Backtest): string {
   const fall = summary.maxDrawdownDollars;
   return (
     `From ${money(first.netWorthDollars)} to ${money(last.netWorthDollars)}; ` +
-    (fall === 0 ? 'it never fell.' : `the deepest fall was ${money(fall)}.`)
+    (fall === 0 ? 'it never fell.' : `the max drawdown was ${money(fall)}.`)
   );
 }
 

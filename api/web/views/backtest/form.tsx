@@ -110,8 +110,8 @@ function Markets(part: Part) {
 }
 
 const SIDES = [
-  { value: 'favorite', text: 'The favorite: what costs more' },
-  { value: 'underdog', text: 'The underdog: what costs less' },
+  { value: 'favorite', text: 'The favorite: the side that costs more' },
+  { value: 'underdog', text: 'The underdog: the side that costs less' },
   { value: 'home', text: 'The home team' },
   { value: 'away', text: 'The away team' },
   { value: 'yes', text: 'Yes' },
@@ -165,7 +165,7 @@ const STAKES = [
 ] as const;
 const FEES = [
   { value: 'none', text: 'None' },
-  { value: 'venue_a', text: 'What venue_a charges a taker' },
+  { value: 'venue_a', text: 'The taker fee of venue_a' },
 ] as const;
 const FILL_MODELS = [
   { value: '', text: 'As this server fills orders' },

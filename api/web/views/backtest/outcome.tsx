@@ -54,8 +54,8 @@ function Body({ run }: { run: BacktestRun }) {
     case 'none':
       return (
         <p class="empty">
-          The result comes here: the profit or loss, the net worth over time, and each trade. Choose
-          the markets and a rule, and run it.
+          The result appears here: the profit or loss, the net worth over time, and each trade.
+          Choose the markets and a rule, and run it.
         </p>
       );
     case 'running':

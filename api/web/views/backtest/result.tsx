@@ -65,7 +65,7 @@ function factsOf({ summary }: Backtest): Fact[] {
     {
       name: 'Brier score of the prices',
       value: brier === null ? 'none' : scoreText('brier', brier),
-      note: 'Of trades held to a result: always saying 50% gives 0.250, and less is better.',
+      note: 'Over trades held to a result. A constant 50% scores 0.250; less is better.',
     },
   ];
 }

@@ -8,7 +8,7 @@ export const KINDS: readonly { value: Kind; text: string; meaning: string }[] = 
   {
     value: 'pnl',
     text: 'Profit or loss',
-    meaning: 'By the profit or loss of all trades that closed in the window, however they ended.',
+    meaning: 'By the profit or loss of all trades that ended in the window.',
   },
   {
     value: 'roi',
@@ -19,7 +19,7 @@ export const KINDS: readonly { value: Kind; text: string; meaning: string }[] = 
   {
     value: 'net_worth',
     text: 'Net worth',
-    meaning: 'By what the whole account is worth now; the window is that of the other numbers.',
+    meaning: 'By the net worth of the account now; the window applies to the other numbers.',
   },
 ];
 
@@ -28,25 +28,25 @@ export const METRICS: readonly { value: Metric; text: string; meaning: string }[
     value: 'brier',
     text: 'Brier score',
     meaning:
-      'The mean of (forecast − outcome)²: 0 is perfect, always saying 50% gives 0.250, and less is better.',
+      'The mean of (forecast − outcome)²: 0 is perfect, a constant 50% scores 0.250, less is better.',
   },
   {
     value: 'log_loss',
     text: 'Log loss',
     meaning:
-      'The mean of −ln of the probability given to what happened: 0 is perfect, always saying 50% gives 0.693, and less is better.',
+      'The mean of −ln of the probability of the outcome: 0 is perfect, a constant 50% scores 0.693, less is better.',
   },
   {
     value: 'clv',
     text: 'Closing line value',
     meaning:
-      'How many cents the market’s mid just before the game was above the price paid, on average: more is better.',
+      'The mean of the market’s mid just before the game less the price paid, in cents: more is better.',
   },
   {
     value: 'pnl',
-    text: 'Profit or loss a pick',
+    text: 'Profit or loss per pick',
     meaning:
-      'Dollars won or lost with a pick on average, less the fee that venue_a would have charged at entry: more is better.',
+      'The mean profit or loss per pick in dollars, less the entry fee of venue_a: more is better.',
   },
 ];
 
@@ -103,11 +103,11 @@ export function sentence(text: string): string {
 export function slateReason(pick: EvalPick, counted: ReadonlySet<string>): string | null {
   if (pick.inSlate) return null;
   if (pick.status === 'void') return 'Void: it has no outcome.';
-  if (pick.outcome === null) return 'Settled at a value between yes and no, so it has no outcome.';
+  if (pick.outcome === null) return 'Settled between yes and no, so it has no outcome.';
   if (pick.instrumentId === null) {
-    return 'Placed after the start, or not the first on its market, which is not listed any more.';
+    return 'Placed after the start, or not the first on its market. The market has left the catalog.';
   }
   return counted.has(pick.instrumentId)
     ? 'Another pick on this market was first.'
-    : 'Placed when the game had started.';
+    : 'Placed after the game had started.';
 }

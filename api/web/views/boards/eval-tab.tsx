@@ -68,20 +68,20 @@ function HowToRead() {
       <summary>How to read this board</summary>
       <ul>
         <li>
-          The interval is that of 95% of the mean. Picks of one game count as one cluster, since
+          The interval is the 95% interval of the mean. Picks of one game form one cluster, since
           they win and lose together.
         </li>
         <li>
-          Below a rank stand the best and the worst rank that the intervals leave open. Where two
-          intervals overlap, the order of the two may be chance.
+          Below each rank are the best and the worst rank that the intervals allow. If two intervals
+          overlap, the order of the two may be chance.
         </li>
         <li>
-          Effective games count less where most picks are of a few games. Below 10 of them, of
-          profit or loss below 50, there is no interval.
+          If most picks are on a few games, the effective games are fewer. Below 10 effective games
+          there is no interval; profit or loss needs 50.
         </li>
         <li>
-          Skill is how much lower the trader’s Brier score is than that of the prices paid, over
-          picks with a stated probability: above 0 the trader knew more than the market.
+          Skill is the Brier score of the prices paid less the trader’s Brier score. It counts picks
+          with a stated probability. Above 0 the trader knew more than the market.
         </li>
       </ul>
     </details>

@@ -32,9 +32,9 @@ export function OwnEvalTab({ window, onWindow }: Props) {
         <WindowField window={window} onPick={onWindow} />
       </div>
       <p class="hint">
-        Your own picks that ended in the window, those placed while private too. The means on the
-        board count the slate alone: of each market your first pick that was placed before the game
-        and has an outcome.
+        This list has your picks that ended in the window, also picks placed while private. The
+        means on the board count only the slate: on each market, your first pick that was placed
+        before the game and has an outcome.
       </p>
       <Loading
         of={ownEval.now.value}
@@ -127,7 +127,7 @@ function score(metric: 'brier' | 'log_loss' | 'clv', value: number | null): stri
 function Market({ pick, reason }: { pick: EvalPick; reason: string | null }) {
   const { tradeId, instrumentId, side, brier, logLoss, clvCents } = pick;
   const label = tradeLabels.value.get(tradeId) ?? '';
-  const text = label === '' ? (instrumentId ?? 'Not listed any more') : label;
+  const text = label === '' ? (instrumentId ?? 'No longer listed') : label;
   return (
     <>
       {instrumentId === null ? (

@@ -11,7 +11,7 @@ export type Stretch = { fromMs: number; toMs: number; reason: GapReason; isOpen:
 
 export const GAP_WORDS: Readonly<Record<GapReason, string>> = {
   connection_lost: 'connection to the venue lost',
-  sequence_gap: 'messages of the venue missing',
+  sequence_gap: 'messages of the venue are missing',
   stale: 'venue silent',
   server_down: 'server not running',
   damaged: 'records damaged',
@@ -108,7 +108,7 @@ export function summaryOf({ bars, top }: LiveBars): string {
   if (ranges.length === 0) return `${sides.join(', ')}.`;
   const low = Math.min(...ranges.map((range) => range.low));
   const high = Math.max(...ranges.map((range) => range.high));
-  return `${sides.join(', ')}; between ${cents(low)} and ${cents(high)} in what is shown.`;
+  return `${sides.join(', ')}; between ${cents(low)} and ${cents(high)} in this chart.`;
 }
 
 function priceText(price: number | null): string {

@@ -59,8 +59,8 @@ function Ladder({ instrumentId }: Props) {
             />
           ) : (
             <Empty>
-              Nothing is kept behind the best prices: this server fills orders at them, whatever
-              their size, or the venue shows nothing else.
+              Only the best prices are kept: this server fills orders of any size at them, or the
+              venue shows no other level.
             </Empty>
           )
         }
@@ -165,7 +165,7 @@ function LastAlone({ quote }: { quote: ShownQuote | null }) {
           </li>
         ))}
       </ul>
-      <p class="hint">This is the last trade of each side alone: no history has the others.</p>
+      <p class="hint">Only the last trade of each side is shown: no history has the others.</p>
     </>
   );
 }

@@ -56,8 +56,8 @@ function OpenMarket({ market: found, param, query }: { market: Market } & ViewPr
       {isDropped && (
         <Notice kind="warning">
           <p>
-            This market has left the catalog: it is quoted and bought no more. Positions in it are
-            kept, can be sold, and settle.
+            This market has left the catalog: it has no quotes and takes no buys. Positions in it
+            are kept, can be sold, and settle.
           </p>
         </Notice>
       )}
@@ -65,7 +65,7 @@ function OpenMarket({ market: found, param, query }: { market: Market } & ViewPr
         <Notice kind="warning">
           <p>
             Venue data is off: the operator of this server shows no venue prices now. Orders can be
-            placed all the same, and fill at prices that are not shown.
+            placed, and fill at prices that are not shown.
           </p>
         </Notice>
       )}
@@ -126,9 +126,9 @@ function UnknownMarket() {
       <ViewHead title="Market" />
       <Notice>
         <p>
-          No market is called that, or it has left the catalog, as markets do that are over. What
-          you hold of it is in your <a href={hrefOf('portfolio')}>portfolio</a>; what trades now is
-          in the <a href={hrefOf('markets')}>markets</a>.
+          No market has this name, or it has left the catalog after its end. Your positions are in
+          your <a href={hrefOf('portfolio')}>portfolio</a>; open markets are in the{' '}
+          <a href={hrefOf('markets')}>markets</a>.
         </p>
       </Notice>
     </>

@@ -55,8 +55,8 @@ function Failed({ of }: FailedProps) {
       <p>{sentence}</p>
       {of.state === 'refused' && of.isMoved && (
         <p>
-          The price has moved, and nothing was traded. The ticket shows the price of now: place the
-          order again if you want it at that.
+          The price has moved, and nothing was traded. The ticket shows the new price: place the
+          order again to accept it.
         </p>
       )}
       {of.state === 'unknown' && (

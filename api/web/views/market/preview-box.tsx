@@ -40,7 +40,7 @@ export function PreviewBox({ order, account, quote, costDollars }: Props) {
   // A price of before the switch was turned off is shown no longer.
   const isHidden = venueData.value === false && isPriced(now, order);
   if (now.state === 'loading' || isHidden) {
-    return <div class="preview is-empty">Looking what it would do…</div>;
+    return <div class="preview is-empty">Loading the preview…</div>;
   }
   const { preview, atMs } = now.value;
   const sinceMs = Math.max(0, nowMs - atMs);

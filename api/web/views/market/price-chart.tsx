@@ -62,7 +62,7 @@ export function PriceChart({ instrumentId, quote, param, query }: Props) {
           onPick={(value) => show({ interval: value })}
         />
         <Choice
-          label="What is drawn"
+          label="Series"
           isLabelShown={false}
           value={kind}
           options={[
@@ -136,7 +136,7 @@ function Drawn({ instrumentId, interval, kind }: DrawnProps) {
 function whyNone(error: unknown): string | null {
   if (!(error instanceof CallError)) return null;
   if (error.code === 'not_configured') {
-    return 'This server records no history of prices, so that there is no chart.';
+    return 'This server records no history of prices, so there is no chart.';
   }
   if (error.code === 'market_not_found') {
     return 'There is no history: the market is not listed at Venue A.';

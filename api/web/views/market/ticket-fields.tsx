@@ -21,8 +21,8 @@ type Deal = 'yes' | 'no' | 'sell';
 
 const TIMES_IN_FORCE: readonly { value: TimeInForce; text: string }[] = [
   { value: 'gtc', text: 'Rests until canceled (gtc)' },
-  { value: 'ioc', text: 'What fills now, cancel the rest (ioc)' },
-  { value: 'fok', text: 'All of it now, or nothing (fok)' },
+  { value: 'ioc', text: 'Fill now, cancel the rest (ioc)' },
+  { value: 'fok', text: 'Fill all now, or nothing (fok)' },
 ];
 const ROUTINGS: readonly { value: Routing; text: string }[] = [
   { value: 'venue_a', text: 'Venue A' },
@@ -102,7 +102,7 @@ function BuyFields({ ticket, errors, set }: Setting) {
       />
       <TextField
         label="Your probability, %"
-        hint={`That ${ticket.side} wins, in percent. It is scored and changes no fill.`}
+        hint={`Your probability of ${ticket.side}, in percent. It is scored and changes no fill.`}
         inputMode="numeric"
         autocomplete="off"
         error={errors.probability}
@@ -122,7 +122,7 @@ function SellField({ ticket, errors, positions, set }: Setting) {
   return (
     <div class="is-whole">
       <SelectField
-        label="Position, all of it"
+        label="Whole position"
         error={errors.tradeId}
         value={ticket.tradeId}
         options={isKnown ? known : [{ value: ticket.tradeId, text: 'Choose one' }, ...known]}
@@ -137,7 +137,7 @@ function LimitFields({ ticket, errors, set }: Setting) {
     <>
       <TextField
         label="Limit, ¢"
-        hint="Of the side, each contract."
+        hint="Cents per contract of the side."
         inputMode="numeric"
         autocomplete="off"
         error={errors.limit}

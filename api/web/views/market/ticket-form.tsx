@@ -105,7 +105,7 @@ type Bound =
   | { state: 'hidden' }
   | { state: 'none' };
 
-const NO_PRICE_SHOWN = 'No live price is shown that would bound it: give one.';
+const NO_PRICE_SHOWN = 'No live price is shown as a bound: enter a price.';
 
 /** @param nowCents the live price, where the preview has none: it is refused, or did not come */
 function boundOf(order: OrderBody | null, account: AccountId, nowCents: number | null): Bound {
@@ -135,7 +135,7 @@ function positionsIn(account: AccountId, instrumentId: string): readonly Positio
 function withMore(errors: TicketErrors, isHalfDate: boolean, bound: Bound): TicketErrors {
   return {
     ...errors,
-    ...(isHalfDate ? { expires: 'A whole date and time, or none.' } : {}),
+    ...(isHalfDate ? { expires: 'Enter a full date and time, or leave both empty.' } : {}),
     ...(bound.state === 'none' ? { bound: NO_PRICE_SHOWN } : {}),
   };
 }

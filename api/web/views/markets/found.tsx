@@ -39,7 +39,7 @@ export function Found({ text, filter }: Props) {
   return (
     <Loading
       of={found.value}
-      skeleton={<Skeleton lines={8} of="what is found" />}
+      skeleton={<Skeleton lines={8} of="the results" />}
       again={() => void search(text, filter)}
     >
       {(rows) =>

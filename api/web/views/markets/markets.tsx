@@ -48,7 +48,7 @@ export function MarketsView({ query }: ViewProps) {
         <Notice kind="warning">
           <p>
             Venue data is off: the operator of this server shows no venue prices now. Games, your
-            portfolio and your orders are here all the same.
+            portfolio and your orders are still here.
           </p>
         </Notice>
       )}
@@ -143,7 +143,7 @@ function Games({ league, status }: Wanted) {
           <Empty>
             {isFiltered
               ? 'No game matches these filters. Choose another league or status.'
-              : 'There are no games now. They come here as soon as the catalog of this server has some.'}
+              : 'There are no games now. Games appear here when the catalog of this server has some.'}
           </Empty>
         ) : (
           <>

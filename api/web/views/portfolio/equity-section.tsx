@@ -65,9 +65,7 @@ function Curve({ equity: of, window }: { equity: Equity; window: EquityWindow })
           ))}
         </ul>
       )}
-      {!of.venueData && (
-        <p class="hint">Venue data is off, so that positions count at what they have cost.</p>
-      )}
+      {!of.venueData && <p class="hint">Venue data is off, so positions count at their cost.</p>}
     </>
   );
 }

@@ -15,8 +15,8 @@ export function Happened({ account }: { account: AccountId }) {
       {events.length === 0 && (
         <Empty>
           {account === null
-            ? 'Orders, fills, sales and results of this visit come here by themselves, wherever they are from.'
-            : 'What the people of the organization do while you look comes here by itself.'}
+            ? 'Orders, fills, sales and results of this visit appear here, from every client.'
+            : 'The activity of the organization during this visit appears here.'}
         </Empty>
       )}
       {/* What scrolls must be reached by keyboard. */}

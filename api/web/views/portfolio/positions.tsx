@@ -33,7 +33,7 @@ export function Positions({ portfolio, account }: Props) {
       </h2>
       {positions.length === 0 ? (
         <Empty>
-          No position is open. What you buy is here until you sell it, or its market has a result.
+          No position is open. A position stays here until you sell it or its market has a result.
         </Empty>
       ) : (
         <Table
@@ -46,7 +46,7 @@ export function Positions({ portfolio, account }: Props) {
       {positionsTruncated && (
         <p class="hint">
           These are the newest {whole(positions.length)} of {whole(positionsCount)}. The totals
-          above are of all of them.
+          above cover all of them.
         </p>
       )}
       {chosen !== null && (
@@ -111,7 +111,7 @@ function useMark(position: Position) {
 
 function Mark({ position }: { position: Position }) {
   const { markCents } = useMark(position);
-  return <Price price={markCents} why="Nobody buys it now: it counts at its cost." />;
+  return <Price price={markCents} why="There is no bid now: it counts at its cost." />;
 }
 
 function Value({ position }: { position: Position }) {

@@ -86,7 +86,7 @@ function Offer({ position, attempt, isSent, error, onSell }: OfferProps) {
         <dl class="facts">
           <dt>{lostAtMs.value === null ? 'Bid now' : 'Last bid, not live'}</dt>
           <dd>
-            <Price price={mark.markCents} why="Nobody buys it now." />
+            <Price price={mark.markCents} why="There is no bid now." />
           </dd>
           <dt>Proceeds</dt>
           <dd>{mark.markCents === null ? '–' : <Money dollars={mark.valueDollars} />}</dd>
@@ -96,7 +96,9 @@ function Offer({ position, attempt, isSent, error, onSell }: OfferProps) {
       )}
       <Refused error={error} isAgain={isAgain} floorCents={floorCents} />
       {floorCents === null && !isBlind ? (
-        <p role="status">Nobody buys it now. Wait for a bid, or keep it until the result.</p>
+        <p role="status">
+          There is no bid now. Wait for a bid, or keep the position until the result.
+        </p>
       ) : (
         <p class="hint">
           {floorCents === null
@@ -128,7 +130,9 @@ function Refused({ error, isAgain }: RefusedProps) {
     <>
       <Refusal error={error} />
       {error instanceof CallError && error.code === 'price_moved' && (
-        <p role="status">The bid has moved, and nothing was sold. The bid above is that of now.</p>
+        <p role="status">
+          The bid has moved, and nothing was sold. The bid above is the current bid.
+        </p>
       )}
       {isAgain && (
         <p role="status">

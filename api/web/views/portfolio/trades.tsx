@@ -69,8 +69,8 @@ export function Trades({ account, filter, query }: Props) {
 function emptyWords(filter: TradeFilter, hasMore: boolean): string {
   if (hasMore) return 'No trade among the newest ones matches these filters.';
   return isFiltered(filter)
-    ? 'No trade matches these filters. Take one of them away.'
-    : 'There are no trades yet. The first buy that fills is the first one.';
+    ? 'No trade matches these filters. Remove one of them.'
+    : 'There are no trades yet. Your first filled buy appears here.';
 }
 
 function More() {

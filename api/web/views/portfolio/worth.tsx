@@ -14,7 +14,7 @@ export function Worth({ portfolio }: { portfolio: Portfolio }) {
   if (account === null || totals === null) return null;
   const { run, runStartedAt } = account;
   return (
-    <section aria-label="What it is worth">
+    <section aria-label="Net worth">
       <dl class="worth">
         <Amount name="Net worth" isMain>
           <Money dollars={totals.netWorthDollars} />
@@ -44,9 +44,7 @@ export function Worth({ portfolio }: { portfolio: Portfolio }) {
           <Money dollars={totals.openStakeDollars} />
         </Amount>
       </dl>
-      {!venueData && (
-        <p class="hint">Venue data is off, so that positions count at what they have cost.</p>
-      )}
+      {!venueData && <p class="hint">Venue data is off, so positions count at their cost.</p>}
     </section>
   );
 }

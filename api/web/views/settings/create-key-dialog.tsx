@@ -48,7 +48,7 @@ function KeyForm({ canTrade, onToken }: FormProps) {
         label="Label"
         name="label"
         autocomplete="off"
-        hint="What it is for, so that you know it again."
+        hint="The purpose of the key."
         maxLength={LABEL_MAX}
         value={label}
         error={fault}

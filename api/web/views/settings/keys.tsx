@@ -86,7 +86,7 @@ const columnsOf = (onOpen: (open: Open) => void): readonly Column<KeyView>[] => 
   { head: 'Last used', isWide: true, cell: ({ lastUsedAt }) => <Moment iso={lastUsedAt} /> },
   { head: 'Ends', isWide: true, cell: ({ expiresAt }) => <Moment iso={expiresAt} /> },
   {
-    head: <abbr title="Requests in this month (UTC)">Requests</abbr>,
+    head: <abbr title="Requests this month (UTC)">Requests</abbr>,
     isNumber: true,
     isWide: true,
     cell: ({ requestsThisMonth }) => whole(requestsThisMonth),

@@ -32,8 +32,8 @@ function Rows({ usage: value }: { usage: Usage }) {
         Plan {value.plan}.{' '}
         {value.enforced
           ? 'A request over its limit is refused.'
-          : 'Requests are counted, and answered over their limit too.'}{' '}
-        Orders over theirs are refused. Minutes, days and months are of UTC.
+          : 'Requests are counted; requests over the limit are answered, too.'}{' '}
+        Orders over their limits are refused. Minutes, days and months follow UTC.
       </p>
       <Table
         caption="Limits used"

@@ -68,7 +68,7 @@ function NameForm({ user }: { user: User }) {
         label="Display name"
         name="displayName"
         autocomplete="nickname"
-        hint="2 to 64 characters, as boards show it. Empty: you have none."
+        hint="2 to 64 characters, shown on boards. Empty: no name."
         value={name}
         error={fault}
         onText={(text) => {
@@ -134,7 +134,7 @@ function PrivacyForm({ user }: { user: User }) {
       </fieldset>
       {sent.state === 'refused' && <Refusal error={sent.error} />}
       <p class="hint">
-        <a href={hrefOf('trader', user.id)}>Your page as others find it</a>
+        <a href={hrefOf('trader', user.id)}>Your page as others see it</a>
       </p>
       <Save isOff={isSame} sent={sent} what="privacy" />
     </form>

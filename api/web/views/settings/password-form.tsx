@@ -46,7 +46,7 @@ export function PasswordForm({ email }: { email: string | null }) {
         autocomplete="new-password"
         required
         minLength={CHARACTERS_MIN}
-        hint={`At least ${CHARACTERS_MIN} characters. All other sign-ins end with it.`}
+        hint={`At least ${CHARACTERS_MIN} characters. A change ends all other sign-ins.`}
         value={next}
         error={ofNext}
         onText={setNext}

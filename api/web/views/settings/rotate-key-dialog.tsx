@@ -32,7 +32,7 @@ function RotateForm({ of: key, onToken }: { of: KeyView; onToken(token: string):
         <code>{key.tokenPrefix}…</code>.
       </p>
       <TextField
-        label="Hours that the old one works on"
+        label="Hours that the old key keeps working"
         type="number"
         name="graceHours"
         inputMode="numeric"

@@ -24,7 +24,7 @@ export function TokenShown({ token }: { token: string }) {
       </p>
       <p class="hint">
         Send it as <code>Authorization: Bearer …</code> or <code>x-service-key</code>, never as a
-        part of an address. Whoever has it can do what it may.
+        part of an address. Anyone with this key can use its scopes.
       </p>
       <p class="buttons">
         <button

@@ -27,8 +27,8 @@ export function Picks({ of: { id }, state: { picks }, isOwn }: Props) {
           rows.length === 0 ? (
             <Empty>
               {isOwn
-                ? 'None of your trades has a result yet. A trade comes here when its market is settled; what you sell before that does not.'
-                : 'No settled picks are shown. A trade comes here when its market is settled.'}
+                ? 'None of your trades has a result yet. A trade appears here when its market settles. A trade that you sell earlier does not.'
+                : 'No settled picks are shown. A trade appears here when its market settles.'}
             </Empty>
           ) : (
             <>
@@ -69,7 +69,7 @@ const COLUMNS: readonly Column<Pick>[] = [
   { head: 'Ended', isWide: true, cell: ({ closedAt }) => <When iso={closedAt} /> },
 ];
 
-const SHOWN: Column<Pick> = { head: 'Who sees it', isWide: true, cell: (pick) => shownText(pick) };
+const SHOWN: Column<Pick> = { head: 'Visibility', isWide: true, cell: (pick) => shownText(pick) };
 
 /** Where columns have no room, all but the result in dollars stand here. */
 function Market(pick: Pick) {

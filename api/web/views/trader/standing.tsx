@@ -22,12 +22,12 @@ function numbersOf({ numbersShown, pnlDollars, roiPct, netWorthDollars, rank }: 
     {
       name: 'Profit or loss',
       value: pnlDollars === null ? none : <Money dollars={pnlDollars} signed />,
-      note: 'Of all trades that are over.',
+      note: 'Over all ended trades.',
     },
     {
       name: 'Return (ROI)',
       value: roiPct === null ? none : signedPercent(roiPct),
-      note: 'Of what those trades had cost.',
+      note: 'In percent of the cost of those trades.',
     },
     {
       name: 'Net worth',
@@ -37,7 +37,7 @@ function numbersOf({ numbersShown, pnlDollars, roiPct, netWorthDollars, rank }: 
     {
       name: 'Rank',
       value: rank === null ? none : whole(rank),
-      note: 'Of all time, by profit or loss.',
+      note: 'All time, by profit or loss.',
     },
   ];
 }
@@ -50,7 +50,7 @@ function countsOf(found: Trader): Fact[] {
     {
       name: 'Busts',
       value: whole(busts),
-      note: 'Runs in which the net worth fell below $1.00 with nothing open.',
+      note: 'Runs whose net worth fell below $1.00 without an open position.',
     },
   ];
 }
@@ -63,7 +63,7 @@ function Resets({ of: { resets, resetHistory } }: { of: Trader }) {
       <ul class="plain-list">
         {resetHistory.map(({ at, run }) => (
           <li key={run}>
-            <When iso={at} as="date" />, which began run {whole(run)}
+            <When iso={at} as="date" />; it began run {whole(run)}
           </li>
         ))}
       </ul>

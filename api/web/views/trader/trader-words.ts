@@ -14,7 +14,7 @@ export function hiddenText({ private: isPrivate, numbersShown }: Trader, isOwn: 
   if (isPrivate) {
     return isOwn
       ? 'You are private: others see your name here and nothing else, and you are on no board.'
-      : 'This trader is private: the name is all that is shown.';
+      : 'This trader is private: only the name is shown.';
   }
   if (numbersShown) return null;
   return isOwn
@@ -37,7 +37,7 @@ export function shownText({ placedPrivate, shown }: Pick): string | null {
 export function labelText({ marketLabel, instrumentId }: Pick): string {
   if (marketLabel !== null) return marketLabel;
   return instrumentId === null
-    ? 'No name: its market is not in the catalog any more'
+    ? 'No name: its market has left the catalog'
     : `No name: the catalog has none for ${instrumentId}`;
 }
 
@@ -47,11 +47,11 @@ type Claim = { claim: string; holds: boolean | null };
 export function claimsOf(check: RecordCheck, keyId: string): Claim[] {
   return [
     {
-      claim: 'Signature: the signed bytes are those of the public key’s owner, unchanged.',
+      claim: 'Signature: the owner of the public key signed exactly these bytes.',
       holds: check.signature,
     },
     { claim: `Key: this server publishes the public key as ${keyId}.`, holds: check.key },
-    { claim: 'Record: the numbers shown are those that were signed.', holds: check.record },
+    { claim: 'Record: the numbers shown are the signed numbers.', holds: check.record },
   ];
 }
 
@@ -66,7 +66,10 @@ export function verdictOf({ signature, key, record }: RecordCheck): {
   if (signature === null) {
     return { isGenuine: null, sentence: 'This browser cannot check Ed25519 signatures.' };
   }
-  return { isGenuine: true, sentence: 'This record is genuine: it is as this server signed it.' };
+  return {
+    isGenuine: true,
+    sentence: 'This record is genuine: it is unchanged since this server signed it.',
+  };
 }
 
 /** `track-record-TRADER-2026-11-24.json` */
