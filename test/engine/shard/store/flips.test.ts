@@ -15,7 +15,7 @@ import { flips, usedBytes } from '../flips.ts';
 const SECTION = 'D35, a flipped byte';
 const LOG = path.join('log', '00000000.log');
 /** Of the files of a backup, and of those that a stopped server leaves. */
-const FLIPS = { copy: shareOf(500), stopped: shareOf(150) };
+const FLIPS = { copy: shareOf(500), stopped: Math.max(40, shareOf(150)) };
 
 /** A shard that a server has stopped, and its copy in a backup, which has no unused space. */
 async function stopped(t: ExecutionContext) {
