@@ -63,7 +63,7 @@ export function startReaders(parts: ReaderParts, others: OtherReaders = {}): Rea
   const backtest = others.backtest ?? startBacktest(parts);
   const events = new AccountEventSource({ dataDir, shards, log });
   stack.add(() => events.close());
-  const equity = new EquitySource({ dataDir, shards });
+  const equity = new EquitySource({ dataDir, shards, log });
   stack.add(() => equity.close());
   return {
     ...{ history, backtest, records, events, equity, trackRecordKeys },
@@ -71,7 +71,7 @@ export function startReaders(parts: ReaderParts, others: OtherReaders = {}): Rea
       ...trackRecordKeys.problems,
       ...(parts.history?.problems() ?? []),
       ...problems(),
-      ...(events.problem === null ? [] : [events.problem]),
+      ...[events.problem, equity.problem].filter((problem) => problem !== null),
     ],
   };
 }
