@@ -51,6 +51,8 @@ export class SupervisedWorker<To extends { kind: string }, From> {
   /** Resolves once a thread that was ended on purpose has ended. */
   #stopped: Promise<unknown> = Promise.resolve();
   #starts = 0;
+  /** The start that has opened last. */
+  #opened = 0;
   /** What this thread has failed at, until it ends. */
   #fault: Error | null = null;
   /** What the last thread failed at; null: another one has opened. */
@@ -110,8 +112,10 @@ export class SupervisedWorker<To extends { kind: string }, From> {
     return problem === null ? null : `${this.#options.name}: ${problem}`;
   }
 
-  /** The thread has said that it works. */
+  /** The thread has said that it works, the first time or once more. */
   opened(): void {
+    if (this.#opened === this.#starts) return;
+    this.#opened = this.#starts;
     this.#restarts.opened(false);
     this.#failure = null;
   }
