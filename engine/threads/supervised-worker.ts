@@ -27,6 +27,8 @@ export type SupervisedWorkerOptions<From> = {
    * the fault of a question, and not of the thread.
    */
   heap?: { mib: number; over: EngineBusy };
+  /** Its host starts it again, once all is there that it needs. */
+  isRestartedByHost?: boolean;
   /** Without a question for so long it ends, until the next one. It runs for ever when left out. */
   idleMs?: number;
   /** Whatever the thread says. */
@@ -238,8 +240,10 @@ export class SupervisedWorker<To extends { kind: string }, From> {
     if (this.#isClosing) return;
     const failure = this.#fault;
     invariant(failure !== null, 'a thread ended, and for no reason');
-    this.#options.ended?.(failure);
-    if (!this.#isClosing) this.#restarts.later(failure.message, () => this.start());
+    const { ended, isRestartedByHost = false } = this.#options;
+    ended?.(failure);
+    if (!this.#isClosing && !isRestartedByHost)
+      this.#restarts.later(failure.message, () => this.start());
   }
 }
 
