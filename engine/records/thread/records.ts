@@ -112,7 +112,7 @@ export class Records {
       if (this.#thread.starts !== starts) return;
       this.#thread.post({ kind: 'profiles', profiles: [], areAll: true });
     } catch (error) {
-      if (this.#thread.starts === starts) this.#thread.fail(error);
+      if (this.#thread.starts === starts) this.#thread.fail(error as Error);
     }
   }
 
