@@ -24,13 +24,13 @@ import { type Pieces, sendPieces } from './streamed-body.ts';
 const sent = new SentHeaders();
 const keepHeader = (name: string, value: string) => sent.add(name, value);
 
-export type ExchangeOptions = {
+export type HttpContextOptions = {
   /** Written on every response. */
   headers: HeaderLines;
   /** Whether a proxy in front sets X-Forwarded-For. */
   isBehindProxy: boolean;
   /** Called once with each answer; `isTaken` is false where the caller is gone. */
-  onAnswer: ((exchange: Exchange, status: number, isTaken: boolean) => void) | null;
+  onAnswer: ((http: HttpContext, status: number, isTaken: boolean) => void) | null;
 };
 
 /** What the requests of a listener share. */
@@ -47,11 +47,11 @@ export interface QuotaReservation {
   isByAddress: boolean;
   /** Called once with the status of the answer, also when the caller is gone. */
   commit(status: number): void;
-  headers(exchange: Exchange): HeaderLines;
+  headers(http: HttpContext): HeaderLines;
 }
 
 /** One request and its answer. Valid for reading headers only while the handler first runs. */
-export class Exchange {
+export class HttpContext {
   readonly method: string;
   readonly path: string;
   /** The raw text after `?`, or empty. */
@@ -70,7 +70,7 @@ export class Exchange {
   readonly #headers: HeaderLines;
   readonly #held: Held;
   readonly #isBehindProxy: boolean;
-  readonly #onAnswer: ExchangeOptions['onAnswer'];
+  readonly #onAnswer: HttpContextOptions['onAnswer'];
   #remoteAddress: string | null = null;
   #sent: SentHeaders | null = sent;
   /** What has come of its body before anybody reads it. */
@@ -85,7 +85,7 @@ export class Exchange {
   constructor(
     res: uws.HttpResponse,
     req: uws.HttpRequest,
-    { headers, isBehindProxy, onAnswer }: ExchangeOptions,
+    { headers, isBehindProxy, onAnswer }: HttpContextOptions,
     held: Held,
     context: uws.us_socket_context_t | null = null,
   ) {
