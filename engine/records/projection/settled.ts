@@ -4,7 +4,7 @@ import { type Cents, type EpochMs, HOME_VENUE, type Side, type Uuid } from '../.
 import type { OutcomeSource } from '../../rules/events.ts';
 import { type FeeEntry, pnlAfterFeesCents } from '../../rules/fees.ts';
 import { type PickScores, pickScores, slateOf } from '../maths/eval-scores.ts';
-import { OverBlock, type OverTrade } from '../store/closed-trade-blocks.ts';
+import { ClosedTradeBlock, type ClosedTradeRow } from '../store/closed-trade-blocks.ts';
 import type { Database, Statement } from '../store/database.ts';
 import { LISTED, OUTCOMES, TRADE_STATES, VOID } from '../store/tables.ts';
 import type { TraderNumber } from '../store/trader-ids.ts';
@@ -92,8 +92,8 @@ export class Settled {
   }
 
   /** The same trades as boards read them. */
-  blockOf(trader: TraderNumber, afterMs: EpochMs): OverBlock {
-    return OverBlock.of(this.#of.all(trader, afterMs).map(overTradeOf));
+  blockOf(trader: TraderNumber, afterMs: EpochMs): ClosedTradeBlock {
+    return ClosedTradeBlock.of(this.#of.all(trader, afterMs).map(closedTradeRowOf));
   }
 
   #scored(
@@ -127,7 +127,7 @@ export class Settled {
   }
 }
 
-function overTradeOf(row: Row): OverTrade {
+function closedTradeRowOf(row: Row): ClosedTradeRow {
   const [trade, , trader, market, instrument, , instrumentYes, contracts, costCents] = row;
   const [, , , , , , , , , entryCents, statedPct, openedAtMs, state] = row;
   const [, , , , , , , , , , , , , , closedAtMs, pnlCents, isListed] = row;

@@ -15,7 +15,7 @@ import type { Closing } from '../projection/closings.ts';
 import type { Instruments } from '../projection/instruments.ts';
 import { Picks } from '../projection/picks.ts';
 import { Settled } from '../projection/settled.ts';
-import { OverReader } from '../store/closed-trade-blocks.ts';
+import { ClosedTradeReader } from '../store/closed-trade-blocks.ts';
 import type { Database, Statement } from '../store/database.ts';
 import type { Profiles } from '../store/profiles.ts';
 import type { TraderNumber } from '../store/trader-ids.ts';
@@ -54,7 +54,7 @@ export class RecordsReader {
     ids.places();
     const boards = {
       ...parts,
-      over: new OverReader(database),
+      closedTrades: new ClosedTradeReader(database),
       settled: this.#settled,
       ids,
       pace: new Pace(clock),
