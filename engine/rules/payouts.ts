@@ -98,16 +98,16 @@ export function positionReset(state: ShardState, { position, proceedsCents }: Po
 /** A position ends without a sale. */
 function payOut(state: ShardState, position: PositionRow, proceedsCents: Cents): void {
   const { col } = state.positions;
-  const { effects } = state;
+  const { applied } = state;
   const account = col.account.get(position);
   invariant(col.resting.get(position) === NO_ROW, 'a position was paid out while its order rests');
-  effects.account = account;
-  effects.position = position;
-  effects.contracts = col.contracts.get(position);
-  effects.cents = proceedsCents;
-  effects.costCents = col.costCents.get(position);
-  countPayable(state, account, -effects.contracts);
-  realize(state, account, effects.costCents, proceedsCents);
+  applied.account = account;
+  applied.position = position;
+  applied.contracts = col.contracts.get(position);
+  applied.cents = proceedsCents;
+  applied.costCents = col.costCents.get(position);
+  countPayable(state, account, -applied.contracts);
+  realize(state, account, applied.costCents, proceedsCents);
   closePosition(state, position);
   countBust(state, account);
 }

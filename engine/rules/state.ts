@@ -25,8 +25,8 @@ import type { Schema } from '../memory/row-places.ts';
 import type { Table } from '../memory/table.ts';
 import type { TradeCounts } from '../memory/trade-counts.ts';
 import type { UuidIndex } from '../memory/uuid-index.ts';
+import type { AppliedChange } from './applied-change.ts';
 import type { Catalog } from './catalog-entries.ts';
-import type { Effects } from './effects.ts';
 import type { TradeMark } from './events.ts';
 import type { FillModel } from './fill-model.ts';
 import type { FinishedRecords } from './finished-records.ts';
@@ -90,7 +90,7 @@ export type ShardState = {
   readonly ladders: Ladders<OrderRow>;
   readonly expiries: ExpiryQueue<OrderRow>;
   readonly records: FinishedRecords;
-  readonly effects: Effects;
+  readonly applied: AppliedChange;
   readonly tradeCounts: TradeCounts;
   /** Counts placements and openings: time order that does not depend on clocks. */
   sequence: number;

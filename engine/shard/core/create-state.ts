@@ -7,8 +7,8 @@ import { OwnerIndex } from '../../memory/owner-index.ts';
 import { Table } from '../../memory/table.ts';
 import { TradeCounts } from '../../memory/trade-counts.ts';
 import { UuidIndex } from '../../memory/uuid-index.ts';
+import { AppliedChange } from '../../rules/applied-change.ts';
 import { bookDepth } from '../../rules/book-depth.ts';
-import { Effects } from '../../rules/effects.ts';
 import type { FillModel } from '../../rules/fill-model.ts';
 import type { FinishedRecords } from '../../rules/finished-records.ts';
 import type { CoreConfig } from '../../rules/reference-data.ts';
@@ -57,7 +57,7 @@ export function createState<Records extends FinishedRecords>(
     ladders: new Ladders(),
     expiries: new ExpiryQueue(orders),
     records,
-    effects: new Effects(),
+    applied: new AppliedChange(),
     tradeCounts: new TradeCounts(),
     sequence: 0,
     nowMs: 0,
