@@ -8,7 +8,6 @@ import { JsonWriter } from '../../engine/format/json-writer.ts';
 import { type IndexHead, RecordIndex } from '../../engine/index/record-index.ts';
 import { CHECKPOINTS_KEPT } from '../../engine/memory/row-changes.ts';
 import { pageWordsOf, ROW_WORDS_MAX } from '../../engine/memory/row-pages.ts';
-import { settleAsked } from '../../engine/rules/asked.ts';
 import type { Event } from '../../engine/rules/events.ts';
 import type { FactSink } from '../../engine/rules/fact-sink.ts';
 import { FIRST_PAYOUT_ROOM_CENTS, payoutRoomCents } from '../../engine/rules/ledger.ts';
@@ -17,6 +16,7 @@ import type { Refusal, Reply } from '../../engine/rules/messages.ts';
 import { observe } from '../../engine/rules/observe.ts';
 import type { Query } from '../../engine/rules/queries.ts';
 import type { CoreConfig } from '../../engine/rules/reference-data.ts';
+import { settleBeforeAnswer } from '../../engine/rules/settle-before-answer.ts';
 import { continueSettlements } from '../../engine/rules/settlement.ts';
 import type { ShardState } from '../../engine/rules/state.ts';
 import { tablesOf } from '../../engine/rules/state.ts';
@@ -100,7 +100,7 @@ export function createMemoryEngine(
         return limits === null ? reply : { ...reply, limits };
       }),
     query(query) {
-      run((facts) => settleAsked(state, query, facts));
+      run((facts) => settleBeforeAnswer(state, query, facts));
       return replyOf((to) => answerQuery(state, query, to));
     },
     settleSlice: () => run((facts) => continueSettlements(state, facts)),

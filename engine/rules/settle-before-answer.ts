@@ -12,7 +12,11 @@ import { isHalfSettled, settleAccount, settleAll } from './settlement.ts';
 import type { ShardState } from './state.ts';
 
 /** Settles what is left of the accounts that the message reads or changes; mostly nothing is. */
-export function settleAsked(state: ShardState, message: Command | Query, facts: FactSink): void {
+export function settleBeforeAnswer(
+  state: ShardState,
+  message: Command | Query,
+  facts: FactSink,
+): void {
   if (state.unfinished.isEmpty) return;
   if (isAboutAll(state, message)) return settleAll(state, facts);
   for (const account of accountsOf(state, message)) settleAccount(state, account, facts);
