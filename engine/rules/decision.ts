@@ -3,8 +3,8 @@
 import type { TradeUse } from '../base/units.ts';
 import type { Event } from './events.ts';
 import type { Consumption } from './fill-model.ts';
+import type { CorrectionLeft } from './pending-settlements.ts';
 import { REJECTIONS, type RejectionCode } from './rejections.ts';
-import type { CorrectionLeft } from './unfinished.ts';
 
 export type Rejection = {
   code: RejectionCode;

@@ -42,8 +42,8 @@ export function resolveMarket(
   // `emit` knows the record.
   market.settlement = { record: 0, trades: state.positionsOfMarket.count(number) };
   if (market.venue !== HOME_VENUE) return;
-  state.unfinished.markets.add(number);
-  state.unfinished.settledAccounts.clear();
+  state.pendingSettlements.markets.add(number);
+  state.pendingSettlements.settledAccounts.clear();
 }
 
 export function valueMarket({ markets }: ShardState, event: MarketValued): void {
@@ -61,7 +61,7 @@ export function correctMarket(state: ShardState, event: MarketCorrected): void {
   const from = resultOf(market);
   invariant(from !== null, 'a market is corrected that has no result');
   invariant(correction > market.corrections, 'a correction came before the last one');
-  state.unfinished.correction = { market: market.number, atMs, from, left: null };
+  state.pendingSettlements.correction = { market: market.number, atMs, from, left: null };
   market.outcome = outcome;
   market.payouts = outcome === 'scalar' ? { yesPayoutCents, noPayoutCents } : null;
   noteCorrections(state, market, correction);

@@ -31,6 +31,7 @@ import type { TradeMark } from './events.ts';
 import type { FillModel } from './fill-model.ts';
 import type { FinishedRecords } from './finished-records.ts';
 import type { Flags } from './flags.ts';
+import type { PendingSettlements } from './pending-settlements.ts';
 import type { Book, CoreConfig, Instrument, Market, Source, Switches } from './reference-data.ts';
 import type {
   ACCOUNT_COLUMNS,
@@ -40,7 +41,6 @@ import type {
   POSITION_COLUMNS,
   POSITION_DERIVED,
 } from './table-columns.ts';
-import type { Unfinished } from './unfinished.ts';
 
 /** The unit of a column, by its name or the ending of its name. */
 type ColumnUnit<Name> = Name extends keyof NamedUnits
@@ -117,7 +117,7 @@ export type ShardState = {
   switches: Switches;
   /** The marks of trades, open or not; few, since an operator sets each. */
   readonly marks: Map<Uuid, TradeMark>;
-  readonly unfinished: Unfinished;
+  readonly pendingSettlements: PendingSettlements;
   /** When a postponed game's window ends next, as of a `referenceDataVersion`. */
   readonly nextVoid: { version: number; atMs: EpochMs };
 };

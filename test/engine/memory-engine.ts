@@ -70,7 +70,7 @@ export function createMemoryEngine(
   const endings = createEndingLog();
   /** Carries something out, and keeps its facts. */
   const run = <T>(act: (facts: FactSink) => T): T => {
-    state.unfinished.left = settledAtOnce;
+    state.pendingSettlements.left = settledAtOnce;
     const result = act(log.begin());
     endings.read(log.end());
     return result;

@@ -11,6 +11,7 @@ import { AppliedChange } from '../../rules/applied-change.ts';
 import { bookDepth } from '../../rules/book-depth.ts';
 import type { FillModel } from '../../rules/fill-model.ts';
 import type { FinishedRecords } from '../../rules/finished-records.ts';
+import { PendingSettlements } from '../../rules/pending-settlements.ts';
 import type { CoreConfig } from '../../rules/reference-data.ts';
 import type { AccountTable, OrderTable, PositionTable, ShardState } from '../../rules/state.ts';
 import {
@@ -22,7 +23,6 @@ import {
   POSITION_DERIVED,
 } from '../../rules/table-columns.ts';
 import { topOfBook } from '../../rules/top-of-book.ts';
-import { Unfinished } from '../../rules/unfinished.ts';
 import type { ShardRecords } from './shard-records.ts';
 
 /** The state of the rules, with the finished records that a checkpoint writes. */
@@ -75,7 +75,7 @@ export function createState<Records extends FinishedRecords>(
     sources: [],
     switches: { venueData: false, selfReset: false },
     marks: new Map(),
-    unfinished: new Unfinished(),
+    pendingSettlements: new PendingSettlements(),
     nextVoid: { version: -1, atMs: 0 },
   };
 }

@@ -116,7 +116,7 @@ export class Shard {
     const startedMs = performance.now();
     this.#throwFault();
     invariant(!this.#isAhead, 'trades settle while a batch is taken, or after one has failed');
-    if (this.state.unfinished.isEmpty || this.isSettlingPaused) return false;
+    if (this.state.pendingSettlements.isEmpty || this.isSettlingPaused) return false;
     if (!this.#mayWrite(this.#settledAtOnce * MESSAGE_BYTES)) return false;
     this.#inOneRecord(startedMs, () => continueSettlements(this.state, this.#log.facts));
     return true;
@@ -128,7 +128,7 @@ export class Shard {
    */
   get isSettlingPaused(): boolean {
     const isHalfDue = this.#factsSinceCheckpoint * 2 >= this.#config.checkpointEveryFacts;
-    return !this.state.unfinished.isEmpty && this.isWriting && isHalfDue;
+    return !this.state.pendingSettlements.isEmpty && this.isWriting && isHalfDue;
   }
 
   /** The last fact that is in the log. */
@@ -224,7 +224,7 @@ export class Shard {
   #inOneRecord(startedMs: number, run: () => void): void {
     this.#isAhead = true;
     this.#log.begin();
-    this.state.unfinished.left = this.#settledAtOnce;
+    this.state.pendingSettlements.left = this.#settledAtOnce;
     run();
     if (this.#log.facts.count > 0) this.#commit(startedMs);
     this.#isAhead = false;
