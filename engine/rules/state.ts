@@ -1,7 +1,7 @@
 /**
  * Everything one shard knows. Accounts, orders that are not done and open positions are tables;
  * markets and instruments are objects, since there are few (reference-data.ts). Only `evolve`
- * writes state that facts record, only `observe` writes live quotes, and the fill model owns its
+ * writes state that facts record, only `applyTick` writes live quotes, and the fill model owns its
  * own state.
  */
 

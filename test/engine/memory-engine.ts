@@ -8,12 +8,12 @@ import { JsonWriter } from '../../engine/format/json-writer.ts';
 import { type IndexHead, RecordIndex } from '../../engine/index/record-index.ts';
 import { CHECKPOINTS_KEPT } from '../../engine/memory/row-changes.ts';
 import { pageWordsOf, ROW_WORDS_MAX } from '../../engine/memory/row-pages.ts';
+import { applyTick } from '../../engine/rules/apply-tick.ts';
 import type { Event } from '../../engine/rules/events.ts';
 import type { FactSink } from '../../engine/rules/fact-sink.ts';
 import { FIRST_PAYOUT_ROOM_CENTS, payoutRoomCents } from '../../engine/rules/ledger.ts';
 import type { TradeLimitsLeft } from '../../engine/rules/limits-left.ts';
 import type { Refusal, Reply } from '../../engine/rules/messages.ts';
-import { observe } from '../../engine/rules/observe.ts';
 import type { Query } from '../../engine/rules/queries.ts';
 import type { CoreConfig } from '../../engine/rules/reference-data.ts';
 import { settleBeforeAnswer } from '../../engine/rules/settle-before-answer.ts';
@@ -88,7 +88,7 @@ export function createMemoryEngine(
       for (const record of log.records) playAgain(folded, record);
       return folded;
     },
-    tick: (tick) => run((facts) => observe(state, tick, facts)),
+    tick: (tick) => run((facts) => applyTick(state, tick, facts)),
     command: (command) =>
       run((facts) => {
         let limits: TradeLimitsLeft | null = null;

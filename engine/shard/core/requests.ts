@@ -8,6 +8,7 @@ import { digest } from '../../audit/digest.ts';
 import { invariant } from '../../base/invariant.ts';
 import { dollarsOf, NO_ROW } from '../../base/units.ts';
 import { type JsonWriter, memberNames } from '../../format/json-writer.ts';
+import { advance, afterCatalog, keepAges } from '../../rules/apply-tick.ts';
 import { decide } from '../../rules/decide.ts';
 import type { Decision, Rejection } from '../../rules/decision.ts';
 import type { Event } from '../../rules/events.ts';
@@ -15,7 +16,6 @@ import { emit } from '../../rules/evolve.ts';
 import type { FactSink } from '../../rules/fact-sink.ts';
 import type { TradeLimitsLeft } from '../../rules/limits-left.ts';
 import type { Command, PlaceOrder, Refusal, SetSwitches } from '../../rules/messages.ts';
-import { advance, afterCatalog, keepAges } from '../../rules/observe.ts';
 import { resultOf } from '../../rules/payouts.ts';
 import type {
   AccountSnapshotQuery,
