@@ -53,7 +53,7 @@ type Roamer = {
 /** Far more than any usual limit allows during a move. */
 const WAITING_MAX = 1000;
 
-export class RoamingKeys {
+export class CrossShardLimits {
   readonly #nowMs: () => EpochMs;
   readonly #roamers = new Map<Uuid, Roamer>();
   #day = 0;

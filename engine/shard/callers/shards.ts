@@ -34,7 +34,7 @@ import { countsOf, type OpenReport } from '../store/open-report.ts';
 import type { ShardConfig } from '../store/shard-store.ts';
 import type { RebuildShard } from './checkpoint-repair.ts';
 import type { Clock } from './clock.ts';
-import { RoamingKeys } from './cross-shard-limits.ts';
+import { CrossShardLimits } from './cross-shard-limits.ts';
 import {
   correctionsIn,
   hashOfDigests,
@@ -87,7 +87,7 @@ export class Shards {
     eachMax: READS_OF_ONE_MAX,
   });
   readonly #startup = new StartupState();
-  readonly #roaming = new RoamingKeys(() => this.nowMs());
+  readonly #crossShardLimits = new CrossShardLimits(() => this.nowMs());
   readonly connections: StreamConnections;
   /** Results that some shards have and others lack. All shards get them after the catalog. */
   #lackedResults: ResultTick[] = [];
@@ -153,7 +153,7 @@ export class Shards {
     const nowMs = this.nowMs();
     const isTaken = await this.#sendToAll({ kind: 'clock', atMs: nowMs, toMs: nowMs });
     if (!isTaken) throw new EngineBusy('a shard did not take the time: ask again');
-    this.#roaming.timeWasSet();
+    this.#crossShardLimits.timeWasSet();
   }
 
   /** An operator's result (T140, S20), on disk in every shard on return. Throws `EngineBusy`. */
@@ -246,7 +246,7 @@ export class Shards {
     const { account, counting } = command;
     if (this.#stopping || counting === null) return this.ask(account, command, waiter);
     const [home, to] = [this.#clientOf(owner), this.#clientOf(account)];
-    return this.#roaming.send({ command, counting, home, to, waiter });
+    return this.#crossShardLimits.send({ command, counting, home, to, waiter });
   }
 
   /** `ask` for a preview: its order is looked at as `trade` would take it. */
@@ -254,7 +254,7 @@ export class Shards {
     const { account, counting } = query.order;
     if (this.#stopping || counting === null) return this.ask(account, query, waiter);
     const [home, to] = [this.#clientOf(owner), this.#clientOf(account)];
-    return this.#roaming.preview({ query, counting, home, to, waiter });
+    return this.#crossShardLimits.preview({ query, counting, home, to, waiter });
   }
 
   #clientOf(account: Uuid): ShardClient {
@@ -367,7 +367,7 @@ export class Shards {
       queueDepthMax,
       rebuild,
       startupMessages: () => this.#startup.messages(this.nowMs()),
-      opened: (report) => this.#roaming.found(client, report),
+      opened: (report) => this.#crossShardLimits.found(client, report),
       log,
     });
     return client;

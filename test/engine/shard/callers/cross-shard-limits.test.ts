@@ -11,7 +11,7 @@ import type {
 } from '../../../../engine/rules/messages.ts';
 import type { Query } from '../../../../engine/rules/queries.ts';
 import { ACCOUNT_LIMITS, KEY_LIMITS } from '../../../../engine/rules/trade-limits.ts';
-import { RoamingKeys } from '../../../../engine/shard/callers/cross-shard-limits.ts';
+import { CrossShardLimits } from '../../../../engine/shard/callers/cross-shard-limits.ts';
 import type { ReplyHandler } from '../../../../engine/shard/callers/send-queue.ts';
 import type { Shards } from '../../../../engine/shard/callers/shards.ts';
 import { EngineBusy } from '../../../../engine/threads/unavailable.ts';
@@ -219,7 +219,7 @@ const settled = () => new Promise((resolve) => setImmediate(resolve));
 function roamingScene() {
   const [home, away, third] = [new FakeShard(), new FakeShard(), new FakeShard()];
   const clock = { nowMs: NOON_MS };
-  const keys = new RoamingKeys(() => clock.nowMs);
+  const keys = new CrossShardLimits(() => clock.nowMs);
   const refused: Error[] = [];
   const waiter = { resolve() {}, reject: (error: Error) => refused.push(error) };
   const send = (to: FakeShard, keyId = KEY) => {
