@@ -6,7 +6,7 @@ import type {
   EngineState,
   OrderConnections,
 } from '../../api/base/engine.ts';
-import type { KeyAndAccountUse } from '../../engine/rules/decision.ts';
+import type { LimitUsage } from '../../engine/rules/decision.ts';
 import type {
   MarkTrade,
   Reply,
@@ -81,7 +81,7 @@ export class CoreEngine implements Engine {
     return this.#answer(query);
   }
 
-  tradeUse(owner: string, keyId: string): Promise<KeyAndAccountUse> {
+  tradeUse(owner: string, keyId: string): Promise<LimitUsage> {
     const shard = { call: (request: TradingCommand | Query) => this.#answer(request) };
     return tradeUseOf([shard], shard, { owner, keyId, atMs: NOON_MS });
   }

@@ -10,7 +10,7 @@ import type {
   OrderConnections,
 } from '../../api/base/engine.ts';
 import type { Catalog } from '../../engine/rules/catalog-entries.ts';
-import type { KeyAndAccountUse } from '../../engine/rules/decision.ts';
+import type { LimitUsage } from '../../engine/rules/decision.ts';
 import type {
   MarkTrade,
   Reply,
@@ -120,7 +120,7 @@ export class FakeEngine implements Engine {
     return this.replyQuote(instrumentId, kind);
   }
 
-  async tradeUse(owner: string, keyId: string): Promise<KeyAndAccountUse> {
+  async tradeUse(owner: string, keyId: string): Promise<LimitUsage> {
     if (this.busy !== null) throw this.busy;
     const shard = { call: async (request: EngineRequest) => this.#answer(request) };
     return tradeUseOf([shard], shard, { owner, keyId, atMs: samples.NOW_MS });
