@@ -22,9 +22,9 @@ import type {
 } from '../../engine/rules/queries.ts';
 import type { ReplyHandler } from '../../engine/shard/callers/send-queue.ts';
 import type { ShardStatus } from '../../engine/shard/callers/shard-status.ts';
-import type { EngineBusy } from '../../engine/threads/unavailable.ts';
+import type { Unavailable } from '../../engine/threads/unavailable.ts';
 
-/** The sharded engine. It rejects with `EngineBusy` what it cannot accept now. */
+/** The sharded engine. It rejects with `Unavailable` what it cannot accept now. */
 export interface Engine {
   /** Runs a query of one account in that account's shard, and passes the waiter the answer. */
   ask(account: Uuid, query: Query, waiter: ReplyHandler): undefined;
@@ -49,7 +49,7 @@ export interface Engine {
   /** What any shard can answer: `QuoteChangesQuery`, `BidsQuery`. */
   askAny(query: QuoteChangesQuery | BidsQuery): Promise<Reply>;
   /** Why no request can be accepted now; null: requests are accepted. */
-  refusal(): EngineBusy | null;
+  refusal(): Unavailable | null;
   /** Sends every shard the switches that their answers depend on. */
   broadcast(command: SetSwitches): Promise<void>;
   /** Checks every invariant of every shard. */
@@ -60,7 +60,7 @@ export interface Engine {
   machineMs(): EpochMs;
   /** What is wrong with the time, on one line; null: nothing. */
   clockProblem(): string | null;
-  /** Makes the machine's time the engine's, on disk on return. Rejects with `EngineBusy`. */
+  /** Makes the machine's time the engine's, on disk on return. Rejects with `Unavailable`. */
   acceptMachineTime(): Promise<void>;
   state(): EngineState;
   /** What is wrong with the data of the shards, a line a shard; not empty when `degraded`. */

@@ -3,7 +3,7 @@
  * credential, scope, request limits, query, then whether the engine takes requests at all, body,
  * what the listener admits, and the operation itself. Rules A17, A18, A105 (api/RULES.md).
  */
-import type { EngineBusy } from '../../engine/threads/unavailable.ts';
+import type { Unavailable } from '../../engine/threads/unavailable.ts';
 import { strict } from '../base/common-schemas.ts';
 import { ApiError, invalidRequest } from '../base/errors.ts';
 import { bodyReader, optionalBody } from '../base/validation.ts';
@@ -30,7 +30,7 @@ export type DispatchOptions<C> = AnswersOptions & {
    */
   admit(route: Route<C>, call: Call<unknown, unknown, C>): void | Promise<void>;
   /** Why the engine accepts no request now; null: it accepts them. */
-  refusal(): EngineBusy | null;
+  refusal(): Unavailable | null;
 };
 
 /** Counts requests towards limits. */
@@ -130,7 +130,7 @@ class Dispatcher<C> {
   }
 
   /** Why the engine cannot take a call that asks it. */
-  #refusal(found: Served<C>, { query }: Pending<C>): EngineBusy | null {
+  #refusal(found: Served<C>, { query }: Pending<C>): Unavailable | null {
     return found.mayBeUnavailable && found.asksFor(query) ? this.#options.refusal() : null;
   }
 

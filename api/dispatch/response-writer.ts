@@ -3,7 +3,7 @@
  * answer is counted under its route. Rules A17, A66, E6 (api/RULES.md).
  */
 import type { TradeLimitsLeft } from '../../engine/rules/limits-left.ts';
-import { AT_ITS_LIMIT, EngineBusy } from '../../engine/threads/unavailable.ts';
+import { AT_ITS_LIMIT, Unavailable } from '../../engine/threads/unavailable.ts';
 import type { ErrorBody } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import { CodedBody } from '../http/asset.ts';
@@ -45,7 +45,7 @@ export class Answers {
   readonly #unrouted: RouteCount;
   readonly #log: Log;
   /** Under overload the same refusal is sent many times, so its answer is built once. */
-  readonly #busyAnswers = new WeakMap<EngineBusy, ErrorAnswer>();
+  readonly #busyAnswers = new WeakMap<Unavailable, ErrorAnswer>();
   readonly #paced: PacedRefusals;
 
   constructor({ policy, errorBody, metrics, paced, log }: AnswersOptions) {
@@ -102,7 +102,7 @@ export class Answers {
     } else http.answer(status, withLimits(found.headers, result.limits), result.body);
   }
 
-  refuseBusy(http: HttpContext, error: EngineBusy, found: Found): void {
+  refuseBusy(http: HttpContext, error: Unavailable, found: Found): void {
     const { headers, body } = this.#busyAnswer(error);
     const give = () => {
       (found?.requests ?? this.#unrouted).add(BUSY_STATUS, http.startedMs);
@@ -114,7 +114,7 @@ export class Answers {
     } else give();
   }
 
-  #busyAnswer(error: EngineBusy): ErrorAnswer {
+  #busyAnswer(error: Unavailable): ErrorAnswer {
     let answer = this.#busyAnswers.get(error);
     if (answer === undefined) {
       answer = this.#errorAnswer(busyRefusal(error));
@@ -125,7 +125,7 @@ export class Answers {
 
   /** Answers any error; a fault of ours is logged. */
   fail(http: HttpContext, error: unknown, found: Found): void {
-    if (error instanceof EngineBusy) this.refuseBusy(http, error, found);
+    if (error instanceof Unavailable) this.refuseBusy(http, error, found);
     else this.#answerError(http, refusalOf(error, http, this.#log), found);
   }
 

@@ -5,7 +5,7 @@
  */
 import type { TradeLimitsLeft } from '../../engine/rules/limits-left.ts';
 import type { ReplyHandler } from '../../engine/shard/callers/send-queue.ts';
-import { AT_ITS_LIMIT, EngineBusy } from '../../engine/threads/unavailable.ts';
+import { AT_ITS_LIMIT, Unavailable } from '../../engine/threads/unavailable.ts';
 import { errorBody } from '../base/errors.ts';
 import type { Caller } from './access.ts';
 import type { DispatchOptions, Meter } from './dispatch.ts';
@@ -136,7 +136,7 @@ class Pending implements ReplyHandler<Result> {
   reject(error: unknown): void {
     const { paced, log } = this.#options;
     if (error === AT_ITS_LIMIT) paced.add(() => this.#refuse(busyRefusal(AT_ITS_LIMIT)));
-    else if (error instanceof EngineBusy) this.#refuse(busyRefusal(error));
+    else if (error instanceof Unavailable) this.#refuse(busyRefusal(error));
     else this.#refuse(refusalOf(error, { ...this.#route, requestId: null }, log));
   }
 

@@ -6,7 +6,7 @@
 import { availableParallelism } from 'node:os';
 import { Piscina } from 'piscina';
 import { type Asker, FairTurns } from '../threads/fair-turns.ts';
-import { EngineBusy } from '../threads/unavailable.ts';
+import { Unavailable } from '../threads/unavailable.ts';
 import { workerUrl } from '../threads/worker-url.ts';
 import type { BacktestTask } from './task.ts';
 
@@ -55,7 +55,7 @@ export class BacktestPool {
 
   /**
    * The answer as JSON text. `prepare` makes the task, within the same time. Rejects with
-   * `EngineBusy` where the account has as many as it may, and where it takes too long or too much
+   * `Unavailable` where the account has as many as it may, and where it takes too long or too much
    * memory.
    */
   run(asker: Asker, prepare: Prepare): Promise<string> {
@@ -88,6 +88,6 @@ export class BacktestPool {
   }
 }
 
-function tooMuch(problem: string): EngineBusy {
-  return new EngineBusy(`the backtest ${problem}: ask for fewer markets`, RETRY_AFTER_SECONDS);
+function tooMuch(problem: string): Unavailable {
+  return new Unavailable(`the backtest ${problem}: ask for fewer markets`, RETRY_AFTER_SECONDS);
 }

@@ -6,7 +6,7 @@ import { Piscina } from 'piscina';
 import type { Uuid } from '../base/units.ts';
 import { shardOfAccount } from '../shard/callers/shard-of.ts';
 import { type Asker, FairTurns } from '../threads/fair-turns.ts';
-import { EngineBusy } from '../threads/unavailable.ts';
+import { Unavailable } from '../threads/unavailable.ts';
 import { workerUrl } from '../threads/worker-url.ts';
 import type { EquityPoints } from './points.ts';
 import type { EquityQuestion } from './reader.ts';
@@ -53,14 +53,14 @@ export class EquitySource {
 
   /**
    * Answers a question about equity, of which `points` is a part, once it is the asker's turn. Rejects
-   * with `EngineBusy` where too many of its questions wait, and as `answer` does.
+   * with `Unavailable` where too many of its questions wait, and as `answer` does.
    */
   inTurn<A>(asker: Asker, answer: () => Promise<A>): Promise<A> {
     return this.#turns.take(asker, answer);
   }
 
   /**
-   * The points of an account before now. Rejects with `EngineBusy` where there is more to read than
+   * The points of an account before now. Rejects with `Unavailable` where there is more to read than
    * is possible in time: asked again, it goes on from there.
    */
   async points(
@@ -85,6 +85,6 @@ export class EquitySource {
   }
 }
 
-function busy(reason: string): EngineBusy {
-  return new EngineBusy(reason, RETRY_AFTER_SECONDS);
+function busy(reason: string): Unavailable {
+  return new Unavailable(reason, RETRY_AFTER_SECONDS);
 }

@@ -8,7 +8,7 @@ import { invariant } from '../base/invariant.ts';
 import type { Log } from './log.ts';
 import { PendingRequests } from './pending-requests.ts';
 import { Restarts } from './restarts.ts';
-import type { EngineBusy } from './unavailable.ts';
+import type { Unavailable } from './unavailable.ts';
 
 export type SupervisedWorkerOptions<From> = {
   /** As the log and `/healthz` name it. */
@@ -18,9 +18,9 @@ export type SupervisedWorkerOptions<From> = {
   workerData(): unknown;
   log: Log;
   /** What questions are rejected with while none runs. */
-  down: EngineBusy;
+  down: Unavailable;
   /** And once it is closed; `down` when left out. */
-  closed?: EngineBusy;
+  closed?: Unavailable;
   /** The process may end while this thread runs. */
   isUnref?: boolean;
   /** Whatever the thread says. */
@@ -137,7 +137,7 @@ export class SupervisedWorker<To extends { kind: string }, From> {
     await ended;
   }
 
-  get #refusal(): EngineBusy {
+  get #refusal(): Unavailable {
     const { down, closed = down } = this.#options;
     return this.#isClosing ? closed : down;
   }

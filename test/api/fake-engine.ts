@@ -31,7 +31,7 @@ import type { ReplyHandler } from '../../engine/shard/callers/send-queue.ts';
 import type { ShardStatus } from '../../engine/shard/callers/shard-status.ts';
 import { isCommand } from '../../engine/shard/core/message-kinds.ts';
 import { tradeUseOf } from '../../engine/shard/core/trade-use.ts';
-import type { EngineBusy } from '../../engine/threads/unavailable.ts';
+import type { Unavailable } from '../../engine/threads/unavailable.ts';
 import { quoteTick } from '../engine/fixtures.ts';
 import { createMemoryEngine, type MemoryEngine } from '../engine/memory-engine.ts';
 import * as samples from './samples.ts';
@@ -57,7 +57,7 @@ export class FakeEngine implements Engine {
   ) => this.#answer({ kind, atMs: samples.NOW_MS, instrumentId });
   report: AuditReport = { accounts: 2, restingOrders: 1, openPositions: 1, problems: [] };
 
-  busy: EngineBusy | null = null;
+  busy: Unavailable | null = null;
 
   constructor(catalog: Catalog = samples.sampleCatalog()) {
     this.#core = createMemoryEngine({ quoteMaxAgeMs: 15_000, routingBandCents: 10 });
@@ -89,7 +89,7 @@ export class FakeEngine implements Engine {
     },
   };
 
-  refusal(): EngineBusy | null {
+  refusal(): Unavailable | null {
     return this.busy;
   }
 

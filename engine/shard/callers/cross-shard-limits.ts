@@ -114,7 +114,7 @@ export class CrossShardLimits {
     }, waiter.reject);
   }
 
-  /** Rejects with `EngineBusy` where one of them cannot answer. */
+  /** Rejects with `Unavailable` where one of them cannot answer. */
   async #usesIn(shards: Iterable<Shard>, home: Shard, keyId: Uuid): Promise<TradeUse> {
     const uses = [...shards].map((shard) =>
       useIn(shard, shard === home ? keyId : awayIdOf(keyId), this.#nowMs()),
@@ -146,7 +146,7 @@ export class CrossShardLimits {
     }
   }
 
-  /** Asks all other shards; rejects with `EngineBusy` where one cannot answer. */
+  /** Asks all other shards; rejects with `Unavailable` where one cannot answer. */
   async #arrive(roamer: Roamer, { counting: { keyId }, home, to }: Passage): Promise<void> {
     roamer.shards.add(to);
     let known = 0;

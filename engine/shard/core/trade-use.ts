@@ -14,7 +14,7 @@ type Shard = { call(query: KeyUseQuery): Promise<Reply> };
 /**
  * Of the windows of `atMs`: over all shards the key's, and that of the personal account.
  *
- * @param home the shard of `owner`. Rejects with `EngineBusy` where a shard cannot answer.
+ * @param home the shard of `owner`. Rejects with `Unavailable` where a shard cannot answer.
  */
 export async function tradeUseOf(
   shards: readonly Shard[],

@@ -6,7 +6,7 @@ import type { EmbeddedBacktest } from '../../../api/read-side/backtest-source.ts
 import { forwardedBacktest } from '../../../api/read-side/forwarded-backtest.ts';
 import { BACKTESTS_MAX, BacktestPool } from '../../../engine/backtest/pool.ts';
 import type { BacktestTask } from '../../../engine/backtest/task.ts';
-import { EngineBusy } from '../../../engine/threads/unavailable.ts';
+import { Unavailable } from '../../../engine/threads/unavailable.ts';
 import { type Api, startApi } from '../support.ts';
 
 type Seen = { request: IncomingMessage; body: string };
@@ -132,7 +132,7 @@ test('Z12: the eleventh backtest is 503 with Retry-After, and one that takes too
   const running = Array.from({ length: BACKTESTS_MAX }, () => pool.run('a', never));
   for (const one of running) one.catch(() => undefined);
   await t.throwsAsync(pool.run('a', never), {
-    instanceOf: EngineBusy,
+    instanceOf: Unavailable,
     message: /10 questions to the backtest at once/,
   });
   const results = await Promise.allSettled(running);
@@ -174,7 +174,7 @@ test('Z12, Z14: without a history it is not configured; while ten run it is 503'
   t.is(refused.json.error.code, 'not_configured');
   const backtest: EmbeddedBacktest = {
     kind: 'embedded',
-    pool: { run: () => Promise.reject(new EngineBusy('10 backtests are running', 5)) },
+    pool: { run: () => Promise.reject(new Unavailable('10 backtests are running', 5)) },
     directory: '/nowhere',
     stored: async () => [],
   };

@@ -4,7 +4,7 @@ import type { Uuid } from '../../../engine/base/units.ts';
 import { EquitySource } from '../../../engine/equity/equity-source.ts';
 import { EquityReader } from '../../../engine/equity/reader.ts';
 import type { Shard } from '../../../engine/shard/thread/shard.ts';
-import { EngineBusy } from '../../../engine/threads/unavailable.ts';
+import { Unavailable } from '../../../engine/threads/unavailable.ts';
 import { CATALOG, NOON_MS, placeOrder, quoteTick, uuidOf } from '../fixtures.ts';
 import { tempDir } from '../shard/engine-process.ts';
 import { openShard } from '../shard/environment.ts';
@@ -64,7 +64,7 @@ test('A95: what takes too long is read on by the next question', async (t) => {
   t.deepEqual((await reader.points(late))!.money.stake, [430], 'all was read by then');
   const source = new EquitySource({ dataDir, shards: 1, withinMs: -1 });
   t.teardown(() => source.close());
-  const error = await t.throwsAsync(source.points(ALICE, late), { instanceOf: EngineBusy });
+  const error = await t.throwsAsync(source.points(ALICE, late), { instanceOf: Unavailable });
   t.regex(error!.message, /still being read/);
   t.deepEqual((await source.points(ALICE, late)).money.stake, [430]);
 });
@@ -80,6 +80,6 @@ test('A95, Q19: so many questions of an account at once, and no more', async (t)
   const refused = (await Promise.allSettled(asked)).filter(({ status }) => status === 'rejected');
   await other;
   t.is(refused.length, 1);
-  t.true((refused[0] as PromiseRejectedResult).reason instanceof EngineBusy);
+  t.true((refused[0] as PromiseRejectedResult).reason instanceof Unavailable);
   t.deepEqual(order.slice(0, 2), ['alice', 'bob'], 'one of each at a time');
 });

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { SupervisedWorker } from '../../../engine/threads/supervised-worker.ts';
-import { EngineBusy } from '../../../engine/threads/unavailable.ts';
+import { Unavailable } from '../../../engine/threads/unavailable.ts';
 
 type To = { kind: 'ask'; id: number } | { kind: 'fail' } | { kind: 'forget' } | { kind: 'close' };
 type From = { kind: 'opened'; first: string } | { kind: 'answer'; id: number };
@@ -19,8 +19,8 @@ const WORKER = `
   });
   parentPort.postMessage({ kind: 'opened' });
 `;
-const DOWN = new EngineBusy('it is starting');
-const CLOSED = new EngineBusy('it is stopping');
+const DOWN = new Unavailable('it is starting');
+const CLOSED = new Unavailable('it is stopping');
 
 function kept(t: ExecutionContext) {
   const logged: string[] = [];
