@@ -4,11 +4,11 @@ import type { EpochMs, InstrumentNumber, StreamConnection, Uuid } from '../../en
 import type { LimitUsage } from '../../engine/rules/decision.ts';
 import type {
   AdjustCash,
-  MarkTrade,
   Reply,
   ResetAccount,
   SetPrivacy,
   SetSwitches,
+  TagTrade,
   TradingCommand,
 } from '../../engine/rules/messages.ts';
 import type {
@@ -43,7 +43,7 @@ export interface Engine {
   /** Runs a command or query without a key in the account's shard. */
   call(account: Uuid, request: AccountRequest): Promise<Reply>;
   /** Marks a trade, in whatever shard it is. */
-  mark(command: MarkTrade): Promise<Reply>;
+  tagTrade(command: TagTrade): Promise<Reply>;
   /** The connections of the stream that orders end with. */
   readonly connections: OrderConnections;
   /** What any shard can answer: `QuoteChangesQuery`, `BidsQuery`. */

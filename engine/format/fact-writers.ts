@@ -157,8 +157,8 @@ const OVER_TRADE = {
   },
   // Without marks no id is made into text.
   parlay: (state: ShardState) => {
-    const { marks, positionIds, applied } = state;
-    return marks.size === 0 ? null : parlayOf(state, positionIds.idOf(applied.position));
+    const { tradeTags, positionIds, applied } = state;
+    return tradeTags.size === 0 ? null : parlayOf(state, positionIds.idOf(applied.position));
   },
 } as const;
 

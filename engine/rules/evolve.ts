@@ -55,7 +55,7 @@ export function evolve(state: ShardState, event: Event): void {
       return;
     case 'trade_marked':
       state.referenceDataVersion++;
-      state.marks.set(event.trade, { parlay: event.parlay, combine: event.combine });
+      state.tradeTags.set(event.trade, { parlay: event.parlay, combine: event.combine });
       return;
     case 'account_opened':
       return openAccount(state, event);

@@ -27,7 +27,7 @@ import type { TradeCounts } from '../memory/trade-counts.ts';
 import type { UuidIndex } from '../memory/uuid-index.ts';
 import type { AppliedChange } from './applied-change.ts';
 import type { Catalog } from './catalog-entries.ts';
-import type { TradeMark } from './events.ts';
+import type { TradeTag } from './events.ts';
 import type { FillModel } from './fill-model.ts';
 import type { FinishedRecords } from './finished-records.ts';
 import type { Flags } from './flags.ts';
@@ -116,7 +116,7 @@ export type ShardState = {
   readonly sources: (Source | undefined)[];
   switches: Switches;
   /** The marks of trades, open or not; few, since an operator sets each. */
-  readonly marks: Map<Uuid, TradeMark>;
+  readonly tradeTags: Map<Uuid, TradeTag>;
   readonly pendingSettlements: PendingSettlements;
   /** When a postponed game's window ends next, as of a `referenceDataVersion`. */
   readonly nextVoid: { version: number; atMs: EpochMs };

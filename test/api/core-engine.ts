@@ -8,9 +8,9 @@ import type {
 } from '../../api/base/engine.ts';
 import type { LimitUsage } from '../../engine/rules/decision.ts';
 import type {
-  MarkTrade,
   Reply,
   SetSwitches,
+  TagTrade,
   Tick,
   TradingCommand,
 } from '../../engine/rules/messages.ts';
@@ -94,7 +94,7 @@ export class CoreEngine implements Engine {
     return this.#answer(request);
   }
 
-  async mark(command: MarkTrade): Promise<Reply> {
+  async tagTrade(command: TagTrade): Promise<Reply> {
     return this.#core.command(command);
   }
 

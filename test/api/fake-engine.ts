@@ -12,10 +12,10 @@ import type {
 import type { Catalog } from '../../engine/rules/catalog-entries.ts';
 import type { LimitUsage } from '../../engine/rules/decision.ts';
 import type {
-  MarkTrade,
   Reply,
   ResultTick,
   SetSwitches,
+  TagTrade,
   Tick,
   TradingCommand,
 } from '../../engine/rules/messages.ts';
@@ -136,7 +136,7 @@ export class FakeEngine implements Engine {
     return isCommand(request) ? this.#core.command(request) : this.#core.query(request);
   }
 
-  async mark(command: MarkTrade): Promise<Reply> {
+  async tagTrade(command: TagTrade): Promise<Reply> {
     return this.#core.command(command);
   }
 

@@ -116,7 +116,7 @@ export class Fold {
         return;
       }
       case 'trade_marked':
-        return this.#trades.mark(fact.trade, fact);
+        return this.#trades.tag(fact.trade, fact);
       case 'catalog_replaced':
         if (shard === CATALOG_SHARD) this.#onLearned(this.#catalogs.learn(fact.catalog));
         return;

@@ -78,7 +78,7 @@ export class Trades {
   readonly #grow: Statement;
   readonly #end: Statement;
   readonly #correct: Statement;
-  readonly #mark: Statement;
+  readonly #tag: Statement;
   readonly #hold: Statement;
 
   constructor({ database, shards, traders, closedTrades, onChange = () => {} }: TradesParts) {
@@ -104,7 +104,7 @@ export class Trades {
     this.#correct = database.prepare(
       'UPDATE trades SET state = ?, outcome = ?, pnl_cents = ? WHERE trade = ?',
     );
-    this.#mark = database.prepare('UPDATE trades SET parlay = ?, combine = ? WHERE trade = ?');
+    this.#tag = database.prepare('UPDATE trades SET parlay = ?, combine = ? WHERE trade = ?');
     this.#hold = database.prepare('UPDATE trades SET held = ? WHERE trade = ?');
   }
 
@@ -181,10 +181,10 @@ export class Trades {
   }
 
   /** An operator's marks, which may come at any time. Rules Y14, Y15 (engine/RULES.md). */
-  mark(id: Uuid, marks: { parlay: Uuid | null; combine: boolean }): void {
+  tag(id: Uuid, tags: { parlay: Uuid | null; combine: boolean }): void {
     const row = this.#rowOf(id);
-    const parlay = marks.parlay === null ? null : uuidBytes(marks.parlay);
-    this.#seen(row, () => this.#mark.run(parlay, flag(marks.combine), row.trade));
+    const parlay = tags.parlay === null ? null : uuidBytes(tags.parlay);
+    this.#seen(row, () => this.#tag.run(parlay, flag(tags.combine), row.trade));
     if (row.parlay !== null) this.#holdLegs(row.parlay, row.trader);
     if (parlay !== null) this.#holdLegs(parlay, row.trader);
     else if (row.held === 1) this.#setHeld(this.#at.get(row.trade)!, 0);

@@ -9,11 +9,11 @@ import type { Packed } from '../../format/codec.ts';
 import type { Catalog } from '../../rules/catalog-entries.ts';
 import type {
   Command,
-  MarkTrade,
   Reply,
   ResultTick,
   SetSwitches,
   SettleMarket,
+  TagTrade,
   Tick,
   TradingCommand,
 } from '../../rules/messages.ts';
@@ -50,7 +50,7 @@ import { shardOfAccount, shardOfInstrument } from './shard-of.ts';
 import type { ShardStatus } from './shard-status.ts';
 import { StartupState } from './startup-state.ts';
 import { StreamConnections } from './stream-connections.ts';
-import { askAll, eachOr, markInOne, sendToAll, settleInAll } from './to-all-shards.ts';
+import { askAll, eachOr, sendToAll, settleInAll, tagInOne } from './to-all-shards.ts';
 
 type OfShard = Pick<ShardConfig, 'durability' | 'checkpointEveryFacts' | 'settledAtOnce'>;
 export type ShardsOptions = CoreConfig &
@@ -190,8 +190,8 @@ export class Shards {
   }
 
   /** Marks a trade in the shard that has it. Throws `Unavailable` where one cannot accept it now. */
-  mark(command: MarkTrade): Promise<Reply> {
-    return markInOne(this.#clients, command);
+  tagTrade(command: TagTrade): Promise<Reply> {
+    return tagInOne(this.#clients, command);
   }
 
   #requireAll(): void {

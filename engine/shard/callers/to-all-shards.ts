@@ -1,5 +1,5 @@
 /** What all shards are sent, and what they reply. Rules D11, T140, T141 (engine/RULES.md). */
-import type { Command, MarkTrade, Reply, SettleMarket } from '../../rules/messages.ts';
+import type { Command, Reply, SettleMarket, TagTrade } from '../../rules/messages.ts';
 import type { Query } from '../../rules/queries.ts';
 import { Unavailable } from '../../threads/unavailable.ts';
 import { sumOfSettled } from './merge-reports.ts';
@@ -48,7 +48,7 @@ export async function settleInAll(clients: Clients, command: SettleMarket): Prom
 }
 
 /** Marks a trade in the one shard that has it. Throws `Unavailable` where one is down. */
-export async function markInOne(clients: Clients, command: MarkTrade): Promise<Reply> {
+export async function tagInOne(clients: Clients, command: TagTrade): Promise<Reply> {
   const replies = await repliesOf(clients, command);
   if (replies.includes(null)) throw new Unavailable('a shard did not take the mark: ask again');
   return replies.find((reply) => reply?.ok) ?? replies[0]!;

@@ -74,7 +74,7 @@ export function createState<Records extends FinishedRecords>(
     booksByKey: new Map(),
     sources: [],
     switches: { venueData: false, selfReset: false },
-    marks: new Map(),
+    tradeTags: new Map(),
     pendingSettlements: new PendingSettlements(),
     nextVoid: { version: -1, atMs: 0 },
   };

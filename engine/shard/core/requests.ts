@@ -247,7 +247,7 @@ function writeAnswer(
     case 'catalog':
       return to.value({});
     case 'mark':
-      return to.value(state.marks.get(command.trade));
+      return to.value(state.tradeTags.get(command.trade));
     case 'adjust': {
       const { balanceCents, adjustedCents } = state.accounts.col;
       const account = state.accountIds.find(command.account);

@@ -10,7 +10,7 @@ import type { Values } from '../../memory/columns.ts';
 import type { TableHead } from '../../memory/table.ts';
 import { describe, replaceCatalog } from '../../rules/catalog.ts';
 import type { Catalog, CatalogInstrument } from '../../rules/catalog-entries.ts';
-import type { TradeMark } from '../../rules/events.ts';
+import type { TradeTag } from '../../rules/events.ts';
 import { isBuy } from '../../rules/flags.ts';
 import { countPayable } from '../../rules/ledger.ts';
 import type { MarketOutcome, Payouts } from '../../rules/messages.ts';
@@ -51,7 +51,7 @@ export type ReferenceData = {
     settlement?: Market['settlement'],
     corrections?: number,
   ][];
-  marks: [trade: Uuid, mark: TradeMark][];
+  marks: [trade: Uuid, mark: TradeTag][];
   listedGames: string[];
   games: [slug: string, game: { status: GameStatus; atMs: EpochMs }][];
 };
@@ -85,7 +85,7 @@ export function referenceDataOf(state: ShardState): ReferenceData {
       if (outcome === null) return [];
       return [[number, outcome, payouts, resolvedAtMs, settlement, corrections]];
     }),
-    marks: [...state.marks],
+    marks: [...state.tradeTags],
     listedGames: [...state.listedGames],
     games: [...state.games],
   };
@@ -119,7 +119,7 @@ export function loadHead(state: ShardState, head: StateHead & ReferenceData): vo
     noteCorrections(state, settled, corrections);
     if (settled.venue === HOME_VENUE) state.pendingSettlements.markets.add(market);
   }
-  for (const [trade, mark] of head.marks) state.marks.set(trade, mark);
+  for (const [trade, mark] of head.marks) state.tradeTags.set(trade, mark);
   for (const slug of head.listedGames) state.listedGames.add(slug);
   for (const [slug, game] of head.games) state.games.set(slug, game);
 }
