@@ -37,9 +37,9 @@ export type FollowOptions = { signal: AbortSignal; from?: LogPosition; pollMs?: 
 export type DurableFile = { name: string; bytes: number; isClosed: boolean };
 
 /** Where a record is expected, and the number of its first fact (null: not known). */
-type Place = { segment: number; offset: number; number: number | null };
+type RecordOffset = { segment: number; offset: number; number: number | null };
 /** Consecutive records, and what follows them. */
-type Group = { records: PlacedRecord[]; next: Place };
+type Group = { records: PlacedRecord[]; next: RecordOffset };
 
 /** Records are read, made durable and returned in groups of about this size. */
 const GROUP_BYTES = 2 ** 20;
@@ -90,12 +90,12 @@ export class LogReader {
    */
   *records(afterNumber: number, from?: LogPosition): Generator<PlacedRecord> {
     invariant(afterNumber >= 0, 'records are read after a negative number');
-    let place = this.#placeOf(afterNumber, from);
+    let next = this.#offsetOf(afterNumber, from);
     for (;;) {
-      const group: Group = this.#group(place);
+      const group: Group = this.#group(next);
       if (group.records.length === 0) return;
       for (const record of group.records) if (hasAfter(record, afterNumber)) yield record;
-      place = group.next;
+      next = group.next;
     }
   }
 
@@ -117,16 +117,16 @@ export class LogReader {
   /** As `records`, and then records that are written later, until `signal`. */
   async *follow(afterNumber: number, options: FollowOptions): AsyncGenerator<PlacedRecord> {
     const { signal, from, pollMs = POLL_MS } = options;
-    let place = this.#placeOf(afterNumber, from);
+    let next = this.#offsetOf(afterNumber, from);
     let wasIdle = false;
     while (!signal.aborted) {
-      const isIdle = wasIdle && this.#isUntouchedAt(place);
-      const group: Group = isIdle ? { records: [], next: place } : this.#group(place);
+      const isIdle = wasIdle && this.#isUntouchedAt(next);
+      const group: Group = isIdle ? { records: [], next } : this.#group(next);
       for (const record of group.records) {
         if (hasAfter(record, afterNumber)) yield record;
         if (signal.aborted) return;
       }
-      place = group.next;
+      next = group.next;
       wasIdle = group.records.length === 0;
       if (wasIdle) await sleep(pollMs, undefined, { signal }).catch(ignoreAbort);
     }
@@ -134,7 +134,7 @@ export class LogReader {
 
   /** The files of the log, and how much of each is whole and on disk: what a backup copies. */
   durableFiles(): DurableFile[] {
-    let end = this.#placeOf(Number.POSITIVE_INFINITY);
+    let end = this.#offsetOf(Number.POSITIVE_INFINITY);
     for (;;) {
       const { records, next } = this.#group(end);
       end = next;
@@ -162,10 +162,10 @@ export class LogReader {
     this.#files.clear();
   }
 
-  /** A group of records from `place`, on disk; none at the end of the log. */
-  #group(place: Place): Group {
+  /** A group of records from `start`, on disk; none at the end of the log. */
+  #group(start: RecordOffset): Group {
     const records: PlacedRecord[] = [];
-    let next = place;
+    let next = start;
     for (let bytes = 0; bytes < GROUP_BYTES; ) {
       const file = this.#file(next.segment);
       if (file === null) break;
@@ -191,7 +191,7 @@ export class LogReader {
   }
 
   /** The record of a place; null at the end of the log. Throws `LogDamage` in front of it. */
-  #recordAt(file: SegmentFile, { segment, offset, number }: Place): StoredRecord | null {
+  #recordAt(file: SegmentFile, { segment, offset, number }: RecordOffset): StoredRecord | null {
     const record = file.recordAt(offset, number);
     if (record !== null) return record;
     const isClosed = this.#file(segment + 1) !== null;
@@ -203,14 +203,14 @@ export class LogReader {
     return again;
   }
 
-  #checkStart(file: SegmentFile, { offset, number }: Place): void {
+  #checkStart(file: SegmentFile, { offset, number }: RecordOffset): void {
     const isStart = offset === SEGMENT_HEADER_BYTES && number !== null;
     if (isStart && file.header.firstNumber !== number) {
       throw new LogDamage(file.name, 0, 'it does not follow the segment before');
     }
   }
 
-  #isUntouchedAt({ segment, offset }: Place): boolean {
+  #isUntouchedAt({ segment, offset }: RecordOffset): boolean {
     const file = this.#file(segment);
     if (file === null) return true;
     return !file.isFullAt(offset) && file.isUntouchedAt(offset);
@@ -227,7 +227,7 @@ export class LogReader {
   }
 
   /** Where to begin to look for the fact after this number. */
-  #placeOf(afterNumber: number, from?: LogPosition): Place {
+  #offsetOf(afterNumber: number, from?: LogPosition): RecordOffset {
     if (from !== undefined) {
       return { segment: segmentOf(from), offset: offsetOf(from), number: null };
     }

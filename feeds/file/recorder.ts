@@ -75,7 +75,7 @@ class RecordedFile {
 /** The last moment that a date can name; a venue may send any number. */
 const DATE_MAX_MS = 8.64e15;
 
-type Place = { venue: Venue; adapter: FrameReader; source: SourceNumber };
+type RecordedSource = { venue: Venue; adapter: FrameReader; source: SourceNumber };
 type Recorded = {
   event?: FeedEvent;
   venueAtMs?: EpochMs | null;
@@ -94,7 +94,11 @@ class RecordedConnection implements IngestConnection {
   /** Has subscribed since it was dialed. */
   #isOpen = false;
 
-  constructor(file: RecordedFile, ingest: IngestConnection, { venue, adapter, source }: Place) {
+  constructor(
+    file: RecordedFile,
+    ingest: IngestConnection,
+    { venue, adapter, source }: RecordedSource,
+  ) {
     this.#file = file;
     this.#ingest = ingest;
     this.#place = `"venue":"${venue}","adapter":"${adapter.name}","connection":${source + 1}`;

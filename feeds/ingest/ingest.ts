@@ -11,7 +11,7 @@ import type { EpochMs, MarketNumber, SourceNumber, Venue } from '../../engine/ba
 import type { GameTick, QuoteTick, Tick } from '../../engine/rules/messages.ts';
 import { unknownBook } from '../reading/book.ts';
 import { priceText } from '../reading/decimal.ts';
-import { depthOf, type Place, quoteOf, resultOf, tradeOf } from '../reading/engine-ticks.ts';
+import { depthOf, quoteOf, resultOf, type TickOrigin, tradeOf } from '../reading/engine-ticks.ts';
 import type {
   BookLevels,
   FrameReading,
@@ -246,29 +246,29 @@ class Connection implements IngestConnection {
       counters.unknownMarket(`${venue}/${tick.market}`);
       return false;
     }
-    const place: Place = { atMs, source, market };
+    const origin: TickOrigin = { atMs, source, market };
     switch (tick.kind) {
       case 'book': {
-        const quote = quoteOf(tick, place);
+        const quote = quoteOf(tick, origin);
         this.#doubts.shown(tick.market, quote.crossed, atMs);
         this.#sendQuote(quote, tick.depth);
         return true;
       }
       case 'trade': {
-        const trade = tradeOf(tick, place);
+        const trade = tradeOf(tick, origin);
         if (trade === null) counters.skip('trade price outside 1..99', `${venue}/${tick.market}`);
         else this.#send(trade);
         return false;
       }
       case 'status':
-        this.#send({ kind: 'status', ...place, status: tick.status });
+        this.#send({ kind: 'status', ...origin, status: tick.status });
         return false;
       case 'result':
         this.#noteResult(tick, market);
-        this.#send(resultOf(tick, place));
+        this.#send(resultOf(tick, origin));
         return false;
       case 'closing':
-        this.#send({ kind: 'closing', ...place, closesAtMs: tick.closesAtMs });
+        this.#send({ kind: 'closing', ...origin, closesAtMs: tick.closesAtMs });
         return false;
       default:
         return tick satisfies never;
