@@ -3,7 +3,7 @@
  * for what happened meanwhile. Rules W1, W15, W17, W70 (feeds/FORMATS.md).
  */
 import type { EpochMs, SourceNumber, Venue } from '../../engine/base/units.ts';
-import type { Ingest, IngestConnection } from '../ingest/ingest.ts';
+import type { Ingest, IngestSession } from '../ingest/ingest.ts';
 import type { FrameReading, VenueAdapter } from '../reading/venue.ts';
 import type { Unquoted } from './awaiting-quote.ts';
 import { openConnection } from './connection.ts';
@@ -169,7 +169,7 @@ class VenueFeed implements Feed {
   #open(slot: ConnectionSlot): void {
     const { adapter } = slot;
     const { url, venue, ingest, log, nowMs, timing, awaitsQuote } = this.#options;
-    const sink = ingest.connection(venue, adapter, this.#options.newSource());
+    const sink = ingest.session(venue, adapter, this.#options.newSource());
     const unquoted = this.#options.newUnquoted?.();
     slot.connection = openConnection({
       url,
@@ -236,8 +236,8 @@ class VenueFeed implements Feed {
     }
     // A source of its own: an answer must not keep the prices of a connection fresh.
     const canAsk = requests !== null && restUrl !== null;
-    const sink: IngestConnection | null = canAsk
-      ? ingest.connection(venue, newAdapter(), newSource())
+    const sink: IngestSession | null = canAsk
+      ? ingest.session(venue, newAdapter(), newSource())
       : null;
     return new MissedStates({
       base: restUrl,

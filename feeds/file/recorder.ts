@@ -6,7 +6,7 @@ import { type EpochMs, isoOf, type SourceNumber, type Venue } from '../../engine
 import {
   type FrameReader,
   type Ingest,
-  type IngestConnection,
+  type IngestSession,
   NOT_JSON,
   TOO_DEEP,
 } from '../ingest/ingest.ts';
@@ -38,8 +38,8 @@ export function recordingIngest(
 ): RecordingIngest {
   const file = new RecordedFile(writer);
   return {
-    connection: (venue, adapter, source) =>
-      new RecordedConnection(file, ingest.connection(venue, adapter, source), {
+    session: (venue, adapter, source) =>
+      new RecordedSession(file, ingest.session(venue, adapter, source), {
         venue,
         adapter,
         source,
@@ -85,9 +85,9 @@ type Recorded = {
   frame?: string;
 };
 
-class RecordedConnection implements IngestConnection {
+class RecordedSession implements IngestSession {
   readonly #file: RecordedFile;
-  readonly #ingest: IngestConnection;
+  readonly #ingest: IngestSession;
   /** The part of every line that stays the same. */
   readonly #place: string;
   #seq = 0;
@@ -96,7 +96,7 @@ class RecordedConnection implements IngestConnection {
 
   constructor(
     file: RecordedFile,
-    ingest: IngestConnection,
+    ingest: IngestSession,
     { venue, adapter, source }: RecordedSource,
   ) {
     this.#file = file;

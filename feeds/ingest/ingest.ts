@@ -48,7 +48,8 @@ export type IngestOptions = {
   steadyMs?(): number;
 };
 
-export type IngestConnection = {
+/** What an ingest keeps of one connection. */
+export type IngestSession = {
   /**
    * Takes one frame, as text or as what its JSON parsed to. A live connection starts over after a
    * `drop`. `isGap`: a recording says that this frame showed a gap.
@@ -71,7 +72,7 @@ export type IngestConnection = {
 
 export type Ingest = {
   /** `source` is the connection's own number. */
-  connection(venue: Venue, adapter: FrameReader, source: SourceNumber): IngestConnection;
+  session(venue: Venue, adapter: FrameReader, source: SourceNumber): IngestSession;
   /** Counts over all connections since the start. */
   counts(): IngestCounts;
 };
@@ -87,13 +88,13 @@ export function createIngest(options: IngestOptions): Ingest {
   const counters = new IngestCounters(options.log);
   const results = new Map<MarketNumber, string>();
   return {
-    connection: (venue, adapter, source) =>
-      new Connection({ venue, adapter, source, options, counters, results }),
+    session: (venue, adapter, source) =>
+      new VenueSession({ venue, adapter, source, options, counters, results }),
     counts: () => counters.counts(),
   };
 }
 
-type ConnectionParts = {
+type SessionParts = {
   venue: Venue;
   adapter: FrameReader;
   source: SourceNumber;
@@ -106,13 +107,13 @@ type ConnectionParts = {
 const CONTRADICTED = 'stated best prices contradict the book';
 const STUCK = 'book crossed for too long';
 
-class Connection implements IngestConnection {
-  readonly #parts: ConnectionParts;
+class VenueSession implements IngestSession {
+  readonly #parts: SessionParts;
   readonly #doubts = new BookDoubts();
   readonly #lag: VenueLag;
   readonly #steadyMs: () => number;
 
-  constructor(parts: ConnectionParts) {
+  constructor(parts: SessionParts) {
     this.#parts = parts;
     const { adapter, options } = parts;
     // What a recording holds was read long after it was said.
