@@ -5,16 +5,15 @@
  *
  * It buffers what a socket does not accept, without a limit. To keep a caller who never reads
  * from filling the memory, an answer ends once the socket accepted its body; a request before
- * that closes the socket. Rule Q21 (api/RULES.md).
+ * that closes the socket. Rules A10, Q11, Q21 (api/RULES.md).
  */
 import type * as uws from 'uWebSockets.js';
+import { randomBytes } from 'node:crypto';
 import { BodyPieces } from './body-pieces.ts';
 import { BodyBytes, type BodyText, EarlyBody } from './body-text.ts';
 import type { BareAnswers } from './bodyless-responses.ts';
-import { addressForwarded } from './forwarded-for.ts';
 import { type HeaderLines, statusLines } from './header-lines.ts';
-import { pendingWrite, writePending } from './pending-write.ts';
-import { requestIdOf } from './request-id.ts';
+import type { HttpResponse } from './http-response.ts';
 import type { RequestTurns } from './request-turns.ts';
 import { SentHeaders } from './sent-headers.ts';
 import { Handshake, type Upgrade } from './socket.ts';
@@ -340,4 +339,51 @@ export class HttpContext {
     held.count--;
     if (held.count === 0) held.whenNone?.();
   }
+}
+
+// The id of a request, by which caller and operator find it.
+const USABLE = /^[!-~]{1,128}$/;
+// Unique by process and count: cheaper than a uuid, and enough to find a request.
+const prefix = `${randomBytes(8).toString('hex')}-`;
+let count = 0;
+
+/** The caller's own X-Request-Id where it is valid, or a new one. */
+function requestIdOf(sent: string): string {
+  return sent !== '' && USABLE.test(sent) ? sent : prefix + ++count;
+}
+
+/** The longest text of an IPv6 address, with a zone. */
+const ADDRESS_CHARACTERS_MAX = 64;
+
+/** Some proxies add the port, which differs between connections of one caller. */
+const WITH_PORT = /^(?:\[([^\]]*)\]|([\d.]+))(?::\d*)?$/;
+
+/**
+ * The last address in the list, without a port; null where there is none. The caller can forge the
+ * entries before it.
+ */
+function addressForwarded(line: string): string | null {
+  const named = line.slice(line.lastIndexOf(',') + 1).trim();
+  const parts = WITH_PORT.exec(named);
+  const address = parts?.[1] ?? parts?.[2] ?? named;
+  return address === '' ? null : address.slice(0, ADDRESS_CHARACTERS_MAX);
+}
+
+// The answer that is being written. `cork` calls back before it returns, so one shared slot serves
+// every answer without a closure.
+const pendingWrite = {
+  res: null as unknown as HttpResponse,
+  status: 0,
+  headers: '',
+  body: '' as string | Uint8Array,
+  isDone: false,
+};
+
+function writePending(): void {
+  const { res, status, headers, body } = pendingWrite;
+  // 200 is sent where no status is written.
+  if (status !== 200) res.writeStatus(statusLines.get(status)!);
+  res.writeHeader('X-Request-Id', headers);
+  // A size of 0 means the size of the body.
+  pendingWrite.isDone = res.tryEnd(body, 0)[1];
 }

@@ -17,9 +17,7 @@ import {
   type StoredRecord,
   segmentOf,
 } from './log-format.ts';
-import { RecordCache } from './record-cache.ts';
 import { openSegment, type SegmentFile, segmentName, segmentsIn } from './segment-file.ts';
-import { Waypoints } from './waypoints.ts';
 
 export type LogReaderOptions = LogIdentity & {
   /**
@@ -291,3 +289,73 @@ function hasAfter(record: LogRecord, number: number): boolean {
 function ignoreAbort(error: Error): void {
   if (error.name !== 'AbortError') throw error;
 }
+
+type Waypoint = { offset: number; number: number };
+
+const WAYPOINT_EVERY_BYTES = 2 ** 18;
+
+/** Known places of records, so that a search need not start at the beginning. */
+export class Waypoints {
+  /** Of each segment, ascending. */
+  readonly #known = new Map<number, Waypoint[]>();
+
+  /** The record at `offset` begins with the fact `number`. */
+  note(segment: number, offset: number, number: number): void {
+    const known = this.#known.get(segment);
+    if (known === undefined) {
+      this.#known.set(segment, [{ offset, number }]);
+      return;
+    }
+    const last = known.at(-1)!;
+    if (offset < last.offset + WAYPOINT_EVERY_BYTES) return;
+    invariant(number > last.number, 'a later record of a segment begins with an earlier fact');
+    known.push({ offset, number });
+  }
+
+  /** The last one of a segment that begins with the fact `number`, or before it. */
+  before(segment: number, number: number): Waypoint | undefined {
+    return this.#known.get(segment)?.findLast((at) => at.number <= number);
+  }
+}
+
+const CACHE_BYTES_MAX = 2 ** 23;
+/** The settlement of a market with a hundred thousand trades takes some 20 MB. */
+const LARGE_BYTES_MAX = 2 ** 26;
+/** The size of a record besides its payload. */
+const RECORD_BYTES = 256;
+
+/** The most recently used records, with their checksums verified. */
+export class RecordCache {
+  readonly #records = new Map<LogPosition, LogRecord>();
+  #bytes = 0;
+  /** A list of settled trades asks for the same one many times over. */
+  #large: { at: LogPosition; record: LogRecord } | null = null;
+
+  get(at: LogPosition): LogRecord | undefined {
+    if (this.#large?.at === at) return this.#large.record;
+    const record = this.#records.get(at);
+    if (record === undefined) return undefined;
+    this.#records.delete(at);
+    this.#records.set(at, record);
+    return record;
+  }
+
+  /** Of the records that are as large as the cache itself the last one is kept. */
+  put(at: LogPosition, record: LogRecord): void {
+    invariant(!this.#records.has(at), 'a record is added twice to the cache');
+    if (sizeOf(record) > CACHE_BYTES_MAX / 2) {
+      if (sizeOf(record) <= LARGE_BYTES_MAX) this.#large = { at, record };
+      return;
+    }
+    this.#records.set(at, record);
+    this.#bytes += sizeOf(record);
+    for (const [oldest, { payload }] of this.#records) {
+      if (this.#bytes <= CACHE_BYTES_MAX) break;
+      this.#records.delete(oldest);
+      this.#bytes -= payload.length + RECORD_BYTES;
+      invariant(this.#bytes >= 0, 'the size of a cache went below zero');
+    }
+  }
+}
+
+const sizeOf = ({ payload }: LogRecord): number => payload.length + RECORD_BYTES;
