@@ -1,6 +1,6 @@
 /**
- * Placing an order, and the texts of its refusals. Rules M11, T44, T100 to T103 (engine/RULES.md), V3,
- * A82 (api/RULES.md).
+ * Placing an order, and the texts of its refusals. Rules M11, T44, T100 to T103
+ * (engine/RULES.md), V3, A82 (api/RULES.md).
  */
 
 import {

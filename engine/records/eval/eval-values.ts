@@ -54,10 +54,10 @@ export function rankedBy(
 
 /** In units of a Brier score, or `NO_SKILL`. */
 export function skillOf(block: ClosedTradeBlock, at: number): number {
-  const statedProbPct = block.statedPct[at]!;
-  if (statedProbPct === 0) return NO_SKILL;
+  const statedPct = block.statedPct[at]!;
+  if (statedPct === 0) return NO_SKILL;
   const entryCents = block.entryCents[at]!;
-  return skillUnits({ entryCents, statedProbPct, outcome: outcomeOf(block, at) });
+  return skillUnits({ entryCents, statedPct, outcome: outcomeOf(block, at) });
 }
 
 const outcomeOf = (block: ClosedTradeBlock, at: number) => (block.state[at] === WON ? 1 : 0);

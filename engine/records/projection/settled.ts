@@ -150,14 +150,14 @@ function closedTradeRowOf(row: Row): ClosedTradeRow {
 const sideOf = (isYes: number): Side => (isYes === 1 ? 'yes' : 'no');
 
 function scoresOf(row: Row, closing: ReturnType<Instruments['closing']>): PickScores {
-  const [, , , , , marketYes, instrumentYes, , , entryCents, statedProbPct] = row;
+  const [, , , , , marketYes, instrumentYes, , , entryCents, statedPct] = row;
   const outcome = OUTCOMES[row[13]]!;
   const isDecided = outcome === 'yes' || outcome === 'no';
   // The result is in the market's terms; the side held is in both.
   const hasWon = isDecided && (outcome === 'yes') === (marketYes === 1);
   const side = sideOf(instrumentYes);
   const resolvedOutcome = isDecided ? (hasWon ? side : side === 'yes' ? 'no' : 'yes') : null;
-  return pickScores({ side, entryCents, statedProbPct, resolvedOutcome, closing });
+  return pickScores({ side, entryCents, statedPct, resolvedOutcome, closing });
 }
 
 function afterFees(row: Row, ticker: string, fees: readonly FeeEntry[]): Cents {
