@@ -9,11 +9,11 @@ import { ApiError, invalidRequest } from '../base/errors.ts';
 import { bodyReader, optionalBody } from '../base/validation.ts';
 import type { BodyText } from '../http/body-text.ts';
 import type { HttpContext, QuotaReservation } from '../http/http-context.ts';
-import { Answers, type AnswersOptions, type Served } from './response-writer.ts';
+import { ResponseWriter, type ResponseWriterOptions, type Served } from './response-writer.ts';
 import { admitAndRun, type Call, type Result, type Route } from './route.ts';
 import { createRouter } from './router.ts';
 
-export type DispatchOptions<C> = AnswersOptions & {
+export type DispatchOptions<C> = ResponseWriterOptions & {
   prefix: string;
   routes: readonly Route<C>[];
   /** Checks that apply to every request, whatever its path. Throws the refusal. */
@@ -60,12 +60,12 @@ export function createDispatcher<C>(options: DispatchOptions<C>): (http: HttpCon
 
 class Dispatcher<C> {
   readonly #options: DispatchOptions<C>;
-  readonly #answers: Answers;
+  readonly #answers: ResponseWriter;
   readonly #route: ReturnType<typeof createRouter<Served<C>>>;
 
   constructor(options: DispatchOptions<C>) {
     this.#options = options;
-    this.#answers = new Answers(options);
+    this.#answers = new ResponseWriter(options);
     const served = options.routes.map((route) => this.#answers.served(route));
     this.#route = createRouter(options.prefix, served);
   }

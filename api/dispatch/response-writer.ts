@@ -20,7 +20,7 @@ import { tradeLimitLines } from './trade-limit-headers.ts';
 /** A route, the headers of its answers and the counts of its requests. */
 export type Served<C> = Route<C> & { headers: HeaderLines; requests: RouteCount };
 
-export type AnswersOptions = {
+export type ResponseWriterOptions = {
   /** Content-Security-Policy of every answer. */
   policy: string;
   /** The wire body of a refusal. */
@@ -37,7 +37,7 @@ type ErrorAnswer = { headers: HeaderLines; body: string };
 
 const NO_STORE = ['Cache-Control', 'no-store'] as const;
 
-export class Answers {
+export class ResponseWriter {
   readonly #policy: readonly string[];
   readonly #errorHeaders: readonly string[];
   readonly #errorBody: ErrorBody;
@@ -48,7 +48,7 @@ export class Answers {
   readonly #busyAnswers = new WeakMap<Unavailable, ErrorAnswer>();
   readonly #paced: PacedRefusals;
 
-  constructor({ policy, errorBody, metrics, paced, log }: AnswersOptions) {
+  constructor({ policy, errorBody, metrics, paced, log }: ResponseWriterOptions) {
     this.#paced = paced;
     this.#policy = ['Content-Security-Policy', policy];
     this.#errorHeaders = ['Content-Type', 'application/json', ...NO_STORE, ...this.#policy];

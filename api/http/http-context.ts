@@ -11,7 +11,7 @@ import type * as uws from 'uWebSockets.js';
 import { randomBytes } from 'node:crypto';
 import { BodyPieces } from './body-pieces.ts';
 import { BodyBytes, type BodyText, EarlyBody } from './body-text.ts';
-import type { BareAnswers } from './bodyless-responses.ts';
+import type { BodylessResponses } from './bodyless-responses.ts';
 import { type HeaderLines, statusLines } from './header-lines.ts';
 import type { HttpResponse } from './http-response.ts';
 import type { RequestTurns } from './request-turns.ts';
@@ -37,7 +37,7 @@ export type Held = {
   /** Those whose answer is still to come. */
   count: number;
   whenNone: (() => void) | null;
-  bare: BareAnswers;
+  bare: BodylessResponses;
 };
 
 /** What a request is counted under: it takes the answer's status and gives the quota headers. */

@@ -3,7 +3,7 @@
  * J1, J38 (api/RULES.md).
  */
 import * as uws from 'uWebSockets.js';
-import { BareAnswers } from './bodyless-responses.ts';
+import { BodylessResponses } from './bodyless-responses.ts';
 import { type Held, HttpContext, type HttpContextOptions } from './http-context.ts';
 import { listenError } from './listen-error.ts';
 import { RequestTurns } from './request-turns.ts';
@@ -33,7 +33,7 @@ export type Listener = {
 /** Opens a listener. Rejects with `ListenError` when the address cannot be bound. */
 export function listen(options: ListenOptions): Promise<Listener> {
   const app = createApp(options.tls);
-  const held: Held = { count: 0, whenNone: null, bare: new BareAnswers() };
+  const held: Held = { count: 0, whenNone: null, bare: new BodylessResponses() };
   const turns = new RequestTurns();
   if (options.socketPath !== null) openSockets(app, options.socketPath, options, held);
   app.any('/*', (res, req) => {

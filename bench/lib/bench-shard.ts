@@ -6,7 +6,7 @@ import { FactBuffer } from '../../engine/format/facts.ts';
 import { framesIn } from '../../engine/format/frame.ts';
 import { applyTick } from '../../engine/rules/apply-tick.ts';
 import { evolve } from '../../engine/rules/evolve.ts';
-import { Answers } from '../../engine/shard/core/reply-encoder.ts';
+import { ReplyEncoder } from '../../engine/shard/core/reply-encoder.ts';
 import type { Durability } from '../../engine/shard/store/checkpoints.ts';
 import { Shard } from '../../engine/shard/thread/shard.ts';
 import { catalogOf } from './catalog.ts';
@@ -41,7 +41,7 @@ export function openShard(
 export class BenchShard {
   readonly shard: Shard;
   readonly flow: OrderFlow;
-  readonly #answers = new Answers();
+  readonly #answers = new ReplyEncoder();
   /** Checkpoints begun and finished since the start. */
   begun = 0;
   finished = 0;
@@ -113,7 +113,7 @@ export class BenchShard {
 export function recordPayloads(options: FlowOptions, size: number, batches: number): Uint8Array[] {
   const flow = new OrderFlow(options);
   const facts = new FactBuffer();
-  const answers = new Answers();
+  const answers = new ReplyEncoder();
   // Only the current batch is read.
   const log = { payload: () => facts.payload(), recordsFrom: () => [] };
   const state = coreState(options.markets, flow.nowMs, log);

@@ -10,7 +10,7 @@ import { openConnection } from './connection.ts';
 import { ConnectionCounter } from './connection-counts.ts';
 import type { ConnectionTiming } from './connection-options.ts';
 import type { Connection, FeedStatus } from './connection-status.ts';
-import { MissedStates } from './status-poller.ts';
+import { StatusPoller } from './status-poller.ts';
 
 const NOTHING_HELD: ReadonlyMap<string, boolean> = new Map();
 /** Venues count connections too; markets beyond stay without a quote, and show. */
@@ -78,7 +78,7 @@ type ConnectionSlot = {
 class VenueFeed implements Feed {
   readonly #options: FeedOptions;
   readonly #slots: ConnectionSlot[] = [];
-  readonly #states: MissedStates;
+  readonly #states: StatusPoller;
   #isClosed = false;
 
   constructor(options: FeedOptions) {
@@ -226,7 +226,7 @@ class VenueFeed implements Feed {
     this.marketsChanged();
   }
 
-  #statesBy({ stateRequests: requests, tellsResults }: VenueAdapter): MissedStates {
+  #statesBy({ stateRequests: requests, tellsResults }: VenueAdapter): StatusPoller {
     const { restUrl, venue, ingest, newSource, newAdapter, nowMs, log, askAgainMs } = this.#options;
     if (requests !== null && restUrl === null) {
       log.info(
@@ -239,7 +239,7 @@ class VenueFeed implements Feed {
     const sink: IngestSession | null = canAsk
       ? ingest.session(venue, newAdapter(), newSource())
       : null;
-    return new MissedStates({
+    return new StatusPoller({
       base: restUrl,
       requests,
       tellsResults,

@@ -12,7 +12,7 @@ import type { Traders } from '../store/traders.ts';
 import type { Change } from '../store/trades.ts';
 import type { Worth } from '../store/worth.ts';
 import { type IdOrder, isBehindId, placeBehind, type Ranking, ranked } from './ranking.ts';
-import type { Freshness, Pace } from './refresh-budget.ts';
+import type { Freshness, RefreshBudget } from './refresh-budget.ts';
 import { Sums, WindowSums } from './windows.ts';
 
 export const BOARD_KINDS = ['pnl', 'roi', 'net_worth'] as const;
@@ -63,7 +63,7 @@ export type LeaderboardParts = {
   ids: IdOrder;
   profiles: Profiles;
   worth: Worth;
-  pace: Pace;
+  pace: RefreshBudget;
 };
 
 export class Leaderboard {

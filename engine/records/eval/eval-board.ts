@@ -8,7 +8,7 @@ import type { EpochMs, MarketNumber } from '../../base/units.ts';
 import type { FeeEntry } from '../../rules/fees.ts';
 import { type RankIntervals, rankIntervals } from '../boards/rank-intervals.ts';
 import { type IdOrder, type Ranking, ranked } from '../boards/ranking.ts';
-import type { Freshness, Pace } from '../boards/refresh-budget.ts';
+import type { Freshness, RefreshBudget } from '../boards/refresh-budget.ts';
 import { END_MS, startOf } from '../boards/windows.ts';
 import { IS_ASCENDING, type Metric } from '../maths/statistics.ts';
 import type { ClosedTradeReader } from '../store/closed-trade-blocks.ts';
@@ -23,7 +23,7 @@ export type EvalBoardParts = EntriesParts & {
   traders: Traders;
   ids: IdOrder;
   profiles: Profiles;
-  pace: Pace;
+  pace: RefreshBudget;
   /** If more traders than these changed, all entries are made again, which is faster. */
   changedMax?: number;
 };

@@ -7,7 +7,7 @@ import type { EpochMs, MarketNumber, Uuid } from '../../base/units.ts';
 import { Leaderboard } from '../boards/leaderboard.ts';
 import { RankIndex } from '../boards/rank-index.ts';
 import { IdOrder } from '../boards/ranking.ts';
-import { Pace } from '../boards/refresh-budget.ts';
+import { RefreshBudget } from '../boards/refresh-budget.ts';
 import { startOf } from '../boards/windows.ts';
 import type { EvalBoardParts } from '../eval/eval-board.ts';
 import { EvalBoards } from '../eval/eval-rows.ts';
@@ -57,7 +57,7 @@ export class RecordsReader {
       closedTrades: new ClosedTradeReader(database),
       settled: this.#settled,
       ids,
-      pace: new Pace(clock),
+      pace: new RefreshBudget(clock),
     };
     this.#leaderboard = new Leaderboard(boards);
     this.#ranks = new RankIndex(boards);

@@ -14,7 +14,7 @@ import type { ShardState } from '../../rules/state.ts';
 import { isCommand, isTick } from './message-kinds.ts';
 import { answerQuery, execute, takeSwitches } from './requests.ts';
 
-export class Answers {
+export class ReplyEncoder {
   readonly #json = new JsonWriter();
   #count = 0;
 

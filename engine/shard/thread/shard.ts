@@ -15,7 +15,7 @@ import { continueSettlements } from '../../rules/settlement.ts';
 import { tablesOf } from '../../rules/state.ts';
 import type { Batch } from '../core/batch.ts';
 import { createState, type StoredState } from '../core/create-state.ts';
-import { Answers } from '../core/reply-encoder.ts';
+import { ReplyEncoder } from '../core/reply-encoder.ts';
 import { ShardRecords } from '../core/shard-records.ts';
 import { headOf, referenceDataOf } from '../store/checkpoint-state.ts';
 import type { Checkpoints } from '../store/checkpoints.ts';
@@ -97,7 +97,7 @@ export class Shard {
    * was not taken where the disk has no room. On return all that they show is durable. Throws on a
    * fault of ours or of the disk: memory is then ahead of the log, and the shard must start again.
    */
-  answer(messages: Batch, answers: Answers): void {
+  answer(messages: Batch, answers: ReplyEncoder): void {
     const startedMs = performance.now();
     this.#throwFault();
     invariant(!this.#isAhead, 'a batch is taken while another is, or after one has failed');
@@ -161,7 +161,7 @@ export class Shard {
 
   /** `answer`, with the answers read back; null: a command that was not taken. */
   take(messages: Batch): (Reply | null)[] {
-    const answers = new Answers();
+    const answers = new ReplyEncoder();
     this.answer(messages, answers);
     return answers.replies();
   }

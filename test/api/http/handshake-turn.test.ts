@@ -2,7 +2,7 @@
 
 import type * as uws from 'uWebSockets.js';
 import test from 'ava';
-import { BareAnswers } from '../../../api/http/bodyless-responses.ts';
+import { BodylessResponses } from '../../../api/http/bodyless-responses.ts';
 import { headerLines } from '../../../api/http/header-lines.ts';
 import { HttpContext } from '../../../api/http/http-context.ts';
 import { Upgrade } from '../../../api/http/socket.ts';
@@ -38,7 +38,7 @@ test('J1: a handshake is accepted outside cork, which could close the socket', (
     getQuery: () => '',
   } as unknown as uws.HttpRequest;
   const options = { headers: headerLines([]), isBehindProxy: false, onAnswer: null };
-  const held = { count: 0, whenNone: null, bare: new BareAnswers() };
+  const held = { count: 0, whenNone: null, bare: new BodylessResponses() };
   const http = new HttpContext(res, req, options, held, {} as uws.us_socket_context_t);
   http.hold();
   http.leaveHandler();
