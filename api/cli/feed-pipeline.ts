@@ -5,7 +5,7 @@
 import type { EpochMs } from '../../engine/base/units.ts';
 import type { Catalog } from '../../engine/rules/catalog-entries.ts';
 import { SupervisedWorker } from '../../engine/threads/supervised-worker.ts';
-import { EngineBusy } from '../../engine/threads/unavailable.ts';
+import { Unavailable } from '../../engine/threads/unavailable.ts';
 import { workerUrl } from '../../engine/threads/worker-url.ts';
 import { FeedFileError } from '../../feeds/file/feed-line.ts';
 
@@ -59,7 +59,7 @@ export class FeedPipeline {
       workerData: () => input,
       // Who reads the batches gets what it fails at.
       log: { info() {}, error() {} },
-      down: new EngineBusy('the feed file is not being read'),
+      down: new Unavailable('the feed file is not being read'),
       take: (message) => {
         this.#arrived.push(message);
         this.#wake();

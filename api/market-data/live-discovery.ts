@@ -5,7 +5,7 @@
  */
 import { type EpochMs, isoOf } from '../../engine/base/units.ts';
 import { SupervisedWorker } from '../../engine/threads/supervised-worker.ts';
-import { EngineBusy } from '../../engine/threads/unavailable.ts';
+import { Unavailable } from '../../engine/threads/unavailable.ts';
 import { workerUrl } from '../../engine/threads/worker-url.ts';
 import type { CombinedReading } from '../../feeds/catalog/discovered.ts';
 import { safeUrlOf } from '../../feeds/connection/endpoint.ts';
@@ -50,7 +50,7 @@ type Runs = {
 };
 
 const RETIRE_EVERY_MS = 60_000;
-const DOWN = new EngineBusy('the thread of discovery is starting again');
+const DOWN = new Unavailable('the thread of discovery is starting again');
 const NO_REPORT: RunReport = {
   ...{ found: 0, added: 0, changed: 0, joined: 0, apart: 0, apartGames: [] },
   ...{ leftOut: {}, incomplete: null, problem: null },

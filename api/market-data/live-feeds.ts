@@ -7,7 +7,7 @@
 import { type EpochMs, isoOf, type SourceNumber } from '../../engine/base/units.ts';
 import { channelMemory } from '../../engine/ring/endpoint.ts';
 import { SupervisedWorker } from '../../engine/threads/supervised-worker.ts';
-import { EngineBusy } from '../../engine/threads/unavailable.ts';
+import { Unavailable } from '../../engine/threads/unavailable.ts';
 import { workerUrl } from '../../engine/threads/worker-url.ts';
 import type { HeldMarkets, MarketsToWatch } from '../../feeds/catalog/watched-markets.ts';
 import type { FeedStatus } from '../../feeds/connection/connection-status.ts';
@@ -41,7 +41,7 @@ const TIME_EVERY_MS = 250;
 /** A thread that was asked to end and has not by then is ended. */
 const CLOSING_MS = 3000;
 const MODULE = workerUrl(import.meta.url, './feed-thread');
-const DOWN = new EngineBusy('the thread of the feeds is starting again');
+const DOWN = new Unavailable('the thread of the feeds is starting again');
 
 export class LiveFeeds {
   readonly #options: LiveFeedsOptions;

@@ -8,7 +8,7 @@ import { type Answered, type Asked, takeAnswer } from '../threads/answer-questio
 import { type Asker, FairTurns } from '../threads/fair-turns.ts';
 import type { Log } from '../threads/log.ts';
 import { SupervisedWorker } from '../threads/supervised-worker.ts';
-import { EngineBusy } from '../threads/unavailable.ts';
+import { Unavailable } from '../threads/unavailable.ts';
 import { workerUrl } from '../threads/worker-url.ts';
 import type { BacktestTask } from './task.ts';
 
@@ -36,8 +36,8 @@ export type PoolOptions = {
 };
 
 const WITHIN_MS = 60_000;
-const DOWN = new EngineBusy('the threads of backtests are starting again', RETRY_AFTER_SECONDS);
-const CLOSED = new EngineBusy('the engine is stopping');
+const DOWN = new Unavailable('the threads of backtests are starting again', RETRY_AFTER_SECONDS);
+const CLOSED = new Unavailable('the engine is stopping');
 
 export class BacktestPool {
   readonly #withinMs: number;
@@ -67,7 +67,7 @@ export class BacktestPool {
 
   /**
    * The answer as JSON text. `prepare` makes the task, within the same time. Rejects with
-   * `EngineBusy` where the account has as many as it may, and where it takes too long or too much
+   * `Unavailable` where the account has as many as it may, and where it takes too long or too much
    * memory.
    */
   run(asker: Asker, prepare: Prepare): Promise<string> {
@@ -163,6 +163,6 @@ async function orAborted<A>(answer: Promise<A>, signal: AbortSignal): Promise<A>
   }
 }
 
-function tooMuch(problem: string): EngineBusy {
-  return new EngineBusy(`the backtest ${problem}: ask for fewer markets`, RETRY_AFTER_SECONDS);
+function tooMuch(problem: string): Unavailable {
+  return new Unavailable(`the backtest ${problem}: ask for fewer markets`, RETRY_AFTER_SECONDS);
 }

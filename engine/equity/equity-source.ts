@@ -8,7 +8,7 @@ import { type Answered, type Asked, takeAnswer } from '../threads/answer-questio
 import { type Asker, FairTurns } from '../threads/fair-turns.ts';
 import type { Log } from '../threads/log.ts';
 import { SupervisedWorker } from '../threads/supervised-worker.ts';
-import { EngineBusy } from '../threads/unavailable.ts';
+import { Unavailable } from '../threads/unavailable.ts';
 import { workerUrl } from '../threads/worker-url.ts';
 import type { EquityPoints } from './points.ts';
 import type { EquityQuestion } from './reader.ts';
@@ -31,7 +31,7 @@ const HEAP_MIB = 1024;
 /** The thread ends, and with it what it has kept, after this long without a question. */
 const IDLE_MS = 60_000;
 const DOWN = busy('the thread that reads the money of accounts is starting again');
-const CLOSED = new EngineBusy('the engine is stopping');
+const CLOSED = new Unavailable('the engine is stopping');
 
 export class EquitySource {
   readonly #options: EquityOptions;
@@ -65,14 +65,14 @@ export class EquitySource {
 
   /**
    * Answers a question about equity, of which `points` is a part, once it is the asker's turn. Rejects
-   * with `EngineBusy` where too many of its questions wait, and as `answer` does.
+   * with `Unavailable` where too many of its questions wait, and as `answer` does.
    */
   inTurn<A>(asker: Asker, answer: () => Promise<A>): Promise<A> {
     return this.#turns.take(asker, answer);
   }
 
   /**
-   * The points of an account before now. Rejects with `EngineBusy` where there is more to read than
+   * The points of an account before now. Rejects with `Unavailable` where there is more to read than
    * is possible in time: asked again, it goes on from there.
    */
   async points(
@@ -96,6 +96,6 @@ export class EquitySource {
   }
 }
 
-function busy(reason: string): EngineBusy {
-  return new EngineBusy(reason, RETRY_AFTER_SECONDS);
+function busy(reason: string): Unavailable {
+  return new Unavailable(reason, RETRY_AFTER_SECONDS);
 }

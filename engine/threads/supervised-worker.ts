@@ -7,7 +7,7 @@ import { invariant } from '../base/invariant.ts';
 import type { Log } from './log.ts';
 import { PendingRequests } from './pending-requests.ts';
 import { Restarts } from './restarts.ts';
-import type { EngineBusy } from './unavailable.ts';
+import type { Unavailable } from './unavailable.ts';
 
 export type SupervisedWorkerOptions<From> = {
   /** As the log and `/healthz` name it. */
@@ -17,16 +17,16 @@ export type SupervisedWorkerOptions<From> = {
   workerData(): unknown;
   log: Log;
   /** What questions are rejected with while none runs. */
-  down: EngineBusy;
+  down: Unavailable;
   /** And once it is closed; `down` when left out. */
-  closed?: EngineBusy;
+  closed?: Unavailable;
   /** The process may end while this thread runs. */
   isUnref?: boolean;
   /**
    * A thread that needs more memory is ended, and its questions are refused with `over`. That is
    * the fault of a question, and not of the thread.
    */
-  heap?: { mib: number; over: EngineBusy };
+  heap?: { mib: number; over: Unavailable };
   /** Its host starts it again, once all is there that it needs. */
   isRestartedByHost?: boolean;
   /** Without a question for so long it ends, until the next one. It runs for ever when left out. */
@@ -211,7 +211,7 @@ export class SupervisedWorker<To extends { kind: string }, From> {
     this.#idle.unref();
   }
 
-  get #refusal(): EngineBusy {
+  get #refusal(): Unavailable {
     const { down, closed = down } = this.#options;
     return this.#isClosing ? closed : down;
   }

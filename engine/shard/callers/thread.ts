@@ -6,7 +6,7 @@ import { invariant } from '../../base/invariant.ts';
 import { channelMemory, Endpoint } from '../../ring/endpoint.ts';
 import { FaultNote } from '../../threads/fault-note.ts';
 import { SupervisedWorker } from '../../threads/supervised-worker.ts';
-import { EngineBusy } from '../../threads/unavailable.ts';
+import { Unavailable } from '../../threads/unavailable.ts';
 import { workerUrl } from '../../threads/worker-url.ts';
 import { DiskStatus } from '../store/disk-reserve.ts';
 import type { OpenReport } from '../store/open-report.ts';
@@ -15,8 +15,8 @@ import { ShardDamage } from '../thread/shard-damage.ts';
 import { ShardGauges } from '../thread/shard-gauges.ts';
 import type { FromShardThread, Opened, ToShardThread, WorkerData } from '../thread/worker.ts';
 
-const DOWN = new EngineBusy('the thread of the shard has ended');
-const DESTROYED = new EngineBusy('the thread was destroyed before it opened its shard');
+const DOWN = new Unavailable('the thread of the shard has ended');
+const DESTROYED = new Unavailable('the thread was destroyed before it opened its shard');
 
 type Serving = { resolve(): void; reject(error: Error): void };
 

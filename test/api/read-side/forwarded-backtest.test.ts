@@ -6,7 +6,7 @@ import type { EmbeddedBacktest } from '../../../api/read-side/backtest-source.ts
 import { forwardedBacktest } from '../../../api/read-side/forwarded-backtest.ts';
 import { BACKTESTS_MAX, BacktestPool } from '../../../engine/backtest/pool.ts';
 import type { BacktestTask } from '../../../engine/backtest/task.ts';
-import { EngineBusy } from '../../../engine/threads/unavailable.ts';
+import { Unavailable } from '../../../engine/threads/unavailable.ts';
 import { type Api, startApi } from '../support.ts';
 
 type Seen = { request: IncomingMessage; body: string };
@@ -156,7 +156,7 @@ test('Z12: the eleventh backtest is 503 with Retry-After, and one that takes too
   const running = Array.from({ length: BACKTESTS_MAX }, () => pool.run('a', never));
   for (const one of running) one.catch(() => undefined);
   await t.throwsAsync(pool.run('a', never), {
-    instanceOf: EngineBusy,
+    instanceOf: Unavailable,
     message: /10 questions to the backtest at once/,
   });
   const results = await Promise.allSettled(running);
@@ -177,7 +177,7 @@ test('Z12, Z14: without a history it is not configured; while ten run it is 503'
   t.is(refused.json.error.code, 'not_configured');
   const backtest: EmbeddedBacktest = {
     kind: 'embedded',
-    pool: { run: () => Promise.reject(new EngineBusy('10 backtests are running', 5)) },
+    pool: { run: () => Promise.reject(new Unavailable('10 backtests are running', 5)) },
     directory: '/nowhere',
     stored: async () => [],
   };
@@ -209,7 +209,7 @@ test('Z12: a backtest that needs too much time or memory ends with its thread, a
     return made;
   }) as [BacktestPool, BacktestPool];
   const greedy = patient.run('a', async () => ({ ...TASK, directory: 'memory', withPrices: true }));
-  await t.throwsAsync(greedy, { instanceOf: EngineBusy, message: /needs too much memory/ });
+  await t.throwsAsync(greedy, { instanceOf: Unavailable, message: /needs too much memory/ });
   t.deepEqual(logged, ['the backtest needed too much memory, and was ended']);
   t.is(patient.problem, null);
   const run = (asker: string, directory: string) =>
@@ -230,7 +230,7 @@ test('Z12, D10: a thread of backtests that fails is started again, and is a prob
   t.teardown(() => pool.close());
   const run = (directory: string) =>
     pool.run('a', async () => ({ ...TASK, directory, withPrices: true }));
-  await t.throwsAsync(run('fail'), { instanceOf: EngineBusy, message: /starting again/ });
+  await t.throwsAsync(run('fail'), { instanceOf: Unavailable, message: /starting again/ });
   t.is(pool.problem, 'backtest: planted');
   t.is(await run('here'), 'here', 'another thread takes the next one at once');
 });

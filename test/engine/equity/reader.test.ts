@@ -4,7 +4,7 @@ import type { Uuid } from '../../../engine/base/units.ts';
 import { EquitySource } from '../../../engine/equity/equity-source.ts';
 import { EquityReader } from '../../../engine/equity/reader.ts';
 import type { Shard } from '../../../engine/shard/thread/shard.ts';
-import { EngineBusy } from '../../../engine/threads/unavailable.ts';
+import { Unavailable } from '../../../engine/threads/unavailable.ts';
 import { until } from '../../feeds/until.ts';
 import { CATALOG, NOON_MS, placeOrder, quoteTick, uuidOf } from '../fixtures.ts';
 import { tempDir } from '../shard/engine-process.ts';
@@ -66,7 +66,7 @@ test('A95: what takes too long is read on by the next question', async (t) => {
   t.deepEqual((await reader.points(late))!.money.stake, [430], 'all was read by then');
   const source = new EquitySource({ dataDir, shards: 1, log: NO_LOG, withinMs: -1 });
   t.teardown(() => source.close());
-  const error = await t.throwsAsync(source.points(ALICE, late), { instanceOf: EngineBusy });
+  const error = await t.throwsAsync(source.points(ALICE, late), { instanceOf: Unavailable });
   t.regex(error!.message, /still being read/);
   t.deepEqual((await source.points(ALICE, late)).money.stake, [430]);
 });
@@ -82,7 +82,7 @@ test('A95, Q19: so many questions of an account at once, and no more', async (t)
   const refused = (await Promise.allSettled(asked)).filter(({ status }) => status === 'rejected');
   await other;
   t.is(refused.length, 1);
-  t.true((refused[0] as PromiseRejectedResult).reason instanceof EngineBusy);
+  t.true((refused[0] as PromiseRejectedResult).reason instanceof Unavailable);
   t.deepEqual(order.slice(0, 2), ['alice', 'bob'], 'one of each at a time');
 });
 
@@ -93,7 +93,7 @@ test('A95, D10: a thread of equity that fails again and again is a problem, and 
   t.teardown(() => source.close());
   t.is(source.problem, null);
   const window = { fromMs: 0, nowMs: LATER_MS, isMarked: false };
-  await t.throwsAsync(source.points(ALICE, window), { instanceOf: EngineBusy });
+  await t.throwsAsync(source.points(ALICE, window), { instanceOf: Unavailable });
   t.is(source.problem, 'equity: planted');
   await until(() => source.problem === 'equity: failed 2 times in a row: planted', 'a next start');
   await t.throwsAsync(source.points(ALICE, window), { message: /starting again/ });

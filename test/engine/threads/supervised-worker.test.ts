@@ -5,7 +5,7 @@ import {
   SupervisedWorker,
   type SupervisedWorkerOptions,
 } from '../../../engine/threads/supervised-worker.ts';
-import { EngineBusy } from '../../../engine/threads/unavailable.ts';
+import { Unavailable } from '../../../engine/threads/unavailable.ts';
 
 type To = { kind: 'ask'; id: number } | { kind: 'fail' } | { kind: 'forget' } | { kind: 'close' };
 type From = { kind: 'opened'; first: string } | { kind: 'answer'; id: number };
@@ -24,8 +24,8 @@ const WORKER = `
   });
   parentPort.postMessage({ kind: 'opened' });
 `;
-const DOWN = new EngineBusy('it is starting');
-const CLOSED = new EngineBusy('it is stopping');
+const DOWN = new Unavailable('it is starting');
+const CLOSED = new Unavailable('it is stopping');
 
 function kept(t: ExecutionContext) {
   const logged: string[] = [];
@@ -177,7 +177,7 @@ const GREEDY = `
 `;
 
 test('A95, Z12: a question that needs too much memory is refused, and the next one starts a thread', async (t) => {
-  const over = new EngineBusy('too much');
+  const over = new Unavailable('too much');
   const { thread, ended, asked, logged } = hosted(t, GREEDY, {
     ...{ heap: { mib: 32, over }, idleMs: 60_000 },
   });
