@@ -15,10 +15,10 @@ import { Metrics } from './dispatch/metrics.ts';
 import { orderEntry } from './dispatch/order-entry.ts';
 import { PacedRefusals } from './dispatch/paced-refusals.ts';
 import type { Route } from './dispatch/route.ts';
-import type { Exchange } from './http/exchange.ts';
 import { GUARDING_HEADERS, HSTS_VALUE, NO_PAGE } from './http/guarding-headers.ts';
 import { headerLines } from './http/header-lines.ts';
 import { type Listener, listen as listenOn } from './http/http.ts';
+import type { HttpContext } from './http/http-context.ts';
 import { namingVariables } from './http/listen-error.ts';
 import { requestLog } from './http/request-log.ts';
 import { type Auth, createAuth } from './identity/auth.ts';
@@ -184,11 +184,11 @@ async function listenForApi(
     headers: headerLines(publicScheme(config) === 'https' ? [...SECURITY, ...HSTS] : SECURITY),
     isBehindProxy: config.behindTlsProxy,
     onAnswer: config.requestLog ? requestLog(log) : null,
-    handle: (exchange) => {
-      const { path } = exchange;
-      if (isBelow(AUTH_PATH, path)) handleAuth(exchange);
-      else if (isOfPage(exchange) || isBelow(DOCS_PATH, path)) handlePages(exchange);
-      else handleApi(exchange);
+    handle: (http) => {
+      const { path } = http;
+      if (isBelow(AUTH_PATH, path)) handleAuth(http);
+      else if (isOfPage(http) || isBelow(DOCS_PATH, path)) handlePages(http);
+      else handleApi(http);
     },
   }).catch((error: unknown) => {
     streams.close();
@@ -208,7 +208,7 @@ async function listenForApi(
 async function listenForOperator(context: ServerContext, metrics: Metrics): Promise<Listener> {
   const { log } = context;
   let { adminPort } = context.config;
-  const guard = (exchange: Exchange) => refuseForeignHost(exchange, adminPort);
+  const guard = (http: HttpContext) => refuseForeignHost(http, adminPort);
   const handlePages = pagesHandler(pageRoutes('operator'), { log, metrics, guard });
   const handleAdmin = createDispatcher({
     ...UNCOUNTED,
@@ -229,9 +229,9 @@ async function listenForOperator(context: ServerContext, metrics: Metrics): Prom
     isBehindProxy: false,
     socketPath: null,
     onAnswer: null,
-    handle: (exchange) => {
-      if (isOfPage(exchange)) handlePages(exchange);
-      else handleAdmin(exchange);
+    handle: (http) => {
+      if (isOfPage(http)) handlePages(http);
+      else handleAdmin(http);
     },
   }).catch((error: unknown) => {
     throw namingVariables(error, { host: null, port: 'PAPERBOOK_ADMIN_PORT' });
@@ -253,8 +253,8 @@ const UNCOUNTED = {
  * A page of another site can make its own name resolve to this machine, and then send requests as
  * if of the same origin. It cannot forge the Host header. Rules O2, I23 (api/RULES.md).
  */
-function refuseForeignHost(exchange: Exchange, port: number): void {
-  const host = exchange.header('host').toLowerCase();
+function refuseForeignHost(http: HttpContext, port: number): void {
+  const host = http.header('host').toLowerCase();
   const names = ADMIN_NAMES.flatMap((name) =>
     port === 80 ? [name, `${name}:80`] : `${name}:${port}`,
   );
@@ -310,7 +310,7 @@ function authHandler(
   { signIn }: Auth,
   log: ServerContext['log'],
   metrics: Metrics,
-): ((exchange: Exchange) => void) | null {
+): ((http: HttpContext) => void) | null {
   if (signIn === null) return null;
   return createDispatcher({
     ...UNCOUNTED,
@@ -328,7 +328,7 @@ function authHandler(
 function pagesHandler(
   routes: Route<null>[],
   listener: Pick<DispatchOptions<null>, 'log' | 'metrics' | 'guard'>,
-): (exchange: Exchange) => void {
+): (http: HttpContext) => void {
   return createDispatcher({
     ...UNCOUNTED,
     ...listener,
@@ -341,9 +341,9 @@ function pagesHandler(
 }
 
 /** Whether a browser asks for the page of the listener, or anyone for a part of it. */
-function isOfPage(exchange: Exchange): boolean {
-  const { path } = exchange;
-  return isBelow(PARTS_PATH, path) || (path === '/' && wantsPage(exchange));
+function isOfPage(http: HttpContext): boolean {
+  const { path } = http;
+  return isBelow(PARTS_PATH, path) || (path === '/' && wantsPage(http));
 }
 
 /** The scheme that browsers use, which a TLS proxy may change before the request arrives. */

@@ -175,7 +175,7 @@ test('uWebSockets.js is known where it listens, and where a request of it is ans
   const outside = users.filter(({ file }) => !inAny('bench', 'test')(file));
   t.deepEqual(
     outside.map(({ file }) => file),
-    ['api/http/exchange.ts', 'api/http/http.ts'],
+    ['api/http/http-context.ts', 'api/http/http.ts'],
   );
 });
 

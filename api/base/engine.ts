@@ -1,14 +1,14 @@
 /** The sharded engine as requests use it. `Shards` implements it; tests have other engines. */
 
 import type { EpochMs, InstrumentNumber, StreamConnection, Uuid } from '../../engine/base/units.ts';
-import type { KeyAndAccountUse } from '../../engine/rules/decision.ts';
+import type { LimitUsage } from '../../engine/rules/decision.ts';
 import type {
   AdjustCash,
-  MarkTrade,
   Reply,
   ResetAccount,
   SetPrivacy,
   SetSwitches,
+  TagTrade,
   TradingCommand,
 } from '../../engine/rules/messages.ts';
 import type {
@@ -22,9 +22,9 @@ import type {
 } from '../../engine/rules/queries.ts';
 import type { ReplyHandler } from '../../engine/shard/callers/send-queue.ts';
 import type { ShardStatus } from '../../engine/shard/callers/shard-status.ts';
-import type { EngineBusy } from '../../engine/threads/unavailable.ts';
+import type { Unavailable } from '../../engine/threads/unavailable.ts';
 
-/** The sharded engine. It rejects with `EngineBusy` what it cannot accept now. */
+/** The sharded engine. It rejects with `Unavailable` what it cannot accept now. */
 export interface Engine {
   /** Runs a query of one account in that account's shard, and passes the waiter the answer. */
   ask(account: Uuid, query: Query, waiter: ReplyHandler): undefined;
@@ -37,19 +37,19 @@ export interface Engine {
   /** One Quote as JSON text, or its book, or `instrument_not_found`. */
   quote(instrumentId: string, atMs: EpochMs, kind?: QuoteKind): Promise<Reply>;
   /** What a key and its owner's account have counted towards the hard trade limits. */
-  tradeUse(owner: Uuid, keyId: Uuid): Promise<KeyAndAccountUse>;
+  tradeUse(owner: Uuid, keyId: Uuid): Promise<LimitUsage>;
   /** Answers `PricedQuery`: which of these instruments, or of all, have a live price. */
   priced(instruments: readonly InstrumentNumber[] | null, atMs: EpochMs): Promise<Reply>;
   /** Runs a command or query without a key in the account's shard. */
   call(account: Uuid, request: AccountRequest): Promise<Reply>;
   /** Marks a trade, in whatever shard it is. */
-  mark(command: MarkTrade): Promise<Reply>;
+  tagTrade(command: TagTrade): Promise<Reply>;
   /** The connections of the stream that orders end with. */
   readonly connections: OrderConnections;
   /** What any shard can answer: `QuoteChangesQuery`, `BidsQuery`. */
   askAny(query: QuoteChangesQuery | BidsQuery): Promise<Reply>;
   /** Why no request can be accepted now; null: requests are accepted. */
-  refusal(): EngineBusy | null;
+  refusal(): Unavailable | null;
   /** Sends every shard the switches that their answers depend on. */
   broadcast(command: SetSwitches): Promise<void>;
   /** Checks every invariant of every shard. */
@@ -60,7 +60,7 @@ export interface Engine {
   machineMs(): EpochMs;
   /** What is wrong with the time, on one line; null: nothing. */
   clockProblem(): string | null;
-  /** Makes the machine's time the engine's, on disk on return. Rejects with `EngineBusy`. */
+  /** Makes the machine's time the engine's, on disk on return. Rejects with `Unavailable`. */
   acceptMachineTime(): Promise<void>;
   state(): EngineState;
   /** What is wrong with the data of the shards, a line a shard; not empty when `degraded`. */

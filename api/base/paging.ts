@@ -8,20 +8,20 @@ import type { EpochMs, Uuid } from '../../engine/base/units.ts';
 import { GameId, InstrumentId } from './common-schemas.ts';
 
 /** What such a list is sorted by. */
-export type Place = { startsAtMs: EpochMs; id: string };
+export type SortKey = { startsAtMs: EpochMs; id: string };
 
 /** `next`: its last row; null: no row follows it. */
 export type Page<T> = { rows: T[]; next: T | null };
 
 /** Earliest first; equal times are ordered by id. */
-export function comparePlaces(a: Place, b: Place): number {
+export function compareSortKeys(a: SortKey, b: SortKey): number {
   return a.startsAtMs - b.startsAtMs || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
 }
 
 /** The first `limit` rows after `after` that match. */
-export function takePage<T extends Place>(
+export function takePage<T extends SortKey>(
   sorted: readonly T[],
-  after: Place | null,
+  after: SortKey | null,
   limit: number,
   matches: (row: T) => boolean,
 ): Page<T> {
@@ -39,9 +39,9 @@ export function takePage<T extends Place>(
  * `takePage` where somebody has to be asked which rows belong to it: of these, or, for null, of all.
  * It often suffices to ask of as many as are wanted.
  */
-export async function takeAskedPage<T extends Place>(
+export async function takeAskedPage<T extends SortKey>(
   sorted: readonly T[],
-  after: Place | null,
+  after: SortKey | null,
   limit: number,
   matches: (row: T) => boolean,
   ask: (rows: readonly T[] | null) => Promise<(row: T) => boolean>,
@@ -57,31 +57,31 @@ export async function takeAskedPage<T extends Place>(
   return takePage(sorted, after, limit, (row) => matches(row) && keeps(row));
 }
 
-function firstBehind(sorted: readonly Place[], after: Place): number {
+function firstBehind(sorted: readonly SortKey[], after: SortKey): number {
   let low = 0;
   let high = sorted.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if (comparePlaces(sorted[middle]!, after) <= 0) low = middle + 1;
+    if (compareSortKeys(sorted[middle]!, after) <= 0) low = middle + 1;
     else high = middle;
   }
   return low;
 }
 
 /** The place of a row in a list whose ids have one form. */
-export function placeForm(id: RegExp): PlaceForm<Place> {
+export function sortKeyForm(id: RegExp): PlaceForm<SortKey> {
   return {
-    write: (place) => `${place.startsAtMs}.${place.id}`,
+    write: (key) => `${key.startsAtMs}.${key.id}`,
     read: (text) => {
       const dot = text.indexOf('.');
-      const place = { startsAtMs: Number(text.slice(0, dot)), id: text.slice(dot + 1) };
-      return Number.isSafeInteger(place.startsAtMs) && id.test(place.id) ? place : null;
+      const key = { startsAtMs: Number(text.slice(0, dot)), id: text.slice(dot + 1) };
+      return Number.isSafeInteger(key.startsAtMs) && id.test(key.id) ? key : null;
     },
   };
 }
 
-export const INSTRUMENT_PLACE = placeForm(new RegExp(InstrumentId.pattern!));
-export const GAME_PLACE = placeForm(new RegExp(GameId.pattern!));
+export const INSTRUMENT_PLACE = sortKeyForm(new RegExp(InstrumentId.pattern!));
+export const GAME_PLACE = sortKeyForm(new RegExp(GameId.pattern!));
 
 /** `next`: the next page begins after this id; null: no row follows. */
 export type IdPage<T> = { rows: T[]; next: Uuid | null };

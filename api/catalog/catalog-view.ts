@@ -23,7 +23,7 @@ import type {
 } from '../../engine/rules/catalog-entries.ts';
 import { closingMs } from '../../engine/rules/closing.ts';
 import { tagOf } from '../base/cursors.ts';
-import { comparePlaces, GAME_PLACE, takePage } from '../base/paging.ts';
+import { compareSortKeys, GAME_PLACE, takePage } from '../base/paging.ts';
 import type { Game, Instrument, Listing } from '../schemas/markets.ts';
 import type { MarketBus } from './market-bus.ts';
 import { MarketStates } from './market-states.ts';
@@ -187,14 +187,14 @@ function indexOf(catalog: Catalog): Index {
       text: { on: null, off: null },
     };
   });
-  instruments.sort(comparePlaces);
+  instruments.sort(compareSortKeys);
   // Those that are retired are found by who knows them, and in no list (K56).
   const [listed, retired] = [false, true].map((isRetired) =>
     instruments.filter(({ instrument }) => (instrument.retired === true) === isRetired),
   );
   for (const entry of listed!) entry.game?.instruments.push(entry);
   const games = [...gamesBySlug.values()].filter((entry) => entry.instruments.length > 0);
-  games.sort(comparePlaces);
+  games.sort(compareSortKeys);
   const isPublic = new Set(games);
   for (const { game } of retired!) if (game !== null) isPublic.add(game);
   return {

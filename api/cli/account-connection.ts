@@ -13,7 +13,7 @@ export type SessionFlags = { session: string; json?: true };
 export type KeyFlags = SessionFlags & { keyFile?: string; server?: string };
 export type AccountFlags = KeyFlags & { org?: string };
 /** A client, and the server's address for messages. */
-export type Connection = { client: Client; server: string };
+export type AccountConnection = { client: Client; server: string };
 
 export const DEFAULT_SERVER = 'http://127.0.0.1:8080';
 const RETRIES = 4;
@@ -44,14 +44,14 @@ export function headersOf({ org }: { org?: string }) {
 }
 
 /** Connects with the session, renewed when it is about to expire. */
-export function bySession(file: SessionFile): Connection {
+export function bySession(file: SessionFile): AccountConnection {
   const { server } = signedIn(file);
   const credential = () => accessToken(file);
   return { server, client: createClient({ baseUrl: `${server}/v1`, credential }) };
 }
 
 /** Connects with the key of `--key-file`, or with the key that `keys create --use` stored. */
-export function byKey({ session: file, keyFile, server: wanted }: KeyFlags): Connection {
+export function byKey({ session: file, keyFile, server: wanted }: KeyFlags): AccountConnection {
   if (keyFile === undefined && wanted !== undefined) {
     throw new UsageError("--server goes with --key-file: the session's key is its own server's");
   }
@@ -70,7 +70,7 @@ function keyIn(file: string): string {
   throw new Error(`${file} does not hold an API key and nothing else`);
 }
 
-function connectionOf(server: string, credential: string): Connection {
+function connectionOf(server: string, credential: string): AccountConnection {
   return {
     server,
     client: createClient({ baseUrl: `${server}/v1`, credential, retries: RETRIES }),

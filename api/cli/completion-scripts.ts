@@ -10,14 +10,14 @@ type Word = { word: string; about: string };
 type OptionWords = { names: string[]; about: string; value: Value | null };
 
 /** A command: its words from `paperbook` on, and what may follow them. */
-export type Place = {
+export type CommandWords = {
   at: string;
   commands: Word[];
   options: OptionWords[];
   argument: Value;
 };
 
-export function bashScript(places: readonly Place[]): string {
+export function bashScript(places: readonly CommandWords[]): string {
   const cases = casesOf(places, {
     quote: quoted,
     choices: (words) => `words=${quoted(words.join(' '))}`,
@@ -55,7 +55,7 @@ complete -F _paperbook paperbook
 `;
 }
 
-export function zshScript(places: readonly Place[]): string {
+export function zshScript(places: readonly CommandWords[]): string {
   const described = ({ word, about }: Word) =>
     quoted(word.replaceAll(':', '\\:') + (about === '' ? '' : `:${about}`));
   const cases = casesOf(places, {
@@ -106,12 +106,12 @@ type Phrases = {
   quote: (text: string) => string;
   choices: (words: readonly string[]) => string;
   files: string;
-  options: (place: Place) => string;
-  words: (place: Place) => string;
+  options: (place: CommandWords) => string;
+  words: (place: CommandWords) => string;
 };
 
 /** The branches of bash and zsh, which differ in their phrases. */
-function casesOf(places: readonly Place[], phrases: Phrases) {
+function casesOf(places: readonly CommandWords[], phrases: Phrases) {
   const { quote, choices, files, options, words } = phrases;
   const branch = (patterns: readonly string[], then: string, indent: string) =>
     patterns.length === 0 ? [] : [`${indent}${patterns.map(quote).join(' | ')}) ${then} ;;`];
@@ -149,7 +149,7 @@ function casesOf(places: readonly Place[], phrases: Phrases) {
   };
 }
 
-export function fishScript(places: readonly Place[]): string {
+export function fishScript(places: readonly CommandWords[]): string {
   const lines = places.flatMap(({ at, commands, options, argument }) => {
     const here = `complete -c paperbook -n ${quotedForFish(`__paperbook_at '${at}'`)}`;
     const about = (text: string) => (text === '' ? '' : ` -d ${quotedForFish(text)}`);

@@ -1,6 +1,12 @@
 /** `paperbook completion`: what a shell offers at the Tab key. Rule U15 (api/RULES.md). */
 import { Argument, type Command, type Option } from 'commander';
-import { bashScript, fishScript, type Place, type Value, zshScript } from './completion-scripts.ts';
+import {
+  bashScript,
+  type CommandWords,
+  fishScript,
+  type Value,
+  zshScript,
+} from './completion-scripts.ts';
 
 const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript };
 type Shell = keyof typeof SCRIPTS;
@@ -24,12 +30,12 @@ export function addCompletionCommand(program: Command): void {
 }
 
 /** The command and all below it. */
-function placesOf(command: Command, path: readonly string[] = []): Place[] {
+function placesOf(command: Command, path: readonly string[] = []): CommandWords[] {
   const help = command.createHelp();
   // The help command that commander adds is no command of its list.
   const own = help.visibleCommands(command).filter((below) => command.commands.includes(below));
   const at = [...path, command.name()];
-  const here: Place = {
+  const here: CommandWords = {
     at: at.join(' '),
     commands: own.map((below) => ({ word: below.name(), about: below.description() })),
     options: help.visibleOptions(command).map(optionOf),

@@ -2,9 +2,10 @@
  * A feed file on its way into the engine: a thread of its own reads it and packs its ticks, a
  * bounded queue of batches lies between. Rule R42 (feeds/FORMATS.md).
  */
-import { Worker } from 'node:worker_threads';
 import type { EpochMs } from '../../engine/base/units.ts';
 import type { Catalog } from '../../engine/rules/catalog-entries.ts';
+import { SupervisedWorker } from '../../engine/threads/supervised-worker.ts';
+import { Unavailable } from '../../engine/threads/unavailable.ts';
 import { workerUrl } from '../../engine/threads/worker-url.ts';
 import { FeedFileError } from '../../feeds/file/feed-line.ts';
 
@@ -34,6 +35,9 @@ export type PackedLines = {
 /** What the whole file came to. */
 export type ReaderCounts = { frames: number; ticks: number; skipped: number };
 
+/** One of the batches that lie ahead was taken. */
+export type ToReader = { kind: 'taken' };
+
 export type FromReader =
   | ({ kind: 'lines' } & PackedLines)
   | { kind: 'log'; reason: string; detail: string }
@@ -41,25 +45,28 @@ export type FromReader =
 
 export class FeedPipeline {
   counts: ReaderCounts = { frames: 0, ticks: 0, skipped: 0 };
-  readonly #worker: Worker;
+  readonly #thread: SupervisedWorker<ToReader, FromReader>;
   readonly #arrived: FromReader[] = [];
   readonly #log: (reason: string, detail: string) => void;
-  #fault: unknown = null;
+  #fault: Error | null = null;
   #wake: () => void = () => {};
 
   constructor(input: ReaderInput, log: (reason: string, detail: string) => void) {
     this.#log = log;
-    this.#worker = new Worker(workerUrl(import.meta.url, './replay-reader'), {
-      workerData: input,
+    this.#thread = new SupervisedWorker({
+      name: 'reader of the feed file',
+      module: workerUrl(import.meta.url, './replay-reader'),
+      workerData: () => input,
+      // Who reads the batches gets what it fails at.
+      log: { info() {}, error() {} },
+      down: new Unavailable('the feed file is not being read'),
+      take: (message) => {
+        this.#arrived.push(message);
+        this.#wake();
+      },
+      ended: (reason) => this.#ended(reason),
     });
-    this.#worker.on('message', (message: FromReader) => {
-      this.#arrived.push(message);
-      this.#wake();
-    });
-    this.#worker.on('error', (error) => {
-      this.#fault = error;
-      this.#wake();
-    });
+    this.#thread.start();
   }
 
   /** @throws FeedFileError at a line that cannot be read, after the lines before it */
@@ -69,7 +76,7 @@ export class FeedPipeline {
       if (message.kind === 'log') this.#log(message.reason, message.detail);
       else if (message.kind === 'lines') {
         yield message;
-        this.#worker.postMessage('taken');
+        this.#thread.post({ kind: 'taken' });
       } else {
         const { frames, ticks, skipped, failure } = message;
         this.counts = { frames, ticks, skipped };
@@ -80,7 +87,14 @@ export class FeedPipeline {
   }
 
   async close(): Promise<void> {
-    await this.#worker.terminate();
+    await this.#thread.close(null);
+  }
+
+  /** A file is read once: another thread would begin at its first line. */
+  #ended(reason: Error): void {
+    this.#fault = reason;
+    this.#wake();
+    void this.#thread.close(null);
   }
 
   async #next(): Promise<FromReader> {

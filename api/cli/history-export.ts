@@ -5,7 +5,7 @@ import { open } from 'node:fs/promises';
 import { type Command, Option } from 'commander';
 import { INTERVALS, type Interval } from '../../engine/history/kinds.ts';
 import { DATASETS, type Dataset, EXPORT_FORMATS } from '../../engine/history/questions.ts';
-import { answerOf, byKey, type Connection, given } from './account-connection.ts';
+import { type AccountConnection, answerOf, byKey, given } from './account-connection.ts';
 import { ofSeries, type SeriesFlags, seriesOf } from './history-series.ts';
 import { writeParquet } from './parquet-file.ts';
 import { listOf, show } from './table.ts';
@@ -70,7 +70,7 @@ type ExportQuery = ReturnType<typeof seriesOf> & {
 };
 
 /** The body as it comes. Throws one line where it breaks off. */
-async function* piecesOf({ server, client }: Connection, query: ExportQuery) {
+async function* piecesOf({ server, client }: AccountConnection, query: ExportQuery) {
   const abort = new AbortController();
   const onSilence = () => abort.abort(new Error(`${server} sends nothing more`));
   let timer = setTimeout(onSilence, SILENT_MS_MAX);

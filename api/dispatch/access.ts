@@ -6,7 +6,7 @@
 import type { Uuid } from '../../engine/base/units.ts';
 import { isUuid } from '../../engine/rules/ids.ts';
 import { ApiError, invalidRequest } from '../base/errors.ts';
-import type { Exchange } from '../http/exchange.ts';
+import type { HttpContext } from '../http/http-context.ts';
 import { personalAccount } from '../identity/accounts.ts';
 import { type KeyCaller, keyAgain, keyReader, usableKey } from '../identity/key-access.ts';
 import type { Scope } from '../identity/keys.ts';
@@ -40,23 +40,23 @@ type Found = Caller | Promise<Caller>;
 export function callerReaders({ store, sessions, onWriteFailed }: CallerOptions) {
   const callerByKey = keyReader(store, onWriteFailed);
   const callerBySession = sessionReader(sessions);
-  const eitherOf = (exchange: Exchange): Found => {
-    const caller = callerByKey(exchange) ?? callerBySession(exchange);
+  const eitherOf = (http: HttpContext): Found => {
+    const caller = callerByKey(http) ?? callerBySession(http);
     if (caller === null) throw unauthorized();
     return caller;
   };
   return {
     /** By the kind of credential that the route takes. */
-    authorize: (exchange: Exchange, { access }: Route<Caller>): Found => {
-      if (access === 'key') return eitherOf(exchange);
-      const caller = callerBySession(exchange);
+    authorize: (http: HttpContext, { access }: Route<Caller>): Found => {
+      if (access === 'key') return eitherOf(http);
+      const caller = callerBySession(http);
       if (caller !== null) return caller;
       throw unauthorized('Send the access token of a session: sign in first.');
     },
     /** Where no route takes a credential; null without a valid one. */
-    callerIfAny: (exchange: Exchange): Caller | Promise<Caller | null> | null => {
+    callerIfAny: (http: HttpContext): Caller | Promise<Caller | null> | null => {
       try {
-        const caller = eitherOf(exchange);
+        const caller = eitherOf(http);
         return caller instanceof Promise ? caller.catch(nullIfRefused) : caller;
       } catch (error) {
         return nullIfRefused(error);

@@ -1,25 +1,25 @@
 /**
- * Takes one exchange through its route, in the order of checks: route,
+ * Takes one request through its route, in the order of checks: route,
  * credential, scope, request limits, query, then whether the engine takes requests at all, body,
  * what the listener admits, and the operation itself. Rules A17, A18, A105 (api/RULES.md).
  */
-import type { EngineBusy } from '../../engine/threads/unavailable.ts';
+import type { Unavailable } from '../../engine/threads/unavailable.ts';
 import { strict } from '../base/common-schemas.ts';
 import { ApiError, invalidRequest } from '../base/errors.ts';
 import { bodyReader, optionalBody } from '../base/validation.ts';
 import type { BodyText } from '../http/body-text.ts';
-import type { Exchange, QuotaReservation } from '../http/exchange.ts';
-import { Answers, type AnswersOptions, type Served } from './response-writer.ts';
+import type { HttpContext, QuotaReservation } from '../http/http-context.ts';
+import { ResponseWriter, type ResponseWriterOptions, type Served } from './response-writer.ts';
 import { admitAndRun, type Call, type Result, type Route } from './route.ts';
 import { createRouter } from './router.ts';
 
-export type DispatchOptions<C> = AnswersOptions & {
+export type DispatchOptions<C> = ResponseWriterOptions & {
   prefix: string;
   routes: readonly Route<C>[];
   /** Checks that apply to every request, whatever its path. Throws the refusal. */
-  guard?(exchange: Exchange): void;
+  guard?(http: HttpContext): void;
   /** Identifies the caller by the headers. Throws the 401. */
-  authorize(exchange: Exchange, route: Route<C>): C | Promise<C>;
+  authorize(http: HttpContext, route: Route<C>): C | Promise<C>;
   /** Whether the caller may call the route at all. Throws the 403. */
   permit(route: Route<C>, caller: C): void;
   /** Counts the requests of the listener; null where nothing is counted. */
@@ -30,7 +30,7 @@ export type DispatchOptions<C> = AnswersOptions & {
    */
   admit(route: Route<C>, call: Call<unknown, unknown, C>): void | Promise<void>;
   /** Why the engine accepts no request now; null: it accepts them. */
-  refusal(): EngineBusy | null;
+  refusal(): Unavailable | null;
 };
 
 /** Counts requests towards limits. */
@@ -38,7 +38,7 @@ export type Meter<C> = {
   /** For requests whose caller is not known yet. */
   unkeyed: QuotaReservation;
   /** The caller of a request that matched no route; null without a valid credential. */
-  callerOf(exchange: Exchange): C | Promise<C | null> | null;
+  callerOf(http: HttpContext): C | Promise<C | null> | null;
   keyed(caller: C): CallerReservation;
 };
 
@@ -52,122 +52,122 @@ export type CallerReservation = QuotaReservation & {
 /** A request during its checks; caller, query and body are set once they are known. */
 type Pending<C> = Call<unknown, unknown, C>;
 
-/** The `handle` of a listener: never throws, answers every exchange once. */
-export function createDispatcher<C>(options: DispatchOptions<C>): (exchange: Exchange) => void {
+/** The `handle` of a listener: never throws, answers every request once. */
+export function createDispatcher<C>(options: DispatchOptions<C>): (http: HttpContext) => void {
   const dispatcher = new Dispatcher(options);
-  return (exchange) => dispatcher.handle(exchange);
+  return (http) => dispatcher.handle(http);
 }
 
 class Dispatcher<C> {
   readonly #options: DispatchOptions<C>;
-  readonly #answers: Answers;
+  readonly #answers: ResponseWriter;
   readonly #route: ReturnType<typeof createRouter<Served<C>>>;
 
   constructor(options: DispatchOptions<C>) {
     this.#options = options;
-    this.#answers = new Answers(options);
+    this.#answers = new ResponseWriter(options);
     const served = options.routes.map((route) => this.#answers.served(route));
     this.#route = createRouter(options.prefix, served);
   }
 
-  handle(exchange: Exchange): void {
+  handle(http: HttpContext): void {
     let found: Served<C> | null = null;
-    exchange.reservation = this.#options.meter?.unkeyed ?? null;
+    http.reservation = this.#options.meter?.unkeyed ?? null;
     try {
-      const { allow, routes, param } = this.#find(exchange);
+      const { allow, routes, param } = this.#find(http);
       // It counts for no key: Q4, Q10 (api/RULES.md).
-      if (exchange.method === 'OPTIONS') {
-        this.#answers.allow(exchange, allow);
+      if (http.method === 'OPTIONS') {
+        this.#answers.allow(http, allow);
         return;
       }
-      found = routes.get(exchange.method) ?? null;
+      found = routes.get(http.method) ?? null;
       if (found === null) throw new ApiError('method_not_allowed', { headers: ['Allow', allow] });
-      this.#check(exchange, found, param);
+      this.#check(http, found, param);
     } catch (error) {
-      if (found === null) this.#failUnrouted(exchange, error);
-      else this.#answers.fail(exchange, error, found);
+      if (found === null) this.#failUnrouted(http, error);
+      else this.#answers.fail(http, error, found);
     }
   }
 
   /** The route of the requested path. Throws where there is none. */
-  #find(exchange: Exchange) {
-    if (exchange.hasUnclearLength()) {
+  #find(http: HttpContext) {
+    if (http.hasUnclearLength()) {
       throw invalidRequest('Content-Length or Transfer-Encoding is ambiguous');
     }
-    this.#options.guard?.(exchange);
-    const match = this.#route(exchange.path);
+    this.#options.guard?.(http);
+    const match = this.#route(http.path);
     if (match === null) throw new ApiError('route_not_found');
     const { allow, routes, path } = match.entry;
-    exchange.route = path;
+    http.route = path;
     return { allow, routes, param: match.param };
   }
 
   /** Runs the checks that need no body, then the rest. */
-  #check(exchange: Exchange, found: Served<C>, param: string): void {
+  #check(http: HttpContext, found: Served<C>, param: string): void {
     // An open route declares that it has no caller.
-    const caller = found.access === 'open' ? (null as C) : this.#options.authorize(exchange, found);
+    const caller = found.access === 'open' ? (null as C) : this.#options.authorize(http, found);
     const call: Pending<C> = {
       caller: caller as C,
       param: decodeSegment(param),
       query: null,
       body: null,
-      organization: found.ofAccount ? exchange.joinedHeader('x-service-org') : null,
-      acceptEncoding: found.isAsset ? (exchange.joinedHeader('accept-encoding') ?? '') : '',
-      protocols: exchange.handshake?.protocols ?? null,
+      organization: found.ofAccount ? http.joinedHeader('x-service-org') : null,
+      acceptEncoding: found.isAsset ? (http.joinedHeader('accept-encoding') ?? '') : '',
+      protocols: http.handshake?.protocols ?? null,
       connection: null,
       account: null,
     };
     if (caller instanceof Promise) {
-      this.#awaitCaller(exchange, found, call, caller);
+      this.#awaitCaller(http, found, call, caller);
       return;
     }
-    this.#takeQuery(exchange, found, call);
+    this.#takeQuery(http, found, call);
     // Before the body is read: under overload a refused request must cost little.
     const refusal = this.#refusal(found, call);
-    if (refusal !== null) this.#answers.refuseBusy(exchange, refusal, found);
-    else if (hasBody(exchange, found)) this.#readBody(exchange, found, call);
-    else this.#run(exchange, found, call);
+    if (refusal !== null) this.#answers.refuseBusy(http, refusal, found);
+    else if (hasBody(http, found)) this.#readBody(http, found, call);
+    else this.#run(http, found, call);
   }
 
   /** Why the engine cannot take a call that asks it. */
-  #refusal(found: Served<C>, { query }: Pending<C>): EngineBusy | null {
+  #refusal(found: Served<C>, { query }: Pending<C>): Unavailable | null {
     return found.mayBeUnavailable && found.asksFor(query) ? this.#options.refusal() : null;
   }
 
   /** A refusal before any route matched: it counts, but never exceeds a limit. */
-  #failUnrouted(exchange: Exchange, error: unknown): void {
-    const fail = (reason: unknown) => this.#answers.fail(exchange, reason, null);
+  #failUnrouted(http: HttpContext, error: unknown): void {
+    const fail = (reason: unknown) => this.#answers.fail(http, reason, null);
     const failFor = (caller: C | null) => {
-      if (caller !== null) this.#chargeTo(exchange, caller)?.count(1);
+      if (caller !== null) this.#chargeTo(http, caller)?.count(1);
       fail(error);
     };
     try {
-      const caller = this.#options.meter?.callerOf(exchange) ?? null;
+      const caller = this.#options.meter?.callerOf(http) ?? null;
       if (!(caller instanceof Promise)) return failFor(caller);
-      exchange.hold();
+      http.hold();
       caller.then(failFor).catch(fail);
     } catch (reason) {
       fail(reason);
     }
   }
 
-  #chargeTo(exchange: Exchange, caller: C): CallerReservation | null {
+  #chargeTo(http: HttpContext, caller: C): CallerReservation | null {
     const reservation = this.#options.meter?.keyed(caller) ?? null;
-    if (reservation !== null) exchange.reservation = reservation;
+    if (reservation !== null) http.reservation = reservation;
     return reservation;
   }
 
   /** The checks between credential and body: scope, request limits, query. Rules A17, Q4 (api/RULES.md). */
-  #takeQuery(exchange: Exchange, found: Served<C>, call: Pending<C>): void {
+  #takeQuery(http: HttpContext, found: Served<C>, call: Pending<C>): void {
     let counted: CallerReservation | null = null;
     if (found.access === 'key') {
-      const reservation = this.#chargeTo(exchange, call.caller);
+      const reservation = this.#chargeTo(http, call.caller);
       if (found.isCounted) counted = reservation;
       counted?.count(1);
       this.#options.permit(found, call.caller);
       counted?.refuseOver();
     }
-    call.query = found.readQuery(exchange.query);
+    call.query = found.readQuery(http.query);
     // How many requests a query counts as is known once it is valid; the first counts before that.
     const further = found.requestsOf(call.query) - 1;
     if (further > 0 && counted !== null) {
@@ -177,63 +177,63 @@ class Dispatcher<C> {
   }
 
   /** Keeps the order of checks. The body is received meanwhile, or uWebSockets.js would drop it. */
-  #awaitCaller(exchange: Exchange, found: Served<C>, call: Pending<C>, pending: Promise<C>): void {
-    exchange.hold();
-    const received = hasBody(exchange, found)
-      ? new Promise<BodyText>((resolve) => exchange.readText(found.bodyBytesMax, resolve))
+  #awaitCaller(http: HttpContext, found: Served<C>, call: Pending<C>, pending: Promise<C>): void {
+    http.hold();
+    const received = hasBody(http, found)
+      ? new Promise<BodyText>((resolve) => http.readText(found.bodyBytesMax, resolve))
       : null;
     const proceed = async (): Promise<void> => {
       call.caller = await pending;
-      this.#takeQuery(exchange, found, call);
+      this.#takeQuery(http, found, call);
       const refusal = this.#refusal(found, call);
-      if (refusal !== null) return this.#answers.refuseBusy(exchange, refusal, found);
+      if (refusal !== null) return this.#answers.refuseBusy(http, refusal, found);
       if (received !== null) call.body = bodyOf(found, await received);
-      this.#run(exchange, found, call);
+      this.#run(http, found, call);
     };
-    proceed().catch((error: unknown) => this.#answers.fail(exchange, error, found));
+    proceed().catch((error: unknown) => this.#answers.fail(http, error, found));
   }
 
-  #readBody(exchange: Exchange, found: Served<C>, call: Pending<C>): void {
+  #readBody(http: HttpContext, found: Served<C>, call: Pending<C>): void {
     // What is declared too large need not arrive first.
     const { bodyBytesMax } = found;
-    if (Number(exchange.header('content-length')) > bodyBytesMax) throw tooLarge(found);
-    exchange.readText(bodyBytesMax, (body) => {
+    if (Number(http.header('content-length')) > bodyBytesMax) throw tooLarge(found);
+    http.readText(bodyBytesMax, (body) => {
       try {
         call.body = bodyOf(found, body);
-        this.#run(exchange, found, call);
+        this.#run(http, found, call);
       } catch (error) {
-        this.#answers.fail(exchange, error, found);
+        this.#answers.fail(http, error, found);
       }
     });
   }
 
-  #run(exchange: Exchange, found: Served<C>, call: Pending<C>): void {
+  #run(http: HttpContext, found: Served<C>, call: Pending<C>): void {
     const answers = this.#answers;
     const settle = (result: Result | undefined): void => {
       if (result === undefined) {
-        exchange.hold();
+        http.hold();
         return;
       }
       // Other waiters are answered in the same loop; a failure of this one must not stop them.
       try {
-        answers.finish(exchange, found, result);
+        answers.finish(http, found, result);
       } catch (error) {
-        answers.fail(exchange, error, found);
+        answers.fail(http, error, found);
       }
     };
-    const reject = (error: unknown) => answers.fail(exchange, error, found);
+    const reject = (error: unknown) => answers.fail(http, error, found);
     const waiter = { resolve: settle, reject };
     const result = admitAndRun(this.#options.admit, found, call, waiter);
     if (result instanceof Promise) {
-      exchange.hold();
+      http.hold();
       result.then(settle, reject);
     } else settle(result);
   }
 }
 
 /** Whether there is a body to read: of a route that takes none, too, since it may have fields. */
-function hasBody<C>(exchange: Exchange, { readBody }: Served<C>): boolean {
-  return readBody !== null || exchange.hasBody();
+function hasBody<C>(http: HttpContext, { readBody }: Served<C>): boolean {
+  return readBody !== null || http.hasBody();
 }
 
 function bodyOf<C>(found: Served<C>, body: BodyText): unknown {

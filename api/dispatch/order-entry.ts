@@ -4,19 +4,19 @@
  */
 import type { Caller } from './access.ts';
 import type { Route } from './route.ts';
-import { type MessageCallOptions, MessageCalls } from './route-invoker.ts';
+import { RouteInvoker, type RouteInvokerOptions } from './route-invoker.ts';
 
-export type OrderEntry = Readonly<Record<'place' | 'cancel' | 'cancel_all', MessageCalls>>;
+export type OrderEntry = Readonly<Record<'place' | 'cancel' | 'cancel_all', RouteInvoker>>;
 
 /** @param routes with those that place and cancel orders */
 export function orderEntry(
   routes: readonly Route<Caller>[],
-  options: MessageCallOptions,
+  options: RouteInvokerOptions,
 ): OrderEntry {
   const callsOf = (method: string, path: string) => {
     const route = routes.find((one) => one.method === method && one.path === path);
     if (route === undefined) throw new Error(`no route answers ${method} ${path}`);
-    return new MessageCalls(route, options);
+    return new RouteInvoker(route, options);
   };
   return {
     place: callsOf('POST', '/portfolio/orders'),

@@ -1,7 +1,7 @@
 /** What a caller is refused with, by what went wrong. Rules E1, E6 (api/RULES.md). */
 import type { TradeLimitsLeft } from '../../engine/rules/limits-left.ts';
 import type { Reply } from '../../engine/rules/messages.ts';
-import type { EngineBusy } from '../../engine/threads/unavailable.ts';
+import type { Unavailable } from '../../engine/threads/unavailable.ts';
 import { ApiError, ERRORS, Refusal } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 
@@ -33,7 +33,7 @@ export function refusalOf(
   return new ApiError('internal_error');
 }
 
-export function busyRefusal(error: EngineBusy): Refusal {
+export function busyRefusal(error: Unavailable): Refusal {
   return new ApiError('internal_error', {
     status: BUSY_STATUS,
     message:

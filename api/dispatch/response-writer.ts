@@ -1,14 +1,14 @@
 /**
- * Writes the answer to each exchange of a listener: the result of its route, or a refusal. Each
+ * Writes the answer to each request of a listener: the result of its route, or a refusal. Each
  * answer is counted under its route. Rules A17, A66, E6 (api/RULES.md).
  */
 import type { TradeLimitsLeft } from '../../engine/rules/limits-left.ts';
-import { AT_ITS_LIMIT, EngineBusy } from '../../engine/threads/unavailable.ts';
+import { AT_ITS_LIMIT, Unavailable } from '../../engine/threads/unavailable.ts';
 import type { ErrorBody } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import { CodedBody } from '../http/asset.ts';
-import type { Exchange } from '../http/exchange.ts';
 import { type HeaderLines, headerLines } from '../http/header-lines.ts';
+import type { HttpContext } from '../http/http-context.ts';
 import { Upgrade } from '../http/socket.ts';
 import { StreamedBody } from '../http/streamed-body.ts';
 import type { Metrics, RouteCount } from './metrics.ts';
@@ -20,7 +20,7 @@ import { tradeLimitLines } from './trade-limit-headers.ts';
 /** A route, the headers of its answers and the counts of its requests. */
 export type Served<C> = Route<C> & { headers: HeaderLines; requests: RouteCount };
 
-export type AnswersOptions = {
+export type ResponseWriterOptions = {
   /** Content-Security-Policy of every answer. */
   policy: string;
   /** The wire body of a refusal. */
@@ -37,7 +37,7 @@ type ErrorAnswer = { headers: HeaderLines; body: string };
 
 const NO_STORE = ['Cache-Control', 'no-store'] as const;
 
-export class Answers {
+export class ResponseWriter {
   readonly #policy: readonly string[];
   readonly #errorHeaders: readonly string[];
   readonly #errorBody: ErrorBody;
@@ -45,10 +45,10 @@ export class Answers {
   readonly #unrouted: RouteCount;
   readonly #log: Log;
   /** Under overload the same refusal is sent many times, so its answer is built once. */
-  readonly #busyAnswers = new WeakMap<EngineBusy, ErrorAnswer>();
+  readonly #busyAnswers = new WeakMap<Unavailable, ErrorAnswer>();
   readonly #paced: PacedRefusals;
 
-  constructor({ policy, errorBody, metrics, paced, log }: AnswersOptions) {
+  constructor({ policy, errorBody, metrics, paced, log }: ResponseWriterOptions) {
     this.#paced = paced;
     this.#policy = ['Content-Security-Policy', policy];
     this.#errorHeaders = ['Content-Type', 'application/json', ...NO_STORE, ...this.#policy];
@@ -65,56 +65,56 @@ export class Answers {
   }
 
   /** Answers OPTIONS: the methods of a path. */
-  allow(exchange: Exchange, methods: string): void {
-    exchange.answer(204, headerLines(['Allow', methods, ...NO_STORE, ...this.#policy]), null);
+  allow(http: HttpContext, methods: string): void {
+    http.answer(204, headerLines(['Allow', methods, ...NO_STORE, ...this.#policy]), null);
   }
 
-  finish<C>(exchange: Exchange, found: Served<C>, result: Result): void {
-    this.#finish(exchange, found, result);
+  finish<C>(http: HttpContext, found: Served<C>, result: Result): void {
+    this.#finish(http, found, result);
     this.#paced.answered();
   }
 
-  #finish<C>(exchange: Exchange, found: Served<C>, result: Result): void {
+  #finish<C>(http: HttpContext, found: Served<C>, result: Result): void {
     const { status, requests } = found;
     if (result instanceof CodedBody) {
-      requests.add(status, exchange.startedMs);
+      requests.add(status, http.startedMs);
       const headers = (found.headers + result.headers) as HeaderLines;
-      exchange.answer(status, headers, result.bytes);
+      http.answer(status, headers, result.bytes);
       return;
     }
     if (result instanceof Upgrade) {
-      requests.add(status, exchange.startedMs);
-      exchange.upgrade(result, found.headers);
+      requests.add(status, http.startedMs);
+      http.upgrade(result, found.headers);
       return;
     }
     if (result instanceof StreamedBody) {
-      requests.add(status, exchange.startedMs);
-      exchange.stream((found.headers + result.headers) as HeaderLines, result.pieces);
+      requests.add(status, http.startedMs);
+      http.stream((found.headers + result.headers) as HeaderLines, result.pieces);
       return;
     }
     if (typeof result !== 'string' && !result.ok) {
-      this.#answerError(exchange, refusedBy(result), found);
+      this.#answerError(http, refusedBy(result), found);
       return;
     }
-    requests.add(status, exchange.startedMs);
+    requests.add(status, http.startedMs);
     if (typeof result === 'string') {
-      exchange.answer(status, found.headers, status === 204 ? null : result);
-    } else exchange.answer(status, withLimits(found.headers, result.limits), result.body);
+      http.answer(status, found.headers, status === 204 ? null : result);
+    } else http.answer(status, withLimits(found.headers, result.limits), result.body);
   }
 
-  refuseBusy(exchange: Exchange, error: EngineBusy, found: Found): void {
+  refuseBusy(http: HttpContext, error: Unavailable, found: Found): void {
     const { headers, body } = this.#busyAnswer(error);
     const give = () => {
-      (found?.requests ?? this.#unrouted).add(BUSY_STATUS, exchange.startedMs);
-      exchange.answer(BUSY_STATUS, headers, body);
+      (found?.requests ?? this.#unrouted).add(BUSY_STATUS, http.startedMs);
+      http.answer(BUSY_STATUS, headers, body);
     };
     if (error === AT_ITS_LIMIT) {
-      exchange.hold();
+      http.hold();
       this.#paced.add(give);
     } else give();
   }
 
-  #busyAnswer(error: EngineBusy): ErrorAnswer {
+  #busyAnswer(error: Unavailable): ErrorAnswer {
     let answer = this.#busyAnswers.get(error);
     if (answer === undefined) {
       answer = this.#errorAnswer(busyRefusal(error));
@@ -124,15 +124,15 @@ export class Answers {
   }
 
   /** Answers any error; a fault of ours is logged. */
-  fail(exchange: Exchange, error: unknown, found: Found): void {
-    if (error instanceof EngineBusy) this.refuseBusy(exchange, error, found);
-    else this.#answerError(exchange, refusalOf(error, exchange, this.#log), found);
+  fail(http: HttpContext, error: unknown, found: Found): void {
+    if (error instanceof Unavailable) this.refuseBusy(http, error, found);
+    else this.#answerError(http, refusalOf(error, http, this.#log), found);
   }
 
-  #answerError(exchange: Exchange, refusal: Refused, found: Found): void {
+  #answerError(http: HttpContext, refusal: Refused, found: Found): void {
     const { headers, body } = this.#errorAnswer(refusal);
-    (found?.requests ?? this.#unrouted).add(refusal.status, exchange.startedMs);
-    exchange.answer(refusal.status, withLimits(headers, refusal.limits), body);
+    (found?.requests ?? this.#unrouted).add(refusal.status, http.startedMs);
+    http.answer(refusal.status, withLimits(headers, refusal.limits), body);
   }
 
   #errorAnswer({ status, code, message, retryAfterSeconds, headers }: Refused): ErrorAnswer {

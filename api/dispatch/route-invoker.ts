@@ -5,7 +5,7 @@
  */
 import type { TradeLimitsLeft } from '../../engine/rules/limits-left.ts';
 import type { ReplyHandler } from '../../engine/shard/callers/send-queue.ts';
-import { AT_ITS_LIMIT, EngineBusy } from '../../engine/threads/unavailable.ts';
+import { AT_ITS_LIMIT, Unavailable } from '../../engine/threads/unavailable.ts';
 import { errorBody } from '../base/errors.ts';
 import type { Caller } from './access.ts';
 import type { DispatchOptions, Meter } from './dispatch.ts';
@@ -13,7 +13,7 @@ import type { RouteCount } from './metrics.ts';
 import { busyRefusal, type Refused, refusalOf, refusedBy } from './refusals.ts';
 import { admitAndRun, type OrderConnection, type Result, type Route } from './route.ts';
 
-export type MessageCallOptions = Pick<
+export type RouteInvokerOptions = Pick<
   DispatchOptions<Caller>,
   'permit' | 'admit' | 'refusal' | 'metrics' | 'paced' | 'log'
 > & { keyed: Meter<Caller>['keyed'] };
@@ -42,13 +42,13 @@ export type MessageCall = {
 type Answer = (status: number, body: string, limits?: TradeLimitsLeft) => void;
 
 /** What a route by key takes calls with that are messages. It never throws. */
-export class MessageCalls {
-  readonly #options: MessageCallOptions;
+export class RouteInvoker {
+  readonly #options: RouteInvokerOptions;
   readonly #route: Route<Caller>;
   readonly #requests: RouteCount;
 
   /** @param route by key, answering JSON */
-  constructor(route: Route<Caller>, options: MessageCallOptions) {
+  constructor(route: Route<Caller>, options: RouteInvokerOptions) {
     this.#options = options;
     this.#route = route;
     this.#requests = options.metrics.requestsOf(route);
@@ -95,7 +95,7 @@ export class MessageCalls {
   }
 }
 
-type Reservation = ReturnType<MessageCallOptions['keyed']>;
+type Reservation = ReturnType<RouteInvokerOptions['keyed']>;
 
 /** A call that is to be answered. */
 class Pending implements ReplyHandler<Result> {
@@ -103,7 +103,7 @@ class Pending implements ReplyHandler<Result> {
   readonly #requests: RouteCount;
   readonly #reservation: Reservation;
   readonly #answer: Answer;
-  readonly #options: Pick<MessageCallOptions, 'paced' | 'log'>;
+  readonly #options: Pick<RouteInvokerOptions, 'paced' | 'log'>;
   readonly #startedMs = performance.now();
 
   constructor(
@@ -111,7 +111,7 @@ class Pending implements ReplyHandler<Result> {
     requests: RouteCount,
     reservation: Reservation,
     answer: Answer,
-    options: Pick<MessageCallOptions, 'paced' | 'log'>,
+    options: Pick<RouteInvokerOptions, 'paced' | 'log'>,
   ) {
     this.#route = route;
     this.#requests = requests;
@@ -136,7 +136,7 @@ class Pending implements ReplyHandler<Result> {
   reject(error: unknown): void {
     const { paced, log } = this.#options;
     if (error === AT_ITS_LIMIT) paced.add(() => this.#refuse(busyRefusal(AT_ITS_LIMIT)));
-    else if (error instanceof EngineBusy) this.#refuse(busyRefusal(error));
+    else if (error instanceof Unavailable) this.#refuse(busyRefusal(error));
     else this.#refuse(refusalOf(error, { ...this.#route, requestId: null }, log));
   }
 

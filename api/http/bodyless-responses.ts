@@ -14,7 +14,7 @@ const KEPT_MAX = 10_000;
 const ENDING_MS = 20_000;
 
 /** Decides which of these answers close their connection, over all connections of a listener. */
-export class BareAnswers {
+export class BodylessResponses {
   #kept = 0;
   #endingUntilMs = 0;
 

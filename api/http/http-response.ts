@@ -1,4 +1,4 @@
-/** A response of uWebSockets.js, as far as answers are written to it outside exchange.ts. */
+/** A response of uWebSockets.js, as far as answers are written to it outside http-context.ts. */
 export type HttpResponse = {
   cork(write: () => void): unknown;
   writeStatus(status: string): unknown;

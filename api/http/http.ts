@@ -1,17 +1,17 @@
 /**
- * Listeners of uWebSockets.js: their options are here, a single request is in exchange.ts. Rules J1,
- * J38 (api/RULES.md).
+ * Listeners of uWebSockets.js: their options are here, a single request is in http-context.ts. Rules
+ * J1, J38 (api/RULES.md).
  */
 import * as uws from 'uWebSockets.js';
-import { BareAnswers } from './bodyless-responses.ts';
-import { Exchange, type ExchangeOptions, type Held } from './exchange.ts';
+import { BodylessResponses } from './bodyless-responses.ts';
+import { type Held, HttpContext, type HttpContextOptions } from './http-context.ts';
 import { listenError } from './listen-error.ts';
 import { RequestTurns } from './request-turns.ts';
 import type { Upgraded } from './socket.ts';
 
 type Tls = { certFile: string; keyFile: string };
 
-export type ListenOptions = ExchangeOptions & {
+export type ListenOptions = HttpContextOptions & {
   host: string;
   /** 0 takes a free port. */
   port: number;
@@ -19,7 +19,7 @@ export type ListenOptions = ExchangeOptions & {
   /** Where WebSockets are opened; null: nowhere. */
   socketPath: string | null;
   /** Called once per request. Must answer, hold or read the body before it returns. */
-  handle(exchange: Exchange): void;
+  handle(http: HttpContext): void;
 };
 
 export type Listener = {
@@ -33,12 +33,12 @@ export type Listener = {
 /** Opens a listener. Rejects with `ListenError` when the address cannot be bound. */
 export function listen(options: ListenOptions): Promise<Listener> {
   const app = createApp(options.tls);
-  const held: Held = { count: 0, whenNone: null, bare: new BareAnswers() };
+  const held: Held = { count: 0, whenNone: null, bare: new BodylessResponses() };
   const turns = new RequestTurns();
   if (options.socketPath !== null) openSockets(app, options.socketPath, options, held);
   app.any('/*', (res, req) => {
-    const exchange = new Exchange(res, req, options, held);
-    serve(exchange, options.handle, turns);
+    const http = new HttpContext(res, req, options, held);
+    serve(http, options.handle, turns);
   });
   return new Promise((resolve, reject) => {
     // Without this flag a second server could share the port unnoticed (SO_REUSEPORT).
@@ -58,10 +58,10 @@ export function listen(options: ListenOptions): Promise<Listener> {
   });
 }
 
-function serve(exchange: Exchange, handle: ListenOptions['handle'], turns: RequestTurns): void {
-  exchange.serve(turns, () => {
-    handle(exchange);
-    exchange.leaveHandler();
+function serve(http: HttpContext, handle: ListenOptions['handle'], turns: RequestTurns): void {
+  http.serve(turns, () => {
+    handle(http);
+    http.leaveHandler();
   });
 }
 
@@ -88,10 +88,10 @@ function openSockets(
     idleTimeout: SILENT_SECONDS_MAX,
     sendPingsAutomatically: true,
     upgrade: (res, req, context) => {
-      const exchange = new Exchange(res, req, options, held, context);
+      const http = new HttpContext(res, req, options, held, context);
       // Accepted within its turn it needs no cork, which could close it; a connection has one.
-      options.handle(exchange);
-      exchange.leaveHandler();
+      options.handle(http);
+      http.leaveHandler();
     },
     open: (socket) => socket.getUserData().opening.opened(socket),
     message: (socket, bytes, isBinary) => {

@@ -4,13 +4,13 @@
  */
 
 import type { Log } from '../base/log.ts';
-import type { ExchangeOptions } from './exchange.ts';
+import type { HttpContextOptions } from './http-context.ts';
 
 /**
  * A line contains no secret: the path is the route's, not the one sent, and a key appears by the
  * prefix that lists of keys show. `route` is null where no route matches the path.
  */
-export function requestLog(log: Log): NonNullable<ExchangeOptions['onAnswer']> {
+export function requestLog(log: Log): NonNullable<HttpContextOptions['onAnswer']> {
   return ({ method, route, requestId, keyPrefix, startedMs }, status, isTaken) => {
     const durationMs = Math.round((performance.now() - startedMs) * 1000) / 1000;
     const gone = isTaken ? {} : { callerGone: true };

@@ -56,7 +56,7 @@ export function signAccessToken(
 
 /**
  * The claims of a token that this server signed; null when it is not valid or has expired. Known
- * within the call: a handshake that is accepted later costs more (`Exchange.upgrade`).
+ * within the call: a handshake that is accepted later costs more (`HttpContext.upgrade`).
  */
 export function readOwnToken(
   { publicKey }: SigningKey,

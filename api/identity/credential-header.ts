@@ -1,16 +1,16 @@
 /** The headers that identify the caller. Rule A8 (api/RULES.md). */
 import { invalidRequest } from '../base/errors.ts';
-import type { Exchange } from '../http/exchange.ts';
+import type { HttpContext } from '../http/http-context.ts';
 
 /**
  * The value of a credential header, or empty. Throws `invalid_request` where it was sent with two
  * values, since a proxy and this server might each use a different one.
  */
 export function credentialHeader(
-  exchange: Exchange,
+  http: HttpContext,
   name: 'authorization' | 'x-service-key',
 ): string {
-  const value = exchange.onlyHeader(name);
+  const value = http.onlyHeader(name);
   if (value === null) throw invalidRequest(`the header ${name} is sent with two different values`);
   return value;
 }

@@ -1,7 +1,7 @@
 /** An API key as a credential, read of a request's headers. Rules I2, I5 (api/RULES.md). */
 import type { EpochMs, PlacedVia, Uuid } from '../../engine/base/units.ts';
 import { ApiError, invalidRequest } from '../base/errors.ts';
-import type { Exchange } from '../http/exchange.ts';
+import type { HttpContext } from '../http/http-context.ts';
 import { credentialHeader } from './credential-header.ts';
 import { isLastUseStale, type Key, keyStatus, type Scope } from './keys.ts';
 import { RecentTokens } from './recent-tokens.ts';
@@ -36,16 +36,16 @@ const BEARER = /^bearer +/i;
 export function keyReader(store: ControlStore, onWriteFailed: OnWriteFailed) {
   const tokens = new RecentTokens(store, tokenOf);
   const callerOf = ownerReader(store, onWriteFailed);
-  return (exchange: Exchange): KeyCaller | null => {
-    const authorization = credentialHeader(exchange, 'authorization');
-    const ownHeader = credentialHeader(exchange, 'x-service-key');
+  return (http: HttpContext): KeyCaller | null => {
+    const authorization = credentialHeader(http, 'authorization');
+    const ownHeader = credentialHeader(http, 'x-service-key');
     // Keys expire by the wall clock, whatever clock the engine uses. Rule C10 (engine/RULES.md).
     const nowMs = Date.now();
     const credential = tokens.find(authorization, ownHeader, nowMs);
     if (credential === null) return null;
     if (credential === undefined) throw invalidKey();
     const key = usableKey(store, credential.keyId, nowMs);
-    exchange.keyPrefix = key.tokenPrefix;
+    http.keyPrefix = key.tokenPrefix;
     return callerOf(key, credential.token, nowMs);
   };
 }

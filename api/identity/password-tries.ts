@@ -7,8 +7,7 @@
 import type { EpochMs } from '../../engine/base/units.ts';
 import { Attempts } from './attempts.ts';
 import { AuthError } from './auth-errors.ts';
-import { Failures } from './failures.ts';
-import { Turns } from './turns.ts';
+import { tooManySignIns } from './passwords.ts';
 
 const MINUTE_MS = 60_000;
 /** Failures of an account from one address. */
@@ -99,4 +98,69 @@ function putLast<V>(map: Map<string, V>, key: string, value: V, max: number): vo
 export function refuseExcess(retryAfterSeconds: number): void {
   if (retryAfterSeconds === 0) return;
   throw new AuthError('over_request_rate_limit', { retryAfterSeconds });
+}
+
+/** Enough for a crowd. Beyond it the oldest failures are dropped. */
+const TRIERS_MAX = 50_000;
+
+/** The recent failures of each caller, in memory and bounded. */
+export class Failures {
+  /** Ordered by the newest failure of each. */
+  readonly #times = new Map<string, EpochMs[]>();
+  readonly #kept: number;
+  readonly #withinMs: number;
+
+  /** Keeps the latest `kept` failures of each caller. */
+  constructor(kept: number, withinMs: number) {
+    this.#kept = kept;
+    this.#withinMs = withinMs;
+  }
+
+  /** The failures within the period, the latest at the end. */
+  of(who: string, nowMs: EpochMs): EpochMs[] {
+    const times = this.#times.get(who) ?? [];
+    return times.filter((atMs) => nowMs - atMs < this.#withinMs);
+  }
+
+  add(who: string, nowMs: EpochMs): void {
+    const times = [...this.of(who, nowMs), nowMs].slice(-this.#kept);
+    this.#times.delete(who);
+    this.#times.set(who, times);
+    for (const [oldest, itsTimes] of this.#times) {
+      const isOver = nowMs - itsTimes.at(-1)! >= this.#withinMs;
+      if (!isOver && this.#times.size <= TRIERS_MAX) return;
+      this.#times.delete(oldest);
+    }
+  }
+
+  /** Drops the failures of a caller who has succeeded. */
+  forget(who: string): void {
+    this.#times.delete(who);
+  }
+}
+
+/** Tasks of one key that may wait for the running one. */
+const WAITING_TASKS_MAX = 32;
+
+type Line = { length: number; end: Promise<unknown> };
+
+/** Runs tasks with the same key one after another, in memory and bounded. */
+export class Turns {
+  readonly #lines = new Map<string, Line>();
+
+  /** Runs once all earlier tasks with this key are done. Rejects with 503 when too many wait. */
+  async take<T>(key: string, run: () => Promise<T>): Promise<T> {
+    const line = this.#lines.get(key) ?? { length: 0, end: Promise.resolve() };
+    if (line.length > WAITING_TASKS_MAX) throw tooManySignIns();
+    this.#lines.set(key, line);
+    line.length++;
+    const result = line.end.then(run);
+    // The next one runs, whether this one failed or not.
+    line.end = result.catch(() => undefined);
+    try {
+      return await result;
+    } finally {
+      if (--line.length === 0) this.#lines.delete(key);
+    }
+  }
 }

@@ -4,7 +4,7 @@
  */
 import type { EpochMs, Uuid } from '../../engine/base/units.ts';
 import { ApiError, invalidRequest } from '../base/errors.ts';
-import type { Exchange } from '../http/exchange.ts';
+import type { HttpContext } from '../http/http-context.ts';
 import { credentialHeader } from './credential-header.ts';
 import { DEFAULT_SCOPES, isKeyToken, type Scope } from './keys.ts';
 import type { User } from './users.ts';
@@ -69,10 +69,10 @@ export type SessionOptions = {
  * `guest_account`, then with `invalid_request` when the request declares a body other than JSON.
  */
 export function sessionReader({ source, scheme, switches }: SessionOptions) {
-  return (exchange: Exchange): Promise<SessionCaller> | null => {
-    const found = sessionToken(exchange, scheme);
+  return (http: HttpContext): Promise<SessionCaller> | null => {
+    const found = sessionToken(http, scheme);
     if (found === null) return null;
-    return callerOf(source, found, isJsonOrNothing(exchange), scopesNow(switches));
+    return callerOf(source, found, isJsonOrNothing(http), scopesNow(switches));
   };
 }
 
@@ -117,19 +117,16 @@ async function callerOf(
 
 type SessionToken = Pick<SessionCaller, 'token' | 'placedVia'>;
 
-function sessionToken(exchange: Exchange, scheme: string): SessionToken | null {
-  const authorization = credentialHeader(exchange, 'authorization');
+function sessionToken(http: HttpContext, scheme: string): SessionToken | null {
+  const authorization = credentialHeader(http, 'authorization');
   const bearer = BEARER.test(authorization) ? authorization.replace(BEARER, '') : null;
-  if (
-    credentialHeader(exchange, 'x-service-key') !== '' ||
-    (bearer !== null && isKeyToken(bearer))
-  ) {
+  if (credentialHeader(http, 'x-service-key') !== '' || (bearer !== null && isKeyToken(bearer))) {
     throw new ApiError('session_required', { headers: ['WWW-Authenticate', 'Bearer'] });
   }
   if (bearer !== null) return { token: bearer, placedVia: 'cli' };
-  const cookie = cookieOf(exchange.joinedHeader('cookie', '; ') ?? '');
+  const cookie = cookieOf(http.joinedHeader('cookie', '; ') ?? '');
   if (cookie === null) return null;
-  requireSameOriginJson(exchange, scheme);
+  requireSameOriginJson(http, scheme);
   return { token: cookie, placedVia: 'web' };
 }
 
@@ -140,25 +137,25 @@ function sessionToken(exchange: Exchange, scheme: string): SessionToken | null {
  * counts: no other site can see its answer. A WebSocket can be read by the page that opened it, and
  * browsers always state that page's origin. Rules I22, I28 (api/RULES.md).
  */
-function requireSameOriginJson(exchange: Exchange, scheme: string): void {
-  const site = exchange.header('sec-fetch-site');
-  const origin = exchange.header('origin');
+function requireSameOriginJson(http: HttpContext, scheme: string): void {
+  const site = http.header('sec-fetch-site');
+  const origin = http.header('origin');
   const isForeign =
     (site !== '' && site !== 'same-origin') ||
-    (origin !== '' && origin !== `${scheme}://${exchange.header('host')}`);
-  if (exchange.handshake !== null && origin === '') {
+    (origin !== '' && origin !== `${scheme}://${http.header('host')}`);
+  if (http.handshake !== null && origin === '') {
     throw unauthorized('The cookie opens a WebSocket only with the Origin of this server.');
   }
   if (isForeign) throw unauthorized('The cookie counts only on requests of the same origin.');
-  if (BODY_METHODS.includes(exchange.method) && exchange.header('content-type') === '') {
+  if (BODY_METHODS.includes(http.method) && http.header('content-type') === '') {
     throw unauthorized('The cookie counts only on requests with Content-Type: application/json.');
   }
 }
 
 /** Whether a request declares JSON, or has no body. */
-function isJsonOrNothing(exchange: Exchange): boolean {
-  const type = exchange.joinedHeader('content-type');
-  return type === null ? !exchange.hasBody() : JSON_TYPE.test(type);
+function isJsonOrNothing(http: HttpContext): boolean {
+  const type = http.joinedHeader('content-type');
+  return type === null ? !http.hasBody() : JSON_TYPE.test(type);
 }
 
 function cookieOf(header: string): string | null {

@@ -2,6 +2,7 @@
  * The control store: users, keys, sessions, organizations, catalog numbers, live switches and
  * request counts, in one LMDB environment at DATA_DIR/control. The main thread owns it and never
  * opens it twice. What was asked for is in memory; the promise of a write resolves once it is on disk.
+ * Rules D24, D70 (engine/RULES.md).
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,9 +11,9 @@ import { open, type RootDatabase } from 'lmdb';
 import type { EpochMs, Uuid } from '../../engine/base/units.ts';
 import { checkLmdbFile, OWNERS_ALONE } from '../../engine/lmdb/lmdb-file.ts';
 import type { ExecutionVenue } from '../base/common-schemas.ts';
-import { damageIn } from './control-check.ts';
 import { ControlIndexes } from './control-indexes.ts';
 import { ControlRows } from './control-rows.ts';
+import { ControlDamage, readingControl } from './control-table.ts';
 import {
   type CatalogNumbers,
   type ControlTables,
@@ -197,4 +198,31 @@ export class ControlStore {
     await this.#root.flushed;
     await this.#root.close();
   }
+}
+
+/**
+ * Checks every entry of one snapshot, one a step; returns what is damaged, a line a table. The
+ * snapshot is held until it ends, so end it also where it is not needed any more.
+ */
+function* damageIn(
+  root: RootDatabase<Buffer, string>,
+  tables: ControlTables,
+): Generator<undefined, string[]> {
+  const problems: string[] = [];
+  const snapshot = readingControl('a read', () => root.useReadTransaction());
+  try {
+    // Counted now, before a turn of the event loop lets others write.
+    const counted = Object.values(tables).map((table) => ({ table, count: table.count }));
+    for (const { table, count } of counted) {
+      try {
+        yield* table.check(snapshot, count);
+      } catch (error) {
+        if (!(error instanceof ControlDamage)) throw error;
+        problems.push(error.message);
+      }
+    }
+  } finally {
+    snapshot.done();
+  }
+  return problems;
 }

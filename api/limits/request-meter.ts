@@ -7,8 +7,8 @@
  */
 import type { Uuid } from '../../engine/base/units.ts';
 import { ApiError } from '../base/errors.ts';
-import type { Exchange, QuotaReservation } from '../http/exchange.ts';
 import type { HeaderLines } from '../http/header-lines.ts';
+import type { HttpContext, QuotaReservation } from '../http/http-context.ts';
 import type { RequestLimits, User } from '../identity/users.ts';
 import type { Count } from './count.ts';
 import { ADDRESS_PER_MINUTE, accountHead, ResetText } from './headers.ts';
@@ -245,9 +245,9 @@ class AddressReservation implements QuotaReservation {
 
   commit(): void {}
 
-  headers(exchange: Exchange): HeaderLines {
+  headers(http: HttpContext): HeaderLines {
     this.#state.advance();
-    const calls = this.#add(exchange.remoteAddress());
+    const calls = this.#add(http.remoteAddress());
     const { resetText } = this.#state;
     return resetText.address(Math.max(0, ADDRESS_PER_MINUTE - calls));
   }

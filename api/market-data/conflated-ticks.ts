@@ -7,7 +7,7 @@
 import type { SourceNumber } from '../../engine/base/units.ts';
 import type { Tick, TimeTick, TradeTick } from '../../engine/rules/messages.ts';
 
-export class HeldTicks {
+export class ConflatedTicks {
   readonly #sink: (tick: Tick) => void;
   #isHolding = false;
   /** What is still true, by what it is true of; in the order in which it came. */

@@ -34,12 +34,14 @@ export type ToDiscovery =
   /** Instruments that are kept elsewhere now. */
   | { kind: 'drop'; slugs: readonly string[] }
   /** Both files are to be read. */
-  | { kind: 'combine' };
+  | { kind: 'combine'; id: number };
 
 export type FromDiscovery =
+  /** It takes messages. */
+  | { kind: 'opened' }
   /** What was discovered is not what it was. */
   | { kind: 'changed' }
   | { kind: 'ran'; entry: number; report: RunReport }
-  | { kind: 'combined'; reading: CombinedReading }
+  | { kind: 'combined'; id: number; reading: CombinedReading }
   /** The files could not be read. */
-  | { kind: 'failed'; reason: string };
+  | { kind: 'failed'; id: number; reason: string };

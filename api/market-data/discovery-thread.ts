@@ -45,19 +45,19 @@ class DiscoveryThread {
         return this.#keep(without(this.#discovered, ({ slug }) => gone.has(slug)));
       }
       case 'combine':
-        void this.#combine();
+        void this.#combine(message.id);
         return;
       default:
         message satisfies never;
     }
   }
 
-  async #combine(): Promise<void> {
+  async #combine(id: number): Promise<void> {
     const { file, discoveredFile } = this.#input;
     try {
-      post({ kind: 'combined', reading: await loadBoth(file, discoveredFile) });
+      post({ kind: 'combined', id, reading: await loadBoth(file, discoveredFile) });
     } catch (error) {
-      post({ kind: 'failed', reason: (error as Error).message });
+      post({ kind: 'failed', id, reason: (error as Error).message });
     }
   }
 
@@ -127,3 +127,4 @@ function post(message: FromDiscovery): void {
 
 const thread = new DiscoveryThread(workerData as DiscoveryInput);
 parentPort!.on('message', (message: ToDiscovery) => thread.take(message));
+post({ kind: 'opened' });

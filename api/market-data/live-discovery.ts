@@ -3,9 +3,9 @@
  * reads catalogs, and here the result goes into use. Rules K50 to K57 (feeds/FORMATS.md), O27
  * (api/RULES.md).
  */
-import { Worker } from 'node:worker_threads';
 import { type EpochMs, isoOf } from '../../engine/base/units.ts';
-import { Restarts } from '../../engine/threads/restarts.ts';
+import { SupervisedWorker } from '../../engine/threads/supervised-worker.ts';
+import { Unavailable } from '../../engine/threads/unavailable.ts';
 import { workerUrl } from '../../engine/threads/worker-url.ts';
 import type { CombinedReading } from '../../feeds/catalog/discovered.ts';
 import { safeUrlOf } from '../../feeds/connection/endpoint.ts';
@@ -24,6 +24,8 @@ export type LiveDiscoveryOptions = DiscoveryInput & {
   log: Log;
   /** The wall clock, which tests move. */
   nowMs?(): EpochMs;
+  /** The thread's module; another one in tests. */
+  module?: URL;
 };
 
 /** One entry of PAPERBOOK_DISCOVER, as operators see it. */
@@ -48,7 +50,7 @@ type Runs = {
 };
 
 const RETIRE_EVERY_MS = 60_000;
-const MODULE = workerUrl(import.meta.url, './discovery-thread');
+const DOWN = new Unavailable('the thread of discovery is starting again');
 const NO_REPORT: RunReport = {
   ...{ found: 0, added: 0, changed: 0, joined: 0, apart: 0, apartGames: [] },
   ...{ leftOut: {}, incomplete: null, problem: null },
@@ -58,10 +60,10 @@ export class LiveDiscovery {
   readonly #options: LiveDiscoveryOptions;
   readonly #runs: Runs[];
   readonly #timers: NodeJS.Timeout[] = [];
-  readonly #restarts = new Restarts();
+  readonly #thread: SupervisedWorker<ToDiscovery, FromDiscovery>;
   readonly #nowMs: () => EpochMs;
-  readonly #combining: { resolve(of: CombinedReading): void; reject(error: Error): void }[] = [];
-  #worker: Worker | null = null;
+  /** Who waits for a thread that starts again. */
+  readonly #atStart: (() => void)[] = [];
   #isClosed = false;
   /** Why the last catalog could not be taken. */
   #problem: string | null = null;
@@ -69,6 +71,17 @@ export class LiveDiscovery {
   constructor(options: LiveDiscoveryOptions) {
     this.#options = options;
     this.#nowMs = options.nowMs ?? Date.now;
+    const { entries, file, discoveredFile } = options;
+    this.#thread = new SupervisedWorker({
+      name: 'discovery',
+      module: options.module ?? workerUrl(import.meta.url, './discovery-thread'),
+      workerData: () => ({ entries, file, discoveredFile }) satisfies DiscoveryInput,
+      log: options.log,
+      down: DOWN,
+      take: (message) => this.#take(message),
+      started: () => this.#started(),
+      ended: () => this.#lost(),
+    });
     this.#runs = options.entries.map(() => ({
       ...{ runs: 0, startedMs: null, lastMs: null, completeMs: null, report: NO_REPORT },
       waiting: [],
@@ -79,7 +92,7 @@ export class LiveDiscovery {
   start(): void {
     const { entries, catalog } = this.#options;
     if (entries.length === 0) return;
-    this.#open();
+    this.#thread.start();
     catalog.readBy(() => this.#combined());
     for (const [entry, { everySeconds }] of entries.entries()) {
       this.#timers.push(setInterval(() => this.#run(entry), everySeconds * 1000));
@@ -90,7 +103,7 @@ export class LiveDiscovery {
 
   /** Runs every entry now. Resolves once all have answered and their catalog is in use. */
   async runNow(): Promise<void> {
-    await Promise.all(this.#runs.map((_, entry) => this.#run(entry)));
+    await this.#runAll();
     await this.#taking;
   }
 
@@ -99,7 +112,7 @@ export class LiveDiscovery {
     const slugs = this.#options.catalog.retireDue(this.#nowMs());
     if (slugs.length === 0) return;
     this.#options.log.info({ instruments: slugs.length }, 'instruments are retired');
-    this.#post({ kind: 'drop', slugs });
+    this.#thread.post({ kind: 'drop', slugs });
   }
 
   statuses(): DiscoveryStatus[] {
@@ -124,72 +137,60 @@ export class LiveDiscovery {
 
   /** What is wrong, a line each. */
   problems(): string[] {
-    const { problem: restart } = this.#restarts;
+    const { problem: ofThread } = this.#thread;
     const lines = this.#options.entries.flatMap(({ venue }, entry) => {
       const { problem } = this.#runs[entry]!.report;
       return problem === null ? [] : [`discovery ${entry} of ${venue}: ${problem}`];
     });
     if (this.#problem !== null) lines.push(`discovery: ${this.#problem}`);
-    return restart === null ? lines : [`the thread of discovery ${restart}`, ...lines];
+    return ofThread === null ? lines : [ofThread, ...lines];
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const timer of this.#timers) clearInterval(timer);
-    this.#restarts.cancel();
-    await this.#worker?.terminate();
+    await this.#thread.close(null);
+    this.#lost();
+    for (const go of this.#atStart.splice(0)) go();
     await this.#taking;
   }
 
   #run(entry: number): Promise<void> {
+    if (this.#isClosed) return Promise.resolve();
     const runs = this.#runs[entry]!;
     const done = new Promise<void>((resolve) => runs.waiting.push(resolve));
-    // A run takes longer than its turn: the next one begins at the turn after it.
-    if (runs.startedMs !== null) return done;
+    // A run takes longer than its turn: the next one begins at the turn after it. A thread that
+    // starts again begins with a run of each.
+    if (runs.startedMs !== null || !this.#thread.isUp) return done;
     runs.startedMs = this.#nowMs();
-    this.#post({ kind: 'run', entry });
+    this.#thread.post({ kind: 'run', entry });
     return done;
   }
 
-  #post(message: ToDiscovery): void {
-    this.#worker?.postMessage(message);
+  /** Resolves once each entry has answered, or its thread has ended. */
+  async #runAll(): Promise<void> {
+    await Promise.all(this.#runs.map((_, entry) => this.#run(entry)));
   }
 
-  #combined(): Promise<CombinedReading> {
-    return new Promise((resolve, reject) => {
-      this.#combining.push({ resolve, reject });
-      this.#post({ kind: 'combine' });
-    });
+  #started(): void {
+    for (const go of this.#atStart.splice(0)) go();
+    void this.#runAll();
   }
 
-  #open(): void {
-    const { entries, file, discoveredFile } = this.#options;
-    const worker = new Worker(MODULE, { workerData: { entries, file, discoveredFile } });
-    this.#worker = worker;
-    let reason: string | null = null;
-    worker.on('message', (message: FromDiscovery) => this.#take(message));
-    worker.on('error', (error) => {
-      reason = String(error);
-    });
-    worker.once('exit', (code) => this.#ended(reason ?? `it ended with code ${code}`));
-    for (const _ of this.#combining) this.#post({ kind: 'combine' });
-    for (const entry of entries.keys()) void this.#run(entry);
+  /** Both files, as the thread reads them; while it starts again, they wait for it. */
+  async #combined(): Promise<CombinedReading> {
+    if (!this.#thread.isUp && !this.#isClosed) {
+      await new Promise<void>((resolve) => this.#atStart.push(resolve));
+    }
+    return await this.#thread.ask<CombinedReading>((id) => ({ kind: 'combine', id }));
   }
 
-  #ended(reason: string): void {
-    this.#worker = null;
+  /** The thread has ended: what ran in it runs no more. */
+  #lost(): void {
     for (const runs of this.#runs) {
       runs.startedMs = null;
       for (const done of runs.waiting.splice(0)) done();
     }
-    const failed = new Error(`the thread of discovery failed: ${reason}`);
-    for (const { reject } of this.#combining.splice(0)) reject(failed);
-    if (this.#isClosed) return;
-    this.#options.log.error({ error: reason }, 'the discovery thread failed; starting it again');
-    this.#restarts.later(reason, () => {
-      this.#open();
-      this.#restarts.opened(false);
-    });
   }
 
   #take(message: FromDiscovery): void {
@@ -200,11 +201,11 @@ export class LiveDiscovery {
         this.#taking = this.#taking.then(() => this.#reload());
         return;
       case 'combined':
-        this.#combining.shift()?.resolve(message.reading);
-        return;
+        return this.#thread.answered(message.id, message.reading);
       case 'failed':
-        this.#combining.shift()?.reject(new Error(message.reason));
-        return;
+        return this.#thread.refused(message.id, new Error(message.reason));
+      case 'opened':
+        return this.#thread.opened();
       default:
         message satisfies never;
     }

@@ -6,7 +6,8 @@
 
 import { type EpochMs, isoOf, type SourceNumber } from '../../engine/base/units.ts';
 import { channelMemory } from '../../engine/ring/endpoint.ts';
-import { Restarts } from '../../engine/threads/restarts.ts';
+import { SupervisedWorker } from '../../engine/threads/supervised-worker.ts';
+import { Unavailable } from '../../engine/threads/unavailable.ts';
 import { workerUrl } from '../../engine/threads/worker-url.ts';
 import type { HeldMarkets, MarketsToWatch } from '../../feeds/catalog/watched-markets.ts';
 import type { FeedStatus } from '../../feeds/connection/connection-status.ts';
@@ -15,8 +16,8 @@ import type { Log } from '../base/log.ts';
 import type { MarketBus } from '../catalog/market-bus.ts';
 import type { Config } from '../config/settings.ts';
 import { checkFeed } from './connect-feed.ts';
-import { FeedThreadLink } from './feed-thread-link.ts';
-import type { FromFeedThread, ToFeedThread } from './feed-thread-messages.ts';
+import { FeedBatches } from './feed-batches.ts';
+import type { FeedThreadInput, FromFeedThread, ToFeedThread } from './feed-thread-messages.ts';
 import { type SharedTime, sharedTime, timeMemory } from './shared-time.ts';
 import type { TickIntake } from './tick-intake.ts';
 
@@ -37,7 +38,10 @@ export type LiveFeedsOptions = {
 
 /** How often the engine's time is shared, beside each batch. */
 const TIME_EVERY_MS = 250;
+/** A thread that was asked to end and has not by then is ended. */
+const CLOSING_MS = 3000;
 const MODULE = workerUrl(import.meta.url, './feed-thread');
+const DOWN = new Unavailable('the thread of the feeds is starting again');
 
 export class LiveFeeds {
   readonly #options: LiveFeedsOptions;
@@ -45,9 +49,9 @@ export class LiveFeeds {
   readonly #timeMemory = timeMemory();
   readonly #time: SharedTime;
   readonly #timer: NodeJS.Timeout;
-  readonly #restarts = new Restarts();
-  /** Null: none runs. */
-  #thread: FeedThreadLink | null = null;
+  readonly #thread: SupervisedWorker<ToFeedThread, FromFeedThread>;
+  /** What the thread that runs sends; null: none runs. */
+  #batches: FeedBatches | null = null;
   /** Called with the first statuses of a thread, or with what it failed at before. */
   #started: (failure: string | null) => void = () => {};
   #statuses: readonly FeedStatus[] = [];
@@ -64,6 +68,16 @@ export class LiveFeeds {
     this.#options = options;
     this.#isFeedClock = options.config.clock === 'feed';
     this.#time = sharedTime(this.#timeMemory, this.#isFeedClock);
+    this.#thread = new SupervisedWorker({
+      name: 'thread of all feeds',
+      module: options.module ?? MODULE,
+      workerData: () => this.#input(),
+      log: options.log,
+      down: DOWN,
+      take: (message) => this.#take(message),
+      started: () => this.#tell(),
+      ended: (reason) => this.#failed(reason),
+    });
     this.#timer = setInterval(() => this.#time.share(options.nowMs()), TIME_EVERY_MS);
     this.#timer.unref();
   }
@@ -78,10 +92,10 @@ export class LiveFeeds {
     for (const feed of feeds) checkFeed(feed, { depth: fillModel === 'book_depth', settleOn });
     const failure = await new Promise<string | null>((resolve) => {
       this.#started = resolve;
-      this.#open();
+      this.#thread.start();
     });
     if (failure === null) return;
-    this.#restarts.cancel();
+    await this.#thread.close(null);
     throw new Error(`the thread of the feeds did not start: ${failure}`);
   }
 
@@ -115,12 +129,9 @@ export class LiveFeeds {
 
   /** What is wrong with the feeds, a line each. `nowMs` is of the wall clock. */
   problems(nowMs: EpochMs): string[] {
-    const { problem } = this.#restarts;
-    const failed =
-      this.#failure === null ? null : `failed, and starts again: ${this.#failure.reason}`;
-    const ofThread = problem ?? failed;
+    const { problem } = this.#thread;
     const lines = feedProblems(this.statuses(), nowMs);
-    return ofThread === null ? lines : [`the thread of all feeds ${ofThread}`, ...lines];
+    return problem === null ? lines : [problem, ...lines];
   }
 
   /** What somebody holds or has orders on. Rule W70 (feeds/FORMATS.md). */
@@ -139,18 +150,20 @@ export class LiveFeeds {
   /** Ends the connections; what they have said is taken. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
-    this.#restarts.cancel();
-    await this.#thread?.close();
+    await this.#thread.close({ kind: 'close' }, CLOSING_MS);
+    this.#lose();
   }
 
   #post(message: ToFeedThread): void {
-    this.#thread?.post(message);
+    this.#thread.post(message);
   }
 
-  #open(): void {
-    const { config, markets, nowMs, module = MODULE } = this.#options;
+  #input(): FeedThreadInput {
+    const { config, markets, nowMs } = this.#options;
     this.#time.share(nowMs());
-    const input = {
+    const channel = channelMemory();
+    this.#batches = new FeedBatches(channel, (bytes) => this.#batch(bytes));
+    return {
       feeds: config.feeds,
       markets: markets(),
       depth: config.fillModel === 'book_depth',
@@ -160,13 +173,12 @@ export class LiveFeeds {
       quietMs: config.feedQuietMs,
       firstSource: this.#nextSource,
       time: this.#timeMemory,
-      channel: channelMemory(),
+      channel,
     };
-    this.#thread = new FeedThreadLink(module, input, {
-      message: (message) => this.#take(message),
-      batch: (bytes) => this.#batch(bytes),
-      ended: (reason) => this.#ended(reason),
-    });
+  }
+
+  /** What a thread that was just started does not know yet. */
+  #tell(): void {
     this.#post({ kind: 'held', held: this.#held });
     if (this.#doOthersQuote) this.#post({ kind: 'others_quote', do: true });
   }
@@ -175,10 +187,10 @@ export class LiveFeeds {
     const { log, nowMs } = this.#options;
     if (message.kind === 'log') return log[message.level](message.fields, message.message);
     this.#statuses = message.statuses;
+    this.#thread.opened();
     this.#started(null);
     if (this.#failure === null) return;
     this.#failure = null;
-    this.#restarts.opened(false);
     log.info({ at: isoOf(nowMs()) }, 'the feed thread is back');
   }
 
@@ -193,19 +205,21 @@ export class LiveFeeds {
     this.#time.share(nowMs());
   }
 
-  /** Its connections are lost with it. `reason` is null where it was asked to end. */
-  #ended(reason: string | null): void {
-    const { intake, nowMs, log } = this.#options;
-    this.#thread = null;
+  #failed({ message: reason }: Error): void {
+    this.#lose();
+    this.#failure = { reason, sinceMs: Date.now() };
+    this.#started(reason);
+  }
+
+  /** The thread has ended, and its connections with it. What it sent before is taken. */
+  #lose(): void {
+    const { intake, nowMs } = this.#options;
+    this.#batches?.end();
+    this.#batches = null;
     const atMs = nowMs();
     for (const source of this.#live) {
       intake.take({ kind: 'down', atMs, source });
     }
     this.#live.clear();
-    if (reason === null) return;
-    this.#failure = { reason, sinceMs: Date.now() };
-    this.#started(reason);
-    log.error({ error: reason }, 'the feed thread failed; starting it again');
-    this.#restarts.later(reason, () => this.#open());
   }
 }

@@ -28,7 +28,7 @@ export type OperatorResult = {
   reply: Reply;
 };
 
-/** Settles a market, durable on return. Throws 400, 404, and `EngineBusy`. */
+/** Settles a market, durable on return. Throws 400, 404, and `Unavailable`. */
 export type SettleMarketByName = (
   market: string,
   result: string,

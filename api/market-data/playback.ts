@@ -14,7 +14,7 @@ import { invalidRequest } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import type { LiveCatalog } from '../catalog/live-catalog.ts';
 import type { Config } from '../config/settings.ts';
-import { HeldTicks } from './conflated-ticks.ts';
+import { ConflatedTicks } from './conflated-ticks.ts';
 import type { LiveFeeds } from './live-feeds.ts';
 import { OPERATOR_SOURCE } from './operator-results.ts';
 import type { TickIntake } from './tick-intake.ts';
@@ -38,7 +38,7 @@ export type PlayedLines = { lines: number; frames: number; ticks: number; skippe
 type PlaybackParts = {
   ingest: Ingest;
   /** The sink of `ingest`. */
-  held: HeldTicks;
+  held: ConflatedTicks;
   engine: Pick<Shards, 'nowMs' | 'drained'>;
   /** Levels are wanted, and not the top alone. */
   depth: boolean;
@@ -108,7 +108,7 @@ export function playbackInto(to: {
   log: Log;
 }): Playback {
   const { config, engine, history, catalog, intake, feeds, log } = to;
-  const held = new HeldTicks(intake.take);
+  const held = new ConflatedTicks(intake.take);
   return createPlayback({
     held,
     ingest: createIngest({

@@ -63,7 +63,7 @@ type Parts = Context & {
   account: Uuid;
 };
 
-/** Throws the 400, and `EngineBusy` while the engine or the history cannot be asked. */
+/** Throws the 400, and `Unavailable` while the engine or the history cannot be asked. */
 export async function backtestTask(parts: Parts, body: BacktestBody): Promise<BacktestTask> {
   const { source, engine, fees, config } = parts;
   const terms = termsOf(body, config.fillModel);

@@ -7,7 +7,7 @@ import type { PlaceForm } from '../../engine/base/cursors.ts';
 import type { MarketNumber, Uuid } from '../../engine/base/units.ts';
 import type { BoardPlace } from '../../engine/records/boards/leaderboard.ts';
 import { isUuid } from '../../engine/rules/ids.ts';
-import { EngineBusy } from '../../engine/threads/unavailable.ts';
+import { Unavailable } from '../../engine/threads/unavailable.ts';
 import { ApiError, invalidRequest } from '../base/errors.ts';
 import type { Caller } from '../dispatch/access.ts';
 import type { ControlStore } from '../identity/store.ts';
@@ -45,7 +45,7 @@ export async function publicPage<Page extends { rows: readonly { trader: Uuid }[
     const page = await ask();
     if (page.rows.every(({ trader }) => users.get(trader)?.private === false)) return page;
   }
-  throw new EngineBusy('the boards do not have yet who is private');
+  throw new Unavailable('the boards do not have yet who is private');
 }
 
 /** The value and the trader after whom the next page of a board begins. Rule Y72. */

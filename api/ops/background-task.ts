@@ -7,7 +7,7 @@ const PAUSE_MS = 10;
 /** Looking at the clock costs more than a step. */
 const STEPS_AT_ONCE = 64;
 
-export class WorkBeside {
+export class BackgroundTask {
   readonly #stop = new AbortController();
 
   /** What the work returns; null when it was stopped before its end. Rejects where the work throws. */

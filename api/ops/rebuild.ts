@@ -69,9 +69,9 @@ export function rebuildOne(dataDir: string, shard: number): Promise<RebuiltShard
   return verifyParts((verifier) => rebuildShard(verifier, { directory, shard, shards }));
 }
 
-type Place = { directory: string; shard: number; shards: number };
+type ShardDirectory = { directory: string; shard: number; shards: number };
 
-async function rebuildShard(verifier: PartVerifier, { directory, shard, shards }: Place) {
+async function rebuildShard(verifier: PartVerifier, { directory, shard, shards }: ShardDirectory) {
   const verify = (path: string) =>
     verifier.verify<ShardVerification>({ part: 'shard', path, shard, shards });
   const before = await verify(directory);

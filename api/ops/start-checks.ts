@@ -5,7 +5,7 @@
 import type { OpenReport } from '../../engine/shard/store/open-report.ts';
 import type { Log } from '../base/log.ts';
 import type { ControlStore } from '../identity/store.ts';
-import { WorkBeside } from './background-task.ts';
+import { BackgroundTask } from './background-task.ts';
 import { ownerlessIn } from './ownerless.ts';
 
 type StartCheckOptions = {
@@ -19,7 +19,7 @@ export class StartChecks {
   /** Accounts without an owner, a line each; a check that was stopped has none. */
   readonly ownerless: Promise<readonly string[]>;
   readonly #problems: string[] = [];
-  readonly #work = new WorkBeside();
+  readonly #work = new BackgroundTask();
   readonly #ended: Promise<unknown>;
 
   constructor({ dataDir, identity, reports, log }: StartCheckOptions) {

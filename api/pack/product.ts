@@ -25,10 +25,10 @@ const SOURCES = ['engine', 'feeds', 'api'];
 const PROGRAM = 'api/cli/program.ts';
 const STARTED = /\bworkerUrl\(\s*import\.meta\.url,\s*'([^']+)'/g;
 /**
- * Packages that are installed beside ours. piscina starts threads from files of its own, and
- * ordered-binary evaluates text that names its variables, which a bundle renames.
+ * Packages that are installed beside ours. ordered-binary evaluates text that names its variables,
+ * which a bundle renames.
  */
-const BESIDE = ['ordered-binary', 'piscina'];
+const BESIDE = ['ordered-binary'];
 /** Versions of Node's binary interface that `engines` allows: 127 is Node 22. */
 const NODE_ABI = '127';
 const PLATFORMS = ['linux', 'darwin'];

@@ -9,7 +9,7 @@ export type EmbeddedBacktest = {
   pool: Pick<BacktestPool, 'run'>;
   /** The history's directory. */
   directory: string;
-  /** Rejects with `EngineBusy` while it cannot be asked. */
+  /** Rejects with `Unavailable` while it cannot be asked. */
   stored(asker: Asker, question: StoredQuestion): Promise<StoredRows[]>;
 };
 

@@ -13,7 +13,7 @@ import type { StreamedBody } from '../http/streamed-body.ts';
 /** The history that this server records. Who asks has a turn by turns (Q18). */
 export type EmbeddedHistory = {
   kind: 'embedded';
-  /** Rejects with `EngineBusy` while it cannot be asked. */
+  /** Rejects with `Unavailable` while it cannot be asked. */
   ask(asker: Asker, question: Question): Promise<HistoryAnswer>;
   /** Rejects as `ask` does. */
   tops(asker: Asker, question: TopsQuestion): Promise<MarketTops[]>;

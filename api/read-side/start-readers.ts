@@ -60,10 +60,11 @@ export function startReaders(parts: ReaderParts, others: OtherReaders = {}): Rea
       ? startRecords(parts, history)
       : { records: others.records, problems: () => [] };
   const trackRecordKeys = new TrackRecordKeys(config.dataDir);
-  const backtest = others.backtest ?? startBacktest(parts);
+  const pool = others.backtest === undefined ? startBacktests(parts) : null;
+  const backtest = others.backtest ?? backtestSource(parts, pool);
   const events = new AccountEventSource({ dataDir, shards, log });
   stack.add(() => events.close());
-  const equity = new EquitySource({ dataDir, shards });
+  const equity = new EquitySource({ dataDir, shards, log });
   stack.add(() => equity.close());
   return {
     ...{ history, backtest, records, events, equity, trackRecordKeys },
@@ -71,7 +72,7 @@ export function startReaders(parts: ReaderParts, others: OtherReaders = {}): Rea
       ...trackRecordKeys.problems,
       ...(parts.history?.problems() ?? []),
       ...problems(),
-      ...(events.problem === null ? [] : [events.problem]),
+      ...[events, equity, pool].flatMap((thread) => thread?.problem ?? []),
     ],
   };
 }
@@ -90,13 +91,20 @@ function historySource({ config, history, catalog, log }: ReaderParts): HistoryS
   };
 }
 
+/** Null: none run here. */
+function startBacktests({ config, history, log, stack }: ReaderParts): BacktestPool | null {
+  if (config.backtestUrl !== null || history === null) return null;
+  const pool = new BacktestPool({ log });
+  stack.add(() => pool.close());
+  return pool;
+}
+
 /** At a service, over the history of this server, or nowhere. Rule Z14 (engine/RULES.md). */
-function startBacktest({ config, history, log, stack }: ReaderParts): BacktestSource {
+function backtestSource(parts: ReaderParts, pool: BacktestPool | null): BacktestSource {
+  const { config, history, log } = parts;
   const { backtestUrl, dataDir } = config;
   if (backtestUrl !== null) return forwardedBacktest({ url: backtestUrl, log });
-  if (history === null) return { kind: 'off' };
-  const pool = new BacktestPool();
-  stack.add(() => pool.close());
+  if (pool === null || history === null) return { kind: 'off' };
   return {
     kind: 'embedded',
     pool,

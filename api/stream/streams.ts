@@ -18,12 +18,12 @@ import type { ChangedMarkets } from '../market-data/changed-markets.ts';
 import { AnswerQueue } from './answer-queue.ts';
 import { CancelOnDisconnect } from './cancel-on-disconnect.ts';
 import { type Channel, Numbering, type Publish } from './channel.ts';
-import { Connection, type ConnectionParts, type Opened } from './connection.ts';
 import { encodingOf } from './encoding.ts';
 import { GamesChannel } from './games-channel.ts';
 import { GAMES, ORDERS, QUOTES } from './messages.ts';
 import { OrdersChannels } from './orders-channels.ts';
 import { QuoteChannels } from './quote-channels.ts';
+import { type Opened, StreamSession, type StreamSessionParts } from './stream-session.ts';
 import { Share, Turns } from './turns.ts';
 
 const CONNECTIONS_MAX = 20;
@@ -50,16 +50,16 @@ export type StreamsOptions = {
 
 export class Streams {
   readonly #options: StreamsOptions;
-  readonly #connections = new Set<Connection>();
+  readonly #connections = new Set<StreamSession>();
   /** By the caller's own account. */
   readonly #shares = new Map<Uuid, Share>();
   /** Each has those whose heartbeat comes at the same moment. */
-  readonly #phases = Array.from({ length: PHASES }, () => new Set<Connection>());
+  readonly #phases = Array.from({ length: PHASES }, () => new Set<StreamSession>());
   #phase = 0;
   readonly #quotes: QuoteChannels;
   readonly #games: GamesChannel;
   readonly #orders: OrdersChannels;
-  readonly #parts: ConnectionParts;
+  readonly #parts: StreamSessionParts;
   #publish: Publish = () => {};
   /** Of the last connection that orders end with: higher than any before a restart. */
   #lastNumber: StreamConnection;
@@ -130,7 +130,7 @@ export class Streams {
     }
     const { encoding, protocol } = encodingOf(protocols);
     return new Upgrade(protocol, (socket: Socket) => {
-      const connection = new Connection(socket, { ...opened, share, encoding }, this.#parts);
+      const connection = new StreamSession(socket, { ...opened, share, encoding }, this.#parts);
       this.#keep(connection);
       return connection;
     });
@@ -152,20 +152,20 @@ export class Streams {
     return share;
   }
 
-  #keep(connection: Connection): void {
+  #keep(connection: StreamSession): void {
     connection.share.connections++;
     this.#connections.add(connection);
     const phase = this.#phases.reduce((least, one) => (one.size < least.size ? one : least));
     phase.add(connection);
   }
 
-  #forget(connection: Connection): void {
+  #forget(connection: StreamSession): void {
     connection.share.connections--;
     this.#connections.delete(connection);
     for (const phase of this.#phases) phase.delete(connection);
   }
 
-  #channel(name: string, { account }: Connection): Channel {
+  #channel(name: string, { account }: StreamSession): Channel {
     if (name === ORDERS) return this.#orders.channel(account);
     if (name === GAMES) return this.#games.taken();
     if (!this.#options.switches.venueData) throw new ApiError('venue_data_off');
@@ -193,7 +193,7 @@ export class Streams {
   }
 
   /** Whoever leaves an organization sees no more of its orders. Rules I65, J37 (api/RULES.md). */
-  #member({ organization, account }: Connection, caller: Caller): void | Promise<void> {
+  #member({ organization, account }: StreamSession, caller: Caller): void | Promise<void> {
     if (organization === null) return;
     const found = this.#options.organizations.accountOf(caller, account.id);
     if (found instanceof Promise) return found.then(() => {});

@@ -4,9 +4,9 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { isAnswered, type Message } from '../../engine/format/codec.ts';
 import { FactBuffer } from '../../engine/format/facts.ts';
 import { framesIn } from '../../engine/format/frame.ts';
+import { applyTick } from '../../engine/rules/apply-tick.ts';
 import { evolve } from '../../engine/rules/evolve.ts';
-import { observe } from '../../engine/rules/observe.ts';
-import { Answers } from '../../engine/shard/core/reply-encoder.ts';
+import { ReplyEncoder } from '../../engine/shard/core/reply-encoder.ts';
 import type { Durability } from '../../engine/shard/store/checkpoints.ts';
 import { Shard } from '../../engine/shard/thread/shard.ts';
 import { catalogOf } from './catalog.ts';
@@ -41,7 +41,7 @@ export function openShard(
 export class BenchShard {
   readonly shard: Shard;
   readonly flow: OrderFlow;
-  readonly #answers = new Answers();
+  readonly #answers = new ReplyEncoder();
   /** Checkpoints begun and finished since the start. */
   begun = 0;
   finished = 0;
@@ -113,11 +113,11 @@ export class BenchShard {
 export function recordPayloads(options: FlowOptions, size: number, batches: number): Uint8Array[] {
   const flow = new OrderFlow(options);
   const facts = new FactBuffer();
-  const answers = new Answers();
+  const answers = new ReplyEncoder();
   // Only the current batch is read.
   const log = { payload: () => facts.payload(), recordsFrom: () => [] };
   const state = coreState(options.markets, flow.nowMs, log);
-  for (const quote of flow.quotes()) observe(state, quote, facts);
+  for (const quote of flow.quotes()) applyTick(state, quote, facts);
   // Accounts open once; later batches are typical.
   for (const accountId of flow.accounts) {
     const account = state.accounts.nextRow;
@@ -125,7 +125,7 @@ export function recordPayloads(options: FlowOptions, size: number, batches: numb
   }
   return Array.from({ length: batches }, () => {
     facts.begin(0, 1);
-    observe(state, flow.heartbeat(), facts);
+    applyTick(state, flow.heartbeat(), facts);
     answers.begin();
     for (const command of flow.batch(size)) answers.command(state, command, facts);
     return Uint8Array.from(facts.payload());

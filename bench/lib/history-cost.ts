@@ -7,7 +7,7 @@ import { History } from '../../engine/history/history.ts';
 import type { Tick } from '../../engine/rules/messages.ts';
 import { feedClock } from '../../engine/shard/callers/clock.ts';
 import { Shards } from '../../engine/shard/callers/shards.ts';
-import { createIngest, type IngestConnection } from '../../feeds/ingest/ingest.ts';
+import { createIngest, type IngestSession } from '../../feeds/ingest/ingest.ts';
 import { kalshiAdapter } from '../../feeds/venues/kalshi/frames.ts';
 import { CHECKPOINT_EVERY_FACTS } from './bench-shard.ts';
 import { ASK_CENTS, BID_CENTS, catalogOf } from './catalog.ts';
@@ -38,7 +38,7 @@ type World = {
   engine: Shards;
   history: History;
   flow: OrderFlow;
-  connection: IngestConnection;
+  connection: IngestSession;
   /** The next frames of a venue, as texts. */
   frames(count: number): string[];
   /** Whether the history hears ticks. */
@@ -172,7 +172,7 @@ async function open(directory: string, { markets }: CostSizes): Promise<World> {
     sink,
     log() {},
   });
-  const connection = ingest.connection('venue_a', kalshiAdapter({}, { recorded: true }), 1);
+  const connection = ingest.session('venue_a', kalshiAdapter({}, { recorded: true }), 1);
   const made: World = { ...world, connection };
   return made;
 }

@@ -5,7 +5,7 @@
 import path from 'node:path';
 import type { Uuid } from '../../engine/base/units.ts';
 import { Closings } from '../../engine/records/projection/closings.ts';
-import { OverBlocks } from '../../engine/records/store/closed-trade-blocks.ts';
+import { ClosedTradeBlocks } from '../../engine/records/store/closed-trade-blocks.ts';
 import {
   connected,
   createTables,
@@ -38,14 +38,14 @@ export function prepareRecords(directory: string, sizes: RecordsSizes): void {
   makePrivate(directory);
   const database = connected(recordsFile(directory));
   createTables(database);
-  const over = new OverBlocks(database, [0]);
+  const closedTrades = new ClosedTradeBlocks(database, [0]);
   const random = seededRandom(7);
   database.exec('BEGIN');
   putInstruments(database, sizes);
   putTraders(database, sizes, random);
-  putPicks(database, over, sizes, random);
+  putPicks(database, closedTrades, sizes, random);
   putOpenTrades(database, sizes, random);
-  over.write();
+  closedTrades.write();
   const { traders, picks, openTrades } = sizes;
   const position = database.prepare('INSERT INTO positions VALUES (0, 0, 0, ?, ?, ?)');
   position.run(traders, picks + openTrades, picks);
@@ -86,7 +86,12 @@ function putTraders(database: Database, { traders, picks }: RecordsSizes, random
   }
 }
 
-function putPicks(database: Database, over: OverBlocks, sizes: RecordsSizes, random: Random): void {
+function putPicks(
+  database: Database,
+  closedTrades: ClosedTradeBlocks,
+  sizes: RecordsSizes,
+  random: Random,
+): void {
   const put = database.prepare(`INSERT INTO trades VALUES (${places(22)})`);
   for (let trade = 0; trade < sizes.picks; trade++) {
     const instrument = Math.floor((trade / sizes.picks) * sizes.instruments);
@@ -99,7 +104,7 @@ function putPicks(database: Database, over: OverBlocks, sizes: RecordsSizes, ran
     const costCents = CONTRACTS * entryCents;
     const pnlCents = hasWon ? CONTRACTS * 100 - costCents : -costCents;
     const state = hasWon ? WON : LOST;
-    const place = over.add(0, {
+    const place = closedTrades.add(0, {
       ...{ trade, trader, instrument, market: instrument, contracts: CONTRACTS, costCents },
       ...{ entryCents, statedPct: statedPct ?? 0, openedAtMs, closedAtMs, pnlCents, state },
       ...{ instrumentYes: 1, isListed: 1 },

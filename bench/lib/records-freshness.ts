@@ -12,7 +12,7 @@ import { Records } from '../../engine/records/thread/records.ts';
 import type { Fact } from '../../engine/rules/facts.ts';
 import { identityOf } from '../../engine/shard/store/data-format.ts';
 import { logIn } from '../../engine/shard/store/shard-log.ts';
-import { EngineBusy } from '../../engine/threads/unavailable.ts';
+import { Unavailable } from '../../engine/threads/unavailable.ts';
 import { NOW_MS, type RecordsSizes } from './prepared-records.ts';
 import { seededRandom } from './random.ts';
 import { seededUuid } from './uuid.ts';
@@ -103,7 +103,7 @@ async function rowsNow({ records, trader }: Asked): Promise<Rows> {
         evalPicks: evalRow.trader === trader ? evalRow.picks : 0,
       };
     } catch (error) {
-      if (!(error instanceof EngineBusy)) throw error;
+      if (!(error instanceof Unavailable)) throw error;
       await sleep(10 * ASK_EVERY_MS);
     }
   }

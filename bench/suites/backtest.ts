@@ -33,7 +33,7 @@ export const backtest: Suite<BacktestSizes> = {
 
 async function run(sizes: BacktestSizes, progress: (line: string) => void): Promise<Report> {
   const directory = tempDir();
-  const pool = new BacktestPool();
+  const pool = new BacktestPool({ log: SILENT });
   const figures: Figures = {};
   try {
     progress(`backtest: recording ${sizes.games} games`);

@@ -41,7 +41,7 @@ const NOTE_WHEN_THERE = (selector: string) => `
     if (document.querySelector(${JSON.stringify(selector)}) === null) return;
     observer.disconnect();
     globalThis.thereAtMs = performance.now();
-  }).observe(document, { childList: true, subtree: true });`;
+  }).applyTick(document, { childList: true, subtree: true });`;
 const FRAMES = `new Promise((resolve) => {
   const gaps = [];
   let before = null;

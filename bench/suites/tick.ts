@@ -1,13 +1,13 @@
 /**
- * Quotes over a million resting orders: in the ladders alone, and through the core's `observe` with
- * ledger and facts, which are appended to a log. Fills are planned in advance and counted
+ * Quotes over a million resting orders: in the ladders alone, and through the core's `applyTick`
+ * with ledger and facts, which are appended to a log. Fills are planned in advance and counted
  * afterwards.
  */
 
 import { PAYOUT_CENTS } from '../../engine/base/units.ts';
 import { Ladders } from '../../engine/memory/ladder.ts';
+import { applyTick } from '../../engine/rules/apply-tick.ts';
 import { evolve } from '../../engine/rules/evolve.ts';
-import { observe } from '../../engine/rules/observe.ts';
 import { complement } from '../../engine/rules/pricing.ts';
 import type { StoredState } from '../../engine/shard/core/create-state.ts';
 import { coreState, forgetRecords, restedBuy } from '../lib/core-state.ts';
@@ -165,7 +165,7 @@ function coreRound(resting: RestingPlan, accounts: number): Round {
       let forgotten = 0;
       try {
         for (let at = 0; at < plan.markets.length; at++) {
-          observe(
+          applyTick(
             state,
             {
               kind: 'quote',

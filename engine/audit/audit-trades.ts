@@ -145,7 +145,7 @@ export function checkClosed(state: ShardState, trade: ClosedTrade, check: Check)
   );
   if (outcome === null) return;
   const result = state.markets[market]?.outcome;
-  const { correction } = state.unfinished;
+  const { correction } = state.pendingSettlements;
   // A stop came between the correction of the market and that of the trade.
   if (correction?.market === market && correction.from.outcome === outcome) return;
   check(result === outcome, `ended with ${outcome}, and its market with ${result}`);

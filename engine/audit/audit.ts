@@ -196,11 +196,11 @@ function auditLadder({ ladders, orders }: ShardState, ladder: number, problems: 
 }
 
 function auditMarkets(state: ShardState, problems: Problems): void {
-  const { markets: unfinished } = state.unfinished;
+  const { markets: pending } = state.pendingSettlements;
   let open = 0;
   for (const market of state.markets) {
     const subject = `market ${market.number}`;
-    const isOpen = market.outcome === null || unfinished.has(market.number);
+    const isOpen = market.outcome === null || pending.has(market.number);
     for (const row of state.positionsOfMarket.of(market.number)) {
       open++;
       const isIts = state.positions.col.market.get(row) === market.number;
@@ -211,7 +211,7 @@ function auditMarkets(state: ShardState, problems: Problems): void {
   if (open !== state.positions.live) problems.add('positions: some are in no market, or in two');
   for (const row of state.orders.rows()) {
     const market = state.markets[state.orders.col.market.get(row)]!;
-    const isOpen = market.outcome === null || unfinished.has(market.number);
+    const isOpen = market.outcome === null || pending.has(market.number);
     problems.check(isOpen, `market ${market.number}`, `has its result, and order row ${row} rests`);
   }
 }

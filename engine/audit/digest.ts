@@ -105,14 +105,14 @@ function positionLine(state: ShardState, row: PositionRow): string {
     ...TRADE_COLUMN_NAMES.map((name) => col[name].get(row)),
     col.venue.get(row),
     ...(col.soldContracts.get(row) === 0 ? [] : soldColumns(state, row)),
-    ...markColumns(state, state.positionIds.idOf(row)),
+    ...tagColumns(state, state.positionIds.idOf(row)),
   ].join(' ');
 }
 
 /** Nothing of a trade without marks. */
-function markColumns({ marks }: ShardState, trade: Uuid): unknown[] {
-  const mark = marks.get(trade);
-  return mark === undefined ? [] : ['marked', mark.parlay, mark.combine];
+function tagColumns({ tradeTags }: ShardState, trade: Uuid): unknown[] {
+  const tag = tradeTags.get(trade);
+  return tag === undefined ? [] : ['marked', tag.parlay, tag.combine];
 }
 
 /** The proceeds of a position's sold parts. */
@@ -129,7 +129,7 @@ function* finishedLines(state: ShardState, account: AccountRow): Generator<strin
   for (const trade of state.records.closedTrades(account, TRADE_ENDS, null)) {
     const { tradeId, status, costCents, proceedsCents, contracts, closedAtMs } = trade;
     const columns = [tradeId, status, costCents, proceedsCents, contracts, closedAtMs];
-    yield [...columns, ...markColumns(state, tradeId)].join(' ');
+    yield [...columns, ...tagColumns(state, tradeId)].join(' ');
   }
 }
 

@@ -20,6 +20,7 @@ import {
   START_BALANCE_CENTS,
   type Uuid,
 } from '../base/units.ts';
+import { advance, applyTick } from '../rules/apply-tick.ts';
 import type { Catalog, CatalogInstrument } from '../rules/catalog-entries.ts';
 import { closingMs } from '../rules/closing.ts';
 import { decide } from '../rules/decide.ts';
@@ -29,7 +30,6 @@ import type { FactSink } from '../rules/fact-sink.ts';
 import type { FinishedRecords } from '../rules/finished-records.ts';
 import { isTradeOf } from '../rules/ids.ts';
 import type { Command, MarketResult, PlaceOrder } from '../rules/messages.ts';
-import { advance, observe } from '../rules/observe.ts';
 import { USUAL_TERMS } from '../rules/order-terms.ts';
 import type { RejectionCode } from '../rules/rejections.ts';
 import type { ShardState } from '../rules/state.ts';
@@ -119,7 +119,7 @@ export class PaperAccount {
   settle(index: number, { outcome, ...payouts }: MarketResult, atMs: EpochMs): Settled[] {
     this.#settled = [];
     const market = this.#numbers[index]!;
-    observe(
+    applyTick(
       this.#state,
       { kind: 'result', atMs, source: SOURCE, market, outcome, ...payouts },
       this.#facts,
@@ -140,10 +140,10 @@ export class PaperAccount {
     const { atMs } = look;
     if (atMs >= closingMs(this.#state.markets[market]!)) {
       const open = { kind: 'closing', atMs, source: SOURCE, market, closesAtMs: null } as const;
-      observe(this.#state, open, this.#facts);
+      applyTick(this.#state, open, this.#facts);
     }
     const tick = { kind: 'quote', source: SOURCE, market, crossed: false, ...look } as const;
-    observe(this.#state, tick, this.#facts);
+    applyTick(this.#state, tick, this.#facts);
   }
 
   #order(atMs: EpochMs): PlaceOrder {

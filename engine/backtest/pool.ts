@@ -4,9 +4,11 @@
  * (api/RULES.md).
  */
 import { availableParallelism } from 'node:os';
-import { Piscina } from 'piscina';
+import { type Answered, type Asked, takeAnswer } from '../threads/answer-questions.ts';
 import { type Asker, FairTurns } from '../threads/fair-turns.ts';
-import { EngineBusy } from '../threads/unavailable.ts';
+import type { Log } from '../threads/log.ts';
+import { SupervisedWorker } from '../threads/supervised-worker.ts';
+import { Unavailable } from '../threads/unavailable.ts';
 import { workerUrl } from '../threads/worker-url.ts';
 import type { BacktestTask } from './task.ts';
 
@@ -19,18 +21,31 @@ const HEAP_MIB = 512;
 /** A thread that nobody needs ends after this. */
 const IDLE_MS = 10_000;
 
-type Prepare = () => Promise<BacktestTask & { withPrices: boolean }>;
+type Task = BacktestTask & { withPrices: boolean };
+type Prepare = () => Promise<Task>;
+type BacktestThread = SupervisedWorker<Asked<Task>, Answered<string>>;
 
 export type PoolOptions = {
+  log: Log;
   /** From its turn to its answer. */
   withinMs?: number;
+  /** Of each thread. */
+  heapMib?: number;
+  /** The module of its threads; another one in tests. */
+  module?: URL;
 };
 
 const WITHIN_MS = 60_000;
+const DOWN = new Unavailable('the threads of backtests are starting again', RETRY_AFTER_SECONDS);
+const CLOSED = new Unavailable('the engine is stopping');
 
 export class BacktestPool {
-  readonly #pool: Piscina<BacktestTask & { withPrices: boolean }, string>;
   readonly #withinMs: number;
+  readonly #threads: readonly BacktestThread[];
+  /** Threads without a task; the last one was busy last, and still runs most likely. */
+  readonly #free: BacktestThread[];
+  /** Tasks without a thread, the oldest first. */
+  readonly #waiting = new Set<(thread: BacktestThread) => void>();
   readonly #turns = new FairTurns({
     of: 'backtest',
     atOnce: BACKTESTS_MAX,
@@ -38,24 +53,21 @@ export class BacktestPool {
     retryAfterSeconds: RETRY_AFTER_SECONDS,
   });
 
-  constructor({ withinMs = WITHIN_MS }: PoolOptions = {}) {
-    this.#withinMs = withinMs;
-    this.#pool = new Piscina({
-      filename: workerUrl(import.meta.url, './worker').href,
-      name: 'backtest',
-      minThreads: 0,
-      maxThreads: Math.min(BACKTESTS_MAX, Math.max(THREADS_MIN, availableParallelism() - 1)),
-      idleTimeout: IDLE_MS,
-      atomics: 'disabled',
-      resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB },
-    });
-    // Its task is rejected with the same error.
-    this.#pool.on('error', () => undefined);
+  constructor(options: PoolOptions) {
+    this.#withinMs = options.withinMs ?? WITHIN_MS;
+    const threads = Math.min(BACKTESTS_MAX, Math.max(THREADS_MIN, availableParallelism() - 1));
+    this.#threads = Array.from({ length: threads }, () => threadOf(options));
+    this.#free = [...this.#threads];
+  }
+
+  /** What is wrong, on one line; null: nothing. All threads do the same. */
+  get problem(): string | null {
+    return this.#threads.find(({ problem }) => problem !== null)?.problem ?? null;
   }
 
   /**
    * The answer as JSON text. `prepare` makes the task, within the same time. Rejects with
-   * `EngineBusy` where the account has as many as it may, and where it takes too long or too much
+   * `Unavailable` where the account has as many as it may, and where it takes too long or too much
    * memory.
    */
   run(asker: Asker, prepare: Prepare): Promise<string> {
@@ -63,31 +75,94 @@ export class BacktestPool {
   }
 
   async #run(prepare: Prepare): Promise<string> {
-    const abort = new AbortController();
-    const timer = setTimeout(() => abort.abort(), this.#withinMs);
-    const late = new Promise<never>((_, reject) => {
-      abort.signal.addEventListener('abort', () => reject(new Error('late')));
-    });
-    const answer = prepare().then((task) => this.#pool.run(task, { signal: abort.signal }));
+    const late = new AbortController();
+    const timer = setTimeout(() => {
+      late.abort(tooMuch(`takes more than ${this.#withinMs / 1000} seconds`));
+    }, this.#withinMs);
     try {
-      return await Promise.race([answer, late]);
-    } catch (error) {
-      // What comes of it now interests nobody.
-      answer.catch(() => undefined);
-      if (abort.signal.aborted) throw tooMuch(`takes more than ${this.#withinMs / 1000} seconds`);
-      const { code } = error as NodeJS.ErrnoException;
-      if (code === 'ERR_WORKER_OUT_OF_MEMORY') throw tooMuch('needs too much memory');
-      throw error;
+      const task = await orAborted(prepare(), late.signal);
+      return await this.#onThread(task, late.signal);
     } finally {
       clearTimeout(timer);
     }
   }
 
+  /** Its thread is ended when it is late. */
+  async #onThread(task: Task, late: AbortSignal): Promise<string> {
+    const thread = await this.#freeThread(late);
+    const stop = () => thread.stop(late.reason);
+    late.addEventListener('abort', stop);
+    try {
+      return await thread.ask<string>((id) => ({ kind: 'ask', id, question: task }));
+    } finally {
+      late.removeEventListener('abort', stop);
+      this.#release(thread);
+    }
+  }
+
+  #freeThread(late: AbortSignal): Promise<BacktestThread> {
+    const free = this.#takeFree();
+    if (free !== null) return Promise.resolve(free);
+    return new Promise((resolve, reject) => {
+      const take = (thread: BacktestThread) => {
+        late.removeEventListener('abort', leave);
+        resolve(thread);
+      };
+      const leave = () => {
+        this.#waiting.delete(take);
+        reject(late.reason);
+      };
+      this.#waiting.add(take);
+      late.addEventListener('abort', leave);
+    });
+  }
+
+  /** One that is not about to be started again, where there is one. Null: all have a task. */
+  #takeFree(): BacktestThread | null {
+    const works = this.#free.findLastIndex(({ problem, isUp }) => isUp || problem === null);
+    return this.#free.splice(works, 1)[0] ?? null;
+  }
+
+  #release(thread: BacktestThread): void {
+    const [next] = this.#waiting;
+    if (next === undefined) return void this.#free.push(thread);
+    this.#waiting.delete(next);
+    next(thread);
+  }
+
+  /** Ends the threads in the middle of what they do. */
   async close(): Promise<void> {
-    await this.#pool.destroy();
+    await Promise.all(this.#threads.map((thread) => thread.close(null)));
   }
 }
 
-function tooMuch(problem: string): EngineBusy {
-  return new EngineBusy(`the backtest ${problem}: ask for fewer markets`, RETRY_AFTER_SECONDS);
+function threadOf({ log, module, heapMib = HEAP_MIB }: PoolOptions): BacktestThread {
+  const thread: BacktestThread = new SupervisedWorker({
+    name: 'backtest',
+    module: module ?? workerUrl(import.meta.url, './worker'),
+    workerData: () => null,
+    log,
+    down: DOWN,
+    closed: CLOSED,
+    heap: { mib: heapMib, over: tooMuch('needs too much memory') },
+    idleMs: IDLE_MS,
+    take: (message) => takeAnswer(thread, message),
+  });
+  return thread;
+}
+
+/** Settles as `answer` does, or rejects with the reason of the signal, whichever comes first. */
+async function orAborted<A>(answer: Promise<A>, signal: AbortSignal): Promise<A> {
+  const aborted = Promise.withResolvers<never>();
+  const abort = () => aborted.reject(signal.reason);
+  signal.addEventListener('abort', abort);
+  try {
+    return await Promise.race([answer, aborted.promise]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
+}
+
+function tooMuch(problem: string): Unavailable {
+  return new Unavailable(`the backtest ${problem}: ask for fewer markets`, RETRY_AFTER_SECONDS);
 }

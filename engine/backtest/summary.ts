@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { invariant } from '../base/invariant.ts';
 import { type Cents, dollarsOf, type EpochMs, isoOf } from '../base/units.ts';
 import type { Columns } from '../history/record-columns.ts';
-import { pickScores } from '../records/maths/eval-scores.ts';
+import { BRIER_UNITS, brierUnits } from '../records/maths/eval-scores.ts';
 import { roiPct } from '../records/maths/roi.ts';
 import { canonicalJson } from '../records/track-record/canonical.ts';
 import type { BacktestRun } from './backtest.ts';
@@ -70,14 +70,7 @@ const feesOf = ({ entryFeeCents, exitFeeCents }: BacktestTrade): Cents =>
 function brierOf(trades: readonly BacktestTrade[]): number | null {
   const scores = trades.flatMap(({ result, entryCents }) => {
     if (result !== 'won' && result !== 'lost') return [];
-    const { brier } = pickScores({
-      side: 'yes',
-      entryCents,
-      statedProbPct: null,
-      resolvedOutcome: result === 'won' ? 'yes' : 'no',
-      closing: null,
-    });
-    return [brier!];
+    return [brierUnits(entryCents, result === 'won' ? 1 : 0) / BRIER_UNITS];
   });
   if (scores.length === 0) return null;
   return scores.reduce((sum, score) => sum + score, 0) / scores.length;

@@ -1,10 +1,11 @@
 /**
- * A thread for backtests, as Piscina runs it: one task, one answer as text. It gives way to every
- * thread that trades. Rule Z12 (engine/RULES.md).
+ * A thread for backtests: one task at a time, one answer as text. It gives way to every thread that
+ * trades. Rule Z12 (engine/RULES.md).
  */
 import os from 'node:os';
 import type { Columns } from '../history/record-columns.ts';
 import { StoredReader } from '../history/stored-rows.ts';
+import { answerQuestions } from '../threads/answer-questions.ts';
 import { runBacktest } from './backtest.ts';
 import { answerOf, InputHash } from './summary.ts';
 import type { BacktestMarket, BacktestTask } from './task.ts';
@@ -12,7 +13,7 @@ import type { BacktestMarket, BacktestTask } from './task.ts';
 /** On Linux a priority is a thread's own: that of the caller is lowered, and no other. */
 os.setPriority(0, os.constants.priority.PRIORITY_LOW);
 
-export function backtest(task: BacktestTask & { withPrices: boolean }): string {
+function backtest(task: BacktestTask & { withPrices: boolean }): string {
   const reader = new StoredReader(task.directory);
   try {
     const hash = new InputHash(task);
@@ -27,3 +28,5 @@ export function backtest(task: BacktestTask & { withPrices: boolean }): string {
     reader.close();
   }
 }
+
+answerQuestions(backtest);

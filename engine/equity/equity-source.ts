@@ -1,12 +1,14 @@
 /**
  * Asks the thread that reads the money of accounts; there is none while nobody asks. Rules A95, Q18
- * (api/RULES.md).
+ * (api/RULES.md), D10 (engine/RULES.md).
  */
-import { Piscina } from 'piscina';
 import type { Uuid } from '../base/units.ts';
 import { shardOfAccount } from '../shard/callers/shard-of.ts';
+import { type Answered, type Asked, takeAnswer } from '../threads/answer-questions.ts';
 import { type Asker, FairTurns } from '../threads/fair-turns.ts';
-import { EngineBusy } from '../threads/unavailable.ts';
+import type { Log } from '../threads/log.ts';
+import { SupervisedWorker } from '../threads/supervised-worker.ts';
+import { Unavailable } from '../threads/unavailable.ts';
 import { workerUrl } from '../threads/worker-url.ts';
 import type { EquityPoints } from './points.ts';
 import type { EquityQuestion } from './reader.ts';
@@ -14,8 +16,11 @@ import type { EquityQuestion } from './reader.ts';
 export type EquityOptions = {
   dataDir: string;
   shards: number;
+  log: Log;
   /** How long a question reads at most. 10 seconds when left out. */
   withinMs?: number;
+  /** The thread's module; another one in tests. */
+  module?: URL;
 };
 
 const WITHIN_MS = 10_000;
@@ -25,10 +30,12 @@ const RETRY_AFTER_SECONDS = 2;
 const HEAP_MIB = 1024;
 /** The thread ends, and with it what it has kept, after this long without a question. */
 const IDLE_MS = 60_000;
+const DOWN = busy('the thread that reads the money of accounts is starting again');
+const CLOSED = new Unavailable('the engine is stopping');
 
 export class EquitySource {
   readonly #options: EquityOptions;
-  readonly #pool: Piscina<EquityQuestion, EquityPoints | null>;
+  readonly #thread: SupervisedWorker<Asked<EquityQuestion>, Answered<EquityPoints | null>>;
   readonly #turns = new FairTurns({
     of: 'equity',
     atOnce: AT_ONCE,
@@ -37,30 +44,35 @@ export class EquitySource {
 
   constructor(options: EquityOptions) {
     this.#options = options;
-    this.#pool = new Piscina({
-      filename: workerUrl(import.meta.url, './worker').href,
-      name: 'points',
-      minThreads: 0,
-      maxThreads: 1,
-      concurrentTasksPerWorker: AT_ONCE,
-      idleTimeout: IDLE_MS,
-      atomics: 'disabled',
-      resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB },
+    this.#thread = new SupervisedWorker({
+      name: 'equity',
+      module: options.module ?? workerUrl(import.meta.url, './worker'),
+      workerData: () => null,
+      log: options.log,
+      down: DOWN,
+      closed: CLOSED,
+      isUnref: true,
+      heap: { mib: HEAP_MIB, over: busy('the account has too many facts') },
+      idleMs: IDLE_MS,
+      take: (message) => takeAnswer(this.#thread, message),
     });
-    // Its tasks are rejected with the same error.
-    this.#pool.on('error', () => undefined);
+  }
+
+  /** What is wrong, on one line; null: nothing. */
+  get problem(): string | null {
+    return this.#thread.problem;
   }
 
   /**
    * Answers a question about equity, of which `points` is a part, once it is the asker's turn. Rejects
-   * with `EngineBusy` where too many of its questions wait, and as `answer` does.
+   * with `Unavailable` where too many of its questions wait, and as `answer` does.
    */
   inTurn<A>(asker: Asker, answer: () => Promise<A>): Promise<A> {
     return this.#turns.take(asker, answer);
   }
 
   /**
-   * The points of an account before now. Rejects with `EngineBusy` where there is more to read than
+   * The points of an account before now. Rejects with `Unavailable` where there is more to read than
    * is possible in time: asked again, it goes on from there.
    */
   async points(
@@ -68,23 +80,22 @@ export class EquitySource {
     window: Pick<EquityQuestion, 'fromMs' | 'nowMs' | 'isMarked'>,
   ): Promise<EquityPoints> {
     const { dataDir, shards, withinMs = WITHIN_MS } = this.#options;
-    try {
-      const shard = shardOfAccount(account, shards);
-      const points = await this.#pool.run({ dataDir, shard, account, withinMs, ...window });
-      if (points === null) throw busy('the facts of the account are still being read');
-      return points;
-    } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      if (code === 'ERR_WORKER_OUT_OF_MEMORY') throw busy('the account has too many facts');
-      throw error;
-    }
+    const shard = shardOfAccount(account, shards);
+    const question = { dataDir, shard, account, withinMs, ...window };
+    const points = await this.#thread.ask<EquityPoints | null>((id) => ({
+      kind: 'ask',
+      id,
+      question,
+    }));
+    if (points === null) throw busy('the facts of the account are still being read');
+    return points;
   }
 
   async close(): Promise<void> {
-    await this.#pool.destroy();
+    await this.#thread.close(null);
   }
 }
 
-function busy(reason: string): EngineBusy {
-  return new EngineBusy(reason, RETRY_AFTER_SECONDS);
+function busy(reason: string): Unavailable {
+  return new Unavailable(reason, RETRY_AFTER_SECONDS);
 }

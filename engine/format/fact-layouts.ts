@@ -49,7 +49,7 @@ const ofTrade = {
   venue: u8,
   ...TRADE_TERMS,
 };
-const overTrade = {
+const endedTrade = {
   ...ofTrade,
   costCents: u48,
   entryPriceCents: u8,
@@ -168,13 +168,13 @@ export const FACT_LAYOUTS: { [K in Fact['kind']]: RecordLayout<FactOf<K>> } = {
   trade_closed: record<FactOf<'trade_closed'>>({
     kind: always('trade_closed'),
     atMs: u48,
-    ...overTrade,
+    ...endedTrade,
     closeReason: word('sold', 'account_reset'),
   }),
   trade_settled: record<FactOf<'trade_settled'>>({
     kind: always('trade_settled'),
     atMs: u48,
-    ...overTrade,
+    ...endedTrade,
     outcome,
   }),
   trade_counted: record({

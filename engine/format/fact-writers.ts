@@ -1,11 +1,11 @@
 /**
  * The source of each field of a fact: its event, the rows that the event has changed, or the
- * effects. The layout alone defines the bytes and their order (fact-layouts.ts). A field that the
+ * applied change. The layout alone defines the bytes and their order (fact-layouts.ts). A field that the
  * event has with the same name and value is written from the event and needs no line here.
  */
 
 import { NO_ROW, type Uuid } from '../base/units.ts';
-import type { Effects } from '../rules/effects.ts';
+import type { AppliedChange } from '../rules/applied-change.ts';
 import type {
   AccountOpened,
   AccountReset,
@@ -40,7 +40,7 @@ import { FACT_LAYOUTS } from './fact-layouts.ts';
 import type { Layout } from './layout.ts';
 
 /** The row that has a value; the id of `NO_ROW` is null. */
-type RowOf = 'event.account' | 'event.order' | 'effects.account' | 'effects.position';
+type RowOf = 'event.account' | 'event.order' | 'applied.account' | 'applied.position';
 /** The uuid in a row, copied without a conversion to text. */
 type IdOf = { table: 'accounts' | 'orders' | 'positions'; row: RowOf | 'event.position ?? NO_ROW' };
 /** A number in a column of a row. */
@@ -48,10 +48,10 @@ type NumberOf =
   | { table: 'orders'; row: RowOf; column: keyof typeof ORDER_COLUMNS }
   | { table: 'positions'; row: RowOf; column: keyof typeof POSITION_COLUMNS };
 type From<AnEvent, Value> = (state: ShardState, event: AnEvent) => Value;
-/** A field of the effects, by its name; null in a fact may be 0 there. */
+/** A field of the applied change, by its name; null in a fact may be 0 there. */
 type EffectOf<Value> = {
-  [K in keyof Effects]: Effects[K] extends Value ? K : never;
-}[keyof Effects];
+  [K in keyof AppliedChange]: AppliedChange[K] extends Value ? K : never;
+}[keyof AppliedChange];
 type Source<AnEvent, Value> =
   | From<AnEvent, Value>
   | EffectOf<Value>
@@ -92,11 +92,11 @@ function writer<Kind extends Fact['kind'], AnEvent extends Event>(
     const source = (sources as Record<string, Source<AnEvent, Uuid | number> | undefined>)[name];
     if (TERMS.has(name)) {
       if (typeof terms === 'function') return layout.write(`terms.${name}`);
-      const read = `termsOf.${name}(state.positions.col, effects.position)`;
+      const read = `termsOf.${name}(state.positions.col, applied.position)`;
       return `const ${name} = ${read}; ${layout.write(name)}`;
     }
     if (source === undefined) return layout.write(`event.${name}`);
-    if (typeof source === 'string') return layout.write(`effects.${source}`);
+    if (typeof source === 'string') return layout.write(`applied.${source}`);
     if (typeof source === 'function') {
       return `const ${name} = sources.${name}(state, event); ${layout.write(name)}`;
     }
@@ -107,15 +107,15 @@ function writer<Kind extends Fact['kind'], AnEvent extends Event>(
     return `const ${name} = ${row}; ${layout.form === 'uuid' ? id : orNull}`;
   });
   const ofTerms = typeof terms === 'function' ? 'const terms = termsOf(state, event);' : '';
-  const body = `const { effects } = state; ${ofTerms} ${lines.join('\n')}`;
+  const body = `const { applied } = state; ${ofTerms} ${lines.join('\n')}`;
   const source = `return (to, state, event) => { ${body} };`;
   return new Function('sources', 'termsOf', 'NO_ROW', source)(sources, terms, NO_ROW);
 }
 
 type Fill = OrderFilled | OrderPartFilled;
-const account = { table: 'accounts', row: 'effects.account' } as const;
+const account = { table: 'accounts', row: 'applied.account' } as const;
 const order = { table: 'orders', row: 'event.order' } as const;
-const trade = { table: 'positions', row: 'effects.position' } as const;
+const trade = { table: 'positions', row: 'applied.position' } as const;
 
 const OF_ACCOUNT = { account: { table: 'accounts', row: 'event.account' } } as const;
 
@@ -136,29 +136,29 @@ const OF_TRADE = {
   trade,
   market: { ...trade, column: 'market' },
   instrument: { ...trade, column: 'instrument' },
-  side: ({ positions, effects }: ShardState) => sideOf(positions.col.flags.get(effects.position)),
-  instrumentSide: ({ positions, effects }: ShardState) => {
-    return instrumentSideOf(positions.col.flags.get(effects.position));
+  side: ({ positions, applied }: ShardState) => sideOf(positions.col.flags.get(applied.position)),
+  instrumentSide: ({ positions, applied }: ShardState) => {
+    return instrumentSideOf(positions.col.flags.get(applied.position));
   },
   venue: { ...trade, column: 'venue' },
 } as const;
 /** The proceeds of all parts of a trade; the newest are not in its row. */
 const OVER_TRADE = {
   ...OF_TRADE,
-  contracts: ({ positions: { col }, effects: { position } }: ShardState) => {
+  contracts: ({ positions: { col }, applied: { position } }: ShardState) => {
     return col.contracts.get(position) + col.soldContracts.get(position);
   },
-  costCents: ({ positions: { col }, effects: { position } }: ShardState) => {
+  costCents: ({ positions: { col }, applied: { position } }: ShardState) => {
     return col.costCents.get(position) + col.soldCostCents.get(position);
   },
   entryPriceCents: { ...trade, column: 'entryPriceCents' },
-  proceedsCents: ({ positions, effects }: ShardState) => {
-    return effects.cents + positions.col.soldCents.get(effects.position);
+  proceedsCents: ({ positions, applied }: ShardState) => {
+    return applied.cents + positions.col.soldCents.get(applied.position);
   },
   // Without marks no id is made into text.
   parlay: (state: ShardState) => {
-    const { marks, positionIds, effects } = state;
-    return marks.size === 0 ? null : parlayOf(state, positionIds.idOf(effects.position));
+    const { tradeTags, positionIds, applied } = state;
+    return tradeTags.size === 0 ? null : parlayOf(state, positionIds.idOf(applied.position));
   },
 } as const;
 
@@ -179,7 +179,7 @@ export const FACT_WRITERS = {
       contracts: 'contracts',
       trade,
       fillPriceCents: 'fillPriceCents',
-      fillVenue: ({ effects }) => effects.fillVenue!,
+      fillVenue: ({ applied }) => applied.fillVenue!,
       placed,
     },
     null,

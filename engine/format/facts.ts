@@ -101,7 +101,7 @@ export class FactBuffer implements FactSink {
 
   /** The fact of what a fill has done to its trade. */
   #trade(state: ShardState, event: OrderFilled | OrderPartFilled): void {
-    const { trade } = state.effects;
+    const { trade } = state.applied;
     invariant(trade !== null, 'a fill has changed no trade');
     switch (trade) {
       case 'opened':
@@ -119,15 +119,15 @@ export class FactBuffer implements FactSink {
   }
 
   /** A market order is a fill, not an order, so it has no index entry. */
-  #noteOrder({ orders: { col }, effects, records }: ShardState, order: OrderRow): void {
+  #noteOrder({ orders: { col }, applied, records }: ShardState, order: OrderRow): void {
     if (col.limitPriceCents.get(order) === 0) return;
-    const { account, status } = effects;
+    const { account, status } = applied;
     records.noteOrder(account, status, col.id, order, this.record, this.offset);
   }
 
   #noteTrade(state: ShardState, status: ClosedTrade['status']): void {
-    const { positions, effects, records } = state;
-    const { account, position } = effects;
+    const { positions, applied, records } = state;
+    const { account, position } = applied;
     records.noteTrade(account, status, positions.col.id, position, this.record, this.offset);
   }
 }

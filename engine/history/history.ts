@@ -9,7 +9,7 @@ import type { Tick } from '../rules/messages.ts';
 import { type Asker, FairTurns } from '../threads/fair-turns.ts';
 import type { Log } from '../threads/log.ts';
 import { SupervisedWorker } from '../threads/supervised-worker.ts';
-import { EngineBusy } from '../threads/unavailable.ts';
+import { Unavailable } from '../threads/unavailable.ts';
 import { workerUrl } from '../threads/worker-url.ts';
 import { ChangedTops } from './changed-tops.ts';
 import type { Closings } from './market-watch.ts';
@@ -44,7 +44,7 @@ const TIME_EVERY_MS = 1000;
 const QUEUE_BYTES_MAX = 32 * 2 ** 20;
 /** One is answered while the answer of another is on its way. */
 const AT_ONCE = 2;
-const DOWN = new EngineBusy('the history is starting');
+const DOWN = new Unavailable('the history is starting');
 
 type Answer = Extract<FromHistory, { kind: 'answer' }>['answer'];
 
@@ -111,7 +111,7 @@ export class History {
     this.#thread.post({ kind: 'resolved', markets });
   }
 
-  /** Rejects with `EngineBusy` while it cannot be asked, and with what is wrong with its data. */
+  /** Rejects with `Unavailable` while it cannot be asked, and with what is wrong with its data. */
   ask(asker: Asker, question: Question): Promise<HistoryAnswer> {
     return this.#askInTurn(asker, (id) => ({ kind: 'ask', id, question }));
   }

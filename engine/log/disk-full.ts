@@ -1,9 +1,9 @@
 /** The error for a disk without room, of LMDB files and of logs alike. Rule D8 (engine/RULES.md). */
 import { getSystemErrorMap } from 'node:util';
-import { EngineBusy } from '../threads/unavailable.ts';
+import { Unavailable } from '../threads/unavailable.ts';
 
 /** Nothing can be written now, and nothing was. It ends by itself once there is space. */
-export class DiskFull extends EngineBusy {
+export class DiskFull extends Unavailable {
   readonly errno: number;
   readonly bytes: number;
 

@@ -17,9 +17,7 @@ import {
   type StoredRecord,
   segmentOf,
 } from './log-format.ts';
-import { RecordCache } from './record-cache.ts';
 import { openSegment, type SegmentFile, segmentName, segmentsIn } from './segment-file.ts';
-import { Waypoints } from './waypoints.ts';
 
 export type LogReaderOptions = LogIdentity & {
   /**
@@ -37,9 +35,9 @@ export type FollowOptions = { signal: AbortSignal; from?: LogPosition; pollMs?: 
 export type DurableFile = { name: string; bytes: number; isClosed: boolean };
 
 /** Where a record is expected, and the number of its first fact (null: not known). */
-type Place = { segment: number; offset: number; number: number | null };
+type RecordOffset = { segment: number; offset: number; number: number | null };
 /** Consecutive records, and what follows them. */
-type Group = { records: PlacedRecord[]; next: Place };
+type Group = { records: PlacedRecord[]; next: RecordOffset };
 
 /** Records are read, made durable and returned in groups of about this size. */
 const GROUP_BYTES = 2 ** 20;
@@ -90,12 +88,12 @@ export class LogReader {
    */
   *records(afterNumber: number, from?: LogPosition): Generator<PlacedRecord> {
     invariant(afterNumber >= 0, 'records are read after a negative number');
-    let place = this.#placeOf(afterNumber, from);
+    let next = this.#offsetOf(afterNumber, from);
     for (;;) {
-      const group: Group = this.#group(place);
+      const group: Group = this.#group(next);
       if (group.records.length === 0) return;
       for (const record of group.records) if (hasAfter(record, afterNumber)) yield record;
-      place = group.next;
+      next = group.next;
     }
   }
 
@@ -117,16 +115,16 @@ export class LogReader {
   /** As `records`, and then records that are written later, until `signal`. */
   async *follow(afterNumber: number, options: FollowOptions): AsyncGenerator<PlacedRecord> {
     const { signal, from, pollMs = POLL_MS } = options;
-    let place = this.#placeOf(afterNumber, from);
+    let next = this.#offsetOf(afterNumber, from);
     let wasIdle = false;
     while (!signal.aborted) {
-      const isIdle = wasIdle && this.#isUntouchedAt(place);
-      const group: Group = isIdle ? { records: [], next: place } : this.#group(place);
+      const isIdle = wasIdle && this.#isUntouchedAt(next);
+      const group: Group = isIdle ? { records: [], next } : this.#group(next);
       for (const record of group.records) {
         if (hasAfter(record, afterNumber)) yield record;
         if (signal.aborted) return;
       }
-      place = group.next;
+      next = group.next;
       wasIdle = group.records.length === 0;
       if (wasIdle) await sleep(pollMs, undefined, { signal }).catch(ignoreAbort);
     }
@@ -134,7 +132,7 @@ export class LogReader {
 
   /** The files of the log, and how much of each is whole and on disk: what a backup copies. */
   durableFiles(): DurableFile[] {
-    let end = this.#placeOf(Number.POSITIVE_INFINITY);
+    let end = this.#offsetOf(Number.POSITIVE_INFINITY);
     for (;;) {
       const { records, next } = this.#group(end);
       end = next;
@@ -162,10 +160,10 @@ export class LogReader {
     this.#files.clear();
   }
 
-  /** A group of records from `place`, on disk; none at the end of the log. */
-  #group(place: Place): Group {
+  /** A group of records from `start`, on disk; none at the end of the log. */
+  #group(start: RecordOffset): Group {
     const records: PlacedRecord[] = [];
-    let next = place;
+    let next = start;
     for (let bytes = 0; bytes < GROUP_BYTES; ) {
       const file = this.#file(next.segment);
       if (file === null) break;
@@ -191,7 +189,7 @@ export class LogReader {
   }
 
   /** The record of a place; null at the end of the log. Throws `LogDamage` in front of it. */
-  #recordAt(file: SegmentFile, { segment, offset, number }: Place): StoredRecord | null {
+  #recordAt(file: SegmentFile, { segment, offset, number }: RecordOffset): StoredRecord | null {
     const record = file.recordAt(offset, number);
     if (record !== null) return record;
     const isClosed = this.#file(segment + 1) !== null;
@@ -203,14 +201,14 @@ export class LogReader {
     return again;
   }
 
-  #checkStart(file: SegmentFile, { offset, number }: Place): void {
+  #checkStart(file: SegmentFile, { offset, number }: RecordOffset): void {
     const isStart = offset === SEGMENT_HEADER_BYTES && number !== null;
     if (isStart && file.header.firstNumber !== number) {
       throw new LogDamage(file.name, 0, 'it does not follow the segment before');
     }
   }
 
-  #isUntouchedAt({ segment, offset }: Place): boolean {
+  #isUntouchedAt({ segment, offset }: RecordOffset): boolean {
     const file = this.#file(segment);
     if (file === null) return true;
     return !file.isFullAt(offset) && file.isUntouchedAt(offset);
@@ -227,7 +225,7 @@ export class LogReader {
   }
 
   /** Where to begin to look for the fact after this number. */
-  #placeOf(afterNumber: number, from?: LogPosition): Place {
+  #offsetOf(afterNumber: number, from?: LogPosition): RecordOffset {
     if (from !== undefined) {
       return { segment: segmentOf(from), offset: offsetOf(from), number: null };
     }
@@ -291,3 +289,73 @@ function hasAfter(record: LogRecord, number: number): boolean {
 function ignoreAbort(error: Error): void {
   if (error.name !== 'AbortError') throw error;
 }
+
+type Waypoint = { offset: number; number: number };
+
+const WAYPOINT_EVERY_BYTES = 2 ** 18;
+
+/** Known places of records, so that a search need not start at the beginning. */
+export class Waypoints {
+  /** Of each segment, ascending. */
+  readonly #known = new Map<number, Waypoint[]>();
+
+  /** The record at `offset` begins with the fact `number`. */
+  note(segment: number, offset: number, number: number): void {
+    const known = this.#known.get(segment);
+    if (known === undefined) {
+      this.#known.set(segment, [{ offset, number }]);
+      return;
+    }
+    const last = known.at(-1)!;
+    if (offset < last.offset + WAYPOINT_EVERY_BYTES) return;
+    invariant(number > last.number, 'a later record of a segment begins with an earlier fact');
+    known.push({ offset, number });
+  }
+
+  /** The last one of a segment that begins with the fact `number`, or before it. */
+  before(segment: number, number: number): Waypoint | undefined {
+    return this.#known.get(segment)?.findLast((at) => at.number <= number);
+  }
+}
+
+const CACHE_BYTES_MAX = 2 ** 23;
+/** The settlement of a market with a hundred thousand trades takes some 20 MB. */
+const LARGE_BYTES_MAX = 2 ** 26;
+/** The size of a record besides its payload. */
+const RECORD_BYTES = 256;
+
+/** The most recently used records, with their checksums verified. */
+export class RecordCache {
+  readonly #records = new Map<LogPosition, LogRecord>();
+  #bytes = 0;
+  /** A list of settled trades asks for the same one many times over. */
+  #large: { at: LogPosition; record: LogRecord } | null = null;
+
+  get(at: LogPosition): LogRecord | undefined {
+    if (this.#large?.at === at) return this.#large.record;
+    const record = this.#records.get(at);
+    if (record === undefined) return undefined;
+    this.#records.delete(at);
+    this.#records.set(at, record);
+    return record;
+  }
+
+  /** Of the records that are as large as the cache itself the last one is kept. */
+  put(at: LogPosition, record: LogRecord): void {
+    invariant(!this.#records.has(at), 'a record is added twice to the cache');
+    if (sizeOf(record) > CACHE_BYTES_MAX / 2) {
+      if (sizeOf(record) <= LARGE_BYTES_MAX) this.#large = { at, record };
+      return;
+    }
+    this.#records.set(at, record);
+    this.#bytes += sizeOf(record);
+    for (const [oldest, { payload }] of this.#records) {
+      if (this.#bytes <= CACHE_BYTES_MAX) break;
+      this.#records.delete(oldest);
+      this.#bytes -= payload.length + RECORD_BYTES;
+      invariant(this.#bytes >= 0, 'the size of a cache went below zero');
+    }
+  }
+}
+
+const sizeOf = ({ payload }: LogRecord): number => payload.length + RECORD_BYTES;

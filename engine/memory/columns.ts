@@ -7,14 +7,14 @@
  */
 
 /** How the rows of one buffer lie: where a column is in the first row, and how long a row is. */
-export type Place = { offset: number; rowBytes: number };
+export type ColumnOffset = { offset: number; rowBytes: number };
 
 export class F64Column {
   readonly #offset: number;
   #stride = 0;
   #values = new Float64Array(0);
 
-  constructor({ offset, rowBytes }: Place) {
+  constructor({ offset, rowBytes }: ColumnOffset) {
     this.#offset = offset;
     this.#stride = rowBytes / Float64Array.BYTES_PER_ELEMENT;
   }
@@ -42,7 +42,7 @@ export class U32Column {
   #stride = 0;
   #values = new Uint32Array(0);
 
-  constructor({ offset, rowBytes }: Place) {
+  constructor({ offset, rowBytes }: ColumnOffset) {
     this.#offset = offset;
     this.#stride = rowBytes / Uint32Array.BYTES_PER_ELEMENT;
   }
@@ -69,7 +69,7 @@ export class I32Column {
   #stride = 0;
   #values = new Int32Array(0);
 
-  constructor({ offset, rowBytes }: Place) {
+  constructor({ offset, rowBytes }: ColumnOffset) {
     this.#offset = offset;
     this.#stride = rowBytes / Int32Array.BYTES_PER_ELEMENT;
   }
@@ -96,7 +96,7 @@ export class U8Column {
   #stride = 0;
   #values = new Uint8Array(0);
 
-  constructor({ offset, rowBytes }: Place) {
+  constructor({ offset, rowBytes }: ColumnOffset) {
     this.#offset = offset;
     this.#stride = rowBytes;
   }
@@ -124,7 +124,7 @@ export class UuidColumn {
   #stride = 0;
   #words = new Uint32Array(0);
 
-  constructor({ offset, rowBytes }: Place) {
+  constructor({ offset, rowBytes }: ColumnOffset) {
     this.#offset = offset;
     this.#stride = rowBytes / Uint32Array.BYTES_PER_ELEMENT;
   }

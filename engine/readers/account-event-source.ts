@@ -7,7 +7,7 @@ import { shardOfAccount } from '../shard/callers/shard-of.ts';
 import { type Asker, FairTurns } from '../threads/fair-turns.ts';
 import type { Log } from '../threads/log.ts';
 import { SupervisedWorker } from '../threads/supervised-worker.ts';
-import { EngineBusy } from '../threads/unavailable.ts';
+import { Unavailable } from '../threads/unavailable.ts';
 import { workerUrl } from '../threads/worker-url.ts';
 import type { AccountEvent } from './account-events.ts';
 import type { EventQuestion } from './event-reader.ts';
@@ -28,8 +28,8 @@ const AT_ONCE = 32;
 const EACH_MAX = 256;
 /** At most so many bytes of a log are read for one question: a fraction of a second. */
 const BYTES_MAX = 128 * 2 ** 20;
-const DOWN = new EngineBusy('the thread that reads the events of accounts is starting again');
-const CLOSED = new EngineBusy('the engine is stopping');
+const DOWN = new Unavailable('the thread that reads the events of accounts is starting again');
+const CLOSED = new Unavailable('the engine is stopping');
 
 export class AccountEventSource {
   readonly #shards: number;
@@ -66,7 +66,7 @@ export class AccountEventSource {
 
   /**
    * At most `limit` events after a number. All up to `last` were read; fewer than `limit` may come
-   * although there are more. Rejects with `EngineBusy`.
+   * although there are more. Rejects with `Unavailable`.
    */
   page(asker: Asker, account: Uuid, after: number, limit: number): Promise<Page> {
     const bounds = { after, upTo: Number.POSITIVE_INFINITY, limit, bytesMax: BYTES_MAX };

@@ -15,9 +15,9 @@ import type { SettledFact, SoldParts } from './finished-records.ts';
 import { payoutRoomCents } from './ledger.ts';
 import type { MarketResult, SettleMarket } from './messages.ts';
 import { payoutCents, resultOf } from './payouts.ts';
+import type { CorrectionLeft } from './pending-settlements.ts';
 import type { Market } from './reference-data.ts';
 import type { ShardState } from './state.ts';
-import type { CorrectionLeft } from './unfinished.ts';
 
 /**
  * Whether the command corrects the result, and what it changes. All that was unfinished has been
@@ -51,8 +51,8 @@ export function isSameResult(one: MarketResult, other: MarketResult): boolean {
 }
 
 /** Begins with what was decided; how many trades it changes. */
-export function beginCorrection({ unfinished }: ShardState, left: CorrectionLeft): number {
-  const { correction } = unfinished;
+export function beginCorrection({ pendingSettlements }: ShardState, left: CorrectionLeft): number {
+  const { correction } = pendingSettlements;
   invariant(correction?.left === null, 'a correction begins that was not decided');
   correction.left = left;
   let trades = 0;
@@ -62,12 +62,12 @@ export function beginCorrection({ unfinished }: ShardState, left: CorrectionLeft
 
 /** Corrects what is left, as far as the batch has room. False: some is left. */
 export function continueCorrection(state: ShardState, facts: FactSink): boolean {
-  const { unfinished } = state;
-  if (unfinished.correction === null) return true;
+  const { pendingSettlements } = state;
+  if (pendingSettlements.correction === null) return true;
   for (const account of leftOf(state).byAccount.keys()) {
-    if (!correctSome(state, account, unfinished.left, facts)) return false;
+    if (!correctSome(state, account, pendingSettlements.left, facts)) return false;
   }
-  unfinished.correction = null;
+  pendingSettlements.correction = null;
   return true;
 }
 
@@ -80,12 +80,12 @@ export function correctAccount(state: ShardState, account: AccountRow, facts: Fa
 
 /** Whether some trade of the account may still have the old result. */
 export function isHalfCorrected(state: ShardState, account: AccountRow): boolean {
-  return state.unfinished.correction !== null && leftOf(state).byAccount.has(account);
+  return state.pendingSettlements.correction !== null && leftOf(state).byAccount.has(account);
 }
 
 /** A start goes on with it: the log says which trades have their new result. */
 function leftOf(state: ShardState): CorrectionLeft {
-  const { correction } = state.unfinished;
+  const { correction } = state.pendingSettlements;
   invariant(correction !== null, 'nothing is being corrected');
   correction.left ??= settledTrades(state, state.markets[correction.market]!, true);
   return correction.left;
@@ -98,7 +98,7 @@ function correctSome(
   most: number,
   facts: FactSink,
 ): boolean {
-  const { correction } = state.unfinished;
+  const { correction } = state.pendingSettlements;
   invariant(correction !== null, 'nothing is being corrected');
   const left = leftOf(state);
   const settled = left.byAccount.get(account) ?? [];
@@ -115,7 +115,7 @@ function correctSome(
     // A start goes on with trades of which some were corrected before it.
     if (left.isResumed && last?.correction === number) continue;
     const change = changeOf(state, account, left, { one, last, from, to });
-    state.unfinished.left--;
+    state.pendingSettlements.left--;
     const of = { kind: 'trade_corrected', atMs, account, correction: number } as const;
     emit(state, facts, { ...of, ...change });
   }

@@ -12,7 +12,6 @@ import { accept, type Decision, reject } from './decision.ts';
 import { restingOf, restingOfOthers } from './disconnects.ts';
 import type { CancelReason, OrderEnded } from './events.ts';
 import { isCountable } from './ledger.ts';
-import { decideMark } from './marks.ts';
 import type {
   AdjustCash,
   CancelAll,
@@ -27,6 +26,7 @@ import { privacyEvents } from './privacy.ts';
 import { decideReset } from './reset.ts';
 import type { ShardState } from './state.ts';
 import { withinLimits } from './trade-limits.ts';
+import { decideTag } from './trade-tags.ts';
 
 /** What one batch cancels is one record of the log, and one answer. Rule T131 (engine/RULES.md). */
 export const CANCEL_ALL_MAX = 2000;
@@ -50,7 +50,7 @@ export function decide(state: ShardState, command: Command): Decision {
     case 'set_privacy':
       return decidePrivacy(state, command);
     case 'mark':
-      return decideMark(state, command);
+      return decideTag(state, command);
     case 'settle':
       return decideSettle(state, command);
     case 'catalog':

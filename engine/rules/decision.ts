@@ -3,8 +3,8 @@
 import type { TradeUse } from '../base/units.ts';
 import type { Event } from './events.ts';
 import type { Consumption } from './fill-model.ts';
+import type { CorrectionLeft } from './pending-settlements.ts';
 import { REJECTIONS, type RejectionCode } from './rejections.ts';
-import type { CorrectionLeft } from './unfinished.ts';
 
 export type Rejection = {
   code: RejectionCode;
@@ -13,9 +13,9 @@ export type Rejection = {
   retryAfterSeconds?: number;
 };
 /** What the key and the account of a command have counted, in all shards. */
-export type KeyAndAccountUse = { key: TradeUse; account: TradeUse };
+export type LimitUsage = { key: TradeUse; account: TradeUse };
 /** `use`: once the command is counted; left out where nothing was counted. */
-export type Decision = { use?: KeyAndAccountUse } & Outcome;
+export type Decision = { use?: LimitUsage } & Outcome;
 type Outcome =
   /**
    * `consumption`: displayed sizes that the events use up. `left`: what a corrected result changes.
@@ -38,7 +38,7 @@ export function reject(code: RejectionCode, message: string = REJECTIONS[code]):
  * The decision, accepted or refused, with an event in front of it: the attempt is counted before
  * its other events, and `use` contains it. A replay is not counted. Rule L3 (engine/RULES.md).
  */
-export function preceded(decision: Decision, event: Event, use: KeyAndAccountUse): Decision {
+export function preceded(decision: Decision, event: Event, use: LimitUsage): Decision {
   return decision.kind === 'replay'
     ? decision
     : { ...decision, events: [event, ...decision.events], use };

@@ -142,14 +142,17 @@ export type PrivacyChanged = {
 };
 
 /** An operator's marks of a trade, open or not: all that it has from now on. */
-export type TradeMarked = TradeMark & {
+export type TradeMarked = TradeTag & {
   kind: 'trade_marked';
   atMs: EpochMs;
   account: AccountRow;
   trade: Uuid;
 };
-/** `parlay`: the parlay whose leg the trade is. `combine`: it is of a Combine. */
-export type TradeMark = { parlay: Uuid | null; combine: boolean };
+/**
+ * An operator's mark of a trade; a tag here, since a position is marked at a bid. `parlay`: the
+ * parlay whose leg the trade is. `combine`: it is of a Combine.
+ */
+export type TradeTag = { parlay: Uuid | null; combine: boolean };
 
 export type MarketResolved = {
   kind: 'market_resolved';

@@ -55,7 +55,7 @@ export function evolve(state: ShardState, event: Event): void {
       return;
     case 'trade_marked':
       state.referenceDataVersion++;
-      state.marks.set(event.trade, { parlay: event.parlay, combine: event.combine });
+      state.tradeTags.set(event.trade, { parlay: event.parlay, combine: event.combine });
       return;
     case 'account_opened':
       return openAccount(state, event);
@@ -156,10 +156,10 @@ function checkPlaced(state: ShardState, event: OrderPlaced): void {
 
 function orderFilled(state: ShardState, event: OrderFilled): void {
   trade(state, event, remainingOf(state, event.order));
-  const { effects } = state;
-  effects.status = 'executed';
-  effects.reason = null;
-  effects.filledContracts = 0;
+  const { applied } = state;
+  applied.status = 'executed';
+  applied.reason = null;
+  applied.filledContracts = 0;
   finishOrder(state, event.order);
 }
 
@@ -175,29 +175,29 @@ function trade(
   invariant(contracts > 0, 'a fill has no contracts');
   invariant(contracts <= remainingOf(state, order), 'an order was filled beyond what is left');
   invariant(priceCents >= 1 && priceCents <= 99, 'the price of a fill is not 1 to 99 cents');
-  const { effects } = state;
-  effects.account = col.account.get(order);
-  effects.contracts = contracts;
-  effects.cents = costCents(priceCents, contracts);
+  const { applied } = state;
+  applied.account = col.account.get(order);
+  applied.contracts = contracts;
+  applied.cents = costCents(priceCents, contracts);
   if (isSell(col.flags.get(order))) return sell(state, event, contracts);
-  stake(state, effects.account, effects.cents, holdOf(state, order, contracts));
+  stake(state, applied.account, applied.cents, holdOf(state, order, contracts));
   const before = col.position.get(order);
   const position = before === NO_ROW ? openPosition(state, order, event, contracts) : before;
-  if (before !== NO_ROW) growPosition(state, position, contracts, effects.cents);
+  if (before !== NO_ROW) growPosition(state, position, contracts, applied.cents);
   if (event.kind === 'order_part_filled' && before === NO_ROW) {
     state.orders.change(order).position.set(order, position);
     state.positions.derived.resting.set(position, order);
   }
-  effects.position = position;
-  effects.trade = before === NO_ROW ? 'opened' : 'grown';
-  effects.fillPriceCents = state.positions.col.entryPriceCents.get(position);
-  effects.fillVenue = state.positions.col.venue.get(position);
+  applied.position = position;
+  applied.trade = before === NO_ROW ? 'opened' : 'grown';
+  applied.fillPriceCents = state.positions.col.entryPriceCents.get(position);
+  applied.fillVenue = state.positions.col.venue.get(position);
 }
 
 function sell(state: ShardState, event: OrderFilled | OrderPartFilled, contracts: Contracts): void {
   const { order } = event;
-  const { effects } = state;
-  const { account, cents } = effects;
+  const { applied } = state;
+  const { account, cents } = applied;
   const { col } = state.positions;
   const position = state.orders.col.position.get(order);
   const all = state.orders.col.contracts.get(order);
@@ -206,19 +206,19 @@ function sell(state: ShardState, event: OrderFilled | OrderPartFilled, contracts
   if (col.contracts.get(position) === all) startSale(state, position, event.venue);
   const soldCents = col.soldCents.get(position) - col.soldBeforeCents.get(position) + cents;
   const sold = all - col.contracts.get(position) + contracts;
-  effects.position = position;
-  effects.fillPriceCents = averagePrice('sell', soldCents, sold);
-  effects.fillVenue = col.soldVenue.get(position);
+  applied.position = position;
+  applied.fillPriceCents = averagePrice('sell', soldCents, sold);
+  applied.fillVenue = col.soldVenue.get(position);
   countPayable(state, account, -contracts);
   if (event.kind === 'order_filled') {
     invariant(contracts === col.contracts.get(position), 'a position closed with contracts left');
-    effects.costCents = col.costCents.get(position);
-    realize(state, account, effects.costCents, cents);
+    applied.costCents = col.costCents.get(position);
+    realize(state, account, applied.costCents, cents);
     closePosition(state, position);
   } else {
     const cost = costOfPart(col.costCents.get(position), contracts, col.contracts.get(position));
-    effects.costCents = cost;
-    effects.trade = 'reduced';
+    applied.costCents = cost;
+    applied.trade = 'reduced';
     realize(state, account, cost, cents);
     shrinkPosition(state, position, { contracts, cost, cents });
   }
@@ -233,15 +233,15 @@ function orderEnded(state: ShardState, event: OrderEnded): void {
   const remaining = remainingOf(state, order);
   if (isBuy(state.orders.col.flags.get(order))) countPayable(state, account, -remaining);
   hold(state, account, -holdOf(state, order, remaining));
-  const { effects } = state;
-  effects.account = account;
-  effects.position = state.orders.col.position.get(order);
-  effects.trade = null;
-  effects.status = status;
-  effects.reason = reason;
-  effects.fillPriceCents = filled.priceCents ?? 0;
-  effects.fillVenue = filled.venue;
-  effects.filledContracts = filled.contracts;
+  const { applied } = state;
+  applied.account = account;
+  applied.position = state.orders.col.position.get(order);
+  applied.trade = null;
+  applied.status = status;
+  applied.reason = reason;
+  applied.fillPriceCents = filled.priceCents ?? 0;
+  applied.fillVenue = filled.venue;
+  applied.filledContracts = filled.contracts;
   finishOrder(state, order);
 }
 
@@ -255,10 +255,10 @@ function holdOf(state: ShardState, order: OrderRow, contracts: Contracts): Cents
   return isRestingBuy ? costCents(col.limitPriceCents.get(order), contracts) : 0;
 }
 
-/** How the order ended is in the effects. */
+/** How the order ended is in the applied change. */
 function finishOrder(state: ShardState, order: OrderRow): void {
   const { orders, positions } = state;
-  const { account } = state.effects;
+  const { account } = state.applied;
   if (state.ladders.isWaiting(order)) {
     state.ladders.remove(order);
     state.ordersOfAccount.remove(account);

@@ -122,7 +122,7 @@ export type TradeReducedFact = Omit<TradeGrownFact, 'kind'> & {
 };
 
 /** A trade that has ended. Contracts, cost and proceeds are totals of all its parts. */
-type OverTrade = OfTrade & {
+type EndedTrade = OfTrade & {
   costCents: Cents;
   entryPriceCents: PriceCents;
   proceedsCents: Cents;
@@ -131,13 +131,13 @@ type OverTrade = OfTrade & {
 };
 
 /** The rest of a trade was sold, which is derived, or its owner's reset has closed it. */
-export type TradeClosedFact = OverTrade & {
+export type TradeClosedFact = EndedTrade & {
   kind: 'trade_closed';
   closeReason: 'sold' | 'account_reset';
 };
 
 /** A trade was paid out by its market's result. */
-export type TradeSettledFact = OverTrade & { kind: 'trade_settled'; outcome: MarketOutcome };
+export type TradeSettledFact = EndedTrade & { kind: 'trade_settled'; outcome: MarketOutcome };
 
 export type TradeCountedFact = Omit<TradeCounted, 'keyId'> & { key: Uuid };
 

@@ -239,7 +239,7 @@ export type SetPrivacy = { kind: 'set_privacy'; atMs: EpochMs; account: Uuid; pr
  * An operator's mark of a trade; it adds to the marks that the trade has. Every shard is asked, as
  * a trade's id names none. Rule T141 (engine/RULES.md).
  */
-export type MarkTrade = {
+export type TagTrade = {
   kind: 'mark';
   atMs: EpochMs;
   trade: Uuid;
@@ -294,7 +294,7 @@ export type Command =
   | AdjustCash
   | ResetAccount
   | SetPrivacy
-  | MarkTrade
+  | TagTrade
   | SettleMarket
   | SetCatalog
   | SetSwitches

@@ -1,12 +1,18 @@
-/** Placing an order. Rules T100 to T103 (engine/RULES.md). */
+/**
+ * Placing an order, and the texts of its refusals. Rules M11, T44, T100 to T103
+ * (engine/RULES.md), V3, A82 (api/RULES.md).
+ */
 
 import {
   type AccountRow,
   type Cents,
+  dollarsOf,
   type EpochMs,
   NO_ROW,
   type OrderRow,
+  PAYOUT_CENTS,
   type PositionRow,
+  type PriceCents,
   START_BALANCE_CENTS,
 } from '../base/units.ts';
 import { closingMs } from './closing.ts';
@@ -15,14 +21,13 @@ import { type Event, fillEvent, type OrderPlaced } from './events.ts';
 import { type Fill, tradeOf } from './fill-model.ts';
 import type { PlacedOrder } from './finished-records.ts';
 import { isLimit, sideOf } from './flags.ts';
-import { costCents } from './ledger.ts';
+import { costCents, FIRST_PAYOUT_ROOM_CENTS, payoutRoomCents } from './ledger.ts';
 import type { PlaceOrder } from './messages.ts';
-import { checkBounds } from './order-bounds.ts';
 import { type Subject, subjectOf } from './order-subject.ts';
 import { ASKED_TERM_NAMES } from './order-terms.ts';
 import { bidOf, priceBook, reaches, restingPlace, type SidePrice, tradePrice } from './pricing.ts';
 import { privacyEvents } from './privacy.ts';
-import { movedText, shortText } from './refusal-texts.ts';
+import { REJECTIONS } from './rejections.ts';
 import type { ShardState } from './state.ts';
 import { countedRefusal, withinLimits } from './trade-limits.ts';
 
@@ -271,4 +276,52 @@ export function positionBid(
   const market = state.markets[col.market.get(position)]!;
   const price = priceBook(state, { market, routed: null }, nowMs);
   return bidOf(price, sideOf(col.flags.get(position)));
+}
+
+/** The text of `price_moved`. Prices, and costs that follow from them, are venue data. */
+function movedText({ switches }: ShardState, priceCents: PriceCents): string {
+  if (!switches.venueData) return REJECTIONS.price_moved;
+  return `The live price is ${priceCents} cents, beyond the bound of the order.`;
+}
+
+/** The text of `insufficient_balance`. */
+function shortText({ switches }: ShardState, needed: Cents, balance: Cents): string {
+  const available = dollarsOf(balance).toFixed(2);
+  if (!switches.venueData) {
+    return `The cost is above the spendable balance of ${available} dollars.`;
+  }
+  return `The order needs ${dollarsOf(needed).toFixed(2)} dollars; ${available} can be spent.`;
+}
+
+/** Rule T44 (engine/RULES.md). */
+const EXPIRY_MAX_MS = 365 * 24 * 60 * 60 * 1000;
+
+/**
+ * The message for a field that is out of bounds; null: none is. `account`: its row, or `NO_ROW`.
+ * The bounds hold for orders of every market, and are checked before it: an order beyond one is a
+ * bad request.
+ */
+function checkBounds(state: ShardState, order: PlaceOrder, account: AccountRow): string | null {
+  return checkExpiry(order.expiresAtMs, state.nowMs) ?? checkPayout(state, order, account);
+}
+
+function checkExpiry(expiresAtMs: EpochMs | null, nowMs: EpochMs): string | null {
+  if (expiresAtMs === null) return null;
+  if (expiresAtMs <= nowMs) return 'expiresAt must be in the future';
+  if (expiresAtMs - nowMs > EXPIRY_MAX_MS) return 'expiresAt must be at most 365 days out';
+  return null;
+}
+
+/** A buy whose payout cannot be counted would stop its shard when it wins. */
+function checkPayout(
+  state: ShardState,
+  { contracts }: PlaceOrder,
+  account: AccountRow,
+): string | null {
+  if (contracts === null) return null;
+  const roomCents = account === NO_ROW ? FIRST_PAYOUT_ROOM_CENTS : payoutRoomCents(state, account);
+  if (contracts * PAYOUT_CENTS <= roomCents) return null;
+  const most = Math.max(0, Math.floor(roomCents / PAYOUT_CENTS));
+  const limit = dollarsOf(Number.MAX_SAFE_INTEGER).toFixed(2);
+  return `count must be at most ${most} now: an account cannot hold more than ${limit} dollars`;
 }

@@ -42,8 +42,8 @@ export function resolveMarket(
   // `emit` knows the record.
   market.settlement = { record: 0, trades: state.positionsOfMarket.count(number) };
   if (market.venue !== HOME_VENUE) return;
-  state.unfinished.markets.add(number);
-  state.unfinished.settledAccounts.clear();
+  state.pendingSettlements.markets.add(number);
+  state.pendingSettlements.settledAccounts.clear();
 }
 
 export function valueMarket({ markets }: ShardState, event: MarketValued): void {
@@ -61,7 +61,7 @@ export function correctMarket(state: ShardState, event: MarketCorrected): void {
   const from = resultOf(market);
   invariant(from !== null, 'a market is corrected that has no result');
   invariant(correction > market.corrections, 'a correction came before the last one');
-  state.unfinished.correction = { market: market.number, atMs, from, left: null };
+  state.pendingSettlements.correction = { market: market.number, atMs, from, left: null };
   market.outcome = outcome;
   market.payouts = outcome === 'scalar' ? { yesPayoutCents, noPayoutCents } : null;
   noteCorrections(state, market, correction);
@@ -98,16 +98,16 @@ export function positionReset(state: ShardState, { position, proceedsCents }: Po
 /** A position ends without a sale. */
 function payOut(state: ShardState, position: PositionRow, proceedsCents: Cents): void {
   const { col } = state.positions;
-  const { effects } = state;
+  const { applied } = state;
   const account = col.account.get(position);
   invariant(col.resting.get(position) === NO_ROW, 'a position was paid out while its order rests');
-  effects.account = account;
-  effects.position = position;
-  effects.contracts = col.contracts.get(position);
-  effects.cents = proceedsCents;
-  effects.costCents = col.costCents.get(position);
-  countPayable(state, account, -effects.contracts);
-  realize(state, account, effects.costCents, proceedsCents);
+  applied.account = account;
+  applied.position = position;
+  applied.contracts = col.contracts.get(position);
+  applied.cents = proceedsCents;
+  applied.costCents = col.costCents.get(position);
+  countPayable(state, account, -applied.contracts);
+  realize(state, account, applied.costCents, proceedsCents);
   closePosition(state, position);
   countBust(state, account);
 }

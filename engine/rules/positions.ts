@@ -104,7 +104,7 @@ export function shrinkPosition(
 
 export function closePosition(state: ShardState, position: PositionRow): void {
   invariant(state.positions.isLive(position), 'a position was closed twice');
-  state.effects.trade = 'closed';
+  state.applied.trade = 'closed';
   const { account, market } = state.positions.col;
   state.positionsOfAccount.remove(account.get(position));
   state.positionsOfMarket.remove(market.get(position));

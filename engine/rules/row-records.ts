@@ -14,8 +14,8 @@ export function openedAtMs({ positions }: ShardState, position: PositionRow): Ep
 }
 
 /** Null: no operator has marked the trade as a leg of a parlay. Rule T141 (engine/RULES.md). */
-export function parlayOf({ marks }: Pick<ShardState, 'marks'>, trade: Uuid): Uuid | null {
-  return marks.get(trade)?.parlay ?? null;
+export function parlayOf({ tradeTags }: Pick<ShardState, 'tradeTags'>, trade: Uuid): Uuid | null {
+  return tradeTags.get(trade)?.parlay ?? null;
 }
 
 /** The record of a position that ends now with these proceeds. `outcome` null: it was sold. */

@@ -77,20 +77,21 @@ export function correctAndCount(state: ShardState, decision: Decision, facts: Fa
 
 /** Settles what results have left, the oldest first, corrected or new, as far as the batch has room. */
 export function continueSettlements(state: ShardState, facts: FactSink): void {
-  const { unfinished } = state;
+  const { pendingSettlements } = state;
   if (!continueCorrection(state, facts)) return;
-  for (const market of unfinished.markets) if (!continueMarket(state, market, facts)) return;
-  unfinished.settledAccounts.clear();
+  for (const market of pendingSettlements.markets)
+    if (!continueMarket(state, market, facts)) return;
+  pendingSettlements.settledAccounts.clear();
 }
 
 /** All that is left, whatever the batch has room for. */
 export function settleAll(state: ShardState, facts: FactSink): void {
-  const { unfinished } = state;
-  const { left } = unfinished;
-  unfinished.left = Number.POSITIVE_INFINITY;
+  const { pendingSettlements } = state;
+  const { left } = pendingSettlements;
+  pendingSettlements.left = Number.POSITIVE_INFINITY;
   continueSettlements(state, facts);
-  invariant(unfinished.isEmpty, 'something is left after all was settled');
-  unfinished.left = left;
+  invariant(pendingSettlements.isEmpty, 'something is left after all was settled');
+  pendingSettlements.left = left;
 }
 
 /**
@@ -100,7 +101,7 @@ export function settleAll(state: ShardState, facts: FactSink): void {
 export function settleAccount(state: ShardState, account: AccountRow, facts: FactSink): void {
   correctAccount(state, account, facts);
   if (!mayHaveLeft(state, account)) return;
-  const { settledAccounts, markets } = state.unfinished;
+  const { settledAccounts, markets } = state.pendingSettlements;
   settledAccounts.add(account);
   const { orders, positions } = leftOf(state, account);
   if (orders.length === 0 && positions.length === 0) return;
@@ -122,14 +123,14 @@ export function isHalfSettled(state: ShardState, account: AccountRow): boolean {
   return orders.length > 0 || positions.length > 0;
 }
 
-function mayHaveLeft({ unfinished }: ShardState, account: AccountRow): boolean {
-  return unfinished.markets.size > 0 && !unfinished.settledAccounts.has(account);
+function mayHaveLeft({ pendingSettlements }: ShardState, account: AccountRow): boolean {
+  return pendingSettlements.markets.size > 0 && !pendingSettlements.settledAccounts.has(account);
 }
 
 /** What an account has left, the newest first. */
 function leftOf(state: ShardState, account: AccountRow) {
-  const { unfinished, orders, positions, ordersOfAccount, positionsOfAccount } = state;
-  const isLeft = (market: MarketNumber) => unfinished.markets.has(market);
+  const { pendingSettlements, orders, positions, ordersOfAccount, positionsOfAccount } = state;
+  const isLeft = (market: MarketNumber) => pendingSettlements.markets.has(market);
   return {
     orders: [...ordersOfAccount.of(account)].filter((row) => isLeft(orders.col.market.get(row))),
     positions: [...positionsOfAccount.of(account)].filter((row) => {
@@ -140,29 +141,29 @@ function leftOf(state: ShardState, account: AccountRow) {
 
 /** The orders of a market, then its trades. False: some are left, as the batch has no more room. */
 function continueMarket(state: ShardState, number: MarketNumber, facts: FactSink): boolean {
-  const { unfinished, positionsOfMarket } = state;
+  const { pendingSettlements, positionsOfMarket } = state;
   const market = state.markets[number]!;
-  invariant(unfinished.markets.has(number), 'a market is settled after all of it was');
+  invariant(pendingSettlements.markets.has(number), 'a market is settled after all of it was');
   for (const book of booksOf(market)) {
     if (book.market !== market) continue;
     // The first order is looked up again each time, as it leaves its book.
     for (let order = firstOn(state, book); order !== NO_ROW; order = firstOn(state, book)) {
-      if (unfinished.left <= 0) return false;
+      if (pendingSettlements.left <= 0) return false;
       cancelOrder(state, order, facts);
     }
   }
   for (;;) {
     const position = positionsOfMarket.newest(number);
     if (position === NO_ROW) break;
-    if (unfinished.left <= 0) return false;
+    if (pendingSettlements.left <= 0) return false;
     settlePosition(state, position, facts);
   }
-  unfinished.markets.delete(number);
+  pendingSettlements.markets.delete(number);
   return true;
 }
 
 function cancelOrder(state: ShardState, order: OrderRow, facts: FactSink): void {
-  state.unfinished.left--;
+  state.pendingSettlements.left--;
   const { outcome, resolvedAtMs: atMs } = state.markets[state.orders.col.market.get(order)]!;
   invariant(outcome !== null, 'an order is canceled with a result that its market does not have');
   const reason = 'market_resolved';
@@ -171,7 +172,7 @@ function cancelOrder(state: ShardState, order: OrderRow, facts: FactSink): void 
 
 function settlePosition(state: ShardState, position: PositionRow, facts: FactSink): void {
   const { col } = state.positions;
-  state.unfinished.left--;
+  state.pendingSettlements.left--;
   const market = state.markets[col.market.get(position)]!;
   const result = resultOf(market);
   invariant(result !== null, 'a trade is settled whose market has no result');

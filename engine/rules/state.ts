@@ -1,7 +1,7 @@
 /**
  * Everything one shard knows. Accounts, orders that are not done and open positions are tables;
  * markets and instruments are objects, since there are few (reference-data.ts). Only `evolve`
- * writes state that facts record, only `observe` writes live quotes, and the fill model owns its
+ * writes state that facts record, only `applyTick` writes live quotes, and the fill model owns its
  * own state.
  */
 
@@ -25,12 +25,13 @@ import type { Schema } from '../memory/row-places.ts';
 import type { Table } from '../memory/table.ts';
 import type { TradeCounts } from '../memory/trade-counts.ts';
 import type { UuidIndex } from '../memory/uuid-index.ts';
+import type { AppliedChange } from './applied-change.ts';
 import type { Catalog } from './catalog-entries.ts';
-import type { Effects } from './effects.ts';
-import type { TradeMark } from './events.ts';
+import type { TradeTag } from './events.ts';
 import type { FillModel } from './fill-model.ts';
 import type { FinishedRecords } from './finished-records.ts';
 import type { Flags } from './flags.ts';
+import type { PendingSettlements } from './pending-settlements.ts';
 import type { Book, CoreConfig, Instrument, Market, Source, Switches } from './reference-data.ts';
 import type {
   ACCOUNT_COLUMNS,
@@ -40,7 +41,6 @@ import type {
   POSITION_COLUMNS,
   POSITION_DERIVED,
 } from './table-columns.ts';
-import type { Unfinished } from './unfinished.ts';
 
 /** The unit of a column, by its name or the ending of its name. */
 type ColumnUnit<Name> = Name extends keyof NamedUnits
@@ -90,7 +90,7 @@ export type ShardState = {
   readonly ladders: Ladders<OrderRow>;
   readonly expiries: ExpiryQueue<OrderRow>;
   readonly records: FinishedRecords;
-  readonly effects: Effects;
+  readonly applied: AppliedChange;
   readonly tradeCounts: TradeCounts;
   /** Counts placements and openings: time order that does not depend on clocks. */
   sequence: number;
@@ -116,8 +116,8 @@ export type ShardState = {
   readonly sources: (Source | undefined)[];
   switches: Switches;
   /** The marks of trades, open or not; few, since an operator sets each. */
-  readonly marks: Map<Uuid, TradeMark>;
-  readonly unfinished: Unfinished;
+  readonly tradeTags: Map<Uuid, TradeTag>;
+  readonly pendingSettlements: PendingSettlements;
   /** When a postponed game's window ends next, as of a `referenceDataVersion`. */
   readonly nextVoid: { version: number; atMs: EpochMs };
 };

@@ -7,7 +7,7 @@
  */
 
 import { type EpochMs, type TradeUse, type Uuid, utcDayOf, utcMinuteOf } from '../base/units.ts';
-import { type Decision, type KeyAndAccountUse, preceded, type Rejection } from './decision.ts';
+import { type Decision, type LimitUsage, preceded, type Rejection } from './decision.ts';
 import type { TradeLimitsLeft } from './limits-left.ts';
 import type { TradeCounting, TradeLimits, TradingCommand } from './messages.ts';
 import type { ShardState } from './state.ts';
@@ -108,7 +108,7 @@ function counted(
   { keyId }: TradeCounting,
   sellOrCancel: boolean,
   decision: Decision,
-  use: KeyAndAccountUse,
+  use: LimitUsage,
 ): Decision {
   if (decision.kind === 'replay') return decision;
   for (const each of [use.key, use.account]) {
@@ -126,14 +126,14 @@ function useOf(
   { tradeCounts, nowMs }: ShardState,
   account: Uuid,
   { keyId, elsewhere }: TradeCounting,
-): KeyAndAccountUse {
+): LimitUsage {
   const here = tradeCounts.use(keyId, nowMs);
   const key = elsewhere === null ? here : sumOfUse([here, elsewhere]);
   return { key, account: tradeCounts.use(account, nowMs) };
 }
 
 function overLimit(
-  use: KeyAndAccountUse,
+  use: LimitUsage,
   { keyLimits, accountLimits }: TradeCounting,
   sellOrCancel: boolean,
 ): Rejection | null {

@@ -5,7 +5,7 @@
 import { invariant } from '../base/invariant.ts';
 import type { Uuid } from '../base/units.ts';
 import { Fifo } from './fifo.ts';
-import { EngineBusy } from './unavailable.ts';
+import { Unavailable } from './unavailable.ts';
 
 /** Who asks: the account of a caller, or this server for itself. */
 export type Asker = Uuid | 'server';
@@ -46,7 +46,7 @@ export class FairTurns {
   readonly #atOnce: number;
   readonly #eachAtOnce: number;
   readonly #eachMax: number;
-  readonly #full: EngineBusy;
+  readonly #full: Unavailable;
   readonly #lines = new Map<Asker, Line>();
   /** The lines with a question that may begin, in the order of their turns. */
   readonly #next = new Fifo<Line>();
@@ -64,11 +64,11 @@ export class FairTurns {
     this.#eachAtOnce = eachAtOnce;
     this.#eachMax = eachMax;
     const most = `${eachMax} questions to the ${of} at once`;
-    this.#full = new EngineBusy(`an account may have ${most}`, retryAfterSeconds);
+    this.#full = new Unavailable(`an account may have ${most}`, retryAfterSeconds);
   }
 
   /**
-   * Asks once it is the asker's turn. Rejects with `EngineBusy` where as many of its questions as
+   * Asks once it is the asker's turn. Rejects with `Unavailable` where as many of its questions as
    * may be have no answer yet, and as `ask` does.
    */
   take<A>(asker: Asker, ask: () => Promise<A>): Promise<A> {

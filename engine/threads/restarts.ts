@@ -28,7 +28,7 @@ export class Restarts {
 
   /** `repaired`: its data was wrong and is right now, so earlier failures count no more. */
   opened(repaired: boolean): void {
-    if (repaired) this.#failures = 0;
+    if (repaired || this.#hasLasted()) this.#failures = 0;
     this.#openedAtMs = this.#now();
   }
 
@@ -53,6 +53,11 @@ export class Restarts {
   /** No further start. */
   cancel(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
+  }
+
+  /** A next start is to come. */
+  get isWaiting(): boolean {
+    return this.#timer !== null;
   }
 
   /** Of this process; null: it has not failed. */

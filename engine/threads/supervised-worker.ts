@@ -1,14 +1,13 @@
 /**
  * A thread beside the shards that is started again when it fails, and the questions that wait for
- * its answers. Rules D10, D60, Y1
- * (engine/RULES.md).
+ * its answers. Rules D10, D60, Y1, Z12 (engine/RULES.md), A95 (api/RULES.md).
  */
 import { Worker } from 'node:worker_threads';
 import { invariant } from '../base/invariant.ts';
 import type { Log } from './log.ts';
 import { PendingRequests } from './pending-requests.ts';
 import { Restarts } from './restarts.ts';
-import type { EngineBusy } from './unavailable.ts';
+import type { Unavailable } from './unavailable.ts';
 
 export type SupervisedWorkerOptions<From> = {
   /** As the log and `/healthz` name it. */
@@ -18,29 +17,49 @@ export type SupervisedWorkerOptions<From> = {
   workerData(): unknown;
   log: Log;
   /** What questions are rejected with while none runs. */
-  down: EngineBusy;
+  down: Unavailable;
   /** And once it is closed; `down` when left out. */
-  closed?: EngineBusy;
+  closed?: Unavailable;
   /** The process may end while this thread runs. */
   isUnref?: boolean;
+  /**
+   * A thread that needs more memory is ended, and its questions are refused with `over`. That is
+   * the fault of a question, and not of the thread.
+   */
+  heap?: { mib: number; over: Unavailable };
+  /** Its host starts it again, once all is there that it needs. */
+  isRestartedByHost?: boolean;
+  /** Without a question for so long it ends, until the next one. It runs for ever when left out. */
+  idleMs?: number;
   /** Whatever the thread says. */
   take(message: From): void;
   /** Sends a thread that was just started what it needs first. */
   started?(): void;
-  /** A thread has ended without being asked to, and another one starts later. */
-  ended?(): void;
+  /**
+   * A thread has ended without being asked to, and all its messages were taken. Another one starts
+   * later, unless it is closed here.
+   */
+  ended?(reason: Error): void;
 };
 
 export class SupervisedWorker<To extends { kind: string }, From> {
   readonly #options: SupervisedWorkerOptions<From>;
   readonly #restarts = new Restarts();
   readonly #waiting = new PendingRequests();
+  /** Null: none runs. */
   #worker: Worker | null = null;
   #isClosing = false;
   #closed: Promise<void> | null = null;
+  /** Resolves once a thread that was ended on purpose has ended. */
+  #stopped: Promise<unknown> = Promise.resolve();
   #starts = 0;
+  /** The start that has opened last. */
+  #opened = 0;
+  /** What this thread has failed at, until it ends. */
+  #fault: Error | null = null;
   /** What the last thread failed at; null: another one has opened. */
-  #failure: string | null = null;
+  #failure: Error | null = null;
+  #idle: NodeJS.Timeout | null = null;
 
   constructor(options: SupervisedWorkerOptions<From>) {
     this.#options = options;
@@ -48,15 +67,25 @@ export class SupervisedWorker<To extends { kind: string }, From> {
 
   start(): void {
     invariant(this.#worker === null, 'a thread is started beside another');
-    const { module, workerData, take, started, isUnref = false } = this.#options;
-    const worker = new Worker(module, { workerData: workerData() });
+    const { module, workerData, take, started, isUnref = false, heap } = this.#options;
+    const worker = new Worker(module, {
+      workerData: workerData(),
+      // As it is by now: given so, NODE_OPTIONS set while the process ran counts too.
+      env: process.env,
+      ...(heap === undefined ? {} : { resourceLimits: { maxOldGenerationSizeMb: heap.mib } }),
+    });
     this.#worker = worker;
     this.#starts++;
     if (isUnref) worker.unref();
-    worker.on('message', take);
-    worker.on('error', (error) => this.#failed(error));
-    worker.on('exit', () => this.#ended());
+    this.#fault = null;
+    // A thread that was ended on purpose is heard no more.
+    worker.on('message', (message: From) => {
+      if (worker === this.#worker) take(message);
+    });
+    worker.on('error', (error) => this.#failed(worker, error as Error));
+    worker.on('exit', (code) => this.#ended(worker, code));
     started?.();
+    this.#waitIdle();
   }
 
   /** Starts the first thread, for a host that needs none before its first question. */
@@ -81,13 +110,14 @@ export class SupervisedWorker<To extends { kind: string }, From> {
 
   /** What is wrong, on one line; null: nothing. */
   get problem(): string | null {
-    const ofStarts = this.#restarts.problem;
-    const problem = ofStarts ?? this.#failure;
+    const problem = this.#restarts.problem ?? this.#failure?.message ?? null;
     return problem === null ? null : `${this.#options.name}: ${problem}`;
   }
 
-  /** The thread has said that it works. */
+  /** The thread has said that it works, the first time or once more. */
   opened(): void {
+    if (this.#opened === this.#starts) return;
+    this.#opened = this.#starts;
     this.#restarts.opened(false);
     this.#failure = null;
   }
@@ -97,63 +127,126 @@ export class SupervisedWorker<To extends { kind: string }, From> {
     this.#worker?.postMessage(message, moved);
   }
 
-  /** Resolves with the answer to a question of that number; rejects while no thread runs. */
+  /**
+   * Resolves with the answer to a question of that number; rejects while no thread runs. One that
+   * ended for want of questions, or for a question, is started.
+   */
   ask<A>(messageOf: (id: number) => To): Promise<A> {
+    if (this.#isAtRest) this.start();
     if (!this.isUp) return Promise.reject(this.#refusal);
-    return this.#waiting.ask<A>((id) => this.post(messageOf(id)));
+    const answer = this.#waiting.ask<A>((id) => this.post(messageOf(id)));
+    this.#waitIdle();
+    return answer;
   }
 
   answered(id: number, answer: unknown): void {
     this.#waiting.resolve(id, answer);
+    this.#waitIdle();
   }
 
   refused(id: number, error: Error): void {
     this.#waiting.reject(id, error);
+    this.#waitIdle();
   }
 
   /** Ends a thread that cannot work, as if it had failed. */
-  fail(error: unknown): void {
-    this.#failed(error);
-    void this.#worker?.terminate();
+  fail(error: Error): void {
+    const worker = this.#worker;
+    if (worker === null) return;
+    this.#failed(worker, error);
+    void worker.terminate();
+  }
+
+  /** Ends the thread at once, until the next question. Its questions are refused with `reason`. */
+  stop(reason: Error): void {
+    const worker = this.#worker;
+    if (worker === null || this.#isClosing) return;
+    this.#worker = null;
+    this.#stopped = Promise.all([this.#stopped, worker.terminate()]);
+    this.#waiting.rejectAll(reason);
+    this.#waitIdle();
   }
 
   /**
    * Resolves once the thread has ended; closed a second time, it waits for the same end.
    * @param last what the thread ends at, after everything sent before; null: it ends at once
+   * @param withinMs a thread that has not ended by then is ended
    */
-  async close(last: To | null): Promise<void> {
-    this.#closed ??= this.#close(last);
+  async close(last: To | null, withinMs?: number): Promise<void> {
+    this.#closed ??= this.#close(last, withinMs);
     await this.#closed;
   }
 
-  async #close(last: To | null): Promise<void> {
+  async #close(last: To | null, withinMs?: number): Promise<void> {
     this.#isClosing = true;
     this.#restarts.cancel();
+    this.#waitIdle();
+    await this.#stopped;
     const worker = this.#worker;
     if (worker === null) return;
     const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
     if (last === null) void worker.terminate();
     else this.post(last);
+    const end = () => void worker.terminate();
+    const timer = withinMs === undefined ? undefined : setTimeout(end, withinMs);
     await ended;
+    clearTimeout(timer);
   }
 
-  get #refusal(): EngineBusy {
+  /** None runs and none is to be started: the next question starts it. */
+  get #isAtRest(): boolean {
+    const { idleMs } = this.#options;
+    const isNone = this.#worker === null && !this.#isClosing;
+    return isNone && idleMs !== undefined && !this.#restarts.isWaiting;
+  }
+
+  /** Counts the time without a question from now on, if there is none. */
+  #waitIdle(): void {
+    const { idleMs } = this.#options;
+    if (idleMs === undefined) return;
+    if (this.#idle !== null) clearTimeout(this.#idle);
+    this.#idle = null;
+    if (this.#waiting.size > 0 || !this.isUp) return;
+    this.#idle = setTimeout(() => this.stop(this.#refusal), idleMs);
+    this.#idle.unref();
+  }
+
+  get #refusal(): Unavailable {
     const { down, closed = down } = this.#options;
     return this.#isClosing ? closed : down;
   }
 
   /** It has failed at something, and ends. */
-  #failed(error: unknown): void {
-    const { name, log } = this.#options;
-    this.#failure = (error as Error).message;
+  #failed(worker: Worker, error: Error): void {
+    if (worker !== this.#worker) return;
+    const { name, log, heap } = this.#options;
+    if (heap !== undefined && isOfHeap(error)) {
+      log.error({ err: error }, `the ${name} needed too much memory, and was ended`);
+      return this.stop(heap.over);
+    }
+    this.#fault = error;
+    this.#failure = error;
     log.error({ err: error }, `the ${name} has failed, and starts again`);
   }
 
-  #ended(): void {
+  #ended(worker: Worker, code: number): void {
+    if (worker !== this.#worker) return;
+    if (this.#fault === null && !this.#isClosing) {
+      this.#failed(worker, new Error(`the thread ended with code ${code}`));
+    }
     this.#worker = null;
     this.#waiting.rejectAll(this.#refusal);
+    this.#waitIdle();
     if (this.#isClosing) return;
-    this.#options.ended?.();
-    this.#restarts.later(this.#failure ?? 'the thread ended', () => this.start());
+    const failure = this.#fault;
+    invariant(failure !== null, 'a thread ended, and for no reason');
+    const { ended, isRestartedByHost = false } = this.#options;
+    ended?.(failure);
+    if (!this.#isClosing && !isRestartedByHost)
+      this.#restarts.later(failure.message, () => this.start());
   }
+}
+
+function isOfHeap(error: Error): boolean {
+  return (error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY';
 }

@@ -1,13 +1,13 @@
-/** The engine cannot take a request now: full queue, starting, restarting or stopping. */
-export class EngineBusy extends Error {
+/** The engine, or a thread beside it, cannot take a request now: it is full, starts, or stops. */
+export class Unavailable extends Error {
   readonly retryAfterSeconds: number;
 
   constructor(reason: string, retryAfterSeconds = 1) {
     super(reason);
-    this.name = 'EngineBusy';
+    this.name = 'Unavailable';
     this.retryAfterSeconds = retryAfterSeconds;
   }
 }
 
 /** One shared error: in a flood of requests a refusal must be cheap. */
-export const AT_ITS_LIMIT = new EngineBusy('the engine is at its limit');
+export const AT_ITS_LIMIT = new Unavailable('the engine is at its limit');

@@ -3,14 +3,14 @@
  * for what happened meanwhile. Rules W1, W15, W17, W70 (feeds/FORMATS.md).
  */
 import type { EpochMs, SourceNumber, Venue } from '../../engine/base/units.ts';
-import type { Ingest, IngestConnection } from '../ingest/ingest.ts';
+import type { Ingest, IngestSession } from '../ingest/ingest.ts';
 import type { FrameReading, VenueAdapter } from '../reading/venue.ts';
 import type { Unquoted } from './awaiting-quote.ts';
 import { openConnection } from './connection.ts';
 import { ConnectionCounter } from './connection-counts.ts';
 import type { ConnectionTiming } from './connection-options.ts';
 import type { Connection, FeedStatus } from './connection-status.ts';
-import { MissedStates } from './status-poller.ts';
+import { StatusPoller } from './status-poller.ts';
 
 const NOTHING_HELD: ReadonlyMap<string, boolean> = new Map();
 /** Venues count connections too; markets beyond stay without a quote, and show. */
@@ -66,7 +66,7 @@ export function openFeed(options: FeedOptions): Feed {
 }
 
 /** A connection and the markets that are its to bring. */
-type Place = {
+type ConnectionSlot = {
   adapter: VenueAdapter;
   markets: Set<string>;
   /** The venue has refused a market here as one too many. */
@@ -77,22 +77,22 @@ type Place = {
 
 class VenueFeed implements Feed {
   readonly #options: FeedOptions;
-  readonly #places: Place[] = [];
-  readonly #states: MissedStates;
+  readonly #slots: ConnectionSlot[] = [];
+  readonly #states: StatusPoller;
   #isClosed = false;
 
   constructor(options: FeedOptions) {
     this.#options = options;
     const adapter = options.newAdapter();
     this.#states = this.#statesBy(adapter);
-    const first = this.#newPlace(adapter);
+    const first = this.#newSlot(adapter);
     this.#assign();
     this.#open(first);
   }
 
   statuses(): FeedStatus[] {
     const { entry = 0 } = this.#options;
-    return this.#places.flatMap(({ connection, markets, counter }, at) => {
+    return this.#slots.flatMap(({ connection, markets, counter }, at) => {
       if (connection === null) return [];
       return {
         ...connection.status(),
@@ -107,86 +107,91 @@ class VenueFeed implements Feed {
 
   marketsChanged(): void {
     this.#assign();
-    for (const { connection } of this.#places) connection?.marketsChanged();
+    for (const { connection } of this.#slots) connection?.marketsChanged();
   }
 
   close(): void {
     this.#isClosed = true;
     this.#states.close();
-    for (const { connection } of this.#places) connection?.close();
+    for (const { connection } of this.#slots) connection?.close();
   }
 
   /** Each market gets a connection and keeps it; connections without a market end. */
   #assign(): void {
     const wanted = new Set(this.#options.markets());
-    for (const place of this.#places) {
-      for (const market of place.markets) {
+    for (const slot of this.#slots) {
+      for (const market of slot.markets) {
         // One that another connection brings is not wanted here.
         if (wanted.delete(market)) continue;
-        place.markets.delete(market);
-        place.isFull = false;
+        slot.markets.delete(market);
+        slot.isFull = false;
       }
     }
-    const opened: Place[] = [];
+    const opened: ConnectionSlot[] = [];
     const joined: string[] = [];
     for (const market of wanted) {
-      let place = this.#places.find(hasRoom);
-      if (place === undefined && this.#mayOpen()) {
-        place = this.#newPlace(this.#options.newAdapter());
-        opened.push(place);
+      let slot = this.#slots.find(hasRoom);
+      if (slot === undefined && this.#mayOpen()) {
+        slot = this.#newSlot(this.#options.newAdapter());
+        opened.push(slot);
       }
-      place ??= this.#places.at(-1)!;
-      place.markets.add(market);
-      if (place.connection !== null) joined.push(market);
+      slot ??= this.#slots.at(-1)!;
+      slot.markets.add(market);
+      if (slot.connection !== null) joined.push(market);
     }
     // The others are asked for when their connection opens.
     if (joined.length > 0) this.#states.ask(joined);
-    for (const place of opened) this.#open(place);
-    for (const place of this.#places.filter((one, at) => at > 0 && one.markets.size === 0)) {
-      this.#places.splice(this.#places.indexOf(place), 1);
-      place.connection?.close();
-      this.#places[0]!.counter.takeOver(place.counter);
+    for (const slot of opened) this.#open(slot);
+    for (const slot of this.#slots.filter((one, at) => at > 0 && one.markets.size === 0)) {
+      this.#slots.splice(this.#slots.indexOf(slot), 1);
+      slot.connection?.close();
+      this.#slots[0]!.counter.takeOver(slot.counter);
     }
   }
 
   #mayOpen(): boolean {
-    return this.#places.length < (this.#options.connectionsMax ?? CONNECTIONS_MAX);
+    return this.#slots.length < (this.#options.connectionsMax ?? CONNECTIONS_MAX);
   }
 
-  #newPlace(adapter: VenueAdapter): Place {
+  #newSlot(adapter: VenueAdapter): ConnectionSlot {
     const counter = new ConnectionCounter();
-    const place: Place = { adapter, markets: new Set(), isFull: false, counter, connection: null };
-    this.#places.push(place);
-    return place;
+    const slot: ConnectionSlot = {
+      adapter,
+      markets: new Set(),
+      isFull: false,
+      counter,
+      connection: null,
+    };
+    this.#slots.push(slot);
+    return slot;
   }
 
-  #open(place: Place): void {
-    const { adapter } = place;
+  #open(slot: ConnectionSlot): void {
+    const { adapter } = slot;
     const { url, venue, ingest, log, nowMs, timing, awaitsQuote } = this.#options;
-    const sink = ingest.connection(venue, adapter, this.#options.newSource());
+    const sink = ingest.session(venue, adapter, this.#options.newSource());
     const unquoted = this.#options.newUnquoted?.();
-    place.connection = openConnection({
+    slot.connection = openConnection({
       url,
       venue,
       adapter,
-      markets: () => [...place.markets],
+      markets: () => [...slot.markets],
       subscribe: (markets) => sink.subscribe(markets, nowMs()),
       awaitsQuote,
-      onFrame: (text, atMs) => this.#taken(place, sink.frame(text, atMs)),
+      onFrame: (text, atMs) => this.#taken(slot, sink.frame(text, atMs)),
       onHeartbeat: (atMs) => sink.heartbeat(atMs),
       onTime: (atMs) => sink.advance(atMs),
       onLost: (atMs) => {
-        place.counter.lost();
-        this.#states.lost(place.markets);
+        slot.counter.lost();
+        this.#states.lost(slot.markets);
         sink.lost(atMs);
       },
-      onOverflow: (markets) => this.#moveOn(place, markets),
-      onMissedStates: (markets) =>
-        this.#states.ask(markets === true ? [...place.markets] : markets),
+      onOverflow: (markets) => this.#moveOn(slot, markets),
+      onMissedStates: (markets) => this.#states.ask(markets === true ? [...slot.markets] : markets),
       onState: ({ state }) => {
         if (state === 'open') {
-          place.counter.opened();
-          this.#states.ask([...place.markets]);
+          slot.counter.opened();
+          this.#states.ask([...slot.markets]);
         }
         this.#options.onState?.();
       },
@@ -197,22 +202,22 @@ class VenueFeed implements Feed {
     });
   }
 
-  #taken({ counter }: Place, reading: FrameReading): FrameReading {
+  #taken({ counter }: ConnectionSlot, reading: FrameReading): FrameReading {
     counter.took(reading);
     this.#states.saw(reading.ticks);
     return reading;
   }
 
   /** Markets that this connection cannot bring go to another one. */
-  #moveOn(place: Place, markets: readonly string[]): void {
+  #moveOn(slot: ConnectionSlot, markets: readonly string[]): void {
     if (this.#isClosed) return;
     const { venue, log } = this.#options;
-    for (const market of markets) place.markets.delete(market);
-    const isAlone = place.markets.size === 0;
-    place.isFull = true;
-    if (isAlone || !(this.#mayOpen() || this.#places.some(hasRoom))) {
+    for (const market of markets) slot.markets.delete(market);
+    const isAlone = slot.markets.size === 0;
+    slot.isFull = true;
+    if (isAlone || !(this.#mayOpen() || this.#slots.some(hasRoom))) {
       // Nor can any other. They wait for the next connection here, and show as unquoted.
-      for (const market of markets) place.markets.add(market);
+      for (const market of markets) slot.markets.add(market);
       const names = markets.slice(0, 5);
       log.warn({ venue, count: markets.length, markets: names }, 'venue refuses markets');
       return;
@@ -221,7 +226,7 @@ class VenueFeed implements Feed {
     this.marketsChanged();
   }
 
-  #statesBy({ stateRequests: requests, tellsResults }: VenueAdapter): MissedStates {
+  #statesBy({ stateRequests: requests, tellsResults }: VenueAdapter): StatusPoller {
     const { restUrl, venue, ingest, newSource, newAdapter, nowMs, log, askAgainMs } = this.#options;
     if (requests !== null && restUrl === null) {
       log.info(
@@ -231,10 +236,10 @@ class VenueFeed implements Feed {
     }
     // A source of its own: an answer must not keep the prices of a connection fresh.
     const canAsk = requests !== null && restUrl !== null;
-    const sink: IngestConnection | null = canAsk
-      ? ingest.connection(venue, newAdapter(), newSource())
+    const sink: IngestSession | null = canAsk
+      ? ingest.session(venue, newAdapter(), newSource())
       : null;
-    return new MissedStates({
+    return new StatusPoller({
       base: restUrl,
       requests,
       tellsResults,
@@ -243,7 +248,7 @@ class VenueFeed implements Feed {
       isOpen: this.#options.awaitsQuote,
       take: (ticks) => {
         sink?.states(ticks, nowMs());
-        for (const { connection } of this.#places) connection?.learned(ticks);
+        for (const { connection } of this.#slots) connection?.learned(ticks);
       },
       log,
       ...(askAgainMs === undefined ? {} : { againMs: askAgainMs }),
@@ -251,6 +256,6 @@ class VenueFeed implements Feed {
   }
 }
 
-function hasRoom({ isFull, markets, adapter }: Place): boolean {
+function hasRoom({ isFull, markets, adapter }: ConnectionSlot): boolean {
   return !isFull && markets.size < adapter.marketsMax;
 }

@@ -42,7 +42,7 @@ export type MissedStatesOptions = {
   rest?: AskOptions;
 };
 
-export class MissedStates {
+export class StatusPoller {
   readonly #options: MissedStatesOptions;
   readonly #abort = new AbortController();
   /** Asked for while a round is under way, or to be asked for again. */

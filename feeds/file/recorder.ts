@@ -6,7 +6,7 @@ import { type EpochMs, isoOf, type SourceNumber, type Venue } from '../../engine
 import {
   type FrameReader,
   type Ingest,
-  type IngestConnection,
+  type IngestSession,
   NOT_JSON,
   TOO_DEEP,
 } from '../ingest/ingest.ts';
@@ -38,8 +38,8 @@ export function recordingIngest(
 ): RecordingIngest {
   const file = new RecordedFile(writer);
   return {
-    connection: (venue, adapter, source) =>
-      new RecordedConnection(file, ingest.connection(venue, adapter, source), {
+    session: (venue, adapter, source) =>
+      new RecordedSession(file, ingest.session(venue, adapter, source), {
         venue,
         adapter,
         source,
@@ -75,7 +75,7 @@ class RecordedFile {
 /** The last moment that a date can name; a venue may send any number. */
 const DATE_MAX_MS = 8.64e15;
 
-type Place = { venue: Venue; adapter: FrameReader; source: SourceNumber };
+type RecordedSource = { venue: Venue; adapter: FrameReader; source: SourceNumber };
 type Recorded = {
   event?: FeedEvent;
   venueAtMs?: EpochMs | null;
@@ -85,16 +85,20 @@ type Recorded = {
   frame?: string;
 };
 
-class RecordedConnection implements IngestConnection {
+class RecordedSession implements IngestSession {
   readonly #file: RecordedFile;
-  readonly #ingest: IngestConnection;
+  readonly #ingest: IngestSession;
   /** The part of every line that stays the same. */
   readonly #place: string;
   #seq = 0;
   /** Has subscribed since it was dialed. */
   #isOpen = false;
 
-  constructor(file: RecordedFile, ingest: IngestConnection, { venue, adapter, source }: Place) {
+  constructor(
+    file: RecordedFile,
+    ingest: IngestSession,
+    { venue, adapter, source }: RecordedSource,
+  ) {
     this.#file = file;
     this.#ingest = ingest;
     this.#place = `"venue":"${venue}","adapter":"${adapter.name}","connection":${source + 1}`;

@@ -4,7 +4,7 @@
  * (feeds/FORMATS.md).
  */
 import type { SourceNumber } from '../../engine/base/units.ts';
-import type { Ingest, IngestConnection } from '../ingest/ingest.ts';
+import type { Ingest, IngestSession } from '../ingest/ingest.ts';
 import { connectionKeyOf, type FeedLine } from './feed-line.ts';
 import { FileAdapter, type FileReadOptions } from './file-adapter.ts';
 import { readStates } from './states.ts';
@@ -14,7 +14,7 @@ export type PlayOptions = FileReadOptions & {
   newSource?(): SourceNumber;
 };
 
-type Played = { adapter: FileAdapter; connection: IngestConnection };
+type Played = { adapter: FileAdapter; connection: IngestSession };
 
 export class FeedPlayer {
   readonly #ingest: Ingest;
@@ -63,7 +63,7 @@ export class FeedPlayer {
     const known = this.#played.get(key);
     if (known !== undefined) return known;
     const adapter = new FileAdapter(line.adapter, this.#options);
-    const connection = this.#ingest.connection(line.venue, adapter, this.#newSource());
+    const connection = this.#ingest.session(line.venue, adapter, this.#newSource());
     const played = { adapter, connection };
     this.#played.set(key, played);
     return played;

@@ -11,7 +11,7 @@ import type { EpochMs, MarketNumber, SourceNumber, Venue } from '../../engine/ba
 import type { GameTick, QuoteTick, Tick } from '../../engine/rules/messages.ts';
 import { unknownBook } from '../reading/book.ts';
 import { priceText } from '../reading/decimal.ts';
-import { depthOf, type Place, quoteOf, resultOf, tradeOf } from '../reading/engine-ticks.ts';
+import { depthOf, quoteOf, resultOf, type TickOrigin, tradeOf } from '../reading/engine-ticks.ts';
 import type {
   BookLevels,
   FrameReading,
@@ -48,7 +48,8 @@ export type IngestOptions = {
   steadyMs?(): number;
 };
 
-export type IngestConnection = {
+/** What an ingest keeps of one connection. */
+export type IngestSession = {
   /**
    * Takes one frame, as text or as what its JSON parsed to. A live connection starts over after a
    * `drop`. `isGap`: a recording says that this frame showed a gap.
@@ -71,7 +72,7 @@ export type IngestConnection = {
 
 export type Ingest = {
   /** `source` is the connection's own number. */
-  connection(venue: Venue, adapter: FrameReader, source: SourceNumber): IngestConnection;
+  session(venue: Venue, adapter: FrameReader, source: SourceNumber): IngestSession;
   /** Counts over all connections since the start. */
   counts(): IngestCounts;
 };
@@ -87,13 +88,13 @@ export function createIngest(options: IngestOptions): Ingest {
   const counters = new IngestCounters(options.log);
   const results = new Map<MarketNumber, string>();
   return {
-    connection: (venue, adapter, source) =>
-      new Connection({ venue, adapter, source, options, counters, results }),
+    session: (venue, adapter, source) =>
+      new VenueSession({ venue, adapter, source, options, counters, results }),
     counts: () => counters.counts(),
   };
 }
 
-type ConnectionParts = {
+type SessionParts = {
   venue: Venue;
   adapter: FrameReader;
   source: SourceNumber;
@@ -106,13 +107,13 @@ type ConnectionParts = {
 const CONTRADICTED = 'stated best prices contradict the book';
 const STUCK = 'book crossed for too long';
 
-class Connection implements IngestConnection {
-  readonly #parts: ConnectionParts;
+class VenueSession implements IngestSession {
+  readonly #parts: SessionParts;
   readonly #doubts = new BookDoubts();
   readonly #lag: VenueLag;
   readonly #steadyMs: () => number;
 
-  constructor(parts: ConnectionParts) {
+  constructor(parts: SessionParts) {
     this.#parts = parts;
     const { adapter, options } = parts;
     // What a recording holds was read long after it was said.
@@ -246,29 +247,29 @@ class Connection implements IngestConnection {
       counters.unknownMarket(`${venue}/${tick.market}`);
       return false;
     }
-    const place: Place = { atMs, source, market };
+    const origin: TickOrigin = { atMs, source, market };
     switch (tick.kind) {
       case 'book': {
-        const quote = quoteOf(tick, place);
+        const quote = quoteOf(tick, origin);
         this.#doubts.shown(tick.market, quote.crossed, atMs);
         this.#sendQuote(quote, tick.depth);
         return true;
       }
       case 'trade': {
-        const trade = tradeOf(tick, place);
+        const trade = tradeOf(tick, origin);
         if (trade === null) counters.skip('trade price outside 1..99', `${venue}/${tick.market}`);
         else this.#send(trade);
         return false;
       }
       case 'status':
-        this.#send({ kind: 'status', ...place, status: tick.status });
+        this.#send({ kind: 'status', ...origin, status: tick.status });
         return false;
       case 'result':
         this.#noteResult(tick, market);
-        this.#send(resultOf(tick, place));
+        this.#send(resultOf(tick, origin));
         return false;
       case 'closing':
-        this.#send({ kind: 'closing', ...place, closesAtMs: tick.closesAtMs });
+        this.#send({ kind: 'closing', ...origin, closesAtMs: tick.closesAtMs });
         return false;
       default:
         return tick satisfies never;

@@ -24,7 +24,7 @@ import type {
 } from '../../engine/rules/messages.ts';
 import type { BookLevels, BookTick, Level, VenueTick } from './venue.ts';
 
-export type Place = { atMs: EpochMs; source: SourceNumber; market: MarketNumber };
+export type TickOrigin = { atMs: EpochMs; source: SourceNumber; market: MarketNumber };
 
 /** Whether the venue's own book is crossed or locked. Rounding would widen it. */
 export function isCrossed({ yesBid, yesAsk }: BookTick): boolean {
@@ -32,7 +32,7 @@ export function isCrossed({ yesBid, yesAsk }: BookTick): boolean {
 }
 
 /** The top of a book. */
-export function quoteOf(tick: BookTick, { atMs, source, market }: Place): QuoteTick {
+export function quoteOf(tick: BookTick, { atMs, source, market }: TickOrigin): QuoteTick {
   const yesBidCents = tick.yesBid === null ? NO_PRICE : bidCentsOf(tick.yesBid);
   const yesAskCents = tick.yesAsk === null ? NO_PRICE : askCentsOf(tick.yesAsk);
   return {
@@ -88,7 +88,7 @@ function centLevels(
 /** Rounded against the taker; null when no price of 1..99 is left. */
 export function tradeOf(
   { yesPrice, size, takerSide }: Extract<VenueTick, { kind: 'trade' }>,
-  { atMs, source, market }: Place,
+  { atMs, source, market }: TickOrigin,
 ): TradeTick | null {
   const yesPriceCents = takerSide === 'yes' ? askCentsOf(yesPrice) : bidCentsOf(yesPrice);
   if (yesPriceCents === NO_PRICE) return null;
@@ -99,7 +99,7 @@ export function tradeOf(
 /** Rules B8, M40 (feeds/FORMATS.md, engine/RULES.md). */
 export function resultOf(
   { outcome, yesValue }: Extract<VenueTick, { kind: 'result' }>,
-  { atMs, source, market }: Place,
+  { atMs, source, market }: TickOrigin,
 ): ResultTick {
   const tick: ResultTick = {
     kind: 'result',

@@ -4,7 +4,7 @@ import { errorBody, Refusal } from '../../api/base/errors.ts';
 import { admitter, type Caller, callerAgain, permit } from '../../api/dispatch/access.ts';
 import { Metrics } from '../../api/dispatch/metrics.ts';
 import { PacedRefusals } from '../../api/dispatch/paced-refusals.ts';
-import { MessageCalls } from '../../api/dispatch/route-invoker.ts';
+import { RouteInvoker } from '../../api/dispatch/route-invoker.ts';
 import { createAuth } from '../../api/identity/auth.ts';
 import type { Api, Json } from './support.ts';
 
@@ -16,7 +16,7 @@ export async function connectTo(api: Api, method: string, path: string): Promise
   const { engine, config, identity, log, meter, organizations, switches } = api.context;
   const { sessions } = await createAuth(config, identity, log);
   const route = api.routes.find((route) => route.method === method && route.path === path)!;
-  const calls = new MessageCalls(route, {
+  const calls = new RouteInvoker(route, {
     permit,
     admit: admitter({ store: identity, sessions, switches, organizations }),
     refusal: () => engine.refusal(),

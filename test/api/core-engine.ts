@@ -6,11 +6,11 @@ import type {
   EngineState,
   OrderConnections,
 } from '../../api/base/engine.ts';
-import type { KeyAndAccountUse } from '../../engine/rules/decision.ts';
+import type { LimitUsage } from '../../engine/rules/decision.ts';
 import type {
-  MarkTrade,
   Reply,
   SetSwitches,
+  TagTrade,
   Tick,
   TradingCommand,
 } from '../../engine/rules/messages.ts';
@@ -81,7 +81,7 @@ export class CoreEngine implements Engine {
     return this.#answer(query);
   }
 
-  tradeUse(owner: string, keyId: string): Promise<KeyAndAccountUse> {
+  tradeUse(owner: string, keyId: string): Promise<LimitUsage> {
     const shard = { call: (request: TradingCommand | Query) => this.#answer(request) };
     return tradeUseOf([shard], shard, { owner, keyId, atMs: NOON_MS });
   }
@@ -94,7 +94,7 @@ export class CoreEngine implements Engine {
     return this.#answer(request);
   }
 
-  async mark(command: MarkTrade): Promise<Reply> {
+  async tagTrade(command: TagTrade): Promise<Reply> {
     return this.#core.command(command);
   }
 

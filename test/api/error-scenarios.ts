@@ -10,7 +10,7 @@ import type { SwitchName } from '../../api/identity/switches.ts';
 import type { EmbeddedBacktest } from '../../api/read-side/backtest-source.ts';
 import type { HistorySource } from '../../api/read-side/history-source.ts';
 import { NO_PRICE } from '../../engine/base/units.ts';
-import { EngineBusy } from '../../engine/threads/unavailable.ts';
+import { Unavailable } from '../../engine/threads/unavailable.ts';
 import { AWAY, CATALOG, NOON_MS, NOWHERE, quoteTick } from '../engine/fixtures.ts';
 import type { CoreEngine } from './core-engine.ts';
 import { type Answer, type Api, type CallOptions, startApi } from './support.ts';
@@ -110,7 +110,7 @@ export const COMMON: Record<string, Reach> = {
   '403 trading_off': (scenario) => whileOff(scenario, 'trading'),
   '503 internal_error': async (scenario) => {
     if (scenario.operation.isOfSession) return whileAuthIsAway(scenario);
-    const answer = await whileFailing(scenario, new EngineBusy('queue full'));
+    const answer = await whileFailing(scenario, new Unavailable('queue full'));
     // One that asks no engine takes a session too, whose keys cannot be fetched.
     return answer.status === 503 ? answer : whileAuthIsAway(scenario);
   },
@@ -126,7 +126,7 @@ export const COMMON: Record<string, Reach> = {
   },
 };
 
-const starting = () => Promise.reject(new EngineBusy('the history is starting'));
+const starting = () => Promise.reject(new Unavailable('the history is starting'));
 const HISTORY: (typeof OWN)[string] = {
   market_not_found: async (scenario) => {
     const [path] = scenario.operation.path.split('?');
@@ -144,7 +144,7 @@ const { market_not_found: _, ...HISTORY_AS_OF } = HISTORY;
 async function ofBacktest(scenario: Scenario, reason: string): Promise<Answer> {
   const backtest: EmbeddedBacktest = {
     kind: 'embedded',
-    pool: { run: () => Promise.reject(new EngineBusy(reason)) },
+    pool: { run: () => Promise.reject(new Unavailable(reason)) },
     directory: '/nowhere',
     stored: async () => [],
   };
@@ -157,7 +157,7 @@ const RECORDS: (typeof OWN)[string] = {
     // The records are not asked about who is private.
     for (const { id } of [...store.users.values()]) await store.changeUser(id, { private: false });
     const { ask: answered } = context.records;
-    context.records.ask = () => Promise.reject(new EngineBusy('the records are being made'));
+    context.records.ask = () => Promise.reject(new Unavailable('the records are being made'));
     const answer = await ask(scenario);
     context.records.ask = answered;
     return answer;
@@ -192,7 +192,7 @@ export const OWN: Record<string, { [error in ErrorCode | '503 internal_error']?:
   placeOrders: {
     '503 internal_error': async ({ t, operation: { body } }) => {
       const api = await startApi(t);
-      api.engine.busy = new EngineBusy('queue full');
+      api.engine.busy = new Unavailable('queue full');
       return api.call('POST', '/portfolio/orders/batch', { body });
     },
   },

@@ -10,12 +10,12 @@ import type {
   OrderConnections,
 } from '../../api/base/engine.ts';
 import type { Catalog } from '../../engine/rules/catalog-entries.ts';
-import type { KeyAndAccountUse } from '../../engine/rules/decision.ts';
+import type { LimitUsage } from '../../engine/rules/decision.ts';
 import type {
-  MarkTrade,
   Reply,
   ResultTick,
   SetSwitches,
+  TagTrade,
   Tick,
   TradingCommand,
 } from '../../engine/rules/messages.ts';
@@ -31,7 +31,7 @@ import type { ReplyHandler } from '../../engine/shard/callers/send-queue.ts';
 import type { ShardStatus } from '../../engine/shard/callers/shard-status.ts';
 import { isCommand } from '../../engine/shard/core/message-kinds.ts';
 import { tradeUseOf } from '../../engine/shard/core/trade-use.ts';
-import type { EngineBusy } from '../../engine/threads/unavailable.ts';
+import type { Unavailable } from '../../engine/threads/unavailable.ts';
 import { quoteTick } from '../engine/fixtures.ts';
 import { createMemoryEngine, type MemoryEngine } from '../engine/memory-engine.ts';
 import * as samples from './samples.ts';
@@ -57,7 +57,7 @@ export class FakeEngine implements Engine {
   ) => this.#answer({ kind, atMs: samples.NOW_MS, instrumentId });
   report: AuditReport = { accounts: 2, restingOrders: 1, openPositions: 1, problems: [] };
 
-  busy: EngineBusy | null = null;
+  busy: Unavailable | null = null;
 
   constructor(catalog: Catalog = samples.sampleCatalog()) {
     this.#core = createMemoryEngine({ quoteMaxAgeMs: 15_000, routingBandCents: 10 });
@@ -89,7 +89,7 @@ export class FakeEngine implements Engine {
     },
   };
 
-  refusal(): EngineBusy | null {
+  refusal(): Unavailable | null {
     return this.busy;
   }
 
@@ -120,7 +120,7 @@ export class FakeEngine implements Engine {
     return this.replyQuote(instrumentId, kind);
   }
 
-  async tradeUse(owner: string, keyId: string): Promise<KeyAndAccountUse> {
+  async tradeUse(owner: string, keyId: string): Promise<LimitUsage> {
     if (this.busy !== null) throw this.busy;
     const shard = { call: async (request: EngineRequest) => this.#answer(request) };
     return tradeUseOf([shard], shard, { owner, keyId, atMs: samples.NOW_MS });
@@ -136,7 +136,7 @@ export class FakeEngine implements Engine {
     return isCommand(request) ? this.#core.command(request) : this.#core.query(request);
   }
 
-  async mark(command: MarkTrade): Promise<Reply> {
+  async tagTrade(command: TagTrade): Promise<Reply> {
     return this.#core.command(command);
   }
 

@@ -8,15 +8,15 @@ import { JsonWriter } from '../../engine/format/json-writer.ts';
 import { type IndexHead, RecordIndex } from '../../engine/index/record-index.ts';
 import { CHECKPOINTS_KEPT } from '../../engine/memory/row-changes.ts';
 import { pageWordsOf, ROW_WORDS_MAX } from '../../engine/memory/row-pages.ts';
-import { settleAsked } from '../../engine/rules/asked.ts';
+import { applyTick } from '../../engine/rules/apply-tick.ts';
 import type { Event } from '../../engine/rules/events.ts';
 import type { FactSink } from '../../engine/rules/fact-sink.ts';
 import { FIRST_PAYOUT_ROOM_CENTS, payoutRoomCents } from '../../engine/rules/ledger.ts';
 import type { TradeLimitsLeft } from '../../engine/rules/limits-left.ts';
 import type { Refusal, Reply } from '../../engine/rules/messages.ts';
-import { observe } from '../../engine/rules/observe.ts';
 import type { Query } from '../../engine/rules/queries.ts';
 import type { CoreConfig } from '../../engine/rules/reference-data.ts';
+import { settleBeforeAnswer } from '../../engine/rules/settle-before-answer.ts';
 import { continueSettlements } from '../../engine/rules/settlement.ts';
 import type { ShardState } from '../../engine/rules/state.ts';
 import { tablesOf } from '../../engine/rules/state.ts';
@@ -70,7 +70,7 @@ export function createMemoryEngine(
   const endings = createEndingLog();
   /** Carries something out, and keeps its facts. */
   const run = <T>(act: (facts: FactSink) => T): T => {
-    state.unfinished.left = settledAtOnce;
+    state.pendingSettlements.left = settledAtOnce;
     const result = act(log.begin());
     endings.read(log.end());
     return result;
@@ -88,7 +88,7 @@ export function createMemoryEngine(
       for (const record of log.records) playAgain(folded, record);
       return folded;
     },
-    tick: (tick) => run((facts) => observe(state, tick, facts)),
+    tick: (tick) => run((facts) => applyTick(state, tick, facts)),
     command: (command) =>
       run((facts) => {
         let limits: TradeLimitsLeft | null = null;
@@ -100,7 +100,7 @@ export function createMemoryEngine(
         return limits === null ? reply : { ...reply, limits };
       }),
     query(query) {
-      run((facts) => settleAsked(state, query, facts));
+      run((facts) => settleBeforeAnswer(state, query, facts));
       return replyOf((to) => answerQuery(state, query, to));
     },
     settleSlice: () => run((facts) => continueSettlements(state, facts)),

@@ -1,7 +1,7 @@
 /** Resets, and the marks of operators. Rules M30 to M34, T141 (engine/RULES.md). */
 
 import { START_BALANCE_CENTS } from '../../engine/base/units.ts';
-import type { MarkTrade, Reply, ResetAccount } from '../../engine/rules/messages.ts';
+import type { Reply, ResetAccount, TagTrade } from '../../engine/rules/messages.ts';
 import { closeTrade, countBust, end, resetBlock } from './naive-ledger.ts';
 import { refuse } from './naive-orders.ts';
 import { type ModelState, openTradesOf, restingOf } from './naive-state.ts';
@@ -32,7 +32,7 @@ export function reset(state: ModelState, command: ResetAccount): Reply {
   return answer({});
 }
 
-export function mark(state: ModelState, command: MarkTrade): Reply {
+export function mark(state: ModelState, command: TagTrade): Reply {
   const trade = state.trades.get(command.trade);
   const isFound = trade?.status === 'open' || trade?.account === command.account;
   if (trade === undefined || !isFound) return refuse('trade_not_found');

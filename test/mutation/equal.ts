@@ -8,7 +8,7 @@ export const EQUAL: ReadonlyMap<string, string> = new Map([
     'what is prefetched is read for no other use',
   ],
   [
-    "engine/rules/observe.ts | case 'heartbeat': | 'heartbeat' -> 'mutant'",
+    "engine/rules/apply-tick.ts | case 'heartbeat': | 'heartbeat' -> 'mutant'",
     'nothing follows from the case, nor behind it',
   ],
   [
@@ -144,15 +144,15 @@ export const EQUAL: ReadonlyMap<string, string> = new Map([
     'a position costs a cent at least',
   ],
   [
-    "engine/rules/observe.ts | case 'result': | 'result' -> 'mutant' (2)",
+    "engine/rules/apply-tick.ts | case 'result': | 'result' -> 'mutant' (2)",
     'nothing follows from the case, nor behind it',
   ],
   [
-    'engine/rules/observe.ts | const source: Source = { lastHeardMs: 0, epoch: 0 }; | 0 -> 1',
+    'engine/rules/apply-tick.ts | const source: Source = { lastHeardMs: 0, epoch: 0 }; | 0 -> 1',
     'as old as can be, either way',
   ],
   [
-    'engine/rules/observe.ts | const source: Source = { lastHeardMs: 0, epoch: 0 }; | 0 -> 1 (2)',
+    'engine/rules/apply-tick.ts | const source: Source = { lastHeardMs: 0, epoch: 0 }; | 0 -> 1 (2)',
     'as old as can be, either way',
   ],
   [
@@ -184,7 +184,7 @@ export const EQUAL: ReadonlyMap<string, string> = new Map([
     'startSale sets it before anything reads it',
   ],
   [
-    'engine/rules/observe.ts | if (atMs > state.nowMs) state.nowMs = atMs; | > -> >=',
+    'engine/rules/apply-tick.ts | if (atMs > state.nowMs) state.nowMs = atMs; | > -> >=',
     'equal times change nothing',
   ],
   [
@@ -227,7 +227,10 @@ export const EQUAL: ReadonlyMap<string, string> = new Map([
     'engine/rules/resting.ts | if (market.routedBooks.includes(book)) continue; | continue; -> ;',
     'a book that stands twice has nothing left to fill the second time',
   ],
-  ['engine/rules/observe.ts | source.epoch++; | ++ -> --', 'read only for whether it has changed'],
+  [
+    'engine/rules/apply-tick.ts | source.epoch++; | ++ -> --',
+    'read only for whether it has changed',
+  ],
   [
     'engine/rules/fees.ts | let exact: Exact = { units: 0n, decimals: 0 }; | 0 -> 1',
     'nothing is nothing to any number of decimals',

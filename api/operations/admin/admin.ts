@@ -8,7 +8,7 @@ import { ApiError } from '../../base/errors.ts';
 import { bodyReader } from '../../base/validation.ts';
 import type { Metrics } from '../../dispatch/metrics.ts';
 import { keyed, open, type Route } from '../../dispatch/route.ts';
-import type { Exchange } from '../../http/exchange.ts';
+import type { HttpContext } from '../../http/http-context.ts';
 import type { Operator } from '../../identity/admin-token.ts';
 import { credentialHeader } from '../../identity/credential-header.ts';
 import { hashOfToken } from '../../identity/keys.ts';
@@ -38,11 +38,11 @@ import { venueKeyAdminRoutes } from './venue-keys.ts';
 const readSwitch = bodyReader(SwitchBody);
 
 /** Throws 401 unless the request carries the admin token. */
-export function operatorOf(adminToken: string): (exchange: Exchange) => Operator {
+export function operatorOf(adminToken: string): (http: HttpContext) => Operator {
   // Hashes have one length whatever was sent: a comparison in constant time needs that.
   const wanted = Buffer.from(hashOfToken(`Bearer ${adminToken}`));
-  return (exchange) => {
-    const sent = Buffer.from(hashOfToken(credentialHeader(exchange, 'authorization')));
+  return (http) => {
+    const sent = Buffer.from(hashOfToken(credentialHeader(http, 'authorization')));
     if (timingSafeEqual(sent, wanted)) return true;
     throw new ApiError('unauthorized', {
       message: 'Send the token of DATA_DIR/admin.token as a bearer token.',

@@ -4,7 +4,7 @@
  */
 import { Type } from '@sinclair/typebox';
 import type { Cents } from '../../../engine/base/units.ts';
-import type { TradeMark } from '../../../engine/rules/events.ts';
+import type { TradeTag } from '../../../engine/rules/events.ts';
 import type { Settled } from '../../../engine/rules/messages.ts';
 import { NoQuery, strict, Uuid } from '../../base/common-schemas.ts';
 import { ApiError, invalidRequest } from '../../base/errors.ts';
@@ -110,10 +110,10 @@ function markRoute({ engine, log }: Context): Route<Operator> {
       if (parlay === null && !combine) throw invalidRequest('parlayId or combine must be given');
       const [trade, account] = [tradeId.toLowerCase(), userId?.toLowerCase() ?? null];
       const command = { kind: 'mark', atMs: engine.nowMs(), trade, account } as const;
-      const reply = await engine.mark({ ...command, parlay, combine });
+      const reply = await engine.tagTrade({ ...command, parlay, combine });
       if (!reply.ok) return { ...reply, message: NO_SUCH_TRADE };
-      const mark = JSON.parse(reply.body) as TradeMark;
-      const answer = { tradeId: trade, parlayId: mark.parlay, combine: mark.combine };
+      const tag = JSON.parse(reply.body) as TradeTag;
+      const answer = { tradeId: trade, parlayId: tag.parlay, combine: tag.combine };
       log.warn(answer, 'trade marked by the operator');
       return JSON.stringify(answer);
     },

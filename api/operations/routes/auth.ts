@@ -5,7 +5,7 @@
 
 import { NoQuery } from '../../base/common-schemas.ts';
 import { open, type Route, visited } from '../../dispatch/route.ts';
-import type { Exchange } from '../../http/exchange.ts';
+import type { HttpContext } from '../../http/http-context.ts';
 import { AuthError } from '../../identity/auth-errors.ts';
 import { credentialHeader } from '../../identity/credential-header.ts';
 import { networkOf } from '../../identity/network.ts';
@@ -31,9 +31,9 @@ import {
 /** The address of a request and its access token, valid or not. */
 export type Visitor = { address: string; accessToken: string | null };
 
-export function visitorOf(exchange: Exchange): Visitor {
-  const bearer = /^bearer +(.+)$/i.exec(credentialHeader(exchange, 'authorization'));
-  return { address: networkOf(exchange.remoteAddress()), accessToken: bearer?.[1] ?? null };
+export function visitorOf(http: HttpContext): Visitor {
+  const bearer = /^bearer +(.+)$/i.exec(credentialHeader(http, 'authorization'));
+  return { address: networkOf(http.remoteAddress()), accessToken: bearer?.[1] ?? null };
 }
 
 export function authRoutes(signIn: SignIn): Route<Visitor>[] {

@@ -5,7 +5,7 @@
 import { DAY_MS, type TradeUse, type Uuid } from '../../../engine/base/units.ts';
 import type { TradeLimits } from '../../../engine/rules/messages.ts';
 import { ACCOUNT_LIMITS, KEY_LIMITS } from '../../../engine/rules/trade-limits.ts';
-import { EngineBusy } from '../../../engine/threads/unavailable.ts';
+import { Unavailable } from '../../../engine/threads/unavailable.ts';
 import { NoQuery } from '../../base/common-schemas.ts';
 import type { Engine } from '../../base/engine.ts';
 import type { Caller } from '../../dispatch/access.ts';
@@ -125,7 +125,7 @@ async function tradingOf(engine: Engine, user: User, credentialId: Uuid) {
     const { keyLimits, accountLimits } = countingOf(user, credentialId, personalAccount(user));
     return { key: windowsOf(keyLimits, use.key), account: windowsOf(accountLimits, use.account) };
   } catch (error) {
-    if (error instanceof EngineBusy) return null;
+    if (error instanceof Unavailable) return null;
     throw error;
   }
 }

@@ -6,7 +6,7 @@ import { Type } from '@sinclair/typebox';
 import { NoQuery } from '../../base/common-schemas.ts';
 import { ApiError } from '../../base/errors.ts';
 import { open, type Route } from '../../dispatch/route.ts';
-import type { Exchange } from '../../http/exchange.ts';
+import type { HttpContext } from '../../http/http-context.ts';
 import type { PageName } from '../../page/make-web-bundle.ts';
 import { type WebBundle, webBundle } from '../../page/web-bundle.ts';
 
@@ -52,11 +52,9 @@ export function pageRoutes(name: PageName): Route<null>[] {
 }
 
 /** Whether a browser asks for a page: it names HTML, as programs do not. */
-export function wantsPage(exchange: Exchange): boolean {
-  const { method } = exchange;
-  return (
-    (method === 'GET' || method === 'HEAD') && /\btext\/html\b/.test(exchange.header('accept'))
-  );
+export function wantsPage(http: HttpContext): boolean {
+  const { method } = http;
+  return (method === 'GET' || method === 'HEAD') && /\btext\/html\b/.test(http.header('accept'));
 }
 
 function pageText(name: PageName, { styles, pages }: WebBundle): string {

@@ -1,6 +1,6 @@
 /** PATCH /me: people change their own profile, by their session. Rules I51, M36 (api/RULES.md, engine/RULES.md). */
 
-import { EngineBusy } from '../../../engine/threads/unavailable.ts';
+import { Unavailable } from '../../../engine/threads/unavailable.ts';
 import { NoQuery } from '../../base/common-schemas.ts';
 import type { Engine } from '../../base/engine.ts';
 import type { Log } from '../../base/log.ts';
@@ -22,7 +22,7 @@ async function logPrivacy(engine: Engine, { id: account, ...user }: User, log: L
   try {
     await engine.call(account, { ...command, private: user.private });
   } catch (error) {
-    if (!(error instanceof EngineBusy)) throw error;
+    if (!(error instanceof Unavailable)) throw error;
     log.warn({ userId: account, error: error.message }, 'privacy is not in the log yet');
   }
 }

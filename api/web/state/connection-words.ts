@@ -1,9 +1,9 @@
 /** The state of the stream in words. */
-import type { Connection } from './live.ts';
+import type { LiveConnection } from './live.ts';
 
 export type ConnectionWords = { word: string; detail: string | null };
 
-export function connectionWords(connection: Connection, nowMs: number): ConnectionWords {
+export function connectionWords(connection: LiveConnection, nowMs: number): ConnectionWords {
   switch (connection.state) {
     case 'off':
       return { word: 'Not connected', detail: null };

@@ -18,7 +18,7 @@ import { noteServerTime } from './server-time.ts';
 import { leaveAsGuest, renew, session } from './session.ts';
 import { venueData } from './venue-data.ts';
 
-export type Connection =
+export type LiveConnection =
   | { state: 'off' }
   | { state: 'connecting' }
   | { state: 'open' }
@@ -27,7 +27,7 @@ export type Connection =
   /** It is not tried again. */
   | { state: 'refused'; why: string };
 
-export const connection = signal<Connection>({ state: 'off' });
+export const connection = signal<LiveConnection>({ state: 'off' });
 /** Since when nothing is live, by this machine's clock; null: the connection is not lost. Rule A119. */
 export const lostAtMs = signal<number | null>(null);
 

@@ -5,14 +5,14 @@
 import { invariant } from '../../base/invariant.ts';
 import type { Cents, EpochMs, Uuid } from '../../base/units.ts';
 import { roiHundredths } from '../maths/roi.ts';
-import type { OverReader } from '../store/closed-trade-blocks.ts';
+import type { ClosedTradeReader } from '../store/closed-trade-blocks.ts';
 import type { Profiles } from '../store/profiles.ts';
 import type { TraderNumber } from '../store/trader-ids.ts';
 import type { Traders } from '../store/traders.ts';
 import type { Change } from '../store/trades.ts';
 import type { Worth } from '../store/worth.ts';
 import { type IdOrder, isBehindId, placeBehind, type Ranking, ranked } from './ranking.ts';
-import type { Freshness, Pace } from './refresh-budget.ts';
+import type { Freshness, RefreshBudget } from './refresh-budget.ts';
 import { Sums, WindowSums } from './windows.ts';
 
 export const BOARD_KINDS = ['pnl', 'roi', 'net_worth'] as const;
@@ -58,12 +58,12 @@ const WINDOWS_MAX = 4;
 const WAITING_MAX = 200_000;
 
 export type LeaderboardParts = {
-  over: OverReader;
+  closedTrades: ClosedTradeReader;
   traders: Traders;
   ids: IdOrder;
   profiles: Profiles;
   worth: Worth;
-  pace: Pace;
+  pace: RefreshBudget;
 };
 
 export class Leaderboard {
@@ -121,8 +121,8 @@ export class Leaderboard {
   }
 
   #sumsOf(days: number, nowMs: EpochMs): Sums {
-    const { over, traders } = this.#parts;
-    const window = this.#windows.get(days) ?? new WindowSums(over, days);
+    const { closedTrades, traders } = this.#parts;
+    const window = this.#windows.get(days) ?? new WindowSums(closedTrades, days);
     // The last in the map is the one that was asked for last.
     this.#windows.delete(days);
     this.#windows.set(days, window);

@@ -16,7 +16,7 @@ const OLD_FACTOR = 20;
 /** How long a board has taken so far, and from when on it may be made again. */
 export type Freshness = { tookMs: number; madeAtMs: number; untilMs: number };
 
-export class Pace {
+export class RefreshBudget {
   /** In milliseconds, of this process. */
   readonly #clock: () => number;
   #restsUntilMs = Number.NEGATIVE_INFINITY;

@@ -4,7 +4,7 @@
  */
 import { invariant } from '../../base/invariant.ts';
 import { DAY_MS, type EpochMs } from '../../base/units.ts';
-import type { OverBlock, OverReader } from '../store/closed-trade-blocks.ts';
+import type { ClosedTradeBlock, ClosedTradeReader } from '../store/closed-trade-blocks.ts';
 import { VOID } from '../store/tables.ts';
 import type { TraderNumber } from '../store/trader-ids.ts';
 import type { Traders } from '../store/traders.ts';
@@ -61,7 +61,7 @@ export class Sums {
   }
 
   /** A loop without calls: a window may have millions. */
-  addBlock(block: OverBlock, { afterMs, upToMs, sign }: Range): void {
+  addBlock(block: ClosedTradeBlock, { afterMs, upToMs, sign }: Range): void {
     const values = this.#values;
     for (let at = 0; at < block.count; at++) {
       const closedAtMs = block.closedAtMs[at]!;
@@ -91,14 +91,14 @@ export const END_MS = Number.MAX_SAFE_INTEGER;
 /** The sums of one window, as of the moment of the last `moveTo`. */
 export class WindowSums {
   sums: Sums;
-  readonly #over: OverReader;
+  readonly #closedTrades: ClosedTradeReader;
   readonly #days: number;
   #startMs: EpochMs | null = null;
   /** What came since the last move. */
   #changes: Change[] = [];
 
-  constructor(over: OverReader, days: number) {
-    this.#over = over;
+  constructor(closedTrades: ClosedTradeReader, days: number) {
+    this.#closedTrades = closedTrades;
     invariant(days > 0, 'a window has no days');
     this.#days = days;
     this.sums = new Sums(0);
@@ -134,7 +134,7 @@ export class WindowSums {
 
   /** Adds, or with -1 takes away, the trades that closed after `afterMs` and not after `upToMs`. */
   #add(afterMs: EpochMs, upToMs: EpochMs, sign: 1 | -1): void {
-    for (const block of this.#over.blocks(afterMs, upToMs)) {
+    for (const block of this.#closedTrades.blocks(afterMs, upToMs)) {
       this.sums.addBlock(block, { afterMs, upToMs, sign });
     }
   }

@@ -8,10 +8,10 @@ import type { EpochMs, MarketNumber } from '../../base/units.ts';
 import type { FeeEntry } from '../../rules/fees.ts';
 import { type RankIntervals, rankIntervals } from '../boards/rank-intervals.ts';
 import { type IdOrder, type Ranking, ranked } from '../boards/ranking.ts';
-import type { Freshness, Pace } from '../boards/refresh-budget.ts';
+import type { Freshness, RefreshBudget } from '../boards/refresh-budget.ts';
 import { END_MS, startOf } from '../boards/windows.ts';
 import { IS_ASCENDING, type Metric } from '../maths/statistics.ts';
-import type { OverReader } from '../store/closed-trade-blocks.ts';
+import type { ClosedTradeReader } from '../store/closed-trade-blocks.ts';
 import type { Profiles } from '../store/profiles.ts';
 import { LOST, WON } from '../store/tables.ts';
 import type { TraderNumber } from '../store/trader-ids.ts';
@@ -23,7 +23,7 @@ export type EvalBoardParts = EntriesParts & {
   traders: Traders;
   ids: IdOrder;
   profiles: Profiles;
-  pace: Pace;
+  pace: RefreshBudget;
   /** If more traders than these changed, all entries are made again, which is faster. */
   changedMax?: number;
 };
@@ -80,7 +80,7 @@ export class EvalBoard {
   /** A market has its closing line. @param sinceMs when it had its result: its trades ended then or later */
   closingAdded(market: MarketNumber, sinceMs: EpochMs): void {
     if (this.metric !== 'clv' || this.#areAllChanged) return;
-    for (const block of this.#parts.over.blocks(sinceMs - 1, END_MS)) {
+    for (const block of this.#parts.closedTrades.blocks(sinceMs - 1, END_MS)) {
       for (let at = 0; at < block.count; at++) {
         if (block.market[at] === market) this.#noteTrader(block.trader[at]!);
       }
@@ -110,11 +110,11 @@ export class EvalBoard {
 
   /** Brings the entries up to what is folded. */
   #follow({ nowMs, fees }: EvalMoment): void {
-    const { traders, over } = this.#parts;
+    const { traders, closedTrades } = this.#parts;
     const startMs = startOf({ days: this.#days }, nowMs);
     const feeText = this.metric === 'pnl' ? JSON.stringify(fees) : '';
     if (feeText !== this.#fees || startMs < this.#startMs) this.allChanged();
-    else if (startMs > this.#startMs) this.#noteEnded(over, this.#startMs, startMs);
+    else if (startMs > this.#startMs) this.#noteEnded(closedTrades, this.#startMs, startMs);
     const { end } = traders;
     if (this.#areAllChanged) this.#entries.make(startMs, end, fees);
     else this.#entries.update(this.#changed, startMs, end, fees);
@@ -125,9 +125,9 @@ export class EvalBoard {
   }
 
   /** Notes the traders of whom a pick fell out of the window. */
-  #noteEnded(over: OverReader, afterMs: EpochMs, upToMs: EpochMs): void {
+  #noteEnded(closedTrades: ClosedTradeReader, afterMs: EpochMs, upToMs: EpochMs): void {
     if (this.#areAllChanged) return;
-    for (const block of over.blocks(afterMs, upToMs)) {
+    for (const block of closedTrades.blocks(afterMs, upToMs)) {
       for (let at = 0; at < block.count; at++) {
         const closedAtMs = block.closedAtMs[at]!;
         const state = block.state[at];

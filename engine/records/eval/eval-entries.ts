@@ -14,13 +14,13 @@ import { intervalOf, type Metric, meanOfGames } from '../maths/statistics.ts';
 import type { Instruments } from '../projection/instruments.ts';
 import type { Settled } from '../projection/settled.ts';
 import { type Slate, SlatePicks } from '../projection/slate-picks.ts';
-import type { OverBlock, OverReader } from '../store/closed-trade-blocks.ts';
+import type { ClosedTradeBlock, ClosedTradeReader } from '../store/closed-trade-blocks.ts';
 import { LOST, WON } from '../store/tables.ts';
 import type { TraderNumber } from '../store/trader-ids.ts';
 import { METRIC_UNITS, rankedBy, skillOf } from './eval-values.ts';
 
 export type EntriesParts = {
-  over: OverReader;
+  closedTrades: ClosedTradeReader;
   settled: Settled;
   instruments: Instruments;
   /** Picks in memory at once. More are read in several rounds, each of some of the traders. */
@@ -52,13 +52,13 @@ export class EvalEntries {
 
   /** Of all traders. @param end one more than the highest number of a trader */
   make(afterMs: EpochMs, end: TraderNumber, fees: readonly FeeEntry[]): void {
-    const { over, picksAtOnce = PICKS_AT_ONCE } = this.#parts;
+    const { closedTrades, picksAtOnce = PICKS_AT_ONCE } = this.#parts;
     this.col = columnsOf(end);
     this.lackInstruments = false;
-    const rounds = Math.max(1, Math.ceil(over.count(afterMs, END_MS) / picksAtOnce));
+    const rounds = Math.max(1, Math.ceil(closedTrades.count(afterMs, END_MS) / picksAtOnce));
     invariant(Number.isFinite(rounds), 'picks are read in no number of rounds');
     for (let round = 0; round < rounds; round++) {
-      this.#take(over.blocks(afterMs, END_MS), { afterMs, rounds, round }, fees);
+      this.#take(closedTrades.blocks(afterMs, END_MS), { afterMs, rounds, round }, fees);
     }
   }
 
@@ -78,7 +78,7 @@ export class EvalEntries {
     this.#take(blocks(), { afterMs, rounds: 1, round: 0 }, fees);
   }
 
-  #take(blocks: Iterable<OverBlock>, range: Range, fees: readonly FeeEntry[]): void {
+  #take(blocks: Iterable<ClosedTradeBlock>, range: Range, fees: readonly FeeEntry[]): void {
     const { instruments } = this.#parts;
     const { clusters, startsAtMs } = instruments.columns();
     const of = rankedBy(this.#metric, instruments, fees);

@@ -18,7 +18,7 @@ import {
 import type { Metric } from '../maths/statistics.ts';
 import type { Instruments } from '../projection/instruments.ts';
 import { NO_SKILL } from '../projection/slate-picks.ts';
-import type { OverBlock } from '../store/closed-trade-blocks.ts';
+import type { ClosedTradeBlock } from '../store/closed-trade-blocks.ts';
 import { WON } from '../store/tables.ts';
 
 /** How many units are one of what is answered. */
@@ -30,7 +30,7 @@ export const METRIC_UNITS: Readonly<Record<Metric, number>> = {
 };
 
 /** Of a won or lost trade, by its place in a block; NaN: it has none. */
-export type ValueOf = (block: OverBlock, at: number) => number;
+export type ValueOf = (block: ClosedTradeBlock, at: number) => number;
 
 /** For one reading of many blocks. */
 export function rankedBy(
@@ -53,16 +53,16 @@ export function rankedBy(
 }
 
 /** In units of a Brier score, or `NO_SKILL`. */
-export function skillOf(block: OverBlock, at: number): number {
-  const statedProbPct = block.statedPct[at]!;
-  if (statedProbPct === 0) return NO_SKILL;
+export function skillOf(block: ClosedTradeBlock, at: number): number {
+  const statedPct = block.statedPct[at]!;
+  if (statedPct === 0) return NO_SKILL;
   const entryCents = block.entryCents[at]!;
-  return skillUnits({ entryCents, statedProbPct, outcome: outcomeOf(block, at) });
+  return skillUnits({ entryCents, statedPct, outcome: outcomeOf(block, at) });
 }
 
-const outcomeOf = (block: OverBlock, at: number) => (block.state[at] === WON ? 1 : 0);
+const outcomeOf = (block: ClosedTradeBlock, at: number) => (block.state[at] === WON ? 1 : 0);
 
-function forecastPct(block: OverBlock, at: number): number {
+function forecastPct(block: ClosedTradeBlock, at: number): number {
   const percent = block.statedPct[at]! || block.entryCents[at]!;
   invariant(percent > 0 && percent < 100, 'a forecast is not 1 to 99 percent');
   return percent;

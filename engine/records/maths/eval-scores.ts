@@ -14,7 +14,7 @@ export type ScoredPick = {
   /** What one contract cost, rounded up to the cent. */
   entryCents: PriceCents;
   /** In percent, of the side held; null: none was stated. */
-  statedProbPct: number | null;
+  statedPct: number | null;
   /** What happened, in the instrument's terms; null: void, or a value between. */
   resolvedOutcome: Side | null;
   /**
@@ -41,22 +41,22 @@ export type PickScores = {
 
 /** Rules Y50 to Y53 (engine/RULES.md). */
 export function pickScores(pick: ScoredPick): PickScores {
-  const { side, entryCents, statedProbPct, resolvedOutcome, closing } = pick;
+  const { side, entryCents, statedPct, resolvedOutcome, closing } = pick;
   invariant(entryCents > 0 && entryCents < PAYOUT_CENTS, 'a pick was not bought at 1 to 99 cents');
   const outcome = resolvedOutcome === null ? null : resolvedOutcome === side ? 1 : 0;
-  const forecastPct = statedProbPct ?? entryCents;
+  const forecastPct = statedPct ?? entryCents;
   invariant(forecastPct > 0 && forecastPct < 100, 'a forecast is not 1 to 99 percent');
   return {
     outcome,
     forecastProb: forecastPct / 100,
-    forecastSource: statedProbPct === null ? 'entry_price' : 'stated',
+    forecastSource: statedPct === null ? 'entry_price' : 'stated',
     brier: outcome === null ? null : brierUnits(forecastPct, outcome) / BRIER_UNITS,
     logLoss: outcome === null ? null : logLossOf(forecastPct, outcome),
     clvCents: closing === null ? null : clvUnits(side, entryCents, midUnits(closing)) / CLV_UNITS,
     skill:
-      outcome === null || statedProbPct === null
+      outcome === null || statedPct === null
         ? null
-        : skillUnits({ entryCents, statedProbPct, outcome }) / BRIER_UNITS,
+        : skillUnits({ entryCents, statedPct, outcome }) / BRIER_UNITS,
   };
 }
 
@@ -74,11 +74,11 @@ export function brierUnits(percent: number, outcome: 0 | 1): number {
 
 export function skillUnits(pick: {
   entryCents: PriceCents;
-  statedProbPct: number;
+  statedPct: number;
   outcome: 0 | 1;
 }): number {
-  const { entryCents, statedProbPct, outcome } = pick;
-  return brierUnits(entryCents, outcome) - brierUnits(statedProbPct, outcome);
+  const { entryCents, statedPct, outcome } = pick;
+  return brierUnits(entryCents, outcome) - brierUnits(statedPct, outcome);
 }
 
 /** @param percent the forecast */

@@ -7,7 +7,7 @@
 import { invariant } from '../../base/invariant.ts';
 import type { Uuid } from '../../base/units.ts';
 import type { Fact } from '../../rules/facts.ts';
-import { OverBlocks } from '../store/closed-trade-blocks.ts';
+import { ClosedTradeBlocks } from '../store/closed-trade-blocks.ts';
 import type { Database, Statement } from '../store/database.ts';
 import type { TraderNumber } from '../store/trader-ids.ts';
 import { Traders } from '../store/traders.ts';
@@ -41,7 +41,7 @@ export class Fold {
   readonly traders: Traders;
   readonly positions: Position[];
   readonly #trades: Trades;
-  readonly #over: OverBlocks;
+  readonly #closedTrades: ClosedTradeBlocks;
   readonly #onLearned: (isOtherwise: boolean) => void;
   readonly #shards: number;
   readonly #rest: Statement;
@@ -56,7 +56,7 @@ export class Fold {
     this.#onLearned = onLearned;
     this.traders = new Traders(database, onOpened);
     this.positions = positionsIn(database, shards);
-    this.#over = new OverBlocks(
+    this.#closedTrades = new ClosedTradeBlocks(
       database,
       this.positions.map(({ over }) => over),
     );
@@ -64,7 +64,7 @@ export class Fold {
       database,
       shards,
       traders: this.traders,
-      over: this.#over,
+      closedTrades: this.#closedTrades,
       onChange,
     });
     this.#rest = database.prepare('INSERT INTO resting VALUES (?)');
@@ -116,7 +116,7 @@ export class Fold {
         return;
       }
       case 'trade_marked':
-        return this.#trades.mark(fact.trade, fact);
+        return this.#trades.tag(fact.trade, fact);
       case 'catalog_replaced':
         if (shard === CATALOG_SHARD) this.#onLearned(this.#catalogs.learn(fact.catalog));
         return;
@@ -144,9 +144,9 @@ export class Fold {
   /** Writes what the facts since the last call have changed, in their transaction. */
   write(): void {
     this.traders.write();
-    this.#over.write();
+    this.#closedTrades.write();
     for (const [shard, position] of this.positions.entries()) {
-      position.over = this.#over.countOf(shard);
+      position.over = this.#closedTrades.countOf(shard);
       const { fact, factAtMs, traders, trades, over } = position;
       this.#place.run(shard, fact, factAtMs, traders, trades, over);
     }

@@ -4,7 +4,7 @@ import { type Cents, type EpochMs, HOME_VENUE, type Side, type Uuid } from '../.
 import type { OutcomeSource } from '../../rules/events.ts';
 import { type FeeEntry, pnlAfterFeesCents } from '../../rules/fees.ts';
 import { type PickScores, pickScores, slateOf } from '../maths/eval-scores.ts';
-import { OverBlock, type OverTrade } from '../store/closed-trade-blocks.ts';
+import { ClosedTradeBlock, type ClosedTradeRow } from '../store/closed-trade-blocks.ts';
 import type { Database, Statement } from '../store/database.ts';
 import { LISTED, OUTCOMES, TRADE_STATES, VOID } from '../store/tables.ts';
 import type { TraderNumber } from '../store/trader-ids.ts';
@@ -92,8 +92,8 @@ export class Settled {
   }
 
   /** The same trades as boards read them. */
-  blockOf(trader: TraderNumber, afterMs: EpochMs): OverBlock {
-    return OverBlock.of(this.#of.all(trader, afterMs).map(overTradeOf));
+  blockOf(trader: TraderNumber, afterMs: EpochMs): ClosedTradeBlock {
+    return ClosedTradeBlock.of(this.#of.all(trader, afterMs).map(closedTradeRowOf));
   }
 
   #scored(
@@ -127,7 +127,7 @@ export class Settled {
   }
 }
 
-function overTradeOf(row: Row): OverTrade {
+function closedTradeRowOf(row: Row): ClosedTradeRow {
   const [trade, , trader, market, instrument, , instrumentYes, contracts, costCents] = row;
   const [, , , , , , , , , entryCents, statedPct, openedAtMs, state] = row;
   const [, , , , , , , , , , , , , , closedAtMs, pnlCents, isListed] = row;
@@ -150,14 +150,14 @@ function overTradeOf(row: Row): OverTrade {
 const sideOf = (isYes: number): Side => (isYes === 1 ? 'yes' : 'no');
 
 function scoresOf(row: Row, closing: ReturnType<Instruments['closing']>): PickScores {
-  const [, , , , , marketYes, instrumentYes, , , entryCents, statedProbPct] = row;
+  const [, , , , , marketYes, instrumentYes, , , entryCents, statedPct] = row;
   const outcome = OUTCOMES[row[13]]!;
   const isDecided = outcome === 'yes' || outcome === 'no';
   // The result is in the market's terms; the side held is in both.
   const hasWon = isDecided && (outcome === 'yes') === (marketYes === 1);
   const side = sideOf(instrumentYes);
   const resolvedOutcome = isDecided ? (hasWon ? side : side === 'yes' ? 'no' : 'yes') : null;
-  return pickScores({ side, entryCents, statedProbPct, resolvedOutcome, closing });
+  return pickScores({ side, entryCents, statedPct, resolvedOutcome, closing });
 }
 
 function afterFees(row: Row, ticker: string, fees: readonly FeeEntry[]): Cents {

@@ -21,14 +21,14 @@ const BYTES = [
   'isListed',
 ] as const;
 const NAMES = [...NUMBERS, ...WORDS, ...BYTES];
-export type OverTrade = Record<(typeof NAMES)[number], number>;
+export type ClosedTradeRow = Record<(typeof NAMES)[number], number>;
 
 /** A block that is not full is written again with each change. */
 const ROWS = 256;
 const ROW_BYTES = 8 * NUMBERS.length + 4 * WORDS.length + BYTES.length;
 
 /** Fields that are named one by one: loops over millions of rows read them. */
-export class OverBlock {
+export class ClosedTradeBlock {
   readonly closedAtMs: Float64Array;
   readonly openedAtMs: Float64Array;
   readonly pnlCents: Float64Array;
@@ -70,13 +70,13 @@ export class OverBlock {
   }
 
   /** The same form for trades that come one by one. */
-  static of(trades: readonly OverTrade[]): OverBlock {
-    const block = new OverBlock(new ArrayBuffer(trades.length * ROW_BYTES), 0);
+  static of(trades: readonly ClosedTradeRow[]): ClosedTradeBlock {
+    const block = new ClosedTradeBlock(new ArrayBuffer(trades.length * ROW_BYTES), 0);
     for (const trade of trades) block.push(trade);
     return block;
   }
 
-  push(trade: OverTrade): void {
+  push(trade: ClosedTradeRow): void {
     invariant(this.count < this.trade.length, 'a block of trades is full');
     for (const name of NAMES) this[name][this.count] = trade[name];
     this.count++;
@@ -84,9 +84,9 @@ export class OverBlock {
 }
 
 /** What is written: the last block of each shard, and marks in any of them. */
-export class OverBlocks {
+export class ClosedTradeBlocks {
   readonly #shards: number;
-  readonly #last: OverBlock[];
+  readonly #last: ClosedTradeBlock[];
   readonly #counts: number[];
   readonly #changed = new Set<number>();
   readonly #bytes: Statement<Buffer>;
@@ -110,7 +110,7 @@ export class OverBlocks {
   }
 
   /** @returns the place of the trade among the trades of its shard */
-  add(shard: number, trade: OverTrade): number {
+  add(shard: number, trade: ClosedTradeRow): number {
     const place = this.#counts[shard]!;
     if (this.#last[shard]!.count === ROWS) this.#begin(shard);
     const block = this.#last[shard]!;
@@ -126,7 +126,7 @@ export class OverBlocks {
   change(
     shard: number,
     place: number,
-    to: Partial<Pick<OverTrade, 'isListed' | 'state' | 'pnlCents'>>,
+    to: Partial<Pick<ClosedTradeRow, 'isListed' | 'state' | 'pnlCents'>>,
   ): void {
     const block = this.#blockWith(shard, place);
     const names = Object.keys(to) as (keyof typeof to)[];
@@ -139,7 +139,7 @@ export class OverBlocks {
     return this.#blockWith(shard, place).pnlCents[place % ROWS]!;
   }
 
-  #blockWith(shard: number, place: number): OverBlock {
+  #blockWith(shard: number, place: number): ClosedTradeBlock {
     const count = this.#counts[shard]!;
     invariant(place < count, 'a trade is marked that is not over');
     const isLast = Math.floor(place / ROWS) === Math.floor((count - 1) / ROWS);
@@ -158,14 +158,14 @@ export class OverBlocks {
     this.#last[shard] = emptyBlock();
   }
 
-  #put(shard: number, place: number, block: OverBlock): void {
+  #put(shard: number, place: number, block: ClosedTradeBlock): void {
     const times = block.closedAtMs.subarray(0, block.count);
     const [least, most] = [Math.min(...times), Math.max(...times)];
     this.#write.run(this.#blockOf(shard, place), least, most, bytesOf(block));
   }
 
   /** With room for more rows. */
-  #read(shard: number, place: number): OverBlock {
+  #read(shard: number, place: number): ClosedTradeBlock {
     const bytes = this.#bytes.get(this.#blockOf(shard, place));
     invariant(bytes !== undefined, 'a block of trades is missing');
     const block = emptyBlock();
@@ -181,7 +181,7 @@ export class OverBlocks {
 }
 
 /** Reads blocks of a time. */
-export class OverReader {
+export class ClosedTradeReader {
   readonly #blocks: Statement<Buffer>;
   readonly #count: Statement<number>;
 
@@ -192,7 +192,7 @@ export class OverReader {
   }
 
   /** Blocks with trades that closed after one moment and not after another; with others, too. */
-  *blocks(afterMs: EpochMs, upToMs: EpochMs): Generator<OverBlock> {
+  *blocks(afterMs: EpochMs, upToMs: EpochMs): Generator<ClosedTradeBlock> {
     for (const bytes of this.#blocks.iterate(afterMs, upToMs)) yield blockOf(bytes);
   }
 
@@ -202,20 +202,20 @@ export class OverReader {
   }
 }
 
-function emptyBlock(): OverBlock {
-  return new OverBlock(new ArrayBuffer(ROWS * ROW_BYTES), 0);
+function emptyBlock(): ClosedTradeBlock {
+  return new ClosedTradeBlock(new ArrayBuffer(ROWS * ROW_BYTES), 0);
 }
 
-function blockOf(bytes: Buffer): OverBlock {
+function blockOf(bytes: Buffer): ClosedTradeBlock {
   // A buffer of a shared one starts anywhere, and views need aligned starts.
   const isOwn = bytes.byteOffset === 0 && bytes.byteLength === bytes.buffer.byteLength;
   const buffer = isOwn ? bytes.buffer : new Uint8Array(bytes).buffer;
-  return new OverBlock(buffer as ArrayBuffer, buffer.byteLength / ROW_BYTES);
+  return new ClosedTradeBlock(buffer as ArrayBuffer, buffer.byteLength / ROW_BYTES);
 }
 
-function bytesOf(block: OverBlock): Buffer {
+function bytesOf(block: ClosedTradeBlock): Buffer {
   const buffer = new ArrayBuffer(block.count * ROW_BYTES);
-  const packed = new OverBlock(buffer, block.count);
+  const packed = new ClosedTradeBlock(buffer, block.count);
   for (const name of NAMES) packed[name].set(block[name].subarray(0, block.count));
   return Buffer.from(buffer);
 }

@@ -14,7 +14,7 @@ import type {
   TradeSettledFact,
 } from '../../rules/facts.ts';
 import type { MarketOutcome } from '../../rules/messages.ts';
-import type { OverBlocks } from './closed-trade-blocks.ts';
+import type { ClosedTradeBlocks } from './closed-trade-blocks.ts';
 import type { Database, Statement } from './database.ts';
 import { LISTED, LOST, OPEN, OUTCOMES, RESET, SOLD, VOID, WON } from './tables.ts';
 import type { TraderNumber } from './trader-ids.ts';
@@ -62,13 +62,13 @@ export type TradesParts = {
   database: Database;
   shards: number;
   traders: Traders;
-  over: OverBlocks;
+  closedTrades: ClosedTradeBlocks;
   onChange?: ((change: Change) => void) | undefined;
 };
 
 export class Trades {
   readonly #traders: Traders;
-  readonly #over: OverBlocks;
+  readonly #closedTrades: ClosedTradeBlocks;
   readonly #shards: number;
   readonly #onChange: (change: Change) => void;
   readonly #open: Statement;
@@ -78,12 +78,12 @@ export class Trades {
   readonly #grow: Statement;
   readonly #end: Statement;
   readonly #correct: Statement;
-  readonly #mark: Statement;
+  readonly #tag: Statement;
   readonly #hold: Statement;
 
-  constructor({ database, shards, traders, over, onChange = () => {} }: TradesParts) {
+  constructor({ database, shards, traders, closedTrades, onChange = () => {} }: TradesParts) {
     this.#traders = traders;
-    this.#over = over;
+    this.#closedTrades = closedTrades;
     this.#shards = shards;
     this.#onChange = onChange;
     const notOver = `0, ${OPEN}, NULL, NULL, NULL, NULL, 0, 0, NULL`;
@@ -104,7 +104,7 @@ export class Trades {
     this.#correct = database.prepare(
       'UPDATE trades SET state = ?, outcome = ?, pnl_cents = ? WHERE trade = ?',
     );
-    this.#mark = database.prepare('UPDATE trades SET parlay = ?, combine = ? WHERE trade = ?');
+    this.#tag = database.prepare('UPDATE trades SET parlay = ?, combine = ? WHERE trade = ?');
     this.#hold = database.prepare('UPDATE trades SET held = ? WHERE trade = ?');
   }
 
@@ -164,10 +164,10 @@ export class Trades {
     invariant(before.over_place !== null, 'a trade was corrected that is open');
     const { trade, trader } = before;
     const state = resultOf(fact.to, fact.side);
-    const pnlCents = this.#over.pnlOf(this.#shardOf(before), before.over_place);
+    const pnlCents = this.#closedTrades.pnlOf(this.#shardOf(before), before.over_place);
     const changed = { state, pnlCents: pnlCents + fact.changedByCents };
     this.#correct.run(state, OUTCOMES.indexOf(fact.to), changed.pnlCents, trade);
-    this.#over.change(this.#shardOf(before), before.over_place, changed);
+    this.#closedTrades.change(this.#shardOf(before), before.over_place, changed);
     this.#traders.change(trader, 'worth_cents', fact.cashCents);
     const after = { ...before, state };
     const [less, more] = [countsOf(before), countsOf(after)];
@@ -181,10 +181,10 @@ export class Trades {
   }
 
   /** An operator's marks, which may come at any time. Rules Y14, Y15 (engine/RULES.md). */
-  mark(id: Uuid, marks: { parlay: Uuid | null; combine: boolean }): void {
+  tag(id: Uuid, tags: { parlay: Uuid | null; combine: boolean }): void {
     const row = this.#rowOf(id);
-    const parlay = marks.parlay === null ? null : uuidBytes(marks.parlay);
-    this.#seen(row, () => this.#mark.run(parlay, flag(marks.combine), row.trade));
+    const parlay = tags.parlay === null ? null : uuidBytes(tags.parlay);
+    this.#seen(row, () => this.#tag.run(parlay, flag(tags.combine), row.trade));
     if (row.parlay !== null) this.#holdLegs(row.parlay, row.trader);
     if (parlay !== null) this.#holdLegs(parlay, row.trader);
     else if (row.held === 1) this.#setHeld(this.#at.get(row.trade)!, 0);
@@ -209,7 +209,7 @@ export class Trades {
     change();
     const after = this.#at.get(before.trade)!;
     if (after.listed === before.listed || after.over_place === null) return;
-    this.#over.change(this.#shardOf(after), after.over_place, { isListed: after.listed });
+    this.#closedTrades.change(this.#shardOf(after), after.over_place, { isListed: after.listed });
     const [less, more] = [countsOf(before), countsOf(after)];
     this.#count(after, {
       ...NO_CHANGE,
@@ -224,7 +224,7 @@ export class Trades {
   #overAt(row: TradeRow, fact: OverFact, pnlCents: Cents): number {
     const { trade, trader, opened_at_ms: openedAtMs, state } = row;
     const { contracts, costCents, entryPriceCents, statedProbPct, market, instrument, atMs } = fact;
-    return this.#over.add(this.#shardOf(row), {
+    return this.#closedTrades.add(this.#shardOf(row), {
       ...{ closedAtMs: atMs, openedAtMs, pnlCents, costCents, contracts, trade, trader },
       ...{ instrument, market, entryCents: entryPriceCents, statedPct: statedProbPct ?? 0, state },
       instrumentYes: flag(fact.instrumentSide === 'yes'),

@@ -7,7 +7,7 @@ import type { EpochMs, MarketNumber, Uuid } from '../../base/units.ts';
 import { Leaderboard } from '../boards/leaderboard.ts';
 import { RankIndex } from '../boards/rank-index.ts';
 import { IdOrder } from '../boards/ranking.ts';
-import { Pace } from '../boards/refresh-budget.ts';
+import { RefreshBudget } from '../boards/refresh-budget.ts';
 import { startOf } from '../boards/windows.ts';
 import type { EvalBoardParts } from '../eval/eval-board.ts';
 import { EvalBoards } from '../eval/eval-rows.ts';
@@ -15,7 +15,7 @@ import type { Closing } from '../projection/closings.ts';
 import type { Instruments } from '../projection/instruments.ts';
 import { Picks } from '../projection/picks.ts';
 import { Settled } from '../projection/settled.ts';
-import { OverReader } from '../store/closed-trade-blocks.ts';
+import { ClosedTradeReader } from '../store/closed-trade-blocks.ts';
 import type { Database, Statement } from '../store/database.ts';
 import type { Profiles } from '../store/profiles.ts';
 import type { TraderNumber } from '../store/trader-ids.ts';
@@ -54,10 +54,10 @@ export class RecordsReader {
     ids.places();
     const boards = {
       ...parts,
-      over: new OverReader(database),
+      closedTrades: new ClosedTradeReader(database),
       settled: this.#settled,
       ids,
-      pace: new Pace(clock),
+      pace: new RefreshBudget(clock),
     };
     this.#leaderboard = new Leaderboard(boards);
     this.#ranks = new RankIndex(boards);

@@ -7,7 +7,7 @@ import type { EpochMs } from '../../base/units.ts';
 import { type Asker, FairTurns } from '../../threads/fair-turns.ts';
 import type { Log } from '../../threads/log.ts';
 import { SupervisedWorker } from '../../threads/supervised-worker.ts';
-import { EngineBusy } from '../../threads/unavailable.ts';
+import { Unavailable } from '../../threads/unavailable.ts';
 import { workerUrl } from '../../threads/worker-url.ts';
 import type { Closing, WantedClosing } from '../projection/closings.ts';
 import type { Profile } from '../store/profiles.ts';
@@ -30,7 +30,7 @@ const TIME_EVERY_MS = 1000;
 /** The history is asked again for a closing line after this, and twice as long each time. */
 const CLOSING_RETRY_MS = 1000;
 const CLOSING_RETRY_MAX_MS = 60_000;
-const DOWN = new EngineBusy('the records are being made');
+const DOWN = new Unavailable('the records are being made');
 
 export class Records {
   readonly #options: RecordsOptions;
@@ -72,7 +72,7 @@ export class Records {
     return [...logs, `records: ${why}: it ${became} from the facts`, ...closings];
   }
 
-  /** Rejects with `EngineBusy` while the records are being made, or the thread starts. */
+  /** Rejects with `Unavailable` while the records are being made, or the thread starts. */
   ask<Name extends QuestionName>(
     asker: Asker,
     name: Name,
@@ -112,7 +112,7 @@ export class Records {
       if (this.#thread.starts !== starts) return;
       this.#thread.post({ kind: 'profiles', profiles: [], areAll: true });
     } catch (error) {
-      if (this.#thread.starts === starts) this.#thread.fail(error);
+      if (this.#thread.starts === starts) this.#thread.fail(error as Error);
     }
   }
 

@@ -53,7 +53,7 @@ type Roamer = {
 /** Far more than any usual limit allows during a move. */
 const WAITING_MAX = 1000;
 
-export class RoamingKeys {
+export class CrossShardLimits {
   readonly #nowMs: () => EpochMs;
   readonly #roamers = new Map<Uuid, Roamer>();
   #day = 0;
@@ -114,7 +114,7 @@ export class RoamingKeys {
     }, waiter.reject);
   }
 
-  /** Rejects with `EngineBusy` where one of them cannot answer. */
+  /** Rejects with `Unavailable` where one of them cannot answer. */
   async #usesIn(shards: Iterable<Shard>, home: Shard, keyId: Uuid): Promise<TradeUse> {
     const uses = [...shards].map((shard) =>
       useIn(shard, shard === home ? keyId : awayIdOf(keyId), this.#nowMs()),
@@ -146,7 +146,7 @@ export class RoamingKeys {
     }
   }
 
-  /** Asks all other shards; rejects with `EngineBusy` where one cannot answer. */
+  /** Asks all other shards; rejects with `Unavailable` where one cannot answer. */
   async #arrive(roamer: Roamer, { counting: { keyId }, home, to }: Passage): Promise<void> {
     roamer.shards.add(to);
     let known = 0;

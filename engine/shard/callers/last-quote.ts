@@ -16,7 +16,7 @@ import { replaceTop, topOf } from '../../rules/quote-top.ts';
 /** Of a level that no quote has stated. */
 const NOT_STATED = -1;
 
-export class KeptQuote {
+export class LastQuote {
   /** Without levels. */
   readonly #top: QuoteTick;
   /**

@@ -10,7 +10,7 @@ import { DiskFull, problemText } from '../../log/disk-full.ts';
 import type { Command, Reply, Tick } from '../../rules/messages.ts';
 import type { Query } from '../../rules/queries.ts';
 import { Restarts } from '../../threads/restarts.ts';
-import { AT_ITS_LIMIT, EngineBusy } from '../../threads/unavailable.ts';
+import { AT_ITS_LIMIT, Unavailable } from '../../threads/unavailable.ts';
 import { isCommand, isJournaled, isTick } from '../core/message-kinds.ts';
 import { countsOf, type OpenReport } from '../store/open-report.ts';
 import { isDamage } from '../thread/shard-damage.ts';
@@ -78,7 +78,7 @@ export class ShardClient {
     const { path } = this.#options.config;
     if (checkLmdbFile(path) === null && this.#wasMade) throw missingFile(path);
     const report = await this.#thread.open();
-    if (this.#state === 'closed') throw new EngineBusy('the engine is stopping');
+    if (this.#state === 'closed') throw new Unavailable('the engine is stopping');
     this.#wasMade = true;
     this.#serve();
     // In one step: later messages must queue up after the messages that the shard gets first.
@@ -126,14 +126,14 @@ export class ShardClient {
   }
 
   /** Why no request is taken now; null: one is. */
-  refusal(): EngineBusy | null {
+  refusal(): Unavailable | null {
     if (this.#state !== 'open') {
-      return new EngineBusy(this.#problem ?? `the engine is ${this.#state}`);
+      return new Unavailable(this.#problem ?? `the engine is ${this.#state}`);
     }
     return this.#bound.waiting >= this.#bound.requests ? AT_ITS_LIMIT : null;
   }
 
-  /** Answers once all in the answer is durable; or with `EngineBusy`, maybe at once. */
+  /** Answers once all in the answer is durable; or with `Unavailable`, maybe at once. */
   ask(request: Command | Query, waiter: ReplyHandler): undefined {
     const refusal = this.#refusalOf(request);
     if (refusal === null) this.#send(request, waiter);
@@ -144,7 +144,7 @@ export class ShardClient {
     return new Promise((resolve, reject) => this.ask(request, { resolve, reject }));
   }
 
-  #refusalOf(request: Command | Query): EngineBusy | null {
+  #refusalOf(request: Command | Query): Unavailable | null {
     const refusal = this.refusal();
     if (refusal !== null || this.#problem === null || !isJournaled(request)) return refusal;
     return new DiskFull(this.#thread.disk.errno, 0);
@@ -159,7 +159,7 @@ export class ShardClient {
     return new Promise<Reply>((resolve, reject) => {
       this.#send(command, { resolve, reject });
     }).catch((error: unknown) => {
-      if (error instanceof EngineBusy) return null;
+      if (error instanceof Unavailable) return null;
       throw error;
     });
   }
@@ -255,7 +255,7 @@ export class ShardClient {
   #unlink(link: ShardLink): void {
     const waiters = [...link.end(this.#answer), ...this.#queue.clear()];
     this.#link = null;
-    const busy = new EngineBusy('the engine is restarting');
+    const busy = new Unavailable('the engine is restarting');
     this.#bound.lost(waiters.length);
     for (const waiter of waiters) waiter.reject(busy);
   }

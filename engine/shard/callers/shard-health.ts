@@ -1,5 +1,5 @@
 /** What is wrong with the shards, and whether they take requests. Rules D6, D9, D10 (engine/RULES.md). */
-import type { EngineBusy } from '../../threads/unavailable.ts';
+import type { Unavailable } from '../../threads/unavailable.ts';
 import type { ShardClient } from './shard-client.ts';
 import type { ShardStatus } from './shard-status.ts';
 
@@ -22,8 +22,8 @@ export function stateOf(shards: readonly Shown[]): 'starting' | 'ready' | 'degra
 }
 
 /** Why no shard accepts a request now; null: at least one does. */
-export function refusalOf(clients: readonly Pick<ShardClient, 'refusal'>[]): EngineBusy | null {
-  let refusal: EngineBusy | null = null;
+export function refusalOf(clients: readonly Pick<ShardClient, 'refusal'>[]): Unavailable | null {
+  let refusal: Unavailable | null = null;
   for (const client of clients) {
     refusal = client.refusal();
     if (refusal === null) return null;

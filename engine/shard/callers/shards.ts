@@ -9,11 +9,11 @@ import type { Packed } from '../../format/codec.ts';
 import type { Catalog } from '../../rules/catalog-entries.ts';
 import type {
   Command,
-  MarkTrade,
   Reply,
   ResultTick,
   SetSwitches,
   SettleMarket,
+  TagTrade,
   Tick,
   TradingCommand,
 } from '../../rules/messages.ts';
@@ -27,14 +27,14 @@ import type {
 import type { CoreConfig } from '../../rules/reference-data.ts';
 import { FairTurns } from '../../threads/fair-turns.ts';
 import type { Log } from '../../threads/log.ts';
-import { EngineBusy } from '../../threads/unavailable.ts';
+import { Unavailable } from '../../threads/unavailable.ts';
 import { isReadOfHolder } from '../core/message-kinds.ts';
 import { tradeUseOf } from '../core/trade-use.ts';
 import { countsOf, type OpenReport } from '../store/open-report.ts';
 import type { ShardConfig } from '../store/shard-store.ts';
 import type { RebuildShard } from './checkpoint-repair.ts';
 import type { Clock } from './clock.ts';
-import { RoamingKeys } from './cross-shard-limits.ts';
+import { CrossShardLimits } from './cross-shard-limits.ts';
 import {
   correctionsIn,
   hashOfDigests,
@@ -50,7 +50,7 @@ import { shardOfAccount, shardOfInstrument } from './shard-of.ts';
 import type { ShardStatus } from './shard-status.ts';
 import { StartupState } from './startup-state.ts';
 import { StreamConnections } from './stream-connections.ts';
-import { askAll, eachOr, markInOne, sendToAll, settleInAll } from './to-all-shards.ts';
+import { askAll, eachOr, sendToAll, settleInAll, tagInOne } from './to-all-shards.ts';
 
 type OfShard = Pick<ShardConfig, 'durability' | 'checkpointEveryFacts' | 'settledAtOnce'>;
 export type ShardsOptions = CoreConfig &
@@ -87,7 +87,7 @@ export class Shards {
     eachMax: READS_OF_ONE_MAX,
   });
   readonly #startup = new StartupState();
-  readonly #roaming = new RoamingKeys(() => this.nowMs());
+  readonly #crossShardLimits = new CrossShardLimits(() => this.nowMs());
   readonly connections: StreamConnections;
   /** Results that some shards have and others lack. All shards get them after the catalog. */
   #lackedResults: ResultTick[] = [];
@@ -143,7 +143,7 @@ export class Shards {
 
   /**
    * Makes the machine's time the engine's (C6): on disk in every shard on return, so that no later
-   * start continues from the old time. Throws `EngineBusy` where a shard cannot accept it now.
+   * start continues from the old time. Throws `Unavailable` where a shard cannot accept it now.
    */
   async acceptMachineTime(): Promise<void> {
     this.#requireAll();
@@ -152,11 +152,11 @@ export class Shards {
     if (backMs > 0) this.#startup.setBack(backMs);
     const nowMs = this.nowMs();
     const isTaken = await this.#sendToAll({ kind: 'clock', atMs: nowMs, toMs: nowMs });
-    if (!isTaken) throw new EngineBusy('a shard did not take the time: ask again');
-    this.#roaming.timeWasSet();
+    if (!isTaken) throw new Unavailable('a shard did not take the time: ask again');
+    this.#crossShardLimits.timeWasSet();
   }
 
-  /** An operator's result (T140, S20), on disk in every shard on return. Throws `EngineBusy`. */
+  /** An operator's result (T140, S20), on disk in every shard on return. Throws `Unavailable`. */
   async settle(result: ResultTick, { isCorrection } = { isCorrection: false }): Promise<Reply> {
     this.#requireAll();
     const { source: _, kind: __, ...rest } = result;
@@ -189,14 +189,14 @@ export class Shards {
     }
   }
 
-  /** Marks a trade in the shard that has it. Throws `EngineBusy` where one cannot accept it now. */
-  mark(command: MarkTrade): Promise<Reply> {
-    return markInOne(this.#clients, command);
+  /** Marks a trade in the shard that has it. Throws `Unavailable` where one cannot accept it now. */
+  tagTrade(command: TagTrade): Promise<Reply> {
+    return tagInOne(this.#clients, command);
   }
 
   #requireAll(): void {
     const state = this.state();
-    if (state !== 'ready') throw new EngineBusy(`${state}. ${this.problems().join(' ')}`);
+    if (state !== 'ready') throw new Unavailable(`${state}. ${this.problems().join(' ')}`);
   }
 
   /** What is wrong with the shards, a line a shard: damaged data, or repeated failures. */
@@ -214,12 +214,12 @@ export class Shards {
   }
 
   /** Why no shard accepts a request now; null: at least one does. */
-  refusal(): EngineBusy | null {
+  refusal(): Unavailable | null {
     return refusalOf(this.#clients);
   }
 
   /**
-   * Runs a command or query on the account's shard. The waiter gets the reply or `EngineBusy`.
+   * Runs a command or query on the account's shard. The waiter gets the reply or `Unavailable`.
    * Commands that count towards the limits of a key go through `trade`. What the holder of an account
    * reads of it has a turn, since one answer may take as long as hundreds of orders: Q18 (api/RULES.md).
    */
@@ -234,7 +234,7 @@ export class Shards {
   }
 
   #askNow(account: Uuid, request: Command | Query, waiter: ReplyHandler): undefined {
-    if (this.#stopping) waiter.reject(new EngineBusy('the engine is stopping'));
+    if (this.#stopping) waiter.reject(new Unavailable('the engine is stopping'));
     else this.#clientOf(account).ask(request, waiter);
   }
 
@@ -246,7 +246,7 @@ export class Shards {
     const { account, counting } = command;
     if (this.#stopping || counting === null) return this.ask(account, command, waiter);
     const [home, to] = [this.#clientOf(owner), this.#clientOf(account)];
-    return this.#roaming.send({ command, counting, home, to, waiter });
+    return this.#crossShardLimits.send({ command, counting, home, to, waiter });
   }
 
   /** `ask` for a preview: its order is looked at as `trade` would take it. */
@@ -254,7 +254,7 @@ export class Shards {
     const { account, counting } = query.order;
     if (this.#stopping || counting === null) return this.ask(account, query, waiter);
     const [home, to] = [this.#clientOf(owner), this.#clientOf(account)];
-    return this.#roaming.preview({ query, counting, home, to, waiter });
+    return this.#crossShardLimits.preview({ query, counting, home, to, waiter });
   }
 
   #clientOf(account: Uuid): ShardClient {
@@ -367,7 +367,7 @@ export class Shards {
       queueDepthMax,
       rebuild,
       startupMessages: () => this.#startup.messages(this.nowMs()),
-      opened: (report) => this.#roaming.found(client, report),
+      opened: (report) => this.#crossShardLimits.found(client, report),
       log,
     });
     return client;

@@ -19,7 +19,7 @@ import type {
   StatusTick,
   Tick,
 } from '../../rules/messages.ts';
-import { KeptQuote } from './last-quote.ts';
+import { LastQuote } from './last-quote.ts';
 
 export class StartupState {
   #catalog: Catalog | null = null;
@@ -27,7 +27,7 @@ export class StartupState {
   /** The open connections of the stream that orders end with. */
   readonly connections = new Set<StreamConnection>();
   /** By market. */
-  readonly #quotes = new Map<MarketNumber, KeptQuote>();
+  readonly #quotes = new Map<MarketNumber, LastQuote>();
   readonly #statuses = new Map<number, StatusTick>();
   readonly #closings = new Map<number, ClosingTick>();
   /** The last of each connection with quotes: they are as old as that, not as themselves. */
@@ -134,7 +134,7 @@ export class StartupState {
 
   #keepQuote(tick: QuoteTick): void {
     const kept = this.#quotes.get(tick.market);
-    if (kept === undefined) this.#quotes.set(tick.market, new KeptQuote(tick));
+    if (kept === undefined) this.#quotes.set(tick.market, new LastQuote(tick));
     else kept.replace(tick);
   }
 

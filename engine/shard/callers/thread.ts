@@ -1,51 +1,61 @@
-/** The thread of one shard as its shard client sees it: a Piscina pool of one, and what both share. */
-import { setTimeout as sleep } from 'node:timers/promises';
-import { Piscina } from 'piscina';
+/**
+ * The thread of one shard as its shard client sees it, and what both share. The client starts it
+ * again: between two threads it may rebuild a checkpoint. Rule D10 (engine/RULES.md).
+ */
 import { invariant } from '../../base/invariant.ts';
 import { channelMemory, Endpoint } from '../../ring/endpoint.ts';
 import { FaultNote } from '../../threads/fault-note.ts';
+import { SupervisedWorker } from '../../threads/supervised-worker.ts';
+import { Unavailable } from '../../threads/unavailable.ts';
 import { workerUrl } from '../../threads/worker-url.ts';
 import { DiskStatus } from '../store/disk-reserve.ts';
 import type { OpenReport } from '../store/open-report.ts';
 import type { ShardConfig } from '../store/shard-store.ts';
 import { ShardDamage } from '../thread/shard-damage.ts';
 import { ShardGauges } from '../thread/shard-gauges.ts';
-import type { Opened, Task, WorkerData } from '../thread/worker.ts';
+import type { FromShardThread, Opened, ToShardThread, WorkerData } from '../thread/worker.ts';
 
-/** How often a thread that has failed is asked whether it has ended. */
-const ENDING_MS = 50;
+const DOWN = new Unavailable('the thread of the shard has ended');
+const DESTROYED = new Unavailable('the thread was destroyed before it opened its shard');
+
+type Serving = { resolve(): void; reject(error: Error): void };
 
 export class ShardThread {
   readonly disk = new DiskStatus();
   readonly gauges = new ShardGauges();
   readonly #fault = new FaultNote();
-  readonly #pool: Piscina<Task, unknown>;
-  /** The last thread has failed, and no task has been rejected for it yet. */
-  #hasFailed = false;
-  #isServing = false;
+  readonly #thread: SupervisedWorker<ToShardThread, FromShardThread>;
+  /** Null: no shard is served. */
+  #serving: Serving | null = null;
+  /** Of a thread that has failed and may still have its file open: settles once it has ended. */
+  #ending: PromiseWithResolvers<void> | null = null;
+  /** What the last thread ended at, for who waited for it. */
+  #reason: Error | null = null;
   #isDestroyed = false;
 
-  /**
-   * `onEnd` is called with the error of a thread that ended by itself. Its task rejects with that
-   * error too.
-   */
+  /** `onEnd` is called with the error of a thread that ended by itself, for no fault of its shard. */
   constructor(config: ShardConfig, onEnd: (error: unknown) => void) {
-    this.#pool = new Piscina({
-      filename: workerUrl(import.meta.url, '../thread/worker').href,
-      workerData: {
-        config,
-        disk: this.disk.memory,
-        fault: this.#fault.memory,
-        gauges: this.gauges.memory,
-      } satisfies WorkerData,
-      minThreads: 1,
-      maxThreads: 1,
-      // The longest time that a timer takes; with Infinity it would fire at once.
-      idleTimeout: 2 ** 31 - 1,
-      atomics: 'disabled',
+    this.#thread = new SupervisedWorker({
+      name: `shard ${config.shard}`,
+      module: workerUrl(import.meta.url, '../thread/worker'),
+      workerData: () =>
+        ({
+          config,
+          disk: this.disk.memory,
+          fault: this.#fault.memory,
+          gauges: this.gauges.memory,
+        }) satisfies WorkerData,
+      // The client logs what its shard failed at.
+      log: { info() {}, error() {} },
+      down: DOWN,
+      closed: DESTROYED,
+      isRestartedByHost: true,
+      take: (message) => this.#take(message),
+      ended: (reason) => {
+        if (this.#ending === null) onEnd(reason);
+        this.#ended(reason);
+      },
     });
-    // Without a listener this error would end the process.
-    this.#pool.on('error', onEnd);
   }
 
   /**
@@ -53,27 +63,16 @@ export class ShardThread {
    * has released the file. Rejects when it is destroyed meanwhile.
    */
   async open(): Promise<OpenReport> {
-    // Another task would start another thread.
-    while (!this.#isDestroyed) {
-      const opened = await this.#tryToOpen();
-      if (opened !== 'ending') {
-        if ('damage' in opened) throw new ShardDamage(opened.damage, opened.isOfCheckpoint);
-        return opened;
-      }
-      await sleep(ENDING_MS);
-    }
-    throw new Error('the thread was destroyed before it opened its shard');
-  }
-
-  /** A thread that has failed may end before it answers that it is ending. */
-  async #tryToOpen(): Promise<Opened> {
-    try {
-      return (await this.#pool.run({ kind: 'open' })) as Opened;
-    } catch (error) {
-      if (!this.#hasFailed) throw error;
-      this.#hasFailed = false;
-      return 'ending';
-    }
+    await this.#ending?.promise;
+    if (this.#isDestroyed) throw DESTROYED;
+    if (!this.#thread.isUp) this.#thread.start();
+    const opened = await this.#thread
+      .ask<Opened>((id) => ({ kind: 'open', id }))
+      .catch((error: unknown) => {
+        throw error === DOWN ? (this.#reason ?? error) : error;
+      });
+    if ('damage' in opened) throw new ShardDamage(opened.damage, opened.isOfCheckpoint);
+    return opened;
   }
 
   /**
@@ -81,30 +80,53 @@ export class ShardThread {
    * is closed, as `close` asks it, and rejects with what its thread failed at.
    */
   serve(): { end: Endpoint; ended: Promise<void> } {
-    invariant(!this.#isServing, 'a thread serves its shard twice at a time');
-    this.#isServing = true;
+    invariant(this.#serving === null, 'a thread serves its shard twice at a time');
     const channel = channelMemory();
-    const ended = this.#pool.run({ kind: 'serve', channel }).then(
-      () => {
-        this.#isServing = false;
-      },
-      (error: unknown) => {
-        this.#isServing = false;
-        this.#hasFailed = true;
-        throw error;
-      },
-    );
+    const { promise: ended, resolve, reject } = Promise.withResolvers<void>();
+    this.#serving = { resolve, reject };
+    this.#thread.post({ kind: 'serve', channel });
     return { end: new Endpoint(channel, 'caller'), ended };
   }
 
-  /** What the thread failed at, for a task that was refused with `error`. */
+  /** What the thread failed at, for one whose service was refused with `error`. */
   faultOf(error: unknown): string {
     return this.#fault.take() ?? String(error);
   }
 
-  /** Ends the thread, even in the middle of a task. */
+  /** Ends the thread, even in the middle of its work. */
   async destroy(): Promise<void> {
     this.#isDestroyed = true;
-    await this.#pool.destroy();
+    await this.#thread.close(null);
+    this.#ended(DESTROYED);
+  }
+
+  #take(message: FromShardThread): void {
+    switch (message.kind) {
+      case 'opened':
+        return this.#thread.answered(message.id, message.opened);
+      case 'not_opened':
+        return this.#thread.refused(message.id, message.error);
+      case 'closed':
+        return this.#served()?.resolve();
+      case 'failed':
+        this.#ending = Promise.withResolvers();
+        return this.#served()?.reject(new Error(message.fault));
+      default:
+        message satisfies never;
+    }
+  }
+
+  /** No thread runs any more. */
+  #ended(reason: Error): void {
+    this.#reason = reason;
+    this.#served()?.reject(reason);
+    this.#ending?.resolve();
+    this.#ending = null;
+  }
+
+  #served(): Serving | null {
+    const serving = this.#serving;
+    this.#serving = null;
+    return serving;
   }
 }

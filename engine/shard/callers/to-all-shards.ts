@@ -1,7 +1,7 @@
 /** What all shards are sent, and what they reply. Rules D11, T140, T141 (engine/RULES.md). */
-import type { Command, MarkTrade, Reply, SettleMarket } from '../../rules/messages.ts';
+import type { Command, Reply, SettleMarket, TagTrade } from '../../rules/messages.ts';
 import type { Query } from '../../rules/queries.ts';
-import { EngineBusy } from '../../threads/unavailable.ts';
+import { Unavailable } from '../../threads/unavailable.ts';
 import { sumOfSettled } from './merge-reports.ts';
 import type { ShardClient } from './shard-client.ts';
 
@@ -35,22 +35,22 @@ export async function sendToAll(clients: Clients, command: Command): Promise<boo
   return !replies.includes(null);
 }
 
-/** Settles a market in every shard. Throws `EngineBusy` where one is down: it may be asked again. */
+/** Settles a market in every shard. Throws `Unavailable` where one is down: it may be asked again. */
 export async function settleInAll(clients: Clients, command: SettleMarket): Promise<Reply> {
   const replies = await repliesOf(clients, command);
   const texts: string[] = [];
   for (const reply of replies) {
-    if (reply === null) throw new EngineBusy('a shard did not take the result: ask again');
+    if (reply === null) throw new Unavailable('a shard did not take the result: ask again');
     if (!reply.ok) return reply;
     texts.push(reply.body);
   }
   return { ok: true, body: sumOfSettled(texts) };
 }
 
-/** Marks a trade in the one shard that has it. Throws `EngineBusy` where one is down. */
-export async function markInOne(clients: Clients, command: MarkTrade): Promise<Reply> {
+/** Marks a trade in the one shard that has it. Throws `Unavailable` where one is down. */
+export async function tagInOne(clients: Clients, command: TagTrade): Promise<Reply> {
   const replies = await repliesOf(clients, command);
-  if (replies.includes(null)) throw new EngineBusy('a shard did not take the mark: ask again');
+  if (replies.includes(null)) throw new Unavailable('a shard did not take the mark: ask again');
   return replies.find((reply) => reply?.ok) ?? replies[0]!;
 }
 

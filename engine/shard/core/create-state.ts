@@ -7,10 +7,11 @@ import { OwnerIndex } from '../../memory/owner-index.ts';
 import { Table } from '../../memory/table.ts';
 import { TradeCounts } from '../../memory/trade-counts.ts';
 import { UuidIndex } from '../../memory/uuid-index.ts';
+import { AppliedChange } from '../../rules/applied-change.ts';
 import { bookDepth } from '../../rules/book-depth.ts';
-import { Effects } from '../../rules/effects.ts';
 import type { FillModel } from '../../rules/fill-model.ts';
 import type { FinishedRecords } from '../../rules/finished-records.ts';
+import { PendingSettlements } from '../../rules/pending-settlements.ts';
 import type { CoreConfig } from '../../rules/reference-data.ts';
 import type { AccountTable, OrderTable, PositionTable, ShardState } from '../../rules/state.ts';
 import {
@@ -22,7 +23,6 @@ import {
   POSITION_DERIVED,
 } from '../../rules/table-columns.ts';
 import { topOfBook } from '../../rules/top-of-book.ts';
-import { Unfinished } from '../../rules/unfinished.ts';
 import type { ShardRecords } from './shard-records.ts';
 
 /** The state of the rules, with the finished records that a checkpoint writes. */
@@ -57,7 +57,7 @@ export function createState<Records extends FinishedRecords>(
     ladders: new Ladders(),
     expiries: new ExpiryQueue(orders),
     records,
-    effects: new Effects(),
+    applied: new AppliedChange(),
     tradeCounts: new TradeCounts(),
     sequence: 0,
     nowMs: 0,
@@ -74,8 +74,8 @@ export function createState<Records extends FinishedRecords>(
     booksByKey: new Map(),
     sources: [],
     switches: { venueData: false, selfReset: false },
-    marks: new Map(),
-    unfinished: new Unfinished(),
+    tradeTags: new Map(),
+    pendingSettlements: new PendingSettlements(),
     nextVoid: { version: -1, atMs: 0 },
   };
 }

@@ -5,16 +5,16 @@
 import { beginAnswer, endAnswer, type Message, repliesIn, writeReply } from '../../format/codec.ts';
 import type { FactBuffer } from '../../format/facts.ts';
 import { JsonWriter } from '../../format/json-writer.ts';
-import { settleAsked, showsHalfSettled } from '../../rules/asked.ts';
+import { applyTick, showQuotes } from '../../rules/apply-tick.ts';
 import type { FactSink } from '../../rules/fact-sink.ts';
 import type { Command, Refusal, Reply, SetSwitches } from '../../rules/messages.ts';
-import { observe, showQuotes } from '../../rules/observe.ts';
 import type { Query } from '../../rules/queries.ts';
+import { settleBeforeAnswer, showsHalfSettled } from '../../rules/settle-before-answer.ts';
 import type { ShardState } from '../../rules/state.ts';
 import { isCommand, isTick } from './message-kinds.ts';
 import { answerQuery, execute, takeSwitches } from './requests.ts';
 
-export class Answers {
+export class ReplyEncoder {
   readonly #json = new JsonWriter();
   #count = 0;
 
@@ -41,9 +41,9 @@ export class Answers {
 
   /** Applies a message, and answers it unless it is a tick; `lastNumber`: before these facts. */
   message(state: ShardState, message: Message, facts: FactBuffer, lastNumber: number): void {
-    if (isTick(message)) return observe(state, message, facts);
+    if (isTick(message)) return applyTick(state, message, facts);
     if (isCommand(message)) return this.command(state, message, facts);
-    settleAsked(state, message, facts);
+    settleBeforeAnswer(state, message, facts);
     this.query(state, message, lastNumber + facts.count);
   }
 

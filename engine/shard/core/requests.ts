@@ -8,7 +8,7 @@ import { digest } from '../../audit/digest.ts';
 import { invariant } from '../../base/invariant.ts';
 import { dollarsOf, NO_ROW } from '../../base/units.ts';
 import { type JsonWriter, memberNames } from '../../format/json-writer.ts';
-import { settleAsked } from '../../rules/asked.ts';
+import { advance, afterCatalog, keepAges } from '../../rules/apply-tick.ts';
 import { decide } from '../../rules/decide.ts';
 import type { Decision, Rejection } from '../../rules/decision.ts';
 import type { Event } from '../../rules/events.ts';
@@ -16,7 +16,6 @@ import { emit } from '../../rules/evolve.ts';
 import type { FactSink } from '../../rules/fact-sink.ts';
 import type { TradeLimitsLeft } from '../../rules/limits-left.ts';
 import type { Command, PlaceOrder, Refusal, SetSwitches } from '../../rules/messages.ts';
-import { advance, afterCatalog, keepAges } from '../../rules/observe.ts';
 import { resultOf } from '../../rules/payouts.ts';
 import type {
   AccountSnapshotQuery,
@@ -33,6 +32,7 @@ import type {
 } from '../../rules/queries.ts';
 import { REJECTIONS, type RejectionCode } from '../../rules/rejections.ts';
 import { resetAccount } from '../../rules/reset.ts';
+import { settleBeforeAnswer } from '../../rules/settle-before-answer.ts';
 import { correctAndCount, settleAndCount } from '../../rules/settlement.ts';
 import type { ShardState } from '../../rules/state.ts';
 import { limitsLeft } from '../../rules/trade-limits.ts';
@@ -68,7 +68,7 @@ export function execute(
   const atMs = advance(state, command.atMs, facts);
   const timed = atMs === command.atMs ? command : { ...command, atMs };
   invariant(atMs >= command.atMs, 'a command takes effect before it was given');
-  settleAsked(state, timed, facts);
+  settleBeforeAnswer(state, timed, facts);
   const decision = decide(state, timed);
   if (decision.kind === 'accept' && decision.consumption !== null) {
     state.fillModel.consume(decision.consumption);
@@ -247,7 +247,7 @@ function writeAnswer(
     case 'catalog':
       return to.value({});
     case 'mark':
-      return to.value(state.marks.get(command.trade));
+      return to.value(state.tradeTags.get(command.trade));
     case 'adjust': {
       const { balanceCents, adjustedCents } = state.accounts.col;
       const account = state.accountIds.find(command.account);

@@ -4,7 +4,7 @@
 
 import type { EpochMs, TradeUse, Uuid } from '../../base/units.ts';
 import { awayIdOf } from '../../memory/trade-counts.ts';
-import type { KeyAndAccountUse } from '../../rules/decision.ts';
+import type { LimitUsage } from '../../rules/decision.ts';
 import type { Reply } from '../../rules/messages.ts';
 import type { KeyUseQuery } from '../../rules/queries.ts';
 import { sumOfUse } from '../../rules/trade-limits.ts';
@@ -14,13 +14,13 @@ type Shard = { call(query: KeyUseQuery): Promise<Reply> };
 /**
  * Of the windows of `atMs`: over all shards the key's, and that of the personal account.
  *
- * @param home the shard of `owner`. Rejects with `EngineBusy` where a shard cannot answer.
+ * @param home the shard of `owner`. Rejects with `Unavailable` where a shard cannot answer.
  */
 export async function tradeUseOf(
   shards: readonly Shard[],
   home: Shard,
   { owner, keyId, atMs }: { owner: Uuid; keyId: Uuid; atMs: EpochMs },
-): Promise<KeyAndAccountUse> {
+): Promise<LimitUsage> {
   const ofKey = shards.map((shard) => useIn(shard, shard === home ? keyId : awayIdOf(keyId), atMs));
   const [account, ...key] = await Promise.all([useIn(home, owner, atMs), ...ofKey]);
   return { key: sumOfUse(key), account: account! };

@@ -10,16 +10,16 @@ import type { Values } from '../../memory/columns.ts';
 import type { TableHead } from '../../memory/table.ts';
 import { describe, replaceCatalog } from '../../rules/catalog.ts';
 import type { Catalog, CatalogInstrument } from '../../rules/catalog-entries.ts';
-import type { TradeMark } from '../../rules/events.ts';
+import type { TradeTag } from '../../rules/events.ts';
 import { isBuy } from '../../rules/flags.ts';
 import { countPayable } from '../../rules/ledger.ts';
 import type { MarketOutcome, Payouts } from '../../rules/messages.ts';
 import { remainingOf } from '../../rules/partial-fills.ts';
 import { noteCorrections } from '../../rules/payouts.ts';
+import type { PendingCorrection } from '../../rules/pending-settlements.ts';
 import type { Market } from '../../rules/reference-data.ts';
 import { rest } from '../../rules/resting.ts';
 import { type ShardState, tablesOf } from '../../rules/state.ts';
-import type { UnfinishedCorrection } from '../../rules/unfinished.ts';
 
 /** What a checkpoint stores beside the pages. */
 export type StateHead = {
@@ -31,7 +31,7 @@ export type StateHead = {
   nowMs: EpochMs;
   setBackFromMs: EpochMs;
   /** Left out: there is none. An earlier version of the program never has one. */
-  correction?: Omit<UnfinishedCorrection, 'left'>;
+  correction?: Omit<PendingCorrection, 'left'>;
 };
 
 /**
@@ -51,14 +51,14 @@ export type ReferenceData = {
     settlement?: Market['settlement'],
     corrections?: number,
   ][];
-  marks: [trade: Uuid, mark: TradeMark][];
+  marks: [trade: Uuid, mark: TradeTag][];
   listedGames: string[];
   games: [slug: string, game: { status: GameStatus; atMs: EpochMs }][];
 };
 
 export function headOf(state: ShardState): StateHead {
   const tables = tablesOf(state);
-  const { correction } = state.unfinished;
+  const { correction } = state.pendingSettlements;
   return {
     layouts: Object.fromEntries(tables.map((table) => [table.name, table.layout])),
     tables: Object.fromEntries(tables.map((table) => [table.name, table.head()])),
@@ -70,7 +70,7 @@ export function headOf(state: ShardState): StateHead {
   };
 }
 
-function withoutLeft({ market, atMs, from }: UnfinishedCorrection) {
+function withoutLeft({ market, atMs, from }: PendingCorrection) {
   return { market, atMs, from };
 }
 
@@ -85,7 +85,7 @@ export function referenceDataOf(state: ShardState): ReferenceData {
       if (outcome === null) return [];
       return [[number, outcome, payouts, resolvedAtMs, settlement, corrections]];
     }),
-    marks: [...state.marks],
+    marks: [...state.tradeTags],
     listedGames: [...state.listedGames],
     games: [...state.games],
   };
@@ -104,7 +104,7 @@ export function loadHead(state: ShardState, head: StateHead & ReferenceData): vo
   state.nowMs = head.nowMs;
   state.setBackFromMs = head.setBackFromMs;
   if (head.correction !== undefined)
-    state.unfinished.correction = { ...head.correction, left: null };
+    state.pendingSettlements.correction = { ...head.correction, left: null };
   replaceCatalog(state, head.catalog);
   for (const entry of head.dropped) {
     const instrument = state.instrumentsById.get(entry.id);
@@ -117,9 +117,9 @@ export function loadHead(state: ShardState, head: StateHead & ReferenceData): vo
     invariant(settled !== undefined, 'a result is of a market without a number');
     Object.assign(settled, { outcome, payouts, resolvedAtMs, settlement });
     noteCorrections(state, settled, corrections);
-    if (settled.venue === HOME_VENUE) state.unfinished.markets.add(market);
+    if (settled.venue === HOME_VENUE) state.pendingSettlements.markets.add(market);
   }
-  for (const [trade, mark] of head.marks) state.marks.set(trade, mark);
+  for (const [trade, mark] of head.marks) state.tradeTags.set(trade, mark);
   for (const slug of head.listedGames) state.listedGames.add(slug);
   for (const [slug, game] of head.games) state.games.set(slug, game);
 }

@@ -9,11 +9,11 @@ import { type Control, FrameDecoder, type Message } from '../../format/codec.ts'
 import type { Endpoint } from '../../ring/endpoint.ts';
 import type { Batch } from '../core/batch.ts';
 import { isTick } from '../core/message-kinds.ts';
-import { Answers } from '../core/reply-encoder.ts';
+import { ReplyEncoder } from '../core/reply-encoder.ts';
 
 /** The parts of a shard that the loop uses. */
 export type Served = {
-  answer(messages: Batch, answers: Answers): void;
+  answer(messages: Batch, answers: ReplyEncoder): void;
   /** Work is in progress that ends only while the thread's event loop turns. */
   readonly isWriting: boolean;
   /** It accepts no batch until `caughtUp` (D43). */
@@ -55,7 +55,7 @@ class Server {
   readonly #shard: Served;
   readonly #end: Endpoint;
   readonly #decoder = new FrameDecoder();
-  readonly #answers = new Answers();
+  readonly #answers = new ReplyEncoder();
   /** The control message that ended the batch early. */
   #control: Control | null = null;
   #diskErrno = 0;

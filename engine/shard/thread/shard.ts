@@ -15,7 +15,7 @@ import { continueSettlements } from '../../rules/settlement.ts';
 import { tablesOf } from '../../rules/state.ts';
 import type { Batch } from '../core/batch.ts';
 import { createState, type StoredState } from '../core/create-state.ts';
-import { Answers } from '../core/reply-encoder.ts';
+import { ReplyEncoder } from '../core/reply-encoder.ts';
 import { ShardRecords } from '../core/shard-records.ts';
 import { headOf, referenceDataOf } from '../store/checkpoint-state.ts';
 import type { Checkpoints } from '../store/checkpoints.ts';
@@ -97,7 +97,7 @@ export class Shard {
    * was not taken where the disk has no room. On return all that they show is durable. Throws on a
    * fault of ours or of the disk: memory is then ahead of the log, and the shard must start again.
    */
-  answer(messages: Batch, answers: Answers): void {
+  answer(messages: Batch, answers: ReplyEncoder): void {
     const startedMs = performance.now();
     this.#throwFault();
     invariant(!this.#isAhead, 'a batch is taken while another is, or after one has failed');
@@ -116,7 +116,7 @@ export class Shard {
     const startedMs = performance.now();
     this.#throwFault();
     invariant(!this.#isAhead, 'trades settle while a batch is taken, or after one has failed');
-    if (this.state.unfinished.isEmpty || this.isSettlingPaused) return false;
+    if (this.state.pendingSettlements.isEmpty || this.isSettlingPaused) return false;
     if (!this.#mayWrite(this.#settledAtOnce * MESSAGE_BYTES)) return false;
     this.#inOneRecord(startedMs, () => continueSettlements(this.state, this.#log.facts));
     return true;
@@ -128,7 +128,7 @@ export class Shard {
    */
   get isSettlingPaused(): boolean {
     const isHalfDue = this.#factsSinceCheckpoint * 2 >= this.#config.checkpointEveryFacts;
-    return !this.state.unfinished.isEmpty && this.isWriting && isHalfDue;
+    return !this.state.pendingSettlements.isEmpty && this.isWriting && isHalfDue;
   }
 
   /** The last fact that is in the log. */
@@ -161,7 +161,7 @@ export class Shard {
 
   /** `answer`, with the answers read back; null: a command that was not taken. */
   take(messages: Batch): (Reply | null)[] {
-    const answers = new Answers();
+    const answers = new ReplyEncoder();
     this.answer(messages, answers);
     return answers.replies();
   }
@@ -224,7 +224,7 @@ export class Shard {
   #inOneRecord(startedMs: number, run: () => void): void {
     this.#isAhead = true;
     this.#log.begin();
-    this.state.unfinished.left = this.#settledAtOnce;
+    this.state.pendingSettlements.left = this.#settledAtOnce;
     run();
     if (this.#log.facts.count > 0) this.#commit(startedMs);
     this.#isAhead = false;

@@ -1,8 +1,9 @@
 /**
- * The thread of one shard, as Piscina runs it: a first task opens the shard, and a second one lasts
- * as long as the shard is served.
+ * The thread of one shard, as its callers start it: it opens the shard when it is asked to, and then
+ * serves it until it is closed or fails. Rule D10 (engine/RULES.md).
  */
-import { workerData } from 'node:worker_threads';
+import { parentPort, workerData } from 'node:worker_threads';
+import { invariant } from '../../base/invariant.ts';
 import { type ChannelMemory, Endpoint } from '../../ring/endpoint.ts';
 import { FaultNote } from '../../threads/fault-note.ts';
 import { DiskStatus } from '../store/disk-reserve.ts';
@@ -13,11 +14,20 @@ import { Shard } from './shard.ts';
 import { damageOf } from './shard-damage.ts';
 import { ShardGauges } from './shard-gauges.ts';
 
-/** `serve` ends once it is asked to close, with a checkpoint; or with what the shard failed at. */
-export type Task = { kind: 'open' } | { kind: 'serve'; channel: ChannelMemory };
+export type ToShardThread =
+  | { kind: 'open'; id: number }
+  | { kind: 'serve'; channel: ChannelMemory };
 
 /** What `open` comes to; a damaged shard says what is wrong. */
-export type Opened = OpenReport | 'ending' | { damage: string; isOfCheckpoint: boolean };
+export type Opened = OpenReport | { damage: string; isOfCheckpoint: boolean };
+
+export type FromShardThread =
+  | { kind: 'opened'; id: number; opened: Opened }
+  | { kind: 'not_opened'; id: number; error: Error }
+  /** It was asked to close: there is a checkpoint, and the file is released. */
+  | { kind: 'closed' }
+  /** What the shard failed at. The thread ends once it has released the file. */
+  | { kind: 'failed'; fault: string };
 
 /** The memory of a `DiskStatus`, of a `FaultNote` and of `ShardGauges`. */
 export type WorkerData = {
@@ -27,48 +37,59 @@ export type WorkerData = {
   gauges: SharedArrayBuffer;
 };
 
+const port = parentPort;
+invariant(port !== null, 'a shard is served outside of a thread');
+const { config, disk, fault, gauges } = workerData as WorkerData;
 let shard: Shard | null = null;
 /** The thread has failed and still has its file open. */
 let isEnding = false;
 
-export default async function run(task: Task): Promise<Opened | null> {
-  if (task.kind === 'open') {
-    if (isEnding) return 'ending';
-    try {
-      shard ??= await openShard(workerData as WorkerData);
-    } catch (error) {
-      const damage = damageOf(error);
-      if (damage === null) throw error;
-      return { damage: damage.message, isOfCheckpoint: damage.isOfCheckpoint };
-    }
-    return shard.report;
-  }
-  if (shard === null) throw new Error('the shard is not open');
-  const opened = shard;
+function say(message: FromShardThread): void {
+  port!.postMessage(message);
+}
+
+async function open(id: number): Promise<void> {
   try {
-    await serve(opened, new Endpoint(task.channel, 'shard'));
-    await opened.close();
-    shard = null;
-    return null;
+    shard ??= await Shard.open(config, new DiskStatus(disk), new ShardGauges(gauges));
+    say({ kind: 'opened', id, opened: shard.report });
   } catch (error) {
-    void endThread(opened, error);
-    throw error;
+    const damage = damageOf(error);
+    if (damage === null) return say({ kind: 'not_opened', id, error: error as Error });
+    const { message, isOfCheckpoint } = damage;
+    say({ kind: 'opened', id, opened: { damage: message, isOfCheckpoint } });
   }
 }
 
-function openShard({ config, disk, gauges }: WorkerData): Promise<Shard> {
-  return Shard.open(config, new DiskStatus(disk), new ShardGauges(gauges));
+async function serveUntilClosed(channel: ChannelMemory): Promise<void> {
+  invariant(shard !== null, 'a shard is served that is not open');
+  const opened = shard;
+  try {
+    await serve(opened, new Endpoint(channel, 'shard'));
+    await opened.close();
+    shard = null;
+    say({ kind: 'closed' });
+  } catch (error) {
+    await endThread(opened, String(error));
+  }
 }
 
 /**
  * Memory may now be ahead of the log, or wrong. So the thread ends without a checkpoint, and
  * the next one starts from disk.
  */
-async function endThread(failed: Shard, fault: unknown): Promise<void> {
-  new FaultNote((workerData as WorkerData).fault).write(String(fault));
+async function endThread(failed: Shard, reason: string): Promise<void> {
+  new FaultNote(fault).write(reason);
   isEnding = true;
   shard = null;
+  say({ kind: 'failed', fault: reason });
   await failed.abandon().catch(() => undefined);
-  // Let the failed task's message leave first.
+  // Let the message leave first.
   setTimeout(() => process.exit(1), 10);
 }
+
+port.on('message', (message: ToShardThread) => {
+  // Who asks is refused once the thread has ended.
+  if (isEnding) return;
+  if (message.kind === 'open') void open(message.id);
+  else void serveUntilClosed(message.channel);
+});

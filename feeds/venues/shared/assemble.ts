@@ -38,7 +38,7 @@ export function assemble(
   const games = new Games(base.games);
   const known = knownIn(base);
   const instruments = found.map((one) => {
-    return instrumentOf(one, one.game === null ? null : games.placeOf(one.game), known);
+    return instrumentOf(one, one.game === null ? null : games.slotOf(one.game), known);
   });
   const labelled = withOwnLabels(instruments, base.instruments);
   const added = mergeCatalogs(EMPTY, { games: games.entries, instruments: labelled, fees });
@@ -48,12 +48,12 @@ export function assemble(
 const EMPTY: CatalogFile = { games: [], instruments: [] };
 
 /** A found game's entry, and the entry's own codes of both teams by the found ones. */
-type Place = { entry: GameEntry; codes: ReadonlyMap<string, string> };
+type GameSlot = { entry: GameEntry; codes: ReadonlyMap<string, string> };
 
 /** The games of a catalog, and games that are found beside them. */
 class Games {
   readonly entries: GameEntry[];
-  readonly #places = new Map<FoundGame, Place>();
+  readonly #slots = new Map<FoundGame, GameSlot>();
   readonly #byLeague = new Map<string, GameEntry[]>();
   readonly #slugs = new Set<string>();
 
@@ -62,16 +62,16 @@ class Games {
     for (const entry of entries) this.#add({ ...entry });
   }
 
-  placeOf(game: FoundGame): Place {
-    const placed = this.#places.get(game);
+  slotOf(game: FoundGame): GameSlot {
+    const placed = this.#slots.get(game);
     if (placed !== undefined) return placed;
     const known = sameGame(game, this.#near(game));
     const entry = known ?? gameEntry(game, this.#slugs);
     if (known === undefined) this.#add(entry);
     else complete(entry, game);
-    const place = { entry, codes: codesOf(game, entry) };
-    this.#places.set(game, place);
-    return place;
+    const slot = { entry, codes: codesOf(game, entry) };
+    this.#slots.set(game, slot);
+    return slot;
   }
 
   /** Those of its league, of its day or the day before or after. */
@@ -180,10 +180,10 @@ function gameEntry(game: FoundGame, slugs: ReadonlySet<string>): GameEntry {
   };
 }
 
-function instrumentOf(one: Found, place: Place | null, known: Known): InstrumentEntry {
-  const game = place?.entry ?? null;
-  if (one.kind === 'other') return otherOf(one, place, known);
-  const code = one.code === TIE ? TIE : (place!.codes.get(one.code) ?? one.code);
+function instrumentOf(one: Found, slot: GameSlot | null, known: Known): InstrumentEntry {
+  const game = slot?.entry ?? null;
+  if (one.kind === 'other') return otherOf(one, slot, known);
+  const code = one.code === TIE ? TIE : (slot!.codes.get(one.code) ?? one.code);
   const slug = `${game!.slug}-moneyline-${code.toLowerCase()}`;
   const before = known.winners.get(`${game!.slug} ${code}`);
   if (before !== undefined) return { ...before, listings: joined(before.listings, one.listing) };
@@ -211,11 +211,11 @@ function instrumentOf(one: Found, place: Place | null, known: Known): Instrument
  */
 function otherOf(
   { entry, listing }: Extract<Found, { kind: 'other' }>,
-  place: Place | null,
+  slot: GameSlot | null,
   known: Known,
 ): InstrumentEntry {
-  const game = place?.entry ?? null;
-  const code = place?.codes.get(entry.subject?.code ?? '');
+  const game = slot?.entry ?? null;
+  const code = slot?.codes.get(entry.subject?.code ?? '');
   const team = [game?.away, game?.home].find((one) => one !== undefined && one.code === code);
   const subject = team ?? entry.subject ?? null;
   const found = { ...entry, subject, gameSlug: game?.slug ?? null, listings: [listing] };

@@ -3,7 +3,7 @@ import test, { type ExecutionContext } from 'ava';
 import { type KeyCaller, keyCallerOf } from '../../../api/identity/key-access.ts';
 import { newKey } from '../../../api/identity/keys.ts';
 import { newUser } from '../../../api/identity/users.ts';
-import { EngineBusy } from '../../../engine/threads/unavailable.ts';
+import { Unavailable } from '../../../engine/threads/unavailable.ts';
 import { AWAY, CATALOG } from '../../engine/fixtures.ts';
 import { connectTo } from '../connected.ts';
 import { type Api, startApi, TRADER_SCOPES } from '../support.ts';
@@ -62,7 +62,7 @@ test('whatever is wrong with an order, a message gets the status and body of HTT
     t.true(status >= 400, JSON.stringify(body));
     t.deepEqual(await place(caller, { body }), { status, json });
   }
-  api.engine.busy = new EngineBusy('the engine is opening');
+  api.engine.busy = new Unavailable('the engine is opening');
   const { status, json } = await overHttp(order('k'));
   t.is(status, 503);
   t.deepEqual(await place(caller, { body: order('k') }), { status, json });

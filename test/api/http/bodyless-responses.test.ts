@@ -1,8 +1,8 @@
 import test from 'ava';
-import { BareAnswers } from '../../../api/http/bodyless-responses.ts';
+import { BodylessResponses } from '../../../api/http/bodyless-responses.ts';
 
 test('A62: of answers without a body ten thousand keep the connection, then none for 20 seconds', (t) => {
-  const bare = new BareAnswers();
+  const bare = new BodylessResponses();
   const ended = (many: number, nowMs: number) =>
     Array.from({ length: many }, () => bare.endsConnection(nowMs)).filter(Boolean).length;
   t.is(ended(9999, 0), 0);

@@ -55,8 +55,8 @@ for (const [what, large] of [
       headers: headerLines([]),
       isBehindProxy: false,
       onAnswer: null,
-      handle: (exchange) => {
-        exchange.answer(200, headerLines([]), exchange.path === '/large' ? large : 'small');
+      handle: (http) => {
+        http.answer(200, headerLines([]), http.path === '/large' ? large : 'small');
       },
     });
     t.teardown(() => listener.close(0));

@@ -2,9 +2,9 @@
 
 import type * as uws from 'uWebSockets.js';
 import test from 'ava';
-import { BareAnswers } from '../../../api/http/bodyless-responses.ts';
-import { Exchange } from '../../../api/http/exchange.ts';
+import { BodylessResponses } from '../../../api/http/bodyless-responses.ts';
 import { headerLines } from '../../../api/http/header-lines.ts';
+import { HttpContext } from '../../../api/http/http-context.ts';
 import { Upgrade } from '../../../api/http/socket.ts';
 import { SignIn } from '../../../api/identity/sign-in.ts';
 import { ensureSigningKey } from '../../../api/identity/signing-key.ts';
@@ -38,11 +38,11 @@ test('J1: a handshake is accepted outside cork, which could close the socket', (
     getQuery: () => '',
   } as unknown as uws.HttpRequest;
   const options = { headers: headerLines([]), isBehindProxy: false, onAnswer: null };
-  const held = { count: 0, whenNone: null, bare: new BareAnswers() };
-  const exchange = new Exchange(res, req, options, held, {} as uws.us_socket_context_t);
-  exchange.hold();
-  exchange.leaveHandler();
-  exchange.upgrade(new Upgrade('', () => t.fail() as never), headerLines([]));
+  const held = { count: 0, whenNone: null, bare: new BodylessResponses() };
+  const http = new HttpContext(res, req, options, held, {} as uws.us_socket_context_t);
+  http.hold();
+  http.leaveHandler();
+  http.upgrade(new Upgrade('', () => t.fail() as never), headerLines([]));
   t.deepEqual(calls, ['writeStatus in cork', 'writeHeader in cork', 'upgrade']);
   t.is(held.count, 0);
 });

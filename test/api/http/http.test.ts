@@ -1,6 +1,6 @@
 import test from 'ava';
 import type { Reply } from '../../../engine/rules/messages.ts';
-import { EngineBusy } from '../../../engine/threads/unavailable.ts';
+import { Unavailable } from '../../../engine/threads/unavailable.ts';
 import { ok } from '../fake-engine.ts';
 import { RawConnection, request, until } from '../raw-connection.ts';
 import { samplePlacement, samplePortfolio } from '../samples.ts';
@@ -169,8 +169,8 @@ test('A62: a request pipelined after a pending answer closes that connection onl
 
 test('D6, internal_error: a busy engine is 503 with Retry-After', async (t) => {
   const api = await startApi(t);
-  api.engine.reply = () => Promise.reject(new EngineBusy('queue full', 3));
-  api.engine.replyQuote = () => Promise.reject(new EngineBusy('starting', 0.2));
+  api.engine.reply = () => Promise.reject(new Unavailable('queue full', 3));
+  api.engine.replyQuote = () => Promise.reject(new Unavailable('starting', 0.2));
   const order = await api.call('POST', '/portfolio/orders', { body: MARKET_BUY });
   t.is(order.status, 503);
   t.is(order.headers.get('retry-after'), '3');
@@ -182,7 +182,7 @@ test('D6, internal_error: a busy engine is 503 with Retry-After', async (t) => {
 
 test('A17: a full engine refuses after the credential, before the body', async (t) => {
   const api = await startApi(t);
-  api.engine.busy = new EngineBusy('queue full', 2);
+  api.engine.busy = new Unavailable('queue full', 2);
   const unread = { ...MARKET_BUY, nonsense: true };
   const stranger = await api.call('POST', '/portfolio/orders', { body: unread, token: null });
   t.is(stranger.status, 401);

@@ -1,8 +1,6 @@
 /** Rule I37 (api/RULES.md). */
 import test from 'ava';
-import { Failures } from '../../../api/identity/failures.ts';
-import { PasswordTries } from '../../../api/identity/password-tries.ts';
-import { Turns } from '../../../api/identity/turns.ts';
+import { Failures, PasswordTries, Turns } from '../../../api/identity/password-tries.ts';
 import { type Api, startApi } from '../support.ts';
 
 const NOW_MS = Date.parse('2026-11-21T05:00:00Z');

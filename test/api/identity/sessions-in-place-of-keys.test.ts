@@ -3,7 +3,7 @@ import { signAccessToken } from '../../../api/identity/access-token.ts';
 import { newOrganization } from '../../../api/identity/organizations.ts';
 import { newSession } from '../../../api/identity/sessions.ts';
 import { ensureSigningKey } from '../../../api/identity/signing-key.ts';
-import { EngineBusy } from '../../../engine/threads/unavailable.ts';
+import { Unavailable } from '../../../engine/threads/unavailable.ts';
 import { AWAY, CATALOG } from '../../engine/fixtures.ts';
 import { CoreEngine } from '../core-engine.ts';
 import { BUY, startAt, usedBy, windowsOf } from '../limited-api.ts';
@@ -166,7 +166,7 @@ test('A17: an engine that takes no requests answers before the body of a session
   const api = await startApi(t);
   const token = await api.signIn();
   const bad = { token, headers: JSON_TYPE, body: '{' };
-  api.engine.busy = new EngineBusy('Starting.');
+  api.engine.busy = new Unavailable('Starting.');
   isRefused(t, await api.call('POST', ORDERS, bad), 503, 'internal_error');
   isRefused(t, await api.call('GET', '/portfolio', { token }), 503, 'internal_error');
   api.engine.busy = null;

@@ -3,7 +3,7 @@ import test from 'ava';
 import type { Plan } from '../../../api/identity/users.ts';
 import type { Reply } from '../../../engine/rules/messages.ts';
 import type { RejectionCode } from '../../../engine/rules/rejections.ts';
-import { EngineBusy } from '../../../engine/threads/unavailable.ts';
+import { Unavailable } from '../../../engine/threads/unavailable.ts';
 import {
   addEnterprise,
   BUY,
@@ -164,7 +164,7 @@ test('Q4: whatever its status but 429, a keyed request counts', async (t) => {
   await counts(1, 404, api.call('GET', GONE));
   api.engine.reply = refusing('rate_limited', 17);
   await counts(0, 429, api.call('DELETE', GONE));
-  api.engine.reply = () => Promise.reject(new EngineBusy('queue full'));
+  api.engine.reply = () => Promise.reject(new Unavailable('queue full'));
   await counts(1, 503, api.call('GET', '/portfolio'));
   api.engine.reply = () => Promise.reject(new Error('a fault'));
   await counts(1, 500, api.call('GET', '/portfolio'));

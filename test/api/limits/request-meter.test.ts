@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
-import type { Exchange } from '../../../api/http/exchange.ts';
+import type { HttpContext } from '../../../api/http/http-context.ts';
 import { pieceOf, type RequestPieces } from '../../../api/identity/request-pieces.ts';
 import { ControlStore } from '../../../api/identity/store.ts';
 import { newUser, type RequestLimits, type User } from '../../../api/identity/users.ts';
@@ -240,8 +240,8 @@ test('Q10: a flood of addresses makes it forget, not grow', (t) => {
   const meter = new RequestMeter({ store, enforced: true, nowMs: () => NOW_MS, log: silent });
   t.teardown(() => meter.close());
   const leftFor = (address: string) => {
-    const exchange = { remoteAddress: () => address } as Exchange;
-    return Number(/RateLimit-Remaining: (\d+)/.exec(meter.unkeyed.headers(exchange))![1]);
+    const http = { remoteAddress: () => address } as HttpContext;
+    return Number(/RateLimit-Remaining: (\d+)/.exec(meter.unkeyed.headers(http))![1]);
   };
   t.deepEqual([leftFor('first'), leftFor('first'), leftFor('second')], [59, 58, 59]);
   for (let i = 0; i < 9_998; i++) leftFor(`flood-${i}`);

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { HeldTicks } from '../../../api/market-data/conflated-ticks.ts';
+import { ConflatedTicks } from '../../../api/market-data/conflated-ticks.ts';
 import type { Tick } from '../../../engine/rules/messages.ts';
 import { quoteTick } from '../../engine/fixtures.ts';
 
@@ -18,7 +18,7 @@ const game = (atMs: number, now: 'inprogress' | 'final'): Tick => ({
 
 function passedOn(...ticks: Tick[]): Tick[] {
   const passed: Tick[] = [];
-  const held = new HeldTicks((tick) => passed.push(tick));
+  const held = new ConflatedTicks((tick) => passed.push(tick));
   held.hold();
   for (const tick of ticks) held.take(tick);
   if (passed.length > 0) throw new Error('nothing is passed on before the release');
@@ -47,7 +47,7 @@ test('R40, T14: the prices of a lost connection are not passed on, those after i
 
 test('R40: what comes after the release passes', (t) => {
   const passed: Tick[] = [];
-  const held = new HeldTicks((tick) => passed.push(tick));
+  const held = new ConflatedTicks((tick) => passed.push(tick));
   held.take(quoteTick());
   held.release();
   held.take(heartbeat(9));

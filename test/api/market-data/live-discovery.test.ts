@@ -17,6 +17,7 @@ import { tempDir } from '../../engine/shard/engine-process.ts';
 import { discovered, gammaMarket, type Json, kalshiMarket } from '../../feeds/discovered.ts';
 
 const HOUR_MS = 3_600_000;
+const DISCOVERY = new URL('../../../api/market-data/discovery-thread.ts', import.meta.url);
 
 /** A venue's list, a page of two hundred at a time. */
 async function venueOf(t: ExecutionContext) {
@@ -61,10 +62,16 @@ function quarter(closesMs: number, series = 'KXBTC15M'): Json {
   return { ...market, expected_expiration_time: at };
 }
 
-type Setup = { venue: { url: string }; dir: string; entry?: object; file?: string };
+type Setup = {
+  venue: { url: string };
+  dir: string;
+  entry?: object;
+  file?: string;
+  module?: URL;
+};
 
 /** What of a server discovery needs. */
-async function serverIn(t: ExecutionContext, { venue, dir, entry = {}, file }: Setup) {
+async function serverIn(t: ExecutionContext, { venue, dir, entry = {}, file, module }: Setup) {
   const fields = { venue: 'venue_a', adapter: 'kalshi', url: venue.url, series: ['KXBTC15M'] };
   const { discover: entries } = loadConfig(
     { PAPERBOOK_DISCOVER: JSON.stringify([{ ...fields, ...entry }]) },
@@ -89,7 +96,7 @@ async function serverIn(t: ExecutionContext, { venue, dir, entry = {}, file }: S
   const clock = { ms: Date.now() };
   const discovery = new LiveDiscovery({
     ...{ ...files, entries, catalog, nowMs: () => clock.ms },
-    log,
+    ...{ log, module: module ?? DISCOVERY },
   });
   discovery.start();
   let isOpen = true;
@@ -344,4 +351,33 @@ test('G12: each wrong field of PAPERBOOK_DISCOVER is named', (t) => {
   refused({ ...good, evrySeconds: 5 }, /entry 0 has no evrySeconds/);
   const [entry] = loadConfig({ PAPERBOOK_DISCOVER: JSON.stringify([good]) }, null).discover;
   t.like(entry, { series: null, combos: false, everySeconds: 60, horizonHours: 168 });
+});
+
+test('K50, D10: a thread of discovery that fails starts again, runs each entry, and a reload waits for it', async (t) => {
+  const [venue, dir] = [await venueOf(t), tempDir(t)];
+  const fails = path.join(dir, 'fails');
+  const code = `
+    import { existsSync, unlinkSync } from 'node:fs';
+    import { parentPort } from 'node:worker_threads';
+    parentPort.on('message', ({ kind }) => {
+      if (kind !== 'run' || !existsSync(${JSON.stringify(fails)})) return;
+      unlinkSync(${JSON.stringify(fails)});
+      throw new Error('planted');
+    });
+    await import(${JSON.stringify(DISCOVERY.href)});
+  `;
+  const module = new URL(`data:text/javascript,${encodeURIComponent(code)}`);
+  const server = await serverIn(t, { venue, dir, module });
+  await server.discovery.runNow();
+  venue.markets = [quarter(soon())];
+  writeFileSync(fails, '');
+  await server.discovery.runNow();
+  t.deepEqual(server.discovery.problems(), ['discovery: planted']);
+  t.like(server.discovery.statuses()[0], { isRunning: false, found: 0 });
+  // Asked for while none runs: the turn of an entry, and the files.
+  const [run, reload] = [server.discovery.runNow(), server.catalog.reload()];
+  await Promise.all([run, reload]);
+  t.deepEqual(server.discovery.problems(), []);
+  t.like(server.discovery.statuses()[0], { isRunning: false, found: 1 });
+  t.deepEqual(server.listed(), venue.markets.map(tickerOf));
 });

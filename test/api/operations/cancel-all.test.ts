@@ -2,7 +2,7 @@ import test from 'ava';
 import { newOrganization } from '../../../api/identity/organizations.ts';
 import { CANCEL_ALL_MAX } from '../../../engine/rules/decide.ts';
 import type { CancelAll } from '../../../engine/rules/messages.ts';
-import { EngineBusy } from '../../../engine/threads/unavailable.ts';
+import { Unavailable } from '../../../engine/threads/unavailable.ts';
 import { uuidOf } from '../../engine/fixtures.ts';
 import { ok } from '../fake-engine.ts';
 import { IDS } from '../samples.ts';
@@ -84,7 +84,7 @@ test('A74: an engine that cannot take the rest is a 503', async (t) => {
   const api = await startApi(t);
   let asked = 0;
   api.engine.reply = async () => {
-    if (asked++ > 0) throw new EngineBusy('Answers no more.');
+    if (asked++ > 0) throw new Unavailable('Answers no more.');
     return ok({ canceled: Array.from({ length: CANCEL_ALL_MAX }, (_, n) => uuidOf(n)) });
   };
   t.is((await api.call('DELETE', PATH)).status, 503);

@@ -5,7 +5,7 @@ import test from 'ava';
 import { open } from 'lmdb';
 import { newKey } from '../../../api/identity/keys.ts';
 import { newUser } from '../../../api/identity/users.ts';
-import { WorkBeside } from '../../../api/ops/background-task.ts';
+import { BackgroundTask } from '../../../api/ops/background-task.ts';
 import { NOON_MS } from '../../engine/fixtures.ts';
 import { tempDir } from '../../engine/shard/engine-process.ts';
 import { catalogOf, game, instrument } from '../../process/catalogs.ts';
@@ -21,7 +21,7 @@ function* counting(until: number, seen: { steps: number; isClosed: boolean }) {
 }
 
 test('long work lets others have their turn', async (t) => {
-  const beside = new WorkBeside();
+  const beside = new BackgroundTask();
   const seen = { steps: 0, isClosed: false };
   const turns = { taken: 0 };
   const timer = setInterval(() => turns.taken++, 1);
@@ -33,7 +33,7 @@ test('long work lets others have their turn', async (t) => {
 });
 
 test('work that is stopped ends, and lets go of what it holds', async (t) => {
-  const beside = new WorkBeside();
+  const beside = new BackgroundTask();
   const seen = { steps: 0, isClosed: false };
   const running = beside.run(counting(Number.POSITIVE_INFINITY, seen));
   while (seen.steps === 0) await new Promise((resolve) => setTimeout(resolve, 1));
@@ -41,7 +41,7 @@ test('work that is stopped ends, and lets go of what it holds', async (t) => {
   t.is(await running, null);
   t.true(seen.isClosed);
   await t.throwsAsync(
-    new WorkBeside().run(
+    new BackgroundTask().run(
       (function* () {
         yield;
         throw new Error('it failed');

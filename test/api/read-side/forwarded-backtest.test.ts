@@ -6,7 +6,7 @@ import type { EmbeddedBacktest } from '../../../api/read-side/backtest-source.ts
 import { forwardedBacktest } from '../../../api/read-side/forwarded-backtest.ts';
 import { BACKTESTS_MAX, BacktestPool } from '../../../engine/backtest/pool.ts';
 import type { BacktestTask } from '../../../engine/backtest/task.ts';
-import { EngineBusy } from '../../../engine/threads/unavailable.ts';
+import { Unavailable } from '../../../engine/threads/unavailable.ts';
 import { type Api, startApi } from '../support.ts';
 
 type Seen = { request: IncomingMessage; body: string };
@@ -125,44 +125,47 @@ test('Z14: the service’s address is a setting', (t) => {
   t.throws(() => loadConfig({ PAPERBOOK_BACKTEST_URL: 'http://elsewhere.example.com/' }, null));
 });
 
+/** Of no markets. */
+const TASK: BacktestTask = {
+  terms: {
+    rule: {
+      side: 'yes',
+      minPriceCents: 1,
+      maxPriceCents: 99,
+      entryMinutesBeforeStart: 0,
+      takeProfitCents: null,
+      stopLossCents: null,
+      exitMinutesBeforeStart: null,
+    },
+    stake: { contracts: 1 },
+    startBalanceCents: 1000,
+    fees: 'none',
+    fillModel: 'top_of_book',
+  },
+  markets: [],
+  feeTable: [],
+  directory: '/nowhere',
+  nowMs: 5,
+};
+const NO_LOG = { info() {}, error() {} };
+
 test('Z12: the eleventh backtest is 503 with Retry-After, and one that takes too long ends', async (t) => {
-  const pool = new BacktestPool({ withinMs: 500 });
+  const pool = new BacktestPool({ log: NO_LOG, withinMs: 500 });
   t.teardown(() => pool.close());
   const never = () => new Promise<never>(() => {});
   const running = Array.from({ length: BACKTESTS_MAX }, () => pool.run('a', never));
   for (const one of running) one.catch(() => undefined);
   await t.throwsAsync(pool.run('a', never), {
-    instanceOf: EngineBusy,
+    instanceOf: Unavailable,
     message: /10 questions to the backtest at once/,
   });
   const results = await Promise.allSettled(running);
   t.true(results.every(({ status }) => status === 'rejected'));
   t.regex(String((results[0] as PromiseRejectedResult).reason), /takes more than 0.5 seconds/);
   // Its place is free again, and a thread that was ended is replaced.
-  const task: BacktestTask = {
-    terms: {
-      rule: {
-        side: 'yes',
-        minPriceCents: 1,
-        maxPriceCents: 99,
-        entryMinutesBeforeStart: 0,
-        takeProfitCents: null,
-        stopLossCents: null,
-        exitMinutesBeforeStart: null,
-      },
-      stake: { contracts: 1 },
-      startBalanceCents: 1000,
-      fees: 'none',
-      fillModel: 'top_of_book',
-    },
-    markets: [],
-    feeTable: [],
-    directory: '/nowhere',
-    nowMs: 5,
-  };
-  const slow = new BacktestPool();
+  const slow = new BacktestPool({ log: NO_LOG });
   t.teardown(() => slow.close());
-  const text = await slow.run('a', async () => ({ ...task, withPrices: true }));
+  const text = await slow.run('a', async () => ({ ...TASK, withPrices: true }));
   t.like(JSON.parse(text), { trades: [], skipped: {}, mode: 'paper' });
 });
 
@@ -174,7 +177,7 @@ test('Z12, Z14: without a history it is not configured; while ten run it is 503'
   t.is(refused.json.error.code, 'not_configured');
   const backtest: EmbeddedBacktest = {
     kind: 'embedded',
-    pool: { run: () => Promise.reject(new EngineBusy('10 backtests are running', 5)) },
+    pool: { run: () => Promise.reject(new Unavailable('10 backtests are running', 5)) },
     directory: '/nowhere',
     stored: async () => [],
   };
@@ -182,4 +185,52 @@ test('Z12, Z14: without a history it is not configured; while ten run it is 503'
   const answer = await busy.call('POST', '/backtest', { body });
   t.is(answer.status, 503);
   t.is(answer.headers.get('retry-after'), '5');
+});
+
+/** Threads that do with each task as its `directory` says. */
+const MOODY = `
+  import { parentPort } from 'node:worker_threads';
+  parentPort.on('message', ({ id, question: { directory } }) => {
+    const kept = [];
+    while (directory === 'memory') kept.push(Array.from({ length: 100_000 }, () => ({})));
+    while (directory === 'time') kept.length = 0;
+    if (directory === 'fail') throw new Error('planted');
+    parentPort.postMessage({ kind: 'answer', id, answer: directory });
+  });
+`;
+
+test('Z12: a backtest that needs too much time or memory ends with its thread, and no other does', async (t) => {
+  const module = new URL(`data:text/javascript,${encodeURIComponent(MOODY)}`);
+  const logged: string[] = [];
+  const log = { ...NO_LOG, error: (_: object, message: string) => void logged.push(message) };
+  const [patient, pool] = [60_000, 3000].map((withinMs) => {
+    const made = new BacktestPool({ log, withinMs, module, heapMib: 32 });
+    t.teardown(() => made.close());
+    return made;
+  }) as [BacktestPool, BacktestPool];
+  const greedy = patient.run('a', async () => ({ ...TASK, directory: 'memory', withPrices: true }));
+  await t.throwsAsync(greedy, { instanceOf: Unavailable, message: /needs too much memory/ });
+  t.deepEqual(logged, ['the backtest needed too much memory, and was ended']);
+  t.is(patient.problem, null);
+  const run = (asker: string, directory: string) =>
+    pool.run(asker, async () => ({ ...TASK, directory, withPrices: true }));
+  const endless = Array.from({ length: BACKTESTS_MAX }, (_, at) => run(`slow-${at}`, 'time'));
+  for (const { status, reason } of (await Promise.allSettled(endless)) as PromiseRejectedResult[]) {
+    t.is(status, 'rejected');
+    t.regex(String(reason), /takes more than 3 seconds/);
+  }
+  const many = Array.from({ length: BACKTESTS_MAX * 2 }, (_, at) => run(`quick-${at}`, `${at}`));
+  t.deepEqual(await Promise.all(many), Array.from(many.keys(), String));
+  t.is(pool.problem, null);
+});
+
+test('Z12, D10: a thread of backtests that fails is started again, and is a problem until then', async (t) => {
+  const module = new URL(`data:text/javascript,${encodeURIComponent(MOODY)}`);
+  const pool = new BacktestPool({ log: NO_LOG, module });
+  t.teardown(() => pool.close());
+  const run = (directory: string) =>
+    pool.run('a', async () => ({ ...TASK, directory, withPrices: true }));
+  await t.throwsAsync(run('fail'), { instanceOf: Unavailable, message: /starting again/ });
+  t.is(pool.problem, 'backtest: planted');
+  t.is(await run('here'), 'here', 'another thread takes the next one at once');
 });

@@ -4,8 +4,8 @@ import test from 'ava';
 import { WebSocket } from 'ws';
 import type { Caller } from '../../../api/dispatch/access.ts';
 import type { Socket } from '../../../api/http/socket.ts';
-import { Connection, type ConnectionParts } from '../../../api/stream/connection.ts';
 import { JSON_TEXT } from '../../../api/stream/encoding.ts';
+import { StreamSession, type StreamSessionParts } from '../../../api/stream/stream-session.ts';
 import { Share, Turns, type Worker } from '../../../api/stream/turns.ts';
 import { CATALOG } from '../../engine/fixtures.ts';
 import { openStream } from '../stream-client.ts';
@@ -80,10 +80,10 @@ function newConnection() {
     keyed: () => ({ count() {}, refuseOver() {}, commit() {} }),
     turns: new Turns(),
     onFlood() {},
-  } as unknown as ConnectionParts;
+  } as unknown as StreamSessionParts;
   const share = new Share();
   const opened = { caller: null!, organization: null, account: null!, encoding: JSON_TEXT, share };
-  const connection = new Connection(socket as unknown as Socket, opened, parts);
+  const connection = new StreamSession(socket as unknown as Socket, opened, parts);
   return { connection, closed: () => closed };
 }
 

@@ -8,7 +8,7 @@ import { OrdersChannels } from '../../../api/stream/orders-channels.ts';
 import type { AccountEventSource } from '../../../engine/readers/account-event-source.ts';
 import type { AccountEvent } from '../../../engine/readers/account-events.ts';
 import type { ReplyHandler } from '../../../engine/shard/callers/send-queue.ts';
-import { EngineBusy } from '../../../engine/threads/unavailable.ts';
+import { Unavailable } from '../../../engine/threads/unavailable.ts';
 import { NOON_MS, uuidOf } from '../../engine/fixtures.ts';
 import type { Json } from '../support.ts';
 
@@ -188,7 +188,7 @@ test('J21: a shard that cannot be asked now is asked again; who has left is sent
   const channel = channels.channel(ACCOUNT);
   channel.begin(one);
   channel.taken().begin(gone.one);
-  asked.shift()!.reject(new EngineBusy('starting'));
+  asked.shift()!.reject(new Unavailable('starting'));
   channel.pause(gone.one);
   channel.release();
   while (asked.length === 0) await nextTurn();

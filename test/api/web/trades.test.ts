@@ -1,7 +1,6 @@
 import test from 'ava';
 import { allPages } from '../../../api/web/state/all-pages.ts';
 import { CallError } from '../../../api/web/state/call-error.ts';
-import { csvLine } from '../../../api/web/state/csv.ts';
 import {
   addressOfFilter,
   isBackwards,
@@ -11,7 +10,12 @@ import {
   tradesQuery,
   withTrade,
 } from '../../../api/web/state/trade-list.ts';
-import { TRADES_CSV_HEAD, tradesCsv, tradesFileName } from '../../../api/web/state/trades-csv.ts';
+import {
+  csvLine,
+  TRADES_CSV_HEAD,
+  tradesCsv,
+  tradesFileName,
+} from '../../../api/web/state/trades-csv.ts';
 import { tradeOf } from './rows.ts';
 
 // A zone in which a day can have 23 hours.

@@ -55,7 +55,7 @@ test('A99: what is within the bound is read as JSON.parse reads it', (t) => {
 
 test('A99: a frame, a line of a feed file and a catalog that are nested too deep are refused', (t) => {
   const ingest = createIngest({ marketNumber: () => 0, sink: () => {}, log: () => {} });
-  const connection = ingest.connection('venue_b', nativeAdapter(), 0);
+  const connection = ingest.session('venue_b', nativeAdapter(), 0);
   const reading = connection.frame(`{"type":"game","game":${DEEP}}`, 1);
   t.is(reading.rejected, 'nested too deep');
   t.is(readLine(2, `{"at":"2026-07-12T12:00:00Z","venue":${DEEP}}`), 'nested too deep');

@@ -4,13 +4,15 @@ import type { Uuid } from '../../../engine/base/units.ts';
 import { EquitySource } from '../../../engine/equity/equity-source.ts';
 import { EquityReader } from '../../../engine/equity/reader.ts';
 import type { Shard } from '../../../engine/shard/thread/shard.ts';
-import { EngineBusy } from '../../../engine/threads/unavailable.ts';
+import { Unavailable } from '../../../engine/threads/unavailable.ts';
+import { until } from '../../feeds/until.ts';
 import { CATALOG, NOON_MS, placeOrder, quoteTick, uuidOf } from '../fixtures.ts';
 import { tempDir } from '../shard/engine-process.ts';
 import { openShard } from '../shard/environment.ts';
 
 const ALICE = uuidOf(1);
 const BOB = uuidOf(2);
+const NO_LOG = { info() {}, error() {} };
 const LATER_MS = NOON_MS + 3_600_000;
 
 async function start(dataDir: string): Promise<Shard> {
@@ -62,16 +64,16 @@ test('A95: what takes too long is read on by the next question', async (t) => {
   const late = { ...asked(dataDir, ALICE), withinMs: -1 };
   t.is(await reader.points(late), null);
   t.deepEqual((await reader.points(late))!.money.stake, [430], 'all was read by then');
-  const source = new EquitySource({ dataDir, shards: 1, withinMs: -1 });
+  const source = new EquitySource({ dataDir, shards: 1, log: NO_LOG, withinMs: -1 });
   t.teardown(() => source.close());
-  const error = await t.throwsAsync(source.points(ALICE, late), { instanceOf: EngineBusy });
+  const error = await t.throwsAsync(source.points(ALICE, late), { instanceOf: Unavailable });
   t.regex(error!.message, /still being read/);
   t.deepEqual((await source.points(ALICE, late)).money.stake, [430]);
 });
 
 test('A95, Q19: so many questions of an account at once, and no more', async (t) => {
   const dataDir = tempDir(t);
-  const source = new EquitySource({ dataDir, shards: 1 });
+  const source = new EquitySource({ dataDir, shards: 1, log: NO_LOG });
   t.teardown(() => source.close());
   const order: string[] = [];
   const answer = async (asker: string) => order.push(asker);
@@ -80,6 +82,19 @@ test('A95, Q19: so many questions of an account at once, and no more', async (t)
   const refused = (await Promise.allSettled(asked)).filter(({ status }) => status === 'rejected');
   await other;
   t.is(refused.length, 1);
-  t.true((refused[0] as PromiseRejectedResult).reason instanceof EngineBusy);
+  t.true((refused[0] as PromiseRejectedResult).reason instanceof Unavailable);
   t.deepEqual(order.slice(0, 2), ['alice', 'bob'], 'one of each at a time');
+});
+
+test('A95, D10: a thread of equity that fails again and again is a problem, and its questions are 503', async (t) => {
+  const code = "throw new Error('planted')";
+  const module = new URL(`data:text/javascript,${encodeURIComponent(code)}`);
+  const source = new EquitySource({ dataDir: tempDir(t), shards: 1, log: NO_LOG, module });
+  t.teardown(() => source.close());
+  t.is(source.problem, null);
+  const window = { fromMs: 0, nowMs: LATER_MS, isMarked: false };
+  await t.throwsAsync(source.points(ALICE, window), { instanceOf: Unavailable });
+  t.is(source.problem, 'equity: planted');
+  await until(() => source.problem === 'equity: failed 2 times in a row: planted', 'a next start');
+  await t.throwsAsync(source.points(ALICE, window), { message: /starting again/ });
 });

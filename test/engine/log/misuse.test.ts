@@ -9,11 +9,9 @@ import {
   SEGMENT_HEADER_BYTES,
   segmentHeaderBytes,
 } from '../../../engine/log/log-format.ts';
-import { LogReader } from '../../../engine/log/log-reader.ts';
+import { LogReader, RecordCache, Waypoints } from '../../../engine/log/log-reader.ts';
 import { LogWriter } from '../../../engine/log/log-writer.ts';
-import { RecordCache } from '../../../engine/log/record-cache.ts';
 import { SegmentFile } from '../../../engine/log/segment-file.ts';
-import { Waypoints } from '../../../engine/log/waypoints.ts';
 import { tempDir } from '../shard/engine-process.ts';
 import { fill, IDENTITY, nextRecord, OPTIONS, randomOf } from './log-files.ts';
 

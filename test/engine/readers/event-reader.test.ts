@@ -6,7 +6,7 @@ import { AccountEventSource } from '../../../engine/readers/account-event-source
 import type { AccountEvent } from '../../../engine/readers/account-events.ts';
 import { type EventAnswer, EventReader } from '../../../engine/readers/event-reader.ts';
 import type { Shard } from '../../../engine/shard/thread/shard.ts';
-import { EngineBusy } from '../../../engine/threads/unavailable.ts';
+import { Unavailable } from '../../../engine/threads/unavailable.ts';
 import { until } from '../../feeds/until.ts';
 import { CATALOG, NOON_MS, placeOrder, quoteTick, uuidOf } from '../fixtures.ts';
 import { tempDir } from '../shard/engine-process.ts';
@@ -146,7 +146,7 @@ async function oncePage(source: AccountEventSource) {
     try {
       return await source.page(ALICE, ALICE, 0, 1);
     } catch (error) {
-      if (!(error instanceof EngineBusy)) throw error;
+      if (!(error instanceof Unavailable)) throw error;
       await sleep(10);
     }
   }

@@ -222,7 +222,7 @@ for (const [when, stop] of Object.entries({
   test(`S22: a correction in slices, with ${when} between, corrects each trade once and in order`, (t) => {
     const [sliced, whole] = [traded(2), traded(Number.POSITIVE_INFINITY)];
     // The first settlement is still running.
-    t.true(sliced.state().unfinished.markets.size > 0);
+    t.true(sliced.state().pendingSettlements.markets.size > 0);
     for (const engine of [sliced, whole]) engine.command(correctionOf(WIN, NO, 1));
     t.true(correctionsIn(sliced).length < ACCOUNTS.length);
     for (let slice = 0; slice < 12; slice++) {
@@ -237,7 +237,7 @@ for (const [when, stop] of Object.entries({
     t.deepEqual([...byTrade(sliced)].sort(), [...byTrade(whole)].sort());
     t.is(byTrade(sliced).size, ACCOUNTS.length);
     t.deepEqual(sliced.digest(), whole.digest());
-    t.true(sliced.state().unfinished.isEmpty);
+    t.true(sliced.state().pendingSettlements.isEmpty);
   });
 }
 

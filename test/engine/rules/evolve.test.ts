@@ -1,7 +1,7 @@
 /** What events change beside rows: time, the version of the reference data, and what was never on disk. */
 import test from 'ava';
+import { keepAges } from '../../../engine/rules/apply-tick.ts';
 import { evolve } from '../../../engine/rules/evolve.ts';
-import { keepAges } from '../../../engine/rules/observe.ts';
 import { CATALOG, NOON_MS, quoteTick } from '../fixtures.ts';
 import { createMemoryEngine } from '../memory-engine.ts';
 

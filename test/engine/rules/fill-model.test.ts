@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import { FILL_MODELS, type FillModelName } from '../../../engine/base/units.ts';
 import { FactBuffer } from '../../../engine/format/facts.ts';
 import { JsonWriter } from '../../../engine/format/json-writer.ts';
+import { applyTick } from '../../../engine/rules/apply-tick.ts';
 import type { FillModel, Want } from '../../../engine/rules/fill-model.ts';
 import type { Depth, Tick } from '../../../engine/rules/messages.ts';
-import { observe } from '../../../engine/rules/observe.ts';
 import { askOf, priceBook } from '../../../engine/rules/pricing.ts';
 import { execute } from '../../../engine/shard/core/requests.ts';
 import { shareOf } from '../../model/seeds.ts';
@@ -35,7 +35,7 @@ function modelOf(fillModel: FillModelName, depth: Depth) {
   const [yesBidCents, yesBidContracts] = depth.yesBids[0] ?? [0, 0];
   const [yesAskCents, yesAskContracts] = depth.yesAsks[0] ?? [0, 0];
   const top = { yesBidCents, yesBidContracts, yesAskCents, yesAskContracts };
-  observe(state, quoteTick({ ...top, depth }), new FactBuffer());
+  applyTick(state, quoteTick({ ...top, depth }), new FactBuffer());
   const asked = { market: state.markets[0]!, routed: null };
   const price = priceBook(state, asked, NOON_MS);
   const ask = (one: Want) => state.fillModel.orderArrives(state, asked, price, one, NOON_MS);
@@ -113,7 +113,7 @@ test('engine/rules/fill-model.ts: a model sees quotes, trades, orders and what t
   };
   Object.assign(state, { fillModel: recorder });
   const play = (tick: Tick) => {
-    observe(state, tick, new FactBuffer());
+    applyTick(state, tick, new FactBuffer());
     return seen.splice(0);
   };
   const limit = { limitPriceCents: 51, timeInForce: 'gtc', contracts: 15 } as const;

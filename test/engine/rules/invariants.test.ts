@@ -5,6 +5,7 @@ import { dollarsOf, type OrderRow } from '../../../engine/base/units.ts';
 import { OwnerIndex } from '../../../engine/memory/owner-index.ts';
 import { Table } from '../../../engine/memory/table.ts';
 import { UuidIndex } from '../../../engine/memory/uuid-index.ts';
+import { applyTick, keepAges } from '../../../engine/rules/apply-tick.ts';
 import { replaceCatalog } from '../../../engine/rules/catalog.ts';
 import type { OrderPlaced } from '../../../engine/rules/events.ts';
 import { evolve } from '../../../engine/rules/evolve.ts';
@@ -18,7 +19,6 @@ import {
   realize,
   stake,
 } from '../../../engine/rules/ledger.ts';
-import { keepAges, observe } from '../../../engine/rules/observe.ts';
 import { growPosition, shrinkPosition, startSale } from '../../../engine/rules/positions.ts';
 import { rest } from '../../../engine/rules/resting.ts';
 import { settle } from '../../../engine/rules/settlement.ts';
@@ -188,7 +188,7 @@ function listUnknown(state: ShardState): void {
 }
 
 function tick(state: ShardState, over: Parameters<typeof quoteTick>[0]): void {
-  observe(state, quoteTick(over), NO_FACTS);
+  applyTick(state, quoteTick(over), NO_FACTS);
 }
 
 function payTooMuch(state: ShardState): void {

@@ -1,7 +1,7 @@
 /** What a shard that cannot write shows of the ticks that it gets: all prices, and no effects. */
 import test from 'ava';
+import { showQuotes } from '../../../engine/rules/apply-tick.ts';
 import type { Tick } from '../../../engine/rules/messages.ts';
-import { showQuotes } from '../../../engine/rules/observe.ts';
 import { AWAY, CATALOG, NOON_MS, placeOrder, quoteTick } from '../fixtures.ts';
 import { createMemoryEngine } from '../memory-engine.ts';
 

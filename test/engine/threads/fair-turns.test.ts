@@ -1,7 +1,7 @@
 import { setImmediate as others } from 'node:timers/promises';
 import test from 'ava';
 import { FairTurns } from '../../../engine/threads/fair-turns.ts';
-import { EngineBusy } from '../../../engine/threads/unavailable.ts';
+import { Unavailable } from '../../../engine/threads/unavailable.ts';
 
 /** Questions that end when the test says so, and the order in which they began. */
 function questions(turns: FairTurns) {
@@ -70,9 +70,9 @@ test('Q19: the questions of an account are bounded; the questions of another are
   const turns = new FairTurns({ of: 'history', atOnce: 1, eachMax: 2, retryAfterSeconds: 5 });
   const { began, ask, end } = questions(turns);
   const taken = [ask('a', 'a0'), ask('a', 'a1')];
-  const error = await t.throwsAsync(ask('a', 'a2'), { instanceOf: EngineBusy });
+  const error = await t.throwsAsync(ask('a', 'a2'), { instanceOf: Unavailable });
   t.is(error?.message, 'an account may have 2 questions to the history at once');
-  t.is((error as EngineBusy).retryAfterSeconds, 5);
+  t.is((error as Unavailable).retryAfterSeconds, 5);
   taken.push(ask('b', 'b0'));
   for (const name of ['a0', 'b0', 'a1']) await end(name);
   await Promise.all(taken);

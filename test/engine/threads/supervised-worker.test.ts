@@ -1,11 +1,16 @@
 /** A thread that is kept up, by a worker that fails when it is told to. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
-import { SupervisedWorker } from '../../../engine/threads/supervised-worker.ts';
-import { EngineBusy } from '../../../engine/threads/unavailable.ts';
+import {
+  SupervisedWorker,
+  type SupervisedWorkerOptions,
+} from '../../../engine/threads/supervised-worker.ts';
+import { Unavailable } from '../../../engine/threads/unavailable.ts';
 
 type To = { kind: 'ask'; id: number } | { kind: 'fail' } | { kind: 'forget' } | { kind: 'close' };
 type From = { kind: 'opened'; first: string } | { kind: 'answer'; id: number };
+
+type Options = Pick<SupervisedWorkerOptions<From>, 'heap' | 'idleMs'>;
 
 /** Answers once it was greeted, but never after `forget`. */
 const WORKER = `
@@ -19,8 +24,8 @@ const WORKER = `
   });
   parentPort.postMessage({ kind: 'opened' });
 `;
-const DOWN = new EngineBusy('it is starting');
-const CLOSED = new EngineBusy('it is stopping');
+const DOWN = new Unavailable('it is starting');
+const CLOSED = new Unavailable('it is stopping');
 
 function kept(t: ExecutionContext) {
   const logged: string[] = [];
@@ -89,22 +94,24 @@ test('Y1: one that is closed takes what came before, and is not started again', 
 });
 
 /** A thread of other code, whose every failure is counted. */
-function hosted(t: ExecutionContext, code: string) {
+function hosted(t: ExecutionContext, code: string, over: Partial<Options> = {}) {
+  const logged: string[] = [];
   const ended: string[] = [];
   const thread: SupervisedWorker<To, From> = new SupervisedWorker({
     name: 'thing',
     module: new URL(`data:text/javascript,${encodeURIComponent(code)}`),
     workerData: () => null,
-    log: { info() {}, error() {} },
+    log: { info() {}, error: (_, message) => logged.push(message) },
     down: DOWN,
     closed: CLOSED,
+    ...over,
     take(message) {
       if (message.kind === 'answer') thread.answered(message.id, 'here');
     },
     ended: () => ended.push(thread.problem!),
   });
   t.teardown(() => thread.close(null));
-  return { thread, ended, asked: () => thread.ask<string>((id) => ({ kind: 'ask', id })) };
+  return { thread, ended, logged, asked: () => thread.ask<string>((id) => ({ kind: 'ask', id })) };
 }
 
 test('D10: a thread that throws at its start is tried again, later each time, and named', async (t) => {
@@ -157,4 +164,65 @@ test('D10: closed twice, or amid a question that is answered late, it ends once'
   await thread.close(null);
   await t.throwsAsync(asked(), { is: CLOSED });
   t.deepEqual([thread.starts, thread.waiting, ended.length], [1, 0, 0]);
+});
+
+/** Answers, or fills its heap when it is told to fail. */
+const GREEDY = `
+  import { parentPort } from 'node:worker_threads';
+  const kept = [];
+  parentPort.on('message', ({ kind, id }) => {
+    while (kind === 'fail') kept.push(Array.from({ length: 100_000 }, () => ({})));
+    parentPort.postMessage({ kind: 'answer', id });
+  });
+`;
+
+test('A95, Z12: a question that needs too much memory is refused, and the next one starts a thread', async (t) => {
+  const over = new Unavailable('too much');
+  const { thread, ended, asked, logged } = hosted(t, GREEDY, {
+    ...{ heap: { mib: 32, over }, idleMs: 60_000 },
+  });
+  t.is(await asked(), 'here', 'the first question starts it');
+  thread.post({ kind: 'fail' });
+  await t.throwsAsync(asked(), { is: over });
+  t.is(await asked(), 'here', 'at once');
+  t.deepEqual([thread.starts, thread.problem, ended.length], [2, null, 0]);
+  t.deepEqual(logged, ['the thing needed too much memory, and was ended']);
+});
+
+test('A95, Z12: without questions it ends, and the next one starts another; stopped amid one too', async (t) => {
+  const { thread, ended, asked } = hosted(t, WORKER, { idleMs: 50 });
+  t.is(await asked(), 'here');
+  while (thread.isUp) await sleep(10);
+  t.is(await asked(), 'here');
+  t.is(thread.starts, 2);
+  thread.post({ kind: 'forget' });
+  const waiting = asked();
+  await sleep(150);
+  t.true(thread.isUp, 'a question waits');
+  const reason = new Error('nobody waits for it any more');
+  thread.stop(reason);
+  await t.throwsAsync(waiting, { is: reason });
+  t.is(await asked(), 'here');
+  t.deepEqual([thread.starts, thread.problem, ended.length], [3, null, 0]);
+});
+
+test('D10: while a thread that failed waits to be started again, a question does not start it', async (t) => {
+  const { thread, asked } = hosted(t, WORKER, { idleMs: 60_000 });
+  t.is(await asked(), 'here');
+  thread.post({ kind: 'fail' });
+  await t.throwsAsync(asked(), { is: DOWN });
+  await t.throwsAsync(asked(), { is: DOWN });
+  t.deepEqual([thread.starts, thread.problem], [1, 'thing: it was told to']);
+  t.is(await answered(asked), 'here');
+});
+
+test('D10: a thread that does not end when it is asked to is ended', async (t) => {
+  const deaf =
+    "import { parentPort } from 'node:worker_threads'; parentPort.on('message', () => {});";
+  const { thread } = hosted(t, deaf);
+  thread.startOnce();
+  const atMs = performance.now();
+  await thread.close({ kind: 'close' }, 300);
+  t.true(performance.now() - atMs >= 290);
+  t.false(thread.isUp);
 });

@@ -86,7 +86,7 @@ test('W18: without a price that lacks its time there are no pings', (t) => {
     const sink = () => {};
     const ingest = createIngest({ marketNumber: () => 1, sink, log: sink, lagMaxMs });
     adapter.subscribe(['A']);
-    return ingest.connection('venue_a', adapter, 0).frame(frame, 0).probeWithinMs;
+    return ingest.session('venue_a', adapter, 0).frame(frame, 0).probeWithinMs;
   };
   t.is(probeOf(nativeAdapter(), snapshot, 2_000), 2_000);
   t.is(probeOf(nativeAdapter(), { ...snapshot, at: '2026-07-12T00:00:00Z' }, 2_000), undefined);

@@ -55,7 +55,7 @@ async function recording(
   const live = ticking();
   const ingest = recordingIngest(live.ingest, writer);
   const adapter = createAdapter(name, {}, { depth })!;
-  const sink = ingest.connection('venue_a', adapter, 0);
+  const sink = ingest.session('venue_a', adapter, 0);
   const { connection } = connect(t, url, {
     adapter,
     markets: () => markets,
@@ -195,7 +195,7 @@ test('F30: what a slow disk has no room for leaves a hole in seq', async (t) => 
   };
   const { ingest, ticks } = ticking();
   const recorder = recordingIngest(ingest, writer);
-  const connection = recorder.connection('venue_a', createAdapter('native')!, 0);
+  const connection = recorder.session('venue_a', createAdapter('native')!, 0);
   connection.heartbeat(1);
   writer.waiting = 100 * 1024 * 1024;
   connection.heartbeat(2);

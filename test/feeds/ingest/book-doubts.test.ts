@@ -77,7 +77,7 @@ for (const name of Object.keys(WHOLE) as AdapterName[]) {
         sink: (tick) => void (tick.kind === 'quote' && quotes.push(tick.unknown === true)),
         log: () => {},
       });
-      const connection = ingest.connection('venue_a', adapter, 0);
+      const connection = ingest.session('venue_a', adapter, 0);
       connection.subscribe(['A'], 0);
       connection.frame(WHOLE[name](50, 45), 1000);
       t.deepEqual(connection.advance(5999), []);

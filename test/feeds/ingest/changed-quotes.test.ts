@@ -237,7 +237,7 @@ test('B13, B5: what a kept book says of its changes leads to the levels that it 
         createIngest({ ...parts, sink: (each) => all.tick(each) }),
         createIngest({ ...parts, sink: changed.take, quoteSink: changed.takeQuote }),
       ].map((ingest) =>
-        ingest.connection('venue_a', kalshiAdapter({}, { recorded: true, depth: true }), 0),
+        ingest.session('venue_a', kalshiAdapter({}, { recorded: true, depth: true }), 0),
       );
       let atMs = NOON_MS;
       for (const [at, { side, price, contracts, isSnapshot, afterMs }] of deltas.entries()) {

@@ -42,7 +42,7 @@ const place = { atMs: AT, source: SOURCE, market: 7 };
 
 test('B2, M40: bids round down, asks up, and outside 1..99 is none', (t) => {
   const { ingest, taken } = world();
-  const connection = ingest.connection('venue_a', polymarketUsAdapter({}, RECORDED), SOURCE);
+  const connection = ingest.session('venue_a', polymarketUsAdapter({}, RECORDED), SOURCE);
   const centsOf = (bid: string | null, ask: string | null) => {
     connection.frame(lite(bid, ask), AT);
     const [tick] = taken();
@@ -58,7 +58,7 @@ test('B2, M40: bids round down, asks up, and outside 1..99 is none', (t) => {
 
 test("B6: crossed is judged on the venue's own prices", (t) => {
   const { ingest, taken } = world();
-  const connection = ingest.connection('venue_a', polymarketUsAdapter({}, RECORDED), SOURCE);
+  const connection = ingest.session('venue_a', polymarketUsAdapter({}, RECORDED), SOURCE);
   const crossed = (bid: string | null, ask: string | null) => {
     connection.frame(lite(bid, ask), AT);
     const [tick] = taken();
@@ -73,7 +73,7 @@ test("B6: crossed is judged on the venue's own prices", (t) => {
 
 test('B4: sizes are whole contracts, of prices that are shown', (t) => {
   const { ingest, taken } = world();
-  const connection = ingest.connection('venue_a', kalshiAdapter({}, RECORDED), SOURCE);
+  const connection = ingest.session('venue_a', kalshiAdapter({}, RECORDED), SOURCE);
   const msg = {
     market_ticker: 'T',
     yes_dollars_fp: [['0.4050', '12.99']],
@@ -95,7 +95,7 @@ test('B4: sizes are whole contracts, of prices that are shown', (t) => {
 
 test('B3: a trade rounds against its taker', (t) => {
   const { ingest, taken } = world();
-  const connection = ingest.connection('venue_a', kalshiAdapter({}, RECORDED), SOURCE);
+  const connection = ingest.session('venue_a', kalshiAdapter({}, RECORDED), SOURCE);
   const trade = (yes_price_dollars: string, taker_side: string) => {
     const msg = { market_ticker: 'T', yes_price_dollars, count_fp: '46.99', taker_side };
     connection.frame({ type: 'trade', msg }, AT);
@@ -110,7 +110,7 @@ test('B3: a trade rounds against its taker', (t) => {
 
 test('B8: what one contract of each side receives', (t) => {
   const { ingest, taken } = world();
-  const connection = ingest.connection('venue_a', nativeAdapter(RECORDED), SOURCE);
+  const connection = ingest.session('venue_a', nativeAdapter(RECORDED), SOURCE);
   const payouts = (fields: object) => {
     connection.frame({ type: 'status', market: 'T', status: 'resolved', ...fields }, AT);
     const [tick, second] = taken();
@@ -128,7 +128,7 @@ test('B8: what one contract of each side receives', (t) => {
 
 test('T13: every frame is a sign of life', (t) => {
   const { ingest, taken } = world();
-  const connection = ingest.connection('venue_a', nativeAdapter(RECORDED), SOURCE);
+  const connection = ingest.session('venue_a', nativeAdapter(RECORDED), SOURCE);
   connection.frame('{"type":"heartbeat"}', AT);
   t.deepEqual(taken(), [heartbeat]);
   connection.frame('no json', AT);
@@ -145,7 +145,7 @@ test('T13: every frame is a sign of life', (t) => {
 test('W34: a live gap ends the quotes and books of its subscription alone', (t) => {
   const { ingest, taken } = world();
   const adapter = subscribed(kalshiAdapter());
-  const connection = ingest.connection('venue_a', adapter, SOURCE);
+  const connection = ingest.session('venue_a', adapter, SOURCE);
   const delta = { market_ticker: 'T', price_dollars: '0.4000', delta_fp: '5.00', side: 'yes' };
   connection.frame({ type: 'orderbook_snapshot', sid: 1, seq: 1, msg: delta }, AT);
   taken();
@@ -163,7 +163,7 @@ test('W34: a live gap ends the quotes and books of its subscription alone', (t) 
 
 test('B12: what a gap frame says besides prices is kept', (t) => {
   const { ingest, taken } = world();
-  const connection = ingest.connection('venue_a', subscribed(nativeAdapter()), SOURCE);
+  const connection = ingest.session('venue_a', subscribed(nativeAdapter()), SOURCE);
   connection.frame({ type: 'heartbeat', seq: 1 }, AT);
   taken();
   const resolved = { type: 'status', market: 'T', status: 'resolved', result: 'yes' };
@@ -177,7 +177,7 @@ test('B12: what a gap frame says besides prices is kept', (t) => {
 
 test('F8: jumps inside a recording are not gaps', (t) => {
   const { ingest, taken } = world();
-  const connection = ingest.connection('venue_a', kalshiAdapter({}, RECORDED), SOURCE);
+  const connection = ingest.session('venue_a', kalshiAdapter({}, RECORDED), SOURCE);
   const delta = { market_ticker: 'T', price_dollars: '0.4000', delta_fp: '5.00', side: 'yes' };
   connection.frame({ type: 'orderbook_snapshot', sid: 1, seq: 1, msg: delta }, AT);
   connection.frame({ type: 'orderbook_delta', sid: 1, seq: 9, msg: delta }, AT);
@@ -187,7 +187,7 @@ test('F8: jumps inside a recording are not gaps', (t) => {
 
 test('T14: a lost connection ends its quotes and books', (t) => {
   const { ingest, taken } = world();
-  const connection = ingest.connection('venue_a', kalshiAdapter({}, RECORDED), SOURCE);
+  const connection = ingest.session('venue_a', kalshiAdapter({}, RECORDED), SOURCE);
   connection.frame({ type: 'orderbook_snapshot', msg: { market_ticker: 'T' } }, AT);
   taken();
   connection.lost(AT);
@@ -199,7 +199,7 @@ test('T14: a lost connection ends its quotes and books', (t) => {
 
 test('B9: unknown markets and bad frames are counted, and logged once', (t) => {
   const { ingest, taken, logged } = world();
-  const connection = ingest.connection('venue_b', nativeAdapter(RECORDED), SOURCE);
+  const connection = ingest.session('venue_b', nativeAdapter(RECORDED), SOURCE);
   const quote = { type: 'quote', market: 'U', yesBidCents: 41, yesBidContracts: 1 };
   for (let round = 0; round < 3; round++) {
     connection.frame(quote, AT);
@@ -225,7 +225,7 @@ test('B9: unknown markets and bad frames are counted, and logged once', (t) => {
 
 test('B9: a flood of different problems fills neither log nor memory', (t) => {
   const { ingest, logged } = world();
-  const connection = ingest.connection('venue_a', nativeAdapter(RECORDED), SOURCE);
+  const connection = ingest.session('venue_a', nativeAdapter(RECORDED), SOURCE);
   for (let number = 0; number < 500; number++) {
     connection.frame({ type: `type ${number}`, market: 'T' }, AT);
     connection.frame({ type: 'status', market: `market ${number}`, status: 'open' }, AT);
@@ -246,7 +246,7 @@ test('B9: garbage never throws, whatever the adapter', (t) => {
     polymarketUsAdapter({}, RECORDED),
   ]) {
     const { ingest } = world();
-    const connection = ingest.connection('venue_a', adapter, SOURCE);
+    const connection = ingest.session('venue_a', adapter, SOURCE);
     const garbage = fc.oneof(fc.string(), fc.json(), fc.anything());
     fc.assert(
       fc.property(garbage, (raw) => {
@@ -259,7 +259,7 @@ test('B9: garbage never throws, whatever the adapter', (t) => {
 
 test('B5, book_depth: levels come in whole cents and contracts, best first', (t) => {
   const { ingest, taken } = world();
-  const connection = ingest.connection(
+  const connection = ingest.session(
     'venue_a',
     kalshiAdapter({}, { ...RECORDED, depth: true }),
     SOURCE,
@@ -302,11 +302,7 @@ test('B5, book_depth: levels come in whole cents and contracts, best first', (t)
 
 test('B5, book_depth: a tick has at most 20 levels a side', (t) => {
   const { ingest, taken } = world();
-  const connection = ingest.connection(
-    'venue_a',
-    nativeAdapter({ ...RECORDED, depth: true }),
-    SOURCE,
-  );
+  const connection = ingest.session('venue_a', nativeAdapter({ ...RECORDED, depth: true }), SOURCE);
   const yesBids = Array.from({ length: 30 }, (_, behind) => [20 + behind, 5]);
   const snapshot = { type: 'snapshot', market: 'T', status: 'paused', yesBids, yesAsks: [] };
   connection.frame(snapshot, AT);
@@ -323,7 +319,7 @@ test('B5, book_depth: a tick has levels only where they are asked for and known'
   const level = { px: { value: '0.48' }, qty: '10' };
   const whole = { marketData: { marketSlug: 'T', bids: [level], offers: [] } };
   const depths = (depth: boolean) => {
-    const connection = ingest.connection(
+    const connection = ingest.session(
       'venue_a',
       polymarketUsAdapter({}, { ...RECORDED, depth }),
       SOURCE,

@@ -20,7 +20,7 @@ function world(adapter: VenueAdapter, lagMaxMs: number | null = MAX_MS) {
     steadyMs: () => clock.ms,
   });
   adapter.subscribe(['A', 'B']);
-  const connection = ingest.connection('venue_a', adapter, 0);
+  const connection = ingest.session('venue_a', adapter, 0);
   const kinds = () => ticks.splice(0).map(({ kind }) => kind);
   /** The frame, received at `atMs` by our clock. */
   const take = (frame: object, atMs: number) => {

@@ -193,7 +193,7 @@ test('T14: simulator, connection and ingest together, through a gap and a drop',
     sink: (tick) => void ticks.push(tick),
     log: () => {},
   });
-  const source = ingest.connection('venue_a', adapter, 0);
+  const source = ingest.session('venue_a', adapter, 0);
   const connection = openConnection({
     url: sim.urls.venue_a,
     venue: 'venue_a',

@@ -14,7 +14,7 @@ function connected(name: AdapterName, options: AdapterOptions = {}) {
     log: () => {},
   });
   const adapter = createAdapter(name, {}, options);
-  const connection = ingest.connection('venue_a', adapter, 0);
+  const connection = ingest.session('venue_a', adapter, 0);
   connection.subscribe(['A', 'B'], 0);
   const price = () => {
     const quotes = ticks.filter((tick): tick is QuoteTick => tick.kind === 'quote');

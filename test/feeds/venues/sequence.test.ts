@@ -52,7 +52,7 @@ test('B12: a frame without a usable seq gives no price', (t) => {
       sink: (tick) => ticks.push(tick),
       log: () => {},
     });
-    const connection = ingest.connection('venue_a', liveNative(), 3);
+    const connection = ingest.session('venue_a', liveNative(), 3);
     t.true(connection.frame({ ...NATIVE[0], seq }, 5).jump);
     t.false(
       ticks.some(({ kind }) => kind === 'quote'),

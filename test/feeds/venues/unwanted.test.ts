@@ -65,7 +65,7 @@ for (const [name, newAdapter, frames, books] of VENUES) {
       },
       log: (event) => logged.push(event),
     });
-    const connection = ingest.connection('venue_a', adapter, 0);
+    const connection = ingest.session('venue_a', adapter, 0);
     for (const frame of frames('T', 1)) connection.frame(frame, 0);
     for (let number = 0; number < UNWANTED; number++) {
       for (const frame of frames(`M-${number}`, 2 + number)) connection.frame(frame, 0);

@@ -91,7 +91,7 @@ for (const [what, name, frame] of CASES) {
       timeOf: (venueAtMs, atMs) => venueAtMs ?? atMs,
       log: () => {},
     });
-    ingest.connection('venue_a', following(name), 0).frame(frame, 5);
+    ingest.session('venue_a', following(name), 0).frame(frame, 5);
     t.true(ticks.length > 0);
     for (const { atMs } of ticks) t.is(atMs, AT_MS);
   });
@@ -107,7 +107,7 @@ test('W62, W13: the time of a frame that has no price says nothing of lag', (t) 
     lagMaxMs: 2_000,
     steadyMs: () => clock.ms,
   });
-  const connection = ingest.connection('venue_a', adapter, 0);
+  const connection = ingest.session('venue_a', adapter, 0);
   let seq = 1;
   const take = (fields: object, venueMs: number) => {
     seq += 1;

@@ -103,8 +103,8 @@ export function writeCanceled(
 }
 
 /** How the last event has ended its order. */
-export function outcomeJustNow({ effects, positionIds }: ShardState, atMs: EpochMs): OrderOutcome {
-  const { status, reason, fillPriceCents, fillVenue, filledContracts, position } = effects;
+export function outcomeJustNow({ applied, positionIds }: ShardState, atMs: EpochMs): OrderOutcome {
+  const { status, reason, fillPriceCents, fillVenue, filledContracts, position } = applied;
   return {
     atMs,
     status,

@@ -17,7 +17,7 @@ export const WRITTEN_BY = {
   'small or null': 'number',
 } as const satisfies Record<ShownForm, keyof JsonWriter>;
 
-/** Members of an object: `,"statedProbPct":61,…`. */
+/** Members of an object: `,"placedVia":"api",…`. */
 export const writeOrderTerms = membersOf<OrderTerms>(ORDER_TERM_NAMES);
 export const writeTradeTerms = membersOf<TradeTerms>(TRADE_TERM_NAMES);
 

@@ -161,7 +161,7 @@ export function writeTradeOf(
 
 /** A trade that is over with the marks that it has now. */
 function asMarked(state: ShardState, trade: ClosedTrade): ClosedTrade {
-  return state.marks.size === 0 ? trade : { ...trade, parlay: parlayOf(state, trade.tradeId) };
+  return state.tradeTags.size === 0 ? trade : { ...trade, parlay: parlayOf(state, trade.tradeId) };
 }
 
 function writeOpenFields(to: JsonWriter, state: ShardState, row: PositionRow): void {
@@ -207,7 +207,7 @@ function holdingAt(state: ShardState, row: PositionRow): Holding {
     entryPriceCents: col.entryPriceCents.get(row),
     ...tradeTermsAt(col, row),
     venue: col.venue.get(row),
-    parlay: state.marks.size === 0 ? null : parlayOf(state, state.positionIds.idOf(row)),
+    parlay: state.tradeTags.size === 0 ? null : parlayOf(state, state.positionIds.idOf(row)),
     openedAtMs: openedAtMs(state, row),
   };
 }

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { EngineBusy } from '../../../../engine/threads/unavailable.ts';
+import { Unavailable } from '../../../../engine/threads/unavailable.ts';
 import { NOW_MS } from '../../samples.ts';
 import { startApi } from '../../support.ts';
 
@@ -26,7 +26,7 @@ test("C6: the machine's time is accepted when asked for, and no other", async (t
   t.is(status, 200);
   t.like(json, SHOWN);
   t.is(api.engine.accepted, 1);
-  api.engine.busy = new EngineBusy('shard 0: no space left');
+  api.engine.busy = new Unavailable('shard 0: no space left');
   const busy = await api.admin('PUT', '/admin/clock', { body: { acceptMachine: true } });
   t.is(busy.status, 503);
   t.regex(busy.json.error.message, /shard 0: no space left/);

@@ -73,9 +73,9 @@ test('I51, M36: a change of privacy goes on to the log, and a busy engine does n
   await change({ private: false });
   await change({ displayName: 'Momentum' });
   t.deepEqual(commands, [false, false], 'also where it stays, in case the log lacks it');
-  const { EngineBusy } = await import('../../../../engine/threads/unavailable.ts');
+  const { Unavailable } = await import('../../../../engine/threads/unavailable.ts');
   api.engine.call = async () => {
-    throw new EngineBusy('starting');
+    throw new Unavailable('starting');
   };
   const changed = await change({ private: true });
   t.is(changed.status, 200);

@@ -5,7 +5,7 @@ import { PLACING_ERRORS } from '../../../../api/operations/routes/placing.ts';
 import { uuidTimeMs } from '../../../../engine/memory/uuid-words.ts';
 import { REJECTIONS, type RejectionCode } from '../../../../engine/rules/rejections.ts';
 import { ACCOUNT_LIMITS, KEY_LIMITS } from '../../../../engine/rules/trade-limits.ts';
-import { EngineBusy } from '../../../../engine/threads/unavailable.ts';
+import { Unavailable } from '../../../../engine/threads/unavailable.ts';
 import { AWAY, CATALOG, NOWHERE } from '../../../engine/fixtures.ts';
 import { CoreEngine } from '../../core-engine.ts';
 import { RawConnection, request, until } from '../../raw-connection.ts';
@@ -53,7 +53,7 @@ for (const fault of ['a 503', 'a timeout']) {
       api.engine.reply = async (order) => {
         if (wasPlaced) await reply(order);
         asked++;
-        if (fault === 'a 503') throw new EngineBusy('Answers no more.');
+        if (fault === 'a 503') throw new Unavailable('Answers no more.');
         return new Promise(() => {});
       };
       if (fault === 'a 503') {

@@ -2,7 +2,7 @@
 import test from 'ava';
 import { NO_PRICE } from '../../../../engine/base/units.ts';
 import type { Catalog } from '../../../../engine/rules/catalog-entries.ts';
-import { EngineBusy } from '../../../../engine/threads/unavailable.ts';
+import { Unavailable } from '../../../../engine/threads/unavailable.ts';
 import { quoteTick } from '../../../engine/fixtures.ts';
 import { IDS, NOW_MS, sampleCatalog } from '../../samples.ts';
 import { type Api, type Json, startApi } from '../../support.ts';
@@ -97,7 +97,7 @@ test('A45: where the candidates are no more than a page, nothing else is asked',
 
 test('A45: an engine that takes no request refuses priced, and not the list', async (t) => {
   const api = await startApi(t);
-  api.engine.busy = new EngineBusy('queue full');
+  api.engine.busy = new Unavailable('queue full');
   const refused = await api.call('GET', '/instruments?priced=true');
   t.is(refused.status, 503);
   t.is((await api.call('GET', '/instruments?tradable=true')).status, 200);

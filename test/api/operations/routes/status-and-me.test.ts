@@ -1,5 +1,5 @@
 import test from 'ava';
-import { EngineBusy } from '../../../../engine/threads/unavailable.ts';
+import { Unavailable } from '../../../../engine/threads/unavailable.ts';
 import { IDS, NOW_MS } from '../../samples.ts';
 import { startApi } from '../../support.ts';
 
@@ -100,7 +100,7 @@ test('A83: usage shows what is left of the hard trade limits', async (t) => {
   const { key, account } = (await api.call('GET', '/usage')).json.trading;
   t.like(key, { newPerMinute: { limit: 0, remaining: 0 }, newPerDay: { remaining: 4 } });
   t.like(account, { closingPerMinute: { limit: 9, remaining: 8 } });
-  api.engine.busy = new EngineBusy('the engine is opening');
+  api.engine.busy = new Unavailable('the engine is opening');
   const answer = await api.call('GET', '/usage');
   t.is(answer.status, 200);
   t.is(answer.json.trading, null);

@@ -1,6 +1,6 @@
 /** How old boards may be, by a clock of the test: somebody asks for each of them all the time. */
 import test from 'ava';
-import { type Freshness, Pace } from '../../../../engine/records/boards/refresh-budget.ts';
+import { type Freshness, RefreshBudget } from '../../../../engine/records/boards/refresh-budget.ts';
 
 const BEHIND_MAX_MS = 5000;
 const HOUR_MS = 3_600_000;
@@ -11,7 +11,7 @@ const POLL_MS = 100;
 function asked(tookMs: readonly number[]) {
   let nowMs = 0;
   let busyMs = 0;
-  const pace = new Pace(() => nowMs);
+  const pace = new RefreshBudget(() => nowMs);
   const boards = tookMs.map((took) => ({ took, asOfMs: 0, freshness: null as Freshness | null }));
   let oldestMs = 0;
   for (; nowMs < HOUR_MS; nowMs += 10) {
@@ -48,7 +48,7 @@ test('Y21: however many boards are asked for, they take half of the thread', (t)
 
 test('Y21: a board that is made in two steps is as old as its first one', (t) => {
   let nowMs = 0;
-  const pace = new Pace(() => nowMs);
+  const pace = new RefreshBudget(() => nowMs);
   const takes = (ms: number) => () => {
     nowMs += ms;
   };
@@ -65,7 +65,7 @@ test('Y21: a board that is made in two steps is as old as its first one', (t) =>
 
 test('Y21: a board that nobody asked for is made again, also right after another one', (t) => {
   let nowMs = 0;
-  const pace = new Pace(() => nowMs);
+  const pace = new RefreshBudget(() => nowMs);
   const made = (tookMs: number) => {
     return pace.make(() => {
       nowMs += tookMs;

@@ -8,7 +8,7 @@ import {
 const PICK: ScoredPick = {
   side: 'yes',
   entryCents: 40,
-  statedProbPct: 55,
+  statedPct: 55,
   resolvedOutcome: 'yes',
   closing: { yesBidCents: 47, yesAskCents: 50 },
 };
@@ -34,7 +34,7 @@ test('Y50, Y51: a stated probability is scored for the side held', (t) => {
 });
 
 test('Y51, Y53: without a stated probability the entry price is the forecast, and shows no skill', (t) => {
-  const scores = pickScores({ ...PICK, statedProbPct: null });
+  const scores = pickScores({ ...PICK, statedPct: null });
   t.is(scores.forecastProb, 0.4);
   t.is(scores.forecastSource, 'entry_price');
   t.is(scores.brier, 0.36);

@@ -2,10 +2,10 @@
 import test from 'ava';
 import Sqlite from 'better-sqlite3-multiple-ciphers';
 import {
-  type OverBlock,
-  OverBlocks,
-  OverReader,
-  type OverTrade,
+  type ClosedTradeBlock,
+  ClosedTradeBlocks,
+  ClosedTradeReader,
+  type ClosedTradeRow,
 } from '../../../../engine/records/store/closed-trade-blocks.ts';
 import { createTables } from '../../../../engine/records/store/database.ts';
 import { createRandomSource, type RandomSource } from '../../../model/random-source.ts';
@@ -14,7 +14,7 @@ import { seedsOfRun } from '../../../model/seeds.ts';
 const SHARDS = 2;
 const TRADES = 1500;
 
-function randomTrade(random: RandomSource, trade: number): OverTrade {
+function randomTrade(random: RandomSource, trade: number): ClosedTradeRow {
   // Times go up, and now and then back, as where an operator sets the clock.
   const closedAtMs = 1_000_000 + trade * 10 - (random.oneIn(50) ? 3000 : 0);
   return {
@@ -27,11 +27,11 @@ function randomTrade(random: RandomSource, trade: number): OverTrade {
   };
 }
 
-function rowsOf(block: OverBlock): OverTrade[] {
+function rowsOf(block: ClosedTradeBlock): ClosedTradeRow[] {
   return Array.from({ length: block.count }, (_, at) => {
     const { count: _count, ...columns } = block;
     const row = Object.entries(columns).map(([name, column]) => [name, column[at]]);
-    return Object.fromEntries(row) as OverTrade;
+    return Object.fromEntries(row) as ClosedTradeRow;
   });
 }
 
@@ -40,9 +40,9 @@ test('Y2, Y9: blocks have every trade as it was written and marked, over any sto
     const random = createRandomSource(seed);
     const database = new Sqlite(':memory:');
     createTables(database);
-    const expected: OverTrade[][] = [[], []];
+    const expected: ClosedTradeRow[][] = [[], []];
     const counts = () => expected.map(({ length }) => length);
-    let blocks = new OverBlocks(database, counts());
+    let blocks = new ClosedTradeBlocks(database, counts());
     for (let trade = 0; trade < TRADES; trade++) {
       const shard = random.int(0, SHARDS - 1);
       const own = expected[shard]!;
@@ -58,13 +58,13 @@ test('Y2, Y9: blocks have every trade as it was written and marked, over any sto
       }
       if (random.oneIn(8)) {
         blocks.write();
-        blocks = new OverBlocks(database, counts());
+        blocks = new ClosedTradeBlocks(database, counts());
       }
     }
     blocks.write();
-    const reader = new OverReader(database);
+    const reader = new ClosedTradeReader(database);
     const all = [...reader.blocks(0, 1e15)].flatMap(rowsOf);
-    const byTrade = (a: OverTrade, b: OverTrade) => a.trade - b.trade;
+    const byTrade = (a: ClosedTradeRow, b: ClosedTradeRow) => a.trade - b.trade;
     t.deepEqual(all.sort(byTrade), expected.flat().sort(byTrade), String(seed));
     const blockCounts = counts().map((count) => Math.ceil(count / 256));
     t.is(reader.count(0, 1e15), 256 * (blockCounts[0]! + blockCounts[1]!));
@@ -73,7 +73,8 @@ test('Y2, Y9: blocks have every trade as it was written and marked, over any sto
       [1_007_777, 1e15],
       [0, 1_000_500],
     ] as const) {
-      const within = ({ closedAtMs }: OverTrade) => closedAtMs > afterMs && closedAtMs <= upToMs;
+      const within = ({ closedAtMs }: ClosedTradeRow) =>
+        closedAtMs > afterMs && closedAtMs <= upToMs;
       const found = [...reader.blocks(afterMs, upToMs)].flatMap(rowsOf).filter(within);
       t.deepEqual(found.sort(byTrade), expected.flat().filter(within).sort(byTrade));
     }
@@ -85,10 +86,10 @@ test('Y2, Y9: blocks have every trade as it was written and marked, over any sto
 test('Y9: what no block can have is a fault', (t) => {
   const database = new Sqlite(':memory:');
   createTables(database);
-  const blocks = new OverBlocks(database, [0]);
+  const blocks = new ClosedTradeBlocks(database, [0]);
   const trade = randomTrade(createRandomSource(1), 1);
   t.throws(() => blocks.add(0, { ...trade, trade: 2 ** 32 }), { message: /more trades than/ });
   t.throws(() => blocks.change(0, 0, { isListed: 1 }), { message: /is not over/ });
-  t.throws(() => new OverBlocks(database, [300]), { message: /block of trades is missing/ });
+  t.throws(() => new ClosedTradeBlocks(database, [300]), { message: /block of trades is missing/ });
   database.close();
 });

@@ -14,7 +14,7 @@ import { connected, recordsFile } from '../../../../engine/records/store/databas
 import type { Profile } from '../../../../engine/records/store/profiles.ts';
 import { Records, type RecordsOptions } from '../../../../engine/records/thread/records.ts';
 import type { Fact } from '../../../../engine/rules/facts.ts';
-import { EngineBusy } from '../../../../engine/threads/unavailable.ts';
+import { Unavailable } from '../../../../engine/threads/unavailable.ts';
 import { tempDir } from '../../shard/engine-process.ts';
 import { append, openLog } from '../../shard/logged-facts.ts';
 import { randomWorld, type World, writeLogs } from '../random-facts.ts';
@@ -51,7 +51,7 @@ async function answered<T>(ask: () => Promise<T>): Promise<T> {
     try {
       return await ask();
     } catch (error) {
-      if (!(error instanceof EngineBusy)) throw error;
+      if (!(error instanceof Unavailable)) throw error;
       await sleep(20);
     }
   }
@@ -107,7 +107,7 @@ test('Y23: boards wait until it was said of everyone who is public, and follow c
     // A trader's page has a rank.
     records.ask('server', 'trader', asked),
   ]) {
-    await t.throwsAsync(tooEarly, { instanceOf: EngineBusy });
+    await t.throwsAsync(tooEarly, { instanceOf: Unavailable });
   }
   profiles.push({ id: first!.id, isPublic: true, showsEarlier: true });
   profiles.push({ id: second!.id, isPublic: true, showsEarlier: true });

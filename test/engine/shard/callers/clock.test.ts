@@ -5,7 +5,7 @@ import test, { type ExecutionContext } from 'ava';
 import type { Reply } from '../../../../engine/rules/messages.ts';
 import { feedClock, type MachineClock, wallClock } from '../../../../engine/shard/callers/clock.ts';
 import type { Shards } from '../../../../engine/shard/callers/shards.ts';
-import { EngineBusy } from '../../../../engine/threads/unavailable.ts';
+import { Unavailable } from '../../../../engine/threads/unavailable.ts';
 import { verifyShard } from '../../../../engine/verify/verify.ts';
 import { NOON_MS, placeOrder, quoteTick, uuidOf } from '../../fixtures.ts';
 import { openShards, tempDir } from '../engine-process.ts';
@@ -280,7 +280,7 @@ test('a shard that fails before it has taken the time takes it when it is back',
   const machine = new TestMachine();
   const second = await openShards(dir, { clock: wallClock({ machine }) });
   breakShard(second);
-  await t.throwsAsync(second.acceptMachineTime(), { instanceOf: EngineBusy });
+  await t.throwsAsync(second.acceptMachineTime(), { instanceOf: Unavailable });
   await untilRestarted(second);
   await second.close();
   const third = await openShards(dir, { clock: wallClock({ machine }) });

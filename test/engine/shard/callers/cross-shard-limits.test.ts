@@ -11,10 +11,10 @@ import type {
 } from '../../../../engine/rules/messages.ts';
 import type { Query } from '../../../../engine/rules/queries.ts';
 import { ACCOUNT_LIMITS, KEY_LIMITS } from '../../../../engine/rules/trade-limits.ts';
-import { RoamingKeys } from '../../../../engine/shard/callers/cross-shard-limits.ts';
+import { CrossShardLimits } from '../../../../engine/shard/callers/cross-shard-limits.ts';
 import type { ReplyHandler } from '../../../../engine/shard/callers/send-queue.ts';
 import type { Shards } from '../../../../engine/shard/callers/shards.ts';
-import { EngineBusy } from '../../../../engine/threads/unavailable.ts';
+import { Unavailable } from '../../../../engine/threads/unavailable.ts';
 import { variantsOfRun } from '../../../model/seeds.ts';
 import { NOON_MS, placeOrder, quoteTick, uuidOf } from '../../fixtures.ts';
 import { breakShard, openShards, tempDir, untilReady } from '../engine-process.ts';
@@ -182,8 +182,8 @@ test('L10, hard trade limits: of a key, after its shards have failed', async (t)
   engine.tick(quoteTick());
   t.deepEqual(await codesInTurn(engine, ACCOUNTS, 7), firstOk(7, 7));
   await breakShard(engine, ACME);
-  await t.throwsAsync(trade(engine, buy(ACME)), { instanceOf: EngineBusy });
-  await t.throwsAsync(trade(engine, buy(ZOO)), { instanceOf: EngineBusy });
+  await t.throwsAsync(trade(engine, buy(ACME)), { instanceOf: Unavailable });
+  await t.throwsAsync(trade(engine, buy(ZOO)), { instanceOf: Unavailable });
   await untilReady(engine);
   t.deepEqual(await codesInTurn(engine, [ZOO, OWNER, ACME], 6), firstOk(3, 6));
   await engine.close();
@@ -219,7 +219,7 @@ const settled = () => new Promise((resolve) => setImmediate(resolve));
 function roamingScene() {
   const [home, away, third] = [new FakeShard(), new FakeShard(), new FakeShard()];
   const clock = { nowMs: NOON_MS };
-  const keys = new RoamingKeys(() => clock.nowMs);
+  const keys = new CrossShardLimits(() => clock.nowMs);
   const refused: Error[] = [];
   const waiter = { resolve() {}, reject: (error: Error) => refused.push(error) };
   const send = (to: FakeShard, keyId = KEY) => {
@@ -271,7 +271,7 @@ test('L12: a thousand orders of a key wait for its move, in order', async (t) =>
   for (let n = 0; n < 1000; n++) send(n < 990 ? away : home);
   t.deepEqual(refused, []);
   send(away);
-  t.true(refused[0] instanceof EngineBusy);
+  t.true(refused[0] instanceof Unavailable);
   send(home, uuidOf(901));
   t.is(home.asked.length, 2, 'the question, and another key`s order');
   await home.answer();
@@ -296,7 +296,7 @@ test('L11: orders of a key are refused while a shard that may have counted it ca
   const { home, away, refused, send } = roamingScene();
   send(away);
   send(home);
-  home.asked.splice(0)[0]!.waiter.reject(new EngineBusy('the engine is restarting'));
+  home.asked.splice(0)[0]!.waiter.reject(new Unavailable('the engine is restarting'));
   await settled();
   t.deepEqual(
     refused.map(({ message }) => message),

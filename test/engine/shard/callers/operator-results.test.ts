@@ -4,7 +4,7 @@ import path from 'node:path';
 import test from 'ava';
 import type { Reply, ResultTick } from '../../../../engine/rules/messages.ts';
 import type { Shards } from '../../../../engine/shard/callers/shards.ts';
-import { EngineBusy } from '../../../../engine/threads/unavailable.ts';
+import { Unavailable } from '../../../../engine/threads/unavailable.ts';
 import { NOON_MS, placeOrder, quoteTick, uuidOf } from '../../fixtures.ts';
 import { breakShard, openShards, tempDir, untilReady } from '../engine-process.ts';
 
@@ -50,7 +50,7 @@ test('T140: a shard that is down refuses it for all, and may be asked again', as
   const engine = await openShards(tempDir(t), { shards: 2 });
   await trade(engine);
   await breakShard(engine, uuidOf(1));
-  await t.throwsAsync(engine.settle(YES), { instanceOf: EngineBusy });
+  await t.throwsAsync(engine.settle(YES), { instanceOf: Unavailable });
   await untilReady(engine);
   t.like(read(await engine.settle(YES)), { settledTrades: 8 });
   // What a shard that starts again later is sent keeps the result.
@@ -67,7 +67,7 @@ test('T140: a result that a shard failed at is given to it at its start', async 
   // A market without a number: a fault of ours, in the batch that has the result too.
   const fault = { kind: 'trade', yesPriceCents: 40, contracts: 1, side: 'yes' } as const;
   engine.tick({ ...fault, atMs: NOON_MS, source: 0, market: 999 });
-  await t.throwsAsync(engine.settle(YES), { instanceOf: EngineBusy });
+  await t.throwsAsync(engine.settle(YES), { instanceOf: Unavailable });
   await untilReady(engine);
   t.like(read(await engine.settle(YES)), { isNew: false });
   t.is((await engine.audit()).openPositions, 0);
@@ -121,7 +121,7 @@ test('S25: a shard that fails after a correction keeps it, and one that fails at
   must(await engine.settle(YES));
   const fault = { kind: 'trade', yesPriceCents: 40, contracts: 1, side: 'yes' } as const;
   engine.tick({ ...fault, atMs: NOON_MS, source: 0, market: 999 });
-  await t.throwsAsync(engine.settle(NO, CORRECT), { instanceOf: EngineBusy });
+  await t.throwsAsync(engine.settle(NO, CORRECT), { instanceOf: Unavailable });
   await untilReady(engine);
   t.like(read(await engine.settle(NO, CORRECT)), { isNew: false });
   await breakShard(engine, uuidOf(1));

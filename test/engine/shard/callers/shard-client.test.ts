@@ -5,7 +5,7 @@ import { ByteWriter } from '../../../../engine/format/bytes.ts';
 import { writeMessage } from '../../../../engine/format/codec.ts';
 import type { Tick } from '../../../../engine/rules/messages.ts';
 import type { Shards } from '../../../../engine/shard/callers/shards.ts';
-import { EngineBusy } from '../../../../engine/threads/unavailable.ts';
+import { Unavailable } from '../../../../engine/threads/unavailable.ts';
 import { AWAY, CATALOG, NOON_MS, placeOrder, quoteTick, uuidOf } from '../../fixtures.ts';
 import { breakShard, openShards, tempDir, untilReady } from '../engine-process.ts';
 import { flipByte } from '../environment.ts';
@@ -19,7 +19,7 @@ test('D6, internal_error: past the bound of its queue a shard is busy', async (t
   const calls = [1, 2, 3].map((number) => {
     return engine.call(uuidOf(number), { ...portfolio, account: uuidOf(number) });
   });
-  const busy = await t.throwsAsync(calls[2]!, { instanceOf: EngineBusy });
+  const busy = await t.throwsAsync(calls[2]!, { instanceOf: Unavailable });
   t.true(busy.retryAfterSeconds >= 1);
   t.true((await calls[0]!).ok);
   t.true((await calls[1]!).ok, 'what was taken is answered');
@@ -34,7 +34,7 @@ test('an engine of several shards refuses beforehand only when all of them are b
   const first = ask(uuidOf(2));
   t.is(engine.refusal(), null, 'the other one has room');
   const second = ask(uuidOf(3));
-  t.true(engine.refusal() instanceof EngineBusy);
+  t.true(engine.refusal() instanceof Unavailable);
   await Promise.all([first, second]);
   t.is(engine.refusal(), null);
   await engine.close();
@@ -51,7 +51,7 @@ test('D10: a shard that fails is busy, then back with all it acknowledged and it
   await breakShard(engine, order.account);
   t.is(engine.state(), 'starting');
   const query = { ...portfolio, account: order.account };
-  await t.throwsAsync(engine.call(order.account, query), { instanceOf: EngineBusy });
+  await t.throwsAsync(engine.call(order.account, query), { instanceOf: Unavailable });
   await untilReady(engine);
 
   t.is(await engine.stateHash(), hash);
@@ -90,7 +90,7 @@ test('D6: when a thread ends amid a flood, everybody is answered or busy, and wh
     if (at % 100 === 0) await new Promise((resolve) => setImmediate(resolve));
     if (at === 700) void breakShard(engine, order.account);
     const busy = (error: unknown) => {
-      if (error instanceof EngineBusy) return 'busy' as const;
+      if (error instanceof Unavailable) return 'busy' as const;
       throw error;
     };
     outcomes.push(engine.call(order.account, order).then(() => 'kept' as const, busy));
@@ -166,7 +166,7 @@ test('D9: a shard whose log is damaged is out of order, and the others are serve
   const [problem] = engine.problems();
   t.regex(problem!, /^shard 0: 00000000\.log is damaged at byte \d+: /);
   const asked = (account: string) => engine.call(account, { ...portfolio, account });
-  await t.throwsAsync(asked(uuidOf(2)), { instanceOf: EngineBusy });
+  await t.throwsAsync(asked(uuidOf(2)), { instanceOf: Unavailable });
   t.true((await asked(uuidOf(3))).ok);
   await engine.close();
 });
@@ -175,7 +175,7 @@ test('D6: a stopping engine is busy', async (t) => {
   const engine = await openShards(tempDir(t));
   const closing = engine.close();
   await t.throwsAsync(engine.call(uuidOf(1), { ...portfolio, account: uuidOf(1) }), {
-    instanceOf: EngineBusy,
+    instanceOf: Unavailable,
   });
   await closing;
 });
@@ -269,7 +269,7 @@ test('D10: a shard that fails at every start is listed with its reason', async (
   const [line] = await untilListed(engine);
   t.regex(line!, /^shard 0 failed [2-9] times in a row: InvariantError: /);
   t.not(engine.state(), 'starting');
-  await t.throwsAsync(engine.call(account, { ...portfolio, account }), { instanceOf: EngineBusy });
+  await t.throwsAsync(engine.call(account, { ...portfolio, account }), { instanceOf: Unavailable });
   t.false(lines.includes('shard is back'), 'it never was');
 
   // A catalog that numbers the market puts it right.

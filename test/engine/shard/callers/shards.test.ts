@@ -3,7 +3,7 @@ import test from 'ava';
 import { FILL_MODELS, type SourceNumber } from '../../../../engine/base/units.ts';
 import type { Reply } from '../../../../engine/rules/messages.ts';
 import type { Shards } from '../../../../engine/shard/callers/shards.ts';
-import { EngineBusy } from '../../../../engine/threads/unavailable.ts';
+import { Unavailable } from '../../../../engine/threads/unavailable.ts';
 import { verifyShard } from '../../../../engine/verify/verify.ts';
 import { variantsOfRun } from '../../../model/seeds.ts';
 import { AWAY, CATALOG, NOON_MS, placeOrder, quoteTick, ROUTED, uuidOf } from '../../fixtures.ts';
@@ -212,7 +212,7 @@ test('Q18, Q19: reads of an account take turns with reads of others, and are bou
   t.deepEqual(order, [...Array.from({ length: 8 }, (_, n) => `a${n}`), 'b']);
   const refused = (await asked).filter(({ status }) => status === 'rejected');
   t.is(refused.length, 4);
-  t.true((refused[0] as PromiseRejectedResult).reason instanceof EngineBusy);
+  t.true((refused[0] as PromiseRejectedResult).reason instanceof Unavailable);
   await engine.close();
 });
 

@@ -40,7 +40,7 @@ test('a thread that failed leaves its reason, and is not opened again while it e
   // It may be asked while it still has the file open.
   const again = thread.open().catch(() => thread.open());
   await t.throwsAsync(failing.ended);
-  t.regex(thread.faultOf('worker exited'), /^InvariantError: /, 'also where its error was lost');
+  t.regex(thread.faultOf('the thread ended'), /^InvariantError: /, 'also where its error was lost');
   t.is((await again).accounts, accounts);
   // Long enough for the thread that failed to be gone: what is open now is another one.
   await new Promise((resolve) => setTimeout(resolve, 100));
@@ -58,15 +58,16 @@ test('D10: a shard that starts again while its engine closes is not started any 
     await thread.open();
     const failing = serve(thread);
     failing.link.send([quoteTick({ market: 999 })], []);
-    const again = thread.open();
     await t.throwsAsync(failing.ended);
+    // The thread may still have the file open.
+    const again = thread.open();
     await new Promise((resolve) => setTimeout(resolve, waitMs));
     await thread.destroy();
     const ended = again.then(
       () => 'opened before the end',
       (error: Error) => error.message,
     );
-    t.regex(await ended, /destroyed|before the end|terminat/i);
+    t.regex(await ended, /destroyed|before the end/);
     await t.throwsAsync(thread.open(), { message: /destroyed/ });
   }
 });

@@ -12,7 +12,7 @@ import { ShardLink } from '../../../../engine/shard/callers/shard-link.ts';
 import { shardOfAccount } from '../../../../engine/shard/callers/shard-of.ts';
 import { StartupState } from '../../../../engine/shard/callers/startup-state.ts';
 import { createState, type StoredState } from '../../../../engine/shard/core/create-state.ts';
-import type { Answers } from '../../../../engine/shard/core/reply-encoder.ts';
+import type { ReplyEncoder } from '../../../../engine/shard/core/reply-encoder.ts';
 import { nextPage } from '../../../../engine/shard/store/checkpoint-values.ts';
 import { Checkpoints } from '../../../../engine/shard/store/checkpoints.ts';
 import { identityOf } from '../../../../engine/shard/store/data-format.ts';
@@ -182,7 +182,7 @@ test('D15: a batch with an answer too many answers nobody', async (t) => {
   const shard = {
     isWriting: true,
     diskErrno: 0,
-    answer(messages: Iterable<unknown>, answers: Answers) {
+    answer(messages: Iterable<unknown>, answers: ReplyEncoder) {
       for (const _ of [...messages, 0]) answers.reply({ ok: true, body: 'a' });
     },
   };

@@ -8,7 +8,7 @@ import { checkLmdbFile } from '../../../../engine/lmdb/lmdb-file.ts';
 import { DiskFull } from '../../../../engine/log/disk-full.ts';
 import type { Shards } from '../../../../engine/shard/callers/shards.ts';
 import { DiskReserve } from '../../../../engine/shard/store/disk-reserve.ts';
-import { EngineBusy } from '../../../../engine/threads/unavailable.ts';
+import { Unavailable } from '../../../../engine/threads/unavailable.ts';
 import { verifyShard } from '../../../../engine/verify/verify.ts';
 import { AWAY, CATALOG, NOON_MS, placeOrder, quoteTick, uuidOf } from '../../fixtures.ts';
 import { openShards, tempDir } from '../engine-process.ts';
@@ -34,7 +34,7 @@ test.serial('D8: room is made before it is needed, or refused with nothing chang
   if (!limitFiles(t, size)) return;
   const refused = t.throws(() => room.ensure(2_000_000), { instanceOf: DiskFull });
   t.is(refused.message, 'the data directory cannot be written: file too large');
-  t.true(refused instanceof EngineBusy);
+  t.true(refused instanceof Unavailable);
   t.is(sizeOf(dir), size);
   limitFiles(t, 'unlimited');
   room.ensure(2_000_000);

@@ -5,7 +5,7 @@ import { channelMemory, Endpoint } from '../../../../engine/ring/endpoint.ts';
 import type { Reply } from '../../../../engine/rules/messages.ts';
 import { ShardLink } from '../../../../engine/shard/callers/shard-link.ts';
 import type { Batch } from '../../../../engine/shard/core/batch.ts';
-import type { Answers } from '../../../../engine/shard/core/reply-encoder.ts';
+import type { ReplyEncoder } from '../../../../engine/shard/core/reply-encoder.ts';
 import { type Served, serve } from '../../../../engine/shard/thread/serve.ts';
 import { quoteTick } from '../../fixtures.ts';
 
@@ -41,7 +41,7 @@ class NotedShard implements Served {
     return true;
   }
 
-  answer(messages: Batch, answers: Answers): void {
+  answer(messages: Batch, answers: ReplyEncoder): void {
     const kinds: Message['kind'][] = [];
     this.batches.push(kinds);
     for (const message of messages) {

@@ -1,5 +1,5 @@
 /**
- * The effects of the last applied event: what its facts and answers show and the event itself does
+ * The change that the last event made: what its facts and answers show and the event itself does
  * not contain. A state has one such object. Each event that ends an order or changes a trade
  * overwrites it: a quote may fill thousands of orders, and an object for each would be slow.
  */
@@ -8,7 +8,7 @@ import type { AccountRow, Cents, Contracts, PositionRow, PriceCents } from '../b
 import { NO_ROW } from '../base/units.ts';
 import type { CancelReason, OrderOutcome } from './events.ts';
 
-export class Effects {
+export class AppliedChange {
   /** The account of the order or trade. The row of one that has ended no longer has it. */
   account = NO_ROW as AccountRow;
   /** The trade's position; it may have ended, but its row still has the id. `NO_ROW`: none. */

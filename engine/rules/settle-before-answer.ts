@@ -12,15 +12,19 @@ import { isHalfSettled, settleAccount, settleAll } from './settlement.ts';
 import type { ShardState } from './state.ts';
 
 /** Settles what is left of the accounts that the message reads or changes; mostly nothing is. */
-export function settleAsked(state: ShardState, message: Command | Query, facts: FactSink): void {
-  if (state.unfinished.isEmpty) return;
+export function settleBeforeAnswer(
+  state: ShardState,
+  message: Command | Query,
+  facts: FactSink,
+): void {
+  if (state.pendingSettlements.isEmpty) return;
   if (isAboutAll(state, message)) return settleAll(state, facts);
   for (const account of accountsOf(state, message)) settleAccount(state, account, facts);
 }
 
 /** Whether the answer would show something half settled. */
 export function showsHalfSettled(state: ShardState, message: Query): boolean {
-  if (state.unfinished.isEmpty) return false;
+  if (state.pendingSettlements.isEmpty) return false;
   if (isAboutAll(state, message)) return true;
   return accountsOf(state, message).some((account) => isHalfSettled(state, account));
 }

@@ -41,7 +41,7 @@ const UNREAD_FOR_MS_MAX = 10_000;
 const GAPS_MAX = 3;
 const GAPS_SPAN_MS = 60_000;
 
-export type ConnectionParts = {
+export type StreamSessionParts = {
   entry: OrderEntry;
   answers: AnswerQueue;
   /** As credential and owner are now. Throws the 401. */
@@ -55,15 +55,15 @@ export type ConnectionParts = {
    * Throws where the caller may not see the account of the connection any more; returns a promise
    * where another service must be asked.
    */
-  member(connection: Connection, caller: Caller): void | Promise<void>;
+  member(connection: StreamSession, caller: Caller): void | Promise<void>;
   /** Rejects with `invalid_request` where the account has not come to that event yet. */
-  wasEvent(connection: Connection, number: number): Promise<void>;
+  wasEvent(connection: StreamSession, number: number): Promise<void>;
   /** Throws the refusal of a channel that there is not. */
-  channel(name: string, connection: Connection): Channel;
+  channel(name: string, connection: StreamSession): Channel;
   cancelOnDisconnect(): CancelOnDisconnect;
   at(): string;
-  onFlood(connection: Connection): void;
-  onClosed(connection: Connection): void;
+  onFlood(connection: StreamSession): void;
+  onClosed(connection: StreamSession): void;
   log: Log;
 };
 
@@ -79,14 +79,14 @@ export type Opened = {
   encoding: Encoding;
 };
 
-export class Connection implements Member, SocketEvents, Worker {
+export class StreamSession implements Member, SocketEvents, Worker {
   readonly caller: Caller;
   readonly organization: string | null;
   readonly account: PaperAccount;
   readonly share: Share;
   readonly encoding: Encoding;
   readonly #socket: Socket;
-  readonly #parts: ConnectionParts;
+  readonly #parts: StreamSessionParts;
   readonly #subscriptions = new Subscriptions(this);
   /** Null: it has not asked for that. */
   #cancelOnDisconnect: CancelOnDisconnect | null = null;
@@ -105,7 +105,7 @@ export class Connection implements Member, SocketEvents, Worker {
   /** Signs of life that came since the last check. */
   #signs = 0;
 
-  constructor(socket: Socket, opened: Opened, parts: ConnectionParts) {
+  constructor(socket: Socket, opened: Opened, parts: StreamSessionParts) {
     const { caller, organization, account, share, encoding } = opened;
     this.#socket = socket;
     this.caller = caller;

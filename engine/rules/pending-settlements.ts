@@ -22,7 +22,7 @@ export type CorrectionLeft = {
   readonly isResumed: boolean;
 };
 
-export type UnfinishedCorrection = {
+export type PendingCorrection = {
   market: MarketNumber;
   atMs: EpochMs;
   /** The result before it. */
@@ -31,11 +31,11 @@ export type UnfinishedCorrection = {
   left: CorrectionLeft | null;
 };
 
-export class Unfinished {
+export class PendingSettlements {
   /** Home markets with a result, the oldest result first; markets with nothing left leave soon. */
   readonly markets = new Set<MarketNumber>();
   /** Older than each of `markets`: one begins when everything before it has settled. */
-  correction: UnfinishedCorrection | null = null;
+  correction: PendingCorrection | null = null;
   /** Accounts with nothing left on these markets, as far as is known. */
   readonly settledAccounts = new Set<AccountRow>();
   /** How many more orders and trades of these markets this batch may end. */

@@ -29,7 +29,7 @@ import { settle, settleAccount, voidGame } from './settlement.ts';
 import type { ShardState } from './state.ts';
 
 /** Applies one tick and every event that follows from it; appends their facts to `facts`. */
-export function observe(state: ShardState, tick: Tick, facts: FactSink): void {
+export function applyTick(state: ShardState, tick: Tick, facts: FactSink): void {
   const atMs = advance(state, tick.atMs, facts);
   if (tick.kind === 'time') return;
   if (tick.kind === 'down') {

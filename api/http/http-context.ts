@@ -5,16 +5,15 @@
  *
  * It buffers what a socket does not accept, without a limit. To keep a caller who never reads
  * from filling the memory, an answer ends once the socket accepted its body; a request before
- * that closes the socket. Rule Q21 (api/RULES.md).
+ * that closes the socket. Rules A10, Q11, Q21 (api/RULES.md).
  */
 import type * as uws from 'uWebSockets.js';
+import { randomBytes } from 'node:crypto';
 import { BodyPieces } from './body-pieces.ts';
 import { BodyBytes, type BodyText, EarlyBody } from './body-text.ts';
-import type { BareAnswers } from './bodyless-responses.ts';
-import { addressForwarded } from './forwarded-for.ts';
+import type { BodylessResponses } from './bodyless-responses.ts';
 import { type HeaderLines, statusLines } from './header-lines.ts';
-import { pendingWrite, writePending } from './pending-write.ts';
-import { requestIdOf } from './request-id.ts';
+import type { HttpResponse } from './http-response.ts';
 import type { RequestTurns } from './request-turns.ts';
 import { SentHeaders } from './sent-headers.ts';
 import { Handshake, type Upgrade } from './socket.ts';
@@ -24,13 +23,13 @@ import { type Pieces, sendPieces } from './streamed-body.ts';
 const sent = new SentHeaders();
 const keepHeader = (name: string, value: string) => sent.add(name, value);
 
-export type ExchangeOptions = {
+export type HttpContextOptions = {
   /** Written on every response. */
   headers: HeaderLines;
   /** Whether a proxy in front sets X-Forwarded-For. */
   isBehindProxy: boolean;
   /** Called once with each answer; `isTaken` is false where the caller is gone. */
-  onAnswer: ((exchange: Exchange, status: number, isTaken: boolean) => void) | null;
+  onAnswer: ((http: HttpContext, status: number, isTaken: boolean) => void) | null;
 };
 
 /** What the requests of a listener share. */
@@ -38,7 +37,7 @@ export type Held = {
   /** Those whose answer is still to come. */
   count: number;
   whenNone: (() => void) | null;
-  bare: BareAnswers;
+  bare: BodylessResponses;
 };
 
 /** What a request is counted under: it takes the answer's status and gives the quota headers. */
@@ -47,11 +46,11 @@ export interface QuotaReservation {
   isByAddress: boolean;
   /** Called once with the status of the answer, also when the caller is gone. */
   commit(status: number): void;
-  headers(exchange: Exchange): HeaderLines;
+  headers(http: HttpContext): HeaderLines;
 }
 
 /** One request and its answer. Valid for reading headers only while the handler first runs. */
-export class Exchange {
+export class HttpContext {
   readonly method: string;
   readonly path: string;
   /** The raw text after `?`, or empty. */
@@ -70,7 +69,7 @@ export class Exchange {
   readonly #headers: HeaderLines;
   readonly #held: Held;
   readonly #isBehindProxy: boolean;
-  readonly #onAnswer: ExchangeOptions['onAnswer'];
+  readonly #onAnswer: HttpContextOptions['onAnswer'];
   #remoteAddress: string | null = null;
   #sent: SentHeaders | null = sent;
   /** What has come of its body before anybody reads it. */
@@ -85,7 +84,7 @@ export class Exchange {
   constructor(
     res: uws.HttpResponse,
     req: uws.HttpRequest,
-    { headers, isBehindProxy, onAnswer }: ExchangeOptions,
+    { headers, isBehindProxy, onAnswer }: HttpContextOptions,
     held: Held,
     context: uws.us_socket_context_t | null = null,
   ) {
@@ -340,4 +339,51 @@ export class Exchange {
     held.count--;
     if (held.count === 0) held.whenNone?.();
   }
+}
+
+// The id of a request, by which caller and operator find it.
+const USABLE = /^[!-~]{1,128}$/;
+// Unique by process and count: cheaper than a uuid, and enough to find a request.
+const prefix = `${randomBytes(8).toString('hex')}-`;
+let count = 0;
+
+/** The caller's own X-Request-Id where it is valid, or a new one. */
+function requestIdOf(sent: string): string {
+  return sent !== '' && USABLE.test(sent) ? sent : prefix + ++count;
+}
+
+/** The longest text of an IPv6 address, with a zone. */
+const ADDRESS_CHARACTERS_MAX = 64;
+
+/** Some proxies add the port, which differs between connections of one caller. */
+const WITH_PORT = /^(?:\[([^\]]*)\]|([\d.]+))(?::\d*)?$/;
+
+/**
+ * The last address in the list, without a port; null where there is none. The caller can forge the
+ * entries before it.
+ */
+function addressForwarded(line: string): string | null {
+  const named = line.slice(line.lastIndexOf(',') + 1).trim();
+  const parts = WITH_PORT.exec(named);
+  const address = parts?.[1] ?? parts?.[2] ?? named;
+  return address === '' ? null : address.slice(0, ADDRESS_CHARACTERS_MAX);
+}
+
+// The answer that is being written. `cork` calls back before it returns, so one shared slot serves
+// every answer without a closure.
+const pendingWrite = {
+  res: null as unknown as HttpResponse,
+  status: 0,
+  headers: '',
+  body: '' as string | Uint8Array,
+  isDone: false,
+};
+
+function writePending(): void {
+  const { res, status, headers, body } = pendingWrite;
+  // 200 is sent where no status is written.
+  if (status !== 200) res.writeStatus(statusLines.get(status)!);
+  res.writeHeader('X-Request-Id', headers);
+  // A size of 0 means the size of the body.
+  pendingWrite.isDone = res.tryEnd(body, 0)[1];
 }
