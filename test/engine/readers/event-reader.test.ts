@@ -116,6 +116,9 @@ test('Q20: a long log that is read for one account is left for the question of a
 });
 
 test('D10, D60: a log that cannot be read ends the thread, and another starts after a wait', async (t) => {
+  // A thread that waits for its next start holds no process open.
+  const alive = setInterval(() => {}, 1000);
+  t.teardown(() => clearInterval(alive));
   const dataDir = tempDir(t);
   const errors: string[] = [];
   const log = { info() {}, warn() {}, error: (_: object, message: string) => errors.push(message) };
