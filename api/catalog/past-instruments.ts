@@ -29,9 +29,9 @@ export class PastInstruments {
     if (!existsSync(file)) return;
     const texts = readFileSync(file, 'utf8').split('\n');
     // After a crash the last line may be a part of one: it was not acted on.
-    texts.pop();
+    const part = texts.pop();
     for (const [index, text] of texts.entries()) this.#read(text, index + 1);
-    this.#write();
+    if (part !== '' || texts.length > this.#retired.size + this.#overSinceMs.size) this.#write();
   }
 
   get count(): number {

@@ -130,12 +130,17 @@ export const SETTINGS = {
     'top_of_book: any size fills at the best price; book_depth: fills use the displayed sizes',
     choice(...FILL_MODELS),
   ),
-  FEEDS: setting('feeds', '[]', 'JSON array of {venue, adapter, url, restUrl, ...}', readFeeds),
+  FEEDS: setting(
+    'feeds',
+    '[]',
+    'JSON array of {venue, adapter, url, restUrl, ...}',
+    entries(readFeed),
+  ),
   DISCOVER: setting(
     'discover',
     '[]',
     'JSON array of {venue, adapter, url, series, leagues, combos, everySeconds, horizonHours}',
-    readDiscover,
+    entries(readDiscoverEntry),
   ),
   CLOCK: setting(
     'clock',
@@ -332,36 +337,51 @@ function choice<const C extends string>(...choices: C[]): (text: string) => C {
   };
 }
 
-function readFeeds(text: string): FeedConfig[] {
-  let feeds: unknown;
-  try {
-    feeds = parseJson(text);
-  } catch {
-    feeds = null;
-  }
-  if (!Array.isArray(feeds)) throw new Error('a JSON array');
-  return feeds.map(readFeed);
+type Fields = Record<string, unknown>;
+
+/** Reads a JSON array of objects; `array` begins what an error says of an entry. */
+function entries<Entry>(read: (fields: Fields, array: string) => Entry) {
+  return (text: string): Entry[] => {
+    let values: unknown;
+    try {
+      values = parseJson(text);
+    } catch {
+      values = null;
+    }
+    if (!Array.isArray(values)) throw new Error('a JSON array');
+    return values.map((value: unknown, index) => {
+      const array = `a JSON array whose entry ${index}`;
+      if (typeof value !== 'object' || value === null) throw new Error(`${array} is an object`);
+      return read(value as Fields, array);
+    });
+  };
 }
 
-function readFeed(feed: unknown, index: number): FeedConfig {
-  const array = `a JSON array whose entry ${index}`;
-  if (typeof feed !== 'object' || feed === null) throw new Error(`${array} is an object`);
-  const { venue, adapter, url } = feed as Record<string, unknown>;
+/** Throws unless an entry names a venue and one of these adapters. */
+function checkVenue(
+  { venue, adapter }: Fields,
+  array: string,
+  adapters: readonly AdapterName[],
+): void {
   if (!VENUES.includes(venue as Venue)) {
     throw new Error(`${array} has a venue: one of ${VENUES.join(', ')}`);
   }
-  if (!ADAPTERS.includes(adapter as AdapterName)) {
-    throw new Error(`${array} has an adapter: one of ${ADAPTERS.join(', ')}`);
+  if (!adapters.includes(adapter as AdapterName)) {
+    throw new Error(`${array} has an adapter: one of ${adapters.join(', ')}`);
   }
+}
+
+function readFeed(feed: Fields, array: string): FeedConfig {
+  checkVenue(feed, array, ADAPTERS);
+  const { url, restUrl, marketData } = feed;
   const protocol = typeof url === 'string' && URL.canParse(url) ? new URL(url).protocol : '';
   if (protocol !== 'ws:' && protocol !== 'wss:') {
     throw new Error(`${array} has a url of ws:// or wss://`);
   }
-  const read = feed as FeedConfig;
+  const read = feed as unknown as FeedConfig;
   if (isSigned(read) && isInTheClear(read.url)) {
     throw new Error(`${array} has a url of wss://, or of loopback, since it has a keyId`);
   }
-  const { restUrl, marketData } = feed as Record<string, unknown>;
   if (restUrl !== undefined && !isRestUrl(restUrl)) {
     throw new Error(
       `${array} has a restUrl of https://, or of http:// on loopback, without a user`,
@@ -377,31 +397,14 @@ const DISCOVER_FIELDS = [
   ...['venue', 'adapter', 'url', 'series', 'leagues', 'combos', 'everySeconds', 'horizonHours'],
 ];
 
-function readDiscover(text: string): DiscoverEntry[] {
-  let entries: unknown;
-  try {
-    entries = parseJson(text);
-  } catch {
-    entries = null;
-  }
-  if (!Array.isArray(entries)) throw new Error('a JSON array');
-  return entries.map(readDiscoverEntry);
-}
+/** Native frames have no lists of markets. */
+const LISTING_ADAPTERS = ADAPTERS.filter((name) => name !== 'native');
 
-function readDiscoverEntry(value: unknown, index: number): DiscoverEntry {
-  const array = `a JSON array whose entry ${index}`;
-  if (typeof value !== 'object' || value === null) throw new Error(`${array} is an object`);
-  const fields = value as Record<string, unknown>;
+function readDiscoverEntry(fields: Fields, array: string): DiscoverEntry {
   const unknown = Object.keys(fields).find((name) => !DISCOVER_FIELDS.includes(name));
   if (unknown !== undefined) throw new Error(`${array} has no ${unknown.slice(0, 40)}`);
+  checkVenue(fields, array, LISTING_ADAPTERS);
   const { venue, adapter, url, combos = false } = fields;
-  if (!VENUES.includes(venue as Venue)) {
-    throw new Error(`${array} has a venue: one of ${VENUES.join(', ')}`);
-  }
-  const listing = ADAPTERS.filter((name) => name !== 'native');
-  if (!listing.includes(adapter as (typeof listing)[number])) {
-    throw new Error(`${array} has an adapter: one of ${listing.join(', ')}`);
-  }
   if (!isRestUrl(url)) {
     throw new Error(`${array} has a url of https://, or of http:// on loopback, without a user`);
   }

@@ -5,6 +5,7 @@
  * O24 (api/RULES.md).
  */
 import { type MarketNumber, PAYOUT_CENTS } from '../../engine/base/units.ts';
+import { isSameResult } from '../../engine/rules/corrections.ts';
 import type { MarketResult, ResultTick } from '../../engine/rules/messages.ts';
 import type { Log } from '../base/log.ts';
 import type { MarketBus } from '../catalog/market-bus.ts';
@@ -67,23 +68,17 @@ export class ContradictedResults {
       this.#said.delete(market);
       return;
     }
-    if (isSame(has, tick)) {
+    if (isSameResult(has, tick)) {
       this.#said.delete(market);
       return;
     }
     const said = this.#said.get(market);
-    if (said !== undefined && isSame(said, tick)) return;
+    if (said !== undefined && isSameResult(said, tick)) return;
     this.#said.set(market, tick);
     this.#count++;
     const named = { market: this.#parts.marketName(market), has: textOf(has), says: textOf(tick) };
     this.#parts.log.warn(named, 'a venue contradicts the result of a market; nothing is changed');
   }
-}
-
-function isSame(one: MarketResult, other: MarketResult): boolean {
-  if (one.outcome !== other.outcome) return false;
-  if (one.outcome !== 'scalar') return true;
-  return one.yesPayoutCents === other.yesPayoutCents && one.noPayoutCents === other.noPayoutCents;
 }
 
 /** As an operator gives it, to the cent that it pays. */

@@ -29,10 +29,13 @@ const APART_SHOWN = 100;
 class DiscoveryThread {
   readonly #input: DiscoveryInput;
   #discovered: CatalogFile;
+  /** As the file has it. */
+  #text: string;
 
   constructor(input: DiscoveryInput) {
     this.#input = input;
     this.#discovered = readDiscovered(input.discoveredFile) ?? NOTHING_DISCOVERED;
+    this.#text = JSON.stringify(this.#discovered);
   }
 
   take(message: ToDiscovery): void {
@@ -93,8 +96,9 @@ class DiscoveryThread {
   /** On disk in one step before anybody is told: a stop in between loses or halves nothing. */
   #keep(discovered: CatalogFile): void {
     const text = JSON.stringify(discovered);
-    if (text === JSON.stringify(this.#discovered)) return;
+    if (text === this.#text) return;
     replaceFile(this.#input.discoveredFile, text);
+    this.#text = text;
     this.#discovered = discovered;
     post({ kind: 'changed' });
   }

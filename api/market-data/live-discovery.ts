@@ -64,6 +64,8 @@ export class LiveDiscovery {
   readonly #nowMs: () => EpochMs;
   /** Who waits for a thread that starts again. */
   readonly #atStart: (() => void)[] = [];
+  /** Catalogs are taken one after the other. */
+  #taking: Promise<void> = Promise.resolve();
   #isClosed = false;
   /** Why the last catalog could not be taken. */
   #problem: string | null = null;
@@ -210,8 +212,6 @@ export class LiveDiscovery {
         message satisfies never;
     }
   }
-
-  #taking: Promise<void> = Promise.resolve();
 
   async #reload(): Promise<void> {
     try {

@@ -60,16 +60,13 @@ const NATIVES: readonly Native[] = [
 
 async function makeProduct(): Promise<void> {
   rmSync(DIST, { recursive: true, force: true });
-  const packages = new Set<string>();
+  const inputs = new Set<string>();
   for (const entry of entries()) {
-    const { inputs } = await bundle(entry);
-    for (const input of Object.keys(inputs)) {
-      refuseEvaluation(input);
-      addPackageOf(input, packages);
-    }
+    for (const input of Object.keys((await bundle(entry)).inputs)) inputs.add(input);
   }
+  for (const input of inputs) refuseEvaluation(input);
   writeWebBundle(await makeWebBundle(), path.join(DIST, 'web'));
-  writeFileSync(path.join(DIST, 'LICENSES.txt'), licensesOf([...packages].sort()));
+  writeFileSync(path.join(DIST, 'LICENSES.txt'), licensesOf(packagesOf(inputs)));
 }
 
 /** Every file that a thread or process begins with. */
@@ -169,11 +166,12 @@ function refuseEvaluation(input: string): void {
   }
 }
 
-function addPackageOf(input: string, packages: Set<string>): void {
-  const at = input.lastIndexOf('node_modules/');
-  if (at === -1) return;
-  const [scope = '', name = ''] = input.slice(at + 13).split('/');
-  packages.add(input.slice(0, at + 13) + (scope.startsWith('@') ? `${scope}/${name}` : scope));
+/** The folders of the packages that files are of, in order. */
+function packagesOf(files: Iterable<string>): string[] {
+  const folders = [...files].flatMap(
+    (file) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file) ?? [],
+  );
+  return [...new Set(folders)].sort();
 }
 
 /** Whoever gets a copy of a package gets its license too. Throws if a package has none. */

@@ -9,8 +9,6 @@ import { ApiError, ERRORS, invalidRequest } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import type { CatalogView } from '../catalog/catalog-view.ts';
 import { type Caller, permitScope } from '../dispatch/access.ts';
-import type { CallerReservation } from '../dispatch/dispatch.ts';
-import type { OrderEntry } from '../dispatch/order-entry.ts';
 import { type Socket, Upgrade } from '../http/socket.ts';
 import type { Organizations } from '../identity/organization-access.ts';
 import type { Switches } from '../identity/switches.ts';
@@ -34,7 +32,7 @@ const CHECK_MS = 1000;
 /** Heartbeats are spread over so many moments of their period. */
 const PHASES = 20;
 
-export type StreamsOptions = {
+export type StreamsOptions = Pick<StreamSessionParts, 'entry' | 'callerAgain' | 'keyed'> & {
   engine: Engine;
   catalog: CatalogView;
   switches: Switches;
@@ -42,10 +40,6 @@ export type StreamsOptions = {
   events: AccountEventSource;
   organizations: Organizations;
   log: Log;
-  entry: OrderEntry;
-  callerAgain(caller: Caller): Caller;
-  /** What the request limits count. */
-  keyed(caller: Caller): CallerReservation;
 };
 
 export class Streams {

@@ -7,7 +7,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { boundedText, readProblem } from '../../engine/base/bounded-json.ts';
 import type { Catalog } from '../../engine/rules/catalog-entries.ts';
 import type { FeeEntry } from '../../engine/rules/fees.ts';
-import { catalogProblem, parseCatalog } from './catalog.ts';
+import { type CatalogReading, catalogProblem, parseCatalog } from './catalog.ts';
 import { feeKey } from './catalog-checks.ts';
 import type { CatalogError, CatalogFile, InstrumentEntry } from './catalog-schema.ts';
 import { mergeCatalogs } from './merge-catalogs.ts';
@@ -34,6 +34,14 @@ export function readDiscovered(path: string): CatalogFile | null {
   return JSON.parse(text) as CatalogFile;
 }
 
+type BothFiles = {
+  own: CatalogFile;
+  /** What the operator's file says alone. */
+  ownReading: CatalogReading;
+  /** `NOTHING_DISCOVERED` without a file. */
+  discovered: CatalogFile;
+};
+
 /**
  * Reads the operator's file, null for none, and what was discovered.
  * @throws where the file of what was discovered is damaged
@@ -41,9 +49,10 @@ export function readDiscovered(path: string): CatalogFile | null {
 export async function readBoth(
   file: string | null,
   discoveredFile: string,
-): Promise<{ own: CatalogFile; discovered: CatalogFile } | { errors: CatalogError[] }> {
+): Promise<BothFiles | { errors: CatalogError[] }> {
   const discovered = readDiscovered(discoveredFile) ?? NOTHING_DISCOVERED;
-  if (file === null) return { own: NOTHING_DISCOVERED, discovered };
+  if (file === null)
+    return { own: NOTHING_DISCOVERED, ownReading: parsed(NOTHING_DISCOVERED), discovered };
   let text: string;
   try {
     text = await boundedText(file);
@@ -52,7 +61,7 @@ export async function readBoth(
   }
   const reading = parseCatalog(text);
   if (!reading.ok) return { errors: reading.errors };
-  return { own: JSON.parse(text) as CatalogFile, discovered };
+  return { own: JSON.parse(text) as CatalogFile, ownReading: reading, discovered };
 }
 
 /** The catalog of both files. Errors are those of the operator's file. */
@@ -62,9 +71,9 @@ export async function loadBoth(
 ): Promise<CombinedReading> {
   const both = await readBoth(file, discoveredFile);
   if ('errors' in both) return { ok: false, errors: both.errors };
-  const { own } = both;
-  const { discovered } = soundWith(both.discovered, own);
-  const reading = parseCatalog(JSON.stringify(withOwn(discovered, own)));
+  const { own, ownReading, discovered } = both;
+  const reading =
+    discovered === NOTHING_DISCOVERED ? ownReading : soundWith(discovered, own).reading;
   if (!reading.ok) return reading;
   const owned = new Set(own.instruments.map(({ slug }) => slug));
   const others = reading.catalog.instruments.flatMap(({ slug }) => (owned.has(slug) ? [] : [slug]));
@@ -117,25 +126,32 @@ const ROUNDS_MAX = 20;
 
 /**
  * What of the discovered makes a valid catalog with the operator's, which is valid: one instrument
- * that does not fit must not keep all others out. `dropped` counts those left out.
+ * that does not fit must not keep all others out. `dropped` counts those left out; `reading` is of
+ * both.
  */
 export function soundWith(
   discovered: CatalogFile,
   own: CatalogFile,
-): { discovered: CatalogFile; dropped: number } {
+): { discovered: CatalogFile; dropped: number; reading: CatalogReading } {
   let [sound, dropped] = [discovered, 0];
   for (let round = 0; round < ROUNDS_MAX; round++) {
     const all = withOwn(sound, own);
-    const reading = parseCatalog(JSON.stringify(all));
-    if (reading.ok) return { discovered: sound, dropped };
+    const reading = parsed(all);
+    if (reading.ok) return { discovered: sound, dropped, reading };
     const wrong = slugsAt(all, reading.errors);
     const next = without(sound, ({ slug, gameSlug }) => wrong.has(slug) || wrong.has(gameSlug!));
     if (next.instruments.length === sound.instruments.length) break;
     dropped += sound.instruments.length - next.instruments.length;
     sound = next;
   }
-  return { discovered: NOTHING_DISCOVERED, dropped: discovered.instruments.length };
+  return {
+    discovered: NOTHING_DISCOVERED,
+    dropped: discovered.instruments.length,
+    reading: parsed(withOwn(NOTHING_DISCOVERED, own)),
+  };
 }
+
+const parsed = (file: CatalogFile) => parseCatalog(JSON.stringify(file));
 
 /** The instruments and games that errors are about; of a repetition the later one. */
 function slugsAt(file: CatalogFile, errors: readonly CatalogError[]): Set<string> {

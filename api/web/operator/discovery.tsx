@@ -5,6 +5,7 @@ import { When } from '../parts/when.tsx';
 import { whole } from '../state/format.ts';
 import { Latest } from './latest.tsx';
 import { discovery } from './state.ts';
+import { VenueAddress } from './venue-address.tsx';
 
 const EVERY_MS = 5000;
 
@@ -31,14 +32,7 @@ const COLUMNS: readonly Column<DiscoveryEntry>[] = [
   {
     head: 'List',
     isHead: true,
-    cell: ({ venue, adapter, url }) => (
-      <span class="two-lines">
-        <span>
-          {venue} <span class="hint">{adapter}</span>
-        </span>
-        <code>{url}</code>
-      </span>
-    ),
+    cell: (entry) => <VenueAddress {...entry} />,
   },
   {
     head: 'Last run',

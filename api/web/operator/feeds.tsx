@@ -9,6 +9,7 @@ import { duration, whole } from '../state/format.ts';
 import { DiscoveryPanel } from './discovery.tsx';
 import { Latest } from './latest.tsx';
 import { feeds } from './state.ts';
+import { VenueAddress } from './venue-address.tsx';
 import { feedWords, rejectedWords } from './words.ts';
 
 const EVERY_MS = 2000;
@@ -44,14 +45,7 @@ const COLUMNS: readonly Column<Feed>[] = [
   {
     head: 'Feed',
     isHead: true,
-    cell: ({ venue, adapter, url }) => (
-      <span class="two-lines">
-        <span>
-          {venue} <span class="hint">{adapter}</span>
-        </span>
-        <code>{url}</code>
-      </span>
-    ),
+    cell: (feed) => <VenueAddress {...feed} />,
   },
   {
     head: 'State',
