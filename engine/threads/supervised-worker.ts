@@ -114,9 +114,12 @@ export class SupervisedWorker<To extends { kind: string }, From> {
     return problem === null ? null : `${this.#options.name}: ${problem}`;
   }
 
-  /** The thread has said that it works, the first time or once more. */
+  /**
+   * The thread has said that it works, the first time or once more. Its failure may be heard before
+   * what it said first: then it has failed.
+   */
   opened(): void {
-    if (this.#opened === this.#starts) return;
+    if (this.#opened === this.#starts || this.#fault !== null) return;
     this.#opened = this.#starts;
     this.#restarts.opened(false);
     this.#failure = null;

@@ -82,6 +82,15 @@ test('D10, Y1: a thread that fails is started again; who waited is refused, and 
   t.deepEqual(logged, Array(2).fill('the thing has failed, and starts again'));
 });
 
+test('D10: a thread whose failure is heard before its opening is a problem', async (t) => {
+  const { thread, asked } = kept(t);
+  thread.fail(new Error('it was heard first'));
+  thread.opened();
+  t.is(thread.problem, 'thing: it was heard first');
+  t.is(await answered(asked), 'here');
+  t.is(thread.problem, null, 'once is put right by a start');
+});
+
 test('Y1: one that is closed takes what came before, and is not started again', async (t) => {
   const { thread, asked, greeted } = kept(t);
   const before = asked();
