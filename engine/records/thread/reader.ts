@@ -42,7 +42,6 @@ export class RecordsReader {
   readonly #settled: Settled;
   readonly #eval: EvalBoards;
   readonly #resets: Statement<[run: number, atMs: EpochMs]>;
-  readonly #markets: Statement<MarketNumber>;
 
   constructor(parts: ReaderParts) {
     const { database, traders, profiles, instruments, clock = () => performance.now() } = parts;
@@ -66,9 +65,6 @@ export class RecordsReader {
     this.#resets = database
       .prepare('SELECT run, at_ms FROM resets WHERE trader = ? ORDER BY run')
       .raw() as never;
-    this.#markets = database
-      .prepare('SELECT DISTINCT market FROM trades WHERE state = 0 AND trader = ?')
-      .pluck() as never;
   }
 
   /** Boards follow what was folded. */
@@ -125,7 +121,7 @@ export class RecordsReader {
 
   #openMarkets(id: Uuid): MarketNumber[] {
     const trader = this.#find(id);
-    return trader === undefined ? [] : this.#markets.all(trader);
+    return trader === undefined ? [] : this.#parts.worth.marketsOf(trader);
   }
 
   #trader({ trader: id, showsEarlier, markets, bids }: QuestionOf<'trader'>): TraderRecord | null {

@@ -14,11 +14,12 @@ export function openRecordsOf(
   dataDir: string,
   shards: number,
   clock?: () => number,
-  limits: Pick<ReaderParts, 'picksAtOnce' | 'changedMax'> = {},
+  limits: Pick<ReaderParts, 'picksAtOnce' | 'changedMax'> & { factsTogether?: number } = {},
 ) {
   const directory = path.join(dataDir, 'records');
   const model = RecordsModel.open({
     ...{ dataDir, directory, shards },
+    ...(limits.factsTogether === undefined ? {} : { factsTogether: limits.factsTogether }),
     onChange: (change) => reader?.note(change),
     onOpened: (trader, id) => profiles?.opened(trader, id),
     onLearned: (isOtherwise) => reader?.learned(isOtherwise),
@@ -27,7 +28,7 @@ export function openRecordsOf(
   const { traders } = fold;
   const profiles: Profiles = new Profiles(traders);
   const bids = new Bids();
-  const worth = new Worth(database, traders, bids);
+  const worth = new Worth(traders, fold.open, bids);
   const closings = new Closings(dataDir);
   const instruments = new Instruments(database, closings);
   const parts = { database, traders, profiles, worth, instruments, ...limits };

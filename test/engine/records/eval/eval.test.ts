@@ -248,6 +248,7 @@ for (const shards of [1, 2]) {
           records.reader.putClosing({ ...wanted, quote });
         }
         clockMs += 10_000;
+        records.model.commit();
         const anew = openRecordsOf(dataDir, shards, () => 0);
         nameEveryone(anew);
         // No more boards than are kept: others would be made again each time.

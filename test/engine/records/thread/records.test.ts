@@ -248,7 +248,7 @@ test('Y82: what a running thread finds damaged is refused, made again, and said 
     `CREATE TABLE filling (bytes BLOB) STRICT;
     INSERT INTO filling VALUES (zeroblob(${70 * 2 ** 20}));`,
   );
-  const pages = pagesOf(dataDir, 'trades_settled');
+  const pages = pagesOf(dataDir, 'settled');
   const bytes = readFileSync(file);
   for (const page of pages) bytes[4096 * (page - 1) + 100]! ^= 1;
   writeFileSync(file, bytes);
