@@ -3,6 +3,7 @@
  * U2, U3 (api/RULES.md).
  */
 import { readFileSync } from 'node:fs';
+import { killSelf } from './create-log.ts';
 
 /**
  * A Ctrl-C can arrive twice: from the terminal, and from npm, which passes it on. A second signal
@@ -23,7 +24,7 @@ export function stopRequest(): Promise<StopReason> {
     let firstMs: number | null = null;
     const onSignal = (signal: NodeJS.Signals) => {
       firstMs ??= Date.now();
-      if (Date.now() - firstMs > ECHO_MS) process.exit(1);
+      if (Date.now() - firstMs > ECHO_MS) killSelf();
       resolve(signal);
     };
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);

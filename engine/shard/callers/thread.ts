@@ -18,6 +18,9 @@ import type { FromShardThread, Opened, ToShardThread, WorkerData } from '../thre
 const DOWN = new Unavailable('the thread of the shard has ended');
 const DESTROYED = new Unavailable('the thread was destroyed before it opened its shard');
 
+/** A shard that is still being opened then is ended amid its work. */
+const END_MAX_MS = 5000;
+
 type Serving = { resolve(): void; reject(error: Error): void };
 
 export class ShardThread {
@@ -93,10 +96,10 @@ export class ShardThread {
     return this.#fault.take() ?? String(error);
   }
 
-  /** Ends the thread, even in the middle of its work. */
+  /** Ends the thread, once it has released its files. */
   async destroy(): Promise<void> {
     this.#isDestroyed = true;
-    await this.#thread.close(null);
+    await this.#thread.close({ kind: 'end' }, END_MAX_MS);
     this.#ended(DESTROYED);
   }
 

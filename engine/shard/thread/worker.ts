@@ -16,7 +16,9 @@ import { ShardGauges } from './shard-gauges.ts';
 
 export type ToShardThread =
   | { kind: 'open'; id: number }
-  | { kind: 'serve'; channel: ChannelMemory };
+  | { kind: 'serve'; channel: ChannelMemory }
+  /** The last message: the thread ends without a checkpoint. */
+  | { kind: 'end' };
 
 /** What `open` comes to; a damaged shard says what is wrong. */
 export type Opened = OpenReport | { damage: string; isOfCheckpoint: boolean };
@@ -43,6 +45,7 @@ const { config, disk, fault, gauges } = workerData as WorkerData;
 let shard: Shard | null = null;
 /** The thread has failed and still has its file open. */
 let isEnding = false;
+let opening: Promise<void> | null = null;
 
 function say(message: FromShardThread): void {
   port!.postMessage(message);
@@ -87,9 +90,19 @@ async function endThread(failed: Shard, reason: string): Promise<void> {
   setTimeout(() => process.exit(1), 10);
 }
 
+/** Nobody ends this thread from outside: inside LMDB that would abort the whole process. */
+async function end(): Promise<void> {
+  if (isEnding) return;
+  isEnding = true;
+  await opening;
+  await shard?.abandon().catch(() => undefined);
+  process.exit(0);
+}
+
 port.on('message', (message: ToShardThread) => {
   // Who asks is refused once the thread has ended.
   if (isEnding) return;
-  if (message.kind === 'open') void open(message.id);
-  else void serveUntilClosed(message.channel);
+  if (message.kind === 'open') opening = open(message.id);
+  else if (message.kind === 'serve') void serveUntilClosed(message.channel);
+  else void end();
 });
