@@ -24,7 +24,16 @@ const ROOMS = [
   ...['api/base', 'api/data-dir', 'api/http', 'api/schemas', 'api/config', 'api/identity'],
   ...['api/catalog', 'api/page', 'api/limits', 'api/market-data', 'api/read-side', 'api/dispatch'],
   ...['api/operations', 'api/openapi', 'api/stream', 'api/operations/routes'],
-  ...['api/operations/admin', 'api/ops', 'api', 'api/cli', 'api/client', 'api/web', 'api/pack'],
+  ...[
+    'api/operations/admin',
+    'api/ops',
+    'api',
+    'api/fidelity',
+    'api/cli',
+    'api/client',
+    'api/web',
+    'api/pack',
+  ],
   ...['bench', 'test'],
 ];
 
@@ -161,8 +170,8 @@ test('the log knows files, checksums and timers, and no package', (t) => {
 });
 
 test('only the composition root and the commands import feeds; others know names and states', (t) => {
-  const root = ['api/main.ts', 'api/market-data', 'api/catalog/live-catalog.ts', 'api/cli'];
-  const may = inAny('feeds', ...root, 'test', 'bench');
+  const root = ['api/main.ts', 'api/market-data', 'api/catalog/live-catalog.ts'];
+  const may = inAny('feeds', ...root, 'api/fidelity', 'api/cli', 'test', 'bench');
   const words = inAny('feeds/reading/venue.ts', 'feeds/connection/connection-status.ts');
   for (const { file, imports } of sources.filter(({ file }) => !may(file))) {
     const far = imports.filter((name) => under('feeds')(name) && !words(name));

@@ -15,7 +15,7 @@ import type {
 import { createAdapter } from '../venues/create.ts';
 import type { FeedLine } from './feed-line.ts';
 
-export type FileReadOptions = Pick<AdapterOptions, 'depth' | 'settleOn'>;
+export type FileReadOptions = Pick<AdapterOptions, 'depth' | 'levels' | 'settleOn'>;
 
 export class FileAdapter implements FrameReader {
   readonly name: AdapterName;

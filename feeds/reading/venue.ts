@@ -76,6 +76,23 @@ export type ClosingTick = { kind: 'closing'; market: string; closesAtMs: EpochMs
 /** The best prices of a frame beside the book that the adapter keeps of their market. */
 export type StatedTop = { market: string; agrees: boolean };
 
+/**
+ * What a frame did to the levels of a book that the adapter keeps, in the venue's precision. Both
+ * sides are bids, as there: an ask of yes is a bid of no at 1 minus its price.
+ */
+export type LevelsRead =
+  | {
+      kind: 'change';
+      market: string;
+      side: Side;
+      price: PriceE4;
+      change: ContractsE2;
+      size: ContractsE2;
+    }
+  | { kind: 'book'; market: string; yes: readonly Level[]; no: readonly Level[] }
+  /** Nobody knows the book until the next one. */
+  | { kind: 'unknown'; market: string };
+
 /** What one frame said. */
 export type FrameReading = {
   /** The venue's own message type, for counts: `orderbook_delta`, `marketDataLite`, ... */
@@ -93,6 +110,8 @@ export type FrameReading = {
   jump: boolean;
   /** The jump is mended here: what it lost has no price, and `send` asks for it. */
   resync?: true;
+  /** Only with the option for it, and where the adapter keeps books by increments. */
+  levels?: LevelsRead;
   /** What it states of the best prices of books that are kept. Rule B14 (feeds/FORMATS.md). */
   stated?: readonly StatedTop[];
   /** What a live connection sends because of this frame. */
@@ -135,6 +154,8 @@ export type StateTick = Extract<VenueTick, { kind: 'status' | 'result' | 'closin
 export type AdapterOptions = {
   /** Sends levels beside the top of a book. They cost time, and only some fill models need them. */
   depth?: boolean;
+  /** Readings say what each frame did to the levels of its book. */
+  levels?: boolean;
   /**
    * Frames come from a recording. Nothing was subscribed to, so every market is wanted; the
    * sequence may jump, or be left out. Rules B10, F8 (feeds/FORMATS.md).

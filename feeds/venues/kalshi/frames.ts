@@ -78,11 +78,13 @@ class KalshiAdapter implements VenueAdapter {
   readonly #lastSeq = new Map<number, number>();
   readonly #wanted: Wanted;
   readonly #settleOn: SettleOn;
+  readonly #levels: boolean;
   /** Determined, and not paid yet: a `settled` may not repeat the result. */
   readonly #determined = new Map<string, StateTick>();
 
   constructor(signer: Signer | null, options: AdapterOptions) {
-    const { depth = false, recorded = false, settleOn = 'determined' } = options;
+    const { depth = false, levels = false, recorded = false, settleOn = 'determined' } = options;
+    this.#levels = levels;
     this.#settleOn = settleOn;
     this.#signer = signer;
     this.#books = new KeptBooks(depth);
@@ -259,7 +261,9 @@ class KalshiAdapter implements VenueAdapter {
     const problem = this.#books.replace(market, yes, no);
     if (problem === 'too many levels') return this.#lost(type, market, problem);
     if (problem !== null) return refused(type, problem);
-    return said(type, [this.#books.tickOf(market)]);
+    const reading = said(type, [this.#books.tickOf(market)]);
+    if (this.#levels) reading.levels = { kind: 'book', market, yes, no };
+    return reading;
   }
 
   #delta(market: string, message: Fields, sid: unknown): FrameReading {
@@ -278,7 +282,12 @@ class KalshiAdapter implements VenueAdapter {
     if (!kept && delta > 0) return this.#askedAgain(this.#lost(type, market), market, sid);
     if (this.#books.isOverfull) return this.#lost(type, market, 'too many levels');
     if (!kept) return this.#belowZero(type, market, sid);
-    return said(type, [this.#books.tickOf(market)]);
+    const reading = said(type, [this.#books.tickOf(market)]);
+    if (this.#levels) {
+      const size = this.#books.sizeAt(market, side, price);
+      reading.levels = { kind: 'change', market, side, price, change: delta, size };
+    }
+    return reading;
   }
 
   /** The book is not the venue's. A recording has no better one. */
@@ -357,7 +366,9 @@ class KalshiAdapter implements VenueAdapter {
   /** After an update that cannot be read the book is unknown until the next snapshot. */
   #lost(type: string, market: string, reason = 'unreadable price, size or side'): FrameReading {
     this.#books.forget(market);
-    return refused(type, reason, [unknownBook(market)]);
+    const reading = refused(type, reason, [unknownBook(market)]);
+    if (this.#levels) reading.levels = { kind: 'unknown', market };
+    return reading;
   }
 }
 

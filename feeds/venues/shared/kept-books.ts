@@ -87,9 +87,14 @@ export class KeptBooks {
     return kept;
   }
 
+  /** Of a book that is there. */
+  sizeAt(market: string, side: Side, price: PriceE4): ContractsE2 {
+    return this.#books.get(market)![side].sizeAt(price);
+  }
+
   /** Sets the size of a bid of a book that is there; 0 takes it away. */
   set(market: string, side: Side, price: PriceE4, size: ContractsE2): void {
-    this.add(market, side, price, size - this.#books.get(market)![side].sizeAt(price));
+    this.add(market, side, price, size - this.sizeAt(market, side, price));
   }
 
   get isOverfull(): boolean {
