@@ -236,6 +236,9 @@ test('W29, W36: bad and contradicting answers settle nothing', (t) => {
     'scalar 5844',
   ]);
   t.deepEqual(of({ status: 'disputed', result: 'yes' }), ['closed']);
+  t.deepEqual(of({ status: 'amended', result: 'yes' }), ['yes']);
+  t.deepEqual(of({ status: 'amended', result: '' }), ['closed']);
+  t.deepEqual(of({ status: 'amended', result: 'yes', settlement_value: 50 }), ['closed']);
   t.deepEqual(of({ status: 'new' }), []);
   t.deepEqual(stateIn('kalshi', 'A', { markets: [{ ticker: 'B', status: 'active' }, 7] }), []);
   for (const answer of [null, 7, [], {}, { markets: {} }, undefined]) {
