@@ -305,6 +305,10 @@ test('W71: outcomes of one question that do not add up to 1 are no result', (t) 
   t.like(of('["1","0"]', only('["resolved","disputed"]'))[0], { status: 'closed' });
   t.like(of('["1","0"]', only('[]'))[0], { outcome: 'yes' });
   t.like(of('["0.5005","0.5"]')[0], { kind: 'result', yesValue: 5005 });
+  // Three prices of two tokens, and one: nobody can say which price is whose.
+  for (const prices of ['["0.5","0","0.5"]', '["1","0","0"]', '["1"]']) {
+    t.like(of(prices)[0], { status: 'closed', unusable: 'outcomePrices that cannot be read' });
+  }
 });
 
 test('W72: values of many digits, and a price that is pinned beside a certain outcome', (t) => {
