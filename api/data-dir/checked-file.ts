@@ -16,6 +16,7 @@ const FIELDS = {
   'track-record-key.json': ['kty', 'crv', 'x', 'd'],
   'track-record-keys.json': ['publicKeys'],
   'positions.json': ['facts'],
+  'contradicted.json': ['said'],
   'demo.json': ['baseUrl', 'adminUrl', 'email', 'password', 'key'],
   'demo/simulator.json': ['seed', 'firstStartMs'],
 } as const;

@@ -93,10 +93,12 @@ export async function startMarketData(
   const view = new CatalogView(() => catalog.current, states);
   const changed = new ChangedMarkets();
   const contradicted = new ContradictedResults({
+    dataDir: config.dataDir,
     results: resultsIn(reports),
     marketName: (market) => view.marketName(market),
     log,
   });
+  stack.add(() => contradicted.close());
   const voids = new VoidedGames({ view, states, bus, nowMs });
   const isFeedClock = config.clock === 'feed';
   const intake = new TickIntake({ engine, voids, bus, isFeedClock });

@@ -255,7 +255,10 @@ export class StatusPoller {
       else this.#provisional.delete(market);
       return;
     }
-    if (tick.doubt !== undefined) this.#doubts.set(market, tick.doubt);
+    if (tick.doubt !== undefined) {
+      this.#doubts.set(market, tick.doubt);
+      this.#provisional.add(market);
+    }
     if (tick.unusable !== undefined) {
       const { log, isOpen } = this.#options;
       const isNews = this.#unusable.get(market) !== tick.unusable && isOpen(market);

@@ -8,7 +8,7 @@
  */
 import { statSync } from 'node:fs';
 import { codeOf, damageOf, isGzip, NotAsNamed, piecesOf } from './feed-bytes.ts';
-import { checkHeader, FeedFileError, type FeedLine, readLine } from './feed-line.ts';
+import { checkHeader, FeedFileError, type FeedLine, HEADER_INSIDE, readLine } from './feed-line.ts';
 import { type Judged, JumpGuard } from './jump-guard.ts';
 import { LineSplitter } from './line-splitter.ts';
 
@@ -17,6 +17,8 @@ export type ReadFeedOptions = {
   skipBad?: boolean;
   /** Refuses lines whose time cannot be right. Rules F31 to F33 (feeds/FORMATS.md). */
   refuseJumps?: boolean;
+  /** Tells recordings apart that were put one after another: lines name theirs. Rule F36. */
+  apart?: boolean;
   /** Called for every line that is skipped. */
   onBad?(error: FeedFileError): void;
   /** Called as the file is read, with the share that is. */
@@ -31,9 +33,10 @@ export type ReadFeedOptions = {
  */
 export async function* readFeed(
   path: string,
-  { skipBad = false, refuseJumps = false, onBad, onRead }: ReadFeedOptions = {},
+  { skipBad = false, refuseJumps = false, apart = false, onBad, onRead }: ReadFeedOptions = {},
 ): AsyncGenerator<FeedLine[]> {
-  const reader = new BatchReader(refuseJumps ? new JumpGuard() : null, (error) => {
+  const guard = refuseJumps || apart ? new JumpGuard(apart) : null;
+  const reader = new BatchReader(guard, (error) => {
     if (!skipBad) throw error;
     onBad?.(error);
   });
@@ -135,7 +138,11 @@ class BatchReader {
     }
     const line = readLine(number, text);
     if (line === null) return;
-    if (typeof line === 'string') this.#pass(new FeedFileError(number, line));
+    const held = line === HEADER_INSIDE ? (this.#jumps?.startsRecording() ?? null) : null;
+    if (held !== null) {
+      checkHeader(text, number);
+      this.#sort(held, batch);
+    } else if (typeof line === 'string') this.#pass(new FeedFileError(number, line));
     else if (this.#jumps === null) batch.push(line);
     else this.#sort(this.#jumps.take(line), batch);
   }

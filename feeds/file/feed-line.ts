@@ -34,6 +34,8 @@ export type FeedLine = {
   only?: readonly string[];
   /** Of `states`: what `readStates` reads. */
   states?: readonly unknown[];
+  /** Of the recordings that the file was put together from, which; only where they are told apart. */
+  recording?: number;
   /** The venue's own message; undefined where `event` needs none. */
   frame: unknown;
 };
@@ -59,6 +61,10 @@ export class FeedFileError extends Error {
 
 export const FEED_HEADER = { format: 'paperbook-feed', version: 1 } as const;
 
+/** Of a file that was put behind another. Rule F32. */
+export const HEADER_INSIDE =
+  'a header inside the file (feed merge makes one file of the recordings)';
+
 const VENUE_NAMES: ReadonlySet<unknown> = new Set(VENUES);
 const ADAPTER_NAMES: ReadonlySet<unknown> = new Set(ADAPTERS);
 const EVENT_NAMES: ReadonlySet<unknown> = new Set(FEED_EVENTS);
@@ -76,7 +82,8 @@ export function readLine(line: number, text: string): FeedLine | string | null {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'not an object';
   const fields = value as Record<string, unknown>;
   const { at, venue, adapter, frame } = fields;
-  if (at === undefined) return 'at is missing';
+  if (at === undefined)
+    return fields.format === FEED_HEADER.format ? HEADER_INSIDE : 'at is missing';
   const atMs = parseInstant(at);
   if (atMs === null) return 'at is not a date-time';
   if (!VENUE_NAMES.has(venue)) return `venue ${shown(venue)} is unknown`;
@@ -156,7 +163,7 @@ function isNumber(value: unknown): value is number {
 const BYTE_ORDER_MARK = /^\uFEFF/;
 
 /** @throws FeedFileError when the text is not the first line of a feed file. */
-export function checkHeader(text: string): void {
+export function checkHeader(text: string, line = 1): void {
   let header: { format?: unknown; version?: unknown } | null = null;
   try {
     header = parseJson(text.replace(BYTE_ORDER_MARK, '')) as { format?: unknown } | null;
@@ -164,10 +171,13 @@ export function checkHeader(text: string): void {
     // The error below covers this: the line is not the header.
   }
   if (header?.format !== FEED_HEADER.format) {
-    throw new FeedFileError(1, `the header ${JSON.stringify(FEED_HEADER)} is missing`);
+    throw new FeedFileError(line, `the header ${JSON.stringify(FEED_HEADER)} is missing`);
   }
   if (header.version !== FEED_HEADER.version) {
-    throw new FeedFileError(1, `version ${shown(header.version)} of the format is not supported`);
+    throw new FeedFileError(
+      line,
+      `version ${shown(header.version)} of the format is not supported`,
+    );
   }
 }
 

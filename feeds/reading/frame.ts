@@ -1,6 +1,6 @@
 /** What the adapters share: access to frames of unknown shape, and the readings they return. */
 import type { MarketStatus, PriceE4 } from '../../engine/base/units.ts';
-import type { BookTick, FrameReading, StateTick, VenueTick } from './venue.ts';
+import type { BookTick, FrameReading, StateTick, StatusTick, VenueTick } from './venue.ts';
 
 export type Fields = { readonly [name: string]: unknown };
 
@@ -47,7 +47,7 @@ export function resultOfValue(market: string, yesValue: PriceE4): StateTick {
 }
 
 /** A market that is over without a result that can be paid: an operator settles it. Rule W71. */
-export function undecided(market: string, unusable: string): StateTick {
+export function undecided(market: string, unusable: string): StatusTick {
   return { kind: 'status', market, status: 'closed', unusable };
 }
 

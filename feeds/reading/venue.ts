@@ -151,6 +151,9 @@ export type StateRequest = {
 
 export type StateTick = Extract<VenueTick, { kind: 'status' | 'result' | 'closing' }>;
 
+export type StatusTick = Extract<StateTick, { kind: 'status' }>;
+export type ResultTick = Extract<StateTick, { kind: 'result' }>;
+
 export type AdapterOptions = {
   /** Sends levels beside the top of a book. They cost time, and only some fill models need them. */
   depth?: boolean;

@@ -23,6 +23,7 @@ import {
 import type {
   AdapterOptions,
   FrameReading,
+  ResultTick,
   SettleOn,
   StateTick,
   VenueAdapter,
@@ -50,6 +51,12 @@ const WS_PATH = '/trade-api/ws/v2';
 const NUMBERED: ReadonlySet<string> = new Set(['orderbook_snapshot', 'orderbook_delta', 'trade']);
 
 const WHOLE_BOOKS: ReadonlySet<string> = new Set(['orderbook_snapshot']);
+
+/** The life-cycle events that say how a market ends, or take that back. */
+const ENDS = ['determined', 'disputed', 'amended', 'settled'] as const;
+type End = (typeof ENDS)[number];
+const isEnd = (event: unknown): event is End => ENDS.includes(event as End);
+const isDoubt = (event: End) => event === 'disputed' || event === 'amended';
 
 /** The frames that say something of one market. */
 type MarketType = 'orderbook_snapshot' | 'orderbook_delta' | 'ticker' | 'trade' | LifeCycle;
@@ -79,8 +86,8 @@ class KalshiAdapter implements VenueAdapter {
   readonly #wanted: Wanted;
   readonly #settleOn: SettleOn;
   readonly #levels: boolean;
-  /** Determined, and not paid yet: a `settled` may not repeat the result. */
-  readonly #determined = new Map<string, StateTick>();
+  /** The last word of a result since nothing was missed: a `settled` may not repeat it. */
+  readonly #told = new Map<string, ResultTick>();
 
   constructor(signer: Signer | null, options: AdapterOptions) {
     const { depth = false, levels = false, recorded = false, settleOn = 'determined' } = options;
@@ -137,6 +144,7 @@ class KalshiAdapter implements VenueAdapter {
     this.#commands.clear();
     this.#lastSeq.clear();
     this.#wanted.clear();
+    this.#told.clear();
   }
 
   #readFields(fields: Fields | null): FrameReading {
@@ -182,6 +190,8 @@ class KalshiAdapter implements VenueAdapter {
   #mended({ markets, states }: Missed, sid: number, read: () => FrameReading): FrameReading {
     const lost = markets.filter((market) => this.#books.has(market));
     for (const market of lost) this.#books.forget(market);
+    // What was missed may have taken a result back.
+    if (states) this.#told.clear();
     this.#commands.expect(markets);
     const reading = read();
     // The frame itself may have been one of the snapshots.
@@ -321,29 +331,42 @@ class KalshiAdapter implements VenueAdapter {
   #lifecycle(type: LifeCycle, market: string, message: Fields): FrameReading {
     const { event_type: event } = message;
     if (event === 'price_level_structure_updated') return this.#regrid(type, market, message);
-    const isOver = event === 'determined' || event === 'settled';
     const tick = lifecycleTick(market, message);
-    if (typeof tick === 'string') {
-      const reading = refused(type, tick, isOver ? [undecided(market, tick)] : []);
-      return isOver ? this.#missed(reading, market) : reading;
+    if (!isEnd(event)) {
+      return typeof tick === 'string'
+        ? refused(type, tick)
+        : said(type, tick === null ? [] : [tick]);
     }
-    const state = isOver ? this.#paid(market, event, tick as StateTick | null) : tick;
-    const reading = said(type, state === null ? [] : [state]);
-    return isOver && state === null ? this.#missed(reading, market) : reading;
+    if (typeof tick === 'string') {
+      this.#told.delete(market);
+      const end = undecided(market, tick);
+      return this.#missed(
+        refused(type, tick, [isDoubt(event) ? { ...end, doubt: event } : end]),
+        market,
+      );
+    }
+    return this.#ended(type, market, event, tick as StateTick | null);
   }
 
   /** What the end of a market pays now, by `settleOn`. */
-  #paid(market: string, event: 'determined' | 'settled', tick: StateTick | null): StateTick | null {
-    if (this.#settleOn === 'determined') return tick;
-    const determined = this.#determined.get(market) ?? null;
-    if (event === 'settled') {
-      this.#determined.delete(market);
-      if (tick !== null || determined?.kind !== 'result') return tick;
-      const { provisional: _, ...final } = determined;
-      return final;
+  #ended(type: LifeCycle, market: string, event: End, tick: StateTick | null): FrameReading {
+    const told = this.#told.get(market);
+    if (event !== 'settled') {
+      // A doubt takes back the word before it.
+      if (tick?.kind !== 'result') this.#told.delete(market);
+      else this.#told.set(market, tick);
+      const isPaid = this.#settleOn === 'determined' || tick?.kind !== 'result';
+      const reading = said(type, [isPaid ? tick! : { kind: 'status', market, status: 'closed' }]);
+      return tick?.kind === 'result' ? reading : this.#missed(reading, market);
     }
-    if (tick !== null) this.#determined.set(market, tick);
-    return { kind: 'status', market, status: 'closed' };
+    if (tick?.kind === 'result') this.#told.set(market, tick);
+    if (tick !== null) return said(type, [tick]);
+    if (told === undefined) {
+      return this.#missed(said(type, [undecided(market, 'settled without a result')]), market);
+    }
+    if (this.#settleOn === 'determined') return this.#missed(said(type, []), market);
+    const { provisional: _, ...final } = told;
+    return said(type, [final]);
   }
 
   /** The frame has not said how the market ended: it is asked for, live. */

@@ -124,9 +124,12 @@ export function lifecycleTick(market: string, message: Fields): VenueTick | null
       return { kind: 'status', market, status: 'paused' };
     case 'determined':
       return provisional(resultTick(market, message)) ?? 'determined without a result';
-    case 'disputed':
     case 'amended':
-      return { kind: 'status', market, status: 'closed', doubt: message.event_type };
+      // The amended result, or the word that there will be one.
+      return provisional(resultTick(market, message)) ?? doubted(market, 'amended');
+    case 'disputed':
+      // A result beside it is the one that is disputed.
+      return doubted(market, 'disputed');
     case 'settled':
       // May only say that payouts are done. The result then came with `determined`.
       return resultTick(market, message);
@@ -140,6 +143,11 @@ export function lifecycleTick(market: string, message: Fields): VenueTick | null
     default:
       return 'unknown event_type';
   }
+}
+
+/** The venue doubts the result that it told. Rule W75 (feeds/FORMATS.md). */
+export function doubted(market: string, doubt: string): StateTick {
+  return { kind: 'status', market, status: 'closed', doubt };
 }
 
 /** The venue may still dispute or amend it. */

@@ -36,8 +36,11 @@ function ticksOf(answer: unknown, asked: ReadonlySet<string>): StateTick[] {
   return list.flatMap((entry: unknown) => {
     const market = fieldsOf(entry);
     if (market === null || typeof market.closed !== 'boolean') return [];
-    const prices = listIn(market.outcomePrices);
-    return listIn(market.clobTokenIds).flatMap((token, at) => {
+    const tokens = listIn(market.clobTokenIds);
+    const listed = listIn(market.outcomePrices);
+    // Which price is whose, nobody could say.
+    const prices = listed.length === tokens.length ? listed : [];
+    return tokens.flatMap((token, at) => {
       return asked.has(token) ? [stateOf(token, market, prices, at)] : [];
     });
   });
