@@ -1,4 +1,5 @@
 import type { PlaceOrder } from '../../../engine/rules/messages.ts';
+import { ASKED_TERM_NAMES } from '../../../engine/rules/order-terms.ts';
 import {
   BOB,
   HOME,
@@ -8,6 +9,7 @@ import {
   scenarioTest,
   WIN,
 } from '../../model/scenario.ts';
+import { OTHER_TERMS } from '../fixtures.ts';
 
 type Row = Record<string, unknown>;
 const tradeOf = (reading: { body: Row }) => reading.body.trade as Row;
@@ -49,7 +51,7 @@ scenarioTest(
 scenarioTest('T92: an order that differs in one thing is another order', (t, createScenario) => {
   const scenario = createScenario();
   scenario.quote(WIN, 41, 43);
-  const expiresAtMs = scenario.nowMs + HOUR_MS;
+  const ofLimitBuys = ASKED_TERM_NAMES.filter((n) => n !== 'action' && n !== 'boundPriceCents');
   const held = [1, 2].map(() => idOfTrade(scenario.buy(2)));
   const variants: [Partial<PlaceOrder>, Partial<PlaceOrder>[]][] = [
     [
@@ -57,13 +59,9 @@ scenarioTest('T92: an order that differs in one thing is another order', (t, cre
       [
         { side: 'no' },
         { contracts: 11 },
-        { limitPriceCents: 39 },
         { instrumentId: OVER },
         { instrumentId: null, ticker: 'WIN' },
-        { timeInForce: 'ioc' },
-        { expiresAtMs },
-        { routing: 'best' },
-        { statedProbPct: 60 },
+        ...ofLimitBuys.map((name) => ({ [name]: OTHER_TERMS[name] })),
       ],
     ],
     [
