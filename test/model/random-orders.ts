@@ -191,7 +191,10 @@ function asBuy(world: RandomWorld, blank: PlaceOrder): PlaceOrder {
 
 /** The terms that a caller states, and that change no fill: a trade keeps them as they are. */
 function statedTerms(random: RandomSource): Partial<PlaceOrder> {
-  const stated = TRADE_TERM_NAMES.filter((name) => ORDER_TERMS[name].asked);
+  const stated = TRADE_TERM_NAMES.filter((name) => {
+    const { asked, is } = ORDER_TERMS[name];
+    return asked && is.form === 'small or null';
+  });
   return Object.fromEntries(
     stated.map((name) => [name, random.oneIn(3) ? random.int(1, 99) : USUAL_TERMS[name]]),
   );

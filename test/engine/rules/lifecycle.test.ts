@@ -1,5 +1,5 @@
 import type { PlaceOrder } from '../../../engine/rules/messages.ts';
-import { ASKED_TERM_NAMES } from '../../../engine/rules/order-terms.ts';
+import { ORDER_TERM_NAMES } from '../../../engine/rules/order-terms.ts';
 import {
   BOB,
   HOME,
@@ -12,6 +12,11 @@ import {
 import { OTHER_TERMS } from '../fixtures.ts';
 
 type Row = Record<string, unknown>;
+/** Terms of other orders than limit buys, and terms that say how an order came and not what it asks. */
+const OF_OTHERS: ReadonlySet<string> = new Set([
+  ...['action', 'boundPriceCents'],
+  ...['placedVia', 'placedPrivate', 'connection'],
+]);
 const tradeOf = (reading: { body: Row }) => reading.body.trade as Row;
 const orderOf = (reading: { body: Row }) => reading.body.order as Row;
 const idOfTrade = (reading: { body: Row }) => tradeOf(reading).tradeId as string;
@@ -51,7 +56,7 @@ scenarioTest(
 scenarioTest('T92: an order that differs in one thing is another order', (t, createScenario) => {
   const scenario = createScenario();
   scenario.quote(WIN, 41, 43);
-  const ofLimitBuys = ASKED_TERM_NAMES.filter((n) => n !== 'action' && n !== 'boundPriceCents');
+  const ofLimitBuys = ORDER_TERM_NAMES.filter((name) => !OF_OTHERS.has(name));
   const held = [1, 2].map(() => idOfTrade(scenario.buy(2)));
   const variants: [Partial<PlaceOrder>, Partial<PlaceOrder>[]][] = [
     [
