@@ -4,6 +4,7 @@
  * (api/RULES.md).
  */
 import type { PlaceForm } from '../../engine/base/cursors.ts';
+import { firstIndex } from '../../engine/base/sorted.ts';
 import type { EpochMs, Uuid } from '../../engine/base/units.ts';
 import { GameId, InstrumentId } from './common-schemas.ts';
 
@@ -58,14 +59,7 @@ export async function takeAskedPage<T extends SortKey>(
 }
 
 function firstBehind(sorted: readonly SortKey[], after: SortKey): number {
-  let low = 0;
-  let high = sorted.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (compareSortKeys(sorted[middle]!, after) <= 0) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return firstIndex(sorted, (key) => compareSortKeys(key, after) > 0);
 }
 
 /** The place of a row in a list whose ids have one form. */

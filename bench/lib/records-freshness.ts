@@ -10,6 +10,7 @@ import { writeFact } from '../../engine/format/fact-layouts.ts';
 import { LogWriter } from '../../engine/log/log-writer.ts';
 import { Records } from '../../engine/records/thread/records.ts';
 import type { Fact } from '../../engine/rules/facts.ts';
+import { USUAL_TERMS } from '../../engine/rules/order-terms.ts';
 import { identityOf } from '../../engine/shard/store/data-format.ts';
 import { logIn } from '../../engine/shard/store/shard-log.ts';
 import { Unavailable } from '../../engine/threads/unavailable.ts';
@@ -113,12 +114,11 @@ const random = seededRandom(11);
 
 function settledTrade(account: Uuid, instrument: number): Fact[] {
   const [trade, order] = [seededUuid(random, NOW_MS), seededUuid(random, NOW_MS)];
-  const terms = { statedProbPct: null, placedVia: 'api', placedPrivate: false } as const;
   const sides = { side: 'yes', instrumentSide: 'yes' } as const;
   const of = {
     ...{ account, trade, market: instrument, instrument, contracts: CONTRACTS, venue: 0 },
     ...sides,
-    ...terms,
+    ...USUAL_TERMS,
   };
   const opened: Fact = {
     ...{ kind: 'trade_opened', atMs: NOW_MS - HOUR_MS, order, priceCents: ENTRY_CENTS },

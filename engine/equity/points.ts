@@ -3,6 +3,7 @@
  * (api/RULES.md).
  */
 import { invariant } from '../base/invariant.ts';
+import { lowerBound } from '../base/sorted.ts';
 import type { Cents, Contracts, EpochMs } from '../base/units.ts';
 import { type EquityFold, type HeldSide, MONEY, type Money } from './fold.ts';
 
@@ -103,16 +104,4 @@ function heldAt({ changes, holdings }: EquityFold, moments: readonly Moment[]): 
     }
   }
   return held.filter(({ point }) => point.length > 0);
-}
-
-/** The index of the first value that is not below `value`. */
-function lowerBound(sorted: readonly number[], value: number): number {
-  let low = 0;
-  let high = sorted.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (sorted[middle]! >= value) high = middle;
-    else low = middle + 1;
-  }
-  return low;
 }

@@ -4,6 +4,7 @@
  * leave a hole.
  */
 import { invariant } from '../base/invariant.ts';
+import { firstIndex, lowerBound } from '../base/sorted.ts';
 import type { EpochMs, MarketNumber } from '../base/units.ts';
 import type { Journaled } from './journal.ts';
 import { BLOCK_RECORDS, widthOf } from './kinds.ts';
@@ -315,27 +316,3 @@ export class Series implements Journaled {
 }
 
 const endOf = ({ first, records }: Records): number => first + records;
-
-/** The first index whose entry matches, where all after it match too. */
-function firstIndex<T>(sorted: readonly T[], matches: (entry: T) => boolean): number {
-  let low = 0;
-  let high = sorted.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (matches(sorted[middle]!)) high = middle;
-    else low = middle + 1;
-  }
-  return low;
-}
-
-/** The index of the first value that is not below `value`. */
-function lowerBound(sorted: readonly number[] | Float64Array, value: number): number {
-  let low = 0;
-  let high = sorted.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (sorted[middle]! >= value) high = middle;
-    else low = middle + 1;
-  }
-  return low;
-}

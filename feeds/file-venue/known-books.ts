@@ -5,8 +5,8 @@
 import type { MarketStatus } from '../../engine/base/units.ts';
 import { connectionKeyOf, type FeedLine } from '../file/feed-line.ts';
 import { RecordedAdapters } from '../file/recorded-adapters.ts';
-import { contractsText, priceText } from '../reading/decimal.ts';
 import type { AdapterName, BookLevels, FrameReading, Level, VenueTick } from '../reading/venue.ts';
+import { PROTOCOLS } from '../venues/create.ts';
 
 type Known = {
   /** Null: not known. */
@@ -50,9 +50,14 @@ export class KnownBooks {
     return markets.flatMap((market) => {
       const known = this.#markets.get(market);
       if (known === undefined) return [];
-      const frames = known.result === null ? bookFrames(this.#name, market, known) : [known.result];
+      const frames = known.result === null ? this.#bookFrames(market, known) : [known.result];
       return frames.map((frame) => ({ market, frame }));
     });
+  }
+
+  #bookFrames(market: string, { levels, status, line }: Known): unknown[] {
+    if (levels === null) return [];
+    return PROTOCOLS[this.#name].bookFrames(market, { levels, status, frame: line.frame });
   }
 
   #keep(tick: VenueTick, line: FeedLine, isLoss: boolean): void {
@@ -83,49 +88,3 @@ export class KnownBooks {
 const copyOf = ({ price, size }: Level): Level => ({ price, size });
 const topOf = (price: number | null, size: number): Level[] =>
   price === null ? [] : [{ price, size }];
-
-/** A whole book in the words of a venue. */
-function bookFrames(name: AdapterName, market: string, known: Known): unknown[] {
-  const { levels, status, line } = known;
-  if (levels === null) return [];
-  const { yesBids, yesAsks } = levels;
-  switch (name) {
-    case 'native':
-      return [
-        {
-          ...{ type: 'snapshot', market, status },
-          yesBids: yesBids.map(wholeLevel),
-          yesAsks: yesAsks.map(wholeLevel),
-        },
-      ];
-    case 'kalshi': {
-      const noBids = yesAsks.map(({ price, size }) => ({ price: 10_000 - price, size }));
-      const msg = {
-        market_ticker: market,
-        ...(yesBids.length > 0 && { yes_dollars_fp: yesBids.map(textLevel) }),
-        ...(noBids.length > 0 && { no_dollars_fp: noBids.map(textLevel) }),
-      };
-      const type = status === 'open' ? [] : [kalshiStatus(market)];
-      return [...type, { type: 'orderbook_snapshot', msg }];
-    }
-    case 'polymarket_us':
-      return [line.frame]; // every message is a whole state
-    case 'polymarket': {
-      const side = (each: readonly Level[]) =>
-        each.map(textLevel).map(([price, size]) => ({ price, size }));
-      return [{ event_type: 'book', asset_id: market, bids: side(yesBids), asks: side(yesAsks) }];
-    }
-    default:
-      return name satisfies never;
-  }
-}
-
-const kalshiStatus = (market: string) => ({
-  type: 'market_lifecycle_v2',
-  msg: { market_ticker: market, event_type: 'deactivated' },
-});
-const wholeLevel = ({ price, size }: Level) => [price / 100, size / 100];
-const textLevel = ({ price, size }: Level): [string, string] => [
-  priceText(price),
-  contractsText(size, 2),
-];

@@ -10,10 +10,10 @@ import type { EpochMs, Venue } from '../../engine/base/units.ts';
 import { readFeed } from '../file/feed-file.ts';
 import type { FeedLine } from '../file/feed-line.ts';
 import { paceOf } from '../file/replay-speed.ts';
-import { marketsOf } from '../reading/frame-markets.ts';
 import type { AdapterName } from '../reading/venue.ts';
+import { PROTOCOLS } from '../venues/create.ts';
+import type { Subscriber } from '../venues/shared/protocol.ts';
 import { KnownBooks } from './known-books.ts';
-import { type Subscriber, subscriberOf } from './subscriber.ts';
 
 export type FileVenueOptions = {
   path: string;
@@ -146,7 +146,8 @@ class Feed {
   }
 
   add(socket: WebSocket): void {
-    const client = { socket, subscriber: subscriberOf(this.adapter), subscribedMs: null };
+    const subscriber = PROTOCOLS[this.adapter].subscriber();
+    const client = { socket, subscriber, subscribedMs: null };
     this.#clients.add(client);
     socket.on('close', () => this.#clients.delete(client));
     socket.on('error', () => {}); // a close follows
@@ -169,7 +170,7 @@ class Feed {
       return;
     }
     if (reading === null) return;
-    const markets = marketsOf(this.adapter, frame);
+    const markets = PROTOCOLS[this.adapter].marketsOf(frame);
     const isGap = event === 'gap' || reading.resync === true;
     for (const { socket, subscriber } of this.#clients) {
       for (const each of subscriber.framesOf(frame, markets, line.atMs, isGap)) {

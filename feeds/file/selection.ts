@@ -1,7 +1,7 @@
 /** The lines of a feed file that are about some markets. Rule R40 (feeds/FORMATS.md). */
 import type { Venue } from '../../engine/base/units.ts';
 import { fieldsOf } from '../reading/frame.ts';
-import { marketsOf } from '../reading/frame-markets.ts';
+import { PROTOCOLS } from '../venues/create.ts';
 import { connectionKeyOf, type FeedLine } from './feed-line.ts';
 
 export class Selection {
@@ -46,7 +46,7 @@ export class Selection {
   }
 
   #isWanted({ venue, adapter, frame }: FeedLine): boolean {
-    const names = marketsOf(adapter, frame);
+    const names = PROTOCOLS[adapter].marketsOf(frame);
     return names.length === 0 || names.some((name) => this.#names(venue, name));
   }
 

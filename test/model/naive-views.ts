@@ -13,6 +13,7 @@ import {
   START_BALANCE_CENTS,
 } from '../../engine/base/units.ts';
 import type { Reply } from '../../engine/rules/messages.ts';
+import { TRADE_TERM_NAMES } from '../../engine/rules/order-terms.ts';
 import { holdCentsOf, remainingOf, resetBlock } from './naive-ledger.ts';
 import { averageOf, livePrices } from './naive-prices.ts';
 import {
@@ -22,6 +23,7 @@ import {
   type ModelState,
   type ModelTrade,
   openTradesOf,
+  pick,
   restingOf,
   typeOf,
 } from './naive-state.ts';
@@ -88,9 +90,7 @@ export function listedOrderJson(state: ModelState, order: ModelOrder): Json {
     executedAt: order.status === 'executed' ? isoOrNull(order.endedAtMs) : null,
     canceledAt: order.status === 'canceled' ? isoOrNull(order.endedAtMs) : null,
     updatedAt: isoOf(order.endedAtMs ?? order.createdAtMs),
-    statedProbPct: order.statedProbPct,
-    placedVia: order.placedVia,
-    placedPrivate: order.placedPrivate,
+    ...pick(order, TRADE_TERM_NAMES),
     ...ifShown(state, { marketTicker: tickerOf(state, order.market) }),
   };
 }
@@ -139,9 +139,7 @@ function holdingJson(state: ModelState, trade: ModelTrade): Json {
     boughtSide: trade.boughtSide,
     contracts: isOpen ? trade.contracts : contracts,
     costDollars: dollarsOf(isOpen ? trade.costCents : costCents),
-    statedProbPct: trade.statedProbPct,
-    placedVia: trade.placedVia,
-    placedPrivate: trade.placedPrivate,
+    ...pick(trade, TRADE_TERM_NAMES),
     parlayId: trade.parlay,
     fillVenue: trade.fillVenue,
     openedAt: isoOf(trade.openedAtMs),

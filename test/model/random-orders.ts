@@ -19,7 +19,8 @@ import type {
   PlaceOrder,
   TradeCounting,
 } from '../../engine/rules/messages.ts';
-import { USUAL_TERMS } from '../../engine/rules/order-terms.ts';
+import { ORDER_TERMS, TRADE_TERM_NAMES, USUAL_TERMS } from '../../engine/rules/order-terms.ts';
+import type { RandomSource } from './random-source.ts';
 import { clampPrice, DAY_MS, fairCentsOf, type RandomWorld, someAccount } from './random-world.ts';
 
 const PLACEMENTS_REMEMBERED = 50;
@@ -184,8 +185,19 @@ function asBuy(world: RandomWorld, blank: PlaceOrder): PlaceOrder {
     ticker: byTicker ? (random.oneIn(20) ? 'NOWHERE' : market.venueMarketId) : null,
     side,
     contracts: contractsFor(world, blank.account, priceCents),
-    statedProbPct: random.oneIn(3) ? random.int(1, 99) : null,
+    ...statedTerms(random),
   });
+}
+
+/** The terms that a caller states, and that change no fill: a trade keeps them as they are. */
+function statedTerms(random: RandomSource): Partial<PlaceOrder> {
+  const stated = TRADE_TERM_NAMES.filter((name) => {
+    const { asked, is } = ORDER_TERMS[name];
+    return asked && is.form === 'small or null';
+  });
+  return Object.fromEntries(
+    stated.map((name) => [name, random.oneIn(3) ? random.int(1, 99) : USUAL_TERMS[name]]),
+  );
 }
 
 /** Mostly one that can be bought: a single venue_a market, without a result. */

@@ -7,6 +7,7 @@ import { cr2ByMatrices, meanOf, t95ByIntegral } from '../engine/records/naive-st
 import { csvRows } from '../feeds/golden.ts';
 import type { Day } from './day.ts';
 import { pnlCents } from './oracle.ts';
+import { type Body, statedPctOf } from './order-body.ts';
 import type { Trade } from './outcome.ts';
 
 export const METRICS = ['brier', 'log_loss', 'clv', 'pnl'] as const;
@@ -16,7 +17,8 @@ export type Metric = (typeof METRICS)[number];
 export type OwnTrade = Trade & {
   tradeId: string;
   trader: string;
-  statedProbPct: number | null;
+  /** Of the order that opened it. */
+  body: Body;
   placedPrivate: boolean;
 };
 
@@ -75,9 +77,10 @@ export function scoredOf(trades: readonly OwnTrade[], subjects: Map<string, Subj
 }
 
 function scoresOf(trade: OwnTrade, { closingMid }: Subject) {
-  const { instrumentSide, resolvedOutcome, statedProbPct, entryCents, contracts } = trade;
+  const { instrumentSide, resolvedOutcome, entryCents, contracts } = trade;
+  const statedPct = statedPctOf(trade.body);
   const outcome = resolvedOutcome === instrumentSide ? 1 : 0;
-  const forecastProb = (statedProbPct ?? entryCents) / 100;
+  const forecastProb = (statedPct ?? entryCents) / 100;
   const brier = (forecastProb - outcome) ** 2;
   const held = closingMid === null || instrumentSide === 'yes' ? closingMid : 100 - closingMid;
   // No fee table: 0.07 · C · P · (1 − P) dollars, up to the cent.
@@ -90,7 +93,7 @@ function scoresOf(trade: OwnTrade, { closingMid }: Subject) {
     clv: held === null ? null : held - entryCents,
     pnl: pnlCents(trade)! / 100,
     pnlAfterFees: (pnlCents(trade)! - feeCents) / 100,
-    skill: statedProbPct === null ? null : (entryCents / 100 - outcome) ** 2 - brier,
+    skill: statedPct === null ? null : (entryCents / 100 - outcome) ** 2 - brier,
   };
 }
 

@@ -3,7 +3,7 @@
  * moments. Both sides of every game are held, in public and in private.
  */
 import type { Day } from './day.ts';
-import type { Body } from './order-body.ts';
+import { type Body, stating } from './order-body.ts';
 import type { OrderLine } from './outcome.ts';
 
 /** Before the games; the first one runs; three run; most run; some are over. */
@@ -102,7 +102,7 @@ function bothSides(accounts: string[], id: string, at: number): Placed[] {
   ]);
 }
 
-const stated = (at: number) => ({ statedProbPct: 5 + ((at * 37) % 91) });
+const stated = (at: number) => stating(5 + ((at * 37) % 91));
 
 function market(instrumentId: string, at: number, side: string, more: Body = {}): Body {
   const idempotencyKey = `${instrumentId}.${side}`;

@@ -10,7 +10,7 @@ import { newOrderId } from '../../base/uuid.ts';
 import type { Caller } from '../../dispatch/access.ts';
 import type { About, Call } from '../../dispatch/route.ts';
 import { countingOf, type PaperAccount } from '../../identity/accounts.ts';
-import { INSTRUMENT_ID, TRADE } from '../../schemas/examples.ts';
+import { LIMIT_BUY, LIMIT_SELL, MARKET_BUY, MARKET_SELL, TRADE } from '../../schemas/examples.ts';
 import type { OrderBody } from '../../schemas/order-body.ts';
 import type { PlacementAnswer } from '../../schemas/placing.ts';
 import { refusalOfExecution } from '../execution.ts';
@@ -41,16 +41,6 @@ export const PLACING_ERRORS: readonly ErrorCode[] = [
   'insufficient_balance',
 ];
 
-const BUY = { action: 'buy', instrumentId: INSTRUMENT_ID, side: 'yes', count: 10 } as const;
-const SELL = { action: 'sell', tradeId: TRADE.tradeId } as const;
-
-export const MARKET_BUY: OrderBody = {
-  ...BUY,
-  type: 'market',
-  idempotencyKey: 'buy-1',
-  maxPriceCents: 45,
-};
-
 export const ABOUT_PLACING: About<Static<typeof PlacementAnswer>, OrderBody> = {
   operationId: 'placeOrder',
   tag: 'Trading',
@@ -67,21 +57,9 @@ export const ABOUT_PLACING: About<Static<typeof PlacementAnswer>, OrderBody> = {
     '`GET /portfolio/trades?status=open`.',
   bodyExamples: {
     'Market buy': MARKET_BUY,
-    'Limit buy that rests': {
-      ...BUY,
-      type: 'limit',
-      idempotencyKey: 'buy-2',
-      limitPriceCents: 40,
-      statedProbPct: 48,
-    },
-    'Market sell': { ...SELL, type: 'market', idempotencyKey: 'sell-1' },
-    'Limit sell': {
-      ...SELL,
-      type: 'limit',
-      idempotencyKey: 'sell-2',
-      limitPriceCents: 60,
-      timeInForce: 'gtc',
-    },
+    'Limit buy that rests': LIMIT_BUY,
+    'Market sell': MARKET_SELL,
+    'Limit sell': LIMIT_SELL,
   },
   example: {
     status: 'executed',

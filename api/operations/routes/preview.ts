@@ -8,12 +8,13 @@ import { NoQuery } from '../../base/common-schemas.ts';
 import { bodyReader } from '../../base/validation.ts';
 import type { Caller } from '../../dispatch/access.ts';
 import { ofAccount, type Route } from '../../dispatch/route.ts';
+import { MARKET_BUY } from '../../schemas/examples.ts';
 import { OrderBodySchema } from '../../schemas/order-body.ts';
 import { PreviewAnswer } from '../../schemas/placing.ts';
 import { scopeOfExecution } from '../execution.ts';
 import { checkPreviewBody } from '../order-request.ts';
 import type { ServerContext } from '../server-context.ts';
-import { commandOf, MARKET_BUY } from './placing.ts';
+import { commandOf } from './placing.ts';
 
 type Context = Pick<ServerContext, 'engine' | 'fees' | 'identity' | 'switches'>;
 

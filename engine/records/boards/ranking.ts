@@ -3,6 +3,7 @@
  * (engine/RULES.md).
  */
 import { invariant } from '../../base/invariant.ts';
+import { firstIndex } from '../../base/sorted.ts';
 import type { Uuid } from '../../base/units.ts';
 import { keysOf, sorted, valuesOf } from '../maths/radix.ts';
 import type { TraderIds, TraderNumber } from '../store/trader-ids.ts';
@@ -125,15 +126,10 @@ export function placeBehind(
   isBehind: (trader: TraderNumber) => boolean,
 ): number {
   const sign = isAscending ? 1 : -1;
-  let low = 0;
-  let high = order.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    const by = sign * (values[middle]! - value);
-    if (by > 0 || (by === 0 && isBehind(order[middle]!))) high = middle;
-    else low = middle + 1;
-  }
-  return low;
+  return firstIndex(order, (trader, at) => {
+    const by = sign * (values[at]! - value);
+    return by > 0 || (by === 0 && isBehind(trader));
+  });
 }
 
 /** Whether a trader is after the trader of an id, in the order of ids. */

@@ -13,6 +13,7 @@ import {
   type FoundGame,
   gameLeagueOf,
   type Json,
+  type Listing,
   leagueOf,
   lineEntry,
   listingOf,
@@ -48,12 +49,18 @@ const OVER = new Set(['determined', 'settled', 'finalized']);
  */
 const EXPECTED_AFTER_MS = 3 * 3_600_000;
 
-/** All that is read of a market. */
-export const KALSHI_FIELDS = [
-  ...['ticker', 'event_ticker', 'title', 'yes_sub_title', 'status', 'market_type'],
-  ...['open_time', 'close_time', 'strike_type', 'floor_strike', 'cap_strike'],
-  ...['occurrence_datetime', 'expected_expiration_time', 'eventTitle'],
-] as const;
+export const KALSHI_LISTING: Listing = {
+  schedule: 'kalshi',
+  fields: [
+    ...['ticker', 'event_ticker', 'title', 'yes_sub_title', 'status', 'market_type'],
+    ...['open_time', 'close_time', 'strike_type', 'floor_strike', 'cap_strike'],
+    ...['occurrence_datetime', 'expected_expiration_time', 'eventTitle'],
+  ],
+  owns: isKalshiMarket,
+  isCombo: isKalshiCombo,
+  idOf: ({ ticker }) => wordOf(ticker),
+  found: kalshiFound,
+};
 
 type Market = { ticker: string; event: string; fields: Json };
 /** Starts by event ticker, as milestones say. */

@@ -12,6 +12,7 @@ import {
   type FoundGame,
   gameLeagueOf,
   type Json,
+  type Listing,
   leagueOf,
   lineEntry,
   listingOf,
@@ -32,11 +33,16 @@ const TYPES = { asc: 'spread', tsc: 'total' } as const;
 const NUMBER = /^g\d$/;
 const OVER = new Set(['MARKET_STATUS_RESOLVED', 'MARKET_STATUS_RESOLVING']);
 
-/** All that is read of a market, and of what it holds. */
-export const POLYMARKET_US_FIELDS = [
-  ...['slug', 'question', 'title', 'status', 'line', 'marketSides', 'long', 'description'],
-  ...['team', 'abbreviation', 'name', 'gameStartTime', 'startTime', 'startDate', 'endDate'],
-] as const;
+export const POLYMARKET_US_LISTING: Listing = {
+  schedule: 'polymarket_us',
+  fields: [
+    ...['slug', 'question', 'title', 'status', 'line', 'marketSides', 'long', 'description'],
+    ...['team', 'abbreviation', 'name', 'gameStartTime', 'startTime', 'startDate', 'endDate'],
+  ],
+  owns: isPolymarketUsMarket,
+  idOf: ({ slug }) => wordOf(slug),
+  found: polymarketUsFound,
+};
 
 export function isPolymarketUsMarket({ slug, marketSides, conditionId }: Json): boolean {
   return typeof slug === 'string' && conditionId === undefined && Array.isArray(marketSides);

@@ -15,6 +15,7 @@ import {
   type FoundGame,
   gameLeagueOf,
   type Json,
+  type Listing,
   leagueOf,
   lineEntry,
   listingOf,
@@ -35,13 +36,19 @@ export function isPolymarketMarket({ conditionId, clobTokenIds }: Json): boolean
   return typeof conditionId === 'string' && clobTokenIds !== undefined;
 }
 
-/** All that is read of a market, and of what it holds. */
-export const POLYMARKET_FIELDS = [
-  ...['conditionId', 'clobTokenIds', 'outcomes', 'slug', 'question', 'category', 'closed'],
-  ...['sportsMarketType', 'line', 'gameStartTime', 'eventStartTime', 'startDate', 'endDate'],
-  ...['teams', 'abbreviation', 'ordering', 'name', 'groupItemTitle'],
-  ...['feesEnabled', 'feeSchedule', 'rate', 'exponent'],
-] as const;
+export const POLYMARKET_LISTING: Listing = {
+  schedule: 'polymarket',
+  fields: [
+    ...['conditionId', 'clobTokenIds', 'outcomes', 'slug', 'question', 'category', 'closed'],
+    ...['sportsMarketType', 'line', 'gameStartTime', 'eventStartTime', 'startDate', 'endDate'],
+    ...['teams', 'abbreviation', 'ordering', 'name', 'groupItemTitle'],
+    ...['feesEnabled', 'feeSchedule', 'rate', 'exponent'],
+  ],
+  owns: isPolymarketMarket,
+  idOf: ({ conditionId }) => wordOf(conditionId),
+  found: polymarketFound,
+  ownFees: polymarketFees,
+};
 
 type Outcome = { name: string; token: string };
 

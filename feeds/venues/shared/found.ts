@@ -10,6 +10,7 @@ import {
   type StartSource,
   type Venue,
 } from '../../../engine/base/units.ts';
+import type { FeeSchedule } from '../../../engine/rules/fees.ts';
 import type {
   FeeLine,
   GameEntry,
@@ -58,6 +59,28 @@ export type Reasons = Map<string, number>;
  * venue speaks of a game which they could not be joined to.
  */
 export type Finding = { found: Found[]; fees: FeeLine[]; skipped: Reasons; apart: Reasons };
+
+/** How a venue's REST API lists markets. */
+export type Listing = {
+  /** Its fee schedule; `published-fees.ts` has its lines. */
+  schedule: FeeSchedule;
+  /** All that is read of a market, and of what it holds. */
+  fields: readonly string[];
+  /** Whether an object of an answer is a market of this venue. */
+  owns(market: Json): boolean;
+  /** Whether it joins several others: an operator asks for these. Rule K44. */
+  isCombo?(market: Json): boolean;
+  idOf(market: Json): string;
+  /** @param markets of one venue, each once. @param milestones starts by event */
+  found(
+    venue: Venue,
+    markets: readonly Json[],
+    counts: Counts,
+    milestones: ReadonlyMap<string, EpochMs>,
+  ): Found[];
+  /** What a market says of its own fees. */
+  ownFees?(venue: Venue, market: Json, from: string): FeeLine[];
+};
 
 /** Where a reading of markets counts what it could not use. */
 export type Counts = Pick<Finding, 'skipped' | 'apart'>;

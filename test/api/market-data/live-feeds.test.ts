@@ -162,8 +162,8 @@ test('B13: while others quote the same markets, every quote is passed on', async
   feeds.othersQuote(true);
   await until(() => quotes().length === 1, 'a quote');
   for (let seq = 2; seq <= 5; seq++) venue.sockets[0]!.send(snapshot(seq));
-  await until(() => quotes().length === 5, 'the same quote again');
-  t.pass();
+  await until(() => quotes().length >= 5, 'the same quote again');
+  t.is(quotes().length, 5);
 });
 
 test('D45: a thread knows the engine’s time between two moments at which it is shared', async (t) => {

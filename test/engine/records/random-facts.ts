@@ -7,6 +7,7 @@ import type { EpochMs, Side, Uuid } from '../../../engine/base/units.ts';
 import type { Catalog } from '../../../engine/rules/catalog-entries.ts';
 import type { Fact, OrderEndedFact, OrderPlacedFact } from '../../../engine/rules/facts.ts';
 import type { MarketOutcome } from '../../../engine/rules/messages.ts';
+import { type TradeTerms, USUAL_TERMS } from '../../../engine/rules/order-terms.ts';
 import { shardOfAccount } from '../../../engine/shard/callers/shard-of.ts';
 import { createRandomSource, type RandomSource } from '../../model/random-source.ts';
 import { CATALOG, NOON_MS } from '../fixtures.ts';
@@ -197,10 +198,12 @@ function buy(
     trade: trade.id,
     order: random.uuid(world.nowMs),
     ...{ market, instrument, contracts, side, instrumentSide, priceCents, venue: 0 },
-    statedProbPct: trade.statedPct,
-    placedVia: 'api',
-    placedPrivate: trade.placedPrivate,
+    ...termsOf(trade),
   });
+}
+
+function termsOf({ statedPct, placedPrivate }: NaiveTrade): TradeTerms {
+  return { statedProbPct: statedPct, placedVia: 'api', placedPrivate };
 }
 
 function grow(world: World, random: RandomSource, account: NaiveAccount): void {
@@ -261,9 +264,7 @@ function endTrade(world: World, trade: NaiveTrade, end: End): void {
     side: trade.side,
     instrumentSide: trade.instrumentSide,
     venue: 0,
-    statedProbPct: trade.statedPct,
-    placedVia: 'api',
-    placedPrivate: trade.placedPrivate,
+    ...termsOf(trade),
     costCents: trade.costCents,
     entryPriceCents: trade.entryCents,
     proceedsCents,
@@ -367,9 +368,8 @@ const RESTING: Omit<
   'kind' | 'atMs' | 'account' | 'market' | 'instrument' | 'order'
 > = {
   ...{ idempotencyKey: 'k', byTicker: false, contracts: 1, trade: null, rests: true },
-  ...{ side: 'yes', instrumentSide: 'yes', action: 'buy', routing: 'venue_a' },
-  ...{ timeInForce: 'gtc', limitPriceCents: 5, boundPriceCents: null, statedProbPct: null },
-  ...{ placedVia: 'api', placedPrivate: false, expiresAtMs: null, connection: null },
+  ...{ side: 'yes', instrumentSide: 'yes' },
+  ...{ ...USUAL_TERMS, timeInForce: 'gtc', limitPriceCents: 5 },
 };
 const CANCELED: Omit<
   OrderEndedFact,

@@ -3,14 +3,13 @@
 import { useRef, useState } from 'preact/hooks';
 import type { Portfolio, Position } from '../../../client/generated.js';
 import { Money } from '../../parts/money.tsx';
-import { Label } from '../../parts/name.tsx';
+import { InstrumentLabel } from '../../parts/name.tsx';
 import { Empty } from '../../parts/notice.tsx';
 import { Price } from '../../parts/price.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import type { AccountId } from '../../state/account-id.ts';
 import { cents, money, whole } from '../../state/format.ts';
 import { useQuote } from '../../state/quotes.ts';
-import { hrefOf } from '../../state/route-text.ts';
 import { averageCents, markOf } from '../../state/totals.ts';
 import { labelOf } from '../../state/trade-words.ts';
 import { SellDialog } from './sell-dialog.tsx';
@@ -90,13 +89,7 @@ function Named({ position }: { position: Position }) {
   const { instrumentId, instrumentSide, contracts } = position;
   return (
     <>
-      {instrumentId === null ? (
-        <Label text={labelOf(position)} />
-      ) : (
-        <a href={hrefOf('market', instrumentId)}>
-          <Label text={labelOf(position)} />
-        </a>
-      )}
+      <InstrumentLabel id={instrumentId} text={labelOf(position)} />
       <span class="only-narrow hint">
         {whole(contracts)} {instrumentSide} at {cents(averageCents(position))}, worth{' '}
         <Value position={position} />

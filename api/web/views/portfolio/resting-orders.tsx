@@ -3,7 +3,7 @@
 import { useState } from 'preact/hooks';
 import type { Portfolio, RestingOrder } from '../../../client/generated.js';
 import { Confirm } from '../../parts/confirm.tsx';
-import { Label } from '../../parts/name.tsx';
+import { InstrumentLabel } from '../../parts/name.tsx';
 import { Empty } from '../../parts/notice.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { When } from '../../parts/when.tsx';
@@ -12,7 +12,6 @@ import { CallError } from '../../state/call-error.ts';
 import { call } from '../../state/calls.ts';
 import { cents, counted, money, whole } from '../../state/format.ts';
 import { report } from '../../state/problems.ts';
-import { hrefOf } from '../../state/route-text.ts';
 import { refreshShown } from '../../state/shown-account.ts';
 import { labelOf } from '../../state/trade-words.ts';
 
@@ -101,13 +100,7 @@ function Named({ order }: { order: RestingOrder }) {
   const { instrumentId, action, instrumentSide } = order;
   return (
     <>
-      {instrumentId === null ? (
-        <Label text={labelOf(order)} />
-      ) : (
-        <a href={hrefOf('market', instrumentId)}>
-          <Label text={labelOf(order)} />
-        </a>
-      )}
+      <InstrumentLabel id={instrumentId} text={labelOf(order)} />
       <span class="only-narrow hint">
         {action} {contractsText(order)} {instrumentSide}, expires <Expiry order={order} />
       </span>
