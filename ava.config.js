@@ -19,7 +19,7 @@ export default {
   extensions: ['ts'],
   sortTestFiles: (a, b) => rankOf(a) - rankOf(b) || a.localeCompare(b),
   files: isOfFiles ? ['test/**/*.test.ts'] : rooms,
-  nodeArguments: ['--import=./test/stripped-types.js'],
+  nodeArguments: ['--import=./api/cli/kept-sources.js'],
   // A check of each change takes a tenth of the seeds, as mutate.ts does (test/README.md).
   environmentVariables: { SEEDS_PERCENT: process.env.SEEDS_PERCENT ?? (isLong ? '100' : '10') },
   concurrency: 3,

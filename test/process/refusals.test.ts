@@ -15,7 +15,7 @@ import { selfSignedCertificate } from '../api/certificate.ts';
 import { catalogOf, game, instrument } from './catalogs.ts';
 import { runHere } from './run-here.ts';
 import {
-  COMMAND,
+  CLONE,
   Command,
   type Exit,
   run,
@@ -74,7 +74,7 @@ withOtherNode('another version of Node, and npm brought none: one clear line', (
   const { node, version } = otherNode!;
   // Nothing is installed beside the copy.
   const copy = path.join(tempDir(t), 'paperbook.mjs');
-  copyFileSync(COMMAND, copy);
+  copyFileSync(CLONE, copy);
   const { status, stdout, stderr } = spawnSync(node, [copy, '--help'], { encoding: 'utf8' });
   const says = `paperbook needs Node 22.18 or a later 22, this is ${version}`;
   refused(t, { code: status, signal: null, stdout, stderr }, 1, [says]);
