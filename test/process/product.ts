@@ -16,15 +16,20 @@ const MAKE_ONCE = '[ -e "$3" ] || { "$0" "$1" "$2" && touch "$3"; }';
 /** A product of other sources that is this old runs nowhere. */
 const OLD_MS = 3_600_000;
 
-let entry: string | null = null;
+let made: string | null = null;
 
-/** The entry of the command, in the product of these sources. */
-export function productEntry(): string {
-  entry ??= made();
-  return entry;
+/** The product of these sources. */
+export function productFolder(): string {
+  made ??= makeOnce();
+  return made;
 }
 
-function made(): string {
+/** The entry of its command. */
+export function productEntry(): string {
+  return path.join(productFolder(), COMMAND);
+}
+
+function makeOnce(): string {
   const name = hashOfSources();
   removeOld(name);
   // Placed as npm places it, so that what is compiled of it is kept, too (U31).
@@ -42,7 +47,7 @@ function made(): string {
   const args = [lock, 'sh', '-c', MAKE_ONCE, ...make, path.join(PRODUCTS, name, 'made')];
   const { status, stderr } = spawnSync('flock', args, { encoding: 'utf8' });
   if (status !== 0) throw new Error(`the product could not be made:\n${stderr}`);
-  return path.join(folder, COMMAND);
+  return folder;
 }
 
 function removeOld(current: string): void {

@@ -173,13 +173,15 @@ export async function run(args: readonly string[], options: RunOptions = {}): Pr
   }
 }
 
-export type Server = {
-  command: Command;
+/** Where a server is found. */
+export type Place = {
   dataDir: string;
   /** `http://127.0.0.1:41234/v1` */
   baseUrl: string;
   adminUrl: string;
 };
+
+export type Server = Place & { command: Command };
 
 /** Starts `paperbook demo` or `serve` and waits until it says that it can be used. */
 export async function startServer(
