@@ -18,8 +18,8 @@ import { type Paperbook, startPaperbook, takeDataDir } from '../main.ts';
 import { createLog } from './create-log.ts';
 import { firstSteps } from './demo-steps.ts';
 import { type DemoUser, demoUser, writeDemoFile } from './demo-user.ts';
+import { outputColumns } from './screen.ts';
 import { stopRequest } from './stop.ts';
-import { outputColumns } from './table.ts';
 
 /** The demo's own defaults for variables that the environment does not set. */
 const DEMO_DEFAULTS = {

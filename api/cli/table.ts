@@ -2,6 +2,7 @@
 import cliui from 'cliui';
 import stringWidth from 'string-width';
 import { jsonText, plain } from '../base/shown-text.ts';
+import { TERMINAL_COLUMNS } from './screen.ts';
 
 /**
  * A heading, and its cells. An `apart` cell must stay in one piece, such as an id to copy: in a
@@ -16,14 +17,7 @@ export type Column<Row> = readonly [
 type Align = 'left' | 'right';
 type Line = readonly string[];
 
-/** The least width of a terminal. */
-const TERMINAL_COLUMNS = 80;
 const GAP = 2;
-
-/** The longest line of prose, in a pipe too. */
-export function outputColumns(): number {
-  return process.stdout.isTTY ? process.stdout.columns : TERMINAL_COLUMNS;
-}
 
 /** The longest line of a table. Without a limit in a pipe: scripts need whole lines. */
 export function columnsOfOutput(): number {

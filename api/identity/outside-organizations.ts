@@ -7,6 +7,7 @@
  */
 
 import { Type } from '@sinclair/typebox';
+import type { ValidateFunction } from 'ajv';
 import { jsonProblem, parseJson } from '../../engine/base/bounded-json.ts';
 import type { EpochMs, Uuid as UuidText } from '../../engine/base/units.ts';
 import { Uuid } from '../base/common-schemas.ts';
@@ -79,18 +80,21 @@ export function outsideOrganizations({ url, users, log }: Options): Organization
   };
 }
 
-const isAnswer = createAjv().compile<{ organizations: OwnOrganization[] }>(
-  Type.Object({
-    organizations: Type.Array(
-      Type.Object({
-        id: Uuid,
-        slug: Type.String({ minLength: 1 }),
-        name: Type.String(),
-        role: RoleSchema,
-      }),
-    ),
-  }),
-);
+type Answer = { organizations: OwnOrganization[] };
+
+const AnswerSchema = Type.Object({
+  organizations: Type.Array(
+    Type.Object({
+      id: Uuid,
+      slug: Type.String({ minLength: 1 }),
+      name: Type.String(),
+      role: RoleSchema,
+    }),
+  ),
+});
+
+/** Compiled at the first answer: most servers ask no such service. */
+let isAnswer: ValidateFunction<Answer> | null = null;
 
 async function fetchOrganizations(url: string, token: string): Promise<OwnOrganization[]> {
   const response = await fetch(url, {
@@ -104,6 +108,7 @@ async function fetchOrganizations(url: string, token: string): Promise<OwnOrgani
     throw new UnusableAnswer(`it answered ${response.status}`);
   }
   const answer = parse(await textOf(response));
+  isAnswer ??= createAjv().compile<Answer>(AnswerSchema);
   if (!isAnswer(answer)) {
     throw new UnusableAnswer('its answer is no list of id, slug, name and role');
   }

@@ -53,9 +53,14 @@ export function parseCatalog(
     return refused([{ place: 'file', message: isDeep ? message : `is not JSON: ${message}` }]);
   }
   const errors = fileErrors(file);
-  if (errors.length > 0) return refused(errors);
+  return errors.length > 0 ? refused(errors) : readingOf(file as CatalogFile, previous);
+}
 
-  const { games, instruments, fees = [] } = file as CatalogFile;
+/** What a file without errors says. */
+export function readingOf(
+  { games, instruments, fees = [] }: CatalogFile,
+  previous?: Catalog,
+): CatalogReading {
   const index = gameIndex(games);
   const instrumentsRead = instruments.map((entry) => {
     const game = gameNamedBy(entry, index);

@@ -7,7 +7,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { boundedText, readProblem } from '../../engine/base/bounded-json.ts';
 import type { Catalog } from '../../engine/rules/catalog-entries.ts';
 import type { FeeEntry } from '../../engine/rules/fees.ts';
-import { type CatalogReading, catalogProblem, parseCatalog } from './catalog.ts';
+import { type CatalogReading, catalogProblem, parseCatalog, readingOf } from './catalog.ts';
 import { feeKey } from './catalog-checks.ts';
 import type { CatalogError, CatalogFile, InstrumentEntry } from './catalog-schema.ts';
 import { mergeCatalogs } from './merge-catalogs.ts';
@@ -52,7 +52,7 @@ export async function readBoth(
 ): Promise<BothFiles | { errors: CatalogError[] }> {
   const discovered = readDiscovered(discoveredFile) ?? NOTHING_DISCOVERED;
   if (file === null)
-    return { own: NOTHING_DISCOVERED, ownReading: parsed(NOTHING_DISCOVERED), discovered };
+    return { own: NOTHING_DISCOVERED, ownReading: readingOf(NOTHING_DISCOVERED), discovered };
   let text: string;
   try {
     text = await boundedText(file);

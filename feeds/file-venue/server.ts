@@ -2,7 +2,7 @@
  * Serves a feed file over WebSocket as the venues that it was recorded of: one address a venue and
  * adapter, on one loopback port. Rules N44 to N47 (feeds/FORMATS.md).
  */
-import { createServer, type Server } from 'node:http';
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type WebSocket, WebSocketServer } from 'ws';
@@ -50,6 +50,8 @@ const HEARTBEAT_MS = 5_000;
  */
 export async function startFileVenue(options: FileVenueOptions): Promise<FileVenue> {
   const feeds = await feedsOf(options);
+  // An import would cost each start more (api/http/header-lines.ts).
+  const { createServer } = process.getBuiltinModule('node:http');
   const web = createServer((_request, response) => response.writeHead(426).end());
   const sockets = acceptClients(web, feeds);
   await listen(web, options.port);

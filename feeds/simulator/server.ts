@@ -2,7 +2,7 @@
  * Two simulated venues as WebSocket servers on one loopback port, `/venue_a` and `/venue_b`, in the
  * native protocol. Rules N20, N23 (feeds/FORMATS.md).
  */
-import { createServer, type Server } from 'node:http';
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { WebSocketServer } from 'ws';
 import type { EpochMs } from '../../engine/base/units.ts';
@@ -76,6 +76,8 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     for (const client of venues.clients(venue)) client.drop();
   };
 
+  // An import would cost each start more (api/http/header-lines.ts).
+  const { createServer } = process.getBuiltinModule('node:http');
   const web = createServer((_request, response) => response.writeHead(426).end());
   const sockets = acceptClients(web, venues.servers);
   const port = await listen(web, options.port ?? 0, host);

@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ExecutionContext } from 'ava';
+import { productEntry } from './product.ts';
 
 /** How a process ended, and all that it printed. */
 export type Exit = {
@@ -27,6 +28,8 @@ type RunOptions = {
   stdin?: string;
   /** Another Node than the one that runs the tests. */
   node?: string;
+  /** Another entry than `commandEntry`: that of a clone. */
+  entry?: string;
   /**
    * What runs in place of Node and the command, which then follow it as arguments if it says so.
    * It and all that it starts end with the tests.
@@ -34,11 +37,8 @@ type RunOptions = {
   launcher?: { program: string; args: readonly string[]; takesCommand?: boolean };
 };
 
-/** The entry of the command. */
-export const COMMAND = fileURLToPath(new URL('../../api/cli/paperbook.js', import.meta.url));
-const STRIPPED_TYPES = new URL('../stripped-types.js', import.meta.url).href;
-/** An option of Node, with which a command starts in two thirds of the time. */
-export const SOURCES_FROM_CACHE = `--import=${STRIPPED_TYPES}`;
+/** The entry of the command in this clone. */
+export const CLONE = fileURLToPath(new URL('../../api/cli/paperbook.js', import.meta.url));
 const STARTS_WITHIN_MS = 60_000;
 const ENDS_WITHIN_MS = 30_000;
 const EVENTUALLY_MS = 60_000;
@@ -52,6 +52,11 @@ process.on('exit', () => {
   for (const pid of groups) endGroup(pid);
 });
 
+/** The entry of the packed product; the clone's where coverage of its sources is measured. */
+export function commandEntry(): string {
+  return process.env.NODE_V8_COVERAGE === undefined ? productEntry() : CLONE;
+}
+
 /** A running `paperbook` command. */
 export class Command {
   readonly ended: Promise<Exit>;
@@ -61,10 +66,8 @@ export class Command {
   #onOutput: (() => void) | null = null;
 
   constructor(args: readonly string[], options: RunOptions = {}) {
-    const { env = {}, nodeArgs = [], node, stdin, launcher } = options;
-    // Another Node may not know what the cache of sources needs.
-    const own = node === undefined ? [process.execPath, SOURCES_FROM_CACHE] : [node];
-    const command = [...own, ...nodeArgs, COMMAND];
+    const { env = {}, nodeArgs = [], node, entry, stdin, launcher } = options;
+    const command = [node ?? process.execPath, ...nodeArgs, entry ?? commandEntry()];
     const [program, ...before] =
       launcher === undefined
         ? command
@@ -170,13 +173,15 @@ export async function run(args: readonly string[], options: RunOptions = {}): Pr
   }
 }
 
-export type Server = {
-  command: Command;
+/** Where a server is found. */
+export type Place = {
   dataDir: string;
   /** `http://127.0.0.1:41234/v1` */
   baseUrl: string;
   adminUrl: string;
 };
+
+export type Server = Place & { command: Command };
 
 /** Starts `paperbook demo` or `serve` and waits until it says that it can be used. */
 export async function startServer(

@@ -1,18 +1,20 @@
 /** Dates and times of US Eastern time, in which venues name their games. Rule K24. */
 import type { EpochMs } from '../../../engine/base/units.ts';
 
-const PARTS = new Intl.DateTimeFormat('en-US', {
-  timeZone: 'America/New_York',
-  hourCycle: 'h23',
-  year: 'numeric',
-  month: '2-digit',
-  day: '2-digit',
-  hour: '2-digit',
-  minute: '2-digit',
-});
+/** Made at the first date: most processes that load this read none. */
+let clock: Intl.DateTimeFormat | null = null;
 
 function wallOf(atMs: EpochMs): Record<string, string> {
-  return Object.fromEntries(PARTS.formatToParts(atMs).map(({ type, value }) => [type, value]));
+  clock ??= new Intl.DateTimeFormat('en-US', {
+    timeZone: 'America/New_York',
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+    hour: '2-digit',
+    minute: '2-digit',
+  });
+  return Object.fromEntries(clock.formatToParts(atMs).map(({ type, value }) => [type, value]));
 }
 
 /** How many milliseconds the clocks of New York are behind UTC, to the minute. */

@@ -283,12 +283,18 @@ const STRIKE_WORDS = {
 
 /** `at least 3,370.1`, `between 63 and 64`. */
 function strikeWords({ type, floor, cap }: NonNullable<InstrumentEntry['strike']>): string {
-  const [low, high] = [floor, cap].map((bound) => (bound === null ? '' : NUMBERS.format(bound)));
+  const [low, high] = [floor, cap].map((bound) => (bound === null ? '' : numberText(bound)));
   if (type === 'between') return `between ${low} and ${high}`;
   return `${STRIKE_WORDS[type]} ${type.startsWith('less') ? high : low}`;
 }
 
-const NUMBERS = new Intl.NumberFormat('en-US', { maximumFractionDigits: 8 });
+/** Made when a strike is first named: most threads that load this name none. */
+let numbers: Intl.NumberFormat | null = null;
+
+function numberText(bound: number): string {
+  numbers ??= new Intl.NumberFormat('en-US', { maximumFractionDigits: 8 });
+  return numbers.format(bound);
+}
 
 function minuteOf(dateTime: string): string {
   return `${dateTime.slice(0, 16).replace('T', ' ')} UTC`;
