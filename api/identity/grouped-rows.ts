@@ -107,6 +107,7 @@ export class GroupedRows<T extends { readonly id: Uuid }> {
       const found = rows?.find(id);
       if (found !== undefined) return this.#read(found);
     }
+    if (this.#groups.rows === 0) return undefined;
     const hash = hashOfId(id);
     const group = new PackedRows(this.#rowBytes, this.#group(this.#groups.bits, hash));
     const found = group.find(id);
