@@ -35,6 +35,12 @@ export type Paperbook = {
   close(): Promise<void>;
 };
 
+/**
+ * What no answer needs begins so long after the server listens: clients that a crash has cut off are
+ * answered first. Rule D96 (engine/RULES.md).
+ */
+const REST_AFTER_MS = 1000;
+
 /** Takes the configured data directory for this process; `startPaperbook` gives it back. */
 export function takeDataDir(config: Pick<Config, 'dataDir' | 'shards'>): Promise<DataDir> {
   const byDefault = Math.max(1, availableParallelism() - 1);
@@ -49,7 +55,8 @@ export async function startPaperbook(
 ): Promise<Paperbook> {
   const stack = new CleanupStack();
   stack.add(() => dataDir.release());
-  const start = { config, dataDir, log: new RecentLines(log), stack };
+  const { promise: begins, resolve: begin } = Promise.withResolvers<void>();
+  const start = { config, dataDir, log: new RecentLines(log), stack, begins };
   try {
     const data = await openData(start);
     const shards = await startShards({ ...start, ...data });
@@ -59,6 +66,7 @@ export async function startPaperbook(
       ...{ ...start, ...data, ...shards },
       ...{ marketData, readers },
     });
+    setTimeout(begin, REST_AFTER_MS).unref();
     const { engine } = shards;
     const { identity, oneTimeCodes } = context;
     return { ...server, engine, identity, oneTimeCodes, close: () => stack.unwind() };

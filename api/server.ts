@@ -68,6 +68,8 @@ export type ListenParts = OpenData & {
   positions: Pick<StartedShards['positions'], 'problems'>;
   marketData: Omit<MarketData, 'bus' | 'history'>;
   readers: Readers;
+  /** Resolves when what no answer needs may begin. */
+  begins: Promise<void>;
 };
 
 /** What takes the place of parts of a server's own. */
@@ -126,8 +128,9 @@ function contextOf(parts: ListenParts, others: OtherParts): ServerContext {
   };
 }
 
-function startChecks({ config, identity, reports, log, stack }: ListenParts): StartChecks {
-  const checks = new StartChecks({ dataDir: config.dataDir, identity, reports, log });
+function startChecks(parts: ListenParts): StartChecks {
+  const { config, identity, reports, begins, log, stack } = parts;
+  const checks = new StartChecks({ dataDir: config.dataDir, identity, reports, begins, log });
   stack.add(() => checks.close());
   return checks;
 }

@@ -7,6 +7,7 @@ import type { Change } from './control-writer.ts';
 
 export class ControlRows<V> {
   readonly #table: ControlTable<V>;
+  readonly #opened: (row: V) => V;
   /** Read or written since the start; null: removed, which may not be on disk yet. */
   readonly #known = new Map<string, V | null>();
   /** Added since the start, in that order. */
@@ -14,15 +15,17 @@ export class ControlRows<V> {
   /** How many removals of a key are not on disk yet. */
   readonly #removals = new Map<string, number>();
 
-  constructor(table: ControlTable<V>) {
+  /** `opened`: a row as it is, of what its table has. */
+  constructor(table: ControlTable<V>, opened: (row: V) => V = (row) => row) {
     this.#table = table;
+    this.#opened = opened;
   }
 
   /** Throws `ControlDamage`. */
   get(key: string): V | undefined {
     const known = this.#known.get(key);
     if (known !== undefined) return known ?? undefined;
-    const read = this.#table.get(key);
+    const read = this.#read(key);
     if (read !== undefined) this.#known.set(key, read);
     return read;
   }
@@ -30,7 +33,7 @@ export class ControlRows<V> {
   /** The same, without keeping it. */
   peek(key: string): V | undefined {
     const known = this.#known.get(key);
-    return known === undefined ? this.#table.get(key) : (known ?? undefined);
+    return known === undefined ? this.#read(key) : (known ?? undefined);
   }
 
   /** Whether there is one, without a look at what is in it. */
@@ -48,7 +51,7 @@ export class ControlRows<V> {
     for (const { key, value } of this.#table.entries()) {
       const known = this.#known.get(key);
       if (known === null || this.#added.has(key)) continue;
-      yield known ?? value;
+      yield known ?? this.#opened(value);
     }
     for (const key of this.#added) yield this.#known.get(key)!;
   }
@@ -88,6 +91,11 @@ export class ControlRows<V> {
       },
       settle: () => this.#removed(key),
     };
+  }
+
+  #read(key: string): V | undefined {
+    const row = this.#table.get(key);
+    return row === undefined ? undefined : this.#opened(row);
   }
 
   #removed(key: string): void {

@@ -87,9 +87,14 @@ export class ControlTable<V> {
   }
 
   /** The entries whose keys begin with a prefix of ASCII. */
-  *under(prefix: string): Generator<{ key: string; value: V }> {
+  under(prefix: string): Generator<{ key: string; value: V }> {
     const end = prefix.slice(0, -1) + String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1);
-    for (const { key, value } of this.#range({ start: prefix, end })) {
+    return this.between(prefix, end);
+  }
+
+  /** The entries whose keys are at least `start` and less than `end`. */
+  *between(start: string, end: string): Generator<{ key: string; value: V }> {
+    for (const { key, value } of this.#range({ start, end })) {
       yield { key, value: this.#opened(key, value) };
     }
   }

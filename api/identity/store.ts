@@ -11,6 +11,7 @@ import { open, type RootDatabase } from 'lmdb';
 import type { EpochMs, Uuid } from '../../engine/base/units.ts';
 import { checkLmdbFile, OWNERS_ALONE } from '../../engine/lmdb/lmdb-file.ts';
 import type { ExecutionVenue } from '../base/common-schemas.ts';
+import { REQUEST_COUNT, type RequestCount } from './control-format.ts';
 import { ControlIndexes } from './control-indexes.ts';
 import { ControlRows } from './control-rows.ts';
 import { ControlDamage, readingControl } from './control-table.ts';
@@ -23,10 +24,10 @@ import {
   type StoredSwitches,
 } from './control-tables.ts';
 import { ControlWriter } from './control-writer.ts';
+import { GroupedRows } from './grouped-rows.ts';
 import { KeyTable } from './key-table.ts';
 import type { Key } from './keys.ts';
 import { OrganizationTable } from './organization-table.ts';
-import { RequestPieces } from './request-pieces.ts';
 import { SessionTable } from './session-table.ts';
 import { PasswordTable, SubjectTable } from './sign-in-tables.ts';
 import { UserTable } from './user-table.ts';
@@ -42,7 +43,6 @@ export class ControlStore {
   readonly sessions: SessionTable;
   readonly passwords: PasswordTable;
   readonly subjects: SubjectTable;
-  readonly requests: RequestPieces;
   readonly #root: RootDatabase<Buffer, string>;
   readonly #tables: ControlTables;
   readonly #writer: ControlWriter;
@@ -70,11 +70,10 @@ export class ControlStore {
       const indexes = new ControlIndexes(this.#tables);
       this.organizations = new OrganizationTable(this.#tables);
       this.users = new UserTable(this.#tables.users, indexes, this.#writer);
-      this.keys = new KeyTable(this.#tables.keys, indexes, this.#writer);
+      this.keys = new KeyTable(this.#tables, indexes, this.#writer);
       this.sessions = new SessionTable(this.#tables.sessions, indexes, this.#writer);
       this.passwords = new PasswordTable(this.#tables.passwords);
       this.subjects = new SubjectTable(this.#tables.subjects, this.#writer);
-      this.requests = new RequestPieces(this.#tables.requests);
       this.venueKeys = new ControlRows(this.#tables.venueKeys);
     } catch (error) {
       void root.close();
@@ -136,6 +135,20 @@ export class ControlStore {
   /** The key whose token has this hash, whatever its status. */
   keyByHash(hash: string): Key | undefined {
     return this.keys.byHash(hash);
+  }
+
+  /** The counts of requests of a month, `2026-11`. Throws `ControlDamage`. */
+  requestsOf(month: string): GroupedRows<RequestCount> {
+    return new GroupedRows(this.#tables.requests, `${month}/`, REQUEST_COUNT);
+  }
+
+  /** Drops up to `max` entries of counts of earlier months; returns how many it dropped. */
+  async dropRequestsBefore(month: string, max: number): Promise<number> {
+    const { requests } = this.#tables;
+    const keys = requests.keys({ end: month, limit: max });
+    await Promise.all(keys.map((key) => requests.remove(key)));
+    await requests.flushed;
+    return keys.length;
   }
 
   /** The user's credential at a venue. */

@@ -1,4 +1,5 @@
 /** Long work of the thread that answers requests, some at a time, so that no request waits long. */
+import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const SLICE_MS = 2;
@@ -9,10 +10,18 @@ const STEPS_AT_ONCE = 64;
 
 export class BackgroundTask {
   readonly #stop = new AbortController();
+  readonly #begins: Promise<void>;
+
+  /** Its work begins with this at the earliest. */
+  constructor(begins: Promise<void> = Promise.resolve()) {
+    this.#begins = begins;
+  }
 
   /** What the work returns; null when it was stopped before its end. Rejects where the work throws. */
   async run<T>(work: Generator<undefined, T>): Promise<T | null> {
     try {
+      const { signal } = this.#stop;
+      if (!signal.aborted) await Promise.race([this.#begins, once(signal, 'abort')]);
       for (;;) {
         // First, so that what starts the work goes on before it.
         await sleep(PAUSE_MS, undefined, { ref: false, signal: this.#stop.signal });

@@ -1,6 +1,6 @@
 /**
  * What a server checks of its directory after it has started, beside requests: a start would take
- * seconds longer for every million users. Rules D14, D70 (engine/RULES.md).
+ * seconds longer for every million users. Rules D14, D70, D96 (engine/RULES.md).
  */
 import type { OpenReport } from '../../engine/shard/store/open-report.ts';
 import type { Log } from '../base/log.ts';
@@ -12,6 +12,8 @@ type StartCheckOptions = {
   dataDir: string;
   identity: ControlStore;
   reports: readonly (OpenReport | null)[];
+  /** They begin with this. */
+  begins: Promise<void>;
   log: Log;
 };
 
@@ -19,10 +21,11 @@ export class StartChecks {
   /** Accounts without an owner, a line each; a check that was stopped has none. */
   readonly ownerless: Promise<readonly string[]>;
   readonly #problems: string[] = [];
-  readonly #work = new BackgroundTask();
+  readonly #work: BackgroundTask;
   readonly #ended: Promise<unknown>;
 
-  constructor({ dataDir, identity, reports, log }: StartCheckOptions) {
+  constructor({ dataDir, identity, reports, begins, log }: StartCheckOptions) {
+    this.#work = new BackgroundTask(begins);
     const found = async (work: Generator<undefined, string[]>): Promise<readonly string[]> => {
       const lines = await this.#work.run(work).catch((error: Error) => [error.message]);
       for (const line of lines ?? []) log.error({ dataDir }, line);

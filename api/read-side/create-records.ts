@@ -24,17 +24,20 @@ type Parts = {
   history: HistorySource;
   engine: { nowMs(): EpochMs };
   log: Log;
+  begins: Promise<void>;
 };
 
 const PEOPLE_AT_ONCE = 500;
 
-export function createRecords({ dataDir, identity, history, engine, log }: Parts): Records {
+export function createRecords(parts: Parts): Records {
+  const { dataDir, identity, history, engine, log, begins } = parts;
   const records = new Records({
     dataDir: dataDir.path,
     directory: path.join(dataDir.path, 'records'),
     shards: dataDir.shards,
     nowMs: () => engine.nowMs(),
     log,
+    begins,
     everyone: () => everyone(identity),
     closingOf: (wanted) => closingOf(history, wanted, engine.nowMs()),
   });

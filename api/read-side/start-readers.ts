@@ -32,6 +32,8 @@ export type ReaderParts = {
   /** Null: this server records none. */
   history: Pick<History, 'ask' | 'tops' | 'stored' | 'problems'> | null;
   catalog: Pick<EmbeddedHistory, 'marketNumber'>;
+  /** Resolves when what was not asked for may begin. */
+  begins: Promise<void>;
 };
 
 export type Readers = {

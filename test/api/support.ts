@@ -196,6 +196,7 @@ export async function startApi(t: ExecutionContext, options: Options = {}): Prom
     {
       ...{ ...start, ...data, ...marketData, engine },
       dataDir: { path: dataDir, shards: 1 },
+      begins: Promise.resolve(),
     },
     {
       history: options.history ?? embeddedHistory(recorder, () => catalog.current),
@@ -207,6 +208,7 @@ export async function startApi(t: ExecutionContext, options: Options = {}): Prom
   const { server, context } = await listen(
     {
       ...{ ...start, ...data, engine, readers, reports: [], positions: { problems: [] } },
+      begins: Promise.resolve(),
       marketData: { ...marketData, feeds: { statuses: () => feeds, problems: () => [] } },
     },
     {

@@ -1,6 +1,7 @@
 /**
  * The records as the callers' thread asks them: a thread of their own reads the logs and answers;
- * it is started again when it fails. Rules Y1, Y5 to Y7, Y23 (engine/RULES.md), Q18 (api/RULES.md).
+ * it is started again when it fails. Rules D96, Y1, Y5 to Y7, Y23 (engine/RULES.md),
+ * Q18 (api/RULES.md).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EpochMs } from '../../base/units.ts';
@@ -17,6 +18,8 @@ import type { FromRecords, RecordsData, ToRecords } from './worker.ts';
 export type RecordsOptions = RecordsData & {
   nowMs: () => EpochMs;
   log: Log;
+  /** The thread starts with this, or with the first question; left out: at once. */
+  begins?: Promise<void>;
   /** Everyone, some at a time: asked for each time the thread has started. */
   everyone: () => AsyncIterable<readonly Profile[]>;
   /** What the history knows of a start; null: it cannot say now. */
@@ -58,7 +61,8 @@ export class Records {
     });
     this.#timer = setInterval(() => this.#sayTime(), TIME_EVERY_MS);
     this.#timer.unref();
-    this.#thread.start();
+    if (options.begins === undefined) this.#thread.start();
+    else void options.begins.then(() => this.#thread.startOnce());
   }
 
   /** What is wrong, a line each. */
@@ -79,6 +83,7 @@ export class Records {
     question: QuestionOf<Name>,
   ): Promise<AnswerOf<Name>> {
     return this.#turns.take(asker, () => {
+      this.#thread.startOnce();
       return this.#thread.ask<AnswerOf<Name>>((id) => ({ kind: 'ask', id, name, question }));
     });
   }

@@ -51,6 +51,22 @@ test('work that is stopped ends, and lets go of what it holds', async (t) => {
   );
 });
 
+test('D96: work begins when it may, and work that is stopped before never does', async (t) => {
+  const { promise: begins, resolve: begin } = Promise.withResolvers<void>();
+  const [beside, stopped] = [new BackgroundTask(begins), new BackgroundTask(begins)];
+  const seen = { steps: 0, isClosed: false };
+  const running = beside.run(counting(10, seen));
+  const never = { steps: 0, isClosed: false };
+  const ended = stopped.run(counting(10, never));
+  await new Promise((resolve) => setTimeout(resolve, 40));
+  t.is(seen.steps, 0);
+  stopped.stop();
+  t.is(await ended, null);
+  begin();
+  t.is(await running, 'done');
+  t.is(never.steps, 0);
+});
+
 test('D70: a server with a damaged row starts, and says so beside what it answers', async (t) => {
   const directory = tempDir(t);
   const catalogFile = path.join(directory, 'catalog.json');

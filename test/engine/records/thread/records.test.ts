@@ -67,6 +67,22 @@ test('Y1: records that are closed before they have read everything end without a
   t.deepEqual(records.problems(), []);
 });
 
+test('D96: the thread starts when it may, or when it is asked', async (t) => {
+  const { promise: never } = Promise.withResolvers<void>();
+  const asked = started(t, { begins: never });
+  const file = recordsFile(path.join(asked.dataDir, 'records'));
+  const { promise: begins, resolve: begin } = Promise.withResolvers<void>();
+  const later = started(t, { begins });
+  await sleep(100);
+  t.false(existsSync(file));
+  t.true((await boardOf(asked)).rows.length > 3);
+  begin();
+  while (!existsSync(recordsFile(path.join(later.dataDir, 'records')))) await sleep(10);
+  const { records } = started(t, { begins: never });
+  await records.close();
+  t.deepEqual(records.problems(), []);
+});
+
 test('Y1, Y7: what is on disk of an account is in the next answer about it', async (t) => {
   const { records, dataDir, world } = started(t);
   t.true((await boardOf({ records, world })).rows.length > 3);
