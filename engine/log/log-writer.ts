@@ -52,7 +52,7 @@ export class LogWriter {
   readonly #reserve: Reserve;
   readonly #frame = new RecordFrame();
   #file: SegmentFile;
-  /** Of the segments before. */
+  /** Bytes of the segments before. */
   #closedBytes: number;
   #size: number;
   #offset: number;
@@ -133,7 +133,7 @@ export class LogWriter {
 
   /**
    * Makes room for one record with a payload of `bytes`, so that its `append` has space. Throws
-   * `DiskFull`, before anything of a record is written.
+   * `DiskFull` before any part of a record is written.
    */
   ensureRoom(bytes: number): void {
     this.#checkUsable();
@@ -147,8 +147,8 @@ export class LogWriter {
 
   /**
    * Writes a record after the last, without a sync. If `ensureRoom` was not called, throws
-   * `DiskFull` before it writes. A landmark is a record that a reader of later records needs: each
-   * segment names the newest one before it.
+   * `DiskFull` before it writes. A landmark is a record that a reader of later records needs. So
+   * each segment names the newest landmark before it.
    */
   append(record: LogRecord, isLandmark = false): void {
     const { firstNumber, count, atMs, payload } = record;

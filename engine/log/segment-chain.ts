@@ -1,6 +1,6 @@
 /**
- * The segments of a log as its writer finds them: all there, and where the last record ends. Rules
- * D19, D21 (engine/RULES.md).
+ * The segments of a log as its writer finds them: whether all exist, and where the last record
+ * ends. Rules D19, D21 (engine/RULES.md).
  */
 import {
   LogDamage,

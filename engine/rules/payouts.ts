@@ -1,7 +1,6 @@
 /**
- * What a result does to its market, and how positions end without a sale. Rules M8, M33, S1, S6,
- * S20, S21
- * (engine/RULES.md).
+ * The effect of a result on its market, and how positions end without a sale. Rules M8, M33, S1,
+ * S6, S20, S21 (engine/RULES.md).
  */
 
 import { invariant } from '../base/invariant.ts';
@@ -131,7 +130,7 @@ export function resultOf({ outcome, payouts }: Market): MarketResult | null {
   }
 }
 
-/** What a result pays for these contracts of a side. Rules S1 to S3 (engine/RULES.md). */
+/** The payout of these contracts of a side. Rules S1 to S3 (engine/RULES.md). */
 export function payoutCents(
   { outcome, yesPayoutCents, noPayoutCents }: MarketResult,
   side: Side,

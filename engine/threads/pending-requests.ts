@@ -15,7 +15,7 @@ export class PendingRequests {
   ask<A>(send: (id: number) => void): Promise<A> {
     const id = this.#questions++;
     return new Promise<unknown>((resolve, reject) => {
-      // Nobody answers a question that could not be sent.
+      // A question that could not be sent gets no answer.
       send(id);
       this.#waiting.set(id, { resolve, reject });
     }) as Promise<A>;

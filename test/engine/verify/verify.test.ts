@@ -114,7 +114,7 @@ const LOG: Planted[] = [
         const opened = records.flatMap(({ facts }) => facts).filter(isOf('trade_opened'));
         opened.at(-1)!.priceCents++;
       }),
-    /^log: cannot be checked: fact \d+ \(order_filled\): leads to other facts than stand in the log$/,
+    /^log: cannot be checked: fact \d+ \(order_filled\): leads to other facts than the log has$/,
   ],
   [
     'an order is placed twice',
