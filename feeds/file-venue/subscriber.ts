@@ -1,7 +1,7 @@
 /**
- * What one client of a served recording has asked for, in the protocol of its venue: which frames it
- * gets, and with which numbers. A recording of some markets jumps in the venue's own sequence, so
- * each client has a sequence of its own. Rule N45 (feeds/FORMATS.md).
+ * The subscriptions of one client of a served recording, in the protocol of its venue: which frames
+ * it gets, and with which numbers. A recording of some markets jumps in the venue's own sequence,
+ * so each client has its own sequence. Rule N45 (feeds/FORMATS.md).
  */
 
 import { parseJson } from '../../engine/base/bounded-json.ts';
@@ -10,7 +10,7 @@ import { fieldsOf } from '../reading/frame.ts';
 import { listOf, marketsOf } from '../reading/frame-markets.ts';
 import type { AdapterName } from '../reading/venue.ts';
 
-/** What a client's message leads to. */
+/** The effect of a client's message. */
 export type Asked = {
   replies: unknown[];
   /** Whether it is subscribed now. */
@@ -20,13 +20,13 @@ export type Asked = {
 };
 
 export interface Subscriber {
-  /** What the venue says where it has nothing to say; null: it pings. */
+  /** The heartbeat of a silent venue; null: it pings. */
   readonly heartbeat: unknown;
   /** @param text null: a message in binary */
   asked(text: string): Asked;
   /**
-   * The frame as this client gets it, once for each of its subscriptions. `isGap`: its number is
-   * not the next one, as recorded.
+   * The frame as this client gets it, once for each of its subscriptions. `isGap`: as recorded, its
+   * number is not the next one.
    */
   framesOf(frame: unknown, markets: readonly string[], atMs: EpochMs, isGap: boolean): unknown[];
 }

@@ -1,13 +1,13 @@
 /**
- * Lines whose time cannot be right. One line of a wrong year would move all that follow it, orders
- * too, and a recording put after another would be played at one moment. Rules F31, F32, F33
- * (feeds/FORMATS.md).
+ * Lines whose time cannot be right. One line of a wrong year would move the time of all later lines
+ * and orders. A recording that was appended to another would be played at one moment. Rules F31,
+ * F32, F33 (feeds/FORMATS.md).
  */
 import type { EpochMs } from '../../engine/base/units.ts';
 import { FeedFileError, type FeedLine } from './feed-line.ts';
 
 const JUMP_MAX_MS = 3_600_000;
-/** Connections are recorded by one clock; what lies closer is the order of their writes. */
+/** Connections are recorded by one clock. A smaller difference is the order of their writes. */
 const BACK_MAX_MS = 1000;
 /** No venue is older. A clock that was never set begins in 1970. */
 const OLDEST_MS = Date.UTC(2000, 0, 1);
@@ -20,20 +20,20 @@ export const TIME_REASONS = {
   old: `at is before the year 2000 ${TAKES_IT}`,
 } as const;
 
-/** What a line led to: the lines that may be taken now, and those that may not, in file order. */
+/** The lines that may be taken after a line, and those that may not, in file order. */
 export type Judged = (FeedLine | FeedFileError)[];
 
 export class JumpGuard {
   #newestMs: EpochMs | null = null;
   /** The line before, where it jumped or went back. */
   #strayed: FeedLine | null = null;
-  /** The first line, until a second one agrees with it; then that too, where it does not. */
+  /** The first line, until a second one agrees with it. If the second does not, both. */
   #held: FeedLine[] = [];
 
   /**
-   * The first line is held, since what comes after it decides whether its time is right.
-   * @throws FeedFileError where a second line follows the wrong time of the one before: then it is
-   * no line of a wrong time, and passing over it would pass over the rest of the file.
+   * The first line is held, because the next line decides whether its time is right. @throws
+   * FeedFileError if a second line follows the wrong time of the one before. Then it is no single
+   * line of a wrong time, and passing over it would pass over the rest of the file.
    */
   take(line: FeedLine): Judged {
     if (line.atMs < OLDEST_MS) return [new FeedFileError(line.line, TIME_REASONS.old)];
@@ -47,7 +47,7 @@ export class JumpGuard {
     return [...this.#settle(first, second, isAhead(first, line)), ...this.take(line)];
   }
 
-  /** The lines that are held still, at the end of the file. */
+  /** The lines that are still held at the end of the file. */
   end(): Judged {
     const [first, second] = this.#held;
     if (first === undefined) return [];

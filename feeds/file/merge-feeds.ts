@@ -11,9 +11,9 @@ import { createFeedWriter } from './feed-writer.ts';
 export type MergeCounts = { lines: number; skippedLines: number };
 
 /**
- * The texts of the merged file, the header first.
- * @throws Error that names the file and the line, at a line that cannot be read or whose time is
- * wrong (rules F31 to F33): no order of time is right around it.
+ * The texts of the merged file, the header first. @throws Error that names the file and the line,
+ * at a line that cannot be read or whose time is wrong (rules F31 to F33), because no order of time
+ * is right around it.
  */
 export async function* mergedLines(
   paths: readonly string[],
@@ -42,9 +42,8 @@ export async function* mergedLines(
 }
 
 /**
- * A new file of these lines.
- * @throws FeedFileError when it exists or cannot be written; what `lines` throws, and then no part
- * of the file is left.
+ * A new file of these lines. @throws FeedFileError when it exists or cannot be written; the errors
+ * of `lines`, which leave no part of the file.
  */
 export async function writeMerged(path: string, lines: AsyncGenerator<string>): Promise<void> {
   // Before the file is created: an input that cannot be read leaves nothing.
@@ -64,7 +63,7 @@ export async function writeMerged(path: string, lines: AsyncGenerator<string>): 
 class Source {
   readonly file: number;
   line: FeedLine | null = null;
-  /** What orders it: a line that is a little older than the one before keeps its place. */
+  /** The time that orders it: a line that is a little older than the one before keeps its place. */
   atMs = Number.NEGATIVE_INFINITY;
   readonly #path: string;
   readonly #batches: AsyncGenerator<FeedLine[]>;
@@ -101,7 +100,7 @@ class Source {
   }
 }
 
-/** Of equal times the file that was named first. */
+/** At equal times the file that was named first goes first. */
 function earliest(sources: readonly Source[]): Source | null {
   let found: Source | null = null;
   for (const source of sources) {
@@ -110,7 +109,7 @@ function earliest(sources: readonly Source[]): Source | null {
   return found;
 }
 
-/** Two recordings number their connections from 1: in one file each keeps a number of its own. */
+/** Two recordings number their connections from 1. In one file each gets its own number. */
 class ConnectionNumbers {
   readonly #numbers = new Map<string, number>();
   readonly #taken = new Set<string>();

@@ -1,8 +1,11 @@
-/** Which markets a recorded frame is about, by the words of its venue. Rules N45, R40 (feeds/FORMATS.md). */
+/**
+ * Which markets a recorded frame is about, by the words of its venue. Rules N45, R40
+ * (feeds/FORMATS.md).
+ */
 import { fieldsOf } from './frame.ts';
 import type { AdapterName } from './venue.ts';
 
-/** The markets' names; empty: of none, or of all. */
+/** The markets' names; empty: none, or all. */
 export function marketsOf(adapter: AdapterName, frame: unknown): string[] {
   const fields = fieldsOf(frame) ?? {};
   switch (adapter) {

@@ -63,7 +63,7 @@ function stateOf(market: string, fields: Fields, settleOn: SettleOn): StateTick[
     const status = STATUSES.get(fields.status);
     if (status === undefined) return [];
     const closesAtMs = parseInstant(fields.close_time);
-    // A market that is open past its time is open: its status comes last.
+    // A market that is open after its time is open, so its status is the last tick.
     return [
       ...(closesAtMs === null ? [] : [{ kind: 'closing', market, closesAtMs } as const]),
       { kind: 'status', market, status },
@@ -71,7 +71,7 @@ function stateOf(market: string, fields: Fields, settleOn: SettleOn): StateTick[
   }
   const stated = { result: fields.result, settlement_value: statedValue(fields) };
   const result = resultTick(market, stated);
-  // Decided, and nobody can say how: it is not traded on, and asked for again.
+  // Decided, with an unknown result: it is not traded, and is asked for again.
   if (result === null) return [undecided(market, `${fields.status} without a result`)];
   if (typeof result === 'string') return [undecided(market, result)];
   if (fields.status !== 'determined') return [result];
