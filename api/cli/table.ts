@@ -4,7 +4,7 @@ import stringWidth from 'string-width';
 import { jsonText, plain } from '../base/shown-text.ts';
 
 /**
- * A heading, and its cells. An `apart` cell must stay in one piece, such as an id to copy: in a
+ * A heading, and its cells. An `apart` cell must stay in one piece, such as an id to copy. In a
  * table that is too wide it gets its own line below its row.
  */
 export type Column<Row> = readonly [
@@ -103,7 +103,9 @@ const widestWord = (text: string) =>
 
 const total = (widths: readonly number[]) => widths.reduce((sum, width) => sum + width + GAP, -GAP);
 
-/** Widths that fit: the widest column shrinks, first among those that need not split words. */
+/**
+ * Widths that fit: the widest column shrinks, first among the columns that need not split words.
+ */
 function narrowed(lines: readonly Line[], columnsMax: number): number[] {
   const widths = widthsOf(lines);
   const words = widthsOf(lines, widestWord);

@@ -92,7 +92,7 @@ export class Metrics {
     }
   }
 
-  /** Of routes with requests; each bucket includes the ones before it, as Prometheus requires. */
+  /** Only routes with requests. Each bucket includes the ones before it, as Prometheus requires. */
   *#durations(): Generator<Sample> {
     for (const [route, { byBound, sumMs }] of this.#requests) {
       const named = { method: route?.method ?? '', route: route?.path ?? '' };

@@ -14,7 +14,7 @@ import type { Session } from './sessions.ts';
 import type { OwnTradeLimits, RequestLimits, User } from './users.ts';
 import type { VenueKey } from './venue-keys.ts';
 
-/** Tables of ids, by what a row of another table is looked up by. */
+/** Tables of ids, by the lookup key of a row of another table. */
 export const INDEX_NAMES = [
   ...['userEmails', 'userNames', 'keyHashes', 'keyOwners'],
   ...['sessionFamilies', 'sessionOwners'],
@@ -110,7 +110,7 @@ export const CONTROL_FINGERPRINT = crc32(
 );
 
 const packr = new Packr({
-  // A copy, since the packer stores what it compiled in it.
+  // A copy, because the packer stores its compiled code in it.
   structures: structuredClone(STRUCTURES) as unknown as object[],
   // It may add no more structures: another process could not know them.
   maxSharedStructures: STRUCTURES.length,
@@ -124,7 +124,7 @@ export const controlCodec = {
   },
 };
 
-/** The format that the store states for itself, under `format`. */
+/** The store's own format, under `format`. */
 export type ControlFormat = { formatVersion: number; fingerprint: number };
 
 export const CONTROL_FORMAT: ControlFormat = {
@@ -132,7 +132,7 @@ export const CONTROL_FORMAT: ControlFormat = {
   fingerprint: CONTROL_FINGERPRINT,
 };
 
-/** Throws `FormatMismatch` where another version wrote the store. */
+/** Throws `FormatMismatch` if another version wrote the store. */
 export function requireOurFormat(file: string, found: Partial<ControlFormat>): void {
   if (found.formatVersion !== FORMAT_VERSION) {
     throw new FormatMismatch(file, found.formatVersion ?? 'unknown');

@@ -86,8 +86,8 @@ export class ControlValues {
 export type ControlRoot = { root: RootDatabase<Buffer, string>; entries: number };
 
 /**
- * Opens the tables of a store. Null: the store is empty, since a first start was interrupted.
- * Throws `ControlDamage`, and `FormatMismatch` where another version wrote it.
+ * Opens the tables of a store. Null: the store is empty, because a first start was interrupted.
+ * Throws `ControlDamage`, and `FormatMismatch` if another version wrote it.
  */
 export function openControlTables({ root, entries }: ControlRoot): ControlTables | null {
   const names = new ControlTable(root, 'values').keys({});

@@ -1,16 +1,16 @@
 /**
- * Writes when keys were last used, some at a time. After an hour's pause every key of a busy
- * server is used again within seconds, and each is a page on disk. So these writes wait, and
- * orders do not. Rule I5 (api/RULES.md).
+ * Writes the last uses of keys, some at a time. After an hour's pause every key of a busy server is
+ * used again within seconds, and each is a page on disk. So these writes wait, and orders do not.
+ * Rule I5 (api/RULES.md).
  */
 import type { Uuid } from '../../engine/base/units.ts';
 
 const WRITE_EVERY_MS = 100;
 const WRITTEN_TOGETHER = 100;
-/** At the end nothing else is slowed down. */
+/** At the end these writes slow nothing else down. */
 const WRITTEN_AT_END = 5000;
 
-/** Writes keys as they are then; resolves once they are on disk. */
+/** Writes the present state of keys; resolves once they are on disk. */
 type WriteKeys = (ids: readonly Uuid[]) => Promise<void>;
 
 export class KeyUses {
@@ -29,13 +29,15 @@ export class KeyUses {
     return this.#waiting.size;
   }
 
-  /** The key was used. `onFailed` is called when its group cannot be written; it is tried again. */
+  /**
+   * The key was used. `onFailed` is called when its group cannot be written; the write is retried.
+   */
   note(id: Uuid, onFailed: (error: unknown) => void): void {
     this.#waiting.add(id);
     this.#writeLater(onFailed);
   }
 
-  /** Writes all that wait; rejects where it cannot. Nothing may be noted any more. */
+  /** Writes all waiting uses; rejects if it cannot. No use may be noted after this. */
   async close(): Promise<void> {
     if (this.#timer !== null) clearTimeout(this.#timer);
     await this.#writing;

@@ -1,6 +1,6 @@
 /**
- * The request counts of a month on disk, as pieces of many counts. A count that changed is written
- * again, in a new piece: a value for each count would cost the disk a page, and the thread that
+ * The request counts of a month on disk, as pieces of many counts. A changed count is written
+ * again, in a new piece. A value for each count would cost the disk a page, and the thread that
  * answers requests a write, for every account of that second. Rule Q13 (api/RULES.md).
  */
 import { ByteReader, ByteWriter } from '../../engine/format/bytes.ts';
@@ -18,7 +18,10 @@ export class RequestPieces {
     this.#table = table;
   }
 
-  /** The pieces of a month, `2026-11`, the oldest first: of a count in several the last is valid. */
+  /**
+   * The pieces of a month, `2026-11`, the oldest first. If a count is in several, the last is
+   * valid.
+   */
   *of(month: string): Generator<{ number: number; counts: RequestCount[] }> {
     const start = `${month}/`;
     for (const { key, value } of this.#table.under(start)) {

@@ -1,7 +1,7 @@
 /**
- * Which pieces on disk hold the counts of a month, and which of them go. Every flush adds pieces. Of
- * the oldest ones it writes again what no later piece holds, and removes them, so that the disk never
- * holds much more than twice the counts. Rule Q13 (api/RULES.md).
+ * Which pieces on disk hold the counts of a month, and which of them are removed. Every flush adds
+ * pieces. It writes again the counts of the oldest pieces that no later piece holds, and removes
+ * these pieces. So the disk never holds much more than twice the counts. Rule Q13 (api/RULES.md).
  */
 import { setImmediate as turn } from 'node:timers/promises';
 import { pieceOf, type RequestPieces } from '../identity/request-pieces.ts';
@@ -10,7 +10,7 @@ import type { Count } from './count.ts';
 /** Requests are answered between two pieces that are packed. */
 const PIECE_COUNTS = 2048;
 const PIECES_MAX = 256;
-/** On disk there may be so many times the counts, and so many more. */
+/** The disk may hold so many times the counts, and so many more. */
 const SPREAD = 2;
 const SPARE = 8192;
 
@@ -35,8 +35,8 @@ export class CountPieces {
   }
 
   /**
-   * Writes changed counts, of so many in all; on disk on return. Rejects where the disk does not
-   * take them: nothing has changed then.
+   * Writes changed counts, of so many in all; on disk on return. If the disk does not take them, it
+   * rejects and nothing has changed.
    */
   async write(
     store: Pick<RequestPieces, 'replace'>,

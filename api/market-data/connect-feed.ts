@@ -15,7 +15,7 @@ import { type FeedConfig, isInTheClear } from '../config/settings.ts';
 
 type FeedParts = {
   ingest: Ingest;
-  /** Which markets of a venue to subscribe to, and which of those should have a quote. */
+  /** Which markets of a venue to subscribe to, and which of them should have a quote. */
   catalog: {
     watchedMarkets(venue: Venue): readonly string[];
     awaitsQuote(venue: Venue, market: string): boolean;

@@ -1,8 +1,8 @@
 /**
- * Results that differ from the one that a market has. The first counts (S6), so a later one changes
- * nothing: it is logged, counted, and a problem until the market is corrected, or the venue takes it
- * back. A result after a game has voided the market is one too. Rules S18, S19 (engine/RULES.md),
- * O24 (api/RULES.md).
+ * Results that differ from the result of their market. The first counts (S6), so a later one
+ * changes nothing. It is logged, counted, and a problem until the market is corrected, or the venue
+ * withdraws it. A result after a game has voided the market counts too. Rules S18, S19
+ * (engine/RULES.md), O24 (api/RULES.md).
  */
 import { type MarketNumber, PAYOUT_CENTS } from '../../engine/base/units.ts';
 import { isSameResult } from '../../engine/rules/corrections.ts';
@@ -14,7 +14,7 @@ import { OPERATOR_SOURCE } from './operator-results.ts';
 const SHOWN_MAX = 20;
 
 export type ContradictedResultsParts = {
-  /** By market number, what each had at the start; null: no result. */
+  /** By market number, the result of each at the start; null: none. */
   results: readonly (MarketResult | null)[];
   marketName(market: MarketNumber): string;
   log: Log;
@@ -23,7 +23,7 @@ export type ContradictedResultsParts = {
 export class ContradictedResults {
   readonly #parts: ContradictedResultsParts;
   readonly #has = new Map<MarketNumber, MarketResult>();
-  /** What a venue says in place of the result that its market has. */
+  /** The venue's result, which differs from its market's. */
   readonly #said = new Map<MarketNumber, MarketResult>();
   #count = 0;
 
@@ -34,12 +34,12 @@ export class ContradictedResults {
     }
   }
 
-  /** @returns what ends it */
+  /** @returns the function that ends it */
   follow(bus: MarketBus): () => void {
     return bus.subscribe(['result'], (tick) => this.take(tick));
   }
 
-  /** Since the start; a result that a venue repeats counts once. */
+  /** Since the start; a repeated result of a venue counts once. */
   get count(): number {
     return this.#count;
   }
@@ -62,7 +62,7 @@ export class ContradictedResults {
   take(tick: ResultTick): void {
     const { market } = tick;
     const has = this.#has.get(market);
-    // What an operator gives, or a game voids, is what the market has from then on.
+    // The result of an operator or of a voided game is the market's result from then on.
     if (has === undefined || tick.source === OPERATOR_SOURCE) {
       this.#has.set(market, tick);
       this.#said.delete(market);
@@ -84,7 +84,7 @@ export class ContradictedResults {
 /** As an operator gives it, to the cent that it pays. */
 function textOf({ outcome, yesPayoutCents, noPayoutCents }: MarketResult): string {
   if (outcome !== 'scalar') return outcome;
-  // Both sides are rounded down: a cent that neither gets is half a cent of yes.
+  // Both sides are rounded down. A cent that neither side gets is half a cent of yes.
   const isExact = yesPayoutCents + noPayoutCents === PAYOUT_CENTS;
   return `0.${String(yesPayoutCents).padStart(2, '0')}${isExact ? '' : '5'}`;
 }

@@ -17,7 +17,10 @@ import { resultOf } from '../../feeds/reading/engine-ticks.ts';
 import { statusOrResult } from '../../feeds/venues/native/frames.ts';
 import { ApiError, invalidRequest } from '../base/errors.ts';
 
-/** A source of its own, as no venue's price must look fresh by it: connections have other numbers. */
+/**
+ * A separate source, because an operator must not make a venue's price look fresh. Connections have
+ * other numbers.
+ */
 export const OPERATOR_SOURCE: SourceNumber = 1;
 
 export type OperatorResult = {

@@ -29,8 +29,8 @@ const PIECE_BYTES = 2 ** 20;
 
 /**
  * Compares a log with its copy, and changes nothing. `covered`: the last fact that the checkpoint
- * beside the log covers. Throws `LogDamage`, and an error where the log does not contain that
- * fact, or where the copy is not an older state of the log.
+ * beside the log covers. Throws `LogDamage`. Throws an error if the log does not contain that fact,
+ * or if the copy is not an older state of the log.
  */
 export function planLogCopy(from: string, to: string, shard: number, covered: number): LogCopy {
   const log = LogReader.open(from, identityOf(shard));

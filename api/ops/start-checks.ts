@@ -1,6 +1,6 @@
 /**
- * What a server checks of its directory after it has started, beside requests: a start would take
- * seconds longer for every million users. Rules D14, D70 (engine/RULES.md).
+ * The checks of a directory that a server makes after its start, beside requests. A start would
+ * otherwise take seconds longer for every million users. Rules D14, D70 (engine/RULES.md).
  */
 import type { OpenReport } from '../../engine/shard/store/open-report.ts';
 import type { Log } from '../base/log.ts';
@@ -16,7 +16,7 @@ type StartCheckOptions = {
 };
 
 export class StartChecks {
-  /** Accounts without an owner, a line each; a check that was stopped has none. */
+  /** Accounts without an owner, one line each; a check that was stopped has none. */
   readonly ownerless: Promise<readonly string[]>;
   readonly #problems: string[] = [];
   readonly #work = new BackgroundTask();
@@ -33,12 +33,12 @@ export class StartChecks {
     this.#ended = this.ownerless.then(() => found(identity.check()));
   }
 
-  /** What was found so far, a line each. */
+  /** The problems found so far, one per line. */
   get problems(): readonly string[] {
     return this.#problems;
   }
 
-  /** Ends what is left of the checks, before the store is closed. */
+  /** Ends the remaining checks, before the store is closed. */
   async close(): Promise<void> {
     this.#work.stop();
     await this.#ended;

@@ -30,7 +30,7 @@ test.serial('D33: rebuild says what it did, and not beside a server', async (t) 
   await stoppedServer(dataDir);
   await goOn(dataDir, 901, 2);
   const whole = await runHere(['rebuild', dataDir]);
-  t.deepEqual([whole.code, whole.stdout], [0, 'shard-0: is whole, and left as it is\n']);
+  t.deepEqual([whole.code, whole.stdout], [0, 'shard-0: is whole and stays unchanged\n']);
   truncateSync(path.join(dataDir, 'shard-0', 'data.mdb'), 9000);
   const { code, stdout, stderr } = await runHere(['rebuild', dataDir]);
   t.is(code, 0, stderr);

@@ -264,7 +264,7 @@ test.serial('J25, J43: what is no eventId is refused, and so is one that is not 
     const url = `${trader.server.origin}/v1/portfolio/events?after=${after}`;
     const refused = await request(trader.token, 'GET', url);
     t.is(refused.status, 400, after);
-    t.is(refused.body.error.message, 'after must be the eventId of an event that was');
+    t.is(refused.body.error.message, 'after must be the eventId of a past event');
   }
   await trader.place({});
   const later = await trader.call('GET', `/portfolio/events?after=${next}`);
