@@ -1,6 +1,6 @@
 /**
  * Loaded first into each process of tests, and of commands that they start: TypeScript is stripped of
- * its types and compiled once, and read from node_modules/.cache after that. Node does both anew in
+ * its types and compiled once, and read from node_modules/.cache after that. Node does both again in
  * every process and thread, which is most of the time that it takes to start the server.
  */
 import { createHash, randomUUID } from 'node:crypto';

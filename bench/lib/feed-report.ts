@@ -83,7 +83,7 @@ function memoryTable(floods: readonly Named[], warmUpSeconds: number, figure: Fi
     }),
   );
   return {
-    title: `feed: memory of the measured time, behind ${warmUpSeconds} s of the same flood`,
+    title: `feed: memory of the measured time, after ${warmUpSeconds} s of the same flood`,
     columns: ['fill model', 'resident', 'heaps', 'in use', 'buffers'],
     rows,
     notes: ['heaps of all threads, what of them is in use, and the buffers outside of them'],

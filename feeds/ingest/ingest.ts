@@ -137,7 +137,7 @@ class VenueSession implements IngestSession {
     if (probeWithinMs !== undefined) reading.probeWithinMs = probeWithinMs;
     if (lateMs !== null) {
       reading.late = true;
-      reading.drop ??= `${lateMs} ms behind the venue`;
+      reading.drop ??= `${lateMs} ms later than the venue`;
     }
     // A jump inside a feed file is a loss only where the file says so.
     const isSkipped = isGap || (reading.jump && !reading.resync && !adapter.recorded);

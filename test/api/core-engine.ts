@@ -1,4 +1,4 @@
-/** The real core behind the HTTP layer, without threads and disk: its refusals are its own. */
+/** The real core under the HTTP layer, without threads and disk: its refusals are its own. */
 import type {
   AccountRequest,
   AuditReport,

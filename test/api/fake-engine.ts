@@ -1,6 +1,6 @@
 /**
- * The engine without threads and disk, behind one object that writes down what it was asked. A test
- * replaces the replies that it is about; whatever it leaves, the engine answers.
+ * The engine without threads and disk, in one object that records its calls. A test replaces the
+ * replies that it is about; the engine answers all others.
  */
 import type {
   AccountRequest,

@@ -1,4 +1,4 @@
-/** A server for tests of request limits, on a clock that stands still until a test moves it. */
+/** A server for tests of request limits, on a clock that only a test moves. */
 import type { ExecutionContext } from 'ava';
 import type { RequestLimits } from '../../api/identity/users.ts';
 import { IDS } from './samples.ts';

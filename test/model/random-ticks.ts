@@ -102,7 +102,7 @@ function changesOf(before: readonly DepthLevel[], after: readonly DepthLevel[]):
   return [...gone, ...after.filter(([cents, contracts]) => was.get(cents) !== contracts)];
 }
 
-/** Mostly with levels behind the top, of sizes that often come again; else with the top alone. */
+/** Mostly with levels after the top, of sizes that often come again; else with the top alone. */
 function withDepth({ random }: RandomWorld, book: RandomBook): RandomBook {
   if (random.oneIn(4)) return book;
   const side = (topCents: number, topContracts: number, step: 1 | -1): DepthLevel[] => {

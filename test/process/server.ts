@@ -46,7 +46,7 @@ const EVENTUALLY_MS = 60_000;
 const running = new Set<ChildProcess>();
 /** Ids of the groups that launchers lead. */
 const groups = new Set<number>();
-// A test run that is cut short must not leave servers behind.
+// A test run that is cut short must not leave servers running.
 process.on('exit', () => {
   for (const child of running) child.kill('SIGKILL');
   for (const pid of groups) endGroup(pid);
@@ -70,7 +70,7 @@ export class Command {
         ? command
         : [launcher.program, ...launcher.args, ...(launcher.takesCommand ? command : [])];
     const child = spawn(program!, [...before, ...args], {
-      // A group of its own, so that what a launcher leaves behind can be ended.
+      // A group of its own, so that leftovers of a launcher can be ended.
       detached: launcher !== undefined,
       env: { ...outerEnv(), PAPERBOOK_PORT: '0', PAPERBOOK_ADMIN_PORT: '0', ...env },
       stdio: [stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
@@ -120,7 +120,7 @@ export class Command {
     return this.#child.pid!;
   }
 
-  /** Ends what its launcher may have left behind. */
+  /** Ends leftovers of its launcher. */
   endGroup(): void {
     if (groups.delete(this.pid)) endGroup(this.pid);
   }

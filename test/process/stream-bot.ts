@@ -96,7 +96,7 @@ export class StreamBot {
     } else if (channel?.startsWith('quotes:') && data !== undefined) {
       this.#quotes.set(channel, patched(this.#quotes.get(channel), data));
     } else if (channel !== undefined) {
-      this.books.faults.push(`no event behind ${this.lastEventId}: ${JSON.stringify(message)}`);
+      this.books.faults.push(`no event after ${this.lastEventId}: ${JSON.stringify(message)}`);
     } else if (typeof id === 'string') {
       this.#answered(id, status, body);
     } else if (status >= 400) {

@@ -36,7 +36,7 @@ test.serial('D33: rebuild says what it did, and not beside a server', async (t) 
   t.is(code, 0, stderr);
   t.regex(
     stdout,
-    /^shard-0: was wrong: .*was cut short.*\nshard-0: rebuilt from \d+ facts; what was there is \S+data\.mdb\.replaced-1\n$/,
+    /^shard-0: was wrong: .*was cut short.*\nshard-0: rebuilt from \d+ facts; the old file is \S+data\.mdb\.replaced-1\n$/,
   );
   const { command, dataDir: used } = await startFor(t, 'demo');
   const refused = await runHere(['rebuild', used]);

@@ -138,7 +138,7 @@ class WallClock implements Clock {
   #noteAhead(nowMs: EpochMs, machineMs: EpochMs): void {
     if (this.#isAhead || nowMs - machineMs <= AHEAD_NOTED_MS) return;
     this.#isAhead = true;
-    this.#log.error({ error: aheadText(nowMs, machineMs) }, "the machine's clock is behind");
+    this.#log.error({ error: aheadText(nowMs, machineMs) }, "the machine's clock is late");
   }
 
   /** The present time by a clock that nobody has set. */

@@ -258,7 +258,7 @@ test.serial('J25, J43: what is no eventId is refused, and so is one that is not 
   }
   const { nextAfter } = await trader.call('GET', '/portfolio/events');
   const end = await trader.call('GET', `/portfolio/events?after=${nextAfter}`);
-  t.like(end, { events: [], nextAfter }, 'the last one has nothing behind it');
+  t.like(end, { events: [], nextAfter }, 'nothing follows the last one');
   const next = String(Number(nextAfter) + 1).padStart(16, '0');
   for (const after of [next, '9007199254740991']) {
     const url = `${trader.server.origin}/v1/portfolio/events?after=${after}`;

@@ -156,7 +156,7 @@ async function startLater({ dataDir, baseUrl }: Server, token: string): Promise<
   });
 }
 
-/** Boards may lag behind what has settled. */
+/** Boards may be later than settlements. */
 async function boardsOf({ baseUrl }: Server, token: string): Promise<void> {
   const listed = PLANS.filter(({ privateFor = 0 }) => privateFor === 0);
   const settled = listed.reduce((sum, { picks }) => sum + picks, 0);

@@ -326,8 +326,8 @@ class Stream:
             subscribed.settle(None)
 
     async def _catch_up(self) -> None:
-        behind, self._behind = self._behind, set()
-        for name in behind:
+        late, self._behind = self._behind, set()
+        for name in late:
             subscribed = self._channels.get(name)
             if subscribed is not None:
                 subscribed.channel.miss()

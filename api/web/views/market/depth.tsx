@@ -1,4 +1,4 @@
-/** The levels that are displayed behind the best prices, and the latest prints. */
+/** The displayed levels of the book, and the latest prints. */
 import { useRef } from 'preact/hooks';
 import { useAgain } from '../../parts/again.ts';
 import { Loading, Skeleton } from '../../parts/loading.tsx';

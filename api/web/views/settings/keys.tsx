@@ -149,8 +149,8 @@ function RevokeDialog({ of: key, onClose }: { of: KeyView; onClose(): void }) {
       onClose={onClose}
     >
       <p>
-        “{key.label}”, <code>{key.tokenPrefix}…</code>, works no more at once and for good. What it
-        has ordered stays.
+        “{key.label}”, <code>{key.tokenPrefix}…</code>, stops working at once and forever. Its
+        orders stay.
       </p>
     </Confirm>
   );

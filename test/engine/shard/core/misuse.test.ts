@@ -115,7 +115,7 @@ const MISTAKES: [what: string, make: () => unknown, message: RegExp][] = [
   ['a hash of nothing', () => hashOfDigests([]), /asked for of no shard/],
   ['time set back by nothing', () => new StartupState().setBack(0), /time was not set back/],
   ['a catalog that forgets markets', forgetful, /a catalog removes markets/],
-  ['facts played behind others', playedBehind, /behind those of another record/],
+  ['facts played after others', playedBehind, /behind those of another record/],
   ['a fact left out of an audit', () => auditFacts(emptyState(), [gap]), /an audit skipped a fact/],
 ];
 
