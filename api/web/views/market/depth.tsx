@@ -19,7 +19,7 @@ import { usePaceMs } from './pace.ts';
 
 type Props = { instrumentId: string; quote: ShownQuote | null };
 
-/** Of one that has nothing but the best prices. */
+/** For a market that has only the best prices. */
 const FLAT_EVERY_MS = 30_000;
 const PRINTS_EVERY_MS = 5000;
 

@@ -1,4 +1,4 @@
-/** Keys for programs: what there are, a new one, another one in place of one, and an end to one. */
+/** Keys for programs: the list, a new key, a rotation, and a revocation. */
 
 import { useEffect, useState } from 'preact/hooks';
 import type { KeyView } from '../../../client/generated.js';
@@ -66,7 +66,7 @@ export function Keys() {
   );
 }
 
-/** Those that work before those that do not any more. */
+/** Active keys precede ended ones. */
 function newestFirst(rows: readonly KeyView[]): readonly KeyView[] {
   const rank = (key: KeyView) => (isWorking(key) ? 1 : 0);
   return rows.toSorted(
