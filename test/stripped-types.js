@@ -12,7 +12,7 @@ const cacheOf = (name) => fileURLToPath(new URL(`../node_modules/.cache/${name}`
 const CACHE = cacheOf(`stripped-types/${process.version}/`);
 mkdirSync(CACHE, { recursive: true });
 
-// What comes from the cache is counted less exactly where coverage is measured.
+// Code from the cache is counted less exactly when coverage is measured.
 if (process.env.NODE_V8_COVERAGE === undefined) enableCompileCache(cacheOf('compiled'));
 
 registerHooks({

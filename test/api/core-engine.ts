@@ -32,7 +32,7 @@ export class CoreEngine implements Engine {
   fault: Error | null = null;
   #core: MemoryEngine = newCore();
 
-  /** Nobody has traded, and market 0 has a live price. */
+  /** No account has traded, and market 0 has a live price. */
   reset(): void {
     this.#core = newCore();
   }

@@ -219,7 +219,7 @@ export function ok(body: unknown): Reply {
   return { ok: true, body: JSON.stringify(body) };
 }
 
-/** For a test of what the API does with an answer, whatever the answer is. */
+/** For a test of the API's handling of an answer, whatever the answer is. */
 export function sampleReply(request: EngineRequest): Reply {
   switch (request.kind) {
     case 'place':

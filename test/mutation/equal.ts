@@ -1,6 +1,6 @@
 /**
- * Faults that change nothing that anybody could see, each with the reason. The key is the file, the
- * line's text, and what becomes of it.
+ * Faults that change nothing observable, each with the reason. The key is the file, the line's
+ * text, and the changed text.
  */
 export const EQUAL: ReadonlyMap<string, string> = new Map([
   [

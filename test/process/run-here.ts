@@ -1,6 +1,6 @@
 /**
- * A command in this process, for what it prints and the code it ends with: a start of a process
- * takes half a second of CPU and shows no more. Not for what is a process's own: signals, other
+ * A command in this process, for its output and its exit code: a start of a process takes half a
+ * second of CPU and shows no more. It does not serve for properties of a process: signals, other
  * versions of Node, and that it ends. One at a time, so a test that calls this is serial.
  */
 import fs from 'node:fs';
@@ -15,7 +15,7 @@ type Listener = (...args: unknown[]) => void;
 
 let isRunning = false;
 
-/** What `run` of server.ts gives. */
+/** The result of `run` of server.ts. */
 export async function runHere(
   args: readonly string[],
   { env = {}, stdin = '' }: { env?: Env; stdin?: string } = {},
@@ -81,7 +81,7 @@ function replaceStdin(text: string): { end(): void } {
   };
 }
 
-/** Puts back what listens to this process. */
+/** Restores the listeners of this process. */
 function listeners(): { end(): void } {
   const outputErrors = process.stdout.listeners('error');
   const listenersOf = (event: string) => process.listeners(event as 'exit') as Listener[];

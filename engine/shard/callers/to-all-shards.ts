@@ -56,7 +56,7 @@ export async function settleInAll(clients: Clients, command: SettleMarket): Prom
 /** Tags a trade in the one shard that has it. Throws `Unavailable` if one is down. */
 export async function tagInOne(clients: Clients, command: TagTrade): Promise<Reply> {
   const replies = await repliesOf(clients, command);
-  if (replies.includes(null)) throw new Unavailable('a shard did not take the tag: ask again');
+  if (replies.includes(null)) throw new Unavailable('a shard did not take the mark: ask again');
   return replies.find((reply) => reply?.ok) ?? replies[0]!;
 }
 

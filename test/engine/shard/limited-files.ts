@@ -5,7 +5,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { ExecutionContext } from 'ava';
 
-/** Limits how large this process may make a file; false, and said so, where that cannot be done. */
+/**
+ * Limits how large this process may make a file. False, with a log line, if that cannot be done.
+ */
 export function limitFiles(t: ExecutionContext, bytes: number | 'unlimited'): boolean {
   try {
     execFileSync('prlimit', ['--pid', String(process.pid), `--fsize=${bytes}:unlimited`]);
@@ -17,7 +19,7 @@ export function limitFiles(t: ExecutionContext, bytes: number | 'unlimited'): bo
   }
 }
 
-/** A file system of its own, of so many MiB. */
+/** A separate file system, of so many MiB. */
 export function mountAt(directory: string, mebibytes: number): void {
   const args = ['-t', 'tmpfs', '-o', `size=${mebibytes}m`, 'tmpfs', directory];
   execFileSync('mount', args, { stdio: 'ignore' });

@@ -260,7 +260,10 @@ test('Y82: what a running thread finds damaged is refused, made again, and said 
   });
   t.deepEqual(now, picks);
   for (const line of again.records.problems()) said.add(line);
-  t.regex([...said].join('\n'), /records\.db is damaged: .*: it is being made again from the facts/);
+  t.regex(
+    [...said].join('\n'),
+    /records\.db is damaged: .*: it is being made again from the facts/,
+  );
   t.regex(again.records.problems().join('\n'), /: it was made again from the facts$/);
   await again.records.close();
   t.deepEqual(recordsProblems(dataDir, 1), []);
