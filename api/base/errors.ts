@@ -221,7 +221,7 @@ export const ERRORS = {
   },
   not_configured: {
     status: 503,
-    message: 'This service is configured away.',
+    message: 'This server is configured without this service.',
     when: 'a forwarded service that is configured away',
   },
 } as const satisfies Record<string, ErrorRow> & Record<keyof typeof REJECTIONS, ErrorRow>;

@@ -93,7 +93,7 @@ export async function accessToken(file: SessionFile): Promise<string> {
     if (now === null || !isEnding(now)) return now;
     return { ...now, ...(await refresh(originOf(now.server), now.refreshToken)) };
   });
-  if (renewed === null) throw new Error('somebody signed out meanwhile: run paperbook login');
+  if (renewed === null) throw new Error('the session was ended meanwhile: run paperbook login');
   return renewed.accessToken;
 }
 

@@ -59,7 +59,7 @@ export function addDemoCommand(program: Command): void {
       process.stdout.write(`${server.welcome}\n`);
       await stopped;
       await server.close();
-      process.stdout.write('Stopped. What you traded is kept; the next start goes on from here.\n');
+      process.stdout.write('Stopped. Your trades are kept; the next start continues from here.\n');
     });
 }
 

@@ -145,7 +145,7 @@ export class Link {
     try {
       message = JSON.parse(String(data));
     } catch (error) {
-      return this.drop(new Error('the server sent what is not JSON', { cause: error }));
+      return this.drop(new Error('the server sent a message that is not JSON', { cause: error }));
     }
     if (typeof message !== 'object' || message === null) return;
     if ('heartbeat' in message) this.#attempts = 0;

@@ -70,7 +70,7 @@ export function idProblem(dataDir: string, meta: Meta, inControl: Uuid | null): 
     ? `${control} has no id, and ${metaFileIn(dataDir)} has ${meta.id}: it is of another ` +
         'directory, or from before there were ids; restore the whole of one backup'
     : `${control} is that of directory ${inControl}, and ${metaFileIn(dataDir)} is that of ` +
-        `${meta.id}: restore the one that belongs there`;
+        `${meta.id}: restore the right one`;
 }
 
 const controlIn = (dataDir: string) => path.join(dataDir, 'control');

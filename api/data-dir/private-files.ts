@@ -52,7 +52,7 @@ export function foreignProblem(directory: string): string | null {
   if (foreign.length === 0 || mode === null || names.includes('paperbook.json')) return null;
   const shown = foreign.slice(0, FOREIGN_SHOWN).join(', ');
   const more = foreign.length > FOREIGN_SHOWN ? ', ...' : '';
-  return `is open to others (mode ${mode}) and holds what no server made (${shown}${more})`;
+  return `is open to others (mode ${mode}) and holds files that no server made (${shown}${more})`;
 }
 
 /**

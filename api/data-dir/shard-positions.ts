@@ -50,7 +50,7 @@ export class ShardPositions {
     const { dataDir, log } = options;
     this.#options = options;
     this.problems = areLost(dataDir)
-      ? [`${POSITIONS_NAME} is missing: whether a shard is older than the others cannot be told`]
+      ? [`${POSITIONS_NAME} is missing: nobody can tell whether a shard is older than the others`]
       : [];
     this.found = readPositions(dataDir);
     this.#noted = this.found ?? [];

@@ -68,7 +68,7 @@ export class Metrics {
       ...family(
         'paperbook_results_contradicted_total',
         'counter',
-        'Results that differ from the one that a market has.',
+        'Results that differ from the result of their market.',
         [['', contradicted]],
       ),
       ...discoveryMetrics(discovery),

@@ -143,7 +143,7 @@ export class ControlTable<V> {
 
   #checkSeal(key: string, value: Buffer): void {
     if (unsealAt(crc32(key, this.#place), value)) return;
-    throw new ControlDamage(`${this.name} [${key}] is not what was written`);
+    throw new ControlDamage(`${this.name} [${key}] has changed since it was written`);
   }
 
   #opened(key: string, value: Buffer): V {

@@ -103,7 +103,7 @@ export class UserTable {
     for (const key of nameKeys(displayName)) {
       const holder = this.#indexes.userNames.get(key);
       if (holder === undefined || holder === id) continue;
-      throw invalidRequest('displayName is used by another user, or looks like one that is');
+      throw invalidRequest('displayName is used by another user, or looks like a used name');
     }
   }
 }

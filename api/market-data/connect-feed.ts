@@ -48,7 +48,7 @@ export function connectFeed(feed: FeedConfig, entry: number, parts: FeedParts): 
   if (isInTheClear(url)) {
     parts.log.warn(
       { entry, venue, host: new URL(url).host },
-      'PAPERBOOK_FEEDS: prices come over ws://, which anybody between can change',
+      'PAPERBOOK_FEEDS: prices arrive over ws://, where anyone on the way can change them',
     );
   }
   const restUrl = feed.restUrl === undefined ? null : new URL(feed.restUrl);

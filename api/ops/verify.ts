@@ -176,7 +176,7 @@ function checkEntries(
     across.add(`${name}: is none of the ${meta.shards} shards of paperbook.json`);
   }
   if (control.found !== null || control.problems.length > 0) return;
-  if (isReplays(meta)) notes.add('control: is not there; a replay makes none');
+  if (isReplays(meta)) notes.add('control: does not exist; a replay makes none');
   else if (shards.some(({ found }) => found !== null)) across.add('control: is missing');
   else notes.add('control: is not there yet');
 }

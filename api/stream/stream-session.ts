@@ -264,7 +264,7 @@ export class StreamSession implements Member, SocketEvents, Worker {
   #flood(): void {
     this.#forgetMessages();
     this.#parts.onFlood(this);
-    this.#socket.end(CLOSE.flood, 'messages came faster than they are handled');
+    this.#socket.end(CLOSE.flood, 'messages arrived faster than they are handled');
   }
 
   #forgetMessages(): void {

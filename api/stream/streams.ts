@@ -118,7 +118,7 @@ export class Streams {
     const refusedForMs = share.refusedUntilMs - performance.now();
     if (refusedForMs > 0) {
       throw new ApiError('rate_limited', {
-        message: 'Messages of the account came faster than they are handled.',
+        message: 'Messages of the account arrived faster than they are handled.',
         retryAfterSeconds: Math.ceil(refusedForMs / 1000),
       });
     }

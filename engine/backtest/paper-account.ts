@@ -128,7 +128,7 @@ export class PaperAccount {
 
   #noteSettled({ position, proceedsCents }: PositionSettled): void {
     const tradeId = this.#tradeOf.get(position);
-    invariant(tradeId !== undefined, 'a position is settled that nobody opened');
+    invariant(tradeId !== undefined, 'a position is settled that was never opened');
     this.#tradeOf.delete(position);
     this.#settled.push({ tradeId, proceedsCents });
   }

@@ -55,7 +55,7 @@ export function fileHeader(): Buffer {
 export function checkFileHeader(bytes: Buffer, file: string): void {
   const isWhole = bytes.length >= FILE_HEADER_BYTES && bytes.toString('latin1', 0, 8) === MAGIC;
   if (!isWhole || bytes.readUInt32BE(8) !== crc32(bytes.subarray(12, FILE_HEADER_BYTES))) {
-    throw new HistoryDamage(file, 0, 'its header is none of a history');
+    throw new HistoryDamage(file, 0, 'its header is not of a history');
   }
   const version = bytes.readUInt32BE(12);
   if (version === HISTORY_VERSION && bytes.readUInt32BE(16) === FINGERPRINT) return;

@@ -403,7 +403,7 @@ function readEntry(reader: VarintReader, lastOf: Map<number, number[]>, sink: Jo
   const market = (key - 1 - kind) / KINDS.length;
   if (named === BEGINS) {
     const number = reader.unsigned();
-    invariant(Number.isSafeInteger(number), 'a journal has a number that is none');
+    invariant(Number.isSafeInteger(number), 'a journal has an invalid number');
     const isBegun = reader.unsigned() === 1;
     const start = isBegun ? { number: reader.unsigned(), atMs: reader.unsigned() } : null;
     sink.begins(kind, market, number, start);

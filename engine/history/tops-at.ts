@@ -12,7 +12,7 @@ export function topsAt(recorder: Recorder, { nowMs, markets }: TopsQuestion): Ma
     const series = recorder.store.series(ROWS, market);
     const tops: MarketTops = { yesBidCents: [], yesAskCents: [] };
     const isPast = atMs.every((at) => at <= nowMs);
-    invariant(isPast, 'a market is asked for a moment that is still to come');
+    invariant(isPast, 'a market is asked for a future moment');
     for (const row of series?.lastBy(atMs) ?? atMs.map(() => null)) {
       tops.yesBidCents.push(row === null ? NO_PRICE : row.columns[1]![row.at]!);
       tops.yesAskCents.push(row === null ? NO_PRICE : row.columns[2]![row.at]!);

@@ -64,7 +64,8 @@ function endOf(
     const isWhole = isClosed
       ? offset === file.size() && file.isFullAt(offset)
       : !file.hasLostRecordAt(offset, number);
-    if (!isWhole) throw new LogDamage(file.name, offset, 'a record is not what was written');
+    if (!isWhole)
+      throw new LogDamage(file.name, offset, 'a record has changed since it was written');
     return { number, landmark };
   } finally {
     file.close();

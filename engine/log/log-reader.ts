@@ -198,7 +198,7 @@ export class LogReader {
     // The writer may have written more since.
     const again = isClosed ? file.recordAt(offset, number) : null;
     if (again === null && (isClosed || file.hasLostRecordAt(offset, number))) {
-      throw new LogDamage(file.name, offset, 'a record is not what was written');
+      throw new LogDamage(file.name, offset, 'a record has changed since it was written');
     }
     return again;
   }

@@ -100,7 +100,7 @@ export class LogWriter {
       this.#nextNumber = end.number;
       this.#landmark = end.landmark;
       if (this.tail < (options.reaches ?? 0)) {
-        throw new LogDamage(this.#file.name, end.offset, 'it ends before what was answered');
+        throw new LogDamage(this.#file.name, end.offset, 'it ends before an answered record');
       }
       // A torn record: D21 (engine/RULES.md).
       if (!this.#file.isZeroFrom(end.offset)) ftruncateSync(this.#file.fd, end.offset);
@@ -165,7 +165,7 @@ export class LogWriter {
     invariant(this.#offset + bytes <= this.#size, 'a record does not fit into its room');
     this.#write(bytes);
     if (isLandmark) {
-      invariant(this.tail > this.#landmark, 'a landmark comes before the last one');
+      invariant(this.tail > this.#landmark, 'a landmark is before the last one');
       this.#landmark = this.tail;
     }
     this.#offset += bytes;

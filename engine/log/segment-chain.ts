@@ -50,7 +50,7 @@ export function endOf(file: SegmentFile): {
     number += record.count;
   }
   if (file.hasLostRecordAt(offset, number)) {
-    throw new LogDamage(file.name, offset, 'a record is not what was written');
+    throw new LogDamage(file.name, offset, 'a record has changed since it was written');
   }
   return { offset, number, landmark };
 }

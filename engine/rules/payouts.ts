@@ -59,7 +59,7 @@ export function correctMarket(state: ShardState, event: MarketCorrected): void {
   invariant(market !== undefined, 'a correction names a market that does not exist');
   const from = resultOf(market);
   invariant(from !== null, 'a market is corrected that has no result');
-  invariant(correction > market.corrections, 'a correction came before the last one');
+  invariant(correction > market.corrections, 'a correction is earlier than the last one');
   state.pendingSettlements.correction = { market: market.number, atMs, from, left: null };
   market.outcome = outcome;
   market.payouts = outcome === 'scalar' ? { yesPayoutCents, noPayoutCents } : null;

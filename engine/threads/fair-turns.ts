@@ -95,7 +95,7 @@ export class FairTurns {
       if (line === undefined) return;
       line.isNext = false;
       const ask = line.waiting.shift();
-      invariant(ask !== undefined, 'it is the turn of who has no question');
+      invariant(ask !== undefined, 'an asker without a question has a turn');
       invariant(line.running < this.#eachAtOnce, 'one asker has too many questions under way');
       line.running++;
       this.#running++;

@@ -37,7 +37,7 @@ export class PendingRequests {
 
   #take(id: number): Waiting {
     const waiting = this.#waiting.get(id);
-    invariant(waiting !== undefined, 'a thread answers what nobody has asked');
+    invariant(waiting !== undefined, 'a thread answers a question that was never asked');
     this.#waiting.delete(id);
     return waiting;
   }

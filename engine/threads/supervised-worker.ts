@@ -244,7 +244,7 @@ export class SupervisedWorker<To extends { kind: string }, From> {
     this.#waitIdle();
     if (this.#isClosing) return;
     const failure = this.#fault;
-    invariant(failure !== null, 'a thread ended, and for no reason');
+    invariant(failure !== null, 'a thread ended without a reason');
     const { ended, isRestartedByHost = false } = this.#options;
     ended?.(failure);
     if (!this.#isClosing && !isRestartedByHost)

@@ -230,10 +230,7 @@ class VenueFeed implements Feed {
   #statesBy({ stateRequests: requests, tellsResults }: VenueAdapter): StatusPoller {
     const { restUrl, venue, ingest, newSource, newAdapter, nowMs, log, askAgainMs } = this.#options;
     if (requests !== null && restUrl === null) {
-      log.info(
-        { venue },
-        'no restUrl: results that come while a connection is lost are not asked for',
-      );
+      log.info({ venue }, 'no restUrl: results during a lost connection are not asked for');
     }
     // A separate source: an answer must not keep the prices of a connection fresh.
     const canAsk = requests !== null && restUrl !== null;

@@ -90,7 +90,7 @@ export function parsedAnswer(text: string, url: URL): unknown {
   try {
     return parseJson(text);
   } catch (error) {
-    throw new Error(`${safeUrlOf(url)}: answered what ${jsonProblem(error)}`);
+    throw new Error(`${safeUrlOf(url)}: the answer ${jsonProblem(error)}`);
   }
 }
 

@@ -95,7 +95,7 @@ export class StatusPoller {
     const unnamed = [...this.#unnamed].filter((market) => held.has(market) && isOpen(market));
     const doubts = [...this.#doubts].filter(([market]) => !isOpen(market));
     return [
-      ...lineOf(this.#untold(), 'held, and nobody can learn their end without a restUrl'),
+      ...lineOf(this.#untold(), 'held, and their end cannot be known without a restUrl'),
       ...lineOf(unnamed, 'held, and not named by their venue when it is asked'),
       ...lineOf(
         unusable.map(([market, reason]) => `${market} (${reason})`),

@@ -86,7 +86,7 @@ async function* pagesFrom(list: URL, first: Page, options: AskOptions): AsyncGen
     if (count > 0 && hash === before) {
       // Some lists have one page and know no offset.
       if (count < limit) return;
-      throw new Error(`${safeUrlOf(list)}: a page comes again`);
+      throw new Error(`${safeUrlOf(list)}: a page is repeated`);
     }
     before = hash;
     entries += count;
@@ -94,7 +94,7 @@ async function* pagesFrom(list: URL, first: Page, options: AskOptions): AsyncGen
     yield { name, body };
     if (next === null) return;
     const place = hashOf(next.search);
-    if (seen.has(place)) throw new Error(`${safeUrlOf(list)}: a cursor comes again`);
+    if (seen.has(place)) throw new Error(`${safeUrlOf(list)}: a cursor is repeated`);
     if (pages >= PAGES_MAX) throw new Error(`${safeUrlOf(list)}: more than ${PAGES_MAX} pages`);
     seen.add(place);
     answer = await page(next, options);

@@ -120,7 +120,7 @@ function markRoute({ engine, log }: Context): Route<Operator> {
   });
 }
 
-const NO_SUCH_TRADE = 'No such open trade; one that is over is found with the id of its user.';
+const NO_SUCH_TRADE = 'No such open trade. A trade that is over is found with the id of its user.';
 
 /** The engine's refusals as this listener answers them. */
 const REFUSED: Readonly<Record<string, string>> = {

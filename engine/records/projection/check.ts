@@ -81,7 +81,7 @@ function differences(place: { dataDir: string; directory: string; shards: number
     try {
       foldAsFar(anew, database);
       return differentTables(database, anew.database).map((table) => {
-        return `${recordsFile(place.directory)}: table ${table} is not what the facts lead to`;
+        return `${recordsFile(place.directory)}: table ${table} differs from the facts`;
       });
     } finally {
       anew.close();

@@ -156,7 +156,7 @@ function repairsOf([own, copy]: readonly Found[]): Repair[] {
       if (one.damage.isVersion && !isKept) throw one.damage;
       const became = isKept
         ? `it was made again from ${other.file}, and nothing is lost`
-        : 'what it had lost is asked of the history, and is none where that dropped it';
+        : 'its lost lines are read from the history, if that still has them';
       const problem = `${one.damage.message}: it was set aside, ${became}`;
       repairs.push({ file: one.file, isSetAside: true, problem });
     } else if (!one.isThere && one === own && other.isThere) {

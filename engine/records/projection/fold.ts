@@ -78,7 +78,7 @@ export class Fold {
   take(shard: number, number: number, fact: Fact): void {
     const position = this.positions[shard];
     invariant(position !== undefined, 'a fact is of a shard that there is not');
-    invariant(number === position.fact + 1, 'a fact was left out, or came twice');
+    invariant(number === position.fact + 1, 'a fact was left out, or taken twice');
     position.fact = number;
     switch (fact.kind) {
       case 'account_opened':

@@ -97,7 +97,10 @@ export function pagesProblem(database: Database, file: string): string | null {
   const found = database.pragma('quick_check(1)', { simple: true }) as string;
   if (found === 'ok') return null;
   const page = /page (\d+): unable to get the page/.exec(found)?.[1];
-  return damageText(file, new Error(page ? `page ${page} is not what was written` : found));
+  return damageText(
+    file,
+    new Error(page ? `page ${page} has changed since it was written` : found),
+  );
 }
 
 /** The problem of a file's version; null: there is none. */

@@ -54,7 +54,7 @@ export class WriteAhead {
   /** Call it between transactions. Copies the written frames once they have grown by so much. */
   copyFrom(bytes = COPIED_FROM_BYTES): void {
     const { inTransaction, name } = this.#database;
-    invariant(!inTransaction, 'what was written is copied within a transaction');
+    invariant(!inTransaction, 'written frames are copied within a transaction');
     invariant(bytes >= 0, 'less than nothing is copied');
     const size = sizeOf(name + WAL);
     if (size < this.#notedBytes) this.#notedBytes = 0;
@@ -93,7 +93,7 @@ export function writeAheadDamage(file: string): string | null {
   if (noted !== null && wholeBytes >= noted.bytes && lastOf(bytes, noted.bytes) === noted.last) {
     return null;
   }
-  return `${file}${WAL} is not what was being copied into ${file}`;
+  return `${file}${WAL} is not the file of the last copying ${file}`;
 }
 
 /** A disk without room must leave no half of a note, which would look like damage. */

@@ -114,7 +114,7 @@ export function recordProblem(answer: unknown, keys: readonly unknown[] | null):
     return `the keys do not have ${envelope.keyId}`;
   }
   if (!isSigned(payload, signature, x)) return 'the signature is not of this payload and key';
-  if (!isForm(record, payload)) return 'record is not what the payload says';
+  if (!isForm(record, payload)) return 'record differs from the payload';
   return null;
 }
 

@@ -56,14 +56,14 @@ export class QueueBound {
   }
 
   answered(): void {
-    invariant(this.#waiting > 0, 'more requests were answered than came');
+    invariant(this.#waiting > 0, 'more requests were answered than arrived');
     this.#waiting--;
     this.#answers++;
   }
 
   /** These get no answer. */
   lost(requests: number): void {
-    invariant(requests >= 0 && requests <= this.#waiting, 'more requests were lost than came');
+    invariant(requests >= 0 && requests <= this.#waiting, 'more requests were lost than arrived');
     this.#waiting -= requests;
   }
 

@@ -57,7 +57,7 @@ export class SendQueue {
 
   /** The next messages, at most `max`, with the waiters of the requests among them. */
   take(max: number): { messages: Sent[]; waiters: ReplyHandler[] } {
-    invariant(max > 0, 'none of the messages that wait are taken');
+    invariant(max > 0, 'no waiting message is taken');
     const messages: Sent[] = [];
     const waiters: ReplyHandler[] = [];
     for (let taken = 0; taken < max; taken++) {
@@ -107,7 +107,7 @@ export class SendQueue {
     if (at < 0) return this.#append(tick);
     const waiting = this.#messages.at(at);
     const isItsQuote = waiting.kind === 'quote' && waiting.market === tick.market;
-    invariant(isItsQuote, 'a quote takes the place of something else');
+    invariant(isItsQuote, 'a quote takes the place of another message');
     this.#messages.replace(at, wholeQuote(tick, waiting));
   }
 }

@@ -249,7 +249,10 @@ export class ShardClient {
     }
     log.info({ path: config.path }, 'shard writes again');
     this.#sendStartupMessages().catch((error: unknown) => {
-      log.error({ path: config.path, error: String(error) }, 'shard did not get what it missed');
+      log.error(
+        { path: config.path, error: String(error) },
+        'shard did not get its missed messages',
+      );
     });
   }
 

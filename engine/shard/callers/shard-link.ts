@@ -54,7 +54,7 @@ export class ShardLink {
     for (; answers < ANSWERS_A_TURN && this.#end.isReady(); answers++) {
       const reply = this.#decoder.reply(this.#end.next());
       const waiter = this.#waiting.shift();
-      invariant(waiter !== undefined, 'a shard answered what nobody asked');
+      invariant(waiter !== undefined, 'a shard answered more than it was asked');
       answer(waiter, reply);
     }
     return answers;

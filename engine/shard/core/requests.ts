@@ -272,7 +272,7 @@ function findOrder(state: ShardState, { account: id, orderId }: OrderQuery) {
 
 function placedBefore(state: ShardState, { account, idempotencyKey }: PlaceOrder): Placement {
   const placed = state.records.orderByKey(state.accountIds.find(account), idempotencyKey);
-  invariant(placed !== undefined, 'a placement is answered again that never was');
+  invariant(placed !== undefined, 'a repeated placement was never placed');
   const row = state.orderIds.find(placed.orderId);
   return row === NO_ROW
     ? { placed, row: null, outcome: state.records.outcome(placed) }

@@ -26,7 +26,7 @@ export function seal(value: Buffer): Buffer {
 export function unsealed(value: Buffer, what: string): Buffer {
   const bytes = value.subarray(SEAL_BYTES);
   const isWhole = value.length >= SEAL_BYTES && value.readUInt32LE(0) === crc32(bytes);
-  if (!isWhole) throw new ValueDamage(`${what} is not what was written`);
+  if (!isWhole) throw new ValueDamage(`${what} has changed since it was written`);
   return bytes;
 }
 

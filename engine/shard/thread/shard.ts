@@ -260,7 +260,7 @@ export class Shard {
   /** Begins a checkpoint in one synchronous step, so that it shows one moment. */
   #beginCheckpoint(): void {
     const { state } = this;
-    invariant(!this.#isAhead, 'a checkpoint began of what is not in the log');
+    invariant(!this.#isAhead, 'a checkpoint began with facts that are not in the log');
     invariant(this.#writing === null, 'a checkpoint began while another is being written');
     const tables = tablesOf(state);
     for (const table of tables) table.beginCheckpoint(this.#checkpoints.nextNumber);

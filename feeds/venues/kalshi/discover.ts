@@ -108,7 +108,7 @@ export function kalshiFound(
   });
 }
 
-const NAMES_DO_NOT_FIT = 'the teams cannot be told from its ticker and names';
+const NAMES_DO_NOT_FIT = 'its ticker and names do not tell the teams';
 
 function isOfAGame(event: string): boolean {
   const [series, stamp = ''] = event.split('-');

@@ -272,7 +272,7 @@ class PolymarketAdapter implements VenueAdapter {
 
   /** A winner that is none of the outcomes pays nobody. */
   #noWinner(type: string, listed: readonly unknown[]): FrameReading {
-    const reason = 'winning_asset_id is none of assets_ids';
+    const reason = 'winning_asset_id is not in assets_ids';
     const tokens = listed.map(nameOf).filter((token) => token !== null && this.#wanted.has(token));
     const ticks = tokens.map((token) => undecided(token!, reason));
     const reading = refused(type, reason, ticks);

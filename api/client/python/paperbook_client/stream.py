@@ -254,7 +254,7 @@ class Stream:
         except RefusedError as error:
             return error
         except ValueError as error:
-            return ConnectionError(f"the server sent what is not JSON: {error}")
+            return ConnectionError(f"the server sent a message that is not JSON: {error}")
         except ConnectionClosed as error:
             if close_code(error) == KEY_ENDED:
                 why = "the key has ended"

@@ -204,7 +204,7 @@ function writeUnsealed(file: string): void {
   database.close();
 }
 
-test('Y8: rows that are not what the facts lead to, and closing lines that changed, are problems', async (t) => {
+test('Y8: rows that differ from the facts, and closing lines that changed, are problems', async (t) => {
   const { records, dataDir, world } = started(t);
   await boardOf({ records, world });
   await records.close();
@@ -219,7 +219,7 @@ test('Y8: rows that are not what the facts lead to, and closing lines that chang
   changeRecords(dataDir, 'UPDATE traders SET pnl_cents = pnl_cents + 1 WHERE trader = 1');
   const problems = recordsProblems(dataDir, 1).join('\n');
   t.regex(problems, /closings\.db is damaged: the closing line of market 99/);
-  t.regex(problems, /table traders is not what the facts lead to/);
+  t.regex(problems, /table traders differs from the facts/);
 });
 
 test('Y3: what a catalog and a result say is taken from the first shard', (t) => {
