@@ -53,7 +53,10 @@ const trimInPlace: SchemaValidateFunction = (_wanted, text: string, _schema, at)
 
 const ajv = createAjv();
 
-/** A body reader for an object schema. `refine` checks what no schema can; it throws the 400. */
+/**
+ * A body reader for an object schema. `refine` checks conditions that no schema can express; it
+ * throws the 400.
+ */
 export function bodyReader<S extends TSchema>(
   schema: S,
   refine: (body: Static<S>) => Static<S> = (body) => body,
@@ -139,7 +142,7 @@ export function queryReader<Q extends TObject>(schema: Q): QueryReader<Static<Q>
 
 const INTEGER = /^-?\d{1,15}$/;
 
-/** Names and values, each name once. A loop over the text, since it runs at every request. */
+/** Names and values, each name once. A loop over the text, because it runs at every request. */
 function parametersOf(query: string): [name: string, text: string][] {
   const read = query.includes('%') || query.includes('+') ? decode : asIs;
   const parameters: [string, string][] = [];

@@ -15,7 +15,7 @@ const cacheOf = (name) =>
   fileURLToPath(new URL(`../../node_modules/.cache/${name}`, import.meta.url));
 const CACHE = cacheOf(`stripped-types/${process.version}/`);
 
-// What comes from the cache is counted less exactly where coverage is measured.
+// Code from the cache is counted less exactly when coverage is measured.
 if (process.env.NODE_V8_COVERAGE === undefined) enableCompileCache(cacheOf('compiled'));
 
 registerHooks({

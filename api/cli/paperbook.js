@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Plain JavaScript that any Node can read. Another version than 22 runs the Node 22 that npm brought
-// along; where there is none it gets a sentence, not a stack trace.
+// Plain JavaScript that any Node can read. Another version than 22 runs the Node 22 that npm
+// brought along. Without that it prints a sentence, not a stack trace.
 import { spawn } from 'node:child_process';
 import { existsSync, realpathSync } from 'node:fs';
 import module, { createRequire } from 'node:module';
@@ -17,7 +17,7 @@ if (major === 22 && minor >= 18) {
   else runWith(node);
 }
 
-/** A clone runs its sources; the packed product has none, and runs what was made of them. */
+/** A clone runs its sources. The packed product has none, and runs the files made from them. */
 async function program() {
   if (!existsSync(new URL('program.ts', import.meta.url))) {
     keepCompiled();

@@ -1,6 +1,6 @@
 /**
- * `paperbook feed replay`: a feed file through an engine of its own, or into a running server. Rules
- * R1, R38 to R41 (feeds/FORMATS.md).
+ * `paperbook feed replay`: plays a feed file through its own engine, or into a running server.
+ * Rules R1, R38 to R41 (feeds/FORMATS.md).
  */
 import type { Command } from 'commander';
 import type { FillModelName } from '../../engine/base/units.ts';

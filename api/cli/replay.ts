@@ -1,5 +1,5 @@
 /**
- * `paperbook feed replay` offline: a feed file and an orders file through an engine of its own, on
+ * `paperbook feed replay` offline: plays a feed file and an orders file through its own engine, on
  * the feed's clock. Equal input gives an equal state hash. Rules R1 to R15 (feeds/FORMATS.md).
  */
 
@@ -143,7 +143,7 @@ class Replay {
     for (let line = 0; line < times.length; line++) {
       const atMs = times[line]!;
       const isHeldBack = isPaced && (fromMs === null || atMs >= fromMs);
-      // At one instant frames come before orders.
+      // At one instant frames precede orders.
       if (orders.nextMs >= atMs && !isHeldBack) continue;
       sendUpTo(line);
       await this.#place(orders, atMs);

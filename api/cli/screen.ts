@@ -3,7 +3,7 @@
 /** The least width of a terminal. */
 export const TERMINAL_COLUMNS = 80;
 
-/** The cursor goes home, and what is below it is erased. */
+/** The cursor goes to the top left, and the text below it is erased. */
 const REDRAW = '\x1b[H\x1b[J';
 
 /** The longest line of prose, in a pipe too. */

@@ -5,7 +5,7 @@ import { jsonText, plain } from '../base/shown-text.ts';
 import { TERMINAL_COLUMNS } from './screen.ts';
 
 /**
- * A heading, and its cells. An `apart` cell must stay in one piece, such as an id to copy: in a
+ * A heading, and its cells. An `apart` cell must stay in one piece, such as an id to copy. In a
  * table that is too wide it gets its own line below its row.
  */
 export type Column<Row> = readonly [
@@ -97,7 +97,9 @@ const widestWord = (text: string) =>
 
 const total = (widths: readonly number[]) => widths.reduce((sum, width) => sum + width + GAP, -GAP);
 
-/** Widths that fit: the widest column shrinks, first among those that need not split words. */
+/**
+ * Widths that fit: the widest column shrinks, first among the columns that need not split words.
+ */
 function narrowed(lines: readonly Line[], columnsMax: number): number[] {
   const widths = widthsOf(lines);
   const words = widthsOf(lines, widestWord);

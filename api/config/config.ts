@@ -109,7 +109,7 @@ function textOf(value: unknown): string {
   return JSON.stringify(value);
 }
 
-/** Where there is a problem, no caller gets what it returns. */
+/** If there is a problem, no caller gets the value that this returns. */
 function readSettings(texts: ReadonlyMap<string, string>, problems: string[]): Config {
   const config: Record<string, unknown> = {};
   const objects = new Map<string, [name: string, setting: Setting, value: unknown][]>();
@@ -144,7 +144,7 @@ function readSetting(
   }
 }
 
-/** What is missing of an object, if any of its members is set. */
+/** The missing members of an object, if any of its members is set. */
 function incomplete(members: [name: string, kind: Setting['kind'], isSet: boolean][]): string[] {
   const parts = members.filter(([, kind]) => kind === 'part');
   if (parts.every(([, , isSet]) => isSet)) return [];

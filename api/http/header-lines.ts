@@ -4,8 +4,8 @@
 const { STATUS_CODES } = process.getBuiltinModule('node:http');
 
 /**
- * Response headers in wire format, each preceded by a line end. Built once and joined: a call into
- * native code for every header costs more than the rest of a response.
+ * Response headers in wire format, each preceded by a line end. They are built once and joined,
+ * because a call into native code for every header costs more than the rest of a response.
  */
 export type HeaderLines = string & { readonly headerLines: true };
 

@@ -1,6 +1,6 @@
 /**
- * Explains why the server cannot listen on an address, by what an operator can change. Rule G8
- * (api/RULES.md).
+ * Explains why the server cannot listen on an address, and which setting an operator can change.
+ * Rule G8 (api/RULES.md).
  */
 import { createServer } from 'node:net';
 

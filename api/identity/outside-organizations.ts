@@ -31,7 +31,7 @@ type Options = { url: string; users: { has(id: UuidText): boolean }; log: Log };
 
 type Question = { askedAtMs: EpochMs; isOpen: boolean; answer: Promise<OwnOrganization[]> };
 
-/** What is wrong with an answer, in words for the log; contains nothing of the answer itself. */
+/** The problem of an answer, in words for the log; it contains no part of the answer itself. */
 class UnusableAnswer extends Error {}
 
 export function outsideOrganizations({ url, users, log }: Options): Organizations {
@@ -72,8 +72,8 @@ export function outsideOrganizations({ url, users, log }: Options): Organization
     of: (holder) => ask(holder, 0),
     accountOf: async (holder, id) => {
       const organization = (await ask(holder, FRESH_MS)).find((own) => own.id === id);
-      // The service does not say which ids exist, except the ids of this caller. An id that is a
-      // user's must not open that user's account, whatever the service lists.
+      // The service does not say which ids exist, except the ids of this caller. An id of a user
+      // must not open that user's account, whatever the service lists.
       if (organization === undefined || users.has(id)) throw new ApiError('organization_forbidden');
       return organizationAccount(organization, null);
     },

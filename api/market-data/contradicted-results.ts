@@ -33,7 +33,7 @@ export type ContradictedResultsParts = {
 export class ContradictedResults {
   readonly #parts: ContradictedResultsParts;
   readonly #has = new Map<MarketNumber, MarketResult>();
-  /** What a venue says in place of the result that its market has. */
+  /** The venue's result, which differs from its market's. */
   readonly #said = new Map<MarketNumber, MarketResult>();
   #count = 0;
   #writtenMs = Number.NEGATIVE_INFINITY;
@@ -58,12 +58,12 @@ export class ContradictedResults {
     if (this.#writing !== null) this.#write();
   }
 
-  /** @returns what ends it */
+  /** @returns the function that ends it */
   follow(bus: MarketBus): () => void {
     return bus.subscribe(['result'], (tick) => this.take(tick));
   }
 
-  /** Since the start; a result that a venue repeats counts once. */
+  /** Since the start; a repeated result of a venue counts once. */
   get count(): number {
     return this.#count;
   }
@@ -88,7 +88,7 @@ export class ContradictedResults {
   take(tick: ResultTick): void {
     const { market } = tick;
     const has = this.#has.get(market);
-    // What an operator gives, or a game voids, is what the market has from then on.
+    // The result of an operator or of a voided game is the market's result from then on.
     if (has === undefined || tick.source === OPERATOR_SOURCE) {
       this.#has.set(market, tick);
       this.#forget(market);
@@ -135,7 +135,7 @@ export class ContradictedResults {
 /** As an operator gives it, to the cent that it pays. */
 function textOf({ outcome, yesPayoutCents, noPayoutCents }: MarketResult): string {
   if (outcome !== 'scalar') return outcome;
-  // Both sides are rounded down: a cent that neither gets is half a cent of yes.
+  // Both sides are rounded down. A cent that neither side gets is half a cent of yes.
   const isExact = yesPayoutCents + noPayoutCents === PAYOUT_CENTS;
   return `0.${String(yesPayoutCents).padStart(2, '0')}${isExact ? '' : '5'}`;
 }

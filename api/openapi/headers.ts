@@ -52,7 +52,7 @@ const ANYWHERE: Header[] = [
   },
 ];
 
-/** Those that guard it, whoever calls. Rule A14. */
+/** The headers that guard it, for every caller. Rule A14. */
 const GUARDING: Header[] = [
   ...Object.entries(GUARDING_HEADERS),
   ['Content-Security-Policy', NO_PAGE] as const,

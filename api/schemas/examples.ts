@@ -292,7 +292,7 @@ export const PORTFOLIO: Static<typeof PortfolioAnswer> = {
   ...ENVELOPE,
 };
 
-/** Of `ACCOUNT`, and of its moment. */
+/** The points of `ACCOUNT`, and their moment. */
 export const EQUITY_POINTS: Static<typeof EquityAnswer>['points'] = [
   {
     at: '2026-11-21T04:55:00.000Z',

@@ -1,6 +1,6 @@
 /**
- * How long after a settled trade's fact is on disk boards show it: the thread of the records as a
- * server runs it, over prepared records and an empty log, and somebody who asks all the time.
+ * How long after a settled trade's fact is on disk boards show it. The thread of the records runs
+ * as in a server, over prepared records and an empty log, while boards are asked for all the time.
  */
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -74,7 +74,7 @@ function fail(message: string, fields: object): never {
 }
 
 type Asked = { records: Records; trader: Uuid };
-/** What the first rows of both boards say of the trader, whose trades each pay millions. */
+/** The trader in the first rows of both boards, whose trades each pay millions. */
 type Rows = { won: number; evalPicks: number };
 
 async function untilShown(board: Asked, before: Rows) {

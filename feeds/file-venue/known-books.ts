@@ -1,6 +1,6 @@
 /**
- * The books of one feed of a served recording as they are now: what a client is sent that
- * subscribes in the middle. Rule N46 (feeds/FORMATS.md).
+ * The present books of one feed of a served recording. A client that subscribes in the middle gets
+ * them. Rule N46 (feeds/FORMATS.md).
  */
 import type { MarketStatus } from '../../engine/base/units.ts';
 import { connectionKeyOf, type FeedLine } from '../file/feed-line.ts';
@@ -27,7 +27,7 @@ export class KnownBooks {
     this.#name = name;
   }
 
-  /** What the line's frame says; null for one without a frame. */
+  /** The content of the line's frame; null for a line without a frame. */
   take(line: FeedLine): FrameReading | null {
     const reading = this.#adapters.read(line);
     if (line.event === 'lost') this.#lost(connectionKeyOf(line));
@@ -37,14 +37,14 @@ export class KnownBooks {
     return reading;
   }
 
-  /** The connection ended: its books begin again. Statuses and results stay true. */
+  /** The connection ended, so its books start over. Statuses and results stay true. */
   #lost(connection: string): void {
     for (const known of this.#markets.values()) {
       if (connectionKeyOf(known.line) === connection) known.levels = null;
     }
   }
 
-  /** Frames that say what is known of these markets; `*`: of all. */
+  /** Frames with the known state of these markets; `*`: of all. */
   framesOf(names: readonly string[]): { market: string; frame: unknown }[] {
     const markets = names.includes('*') ? [...this.#markets.keys()] : names;
     return markets.flatMap((market) => {

@@ -1,10 +1,10 @@
 /**
- * Reads feed files: what venues sent, a line a frame, with the time it was received. Read as a
- * stream in batches, so that a file may be larger than memory. Rules F1 to F9, F32 (feeds/FORMATS.md).
+ * Reads feed files: the frames of venues, one per line, with the time of receipt. A file is read as
+ * a stream in batches, so it may be larger than memory. Rules F1 to F9, F32 (feeds/FORMATS.md).
  *
- * Where the format is silent: empty lines are passed over, fields not named by the format are
- * ignored, and a line may be a little older than the one before it (connections share a file);
- * readers that need a clock keep theirs from going back.
+ * Where the format is silent, empty lines are passed over, and unknown fields are ignored. A line
+ * may be a little older than the one before it, because connections share a file. Readers that need
+ * a clock keep theirs from going back.
  */
 import { statSync } from 'node:fs';
 import { codeOf, damageOf, isGzip, NotAsNamed, piecesOf } from './feed-bytes.ts';
@@ -26,10 +26,10 @@ export type ReadFeedOptions = {
 };
 
 /**
- * Batches of lines in file order. `path` ending in `.gz` is gunzipped.
- * @throws FeedFileError at the first line that cannot be read (with `skipBad`: only for a header
- * that is missing or of another version, for a file that cannot be opened, and for a file whose
- * time stays wrong for a second line).
+ * Batches of lines in file order. A `path` that ends in `.gz` is gunzipped. @throws FeedFileError
+ * at the first line that cannot be read (with `skipBad`: only for a header that is missing or of
+ * another version, for a file that cannot be opened, and for a file whose time stays wrong for a
+ * second line).
  */
 export async function* readFeed(
   path: string,
@@ -68,8 +68,8 @@ export async function* readFeed(
 }
 
 /**
- * Whether a gzip file is damaged that has a bad line: what a changed byte unpacks to reads as one,
- * long before the checksum at the end shows it.
+ * Whether a gzip file with a bad line is damaged. A changed byte unpacks to a bad line long before
+ * the checksum at the end shows it.
  */
 async function damageBehind(pieces: AsyncIterator<Buffer>): Promise<string | null> {
   try {
@@ -88,7 +88,7 @@ function sharesOf(path: string, onRead: (share: number) => void) {
 
 /** From bytes to the lines that they complete. */
 class BatchReader {
-  /** What ends the reading; the lines before it were given out. */
+  /** The error that ends the reading; the lines before it were returned. */
   failure: FeedFileError | null = null;
   readonly #lines = new LineSplitter();
   readonly #jumps: JumpGuard | null;
@@ -105,7 +105,7 @@ class BatchReader {
     return this.#read(this.#lines.push(piece));
   }
 
-  /** @param damage what kept the file from being read to its end */
+  /** @param damage the damage that kept the file from being read to its end */
   end(damage: string | null): FeedLine[] {
     const batch = damage === null ? this.#read(this.#lines.end()) : [];
     this.#noteFailure(() => {
@@ -124,7 +124,7 @@ class BatchReader {
     this.#noteFailure(() => {
       for (const text of texts) this.#take(text, batch);
     });
-    // What the guard holds came before the line that ends the reading.
+    // The lines that the guard holds precede the line that ends the reading.
     if (this.failure !== null) batch.push(...linesOf(this.#jumps?.end() ?? []));
     return batch;
   }

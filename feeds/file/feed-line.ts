@@ -10,8 +10,8 @@ import { TOO_LONG } from './line-splitter.ts';
 import { readStates } from './states.ts';
 
 /**
- * What happened to a connection: it opened and subscribed, it subscribed to more, a frame ended its
- * prices, a heartbeat without a frame, its end; or statuses and results were asked for.
+ * The events of a connection: it opened and subscribed, it subscribed to more markets, a frame
+ * ended its prices, a heartbeat without a frame, its end; or statuses and results were asked for.
  */
 export const FEED_EVENTS = ['open', 'subscribe', 'gap', 'heartbeat', 'lost', 'states'] as const;
 export type FeedEvent = (typeof FEED_EVENTS)[number];
@@ -28,11 +28,11 @@ export type FeedLine = {
   seq?: number;
   /** Left out of a frame that came in its place. */
   event?: FeedEvent;
-  /** What an `open` or a `subscribe` asked for, in the venue's own names. */
+  /** The markets of an `open` or a `subscribe`, in the venue's own names. */
   markets?: readonly string[];
   /** Beside `markets`: the ticks of other markets are left out. */
   only?: readonly string[];
-  /** Of `states`: what `readStates` reads. */
+  /** For `states`: the input of `readStates`. */
   states?: readonly unknown[];
   /** Of the recordings that the file was put together from, which; only where they are told apart. */
   recording?: number;
@@ -69,7 +69,7 @@ const VENUE_NAMES: ReadonlySet<unknown> = new Set(VENUES);
 const ADAPTER_NAMES: ReadonlySet<unknown> = new Set(ADAPTERS);
 const EVENT_NAMES: ReadonlySet<unknown> = new Set(FEED_EVENTS);
 
-/** The line, or what is wrong with it; null for an empty one. */
+/** The line, or its problem; null for an empty line. */
 export function readLine(line: number, text: string): FeedLine | string | null {
   if (text === TOO_LONG) return 'longer than 16 MiB';
   let value: unknown;
@@ -97,8 +97,8 @@ export function readLine(line: number, text: string): FeedLine | string | null {
 }
 
 /**
- * Many recorders keep a message as they had it, as text. Our own recorder keeps only what is no JSON
- * so, to show it: such a line names its connection.
+ * Many recorders keep a message as text. Our own recorder does so only for a message that is no
+ * JSON, to show it. Such a line names its connection.
  */
 function unpacked(place: Omit<FeedLine, 'frame'>, text: string): FeedLine | string {
   try {
@@ -108,7 +108,7 @@ function unpacked(place: Omit<FeedLine, 'frame'>, text: string): FeedLine | stri
   }
 }
 
-/** What only a recorder writes. */
+/** Fields that only a recorder writes. */
 function readRecorded(
   place: Omit<FeedLine, 'frame'>,
   fields: Record<string, unknown>,
@@ -134,11 +134,11 @@ function readRecorded(
   return read;
 }
 
-/** The lists that some events have. @returns what is wrong with one, or null */
+/** The lists that some events have. @returns the problem of one of them, or null */
 function readLists(read: FeedLine, fields: Record<string, unknown>): string | null {
   if (read.event === 'states') {
     if (!Array.isArray(fields.states)) return 'states is not a list';
-    if (readStates(fields.states) === null) return 'states has one that cannot be read';
+    if (readStates(fields.states) === null) return 'states has an entry that cannot be read';
     read.states = fields.states;
   }
   if (read.event !== 'open' && read.event !== 'subscribe') return null;

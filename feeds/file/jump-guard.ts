@@ -1,13 +1,13 @@
 /**
- * Lines whose time cannot be right. One line of a wrong year would move all that follow it, orders
- * too, and a recording put after another would be played at one moment. Rules F31, F32, F33
- * (feeds/FORMATS.md).
+ * Lines whose time cannot be right. One line of a wrong year would move the time of all later lines
+ * and orders. A recording that was appended to another would be played at one moment. Rules F31,
+ * F32, F33 (feeds/FORMATS.md).
  */
 import type { EpochMs } from '../../engine/base/units.ts';
 import { FeedFileError, type FeedLine } from './feed-line.ts';
 
 const JUMP_MAX_MS = 3_600_000;
-/** Connections are recorded by one clock; what lies closer is the order of their writes. */
+/** Connections are recorded by one clock. A smaller difference is the order of their writes. */
 const BACK_MAX_MS = 1000;
 /** No venue is older. A clock that was never set begins in 1970. */
 const OLDEST_MS = Date.UTC(2000, 0, 1);
@@ -21,7 +21,7 @@ export const TIME_REASONS = {
   old: `at is before the year 2000 ${TAKES_IT}`,
 } as const;
 
-/** What a line led to: the lines that may be taken now, and those that may not, in file order. */
+/** The lines that may be taken after a line, and those that may not, in file order. */
 export type Judged = (FeedLine | FeedFileError)[];
 
 export class JumpGuard {
@@ -70,7 +70,7 @@ export class JumpGuard {
     return [...this.#settle(first, second, isAhead(first, line)), ...this.take(line)];
   }
 
-  /** The lines that are held still, at the end of the file. */
+  /** The lines that are still held at the end of the file. */
   end(): Judged {
     const [first, second] = this.#held;
     if (first === undefined) return this.#endStray();

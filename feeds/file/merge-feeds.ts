@@ -82,9 +82,8 @@ async function naming<Found>(path: string, read: () => Promise<Found>): Promise<
 }
 
 /**
- * A new file of these lines.
- * @throws FeedFileError when it exists or cannot be written; what `lines` throws, and then no part
- * of the file is left.
+ * A new file of these lines. @throws FeedFileError when it exists or cannot be written; the errors
+ * of `lines`, which leave no part of the file.
  */
 export async function writeMerged(path: string, lines: AsyncGenerator<string>): Promise<void> {
   // Before the file is created: an input that cannot be read leaves nothing.
@@ -104,7 +103,7 @@ export async function writeMerged(path: string, lines: AsyncGenerator<string>): 
 class Source {
   readonly source: number;
   line: FeedLine | null = null;
-  /** What orders it: a line that is a little older than the one before keeps its place. */
+  /** The time that orders it: a line that is a little older than the one before keeps its place. */
   atMs = Number.NEGATIVE_INFINITY;
   readonly #path: string;
   readonly #batches: AsyncGenerator<FeedLine[]>;
@@ -146,7 +145,7 @@ function earliest(sources: readonly Source[]): Source | null {
   return found;
 }
 
-/** Two recordings number their connections from 1: in one file each keeps a number of its own. */
+/** Two recordings number their connections from 1. In one file each gets its own number. */
 class ConnectionNumbers {
   readonly #numbers = new Map<string, number>();
   readonly #taken = new Set<string>();

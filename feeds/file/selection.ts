@@ -16,10 +16,10 @@ export class Selection {
   }
 
   /**
-   * The line where it is about one of the markets, or about none; before it, that its connection was
-   * lost where lines are missing. The places of what is left have holes, so they are left out. Of a
-   * connection that the file has whole every line is kept, since its sequences show gaps; whoever
-   * reads it leaves the other markets' ticks out.
+   * The line, if it is about one of the markets or about none. If lines are missing before it, a
+   * loss of its connection precedes it. The places of the remaining lines have holes, so they are
+   * left out. Of a connection that the file has whole every line is kept, because its sequences
+   * show gaps; its reader leaves out the other markets' ticks.
    */
   take(line: FeedLine): FeedLine[] {
     const { seq, ...rest } = line;

@@ -1,7 +1,7 @@
 /**
- * A venue's REST answers as market objects: which lists they carry, and whose they are. Answers are
- * taken one at a time, and of each market only the fields are kept that make an instrument. Rules
- * K20 to K22, K30, K31 (feeds/FORMATS.md).
+ * A venue's REST answers as market objects, with the list and the venue of each. Answers are taken
+ * one at a time. Of each market only the fields that make an instrument are kept. Rules K20 to K22,
+ * K30, K31 (feeds/FORMATS.md).
  */
 
 import type { EpochMs, Venue } from '../../engine/base/units.ts';
@@ -11,7 +11,7 @@ import { PROTOCOLS } from './create.ts';
 import { type Finding, type Json, type Listing, timeOf, wordOf } from './shared/found.ts';
 import { KALSHI_MAKER, publishedFees } from './shared/published-fees.ts';
 
-/** Parsed JSON of one answer, with the name that errors and notes call it by. */
+/** Parsed JSON of one answer, with its name for errors and notes. */
 export type Answer = { name: string; body: unknown };
 
 const LISTINGS: readonly Listing[] = Object.values(PROTOCOLS).flatMap(
@@ -24,7 +24,7 @@ const SERIES_FIELDS = ['ticker', 'series_ticker', 'fee_type', 'fee_multiplier', 
 
 /** Markets and series of all answers together. A catalog of so many takes 1.3 GiB to make. */
 const KEPT_MAX = 250_000;
-/** No answer wraps its markets in more; what lies deeper is not looked at. */
+/** No answer wraps its markets in more levels. Deeper levels are not read. */
 const DEPTH_MAX = 10;
 /** Events of a milestone that are read. */
 const MILESTONE_EVENTS_MAX = 500;
@@ -70,18 +70,17 @@ export class Discovery {
 
   /**
    * @returns false for an answer that holds neither a market nor a series, nor is an empty list as
-   * the last page of one.
-   * @throws beyond 250,000 markets and series.
+   * the last page of one. @throws beyond 250,000 markets and series.
    */
   take({ body }: Answer): boolean {
-    // One without a time counts as the newest.
+    // An answer without a time counts as the newest.
     const atMs = recordedMs(body) ?? Number.MAX_VALUE;
     return this.#takeFrom(body, {}, atMs, 0) || isEmptyList(body);
   }
 
   /**
-   * What they make; nothing is kept here then.
-   * @throws when there is no market, unless that may be so.
+   * Hands over the markets, and keeps nothing here. @throws when there is no market, unless that is
+   * allowed.
    */
   finding({ mayBeEmpty = false }: { mayBeEmpty?: boolean } = {}): Finding {
     const venue = this.#venue;
@@ -144,7 +143,7 @@ export class Discovery {
     return isFound;
   }
 
-  /** A milestone of Kalshi's: when what its events are about starts. Rule K33. */
+  /** A milestone of Kalshi's: when its events start. Rule K33. */
   #takeMilestone({ start_date, related_event_tickers, primary_event_tickers }: Json, atMs: number) {
     const startMs = parseInstant(start_date);
     const lists = [related_event_tickers, primary_event_tickers].filter(Array.isArray).flat();
@@ -197,7 +196,7 @@ function isEmptyList(body: unknown): boolean {
   return lists.length > 0 && lists.every((list) => list.length === 0);
 }
 
-/** A copy with these fields alone, also of what it holds; nothing of the answer stays in memory. */
+/** A copy with only these fields, also of nested values. Nothing of the answer stays in memory. */
 function keptOf(value: unknown, names: readonly string[], depth = 0): unknown {
   if (typeof value === 'string') {
     // A slice would keep all of the text that it is of.

@@ -14,7 +14,7 @@ export type Comparison = {
   seed: number;
   fillModel: FillModelName;
   steps: number;
-  /** What a result leads to beyond so many trades and orders comes later. */
+  /** The consequences of a result beyond so many trades and orders follow later. */
   settledAtOnce?: number;
 };
 

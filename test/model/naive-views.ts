@@ -126,7 +126,7 @@ export function positionJson(state: ModelState, trade: ModelTrade, nowMs: EpochM
   };
 }
 
-/** Of an open trade what is held; of a closed one all there was. */
+/** The held contracts of an open trade; all contracts of a closed one. */
 function holdingJson(state: ModelState, trade: ModelTrade): Json {
   const isOpen = trade.status === 'open';
   const contracts = sum(trade.lots.map((lot) => lot.contracts)) + trade.contracts;
@@ -187,7 +187,7 @@ export function accountJson(
   };
 }
 
-/** A position at its live bid; at cost where there is none, or while prices may not be shown. */
+/** A position at its live bid, or at cost if there is none or prices may not be shown. */
 export function markCentsOf(state: ModelState, trade: ModelTrade, nowMs: EpochMs): Cents {
   if (!state.venueData) return trade.costCents;
   const bid = bidCentsOf(state, trade, nowMs);
@@ -198,7 +198,7 @@ function bidCentsOf(state: ModelState, trade: ModelTrade, nowMs: EpochMs): Price
   return livePrices(state, trade.market, trade.boughtSide, nowMs)?.bidCents ?? null;
 }
 
-/** What its lots brought beyond their cost. */
+/** The proceeds of its lots beyond their cost. */
 export function realizedCentsOf(trade: ModelTrade): Cents {
   return sum(trade.lots.map((lot) => lot.proceedsCents - lot.costCents));
 }

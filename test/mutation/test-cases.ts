@@ -1,7 +1,7 @@
 /**
- * Stands in for ava while faults are planted: keeps the tests of the files that load it, so that
- * one process can run them one by one, each time on modules loaded again. It knows what the
- * engine's tests use of ava. A failed assertion throws.
+ * Takes the place of ava while faults are planted: keeps the tests of the files that load it, so
+ * that one process can run them one by one, each time on modules loaded again. It has the parts of
+ * ava that the engine's tests use. A failed assertion throws.
  */
 import {
   deepStrictEqual,

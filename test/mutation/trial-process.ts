@@ -1,6 +1,6 @@
 /**
- * A process that runs tests on planted faults. The parent sends a Task; the process names each test
- * before it begins, so that the parent can end a test that does not.
+ * A process that runs tests on planted faults. The parent sends a Task. The process names each test
+ * before it begins, so that the parent can end a test that does not end.
  */
 import type { Fault } from './faults.ts';
 import { beginGeneration, importAnew } from './generations.ts';
@@ -16,7 +16,7 @@ export type Task =
   | { kind: 'measure'; files: string[]; faults: Fault[] }
   | { kind: 'try'; fault: Fault; tests: TestName[] };
 
-/** `position`: of the test in the task. `reachedByAll`: what runs while modules load. */
+/** `position`: of the test in the task. `reachedByAll`: blocks that run while modules load. */
 export type Report =
   | { kind: 'measured'; tests: Measured[]; reachedByAll: number[] }
   | { kind: 'begun'; position: number }

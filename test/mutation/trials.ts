@@ -13,8 +13,8 @@ const FAULTS_PER_PROCESS = 60;
 const COUNTED = ['--no-opt', '--no-maglev'];
 const EXEC_ARGV = ['--max-old-space-size=1024', '--disable-warning=ExperimentalWarning'];
 /**
- * What a test may take: what it takes without a fault, many times over, and this. It is CPU time,
- * which other work on the machine does not make longer. A test that only waits ends in the end, too.
+ * The time of a test: many times its time without a fault, and this. It is CPU time, which other
+ * work on the machine does not lengthen. A test that only waits ends in the end, too.
  */
 const PATIENCE = { factor: 5, atLeastMs: 3_000, waitingMs: 120_000 };
 const LOOK_EVERY_MS = 250;
@@ -92,7 +92,7 @@ export class TrialProcess {
 
 const MS_PER_TICK = 10;
 
-/** What a process has used, as Linux says (proc(5), fields 14 and 15); 0 where it has ended. */
+/** The CPU use of a process, as Linux reports it (proc(5), fields 14 and 15); 0 if it has ended. */
 function cpuMsOf({ pid }: ChildProcess): number {
   let stat: string;
   try {

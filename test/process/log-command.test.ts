@@ -54,7 +54,7 @@ test.serial(
     t.is(
       facts.findIndex(({ shard }) => shard === 1),
       3,
-      'the shards are not one behind the other',
+      'the shards are not one after the other',
     );
     t.deepEqual(
       await factsOf(dataDir, '--shard', '1', '--after', '5'),

@@ -123,7 +123,7 @@ function replaceStdin(text: string): { end(): void } {
   };
 }
 
-/** Puts back what listens to this process. */
+/** Restores the listeners of this process. */
 function listeners(): { end(): void } {
   const outputErrors = process.stdout.listeners('error');
   const listenersOf = (event: string) => process.listeners(event as 'exit') as Listener[];

@@ -30,13 +30,13 @@ test.serial('D33: rebuild says what it did, and not beside a server', async (t) 
   await stoppedServer(dataDir);
   await goOn(dataDir, 901, 2);
   const whole = await runHere(['rebuild', dataDir]);
-  t.deepEqual([whole.code, whole.stdout], [0, 'shard-0: is whole, and left as it is\n']);
+  t.deepEqual([whole.code, whole.stdout], [0, 'shard-0: is whole and stays unchanged\n']);
   truncateSync(path.join(dataDir, 'shard-0', 'data.mdb'), 9000);
   const { code, stdout, stderr } = await runHere(['rebuild', dataDir]);
   t.is(code, 0, stderr);
   t.regex(
     stdout,
-    /^shard-0: was wrong: .*was cut short.*\nshard-0: rebuilt from \d+ facts; what was there is \S+data\.mdb\.replaced-1\n$/,
+    /^shard-0: was wrong: .*was cut short.*\nshard-0: rebuilt from \d+ facts; the old file is \S+data\.mdb\.replaced-1\n$/,
   );
   const { dataDir: used } = await serveHere(t);
   const refused = await runHere(['rebuild', used]);

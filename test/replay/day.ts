@@ -31,7 +31,7 @@ export function readDay(dir: URL): Day {
   return { quotes, settlements, instruments: instrumentsOf(dir) };
 }
 
-/** The day as far as it had come at that time. */
+/** The day up to that time. */
 export function until(day: Day, atMs: number): Day {
   return {
     ...day,

@@ -52,7 +52,7 @@ export function run(
   return replay({ ...defaults, ...options });
 }
 
-/** What a replay says of the input alone. */
+/** The part of a replay's output that depends on the input alone. */
 export function figures(summary: ReplaySummary) {
   const { elapsedMs: _, ticksPerSecond: __, ...figures } = summary;
   return figures;
@@ -60,12 +60,12 @@ export function figures(summary: ReplaySummary) {
 
 type Exit = { code: number; stdout: string; stderr: string };
 
-/** `paperbook feed replay ...` in a process of its own. */
+/** `paperbook feed replay ...` in a separate process. */
 export function command(...args: readonly string[]): Promise<Exit> {
   return commandWith({}, ...args);
 }
 
-/** The same with variables of its own. */
+/** The same with its own variables. */
 export function commandWith(
   variables: Record<string, string>,
   ...args: readonly string[]

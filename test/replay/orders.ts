@@ -1,6 +1,6 @@
 /**
  * A day's worth of orders, drawn at random from a seed: some fill, some wait, some never can, and
- * some are refused. What becomes of them is not known here; oracle.ts says.
+ * some are refused. Their outcomes are not known here; oracle.ts computes them.
  */
 import type { Day, Quote } from './day.ts';
 import { type Body, stating } from './order-body.ts';
@@ -163,7 +163,7 @@ function unknown(random: Random, order: Body): Body {
   return { ...order, ...(byTicker ? { ticker: 'nothing' } : { instrumentId: 'ins_000000000000' }) };
 }
 
-/** A side of a market, named in one of the ways there are, and about what its yes asks. */
+/** A side of a market, named in one of the possible ways, near the ask of its yes. */
 function bought({ random, day, atMs }: Draw): { subject: Body; yesAsk: number } {
   const { id, market, polarity } = random.of(day.instruments);
   const side = random.of(['yes', 'no'] as const);

@@ -19,7 +19,7 @@ import { run, tempDir, writeLines } from './harness.ts';
 const FILE_BYTES = 2000;
 const QUIET = { info() {}, warn() {}, error() {} };
 
-/** Simulated venues whose time stands still, and the variables of a recorder of them. */
+/** Simulated venues whose time does not move, and the variables of a recorder of them. */
 async function venues(t: ExecutionContext) {
   const sim = await startSimulator({ seed: 3, tickMs: 0, heartbeatMs: 0 });
   t.teardown(() => sim.close());

@@ -1,6 +1,6 @@
 /**
- * What trades of the recorded day are worth to records, from its files alone: nothing of the product
- * is used but names. Money in whole cents.
+ * The worth of the recorded day's trades for records, from its files alone. Only names of the
+ * product are used. Money in whole cents.
  */
 import { readFileSync } from 'node:fs';
 import { cr2ByMatrices, meanOf, t95ByIntegral } from '../engine/records/naive-statistics.ts';
@@ -63,7 +63,7 @@ export type Scored = { trade: OwnTrade; subject: Subject; inSlate: boolean } & R
   typeof scoresOf
 >;
 
-/** The settled ones of one trader's trades, which are in the order of opening. */
+/** The settled trades of one trader, which are in the order of opening. */
 export function scoredOf(trades: readonly OwnTrade[], subjects: Map<string, Subject>): Scored[] {
   const taken = new Set<string>();
   return trades
@@ -132,7 +132,7 @@ function intervalOf(games: number[][], value: number): Interval {
   return { low: value - reach, high: value + reach };
 }
 
-/** The rows in the order of their ranks, with what intervals say of it. */
+/** The rows in the order of their ranks, with the ranges of their intervals. */
 export function evalBoard(rows: readonly EvalRow[], metric: Metric) {
   const sign = metric === 'clv' || metric === 'pnl' ? -1 : 1;
   const ranked = [...rows].sort(

@@ -1,4 +1,4 @@
-/** What an account was worth, and is. Rules A92 to A95 (api/RULES.md). */
+/** The worth of an account over time. Rules A92 to A95 (api/RULES.md). */
 import type { Static } from '@sinclair/typebox';
 import { type Cents, DAY_MS, dollarsOf, isoOf, type Uuid } from '../../../engine/base/units.ts';
 import { worthAtBids, worthAtCost } from '../../../engine/equity/marks.ts';
@@ -62,7 +62,7 @@ async function equityOf(
     before === null || !isMarked
       ? null
       : await worthAtBids(before, (question) => history.tops(asker, question), nowMs);
-  // What was read while it was on is not shown once it is off (V4).
+  // Prices that were read while it was on are not shown once it is off (V4).
   const venueData = wasOn && switches.venueData;
   const points = before === null ? [] : pointsOf(before, venueData ? worth : null);
   if (account !== null) points.push(lastPoint(account, asOf, venueData));

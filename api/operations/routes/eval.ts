@@ -45,7 +45,7 @@ function ownEvalRoute({ engine, records, fees, switches, history }: Context): Ro
     run: async ({ caller: { user }, query: { window, days } }) => {
       const asked = { trader: user.id, days, nowMs: engine.nowMs(), fees: fees() };
       const scored = await records.ask(user.id, 'scored', { ...asked, seenBy: 'owner' });
-      // Of equal ends the newest opened comes first: the sort leaves them in this order.
+      // Among equal ends the newest opened is first: the sort keeps this order.
       scored.reverse().sort((a, b) => b.closedAtMs - a.closedAtMs);
       const picks = scored.slice(0, PICKS_MAX);
       const notes = [];

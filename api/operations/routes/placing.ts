@@ -1,6 +1,6 @@
 /**
- * Placing an order: its API description, and the command that a call of it becomes. Rules A30 to
- * A36, A38, T100, V6 (api/RULES.md, engine/RULES.md).
+ * Placing an order: its API description, and the command of a call. Rules A30 to A36, A38, T100, V6
+ * (api/RULES.md, engine/RULES.md).
  */
 import type { Static } from '@sinclair/typebox';
 import type { EpochMs } from '../../../engine/base/units.ts';
@@ -81,7 +81,9 @@ type PlacingCall = Pick<Call<unknown, OrderBody, Caller>, 'caller' | 'body' | 'c
   account: PaperAccount;
 };
 
-/** The command of a call that places an order, or would; a code: the order is refused before it. */
+/**
+ * The command of a call that places or previews an order. A code: the order is refused before it.
+ */
 export function commandOf(
   { identity, switches }: Context,
   { caller: { user, credentialId, placedVia }, account, body, connection }: PlacingCall,

@@ -1,6 +1,6 @@
 /**
- * What people and catalogs have named. It may be as long as they like, in one word too: it is cut
- * where there is no room, and its title has all of it. Rule A122 (api/RULES.md).
+ * Names given by people and catalogs. They may be long, even as one word. A name is cut if there is
+ * no room, and its title has all of it. Rule A122 (api/RULES.md).
  */
 import { hrefOf } from '../state/route-text.ts';
 

@@ -1,4 +1,4 @@
-/** A form on its way: whether it is sent now, and what it was refused with. */
+/** A form during its request: whether it is being sent, and its refusal. */
 import { useState } from 'preact/hooks';
 
 type Sending = { isSent: boolean; error: unknown; send(event: Event): Promise<void> };

@@ -34,7 +34,7 @@ let timer: number | undefined;
 let renewing: Promise<boolean> | null = null;
 
 /**
- * Signs in by the code of a link, else goes on with the session of the last visit, where there is one.
+ * Signs in by the code of a link, else continues the session of the last visit, if there is one.
  */
 export async function startSession(code: string | null): Promise<void> {
   addEventListener('storage', ({ key }) => {
@@ -55,7 +55,7 @@ export async function startSession(code: string | null): Promise<void> {
   } else if (accessToken() !== null && kept.expiresAtMs - Date.now() > RENEWED_BEFORE_MS) {
     enter(kept);
   } else if (!(await renew()) && session.value.state === 'starting') {
-    // The server cannot be reached: what is on the page says so, and tries again.
+    // The server cannot be reached: the page says so, and retries.
     enter(kept);
   }
 }
@@ -87,7 +87,7 @@ export async function signOut(everywhere = false): Promise<void> {
   try {
     await signOutCall(token, everywhere ? 'global' : 'local');
   } catch (error) {
-    // A session that has ended is what was wanted.
+    // The session has ended, as was wanted.
     if (error instanceof CallError && (error.status === 401 || error.status === 403)) return;
     report(error);
   }
@@ -114,7 +114,7 @@ async function withToken(run: (token: string) => Promise<void>): Promise<void> {
   }
 }
 
-/** A new access token. False: there is none, and nobody is signed in where that was refused. */
+/** A new access token. False: there is none; after a refusal nobody is signed in. */
 export function renew(): Promise<boolean> {
   renewing ??= renewOnce().finally(() => {
     renewing = null;
@@ -129,7 +129,7 @@ export function leave(why: string | null): void {
   session.value = { state: 'out', why };
 }
 
-/** What a call with the session was refused with: a guest's goes no further. */
+/** The refusal of a call with the session; a guest's goes no further. */
 export function leaveAsGuest(): void {
   leave(NO_GUESTS);
 }

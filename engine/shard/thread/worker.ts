@@ -1,6 +1,6 @@
 /**
- * The thread of one shard, as its callers start it: it opens the shard when it is asked to, and then
- * serves it until it is closed or fails. Rule D10 (engine/RULES.md).
+ * The thread of one shard, as its callers start it. It opens the shard when it is asked to, and
+ * then serves it until it is closed or fails. Rule D10 (engine/RULES.md).
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { invariant } from '../../base/invariant.ts';
@@ -20,7 +20,7 @@ export type ToShardThread =
   /** The last message: the thread ends without a checkpoint. */
   | { kind: 'end' };
 
-/** What `open` comes to; a damaged shard says what is wrong. */
+/** The result of `open`; for a damaged shard, its problem. */
 export type Opened = OpenReport | { damage: string; isOfCheckpoint: boolean };
 
 export type FromShardThread =
@@ -28,7 +28,7 @@ export type FromShardThread =
   | { kind: 'not_opened'; id: number; error: Error }
   /** It was asked to close: there is a checkpoint, and the file is released. */
   | { kind: 'closed' }
-  /** What the shard failed at. The thread ends once it has released the file. */
+  /** The shard's failure. The thread ends once it has released the file. */
   | { kind: 'failed'; fault: string };
 
 /** The memory of a `DiskStatus`, of a `FaultNote` and of `ShardGauges`. */
@@ -100,7 +100,7 @@ async function end(): Promise<void> {
 }
 
 port.on('message', (message: ToShardThread) => {
-  // Who asks is refused once the thread has ended.
+  // The caller is refused once the thread has ended.
   if (isEnding) return;
   if (message.kind === 'open') opening = open(message.id);
   else if (message.kind === 'serve') void serveUntilClosed(message.channel);

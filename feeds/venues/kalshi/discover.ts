@@ -1,6 +1,6 @@
 /**
  * Kalshi's market objects as instruments: a game's markets by the code of their event, every other
- * market as a binary of its own. Rules K22 to K25, K30, K33, K34, K38 (feeds/FORMATS.md).
+ * market as a separate binary. Rules K22 to K25, K30, K33, K34, K38 (feeds/FORMATS.md).
  */
 import { type EpochMs, STRIKE_TYPES, type Venue } from '../../../engine/base/units.ts';
 import type { InstrumentEntry } from '../../catalog/catalog-schema.ts';
@@ -115,7 +115,7 @@ export function kalshiFound(
   });
 }
 
-const NAMES_DO_NOT_FIT = 'the teams cannot be told from its ticker and names';
+const NAMES_DO_NOT_FIT = 'its ticker and names do not tell the teams';
 
 function isOfAGame(event: string): boolean {
   const [series, stamp = ''] = event.split('-');
@@ -179,8 +179,8 @@ class Games {
   }
 
   /**
-   * The game that totals, spreads and props belong to, and what their series says after the league.
-   * Without a game its start alone. Null: the event is of no game.
+   * The game of totals, spreads and props, and the part of their series after the league. If the
+   * game is not known, only its start. Null: the event is of no game.
    */
   ofLines(markets: readonly Market[]): ({ game: FoundGame | null; rest: string } & Timing) | null {
     const [series, stampText, ...more] = markets[0]!.event.split('-');
@@ -217,7 +217,9 @@ class Games {
     return game;
   }
 
-  /** Of the day, else the only one a day before or after: some series have the day of UTC. */
+  /**
+   * On that day, else the only one a day before or after, because some series have the day of UTC.
+   */
   #known(
     ofSeries: string,
     { day, tickerMs, codes }: Stamp,
@@ -313,7 +315,7 @@ function teamsOf(markets: readonly Market[], stampCodes: string, league: string)
   return null;
 }
 
-/** Whether two names are each other's code's. */
+/** Whether the two names belong to each other's codes. */
 function isCrossed(league: string, codes: [string, string], names: [string?, string?]): boolean {
   const [first, second] = names;
   if (first === undefined || second === undefined) return false;
@@ -355,7 +357,7 @@ const SPORT_WORDS =
   'football|basketball|baseball|hockey|soccer|tennis|cricket|rugby|boxing|MMA|League of Legends|' +
   'Dota 2|Counter-Strike 2|Counter-Strike|CS2|Valorant|Call of Duty|Rocket League|Overwatch|' +
   'Rainbow Six|table tennis|volleyball|handball|lacrosse|darts|snooker|chess|badminton';
-/** What a title says after the second name. */
+/** The text of a title after the second name. */
 const AFTER_NAMES = new RegExp(
   '(?::.*|\\s+(?:Winner|Total .*|Spread.*|' +
     `(?:(?:professional|pro|college|men's|women's|${SPORT_WORDS})\\s+)*` +
@@ -410,7 +412,7 @@ const PERIOD_PARTS: [pattern: RegExp, period: InstrumentEntry['period'], word: s
   [/^f5/, 'game', 'first 5 innings'],
 ];
 
-/** What a series counts. Source: titles of Kalshi's series. */
+/** The counted event of a series. Source: titles of Kalshi's series. */
 const STATS: Record<string, string> = {
   ...{ tb: 'total bases', hr: 'home runs', hit: 'hits', ks: 'strikeouts', rbi: 'RBIs' },
   ...{ hrr: 'hits, runs and RBIs', sb: 'stolen bases', er: 'earned runs', outs: 'outs' },

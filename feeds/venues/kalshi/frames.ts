@@ -1,12 +1,11 @@
 /**
- * Kalshi's WebSocket v2. Books are kept from a snapshot and its increments; both sides are bids,
+ * Kalshi's WebSocket v2. Books are kept from a snapshot and its increments. Both sides are bids,
  * and the yes ask is 1 minus the best no bid. Rules W22 to W26, W33, W62, W71, W73, W74, W80, W81
  * (feeds/FORMATS.md).
  *
- * `seq` counts per `sid` over all markets of the subscription, whatever the message type. Live, a
- * gap costs the books of its subscription, and fresh snapshots are asked for; where nobody can say
- * what was lost, the connection starts over. A recording of some markets has jumps that are no
- * loss.
+ * `seq` counts per `sid` over all markets of the subscription, for every message type. Live, a gap
+ * costs the books of its subscription, and fresh snapshots are asked for. If the lost markets are
+ * not known, the connection starts over. A recording of some markets has jumps that are no loss.
  */
 import type { EpochMs, Side } from '../../../engine/base/units.ts';
 import { isLevelPrice, unknownBook } from '../../reading/book.ts';
@@ -171,7 +170,7 @@ class KalshiAdapter implements VenueAdapter {
     const last = this.#lastSeq.get(sid);
     // Whether a snapshot that was asked for goes on with the sequence is not documented.
     const isAnswer = type === 'orderbook_snapshot' && this.#commands.hasAsked(marketOf(msg));
-    // Nor whether an `ok` takes a number, or states the last one.
+    // Whether an `ok` takes a number, or states the last one, is not documented either.
     if ((isAnswer || type === 'ok') && last !== undefined && seq <= last) return false;
     const full = last === undefined && this.#lastSeq.size >= SIDS_MAX;
     if (full) this.#lastSeq.clear();
@@ -181,7 +180,7 @@ class KalshiAdapter implements VenueAdapter {
     return seq !== last + 1;
   }
 
-  /** What was lost before a frame that jumps; null: nobody can say. */
+  /** The markets that were lost before a frame that jumps; null: they are not known. */
   #missedBefore({ sid, seq }: Fields): Missed | null {
     return this.recorded || !isPlace(sid) || !isPlace(seq) ? null : this.#commands.missedOn(sid);
   }
@@ -236,7 +235,7 @@ class KalshiAdapter implements VenueAdapter {
 
   #readMarket(type: MarketType, market: string, message: Fields, sid: unknown): FrameReading {
     if (!this.#wanted.has(market)) {
-      // Life-cycle frames come for every market of the venue, subscribed to or not.
+      // Life-cycle frames arrive for every market of the venue, subscribed to or not.
       return isLifeCycle(type) ? said(type, []) : unwanted(type);
     }
     switch (type) {
@@ -307,7 +306,7 @@ class KalshiAdapter implements VenueAdapter {
     return this.#askedAgain(this.#lost(type, market, reason), market, sid);
   }
 
-  /** The reading, and live a request for the book that it has cost. */
+  /** The reading and, live, a request for the lost book. */
   #askedAgain(reading: FrameReading, market: string, sid: unknown): FrameReading {
     if (!this.recorded && isPlace(sid)) reading.send = this.#commands.askBooks(sid, [market]);
     return reading;
@@ -315,7 +314,7 @@ class KalshiAdapter implements VenueAdapter {
 
   #ticker(market: string, message: Fields): FrameReading {
     // Tickers have no sequence. An old one could bring back a price that later deltas removed. So a
-    // market with a book takes no price from tickers, nor one whose book was lost.
+    // market with a book, or with a lost book, takes no price from tickers.
     if (this.#books.has(market)) {
       const stated = bestPrices(message);
       if (stated.bid === undefined && stated.ask === undefined) return said('ticker', []);
@@ -375,7 +374,7 @@ class KalshiAdapter implements VenueAdapter {
     return reading;
   }
 
-  /** The levels that are not on the new grid are gone, and nothing says what came in their place. */
+  /** The levels that are not on the new grid are gone, and nothing tells what replaced them. */
   #regrid(type: LifeCycle, market: string, message: Fields): FrameReading {
     if (!this.#books.has(market)) return said(type, []);
     const isOnGrid = gridOf(message);

@@ -61,7 +61,7 @@ function stateOf(market: string, fields: Fields, settleOn: SettleOn): StateTick[
     const status = STATUSES.get(fields.status);
     if (status === undefined) return [];
     const closesAtMs = parseInstant(fields.close_time);
-    // A market that is open past its time is open: its status comes last.
+    // A market that is open after its time is open, so its status is the last tick.
     return [
       ...(closesAtMs === null ? [] : [{ kind: 'closing', market, closesAtMs } as const]),
       { kind: 'status', market, status },

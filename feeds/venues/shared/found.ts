@@ -1,6 +1,6 @@
 /**
- * What discovery finds in a venue's answer, before it is a catalog: markets, each with its listing
- * and the game it belongs to. Rules K20 to K29, K32, K38 to K41 (feeds/FORMATS.md).
+ * The markets that discovery finds in a venue's answer, before they are a catalog. Each has its
+ * listing and its game. Rules K20 to K29, K32, K38 to K41 (feeds/FORMATS.md).
  */
 import { createHash } from 'node:crypto';
 import {
@@ -27,7 +27,7 @@ export type Team = GameEntry['home'];
 /** The code of a draw's leg, whatever its venue calls it. */
 export const TIE = 'TIE';
 
-/** A start, and what says so (K32). */
+/** A start and its source (K32). */
 export type Start = { atMs: EpochMs; source: Exclude<StartSource, 'catalog' | 'day'> };
 
 export type FoundGame = {
@@ -55,8 +55,8 @@ export type Found = { listing: ListingEntry; game: FoundGame | null } & (
 export type Reasons = Map<string, number>;
 
 /**
- * All of one or more answers. `skipped` counts markets that make no instrument; `apart` those whose
- * venue speaks of a game which they could not be joined to.
+ * All of one or more answers. `skipped` counts markets that make no instrument. `apart` counts
+ * markets whose venue names a game that they could not be joined to.
  */
 export type Finding = { found: Found[]; fees: FeeLine[]; skipped: Reasons; apart: Reasons };
 
@@ -114,10 +114,11 @@ export function wordOf(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 }
 
-// What controls a terminal, or shows the text around it in another order; no venue has reason to.
+// Characters that control a terminal, or reorder the text around them. No venue has reason to send
+// them.
 const CONTROLS = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\u200b\u2060-\u2064\ufeff]/gu;
 
-/** A text that is not empty, without controls, cut to what a catalog takes. */
+/** A text that is not empty, without controls, cut to the catalog's length. */
 export function textOf(value: unknown, maxLength = 300): string | null {
   if (typeof value !== 'string') return null;
   const text = value.replaceAll(CONTROLS, ' ').trim().slice(0, maxLength).trim();
@@ -137,7 +138,7 @@ export function leagueOf(name: string): string | null {
   return /^[a-z0-9][a-z0-9_-]{0,31}$/.test(league) ? league : null;
 }
 
-/** The same of a game's league, whatever its venue calls it. Rule K35. */
+/** The same for a game's league, whatever its venue calls it. Rule K35. */
 export function gameLeagueOf(name: string): string | null {
   const league = leagueOf(name);
   return league === null ? null : leagueNamed(league);
@@ -147,7 +148,7 @@ export type BinaryOf = Pick<ListingOf, 'venue' | 'venueMarketId'> & {
   league: string;
   /** Null: it starts when it closes. */
   start?: Start | null;
-  /** Of an event of which the day alone is known: it does not start when it closes. */
+  /** The day of an event whose start is not known. Such an event does not start when it closes. */
   day?: string | null;
   opensAt: string | null;
   closesAt: string;
@@ -190,8 +191,8 @@ function markOf(place: PlaceName): string {
 const SLUG_MARK_CHARACTERS = 32;
 
 /**
- * A slug that says nothing of the venue's name of a market and comes from all of it: 128 bits, so
- * that no two markets share one. Rule K40.
+ * A slug derived from all of the venue's name of a market: 128 bits, so that no two markets share
+ * one. Rule K40.
  */
 export function slugOf(begin: string, { venue, venueMarketId }: PlaceName): string {
   return `${begin}-${hashOf({ venue, venueMarketId }).slice(0, SLUG_MARK_CHARACTERS)}`;
@@ -207,13 +208,13 @@ export type LineOf = PlaceName & {
   game: FoundGame;
   marketType: InstrumentEntry['marketType'];
   period: InstrumentEntry['period'];
-  /** What is counted: `total bases`; null: what the type says. */
+  /** The counted event: `total bases`; null: the type tells it. */
   stat?: string | null;
   /** The team or person that it is about; null: the game. */
   subject?: Team | null;
   strike?: InstrumentEntry['strike'];
   line?: number | null;
-  /** Whether neither number nor subject tells it from its like. */
+  /** Whether neither number nor subject distinguishes it from its like. */
   isUntold?: boolean;
 };
 
@@ -225,7 +226,7 @@ const PERIOD_WORDS: Partial<Record<InstrumentEntry['period'], string>> = {
 
 /**
  * The instrument of a total, spread, prop or period of a game. It starts with the game. Its label
- * says whom it is about, what is counted, the line, the period, and of which game. Rules K34, K39.
+ * names its subject, the counted event, the line, the period, and the game. Rules K34, K39.
  */
 export function lineEntry(of: LineOf): FoundEntry {
   const {

@@ -104,7 +104,7 @@ test('W9: a market that another entry of its venue quotes is not without a quote
   await until(() => results.received.length === 2, 'asked for again');
   books.sockets[0]!.terminate();
   books.onMessage = () => {};
-  await until(() => unquoted()[1]!.length === 2, 'the one that quoted it owes it anew');
+  await until(() => unquoted()[1]!.length === 2, 'the feed that quoted it owes it again');
   t.deepEqual(unquoted()[0], ['T2'], 'the other never does');
 });
 

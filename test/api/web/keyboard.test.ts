@@ -82,7 +82,7 @@ test.serial(
     const behind = page.locator('main :focus').and(page.locator(':not(dialog *)'));
     for (let tabs = 0; tabs < 20; tabs++) {
       await page.keyboard.press('Tab');
-      t.is(await behind.count(), 0, 'nothing behind it has the focus');
+      t.is(await behind.count(), 0, 'nothing under it has the focus');
     }
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });

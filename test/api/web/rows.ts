@@ -1,4 +1,4 @@
-/** Rows of answers, for tests of what the page makes of them. */
+/** Rows of answers, for tests of the page's functions on them. */
 import type { Order, Position, Trade } from '../../../api/client/client.js';
 import { ORDER, PORTFOLIO, TRADE } from '../../../api/schemas/examples.ts';
 

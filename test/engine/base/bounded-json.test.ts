@@ -67,7 +67,7 @@ test('A99: a frame, a line of a feed file and a catalog that are nested too deep
 
 test('A99: an answer of a REST API that is nested too deep is an error that names the address', async (t) => {
   const { url } = await restServer(t, () => json(`{"markets":${DEEP},"cursor":""}`));
-  const expected = { message: /^http:\/\/127.*: answered what is nested more than 100 deep$/ };
+  const expected = { message: /^http:\/\/127.*: the answer is nested more than 100 deep$/ };
   await t.throwsAsync(askRest(new URL(`${url}/markets/A`)), expected);
   await t.throwsAsync(restPages(`${url}/trade-api/v2`).next(), expected);
 });

@@ -274,7 +274,7 @@ test('D21: what a checkpoint covers is not cut off: it is damage', (t) => {
   writeFileSync(fileOf(dir, 0), damaged);
   t.throws(() => LogWriter.open(dir, { ...OPTIONS, reaches }), {
     instanceOf: LogDamage,
-    message: /^00000000\.log is damaged at byte \d+: it ends before what was answered$/,
+    message: /^00000000\.log is damaged at byte \d+: it ends before an answered record$/,
   });
   t.true(readFileSync(fileOf(dir, 0)).equals(damaged));
   for (const name of readdirSync(dir)) rmSync(path.join(dir, name));

@@ -295,8 +295,11 @@ test('F30: what a recorder says of a line', async (t) => {
     [{ event: 'subscribe', markets: [7] }, 'markets is not a list of names'],
     [{ event: 'open', markets: [], only: 'T' }, 'only is not a list of names'],
     [{ event: 'states' }, 'states is not a list'],
-    [{ event: 'states', states: [paused, { market: 'T' }] }, 'states has one that cannot be read'],
-    [{ event: 'states', states: [{ status: 'open' }] }, 'states has one that cannot be read'],
+    [
+      { event: 'states', states: [paused, { market: 'T' }] },
+      'states has an entry that cannot be read',
+    ],
+    [{ event: 'states', states: [{ status: 'open' }] }, 'states has an entry that cannot be read'],
   ];
   for (const [fields, reason] of bad) {
     const path = await file(t, [HEADER, line(fields)].join('\n'));

@@ -83,7 +83,7 @@ row(
     const world = stub.open({ held: held(isOver), restUrl: null });
     await until(() => world.priceOf('A') !== null, 'a price');
     const problems = () => world.feed.statuses()[0]!.resultProblems;
-    t.deepEqual(problems(), ['1 market held, and nobody can learn their end without a restUrl: A']);
+    t.deepEqual(problems(), ['1 market held, and their end cannot be known without a restUrl: A']);
     const others = stub.open({ held: held(isOver), restUrl: null, othersAsk: true });
     t.deepEqual(others.feed.statuses()[0]!.resultProblems, []);
   },

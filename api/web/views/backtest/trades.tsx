@@ -77,7 +77,7 @@ const RESULT: readonly Column<BacktestTrade>[] = [
   { head: 'Closed', isWide: true, cell: ({ closedAt }) => <When iso={closedAt} /> },
 ];
 
-/** Where columns have no room, most of them stand here. */
+/** If columns have no room, most of them are here. */
 function Market(trade: BacktestTrade) {
   const { instrumentId, label, side, contracts, entryCents, exitCents, result, feesDollars } =
     trade;

@@ -122,7 +122,7 @@ function score(metric: 'brier' | 'log_loss' | 'clv', value: number | null): stri
   return value === null ? 'none' : scoreText(metric, value);
 }
 
-/** Where columns have no room, most of them stand here. */
+/** If columns have no room, most of them are here. */
 function Market({ pick, reason }: { pick: EvalPick; reason: string | null }) {
   const { tradeId, instrumentId, side, brier, logLoss, clvCents } = pick;
   const label = tradeLabels.value.get(tradeId) ?? '';

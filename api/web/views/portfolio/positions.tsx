@@ -1,4 +1,4 @@
-/** Open positions, each with what it is worth at the quote of now. */
+/** Open positions, each with its worth at the present quote. */
 
 import { useRef, useState } from 'preact/hooks';
 import type { Portfolio, Position } from '../../../client/generated.js';
@@ -22,7 +22,7 @@ export function Positions({ portfolio, account }: Props) {
   const [chosen, setChosen] = useState<Position | null>(null);
   const close = () => {
     setChosen(null);
-    // The button that has opened it goes with what is sold.
+    // The button that has opened it goes with the sold position.
     if (!positions.some(({ tradeId }) => tradeId === chosen?.tradeId)) heading.current?.focus();
   };
   return (

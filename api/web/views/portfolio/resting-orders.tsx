@@ -1,4 +1,4 @@
-/** Orders that wait for their price, and what takes them away. */
+/** Orders that wait for their price, and their cancels. */
 
 import { useState } from 'preact/hooks';
 import type { Portfolio, RestingOrder } from '../../../client/generated.js';
@@ -127,7 +127,7 @@ function CancelButton({ order, account }: { order: RestingOrder; account: Accoun
       await call('cancelOrder', { path: { orderId: order.orderId }, ...ofAccount(account) });
       if (account !== null) await refreshShown();
     } catch (error) {
-      // Its row goes by itself, and the list of what happens says why.
+      // Its row goes by itself, and the list of events tells why.
       if (!(error instanceof CallError) || error.code !== 'already_closed') report(error);
       setSent(false);
     }

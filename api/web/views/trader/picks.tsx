@@ -70,7 +70,7 @@ const COLUMNS: readonly Column<Pick>[] = [
 
 const SHOWN: Column<Pick> = { head: 'Visibility', isWide: true, cell: (pick) => shownText(pick) };
 
-/** Where columns have no room, all but the result in dollars stand here. */
+/** If columns have no room, all but the result in dollars are here. */
 function Market(pick: Pick) {
   const { instrumentId, side, result, stakeDollars, closedAt } = pick;
   const text = labelText(pick);
