@@ -8,6 +8,7 @@ import { SupervisedWorker } from '../../engine/threads/supervised-worker.ts';
 import { Unavailable } from '../../engine/threads/unavailable.ts';
 import { workerUrl } from '../../engine/threads/worker-url.ts';
 import { FeedFileError } from '../../feeds/file/feed-line.ts';
+import type { SettleOn } from '../../feeds/reading/venue.ts';
 
 /** How many batches lie between the two threads. */
 export const BATCHES_AHEAD = 16;
@@ -18,6 +19,8 @@ export type ReaderInput = Pick<Catalog, 'marketNames'> & {
   refuseJumps: boolean;
   /** Levels are wanted, and not only the top. */
   depth: boolean;
+  /** Which word of a venue pays. Rule W74 (feeds/FORMATS.md). */
+  settleOn?: SettleOn;
   toMs: EpochMs | null;
   markets: readonly string[] | null;
 };

@@ -46,7 +46,10 @@ class Reader {
       quoteSink: this.#changed.takeQuote,
       log: ({ reason, detail }) => this.#post({ kind: 'log', reason, detail }),
     });
-    this.#player = new FeedPlayer(this.#ingest, { depth: input.depth });
+    this.#player = new FeedPlayer(this.#ingest, {
+      depth: input.depth,
+      settleOn: input.settleOn ?? 'determined',
+    });
     port.on('message', () => void this.#credit++);
   }
 

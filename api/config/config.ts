@@ -6,6 +6,7 @@
 import { readFileSync } from 'node:fs';
 import { parseJson } from '../../engine/base/bounded-json.ts';
 import type { FillModelName } from '../../engine/base/units.ts';
+import type { SettleOn } from '../../feeds/reading/venue.ts';
 import { type Config, isLoopback, SETTINGS, type Setting } from './settings.ts';
 
 /** A configuration that cannot be used; the message names each bad variable or key on a line. */
@@ -45,6 +46,13 @@ export function fillModelOf(env: Readonly<Record<string, string | undefined>>): 
   const name = `${PREFIX}FILL_MODEL`;
   const { fillModel } = loadConfig({ [name]: env[name] }, null);
   return fillModel;
+}
+
+/** `PAPERBOOK_SETTLE_ON` alone, for a replay without a server. */
+export function settleOnOf(env: Readonly<Record<string, string | undefined>>): SettleOn {
+  const name = `${PREFIX}SETTLE_ON`;
+  const { settleOn } = loadConfig({ [name]: env[name] }, null);
+  return settleOn;
 }
 
 /**

@@ -82,7 +82,8 @@ export const FILE_BYTES_MAX = 256 * 2 ** 20;
 /**
  * The text of a file or a stream.
  *
- * @throws if there is more than `bytesMax`, before that is in memory, and errors of the system
+ * @throws where there is more than `bytesMax`, before that is in memory; where it is gzip, which no
+ * text is; and errors of the system
  */
 export async function boundedText(
   from: string | Readable,
@@ -93,22 +94,20 @@ export async function boundedText(
   const stream = typeof from === 'string' ? createReadStream(from) : from;
   for await (const piece of stream as AsyncIterable<Buffer>) {
     bytes += piece.length;
-    if (bytes > bytesMax) throw new TooLarge(bytesMax);
+    if (bytes > bytesMax) throw new Unusable(`has more than ${bytesMax / 2 ** 20} MiB`);
     pieces.push(piece);
   }
+  if (pieces[0]?.[0] === 0x1f && pieces[0][1] === 0x8b) throw new Unusable('is gzip: unpack it');
   return Buffer.concat(pieces, bytes).toString('utf8');
 }
 
-/** `has more than 256 MiB`, to follow the name of the source. */
-class TooLarge extends Error {
-  constructor(bytesMax: number) {
-    super(`has more than ${bytesMax / 2 ** 20} MiB`);
-    this.name = 'TooLarge';
-  }
+/** To be said of what was read. */
+class Unusable extends Error {
+  override readonly name = 'Unusable';
 }
 
 /** The fault in an error of `boundedText`, to follow the name of the source. */
 export function readProblem(error: unknown): string {
-  if (error instanceof TooLarge) return error.message;
+  if (error instanceof Unusable) return error.message;
   return `cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown'})`;
 }

@@ -103,3 +103,30 @@ test('R15: PAPERBOOK_FILL_MODEL chooses the fill model of a replay', async (t) =
   t.is(wrong.code, 2);
   t.regex(wrong.stderr, /PAPERBOOK_FILL_MODEL must be one of top_of_book, book_depth/);
 });
+
+test('R15, W74: PAPERBOOK_SETTLE_ON chooses the word that pays in a replay', async (t) => {
+  const place = { adapter: 'kalshi' };
+  const said = (ms: number, type: string, msg: object) =>
+    feedLine(at(ms), { type, sid: 1, msg: { market_ticker: 'A', ...msg } }, place);
+  const sides = { yes_dollars_fp: [['0.4000', '9.00']], no_dollars_fp: [['0.5700', '9.00']] };
+  const { work, feed, catalog, orders } = files(t, {
+    feed: [
+      HEADER,
+      said(0, 'orderbook_snapshot', sides),
+      said(10, 'market_lifecycle_v2', { event_type: 'determined', result: 'yes' }),
+      said(20, 'market_lifecycle_v2', { event_type: 'amended', result: 'no' }),
+      said(30, 'market_lifecycle_v2', { event_type: 'settled' }),
+    ],
+    orders: [{ at: at(1), account: 'ann', order: { idempotencyKey: 'k', ...buy('A', 'yes', 5) } }],
+  });
+  const trades = path.join(work, 'trades.csv');
+  const args = [feed, '--catalog', catalog, '--orders', orders, '--trades', trades, '--json'];
+  const paid = async (env: Record<string, string>) => {
+    const exit = await commandWith(env, ...args);
+    t.is(exit.code, 0, exit.stderr);
+    const [trade] = tradeRows(trades);
+    return [trade!.pnlDollars, trade!.closedAt];
+  };
+  t.deepEqual(await paid({}), ['2.85', at(10)]);
+  t.deepEqual(await paid({ PAPERBOOK_SETTLE_ON: 'settled' }), ['-2.15', at(30)]);
+});

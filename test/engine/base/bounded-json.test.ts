@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Readable } from 'node:stream';
+import { gzipSync } from 'node:zlib';
 import test from 'ava';
 import fc from 'fast-check';
 import { readOrdersFile } from '../../../api/cli/orders-file.ts';
@@ -11,6 +12,7 @@ import {
   JSON_DEPTH_MAX,
   NestedTooDeep,
   parseJson,
+  readProblem,
   SHORT_TEXT,
 } from '../../../engine/base/bounded-json.ts';
 import { parseCatalog } from '../../../feeds/catalog/catalog.ts';
@@ -98,4 +100,9 @@ test('A99: what is larger than any file that is meant is not read into memory', 
   await t.throwsAsync(boundedText(endless, 2 ** 20), { message: 'has more than 1 MiB' });
   t.true(given < 2 ** 21, `${given} bytes were taken`);
   await t.throwsAsync(boundedText('/dev/zero', 2 ** 20), { message: 'has more than 1 MiB' });
+});
+
+test('A99: a packed file is called what it is', async (t) => {
+  const packed = await t.throwsAsync(boundedText(Readable.from([gzipSync('{}')])));
+  t.is(readProblem(packed), 'is gzip: unpack it');
 });
