@@ -60,7 +60,15 @@ function keep(file, text) {
     renameSync(partial, file);
   } catch {
     // A full disk, or a clone of another user: it is stripped again next time.
-    rmSync(partial, { force: true });
+    removeIfThere(partial);
+  }
+}
+
+function removeIfThere(file) {
+  try {
+    rmSync(file, { force: true });
+  } catch {
+    // Its folder is no folder.
   }
 }
 

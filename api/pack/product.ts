@@ -1,8 +1,8 @@
 /**
- * Makes `dist/`, which an installed package runs: `npm pack` calls this. Its argument is another
- * folder than `dist/`. Each thread and process gets one file with all that it needs, so that a start
- * reads and compiles little. Packages with a large part for other platforms are in that file too; of
- * their binaries those of our platforms are in `dist/native`. Rules U28, U31 (api/RULES.md).
+ * Makes `dist/`, which an installed package runs: `npm pack` calls this. Each thread and process
+ * gets one file with all that it needs, so that a start reads and compiles little. Packages with a
+ * large part for other platforms are in that file too; of their binaries those of our platforms are
+ * in `dist/native`. Rules U28, U31 (api/RULES.md).
  */
 import {
   cpSync,
@@ -19,7 +19,7 @@ import { build, type Metafile, type Plugin } from 'esbuild';
 import { makeWebBundle, writeWebBundle } from '../page/make-web-bundle.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const DIST = path.resolve(process.argv[2] ?? path.join(ROOT, 'dist'));
+const DIST = path.join(ROOT, 'dist');
 const SOURCES = ['engine', 'feeds', 'api'];
 /** The entries of the command. All other started files are named where they are started. */
 const PROGRAM = 'api/cli/program.ts';

@@ -15,6 +15,7 @@ import test, { type ExecutionContext } from 'ava';
 import { shardOfAccount } from '../../engine/shard/callers/shard-of.ts';
 import { flip } from '../engine/log/log-files.ts';
 import { mayMount, mountAt } from '../engine/shard/limited-files.ts';
+import { variantsOfRun } from '../model/seeds.ts';
 import { catalogOf, game, instrument } from './catalogs.ts';
 import { type Answer, allRows, ask, type Json, request } from './client.ts';
 import { runHere } from './run-here.ts';
@@ -188,13 +189,14 @@ function fillWith(file: string): void {
 
 const hasPrlimit = spawnSync('prlimit', ['--version']).status === 0;
 
+const LIMITED = { name: 'a limit of file sizes', diskOf: limitedFiles };
+const SMALL = { name: 'a small file system', diskOf: smallDisk };
+const DISKS = [...(mayMount() ? [SMALL] : []), ...(hasPrlimit ? [LIMITED] : [])];
+
 // Where the machine has no such disk to offer the test is shown as skipped.
-for (const { name, diskOf, isThere } of [
-  { name: 'a limit of file sizes', diskOf: limitedFiles, isThere: hasPrlimit },
-  { name: 'a small file system', diskOf: smallDisk, isThere: mayMount() },
-]) {
-  const run = isThere ? test.serial : test.serial.skip;
-  run(
+const diskTest = DISKS.length > 0 ? test.serial : test.serial.skip;
+for (const { name, diskOf } of DISKS.length > 0 ? variantsOfRun(DISKS) : [LIMITED]) {
+  diskTest(
     `D8, internal_error: with a full disk (${name}) nothing is placed and nothing lost`,
     async (t) => {
       t.timeout(300_000);

@@ -1,10 +1,10 @@
 /**
- * The packed product as tests start it: made once of these sources, in node_modules/.cache. It starts
+ * The packed product as tests start it: packed once of these sources, in node_modules/.cache. It starts
  * with half of the CPU of a clone, and users run it.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -12,7 +12,11 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const PRODUCTS = path.join(ROOT, 'node_modules/.cache/product');
 const COMMAND = 'api/cli/paperbook.js';
 /** Several processes of tests begin at once: the first one makes it, and the others wait. */
-const MAKE_ONCE = '[ -e "$3" ] || { "$0" "$1" "$2" && touch "$3"; }';
+const MAKE_ONCE = `[ -e "$0/made" ] || {
+  npm pack --silent --pack-destination "$0" &&
+  tar xzf "$0"/*.tgz --strip-components=1 -C "$1" &&
+  touch "$0/made"
+}`;
 /** A product of other sources that is this old runs nowhere. */
 const OLD_MS = 3_600_000;
 
@@ -24,6 +28,12 @@ export function productFolder(): string {
   return made;
 }
 
+/** The tarball that it was unpacked from. */
+export function productTarball(): string {
+  const place = path.join(productFolder(), '../..');
+  return path.join(place, readdirSync(place).find((name) => name.endsWith('.tgz'))!);
+}
+
 /** The entry of its command. */
 export function productEntry(): string {
   return path.join(productFolder(), COMMAND);
@@ -32,20 +42,12 @@ export function productEntry(): string {
 function makeOnce(): string {
   const name = hashOfSources();
   removeOld(name);
-  // Placed as npm places it, so that what is compiled of it is kept, too (U31).
-  const folder = path.join(PRODUCTS, name, 'node_modules/paperbook');
-  for (const file of [COMMAND, 'package.json']) {
-    mkdirSync(path.dirname(path.join(folder, file)), { recursive: true });
-    copyFileSync(path.join(ROOT, file), path.join(folder, file));
-  }
-  const make = [
-    process.execPath,
-    path.join(ROOT, 'api/pack/product.ts'),
-    path.join(folder, 'dist'),
-  ];
-  const lock = path.join(PRODUCTS, name, 'lock');
-  const args = [lock, 'sh', '-c', MAKE_ONCE, ...make, path.join(PRODUCTS, name, 'made')];
-  const { status, stderr } = spawnSync('flock', args, { encoding: 'utf8' });
+  const place = path.join(PRODUCTS, name);
+  // Where npm places it, so that what is compiled of it is kept, too (U31).
+  const folder = path.join(place, 'node_modules/paperbook');
+  mkdirSync(folder, { recursive: true });
+  const args = [path.join(place, 'lock'), 'sh', '-c', MAKE_ONCE, place, folder];
+  const { status, stderr } = spawnSync('flock', args, { cwd: ROOT, encoding: 'utf8' });
   if (status !== 0) throw new Error(`the product could not be made:\n${stderr}`);
   return folder;
 }
@@ -59,17 +61,18 @@ function removeOld(current: string): void {
   }
 }
 
+/** Of all that is packed. */
 function hashOfSources(): string {
   const hash = createHash('sha256');
-  for (const folder of ['api', 'engine', 'feeds']) {
+  const add = (file: string) =>
+    hash.update(`${file}\0`).update(readFileSync(path.join(ROOT, file)));
+  for (const folder of ['api', 'bench', 'engine', 'feeds']) {
     const names = readdirSync(path.join(ROOT, folder), { recursive: true, encoding: 'utf8' });
-    for (const name of names.filter((one) => /\.(tsx?|js|css|json)$/.test(one)).sort()) {
-      const file = path.join(ROOT, folder, name);
-      hash.update(`${folder}/${name}\0`).update(readFileSync(file));
+    for (const name of names.filter((one) => /\.\w+$/.test(one) && !one.endsWith('.pyc')).sort()) {
+      add(path.join(folder, name));
     }
   }
-  for (const name of ['package.json', 'package-lock.json']) {
-    hash.update(readFileSync(path.join(ROOT, name)));
-  }
+  const pages = readdirSync(ROOT).filter((name) => /\.md$|^package.*json$|^Dockerfile$/.test(name));
+  for (const file of [...pages.sort(), 'test/README.md']) add(file);
   return hash.digest('hex').slice(0, 16);
 }
