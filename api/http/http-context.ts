@@ -94,7 +94,7 @@ export class HttpContext {
     req.forEach(keepHeader);
     this.method = req.getCaseSensitiveMethod();
     this.path = req.getUrl();
-    // Undefined where there is no `?`, although its type does not allow that.
+    // Undefined if there is no `?`, although its type does not allow that.
     this.query = req.getQuery() ?? '';
     this.requestId = requestIdOf(sent.first('x-request-id'));
     this.handshake = context === null ? null : new Handshake(sent, context);

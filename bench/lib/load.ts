@@ -1,4 +1,4 @@
-/** Requests to a server as texts, and what the generator reads from its answers. */
+/** Requests to a server as texts, and the parts of its answers that the generator reads. */
 import type { Answer } from './http-connection.ts';
 import { type Random, seededRandom } from './random.ts';
 
