@@ -35,7 +35,7 @@ export type HttpContextOptions = {
 
 /** The state that the requests of a listener share. */
 export type Held = {
-  /** The requests without an answer so far. */
+  /** How many requests have no answer so far. */
   count: number;
   whenNone: (() => void) | null;
   bare: BodylessResponses;

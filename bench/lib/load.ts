@@ -89,7 +89,7 @@ class Trader implements Caller {
   readonly #form: TradeForm;
   readonly #resting: { key: string; id: string }[] = [];
   #orders = 0;
-  /** The id of the order in flight; null: it does not rest. */
+  /** The key of the order in flight; null: it does not rest. */
   #limitKey: string | null = null;
 
   constructor(options: LoadOptions, name: string, random: Random, form: TradeForm) {

@@ -34,7 +34,7 @@ export type LogIdentity = {
   /** The fingerprint of all layouts of that version, u32. */
   fingerprint: number;
   /**
-   * Whether all layouts of that fingerprint are among the ones here. Rule D87 (engine/RULES.md).
+   * Fingerprints whose layouts are all among the present ones. Rule D87 (engine/RULES.md).
    */
   earlierFingerprints?: readonly number[];
 };
