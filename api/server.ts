@@ -83,7 +83,7 @@ export type OtherParts = {
 };
 
 /**
- * Lets callers in, and begins the checks that go on beside their requests. Rejects when an address
+ * Lets callers in, and begins the checks that run beside their requests. Rejects when an address
  * cannot be bound or the TLS files cannot be used.
  */
 export async function listen(
@@ -309,7 +309,7 @@ function apiHandler(context: ServerContext, auth: Auth, metrics: Metrics) {
   return { handle, streams };
 }
 
-/** The embedded auth server; null where an outside one replaces it. */
+/** The embedded auth server; null if an outside one replaces it. */
 function authHandler(
   { signIn }: Auth,
   log: ServerContext['log'],

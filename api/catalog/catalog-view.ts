@@ -42,7 +42,7 @@ export type InstrumentEntry = {
   /** The catalog's; it never changes. */
   number: InstrumentNumber;
   startsAtMs: EpochMs;
-  /** 0 where the catalog names no time. */
+  /** 0 if the catalog names no time. */
   opensAtMs: EpochMs;
   /** Infinite where the catalog names no time. */
   closesAtMs: EpochMs;

@@ -173,7 +173,7 @@ class Part {
     this.file = file;
     this.#writer = writer;
     this.failure = writer.done.then(() => new Promise<never>(() => {}));
-    this.failure.catch(() => {}); // whoever races it gets it
+    this.failure.catch(() => {}); // the caller that races it gets it
     const ingest = createIngest({
       marketNumber: (venue, market) => catalog.marketNumber(venue, market),
       sink() {},

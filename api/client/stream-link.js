@@ -126,7 +126,7 @@ export class Link {
             message = JSON.parse(String(data));
         }
         catch (error) {
-            return this.drop(new Error('the server sent what is not JSON', { cause: error }));
+            return this.drop(new Error('the server sent a message that is not JSON', { cause: error }));
         }
         if (typeof message !== 'object' || message === null)
             return;

@@ -89,7 +89,7 @@ export type StreamEvents = {
         at: string;
     };
     /**
-     * Each event once, in order, over all connections. `replayed`: it happened while there was none.
+     * Each event once, in order, over all connections. `replayed`: it happened during a loss.
      */
     order: {
         event: AccountEvent;

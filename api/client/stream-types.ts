@@ -78,7 +78,7 @@ export type StreamEvents = {
   /** Where `orders` begins again: earlier events may not have been sent. */
   portfolio: { portfolio: Portfolio; at: string };
   /**
-   * Each event once, in order, over all connections. `replayed`: it happened while there was none.
+   * Each event once, in order, over all connections. `replayed`: it happened during a loss.
    */
   order: { event: AccountEvent; replayed: boolean };
   /**

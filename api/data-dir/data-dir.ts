@@ -91,7 +91,7 @@ export type Meta = {
   trackRecordKeys?: number;
 };
 
-/** Throws where the directory is not a data directory. */
+/** Throws if the directory is not a data directory. */
 export function metaOf(directory: string): Meta {
   const meta = readMeta(directory);
   if (meta === undefined) {

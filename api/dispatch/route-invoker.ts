@@ -1,7 +1,7 @@
 /**
  * Calls of a route that arrive as messages of one connection, without an HTTP request of their own.
  * They have a caller, a body and an organization, and they lead to a status and a body. The checks
- * are those of dispatch.ts after the credential, in its order. Rule A17 (api/RULES.md).
+ * are the ones that dispatch.ts makes after the credential, in its order. Rule A17 (api/RULES.md).
  */
 import type { TradeLimitsLeft } from '../../engine/rules/limits-left.ts';
 import type { ReplyHandler } from '../../engine/shard/callers/send-queue.ts';

@@ -35,7 +35,7 @@ export type HttpContextOptions = {
 
 /** The state that the requests of a listener share. */
 export type Held = {
-  /** The requests without an answer so far. */
+  /** How many requests have no answer so far. */
   count: number;
   whenNone: (() => void) | null;
   bare: BodylessResponses;
@@ -94,7 +94,7 @@ export class HttpContext {
     req.forEach(keepHeader);
     this.method = req.getCaseSensitiveMethod();
     this.path = req.getUrl();
-    // Undefined where there is no `?`, although its type does not allow that.
+    // Undefined if there is no `?`, although its type does not allow that.
     this.query = req.getQuery() ?? '';
     this.requestId = requestIdOf(sent.first('x-request-id'));
     this.handshake = context === null ? null : new Handshake(sent, context);

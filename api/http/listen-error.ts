@@ -4,7 +4,7 @@
  */
 import { createServer } from 'node:net';
 
-/** The message names the address and the system's error code; `code` is empty where unknown. */
+/** The message names the address and the system's error code; `code` is empty if unknown. */
 export class ListenError extends Error {
   readonly host: string;
   readonly port: number;

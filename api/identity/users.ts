@@ -28,7 +28,7 @@ export type RequestLimits = Static<typeof RequestLimitsSchema>;
 export type User = {
   id: Uuid;
   displayName: string | null;
-  /** Lower case and unique. Null where an outside auth server gives no verified address. */
+  /** Lower case and unique. Null if an outside auth server gives no verified address. */
   email: string | null;
   /** Private until its owner makes it public. Rule I52 (api/RULES.md). */
   private: boolean;

@@ -17,7 +17,7 @@ const OF_ORDERS =
   'account-closing-minute. They may be on a second line of the field.';
 const DRAFT = 'A list of items, as draft-ietf-httpapi-ratelimit-headers-11 has it.';
 
-/** On every answer, whoever calls. */
+/** On every answer, for every caller. */
 const ANYWHERE: Header[] = [
   {
     name: 'X-Request-Id',

@@ -68,7 +68,7 @@ export const SettlementAnswer = strict({
   /** `venue_a/TICKER`. */
   market: Type.String(),
   outcome: oneOf(['yes', 'no', 'void', 'scalar']),
-  /** Of a contract of each side; null where the cost is paid back. */
+  /** Of a contract of each side; null if the cost is paid back. */
   yesPayoutCents: nullable(Count),
   noPayoutCents: nullable(Count),
   /** False: the market had this result already. */

@@ -33,7 +33,7 @@ const COMMA = 0x2c;
 const BACKSLASH = 0x5c;
 const [LIST, LIST_END, MAP, MAP_END] = [0x5b, 0x5d, 0x7b, 0x7d];
 
-/** Throws where a text has more values, or deeper ones, than a message may. */
+/** Throws if a text has more values, or deeper ones, than a message may. */
 function boundJson(text: string): void {
   // Every value but the first follows a bracket or a comma.
   let values = 1;

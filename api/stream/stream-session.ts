@@ -49,10 +49,10 @@ export type StreamSessionParts = {
   /** The part of the session that the request limits count. */
   keyed(caller: Caller): CallerReservation;
   turns: Turns;
-  /** Throws where the caller lacks the scope of a channel. */
+  /** Throws if the caller lacks the scope of a channel. */
   permit(names: readonly string[], caller: Caller): void;
   /**
-   * Throws where the caller may not see the account of the connection any more; returns a promise
+   * Throws if the caller may not see the account of the connection any more; returns a promise
    * where another service must be asked.
    */
   member(connection: StreamSession, caller: Caller): void | Promise<void>;

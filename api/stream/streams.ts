@@ -196,7 +196,7 @@ export class Streams {
   }
 }
 
-/** Throws where the caller lacks the scope of a channel. */
+/** Throws if the caller lacks the scope of a channel. */
 function permitChannels(names: readonly string[], caller: Caller): void {
   for (const name of names) {
     permitScope(caller, name === ORDERS ? 'portfolio:read' : 'markets:read');

@@ -9,7 +9,7 @@ import { seededRandom } from './random.ts';
 
 const FIRST_MS = Date.parse('2026-07-12T00:00:00.000Z');
 const MINUTE_MS = 60_000;
-/** The price rows before the start of a game, and after it. */
+/** The minutes of quotes before the start of a game, and after it. */
 const MINUTES_BEFORE = 420;
 const MINUTES_AFTER = 180;
 const MINUTES = MINUTES_BEFORE + MINUTES_AFTER;

@@ -1,4 +1,4 @@
-/** Requests to a server as texts, and what the generator reads from its answers. */
+/** Requests to a server as texts, and the parts of its answers that the generator reads. */
 import type { Answer } from './http-connection.ts';
 import { type Random, seededRandom } from './random.ts';
 
@@ -89,7 +89,7 @@ class Trader implements Caller {
   readonly #form: TradeForm;
   readonly #resting: { key: string; id: string }[] = [];
   #orders = 0;
-  /** The id of the order in flight; null: it does not rest. */
+  /** The key of the order in flight; null: it does not rest. */
   #limitKey: string | null = null;
 
   constructor(options: LoadOptions, name: string, random: Random, form: TradeForm) {

@@ -86,7 +86,7 @@ export class PaperAccount {
     return accounts.col.balanceCents.get(accountIds.find(ACCOUNT));
   }
 
-  /** A market buy at a look. A code is the reason of a refusal. `index` is that of the market. */
+  /** A market buy at a look. A code is the reason of a refusal. `index`: of the market. */
   buy(index: number, side: Side, contracts: Contracts, look: Look): Bought | RejectionCode {
     this.#quote(index, look);
     const order = this.#order(look.atMs);

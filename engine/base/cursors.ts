@@ -15,7 +15,7 @@ export type PlaceForm<T> = {
   read(text: string): T | null;
 };
 
-/** The opaque cursor that goes on at a place. */
+/** The opaque cursor that continues at a place. */
 export function cursorOf<T>(tag: QueryTag, place: T, { write }: PlaceForm<T>): string {
   return Buffer.from(tag + write(place), 'latin1').toString('base64url');
 }

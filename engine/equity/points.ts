@@ -11,7 +11,7 @@ import { type EquityFold, type HeldSide, MONEY, type Money } from './fold.ts';
 export const POINTS_MAX = 500;
 /** Between changes there are no points closer together. */
 const BETWEEN_MS = 60_000;
-/** The most marks of one side at one point. With more sides there are fewer points. */
+/** The most marks, each of one side at one point. With more sides there are fewer points. */
 const MARKS_MAX = 100_000;
 
 export type EquityWindow = {

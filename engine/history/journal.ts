@@ -83,7 +83,7 @@ export type Journaled = {
   readonly loose: readonly number[];
 };
 
-/** The first number of the series that is kept. */
+/** Where the kept records of a series begin. */
 export type SeriesStart = { number: number; atMs: EpochMs };
 
 /** The first content of a new journal: the unfinished block of a series, maybe empty. */
@@ -307,7 +307,7 @@ export function journalBytes(directory: string): Buffer | null {
 export type ReadJournal = {
   /** Null: no piece of it could be read. */
   number: number | null;
-  /** The place of the last piece; null: there is none. */
+  /** The head of the last piece; null: there is none. */
   last: PieceFacts | null;
   /** Where whole pieces end. */
   end: number;

@@ -1,6 +1,6 @@
 /**
  * Rows for long calculations in other threads. The history's thread only says where they lie. Whole
- * blocks never change, so the caller reads them from the files while recording goes on. Rule H22
+ * blocks never change, so the caller reads them from the files during recording. Rule H22
  * (api/RULES.md).
  */
 import { closeSync, openSync } from 'node:fs';

@@ -37,7 +37,7 @@ export type FromHistory =
   /** `problems`: damage that was found, one line each. */
   | { kind: 'opened'; problems: readonly string[] }
   | { kind: 'damaged'; problems: readonly string[] }
-  /** The time and kind of a message of ticks. */
+  /** The size of a message of ticks that was taken. */
   | { kind: 'taken'; bytes: number }
   | { kind: 'answer'; id: number; answer: HistoryAnswer | StoredRows[] | MarketTops[] }
   | { kind: 'failed'; id: number; message: string }

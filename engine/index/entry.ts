@@ -21,7 +21,7 @@ export type IndexedPlace = FactPlace & {
 };
 
 /**
- * What a name identifies. `key` names are hashes of idempotency keys; the others are uuids. The
+ * The class of a name. `key` names are hashes of idempotency keys; the others are uuids. The
  * numbers are on disk: append, never reorder.
  */
 export const INDEX_CLASS = {

@@ -216,7 +216,7 @@ export class RecordIndex {
     sealing: Sealing,
     { mergeSteps, sweepSteps }: { mergeSteps: number; sweepSteps: number },
   ): Generator<void> {
-    // The head on disk is that of the last seal, which names none of them.
+    // The head on disk is the one of the last seal, which names none of them.
     for (let step = 0; step < sweepSteps && !this.#leftovers.isEmpty; step++) {
       this.#leftovers.step();
       yield;

@@ -34,7 +34,7 @@ export type LogIdentity = {
   /** The fingerprint of all layouts of that version, u32. */
   fingerprint: number;
   /**
-   * Whether all layouts of that fingerprint are among the ones here. Rule D87 (engine/RULES.md).
+   * Fingerprints whose layouts are all among the present ones. Rule D87 (engine/RULES.md).
    */
   earlierFingerprints?: readonly number[];
 };
@@ -235,7 +235,7 @@ export function recordBytesAt(bytes: Buffer, at: number): number {
   return RECORD_HEADER_BYTES + bytes.readUInt32LE(at + RECORD.payloadBytes);
 }
 
-/** The record at `at` of `bytes`; null where it is not whole or its checksum does not hold. */
+/** The record at `at` of `bytes`; null if it is not whole or its checksum does not hold. */
 export function readRecord(bytes: Buffer, at: number, seed: number): StoredRecord | null {
   if (bytes.length - at < RECORD_HEADER_BYTES) return null;
   const size = recordBytesAt(bytes, at);

@@ -142,7 +142,7 @@ class ShardEvents {
     this.#waiting = this.#waiting.filter(({ from }) => from > this.#last);
     for (const { id, account, bounds } of ready) {
       const last = this.#last;
-      // Who watches already has seen these orders begin.
+      // Earlier watchers have already seen these orders begin.
       if (!this.#watched.has(account)) this.#watched.set(account, new AccountEvents(this.#log));
       const events = bounds === null ? [] : this.#allOf(account, { ...bounds, upTo: last });
       this.#send({ kind: 'watched', id, events, last });

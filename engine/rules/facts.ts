@@ -44,7 +44,7 @@ export type FactPlace = { record: number; offset: number };
 
 /** An event of an account, with the account's uuid instead of its row. */
 type OfAccount<AnEvent> = Omit<AnEvent, 'account' | 'accountId'> & { account: Uuid };
-/** The same for an order: its account, and what it trades. */
+/** The same for an order: its account, and its subject. */
 type OfOrder<AnEvent> = Omit<AnEvent, 'order'> & {
   account: Uuid;
   order: Uuid;

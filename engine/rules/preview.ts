@@ -1,6 +1,6 @@
 /**
- * The effect that an order would have now. The decision is that of a placement, and none of it is
- * applied. Rules T133, V10 (engine/RULES.md, api/RULES.md).
+ * The effect that an order would have now. It is decided as a placement is, and none of the
+ * decision is applied. Rules T133, V10 (engine/RULES.md, api/RULES.md).
  */
 
 import { invariant } from '../base/invariant.ts';

@@ -64,7 +64,7 @@ export async function readBoth(
   return { own: JSON.parse(text) as CatalogFile, ownReading: reading, discovered };
 }
 
-/** The catalog of both files. Errors are those of the operator's file. */
+/** The catalog of both files. Errors are errors of the operator's file. */
 export async function loadBoth(
   file: string | null,
   discoveredFile: string,

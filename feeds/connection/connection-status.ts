@@ -25,7 +25,7 @@ export type ConnectionStatus = {
   retryInMs: number | null;
   /** When the last open connections ended, by the machine's clock; the oldest first. */
   endedMs: readonly EpochMs[];
-  /** The last one that was open and silent; null before the first. */
+  /** The last connection that was open and silent; null before the first. */
   silent: { atMs: EpochMs; reason: string } | null;
   /** Frames handed over since the start, over all connections. */
   frames: number;

@@ -137,7 +137,9 @@ export class StatusPoller {
     return this.#options.base !== null && this.#options.requests !== null;
   }
 
-  /** Each at latest every `againMs`: those that are due before the next check are asked for now. */
+  /**
+   * Each at latest every `againMs`: markets that are due before the next check are asked for now.
+   */
   #askHeld(): void {
     if (!this.#canAsk || this.#isAsking) return;
     const againMs = this.#options.againMs ?? AGAIN_MS;

@@ -33,7 +33,7 @@ export type IngestOptions = {
   sink(tick: Tick): void;
   /**
    * Takes quotes in place of the sink, without `depth`. If the adapter keeps levels, it also gets
-   * those of the book, valid until the call returns.
+   * the book's levels, valid until the call returns.
    */
   quoteSink?(quote: QuoteTick, levels: BookLevels | undefined): void;
   /**

@@ -183,7 +183,7 @@ export interface VenueAdapter {
   readonly books: number;
   /** Markets without a price whose book was asked for after they lost it. */
   readonly awaiting: number;
-  /** How many markets one connection may have; infinite where the venue names no bound. */
+  /** How many markets one connection may have; infinite if the venue names no bound. */
   readonly marketsMax: number;
   /** Decimals in which this venue states sizes: 0 or 2. */
   readonly contractDecimals: 0 | 2;

@@ -42,7 +42,7 @@ export const CLIENTS = (['ws', 'browser'] as const).flatMap((kind) => {
   return (['json', 'msgpack'] as const).map((protocol) => ({ kind, protocol }));
 });
 
-/** Connects; rejects where the handshake is refused. */
+/** Connects; rejects if the handshake is refused. */
 export async function openStream(
   t: ExecutionContext,
   port: number,

@@ -18,7 +18,7 @@ export type Comparison = {
   settledAtOnce?: number;
 };
 
-/** Throws where the two differ, or a ledger does not add up, naming the seed and the step. */
+/** Throws if the two differ, or a ledger does not add up, naming the seed and the step. */
 export function compareWithModel(comparison: Comparison): void {
   const { seed, fillModel, steps, settledAtOnce = Number.POSITIVE_INFINITY } = comparison;
   const isSliced = settledAtOnce < Number.POSITIVE_INFINITY;

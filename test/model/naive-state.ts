@@ -228,7 +228,7 @@ export function marketOf(state: ModelState, market: MarketNumber): ModelMarket {
   return found;
 }
 
-/** Number of a listing's market, or null where the catalog numbers no such market. */
+/** Number of a listing's market, or null if the catalog numbers no such market. */
 export function marketNumberOf(
   state: ModelState,
   venue: Venue,

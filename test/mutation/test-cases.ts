@@ -25,7 +25,7 @@ export function test(title: string, play: Play): void {
 test.serial = test;
 test.skip = (_title: string, _play: Play): void => {};
 
-/** Throws where the test fails. */
+/** Throws if the test fails. */
 export async function runTest({ play }: TestCase): Promise<void> {
   const teardowns: Teardown[] = [];
   try {

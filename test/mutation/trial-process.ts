@@ -46,7 +46,7 @@ async function tryFault(fault: Fault, tests: readonly TestName[]): Promise<Repor
   return { kind: 'tried', seenBy: null };
 }
 
-/** @throws where a test fails without a fault */
+/** @throws if a test fails without a fault */
 async function measure(files: readonly string[], faults: readonly Fault[]): Promise<Report> {
   const meter = new ReachMeter(faults);
   await meter.start();

@@ -26,7 +26,7 @@ export class TrialProcess {
   #child: ChildProcess | null = null;
   #tried = 0;
 
-  /** Runs the tests without a fault. @throws where one fails */
+  /** Runs the tests without a fault. @throws if one fails */
   async measure(files: string[], faults: Fault[]): Promise<Extract<Report, { kind: 'measured' }>> {
     this.#child = fork(PROCESS_FILE, { execArgv: [...EXEC_ARGV, ...COUNTED] });
     const report = await this.#report({ kind: 'measure', files, faults }, () => {});
@@ -67,7 +67,7 @@ export class TrialProcess {
     this.#tried = 0;
   }
 
-  /** The task's last report, or null where the process ended without one. */
+  /** The task's last report, or null if the process ended without one. */
   async #report(task: Task, begin: (position: number) => void): Promise<Report | null> {
     this.#child ??= fork(PROCESS_FILE, { execArgv: EXEC_ARGV });
     const child = this.#child;

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 
 export type Side = 'yes' | 'no';
 
-/** One row: a poll of a market. Whole cents, null where there is no price. */
+/** One row: a poll of a market. Whole cents, null if there is no price. */
 export type Quote = { atMs: number; market: string; yesBid: number | null; yesAsk: number | null };
 
 /** The venue's result, five minutes after the market's last quote. */

@@ -27,10 +27,11 @@ export function equityRoute(context: Context): Route<Caller> {
       tag: 'Portfolio',
       summary: 'Net worth of the account over time, all runs',
       description:
-        'The first and the last moment of the window, and the changes between them, evenly chosen ' +
-        'where they are many. Where they are few, moments between them show what prices did to ' +
-        'open positions. Positions count at their live bid of the moment, at cost where there was ' +
-        'none or this server has no history of it, and while venue data is off.',
+        'The first and the last moment of the window, and the changes between them. If the changes ' +
+        'are many, they are evenly chosen. If they are few, moments between them show the effect ' +
+        'of prices on open positions. Positions count at their live bid of the moment. They count ' +
+        'at cost if there was no bid, if this server has no history of it, and while venue data ' +
+        'is off.',
       example: { points: EQUITY_POINTS, run: 1, ...ENVELOPE },
     },
     scope: 'portfolio:read',

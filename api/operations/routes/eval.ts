@@ -92,9 +92,9 @@ function evalRoute({ engine, identity, records, fees }: Context): Route<Caller> 
       tag: 'Records',
       summary: 'Public traders by the mean of a score, with intervals',
       description:
-        'Slate picks alone: the first on each instrument that anyone can see, placed before its ' +
-        'game, with an outcome. ' +
-        'Intervals are of 95%, clustered by game; too few games have none.',
+        'Only slate picks: the first public pick on each instrument that was placed before its ' +
+        'game and has an outcome. ' +
+        'Intervals are of 95%, clustered by game. Too few games have no interval.',
       example: EVAL_EXAMPLE,
     },
     scope: 'records:read',

@@ -47,11 +47,11 @@ export const ABOUT_PLACING: About<Static<typeof PlacementAnswer>, OrderBody> = {
   summary: 'Place an order',
   description:
     'A market order fills now at the live price or is refused. A limit order fills at its limit ' +
-    'or better; else it rests (gtc) until it fills, is canceled or expires, or is canceled at ' +
-    'once (ioc, fok). A sell covers the whole position.\n\n' +
+    'or better. Otherwise a gtc order rests until it fills, is canceled or expires, and an ioc ' +
+    'or fok order is canceled at once. A sell covers the whole position.\n\n' +
     'A refused order stores nothing and does not use its key up. While trading is switched off ' +
-    'new orders are refused, and one that was placed before is answered again. Opening a position needs the ' +
-    "basic plan. Execution at a venue needs that venue's scope besides `trade:write`. A field " +
+    'new orders are refused, and a repeated order is answered again. Opening a position needs ' +
+    "the basic plan. Execution at a venue needs that venue's scope besides `trade:write`. A field " +
     'that does not belong to the action and type is 400.\n\n' +
     'In the examples, put an instrument of `GET /instruments?tradable=true` and a trade of ' +
     '`GET /portfolio/trades?status=open`.',

@@ -9,7 +9,7 @@ type Props = {
   title: string;
   /** The button's action: `Cancel 3 orders`. */
   action: string;
-  /** Rejects where it is refused, which is then shown. */
+  /** Rejects if it is refused, which is then shown. */
   onConfirm(): Promise<void>;
   onClose(): void;
   /** False: something is still missing. */

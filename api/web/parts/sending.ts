@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 
 type Sending = { isSent: boolean; error: unknown; send(event: Event): Promise<void> };
 
-/** @param run rejects where it is refused */
+/** @param run rejects if it is refused */
 export function useSending(run: () => Promise<void>): Sending {
   const [isSent, setSent] = useState(false);
   const [error, setError] = useState<unknown>(null);

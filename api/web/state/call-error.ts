@@ -8,7 +8,7 @@ export class CallError extends Error {
   readonly code: ErrorCode | string | null;
   /** The id in the server's log. */
   readonly requestId: string;
-  /** Null where waiting does not help. */
+  /** Null if waiting does not help. */
   readonly retryAfterSeconds: number | null;
 
   constructor(

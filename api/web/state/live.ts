@@ -40,7 +40,7 @@ const gameListeners = new Set<GameListener>();
 let stream: Stream | null = null;
 let carriers: QuoteCarriers | null = null;
 
-/** Opens it whenever somebody is signed in. */
+/** Opens it whenever a person is signed in. */
 export function startLive(): void {
   effect(() => {
     const isIn = session.value.state === 'in';

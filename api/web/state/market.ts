@@ -11,7 +11,7 @@ export type Market = {
   game: Game | null;
   /** The other markets of its game. */
   others: readonly Instrument[];
-  /** As of the answer; null where it is not known: the list is of games. */
+  /** As of the answer; null if it is not known: the list is of games. */
   isTradable: boolean | null;
 };
 

@@ -14,9 +14,9 @@ import { report } from './problems.ts';
 import { accessToken, forget, keep, readKept, STORED } from './tokens.ts';
 
 export type Session =
-  /** It is not known yet whether the session of the last visit goes on. */
+  /** It is not known yet whether the session of the last visit continues. */
   | { state: 'starting' }
-  /** `why`: a sentence, where somebody was signed in before. */
+  /** `why`: a sentence, if a person was signed in before. */
   | { state: 'out'; why: string | null }
   /** Both null: the session is of an auth server elsewhere. */
   | { state: 'in'; userId: string | null; email: string | null };
@@ -47,7 +47,7 @@ export async function startSession(code: string | null): Promise<void> {
   if (code !== null && (await enterByCode(code))) return;
   const kept = readKept();
   if (kept === null) {
-    // Another page of this origin may have signed somebody in.
+    // Another page of this origin may have signed a person in.
     session.value =
       accessToken() === null
         ? { state: 'out', why: null }
@@ -68,7 +68,7 @@ export async function signIn(email: string, password: string): Promise<void> {
   take(await passwordCall(email, password));
 }
 
-/** False: it was refused, which the page says, and whoever was signed in still is. */
+/** False: it was refused, which the page says. A signed-in person stays signed in. */
 export async function enterByCode(code: string): Promise<boolean> {
   try {
     take(await codeCall(code));
@@ -93,7 +93,7 @@ export async function signOut(everywhere = false): Promise<void> {
   }
 }
 
-/** This session goes on, all others of the person end. */
+/** This session continues, and all others of the person end. */
 export async function signOutOthers(): Promise<void> {
   await withToken((token) => signOutCall(token, 'others'));
 }

@@ -10,7 +10,7 @@ export type ShownQuote = {
   /** The last change of each; null: it was a while ago. */
   bidMove: Move | null;
   askMove: Move | null;
-  /** Why there is no price; null where there is one. */
+  /** Why there is no price; null if there is one. */
   note: string | null;
 };
 

@@ -30,7 +30,7 @@ export type TicketField = 'tradeId' | 'count' | 'limit' | 'expires' | 'bound' | 
 export type TicketErrors = Partial<Record<TicketField, string>>;
 /** Without its key, which is added at the placing. */
 export type OrderBody = Omit<OrderRequest, 'idempotencyKey' | 'clientOrderId'>;
-/** `order` is null where something is wrong. */
+/** `order` is null if something is wrong. */
 export type ReadTicket = { order: OrderBody | null; errors: TicketErrors };
 
 export const NEW_TICKET: Ticket = {

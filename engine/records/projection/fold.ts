@@ -18,7 +18,7 @@ import { CatalogFold } from './catalog-fold.ts';
 /** The place up to which a shard's facts are folded, and how many of its names have numbers. */
 export type Position = {
   fact: number;
-  /** The checksum of the fact's record, which another log does not have. */
+  /** The time of the fact's record, which another log does not have. */
   factAtMs: number;
   traders: number;
   trades: number;

@@ -28,7 +28,7 @@ export type InstrumentColumns = {
 };
 export type KnownMarket = {
   ticker: string;
-  /** The time of its result; null: it has none. */
+  /** The source and the time of its result; null: it has none. */
   source: OutcomeSource | null;
   resolvedAtMs: EpochMs | null;
 };

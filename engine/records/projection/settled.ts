@@ -27,7 +27,7 @@ export type ScoredTrade = PickScores & {
   costCents: Cents;
   pnlCents: Cents;
   pnlAfterFeesCents: Cents;
-  /** The closing quote of venue_a; null: not known yet. */
+  /** The ticker on venue_a; null: not known yet. */
   ticker: string | null;
 };
 

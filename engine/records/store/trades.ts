@@ -1,5 +1,5 @@
 /**
- * The rows of trades, from their first fill to their end and after it, and what each adds to its
+ * The rows of trades, from their first fill to their end and after it, and the share of each in its
  * trader's sums. Rules Y2, Y10, Y13 to Y15, Y87, Y88 (engine/RULES.md).
  */
 

@@ -43,7 +43,7 @@ type Note = { bytes: number; last: string };
 
 export class WriteAhead {
   readonly #database: Sqlite.Database;
-  /** The size of the last copying, if readers kept it from finishing. */
+  /** The noted bytes of the last copying, if readers kept it from finishing. */
   #notedBytes = 0;
 
   /** For a database that only this thread writes. */

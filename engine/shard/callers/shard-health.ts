@@ -7,7 +7,7 @@ import type { ShardStatus } from './shard-status.ts';
 
 type Shown = Pick<ShardStatus, 'state' | 'problem' | 'restartProblem'>;
 
-/** One line per shard: damaged data, no room, repeated failures, or what was rebuilt. */
+/** One line per shard: damaged data, no room, repeated failures, or a rebuilt checkpoint. */
 export function problemsOf(shards: readonly (Shown & Pick<ShardStatus, 'repaired'>)[]): string[] {
   return shards.flatMap(({ problem, restartProblem, repaired }, shard) => {
     const line = problem ?? repaired;

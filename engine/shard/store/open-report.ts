@@ -13,7 +13,7 @@ export type OpenReport = {
   replayedRecords: number;
   /** The engine's time when it stopped. */
   nowMs: EpochMs;
-  /** Markets without a result that somebody holds a position or an order in. */
+  /** Markets without a result in which an account has a position or an order. */
   openMarkets: number[];
   /** By market number, null if there is none. */
   results: (MarketResult | null)[];

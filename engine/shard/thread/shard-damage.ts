@@ -29,13 +29,13 @@ export function damageOf(error: unknown): ShardDamage | null {
   return new ShardDamage((error as Error).message, isDerived);
 }
 
-/** Of a checkpoint, or of the file that has it. Rule D72 (engine/RULES.md). */
+/** Whether it is damage of a checkpoint, or of its file. Rule D72 (engine/RULES.md). */
 export function isOfCheckpoint(error: unknown): boolean {
   if (error instanceof ShardDamage) return error.isOfCheckpoint;
   return error instanceof LmdbFileError;
 }
 
-/** Damage of files, which an operator must repair. */
+/** Whether an error is damage of files, which an operator must repair. */
 export function isDamage(error: unknown): error is Error {
   return error instanceof LmdbFileError || error instanceof ShardDamage;
 }

@@ -139,7 +139,7 @@ export class Shard {
     return this.#log.lastNumber;
   }
 
-  /** A checkpoint is being written: it goes on while the event loop of this thread turns. */
+  /** A checkpoint is being written. It continues while the event loop of this thread turns. */
   get isWriting(): boolean {
     return this.#writing !== null;
   }

@@ -393,7 +393,7 @@ function opponentOf(market: Market): string | null {
   return isOwn[0] ? pair[1] : pair[0];
 }
 
-/** Of a title that goes on after the name. */
+/** Of a title with text after the name. */
 const isBegunBy = (text: string, name: string) => text.startsWith(`${name} `);
 
 /** Of a series after its league: which part of a game, and how that is written. */

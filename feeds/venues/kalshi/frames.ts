@@ -168,7 +168,7 @@ class KalshiAdapter implements VenueAdapter {
       return false;
     }
     const last = this.#lastSeq.get(sid);
-    // Whether a snapshot that was asked for goes on with the sequence is not documented.
+    // Whether a requested snapshot continues the sequence is not documented.
     const isAnswer = type === 'orderbook_snapshot' && this.#commands.hasAsked(marketOf(msg));
     // Whether an `ok` takes a number, or states the last one, is not documented either.
     if ((isAnswer || type === 'ok') && last !== undefined && seq <= last) return false;

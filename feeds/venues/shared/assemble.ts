@@ -283,7 +283,7 @@ function withOwnLabels(
 /** `2026-04-25`, and which of two games of the day. */
 const DAY_OF_SLUG = /\d{4}-\d\d-\d\d(?:-g\d)?$/;
 
-/** `end` is appended to labels that two slugs have; those of the catalog before stay. */
+/** `end` is appended to labels that two slugs have; labels of the catalog before stay. */
 function apartBy(
   found: readonly InstrumentEntry[],
   base: readonly InstrumentEntry[],

@@ -45,7 +45,7 @@ class PortfolioEvent:
 
 @dataclass(frozen=True)
 class OrderEvent:
-    """Each event once, in order, over all connections. Replayed: it happened while there was none."""
+    """Each event once, in order, over all connections. Replayed: it happened during a loss."""
 
     event: Event
     replayed: bool
@@ -70,7 +70,7 @@ class EndedEvent:
 
 @dataclass(frozen=True)
 class StateEvent:
-    """``error`` is the reason why the last connection ended; ``retry_in_seconds`` is of "waiting"."""
+    """``error`` is why the last connection ended; ``retry_in_seconds`` is of "waiting"."""
 
     state: Literal["connecting", "open", "waiting", "closed"]
     error: Exception | None = None

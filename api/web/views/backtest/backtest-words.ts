@@ -58,7 +58,7 @@ export function risingTimes(equity: Backtest['equity']): number[] {
   });
 }
 
-/** How long to wait, as a sentence; null where waiting does not help. */
+/** How long to wait, as a sentence; null if waiting does not help. */
 export function retryText(retryAfterSeconds: number | null): string | null {
   if (retryAfterSeconds === null) return null;
   return `Try again in ${counted(retryAfterSeconds, 'second')}.`;

@@ -154,7 +154,7 @@ test('D15: a state that is ahead of its log gets no checkpoint', async (t) => {
   const shard = await openShard(t);
   shard.run([{ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG }]);
   t.throws(() => shard.run([quoteTick({ market: 99 })]), { message: /market that does not/ });
-  await t.throwsAsync(shard.checkpoint(), { message: /of what is not in the log/ });
+  await t.throwsAsync(shard.checkpoint(), { message: /facts that are not in the log/ });
   await shard.abandon();
 });
 
