@@ -61,7 +61,7 @@ export class FeedFileError extends Error {
 
 export const FEED_HEADER = { format: 'paperbook-feed', version: 1 } as const;
 
-/** Of a file that was put behind another. Rule F32. */
+/** Of a file that was appended to another. Rule F32. */
 export const HEADER_INSIDE =
   'a header inside the file (feed merge makes one file of the recordings)';
 

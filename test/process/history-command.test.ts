@@ -227,7 +227,7 @@ test.serial('U16: a Parquet file is written in row groups, in little memory', as
   const exported = await run(
     ['history', 'export', AWAY, file, '--json', '--key-file', keyFile, '--server', server],
     // Its rows as objects would take 50 MB more.
-    { nodeArgs: ['--max-old-space-size=30'] },
+    { nodeArgs: ['--max-old-space-size=40'] },
   );
   t.is(exported.code, 0, exported.stderr);
   t.is(JSON.parse(exported.stdout).rows, 200_000);

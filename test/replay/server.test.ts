@@ -182,7 +182,7 @@ test.serial(
     const bad = await running.replay([feedLine(at(10), quote('A', 40, 41)), 'no']);
     t.deepEqual([bad.code, bad.stdout], [1, '']);
     t.regex(bad.stderr, /feed\.jsonl: line 3: not JSON/);
-    t.deepEqual((await running.shown(0)).venue_a, [40, 41], 'what stands before it is taken');
+    t.deepEqual((await running.shown(0)).venue_a, [40, 41], 'the lines before it are taken');
     const skipped = await running.replay(
       ['no', feedLine(at(11), quote('A', 40, 42))],
       '--skip-bad',
