@@ -22,10 +22,10 @@ test.serial(
     );
     const names = ranked.map((row) => row.slice(2));
     // Cleo and Emil hold trades, so that prices decide their ranks.
-    t.deepEqual(
-      names.filter((name) => name === 'Cleo' || name === 'Emil').sort(),
-      ['Cleo', 'Emil'],
-    );
+    t.deepEqual(names.filter((name) => name === 'Cleo' || name === 'Emil').sort(), [
+      'Cleo',
+      'Emil',
+    ]);
     t.deepEqual(
       names.filter((name) => name !== 'Cleo' && name !== 'Emil'),
       ['Ada You', 'Bert', 'Dora'],
