@@ -47,7 +47,9 @@ async function rest(page: Page): Promise<string> {
 test.serial(
   'a server that crashes and starts again is said; prices tick again by themselves, and nothing is lost',
   onStage(async (t, stage) => {
-    const { page } = await visit(t, stage, { expected: /ERR_|WebSocket|status of 400 .*stream|status of 50/ });
+    const { page } = await visit(t, stage, {
+      expected: /ERR_|WebSocket|status of 400 .*stream|status of 50/,
+    });
     const email = await signUp(page);
     await waitForTicks(page);
     const order = await rest(page);
@@ -73,7 +75,9 @@ test.serial(
 test.serial(
   'A119, A120: once the server is gone nothing is shown as live, a view not opened before says so, and all of it comes back by itself',
   onStage(async (t, stage) => {
-    const { page } = await visit(t, stage, { expected: /ERR_|WebSocket|status of 400 .*stream|dynamically imported/ });
+    const { page } = await visit(t, stage, {
+      expected: /ERR_|WebSocket|status of 400 .*stream|dynamically imported/,
+    });
     await signUp(page);
     await page.locator('.game a').last().click();
     const preview = page.locator('.preview');
@@ -131,7 +135,9 @@ test.serial(
 test.serial(
   'a network that is gone is said, and the page goes on once it is back',
   onStage(async (t, stage) => {
-    const { page, context } = await visit(t, stage, { expected: /ERR_|WebSocket|status of 400 .*stream/ });
+    const { page, context } = await visit(t, stage, {
+      expected: /ERR_|WebSocket|status of 400 .*stream/,
+    });
     await signUp(page);
     await waitForTicks(page);
     await context.setOffline(true);
