@@ -1,6 +1,6 @@
 /**
- * A feed file through `feed replay`: Kalshi's increments from gzip to ticks that met the orders, with
- * both fill models, and the parsing of its JSON alone.
+ * A feed file through `feed replay`: Kalshi's increments from gzip to ticks that met the orders,
+ * with both fill models, and the parsing of its JSON alone.
  */
 import { once } from 'node:events';
 import { createReadStream, createWriteStream, writeFileSync } from 'node:fs';
@@ -96,7 +96,7 @@ async function parseMsOf(feed: string): Promise<number> {
   return ms;
 }
 
-/** A snapshot a market, then increments: one in five at the best level of its side. */
+/** A snapshot per market, then increments: one in five at the best level of its side. */
 async function writeFeed(file: string, { frames, markets }: ReplaySizes): Promise<void> {
   const gzip = createGzip();
   const out = createWriteStream(file);

@@ -1,6 +1,6 @@
 /**
- * Faults that change nothing that anybody could see, each with the reason. The key is the file, the
- * line's text, and what becomes of it.
+ * Faults that change nothing observable, each with the reason. The key is the file, the line's
+ * text, and the changed text.
  */
 export const EQUAL: ReadonlyMap<string, string> = new Map([
   [
@@ -9,11 +9,11 @@ export const EQUAL: ReadonlyMap<string, string> = new Map([
   ],
   [
     "engine/rules/apply-tick.ts | case 'heartbeat': | 'heartbeat' -> 'mutant'",
-    'nothing follows from the case, nor behind it',
+    'nothing follows from the case, nor after it',
   ],
   [
     'engine/rules/accounts.ts | accounts.derived.payableContracts.set(row, 0); | accounts.derived.payableContracts.set(row, 0); -> ;',
-    'an account keeps its row for good, so a new row has never been used',
+    'an account always keeps its row, so a new row has never been used',
   ],
   [
     'engine/rules/accounts.ts | const worthCents = col.balanceCents.get(account) + col.heldCents.get(account); | + -> -',
@@ -129,7 +129,7 @@ export const EQUAL: ReadonlyMap<string, string> = new Map([
   ],
   [
     'engine/rules/accounts.ts | col[name].set(row, 0); | col[name].set(row, 0); -> ;',
-    'an account keeps its row for good, so a new row has never been used',
+    'an account always keeps its row, so a new row has never been used',
   ],
   [
     "engine/rules/evolve.ts | invariant(event.atMs <= event.fromMs, 'the clock was set forward'); | <= -> <",
@@ -145,7 +145,7 @@ export const EQUAL: ReadonlyMap<string, string> = new Map([
   ],
   [
     "engine/rules/apply-tick.ts | case 'result': | 'result' -> 'mutant' (2)",
-    'nothing follows from the case, nor behind it',
+    'nothing follows from the case, nor after it',
   ],
   [
     'engine/rules/apply-tick.ts | const source: Source = { lastHeardMs: 0, epoch: 0 }; | 0 -> 1',
@@ -225,7 +225,7 @@ export const EQUAL: ReadonlyMap<string, string> = new Map([
   ],
   [
     'engine/rules/resting.ts | if (market.routedBooks.includes(book)) continue; | continue; -> ;',
-    'a book that stands twice has nothing left to fill the second time',
+    'a book that occurs twice has nothing left to fill the second time',
   ],
   [
     'engine/rules/apply-tick.ts | source.epoch++; | ++ -> --',

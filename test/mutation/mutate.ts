@@ -1,6 +1,7 @@
 /**
- * `npm run mutate [-- PATH… --every N --from K]`: plants one fault at a time in the rules, or in the
- * named files, folders and lines, and looks whether a test fails. Prints the faults that none sees.
+ * `npm run mutate [-- PATH… --every N --from K]`: plants one fault at a time in the rules, or in
+ * the named files, folders and lines, and checks whether a test fails. Prints the undetected
+ * faults.
  */
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -43,7 +44,7 @@ const testFiles = TEST_PATHS.flatMap(filesUnder).filter((file) => /(-runs|\.test
 const { tests, reachedByAll } = await new TrialProcess().measure(testFiles, planted);
 const testsOf = reachingTests();
 const waiting = planted.map((_, number) => number);
-/** What saw a fault last comes first for the next fault, which is often beside it. */
+/** The test that detected a fault is first for the next fault, which is often beside it. */
 const lastSeenBy: Measured[] = [];
 let unseen = 0;
 let endless = 0;

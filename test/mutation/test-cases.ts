@@ -1,7 +1,7 @@
 /**
- * Stands in for ava while faults are planted: keeps the tests of the files that load it, so that
- * one process can run them one by one, each time on modules loaded again. It knows what the
- * engine's tests use of ava. A failed assertion throws.
+ * Takes the place of ava while faults are planted: keeps the tests of the files that load it, so
+ * that one process can run them one by one, each time on modules loaded again. It has the parts of
+ * ava that the engine's tests use. A failed assertion throws.
  */
 import {
   deepStrictEqual,
@@ -25,7 +25,7 @@ export function test(title: string, play: Play): void {
 test.serial = test;
 test.skip = (_title: string, _play: Play): void => {};
 
-/** Throws where the test fails. */
+/** Throws if the test fails. */
 export async function runTest({ play }: TestCase): Promise<void> {
   const teardowns: Teardown[] = [];
   try {

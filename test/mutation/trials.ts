@@ -13,8 +13,8 @@ const FAULTS_PER_PROCESS = 60;
 const COUNTED = ['--no-opt', '--no-maglev'];
 const EXEC_ARGV = ['--max-old-space-size=1024', '--disable-warning=ExperimentalWarning'];
 /**
- * What a test may take: what it takes without a fault, many times over, and this. It is CPU time,
- * which other work on the machine does not make longer. A test that only waits ends in the end, too.
+ * The time of a test: many times its time without a fault, and this. It is CPU time, which other
+ * work on the machine does not lengthen. A test that only waits ends in the end, too.
  */
 const PATIENCE = { factor: 5, atLeastMs: 3_000, waitingMs: 120_000 };
 const LOOK_EVERY_MS = 250;
@@ -26,7 +26,7 @@ export class TrialProcess {
   #child: ChildProcess | null = null;
   #tried = 0;
 
-  /** Runs the tests without a fault. @throws where one fails */
+  /** Runs the tests without a fault. @throws if one fails */
   async measure(files: string[], faults: Fault[]): Promise<Extract<Report, { kind: 'measured' }>> {
     this.#child = fork(PROCESS_FILE, { execArgv: [...EXEC_ARGV, ...COUNTED] });
     const report = await this.#report({ kind: 'measure', files, faults }, () => {});
@@ -67,7 +67,7 @@ export class TrialProcess {
     this.#tried = 0;
   }
 
-  /** The task's last report, or null where the process ended without one. */
+  /** The task's last report, or null if the process ended without one. */
   async #report(task: Task, begin: (position: number) => void): Promise<Report | null> {
     this.#child ??= fork(PROCESS_FILE, { execArgv: EXEC_ARGV });
     const child = this.#child;
@@ -92,7 +92,7 @@ export class TrialProcess {
 
 const MS_PER_TICK = 10;
 
-/** What a process has used, as Linux says (proc(5), fields 14 and 15); 0 where it has ended. */
+/** The CPU use of a process, as Linux reports it (proc(5), fields 14 and 15); 0 if it has ended. */
 function cpuMsOf({ pid }: ChildProcess): number {
   let stat: string;
   try {

@@ -1,7 +1,7 @@
 /**
- * The effect of each fact on the records. Facts of one shard come in their order, facts of
- * different shards in any. All shards have catalogs and results: they are taken from the first
- * shard. Rules Y1 to Y3, Y10 to Y16, Y93 (engine/RULES.md).
+ * The effect of each fact on the records. Facts of one shard are folded in their order, facts of
+ * different shards in any order. All shards have catalogs and results, so these are taken from the
+ * first shard. Rules Y1 to Y3, Y10 to Y16, Y93 (engine/RULES.md).
  */
 
 import { invariant } from '../../base/invariant.ts';
@@ -18,10 +18,10 @@ import { type Change, Trades } from '../store/trades.ts';
 import { wordsAt } from '../store/uuid-bytes.ts';
 import { CatalogFold } from './catalog-fold.ts';
 
-/** Where a shard's facts are folded up to, and how many of its names have numbers. */
+/** The place up to which a shard's facts are folded, and how many of its names have numbers. */
 export type Position = {
   fact: number;
-  /** Of the record that the fact is in: another log has another. */
+  /** The time of the fact's record, which another log does not have. */
   factAtMs: number;
   traders: number;
   trades: number;
@@ -29,11 +29,11 @@ export type Position = {
   over: number;
 };
 
-/** What is kept beside the file follows it. */
+/** A listener for data that is kept beside the file. */
 export type FoldListeners = {
   onChange?: ((change: Change) => void) | undefined;
   onOpened?: ((trader: TraderNumber, id: Uuid) => void) | undefined;
-  /** A catalog was taken; `isOtherwise`: what has counted already may count otherwise. */
+  /** A catalog was taken; `isOtherwise`: picks that counted already may count differently. */
   onLearned?: ((isOtherwise: boolean) => void) | undefined;
 };
 
@@ -96,7 +96,7 @@ export class Fold {
     const fact = readFactInPlace(from);
     if (fact.kind === 'order_placed' && fact.rests) this.#resting.add(offset);
     if (number <= position.fact) return;
-    invariant(number === position.fact + 1, 'a fact was left out, or came twice');
+    invariant(number === position.fact + 1, 'a fact was left out, or taken twice');
     position.fact = number;
     this.#fold(shard, position, fact, from);
   }
@@ -157,7 +157,7 @@ export class Fold {
       case 'clock_set':
         // A trade may now end before the result that ends it.
         return this.#onLearned(true);
-      // The control store owns who is private, and the rest counts nothing.
+      // The control store owns who is private. Other kinds do not count.
       case 'privacy_changed':
       case 'order_part_filled':
       case 'trade_counted':
@@ -174,7 +174,7 @@ export class Fold {
     this.#closedTrades.write();
   }
 
-  /** Writes what the facts since the last call have changed, in their transaction. */
+  /** Writes all changes since the last call, in the transaction of their facts. */
   write(): void {
     this.traders.write();
     this.open.write();

@@ -1,6 +1,6 @@
 /**
  * The ids of all traders by number, and the numbers by id: a table of places by hash, half empty.
- * An id is four words here, never a text. Some 28 bytes a trader.
+ * An id is four words here, never a text. Some 28 bytes per trader.
  */
 import { invariant } from '../../base/invariant.ts';
 import type { Uuid } from '../../base/units.ts';
@@ -25,7 +25,7 @@ export class TraderIds {
   #count = 0;
   #end = 0;
 
-  /** One more than the highest number; there may be none below it. */
+  /** One more than the highest number; some numbers below it may be missing. */
   get end(): TraderNumber {
     return this.#end;
   }
@@ -79,7 +79,7 @@ export class TraderIds {
     return bytes;
   }
 
-  /** Below 0: the id of `a` comes first. */
+  /** Below 0: the id of `a` precedes the other. */
   compare(a: TraderNumber, b: TraderNumber): number {
     for (let at = 0; at < WORDS; at++) {
       const difference = this.#words[a * WORDS + at]! - this.#words[b * WORDS + at]!;
@@ -88,7 +88,7 @@ export class TraderIds {
     return 0;
   }
 
-  /** Below 0: the trader's id comes first. */
+  /** Below 0: the trader's id precedes the other. */
   compareToId(trader: TraderNumber, id: IdWords): number {
     for (let at = 0; at < WORDS; at++) {
       const difference = this.#words[trader * WORDS + at]! - id[at]!;

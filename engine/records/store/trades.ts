@@ -16,7 +16,7 @@ import { LISTED, LOST, OUTCOMES, RESET, SOLD, VOID, WON } from './tables.ts';
 import type { TraderNumber } from './trader-ids.ts';
 import type { Traders } from './traders.ts';
 
-/** What the sums of a trader, and of windows with this moment in them, change by. */
+/** The change of the sums of a trader, and of the windows that contain this moment. */
 export type Change = {
   trader: TraderNumber;
   closedAtMs: EpochMs;
@@ -235,7 +235,7 @@ export class Trades {
     this.#seen(row, () => this.#hold.run(held, row.trader, row.trade));
   }
 
-  /** Where a change hides or shows a pick, every sum and block follows. Rules Y9, Y87. */
+  /** If a change hides or shows a pick, every sum and block follows. Rules Y9, Y87. */
   #seen(before: SettledRow, change: () => void): void {
     change();
     const { trader, trade } = before;
@@ -365,7 +365,7 @@ type MarkRow = [trade: number, parlay: Buffer | null, combine: 0 | 1];
 
 const legKey = (parlay: Buffer, trader: TraderNumber) => `${trader} ${parlay.toString('latin1')}`;
 
-/** What a trade counts as a pick that can be listed. Rules Y13 to Y15 (engine/RULES.md). */
+/** The contribution of a trade as a pick that can be listed. Rules Y13 to Y15 (engine/RULES.md). */
 function countsOf({ listed, state }: Pick<SettledRow, 'listed' | 'state'>) {
   return {
     won: flag(listed === 1 && state === WON),
@@ -381,7 +381,7 @@ function stateOf(fact: OverFact): number {
   return resultOf(fact.outcome, fact.side);
 }
 
-/** A value between pays something, and is as a pick void. Rule Y13 (engine/RULES.md). */
+/** A value between pays something, and the pick counts as void. Rule Y13 (engine/RULES.md). */
 function resultOf(outcome: MarketOutcome, side: Side): number {
   if (outcome === 'void' || outcome === 'scalar') return VOID;
   return outcome === side ? WON : LOST;
