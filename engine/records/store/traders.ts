@@ -116,7 +116,8 @@ export class Traders {
 
   /** Writes all changes, within the transaction of their facts. */
   write(): void {
-    for (const trader of this.#changed) {
+    // In the order of the table, each of its pages is looked for once.
+    for (const trader of Uint32Array.from(this.#changed).sort()) {
       const values = NAMES.map((name) => this.col[name][trader]!);
       this.#write.run(trader, this.ids.bytesOf(trader), ...values);
     }

@@ -143,3 +143,22 @@ test('Y94: a trade that opens and ends between two writes is never written', (t)
   t.is(chunksIn(database), Math.ceil(1000 / CHUNK_ROWS));
   t.is(openRowsIn(database).places.length, 1000);
 });
+
+test('Y94: a trade that is appended to a chunk of which something is gone is there', (t) => {
+  const random = createRandomSource(2);
+  const database = new Sqlite(':memory:');
+  createTables(database);
+  const open = new OpenTrades(database);
+  const first = opened(random, open, 0);
+  opened(random, open, 1);
+  open.write();
+  open.end(open.findAt(at(first.id), AT_START)!);
+  open.write();
+  const last = opened(random, open, 2);
+  open.write();
+  const again = new OpenTrades(database);
+  t.is(again.count, 2);
+  t.is(again.findAt(at(first.id), AT_START), undefined);
+  const row = again.findAt(at(last.id), AT_START)!;
+  t.is(again.col.costCents.get(row), last.costCents);
+});
