@@ -79,14 +79,14 @@ function differences(place: { dataDir: string; directory: string; shards: number
     if (otherwise !== null) return otherwise.isDamage ? [otherwise.why] : [];
     const damage = pagesProblem(database, recordsFile(place.directory));
     if (damage !== null) return [damage];
-    const anew = RecordsModel.within(connected(path.join(scratch, 'records.db')), place);
+    const rebuilt = RecordsModel.within(connected(path.join(scratch, 'records.db')), place);
     try {
-      foldAsFar(anew, database);
-      return differentTables(database, anew.database).map((table) => {
+      foldAsFar(rebuilt, database);
+      return differentTables(database, rebuilt.database).map((table) => {
         return `${recordsFile(place.directory)}: table ${table} differs from the facts`;
       });
     } finally {
-      anew.close();
+      rebuilt.close();
     }
   } finally {
     database.close();
@@ -95,15 +95,15 @@ function differences(place: { dataDir: string; directory: string; shards: number
 }
 
 /** Folds up to the position of the other database. */
-function foldAsFar(anew: RecordsModel, other: Database): void {
+function foldAsFar(rebuilt: RecordsModel, other: Database): void {
   const rows = other.prepare('SELECT shard, fact FROM positions').raw().all() as number[][];
   for (const [shard, fact] of rows) {
     invariant(fact !== undefined && fact >= 0, 'a position of the records is no number');
-    while (anew.fold.positions[shard!]!.fact < fact) {
-      if (anew.advance(shard!, FACTS_AT_ONCE, fact)) break;
+    while (rebuilt.fold.positions[shard!]!.fact < fact) {
+      if (rebuilt.advance(shard!, FACTS_AT_ONCE, fact)) break;
     }
   }
-  anew.commit();
+  rebuilt.commit();
 }
 
 /** The tables whose rows differ, each compared in its order. */

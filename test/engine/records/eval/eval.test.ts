@@ -249,17 +249,17 @@ for (const shards of [1, 2]) {
         }
         clockMs += 10_000;
         records.model.commit();
-        const anew = openRecordsOf(dataDir, shards, () => 0);
-        nameEveryone(anew);
+        const rebuilt = openRecordsOf(dataDir, shards, () => 0);
+        nameEveryone(rebuilt);
         // No more boards than are kept: others would be made again each time.
         for (const [at, metric] of METRICS.entries()) {
           const days = (at + shards + seed) % 2 === 0 ? null : 7;
           const asked = { metric, days, nowMs, fees: FEES[Math.floor(step / 8) % 2]! };
-          const expected = pagesOf(anew, asked);
+          const expected = pagesOf(rebuilt, asked);
           t.deepEqual(pagesOf(records, asked), expected, `${seed} ${step} ${metric} ${days}`);
           rows += expected.length;
         }
-        anew.close();
+        rebuilt.close();
       }
       t.true(rows > 500, String(rows));
     }

@@ -174,10 +174,10 @@ test('Y20, Y21: windows that move on are equal to new windows', (t) => {
       clockMs += 10_000;
       const moved = pagesOf(records, { board: 'pnl', days: 7, nowMs: atMs });
       records.model.commit();
-      const anew = openRecordsOf(dataDir, 1, () => 0);
-      for (const [id, each] of shown) anew.profiles.set({ id, ...each });
-      t.deepEqual(moved, pagesOf(anew, { board: 'pnl', days: 7, nowMs: atMs }), `${seed} ${upTo}`);
-      anew.close();
+      const rebuilt = openRecordsOf(dataDir, 1, () => 0);
+      for (const [id, each] of shown) rebuilt.profiles.set({ id, ...each });
+      t.deepEqual(moved, pagesOf(rebuilt, { board: 'pnl', days: 7, nowMs: atMs }), `${seed} ${upTo}`);
+      rebuilt.close();
     }
   }
 });
@@ -205,10 +205,10 @@ test('Y25: a trader’s rank is the rank of the moment, whatever has changed sin
       shown.set(changed, { isPublic: random.oneIn(2), showsEarlier: random.oneIn(2) });
       name(records, changed);
       records.model.commit();
-      const anew = openRecordsOf(dataDir, 2, () => 0);
-      for (const id of shown.keys()) name(anew, id);
-      const board = pagesOf(anew, { board: 'pnl', days: null, nowMs: world.nowMs });
-      anew.close();
+      const rebuilt = openRecordsOf(dataDir, 2, () => 0);
+      for (const id of shown.keys()) name(rebuilt, id);
+      const board = pagesOf(rebuilt, { board: 'pnl', days: null, nowMs: world.nowMs });
+      rebuilt.close();
       for (const { id } of world.accounts) {
         const asked = { trader: id, showsEarlier: true, markets: [], bids: null };
         const rank = records.reader.answer('trader', asked)?.rank ?? null;

@@ -147,8 +147,8 @@ test('L7, hard trade limits: of a key, exact with orders sent at once; replays d
   );
   const again = replies.filter(({ isAgain }) => isAgain).map(({ reply }) => reply);
   for (const reply of again) t.like(JSON.parse(reply.ok ? reply.body : '{}'), { replayed: true });
-  const anew = replies.filter(({ isAgain }) => !isAgain).map(({ reply }) => codeOf(reply));
-  t.deepEqual(anew, firstOk(6, 20), 'the first ones sent');
+  const first = replies.filter(({ isAgain }) => !isAgain).map(({ reply }) => codeOf(reply));
+  t.deepEqual(first, firstOk(6, 20), 'the first ones sent');
   await engine.close();
 });
 
