@@ -21,7 +21,7 @@ import {
 import { type CombinedReading, loadBoth } from '../../feeds/catalog/discovered.ts';
 import { marketNumbers } from '../../feeds/catalog/market-numbers.ts';
 import type { MarketsToWatch } from '../../feeds/catalog/watched-markets.ts';
-import type { Log } from '../base/log.ts';
+import type { Log } from '../base/logger.ts';
 import { ConfigError } from '../config/config.ts';
 import type { ControlStore } from '../identity/store.ts';
 import type { MarketBus } from './market-bus.ts';

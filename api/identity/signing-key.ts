@@ -6,7 +6,7 @@ import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypt
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type CryptoKey, calculateJwkThumbprint, importJWK, type JWK } from 'jose';
-import type { Log } from '../base/log.ts';
+import type { Log } from '../base/logger.ts';
 import { readChecked, writeChecked } from '../data-dir/checked-file.ts';
 import { DataDirError } from '../data-dir/directory-files.ts';
 

@@ -9,7 +9,7 @@ import { type Feed, openFeed } from '../../feeds/connection/feed.ts';
 import type { Ingest } from '../../feeds/ingest/ingest.ts';
 import type { AdapterOptions, SettleOn, VenueAdapter } from '../../feeds/reading/venue.ts';
 import { createAdapter } from '../../feeds/venues/create.ts';
-import type { Log } from '../base/log.ts';
+import type { Log } from '../base/logger.ts';
 import { ConfigError } from '../config/config.ts';
 import { type FeedConfig, isInTheClear } from '../config/settings.ts';
 

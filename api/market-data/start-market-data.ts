@@ -13,7 +13,7 @@ import type { MarketResult } from '../../engine/rules/messages.ts';
 import type { Shards } from '../../engine/shard/callers/shards.ts';
 import type { OpenReport } from '../../engine/shard/store/open-report.ts';
 import type { CleanupStack } from '../base/cleanup-stack.ts';
-import type { Log } from '../base/log.ts';
+import type { Log } from '../base/logger.ts';
 import { CatalogView } from '../catalog/catalog-view.ts';
 import { LiveCatalog } from '../catalog/live-catalog.ts';
 import { MarketBus } from '../catalog/market-bus.ts';

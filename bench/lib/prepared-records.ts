@@ -4,7 +4,7 @@
  */
 import path from 'node:path';
 import type { Uuid } from '../../engine/base/units.ts';
-import { Closings } from '../../engine/records/projection/closings.ts';
+import { Closings } from '../../engine/records/projection/closing-lines.ts';
 import { ClosedTradeBlocks } from '../../engine/records/store/closed-trade-blocks.ts';
 import {
   connected,

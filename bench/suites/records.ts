@@ -6,7 +6,7 @@ import path from 'node:path';
 import v8 from 'node:v8';
 import vm from 'node:vm';
 import type { Metric } from '../../engine/records/maths/statistics.ts';
-import { Closings } from '../../engine/records/projection/closings.ts';
+import { Closings } from '../../engine/records/projection/closing-lines.ts';
 import { Instruments } from '../../engine/records/projection/instruments.ts';
 import { connected, recordsFile } from '../../engine/records/store/database.ts';
 import { OpenTrades } from '../../engine/records/store/open-trades.ts';

@@ -20,7 +20,7 @@ import {
 import { openRowsIn } from '../store/open-chunks.ts';
 import { TABLE_ORDER } from '../store/tables.ts';
 import { writeAheadDamage } from '../store/write-ahead.ts';
-import { closingsProblems } from './closings.ts';
+import { closingsProblems } from './closing-lines.ts';
 import { RecordsModel } from './model.ts';
 
 export type RecordsCounts = { facts: number; traders: number; trades: number };

@@ -12,7 +12,7 @@ import { RefreshBudget } from '../boards/refresh-budget.ts';
 import { startOf } from '../boards/windows.ts';
 import type { EvalBoardParts } from '../eval/eval-board.ts';
 import { EvalBoards } from '../eval/eval-rows.ts';
-import type { Closing } from '../projection/closings.ts';
+import type { Closing } from '../projection/closing-lines.ts';
 import type { Instruments } from '../projection/instruments.ts';
 import { Picks } from '../projection/picks.ts';
 import { Settled } from '../projection/settled.ts';

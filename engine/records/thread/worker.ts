@@ -5,7 +5,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { invariant } from '../../base/invariant.ts';
 import type { EpochMs } from '../../base/units.ts';
-import { type Closing, Closings, type WantedClosing } from '../projection/closings.ts';
+import { type Closing, Closings, type WantedClosing } from '../projection/closing-lines.ts';
 import { Follower } from '../projection/follower.ts';
 import { Instruments } from '../projection/instruments.ts';
 import { RecordsModel } from '../projection/model.ts';

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import type { Log } from '../../../api/base/log.ts';
+import type { Log } from '../../../api/base/logger.ts';
 import { CatalogView } from '../../../api/catalog/catalog-view.ts';
 import { LiveCatalog } from '../../../api/catalog/live-catalog.ts';
 import { MarketBus } from '../../../api/catalog/market-bus.ts';

@@ -1,6 +1,6 @@
 /** Records without a thread: the parts that the worker joins, for a test. */
 import path from 'node:path';
-import { Closings } from '../../../engine/records/projection/closings.ts';
+import { Closings } from '../../../engine/records/projection/closing-lines.ts';
 import { Follower } from '../../../engine/records/projection/follower.ts';
 import { Instruments } from '../../../engine/records/projection/instruments.ts';
 import { RecordsModel } from '../../../engine/records/projection/model.ts';

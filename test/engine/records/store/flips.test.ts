@@ -15,7 +15,11 @@ import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import Sqlite from 'better-sqlite3-multiple-ciphers';
 import { recordsProblems } from '../../../../engine/records/projection/check.ts';
-import { Closings, closingsFile, rowsOf } from '../../../../engine/records/projection/closings.ts';
+import {
+  Closings,
+  closingsFile,
+  rowsOf,
+} from '../../../../engine/records/projection/closing-lines.ts';
 import type { ScoredTrade } from '../../../../engine/records/projection/settled.ts';
 import {
   connected,

@@ -9,7 +9,7 @@ import {
   type Closing,
   Closings,
   closingsFile,
-} from '../../../../engine/records/projection/closings.ts';
+} from '../../../../engine/records/projection/closing-lines.ts';
 import { connected, recordsFile } from '../../../../engine/records/store/database.ts';
 import type { Profile } from '../../../../engine/records/store/profiles.ts';
 import { Records, type RecordsOptions } from '../../../../engine/records/thread/records.ts';

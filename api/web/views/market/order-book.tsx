@@ -8,7 +8,7 @@ import { type Column, Table } from '../../parts/table.tsx';
 import { When } from '../../parts/when.tsx';
 import { CallError } from '../../state/call-error.ts';
 import { cents, whole } from '../../state/format.ts';
-import { ladderOf, loadLadder } from '../../state/ladder.ts';
+import { loadLadder, shownLadder } from '../../state/ladder.ts';
 import { hasDepth, type Rung, rungsOf } from '../../state/ladder-rungs.ts';
 import { VENUE_WORDS } from '../../state/order-words.ts';
 import type { Print } from '../../state/print-text.ts';
@@ -36,7 +36,7 @@ export function Depth(props: Props) {
 function Ladder({ instrumentId }: Props) {
   const place = useRef<HTMLElement>(null);
   const isShown = useOnScreen(place);
-  const now = ladderOf(instrumentId);
+  const now = shownLadder(instrumentId);
   const isDeep = now.state === 'ready' && hasDepth(now.value);
   const paceMs = usePaceMs();
   const everyMs = isDeep ? paceMs : FLAT_EVERY_MS;
