@@ -176,7 +176,11 @@ test('Y20, Y21: windows that move on are equal to new windows', (t) => {
       records.model.commit();
       const rebuilt = openRecordsOf(dataDir, 1, () => 0);
       for (const [id, each] of shown) rebuilt.profiles.set({ id, ...each });
-      t.deepEqual(moved, pagesOf(rebuilt, { board: 'pnl', days: 7, nowMs: atMs }), `${seed} ${upTo}`);
+      t.deepEqual(
+        moved,
+        pagesOf(rebuilt, { board: 'pnl', days: 7, nowMs: atMs }),
+        `${seed} ${upTo}`,
+      );
       rebuilt.close();
     }
   }
