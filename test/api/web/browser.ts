@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Browser, BrowserContext, ConsoleMessage, Page, WebError } from 'playwright-core';
 import { launchChromium, NO_BROWSER } from '../../../bench/lib/chromium.ts';
 import { type Env, type Server, startServer } from '../../process/server.ts';
 
@@ -32,6 +32,9 @@ export const LOOKS = [
 ] as const;
 
 export type Visit = { page: Page; context: BrowserContext };
+/** A test of the page; skipped if no browser is installed. */
+export const pageTest = NO_BROWSER === null ? test.serial : test.serial.skip;
+
 type Options = {
   /** The fragment to begin at: `#/boards`. */
   at?: string;
@@ -75,11 +78,6 @@ export function onStage(
   start: Start = (dataDir) => startServer('demo', dataDir, { ...SETTINGS, ...stageEnv }),
 ): (t: ExecutionContext) => Promise<void> {
   return async (t) => {
-    if (NO_BROWSER !== null) {
-      t.log(`SKIPPED: ${NO_BROWSER}`);
-      t.pass();
-      return;
-    }
     stage ??= startStage(start);
     await run(t, await stage);
   };
@@ -108,37 +106,64 @@ export async function crash(stage: Stage, meanwhile: () => Promise<void>): Promi
   Object.assign(stage, await startServer('demo', dataDir, { ...SETTINGS, ...stageEnv }));
 }
 
+/** Visits that are over: the next ones take their pages, which spares a process and its caches. */
+const free: Visit[] = [];
+
 /** A new visitor, with its own storage. A failure on the page fails the test at its end. */
 export async function visit(
   t: ExecutionContext,
   { browser, pageUrl }: Stage,
   { at = '', colorScheme = 'light', viewport = WIDE, expected, initScript }: Options = {},
 ): Promise<Visit> {
-  const context = await browser.newContext({
-    colorScheme,
-    viewport,
-    reducedMotion: 'reduce',
-    timezoneId: 'Europe/Berlin',
-    locale: 'en-GB',
-  });
+  // A script that runs before the page's own ones cannot be taken away again.
+  const taken = initScript === undefined ? free.pop() : undefined;
+  const seen = taken ?? (await newVisit(browser));
+  const { page, context } = seen;
   const faults: string[] = [];
   const note = (fault: string) => {
     if (expected?.test(fault) !== true) faults.push(fault);
   };
   // A violation of the policy is such an error, too.
-  context.on('console', (message) => {
+  const onConsole = (message: ConsoleMessage) => {
     if (message.type() === 'error') note(`${message.text()} (${message.location().url})`);
-  });
-  context.on('weberror', (error) => note(String(error.error().stack)));
-  if (initScript !== undefined) await context.addInitScript(initScript);
-  const page = await context.newPage();
-  page.setDefaultTimeout(WAITS_MS);
+  };
+  const onError = (error: WebError) => note(String(error.error().stack));
+  context.on('console', onConsole).on('weberror', onError);
   t.teardown(async () => {
-    await context.close();
+    context.off('console', onConsole).off('weberror', onError);
+    const isFreed = t.passed && initScript === undefined && (await leave(seen));
+    if (isFreed) free.push(seen);
+    else await context.close();
     if (faults.length > 0) throw new Error(`the page has failed:\n${faults.join('\n')}`);
   });
+  if (initScript !== undefined) await context.addInitScript(initScript);
+  page.setDefaultTimeout(WAITS_MS);
+  await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+  await page.setViewportSize(viewport);
   await page.goto(pageUrl + at);
-  return { page, context };
+  return seen;
+}
+
+async function newVisit(browser: Browser): Promise<Visit> {
+  const context = await browser.newContext({ timezoneId: 'Europe/Berlin', locale: 'en-GB' });
+  return { context, page: await context.newPage() };
+}
+
+/** Makes the page as a new one; false if the test has closed it. */
+async function leave({ page, context }: Visit): Promise<boolean> {
+  if (page.isClosed()) return false;
+  for (const other of context.pages()) if (other !== page) await other.close();
+  await page.unrouteAll({ behavior: 'ignoreErrors' });
+  await context.setOffline(false);
+  await context.clearPermissions();
+  const { origin } = new URL(page.url());
+  await page.evaluate('sessionStorage.clear()');
+  await page.goto('about:blank');
+  await context.clearCookies();
+  const protocol = await context.newCDPSession(page);
+  await protocol.send('Storage.clearDataForOrigin', { origin, storageTypes: 'all' });
+  await protocol.detach();
+  return true;
 }
 
 let people = 0;
@@ -162,9 +187,9 @@ export async function signIn(page: Page, email: string, password = PASSWORD): Pr
   await page.getByRole('tabpanel').getByRole('button', { name: 'Sign in' }).click();
 }
 
-type AxeResult = {
-  violations: { id: string; nodes: { target: string[]; failureSummary?: string }[] }[];
-};
+type Violation = { id: string; nodes: { target: string[]; failureSummary?: string }[] };
+/** Violations alone: what passes is thousands of nodes, and would all come over the protocol. */
+const RUN_AXE = `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations)`;
 
 /** The problems that axe finds in the shown page, in words; empty if there are none. */
 export async function axeFindings({ page }: Pick<Visit, 'page'>): Promise<string[]> {
@@ -172,7 +197,7 @@ export async function axeFindings({ page }: Pick<Visit, 'page'>): Promise<string
   if (!(await page.evaluate('"axe" in window'))) {
     await page.evaluate(readFileSync(AXE, 'utf8'));
   }
-  const { violations } = (await page.evaluate('axe.run()')) as AxeResult;
+  const violations = (await page.evaluate(RUN_AXE)) as Violation[];
   return violations.flatMap(({ id, nodes }) =>
     nodes.map(({ target, failureSummary }) => `${id}: ${target.join(' ')}: ${failureSummary}`),
   );

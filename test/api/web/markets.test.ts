@@ -1,8 +1,15 @@
 import { readFileSync } from 'node:fs';
-import test from 'ava';
 import type { Page } from 'playwright-core';
 import { eventually } from '../../process/server.ts';
-import { axeFindings, LOOKS, onStage, scrollsSideways, signUp, visit } from './browser.ts';
+import {
+  axeFindings,
+  LOOKS,
+  onStage,
+  pageTest,
+  scrollsSideways,
+  signUp,
+  visit,
+} from './browser.ts';
 
 /** Live prices of the games that are shown. */
 const PRICES = '.game .price:not(.is-none)';
@@ -12,7 +19,7 @@ async function waitForPrices(page: Page): Promise<void> {
   await page.locator(PRICES).first().waitFor();
 }
 
-test.serial(
+pageTest(
   'games show live prices of both teams, which tick',
   onStage(async (t, stage) => {
     const { page } = await visit(t, stage);
@@ -34,7 +41,7 @@ test.serial(
   }),
 );
 
-test.serial(
+pageTest(
   'a search finds as one types, filters stay in the address, and a market is a link',
   onStage(async (t, stage) => {
     const { page } = await visit(t, stage);
@@ -63,7 +70,7 @@ test.serial(
   }),
 );
 
-test.serial(
+pageTest(
   'A118: the address says what is looked for, and text, league and status narrow each other',
   onStage(async (t, stage) => {
     const { page } = await visit(t, stage);
@@ -101,7 +108,7 @@ test.serial(
   }),
 );
 
-test.serial(
+pageTest(
   'venue data that is turned off takes the prices away, and brings them back',
   onStage(async (t, stage) => {
     const { adminUrl, dataDir } = stage;
@@ -117,7 +124,7 @@ test.serial(
   }),
 );
 
-test.serial(
+pageTest(
   'a server that is gone is said, and comes back by itself',
   onStage(async (t, stage) => {
     const { command } = stage;
@@ -132,7 +139,7 @@ test.serial(
   }),
 );
 
-test.serial(
+pageTest(
   'the markets are clean to axe, in light and dark, wide and narrow',
   onStage(async (t, stage) => {
     for (const look of LOOKS) {

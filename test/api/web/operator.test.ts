@@ -1,12 +1,13 @@
 /** The operator's page in a browser: one demo, one person who operates it. Rule O21 (api/RULES.md). */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
 import {
   axeFindings,
   LOOKS,
   onStage,
+  pageTest,
   type Stage,
   scrollsSideways,
   type Visit,
@@ -73,7 +74,7 @@ async function shown(page: Page, view: string): Promise<void> {
   else await page.locator('tbody tr').first().waitFor();
 }
 
-test.serial(
+pageTest(
   'O21: a wrong token is refused, the right one is kept in the tab where that is wanted, and forgotten',
   onStage(async (t, stage) => {
     const { page, context } = await operate(t, stage, { expected: /status of 401/ });
@@ -107,7 +108,7 @@ test.serial(
   }),
 );
 
-test.serial(
+pageTest(
   'O21: feeds, shards and problems have the rows of the server, and go on by themselves',
   onStage(async (t, stage) => {
     const { page } = await enter(t, stage);
@@ -139,7 +140,7 @@ test.serial(
   }),
 );
 
-test.serial(
+pageTest(
   'O22: a problem of a feed is shown with its time, and is over once the feed is connected',
   onStage(async (t, stage) => {
     const { page } = await enter(t, stage);
@@ -161,7 +162,7 @@ test.serial(
   }),
 );
 
-test.serial(
+pageTest(
   'O21: a switch says what it changes, and nothing changes before one agrees',
   onStage(async (t, stage) => {
     const { page } = await enter(t, stage, { at: '#/switches' });
@@ -186,7 +187,7 @@ test.serial(
   }),
 );
 
-test.serial(
+pageTest(
   'O21: a user is found, has keys, and gets another plan; further users come in pages',
   onStage(async (t, stage) => {
     for (let at = 0; at < 55; at++) {
@@ -225,7 +226,7 @@ test.serial(
   }),
 );
 
-test.serial(
+pageTest(
   'O21: a market is settled and cash adjusted once one agrees to what will happen',
   onStage(async (t, stage) => {
     const market = await boughtMarket(stage);
@@ -292,7 +293,7 @@ async function boughtMarket(stage: Stage): Promise<string> {
 }
 
 for (const look of LOOKS) {
-  test.serial(
+  pageTest(
     `every view is clean to axe, ${look.colorScheme}, ${look.viewport.width} pixels wide`,
     onStage(async (t, stage) => {
       const seen = await operate(t, stage, look);

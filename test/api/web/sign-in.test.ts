@@ -1,9 +1,9 @@
-import test from 'ava';
 import {
   axeFindings,
   LOOKS,
   onStage,
   PASSWORD,
+  pageTest,
   scrollsSideways,
   signIn,
   signUp,
@@ -12,7 +12,7 @@ import {
 
 const SIGN_IN = 'Trade prediction markets on paper';
 
-test.serial(
+pageTest(
   'one signs up, reloads, signs out in all tabs, and signs in again',
   onStage(async (t, stage) => {
     const { page, context } = await visit(t, stage, {
@@ -47,7 +47,7 @@ test.serial(
   }),
 );
 
-test.serial(
+pageTest(
   'a session that has ended elsewhere leads to the sign-in, and back to where one was',
   onStage(async (t, stage) => {
     const first = await visit(t, stage, {
@@ -68,7 +68,7 @@ test.serial(
   }),
 );
 
-test.serial(
+pageTest(
   'over plain HTTP the page does without what browsers keep for secure pages',
   onStage(async (t, stage) => {
     const initScript = `
@@ -85,7 +85,7 @@ test.serial(
   }),
 );
 
-test.serial(
+pageTest(
   'the sign-in is clean to axe, in light and dark, wide and narrow',
   onStage(async (t, stage) => {
     for (const look of LOOKS) {
