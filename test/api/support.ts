@@ -204,8 +204,12 @@ export async function startApi(t: ExecutionContext, options: Options = {}): Prom
   );
   let feeds: FeedStatus[] = [];
   const { quoteMaxAgeMs } = config;
-  const recorder = new Recorder({ directory: join(dataDir, 'history'), quoteMaxAgeMs, days: 0 });
-  stack.add(async () => recorder.close());
+  let opened: Recorder | null = null;
+  const recorder = () => {
+    opened ??= new Recorder({ directory: join(dataDir, 'history'), quoteMaxAgeMs, days: 0 });
+    return opened;
+  };
+  stack.add(async () => opened?.close());
   const readers = startReaders(
     {
       ...{ ...start, ...data, ...marketData, engine },
