@@ -4,6 +4,7 @@ import { pino } from 'pino';
 import type { Log } from '../base/log.ts';
 import { plainJson } from '../base/shown-text.ts';
 import type { LogLevel } from '../config/settings.ts';
+import { killSelf } from './stop.ts';
 
 /**
  * JSON lines on standard error, written at once so that a crash loses none. Lines that cannot be
@@ -26,14 +27,6 @@ export function logProcess(log: Log): void {
     log.error({ err }, 'the server stops after an unexpected error');
     killSelf();
   });
-}
-
-/**
- * Ends the process as a kill would. `process.exit` ends the threads first, and one that is then
- * inside LMDB aborts the process with lines of its own.
- */
-export function killSelf(): void {
-  process.kill(process.pid, 'SIGKILL');
 }
 
 /** Standard output goes where the log goes, as in systemd's journal: every line there is JSON. */

@@ -20,7 +20,7 @@ export type ReaderInput = Pick<Catalog, 'marketNames'> & {
   /** Levels are wanted, and not only the top. */
   depth: boolean;
   /** Which word of a venue pays. Rule W74 (feeds/FORMATS.md). */
-  settleOn?: SettleOn;
+  settleOn: SettleOn;
   toMs: EpochMs | null;
   markets: readonly string[] | null;
 };

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { type Fidelity, fidelity, type ModelRate } from '../fidelity/fidelity.ts';
 import { PLACES, SIZES } from '../fidelity/virtual-orders.ts';
 import { wholeNumber } from './feed-options.ts';
-import { replay } from './replay.ts';
+import { replay, WHOLE_FILE } from './replay.ts';
 import { show, tableOf } from './table.ts';
 
 const ORDERS = 3600;
@@ -27,22 +27,11 @@ async function run(files: string[], flags: Flags): Promise<void> {
     files,
     seed: flags.seed,
     moments: Math.ceil(flags.orders / ORDERS_A_MOMENT),
-    replay: (options) => replay({ ...REPLAY, ...options }),
+    replay: (options) => replay({ ...WHOLE_FILE, ...options }),
     progress: (line) => process.stderr.write(`${line}\n`),
   });
   show(flags, found, readable);
 }
-
-const REPLAY = {
-  shards: 1,
-  dataDir: null,
-  speed: null,
-  skipBad: false,
-  allowJumps: false,
-  fromMs: null,
-  toMs: null,
-  markets: null,
-} as const;
 
 function readable({ windows, fillRates, markouts, takerCosts, toldApart }: Fidelity): string {
   const rates = tableOf(fillRates, [

@@ -46,10 +46,8 @@ class Reader {
       quoteSink: this.#changed.takeQuote,
       log: ({ reason, detail }) => this.#post({ kind: 'log', reason, detail }),
     });
-    this.#player = new FeedPlayer(this.#ingest, {
-      depth: input.depth,
-      settleOn: input.settleOn ?? 'determined',
-    });
+    const { depth, settleOn } = input;
+    this.#player = new FeedPlayer(this.#ingest, { depth, settleOn });
     port.on('message', () => void this.#credit++);
   }
 

@@ -33,11 +33,26 @@ export type ReplayOptions = ReplayRange & {
   /** Takes lines that jump forward. Rule F31 (feeds/FORMATS.md). */
   allowJumps: boolean;
   /** Which word of a venue pays; `determined` when left out. Rule W74 (feeds/FORMATS.md). */
-  settleOn?: SettleOn;
+  settleOn: SettleOn;
   /** Where every trade is written as CSV. */
   trades: string | null;
   fillModel: FillModelName;
 };
+
+/** Of a whole feed file, at full speed, in an engine of its own that is not kept. */
+export const WHOLE_FILE = {
+  orders: null,
+  shards: 1,
+  dataDir: null,
+  speed: null,
+  skipBad: false,
+  allowJumps: false,
+  settleOn: 'determined',
+  trades: null,
+  fromMs: null,
+  toMs: null,
+  markets: null,
+} as const satisfies Partial<ReplayOptions>;
 
 /** How many bytes of ticks are sent before waiting for the shards to take them. */
 const BYTES_AHEAD_MAX = 4 * 1024 * 1024;
@@ -104,8 +119,7 @@ class Replay {
   }
 
   async run(): Promise<ReplaySummary> {
-    const { feed, skipBad, allowJumps, fillModel, toMs, markets } = this.#options;
-    const { settleOn = 'determined' } = this.#options;
+    const { feed, skipBad, allowJumps, fillModel, settleOn, toMs, markets } = this.#options;
     await this.#engine.setCatalog(this.#catalog);
     await this.#engine.broadcast({ kind: 'switches', atMs: 0, venueData: true, selfReset: false });
     const startedMs = performance.now();

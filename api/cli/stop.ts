@@ -3,7 +3,6 @@
  * U2, U3 (api/RULES.md).
  */
 import { readFileSync } from 'node:fs';
-import { killSelf } from './create-log.ts';
 
 /**
  * A Ctrl-C can arrive twice: from the terminal, and from npm, which passes it on. A second signal
@@ -36,6 +35,14 @@ export function stopRequest(): Promise<StopReason> {
       resolve('npm is gone');
     }, LOOK_FOR_NPM_MS).unref();
   });
+}
+
+/**
+ * Ends the process as a kill would. `process.exit` ends the threads first, and one that is then
+ * inside LMDB aborts the process with lines of its own.
+ */
+export function killSelf(): void {
+  process.kill(process.pid, 'SIGKILL');
 }
 
 /**

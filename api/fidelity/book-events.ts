@@ -3,6 +3,7 @@
  * trade is known when the print beside it is. Rule X10 (feeds/FORMATS.md).
  */
 import type { ContractsE2, EpochMs, PriceE4, Side } from '../../engine/base/units.ts';
+import { Fifo } from '../../engine/threads/fifo.ts';
 import { readFeed } from '../../feeds/file/feed-file.ts';
 import { RecordedAdapters } from '../../feeds/file/recorded-adapters.ts';
 import type { FrameReading, Level } from '../../feeds/reading/venue.ts';
@@ -34,23 +35,42 @@ export async function* bookEvents(path: string): AsyncGenerator<BookEvent> {
   for await (const batch of readFeed(path)) {
     for (const line of batch) {
       nowMs = Math.max(nowMs, line.atMs);
+      yield* pairing.takeBefore(nowMs - APART_MAX_MS);
       const reading = adapters.read(line);
       if (reading !== null) pairing.add(nowMs, reading);
-      yield* pairing.takeBefore(nowMs - APART_MAX_MS);
     }
   }
   yield* pairing.takeBefore(Number.POSITIVE_INFINITY);
 }
 
-/** An event that may still find the other half of it, until it is gone out. */
-type Held = { event: BookEvent; isGone: boolean };
+/** An event that may still meet its other half: among `halves` under `key`, if it waits for one. */
+type Held = { event: BookEvent; halves: Halves | null; key: string };
 
+/** Decreases or prints without their other half, by the venue's time, level and size. */
+class Halves {
+  readonly #byKey = new Map<string, Held[]>();
+
+  add(held: Held): void {
+    const known = this.#byKey.get(held.key);
+    if (known === undefined) this.#byKey.set(held.key, [held]);
+    else known.push(held);
+  }
+
+  /** Removes the first that waits; undefined: none does. */
+  take(key: string): Held | undefined {
+    const known = this.#byKey.get(key);
+    const held = known?.shift();
+    if (known?.length === 0) this.#byKey.delete(key);
+    if (held !== undefined) held.halves = null;
+    return held;
+  }
+}
+
+/** Holds events for as long as their other half may arrive. */
 class Pairing {
-  #held: Held[] = [];
-  #from = 0;
-  /** Without their other half, by time of the venue, level and size. */
-  readonly #decreases = new Map<string, Held[]>();
-  readonly #prints = new Map<string, Held[]>();
+  readonly #held = new Fifo<Held>();
+  readonly #decreases = new Halves();
+  readonly #prints = new Halves();
 
   add(atMs: EpochMs, { levels, ticks, venueAtMs }: FrameReading): void {
     if (levels?.kind === 'change') {
@@ -59,9 +79,10 @@ class Pairing {
       const of = { atMs, market, side, price, contracts };
       if (change > 0) this.#hold({ kind: 'add', ...of });
       if (change >= 0) return;
-      const print = take(this.#prints, keyOf(venueAtMs, of), atMs);
+      const key = keyOf(venueAtMs, of);
+      const print = this.#prints.take(key);
       if (print?.event.kind === 'trade') print.event.isShown = true;
-      else put(this.#decreases, keyOf(venueAtMs, of), this.#hold({ kind: 'cancel', ...of }));
+      else this.#hold({ kind: 'cancel', ...of }, this.#decreases, key);
       return;
     }
     if (levels !== undefined) this.#hold({ atMs, ...levels });
@@ -71,56 +92,32 @@ class Pairing {
       const side = takerSide === 'yes' ? 'no' : 'yes';
       const price = side === 'yes' ? yesPrice : 10_000 - yesPrice;
       const of = { atMs, market, side, price, contracts } as const;
-      const decrease = take(this.#decreases, keyOf(venueAtMs, of), atMs);
-      if (decrease === null) {
-        const held = this.#hold({ kind: 'trade', isShown: false, ...of });
-        put(this.#prints, keyOf(venueAtMs, of), held);
-      } else {
-        decrease.event = { ...(decrease.event as OfLevel), kind: 'trade', isShown: true };
-      }
+      const key = keyOf(venueAtMs, of);
+      const decrease = this.#decreases.take(key);
+      if (decrease === undefined) {
+        this.#hold({ kind: 'trade', isShown: false, ...of }, this.#prints, key);
+      } else decrease.event = { ...(decrease.event as OfLevel), kind: 'trade', isShown: true };
     }
   }
 
+  /** The events from before this time, which wait no more. */
   *takeBefore(atMs: EpochMs): Generator<BookEvent> {
-    while (this.#from < this.#held.length && this.#held[this.#from]!.event.atMs < atMs) {
-      const held = this.#held[this.#from++]!;
-      held.isGone = true;
+    for (let held = this.#held.first; held !== undefined; held = this.#held.first) {
+      if (held.event.atMs >= atMs) return;
+      this.#held.shift();
+      // Of one key they wait in their order, so this is the first.
+      held.halves?.take(held.key);
       yield held.event;
     }
-    if (this.#from < 1000) return;
-    this.#held = this.#held.slice(this.#from);
-    this.#from = 0;
-    for (const waiting of [this.#decreases, this.#prints]) {
-      for (const [key, of] of waiting) {
-        if (of.every(({ isGone }) => isGone)) waiting.delete(key);
-      }
-    }
   }
 
-  #hold(event: BookEvent): Held {
-    const held = { event, isGone: false };
+  #hold(event: BookEvent, halves: Halves | null = null, key = ''): void {
+    const held = { event, halves, key };
     this.#held.push(held);
-    return held;
+    halves?.add(held);
   }
 }
 
 function keyOf(venueAtMs: EpochMs | null, { market, side, price, contracts }: OfLevel): string {
   return `${venueAtMs} ${side} ${price} ${contracts} ${market}`;
-}
-
-function put(waiting: Map<string, Held[]>, key: string, held: Held): void {
-  const known = waiting.get(key);
-  if (known === undefined) waiting.set(key, [held]);
-  else known.push(held);
-}
-
-/** The first that arrived at most a second before; null: none. */
-function take(waiting: Map<string, Held[]>, key: string, atMs: EpochMs): Held | null {
-  const known = waiting.get(key);
-  while (known !== undefined && known.length > 0) {
-    const held = known.shift()!;
-    if (known.length === 0) waiting.delete(key);
-    if (!held.isGone && atMs - held.event.atMs <= APART_MAX_MS) return held;
-  }
-  return null;
 }

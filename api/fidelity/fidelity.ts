@@ -6,9 +6,13 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { firstIndex } from '../../engine/base/sorted.ts';
 import { type EpochMs, type FillModelName, isoOf } from '../../engine/base/units.ts';
-import { clusterError, type Interval, meanOfGames } from '../../engine/records/maths/statistics.ts';
-import { studentT95 } from '../../engine/records/maths/student-t.ts';
+import {
+  clusterInterval,
+  type Interval,
+  meanOfGames,
+} from '../../engine/records/maths/statistics.ts';
 import { FeedFileError } from '../../feeds/file/feed-line.ts';
 import { bookEvents } from './book-events.ts';
 import {
@@ -84,6 +88,8 @@ type Compared = {
   window: number;
   order: VirtualOrder;
   mids: readonly Mid[];
+  /** The end of its file. */
+  lastMs: EpochMs;
   /** By model and time. */
   filled: Map<string, Filled>;
 };
@@ -108,14 +114,12 @@ export async function fidelity(options: FidelityOptions): Promise<Fidelity> {
     for (const kind of ['one', 'several', 'none'] as const) cancels[kind] += virtual.cancels[kind];
     const inFile = {
       orders: virtual.orders.map((order): Compared => {
-        return { window, order, mids: virtual.mids(order.market), filled: new Map() };
+        const { lastMs } = virtual;
+        return { window, order, mids: virtual.mids(order.market), lastMs, filled: new Map() };
       }),
       takers: virtual.takers.map((taker): ComparedTaker => ({ taker, filled: new Map() })),
     };
-    for (const model of MODELS) {
-      options.progress(`${file}: ${model}`);
-      await placeAll(file, inFile, model, options.replay);
-    }
+    await placeAll(file, inFile, options);
     compared.push(...inFile.orders);
     takers.push(...inFile.takers);
   }
@@ -152,24 +156,31 @@ async function ordersOf(file: string, draw: () => number, moments: number) {
 
 type InFile = { orders: readonly Compared[]; takers: readonly ComparedTaker[] };
 
-/** Places each resting order twice, with an account of its own: it is canceled after each time. */
-async function placeAll(file: string, { orders, takers }: InFile, model: Model, replay: Replay) {
+/**
+ * Places each resting order twice, with an account of its own: it is canceled after each time. The
+ * same for each model.
+ */
+async function placeAll(file: string, { orders, takers }: InFile, options: FidelityOptions) {
   const directory = mkdtempSync(path.join(tmpdir(), 'paperbook-fidelity-'));
   try {
     const named = (name: string) => path.join(directory, name);
+    const [catalog, ordersFile, trades] = ['catalog.json', 'orders.jsonl', 'trades.csv'].map(named);
     const markets = new Set(takers.map(({ taker }) => taker.market));
-    writeFileSync(named('catalog.json'), JSON.stringify(catalogOf([...markets])));
-    writeFileSync(named('orders.jsonl'), orderLines({ orders, takers }));
-    const files = { catalog: named('catalog.json'), orders: named('orders.jsonl') };
-    await replay({ feed: file, ...files, trades: named('trades.csv'), fillModel: model });
-    const trades = tradesOf(readFileSync(named('trades.csv'), 'utf8'));
-    for (const [nth, { filled }] of orders.entries()) {
-      for (const withinMs of HORIZONS_MS) {
-        filled.set(`${model} ${withinMs}`, trades.get(`${nth}/${withinMs}`) ?? NOTHING);
+    writeFileSync(catalog!, JSON.stringify(catalogOf([...markets])));
+    writeFileSync(ordersFile!, orderLines({ orders, takers }));
+    const files = { feed: file, catalog: catalog!, orders: ordersFile!, trades: trades! };
+    for (const fillModel of MODELS) {
+      options.progress(`${file}: ${fillModel}`);
+      await options.replay({ ...files, fillModel });
+      const filledBy = tradesOf(readFileSync(trades!, 'utf8'));
+      for (const [nth, { filled }] of orders.entries()) {
+        for (const withinMs of HORIZONS_MS) {
+          filled.set(`${fillModel} ${withinMs}`, filledBy.get(`${nth}/${withinMs}`) ?? NOTHING);
+        }
       }
-    }
-    for (const [nth, { filled }] of takers.entries()) {
-      filled.set(model, trades.get(`taker ${nth}`) ?? NOTHING);
+      for (const [nth, { filled }] of takers.entries()) {
+        filled.set(fillModel, filledBy.get(`taker ${nth}`) ?? NOTHING);
+      }
     }
   } finally {
     rmSync(directory, { recursive: true });
@@ -273,10 +284,7 @@ function intervalOf(apart: readonly { window: number; by: number }[]): Interval 
   }
   const rows = { counts, sums, from: 0, end: windows };
   const estimate = meanOfGames(rows);
-  const error = estimate === null ? null : clusterError(rows, estimate);
-  if (estimate === null || error === null) return null;
-  const reach = studentT95(error.degrees) * error.standardError;
-  return { low: estimate.mean - reach, high: estimate.mean + reach };
+  return estimate === null ? null : clusterInterval(rows, estimate);
 }
 
 /** Of the orders that both the levels and the model filled. */
@@ -320,7 +328,7 @@ function markoutOf(compared: readonly Compared[], afterMs: number): Markout {
     mean(
       single.flatMap((each) => {
         const atMs = filledAt(each);
-        const mid = atMs === null ? null : midAt(each.mids, atMs + afterMs);
+        const mid = atMs === null ? null : midAt(each, atMs + afterMs);
         if (mid === null) return [];
         const { side, limitCents } = each.order;
         return [(side === 'yes' ? mid : 10_000 - mid) / 100 - limitCents];
@@ -337,14 +345,9 @@ function markoutOf(compared: readonly Compared[], afterMs: number): Markout {
 }
 
 /** Null: a side was empty then, or the file had ended. */
-function midAt(mids: readonly Mid[], atMs: EpochMs): number | null {
-  let [low, high] = [0, mids.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (mids[middle]!.atMs <= atMs) low = middle + 1;
-    else high = middle;
-  }
-  return low === 0 || low === mids.length ? null : mids[low - 1]!.price;
+function midAt({ mids, lastMs }: Compared, atMs: EpochMs): number | null {
+  if (atMs > lastMs) return null;
+  return mids[firstIndex(mids, (mid) => mid.atMs > atMs) - 1]?.price ?? null;
 }
 
 /** Numbers of 0 to 1, the same for the same seed on every machine. */

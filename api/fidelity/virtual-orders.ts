@@ -3,6 +3,7 @@
  * Rules X10 to X13 (feeds/FORMATS.md).
  */
 import type { ContractsE2, EpochMs, PriceCents, PriceE4, Side } from '../../engine/base/units.ts';
+import { BidLadder } from '../../feeds/reading/bid-ladder.ts';
 import type { Level } from '../../feeds/reading/venue.ts';
 import type { BookEvent, OfLevel } from './book-events.ts';
 import { OrderQueue, type Reading } from './order-queue.ts';
@@ -50,6 +51,8 @@ export class VirtualOrders {
   readonly takers: VirtualTaker[] = [];
   /** Decreases without a print, by how many orders had their size. */
   readonly cancels = { one: 0, several: 0, none: 0 };
+  /** The time of the last event. */
+  lastMs: EpochMs = 0;
   readonly #markets = new Map<string, Market>();
   #turn = 0;
 
@@ -85,6 +88,7 @@ export class VirtualOrders {
   }
 
   take(event: BookEvent): void {
+    this.lastMs = event.atMs;
     const market = this.#marketOf(event.market);
     market.expire(event.atMs);
     switch (event.kind) {
@@ -127,8 +131,7 @@ type Queues = Record<Reading, OrderQueue>;
 class Market {
   readonly name: string;
   readonly mids: Mid[] = [];
-  /** By price of the side's bids. */
-  #shown: Record<Side, Map<PriceE4, ContractsE2>> = { yes: new Map(), no: new Map() };
+  readonly #shown = { yes: new BidLadder('bids'), no: new BidLadder('bids') };
   #queues: Record<Side, Map<PriceE4, Queues>> = { yes: new Map(), no: new Map() };
   #resting: Resting[] = [];
 
@@ -137,21 +140,19 @@ class Market {
   }
 
   get isTwoSided(): boolean {
-    return this.#shown.yes.size > 0 && this.#shown.no.size > 0;
+    return this.#shown.yes.length > 0 && this.#shown.no.length > 0;
   }
 
   best(side: Side): PriceE4 | null {
-    let best: PriceE4 | null = null;
-    for (const price of this.#shown[side].keys()) if (best === null || price > best) best = price;
-    return best;
+    return this.#shown[side].best()?.price ?? null;
   }
 
   /** Of a buy that takes the levels of the other side, the best first; null: they do not suffice. */
   costCents(side: Side, contracts: number): number | null {
     let left = contracts * 100;
     let cost = 0;
-    const levels = [...this.#shown[side === 'yes' ? 'no' : 'yes']].sort(([a], [b]) => b - a);
-    for (const [price, size] of levels) {
+    const levels = this.#shown[side === 'yes' ? 'no' : 'yes'].levels();
+    for (const { price, size } of levels.sort((a, b) => b.price - a.price)) {
       const taken = Math.min(left, size);
       cost += taken * (10_000 - price);
       left -= taken;
@@ -184,11 +185,11 @@ class Market {
       ['yes', yes],
       ['no', no],
     ] as const) {
-      this.#shown[side] = new Map();
+      this.#shown[side] = new BidLadder('bids');
       this.#queues[side] = new Map();
       for (const { price, size } of levels) {
         if (size === 0) continue;
-        this.#shown[side].set(price, size);
+        this.#shown[side].add(price, size);
         for (const reading of READINGS) this.#queueOf(side, price)[reading].add(turn, size);
       }
     }
@@ -196,7 +197,7 @@ class Market {
 
   add(event: OfLevel, turn: number): void {
     const { side, price, contracts } = event;
-    this.#show(event, contracts);
+    this.#shown[side].add(price, contracts);
     for (const reading of READINGS) this.#queueOf(side, price)[reading].add(turn, contracts);
     // It would have met an order of the other side that rests at its price or better.
     for (const order of this.#resting) {
@@ -206,10 +207,11 @@ class Market {
 
   /** @returns how many orders had this size */
   cancel(event: OfLevel): number {
-    this.#show(event, -event.contracts);
-    const queues = this.#queueOf(event.side, event.price);
-    queues.from_the_front.cancel(event.contracts);
-    return queues.from_the_back.cancel(event.contracts);
+    const { side, price, contracts } = event;
+    this.#shown[side].add(price, -contracts);
+    const queues = this.#queueOf(side, price);
+    queues.from_the_front.cancel(contracts);
+    return queues.from_the_back.cancel(contracts);
   }
 
   trade(event: OfLevel & { isShown: boolean }): void {
@@ -226,7 +228,7 @@ class Market {
       }
     }
     for (const reading of READINGS) queues[reading].trade(contracts);
-    if (event.isShown) this.#show(event, -contracts);
+    if (event.isShown) this.#shown[side].add(price, -contracts);
   }
 
   noteMid(atMs: EpochMs): void {
@@ -237,12 +239,6 @@ class Market {
 
   #fillAll(order: Resting, { atMs, contracts }: OfLevel): void {
     for (const reading of READINGS) fill(order, reading, atMs, contracts);
-  }
-
-  #show({ side, price }: OfLevel, change: ContractsE2): void {
-    const size = (this.#shown[side].get(price) ?? 0) + change;
-    if (size > 0) this.#shown[side].set(price, size);
-    else this.#shown[side].delete(price);
   }
 
   #queueOf(side: Side, price: PriceE4): Queues {

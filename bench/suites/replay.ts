@@ -7,7 +7,7 @@ import { createReadStream, createWriteStream, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { createGunzip, createGzip } from 'node:zlib';
-import { replay } from '../../api/cli/replay.ts';
+import { replay, WHOLE_FILE } from '../../api/cli/replay.ts';
 import { type EpochMs, isoOf } from '../../engine/base/units.ts';
 import { bookOf, catalogOf, deltaOf, snapshotOf } from '../lib/kalshi-frames.ts';
 import { seededRandom } from '../lib/random.ts';
@@ -45,7 +45,7 @@ async function run(sizes: ReplaySizes, progress: (line: string) => void): Promis
   for (const fillModel of MODELS) {
     progress(`replay: ${fillModel}`);
     const before = process.cpuUsage();
-    const { frames, elapsedMs } = await replay({ ...OPTIONS, ...files, fillModel });
+    const { frames, elapsedMs } = await replay({ ...WHOLE_FILE, ...files, fillModel });
     const { user, system } = process.cpuUsage(before);
     const aMinute = (frames / elapsedMs) * 60_000;
     const cpuMicros = (user + system) / frames;
@@ -64,19 +64,6 @@ async function run(sizes: ReplaySizes, progress: (line: string) => void): Promis
   dropDir(dir);
   return { tables: [table], figures };
 }
-
-const OPTIONS = {
-  orders: null,
-  shards: 1,
-  dataDir: null,
-  speed: null,
-  skipBad: false,
-  allowJumps: false,
-  trades: null,
-  fromMs: null,
-  toMs: null,
-  markets: null,
-};
 
 /** Milliseconds of `JSON.parse` over all lines. */
 async function parseMsOf(feed: string): Promise<number> {

@@ -24,6 +24,8 @@ export function test(title: string, play: Play): void {
 }
 test.serial = test;
 test.skip = (_title: string, _play: Play): void => {};
+/** What all tests of a file come to is not asked of the few that reach a fault. */
+test.after = (_title: string, _play: Play): void => {};
 
 /** Throws if the test fails. */
 export async function runTest({ play }: TestCase): Promise<void> {
@@ -35,7 +37,8 @@ export async function runTest({ play }: TestCase): Promise<void> {
   }
 }
 
-function contextOf(teardowns: Teardown[]): object {
+/** What a test gets as `t`. */
+export function contextOf(teardowns: Teardown[]): object {
   return {
     is: (actual: unknown, expected: unknown) => ok(Object.is(actual, expected)),
     not: (actual: unknown, other: unknown) => ok(!Object.is(actual, other)),

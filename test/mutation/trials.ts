@@ -3,7 +3,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { on } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { Fault } from './faults.ts';
+import { type Fault, filesUnder } from './faults.ts';
 import type { Measured, Report, Task } from './trial-process.ts';
 
 const PROCESS_FILE = fileURLToPath(new URL('trial-process.ts', import.meta.url));
@@ -18,6 +18,26 @@ const EXEC_ARGV = ['--max-old-space-size=1024', '--disable-warning=ExperimentalW
  */
 const PATIENCE = { factor: 5, atLeastMs: 3_000, waitingMs: 120_000 };
 const LOOK_EVERY_MS = 250;
+
+/** Tests that run in one process, without threads, servers or a disk. */
+const TEST_PATHS = [
+  'test/mutation/short-runs.ts',
+  'test/engine/rules',
+  'test/engine/memory',
+  'test/engine/format',
+  'test/engine/audit',
+  'test/engine/shard/core/views/quote.test.ts',
+  'test/engine/shard/core/shard-records.test.ts',
+  'test/engine/shard/core/views/views.test.ts',
+  'test/feeds/catalog/catalog-fields.test.ts',
+  'test/feeds/catalog/catalog-words.test.ts',
+  'test/feeds/ingest/ingest.test.ts',
+  'test/feeds/venues/native/frames.test.ts',
+];
+/** Where a fault must be seen. */
+export function filesOfTests(): string[] {
+  return TEST_PATHS.flatMap(filesUnder).filter((file) => /(-runs|\.test)\.ts$/.test(file));
+}
 
 /** `seenBy`: the test that fell, or null; `isEndless` where it did not end. */
 export type Outcome = { seenBy: Measured | null; isEndless: boolean };

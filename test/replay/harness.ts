@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { ExecutionContext } from 'ava';
-import { type ReplayOptions, replay } from '../../api/cli/replay.ts';
+import { type ReplayOptions, replay, WHOLE_FILE } from '../../api/cli/replay.ts';
 import { accountIdOf } from '../../api/cli/replay-ids.ts';
 import type { ReplaySummary } from '../../api/cli/summary.ts';
 import { feedClock } from '../../engine/shard/callers/clock.ts';
@@ -36,20 +36,7 @@ export function feedLine(at: string, frame: unknown, place: Record<string, strin
 export function run(
   options: Pick<ReplayOptions, 'feed' | 'catalog'> & Partial<ReplayOptions>,
 ): Promise<ReplaySummary> {
-  const defaults = {
-    orders: null,
-    shards: 1,
-    dataDir: null,
-    speed: null,
-    skipBad: false,
-    allowJumps: false,
-    fromMs: null,
-    toMs: null,
-    markets: null,
-    trades: null,
-    fillModel: 'top_of_book' as const,
-  };
-  return replay({ ...defaults, ...options });
+  return replay({ ...WHOLE_FILE, fillModel: 'top_of_book', ...options });
 }
 
 /** The part of a replay's output that depends on the input alone. */

@@ -120,10 +120,16 @@ export function intervalOf(
   games: GameSums,
   estimate: MeanEstimate,
 ): Interval | null {
-  const { effectiveGames, mean } = estimate;
-  if (!isEnough(metric, effectiveGames)) return null;
+  if (!isEnough(metric, estimate.effectiveGames)) return null;
+  const interval = clusterInterval(games, estimate);
+  invariant(interval !== null, 'one game counts as many');
+  return interval;
+}
+
+/** The interval of 95% of a mean; null: one game shows no difference between games. Rule Y40. */
+export function clusterInterval(games: GameSums, estimate: MeanEstimate): Interval | null {
   const error = clusterError(games, estimate);
-  invariant(error !== null, 'one game counts as many');
+  if (error === null) return null;
   const reach = studentT95(error.degrees) * error.standardError;
-  return { low: mean - reach, high: mean + reach };
+  return { low: estimate.mean - reach, high: estimate.mean + reach };
 }
