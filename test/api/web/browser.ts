@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import type { Browser, BrowserContext, ConsoleMessage, Page, WebError } from 'playwright-core';
 import { launchChromium, NO_BROWSER } from '../../../bench/lib/chromium.ts';
+import { shareOf } from '../../model/seeds.ts';
 import { type Env, type Server, startServer } from '../../process/server.ts';
 
 const AXE = fileURLToPath(import.meta.resolve('axe-core/axe.min.js'));
@@ -25,11 +26,16 @@ const SETTINGS = {
 const WAITS_MS = 20_000;
 export const WIDE = { width: 1280, height: 800 };
 export const NARROW = { width: 375, height: 740 };
-/** The schemes and widths in which axe checks the views, each once, because axe takes its time. */
-export const LOOKS = [
+/** The schemes and widths in which the views are checked. */
+const LOOKS = [
   { colorScheme: 'light', viewport: WIDE },
   { colorScheme: 'dark', viewport: NARROW },
 ] as const;
+/** Rules of axe whose outcome a scheme or a width changes. */
+const RULES_OF_A_LOOK = [
+  ...['color-contrast', 'link-in-text-block', 'scrollable-region-focusable'],
+  ...['button-name', 'link-name', 'label'],
+];
 
 export type Visit = { page: Page; context: BrowserContext };
 /** A test of the page; skipped if no browser is installed. */
@@ -102,8 +108,11 @@ async function startStage(start: Start): Promise<Stage> {
 export async function crash(stage: Stage, meanwhile: () => Promise<void>): Promise<void> {
   const { command, dataDir } = stage;
   await command.end('SIGKILL');
-  await meanwhile();
-  Object.assign(stage, await startServer('demo', dataDir, { ...SETTINGS, ...stageEnv }));
+  try {
+    await meanwhile();
+  } finally {
+    Object.assign(stage, await startServer('demo', dataDir, { ...SETTINGS, ...stageEnv }));
+  }
 }
 
 /** Visits that are over: the next ones take their pages, which spares a process and its caches. */
@@ -138,8 +147,8 @@ export async function visit(
   });
   if (initScript !== undefined) await context.addInitScript(initScript);
   page.setDefaultTimeout(WAITS_MS);
-  await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-  await page.setViewportSize(viewport);
+  await page.emulateMedia({ reducedMotion: 'reduce' });
+  await show(seen, { colorScheme, viewport });
   await page.goto(pageUrl + at);
   return seen;
 }
@@ -188,19 +197,52 @@ export async function signIn(page: Page, email: string, password = PASSWORD): Pr
 }
 
 type Violation = { id: string; nodes: { target: string[]; failureSummary?: string }[] };
-/** Violations alone: what passes is thousands of nodes, and would all come over the protocol. */
-const RUN_AXE = `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations)`;
 
-/** The problems that axe finds in the shown page, in words; empty if there are none. */
-export async function axeFindings({ page }: Pick<Visit, 'page'>): Promise<string[]> {
+/** The problems that axe finds in the shown page by these rules, by default all; in words. */
+export async function axeFindings(
+  { page }: Pick<Visit, 'page'>,
+  rules: readonly string[] | null = null,
+): Promise<string[]> {
   // The page's policy allows no script of a test, so it runs in the page by the browser's protocol.
   if (!(await page.evaluate('"axe" in window'))) {
     await page.evaluate(readFileSync(AXE, 'utf8'));
   }
-  const violations = (await page.evaluate(RUN_AXE)) as Violation[];
+  // Violations alone: what passes is thousands of nodes, and would all come over the protocol.
+  const options = {
+    resultTypes: ['violations'],
+    ...(rules === null ? {} : { runOnly: { type: 'rule', values: rules } }),
+  };
+  const running = `axe.run(document, ${JSON.stringify(options)})`;
+  const violations = (await page.evaluate(
+    `${running}.then(({ violations }) => violations)`,
+  )) as Violation[];
   return violations.flatMap(({ id, nodes }) =>
     nodes.map(({ target, failureSummary }) => `${id}: ${target.join(' ')}: ${failureSummary}`),
   );
+}
+
+/**
+ * The faults of what is shown in light and dark, wide and narrow, and whether it scrolls sideways.
+ * After the first look a check of each change asks the rules of a look alone.
+ */
+export async function faultsInLooks(seen: Visit): Promise<string[]> {
+  const faults: string[] = [];
+  for (const look of LOOKS) {
+    await show(seen, look);
+    const isWhole = look === LOOKS[0] || shareOf(100) >= 100;
+    const found = await axeFindings(seen, isWhole ? null : RULES_OF_A_LOOK);
+    if (await scrollsSideways(seen)) found.push('it scrolls sideways');
+    faults.push(...found.map((fault) => `${look.colorScheme}: ${fault}`));
+  }
+  await show(seen, LOOKS[0]);
+  return faults;
+}
+
+type Look = Required<Pick<Options, 'colorScheme' | 'viewport'>>;
+
+async function show({ page }: Visit, { colorScheme, viewport }: Look): Promise<void> {
+  await page.emulateMedia({ colorScheme });
+  await page.setViewportSize(viewport);
 }
 
 /** Whether something is wider than the window, so that the whole page scrolls sideways. */

@@ -5,7 +5,7 @@ import type { Portfolio } from '../../../api/client/client.js';
 import { eventually } from '../../process/server.ts';
 import {
   axeFindings,
-  LOOKS,
+  faultsInLooks,
   NARROW,
   onStage,
   pageTest,
@@ -456,13 +456,7 @@ pageTest(
       .waitFor();
     await holdings(page).getByRole('table', { name: 'Resting orders' }).waitFor();
     await page.locator('canvas').waitFor();
-    for (const look of LOOKS) {
-      const { colorScheme, viewport } = look;
-      await page.emulateMedia({ colorScheme });
-      await page.setViewportSize(viewport);
-      t.deepEqual(await axeFindings(seen), [], `${colorScheme}, ${viewport.width}`);
-      t.false(await scrollsSideways(seen), `${colorScheme}, ${viewport.width}`);
-    }
+    t.deepEqual(await faultsInLooks(seen), []);
     await unknownMarket(t, stage);
   }),
 );

@@ -3,16 +3,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
-import {
-  axeFindings,
-  LOOKS,
-  onStage,
-  pageTest,
-  type Stage,
-  scrollsSideways,
-  type Visit,
-  visit,
-} from './browser.ts';
+import { faultsInLooks, onStage, pageTest, type Stage, type Visit, visit } from './browser.ts';
 
 const VIEWS = ['feeds', 'shards', 'problems', 'switches', 'users', 'corrections'];
 
@@ -292,32 +283,27 @@ async function boughtMarket(stage: Stage): Promise<string> {
   throw new Error('nothing could be bought');
 }
 
-for (const look of LOOKS) {
-  pageTest(
-    `every view is clean to axe, ${look.colorScheme}, ${look.viewport.width} pixels wide`,
-    onStage(async (t, stage) => {
-      const seen = await operate(t, stage, look);
-      const { page } = seen;
-      const check = async (view: string) => {
-        t.deepEqual(await axeFindings(seen), [], view);
-        t.false(await scrollsSideways(seen), view);
-      };
-      await check('token');
-      await giveToken(page, tokenOf(stage));
-      for (const view of VIEWS) {
-        await page.evaluate(`location.hash = '#/${view}'`);
-        await shown(page, view);
-        await check(view);
-      }
-      await page.evaluate("location.hash = '#/users'");
-      await page.locator('tbody a').first().click();
-      await page.getByRole('combobox', { name: 'Plan' }).waitFor();
-      await page.getByText('This user has no keys.').or(page.locator('tbody')).first().waitFor();
-      await check('user');
-      await page.evaluate("location.hash = '#/switches'");
-      await page.getByRole('button', { name: 'Turn venue data off…' }).click();
-      await page.getByRole('dialog').waitFor();
-      await check('dialog');
-    }),
-  );
-}
+pageTest(
+  'every view is clean to axe, in light and dark, wide and narrow',
+  onStage(async (t, stage) => {
+    const seen = await operate(t, stage);
+    const { page } = seen;
+    const check = async (view: string) => t.deepEqual(await faultsInLooks(seen), [], view);
+    await check('token');
+    await giveToken(page, tokenOf(stage));
+    for (const view of VIEWS) {
+      await page.evaluate(`location.hash = '#/${view}'`);
+      await shown(page, view);
+      await check(view);
+    }
+    await page.evaluate("location.hash = '#/users'");
+    await page.locator('tbody a').first().click();
+    await page.getByRole('combobox', { name: 'Plan' }).waitFor();
+    await page.getByText('This user has no keys.').or(page.locator('tbody')).first().waitFor();
+    await check('user');
+    await page.evaluate("location.hash = '#/switches'");
+    await page.getByRole('button', { name: 'Turn venue data off…' }).click();
+    await page.getByRole('dialog').waitFor();
+    await check('dialog');
+  }),
+);

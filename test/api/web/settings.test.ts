@@ -2,11 +2,10 @@ import type { Page } from 'playwright-core';
 import { eventually } from '../../process/server.ts';
 import {
   axeFindings,
-  LOOKS,
+  faultsInLooks,
   onStage,
   PASSWORD,
   pageTest,
-  scrollsSideways,
   signIn,
   signUp,
   visit,
@@ -222,19 +221,15 @@ pageTest(
 pageTest(
   'the settings are clean to axe, in light and dark, wide and narrow',
   onStage(async (t, stage) => {
-    for (const look of LOOKS) {
-      const { colorScheme, viewport } = look;
-      const seen = await visit(t, stage, { ...look, at: AT });
-      const { page } = seen;
-      await openSettings(page);
-      await callAs(page, 'POST', '/api_keys', { label: 'A bot with a rather long label' });
-      await page.reload();
-      await page.getByRole('table', { name: 'Keys' }).waitFor();
-      await page.getByRole('table', { name: 'Limits used' }).waitFor();
-      await page.getByRole('table', { name: 'Sign-ins' }).waitFor();
-      await page.getByLabel('Public').check();
-      t.deepEqual(await axeFindings(seen), [], `${colorScheme}, ${viewport.width}`);
-      t.false(await scrollsSideways(seen));
-    }
+    const seen = await visit(t, stage, { at: AT });
+    const { page } = seen;
+    await openSettings(page);
+    await callAs(page, 'POST', '/api_keys', { label: 'A bot with a rather long label' });
+    await page.reload();
+    await page.getByRole('table', { name: 'Keys' }).waitFor();
+    await page.getByRole('table', { name: 'Limits used' }).waitFor();
+    await page.getByRole('table', { name: 'Sign-ins' }).waitFor();
+    await page.getByLabel('Public').check();
+    t.deepEqual(await faultsInLooks(seen), []);
   }),
 );
