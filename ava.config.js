@@ -11,8 +11,8 @@ const isLong = process.env.PAPERBOOK_LONG_TESTS !== undefined;
 const fromProduct = !isOfFiles && process.env.NODE_V8_COVERAGE === undefined;
 /** They take longest, so they begin first. */
 const LONGEST = [
-  ...['web-others', 'process-product', 'process-data', 'engine-shard', 'process-commands'],
-  ...['web-markets', 'api-operations', 'api-threads', 'whole', 'process-servers', 'web-records'],
+  ...['web-views', 'process-product', 'process-data', 'engine-shard', 'process-commands'],
+  ...['api-operations', 'api-threads', 'whole', 'process-servers', 'web-records'],
 ];
 const rankOf = (file) => {
   const rank = LONGEST.findIndex((room) => file.endsWith(`/rooms/${room}.ts`));

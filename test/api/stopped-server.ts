@@ -1,5 +1,6 @@
 /** Data directories as a server leaves them, traded on without HTTP. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { writeMeta } from '../../api/data-dir/data-dir.ts';
 import { ensureAdminToken } from '../../api/identity/admin-token.ts';
@@ -12,8 +13,27 @@ import { ALICE, BOB, openShard, tradedShard } from '../engine/shard/environment.
 
 export const DIRECTORY_ID = uuidOf(77);
 
+/** The directory of each id: it is made once, and copied for whoever asks for it. */
+const made = new Map<string, Promise<void>>();
+let originals: string | null = null;
+
 /** A directory with one shard, two people and a key, at `dataDir`. */
 export async function stoppedServer(dataDir: string, id = DIRECTORY_ID): Promise<void> {
+  originals ??= newOriginals();
+  const original = path.join(originals, id);
+  const ready = made.get(id) ?? makeStopped(original, id);
+  made.set(id, ready);
+  await ready;
+  cpSync(original, dataDir, { recursive: true });
+}
+
+function newOriginals(): string {
+  const directory = mkdtempSync(path.join(tmpdir(), 'paperbook-stopped-'));
+  process.on('exit', () => rmSync(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+async function makeStopped(dataDir: string, id: string): Promise<void> {
   mkdirSync(path.join(dataDir, 'demo'), { recursive: true });
   writeMeta(dataDir, { format: 'paperbook-data', version: FORMAT_VERSION, shards: 1, id });
   ensureAdminToken(dataDir);

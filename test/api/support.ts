@@ -3,7 +3,7 @@
  * Its client checks every answer it gets: answers of the API against its OpenAPI description, the
  * others against the response schema of their route.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TSchema } from '@sinclair/typebox';
@@ -131,11 +131,25 @@ type Options = {
   ownerless?: string[];
 };
 
-function emptyDataDir(): string {
-  const dataDir = mkdtempSync(join(tmpdir(), 'paperbook-api-'));
-  writeMeta(dataDir, { format: 'paperbook-data', version: FORMAT_VERSION, shards: 1 });
+let emptied: Promise<string> | null = null;
+
+/** A copy of one that is made once: each of the many tables of a store is a commit to disk. */
+async function emptyDataDir(): Promise<string> {
+  emptied ??= makeEmptyDataDir();
+  const dataDir = newDirectory();
+  cpSync(await emptied, dataDir, { recursive: true });
   return dataDir;
 }
+
+async function makeEmptyDataDir(): Promise<string> {
+  const dataDir = newDirectory();
+  process.on('exit', () => rmSync(dataDir, { recursive: true, force: true }));
+  writeMeta(dataDir, { format: 'paperbook-data', version: FORMAT_VERSION, shards: 1 });
+  await new ControlStore(dataDir).close();
+  return dataDir;
+}
+
+const newDirectory = () => mkdtempSync(join(tmpdir(), 'paperbook-api-'));
 
 /** A catalog that the engine has, and that a test sets. */
 class SetCatalog implements CatalogSource {
@@ -165,7 +179,7 @@ class SetCatalog implements CatalogSource {
 
 /** Starts a server for one test; it ends with the test. */
 export async function startApi(t: ExecutionContext, options: Options = {}): Promise<Api> {
-  const dataDir = emptyDataDir();
+  const dataDir = await emptyDataDir();
   const env = {
     PAPERBOOK_PORT: '0',
     PAPERBOOK_ADMIN_PORT: '0',
@@ -190,8 +204,12 @@ export async function startApi(t: ExecutionContext, options: Options = {}): Prom
   );
   let feeds: FeedStatus[] = [];
   const { quoteMaxAgeMs } = config;
-  const recorder = new Recorder({ directory: join(dataDir, 'history'), quoteMaxAgeMs, days: 0 });
-  stack.add(async () => recorder.close());
+  let opened: Recorder | null = null;
+  const recorder = () => {
+    opened ??= new Recorder({ directory: join(dataDir, 'history'), quoteMaxAgeMs, days: 0 });
+    return opened;
+  };
+  stack.add(async () => opened?.close());
   const readers = startReaders(
     {
       ...{ ...start, ...data, ...marketData, engine },
@@ -223,6 +241,7 @@ export async function startApi(t: ExecutionContext, options: Options = {}): Prom
   const { key, token } = newKey(user.id, { scopes: TRADER_SCOPES! }, 'cli', Date.now());
   await store.putKey(key);
 
+  let users = 1;
   const routes = apiRoutes(context);
   const { origin } = new URL(server.baseUrl);
   const v1 = { baseUrl: server.baseUrl, faultOf: await describedCheck(routes) };
@@ -256,7 +275,7 @@ export async function startApi(t: ExecutionContext, options: Options = {}): Prom
     dataDir,
     close: () => server.close(),
     addKey: async (input, plan = 'basic') => {
-      const email = `user${[...store.users.values()].length}@example.com`;
+      const email = `user${users++}@example.com`;
       const owner = newUser({ email, plan }, Date.now());
       await store.addUser(owner);
       const added = newKey(owner.id, input, 'cli', Date.now());

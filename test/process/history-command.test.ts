@@ -34,7 +34,10 @@ async function start(t: ExecutionContext, ticks: readonly Tick[] = TICKS) {
   const recorder = record(temporary(t));
   t.teardown(() => recorder.close());
   take(recorder, ...ticks);
-  const history = embeddedHistory(recorder, () => CATALOG);
+  const history = embeddedHistory(
+    () => recorder,
+    () => CATALOG,
+  );
   return await startTrader(t, { catalog: CATALOG, history });
 }
 

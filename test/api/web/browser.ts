@@ -7,8 +7,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Browser, BrowserContext, ConsoleMessage, Page, WebError } from 'playwright-core';
 import { launchChromium, NO_BROWSER } from '../../../bench/lib/chromium.ts';
+import { shareOf } from '../../model/seeds.ts';
 import { type Env, type Server, startServer } from '../../process/server.ts';
 
 const AXE = fileURLToPath(import.meta.resolve('axe-core/axe.min.js'));
@@ -25,13 +26,21 @@ const SETTINGS = {
 const WAITS_MS = 20_000;
 export const WIDE = { width: 1280, height: 800 };
 export const NARROW = { width: 375, height: 740 };
-/** The schemes and widths in which axe checks the views, each once, because axe takes its time. */
-export const LOOKS = [
+/** The schemes and widths in which the views are checked. */
+const LOOKS = [
   { colorScheme: 'light', viewport: WIDE },
   { colorScheme: 'dark', viewport: NARROW },
 ] as const;
+/** Rules of axe whose outcome a scheme or a width changes. */
+const RULES_OF_A_LOOK = [
+  ...['color-contrast', 'link-in-text-block', 'scrollable-region-focusable'],
+  ...['button-name', 'link-name', 'label'],
+];
 
 export type Visit = { page: Page; context: BrowserContext };
+/** A test of the page; skipped if no browser is installed. */
+export const pageTest = NO_BROWSER === null ? test.serial : test.serial.skip;
+
 type Options = {
   /** The fragment to begin at: `#/boards`. */
   at?: string;
@@ -75,11 +84,6 @@ export function onStage(
   start: Start = (dataDir) => startServer('demo', dataDir, { ...SETTINGS, ...stageEnv }),
 ): (t: ExecutionContext) => Promise<void> {
   return async (t) => {
-    if (NO_BROWSER !== null) {
-      t.log(`SKIPPED: ${NO_BROWSER}`);
-      t.pass();
-      return;
-    }
     stage ??= startStage(start);
     await run(t, await stage);
   };
@@ -104,9 +108,15 @@ async function startStage(start: Start): Promise<Stage> {
 export async function crash(stage: Stage, meanwhile: () => Promise<void>): Promise<void> {
   const { command, dataDir } = stage;
   await command.end('SIGKILL');
-  await meanwhile();
-  Object.assign(stage, await startServer('demo', dataDir, { ...SETTINGS, ...stageEnv }));
+  try {
+    await meanwhile();
+  } finally {
+    Object.assign(stage, await startServer('demo', dataDir, { ...SETTINGS, ...stageEnv }));
+  }
 }
+
+/** Visits that are over: the next ones take their pages, which spares a process and its caches. */
+const free: Visit[] = [];
 
 /** A new visitor, with its own storage. A failure on the page fails the test at its end. */
 export async function visit(
@@ -114,31 +124,55 @@ export async function visit(
   { browser, pageUrl }: Stage,
   { at = '', colorScheme = 'light', viewport = WIDE, expected, initScript }: Options = {},
 ): Promise<Visit> {
-  const context = await browser.newContext({
-    colorScheme,
-    viewport,
-    reducedMotion: 'reduce',
-    timezoneId: 'Europe/Berlin',
-    locale: 'en-GB',
-  });
+  // A script that runs before the page's own ones cannot be taken away again.
+  const taken = initScript === undefined ? free.pop() : undefined;
+  const seen = taken ?? (await newVisit(browser));
+  const { page, context } = seen;
   const faults: string[] = [];
   const note = (fault: string) => {
     if (expected?.test(fault) !== true) faults.push(fault);
   };
   // A violation of the policy is such an error, too.
-  context.on('console', (message) => {
+  const onConsole = (message: ConsoleMessage) => {
     if (message.type() === 'error') note(`${message.text()} (${message.location().url})`);
-  });
-  context.on('weberror', (error) => note(String(error.error().stack)));
-  if (initScript !== undefined) await context.addInitScript(initScript);
-  const page = await context.newPage();
-  page.setDefaultTimeout(WAITS_MS);
+  };
+  const onError = (error: WebError) => note(String(error.error().stack));
+  context.on('console', onConsole).on('weberror', onError);
   t.teardown(async () => {
-    await context.close();
+    context.off('console', onConsole).off('weberror', onError);
+    const isFreed = t.passed && initScript === undefined && (await leave(seen));
+    if (isFreed) free.push(seen);
+    else await context.close();
     if (faults.length > 0) throw new Error(`the page has failed:\n${faults.join('\n')}`);
   });
+  if (initScript !== undefined) await context.addInitScript(initScript);
+  page.setDefaultTimeout(WAITS_MS);
+  await page.emulateMedia({ reducedMotion: 'reduce' });
+  await show(seen, { colorScheme, viewport });
   await page.goto(pageUrl + at);
-  return { page, context };
+  return seen;
+}
+
+async function newVisit(browser: Browser): Promise<Visit> {
+  const context = await browser.newContext({ timezoneId: 'Europe/Berlin', locale: 'en-GB' });
+  return { context, page: await context.newPage() };
+}
+
+/** Makes the page as a new one; false if the test has closed it. */
+async function leave({ page, context }: Visit): Promise<boolean> {
+  if (page.isClosed()) return false;
+  for (const other of context.pages()) if (other !== page) await other.close();
+  await page.unrouteAll({ behavior: 'ignoreErrors' });
+  await context.setOffline(false);
+  await context.clearPermissions();
+  const { origin } = new URL(page.url());
+  await page.evaluate('sessionStorage.clear()');
+  await page.goto('about:blank');
+  await context.clearCookies();
+  const protocol = await context.newCDPSession(page);
+  await protocol.send('Storage.clearDataForOrigin', { origin, storageTypes: 'all' });
+  await protocol.detach();
+  return true;
 }
 
 let people = 0;
@@ -162,20 +196,53 @@ export async function signIn(page: Page, email: string, password = PASSWORD): Pr
   await page.getByRole('tabpanel').getByRole('button', { name: 'Sign in' }).click();
 }
 
-type AxeResult = {
-  violations: { id: string; nodes: { target: string[]; failureSummary?: string }[] }[];
-};
+type Violation = { id: string; nodes: { target: string[]; failureSummary?: string }[] };
 
-/** The problems that axe finds in the shown page, in words; empty if there are none. */
-export async function axeFindings({ page }: Pick<Visit, 'page'>): Promise<string[]> {
+/** The problems that axe finds in the shown page by these rules, by default all; in words. */
+export async function axeFindings(
+  { page }: Pick<Visit, 'page'>,
+  rules: readonly string[] | null = null,
+): Promise<string[]> {
   // The page's policy allows no script of a test, so it runs in the page by the browser's protocol.
   if (!(await page.evaluate('"axe" in window'))) {
     await page.evaluate(readFileSync(AXE, 'utf8'));
   }
-  const { violations } = (await page.evaluate('axe.run()')) as AxeResult;
+  // Violations alone: what passes is thousands of nodes, and would all come over the protocol.
+  const options = {
+    resultTypes: ['violations'],
+    ...(rules === null ? {} : { runOnly: { type: 'rule', values: rules } }),
+  };
+  const running = `axe.run(document, ${JSON.stringify(options)})`;
+  const violations = (await page.evaluate(
+    `${running}.then(({ violations }) => violations)`,
+  )) as Violation[];
   return violations.flatMap(({ id, nodes }) =>
     nodes.map(({ target, failureSummary }) => `${id}: ${target.join(' ')}: ${failureSummary}`),
   );
+}
+
+/**
+ * The faults of what is shown in light and dark, wide and narrow, and whether it scrolls sideways.
+ * After the first look a check of each change asks the rules of a look alone.
+ */
+export async function faultsInLooks(seen: Visit): Promise<string[]> {
+  const faults: string[] = [];
+  for (const look of LOOKS) {
+    await show(seen, look);
+    const isWhole = look === LOOKS[0] || shareOf(100) >= 100;
+    const found = await axeFindings(seen, isWhole ? null : RULES_OF_A_LOOK);
+    if (await scrollsSideways(seen)) found.push('it scrolls sideways');
+    faults.push(...found.map((fault) => `${look.colorScheme}: ${fault}`));
+  }
+  await show(seen, LOOKS[0]);
+  return faults;
+}
+
+type Look = Required<Pick<Options, 'colorScheme' | 'viewport'>>;
+
+async function show({ page }: Visit, { colorScheme, viewport }: Look): Promise<void> {
+  await page.emulateMedia({ colorScheme });
+  await page.setViewportSize(viewport);
 }
 
 /** Whether something is wider than the window, so that the whole page scrolls sideways. */

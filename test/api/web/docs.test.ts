@@ -1,13 +1,12 @@
 /** The page of the API in a browser: what it loads, and a call that is tried on it with a key. */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import test from 'ava';
-import { onStage, visit } from './browser.ts';
+import { onStage, pageTest, visit } from './browser.ts';
 
 /** On a busy machine. */
 const DRAWN_MS = 90_000;
 
-test.serial(
+pageTest(
   'A72: /docs tries a call with a key, and asks nobody but this server',
   onStage(async (t, stage) => {
     const asked: string[] = [];

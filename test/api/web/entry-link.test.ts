@@ -1,5 +1,4 @@
-import test from 'ava';
-import { onStage, type Stage, visit } from './browser.ts';
+import { onStage, pageTest, type Stage, visit } from './browser.ts';
 
 const SIGN_IN = 'Trade prediction markets on paper';
 const DEMO = 'demo@paperbook.local';
@@ -10,7 +9,7 @@ function entryOf({ command }: Stage): string {
   return /^ {2}Page +\S+(#\/enter\/\S+)$/m.exec(command.output.stdout)![1]!;
 }
 
-test.serial(
+pageTest(
   'U2, I44: the demo`s link opens the page signed in, and its code leaves the address',
   onStage(async (t, stage) => {
     const { page } = await visit(t, stage, {
@@ -31,7 +30,7 @@ test.serial(
   }),
 );
 
-test.serial(
+pageTest(
   'I44: a link that was used says so, and leads to the sign-in',
   onStage(async (t, stage) => {
     const { page } = await visit(t, stage, {

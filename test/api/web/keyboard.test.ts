@@ -1,9 +1,8 @@
 /** The page by keyboard alone: no pointer, and no focus but by Tab and what a key opens. */
 
-import test from 'ava';
 import type { Locator, Page } from 'playwright-core';
 import { eventually } from '../../process/server.ts';
-import { onStage, PASSWORD, visit } from './browser.ts';
+import { onStage, PASSWORD, pageTest, visit } from './browser.ts';
 
 /** Once around any view. */
 const TABS_MAX = 150;
@@ -36,7 +35,7 @@ async function signUpByKeys(page: Page, name: string): Promise<void> {
   await page.keyboard.press('Enter');
 }
 
-test.serial(
+pageTest(
   'one signs up, buys and sells by keyboard alone',
   onStage(async (t, stage) => {
     const { page } = await visit(t, stage, { expected: /status of 409 .*portfolio\/orders/ });
@@ -70,7 +69,7 @@ test.serial(
   }),
 );
 
-test.serial(
+pageTest(
   'a dialog keeps the focus, closes by Escape, and gives it back',
   onStage(async (t, stage) => {
     const { page } = await visit(t, stage, { at: '#/settings' });

@@ -1,17 +1,9 @@
 /** The operator's page in a browser: one demo, one person who operates it. Rule O21 (api/RULES.md). */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
-import {
-  axeFindings,
-  LOOKS,
-  onStage,
-  type Stage,
-  scrollsSideways,
-  type Visit,
-  visit,
-} from './browser.ts';
+import { faultsInLooks, onStage, pageTest, type Stage, type Visit, visit } from './browser.ts';
 
 const VIEWS = ['feeds', 'shards', 'problems', 'switches', 'users', 'corrections'];
 
@@ -73,7 +65,7 @@ async function shown(page: Page, view: string): Promise<void> {
   else await page.locator('tbody tr').first().waitFor();
 }
 
-test.serial(
+pageTest(
   'O21: a wrong token is refused, the right one is kept in the tab where that is wanted, and forgotten',
   onStage(async (t, stage) => {
     const { page, context } = await operate(t, stage, { expected: /status of 401/ });
@@ -107,7 +99,7 @@ test.serial(
   }),
 );
 
-test.serial(
+pageTest(
   'O21: feeds, shards and problems have the rows of the server, and go on by themselves',
   onStage(async (t, stage) => {
     const { page } = await enter(t, stage);
@@ -139,7 +131,7 @@ test.serial(
   }),
 );
 
-test.serial(
+pageTest(
   'O22: a problem of a feed is shown with its time, and is over once the feed is connected',
   onStage(async (t, stage) => {
     const { page } = await enter(t, stage);
@@ -161,7 +153,7 @@ test.serial(
   }),
 );
 
-test.serial(
+pageTest(
   'O21: a switch says what it changes, and nothing changes before one agrees',
   onStage(async (t, stage) => {
     const { page } = await enter(t, stage, { at: '#/switches' });
@@ -186,7 +178,7 @@ test.serial(
   }),
 );
 
-test.serial(
+pageTest(
   'O21: a user is found, has keys, and gets another plan; further users come in pages',
   onStage(async (t, stage) => {
     for (let at = 0; at < 55; at++) {
@@ -225,7 +217,7 @@ test.serial(
   }),
 );
 
-test.serial(
+pageTest(
   'O21: a market is settled and cash adjusted once one agrees to what will happen',
   onStage(async (t, stage) => {
     const market = await boughtMarket(stage);
@@ -291,32 +283,27 @@ async function boughtMarket(stage: Stage): Promise<string> {
   throw new Error('nothing could be bought');
 }
 
-for (const look of LOOKS) {
-  test.serial(
-    `every view is clean to axe, ${look.colorScheme}, ${look.viewport.width} pixels wide`,
-    onStage(async (t, stage) => {
-      const seen = await operate(t, stage, look);
-      const { page } = seen;
-      const check = async (view: string) => {
-        t.deepEqual(await axeFindings(seen), [], view);
-        t.false(await scrollsSideways(seen), view);
-      };
-      await check('token');
-      await giveToken(page, tokenOf(stage));
-      for (const view of VIEWS) {
-        await page.evaluate(`location.hash = '#/${view}'`);
-        await shown(page, view);
-        await check(view);
-      }
-      await page.evaluate("location.hash = '#/users'");
-      await page.locator('tbody a').first().click();
-      await page.getByRole('combobox', { name: 'Plan' }).waitFor();
-      await page.getByText('This user has no keys.').or(page.locator('tbody')).first().waitFor();
-      await check('user');
-      await page.evaluate("location.hash = '#/switches'");
-      await page.getByRole('button', { name: 'Turn venue data off…' }).click();
-      await page.getByRole('dialog').waitFor();
-      await check('dialog');
-    }),
-  );
-}
+pageTest(
+  'every view is clean to axe, in light and dark, wide and narrow',
+  onStage(async (t, stage) => {
+    const seen = await operate(t, stage);
+    const { page } = seen;
+    const check = async (view: string) => t.deepEqual(await faultsInLooks(seen), [], view);
+    await check('token');
+    await giveToken(page, tokenOf(stage));
+    for (const view of VIEWS) {
+      await page.evaluate(`location.hash = '#/${view}'`);
+      await shown(page, view);
+      await check(view);
+    }
+    await page.evaluate("location.hash = '#/users'");
+    await page.locator('tbody a').first().click();
+    await page.getByRole('combobox', { name: 'Plan' }).waitFor();
+    await page.getByText('This user has no keys.').or(page.locator('tbody')).first().waitFor();
+    await check('user');
+    await page.evaluate("location.hash = '#/switches'");
+    await page.getByRole('button', { name: 'Turn venue data off…' }).click();
+    await page.getByRole('dialog').waitFor();
+    await check('dialog');
+  }),
+);

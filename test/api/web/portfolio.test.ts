@@ -1,10 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import test from 'ava';
 import type { Page } from 'playwright-core';
 import { runHere } from '../../process/run-here.ts';
 import { eventually, tempDir } from '../../process/server.ts';
-import { axeFindings, LOOKS, onStage, scrollsSideways, signUp, visit } from './browser.ts';
+import { axeFindings, faultsInLooks, onStage, pageTest, signUp, visit } from './browser.ts';
 import {
   accountFollowed,
   buyTen,
@@ -19,12 +18,13 @@ import {
 const rowsOf = (page: Page, table: string) =>
   page.getByRole('table', { name: table }).locator('tbody tr');
 
-/** Signs somebody new up, and opens the portfolio once it is followed. */
+const AT = '#/portfolio';
+
+/** Signs somebody new up at the address of the portfolio, which is followed from then on. */
 async function openPortfolio(page: Page): Promise<void> {
   const followed = accountFollowed(page);
   await signUp(page);
   await followed;
-  await page.getByRole('navigation').getByRole('link', { name: 'Portfolio' }).click();
   await page.getByRole('heading', { level: 1, name: 'Portfolio' }).waitFor();
 }
 
@@ -48,10 +48,10 @@ const WORTH = `(() => {
   };
 })()`;
 
-test.serial(
+pageTest(
   'a position moves with its quote, is sold once although the answer is lost, and comes to rest as a trade',
   onStage(async (t, stage) => {
-    const { page } = await visit(t, stage, { expected: /net::ERR_FAILED|status of 409/ });
+    const { page } = await visit(t, stage, { at: AT, expected: /net::ERR_FAILED|status of 409/ });
     await openPortfolio(page);
     await page.getByText('You have not traded yet.').waitFor();
 
@@ -106,10 +106,10 @@ test.serial(
   }),
 );
 
-test.serial(
+pageTest(
   'A116, T4: yes and no of the other side of a market are won and lost alike in the API, on the page and at the command line',
   onStage(async (t, stage) => {
-    const { page } = await visit(t, stage);
+    const { page } = await visit(t, stage, { at: AT });
     await openPortfolio(page);
     const { token } = await callAs(page, 'POST', '/api_keys', { scopes: ['portfolio:read'] });
     const turned = (await pricedInstruments(page)).filter(isTurned);
@@ -176,10 +176,10 @@ function isTurned({ listings }: Json): boolean {
   return listings.every(({ polarity }: Json) => polarity === -1);
 }
 
-test.serial(
+pageTest(
   'orders placed from elsewhere arrive by themselves, and are canceled one by one and all at once',
   onStage(async (t, stage) => {
-    const { page } = await visit(t, stage);
+    const { page } = await visit(t, stage, { at: AT });
     await openPortfolio(page);
     const [first, second, third] = await pricedInstruments(page);
     const { token } = await callAs(page, 'POST', '/api_keys', {
@@ -225,10 +225,10 @@ test.serial(
   }),
 );
 
-test.serial(
+pageTest(
   'trades are filtered, and all that match come as a file',
   onStage(async (t, stage) => {
-    const { page } = await visit(t, stage);
+    const { page } = await visit(t, stage, { at: AT });
     await openPortfolio(page);
     const [first, second] = await pricedInstruments(page);
     const sold = await buyTen(page, first!.id);
@@ -278,10 +278,10 @@ test.serial(
   }),
 );
 
-test.serial(
+pageTest(
   'the sandbox of an organization is shown in place of the own account, says so, and moves by itself',
   onStage(async (t, stage) => {
-    const { page } = await visit(t, stage);
+    const { page } = await visit(t, stage, { at: AT });
     await openPortfolio(page);
     const { user } = await callAs(page, 'GET', '/me');
     const { organization } = await callAsOperator(stage, 'POST', '/admin/organizations', {
@@ -322,26 +322,21 @@ test.serial(
   }),
 );
 
-test.serial(
+pageTest(
   'the portfolio is clean to axe, in light and dark, wide and narrow',
   onStage(async (t, stage) => {
-    for (const look of LOOKS) {
-      const { colorScheme, viewport } = look;
-      const seen = await visit(t, stage, look);
-      const { page } = seen;
-      const what = `${colorScheme}, ${viewport.width}`;
-      await openPortfolio(page);
-      await page.getByText('You have not traded yet.').waitFor();
-      t.deepEqual(await axeFindings(seen), [], `before the first trade, ${what}`);
-      const [instrument] = await pricedInstruments(page);
-      await buyTen(page, instrument!.id);
-      await happened(page, /Bought/);
-      await page.locator('.uplot').waitFor();
-      t.deepEqual(await axeFindings(seen), [], `with a position, ${what}`);
-      t.false(await scrollsSideways(seen), what);
-      await rowsOf(page, 'Positions').getByRole('button', { name: /^Sell/ }).click();
-      await page.getByRole('dialog').getByText('Bid now').waitFor();
-      t.deepEqual(await axeFindings(seen), [], `selling, ${what}`);
-    }
+    const seen = await visit(t, stage, { at: AT });
+    const { page } = seen;
+    await openPortfolio(page);
+    await page.getByText('You have not traded yet.').waitFor();
+    t.deepEqual(await faultsInLooks(seen), [], 'before the first trade');
+    const [instrument] = await pricedInstruments(page);
+    await buyTen(page, instrument!.id);
+    await happened(page, /Bought/);
+    await page.locator('.uplot').waitFor();
+    t.deepEqual(await faultsInLooks(seen), [], 'with a position');
+    await rowsOf(page, 'Positions').getByRole('button', { name: /^Sell/ }).click();
+    await page.getByRole('dialog').getByText('Bid now').waitFor();
+    t.deepEqual(await faultsInLooks(seen), [], 'selling');
   }),
 );

@@ -1,9 +1,8 @@
 /** 200 rows that are quoted more often than a screen draws. No clock: the test gives the frames. */
-import test from 'ava';
 import type { Page } from 'playwright-core';
 import { GamesFeed, startGames } from '../../../bench/lib/games-server.ts';
 import { eventually, tempDir } from '../../process/server.ts';
-import { onStage, signUp, visit } from './browser.ts';
+import { onStage, pageTest, signUp, visit } from './browser.ts';
 
 const GAMES = 100;
 /** Bid and ask of both teams. */
@@ -54,7 +53,7 @@ async function changesSince(page: Page, before: number): Promise<number> {
   return ((await page.evaluate('seen.changes')) as number) - before;
 }
 
-test.serial(
+pageTest(
   '200 rows have a price each, and quotes between two frames are one change of a row in the next; marks of changes end together',
   onStage(async (t, stage) => {
     const server = await startGames(tempDir(t), GAMES);

@@ -10,17 +10,20 @@ import { newOrganization } from '../../../../api/identity/organizations.ts';
 import { newSession } from '../../../../api/identity/sessions.ts';
 import { ensureSigningKey } from '../../../../api/identity/signing-key.ts';
 import { newUser } from '../../../../api/identity/users.ts';
+import type { Paperbook } from '../../../../api/main.ts';
 import type { EmbeddedHistory } from '../../../../api/read-side/history-source.ts';
 import { CATALOG, placeOrder, quoteTick } from '../../../engine/fixtures.ts';
 import { openShard } from '../../../engine/shard/environment.ts';
 import { catalogOf, game, instrument } from '../../../process/catalogs.ts';
-import { startOnFeedClock } from '../../on-feed-clock.ts';
+import { type Ending, startOnFeedClock } from '../../on-feed-clock.ts';
 import { IDS, NOW_MS } from '../../samples.ts';
 import { type Json, startApi } from '../../support.ts';
 
 const SILENT = { info() {}, warn() {}, error() {} };
-const START_MS = Date.parse('2026-11-21T12:00:00.000Z');
-const iso = (second: number) => new Date(START_MS + second * 1000).toISOString();
+const APART_MS = 10 * 86_400_000;
+/** Of the test that runs: tests share a server, whose clock only goes on. */
+let startMs = Date.parse('2026-11-21T12:00:00.000Z');
+const iso = (second: number) => new Date(startMs + second * 1000).toISOString();
 
 type Call = { org?: string; body?: object; token?: string };
 type Playing = {
@@ -36,16 +39,41 @@ type Playing = {
   signIn(): Promise<string>;
 };
 
-async function start(t: ExecutionContext, env: Record<string, string> = {}): Promise<Playing> {
+/** `seq`: of the venue's last frame. */
+type Server = { paperbook: Paperbook; dataDir: string; acme: string; seq: number };
+
+async function startServer(t: Ending, env: Record<string, string>): Promise<Server> {
   const directory = mkdtempSync(path.join(tmpdir(), 'paperbook-equity-'));
   t.teardown(() => rmSync(directory, { recursive: true }));
   const catalogFile = path.join(directory, 'catalog.json');
   const instruments = ['one', 'two'].map((slug) => instrument(slug, 'g1'));
   writeFileSync(catalogFile, catalogOf([game('g1')], instruments));
   const place = { directory, catalogFile, log: SILENT, env };
-  const { paperbook, dataDir } = await startOnFeedClock(t, place);
+  const started = await startOnFeedClock(t, place);
+  const acme = newOrganization({ slug: 'acme', name: 'Acme' }, 1);
+  await started.paperbook.identity.organizations.add(acme);
+  return { ...started, acme: acme.id, seq: 0 };
+}
+
+const ends: (() => unknown)[] = [];
+test.after.always('the server that tests share', async () => {
+  for (const end of ends.reverse()) await end();
+});
+let shared: Promise<Server> | null = null;
+let users = 0;
+
+/** Somebody new on the server that tests share; with an environment on a server of that. */
+async function start(t: ExecutionContext, env?: Record<string, string>): Promise<Playing> {
+  startMs += APART_MS;
+  if (env === undefined) {
+    const teardown = (end: () => unknown) => ends.push(end);
+    shared ??= startServer({ teardown }, { PAPERBOOK_SELF_RESET: 'on' });
+  }
+  const server = await (env === undefined ? shared! : startServer(t, env));
+  const { paperbook, dataDir, acme } = server;
   const { identity } = paperbook;
-  const user = newUser({ email: 'a@example.com', plan: 'basic' }, 1);
+  users += 1;
+  const user = newUser({ email: `user${users}@example.com`, plan: 'basic' }, 1);
   await identity.addUser(user);
   const { key, token } = newKey(
     user.id,
@@ -54,9 +82,7 @@ async function start(t: ExecutionContext, env: Record<string, string> = {}): Pro
     Date.now(),
   );
   await identity.putKey(key);
-  const acme = newOrganization({ slug: 'acme', name: 'Acme' }, 1);
-  await identity.organizations.add(acme);
-  const membership = { organizationId: acme.id, userId: user.id, role: 'member' } as const;
+  const membership = { organizationId: acme, userId: user.id, role: 'member' } as const;
   await identity.organizations.putMember({ ...membership, createdAtMs: 1 });
   const send = async (url: string, method: string, headers: object, body?: string) => {
     const response = await fetch(url, { method, headers: { ...headers }, body: body ?? null });
@@ -68,11 +94,10 @@ async function start(t: ExecutionContext, env: Record<string, string> = {}): Pro
   };
   const ofAdmin = { authorization: `Bearer ${readAdminToken(dataDir)}` };
   const ids = new Map<string, string>();
-  let seq = 0;
   let keys = 0;
   const playing: Playing = {
     call,
-    acme: acme.id,
+    acme,
     async admin(route, body) {
       const url = paperbook.adminUrl + route;
       const { status, json } = await send(url, 'POST', ofAdmin, JSON.stringify(body));
@@ -86,7 +111,7 @@ async function start(t: ExecutionContext, env: Record<string, string> = {}): Pro
     },
     async say(second, frame) {
       const line = { at: iso(second), venue: 'venue_a', adapter: 'native' };
-      const text = JSON.stringify({ ...line, frame: { seq: ++seq, ...frame } });
+      const text = JSON.stringify({ ...line, frame: { seq: ++server.seq, ...frame } });
       const url = `${paperbook.adminUrl}/admin/playback`;
       const { status, json } = await send(url, 'POST', ofAdmin, text);
       t.is(status, 200, JSON.stringify(json));
@@ -132,129 +157,146 @@ async function now(t: ExecutionContext, { call }: Playing, points: Json[], org?:
   });
 }
 
-test('A92, A93: each change at its moment, minutes between them, and now as the portfolio', async (t) => {
-  const playing = await start(t);
-  const { quote, buy } = playing;
-  await quote(0, 'ONE', 40, 42);
-  t.deepEqual(await equity(playing), {
-    ...{ points: [], run: null, asOf: iso(0), venueData: true, mode: 'paper' },
-  });
-  await buy('one', 100);
-  for (let minute = 1; minute < 10; minute++) {
-    await playing.quote(60 * minute - 30, 'ONE', 40 + minute, 42 + minute);
-    await playing.quote(60 * minute, 'ONE', 40 + minute, 42 + minute);
-  }
-  await buy('one', 10, { type: 'limit', timeInForce: 'gtc', limitPriceCents: 20 });
-  await quote(550, 'ONE', 60, 62);
-  const { points, ...rest } = await equity(playing);
-  t.deepEqual(rest, { run: 1, asOf: iso(550), venueData: true, mode: 'paper' });
-  const held = { balanceDollars: 99_958, openStakeDollars: 42, realizedPnlDollars: 0, run: 1 };
-  t.deepEqual(points[0], { at: iso(0), netWorthDollars: 99_998, ...held });
-  const ordered = points.find(({ at }: Json) => at === iso(540));
-  t.deepEqual(ordered, { at: iso(540), netWorthDollars: 100_007, ...held, balanceDollars: 99_956 });
-  t.is(points.length, 3 + 8, 'eight between, a minute apart at least');
-  for (const { at, netWorthDollars } of points.slice(1, -2)) {
-    // A price is live for 15 seconds, and then again half a minute after it was quoted.
-    const second = (Date.parse(at) - START_MS) / 1000;
-    const bid = 40 + Math.floor((second + 30) / 60);
-    t.is(netWorthDollars, second % 30 <= 15 ? 99_958 + bid : 100_000, at);
-  }
-  await now(t, playing, points);
-});
+test.serial(
+  'A92, A93: each change at its moment, minutes between them, and now as the portfolio',
+  async (t) => {
+    const playing = await start(t);
+    const { quote, buy } = playing;
+    await quote(0, 'ONE', 40, 42);
+    t.deepEqual(await equity(playing), {
+      ...{ points: [], run: null, asOf: iso(0), venueData: true, mode: 'paper' },
+    });
+    await buy('one', 100);
+    for (let minute = 1; minute < 10; minute++) {
+      await playing.quote(60 * minute - 30, 'ONE', 40 + minute, 42 + minute);
+      await playing.quote(60 * minute, 'ONE', 40 + minute, 42 + minute);
+    }
+    await buy('one', 10, { type: 'limit', timeInForce: 'gtc', limitPriceCents: 20 });
+    await quote(550, 'ONE', 60, 62);
+    const { points, ...rest } = await equity(playing);
+    t.deepEqual(rest, { run: 1, asOf: iso(550), venueData: true, mode: 'paper' });
+    const held = { balanceDollars: 99_958, openStakeDollars: 42, realizedPnlDollars: 0, run: 1 };
+    t.deepEqual(points[0], { at: iso(0), netWorthDollars: 99_998, ...held });
+    const ordered = points.find(({ at }: Json) => at === iso(540));
+    t.deepEqual(ordered, {
+      at: iso(540),
+      netWorthDollars: 100_007,
+      ...held,
+      balanceDollars: 99_956,
+    });
+    t.is(points.length, 3 + 8, 'eight between, a minute apart at least');
+    for (const { at, netWorthDollars } of points.slice(1, -2)) {
+      // A price is live for 15 seconds, and then again half a minute after it was quoted.
+      const second = (Date.parse(at) - startMs) / 1000;
+      const bid = 40 + Math.floor((second + 30) / 60);
+      t.is(netWorthDollars, second % 30 <= 15 ? 99_958 + bid : 100_000, at);
+    }
+    await now(t, playing, points);
+  },
+);
 
-test('A92, A93: sales, results, a reset: points of former runs, and the P&L of their run', async (t) => {
-  const playing = await start(t, { PAPERBOOK_SELF_RESET: 'on' });
-  const { quote, buy, call, say, admin } = playing;
-  await quote(0, 'ONE', 40, 42);
-  const { trade } = await buy('one', 100);
-  await quote(1, 'ONE', 50, 52);
-  const { tradeId } = trade;
-  const sell = { action: 'sell', type: 'market', tradeId, idempotencyKey: 'sold' };
-  t.is((await call('POST', '/portfolio/orders', { body: sell })).status, 200);
-  await quote(2, 'TWO', 30, 31);
-  await buy('two', 100);
-  await say(3, { type: 'status', market: 'TWO', status: 'resolved', result: 'no' });
-  await quote(4, 'ONE', 50, 52);
-  const { json } = await call('GET', '/me');
-  await admin('/admin/adjustments', { userId: json.user.id, dollars: 500 });
-  await quote(5, 'ONE', 50, 52);
-  await buy('one', 100);
-  await quote(6, 'ONE', 60, 62);
-  const reset = await call('POST', '/account/reset', { token: await playing.signIn() });
-  t.is(reset.status, 200);
-  await quote(7, 'ONE', 60, 62);
-  const { points, run } = await equity(playing, '?window=all');
-  t.is(run, 2);
-  const shown = points.map(({ at, balanceDollars, realizedPnlDollars, run }: Json) => [
-    ...[at, balanceDollars, realizedPnlDollars, run],
-  ]);
-  t.deepEqual(shown, [
-    [iso(0), 99_958, 0, 1],
-    [iso(1), 100_008, 8, 1],
-    [iso(2), 99_977, 8, 1],
-    [iso(3), 99_977, -23, 1],
-    [iso(4), 100_477, -23, 1],
-    [iso(5), 100_425, -23, 1],
-    [iso(6), 100_000, 0, 2],
-    [iso(7), 100_000, 0, 2],
-  ]);
-  await now(t, playing, points);
-});
+test.serial(
+  'A92, A93: sales, results, a reset: points of former runs, and the P&L of their run',
+  async (t) => {
+    const playing = await start(t);
+    const { quote, buy, call, say, admin } = playing;
+    await quote(0, 'ONE', 40, 42);
+    const { trade } = await buy('one', 100);
+    await quote(1, 'ONE', 50, 52);
+    const { tradeId } = trade;
+    const sell = { action: 'sell', type: 'market', tradeId, idempotencyKey: 'sold' };
+    t.is((await call('POST', '/portfolio/orders', { body: sell })).status, 200);
+    await quote(2, 'TWO', 30, 31);
+    await buy('two', 100);
+    await say(3, { type: 'status', market: 'TWO', status: 'resolved', result: 'no' });
+    await quote(4, 'ONE', 50, 52);
+    const { json } = await call('GET', '/me');
+    await admin('/admin/adjustments', { userId: json.user.id, dollars: 500 });
+    await quote(5, 'ONE', 50, 52);
+    await buy('one', 100);
+    await quote(6, 'ONE', 60, 62);
+    const reset = await call('POST', '/account/reset', { token: await playing.signIn() });
+    t.is(reset.status, 200);
+    await quote(7, 'ONE', 60, 62);
+    const { points, run } = await equity(playing, '?window=all');
+    t.is(run, 2);
+    const shown = points.map(({ at, balanceDollars, realizedPnlDollars, run }: Json) => [
+      ...[at, balanceDollars, realizedPnlDollars, run],
+    ]);
+    t.deepEqual(shown, [
+      [iso(0), 99_958, 0, 1],
+      [iso(1), 100_008, 8, 1],
+      [iso(2), 99_977, 8, 1],
+      [iso(3), 99_977, -23, 1],
+      [iso(4), 100_477, -23, 1],
+      [iso(5), 100_425, -23, 1],
+      [iso(6), 100_000, 0, 2],
+      [iso(7), 100_000, 0, 2],
+    ]);
+    await now(t, playing, points);
+  },
+);
 
-test('A92, A94, Y71: a window has its first moment and its last; other windows are 400', async (t) => {
-  const playing = await start(t);
-  const { quote, buy } = playing;
-  await quote(0, 'ONE', 40, 42);
-  await buy('one', 100);
-  await quote(3 * 86_400, 'ONE', 50, 52);
-  await buy('one', 100);
-  const { points } = await equity(playing, '?window=1d');
-  t.is(points[0].at, iso(2 * 86_400));
-  t.is(points[0].netWorthDollars, 100_000, 'nothing was live then');
-  t.is(points.length, 500, 'moments between, while something is held');
-  await now(t, playing, points);
-  t.is((await equity(playing, '?window=3650d')).points[0].at, iso(0));
-  for (const window of [
-    '',
-    'd',
-    '12345d',
-    '30',
-    'ALL',
-    '-1d',
-    '1w',
-    '0d',
-    '000d',
-    '3651d',
-    '9999d',
-  ]) {
-    const { status, json } = await playing.call('GET', `/portfolio/equity?window=${window}`);
-    t.deepEqual([status, json.error.code], [400, 'invalid_request'], window);
-    t.regex(json.error.message, /^window must be all.* 1d to 3650d$/);
-  }
-});
-
-test('A93, V3: while venue data is off positions count at cost, and so without a history', async (t) => {
-  for (const env of [{ PAPERBOOK_VENUE_DATA: 'off' }, { PAPERBOOK_HISTORY: 'off' }]) {
-    const isOff = 'PAPERBOOK_VENUE_DATA' in env;
-    const playing = await start(t, env);
+test.serial(
+  'A92, A94, Y71: a window has its first moment and its last; other windows are 400',
+  async (t) => {
+    const playing = await start(t);
     const { quote, buy } = playing;
     await quote(0, 'ONE', 40, 42);
     await buy('one', 100);
-    await quote(600, 'ONE', 50, 52);
-    const { points, venueData } = await equity(playing);
-    t.is(venueData, !isOff);
-    t.deepEqual(
-      points.map((point: Json) => [point.at, point.netWorthDollars]),
-      [
-        [iso(0), 100_000],
-        [iso(600), isOff ? 100_000 : 100_008],
-      ],
-    );
+    await quote(3 * 86_400, 'ONE', 50, 52);
+    await buy('one', 100);
+    const { points } = await equity(playing, '?window=1d');
+    t.is(points[0].at, iso(2 * 86_400));
+    t.is(points[0].netWorthDollars, 100_000, 'nothing was live then');
+    t.is(points.length, 500, 'moments between, while something is held');
     await now(t, playing, points);
-  }
-});
+    t.is((await equity(playing, '?window=3650d')).points[0].at, iso(0));
+    for (const window of [
+      '',
+      'd',
+      '12345d',
+      '30',
+      'ALL',
+      '-1d',
+      '1w',
+      '0d',
+      '000d',
+      '3651d',
+      '9999d',
+    ]) {
+      const { status, json } = await playing.call('GET', `/portfolio/equity?window=${window}`);
+      t.deepEqual([status, json.error.code], [400, 'invalid_request'], window);
+      t.regex(json.error.message, /^window must be all.* 1d to 3650d$/);
+    }
+  },
+);
 
-test('A92, I60: an organization has an account of its own', async (t) => {
+test.serial(
+  'A93, V3: while venue data is off positions count at cost, and so without a history',
+  async (t) => {
+    for (const env of [{ PAPERBOOK_VENUE_DATA: 'off' }, { PAPERBOOK_HISTORY: 'off' }]) {
+      const isOff = 'PAPERBOOK_VENUE_DATA' in env;
+      const playing = await start(t, env);
+      const { quote, buy } = playing;
+      await quote(0, 'ONE', 40, 42);
+      await buy('one', 100);
+      await quote(600, 'ONE', 50, 52);
+      const { points, venueData } = await equity(playing);
+      t.is(venueData, !isOff);
+      t.deepEqual(
+        points.map((point: Json) => [point.at, point.netWorthDollars]),
+        [
+          [iso(0), 100_000],
+          [iso(600), isOff ? 100_000 : 100_008],
+        ],
+      );
+      await now(t, playing, points);
+    }
+  },
+);
+
+test.serial('A92, I60: an organization has an account of its own', async (t) => {
   const playing = await start(t);
   await playing.quote(0, 'ONE', 40, 42);
   await playing.buy('one', 7);
@@ -266,14 +308,14 @@ test('A92, I60: an organization has an account of its own', async (t) => {
   t.is((await equity(playing)).points.at(-1).openStakeDollars, 2.94);
 });
 
-test('A92: it takes portfolio:read', async (t) => {
+test.serial('A92: it takes portfolio:read', async (t) => {
   const api = await startApi(t);
   const token = await api.addKey({ scopes: ['markets:read'] });
   const { status, json } = await api.call('GET', '/portfolio/equity', { token });
   t.deepEqual([status, json.error.code], [403, 'insufficient_scope']);
 });
 
-test('V4: what was read while venue data was on is at cost once it is off', async (t) => {
+test.serial('V4: what was read while venue data was on is at cost once it is off', async (t) => {
   const history: EmbeddedHistory = {
     kind: 'embedded',
     ...{ ask: async () => ({ text: '', next: null }), marketNumber: () => 0 },

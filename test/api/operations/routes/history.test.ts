@@ -26,7 +26,14 @@ async function start(t: ExecutionContext, env: Record<string, string> = {}): Pro
   const recorder = record(temporary(t));
   t.teardown(() => recorder.close());
   take(recorder, ...TICKS);
-  return startApi(t, { catalog: CATALOG, history: embeddedHistory(recorder, () => CATALOG), env });
+  return startApi(t, {
+    catalog: CATALOG,
+    history: embeddedHistory(
+      () => recorder,
+      () => CATALOG,
+    ),
+    env,
+  });
 }
 
 test('H2, H5, H6: rows and gaps by instrument and by ticker', async (t) => {

@@ -1,3 +1,0 @@
-import { playFiles } from '../room.ts';
-
-await playFiles('test/api/web/[a-n]*.test.ts');
