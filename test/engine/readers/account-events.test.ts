@@ -13,6 +13,7 @@ import { AccountLog, type PageBounds } from '../../../engine/readers/account-log
 import { Shard } from '../../../engine/shard/thread/shard.ts';
 import { createNaiveEngine } from '../../model/naive-engine.ts';
 import { createRandomInput } from '../../model/random-input.ts';
+import { shareOf } from '../../model/seeds.ts';
 import { tempDir } from '../shard/engine-process.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: events are read by name, as any client does
@@ -21,6 +22,8 @@ type Json = any;
 const STEPS = 1000;
 const SEEDS = [3, 5, 7, 46];
 const BATCH = 5;
+/** Later events are asked for from every event in a long run, from some in a check of each change. */
+const EVENTS_APART = shareOf(100) < 100 ? 13 : 1;
 const ALL = { after: 0, upTo: Number.POSITIVE_INFINITY, limit: 100_000, bytesMax: 2 ** 30 };
 
 /** A shard that has traded at random, with its accounts. */
@@ -119,9 +122,10 @@ for (const fillModel of FILL_MODELS) {
       for (const account of accounts) {
         const all = eventsOf(log, account);
         for (const [at, { number: after }] of all.entries()) {
+          t.true(at === 0 || after > all[at - 1]!.number);
+          if (at % EVENTS_APART > 0) continue;
           const later = eventsOf(log, account, { ...ALL, after });
           t.deepEqual(later, all.slice(at + 1));
-          t.true(at === 0 || after > all[at - 1]!.number);
         }
         t.deepEqual(inPages(log, account), all);
       }
