@@ -24,6 +24,8 @@ export function test(title: string, play: Play): void {
 }
 test.serial = test;
 test.skip = (_title: string, _play: Play): void => {};
+/** It says something of all tests of its file, and one fault is tried on some of them. */
+test.after = (_title: string, _play: Play): void => {};
 
 /** Throws where the test fails. */
 export async function runTest({ play }: TestCase): Promise<void> {
