@@ -1,7 +1,7 @@
 /**
- * The composition root: one server from its configuration, in five stages, each of which gives the
- * next what it needs. What a stage starts is stopped in reverse, and a start that fails part way
- * leaves nothing behind.
+ * The composition root: one server from its configuration, in five stages. Each stage returns the
+ * parts that the next needs. A stop ends the stages in reverse. A start that fails part way leaves
+ * no lock and no process.
  *
  *   1 open the data        the lock, users and keys
  *   2 start the shards     accounts, orders, money
@@ -31,9 +31,15 @@ export type Paperbook = {
   engine: Shards;
   identity: ControlStore;
   oneTimeCodes: OneTimeCodes;
-  /** Answers what is under way, writes checkpoints, ends everything. */
+  /** Answers the requests in progress, writes checkpoints, ends everything. */
   close(): Promise<void>;
 };
+
+/**
+ * What no answer needs begins so long after the server listens: clients that a crash has cut off are
+ * answered first. Rule D96 (engine/RULES.md).
+ */
+const REST_AFTER_MS = 1000;
 
 /** Takes the configured data directory for this process; `startPaperbook` gives it back. */
 export function takeDataDir(config: Pick<Config, 'dataDir' | 'shards'>): Promise<DataDir> {
@@ -49,7 +55,8 @@ export async function startPaperbook(
 ): Promise<Paperbook> {
   const stack = new CleanupStack();
   stack.add(() => dataDir.release());
-  const start = { config, dataDir, log: new RecentLines(log), stack };
+  const { promise: begins, resolve: begin } = Promise.withResolvers<void>();
+  const start = { config, dataDir, log: new RecentLines(log), stack, begins };
   try {
     const data = await openData(start);
     const shards = await startShards({ ...start, ...data });
@@ -59,6 +66,7 @@ export async function startPaperbook(
       ...{ ...start, ...data, ...shards },
       ...{ marketData, readers },
     });
+    setTimeout(begin, REST_AFTER_MS).unref();
     const { engine } = shards;
     const { identity, oneTimeCodes } = context;
     return { ...server, engine, identity, oneTimeCodes, close: () => stack.unwind() };

@@ -22,7 +22,7 @@ function textOf({ shards, control, notes, problems }: Verification): string {
       `shard-${shard.shard}: ${shard.accounts} accounts, ${shard.restingOrders} resting orders, ` +
       `${shard.openPositions} open positions, ${shard.limitOrders + shard.marketOrders} orders, ` +
       `${shard.closedTrades} closed trades, ${shard.facts} facts, checkpoint at fact ${shard.checkpointFacts}, ` +
-      `${shard.recordsBehind} records behind it`,
+      `${shard.recordsBehind} records after it`,
   );
   if (control !== null) parts.push(`control: ${control.users} users, ${control.keys} keys`);
   const result =

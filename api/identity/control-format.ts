@@ -1,10 +1,10 @@
 /**
  * The form of the control store on disk: its tables, its single values, and the fields of their
- * records, in the order in which they are written. Rules D23, D24 (engine/RULES.md).
+ * records, in the order in which they are written. Rules D23, D24, D95 (engine/RULES.md).
  */
 import { crc32 } from 'node:zlib';
 import { Packr } from 'msgpackr';
-import type { Uuid } from '../../engine/base/units.ts';
+import type { EpochMs, Uuid } from '../../engine/base/units.ts';
 import { record, u32, u48, uuid } from '../../engine/format/layout.ts';
 import { FORMAT_VERSION, FormatMismatch } from '../../engine/format/version.ts';
 import type { TradeLimits } from '../../engine/rules/messages.ts';
@@ -14,7 +14,7 @@ import type { Session } from './sessions.ts';
 import type { OwnTradeLimits, RequestLimits, User } from './users.ts';
 import type { VenueKey } from './venue-keys.ts';
 
-/** Tables of ids, by what a row of another table is looked up by. */
+/** Tables of ids, by the lookup key of a row of another table. */
 export const INDEX_NAMES = [
   ...['userEmails', 'userNames', 'keyHashes', 'keyOwners'],
   ...['sessionFamilies', 'sessionOwners'],
@@ -24,7 +24,11 @@ export const TABLE_NAMES = [
   ...['users', 'keys', 'venueKeys', 'organizations', 'memberships'],
   ...['requests', 'sessions', 'passwords', 'subjects'],
   ...INDEX_NAMES,
+  'keyUses',
 ] as const;
+
+/** Tables that a store of an earlier layout lacks. Rule D95 (engine/RULES.md). */
+export const ADDED_TABLES: readonly string[] = ['keyUses'] satisfies (typeof TABLE_NAMES)[number][];
 
 /** Values beside the tables, each under its name. */
 export const VALUE_NAMES = [
@@ -97,20 +101,37 @@ const STRUCTURES = [
 export type RequestCount = { id: Uuid; inMonth: number; minute: number; inMinute: number };
 
 /** A value of `requests` is many of these, one after another. */
-export const REQUEST_COUNT = record<RequestCount>({
-  id: uuid,
-  inMonth: u48,
-  minute: u32,
-  inMinute: u32,
-});
+export const REQUEST_COUNT = {
+  layout: record<RequestCount>({ id: uuid, inMonth: u48, minute: u32, inMinute: u32 }),
+  rowBytes: 30,
+};
+
+/** When a key was last used. */
+export type KeyUse = { id: Uuid; atMs: EpochMs };
+
+/** A value of `keyUses` is many of these, one after another. */
+export const KEY_USE = { layout: record<KeyUse>({ id: uuid, atMs: u48 }), rowBytes: 22 };
 
 /** A checksum of everything above: a different one means a different layout. */
 export const CONTROL_FINGERPRINT = crc32(
-  JSON.stringify([TABLE_NAMES, VALUE_NAMES, STRUCTURES, REQUEST_COUNT.form]),
+  JSON.stringify([
+    ...[TABLE_NAMES, VALUE_NAMES, STRUCTURES, REQUEST_COUNT.layout.form],
+    KEY_USE.layout.form,
+  ]),
 );
 
+/** Of a store without the added tables: all that it has still means the same. */
+export const EARLIER_CONTROL_FINGERPRINTS: readonly number[] = [
+  crc32(
+    JSON.stringify([
+      TABLE_NAMES.filter((name) => !ADDED_TABLES.includes(name)),
+      ...[VALUE_NAMES, STRUCTURES, REQUEST_COUNT.layout.form],
+    ]),
+  ),
+];
+
 const packr = new Packr({
-  // A copy, since the packer stores what it compiled in it.
+  // A copy, because the packer stores its compiled code in it.
   structures: structuredClone(STRUCTURES) as unknown as object[],
   // It may add no more structures: another process could not know them.
   maxSharedStructures: STRUCTURES.length,
@@ -124,7 +145,7 @@ export const controlCodec = {
   },
 };
 
-/** The format that the store states for itself, under `format`. */
+/** The store's own format, under `format`. */
 export type ControlFormat = { formatVersion: number; fingerprint: number };
 
 export const CONTROL_FORMAT: ControlFormat = {
@@ -132,11 +153,15 @@ export const CONTROL_FORMAT: ControlFormat = {
   fingerprint: CONTROL_FINGERPRINT,
 };
 
-/** Throws `FormatMismatch` where another version wrote the store. */
-export function requireOurFormat(file: string, found: Partial<ControlFormat>): void {
+/**
+ * Whether the store has all of this layout; false: it is of an earlier one. Throws `FormatMismatch`
+ * where another version wrote it. Rules D23, D95 (engine/RULES.md).
+ */
+export function isOurFormat(file: string, found: Partial<ControlFormat>): boolean {
   if (found.formatVersion !== FORMAT_VERSION) {
     throw new FormatMismatch(file, found.formatVersion ?? 'unknown');
   }
-  if (found.fingerprint === CONTROL_FINGERPRINT) return;
+  if (found.fingerprint === CONTROL_FINGERPRINT) return true;
+  if (EARLIER_CONTROL_FINGERPRINTS.includes(found.fingerprint ?? 0)) return false;
   throw new Error(`${file} has other layouts than version ${FORMAT_VERSION} here`);
 }

@@ -1,12 +1,13 @@
 /**
- * Rows of a table as they are now: read from disk when they are first asked for, and kept in memory
- * from then on. Nothing is kept of what does not exist. Rule D70 (engine/RULES.md).
+ * The present rows of a table. A row is read from disk when it is first asked for, and kept in
+ * memory from then on. Missing rows are not kept. Rule D70 (engine/RULES.md).
  */
 import type { ControlTable } from './control-table.ts';
 import type { Change } from './control-writer.ts';
 
 export class ControlRows<V> {
   readonly #table: ControlTable<V>;
+  readonly #opened: (row: V) => V;
   /** Read or written since the start; null: removed, which may not be on disk yet. */
   readonly #known = new Map<string, V | null>();
   /** Added since the start, in that order. */
@@ -14,15 +15,17 @@ export class ControlRows<V> {
   /** How many removals of a key are not on disk yet. */
   readonly #removals = new Map<string, number>();
 
-  constructor(table: ControlTable<V>) {
+  /** `opened`: a row as it is, of what its table has. */
+  constructor(table: ControlTable<V>, opened: (row: V) => V = (row) => row) {
     this.#table = table;
+    this.#opened = opened;
   }
 
   /** Throws `ControlDamage`. */
   get(key: string): V | undefined {
     const known = this.#known.get(key);
     if (known !== undefined) return known ?? undefined;
-    const read = this.#table.get(key);
+    const read = this.#read(key);
     if (read !== undefined) this.#known.set(key, read);
     return read;
   }
@@ -30,10 +33,10 @@ export class ControlRows<V> {
   /** The same, without keeping it. */
   peek(key: string): V | undefined {
     const known = this.#known.get(key);
-    return known === undefined ? this.#table.get(key) : (known ?? undefined);
+    return known === undefined ? this.#read(key) : (known ?? undefined);
   }
 
-  /** Whether there is one, without a look at what is in it. */
+  /** Whether the row exists, without a read of its content. */
   has(key: string): boolean {
     const known = this.#known.get(key);
     return known === undefined ? this.#table.has(key) : known !== null;
@@ -41,14 +44,14 @@ export class ControlRows<V> {
 
   /**
    * All rows. Rows from before the start are first, in order of their keys. The others follow in
-   * the order in which they were added. To be read within one turn of the event loop. Throws
+   * the order in which they were added. Read them within one turn of the event loop. Throws
    * `ControlDamage`.
    */
   *values(): Generator<V> {
     for (const { key, value } of this.#table.entries()) {
       const known = this.#known.get(key);
       if (known === null || this.#added.has(key)) continue;
-      yield known ?? value;
+      yield known ?? this.#opened(value);
     }
     for (const key of this.#added) yield this.#known.get(key)!;
   }
@@ -58,7 +61,7 @@ export class ControlRows<V> {
     return this.#table.keys({ start: key, exclusiveStart: true, limit: max });
   }
 
-  /** The same, backwards: those before `key`, or the last ones. */
+  /** The same, backwards: the keys before `key`, or the last ones. */
   keysBefore(key: string | null, max: number): string[] {
     const from = key === null ? {} : { start: key, exclusiveStart: true };
     return this.#table.keys({ ...from, reverse: true, limit: max });
@@ -88,6 +91,11 @@ export class ControlRows<V> {
       },
       settle: () => this.#removed(key),
     };
+  }
+
+  #read(key: string): V | undefined {
+    const row = this.#table.get(key);
+    return row === undefined ? undefined : this.#opened(row);
   }
 
   #removed(key: string): void {

@@ -4,9 +4,10 @@ import type { Database, RootDatabase } from 'lmdb';
 import type { Uuid } from '../../engine/base/units.ts';
 import { FormatMismatch } from '../../engine/format/version.ts';
 import {
+  ADDED_TABLES,
   CONTROL_FORMAT,
   type ControlFormat,
-  requireOurFormat,
+  isOurFormat,
   TABLE_NAMES,
   VALUE_NAMES,
 } from './control-format.ts';
@@ -32,8 +33,10 @@ type Rows = {
   organizations: Organization;
   /** By `organizationId/userId`. */
   memberships: Membership;
-  /** Pieces by month and number, `2026-11/0000000001`: request-pieces.ts. */
+  /** By month, `2026-11/`: grouped-rows.ts. */
   requests: Uint8Array;
+  /** grouped-rows.ts */
+  keyUses: Uint8Array;
   sessions: Session;
   passwords: string;
   /** By a hash of issuer and subject. */
@@ -83,13 +86,19 @@ export class ControlValues {
 }
 
 /** With `encoding: 'binary'`; `entries`: the count that its file states, 0 for a new one. */
-export type ControlRoot = { root: RootDatabase<Buffer, string>; entries: number };
+export type ControlRoot = {
+  root: RootDatabase<Buffer, string>;
+  entries: number;
+  isReadOnly?: boolean;
+};
 
 /**
- * Opens the tables of a store. Null: the store is empty, since a first start was interrupted.
- * Throws `ControlDamage`, and `FormatMismatch` where another version wrote it.
+ * Opens the tables of a store; one of an earlier layout gets the tables that were added since. Null:
+ * the store is empty, since a first start was interrupted. Throws `ControlDamage`, and
+ * `FormatMismatch` where another version wrote it.
  */
-export function openControlTables({ root, entries }: ControlRoot): ControlTables | null {
+export function openControlTables(opened: ControlRoot): ControlTables | null {
+  const { root, entries, isReadOnly = false } = opened;
   const names = new ControlTable(root, 'values').keys({});
   if (names.length < entries) {
     throw new ControlDamage(`of ${entries} entries ${names.length} can be read`);
@@ -100,14 +109,16 @@ export function openControlTables({ root, entries }: ControlRoot): ControlTables
     throw new ControlDamage(`nothing of the name ${inspect(name)} was ever written`);
   }
   const hasFormat = names.includes('format');
-  if (hasFormat) checkFormat(root);
+  const isOurs = !hasFormat || isOfThisLayout(root);
   const isUsed = VALUE_NAMES.some((name) => names.includes(name));
   for (const name of TABLE_NAMES) {
-    if (names.includes(name)) continue;
+    if (names.includes(name) || (!isOurs && ADDED_TABLES.includes(name))) continue;
     if (isUsed) throw new ControlDamage(`its table ${name} is missing`);
     return null;
   }
-  const tables = readingControl('its tables', () => allTables(root));
+  const absent = isReadOnly ? TABLE_NAMES.filter((name) => !names.includes(name)) : [];
+  const tables = readingControl('its tables', () => allTables(root, absent));
+  if (!isOurs && !isReadOnly) new ControlValues(root).putSync('format', CONTROL_FORMAT);
   if (hasFormat) return tables;
   // It is written after the tables and before everything else.
   for (const table of Object.values(tables)) {
@@ -125,18 +136,31 @@ export function makeControlTables(root: RootDatabase<Buffer, string>): ControlTa
   return tables;
 }
 
-function allTables(root: RootDatabase<Buffer, string>): ControlTables {
+function allTables(
+  root: RootDatabase<Buffer, string>,
+  absent: readonly TableName[] = [],
+): ControlTables {
   const tables = TABLE_NAMES.map((name) => {
+    if (absent.includes(name)) return [name, new ControlTable(NO_ENTRIES, name)];
     const table: Database<Buffer, string> = root.openDB({ name, encoding: 'binary' });
     return [name, new ControlTable(table, name)];
   });
   return Object.fromEntries(tables) as ControlTables;
 }
 
+/** In the place of a table that a store of an earlier layout lacks, which is only read. */
+const NO_ENTRIES = {
+  get: () => undefined,
+  doesExist: () => false,
+  getStats: () => ({ entryCount: 0 }),
+  getRange: () => [],
+  getKeys: () => [],
+} as unknown as Database<Buffer, string>;
+
 /** The format before this one was a bare number. */
 const FORMAT_1_BYTES = 1;
 
-function checkFormat(root: RootDatabase<Buffer, string>): void {
+function isOfThisLayout(root: RootDatabase<Buffer, string>): boolean {
   if (root.get('format')?.length === FORMAT_1_BYTES) throw new FormatMismatch(CONTROL_FILE, 1);
-  requireOurFormat(CONTROL_FILE, new ControlValues(root).get('format')!);
+  return isOurFormat(CONTROL_FILE, new ControlValues(root).get('format')!);
 }

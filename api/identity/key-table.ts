@@ -1,9 +1,12 @@
 /** The keys in the control store, by id, by the hash of their token, and by user. */
 import type { EpochMs, Uuid } from '../../engine/base/units.ts';
+import { KEY_USE } from './control-format.ts';
 import { type ControlIndexes, entriesOfKey } from './control-indexes.ts';
 import { ControlRows } from './control-rows.ts';
-import { ControlDamage, type ControlTable } from './control-table.ts';
+import { ControlDamage } from './control-table.ts';
+import type { ControlTables } from './control-tables.ts';
 import type { Change, ControlWriter } from './control-writer.ts';
+import { GroupedRows } from './grouped-rows.ts';
 import { KeyUses } from './key-uses.ts';
 import type { Key } from './keys.ts';
 
@@ -11,10 +14,15 @@ export class KeyTable {
   readonly #rows: ControlRows<Key>;
   readonly #indexes: ControlIndexes;
   readonly #writer: ControlWriter;
-  readonly #uses = new KeyUses((ids) => this.put(ids.map((id) => this.get(id)!)));
+  readonly #uses: KeyUses;
 
-  constructor(table: ControlTable<Key>, indexes: ControlIndexes, writer: ControlWriter) {
-    this.#rows = new ControlRows(table);
+  constructor(
+    tables: Pick<ControlTables, 'keys' | 'keyUses'>,
+    indexes: ControlIndexes,
+    writer: ControlWriter,
+  ) {
+    this.#uses = new KeyUses(new GroupedRows(tables.keyUses, '', KEY_USE));
+    this.#rows = new ControlRows(tables.keys, (key) => this.#uses.withLast(key));
     this.#indexes = indexes;
     this.#writer = writer;
   }
@@ -37,20 +45,20 @@ export class KeyTable {
     return this.#rows.keysBefore(id, max).flatMap((key) => this.#rows.peek(key) ?? []);
   }
 
-  /** A user's keys, whatever their status, the oldest first. */
+  /** A user's keys of any status, the oldest first. */
   of(userId: Uuid): Key[] {
     return [...this.#indexes.keyOwners.of(userId)].map((id) => this.#indexed(id, 'keyOwners'));
   }
 
-  /** The key whose token has this hash, whatever its status. */
+  /** The key whose token has this hash, of any status. */
   byHash(hash: string): Key | undefined {
     const id = this.#indexes.keyHashes.get(hash);
     return id === undefined ? undefined : this.#indexed(id, 'keyHashes');
   }
 
   /**
-   * Adds or replaces keys, all of them or none on disk. What changes of a key is effective at once,
-   * even where the disk is full: a revoked key is revoked.
+   * Adds or replaces keys, all of them or none on disk. A change of a key is effective at once,
+   * even if the disk is full: a revoked key is revoked.
    */
   async put(keys: readonly Key[]): Promise<void> {
     const changes = keys.flatMap((key) => this.#putting(key));
@@ -61,7 +69,7 @@ export class KeyTable {
   /** A key was used: known at once, and on disk a little later. */
   noteUse(key: Key, nowMs: EpochMs, onWriteFailed: (error: unknown) => void): void {
     this.#rows.keep(key.id, { ...key, lastUsedAtMs: nowMs });
-    this.#uses.note(key.id, onWriteFailed);
+    this.#uses.note({ id: key.id, atMs: nowMs }, onWriteFailed);
   }
 
   /** Writes the uses that are not on disk yet. */
@@ -71,7 +79,7 @@ export class KeyTable {
 
   #putting(key: Key): Change[] {
     const row = this.#rows.putting(key.id, key);
-    // Of a key that exists neither hash nor user ever change.
+    // The hash and the user of an existing key never change.
     if (this.has(key.id)) return [row];
     return [row, ...this.#indexes.changes(key.id, [], entriesOfKey(key))];
   }

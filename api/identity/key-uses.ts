@@ -1,27 +1,24 @@
 /**
- * Writes when keys were last used, some at a time. After an hour's pause every key of a busy
- * server is used again within seconds, and each is a page on disk. So these writes wait, and
- * orders do not. Rule I5 (api/RULES.md).
+ * When keys were last used. After an hour's pause every key of a busy server is used again within
+ * seconds, and the row of each is in another page of the disk. So a use is a small row of its own,
+ * and those of a second are written together. Rules I5, Q27 (api/RULES.md).
  */
 import type { Uuid } from '../../engine/base/units.ts';
+import type { KeyUse } from './control-format.ts';
+import type { GroupedRows } from './grouped-rows.ts';
+import type { Key } from './keys.ts';
 
-const WRITE_EVERY_MS = 100;
-const WRITTEN_TOGETHER = 100;
-/** At the end nothing else is slowed down. */
-const WRITTEN_AT_END = 5000;
-
-/** Writes keys as they are then; resolves once they are on disk. */
-type WriteKeys = (ids: readonly Uuid[]) => Promise<void>;
+const WRITE_EVERY_MS = 1000;
 
 export class KeyUses {
-  readonly #write: WriteKeys;
-  /** Keys whose use is not on disk, the first used first. */
-  readonly #waiting = new Set<Uuid>();
+  readonly #rows: Pick<GroupedRows<KeyUse>, 'get' | 'write'>;
+  /** Uses that are not on disk. */
+  #waiting = new Map<Uuid, KeyUse>();
   #timer: NodeJS.Timeout | null = null;
   #writing: Promise<void> = Promise.resolve();
 
-  constructor(write: WriteKeys) {
-    this.#write = write;
+  constructor(rows: Pick<GroupedRows<KeyUse>, 'get' | 'write'>) {
+    this.#rows = rows;
   }
 
   /** How many uses are not on disk. */
@@ -29,22 +26,29 @@ export class KeyUses {
     return this.#waiting.size;
   }
 
-  /** The key was used. `onFailed` is called when its group cannot be written; it is tried again. */
-  note(id: Uuid, onFailed: (error: unknown) => void): void {
-    this.#waiting.add(id);
+  /** A key as its row has it, with its last use. Throws `ControlDamage`. */
+  withLast(key: Key): Key {
+    const use = this.#waiting.get(key.id) ?? this.#rows.get(key.id);
+    if (use === undefined || use.atMs <= (key.lastUsedAtMs ?? 0)) return key;
+    return { ...key, lastUsedAtMs: use.atMs };
+  }
+
+  /** A key was used. `onFailed` is called when uses cannot be written; they are tried again. */
+  note(use: KeyUse, onFailed: (error: unknown) => void): void {
+    this.#waiting.set(use.id, use);
     this.#writeLater(onFailed);
   }
 
-  /** Writes all that wait; rejects where it cannot. Nothing may be noted any more. */
+  /** Writes all waiting uses; rejects if it cannot. No use may be noted after this. */
   async close(): Promise<void> {
     if (this.#timer !== null) clearTimeout(this.#timer);
     await this.#writing;
-    while (this.#waiting.size > 0) await this.#writeSome(WRITTEN_AT_END);
+    if (this.#waiting.size > 0) await this.#write();
   }
 
   #writeLater(onFailed: (error: unknown) => void): void {
     this.#timer ??= setTimeout(() => {
-      this.#writing = this.#writeSome(WRITTEN_TOGETHER).catch(onFailed);
+      this.#writing = this.#write().catch(onFailed);
       void this.#writing.then(() => {
         this.#timer = null;
         if (this.#waiting.size > 0) this.#writeLater(onFailed);
@@ -52,10 +56,9 @@ export class KeyUses {
     }, WRITE_EVERY_MS).unref();
   }
 
-  async #writeSome(max: number): Promise<void> {
-    const ids: Uuid[] = [];
-    for (const id of this.#waiting) if (ids.push(id) === max) break;
-    await this.#write(ids);
-    for (const id of ids) this.#waiting.delete(id);
+  async #write(): Promise<void> {
+    const uses = [...this.#waiting.values()];
+    await this.#rows.write(uses);
+    for (const use of uses) if (this.#waiting.get(use.id) === use) this.#waiting.delete(use.id);
   }
 }

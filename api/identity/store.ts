@@ -1,8 +1,8 @@
 /**
  * The control store: users, keys, sessions, organizations, catalog numbers, live switches and
  * request counts, in one LMDB environment at DATA_DIR/control. The main thread owns it and never
- * opens it twice. What was asked for is in memory; the promise of a write resolves once it is on disk.
- * Rules D24, D70 (engine/RULES.md).
+ * opens it twice. Rows that were asked for are in memory. The promise of a write resolves once it
+ * is on disk. Rules D24, D70 (engine/RULES.md).
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,6 +11,7 @@ import { open, type RootDatabase } from 'lmdb';
 import type { EpochMs, Uuid } from '../../engine/base/units.ts';
 import { checkLmdbFile, OWNERS_ALONE } from '../../engine/lmdb/lmdb-file.ts';
 import type { ExecutionVenue } from '../base/common-schemas.ts';
+import { REQUEST_COUNT, type RequestCount } from './control-format.ts';
 import { ControlIndexes } from './control-indexes.ts';
 import { ControlRows } from './control-rows.ts';
 import { ControlDamage, readingControl } from './control-table.ts';
@@ -23,10 +24,10 @@ import {
   type StoredSwitches,
 } from './control-tables.ts';
 import { ControlWriter } from './control-writer.ts';
+import { GroupedRows } from './grouped-rows.ts';
 import { KeyTable } from './key-table.ts';
 import type { Key } from './keys.ts';
 import { OrganizationTable } from './organization-table.ts';
-import { RequestPieces } from './request-pieces.ts';
 import { SessionTable } from './session-table.ts';
 import { PasswordTable, SubjectTable } from './sign-in-tables.ts';
 import { UserTable } from './user-table.ts';
@@ -42,7 +43,6 @@ export class ControlStore {
   readonly sessions: SessionTable;
   readonly passwords: PasswordTable;
   readonly subjects: SubjectTable;
-  readonly requests: RequestPieces;
   readonly #root: RootDatabase<Buffer, string>;
   readonly #tables: ControlTables;
   readonly #writer: ControlWriter;
@@ -70,11 +70,10 @@ export class ControlStore {
       const indexes = new ControlIndexes(this.#tables);
       this.organizations = new OrganizationTable(this.#tables);
       this.users = new UserTable(this.#tables.users, indexes, this.#writer);
-      this.keys = new KeyTable(this.#tables.keys, indexes, this.#writer);
+      this.keys = new KeyTable(this.#tables, indexes, this.#writer);
       this.sessions = new SessionTable(this.#tables.sessions, indexes, this.#writer);
       this.passwords = new PasswordTable(this.#tables.passwords);
       this.subjects = new SubjectTable(this.#tables.subjects, this.#writer);
-      this.requests = new RequestPieces(this.#tables.requests);
       this.venueKeys = new ControlRows(this.#tables.venueKeys);
     } catch (error) {
       void root.close();
@@ -83,8 +82,8 @@ export class ControlStore {
   }
 
   /**
-   * Checks every entry of every table as they are now, one a step; returns what is damaged, a line a
-   * table. Rule D70 (engine/RULES.md).
+   * Checks every present entry of every table, one per step; returns a line for each damaged table.
+   * Rule D70 (engine/RULES.md).
    */
   check(): Generator<undefined, string[]> {
     return damageIn(this.#root, this.#tables);
@@ -128,14 +127,28 @@ export class ControlStore {
     this.keys.noteUse(key, nowMs, onWriteFailed);
   }
 
-  /** A user's keys, whatever their status, the oldest first. */
+  /** A user's keys of any status, the oldest first. */
   keysOf(userId: Uuid): Key[] {
     return this.keys.of(userId);
   }
 
-  /** The key whose token has this hash, whatever its status. */
+  /** The key whose token has this hash, of any status. */
   keyByHash(hash: string): Key | undefined {
     return this.keys.byHash(hash);
+  }
+
+  /** The counts of requests of a month, `2026-11`. Throws `ControlDamage`. */
+  requestsOf(month: string): GroupedRows<RequestCount> {
+    return new GroupedRows(this.#tables.requests, `${month}/`, REQUEST_COUNT);
+  }
+
+  /** Drops up to `max` entries of counts of earlier months; returns how many it dropped. */
+  async dropRequestsBefore(month: string, max: number): Promise<number> {
+    const { requests } = this.#tables;
+    const keys = requests.keys({ end: month, limit: max });
+    await Promise.all(keys.map((key) => requests.remove(key)));
+    await requests.flushed;
+    return keys.length;
   }
 
   /** The user's credential at a venue. */
@@ -177,8 +190,7 @@ export class ControlStore {
   }
 
   async putNumbers(numbers: CatalogNumbers): Promise<void> {
-    // Every start calls this. It writes only what has changed, since the disk may be
-    // full.
+    // Every start calls this. It writes only changes, because the disk may be full.
     if (isDeepStrictEqual(numbers, this.numbers())) return;
     await this.#values.put('numbers', numbers);
   }
@@ -193,7 +205,7 @@ export class ControlStore {
 
   /** Waits for pending writes and closes the environment. */
   async close(): Promise<void> {
-    // A full disk must not keep the rest from being closed: a lost use is no lost key.
+    // A full disk must not keep the other parts open: a lost use is no lost key.
     await this.keys.close().catch(() => undefined);
     await this.#root.flushed;
     await this.#root.close();
@@ -201,8 +213,8 @@ export class ControlStore {
 }
 
 /**
- * Checks every entry of one snapshot, one a step; returns what is damaged, a line a table. The
- * snapshot is held until it ends, so end it also where it is not needed any more.
+ * Checks every entry of one snapshot, one per step; returns a line for each damaged table. The
+ * snapshot is held until it ends, so end it even if it is not needed any more.
  */
 function* damageIn(
   root: RootDatabase<Buffer, string>,

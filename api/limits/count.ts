@@ -10,8 +10,6 @@ export class Count {
   inMinute = 0;
   /** Since it was last written. */
   isChanged = false;
-  /** The piece on disk in which it was last written; 0: none. */
-  piece = 0;
 
   constructor(id: Uuid, month: string) {
     this.id = id;

@@ -1,34 +1,39 @@
 /**
- * Counts of requests, in memory. Changed counts are written every second, so that they survive a
- * restart without cost per request: a crash may lose that second. Rule Q13
- * (api/RULES.md).
+ * Counts of requests, in memory from the first request of their account or key. Changed counts are
+ * written every second, so that they survive a restart without cost per request: a crash may lose
+ * that second. Rules Q13, Q27 (api/RULES.md).
  */
 import type { EpochMs, Uuid } from '../../engine/base/units.ts';
 import type { Log } from '../base/log.ts';
-import type { ControlStore } from '../identity/store.ts';
+import type { RequestCount } from '../identity/control-format.ts';
+import type { GroupedRows } from '../identity/grouped-rows.ts';
 import { Count } from './count.ts';
-import { CountPieces } from './count-pieces.ts';
 import { Windows } from './windows.ts';
 
 const FLUSH_EVERY_MS = 1000;
-/** Pieces of past months dropped per flush, so that a new month begins without a pause. */
+/** Entries of past months dropped per flush, so that a new month begins without a pause. */
 const DROPPED_AT_ONCE = 1000;
 
+type StoredCounts = Pick<GroupedRows<RequestCount>, 'get' | 'write' | 'isPacking'>;
+
 export type CountsOptions = {
-  store: { requests: Pick<ControlStore['requests'], 'of' | 'replace' | 'dropBefore'> };
+  store: {
+    requestsOf(month: string): StoredCounts;
+    dropRequestsBefore(month: string, max: number): Promise<number>;
+  };
   /** The wall clock, whatever clock the engine uses. Rule C10 (engine/RULES.md). */
   nowMs: () => EpochMs;
   log: Log;
 };
 
-/** All counts of this month: at most one per user and one per key, none of a past month. */
+/** Counts of this month: at most one per user and one per key, none of a past month. */
 export class RequestCounts {
   readonly windows: Windows;
-  readonly #store: CountsOptions['store']['requests'];
+  readonly #store: CountsOptions['store'];
   readonly #log: Log;
   readonly #counts = new Map<Uuid, Count>();
   readonly #timer: NodeJS.Timeout;
-  #pieces: CountPieces;
+  #stored: StoredCounts;
   #month: string;
   #changed: Count[] = [];
   #mayHaveEnded = true;
@@ -37,16 +42,10 @@ export class RequestCounts {
 
   constructor({ store, nowMs, log }: CountsOptions) {
     this.windows = new Windows(nowMs);
-    this.#store = store.requests;
+    this.#store = store;
     this.#log = log;
     this.#month = this.windows.month;
-    this.#pieces = new CountPieces(this.#month);
-    for (const { number, counts } of this.#store.of(this.#month)) {
-      this.#pieces.add(
-        number,
-        counts.map((stored) => Object.assign(this.of(stored.id), stored)),
-      );
-    }
+    this.#stored = store.requestsOf(this.#month);
     this.#timer = setInterval(() => {
       if (this.#flushing === null) void this.flush();
     }, FLUSH_EVERY_MS).unref();
@@ -57,25 +56,26 @@ export class RequestCounts {
     if (!this.windows.advance()) return false;
     if (this.windows.month !== this.#month) {
       this.#month = this.windows.month;
-      this.#pieces = new CountPieces(this.#month);
+      this.#stored = this.#store.requestsOf(this.#month);
       this.#counts.clear();
       this.#mayHaveEnded = true;
     }
     return true;
   }
 
+  /** Throws `ControlDamage`. */
   of(id: Uuid): Count {
     let count = this.#counts.get(id);
     if (count === undefined) {
-      count = new Count(id, this.#month);
+      count = Object.assign(new Count(id, this.#month), this.#stored.get(id));
       this.#counts.set(id, count);
     }
     return count;
   }
 
-  /** In this month; 0 for an id without a count. */
+  /** In this month; 0 for an id without a count. Throws `ControlDamage`. */
   inMonth(id: Uuid): number {
-    return this.#counts.get(id)?.inMonth ?? 0;
+    return (this.#counts.get(id) ?? this.#stored.get(id))?.inMonth ?? 0;
   }
 
   /** Marks a count for the next flush. */
@@ -101,17 +101,18 @@ export class RequestCounts {
   }
 
   async #flush(): Promise<void> {
-    const pieces = this.#pieces;
+    const stored = this.#stored;
+    const month = this.#month;
     // A request answered in the next month lowers a count that is no longer needed.
-    const changed = this.#changed.filter(({ month }) => month === pieces.month);
-    if (changed.length === 0 && !this.#mayHaveEnded) return;
+    const changed = this.#changed.filter((count) => count.month === month);
+    if (changed.length === 0 && !stored.isPacking && !this.#mayHaveEnded) return;
     this.#changed = [];
     for (const count of changed) count.isChanged = false;
     try {
-      await pieces.write(this.#store, changed, this.#counts.size);
+      await stored.write(changed);
       if (this.#mayHaveEnded) {
-        const dropped = await this.#store.dropBefore(pieces.month, DROPPED_AT_ONCE);
-        this.#mayHaveEnded = dropped === DROPPED_AT_ONCE || pieces !== this.#pieces;
+        const dropped = await this.#store.dropRequestsBefore(month, DROPPED_AT_ONCE);
+        this.#mayHaveEnded = dropped === DROPPED_AT_ONCE || month !== this.#month;
       }
       this.#isFailing = false;
     } catch (error) {

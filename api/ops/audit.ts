@@ -46,7 +46,7 @@ export async function auditControl(dataDir: string): Promise<ControlAudit | null
     encoding: 'binary',
   });
   try {
-    const tables = openControlTables({ root, entries: file.entries });
+    const tables = openControlTables({ root, entries: file.entries, isReadOnly: true });
     if (tables === null) return null;
     const transaction = readingControl('a read', () => root.useReadTransaction());
     try {
@@ -99,6 +99,7 @@ function readTables(tables: ControlTables, problems: Problems) {
     return read;
   };
   rows(tables.requests);
+  rows(tables.keyUses);
   return {
     users: rows(tables.users),
     keys: rows(tables.keys),

@@ -1,6 +1,6 @@
 /**
  * What a server checks of its directory after it has started, beside requests: a start would take
- * seconds longer for every million users. Rules D14, D70 (engine/RULES.md).
+ * seconds longer for every million users. Rules D14, D70, D96 (engine/RULES.md).
  */
 import type { OpenReport } from '../../engine/shard/store/open-report.ts';
 import type { Log } from '../base/log.ts';
@@ -12,17 +12,20 @@ type StartCheckOptions = {
   dataDir: string;
   identity: ControlStore;
   reports: readonly (OpenReport | null)[];
+  /** They begin with this. */
+  begins: Promise<void>;
   log: Log;
 };
 
 export class StartChecks {
-  /** Accounts without an owner, a line each; a check that was stopped has none. */
+  /** Accounts without an owner, one line each; a check that was stopped has none. */
   readonly ownerless: Promise<readonly string[]>;
   readonly #problems: string[] = [];
-  readonly #work = new BackgroundTask();
+  readonly #work: BackgroundTask;
   readonly #ended: Promise<unknown>;
 
-  constructor({ dataDir, identity, reports, log }: StartCheckOptions) {
+  constructor({ dataDir, identity, reports, begins, log }: StartCheckOptions) {
+    this.#work = new BackgroundTask(begins);
     const found = async (work: Generator<undefined, string[]>): Promise<readonly string[]> => {
       const lines = await this.#work.run(work).catch((error: Error) => [error.message]);
       for (const line of lines ?? []) log.error({ dataDir }, line);
@@ -33,12 +36,12 @@ export class StartChecks {
     this.#ended = this.ownerless.then(() => found(identity.check()));
   }
 
-  /** What was found so far, a line each. */
+  /** The problems found so far, one per line. */
   get problems(): readonly string[] {
     return this.#problems;
   }
 
-  /** Ends what is left of the checks, before the store is closed. */
+  /** Ends the remaining checks, before the store is closed. */
   async close(): Promise<void> {
     this.#work.stop();
     await this.#ended;

@@ -4,9 +4,10 @@ import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { CHECKED_NAMES, readChecked, writeChecked } from '../../../api/data-dir/checked-file.ts';
 import { ensureAdminToken, readAdminToken } from '../../../api/identity/admin-token.ts';
+import type { RequestCount } from '../../../api/identity/control-format.ts';
+import type { GroupedRows } from '../../../api/identity/grouped-rows.ts';
 import { newKey } from '../../../api/identity/keys.ts';
 import { newOrganization } from '../../../api/identity/organizations.ts';
-import { pieceOf } from '../../../api/identity/request-pieces.ts';
 import { newSession } from '../../../api/identity/sessions.ts';
 import { ControlStore } from '../../../api/identity/store.ts';
 import { newUser } from '../../../api/identity/users.ts';
@@ -49,7 +50,9 @@ async function filled(dataDir: string): Promise<string> {
   const member = { organizationId: organization.id, userId: BOB, role: 'owner' } as const;
   await store.organizations.putMember({ ...member, createdAtMs: NOON_MS });
   const count = { id: ALICE, inMonth: 70, minute: 3, inMinute: 2 };
-  await store.requests.replace(MONTH, [{ number: 1, bytes: pieceOf([count]) }], []);
+  await packed(store.requestsOf(MONTH), count);
+  const [key] = store.keysOf(others[0]!);
+  store.noteUse(key!, NOON_MS, fail);
   await store.putSwitches({ trading: false });
   await store.close();
   await goOn(dataDir, 901, 1);
@@ -57,6 +60,18 @@ async function filled(dataDir: string): Promise<string> {
   const contents = JSON.stringify(contentsOf(reopened));
   await reopened.close();
   return contents;
+}
+
+/** Writes a count so often that it is in a group, and in a piece. */
+async function packed(counts: GroupedRows<RequestCount>, count: RequestCount): Promise<void> {
+  const many = Array.from({ length: 8193 }, () => count);
+  await counts.write(many);
+  await counts.write([]);
+  await counts.write([count]);
+}
+
+function fail(error: unknown): void {
+  throw error;
 }
 
 async function prepared(t: ExecutionContext) {
@@ -107,6 +122,7 @@ test(`D36, small files: with any byte changed each is refused, or says the same`
     'track-record-key.json': { kty: 'OKP', crv: 'Ed25519', x: 'abcd', d: 'efgh' },
     'track-record-keys.json': { publicKeys: ['abcd'] },
     'positions.json': { facts: [1, 22, 333] },
+    'contradicted.json': { said: [{ market: 7, outcome: 'no', yesPayoutCents: 0 }] },
     'demo.json': { baseUrl: 'http://localhost:1', email: 'd@p.l', password: 'pw', key: 'svc_sk_x' },
     'demo/simulator.json': { seed: 1, firstStartMs: NOON_MS },
   };

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import type { HttpContext } from '../../../api/http/http-context.ts';
-import { pieceOf, type RequestPieces } from '../../../api/identity/request-pieces.ts';
+import type { RequestCount } from '../../../api/identity/control-format.ts';
 import { ControlStore } from '../../../api/identity/store.ts';
 import { newUser, type RequestLimits, type User } from '../../../api/identity/users.ts';
 import { RequestCounts } from '../../../api/limits/request-counts.ts';
@@ -17,7 +17,6 @@ const DECEMBER_MS = Date.parse('2026-12-01T00:00:00Z');
 const KEY = '0195d3a0-0000-7000-8000-0000000000aa';
 const A = uuidOf(1);
 const B = uuidOf(2);
-const COUNT_BYTES = 30;
 const silent = { info() {}, warn() {}, error() {} };
 
 function temporaryDir(t: ExecutionContext): string {
@@ -32,30 +31,27 @@ function storeIn(t: ExecutionContext, directory = temporaryDir(t)): ControlStore
   return store;
 }
 
-/** What a start would read of a month. */
-function storedIn({ requests }: ControlStore, month: string): unknown[] {
-  const counts = [...requests.of(month)].flatMap((piece) => piece.counts);
-  return [
-    ...new Map(
-      counts.map(({ id, inMonth, minute, inMinute }) => [id, [inMonth, minute, inMinute]]),
-    ),
-  ];
+/** What is on disk of a month. */
+function storedIn(store: ControlStore, month: string): unknown[] {
+  const counts = [...store.requestsOf(month).all()];
+  return counts.map(({ id, inMonth, minute, inMinute }) => [id, [inMonth, minute, inMinute]]);
 }
 
-type Added = Parameters<RequestPieces['replace']>[1];
-
 /** The store, which says what is written, or refuses it. */
-function watched(
-  { requests }: ControlStore,
-  writing: (added: Added, removed: readonly number[]) => void,
-) {
+function watched(store: ControlStore, writing: (rows: readonly RequestCount[]) => void) {
   return {
-    of: (month: string) => requests.of(month),
-    async replace(month: string, added: Added, removed: readonly number[]) {
-      writing(added, removed);
-      await requests.replace(month, added, removed);
+    requestsOf(month: string) {
+      const stored = store.requestsOf(month);
+      return {
+        isPacking: false,
+        get: (id: string) => stored.get(id),
+        async write(rows: readonly RequestCount[]) {
+          writing(rows);
+          await stored.write(rows);
+        },
+      };
     },
-    dropBefore: (month: string, max: number) => requests.dropBefore(month, max),
+    dropRequestsBefore: (month: string, max: number) => store.dropRequestsBefore(month, max),
   };
 }
 
@@ -95,11 +91,9 @@ test('counts are written with a flush, and only where they changed', async (t) =
   const store = storeIn(t);
   const writes: number[] = [];
   const counts = new RequestCounts({
-    store: {
-      requests: watched(store, (added) => {
-        writes.push(added.reduce((sum, { bytes }) => sum + bytes.length / COUNT_BYTES, 0));
-      }),
-    },
+    store: watched(store, (rows) => {
+      writes.push(rows.length);
+    }),
     nowMs: () => NOW_MS,
     log: silent,
   });
@@ -126,11 +120,9 @@ test('a flush that fails is logged once and made up for', async (t) => {
   let isFull = true;
   const errors: string[] = [];
   const counts = new RequestCounts({
-    store: {
-      requests: watched(store, () => {
-        if (isFull) throw new Error('the disk is full');
-      }),
-    },
+    store: watched(store, () => {
+      if (isFull) throw new Error('the disk is full');
+    }),
     nowMs: () => NOW_MS,
     log: { ...silent, error: (_, message) => errors.push(message) },
   });
@@ -146,9 +138,10 @@ test('a flush that fails is logged once and made up for', async (t) => {
 
 test('Q13: an ended month leaves nothing in memory or on disk', async (t) => {
   const store = storeIn(t);
-  const bytes = pieceOf([{ id: A, inMonth: 1, minute: 0, inMinute: 1 }]);
-  const pieces = Array.from({ length: 2500 }, (_, i) => ({ number: i + 1, bytes }));
-  await store.requests.replace('2026-10', pieces, []);
+  const ended = store.requestsOf('2026-10');
+  const count = { inMonth: 1, minute: 0, inMinute: 1 };
+  await ended.write(Array.from({ length: 9000 }, (_, at) => ({ id: uuidOf(at), ...count })));
+  t.is(storedIn(store, '2026-10').length, 9000);
   let nowMs = DECEMBER_MS - 1;
   const counts = new RequestCounts({ store, nowMs: () => nowMs, log: silent });
   const old = counts.of(A);
@@ -166,54 +159,6 @@ test('Q13: an ended month leaves nothing in memory or on disk', async (t) => {
   await counts.close();
   t.deepEqual(storedIn(store, '2026-11'), []);
   t.deepEqual(storedIn(store, '2026-12'), []);
-});
-
-test('Q13: pieces on disk stay bounded, and a start reads the newest counts', async (t) => {
-  const directory = temporaryDir(t);
-  const first = new ControlStore(directory);
-  const ids = Array.from({ length: 6000 }, (_, i) => uuidOf(100 + i));
-  const made = new RequestCounts({ store: first, nowMs: () => NOW_MS, log: silent });
-  const { minute } = made.windows;
-  const add = (counts: RequestCounts, id: string, requests: number) => {
-    counts.of(id).add(requests, minute);
-    counts.changed(counts.of(id));
-  };
-  for (const id of ids) add(made, id, 1);
-  await made.flush();
-  let entriesMax = 0;
-  let piecesMax = 0;
-  for (let round = 0; round < 400; round++) {
-    const changed = round < 40 ? 1500 : 3;
-    for (let i = 0; i < changed; i++) add(made, ids[(round * 7 + i) % 2000]!, 2);
-    await made.flush();
-    if (round % 10 !== 0 && round < 390) continue;
-    const pieces = [...first.requests.of('2026-11')];
-    piecesMax = Math.max(piecesMax, pieces.length);
-    entriesMax = Math.max(entriesMax, pieces.flatMap(({ counts }) => counts).length);
-  }
-  t.true(piecesMax > 250 && piecesMax <= 258, `${piecesMax} pieces`);
-  t.true(entriesMax > 12_000 && entriesMax <= 2 * 6000 + 8192 + 1500, `${entriesMax} counts`);
-  const known = ids.map((id) => made.inMonth(id));
-  await made.close();
-  await first.close();
-
-  const store = storeIn(t, directory);
-  const counts = new RequestCounts({ store, nowMs: () => NOW_MS, log: silent });
-  t.teardown(() => counts.close());
-  t.deepEqual(
-    ids.map((id) => counts.inMonth(id)),
-    known,
-  );
-  // Pieces that a start has read are replaced as those that it wrote.
-  for (let round = 0; round < 300; round++) {
-    add(counts, ids[round]!, 1);
-    await counts.flush();
-  }
-  t.deepEqual(
-    storedIn(store, '2026-11').length,
-    ids.length,
-    'no count is lost when its piece is removed',
-  );
 });
 
 test('Q3: the month is the UTC month, whatever its length', (t) => {
@@ -311,5 +256,6 @@ test('Q4: as a naive count of the same requests', (t) => {
 });
 
 const noStore = {
-  requests: { *of() {}, replace: async () => {}, dropBefore: async () => 0 },
+  requestsOf: () => ({ isPacking: false, get: () => undefined, write: async () => {} }),
+  dropRequestsBefore: async () => 0,
 };

@@ -5,8 +5,14 @@ import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import { open } from 'lmdb';
 import { metaOf, writeMeta } from '../../../api/data-dir/data-dir.ts';
-import { CONTROL_FORMAT } from '../../../api/identity/control-format.ts';
+import {
+  CONTROL_FINGERPRINT,
+  CONTROL_FORMAT,
+  type ControlFormat,
+  EARLIER_CONTROL_FINGERPRINTS,
+} from '../../../api/identity/control-format.ts';
 import { ControlTable } from '../../../api/identity/control-table.ts';
+import { ControlStore } from '../../../api/identity/store.ts';
 import { upgrade } from '../../../api/ops/upgrade.ts';
 import { verifyDataDir } from '../../../api/ops/verify.ts';
 import { digest } from '../../../engine/audit/digest.ts';
@@ -44,6 +50,35 @@ test(`${SECTION}: there is one of every version since the log, and it is small`,
     t.true(sizes.reduce((sum, size) => sum + size, 0) < BYTES_MAX);
   }
 });
+
+test.serial(
+  'D95: a control store without the added tables gets them as a server opens it',
+  async (t) => {
+    const dir = copyOf(t, '2');
+    const before = controlOf(dir);
+    t.deepEqual(await before, { fingerprint: EARLIER_CONTROL_FINGERPRINTS[0], hasUses: false });
+    const store = new ControlStore(dir);
+    const [key] = [...store.keys.values()];
+    store.noteUse(key!, key!.createdAtMs + 1, (error) => t.fail(String(error)));
+    await store.close();
+    t.deepEqual(await controlOf(dir), { fingerprint: CONTROL_FINGERPRINT, hasUses: true });
+    const reopened = new ControlStore(dir);
+    t.is(reopened.keys.get(key!.id)!.lastUsedAtMs, key!.createdAtMs + 1);
+    await reopened.close();
+    t.true((await verifyDataDir(dir)).ok);
+  },
+);
+
+async function controlOf(dir: string) {
+  const root = open<Buffer, string>({
+    path: path.join(dir, 'control'),
+    ...{ maxDbs: 32, encoding: 'binary' as const, readOnly: true },
+  });
+  const { fingerprint } = new ControlTable<ControlFormat>(root as never, 'values').get('format')!;
+  const hasUses = [...root.getKeys({})].includes('keyUses');
+  await root.close();
+  return { fingerprint, hasUses };
+}
 
 for (const [version, stateHash] of Object.entries(HASHES)) {
   test.serial(`${SECTION} ${version} is opened, and has the state that it had`, async (t) => {

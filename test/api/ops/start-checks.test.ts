@@ -51,6 +51,22 @@ test('work that is stopped ends, and lets go of what it holds', async (t) => {
   );
 });
 
+test('D96: work begins when it may, and work that is stopped before never does', async (t) => {
+  const { promise: begins, resolve: begin } = Promise.withResolvers<void>();
+  const [beside, stopped] = [new BackgroundTask(begins), new BackgroundTask(begins)];
+  const seen = { steps: 0, isClosed: false };
+  const running = beside.run(counting(10, seen));
+  const never = { steps: 0, isClosed: false };
+  const ended = stopped.run(counting(10, never));
+  await new Promise((resolve) => setTimeout(resolve, 40));
+  t.is(seen.steps, 0);
+  stopped.stop();
+  t.is(await ended, null);
+  begin();
+  t.is(await running, 'done');
+  t.is(never.steps, 0);
+});
+
 test('D70: a server with a damaged row starts, and says so beside what it answers', async (t) => {
   const directory = tempDir(t);
   const catalogFile = path.join(directory, 'catalog.json');
@@ -83,7 +99,7 @@ test('D70: a server with a damaged row starts, and says so beside what it answer
   t.notRegex(refused.text, /damaged|data\.mdb|keys|svc_sk/);
   t.is((await statusOf(whole.token)).status, 200);
   t.is((await statusOf('svc_sk_nobody')).status, 401);
-  const line = `control/data.mdb is damaged: keys [${damaged.id}] is not what was written`;
+  const line = `control/data.mdb is damaged: keys [${damaged.id}] has changed since it was written`;
   let problems: string[] = [];
   while (problems.length === 0) {
     const health = await fetch(`${paperbook.adminUrl}/healthz`);

@@ -13,7 +13,7 @@ export function contentsOf(store: ControlStore): object {
     venueKeys: [...store.venueKeys.values()],
     organizations: [...store.organizations.all.values()],
     memberships: users.map((id) => store.organizations.membershipsOf(id)),
-    counts: [...store.requests.of(MONTH)],
+    counts: [...store.requestsOf(MONTH).all()],
     sessions: users.flatMap((id) => {
       return store.sessions.ofUser(id).map((session) => store.sessions.get(session, NOON_MS));
     }),

@@ -1,7 +1,11 @@
 /** A change of anything that lies on disk is a new version of the format. */
 import { readFileSync } from 'node:fs';
 import test from 'ava';
-import { CONTROL_FINGERPRINT } from '../../../../api/identity/control-format.ts';
+import {
+  CONTROL_FINGERPRINT,
+  EARLIER_CONTROL_FINGERPRINTS,
+  isOurFormat,
+} from '../../../../api/identity/control-format.ts';
 import { FORMAT_VERSION } from '../../../../engine/format/version.ts';
 import { readSegmentHeader, segmentHeaderBytes } from '../../../../engine/log/log-format.ts';
 import {
@@ -16,7 +20,10 @@ import {
   identityOf,
 } from '../../../../engine/shard/store/data-format.ts';
 
-type Versions = Record<string, { fingerprint: number; earlier: number[]; control: number }>;
+type Versions = Record<
+  string,
+  { fingerprint: number; earlier: number[]; control: number; earlierControl: number[] }
+>;
 
 const GOLDEN = new URL('../../../golden/format/versions.json', import.meta.url);
 
@@ -61,6 +68,16 @@ test('D87: what was written before kinds of facts were added is read, and no oth
   t.throws(header(7), { message: /has other layouts than version/ });
 });
 
+test('D95: a control store of before tables were added is read, and no other layout is', (t) => {
+  const versions = JSON.parse(readFileSync(GOLDEN, 'utf8')) as Versions;
+  const { earlierControl } = versions[FORMAT_VERSION]!;
+  t.deepEqual([...EARLIER_CONTROL_FINGERPRINTS], earlierControl);
+  const formatOf = (fingerprint: number) => ({ formatVersion: FORMAT_VERSION, fingerprint });
+  t.true(isOurFormat('control', formatOf(CONTROL_FINGERPRINT)));
+  for (const earlier of earlierControl) t.false(isOurFormat('control', formatOf(earlier)));
+  t.throws(() => isOurFormat('control', formatOf(7)), { message: /has other layouts/ });
+});
+
 test('D24: a value of a checkpoint in which one bit is another is named and not used', (t) => {
   const written = [{ checkpoint: 1, pages: { orders: 1 } }];
   const takeRows = (words: Uint32Array, at: number) => {
@@ -87,7 +104,7 @@ test('D24: a value of a checkpoint in which one bit is another is named and not 
       value[bit >> 3]! ^= 1 << (bit & 7);
       t.throws(() => read({ [part]: value }), {
         instanceOf: ValueDamage,
-        message: `data.mdb is damaged: ${names[part]} is not what was written`,
+        message: `data.mdb is damaged: ${names[part]} has changed since it was written`,
       });
     }
   }
