@@ -118,12 +118,22 @@ class KalshiAdapter implements VenueAdapter {
     return this.#commands.subscribe(markets);
   }
 
+  unsubscribe(markets: readonly string[]): unknown[] {
+    this.#wanted.remove(markets);
+    for (const market of markets) {
+      this.#books.forget(market);
+      this.#told.delete(market);
+    }
+    return this.#commands.unsubscribe(markets);
+  }
+
   ask(markets: readonly string[]): unknown[] {
     return this.#commands.askToCompare(markets);
   }
 
   lose(market: string): unknown[] {
     this.#books.forget(market);
+    if (!this.#wanted.has(market)) return [];
     const asked = this.#commands.askLost(market);
     return this.recorded ? [] : asked;
   }
@@ -165,6 +175,7 @@ class KalshiAdapter implements VenueAdapter {
     }
     if (type === 'unsubscribed') {
       this.#lastSeq.delete(sid);
+      this.#commands.ended(sid);
       return false;
     }
     const last = this.#lastSeq.get(sid);
