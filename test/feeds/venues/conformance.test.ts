@@ -435,3 +435,13 @@ row(
     t.is(world.feed.statuses()[0]!.silent, null);
   },
 );
+
+row('W93: a close that moved to an unreadable time is asked for', ['kalshi'], async (t, stub) => {
+  const world = stub.open();
+  await until(() => world.statusOf('A') === 'open' && world.priceOf('A') !== null, 'the start');
+  await quiet();
+  const before = stub.rest.asked.length;
+  lifeCycle(stub)({ event_type: 'close_date_updated' });
+  await until(() => stub.rest.asked.length > before, 'a question');
+  t.regex(String(stub.rest.asked.at(-1)), /tickers=A(&|$)/);
+});
