@@ -134,6 +134,10 @@ class RecordedCatalog {
     return new Map();
   }
 
+  unheld(): ReadonlyMap<string, boolean> {
+    return new Map();
+  }
+
   watchedMarkets(venue: Venue): string[] {
     const known = this.#markets.get(venue) ?? new Set();
     for (const market of listedMarkets(this.#current, venue)) known.add(market);

@@ -20,6 +20,7 @@ type FeedParts = {
     watchedMarkets(venue: Venue): readonly string[];
     awaitsQuote(venue: Venue, market: string): boolean;
     held(venue: Venue): ReadonlyMap<string, boolean>;
+    unheld(venue: Venue): ReadonlyMap<string, boolean>;
   };
   /** The venues of which some entry has a REST API. */
   askedVenues: ReadonlySet<Venue>;
@@ -60,6 +61,7 @@ export function connectFeed(feed: FeedConfig, entry: number, parts: FeedParts): 
     markets: () => parts.catalog.watchedMarkets(venue),
     awaitsQuote: (market) => parts.catalog.awaitsQuote(venue, market),
     held: () => parts.catalog.held(venue),
+    unheld: () => parts.catalog.unheld(venue),
     othersAsk: restUrl === null && parts.askedVenues.has(venue),
     newUnquoted: () => parts.quoting.unquotedOf(venue, entry),
     ingest: parts.ingest,

@@ -62,7 +62,7 @@ export class LiveFeeds {
   /** The last thread has ended, and no other has begun to dial. */
   #failure: { reason: string; sinceMs: EpochMs } | null = null;
   #doOthersQuote = false;
-  #held: HeldMarkets = { markets: [], maybeOver: [] };
+  #held: HeldMarkets = { markets: [], unheld: [], maybeOver: [] };
 
   constructor(options: LiveFeedsOptions) {
     this.#options = options;

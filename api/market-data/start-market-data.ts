@@ -124,7 +124,8 @@ export async function startMarketData(
   following.push(voids.follow(), feeds.follow(bus));
   if (config.feeds.length > 0) {
     const marketNumber = (venue: Venue, name: string) => catalog.marketNumber(venue, name);
-    following.push(followHeldMarkets({ engine, view, marketNumber, bus, feeds }));
+    const isOver = (market: MarketNumber) => states.isOver(market);
+    following.push(followHeldMarkets({ engine, view, marketNumber, isOver, bus, feeds }));
   }
   stack.add(async () => {
     for (const end of following) end();

@@ -210,6 +210,15 @@ export function learnCatalog(state: ModelState, catalog: Catalog): void {
   state.listed = new Set(catalog.instruments.map(({ id }) => id));
 }
 
+/** Callers may name what is listed, and a dropped instrument whose market has a result. */
+export function isKnown(state: ModelState, { id, listings }: CatalogInstrument): boolean {
+  if (state.listed.has(id)) return true;
+  return listings.some((listing) => {
+    const market = marketNumberOfListing(state, listing);
+    return market !== null && marketOf(state, market).result !== null;
+  });
+}
+
 /** The market, made on first mention: open, without a quote. */
 export function marketOf(state: ModelState, market: MarketNumber): ModelMarket {
   let found = state.markets.get(market);

@@ -30,6 +30,7 @@ import type {
   ResultsQuery,
   SettledQuery,
 } from '../../rules/queries.ts';
+import { isKnown } from '../../rules/reference-data.ts';
 import { REJECTIONS, type RejectionCode } from '../../rules/rejections.ts';
 import { resetAccount } from '../../rules/reset.ts';
 import { settleBeforeAnswer } from '../../rules/settle-before-answer.ts';
@@ -147,7 +148,9 @@ export function answerQuery(
     }
     case 'book': {
       const instrument = state.instrumentsById.get(timed.instrumentId);
-      if (!instrument?.listed) return refuseWith('instrument_not_found');
+      if (instrument === undefined || !isKnown(instrument)) {
+        return refuseWith('instrument_not_found');
+      }
       writeBook(to, state, instrument, timed.atMs);
       return null;
     }

@@ -14,6 +14,7 @@ import { Shard } from '../../../engine/shard/thread/shard.ts';
 import { createNaiveEngine } from '../../model/naive-engine.ts';
 import { createRandomInput } from '../../model/random-input.ts';
 import { shareOf } from '../../model/seeds.ts';
+import { CATALOG, NOON_MS, placeOrder, quoteTick } from '../fixtures.ts';
 import { tempDir } from '../shard/engine-process.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: events are read by name, as any client does
@@ -186,4 +187,29 @@ test('J23: ids of events are in their order as text, and no other text is one', 
   for (const id of ['', '417', '-000000000000417', '99999999999999999', '9999999999999999']) {
     t.is(numberOfEvent(id), null, id);
   }
+});
+
+test('T121: events before a restart keep the labels of what a later catalog drops', async (t) => {
+  const dataDir = tempDir(t);
+  const core = { quoteMaxAgeMs: 15_000, routingBandCents: 10 };
+  const at = { ...core, path: path.join(dataDir, 'shard-0'), shard: 0 };
+  const shard = await Shard.open({ ...at, durability: 'commit', checkpointEveryFacts: 200 });
+  const order = placeOrder();
+  const times = { atMs: NOON_MS };
+  shard.run([
+    { kind: 'catalog', ...times, catalog: CATALOG },
+    { kind: 'switches', ...times, venueData: true, selfReset: false },
+    quoteTick(),
+    order,
+    { kind: 'catalog', ...times, catalog: { ...CATALOG, games: [], instruments: [] } },
+  ]);
+  const label = CATALOG.instruments.find(({ id }) => id === order.instrumentId)!.label;
+  const log = new AccountLog({ dataDir, shard: 0 });
+  t.teardown(() => log.close());
+  const { events } = pageOf(log, order.account, ALL);
+  t.deepEqual(
+    events.map(({ on }) => JSON.parse(on).trade?.instrumentLabel),
+    [label],
+  );
+  await shard.close();
 });
