@@ -201,8 +201,9 @@ test('T121: events before a restart keep the labels of what a later catalog drop
     { kind: 'switches', ...times, venueData: true, selfReset: false },
     quoteTick(),
     order,
-    { kind: 'catalog', ...times, catalog: { ...CATALOG, games: [], instruments: [] } },
   ]);
+  const catalog = { ...CATALOG, games: [], instruments: [] };
+  shard.run([{ kind: 'catalog', ...times, catalog }]);
   const label = CATALOG.instruments.find(({ id }) => id === order.instrumentId)!.label;
   const log = new AccountLog({ dataDir, shard: 0 });
   t.teardown(() => log.close());

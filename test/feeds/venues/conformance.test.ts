@@ -312,7 +312,7 @@ row(
     const heard: string[] = [];
     const { intercept } = venue;
     venue.intercept = (socket, message) => {
-      heard.push(JSON.stringify(message));
+      if (!('keep_alive' in message)) heard.push(JSON.stringify(message));
       return intercept(socket, message);
     };
     world.markets.splice(0, 1);
@@ -396,6 +396,7 @@ row(
     t.false(world.results.has('A'), 'nothing has begun');
     begun.set('A', false);
     await until(() => world.results.has('A'), 'the result');
+    t.is(stub.venue.sockets.length, 1);
     t.false(world.results.has('B'));
     t.deepEqual(world.feed.statuses()[0]!.resultProblems, []);
   },
@@ -414,6 +415,7 @@ row(
     t.false(world.results.has('A'));
     begun.set('A', true);
     await until(() => world.results.has('A'), 'the result');
+    t.is(stub.venue.sockets.length, 1);
   },
 );
 
