@@ -19,6 +19,8 @@ type TestFile = {
   name: string;
   before: (() => unknown)[];
   afterEach: Play[];
+  /** They end what its tests share: a server that runs on costs the files after it. */
+  after: (() => unknown)[];
   /** The last serial test; the next one waits for it. */
   lastSerial: Promise<void>;
   /** All tests so far. */
@@ -38,13 +40,14 @@ export async function playFiles(...patterns: string[]): Promise<void> {
   for (const file of files) {
     const loaded: TestFile = {
       name: file.slice('test/'.length, -'.test.ts'.length).replaceAll('/', ' › '),
-      ...{ before: [], afterEach: [], ended: [], begun: null, earlier },
+      ...{ before: [], afterEach: [], after: [], ended: [], begun: null, earlier },
       lastSerial: Promise.resolve(),
     };
     current = loaded;
     await import(pathToFileURL(path.join(ROOT, file)).href);
-    earlier = Promise.all([earlier, ...loaded.ended]).then(() => writeCost(loaded.name));
+    earlier = Promise.all([earlier, ...loaded.ended]).then(() => finish(loaded));
   }
+  ava.after.always('the ends of all files', () => earlier);
   current = null;
 }
 
@@ -89,6 +92,18 @@ async function begin({ earlier, before }: TestFile): Promise<void> {
   for (const hook of before) await hook();
 }
 
+async function finish({ name, after }: TestFile): Promise<void> {
+  for (const hook of after.reverse()) await hook();
+  writeCost(name);
+}
+
+/** A helper that files share registers its hook as it is loaded: no test file is on the stack. */
+function afterAlways(title: string | (() => unknown), hook?: () => unknown): void {
+  const run = typeof title === 'string' ? hook! : title;
+  if (/\.test\.ts:/.test(new Error().stack!)) currentFile().after.push(run);
+  else ava.after.always(run);
+}
+
 function currentFile(): TestFile {
   if (current === null) throw new Error('a test is registered outside of a test file');
   return current;
@@ -104,8 +119,10 @@ export default Object.assign((title: string, play: Play) => register(title, play
   serial: Object.assign((title: string, play: Play) => register(title, play, true), { skip }),
   before: (hook: () => unknown) => currentFile().before.push(hook),
   afterEach: { always: (hook: Play) => currentFile().afterEach.push(hook) },
-  /** At the end of the process. */
-  after: ava.after,
+  /** At the end of the process; `always` at that of the file. */
+  after: Object.assign((title: string, play: Play) => ava.after(title, play), {
+    always: afterAlways,
+  }),
 });
 
 registerHooks({

@@ -1,12 +1,13 @@
 /** A person at the command line: signing in, keys, orders. */
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { ask, centsOf, type Json, request } from './client.ts';
 import { runHere } from './run-here.ts';
-import { type Exit, eventually, run, startFor, tempDir } from './server.ts';
+import { type Exit, eventually, run, type Server, startServer, tempDir } from './server.ts';
 
 /** The commands of one person, whose session file is the test's own. */
 function personOf(t: ExecutionContext) {
@@ -44,9 +45,17 @@ function personOf(t: ExecutionContext) {
   };
 }
 
-/** A demo, which has a person with a password, and live prices. */
-async function startDemo(t: ExecutionContext) {
-  const { baseUrl, adminUrl, dataDir } = await startFor(t, 'demo');
+let started: Promise<Server> | null = null;
+const DIRECTORY = mkdtempSync(path.join(tmpdir(), 'paperbook-person-'));
+test.after.always('the demo', async () => {
+  await (await started)?.command.end('SIGKILL');
+  rmSync(DIRECTORY, { recursive: true });
+});
+
+/** A demo, which has a person with a password, and live prices. The first test has not traded yet. */
+async function startDemo() {
+  started ??= startServer('demo', path.join(DIRECTORY, 'data'));
+  const { baseUrl, adminUrl, dataDir } = await started;
   const demo = JSON.parse(readFileSync(path.join(dataDir, 'demo.json'), 'utf8'));
   const listed = `${baseUrl}/instruments?tradable=true&limit=100`;
   const { instruments } = await ask(demo.key, 'GET', listed);
@@ -79,8 +88,76 @@ async function untilTaken(command: () => Promise<Exit>): Promise<Exit> {
   });
 }
 
+test.serial('U6, keys: shown once, rotated, revoked; sessions renewed', async (t) => {
+  const demo = await startDemo();
+  const { file, printed, command, apart, json, saved, change, fails } = personOf(t);
+  t.is((await command(demo.login, demo.password)).code, 0);
+  const shown = await command(['keys', 'create']);
+  t.regex(shown.stdout, /^svc_sk_[\w-]{43}\n$/);
+  t.regex(shown.stderr, /^\S{36}: Store this token now: /);
+  const token = shown.stdout.trim();
+  t.is(saved().key, null);
+  const keyFile = path.join(path.dirname(file), 'key');
+  writeFileSync(keyFile, token);
+  const byFile = ['--key-file', keyFile, '--server', new URL(demo.baseUrl).origin];
+  t.deepEqual((await json('whoami', ...byFile)).key.scopes.sort(), [
+    'markets:read',
+    'portfolio:read',
+    'records:read',
+  ]);
+  t.regex(
+    await fails('buy', demo.instrumentId, 'yes', '1', ...byFile),
+    /paperbook: insufficient_scope: /,
+  );
+
+  const { key } = await json('keys', 'create', '--trade', '--use');
+  const rotated = await json('keys', 'rotate', key.id, '--grace-hours', '0');
+  t.like(rotated, { inUse: true, key: { rotatedFrom: key.id } });
+  t.is(saved().key.id, rotated.key.id, 'the key in use is replaced where it is used');
+  t.is((await json('portfolio')).account, null);
+  const listed = await command(['keys', 'list']);
+  t.regex(listed.stdout, new RegExp(`\n\\* +${rotated.key.id} `));
+  t.is((await command(['keys', 'revoke', rotated.key.id])).code, 0);
+  t.is(saved().key, null);
+  t.regex(await fails('keys', 'revoke', rotated.key.id), /^paperbook: key_not_found: /);
+
+  const before = saved();
+  change({ expiresAtMs: Date.now() });
+  const both = await Promise.all([apart(['keys', 'list']), apart(['keys', 'list'])]);
+  t.deepEqual(
+    both.map(({ code, stderr }) => [code, stderr]),
+    [
+      [0, ''],
+      [0, ''],
+    ],
+  );
+  const after = saved();
+  t.not(after.refreshToken, before.refreshToken);
+  t.true(after.expiresAtMs > Date.now());
+  change({ expiresAtMs: Date.now() });
+  t.is((await json('keys', 'list')).tradeWriteAvailable, true, 'what was kept can be renewed');
+  t.is(statSync(file).mode & 0o777, 0o600);
+
+  change({
+    expiresAtMs: Date.now(),
+    refreshToken: before.refreshToken.replace(/.{8}$/, 'AAAAAAAA'),
+  });
+  t.is(
+    await fails('keys', 'list'),
+    'paperbook: the session has ended: run paperbook login\n',
+    'a refresh token that is none',
+  );
+  t.is((await command(['logout'])).code, 0, 'one that has ended is signed out of');
+  t.false(existsSync(file));
+  const everything = printed.join('').replace(shown.stdout, '');
+  const secrets = [token, demo.password, before.accessToken, before.refreshToken];
+  for (const secret of [...secrets, after.accessToken, after.refreshToken]) {
+    t.false(everything.includes(secret));
+  }
+});
+
 test.serial('U5, U7, U25: login, a key, quote, buy, sell, cancel, logout', async (t) => {
-  const demo = await startDemo(t);
+  const demo = await startDemo();
   const { file, printed, command, json, fails, saved } = personOf(t);
   t.regex(await fails('portfolio'), /^paperbook: nobody is signed in: run paperbook login\n$/);
   const wrong = await command(demo.login, 'not the password\n');
@@ -191,74 +268,6 @@ test.serial('U5, U7, U25: login, a key, quote, buy, sell, cancel, logout', async
   t.deepEqual([await statusOf(revoked.token), await statusOf(key.token)], [401, 200]);
   const everything = printed.join('');
   for (const secret of [key.token, revoked.token, demo.password]) {
-    t.false(everything.includes(secret));
-  }
-});
-
-test.serial('U6, keys: shown once, rotated, revoked; sessions renewed', async (t) => {
-  const demo = await startDemo(t);
-  const { file, printed, command, apart, json, saved, change, fails } = personOf(t);
-  t.is((await command(demo.login, demo.password)).code, 0);
-  const shown = await command(['keys', 'create']);
-  t.regex(shown.stdout, /^svc_sk_[\w-]{43}\n$/);
-  t.regex(shown.stderr, /^\S{36}: Store this token now: /);
-  const token = shown.stdout.trim();
-  t.is(saved().key, null);
-  const keyFile = path.join(path.dirname(file), 'key');
-  writeFileSync(keyFile, token);
-  const byFile = ['--key-file', keyFile, '--server', new URL(demo.baseUrl).origin];
-  t.deepEqual((await json('whoami', ...byFile)).key.scopes.sort(), [
-    'markets:read',
-    'portfolio:read',
-    'records:read',
-  ]);
-  t.regex(
-    await fails('buy', demo.instrumentId, 'yes', '1', ...byFile),
-    /paperbook: insufficient_scope: /,
-  );
-
-  const { key } = await json('keys', 'create', '--trade', '--use');
-  const rotated = await json('keys', 'rotate', key.id, '--grace-hours', '0');
-  t.like(rotated, { inUse: true, key: { rotatedFrom: key.id } });
-  t.is(saved().key.id, rotated.key.id, 'the key in use is replaced where it is used');
-  t.is((await json('portfolio')).account, null);
-  const listed = await command(['keys', 'list']);
-  t.regex(listed.stdout, new RegExp(`\n\\* +${rotated.key.id} `));
-  t.is((await command(['keys', 'revoke', rotated.key.id])).code, 0);
-  t.is(saved().key, null);
-  t.regex(await fails('keys', 'revoke', rotated.key.id), /^paperbook: key_not_found: /);
-
-  const before = saved();
-  change({ expiresAtMs: Date.now() });
-  const both = await Promise.all([apart(['keys', 'list']), apart(['keys', 'list'])]);
-  t.deepEqual(
-    both.map(({ code, stderr }) => [code, stderr]),
-    [
-      [0, ''],
-      [0, ''],
-    ],
-  );
-  const after = saved();
-  t.not(after.refreshToken, before.refreshToken);
-  t.true(after.expiresAtMs > Date.now());
-  change({ expiresAtMs: Date.now() });
-  t.is((await json('keys', 'list')).tradeWriteAvailable, true, 'what was kept can be renewed');
-  t.is(statSync(file).mode & 0o777, 0o600);
-
-  change({
-    expiresAtMs: Date.now(),
-    refreshToken: before.refreshToken.replace(/.{8}$/, 'AAAAAAAA'),
-  });
-  t.is(
-    await fails('keys', 'list'),
-    'paperbook: the session has ended: run paperbook login\n',
-    'a refresh token that is none',
-  );
-  t.is((await command(['logout'])).code, 0, 'one that has ended is signed out of');
-  t.false(existsSync(file));
-  const everything = printed.join('').replace(shown.stdout, '');
-  const secrets = [token, demo.password, before.accessToken, before.refreshToken];
-  for (const secret of [...secrets, after.accessToken, after.refreshToken]) {
     t.false(everything.includes(secret));
   }
 });

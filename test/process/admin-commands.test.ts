@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import { ACCOUNT_LIMITS } from '../../engine/rules/trade-limits.ts';
 import { request } from './client.ts';
-import { runHere } from './run-here.ts';
-import { Command, type Server, sharedServer, startFor, tempDir } from './server.ts';
+import { runHere, serveHere } from './run-here.ts';
+import { Command, type Server, sharedServer, tempDir } from './server.ts';
 
 /** `paperbook admin` against that server: how it ended, and what it printed. */
 function adminOf({ dataDir, adminUrl }: Server) {
@@ -214,7 +214,7 @@ test.serial(
 );
 
 test.serial('admin without a server, or with another directory: one clear line', async (t) => {
-  const { command, dataDir, adminUrl } = await startFor(t, 'serve');
+  const { stop, dataDir, adminUrl } = await serveHere(t);
   const other = await sharedServer('serve');
   const list = (dir: string) => {
     return runHere(['admin', 'user', 'list', '--data-dir', dir, '--admin-url', adminUrl]);
@@ -227,7 +227,7 @@ test.serial('admin without a server, or with another directory: one clear line',
   const wrong = await list(other.dataDir);
   t.is(wrong.code, 1);
   t.regex(wrong.stderr, /^paperbook: unauthorized: .*\n$/);
-  await command.end('SIGINT');
+  await stop();
   t.like(await list(dataDir), {
     code: 1,
     stderr: `paperbook: no server answers at ${adminUrl}\n`,

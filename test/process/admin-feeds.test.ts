@@ -3,8 +3,8 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { startSimulator } from '../../feeds/simulator/server.ts';
-import { runHere } from './run-here.ts';
-import { Command, eventually, sharedServer, startFor, tempDir } from './server.ts';
+import { runHere, serveHere } from './run-here.ts';
+import { Command, eventually, sharedServer, tempDir } from './server.ts';
 import { onTerminal } from './trader-commands.ts';
 
 type Simulator = Awaited<ReturnType<typeof startSimulator>>;
@@ -21,7 +21,7 @@ test.serial(
   async (t) => {
     const simulator = await startSimulator({ seed: 1 });
     t.teardown(() => simulator.close());
-    const { dataDir, adminUrl, command } = await startFor(t, 'serve', {
+    const { dataDir, adminUrl, stop } = await serveHere(t, {
       env: {
         PAPERBOOK_CATALOG: catalogOf(t, simulator),
         PAPERBOOK_FEEDS: JSON.stringify([
@@ -61,7 +61,7 @@ test.serial(
     t.regex(down, /(?:1006\)|ECONNREFUSED \S+), at 20\d\d-[\d-]+T[\d:.]+Z/);
     const lines = seen().length;
     t.true(lines >= 2);
-    await command.end('SIGINT');
+    await stop();
     await eventually('that nobody answers', async () => {
       return watch.output.stderr.includes('no server answers') ? true : null;
     });
@@ -103,7 +103,7 @@ test.serial('O18, O19: admin shards and problems are tables, or JSON', async (t)
   const simulator = await startSimulator({ seed: 1 });
   const catalog = catalogOf(t, simulator);
   await simulator.close();
-  const { dataDir, adminUrl } = await startFor(t, 'serve', {
+  const { dataDir, adminUrl } = await serveHere(t, {
     env: {
       PAPERBOOK_SHARDS: '2',
       PAPERBOOK_CATALOG: catalog,
@@ -132,7 +132,7 @@ test.serial('O18, O19: admin shards and problems are tables, or JSON', async (t)
 });
 
 test.serial('O20: admin user list and key list print pages, and find users', async (t) => {
-  const { dataDir, adminUrl } = await startFor(t, 'serve');
+  const { dataDir, adminUrl } = await serveHere(t);
   const admin = (...args: string[]) =>
     runHere(['admin', ...args, '--data-dir', dataDir, '--admin-url', adminUrl]);
   const names = ['ann', 'bob', 'cat'];
@@ -159,7 +159,7 @@ test.serial('O6, O7, U12: lists are tables without --json, no wider than a termi
     url: `ws://127.0.0.1:9/${'long/'.repeat(20)}`,
   };
   const env = { PAPERBOOK_FEEDS: JSON.stringify([feed]) };
-  const { dataDir, adminUrl } = await startFor(t, 'serve', { env });
+  const { dataDir, adminUrl } = await serveHere(t, { env });
   const admin = async (...args: string[]) => {
     const { stdout } = await runHere([
       'admin',

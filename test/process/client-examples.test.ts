@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
 import { pythonWith } from '../api/python.ts';
-import { eventually, type Server, startFor, tempDir } from './server.ts';
+import { eventually, type Server, sharedServer, tempDir } from './server.ts';
 
 const runFile = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -39,8 +39,8 @@ function project(t: ExecutionContext): string {
 }
 
 /** A demo whose first games have a price, and its key. */
-async function demoFor(t: ExecutionContext): Promise<Server & { key: string }> {
-  const server = await startFor(t, 'demo');
+async function pricedDemo(): Promise<Server & { key: string }> {
+  const server = await sharedServer('demo');
   const { key } = JSON.parse(readFileSync(path.join(server.dataDir, 'demo.json'), 'utf8'));
   await eventually('a price of what starts next', async () => {
     const query = 'tradable=true&status=scheduled&priced=true&limit=1';
@@ -71,7 +71,7 @@ test('U30: the TypeScript of the client’s README compiles strictly', async (t)
 
 test('U30: the examples of the client’s README work on the demo', async (t) => {
   t.timeout(2 * RUNS_WITHIN_MS);
-  const { baseUrl, key } = await demoFor(t);
+  const { baseUrl, key } = await pricedDemo();
   const folder = project(t);
   for (const [at, block] of blocksOf('README.md', 'ts').entries()) {
     const file = path.join(folder, `example-${at}.mjs`);
@@ -91,7 +91,7 @@ const withPython = python === null ? test.skip : test;
 
 withPython('U30: the examples of the Python client’s README work on the demo', async (t) => {
   t.timeout(2 * RUNS_WITHIN_MS);
-  const { baseUrl, key } = await demoFor(t);
+  const { baseUrl, key } = await pricedDemo();
   const folder = tempDir(t);
   const env = {
     PATH: process.env.PATH,

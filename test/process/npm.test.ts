@@ -7,7 +7,8 @@ import { Command, eventually, run, tempDir } from './server.ts';
 const start = { program: 'npm', args: ['start'] };
 const npx = { program: 'npm', args: ['exec', '--', 'paperbook', 'serve'] };
 
-for (const signal of variantsOfRun(['SIGKILL', 'SIGINT', 'SIGTERM', 'SIGHUP'] as const, 2)) {
+/** A check of each change has one signal of each way that there is: it kills, or it asks. */
+for (const signal of variantsOfRun(['SIGKILL', 'SIGINT', 'SIGTERM', 'SIGHUP'] as const)) {
   test.serial(`${signal} to npm start leaves no server running`, async (t) => {
     const command = new Command([], { launcher: start, env: envOf(t) });
     t.teardown(() => command.endGroup());
@@ -19,7 +20,7 @@ for (const signal of variantsOfRun(['SIGKILL', 'SIGINT', 'SIGTERM', 'SIGHUP'] as
 }
 
 // A lone SIGINT ends neither npx nor the shell that it runs: that waits for its command.
-for (const signal of variantsOfRun(['SIGKILL', 'SIGTERM', 'SIGHUP'] as const, 2)) {
+for (const signal of variantsOfRun(['SIGTERM', 'SIGKILL', 'SIGHUP'] as const)) {
   test.serial(`${signal} to npx paperbook serve leaves no server running`, async (t) => {
     const command = new Command([], { launcher: npx, env: envOf(t) });
     t.teardown(() => command.endGroup());
