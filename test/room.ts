@@ -46,6 +46,7 @@ export async function playFiles(...patterns: string[]): Promise<void> {
     earlier = Promise.all([earlier, ...loaded.ended]).then(() => writeCost(loaded.name));
   }
   current = null;
+  writeCost(`start of ${files[0]} and others`);
 }
 
 function register(title: string, play: Play, isSerial: boolean): void {
@@ -69,7 +70,7 @@ function register(title: string, play: Play, isSerial: boolean): void {
 }
 
 /** Seconds of CPU of this process, of its threads, and of ended processes that it started. */
-let spent = cpuSeconds();
+let spent = 0;
 function writeCost(name: string): void {
   const to = process.env.COSTS;
   if (to === undefined) return;
