@@ -288,11 +288,18 @@ export function accountOf(state: ModelState, id: Uuid): ModelAccount {
 }
 
 export function ordersOf(state: ModelState, account: Uuid): ModelOrder[] {
-  return [...state.orders.values()].filter((order) => order.account === account);
+  return ofAccount(state.orders.values(), account);
 }
 
 export function tradesOf(state: ModelState, account: Uuid): ModelTrade[] {
-  return [...state.trades.values()].filter((trade) => trade.account === account);
+  return ofAccount(state.trades.values(), account);
+}
+
+/** Without a copy of all rows: it is asked many times in each step. */
+function ofAccount<R extends { account: Uuid }>(rows: Iterable<R>, account: Uuid): R[] {
+  const found: R[] = [];
+  for (const row of rows) if (row.account === account) found.push(row);
+  return found;
 }
 
 export function openTradesOf(state: ModelState, account: Uuid): ModelTrade[] {
