@@ -33,7 +33,7 @@ export async function ensureSigningKey(
     makeKey(dataDir);
     log.warn(
       { file },
-      'access tokens are signed with ES256 from now on, by a new key: tokens of the EdDSA key ' +
+      'access tokens are signed with ES256 from now on, by a new key. Tokens of the EdDSA key ' +
         'before have ended, and their sessions continue with a refresh',
     );
   }

@@ -162,7 +162,7 @@ const SILENT: Log = { info() {}, error() {} };
 function jumpText(nowMs: EpochMs, machineMs: EpochMs): string {
   return (
     `clock: the machine's time jumped to ${isoOf(machineMs)}, which counts once it has lasted a ` +
-    `minute; the engine's goes on from ${isoOf(nowMs)}`
+    `minute. The engine's time goes on from ${isoOf(nowMs)}`
   );
 }
 

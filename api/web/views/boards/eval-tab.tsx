@@ -43,7 +43,7 @@ export function EvalTab({ window, metric, onWindow, onMetric }: Props) {
             {rows.length === 0 ? (
               <Empty>
                 Nobody is on this board. Public traders come here with a pick of which the metric is
-                known: the first on its market, placed before the game, with an outcome.
+                known. The pick is the first on its market, placed before the game, with an outcome.
               </Empty>
             ) : (
               <EvalTable rows={rows} metric={shown} />

@@ -32,8 +32,8 @@ export function OwnEvalTab({ window, onWindow }: Props) {
       </div>
       <p class="hint">
         This list has your picks that ended in the window, also picks placed while private. The
-        means on the board count only the slate: on each market, your first pick that was placed
-        before the game and has an outcome.
+        means on the board count only the slate. On each market, this is your first pick that was
+        placed before the game and has an outcome.
       </p>
       <Loading
         of={ownEval.now.value}

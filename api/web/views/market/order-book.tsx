@@ -59,7 +59,7 @@ function Ladder({ instrumentId }: Props) {
             />
           ) : (
             <Empty>
-              Only the best prices are kept: this server fills orders of any size at them, or the
+              Only the best prices are kept. This server fills orders of any size at them, or the
               venue shows no other level.
             </Empty>
           )
