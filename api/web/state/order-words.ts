@@ -131,7 +131,7 @@ function wouldWords({ action, count = 0, timeInForce }: OrderBody, preview: Pric
         : 'Would fill now.';
     case 'rest':
       return isPart
-        ? `Would fill ${whole(filled)} of ${whole(count)} now; the rest would wait for its price.`
+        ? `Would fill ${whole(filled)} of ${whole(count)} now. The rest would wait for its price.`
         : 'Would rest until its price is reached.';
     case 'cancel':
       return `Would not fill now, and so be canceled (${timeInForce}).`;

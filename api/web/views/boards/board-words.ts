@@ -19,7 +19,7 @@ export const KINDS: readonly { value: Kind; text: string; meaning: string }[] = 
   {
     value: 'net_worth',
     text: 'Net worth',
-    meaning: 'By the net worth of the account now; the window applies to the other numbers.',
+    meaning: 'By the net worth of the account now. The window applies to the other numbers.',
   },
 ];
 

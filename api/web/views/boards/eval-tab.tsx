@@ -77,7 +77,7 @@ function HowToRead() {
         </li>
         <li>
           If most picks are on a few games, the effective games are fewer. Below 10 effective games
-          there is no interval; profit or loss needs 50.
+          there is no interval. Profit or loss needs 50.
         </li>
         <li>
           Skill is the Brier score of the prices paid less the trader’s Brier score. It counts picks

@@ -56,8 +56,8 @@ function Picks({ picks, notes }: OwnEval) {
   if (picks.length === 0) {
     return (
       <Empty>
-        None of your picks ended in this window. A pick comes here when its market has a result;
-        what you sell before that does not.
+        None of your picks ended in this window. A pick comes here when its market has a result. A
+        trade that you sell before that does not.
       </Empty>
     );
   }

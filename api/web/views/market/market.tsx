@@ -127,7 +127,7 @@ function UnknownMarket() {
       <Notice>
         <p>
           No market has this name, or it has left the catalog after its end. Your positions are in
-          your <a href={hrefOf('portfolio')}>portfolio</a>; open markets are in the{' '}
+          your <a href={hrefOf('portfolio')}>portfolio</a>. Open markets are in the{' '}
           <a href={hrefOf('markets')}>markets</a>.
         </p>
       </Notice>
