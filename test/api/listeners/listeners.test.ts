@@ -1,0 +1,314 @@
+/** A whole server with a further listener. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import test from 'ava';
+import { NOON_MS, quoteTick } from '../../engine/fixtures.ts';
+import { openStream } from '../stream-client.ts';
+import { type Answered, bothOf, isServedThere, sharedTwo, startTwo } from './two-listeners.ts';
+
+const FAILING = new URL('./failing-listener.ts', import.meta.url).href;
+
+const shared = sharedTwo();
+
+const buy = (instrumentId: string, key: string, more: object = {}) => ({
+  ...{ action: 'buy', type: 'market', idempotencyKey: key, instrumentId, side: 'yes', count: 1 },
+  ...more,
+});
+
+/** An answer without what is of one request alone. */
+function comparable({ status, headers, text }: Answered) {
+  const rest = Object.fromEntries(
+    Object.entries(headers).filter(
+      ([name]) => !/^(date|x-request-id|.*ratelimit.*|service-quota-.*)$/.test(name),
+    ),
+  );
+  return { status, headers: rest, text: text.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME') };
+}
+
+test.serial('A130: a further listener answers every request as the main one does', async (t) => {
+  const server = await shared();
+  const { main, further } = await server.newcomer();
+  const { instrumentIds } = server;
+  const [id] = instrumentIds as [string];
+  const long = 'x'.repeat(70_000);
+  const asked: [string, string, object?][] = [
+    ['GET', '/v1/portfolio'],
+    ['HEAD', '/v1/portfolio'],
+    ['OPTIONS', '/v1/portfolio'],
+    ['PUT', '/v1/portfolio'],
+    ['GET', '/v1/portfolio?no=1'],
+    ['GET', '/v1/portfolio/trades?limit=0'],
+    ['GET', '/v1/portfolio/orders?status=open'],
+    ['GET', '/v1/portfolio/orders/no-uuid'],
+    ['GET', '/v1/portfolio/orders/batch'],
+    ['DELETE', '/v1/portfolio/orders/0192c1de-0000-7000-8000-000000000000'],
+    ['GET', `/v1/quotes?ids=${id}`],
+    ['GET', `/v1/instruments/${id}/quote`],
+    ['GET', '/v1/instruments?limit=2'],
+    ['GET', '/v1/api_keys'],
+    ['GET', '/v1/openapi.json'],
+    ['GET', '/docs'],
+    ['GET', '/nowhere'],
+    ['GET', '/v1/stream'],
+    ['GET', '/auth/v1/.well-known/jwks.json'],
+    ['POST', '/v1/portfolio/orders', { body: 'no json' }],
+    ['POST', '/v1/portfolio/orders', { body: {} }],
+    ['POST', '/v1/portfolio/orders', { body: long }],
+    ['POST', '/v1/portfolio/orders/preview', { body: buy(id, 'seen') }],
+    ['POST', '/v1/portfolio/orders/batch', { body: { orders: [] } }],
+    ['POST', '/v1/portfolio/orders', { body: buy(id, 'x', { execution: 'venue_a' }) }],
+    ['GET', '/v1/portfolio', { token: null }],
+    ['GET', '/v1/portfolio', { token: 'svc_sk_unknown' }],
+    ['POST', '/auth/v1/token?grant_type=password', { body: { email: 'a@b.c', password: 'x' } }],
+    ['GET', '/v1/portfolio', { headers: { 'x-service-org': 'none' } }],
+    ['GET', '/v1/portfolio', { headers: { 'x-service-key': 'another' } }],
+    ['GET', '/', { token: null, headers: { accept: 'text/html' } }],
+  ];
+  for (const [method, where, options] of asked) {
+    const here = await main.ask(method, where, options);
+    const there = await further.ask(method, where, options);
+    t.deepEqual(comparable(there), comparable(here), `${method} ${where}`);
+    t.deepEqual(
+      Object.keys(there.headers).sort(),
+      Object.keys(here.headers).sort(),
+      `the headers of ${method} ${where}`,
+    );
+  }
+  t.deepEqual(server.errors, []);
+});
+
+test.serial('A130, D73: orders over both listeners are of one account', async (t) => {
+  const server = await shared();
+  const { instrumentIds } = server;
+  const caller = await server.newcomer();
+  const { main, further } = caller;
+  const [id] = instrumentIds as [string];
+  t.true(await isServedThere(caller));
+  for (let n = 0; n < 4; n++) {
+    const [first, second] = n % 2 === 0 ? [main, further] : [further, main];
+    const order = { body: buy(id, `order-${n}`) };
+    const made = JSON.parse((await first.ask('POST', '/v1/portfolio/orders', order)).text);
+    t.is(made.status, 'executed');
+    const again = JSON.parse((await second.ask('POST', '/v1/portfolio/orders', order)).text);
+    t.true(again.replayed);
+    t.is(again.trade.tradeId, made.trade.tradeId);
+    const { trades } = JSON.parse((await second.ask('GET', '/v1/portfolio/trades')).text);
+    t.is(trades.length, n + 1);
+  }
+  const limit = { type: 'limit', limitPriceCents: 1 };
+  const body = {
+    orders: [buy(id, 'rests', limit), buy(id, 'rests-too', limit), { action: 'none' }],
+  };
+  const batch = await further.ask('POST', '/v1/portfolio/orders/batch', { body });
+  const { results } = JSON.parse(batch.text);
+  t.deepEqual(
+    results.map(({ status }: { status: number }) => status),
+    [200, 200, 400],
+  );
+  const [{ orderId }] = results.map((result: { body: { order: object } }) => result.body.order);
+  const canceled = await further.ask('DELETE', `/v1/portfolio/orders/${orderId}`);
+  t.is(JSON.parse(canceled.text).order.status, 'canceled');
+  t.is(JSON.parse((await main.ask('DELETE', '/v1/portfolio/orders')).text).count, 1);
+  t.deepEqual((await server.audit()).problems, []);
+});
+
+test.serial(
+  'A131, A19: a key that ends, or whose owner changes, is known to all listeners at once',
+  async (t) => {
+    const server = await shared();
+    const { paperbook, instrumentIds } = server;
+    const [id] = instrumentIds as [string];
+    const { identity } = paperbook;
+    for (let n = 0; n < 10; n++) {
+      const caller = await server.newcomer();
+      t.true(await isServedThere(caller));
+      const key = identity.keys.get(caller.keyId)!;
+      const written = identity.putKey({ ...key, revokedAtMs: Date.now() });
+      const asked = caller.further.ask('GET', '/v1/portfolio');
+      await written;
+      t.is((await asked).status, 401, 'as soon as the change is effective');
+    }
+    const caller = await server.newcomer();
+    const { user, further } = caller;
+    t.true(await isServedThere(caller));
+    await identity.changeUser(user.id, { plan: 'none' });
+    const order = { body: buy(id, 'one') };
+    const refused = await further.ask('POST', '/v1/portfolio/orders', order);
+    t.is(JSON.parse(refused.text).error.code, 'membership_required');
+    await identity.changeUser(user.id, { plan: 'basic' });
+    t.is((await further.ask('POST', '/v1/portfolio/orders', order)).status, 200);
+  },
+);
+
+test.serial('Q28, Q5: request limits are exact over all listeners', async (t) => {
+  const server = await startTwo(t, { PAPERBOOK_LIMITS_ENFORCED: 'on' });
+  const { paperbook } = server;
+  const { user, main, further } = await server.newcomer('none');
+  const leftMs = 60_000 - (Date.now() % 60_000);
+  if (leftMs < 20_000) await sleep(leftMs + 100);
+  const asked = Array.from({ length: 60 }, (_, n) =>
+    (n % 2 === 0 ? main : further).ask('GET', '/v1/portfolio'),
+  );
+  const answers = await Promise.all(asked);
+  const taken = answers.filter(({ status }) => status === 200);
+  t.is(taken.length, 30);
+  t.is(answers.filter(({ status }) => status === 429).length, 30);
+  const remaining = taken.map(({ headers }) => Number(headers['ratelimit-remaining']));
+  t.is(Math.min(...remaining), 0);
+  t.is((await further.ask('GET', '/v1/portfolio')).headers['ratelimit-remaining'], '0');
+  await paperbook.identity.changeUser(user.id, { plan: 'desk' });
+  t.is((await further.ask('GET', '/v1/portfolio')).status, 200, 'the plan of now');
+});
+
+test.serial('V11: switches are off for all listeners at once', async (t) => {
+  const server = await shared();
+  const { instrumentIds, paperbook, adminToken } = server;
+  const [id] = instrumentIds as [string];
+  const caller = await server.newcomer();
+  const { further } = caller;
+  t.true(await isServedThere(caller));
+  t.is((await further.ask('GET', `/v1/quotes?ids=${id}`)).status, 200);
+  const set = async (name: string, on: boolean) => {
+    const response = await fetch(`${paperbook.adminUrl}/admin/${name}`, {
+      method: 'PUT',
+      headers: { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ on }),
+    });
+    t.is(response.status, 200, await response.text());
+  };
+  await set('venue-data', false);
+  const quotes = await further.ask('GET', `/v1/quotes?ids=${id}`);
+  t.is(JSON.parse(quotes.text).error.code, 'venue_data_off');
+  await set('venue-data', true);
+  t.is((await further.ask('GET', `/v1/quotes?ids=${id}`)).status, 200);
+  await set('trading', false);
+  const order = await further.ask('POST', '/v1/portfolio/orders', { body: buy(id, 'off') });
+  t.is(JSON.parse(order.text).error.code, 'trading_off');
+  await set('trading', true);
+});
+
+test.serial('A133: metrics count the requests of all listeners', async (t) => {
+  const server = await shared();
+  const { paperbook, adminToken } = server;
+  const caller = await server.newcomer();
+  const { main, further } = caller;
+  t.true(await isServedThere(caller));
+  const count = async () => {
+    const headers = { authorization: `Bearer ${adminToken}` };
+    const text = await (await fetch(`${paperbook.adminUrl}/metrics`, { headers })).text();
+    const line = /requests_total\{method="GET",route="\/portfolio",status="200"\} (\d+)/;
+    return Number(line.exec(text)?.[1]);
+  };
+  await sleep(500);
+  const before = await count();
+  for (let n = 0; n < 10; n++) {
+    await main.ask('GET', '/v1/portfolio');
+    await further.ask('GET', '/v1/portfolio');
+  }
+  await sleep(500);
+  t.is(await count(), before + 20);
+});
+
+test.serial('J45, J18: the stream is the same over every listener', async (t) => {
+  const server = await shared();
+  const { instrumentIds, paperbook, origin } = server;
+  const { main, token } = await server.newcomer();
+  const [id] = instrumentIds as [string];
+  const port = Number(new URL(origin).port);
+  const channel = `quotes:${id}`;
+  const clients = await Promise.all(
+    Array.from({ length: 8 }, (_, n) =>
+      openStream(t, port, { token, ...(n % 2 === 0 ? {} : { protocol: 'msgpack' as const }) }),
+    ),
+  );
+  for (const client of clients) {
+    t.is((await client.ask({ op: 'subscribe', channels: [channel] })).status, 200);
+    t.like(await client.next(), { channel, snapshot: true });
+  }
+  paperbook.engine.tick(quoteTick({ atMs: NOON_MS + 1, yesBidCents: 20, yesAskCents: 22 }));
+  const changes = await Promise.all(clients.map((client) => client.next()));
+  for (const change of changes) t.deepEqual(change, changes[0]);
+  const limit = { type: 'limit', limitPriceCents: 1 };
+  for (const [n, client] of clients.entries()) {
+    await client.ask({ op: 'subscribe', channels: [], cancelOnDisconnect: true });
+    const order = buy(id, `streamed-${n}`, limit);
+    const { status, body } = await client.ask({ op: 'place', order });
+    t.is(status, 200, JSON.stringify(body));
+  }
+  const open = async () => {
+    const { text } = await main.ask('GET', '/v1/portfolio/orders?status=open');
+    return JSON.parse(text).orders.length;
+  };
+  t.is(await open(), 8);
+  for (const client of clients.slice(0, 7)) client.close();
+  while ((await open()) > 1) await sleep(20);
+  t.is(await open(), 1, 'the orders of a connection that ended');
+});
+
+test.serial('A135: a listener that fails comes back, while the others serve', async (t) => {
+  const directory = mkdtempSync(path.join(tmpdir(), 'paperbook-fail-'));
+  t.teardown(() => rmSync(directory, { recursive: true }));
+  const file = path.join(directory, 'fail');
+  const { NODE_OPTIONS = '' } = process.env;
+  process.env.TEST_FAIL_LISTENER = file;
+  process.env.NODE_OPTIONS = `${NODE_OPTIONS} --import=${FAILING}`;
+  t.teardown(() => {
+    process.env.NODE_OPTIONS = NODE_OPTIONS;
+    delete process.env.TEST_FAIL_LISTENER;
+  });
+  const server = await startTwo(t);
+  const { origin, instrumentIds, errors } = server;
+  const [id] = instrumentIds as [string];
+  const caller = await server.newcomer();
+  const { main, further, token } = caller;
+  t.true(await isServedThere(caller));
+  const port = Number(new URL(origin).port);
+  const clients = await Promise.all(
+    Array.from({ length: 8 }, () => openStream(t, port, { token })),
+  );
+  const order = { body: buy(id, 'before') };
+  t.is((await further.ask('POST', '/v1/portfolio/orders', order)).status, 200);
+  let isServing = true;
+  const served = (async () => {
+    for (; isServing; await sleep(5)) {
+      const { status } = await main.ask('GET', '/v1/portfolio');
+      if (status !== 200) return status;
+    }
+    return 200;
+  })();
+  writeFileSync(file, '');
+  while (errors.length === 0) await sleep(10);
+  t.regex(errors[0]!, /listener 1 failed.*planted/);
+  const isGone = () => clients.some(({ closed }) => Promise.race([closed.then(() => true), false]));
+  t.true(await isGone());
+  const next = await bothOf(t, origin, token);
+  const again = await next.further.ask('POST', '/v1/portfolio/orders', { ...order, token });
+  t.true(JSON.parse(again.text).replayed, 'nothing that was answered is lost');
+  isServing = false;
+  t.is(await served, 200);
+  t.deepEqual((await server.audit()).problems, []);
+});
+
+test.serial('A65, A136: a stopping server answers what all listeners have under way', async (t) => {
+  const server = await startTwo(t);
+  const { instrumentIds, paperbook } = server;
+  const [id] = instrumentIds as [string];
+  const caller = await server.newcomer();
+  const { main, further } = caller;
+  t.true(await isServedThere(caller));
+  const asked = Array.from({ length: 8 }, (_, n) =>
+    (n % 2 === 0 ? main : further).ask('POST', '/v1/portfolio/orders', { body: buy(id, `${n}`) }),
+  );
+  const answered = Promise.allSettled(asked);
+  await sleep(5);
+  await paperbook.close();
+  const answers = await answered;
+  const statuses = answers.map((answer) =>
+    answer.status === 'fulfilled' ? answer.value.status : 'closed',
+  );
+  t.true(statuses.some((status) => status === 200));
+  t.true(statuses.every((status) => [200, 503, 'closed'].includes(status)));
+  await t.throwsAsync(further.ask('GET', '/v1/portfolio'));
+});
