@@ -1,6 +1,6 @@
 /**
  * Every configuration variable: its default, its meaning, how its text is read. Rules G1, G4,
- * G12 (api/RULES.md).
+ * G12, G13 (api/RULES.md).
  */
 
 import { parseJson } from '../../engine/base/bounded-json.ts';

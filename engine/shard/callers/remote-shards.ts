@@ -119,6 +119,11 @@ export class RemoteShards {
   /** As `Shards.trade`. */
   trade(owner: Uuid, command: TradingCommand, waiter: ReplyHandler): undefined {
     const { account, counting } = command;
+    // Its key may leave home during the pause.
+    if (this.#paused !== null) {
+      this.#paused.push(() => this.trade(owner, this.#timed(command), waiter));
+      return;
+    }
     const isAtHome =
       counting === null ||
       (!this.#roaming.has(counting.keyId) && this.#of(account) === this.#of(owner));
@@ -175,14 +180,13 @@ export class RemoteShards {
   }
 
   #askOf(shard: RemoteShard, request: Command | Query, waiter: ReplyHandler): void {
-    if (this.#paused === null) {
-      shard.ask(request, waiter);
-      return;
-    }
-    // The time may be set back meanwhile.
-    this.#paused.push(() => {
-      shard.ask({ ...request, atMs: Math.min(request.atMs, this.nowMs()) }, waiter);
-    });
+    if (this.#paused === null) shard.ask(request, waiter);
+    else this.#paused.push(() => void shard.ask(this.#timed(request), waiter));
+  }
+
+  /** The time may have been set back meanwhile. */
+  #timed<T extends { atMs: EpochMs }>(request: T): T {
+    return { ...request, atMs: Math.min(request.atMs, this.nowMs()) };
   }
 
   #of(account: Uuid): RemoteShard {

@@ -4,9 +4,19 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
+import { newOrganization, type Organization } from '../../../api/identity/organizations.ts';
+import { shardOfAccount } from '../../../engine/shard/callers/shard-of.ts';
 import { NOON_MS, quoteTick } from '../../engine/fixtures.ts';
 import { openStream } from '../stream-client.ts';
-import { type Answered, bothOf, isServedThere, sharedTwo, startTwo } from './two-listeners.ts';
+import { startWhole } from '../whole-server.ts';
+import {
+  type Answered,
+  bothOf,
+  type Connection,
+  isServedThere,
+  sharedTwo,
+  startTwo,
+} from './two-listeners.ts';
 
 const FAILING = new URL('./failing-listener.ts', import.meta.url).href;
 
@@ -46,6 +56,10 @@ test.serial('A130: a further listener answers every request as the main one does
     ['DELETE', '/v1/portfolio/orders/0192c1de-0000-7000-8000-000000000000'],
     ['GET', `/v1/quotes?ids=${id}`],
     ['GET', `/v1/instruments/${id}/quote`],
+    [
+      'GET',
+      `/v1/history/export?instrumentId=${id}&from=2026-11-20T00:00:00Z&to=2026-11-22T00:00:00Z`,
+    ],
     ['GET', '/v1/instruments?limit=2'],
     ['GET', '/v1/api_keys'],
     ['GET', '/v1/openapi.json'],
@@ -78,6 +92,30 @@ test.serial('A130: a further listener answers every request as the main one does
   }
   t.deepEqual(server.errors, []);
 });
+
+test.serial(
+  'A130: a long body reaches its reader, and a long answer its caller, whole',
+  async (t) => {
+    const server = await shared();
+    const { further } = await server.newcomer();
+    const [id] = server.instrumentIds as [string];
+    const description = await further.ask('GET', '/v1/openapi.json');
+    const bytes = Buffer.byteLength(description.text);
+    t.is(bytes, Number(description.headers['content-length']));
+    t.is(JSON.parse(description.text).openapi.slice(0, 3), '3.1');
+    const days = 'from=2026-11-20T00:00:00Z&to=2026-11-22T00:00:00Z';
+    const exported = await further.ask('GET', `/v1/history/export?instrumentId=${id}&${days}`);
+    t.is(exported.status, 200, 'a body in pieces');
+    t.regex(exported.text, /^at,/);
+    const order = buy(id, 'none', { action: 'none' });
+    const orders = Array.from({ length: 100 }, () => ({ ...order, note: 'x'.repeat(400) }));
+    const batch = { body: { orders }, headers: { 'x-service-org': 'none' } };
+    const here = await further.ask('POST', '/v1/portfolio/orders/batch', { body: { orders } });
+    t.is(JSON.parse(here.text).results.length, 100, 'read by the listener');
+    const there = await further.ask('POST', '/v1/portfolio/orders/batch', batch);
+    t.is(JSON.parse(there.text).results?.length ?? there.status, 400, 'read by the main thread');
+  },
+);
 
 test.serial('A130, D73: orders over both listeners are of one account', async (t) => {
   const server = await shared();
@@ -142,6 +180,66 @@ test.serial(
   },
 );
 
+test.serial('A131: a key that changes while a body arrives is read again', async (t) => {
+  const server = await shared();
+  const { identity } = server.paperbook;
+  const [id] = server.instrumentIds as [string];
+  const caller = await server.newcomer('none');
+  const { further, user, keyId } = caller;
+  t.true(await isServedThere(caller));
+  const planned = await further.ask('POST', '/v1/portfolio/orders', {
+    body: buy(id, 'planned'),
+    meanwhile: () => identity.changeUser(user.id, { plan: 'basic' }),
+  });
+  t.is(planned.status, 200, planned.text);
+  t.true(await isServedThere(caller));
+  const key = identity.keys.get(keyId)!;
+  const revoked = await further.ask('POST', '/v1/portfolio/orders', {
+    body: buy(id, 'revoked'),
+    meanwhile: () => identity.putKey({ ...key, revokedAtMs: Date.now() }),
+  });
+  t.is(revoked.status, 401, revoked.text);
+});
+
+test.serial(
+  'D75, L7, hard trade limits: of a key that trades for an organization too',
+  async (t) => {
+    const server = await shared();
+    const { identity } = server.paperbook;
+    const [id] = server.instrumentIds as [string];
+    const caller = await server.newcomer('basic');
+    const { main, further, user } = caller;
+    // Its account is in the other shard.
+    let organization: Organization;
+    let number = 0;
+    do {
+      organization = newOrganization({ slug: `acme-${user.id}-${number++}`, name: 'Acme' }, 1);
+    } while (shardOfAccount(organization.id, 2) === shardOfAccount(user.id, 2));
+    await identity.organizations.add(organization);
+    const membership = { organizationId: organization.id, userId: user.id, createdAtMs: 1 };
+    await identity.organizations.putMember({ ...membership, role: 'member' });
+    t.true(await isServedThere(caller));
+    const place = async (by: Connection, key: string, headers = {}) => {
+      const { status } = await by.ask('POST', '/v1/portfolio/orders', {
+        body: buy(id, key),
+        headers,
+      });
+      return status;
+    };
+    const theirs = { 'x-service-org': organization.id };
+    const statuses: number[] = [];
+    for (let n = 0; n < 3; n++) statuses.push(await place(further, `own-${n}`));
+    statuses.push(await place(main, 'theirs', theirs));
+    const more = Array.from({ length: 12 }, (_, n) =>
+      n % 2 === 0 ? place(further, `more-${n}`) : place(main, `more-${n}`, theirs),
+    );
+    statuses.push(...(await Promise.all(more)));
+    t.is(statuses.filter((status) => status === 200).length, 10, statuses.join());
+    t.is(statuses.filter((status) => status === 429).length, 6);
+    t.deepEqual((await server.audit()).problems, []);
+  },
+);
+
 test.serial('Q28, Q5: request limits are exact over all listeners', async (t) => {
   const server = await startTwo(t, { PAPERBOOK_LIMITS_ENFORCED: 'on' });
   const { paperbook } = server;
@@ -187,6 +285,32 @@ test.serial('V11: switches are off for all listeners at once', async (t) => {
   const order = await further.ask('POST', '/v1/portfolio/orders', { body: buy(id, 'off') });
   t.is(JSON.parse(order.text).error.code, 'trading_off');
   await set('trading', true);
+});
+
+test.serial('A132, I5: a use of a key at a further listener is recorded', async (t) => {
+  const server = await shared();
+  const { identity } = server.paperbook;
+  const caller = await server.newcomer();
+  t.true(await isServedThere(caller));
+  const key = identity.keys.get(caller.keyId)!;
+  await identity.putKey({ ...key, lastUsedAtMs: Date.now() - 2 * 3_600_000 });
+  await caller.further.ask('GET', '/v1/portfolio');
+  t.true(Date.now() - identity.keys.get(caller.keyId)!.lastUsedAtMs! < 60_000);
+  t.true(await isServedThere(caller), 'and served there from then on');
+});
+
+test.serial("A134, C1: a further listener has the engine's time", async (t) => {
+  const server = await shared();
+  const { engine } = server.paperbook;
+  const caller = await server.newcomer();
+  t.true(await isServedThere(caller));
+  const [id] = server.instrumentIds as [string];
+  for (let n = 1; n <= 5; n++) {
+    const atMs = engine.nowMs() + 777;
+    engine.tick({ kind: 'heartbeat', atMs, source: 0 });
+    const { text } = await caller.further.ask('GET', `/v1/quotes?ids=${id}`);
+    t.is(JSON.parse(text).asOf, new Date(atMs).toISOString());
+  }
 });
 
 test.serial('A133: metrics count the requests of all listeners', async (t) => {
@@ -238,8 +362,8 @@ test.serial('J45, J18: the stream is the same over every listener', async (t) =>
     t.is(status, 200, JSON.stringify(body));
   }
   const open = async () => {
-    const { text } = await main.ask('GET', '/v1/portfolio/orders?status=open');
-    return JSON.parse(text).orders.length;
+    const { text } = await main.ask('GET', '/v1/portfolio');
+    return JSON.parse(text).ordersCount;
   };
   t.is(await open(), 8);
   for (const client of clients.slice(0, 7)) client.close();
@@ -311,4 +435,15 @@ test.serial('A65, A136: a stopping server answers what all listeners have under 
   t.true(statuses.some((status) => status === 200));
   t.true(statuses.every((status) => [200, 503, 'closed'].includes(status)));
   await t.throwsAsync(further.ask('GET', '/v1/portfolio'));
+});
+
+test.serial('G13, G8: a port that listeners share is of one server', async (t) => {
+  const { origin } = await shared();
+  const { port } = new URL(origin);
+  for (const listeners of ['2', '1']) {
+    const env = { PAPERBOOK_PORT: port, PAPERBOOK_LISTENERS: listeners };
+    await t.throwsAsync(startWhole(t, env), { message: new RegExp(`PORT ${port} is in use`) });
+  }
+  const bad = { PAPERBOOK_LISTENERS: '0' };
+  await t.throwsAsync(startWhole(t, bad), { message: /LISTENERS.* whole number from 1 to 64/ });
 });

@@ -14,7 +14,13 @@ export type Connection = {
   ask(
     method: string,
     path: string,
-    options?: { token?: string | null; body?: unknown; headers?: Record<string, string> },
+    options?: {
+      token?: string | null;
+      body?: unknown;
+      headers?: Record<string, string>;
+      /** Done when half of the body is sent. */
+      meanwhile?: () => Promise<unknown>;
+    },
   ): Promise<Answered>;
 };
 
@@ -39,7 +45,7 @@ export function connect(t: Ending, origin: string, ownToken: string): Connection
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   t.teardown(() => agent.destroy());
   return {
-    ask: (method, path, { token = ownToken, body, headers = {} } = {}) =>
+    ask: (method, path, { token = ownToken, body, headers = {}, meanwhile } = {}) =>
       new Promise((resolve, reject) => {
         const credential = token === null ? {} : { authorization: `Bearer ${token}` };
         const sent = request(`${origin}${path}`, {
@@ -62,7 +68,16 @@ export function connect(t: Ending, origin: string, ownToken: string): Connection
             resolve({ status: response.statusCode!, headers: response.headers, text });
           });
         });
-        sent.end(typeof body === 'string' || body === undefined ? body : JSON.stringify(body));
+        const text = typeof body === 'string' || body === undefined ? body : JSON.stringify(body);
+        if (meanwhile === undefined || text === undefined) sent.end(text);
+        else {
+          const half = text.length / 2;
+          sent.write(text.slice(0, half));
+          // By then the first half has arrived.
+          setTimeout(() => {
+            meanwhile().then(() => sent.end(text.slice(half)), reject);
+          }, 50);
+        }
       }),
   };
 }
