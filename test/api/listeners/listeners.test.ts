@@ -390,7 +390,7 @@ test.serial('A135: a listener that fails comes back, while the others serve', as
   t.true(await isServedThere(caller));
   const port = Number(new URL(origin).port);
   const clients = await Promise.all(
-    Array.from({ length: 8 }, () => openStream(t, port, { token })),
+    Array.from({ length: 14 }, () => openStream(t, port, { token })),
   );
   const order = { body: buy(id, 'before') };
   t.is((await further.ask('POST', '/v1/portfolio/orders', order)).status, 200);
@@ -405,8 +405,8 @@ test.serial('A135: a listener that fails comes back, while the others serve', as
   writeFileSync(file, '');
   while (errors.length === 0) await sleep(10);
   t.regex(errors[0]!, /listener 1 failed.*planted/);
-  const isGone = () => clients.some(({ closed }) => Promise.race([closed.then(() => true), false]));
-  t.true(await isGone());
+  // Some of so many connections are of the listener that has failed.
+  await Promise.race(clients.map(({ closed }) => closed));
   const next = await bothOf(t, origin, token);
   const again = await next.further.ask('POST', '/v1/portfolio/orders', { ...order, token });
   t.true(JSON.parse(again.text).replayed, 'nothing that was answered is lost');
@@ -422,18 +422,21 @@ test.serial('A65, A136: a stopping server answers what all listeners have under 
   const caller = await server.newcomer();
   const { main, further } = caller;
   t.true(await isServedThere(caller));
-  const asked = Array.from({ length: 8 }, (_, n) =>
-    (n % 2 === 0 ? main : further).ask('POST', '/v1/portfolio/orders', { body: buy(id, `${n}`) }),
-  );
-  const answered = Promise.allSettled(asked);
-  await sleep(5);
-  await paperbook.close();
-  const answers = await answered;
-  const statuses = answers.map((answer) =>
-    answer.status === 'fulfilled' ? answer.value.status : 'closed',
-  );
-  t.true(statuses.some((status) => status === 200));
-  t.true(statuses.every((status) => [200, 503, 'closed'].includes(status)));
+  const another = await server.newcomer();
+  t.true(await isServedThere(another));
+  let closing: Promise<void> | null = null;
+  const meanwhile = async () => {
+    closing ??= paperbook.close();
+    await sleep(200);
+  };
+  const here = main.ask('POST', '/v1/portfolio/orders', { body: buy(id, 'here'), meanwhile });
+  const there = further.ask('POST', '/v1/portfolio/orders', { body: buy(id, 'there'), meanwhile });
+  const preview = { body: buy(id, 'seen'), meanwhile };
+  const relayed = another.further.ask('POST', '/v1/portfolio/orders/preview', preview);
+  t.is((await here).status, 200);
+  t.is((await there).status, 200);
+  t.is((await relayed).status, 200);
+  await closing;
   await t.throwsAsync(further.ask('GET', '/v1/portfolio'));
 });
 
