@@ -41,6 +41,13 @@ export type Paperbook = {
  */
 const REST_AFTER_MS = 1000;
 
+/** So many cores have work beside a thread that answers requests. Rule G13 (api/RULES.md). */
+const CORES_A_LISTENER = 4;
+
+function listenersOf({ listeners }: Pick<Config, 'listeners'>): number {
+  return listeners ?? Math.max(1, Math.floor(availableParallelism() / CORES_A_LISTENER));
+}
+
 /** Takes the configured data directory for this process; `startPaperbook` gives it back. */
 export function takeDataDir(config: Pick<Config, 'dataDir' | 'shards'>): Promise<DataDir> {
   const byDefault = Math.max(1, availableParallelism() - 1);
@@ -59,7 +66,7 @@ export async function startPaperbook(
   const start = { config, dataDir, log: new RecentLines(log), stack, begins };
   try {
     const data = await openData(start);
-    const shards = await startShards({ ...start, ...data });
+    const shards = await startShards({ ...start, ...data, listeners: listenersOf(config) });
     const marketData = await startMarketData({ ...start, ...data, ...shards });
     const readers = startReaders({ ...start, ...data, ...shards, ...marketData });
     const { server, context } = await listen({

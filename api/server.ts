@@ -16,7 +16,7 @@ import { orderEntry } from './dispatch/order-entry.ts';
 import { PacedRefusals } from './dispatch/paced-refusals.ts';
 import type { Route } from './dispatch/route.ts';
 import { GUARDING_HEADERS, HSTS_VALUE, NO_PAGE } from './http/guarding-headers.ts';
-import { headerLines } from './http/header-lines.ts';
+import { type HeaderLines, headerLines } from './http/header-lines.ts';
 import { type Listener, listen as listenOn } from './http/http.ts';
 import type { HttpContext } from './http/http-context.ts';
 import { namingVariables } from './http/listen-error.ts';
@@ -27,7 +27,10 @@ import { createOrganizations } from './identity/create-organizations.ts';
 import { OneTimeCodes } from './identity/one-time-codes.ts';
 import type { OpenData } from './identity/open-data.ts';
 import { Switches } from './identity/switches.ts';
+import { RequestCounts } from './limits/request-counts.ts';
 import { RequestMeter } from './limits/request-meter.ts';
+import { CountSlots, countsMemory } from './limits/shared-counts.ts';
+import { Listeners } from './listeners/listeners.ts';
 import type { MarketData } from './market-data/start-market-data.ts';
 import { adminRoutes, operatorOf } from './operations/admin/admin.ts';
 import { apiRoutes, BASE_PATH, type Served } from './operations/routes/api-routes.ts';
@@ -69,6 +72,8 @@ export type ListenParts = OpenData & {
   engine: Engine;
   reports: StartedShards['reports'];
   positions: Pick<StartedShards['positions'], 'problems'>;
+  /** Left out: this thread alone answers requests. */
+  further?: StartedShards['further'];
   marketData: Omit<MarketData, 'bus' | 'history'>;
   readers: Readers;
   /** Resolves when what no answer needs may begin. */
@@ -90,23 +95,46 @@ export async function listen(
   parts: ListenParts,
   others: OtherParts = {},
 ): Promise<{ server: Server; context: ServerContext }> {
-  const context = contextOf(parts, others);
-  const server = await startServer(context);
+  const counting = countingOf(parts, others);
+  const metrics = new Metrics();
+  let listeners: Listeners | null = null;
+  const context = contextOf(parts, counting, others, () => listeners?.problems() ?? []);
+  const further = parts.further ?? null;
+  if (further !== null) {
+    const { shards, ...rest } = further;
+    const { config, identity, log } = parts;
+    const { switches } = context;
+    const headers = publicHeaders(config);
+    listeners = new Listeners({
+      ...{ ...rest, config, identity, log, switches, metrics, headers },
+      ...{ engine: shards, counts: counting.counts, slots: counting.slots! },
+    });
+  }
+  const server = await startServer(context, metrics, listeners);
   parts.stack.add(() => server.close());
   return { server, context };
 }
 
-function contextOf(parts: ListenParts, others: OtherParts): ServerContext {
+/** The counts of requests. They are in shared memory if further threads count too. */
+type Counting = { counts: RequestCounts; slots: CountSlots | null };
+
+function countingOf({ identity, log, further }: ListenParts, others: OtherParts): Counting {
+  const slots = (further ?? null) === null ? null : new CountSlots(countsMemory());
+  const nowMs = others.nowMs ?? Date.now;
+  return { counts: new RequestCounts({ store: identity, nowMs, slots, log }), slots };
+}
+
+function contextOf(
+  parts: ListenParts,
+  { counts }: Counting,
+  others: OtherParts,
+  problemsOfListeners: () => string[],
+): ServerContext {
   const { config, log, stack, identity, engine, positions, marketData, readers } = parts;
   const { view, catalog, changed, feeds, contradicted, discovery, playback, settleMarket } =
     marketData;
   const checks = others.checks ?? startChecks(parts);
-  const meter = new RequestMeter({
-    store: identity,
-    enforced: config.limitsEnforced,
-    nowMs: others.nowMs ?? Date.now,
-    log,
-  });
+  const meter = new RequestMeter({ counts, enforced: config.limitsEnforced });
   stack.add(() => meter.close());
   return {
     ...readers,
@@ -126,6 +154,7 @@ function contextOf(parts: ListenParts, others: OtherParts): ServerContext {
       ...contradicted.problems(),
       ...discovery.problems(),
       ...[...checks.problems, ...positions.problems, ...readers.problems()],
+      ...problemsOfListeners(),
     ],
     ownerless: checks.ownerless,
   };
@@ -144,12 +173,15 @@ function clockProblems(engine: Engine): string[] {
 }
 
 /** Sends the shards the switches, then opens both listeners, or none of them. */
-async function startServer(context: ServerContext): Promise<Server> {
+async function startServer(
+  context: ServerContext,
+  metrics: Metrics,
+  listeners: Listeners | null,
+): Promise<Server> {
   const { config, identity, log, oneTimeCodes, switches } = context;
-  const metrics = new Metrics();
   await switches.announce();
   const auth = await createAuth(config, identity, log, oneTimeCodes);
-  const api = await listenForApi(context, auth, metrics);
+  const api = await listenForApi(context, auth, metrics, listeners);
   const admin = await listenForOperator(context, metrics).catch(async (error: unknown) => {
     await api.close(0);
     throw error;
@@ -175,6 +207,7 @@ async function listenForApi(
   context: ServerContext,
   auth: Auth,
   metrics: Metrics,
+  listeners: Listeners | null,
 ): Promise<Listener> {
   const { config, log } = context;
   const { handle: handleApi, streams } = apiHandler(context, auth, metrics);
@@ -185,7 +218,8 @@ async function listenForApi(
     port: config.port,
     tls: config.tls,
     socketPath: `${BASE_PATH}/stream`,
-    headers: headerLines(publicScheme(config) === 'https' ? [...SECURITY, ...HSTS] : SECURITY),
+    headers: publicHeaders(config),
+    ...(listeners === null ? {} : { sharing: 'first' as const }),
     isBehindProxy: config.behindTlsProxy,
     onAnswer: config.requestLog ? requestLog(log) : null,
     handle: (http) => {
@@ -198,14 +232,27 @@ async function listenForApi(
     streams.close();
     throw namingVariables(error, { host: 'PAPERBOOK_HOST', port: 'PAPERBOOK_PORT' });
   });
-  streams.publishBy(listener.publish);
-  return {
-    ...listener,
-    close: (graceMs) => {
-      streams.close();
-      return listener.close(graceMs);
-    },
+  const close = async (graceMs: number) => {
+    streams.close();
+    await Promise.all([listener.close(graceMs), listeners?.close(graceMs)]);
   };
+  if (listeners === null) streams.publishBy(listener.publish);
+  else {
+    streams.publishBy((...message) => {
+      listener.publish(...message);
+      listeners.publish(...message);
+    });
+    await listeners.start(listener).catch(async (error: unknown) => {
+      await close(0);
+      throw error;
+    });
+  }
+  return { ...listener, close };
+}
+
+/** The lines on every answer of the public listener. */
+function publicHeaders(config: Config): HeaderLines {
+  return headerLines(publicScheme(config) === 'https' ? [...SECURITY, ...HSTS] : SECURITY);
 }
 
 /** The operator's listener, on loopback only: its page, and the requests of the page. */

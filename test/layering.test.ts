@@ -31,6 +31,7 @@ const ROOMS = [
   ...[
     'api/operations/admin',
     'api/ops',
+    'api/listeners',
     'api',
     'api/fidelity',
     'api/cli',

@@ -1,6 +1,6 @@
 /**
  * Every configuration variable: its default, its meaning, how its text is read. Rules G1, G4,
- * G12 (api/RULES.md).
+ * G12, G13 (api/RULES.md).
  */
 
 import { parseJson } from '../../engine/base/bounded-json.ts';
@@ -49,6 +49,13 @@ export type Setting<F extends string = string, T = unknown, K extends Kind = Kin
 export const SETTINGS = {
   HOST: setting('host', '127.0.0.1', 'address to listen on', readHost),
   PORT: setting('port', '8080', 'port to listen on; 0 takes a free one', integer(0, 65535)),
+  // Null: by the machine's cores.
+  LISTENERS: unset(
+    'listeners',
+    'threads that answer requests on PORT',
+    integer(1, 64),
+    '1 up to 4 cores, then cores / 4',
+  ),
   ADMIN_PORT: setting(
     'adminPort',
     '8081',

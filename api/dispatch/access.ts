@@ -3,12 +3,19 @@
  * the switches. Rules A17, A19, I25, I26, I60, V2 (api/RULES.md).
  */
 
+import { invariant } from '../../engine/base/invariant.ts';
 import type { Uuid } from '../../engine/base/units.ts';
 import { isUuid } from '../../engine/rules/ids.ts';
 import { ApiError, invalidRequest } from '../base/errors.ts';
 import type { HttpContext } from '../http/http-context.ts';
 import { personalAccount } from '../identity/accounts.ts';
-import { type KeyCaller, keyAgain, keyReader, usableKey } from '../identity/key-access.ts';
+import {
+  type KeyCaller,
+  type KeysById,
+  keyAgain,
+  keyReader,
+  usableKey,
+} from '../identity/key-access.ts';
 import type { Scope } from '../identity/keys.ts';
 import type { Organizations } from '../identity/organization-access.ts';
 import {
@@ -21,7 +28,7 @@ import {
   unauthorized,
 } from '../identity/session-access.ts';
 import type { ControlStore } from '../identity/store.ts';
-import type { Switches } from '../identity/switches.ts';
+import type { SwitchFlags } from '../identity/switches.ts';
 import type { Call, Route } from './route.ts';
 
 /** A caller with a key, or with a person's session in its place. */
@@ -86,10 +93,12 @@ export function permit({ scope }: Route<Caller>, caller: Caller): void {
 }
 
 export type AdmitterParts = {
-  store: ControlStore;
-  sessions: SessionSource;
-  switches: Switches;
-  organizations: Organizations;
+  store: KeysById;
+  /** Null: no caller has a session. */
+  sessions: SessionSource | null;
+  switches: SwitchFlags;
+  /** Null: no request names an organization. */
+  organizations: Organizations | null;
 };
 
 /**
@@ -99,8 +108,15 @@ export type AdmitterParts = {
  */
 export function admitter({ store, sessions, switches, organizations }: AdmitterParts) {
   const requireValid = (caller: Caller): void => {
-    if (caller.key === null) requireLiveSession(sessions, caller);
-    else usableKey(store, caller.key.id, Date.now());
+    if (caller.key === null) {
+      invariant(sessions !== null, 'a session calls where only keys do');
+      requireLiveSession(sessions, caller);
+    } else usableKey(store, caller.key.id, Date.now());
+  };
+  const accountOf = (caller: Caller, organization: string | null) => {
+    if (organization === null) return personalAccount(caller.user);
+    invariant(organizations !== null, 'a request names an organization where none may');
+    return organizations.accountOf(caller, organizationId(organization));
   };
   return (route: Route<Caller>, call: Call<unknown, unknown, Caller>): void | Promise<void> => {
     const { caller, body, organization } = call;
@@ -113,10 +129,7 @@ export function admitter({ store, sessions, switches, organizations }: AdmitterP
       requireSwitch(switches, route);
       return;
     }
-    const account =
-      organization === null
-        ? personalAccount(caller.user)
-        : organizations.accountOf(caller, organizationId(organization));
+    const account = accountOf(caller, organization);
     if (account instanceof Promise) {
       return account.then((found) => {
         requireValid(caller);
@@ -129,7 +142,7 @@ export function admitter({ store, sessions, switches, organizations }: AdmitterP
   };
 }
 
-function requireSwitch(switches: Switches, { needs }: Route<Caller>): void {
+function requireSwitch(switches: SwitchFlags, { needs }: Route<Caller>): void {
   if (needs === 'venueData') switches.requireVenueData();
 }
 

@@ -32,6 +32,15 @@ export class RouteCount {
   }
 }
 
+/** The requests of one route that another thread has served since its last tally. */
+export type RouteTally = {
+  /** Null: requests without a route. */
+  route: Named | null;
+  byStatus: [status: number, requests: number][];
+  byBound: number[];
+  sumMs: number;
+};
+
 export class Metrics {
   /** Null: requests without a route. */
   readonly #requests = new Map<Named | null, RouteCount>();
@@ -43,6 +52,42 @@ export class Metrics {
       this.#requests.set(route, count);
     }
     return count;
+  }
+
+  /** The requests since the last call, which then count here no more. */
+  take(): RouteTally[] {
+    const tallies: RouteTally[] = [];
+    for (const [route, { byStatus, byBound, sumMs }] of this.#requests) {
+      const counted = Object.entries(byStatus).map(
+        ([status, requests]) => [Number(status), requests] as [number, number],
+      );
+      if (counted.length === 0) continue;
+      const named = route === null ? null : { method: route.method, path: route.path };
+      tallies.push({ route: named, byStatus: counted, byBound: [...byBound], sumMs });
+      const count = this.#requests.get(route)!;
+      count.byStatus.length = 0;
+      count.byBound.fill(0);
+      count.sumMs = 0;
+    }
+    return tallies;
+  }
+
+  /** Adds what another thread has served. Rule A133 (api/RULES.md). */
+  add({ route, byStatus, byBound, sumMs }: RouteTally): void {
+    const count = this.requestsOf(route === null ? null : this.#named(route));
+    for (const [status, requests] of byStatus) {
+      count.byStatus[status] = (count.byStatus[status] ?? 0) + requests;
+    }
+    for (const [bound, requests] of byBound.entries()) count.byBound[bound]! += requests;
+    count.sumMs += sumMs;
+  }
+
+  /** The route of this thread with that method and path. */
+  #named(route: Named): Named {
+    for (const known of this.#requests.keys()) {
+      if (known?.method === route.method && known.path === route.path) return known;
+    }
+    return route;
   }
 
   /** The whole text of `/metrics`. */

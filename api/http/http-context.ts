@@ -15,9 +15,10 @@ import { BodyBytes, type BodyText, EarlyBody } from './body-text.ts';
 import type { BodylessResponses } from './bodyless-responses.ts';
 import { type HeaderLines, statusLines } from './header-lines.ts';
 import type { HttpResponse } from './http-response.ts';
+import type { AnswerPart, RelayedHead } from './relayed-request.ts';
 import type { RequestTurns } from './request-turns.ts';
 import { SentHeaders } from './sent-headers.ts';
-import { Handshake, type Upgrade } from './socket.ts';
+import { Handshake, type Socket, type SocketEvents, Upgrade } from './socket.ts';
 import { type Pieces, sendPieces } from './streamed-body.ts';
 
 // Handlers run one after another, each to its end before the next.
@@ -50,6 +51,22 @@ export interface QuotaReservation {
   headers(http: HttpContext): HeaderLines;
 }
 
+/** Another thread that serves a request. */
+export type OtherThread = {
+  head(head: RelayedHead): void;
+  /** The body, as it arrives. */
+  body(chunk: ArrayBuffer, isLast: boolean): void;
+  /** The caller has read the last piece of the answer. */
+  written(): void;
+  /** The answer is whole, or the caller is gone. */
+  done(isGone: boolean): void;
+  opened(socket: Socket): SocketEvents;
+};
+
+/** More of a body than any route reads. */
+const RELAYED_BYTES_MAX = 2 * 2 ** 20;
+const WITHOUT_BODY = ['GET', 'HEAD', 'DELETE', 'OPTIONS'];
+
 /** One request and its answer. Valid for reading headers only while the handler first runs. */
 export class HttpContext {
   readonly method: string;
@@ -79,6 +96,8 @@ export class HttpContext {
   #turns: RequestTurns | null = null;
   #isOpen = true;
   #isHeld = false;
+  /** The thread that serves it; null: this one does. */
+  #other: OtherThread | null = null;
   /** The connection ends with the answer. */
   #isLast = false;
 
@@ -209,6 +228,97 @@ export class HttpContext {
     });
   }
 
+  /** Has another thread serve it, which answers by `play`. Its body is copied. */
+  relay(other: OtherThread): void {
+    this.#other = other;
+    const sent = this.#headersSent();
+    const { method, path, query, handshake } = this;
+    other.head({
+      ...{ method, path, query, headers: sent.lines() },
+      address: this.#connectedFrom(),
+      isHandshake: handshake !== null,
+    });
+    const hasBody = !WITHOUT_BODY.includes(method) || sent.hasBody();
+    this.hold();
+    let bytes = 0;
+    const take = (chunk: ArrayBuffer, isLast: boolean) => {
+      if (!this.#isOpen || bytes > RELAYED_BYTES_MAX) return;
+      bytes += chunk.byteLength;
+      other.body(chunk.slice(), isLast);
+    };
+    const early = this.#early;
+    this.#early = null;
+    if (!hasBody || handshake !== null) return;
+    if (early === null) this.#res.onData(take);
+    else early.passTo(take);
+  }
+
+  /** Writes a part of the answer that another thread has made; nothing if the caller is gone. */
+  play(part: AnswerPart): void {
+    if (!this.#isHeld) return;
+    const res = this.#res;
+    const writeHead = () => {
+      if (part.status !== null) res.writeStatus(part.status);
+      for (let at = 0; at < part.headers.length; at += 2) {
+        res.writeHeader(part.headers[at]!, part.headers[at + 1]!);
+      }
+    };
+    switch (part.how) {
+      case 'whole':
+        return this.#playWhole(writeHead, part.body);
+      case 'piece':
+        return this.#playPiece(writeHead, part.body);
+      case 'close':
+        // After the turn in which uncorking sends what came before.
+        setImmediate(() => {
+          if (this.#isHeld) res.close();
+        });
+        return;
+      case 'upgrade': {
+        const other = this.#other!;
+        // From here on the socket is what the other thread hears of.
+        this.#other = null;
+        res.cork(writeHead);
+        const upgrade = new Upgrade(part.protocol, (socket) => other.opened(socket));
+        this.handshake!.accept(res, upgrade);
+        return this.#release();
+      }
+      default:
+        res.cork(() => {
+          writeHead();
+          if (part.how === 'bare') res.endWithoutBody();
+          else res.end();
+        });
+        this.#release();
+    }
+  }
+
+  #playWhole(writeHead: () => void, body: string | Uint8Array): void {
+    this.#isOpen = false;
+    let isDone = false;
+    this.#res.cork(() => {
+      writeHead();
+      isDone = this.#res.tryEnd(body, 0)[1];
+    });
+    if (isDone) this.#release();
+    else this.#writeRest(body);
+  }
+
+  #playPiece(writeHead: () => void, body: string | Uint8Array | null): void {
+    this.#isOpen = false;
+    let isWritable = true;
+    this.#res.cork(() => {
+      writeHead();
+      if (body !== null) isWritable = this.#res.write(body);
+    });
+    if (body === null) return;
+    if (isWritable) return this.#other!.written();
+    this.#res.onWritable(() => {
+      this.#other!.written();
+      return true;
+    });
+  }
+
   /** Writes the answer, once; does nothing when the caller is gone. A null body sends none. */
   answer(status: number, headers: HeaderLines, body: string | Uint8Array | null): void {
     const lines = this.#begin(status, headers);
@@ -328,14 +438,15 @@ export class HttpContext {
     if (this.#isHeld) return;
     this.#isHeld = true;
     this.#held.count++;
-    this.#res.onAborted(() => this.#release());
+    this.#res.onAborted(() => this.#release(true));
   }
 
   /** The answer is sent, or the caller is gone. */
-  #release(): void {
+  #release(isGone = false): void {
     this.#isOpen = false;
     if (!this.#isHeld) return;
     this.#isHeld = false;
+    this.#other?.done(isGone);
     const held = this.#held;
     held.count--;
     if (held.count === 0) held.whenNone?.();

@@ -6,6 +6,7 @@ import * as uws from 'uWebSockets.js';
 import { BodylessResponses } from './bodyless-responses.ts';
 import { type Held, HttpContext, type HttpContextOptions } from './http-context.ts';
 import { listenError } from './listen-error.ts';
+import { type RelayedHead, RelayedRequest, type RelayedResponse } from './relayed-request.ts';
 import { RequestTurns } from './request-turns.ts';
 import type { Upgraded } from './socket.ts';
 
@@ -16,6 +17,8 @@ export type ListenOptions = HttpContextOptions & {
   /** 0 takes a free port. */
   port: number;
   tls: Tls | null;
+  /** Whether listeners of other threads share the port. The system divides the connections. */
+  sharing?: 'first' | 'further';
   /** Where WebSockets are opened; null: nowhere. */
   socketPath: string | null;
   /** Called once per request. Must answer, hold or read the body before it returns. */
@@ -26,12 +29,14 @@ export type Listener = {
   port: number;
   /** Sends a message to every socket that follows the topic. */
   publish(topic: string, message: string | Uint8Array, isBinary: boolean): void;
+  /** Serves a request that another thread has received. */
+  serve(response: RelayedResponse, head: RelayedHead): void;
   /** Stops accepting, waits up to `graceMs` for held answers, then closes every connection. */
   close(graceMs: number): Promise<void>;
 };
 
 /** Opens a listener. Rejects with `ListenError` when the address cannot be bound. */
-export function listen(options: ListenOptions): Promise<Listener> {
+export async function listen(options: ListenOptions): Promise<Listener> {
   const app = createApp(options.tls);
   const held: Held = { count: 0, whenNone: null, bare: new BodylessResponses() };
   const turns = new RequestTurns();
@@ -40,22 +45,49 @@ export function listen(options: ListenOptions): Promise<Listener> {
     const http = new HttpContext(res, req, options, held);
     serve(http, options.handle, turns);
   });
-  return new Promise((resolve, reject) => {
-    // Without this flag a second server could share the port unnoticed (SO_REUSEPORT).
-    const exclusive = 1;
-    (app as unknown as ExclusiveApp).listen(options.host, options.port, exclusive, (socket) => {
-      if (socket === false) {
-        listenError(options.host, options.port).then(reject);
-        return;
-      }
-      const port = uws.us_socket_local_port(socket);
-      resolve({
-        port,
-        publish: (topic, message, isBinary) => void app.publish(topic, message, isBinary),
-        close: (graceMs) => close(app, socket, held, graceMs),
+  const open = (port: number, flags: number) =>
+    new Promise<uws.us_listen_socket>((resolve, reject) => {
+      (app as unknown as ExclusiveApp).listen(options.host, port, flags, (socket) => {
+        if (socket !== false) resolve(socket);
+        else listenError(options.host, port).then(reject);
       });
     });
-  });
+  const socket = await openedBy(open, options);
+  return {
+    port: uws.us_socket_local_port(socket),
+    publish: (topic, message, isBinary) => void app.publish(topic, message, isBinary),
+    serve: (response, head) => {
+      const [res, req] = [response, new RelayedRequest(head)] as unknown as Relayed;
+      if (!head.isHandshake) {
+        serve(new HttpContext(res, req, options, held), options.handle, turns);
+        return;
+      }
+      // Its response needs no context of a socket.
+      const http = new HttpContext(res, req, options, held, {} as uws.us_socket_context_t);
+      options.handle(http);
+      http.leaveHandler();
+    },
+    close: (graceMs) => close(app, socket, held, graceMs),
+  };
+}
+
+type Relayed = [uws.HttpResponse, uws.HttpRequest];
+
+/** Without the first flag a second server could share the port unnoticed (SO_REUSEPORT). */
+const EXCLUSIVE = 1;
+const SHARED = 0;
+
+/** A port that is to be shared is first taken alone, so that no other server has it. */
+async function openedBy(
+  open: (port: number, flags: number) => Promise<uws.us_listen_socket>,
+  { port, sharing }: ListenOptions,
+): Promise<uws.us_listen_socket> {
+  if (sharing === 'further') return open(port, SHARED);
+  const alone = await open(port, EXCLUSIVE);
+  if (sharing === undefined) return alone;
+  const taken = uws.us_socket_local_port(alone);
+  uws.us_listen_socket_close(alone);
+  return open(taken, SHARED);
 }
 
 function serve(http: HttpContext, handle: ListenOptions['handle'], turns: RequestTurns): void {

@@ -21,6 +21,11 @@ export class SentHeaders {
     return copy;
   }
 
+  /** Names and values in turn. */
+  lines(): string[] {
+    return this.#lines.slice(0, this.#end);
+  }
+
   /** @param name in lower case */
   add(name: string, value: string): void {
     this.#lines[this.#end++] = name;

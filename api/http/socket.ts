@@ -138,7 +138,7 @@ export class Handshake {
 }
 
 /** A socket from its handshake to its close. */
-class OpeningSocket {
+export class OpeningSocket {
   readonly #upgrade: Upgrade;
   #socket: Socket | null = null;
   #events: SocketEvents | null = null;

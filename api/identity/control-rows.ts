@@ -12,12 +12,19 @@ export class ControlRows<V> {
   readonly #known = new Map<string, V | null>();
   /** Added since the start, in that order. */
   readonly #added = new Set<string>();
+  /** Called with the key of each row that has changed or is removed, once that is effective. */
+  readonly #onChanged: (key: string) => void;
   /** How many removals of a key are not on disk yet. */
   readonly #removals = new Map<string, number>();
 
   /** `opened`: a row as it is, of what its table has. */
-  constructor(table: ControlTable<V>, opened: (row: V) => V = (row) => row) {
+  constructor(
+    table: ControlTable<V>,
+    onChanged: (key: string) => void = () => {},
+    opened: (row: V) => V = (row) => row,
+  ) {
     this.#table = table;
+    this.#onChanged = onChanged;
     this.#opened = opened;
   }
 
@@ -71,6 +78,7 @@ export class ControlRows<V> {
   keep(key: string, value: V): void {
     if (!this.has(key)) this.#added.add(key);
     this.#known.set(key, value);
+    this.#onChanged(key);
   }
 
   putting(key: string, value: V): Change {
@@ -88,6 +96,7 @@ export class ControlRows<V> {
         this.#known.set(key, null);
         this.#added.delete(key);
         this.#removals.set(key, (this.#removals.get(key) ?? 0) + 1);
+        this.#onChanged(key);
       },
       settle: () => this.#removed(key),
     };

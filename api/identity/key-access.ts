@@ -25,6 +25,22 @@ export function keyCallerOf(user: User, key: Key, token: string): KeyCaller {
   return { user, key, credentialId: key.id, scopes: key.scopes, placedVia: 'api', token };
 }
 
+/**
+ * Finds the caller of credential headers that carry a usable key; null: they carry none, or another.
+ * It records no use.
+ */
+export function keyFinder(store: ControlStore) {
+  const tokens = new RecentTokens(store, tokenOf);
+  return (authorization: string, ownHeader: string): KeyCaller | null => {
+    const nowMs = Date.now();
+    const credential = tokens.find(authorization, ownHeader, nowMs);
+    const key = credential == null ? undefined : store.keys.get(credential.keyId);
+    if (credential == null || key === undefined || !isUsable(key, nowMs)) return null;
+    const user = store.users.get(key.userId);
+    return user === undefined ? null : keyCallerOf(user, key, credential.token);
+  };
+}
+
 type OnWriteFailed = (error: unknown) => void;
 
 const BEARER = /^bearer +/i;
@@ -59,8 +75,11 @@ export function keyAgain(store: ControlStore, onWriteFailed: OnWriteFailed) {
   };
 }
 
+/** Where keys are looked up. */
+export type KeysById = { keys: { get(id: Uuid): Key | undefined } };
+
 /** Throws `invalid_token` when the key has ended, even since it was read. */
-export function usableKey(store: ControlStore, id: Uuid, nowMs: EpochMs): Key {
+export function usableKey(store: KeysById, id: Uuid, nowMs: EpochMs): Key {
   const key = store.keys.get(id);
   if (key === undefined || !isUsable(key, nowMs)) throw invalidKey();
   return key;

@@ -16,13 +16,15 @@ export class KeyTable {
   readonly #writer: ControlWriter;
   readonly #uses: KeyUses;
 
+  /** `onChanged`: called with the id of each key that has changed. */
   constructor(
     tables: Pick<ControlTables, 'keys' | 'keyUses'>,
     indexes: ControlIndexes,
     writer: ControlWriter,
+    onChanged: (id: Uuid) => void,
   ) {
     this.#uses = new KeyUses(new GroupedRows(tables.keyUses, '', KEY_USE));
-    this.#rows = new ControlRows(tables.keys, (key) => this.#uses.withLast(key));
+    this.#rows = new ControlRows(tables.keys, onChanged, (key) => this.#uses.withLast(key));
     this.#indexes = indexes;
     this.#writer = writer;
   }

@@ -24,6 +24,7 @@ import {
   type StoredSwitches,
 } from './control-tables.ts';
 import { ControlWriter } from './control-writer.ts';
+import { CredentialVersions } from './credential-versions.ts';
 import { GroupedRows } from './grouped-rows.ts';
 import { KeyTable } from './key-table.ts';
 import type { Key } from './keys.ts';
@@ -43,6 +44,8 @@ export class ControlStore {
   readonly sessions: SessionTable;
   readonly passwords: PasswordTable;
   readonly subjects: SubjectTable;
+  /** Of users with their venue keys, and of keys, for threads that have copies. */
+  readonly versions = new CredentialVersions();
   readonly #root: RootDatabase<Buffer, string>;
   readonly #tables: ControlTables;
   readonly #writer: ControlWriter;
@@ -69,12 +72,15 @@ export class ControlStore {
       this.#values = new ControlValues(root);
       const indexes = new ControlIndexes(this.#tables);
       this.organizations = new OrganizationTable(this.#tables);
-      this.users = new UserTable(this.#tables.users, indexes, this.#writer);
-      this.keys = new KeyTable(this.#tables, indexes, this.#writer);
+      const onChanged = (id: Uuid) => this.versions.changed(id);
+      this.users = new UserTable(this.#tables.users, indexes, this.#writer, onChanged);
+      this.keys = new KeyTable(this.#tables, indexes, this.#writer, onChanged);
       this.sessions = new SessionTable(this.#tables.sessions, indexes, this.#writer);
       this.passwords = new PasswordTable(this.#tables.passwords);
       this.subjects = new SubjectTable(this.#tables.subjects, this.#writer);
-      this.venueKeys = new ControlRows(this.#tables.venueKeys);
+      this.venueKeys = new ControlRows(this.#tables.venueKeys, (name) => {
+        onChanged(name.slice(0, name.indexOf('/')));
+      });
     } catch (error) {
       void root.close();
       throw error;

@@ -13,10 +13,38 @@ import type { ControlStore } from './store.ts';
 export type SwitchName = 'venueData' | 'trading';
 
 const DEFAULTS = { venueData: false, trading: true };
+const VENUE_DATA = 0;
+const TRADING = 1;
 
-export class Switches {
-  #venueData: boolean;
-  #trading: boolean;
+/** The switches as they are now, in memory that all threads share. Rule V11 (api/RULES.md). */
+export class SwitchFlags {
+  readonly memory: SharedArrayBuffer;
+  readonly #flags: Int32Array;
+
+  constructor(memory = new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT)) {
+    this.memory = memory;
+    this.#flags = new Int32Array(memory);
+  }
+
+  get venueData(): boolean {
+    return Atomics.load(this.#flags, VENUE_DATA) === 1;
+  }
+
+  get trading(): boolean {
+    return Atomics.load(this.#flags, TRADING) === 1;
+  }
+
+  /** Throws `venue_data_off` while it is off. Rules V2, V9. */
+  requireVenueData(): void {
+    if (!this.venueData) throw new ApiError('venue_data_off');
+  }
+
+  protected setFlag(name: SwitchName, on: boolean): void {
+    Atomics.store(this.#flags, name === 'trading' ? TRADING : VENUE_DATA, on ? 1 : 0);
+  }
+}
+
+export class Switches extends SwitchFlags {
   readonly #selfReset: boolean;
   readonly #store: ControlStore;
   readonly #engine: Pick<Engine, 'broadcast' | 'nowMs'>;
@@ -31,26 +59,14 @@ export class Switches {
     engine: Pick<Engine, 'broadcast' | 'nowMs'>,
     log: Log,
   ) {
+    super();
     const stored = store.switches();
-    this.#venueData = config.venueData ?? stored.venueData ?? DEFAULTS.venueData;
-    this.#trading = config.trading ?? stored.trading ?? DEFAULTS.trading;
+    this.setFlag('venueData', config.venueData ?? stored.venueData ?? DEFAULTS.venueData);
+    this.setFlag('trading', config.trading ?? stored.trading ?? DEFAULTS.trading);
     this.#selfReset = config.selfReset;
     this.#store = store;
     this.#engine = engine;
     this.#log = log;
-  }
-
-  get venueData(): boolean {
-    return this.#venueData;
-  }
-
-  get trading(): boolean {
-    return this.#trading;
-  }
-
-  /** Throws `venue_data_off` while it is off. Rules V2, V9. */
-  requireVenueData(): void {
-    if (!this.#venueData) throw new ApiError('venue_data_off');
   }
 
   /** Calls `run` as soon as venue data is off, before the shards have it. */
@@ -64,15 +80,15 @@ export class Switches {
    */
   async answered<T>(ask: (venueData: boolean) => Promise<T>): Promise<T> {
     for (;;) {
-      const wasOn = this.#venueData;
+      const wasOn = this.venueData;
       const answer = await ask(wasOn);
-      if (!wasOn || this.#venueData) return answer;
+      if (!wasOn || this.venueData) return answer;
     }
   }
 
   /** Sends the shards the switches. Must run once before the first request. */
   announce(): Promise<void> {
-    return this.#broadcast(this.#venueData);
+    return this.#broadcast(this.venueData);
   }
 
   /** Sets a switch and resolves when it is on disk and every shard has it. */
@@ -85,15 +101,15 @@ export class Switches {
   async #set(name: SwitchName, on: boolean): Promise<void> {
     await this.#store.putSwitches({ ...this.#store.switches(), [name]: on });
     if (name === 'trading') {
-      this.#trading = on;
+      this.setFlag(name, on);
     } else {
       // "Off" applies here before the shards have it, "on" only after: no price is shown too long.
       if (!on) {
-        this.#venueData = false;
+        this.setFlag(name, false);
         for (const run of this.#onVenueDataOff) run();
       }
       await this.#broadcast(on);
-      this.#venueData = on;
+      this.setFlag(name, on);
     }
     this.#log.info({ switch: name, on }, 'switch set');
   }

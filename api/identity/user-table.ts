@@ -14,8 +14,14 @@ export class UserTable {
   /** Called with every user who is added or changed, once that is on disk. */
   onWritten: (user: User) => void = () => {};
 
-  constructor(table: ControlTable<User>, indexes: ControlIndexes, writer: ControlWriter) {
-    this.#rows = new ControlRows(table);
+  /** `onChanged`: called with the id of each user who has changed. */
+  constructor(
+    table: ControlTable<User>,
+    indexes: ControlIndexes,
+    writer: ControlWriter,
+    onChanged: (id: Uuid) => void,
+  ) {
+    this.#rows = new ControlRows(table, onChanged);
     this.#indexes = indexes;
     this.#writer = writer;
   }

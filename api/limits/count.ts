@@ -2,18 +2,42 @@
 import type { Uuid } from '../../engine/base/units.ts';
 
 /** Requests of one account or key in its month, and in the minute of the last one. */
-export class Count {
+export interface Count {
+  readonly id: Uuid;
+  readonly month: string;
+  readonly inMonth: number;
+  readonly minute: number;
+  readonly inMinute: number;
+  /** Since it was last written. */
+  isChanged: boolean;
+  /** What month and minute had after the last `add` here. */
+  readonly monthAfter: number;
+  readonly minuteAfter: number;
+  within(minute: number): number;
+  add(requests: number, minute: number): void;
+  takeBack(requests: number, minute: number): void;
+}
+
+/** A count of one thread alone. */
+export class OwnCount implements Count {
   readonly id: Uuid;
   readonly month: string;
   inMonth = 0;
   minute = 0;
   inMinute = 0;
-  /** Since it was last written. */
   isChanged = false;
 
   constructor(id: Uuid, month: string) {
     this.id = id;
     this.month = month;
+  }
+
+  get monthAfter(): number {
+    return this.inMonth;
+  }
+
+  get minuteAfter(): number {
+    return this.inMinute;
   }
 
   within(minute: number): number {

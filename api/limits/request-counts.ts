@@ -7,7 +7,8 @@ import type { EpochMs, Uuid } from '../../engine/base/units.ts';
 import type { Log } from '../base/logger.ts';
 import type { RequestCount } from '../identity/control-format.ts';
 import type { GroupedRows } from '../identity/grouped-rows.ts';
-import { Count } from './count.ts';
+import { type Count, OwnCount } from './count.ts';
+import type { CountSlots } from './shared-counts.ts';
 import { Windows } from './windows.ts';
 
 const FLUSH_EVERY_MS = 1000;
@@ -23,14 +24,28 @@ export type CountsOptions = {
   };
   /** The wall clock, whatever clock the engine uses. Rule C10 (engine/RULES.md). */
   nowMs: () => EpochMs;
+  /** Where other threads count too; left out: only this one counts. */
+  slots?: CountSlots | null;
   log: Log;
 };
 
+/** The counts as a meter uses them. */
+export interface Counts {
+  readonly windows: Windows;
+  /** Moves the windows to now. Returns whether they changed. */
+  advance(): boolean;
+  of(id: Uuid): Count;
+  inMonth(id: Uuid): number;
+  changed(count: Count): void;
+  close(): Promise<void>;
+}
+
 /** Counts of this month: at most one per user and one per key, none of a past month. */
-export class RequestCounts {
+export class RequestCounts implements Counts {
   readonly windows: Windows;
   readonly #store: CountsOptions['store'];
   readonly #log: Log;
+  readonly #slots: CountSlots | null;
   readonly #counts = new Map<Uuid, Count>();
   readonly #timer: NodeJS.Timeout;
   #stored: StoredCounts;
@@ -40,7 +55,8 @@ export class RequestCounts {
   #flushing: Promise<void> | null = null;
   #isFailing = false;
 
-  constructor({ store, nowMs, log }: CountsOptions) {
+  constructor({ store, nowMs, slots = null, log }: CountsOptions) {
+    this.#slots = slots;
     this.windows = new Windows(nowMs);
     this.#store = store;
     this.#log = log;
@@ -67,10 +83,24 @@ export class RequestCounts {
   of(id: Uuid): Count {
     let count = this.#counts.get(id);
     if (count === undefined) {
-      count = Object.assign(new Count(id, this.#month), this.#stored.get(id));
+      count = this.#begun(id, this.#stored.get(id));
       this.#counts.set(id, count);
     }
     return count;
+  }
+
+  #begun(id: Uuid, stored: RequestCount | undefined): Count {
+    const slot = this.#slots?.of(id) ?? null;
+    if (slot !== null) return this.#slots!.count(id, this.#month, slot, stored);
+    return Object.assign(new OwnCount(id, this.#month), stored);
+  }
+
+  /** Another thread has counted for these; undefined: maybe for any. */
+  changedElsewhere(ids: Iterable<Uuid> = this.#counts.keys()): void {
+    for (const id of ids) {
+      const count = this.#counts.get(id);
+      if (count !== undefined) this.changed(count);
+    }
   }
 
   /** In this month; 0 for an id without a count. Throws `ControlDamage`. */

@@ -13,12 +13,13 @@ import type { RequestLimits, User } from '../identity/users.ts';
 import type { Count } from './count.ts';
 import { ADDRESS_PER_MINUTE, accountHead, ResetText } from './headers.ts';
 import { requestLimitsOf } from './plans.ts';
-import { type CountsOptions, RequestCounts } from './request-counts.ts';
+import type { Counts } from './request-counts.ts';
 
 /** Addresses kept per minute. A flood of others drops entries instead of growing the memory. */
 const ADDRESSES_MAX = 10_000;
 
-type MeterOptions = CountsOptions & {
+type MeterOptions = {
+  counts: Counts;
   /** Whether a request over a limit is refused: PAPERBOOK_LIMITS_ENFORCED. */
   enforced: boolean;
 };
@@ -41,9 +42,9 @@ export class RequestMeter implements KeyUsage {
   readonly unkeyed: QuotaReservation;
   readonly #state: MeterState;
 
-  constructor({ enforced, ...options }: MeterOptions) {
+  constructor({ enforced, counts }: MeterOptions) {
     this.enforced = enforced;
-    this.#state = new MeterState(options);
+    this.#state = new MeterState(counts);
     this.unkeyed = new AddressReservation(this.#state);
   }
 
@@ -89,14 +90,14 @@ export class RequestMeter implements KeyUsage {
 
 /** The counts, and the texts of headers that many answers share. */
 class MeterState {
-  readonly counts: RequestCounts;
+  readonly counts: Counts;
   readonly resetText: ResetText;
   /** By the id of the key, or of a session's account; rebuilt when its user has changed. */
   readonly #used = new Map<Uuid, Used>();
   #month: string;
 
-  constructor(options: CountsOptions) {
-    this.counts = new RequestCounts(options);
+  constructor(counts: Counts) {
+    this.counts = counts;
     this.resetText = new ResetText(this.counts.windows);
     this.#month = this.counts.windows.month;
   }
@@ -170,14 +171,15 @@ export class AccountReservation implements QuotaReservation {
   refuseOver(): void {
     if (!this.#enforced) return;
     const { minuteResetSeconds, monthResetSeconds } = this.#state.counts.windows;
-    const { limits, account } = this.#used;
-    if (account.inMonth > limits.perMonth) {
+    const { limits } = this.#used;
+    // As it was after this request: what others add meanwhile refuses them, and not this one.
+    const { monthAfter: inMonth, minuteAfter: inMinute } = this.#used.account;
+    if (inMonth > limits.perMonth) {
       throw new ApiError('quota_exceeded', {
-        message: this.#messageOf(account.inMonth, limits.perMonth, 'month'),
+        message: this.#messageOf(inMonth, limits.perMonth, 'month'),
         retryAfterSeconds: monthResetSeconds,
       });
     }
-    const inMinute = account.within(this.#minute);
     if (inMinute > limits.perMinute) {
       throw new ApiError('rate_limited', {
         message: this.#messageOf(inMinute, limits.perMinute, 'minute'),

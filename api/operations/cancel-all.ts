@@ -13,7 +13,7 @@ import type { Engine } from '../base/engine.ts';
 
 /** Of the key's owner: `engine.trade`. */
 export function cancelAll(
-  engine: Engine,
+  engine: Pick<Engine, 'trade'>,
   owner: Uuid,
   command: CancelAll,
   waiter: ReplyHandler<Reply>,

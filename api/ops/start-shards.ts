@@ -1,5 +1,7 @@
 /** The shards of a data directory, on the clock of the settings. Rules D5, D72, D85, C7 (engine/RULES.md). */
-import { feedClock, wallClock } from '../../engine/shard/callers/clock.ts';
+import type { EpochMs } from '../../engine/base/units.ts';
+import { type Clock, feedClock, wallClock } from '../../engine/shard/callers/clock.ts';
+import { FurtherEnds } from '../../engine/shard/callers/further-ends.ts';
 import { Shards } from '../../engine/shard/callers/shards.ts';
 import type { OpenReport } from '../../engine/shard/store/open-report.ts';
 import type { CleanupStack } from '../base/cleanup-stack.ts';
@@ -8,6 +10,7 @@ import type { Config } from '../config/settings.ts';
 import type { DataDir } from '../data-dir/data-dir.ts';
 import { ShardPositions } from '../data-dir/shard-positions.ts';
 import type { ControlStore } from '../identity/store.ts';
+import { sharedTime, timeMemory } from '../market-data/shared-time.ts';
 import { rebuilder } from './shard-rebuilder.ts';
 
 /** How many requests a shard may hold before callers get 503: less than a second's. */
@@ -16,14 +19,27 @@ const CHECKPOINT_EVERY_FACTS = 300_000;
 
 type ShardParts = {
   config: Config;
+  /** Threads that answer requests: this one, and further ones with rings of their own. */
+  listeners: number;
   dataDir: Pick<DataDir, 'shards'>;
   identity: Pick<ControlStore, 'numbers'>;
   log: Log;
   stack: CleanupStack;
 };
 
+/** How further threads call the shards. Rule D73 (engine/RULES.md). */
+export type FurtherThreads = {
+  shards: Shards;
+  ends: FurtherEnds;
+  /** Of `sharedTime`. */
+  time: SharedArrayBuffer;
+  queueDepthMax: number;
+};
+
 export type StartedShards = {
   engine: Shards;
+  /** Null: this thread alone answers requests. */
+  further: FurtherThreads | null;
   /** By shard, the report of its start; null: it could not be opened. */
   reports: readonly (OpenReport | null)[];
   positions: ShardPositions;
@@ -31,13 +47,17 @@ export type StartedShards = {
 
 /** Resolves once every shard is open, or known to be damaged. */
 export async function startShards(parts: ShardParts): Promise<StartedShards> {
-  const { config, dataDir, identity, log, stack } = parts;
+  const { config, listeners, dataDir, identity, log, stack } = parts;
   const { durability } = config;
   const statuses = () => engine.statuses();
   const positions = new ShardPositions({ dataDir: config.dataDir, durability, statuses, log });
   // After the end of the shards.
   stack.add(() => positions.close());
 
+  const ownClock =
+    config.clock === 'feed' ? feedClock() : wallClock({ jumpMaxMs: config.clockJumpMaxMs, log });
+  const ends = new FurtherEnds(listeners - 1);
+  const time = timeMemory();
   const engine = new Shards({
     dataDir: config.dataDir,
     shards: dataDir.shards,
@@ -50,13 +70,41 @@ export async function startShards(parts: ShardParts): Promise<StartedShards> {
     quoteMaxAgeMs: config.quoteMaxAgeMs,
     routingBandCents: config.routingBandCents,
     fillModel: config.fillModel,
-    clock:
-      config.clock === 'feed' ? feedClock() : wallClock({ jumpMaxMs: config.clockJumpMaxMs, log }),
+    clock: listeners === 1 ? ownClock : sharing(ownClock, config, time),
+    further: ends,
     rebuild: rebuilder(config.dataDir),
     log,
   });
   stack.add(() => engine.close());
   const reports = await engine.open();
   positions.follow();
-  return { engine, reports, positions };
+  const further = { shards: engine, ends, time, queueDepthMax: QUEUE_DEPTH_MAX };
+  return { engine, further: listeners === 1 ? null : further, reports, positions };
+}
+
+/** The clock, which shares its time with further threads. Rule A134 (api/RULES.md). */
+function sharing(own: Clock, { clock }: Config, memory: SharedArrayBuffer): Clock {
+  const { share } = sharedTime(memory, clock === 'feed');
+  const shared = (atMs: EpochMs): EpochMs => {
+    share(atMs);
+    return atMs;
+  };
+  return {
+    nowMs: () => shared(own.nowMs()),
+    heartbeat: (atMs) => {
+      own.heartbeat(atMs);
+      share(own.nowMs());
+    },
+    startFrom: (atMs) => {
+      own.startFrom(atMs);
+      share(own.nowMs());
+    },
+    machineMs: () => own.machineMs(),
+    acceptMachine: () => {
+      const backMs = own.acceptMachine();
+      share(own.nowMs());
+      return backMs;
+    },
+    problem: () => own.problem(),
+  };
 }

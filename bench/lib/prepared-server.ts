@@ -12,7 +12,11 @@ export type Prepared = {
 };
 
 /** A server starts twice: the first creates its directory, to which accounts are then added. */
-export async function startPrepared(dataDir: string, accounts: number): Promise<Prepared> {
+export async function startPrepared(
+  dataDir: string,
+  accounts: number,
+  listeners = 1,
+): Promise<Prepared> {
   const first = await startPaperbook(dataDir);
   let instruments: string[];
   try {
@@ -21,5 +25,5 @@ export async function startPrepared(dataDir: string, accounts: number): Promise<
     await first.stop();
   }
   const keys = await prepareAccounts(dataDir, accounts, instruments);
-  return { server: await startPaperbook(dataDir), keys, instruments };
+  return { server: await startPaperbook(dataDir, { listeners }), keys, instruments };
 }

@@ -24,10 +24,14 @@ process.on('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
 
-/** `paperbook demo` on a directory, `sync` durability, one shard by default. */
+/** `paperbook demo` on a directory, `sync` durability, one shard and one listener by default. */
 export async function startPaperbook(
   dataDir: string,
-  { nodeArgs = [], shards = 1 }: { nodeArgs?: readonly string[]; shards?: number } = {},
+  {
+    nodeArgs = [],
+    shards = 1,
+    listeners = 1,
+  }: { nodeArgs?: readonly string[]; shards?: number; listeners?: number } = {},
 ): Promise<Paperbook> {
   const { child, printed } = start([...nodeArgs, COMMAND, 'demo'], {
     ...outerVariables(),
@@ -35,6 +39,7 @@ export async function startPaperbook(
     PAPERBOOK_PORT: '0',
     PAPERBOOK_ADMIN_PORT: '0',
     PAPERBOOK_SHARDS: String(shards),
+    PAPERBOOK_LISTENERS: String(listeners),
     PAPERBOOK_DURABILITY: 'sync',
   });
   await printed(/^Ctrl-C stops it/m);

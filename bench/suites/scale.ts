@@ -1,17 +1,32 @@
 /**
  * The engine with its threads, and callers that wait for durable answers: one shard and two, the
- * use of each thread, and the limit that follows for more cores.
+ * use of each thread, and the limit that follows for more cores. Then the whole server over HTTP
+ * with one listener and two.
  */
+import path from 'node:path';
 import { feedClock } from '../../engine/shard/callers/clock.ts';
 import { Shards } from '../../engine/shard/callers/shards.ts';
 import { CHECKPOINT_EVERY_FACTS } from '../lib/bench-shard.ts';
 import { catalogOf } from '../lib/catalog.ts';
 import { CORE_CONFIG } from '../lib/core-state.ts';
+import { Generator, type LoadGenerator, type Measured } from '../lib/generator.ts';
+import { openMarket } from '../lib/http-market.ts';
+import { answersOf } from '../lib/http-report.ts';
 import { type FlowOptions, OrderFlow } from '../lib/order-flow.ts';
+import { startPrepared } from '../lib/prepared-server.ts';
 import { threadCpuMs, threadCpuSince } from '../lib/proc.ts';
-import { count, type Figures, type Report, range, ratio, type Suite } from '../lib/report.ts';
+import {
+  count,
+  type Figures,
+  type Report,
+  range,
+  ratio,
+  type Suite,
+  type Table,
+} from '../lib/report.ts';
 import { spreadOf } from '../lib/stats.ts';
 import { dropDir, tempDir } from '../lib/temp.ts';
+import { findWrk, WrkGenerator } from '../lib/wrk.ts';
 
 export type ScaleSizes = {
   shards: readonly number[];
@@ -21,6 +36,10 @@ export type ScaleSizes = {
   warmupMs: number;
   roundMs: number;
   flow: FlowOptions;
+  /** Threads that answer requests of the whole server. */
+  listeners: readonly number[];
+  /** Of the whole server's clients. */
+  connections: number;
 };
 
 const FLOW: FlowOptions = {
@@ -41,6 +60,8 @@ export const scale: Suite<ScaleSizes> = {
     warmupMs: 3000,
     roundMs: 4000,
     flow: FLOW,
+    listeners: [1, 2],
+    connections: 64,
   },
   quick: {
     shards: [1, 2],
@@ -49,6 +70,8 @@ export const scale: Suite<ScaleSizes> = {
     warmupMs: 500,
     roundMs: 1000,
     flow: FLOW,
+    listeners: [1, 2],
+    connections: 64,
   },
   run,
 };
@@ -94,7 +117,84 @@ async function run(sizes: ScaleSizes, progress: (line: string) => void): Promise
     `on cores of their own, one main thread ends at ${count(1e6 / last.mainMicros)} orders a second`,
     `and one shard at ${count(1e6 / last.shardMicros)}, by CPU alone: its disk may end it before`,
   ];
-  return { tables: [{ title: 'scale: durable orders a second', columns, rows, notes }], figures };
+  const title = 'scale: durable orders a second';
+  const listeners = await listenersTable(sizes, figures, progress);
+  return { tables: [{ title, columns, rows, notes }, listeners], figures };
+}
+
+const ACCOUNTS = 1000;
+const READERS = 10;
+
+/** The whole server: what a further listener takes off the main thread. */
+async function listenersTable(
+  sizes: ScaleSizes,
+  figures: Figures,
+  progress: (line: string) => void,
+): Promise<Table> {
+  const wrk = findWrk();
+  const generator = wrk === null ? new Generator() : new WrkGenerator(wrk);
+  const rows: string[][] = [];
+  try {
+    for (const listeners of sizes.listeners) {
+      progress(`scale: ${listeners} listener(s)`);
+      const rounds = await measureServer(listeners, generator, sizes);
+      const of = (value: (round: Measured) => number) => spreadOf(rounds.map(value));
+      const micros = (cpuMs: (round: Measured) => number) =>
+        of((round) => (cpuMs(round) * 1000) / answersOf(round));
+      const rate = of((round) => answersOf(round) / round.seconds);
+      const main = micros((round) => round.mainCpuMs);
+      const all = micros((round) => round.serverCpuMs);
+      figures[`${listeners} listeners/orders`] = { unit: 'orders/s', value: rate };
+      figures[`${listeners} listeners/main thread`] = { unit: 'CPU us/order', value: main };
+      figures[`${listeners} listeners/server`] = { unit: 'CPU us/order', value: all };
+      rows.push([
+        String(listeners),
+        count(rate.median),
+        range(rate),
+        main.median.toFixed(1),
+        all.median.toFixed(1),
+      ]);
+    }
+  } finally {
+    generator.close();
+  }
+  return {
+    title: 'scale: listeners of the whole server',
+    columns: ['listeners', 'orders/s', 'min .. max', 'main CPU us', 'server CPU us'],
+    rows,
+    notes: [`${sizes.connections} connections; sync durability; one shard; ${ACCOUNTS} accounts`],
+  };
+}
+
+async function measureServer(
+  listeners: number,
+  generator: LoadGenerator,
+  { rounds, warmupMs, roundMs, connections }: ScaleSizes,
+): Promise<Measured[]> {
+  const dir = tempDir();
+  const { server, keys } = await startPrepared(path.join(dir, 'data'), ACCOUNTS, listeners);
+  try {
+    const { traders, instruments } = await openMarket(server, READERS, keys);
+    const { port, basePath } = server;
+    const measured: Measured[] = [];
+    for (let round = 0; round < rounds; round++) {
+      const name = `scale-${process.pid}-${listeners}-${round}`;
+      const load = { kind: 'orders', port, basePath, keys: traders, instruments, name } as const;
+      measured.push(
+        await generator.run(server, {
+          load,
+          connections,
+          warmupMs,
+          measureMs: roundMs,
+          ratePerSecond: null,
+        }),
+      );
+    }
+    return measured;
+  } finally {
+    await server.stop();
+    dropDir(dir);
+  }
 }
 
 const HEARTBEAT_EVERY_MS = 50;

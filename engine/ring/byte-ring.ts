@@ -16,6 +16,12 @@ export function ringMemory(capacityBytes: number): SharedArrayBuffer {
   return new SharedArrayBuffer(HEADER_BYTES + capacityBytes);
 }
 
+/** Drops all bytes. Neither thread may use a `ByteRing` that was made before. */
+export function clearRing(memory: SharedArrayBuffer): void {
+  const words = new Int32Array(memory, 0, HEADER_BYTES / Int32Array.BYTES_PER_ELEMENT);
+  for (const word of [HEAD, TAIL, WANTED]) Atomics.store(words, word, 0);
+}
+
 export class ByteRing {
   readonly #words: Int32Array;
   readonly #bytes: Buffer;

@@ -5,7 +5,7 @@
  */
 import { invariant } from '../base/invariant.ts';
 import { Bell, bellMemory } from './bell.ts';
-import { ByteRing, ringMemory } from './byte-ring.ts';
+import { ByteRing, clearRing, ringMemory } from './byte-ring.ts';
 import { FrameReader } from './frame-reader.ts';
 
 /** Large enough that neither thread waits for the other at a few hundred answers a turn. */
@@ -16,15 +16,42 @@ export type ChannelMemory = {
   answers: SharedArrayBuffer;
   callerBell: SharedArrayBuffer;
   shardBell: SharedArrayBuffer;
+  /** One word: `ABANDONED` once the caller's thread is gone. */
+  status: SharedArrayBuffer;
 };
 
-export function channelMemory(capacityBytes = CAPACITY_BYTES): ChannelMemory {
+const IN_USE = 0;
+const ABANDONED = 1;
+
+/** @param shardBell of another channel with the same shard: one bell wakes it for all of them */
+export function channelMemory(
+  capacityBytes = CAPACITY_BYTES,
+  shardBell = bellMemory(),
+): ChannelMemory {
   return {
     requests: ringMemory(capacityBytes),
     answers: ringMemory(capacityBytes),
     callerBell: bellMemory(),
-    shardBell: bellMemory(),
+    shardBell,
+    status: new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT),
   };
+}
+
+/** Tells the shard that the caller's thread is gone. The shard then calls `renewChannel`. */
+export function abandonChannel({ status, shardBell }: ChannelMemory): void {
+  Atomics.store(new Int32Array(status), 0, ABANDONED);
+  new Bell(shardBell).ring();
+}
+
+export function isAbandoned({ status }: ChannelMemory): boolean {
+  return Atomics.load(new Int32Array(status), 0) === ABANDONED;
+}
+
+/** For the shard, whose caller is gone: what the rings have is dropped, and another may call. */
+export function renewChannel({ requests, answers, callerBell, status }: ChannelMemory): void {
+  for (const memory of [requests, answers]) clearRing(memory);
+  new Int32Array(callerBell).fill(0);
+  Atomics.store(new Int32Array(status), 0, IN_USE);
 }
 
 export class Endpoint {
@@ -34,6 +61,7 @@ export class Endpoint {
   readonly #own: Bell;
   readonly #other: Bell;
   readonly #frames: FrameReader;
+  readonly #status: Int32Array;
   /** Bytes for which the ring had no room. */
   #unsent: Buffer | null = null;
   #unsentAt = 0;
@@ -46,6 +74,12 @@ export class Endpoint {
     [this.#out, this.#in] = end === 'caller' ? [requests, answers] : [answers, requests];
     [this.#own, this.#other] = end === 'caller' ? [callerBell, shardBell] : [shardBell, callerBell];
     this.#frames = new FrameReader(this.#in);
+    this.#status = new Int32Array(memory.status);
+  }
+
+  /** The caller's thread is gone, and so is what it has sent or waits for. */
+  get isAbandoned(): boolean {
+    return Atomics.load(this.#status, 0) === ABANDONED;
   }
 
   /** Whether a whole frame has arrived. */
@@ -88,15 +122,25 @@ export class Endpoint {
     return this.#unsent === null;
   }
 
-  /** Sends whole frames; blocks the thread until the last of them has room. */
+  /**
+   * Sends whole frames; blocks the thread until the last of them has room, or the caller's thread
+   * is gone.
+   */
   sendBlocking(bytes: Buffer): void {
     invariant(this.#unsent === null, 'an answer is sent into the middle of another');
     for (let at = 0; ; ) {
       at += this.#out.write(bytes, at, bytes.length);
       this.#publish();
       if (at === bytes.length) return;
-      if (this.#isWithoutRoom()) this.#own.sleep(this.#isWithRoom);
+      if (!this.#isWithoutRoom()) continue;
+      if (this.isAbandoned) return;
+      this.#own.sleep(this.#mayGoOn);
     }
+  }
+
+  /** Whether bytes have come since `isReady`, or room for bytes that wait for it. */
+  hasNews(): boolean {
+    return this.#hasNews();
   }
 
   /** Blocks the thread until there may be news. */
@@ -132,6 +176,7 @@ export class Endpoint {
    * is some.
    */
   readonly #isWithRoom = () => !this.#isWithoutRoom();
+  readonly #mayGoOn = () => this.#isWithRoom() || this.isAbandoned;
   readonly #hasNews = () => this.#in.waiting > 0 || (this.#unsent !== null && this.#isWithRoom());
 
   /** Asks for room first, so that the reader rings for all room that it frees from now on. */

@@ -6,6 +6,7 @@ import { isUuid } from '../../../engine/rules/ids.ts';
 import type { RowFilter } from '../../../engine/rules/queries.ts';
 import { NoQuery } from '../../base/common-schemas.ts';
 import { placeOf, tagOf } from '../../base/cursors.ts';
+import type { Engine } from '../../base/engine.ts';
 import { ApiError } from '../../base/errors.ts';
 import { windowIn } from '../../base/instants.ts';
 import { bodyReader } from '../../base/validation.ts';
@@ -19,10 +20,13 @@ import { OrderAnswer, OrderId, OrdersAnswer, OrdersQuery } from '../../schemas/t
 import { cancelAll } from '../cancel-all.ts';
 import { scopeOfExecution } from '../execution.ts';
 import { checkOrderBody } from '../order-request.ts';
-import type { ServerContext } from '../server-context.ts';
-import { ABOUT_PLACING, commandOf, PLACING_ERRORS } from './placing.ts';
+import { ABOUT_PLACING, commandOf, PLACING_ERRORS, type PlacingContext } from './placing.ts';
 
-type Context = Pick<ServerContext, 'engine' | 'identity' | 'switches'>;
+/** The parts that a thread has which calls the shards beside the main one. */
+export type TradingContext = PlacingContext & {
+  engine: Pick<Engine, 'nowMs' | 'ask' | 'trade'>;
+};
+type Context = TradingContext;
 
 export function orderRoutes(context: Context): Route<Caller>[] {
   return [

@@ -3,21 +3,27 @@
  * (api/RULES.md, engine/RULES.md).
  */
 import type { Static } from '@sinclair/typebox';
-import type { EpochMs } from '../../../engine/base/units.ts';
+import type { EpochMs, Uuid } from '../../../engine/base/units.ts';
 import type { PlaceOrder } from '../../../engine/rules/messages.ts';
+import type { ExecutionVenue } from '../../base/common-schemas.ts';
 import type { ErrorCode } from '../../base/errors.ts';
 import { newOrderId } from '../../base/uuid.ts';
 import type { Caller } from '../../dispatch/access.ts';
 import type { About, Call } from '../../dispatch/route.ts';
 import { countingOf, type PaperAccount } from '../../identity/accounts.ts';
+import type { Switches } from '../../identity/switches.ts';
 import { LIMIT_BUY, LIMIT_SELL, MARKET_BUY, MARKET_SELL, TRADE } from '../../schemas/examples.ts';
 import type { OrderBody } from '../../schemas/order-body.ts';
 import type { PlacementAnswer } from '../../schemas/placing.ts';
 import { refusalOfExecution } from '../execution.ts';
 import { placeOrderOf } from '../order-request.ts';
-import type { ServerContext } from '../server-context.ts';
 
-type Context = Pick<ServerContext, 'identity' | 'switches'>;
+/** What the command of a call depends on besides the call. */
+export type PlacingContext = {
+  /** Undefined: the user has no credential at the venue. */
+  identity: { venueKey(userId: Uuid, venue: ExecutionVenue): unknown };
+  switches: Pick<Switches, 'trading'>;
+};
 
 /** The refusals of the operation's own rules: the API's first, then the engine's in its order. */
 export const PLACING_ERRORS: readonly ErrorCode[] = [
@@ -85,7 +91,7 @@ type PlacingCall = Pick<Call<unknown, OrderBody, Caller>, 'caller' | 'body' | 'c
  * The command of a call that places or previews an order. A code: the order is refused before it.
  */
 export function commandOf(
-  { identity, switches }: Context,
+  { identity, switches }: PlacingContext,
   { caller: { user, credentialId, placedVia }, account, body, connection }: PlacingCall,
   atMs: EpochMs,
 ): PlaceOrder | ErrorCode {

@@ -1,14 +1,14 @@
 /** The portfolio and its trades. Rules A40, A41 (api/RULES.md). */
 
 import { NoQuery } from '../../base/common-schemas.ts';
+import type { Engine } from '../../base/engine.ts';
 import type { Caller } from '../../dispatch/access.ts';
 import { ofAccount, type Route } from '../../dispatch/route.ts';
 import { PORTFOLIO, TRADE } from '../../schemas/examples.ts';
 import { PortfolioAnswer, TradesAnswer, TradesQuery } from '../../schemas/trading.ts';
-import type { ServerContext } from '../server-context.ts';
 import { filterOf, pageOf, placeIn } from './orders.ts';
 
-type Context = Pick<ServerContext, 'engine'>;
+type Context = { engine: Pick<Engine, 'nowMs' | 'ask'> };
 
 export function portfolioRoutes({ engine }: Context): Route<Caller>[] {
   return [

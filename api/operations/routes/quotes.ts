@@ -3,6 +3,7 @@
 import { isoOf } from '../../../engine/base/units.ts';
 import type { Reply } from '../../../engine/rules/messages.ts';
 import { InstrumentId, NoQuery } from '../../base/common-schemas.ts';
+import type { Engine } from '../../base/engine.ts';
 import { ApiError, invalidRequest } from '../../base/errors.ts';
 import type { Caller } from '../../dispatch/access.ts';
 import { keyed, type Result, type Route } from '../../dispatch/route.ts';
@@ -11,7 +12,8 @@ import { QUOTE } from '../../schemas/examples.ts';
 import { InstrumentRef, QuoteAnswer, QuotesAnswer, QuotesQuery } from '../../schemas/markets.ts';
 import type { ServerContext } from '../server-context.ts';
 
-type Context = Pick<ServerContext, 'engine' | 'catalog'>;
+type QuoteContext = { engine: Pick<Engine, 'nowMs' | 'quote' | 'coalesce'> };
+type Context = QuoteContext & Pick<ServerContext, 'catalog'>;
 
 /** Rule A50 (api/RULES.md). */
 const IDS_MAX = 20;
@@ -22,7 +24,8 @@ export function quoteRoutes(context: Context): Route<Caller>[] {
   return [listQuotes(context), getQuote(context), getBook(context)];
 }
 
-function listQuotes({ engine }: Context): Route<Caller> {
+/** Quotes by ids alone, which needs no catalog. */
+export function listQuotes({ engine }: QuoteContext): Route<Caller> {
   return keyed({
     method: 'GET',
     path: '/quotes',

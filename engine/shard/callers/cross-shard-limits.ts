@@ -7,6 +7,9 @@
  * key. Every shard that may have counted it is asked for its count, after all earlier messages to
  * that shard. Orders that arrive meanwhile wait. So the limits are exact for every order of
  * answers, and counts are stored only in the shards' logs.
+ *
+ * Further threads send the orders of a key only while it is at home. Before a key leaves home, they
+ * pass its orders on to this thread, and all that they have sent is decided (D75).
  */
 
 import { invariant } from '../../base/invariant.ts';
@@ -19,6 +22,7 @@ import { sumOfUse } from '../../rules/trade-limits.ts';
 import { AT_ITS_LIMIT } from '../../threads/unavailable.ts';
 import { useIn } from '../core/trade-use.ts';
 import type { OpenReport } from '../store/open-report.ts';
+import type { FurtherCallers } from './further-ends.ts';
 import type { ReplyHandler } from './send-queue.ts';
 import type { ShardClient } from './shard-client.ts';
 
@@ -48,22 +52,36 @@ type Roamer = {
   waiting: Passage[];
   /** The newest day on which it may have been counted. */
   day: number;
+  /** No further thread sends its orders. */
+  isAlone: boolean;
 };
+
+const NO_OTHERS = { roams: async () => {}, isHome() {} };
 
 /** Far more than any usual limit allows during a move. */
 const WAITING_MAX = 1000;
 
 export class CrossShardLimits {
   readonly #nowMs: () => EpochMs;
+  readonly #others: () => Pick<FurtherCallers, 'roams' | 'isHome'>;
   readonly #roamers = new Map<Uuid, Roamer>();
   #day = 0;
 
-  /** `nowMs`: the engine's time. */
-  constructor(nowMs: () => EpochMs) {
+  /** `nowMs`: the engine's time. `others`: the further threads. */
+  constructor(
+    nowMs: () => EpochMs,
+    others: () => Pick<FurtherCallers, 'roams' | 'isHome'> = () => NO_OTHERS,
+  ) {
     this.#nowMs = nowMs;
+    this.#others = others;
   }
 
   /** Keys that are known to have left home today. */
+  get keys(): Uuid[] {
+    return [...this.#roamers.keys()];
+  }
+
+  /** How many keys those are. */
   get size(): number {
     return this.#roamers.size;
   }
@@ -75,6 +93,8 @@ export class CrossShardLimits {
       if (roamer.shards.has(shard)) continue;
       roamer.shards.add(shard);
       roamer.at = null;
+      // A wait would gain nothing: until now its orders could not be known to count here.
+      void this.#others().roams(keyId);
     }
   }
 
@@ -125,7 +145,10 @@ export class CrossShardLimits {
   #roamerOf(keyId: Uuid, atMs: EpochMs): Roamer {
     const day = utcDayOf(atMs);
     const known = this.#roamers.get(keyId);
-    const roamer = known ?? { at: null, elsewhere: null, shards: new Set(), waiting: [], day };
+    const roamer = known ?? {
+      ...{ at: null, elsewhere: null, shards: new Set<Shard>(), waiting: [], day },
+      isAlone: false,
+    };
     roamer.day = Math.max(roamer.day, day);
     if (known === undefined) this.#roamers.set(keyId, roamer);
     return roamer;
@@ -149,6 +172,8 @@ export class CrossShardLimits {
   /** Asks all other shards; rejects with `Unavailable` if one cannot answer. */
   async #arrive(roamer: Roamer, { counting: { keyId }, home, to }: Passage): Promise<void> {
     roamer.shards.add(to);
+    if (!roamer.isAlone) await this.#others().roams(keyId);
+    roamer.isAlone = true;
     let known = 0;
     // A shard that restarts meanwhile may have counted the key, too.
     while (known < roamer.shards.size) {
@@ -176,7 +201,9 @@ export class CrossShardLimits {
     if (day === this.#day) return;
     this.#day = day;
     for (const [keyId, roamer] of this.#roamers) {
-      if (roamer.day < day && roamer.waiting.length === 0) this.#roamers.delete(keyId);
+      if (roamer.day >= day || roamer.waiting.length > 0) continue;
+      this.#roamers.delete(keyId);
+      this.#others().isHome(keyId);
     }
   }
 }

@@ -4,6 +4,7 @@ import type { Log } from '../../threads/logger.ts';
 import type { OpenReport } from '../store/open-report.ts';
 import type { ShardConfig } from '../store/shard-store.ts';
 import type { RebuildShard } from './checkpoint-repair.ts';
+import type { FurtherEnds } from './further-ends.ts';
 
 export type ShardClientOptions = {
   config: ShardConfig;
@@ -17,5 +18,7 @@ export type ShardClientOptions = {
   opened: (report: OpenReport) => void;
   /** Rebuilds a checkpoint that is damaged; left out: an operator does (D33). */
   rebuild?: RebuildShard | undefined;
+  /** The ends of further threads. */
+  further: Pick<FurtherEnds, 'count' | 'served' | 'lost'>;
   log: Log;
 };

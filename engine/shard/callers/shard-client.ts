@@ -1,42 +1,36 @@
 /**
- * Sends messages to one shard's thread and passes on its answers. Messages of one turn are sent
- * together. Both directions are bounded: above the bound callers get 503, and quotes of one market
- * replace each other. Rules D6 to D10 (engine/RULES.md).
+ * One shard as the thread sees it that starts it, again after a failure too. Above a bound of waiting
+ * requests callers get 503, and quotes of one market replace each other. Rules D6 to D10, D74
+ * (engine/RULES.md).
  */
 
-import type { Control, Packed } from '../../format/codec.ts';
+import type { Packed } from '../../format/codec.ts';
 import { checkLmdbFile, missingFile } from '../../lmdb/lmdb-file.ts';
 import { DiskFull, problemText } from '../../log/disk-full.ts';
+import { abandonChannel, type ChannelMemory, isAbandoned } from '../../ring/endpoint.ts';
 import type { Command, Reply, Tick } from '../../rules/messages.ts';
 import type { Query } from '../../rules/queries.ts';
 import { Restarts } from '../../threads/restarts.ts';
-import { AT_ITS_LIMIT, Unavailable } from '../../threads/unavailable.ts';
+import { Unavailable } from '../../threads/unavailable.ts';
 import { isCommand, isJournaled, isTick } from '../core/message-kinds.ts';
 import { countsOf, type OpenReport } from '../store/open-report.ts';
 import { isDamage } from '../thread/shard-damage.ts';
 import { CheckpointRepair } from './checkpoint-repair.ts';
-import { QueueBound } from './queue-bound.ts';
-import { type ReplyHandler, SendQueue } from './send-queue.ts';
+import type { ReplyHandler } from './send-queue.ts';
 import type { ShardClientOptions } from './shard-client-options.ts';
-import { ShardLink } from './shard-link.ts';
+import { ShardSender } from './shard-sender.ts';
 import type { ShardStatus } from './shard-status.ts';
 import { ShardThread } from './thread.ts';
-
-/** Messages published to the shard at a time: it decides the first while the next are packed. */
-const SENT_TOGETHER = 64;
-const TICKS_MAX = 50_000;
 
 export class ShardClient {
   readonly #options: ShardClientOptions;
   readonly #thread: ShardThread;
-  readonly #queue = new SendQueue(TICKS_MAX);
+  readonly #sender: ShardSender;
   /** Why no order can be placed here now; null: orders can be placed. */
   #problem: string | null = null;
   #state: ShardStatus['state'] = 'opening';
-  readonly #bound: QueueBound;
-  #scheduled = false;
-  /** Null: no thread is served. */
-  #link: ShardLink | null = null;
+  /** Of further threads; empty while none can be served. */
+  #further: readonly ChannelMemory[] = [];
   /** Resolves once the shard is closed; rejects when its thread fails. */
   #ended = Promise.resolve();
   readonly #restarts = new Restarts();
@@ -46,7 +40,11 @@ export class ShardClient {
   constructor(options: ShardClientOptions) {
     this.#options = options;
     this.#wasMade = options.wasMade;
-    this.#bound = new QueueBound(options.queueDepthMax);
+    this.#sender = new ShardSender({
+      queueDepthMax: options.queueDepthMax,
+      diskFull: () => new DiskFull(this.#thread.disk.errno, 0),
+      onNews: () => this.#noteDisk(),
+    });
     const { config, rebuild, log } = options;
     this.#repair = new CheckpointRepair({ shard: config.shard, rebuild, log });
     this.#thread = new ShardThread(config, (error) => {
@@ -65,8 +63,8 @@ export class ShardClient {
       restartProblem: this.#restarts.problem,
       repaired: this.#repair.done,
       lastFailure: this.#restarts.last,
-      queued: this.#bound.waiting,
-      queuedMax: Math.floor(this.#bound.requests),
+      queued: this.#sender.waiting,
+      queuedMax: this.#sender.waitingMax,
       progress: this.#thread.gauges.read(),
       batches: this.#thread.gauges.batches.read(Date.now()),
     };
@@ -80,14 +78,38 @@ export class ShardClient {
     const report = await this.#thread.open();
     if (this.#state === 'closed') throw new Unavailable('the engine is stopping');
     this.#wasMade = true;
-    this.#serve();
+    const further = this.#serve();
     // In one step: later messages must queue up after the messages that the shard gets first.
     this.#state = 'open';
     this.#restarts.opened(this.#problem !== null);
     this.#problem = null;
     this.#options.opened(report);
     await this.#sendStartupMessages();
+    await this.#serveFurther(further);
     return report;
+  }
+
+  /** Other threads may ask a shard only once it has its startup messages. */
+  async #serveFurther(further: readonly ChannelMemory[]): Promise<void> {
+    if (further.length === 0) return;
+    await this.#sender.drained();
+    if (this.#state !== 'open' || this.#further !== further) return;
+    this.#options.further.served(this.#options.config.shard, {
+      channels: further,
+      disk: this.#thread.disk.memory,
+    });
+  }
+
+  /**
+   * The thread of a further end is gone. Resolves once the shard has dropped what that thread had
+   * sent and not been answered, so that another thread may use the end; or once the shard is down.
+   */
+  async renewEnd(at: number): Promise<void> {
+    const further = this.#further;
+    const channel = further[at];
+    if (channel === undefined) return;
+    abandonChannel(channel);
+    while (this.#further === further && isAbandoned(channel)) await this.#sender.drained();
   }
 
   /**
@@ -106,15 +128,16 @@ export class ShardClient {
     });
   }
 
-  #serve(): void {
-    const { end, ended } = this.#thread.serve();
-    const link = new ShardLink(end, () => this.#takeNews());
-    this.#link = link;
+  #serve(): readonly ChannelMemory[] {
+    const { end, further, ended } = this.#thread.serve(this.#options.further.count);
+    this.#sender.link(end);
+    this.#further = further;
     this.#ended = ended;
     ended.then(
-      () => this.#unlink(link),
-      (error: Error) => this.#failed(error, link),
+      () => this.#unlink(),
+      (error: Error) => this.#failed(error),
     );
+    return further;
   }
 
   async #sendStartupMessages(): Promise<void> {
@@ -132,13 +155,13 @@ export class ShardClient {
     if (this.#state !== 'open') {
       return new Unavailable(this.#problem ?? `the engine is ${this.#state}`);
     }
-    return this.#bound.waiting >= this.#bound.requests ? AT_ITS_LIMIT : null;
+    return this.#sender.refusal();
   }
 
   /** Answers once all that the answer shows is durable; or with `Unavailable`, maybe at once. */
   ask(request: Command | Query, waiter: ReplyHandler): undefined {
     const refusal = this.#refusalOf(request);
-    if (refusal === null) this.#send(request, waiter);
+    if (refusal === null) this.#sender.send(request, waiter);
     else waiter.reject(refusal);
   }
 
@@ -159,7 +182,7 @@ export class ShardClient {
   async deliver(command: Command): Promise<Reply | null> {
     if (this.#state !== 'open') return null;
     return new Promise<Reply>((resolve, reject) => {
-      this.#send(command, { resolve, reject });
+      this.#sender.send(command, { resolve, reject });
     }).catch((error: unknown) => {
       if (error instanceof Unavailable) return null;
       throw error;
@@ -169,22 +192,12 @@ export class ShardClient {
   /** Ticks are not answered. A shard that restarts gets the newest ones with its startup messages. */
   tick(tick: Tick | Packed): void {
     if (this.#state !== 'open') return;
-    this.#queue.addTick(tick);
-    this.#schedule();
-  }
-
-  #send(request: Command | Query | Control, waiter: ReplyHandler): void {
-    this.#bound.came();
-    this.#queue.addRequest(request, waiter);
-    this.#schedule();
+    this.#sender.tick(tick);
   }
 
   /** Resolves when the shard has processed everything sent so far, or has lost it. */
   drained(): Promise<void> {
-    if (this.#link === null) return Promise.resolve();
-    return new Promise((resolve) => {
-      this.#send({ kind: 'barrier' }, { resolve: () => resolve(), reject: () => resolve() });
-    });
+    return this.#sender.drained();
   }
 
   /** Answers the queued requests, writes a checkpoint, ends the thread. */
@@ -193,48 +206,14 @@ export class ShardClient {
     this.#restarts.cancel();
     this.#repair.close();
     try {
-      if (this.#link === null) return;
+      if (!this.#sender.isLinked) return;
       // The shard's last message. Its thread ends instead of an answer.
-      this.#send({ kind: 'close' }, { resolve() {}, reject() {} });
+      this.#sender.send({ kind: 'close' }, { resolve() {}, reject() {} });
       await this.#ended;
     } finally {
       await this.#thread.destroy();
     }
   }
-
-  /** Sends messages of one turn together; in a flood many are sent before its end. */
-  #schedule(): void {
-    if (this.#queue.length >= SENT_TOGETHER) this.#flush();
-    if (this.#scheduled || this.#link === null) return;
-    this.#scheduled = true;
-    setImmediate(() => {
-      this.#scheduled = false;
-      this.#flush();
-    });
-  }
-
-  /** Sends waiting messages, as far as there is room. */
-  #flush(): void {
-    this.#noteDisk();
-    const link = this.#link;
-    while (link !== null && !link.isFull && this.#queue.length > 0) {
-      const { messages, waiters } = this.#queue.take(SENT_TOGETHER);
-      link.send(messages, waiters);
-    }
-  }
-
-  /** Sends waiting messages before answers are passed on, so that both threads work. */
-  #takeNews(): void {
-    this.#flush();
-    this.#link?.receive(this.#answer);
-    this.#bound.measure();
-  }
-
-  readonly #answer = (waiter: ReplyHandler, reply: Reply | null): void => {
-    this.#bound.answered();
-    if (reply === null) waiter.reject(new DiskFull(this.#thread.disk.errno, 0));
-    else waiter.resolve(reply);
-  };
 
   /** The disk has space again: sends the shard the ticks that it could only show. */
   #noteDisk(): void {
@@ -256,17 +235,16 @@ export class ShardClient {
     });
   }
 
-  /** The thread is served no more. Answers the remaining requests, so that none waits forever. */
-  #unlink(link: ShardLink): void {
-    const waiters = [...link.end(this.#answer), ...this.#queue.clear()];
-    this.#link = null;
-    const busy = new Unavailable('the engine is restarting');
-    this.#bound.lost(waiters.length);
-    for (const waiter of waiters) waiter.reject(busy);
+  /** The thread is served no more. */
+  #unlink(): void {
+    const wasServed = this.#further.length > 0;
+    this.#further = [];
+    if (wasServed) this.#options.further.lost(this.#options.config.shard);
+    this.#sender.unlink();
   }
 
   /** The thread ended. Its last requests may be on disk: a retry with the same key finds out. */
-  #failed(error: Error, link: ShardLink): void {
+  #failed(error: Error): void {
     const { config, log } = this.#options;
     const reason = this.#thread.faultOf(error);
     if (this.#state === 'open') {
@@ -275,7 +253,7 @@ export class ShardClient {
       log.error({ path: config.path, error: reason }, 'shard failed; starting it again');
       this.#restartLater(reason);
     }
-    this.#unlink(link);
+    this.#unlink();
   }
 
   #restartLater(reason: string): void {

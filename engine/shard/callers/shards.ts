@@ -35,6 +35,7 @@ import type { ShardConfig } from '../store/shard-store.ts';
 import type { RebuildShard } from './checkpoint-repair.ts';
 import type { Clock } from './clock.ts';
 import { CrossShardLimits } from './cross-shard-limits.ts';
+import { FurtherEnds } from './further-ends.ts';
 import {
   correctionsIn,
   hashOfDigests,
@@ -65,6 +66,8 @@ export type ShardsOptions = CoreConfig &
     clock: Clock;
     /** Rebuilds a checkpoint that is damaged; left out: an operator does (D33). */
     rebuild?: RebuildShard;
+    /** The ends of further threads; left out: this thread alone calls the shards. */
+    further?: FurtherEnds;
     log: Log;
   };
 
@@ -75,19 +78,25 @@ const READS_OF_ONE_MAX = 256;
 /** How often shards receive the time when no tick carries it, so that orders expire. */
 const TIME_TICK_MS = 250;
 
-export class Shards {
-  readonly #options: ShardsOptions;
-  readonly #clients: ShardClient[];
-  readonly #timer: NodeJS.Timeout;
-  readonly #coalescer = new RequestCoalescer();
-  readonly #reads = new FairTurns({
+/** Reads of accounts by their holders. Rules Q18, Q19 (api/RULES.md). */
+export function readsInTurns(): FairTurns {
+  return new FairTurns({
     of: 'portfolio',
     atOnce: READS_MAX,
     eachAtOnce: READS_OF_ONE_AT_ONCE,
     eachMax: READS_OF_ONE_MAX,
   });
+}
+
+export class Shards {
+  readonly #options: ShardsOptions;
+  readonly #clients: ShardClient[];
+  readonly #timer: NodeJS.Timeout;
+  readonly #coalescer = new RequestCoalescer();
+  readonly #reads = readsInTurns();
   readonly #startup = new StartupState();
-  readonly #crossShardLimits = new CrossShardLimits(() => this.nowMs());
+  readonly #further: FurtherEnds;
+  readonly #crossShardLimits: CrossShardLimits;
   readonly connections: StreamConnections;
   /** Results that some shards have and others lack. All shards get them after the catalog. */
   #lackedResults: ResultTick[] = [];
@@ -98,6 +107,12 @@ export class Shards {
 
   constructor(options: ShardsOptions) {
     this.#options = options;
+    const further = options.further ?? new FurtherEnds();
+    this.#further = further;
+    this.#crossShardLimits = new CrossShardLimits(
+      () => this.nowMs(),
+      () => further.callers,
+    );
     this.#clients = Array.from({ length: options.shards }, (_, shard) => this.#createClient(shard));
     this.#timer = setInterval(() => {
       this.#tickAll({ kind: 'time', atMs: this.nowMs() });
@@ -148,13 +163,31 @@ export class Shards {
    */
   async acceptMachineTime(): Promise<void> {
     this.#requireAll();
-    const backMs = this.#options.clock.acceptMachine();
-    // Every later message carries the new time and arrives after this one.
-    if (backMs > 0) this.#startup.setBack(backMs);
-    const nowMs = this.nowMs();
-    const isTaken = await this.#sendToAll({ kind: 'clock', atMs: nowMs, toMs: nowMs });
-    if (!isTaken) throw new Unavailable('a shard did not take the time: ask again');
-    this.#crossShardLimits.timeWasSet();
+    const goOn = await this.#further.callers.pause();
+    try {
+      const backMs = this.#options.clock.acceptMachine();
+      // Every later message carries the new time and arrives after this one.
+      if (backMs > 0) this.#startup.setBack(backMs);
+      const nowMs = this.nowMs();
+      const isTaken = await this.#sendToAll({ kind: 'clock', atMs: nowMs, toMs: nowMs });
+      if (!isTaken) throw new Unavailable('a shard did not take the time: ask again');
+      this.#crossShardLimits.timeWasSet();
+    } finally {
+      goOn();
+    }
+  }
+
+  /** Keys whose orders only this thread may send. Rule D75 (engine/RULES.md). */
+  roamingKeys(): Uuid[] {
+    return this.#crossShardLimits.keys;
+  }
+
+  /**
+   * The further thread `at` is gone. Resolves once all that it had sent is decided or dropped, so
+   * that another thread may use its ends. Rule D74 (engine/RULES.md).
+   */
+  async renewEnds(at: number): Promise<void> {
+    await Promise.all(this.#clients.map((client) => client.renewEnd(at)));
   }
 
   /** An operator's result (T140, S20), on disk in every shard on return. Throws `Unavailable`. */
@@ -368,7 +401,7 @@ export class Shards {
 
   #createClient(shard: number): ShardClient {
     const { dataDir, queueDepthMax, wereMade = false, rebuild, log, ...rest } = this.#options;
-    const { shards: _, clock: __, reached: facts, ...config } = rest;
+    const { shards: _, clock: __, reached: facts, further: ___, ...config } = rest;
     const reached = facts?.[shard] ?? 0;
     const client: ShardClient = new ShardClient({
       config: { ...config, path: path.join(dataDir, `shard-${shard}`), shard, reached },
@@ -377,6 +410,7 @@ export class Shards {
       rebuild,
       startupMessages: () => this.#startup.messages(this.nowMs()),
       opened: (report) => this.#crossShardLimits.found(client, report),
+      further: this.#further,
       log,
     });
     return client;

@@ -3,7 +3,7 @@
  * it again; between two threads it may rebuild a checkpoint. Rule D10 (engine/RULES.md).
  */
 import { invariant } from '../../base/invariant.ts';
-import { channelMemory, Endpoint } from '../../ring/endpoint.ts';
+import { type ChannelMemory, channelMemory, Endpoint } from '../../ring/endpoint.ts';
 import { FaultNote } from '../../threads/fault-note.ts';
 import { SupervisedWorker } from '../../threads/supervised-worker.ts';
 import { Unavailable } from '../../threads/unavailable.ts';
@@ -20,6 +20,18 @@ const DESTROYED = new Unavailable('the thread was destroyed before it opened its
 
 /** A shard that is still being opened then is ended amid its work. */
 const END_MAX_MS = 5000;
+
+/** A shard that is served. */
+export type ServedShard = {
+  end: Endpoint;
+  /** For further threads, each with a channel of its own. */
+  further: readonly ChannelMemory[];
+  /**
+   * Resolves once the shard is closed at the request of `close`. Rejects with the error of its
+   * thread.
+   */
+  ended: Promise<void>;
+};
 
 type Serving = { resolve(): void; reject(error: Error): void };
 
@@ -82,16 +94,19 @@ export class ShardThread {
   }
 
   /**
-   * Serves the open shard, over a new pair of rings. `ended` resolves once the shard is closed at
-   * the request of `close`. It rejects with the error of its thread.
+   * Serves the open shard, over new pairs of rings: one for this thread, and one for each of
+   * `furtherCallers`.
    */
-  serve(): { end: Endpoint; ended: Promise<void> } {
+  serve(furtherCallers = 0): ServedShard {
     invariant(this.#serving === null, 'a thread serves its shard twice at a time');
     const channel = channelMemory();
+    const further = Array.from({ length: furtherCallers }, () =>
+      channelMemory(undefined, channel.shardBell),
+    );
     const { promise: ended, resolve, reject } = Promise.withResolvers<void>();
     this.#serving = { resolve, reject };
-    this.#thread.post({ kind: 'serve', channel });
-    return { end: new Endpoint(channel, 'caller'), ended };
+    this.#thread.post({ kind: 'serve', channels: [channel, ...further] });
+    return { end: new Endpoint(channel, 'caller'), further, ended };
   }
 
   /** The thread's error, for a caller whose service was refused with `error`. */

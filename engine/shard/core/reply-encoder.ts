@@ -28,6 +28,11 @@ export class ReplyEncoder {
     return this.#count;
   }
 
+  /** Of all frames so far, in bytes. */
+  get length(): number {
+    return this.#json.bytes.length;
+  }
+
   /** Valid until the next answer is added. */
   get frames(): Buffer {
     const { bytes } = this.#json;

@@ -1,12 +1,13 @@
 /**
  * The main loop of a shard's thread. It reads the messages that have arrived, answers them once
- * that is safe, and sleeps when there are none. Its event loop turns only while a checkpoint is
- * being written. Otherwise a sleep blocks the thread, and no timer fires in it.
+ * that is safe, and sleeps when there are none. Messages of several callers share a batch. Its event
+ * loop turns only while a checkpoint is being written. Otherwise a sleep blocks the thread, and no
+ * timer fires in it. Rules D73, D74 (engine/RULES.md).
  */
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import { invariant } from '../../base/invariant.ts';
 import { type Control, FrameDecoder, type Message } from '../../format/codec.ts';
-import type { Endpoint } from '../../ring/endpoint.ts';
+import type { ShardEnds } from '../../ring/shard-ends.ts';
 import type { Batch } from '../core/batch.ts';
 import { isTick } from '../core/message-kinds.ts';
 import { ReplyEncoder } from '../core/reply-encoder.ts';
@@ -37,8 +38,8 @@ const PAUSE_MS = 1;
 /**
  * Returns at a request to close, once all earlier messages are answered. Throws the shard's errors.
  */
-export async function serve(shard: Served, end: Endpoint): Promise<void> {
-  const server = new Server(shard, end);
+export async function serve(shard: Served, ends: ShardEnds): Promise<void> {
+  const server = new Server(shard, ends);
   for (;;) {
     if (shard.isBehind) await shard.caughtUp();
     const hasTaken = server.takeBatch();
@@ -49,39 +50,47 @@ export async function serve(shard: Served, end: Endpoint): Promise<void> {
       continue;
     }
     if (shard.isSettlingPaused) await sleep(PAUSE_MS);
-    else if (shard.isWriting) await end.sleepAsync();
-    else end.sleep();
+    else if (shard.isWriting) await ends.sleepAsync();
+    else ends.sleep();
   }
 }
 
 class Server {
   isClosed = false;
   readonly #shard: Served;
-  readonly #end: Endpoint;
+  readonly #ends: ShardEnds;
   readonly #decoder = new FrameDecoder();
   readonly #answers = new ReplyEncoder();
+  /** By turns of the ends within a batch: the end, and where its answers begin. */
+  readonly #parts: { end: number; from: number }[] = [];
+  /** The end that is read first in the next batch. */
+  #first = 0;
+  /** Messages of one end before those of the next are taken. */
+  readonly #turn: number;
   /** The control message that ended the batch early. */
   #control: Control | null = null;
   #diskErrno = 0;
   /** Messages of the batch that expect an answer. */
   #asked = 0;
 
-  constructor(shard: Served, end: Endpoint) {
+  constructor(shard: Served, ends: ShardEnds) {
     this.#shard = shard;
-    this.#end = end;
+    this.#ends = ends;
+    this.#turn = Math.ceil(BATCH_MAX / ends.count);
   }
 
   /** False: no message has arrived. */
   takeBatch(): boolean {
-    if (!this.#end.isReady()) return false;
+    if (!this.#ends.isReady()) return false;
     const answers = this.#answers;
     answers.begin();
+    this.#parts.length = 0;
     this.#asked = 0;
     this.#shard.answer(this.#batch, answers);
     // The other end has a queue of waiters, so an extra reply would reach the wrong one.
     invariant(answers.count === this.#asked, 'a batch has more answers than questions, or fewer');
     if (this.#control !== null) this.#obey(this.#control);
-    if (answers.count > 0) this.#end.sendBlocking(answers.frames);
+    if (answers.count > 0) this.#send();
     this.#showDisk();
     return true;
   }
@@ -97,15 +106,28 @@ class Server {
     [Symbol.iterator]: () => this.#messages(),
   };
 
+  /** The ends take turns, so that a flood at one of them does not hold up the others. */
   *#messages(): Generator<Message> {
-    for (let taken = 0; taken < BATCH_MAX && this.#end.isReady(); taken++) {
-      const sent = this.#decoder.message(this.#end.next());
-      if (sent.kind === 'barrier' || sent.kind === 'close') {
-        this.#control = sent;
-        return;
+    const { count } = this.#ends;
+    const first = this.#first;
+    this.#first = (first + 1) % count;
+    for (let taken = 0, idle = 0, at = first; idle < count; at = (at + 1) % count) {
+      const end = this.#ends.at(at);
+      idle++;
+      this.#parts.push({ end: at, from: this.#answers.length });
+      for (let turn = 0; turn < this.#turn && end.isReady(); turn++) {
+        if (taken === BATCH_MAX) return;
+        const sent = this.#decoder.message(end.next());
+        if (sent.kind === 'barrier' || sent.kind === 'close') {
+          invariant(sent.kind === 'barrier' || at === 0, 'a shard is closed by another thread');
+          this.#control = sent;
+          return;
+        }
+        if (!isTick(sent)) this.#asked++;
+        taken++;
+        idle = 0;
+        yield sent;
       }
-      if (!isTick(sent)) this.#asked++;
-      yield sent;
     }
   }
 
@@ -115,10 +137,19 @@ class Server {
     else this.#answers.reply({ ok: true, body: '' });
   }
 
+  /** Each end gets the answers to its own messages, in their order. */
+  #send(): void {
+    const { frames } = this.#answers;
+    for (const [place, { end, from }] of this.#parts.entries()) {
+      const to = this.#parts[place + 1]?.from ?? frames.length;
+      if (to > from) this.#ends.at(end).sendBlocking(frames.subarray(from, to));
+    }
+  }
+
   #showDisk(): void {
     const { diskErrno } = this.#shard;
     if (diskErrno === this.#diskErrno) return;
     this.#diskErrno = diskErrno;
-    this.#end.wakeOther();
+    this.#ends.at(0).wakeOther();
   }
 }

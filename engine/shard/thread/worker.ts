@@ -4,7 +4,8 @@
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { invariant } from '../../base/invariant.ts';
-import { type ChannelMemory, Endpoint } from '../../ring/endpoint.ts';
+import type { ChannelMemory } from '../../ring/endpoint.ts';
+import { ShardEnds } from '../../ring/shard-ends.ts';
 import { FaultNote } from '../../threads/fault-note.ts';
 import { DiskStatus } from '../store/disk-reserve.ts';
 import type { OpenReport } from '../store/open-report.ts';
@@ -16,7 +17,7 @@ import { ShardGauges } from './shard-gauges.ts';
 
 export type ToShardThread =
   | { kind: 'open'; id: number }
-  | { kind: 'serve'; channel: ChannelMemory }
+  | { kind: 'serve'; channels: readonly ChannelMemory[] }
   /** The last message: the thread ends without a checkpoint. */
   | { kind: 'end' };
 
@@ -63,11 +64,11 @@ async function open(id: number): Promise<void> {
   }
 }
 
-async function serveUntilClosed(channel: ChannelMemory): Promise<void> {
+async function serveUntilClosed(channels: readonly ChannelMemory[]): Promise<void> {
   invariant(shard !== null, 'a shard is served that is not open');
   const opened = shard;
   try {
-    await serve(opened, new Endpoint(channel, 'shard'));
+    await serve(opened, new ShardEnds(channels));
     await opened.close();
     shard = null;
     say({ kind: 'closed' });
@@ -103,6 +104,6 @@ port.on('message', (message: ToShardThread) => {
   // The caller is refused once the thread has ended.
   if (isEnding) return;
   if (message.kind === 'open') opening = open(message.id);
-  else if (message.kind === 'serve') void serveUntilClosed(message.channel);
+  else if (message.kind === 'serve') void serveUntilClosed(message.channels);
   else void end();
 });

@@ -16,6 +16,7 @@ test('G1: the defaults', (t) => {
   t.deepEqual(loadConfig({ PATH: '/bin', HOME: '/root' }, null), {
     host: '127.0.0.1',
     port: 8080,
+    listeners: null,
     adminPort: 8081,
     tls: null,
     behindTlsProxy: false,
@@ -54,6 +55,7 @@ const FEED = { venue: 'venue_a', adapter: 'kalshi', url: 'wss://venue.example' }
 const EVERYTHING = {
   PAPERBOOK_HOST: '0.0.0.0',
   PAPERBOOK_PORT: '0',
+  PAPERBOOK_LISTENERS: '4',
   PAPERBOOK_ADMIN_PORT: '0',
   PAPERBOOK_TLS_CERT: 'cert.pem',
   PAPERBOOK_TLS_KEY: 'key.pem',
@@ -93,6 +95,7 @@ const EVERYTHING = {
 const EVERYTHING_READ = {
   host: '0.0.0.0',
   port: 0,
+  listeners: 4,
   adminPort: 0,
   tls: { certFile: 'cert.pem', keyFile: 'key.pem' },
   behindTlsProxy: true,

@@ -8,7 +8,7 @@ import type { HttpContext } from '../../../api/http/http-context.ts';
 import type { RequestCount } from '../../../api/identity/control-format.ts';
 import { ControlStore } from '../../../api/identity/store.ts';
 import { newUser, type RequestLimits, type User } from '../../../api/identity/users.ts';
-import { RequestCounts } from '../../../api/limits/request-counts.ts';
+import { type CountsOptions, RequestCounts } from '../../../api/limits/request-counts.ts';
 import { RequestMeter } from '../../../api/limits/request-meter.ts';
 import { uuidOf } from '../../engine/fixtures.ts';
 
@@ -55,6 +55,14 @@ function watched(store: ControlStore, writing: (rows: readonly RequestCount[]) =
   };
 }
 
+/** A meter that enforces limits. */
+function meterOf(options: Omit<CountsOptions, 'log'>): RequestMeter {
+  return new RequestMeter({
+    enforced: true,
+    counts: new RequestCounts({ ...options, log: silent }),
+  });
+}
+
 function userOf(requestLimits: RequestLimits): User {
   return newUser({ email: 'a@b.c', plan: 'enterprise', requestLimits }, NOW_MS);
 }
@@ -63,19 +71,14 @@ test('Q13: counts of the month and the minute outlive a restart', async (t) => {
   const directory = temporaryDir(t);
   const user = userOf({ perMinute: 10, perMonth: 100 });
   const first = new ControlStore(directory);
-  const before = new RequestMeter({
-    store: first,
-    enforced: true,
-    nowMs: () => NOW_MS,
-    log: silent,
-  });
+  const before = meterOf({ store: first, nowMs: () => NOW_MS });
   for (let i = 0; i < 4; i++) before.keyed(user, KEY).count(2);
   await before.close();
   await first.close();
 
   const store = storeIn(t, directory);
   let nowMs = NOW_MS + 5000;
-  const after = new RequestMeter({ store, enforced: true, nowMs: () => nowMs, log: silent });
+  const after = meterOf({ store, nowMs: () => nowMs });
   t.teardown(() => after.close());
   t.is(after.requestsThisMonth(KEY), 8);
   t.like(after.usage(user), { minute: { remaining: 2 }, month: { used: 8 } });
@@ -182,7 +185,7 @@ test('Q3: the month is the UTC month, whatever its length', (t) => {
 
 test('Q10: a flood of addresses makes it forget, not grow', (t) => {
   const store = storeIn(t);
-  const meter = new RequestMeter({ store, enforced: true, nowMs: () => NOW_MS, log: silent });
+  const meter = meterOf({ store, nowMs: () => NOW_MS });
   t.teardown(() => meter.close());
   const leftFor = (address: string) => {
     const http = { remoteAddress: () => address } as HttpContext;
@@ -210,7 +213,10 @@ test('Q4: as a naive count of the same requests', (t) => {
     fc.property(steps, (taken) => {
       let nowMs = DECEMBER_MS - 120_000;
       const store = { ...noStore };
-      const meter = new RequestMeter({ store, enforced, nowMs: () => nowMs, log: silent });
+      const meter = new RequestMeter({
+        enforced,
+        counts: new RequestCounts({ store, nowMs: () => nowMs, log: silent }),
+      });
       type Made = { atMs: number; requests: number; isRefused: boolean };
       const made: Made[] = [];
       const underWay: { made: Made; reservation: ReturnType<RequestMeter['keyed']> }[] = [];

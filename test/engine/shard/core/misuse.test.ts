@@ -2,6 +2,7 @@
 import test, { type ExecutionContext } from 'ava';
 import { FactBuffer } from '../../../../engine/format/facts.ts';
 import { channelMemory, Endpoint } from '../../../../engine/ring/endpoint.ts';
+import { ShardEnds } from '../../../../engine/ring/shard-ends.ts';
 import type { Catalog } from '../../../../engine/rules/catalog-entries.ts';
 import type { Command } from '../../../../engine/rules/messages.ts';
 import { wallClock } from '../../../../engine/shard/callers/clock.ts';
@@ -186,7 +187,7 @@ test('D15: a batch with an answer too many answers nobody', async (t) => {
       for (const _ of [...messages, 0]) answers.reply({ ok: true, body: 'a' });
     },
   };
-  const served = serve(shard as never, new Endpoint(channel, 'shard'));
+  const served = serve(shard as never, new ShardEnds([channel]));
   await t.throwsAsync(served, { message: /more answers than questions/ });
   t.deepEqual(
     link.end(() => t.fail('somebody got an answer')),

@@ -2,6 +2,7 @@
 import test, { type ExecutionContext } from 'ava';
 import type { Message, Sent } from '../../../../engine/format/codec.ts';
 import { channelMemory, Endpoint } from '../../../../engine/ring/endpoint.ts';
+import { ShardEnds } from '../../../../engine/ring/shard-ends.ts';
 import type { Reply } from '../../../../engine/rules/messages.ts';
 import { ShardLink } from '../../../../engine/shard/callers/shard-link.ts';
 import type { Batch } from '../../../../engine/shard/core/batch.ts';
@@ -72,13 +73,13 @@ function linked(t: ExecutionContext, capacityBytes?: number) {
         .map(() => ({ resolve, reject: (error: Error) => t.fail(error.message) })),
     );
   };
-  const serving = serve(shard, new Endpoint(channel, 'shard'));
+  const serving = serve(shard, new ShardEnds([channel]));
   const keepsAlive = setInterval(() => undefined, 1000);
   t.teardown(() => clearInterval(keepsAlive));
   return { shard, link, send, serving, answers, newsCount: () => news };
 }
 
-const audit = (atMs: number): Sent => ({ kind: 'audit', atMs });
+const audit = (atMs: number) => ({ kind: 'audit', atMs }) as const;
 const until = async (isSo: () => boolean) => {
   while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5));
 };
@@ -179,5 +180,70 @@ test('S15, D43: a settlement that waits for a checkpoint goes on without a messa
   shard.isSettlingPaused = false;
   await until(() => shard.slices === 0);
   send({ kind: 'close' });
+  await serving;
+});
+
+/** A shard with the ends of two callers, all in one thread. */
+function linkedTwice(t: ExecutionContext) {
+  const first = channelMemory();
+  const second = channelMemory(undefined, first.shardBell);
+  const shard = new NotedShard();
+  const heard = { first: [] as string[], second: [] as string[] };
+  const callerOf = (channel: typeof first, answers: string[]) => {
+    const link: ShardLink = new ShardLink(new Endpoint(channel, 'caller'), () => {
+      link.receive((waiter, reply) => waiter.resolve(reply!));
+    });
+    const waiter = {
+      resolve: (reply: Reply) => answers.push(reply.ok ? reply.body : reply.code),
+      reject: (error: Error) => t.fail(error.message),
+    };
+    return (...sent: Sent[]) => {
+      const asked = sent.filter(({ kind }) => kind === 'audit' || kind === 'barrier');
+      link.send(
+        sent,
+        asked.map(() => waiter),
+      );
+    };
+  };
+  const ask = {
+    first: callerOf(first, heard.first),
+    second: callerOf(second, heard.second),
+  };
+  const serving = serve(shard, new ShardEnds([first, second]));
+  const keepsAlive = setInterval(() => undefined, 1000);
+  t.teardown(() => clearInterval(keepsAlive));
+  return { shard, ask, heard, serving };
+}
+
+test('D73: messages of two callers share a batch, and each gets its own answers in their order', async (t) => {
+  const { shard, ask, heard, serving } = linkedTwice(t);
+  ask.first(audit(1), quoteTick(), audit(2));
+  ask.second(audit(11), audit(12), { kind: 'barrier' });
+  await until(() => heard.first.length === 2 && heard.second.length === 3);
+  t.deepEqual(heard, { first: ['at 1', 'at 2'], second: ['at 11', 'at 12', ''] });
+  t.deepEqual(shard.batches, [['audit', 'quote', 'audit', 'audit', 'audit']]);
+  ask.first({ kind: 'close' });
+  await serving;
+});
+
+test('D73: a flood of one caller leaves another its turn in every batch', async (t) => {
+  const { shard, ask, heard, serving } = linkedTwice(t);
+  const asked: number[] = [];
+  shard.onMessage = (message) => {
+    if (message.kind === 'audit') asked.push(message.atMs);
+  };
+  const some = Array.from({ length: 150 }, (_, at) => audit(1000 + at));
+  ask.first(...Array.from({ length: 600 }, (_, at) => audit(at)));
+  ask.second(...some);
+  await until(() => heard.first.length === 600 && heard.second.length === 150);
+  const places = asked.flatMap((atMs, at) => (atMs >= 1000 ? [at] : []));
+  t.is(places[0], 128, 'after a share of the first batch');
+  t.true(places.at(-1)! < 450, `and the last at ${places.at(-1)}`);
+  t.deepEqual(
+    heard.second,
+    some.map(({ atMs }) => `at ${atMs}`),
+    'in their order',
+  );
+  ask.first({ kind: 'close' });
   await serving;
 });
