@@ -111,7 +111,7 @@ export class Shards {
     this.#further = further;
     this.#crossShardLimits = new CrossShardLimits(
       () => this.nowMs(),
-      () => further.callers,
+      () => (further.count === 0 ? null : further.callers),
     );
     this.#clients = Array.from({ length: options.shards }, (_, shard) => this.#createClient(shard));
     this.#timer = setInterval(() => {
