@@ -12,7 +12,8 @@ const fromProduct = !isOfFiles && process.env.NODE_V8_COVERAGE === undefined;
 /** They take longest, so they begin first. */
 const LONGEST = [
   ...['web-views', 'process-product', 'process-data', 'engine-shard', 'process-commands'],
-  ...['api-operations', 'api-threads', 'whole', 'process-servers', 'web-records'],
+  ...['api-operations', 'check', 'api-threads', 'whole', 'engine-parts', 'process-servers'],
+  ...['web-records', 'rules-and-feeds'],
 ];
 const rankOf = (file) => {
   const rank = LONGEST.findIndex((room) => file.endsWith(`/rooms/${room}.ts`));

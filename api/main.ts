@@ -12,7 +12,7 @@
 import { availableParallelism } from 'node:os';
 import type { Shards } from '../engine/shard/callers/shards.ts';
 import { CleanupStack } from './base/cleanup-stack.ts';
-import type { Log } from './base/log.ts';
+import type { Log } from './base/logger.ts';
 import { RecentLines } from './base/recent-lines.ts';
 import type { Config } from './config/settings.ts';
 import { type DataDir, openDataDir } from './data-dir/data-dir.ts';

@@ -49,6 +49,7 @@ export async function playFiles(...patterns: string[]): Promise<void> {
   }
   ava.after.always('the ends of all files', () => earlier);
   current = null;
+  writeCost(`start of ${files[0]} and others`);
 }
 
 function register(title: string, play: Play, isSerial: boolean): void {
@@ -72,7 +73,7 @@ function register(title: string, play: Play, isSerial: boolean): void {
 }
 
 /** Seconds of CPU of this process, of its threads, and of ended processes that it started. */
-let spent = cpuSeconds();
+let spent = 0;
 function writeCost(name: string): void {
   const to = process.env.COSTS;
   if (to === undefined) return;

@@ -5,7 +5,7 @@
  */
 import { inspect } from 'node:util';
 import type { EpochMs } from '../../engine/base/units.ts';
-import type { Log } from './log.ts';
+import type { Log } from './logger.ts';
 import { plain } from './shown-text.ts';
 
 export type RecentLine = {

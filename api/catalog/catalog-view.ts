@@ -58,7 +58,9 @@ type Index = {
   catalog: Catalog;
   /** Sorted by start, then id; games without an instrument are not public. */
   games: GameEntry[];
+  /** Those that are listed, and with the retired ones. */
   instruments: InstrumentEntry[];
+  everyInstrument: InstrumentEntry[];
   gamesByRef: Map<string, GameEntry>;
   gamesBySlug: Map<string, GameEntry>;
   instrumentsByRef: Map<string, InstrumentEntry>;
@@ -128,6 +130,11 @@ export class CatalogView {
   /** Instruments, earliest start first. The same array while the catalog is the same. */
   instruments(): readonly InstrumentEntry[] {
     return this.#current().instruments;
+  }
+
+  /** The retired ones, too (K56). */
+  everyInstrument(): readonly InstrumentEntry[] {
+    return this.#current().everyInstrument;
   }
 
   /** A public game by id or slug. */
@@ -201,6 +208,7 @@ function indexOf(catalog: Catalog): Index {
     catalog,
     games,
     instruments: listed!,
+    everyInstrument: instruments,
     gamesBySlug,
     gamesByRef: byRef([...isPublic], (entry) => entry.game.slug),
     instrumentsByRef: byRef(instruments, (entry) => entry.instrument.slug),

@@ -1,6 +1,6 @@
 /**
- * The catalog that the server uses now, its sources, and the markets to subscribe to. Rules K51, K56
- * (feeds/FORMATS.md).
+ * The catalog that the server uses now, its sources, and the markets to subscribe to. Rules K51, K56,
+ * K58 (feeds/FORMATS.md).
  */
 
 import {
@@ -21,7 +21,7 @@ import {
 import { type CombinedReading, loadBoth } from '../../feeds/catalog/discovered.ts';
 import { marketNumbers } from '../../feeds/catalog/market-numbers.ts';
 import type { MarketsToWatch } from '../../feeds/catalog/watched-markets.ts';
-import type { Log } from '../base/log.ts';
+import type { Log } from '../base/logger.ts';
 import { ConfigError } from '../config/config.ts';
 import type { ControlStore } from '../identity/store.ts';
 import type { MarketBus } from './market-bus.ts';
@@ -159,34 +159,46 @@ export class LiveCatalog {
       return instrument.retired !== true && !ids.has(instrument.id) && this.#isOver(instrument);
     });
     this.#past.retire(this.current, gone);
-    await this.#use(continued(this.#past.addTo(reading.catalog), this.current));
+    await this.#use(continued(this.#past.addTo(reading.catalog), this.current), reading.catalog);
   }
 
-  /** Whether each of its markets that take orders has its result. */
+  /** Whether each of its markets that take orders has its result; if there is none, each market. */
   #isOver({ listings }: CatalogInstrument): boolean {
     const home = listings.filter(({ venue }) => venue === HOME_VENUE);
+    const deciding = home.length > 0 ? home : listings;
     return (
-      home.length > 0 &&
-      home.every(({ venue, venueMarketId }) => {
+      deciding.length > 0 &&
+      deciding.every(({ venue, venueMarketId }) => {
         const market = this.marketNumber(venue, venueMarketId);
         return market !== undefined && this.#parts.states.isOver(market);
       })
     );
   }
 
-  /** Numbers are on disk before a fact names them. Rule D18 (engine/RULES.md). */
-  async #use(catalog: Catalog): Promise<void> {
+  /**
+   * Numbers are on disk before a fact names them. Rule D18 (engine/RULES.md). The engine gets the
+   * listed instruments alone: it writes the catalog to its log with each change, and keeps what it
+   * knew of the others. Rule K58 (feeds/FORMATS.md).
+   */
+  async #use(catalog: Catalog, listed: Pick<Catalog, 'games' | 'instruments'>): Promise<void> {
     const { marketNames, instrumentIds } = catalog;
     await this.#parts.identity.putNumbers({ marketNames, instrumentIds });
     this.current = catalog;
     this.marketNumber = marketNumbers(catalog);
+    // Nobody holds a retired instrument, so that its markets at other venues need no result.
     for (const { listings, retired } of catalog.instruments) {
-      if (retired === true) continue;
+      if (retired !== true) continue;
+      for (const { venue, venueMarketId } of listings) {
+        this.#listed.delete(this.marketNumber(venue, venueMarketId)!);
+      }
+    }
+    for (const { listings } of listed.instruments) {
       for (const { venue, venueMarketId } of listings) {
         this.#listed.add(this.marketNumber(venue, venueMarketId)!);
       }
     }
-    await this.#parts.engine.setCatalog(catalog);
+    const { games, instruments } = listed;
+    await this.#parts.engine.setCatalog({ ...catalog, games, instruments });
     this.#parts.bus.publish({ kind: 'catalog', catalog });
   }
 }

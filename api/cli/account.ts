@@ -77,7 +77,7 @@ async function logout(options: LogoutFlags): Promise<void> {
   if (stays) {
     process.stderr.write(
       `The key ${answer.keyStaysValid}… is forgotten here and stays valid: keys revoke ends it, ` +
-        'after a login; next time, logout --revoke-key.\n',
+        'after a login. Next time, use logout --revoke-key.\n',
     );
   }
 }

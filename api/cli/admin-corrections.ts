@@ -15,7 +15,7 @@ export function addCorrectionCommands(admin: Command): void {
       'after',
       '\nThe result is yes, no, void, or the worth of yes, such as 0.645. A market settles once: the\n' +
         'same result again changes nothing, another one is refused. With --correct it replaces the\n' +
-        'result: every trade that the market settled takes the new one, and each balance moves by the\n' +
+        'result. Every trade that the market settled takes the new result. Each balance moves by the\n' +
         'difference, below zero if it was spent.',
     )
     .action(async (market: string, result: string, options: Connect & { correct?: true }) => {

@@ -1,7 +1,7 @@
 /** The log of a command that runs until it is stopped. Rules U2, I71, O23 (api/RULES.md). */
 import { fstatSync } from 'node:fs';
 import { pino } from 'pino';
-import type { Log } from '../base/log.ts';
+import type { Log } from '../base/logger.ts';
 import { plainJson } from '../base/shown-text.ts';
 import type { LogLevel } from '../config/settings.ts';
 import { killSelf } from './stop.ts';

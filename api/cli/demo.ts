@@ -8,7 +8,7 @@ import type { Command } from 'commander';
 import { catalogFileOf } from '../../feeds/simulator/catalog-file.ts';
 import { listedGames, type Schedule } from '../../feeds/simulator/schedule.ts';
 import { type Simulator, startSimulator } from '../../feeds/simulator/server.ts';
-import type { Log } from '../base/log.ts';
+import type { Log } from '../base/logger.ts';
 import { configHelp, loadConfig } from '../config/config.ts';
 import type { Config } from '../config/settings.ts';
 import { readChecked, writeChecked } from '../data-dir/checked-file.ts';

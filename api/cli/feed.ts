@@ -9,7 +9,7 @@ import { jsonText, plain } from '../base/shown-text.ts';
 import { loadConfig } from '../config/config.ts';
 import { createLog } from './create-log.ts';
 import { namingTheFile, port, speed, wholeNumber } from './feed-options.ts';
-import { record } from './record.ts';
+import { record } from './feed-record.ts';
 import { addReplayCommand } from './replay-command.ts';
 import { stopRequest } from './stop.ts';
 import { listOf, show } from './table.ts';

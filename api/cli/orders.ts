@@ -146,7 +146,7 @@ async function place(order: OrderRequest, options: SellFlags): Promise<void> {
     if (error.cause instanceof RefusedError && error.cause.status < 500) throw error;
     const trade = options.instrument && `${order.tradeId} in place of --instrument and `;
     throw new Error(
-      `${error.message}; it may have been placed: the same command with ${trade ?? ''}` +
+      `${error.message}; it may have been placed. The same command with ${trade ?? ''}` +
         `--idempotency-key ${idempotencyKey} shows whether it was, and places it once`,
     );
   });

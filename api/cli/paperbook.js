@@ -70,7 +70,7 @@ function broughtNode() {
 
 function refuse() {
   process.stderr.write(
-    `paperbook needs Node 22.18 or a later 22, this is ${process.versions.node}, and npm brought ` +
+    `paperbook needs Node 22.18 or a later 22, and this is ${process.versions.node}. npm brought ` +
       `none for ${process.platform}-${process.arch}: install Node 22, and run it with that\n`,
   );
   process.exitCode = 1;

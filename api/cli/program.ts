@@ -32,7 +32,10 @@ const GROUPS: readonly Group[] = [
   { names: ['log'], load: async () => (await import('./log.ts')).addLogCommand },
   { names: ['backup'], load: async () => (await import('./backup.ts')).addBackupCommand },
   { names: ['rebuild'], load: async () => (await import('./rebuild.ts')).addRebuildCommand },
-  { names: ['records'], load: async () => (await import('./records.ts')).addRecordsCommand },
+  {
+    names: ['records'],
+    load: async () => (await import('./records-rebuild.ts')).addRecordsCommand,
+  },
   { names: ['upgrade'], load: async () => (await import('./upgrade.ts')).addUpgradeCommand },
   {
     names: ['login', 'logout', 'whoami'],

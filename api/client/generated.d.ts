@@ -1,19 +1,19 @@
 /**
  * Paperbook (v1.11.0)
- * Every trade is a paper trade; nothing is sent to a venue.
+ * Every trade is a paper trade. Nothing is sent to a venue.
  *
- * **Units.** Fields that end in `Dollars` are dollars with at most two decimals, fields that end in
+ * **Units.** Fields that end in `Dollars` are dollars with at most two decimals. Fields that end in
  * `Cents` are cents, 1 to 99 for a price. A contract pays 100 cents when its side wins. Times are
  * ISO 8601 in UTC.
  *
- * **Requests.** Query parameters and body fields that are unknown or given twice are refused with 400, so
- * that a typo never changes a request. A body has at most 64 KiB; an operation without one takes none, or
- * `{}`. `HEAD` works wherever `GET` does; `OPTIONS`
- * answers 204 with `Allow`. An unknown path is 404 `route_not_found`, a wrong method on a known one
- * 405 `method_not_allowed` with `Allow`.
+ * **Requests.** Query parameters and body fields that are unknown or given twice are refused with 400. So a
+ * typo never changes a request. A body has at most 64 KiB. An operation without one takes none, or `{}`.
+ * `HEAD` works wherever `GET` does. `OPTIONS` answers 204 with `Allow`. An unknown path is 404
+ * `route_not_found`. A wrong method on a known path is 405 `method_not_allowed` with `Allow`.
  *
- * **Order of checks.** Path and method, credential (401), scope (403), request limits (429), query and
- * body (400), organization (400, 404, 403), switches (403), then the operation's own rules.
+ * **Order of checks.** The first checks are path and method, credential (401), scope (403) and request limits
+ * (429). Query and body (400), organization (400, 404, 403) and switches (403) follow. The operation's own rules
+ * come last.
  *
  * **Request limits.** By plan, for an account over all its keys, in the UTC minute and month. Each request
  * with a key counts as one, whatever its answer. `GET /quotes` counts as one for each instrument. `GET /usage`,
@@ -24,8 +24,8 @@
  *
  * **Sign-in.** It lies beside this API, under `/auth/v1`, and speaks the protocol of GoTrue.
  *
- * **Answers.** A field is present and null when it has no value, unless it says that it is only there
- * while the venue-data switch is on. Later 1.x versions may add fields: ignore what you do not know.
+ * **Answers.** A field without a value is present and null. A few fields say that they are only there while the
+ * venue-data switch is on. Later 1.x versions may add fields: ignore what you do not know.
  */
 export type Account = {
     /**
@@ -1616,7 +1616,7 @@ export type OrderPlacement = {
     fillPriceCents?: number | null;
 };
 /**
- * While the venue-data switch is off, would, fills, costDollars, feeDollars and quoteAgeMs are null; code and holdDollars depend on no price.
+ * While the venue-data switch is off, would, fills, costDollars, feeDollars and quoteAgeMs are null. The fields code and holdDollars depend on no price.
  */
 export type OrderPreview = {
     /**
@@ -3227,7 +3227,7 @@ export type ListInstrumentsQuery = {
      */
     status?: GameStatus;
     /**
-     * Whether it accepts orders now: it has exactly one listing on venue_a, the market is open (not paused, closed or resolved, its opening time passed), its game is not cancelled.
+     * Whether it accepts orders now. It then has exactly one listing on venue_a, and its game is not cancelled. The market is open: not paused, closed or resolved, its opening time passed.
      */
     tradable?: "true" | "false";
     /**

@@ -21,12 +21,12 @@ export function refuseLostControl(dataDir: string): void {
   const { id } = meta;
   const older =
     id === undefined
-      ? `, or, where a replay made the directory, put "fromReplay":true into ` +
-        `${metaFileIn(dataDir)} and take "crc32" out`
+      ? `. If a replay made the directory, put "fromReplay":true into ${metaFileIn(dataDir)} ` +
+        'and take "crc32" out instead'
       : '';
   throw new DataDirError(
-    `${controlIn(dataDir)} is missing, and ${dataDir} holds ${shards.join(', ')}, whose accounts ` +
-      `would be nobody's: restore it, from a backup of the same directory${older}`,
+    `${controlIn(dataDir)} is missing, and ${dataDir} holds ${shards.join(', ')}. Their ` +
+      `accounts would be nobody's: restore it, from a backup of the same directory${older}`,
   );
 }
 
@@ -67,8 +67,8 @@ export function idProblem(dataDir: string, meta: Meta, inControl: Uuid | null): 
   if (meta.id === undefined || meta.id === inControl) return null;
   const control = controlIn(dataDir);
   return inControl === null
-    ? `${control} has no id, and ${metaFileIn(dataDir)} has ${meta.id}: it is of another ` +
-        'directory, or from before there were ids; restore the whole of one backup'
+    ? `${control} has no id, and ${metaFileIn(dataDir)} has ${meta.id}. It is of another ` +
+        'directory, or from before there were ids. Restore the whole of one backup'
     : `${control} is that of directory ${inControl}, and ${metaFileIn(dataDir)} is that of ` +
         `${meta.id}: restore the right one`;
 }

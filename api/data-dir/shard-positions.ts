@@ -5,7 +5,7 @@
 import { open, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { ShardStatus } from '../../engine/shard/callers/shard-status.ts';
-import type { Log } from '../base/log.ts';
+import type { Log } from '../base/logger.ts';
 import { checkedText, readChecked } from './checked-file.ts';
 import { metaOf, writeMeta } from './data-dir.ts';
 import { DataDirError } from './directory-files.ts';

@@ -3,7 +3,7 @@ import type { TradeLimitsLeft } from '../../engine/rules/limits-left.ts';
 import type { Reply } from '../../engine/rules/messages.ts';
 import type { Unavailable } from '../../engine/threads/unavailable.ts';
 import { ApiError, ERRORS, Refusal } from '../base/errors.ts';
-import type { Log } from '../base/log.ts';
+import type { Log } from '../base/logger.ts';
 
 export type Refused = Pick<
   Refusal,

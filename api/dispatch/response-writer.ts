@@ -5,7 +5,7 @@
 import type { TradeLimitsLeft } from '../../engine/rules/limits-left.ts';
 import { AT_ITS_LIMIT, Unavailable } from '../../engine/threads/unavailable.ts';
 import type { ErrorBody } from '../base/errors.ts';
-import type { Log } from '../base/log.ts';
+import type { Log } from '../base/logger.ts';
 import { CodedBody } from '../http/asset.ts';
 import { type HeaderLines, headerLines } from '../http/header-lines.ts';
 import type { HttpContext } from '../http/http-context.ts';

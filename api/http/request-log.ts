@@ -3,7 +3,7 @@
  * (api/RULES.md).
  */
 
-import type { Log } from '../base/log.ts';
+import type { Log } from '../base/logger.ts';
 import type { HttpContextOptions } from './http-context.ts';
 
 /**

@@ -1,6 +1,6 @@
 /** Selects the source of sessions: the embedded auth server, or the outside one configured. */
 
-import type { Log } from '../base/log.ts';
+import type { Log } from '../base/logger.ts';
 import type { Config } from '../config/settings.ts';
 import type { OneTimeCodes } from './one-time-codes.ts';
 import { OutsideAuth } from './outside-auth.ts';

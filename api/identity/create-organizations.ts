@@ -1,6 +1,6 @@
 /** Where organizations live, by PAPERBOOK_ORGANIZATIONS_URL. Rules I60 to I66 (api/RULES.md). */
 
-import type { Log } from '../base/log.ts';
+import type { Log } from '../base/logger.ts';
 import type { Config } from '../config/settings.ts';
 import { type Organizations, storedOrganizations } from './organization-access.ts';
 import { outsideOrganizations } from './outside-organizations.ts';

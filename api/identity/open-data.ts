@@ -3,7 +3,7 @@
  * (engine/RULES.md), A60 (api/RULES.md).
  */
 import type { CleanupStack } from '../base/cleanup-stack.ts';
-import type { Log } from '../base/log.ts';
+import type { Log } from '../base/logger.ts';
 import type { Config } from '../config/settings.ts';
 import { checkTlsFiles } from '../config/tls-files.ts';
 import type { DataDir } from '../data-dir/data-dir.ts';

@@ -10,7 +10,7 @@ import {
 } from 'jose';
 import { parseJson } from '../../engine/base/bounded-json.ts';
 import { ApiError } from '../base/errors.ts';
-import type { Log } from '../base/log.ts';
+import type { Log } from '../base/logger.ts';
 import { uuidOfText } from '../base/uuid.ts';
 import type { Config } from '../config/settings.ts';
 import { readToken, type TokenClaims } from './access-token.ts';

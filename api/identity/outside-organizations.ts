@@ -12,7 +12,7 @@ import { jsonProblem, parseJson } from '../../engine/base/bounded-json.ts';
 import type { EpochMs, Uuid as UuidText } from '../../engine/base/units.ts';
 import { Uuid } from '../base/common-schemas.ts';
 import { ApiError } from '../base/errors.ts';
-import type { Log } from '../base/log.ts';
+import type { Log } from '../base/logger.ts';
 import { plain } from '../base/shown-text.ts';
 import { createAjv } from '../base/validation.ts';
 import { RoleSchema } from '../schemas/identity.ts';

@@ -4,7 +4,7 @@
  * Rules I30, I33 to I40, I44 (api/RULES.md).
  */
 import { type EpochMs, isoOf, type Uuid } from '../../engine/base/units.ts';
-import type { Log } from '../base/log.ts';
+import type { Log } from '../base/logger.ts';
 import { newUuid } from '../base/uuid.ts';
 import {
   ACCESS_TOKEN_SECONDS,

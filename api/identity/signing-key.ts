@@ -6,7 +6,7 @@ import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypt
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type CryptoKey, calculateJwkThumbprint, importJWK, type JWK } from 'jose';
-import type { Log } from '../base/log.ts';
+import type { Log } from '../base/logger.ts';
 import { readChecked, writeChecked } from '../data-dir/checked-file.ts';
 import { DataDirError } from '../data-dir/directory-files.ts';
 
@@ -33,7 +33,7 @@ export async function ensureSigningKey(
     makeKey(dataDir);
     log.warn(
       { file },
-      'access tokens are signed with ES256 from now on, by a new key: tokens of the EdDSA key ' +
+      'access tokens are signed with ES256 from now on, by a new key. Tokens of the EdDSA key ' +
         'before have ended, and their sessions continue with a refresh',
     );
   }

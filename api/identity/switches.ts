@@ -6,7 +6,7 @@
 
 import type { Engine } from '../base/engine.ts';
 import { ApiError } from '../base/errors.ts';
-import type { Log } from '../base/log.ts';
+import type { Log } from '../base/logger.ts';
 import type { Config } from '../config/settings.ts';
 import type { ControlStore } from './store.ts';
 

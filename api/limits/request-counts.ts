@@ -4,7 +4,7 @@
  * that second. Rules Q13, Q27 (api/RULES.md).
  */
 import type { EpochMs, Uuid } from '../../engine/base/units.ts';
-import type { Log } from '../base/log.ts';
+import type { Log } from '../base/logger.ts';
 import type { RequestCount } from '../identity/control-format.ts';
 import type { GroupedRows } from '../identity/grouped-rows.ts';
 import { Count } from './count.ts';

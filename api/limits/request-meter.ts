@@ -51,8 +51,8 @@ export class RequestMeter implements KeyUsage {
    * A reservation for a request with this key; null: with a session, which counts for the account
    * alone. Nothing is counted before `count`.
    */
-  keyed(user: User, keyId: Uuid | null): KeyedReservation {
-    return new KeyedReservation(this.#state, this.enforced, user, keyId);
+  keyed(user: User, keyId: Uuid | null): AccountReservation {
+    return new AccountReservation(this.#state, this.enforced, user, keyId);
   }
 
   usage(user: User): Usage {
@@ -140,7 +140,7 @@ type Used = {
 };
 
 /** A request with a key, from its credential to its answer. */
-export class KeyedReservation implements QuotaReservation {
+export class AccountReservation implements QuotaReservation {
   readonly isByAddress = false;
   readonly #state: MeterState;
   readonly #enforced: boolean;

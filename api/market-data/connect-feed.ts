@@ -9,7 +9,7 @@ import { type Feed, openFeed } from '../../feeds/connection/feed.ts';
 import type { Ingest } from '../../feeds/ingest/ingest.ts';
 import type { AdapterOptions, SettleOn, VenueAdapter } from '../../feeds/reading/venue.ts';
 import { createAdapter } from '../../feeds/venues/create.ts';
-import type { Log } from '../base/log.ts';
+import type { Log } from '../base/logger.ts';
 import { ConfigError } from '../config/config.ts';
 import { type FeedConfig, isInTheClear } from '../config/settings.ts';
 
@@ -20,6 +20,7 @@ type FeedParts = {
     watchedMarkets(venue: Venue): readonly string[];
     awaitsQuote(venue: Venue, market: string): boolean;
     held(venue: Venue): ReadonlyMap<string, boolean>;
+    unheld(venue: Venue): ReadonlyMap<string, boolean>;
   };
   /** The venues of which some entry has a REST API. */
   askedVenues: ReadonlySet<Venue>;
@@ -60,6 +61,7 @@ export function connectFeed(feed: FeedConfig, entry: number, parts: FeedParts): 
     markets: () => parts.catalog.watchedMarkets(venue),
     awaitsQuote: (market) => parts.catalog.awaitsQuote(venue, market),
     held: () => parts.catalog.held(venue),
+    unheld: () => parts.catalog.unheld(venue),
     othersAsk: restUrl === null && parts.askedVenues.has(venue),
     newUnquoted: () => parts.quoting.unquotedOf(venue, entry),
     ingest: parts.ingest,

@@ -8,7 +8,7 @@
 import { type MarketNumber, PAYOUT_CENTS } from '../../engine/base/units.ts';
 import { isSameResult } from '../../engine/rules/corrections.ts';
 import type { MarketResult, ResultTick } from '../../engine/rules/messages.ts';
-import type { Log } from '../base/log.ts';
+import type { Log } from '../base/logger.ts';
 import type { MarketBus } from '../catalog/market-bus.ts';
 import { readChecked, writeChecked } from '../data-dir/checked-file.ts';
 import { OPERATOR_SOURCE } from './operator-results.ts';

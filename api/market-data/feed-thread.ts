@@ -12,7 +12,7 @@ import type { Feed } from '../../feeds/connection/feed.ts';
 import { ChangedQuotes } from '../../feeds/ingest/changed-quotes.ts';
 import { ChangedStates } from '../../feeds/ingest/changed-states.ts';
 import { createIngest } from '../../feeds/ingest/ingest.ts';
-import type { Log } from '../base/log.ts';
+import type { Log } from '../base/logger.ts';
 import { connectFeed } from './connect-feed.ts';
 import type { FeedThreadInput, FromFeedThread, ToFeedThread } from './feed-thread-messages.ts';
 import { sharedTime } from './shared-time.ts';

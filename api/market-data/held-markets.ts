@@ -1,7 +1,7 @@
 /**
- * Tells the feeds which markets accounts have trades or orders in, and which of them may be over by
- * the catalog. The results of those are asked for. The other listings of an instrument count with
- * the held market, because orders may fill there. Rules S17 (engine/RULES.md), W70
+ * Tells the feeds which markets accounts have trades or orders in, which others have started, and
+ * which may be over by the catalog. The results of those are asked for. The other listings of an instrument count with
+ * the held market, because orders may fill there. Rules S17 (engine/RULES.md), W70, W91
  * (feeds/FORMATS.md).
  */
 import type { EpochMs, MarketNumber, Venue } from '../../engine/base/units.ts';
@@ -16,6 +16,8 @@ export type HeldMarketsParts = {
   engine: { held(): Promise<(string | null)[]>; nowMs(): EpochMs };
   view: Pick<CatalogView, 'instruments'>;
   marketNumber(venue: Venue, venueMarketId: string): MarketNumber | undefined;
+  /** Whether the market has its result. */
+  isOver(market: MarketNumber): boolean;
   bus: MarketBus;
   feeds: { hold(held: HeldMarkets): void };
 };
@@ -39,7 +41,7 @@ export function followHeldMarkets(parts: HeldMarketsParts, everyMs = LOOK_EVERY_
     }
     isAsking = false;
     instruments ??= instrumentsByMarket(parts);
-    const held = heldOf(known, instruments, engine.nowMs());
+    const held = heldOf(known, instruments, { nowMs: engine.nowMs(), isOver: parts.isOver });
     const text = JSON.stringify(held);
     if (text === told) return;
     told = text;
@@ -76,7 +78,7 @@ function instrumentsByMarket({ view, marketNumber }: HeldMarketsParts) {
 function heldOf(
   known: readonly string[],
   instruments: ReadonlyMap<MarketNumber, readonly Listed[]>,
-  nowMs: EpochMs,
+  { nowMs, isOver }: { nowMs: EpochMs; isOver: HeldMarketsParts['isOver'] },
 ): HeldMarkets {
   const markets = new Set<MarketNumber>();
   for (const text of known) {
@@ -91,12 +93,20 @@ function heldOf(
       for (const other of listed.markets) markets.add(other);
     }
   }
-  const maybeOver = [...markets].filter((market) => {
+  const unheld = [...instruments].flatMap(([market, listed]) => {
+    const hasBegun = listed.some(({ entry }) => hasStarted(entry, nowMs));
+    return hasBegun && !markets.has(market) && !isOver(market) ? market : [];
+  });
+  const maybeOver = [...markets, ...unheld].filter((market) => {
     const listed = instruments.get(market);
     // The catalog has no data about it any more.
     return listed === undefined || listed.some(({ entry }) => mayBeOver(entry, nowMs));
   });
-  return { markets: [...markets], maybeOver };
+  return { markets: [...markets], unheld, maybeOver };
+}
+
+function hasStarted(entry: InstrumentEntry, nowMs: EpochMs): boolean {
+  return nowMs >= entry.startsAtMs || mayBeOver(entry, nowMs);
 }
 
 /** By its closing time, or by the status of its game. */

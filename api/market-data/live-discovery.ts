@@ -10,7 +10,7 @@ import { workerUrl } from '../../engine/threads/worker-url.ts';
 import type { CombinedReading } from '../../feeds/catalog/discovered.ts';
 import { safeUrlOf } from '../../feeds/connection/endpoint.ts';
 import type { DiscoverEntry } from '../../feeds/reading/venue.ts';
-import type { Log } from '../base/log.ts';
+import type { Log } from '../base/logger.ts';
 import type { LiveCatalog } from '../catalog/live-catalog.ts';
 import type {
   DiscoveryInput,

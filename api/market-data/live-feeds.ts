@@ -12,7 +12,7 @@ import { workerUrl } from '../../engine/threads/worker-url.ts';
 import type { HeldMarkets, MarketsToWatch } from '../../feeds/catalog/watched-markets.ts';
 import type { FeedStatus } from '../../feeds/connection/connection-status.ts';
 import { feedProblems } from '../../feeds/connection/health.ts';
-import type { Log } from '../base/log.ts';
+import type { Log } from '../base/logger.ts';
 import type { MarketBus } from '../catalog/market-bus.ts';
 import type { Config } from '../config/settings.ts';
 import { checkFeed } from './connect-feed.ts';
@@ -62,7 +62,7 @@ export class LiveFeeds {
   /** The last thread has ended, and no other has begun to dial. */
   #failure: { reason: string; sinceMs: EpochMs } | null = null;
   #doOthersQuote = false;
-  #held: HeldMarkets = { markets: [], maybeOver: [] };
+  #held: HeldMarkets = { markets: [], unheld: [], maybeOver: [] };
 
   constructor(options: LiveFeedsOptions) {
     this.#options = options;

@@ -79,6 +79,6 @@ function readResult(market: string, text: string) {
   const tick = statusOrResult(market, { status: 'resolved', ...result });
   if (typeof tick !== 'string' && tick.kind === 'result') return tick;
   throw invalidRequest(
-    'result must be yes, no, void, or the worth of yes: 0 to 1 with at most four decimals, as 0.645',
+    'result must be yes, no, void, or the worth of yes. A worth is 0 to 1 with at most four decimals, as 0.645',
   );
 }

@@ -11,7 +11,7 @@ import { FeedPlayer } from '../../feeds/file/replay.ts';
 import { createIngest, type Ingest } from '../../feeds/ingest/ingest.ts';
 import type { SettleOn } from '../../feeds/reading/venue.ts';
 import { invalidRequest } from '../base/errors.ts';
-import type { Log } from '../base/log.ts';
+import type { Log } from '../base/logger.ts';
 import type { LiveCatalog } from '../catalog/live-catalog.ts';
 import type { Config } from '../config/settings.ts';
 import { ConflatedTicks } from './conflated-ticks.ts';

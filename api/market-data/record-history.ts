@@ -1,10 +1,10 @@
 /** The history that this server records, by its settings. Rules H20 (api/RULES.md), D82 (engine/RULES.md). */
 import path from 'node:path';
 import type { EpochMs, MarketNumber } from '../../engine/base/units.ts';
-import { closingsOf } from '../../engine/history/closings.ts';
+import { closingsOf } from '../../engine/history/closing-times.ts';
 import { History } from '../../engine/history/history.ts';
 import type { CleanupStack } from '../base/cleanup-stack.ts';
-import type { Log } from '../base/log.ts';
+import type { Log } from '../base/logger.ts';
 import { type MarketBus, TICK_KINDS } from '../catalog/market-bus.ts';
 import type { Config } from '../config/settings.ts';
 import { metaOf, writeMeta } from '../data-dir/data-dir.ts';

@@ -13,7 +13,7 @@ import type { MarketResult } from '../../engine/rules/messages.ts';
 import type { Shards } from '../../engine/shard/callers/shards.ts';
 import type { OpenReport } from '../../engine/shard/store/open-report.ts';
 import type { CleanupStack } from '../base/cleanup-stack.ts';
-import type { Log } from '../base/log.ts';
+import type { Log } from '../base/logger.ts';
 import { CatalogView } from '../catalog/catalog-view.ts';
 import { LiveCatalog } from '../catalog/live-catalog.ts';
 import { MarketBus } from '../catalog/market-bus.ts';
@@ -124,7 +124,8 @@ export async function startMarketData(
   following.push(voids.follow(), feeds.follow(bus));
   if (config.feeds.length > 0) {
     const marketNumber = (venue: Venue, name: string) => catalog.marketNumber(venue, name);
-    following.push(followHeldMarkets({ engine, view, marketNumber, bus, feeds }));
+    const isOver = (market: MarketNumber) => states.isOver(market);
+    following.push(followHeldMarkets({ engine, view, marketNumber, isOver, bus, feeds }));
   }
   stack.add(async () => {
     for (const end of following) end();

@@ -12,9 +12,9 @@ type Header = { name: string; description: string; schema: object };
 
 const WHOLE = { type: 'integer', minimum: 0 };
 const OF_ORDERS =
-  'Answers of the engine to orders and cancels have their hard trade limits, too: key-minute, ' +
-  'key-day, account-minute, account-day; for sells and cancels key-closing-minute, ' +
-  'account-closing-minute. They may be on a second line of the field.';
+  'Answers of the engine to orders and cancels have their hard trade limits, too. These are ' +
+  'key-minute, key-day, account-minute and account-day. For sells and cancels they are ' +
+  'key-closing-minute and account-closing-minute. They may be on a second line of the field.';
 const DRAFT = 'A list of items, as draft-ietf-httpapi-ratelimit-headers-11 has it.';
 
 /** On every answer, for every caller. */

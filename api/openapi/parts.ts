@@ -54,8 +54,9 @@ export const SHARED = {
       scheme: 'bearer',
       bearerFormat: 'JWT',
       description:
-        'The access token of a signed-in person: of the auth server at `/auth/v1`, which speaks ' +
-        'the protocol of GoTrue, or of the outside one that is configured in its place. It holds ' +
+        'The access token of a signed-in person. It is of the auth server at `/auth/v1`, which ' +
+        'speaks the protocol of GoTrue. If an outside one is configured in its place, the token is ' +
+        'of that. It holds ' +
         'records:read, portfolio:read, markets:read and, while trading is on, trade:write. Where ' +
         'it alone is taken a key is refused with `session_required`. A guest is refused with ' +
         '`guest_account`. A body needs `Content-Type: application/json`.',

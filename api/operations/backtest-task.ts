@@ -105,14 +105,15 @@ function termsOf(body: BacktestBody, fillModel: BacktestTerms['fillModel']): Bac
 
 type Chosen = { market: BacktestMarket; number: MarketNumber };
 
-/** The game winners that match, earliest start first. */
+/** The game winners that match, earliest start first, whether listed or retired. */
 function chosenMarkets(parts: Parts, wanted: BacktestBody['markets']): Chosen[] {
   const { catalog, marketNumber } = parts;
   const { fromMs, toMs } = windowIn(wanted, 'markets.');
   const { league, instrumentIds } = wanted;
   const ids = instrumentIds === undefined ? null : namedIds(catalog, instrumentIds);
   const chosen: Chosen[] = [];
-  for (const entry of catalog.instruments()) {
+  // Settled games are what a backtest plays, and most of them are retired (K56 of feeds/FORMATS.md).
+  for (const entry of catalog.everyInstrument()) {
     const { id, startsAtMs, instrument } = entry;
     const isWanted = ids?.has(id) ?? true;
     const isIn = startsAtMs >= (fromMs ?? 0) && startsAtMs < (toMs ?? Number.POSITIVE_INFINITY);

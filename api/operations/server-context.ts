@@ -7,7 +7,7 @@ import type { AccountEventSource } from '../../engine/readers/account-event-sour
 import type { FeeEntry } from '../../engine/rules/fees.ts';
 import type { FeedStatus } from '../../feeds/connection/connection-status.ts';
 import type { Engine } from '../base/engine.ts';
-import type { Log } from '../base/log.ts';
+import type { Log } from '../base/logger.ts';
 import type { RecentLines } from '../base/recent-lines.ts';
 import type { CatalogView } from '../catalog/catalog-view.ts';
 import type { InstrumentSearch } from '../catalog/instrument-search.ts';

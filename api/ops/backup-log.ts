@@ -75,7 +75,7 @@ export function copyLog({ from, to, parts }: LogCopy): void {
 
 function notOlder(copy: string, name: string): Error {
   return new Error(
-    `${path.join(copy, name)} is no earlier state of the log: a server has run on the copy, or ` +
+    `${path.join(copy, name)} is no earlier state of the log. A server has run on the copy, or ` +
       'the directory was restored from an older one',
   );
 }

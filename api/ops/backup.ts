@@ -23,7 +23,7 @@ import { open } from 'lmdb';
 import { copyHistory, placeOf } from '../../engine/history/copy.ts';
 import { DAMAGED } from '../../engine/history/set-aside.ts';
 import { checkLmdbFile, missingFile } from '../../engine/lmdb/lmdb-file.ts';
-import { copyClosings, isClosings } from '../../engine/records/projection/closings.ts';
+import { copyClosings, isClosings } from '../../engine/records/projection/closing-lines.ts';
 import { identityOf } from '../../engine/shard/store/data-format.ts';
 import { logIn } from '../../engine/shard/store/shard-log.ts';
 import { openSnapshot } from '../../engine/shard/store/snapshot.ts';

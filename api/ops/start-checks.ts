@@ -3,7 +3,7 @@
  * seconds longer for every million users. Rules D14, D70, D96 (engine/RULES.md).
  */
 import type { OpenReport } from '../../engine/shard/store/open-report.ts';
-import type { Log } from '../base/log.ts';
+import type { Log } from '../base/logger.ts';
 import type { ControlStore } from '../identity/store.ts';
 import { BackgroundTask } from './background-task.ts';
 import { ownerlessIn } from './ownerless.ts';

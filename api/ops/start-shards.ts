@@ -3,7 +3,7 @@ import { feedClock, wallClock } from '../../engine/shard/callers/clock.ts';
 import { Shards } from '../../engine/shard/callers/shards.ts';
 import type { OpenReport } from '../../engine/shard/store/open-report.ts';
 import type { CleanupStack } from '../base/cleanup-stack.ts';
-import type { Log } from '../base/log.ts';
+import type { Log } from '../base/logger.ts';
 import type { Config } from '../config/settings.ts';
 import type { DataDir } from '../data-dir/data-dir.ts';
 import { ShardPositions } from '../data-dir/shard-positions.ts';

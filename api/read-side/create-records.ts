@@ -9,10 +9,10 @@ import type {
   Closing,
   ClosingQuote,
   WantedClosing,
-} from '../../engine/records/projection/closings.ts';
+} from '../../engine/records/projection/closing-lines.ts';
 import type { Profile } from '../../engine/records/store/profiles.ts';
 import { Records } from '../../engine/records/thread/records.ts';
-import type { Log } from '../base/log.ts';
+import type { Log } from '../base/logger.ts';
 import type { DataDir } from '../data-dir/data-dir.ts';
 import type { ControlStore } from '../identity/store.ts';
 import type { User } from '../identity/users.ts';

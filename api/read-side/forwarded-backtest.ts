@@ -4,7 +4,7 @@
  */
 
 import { type ApiError, invalidRequest } from '../base/errors.ts';
-import type { Log } from '../base/log.ts';
+import type { Log } from '../base/logger.ts';
 import type { ForwardedBacktest } from './backtest-source.ts';
 import { ANSWER_BYTES_MAX, bytesOf, errorOf, Forwarding, jsonOf, Unusable } from './forwarding.ts';
 

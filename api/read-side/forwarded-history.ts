@@ -5,7 +5,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { ApiError, invalidRequest } from '../base/errors.ts';
-import type { Log } from '../base/log.ts';
+import type { Log } from '../base/logger.ts';
 import { headerLines } from '../http/header-lines.ts';
 import { StreamedBody } from '../http/streamed-body.ts';
 import { ANSWER_BYTES_MAX, bytesOf, errorOf, Forwarding, jsonOf, Unusable } from './forwarding.ts';

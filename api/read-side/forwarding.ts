@@ -6,7 +6,7 @@
 import type { IncomingMessage } from 'node:http';
 import { jsonProblem, parseJson } from '../../engine/base/bounded-json.ts';
 import { ApiError } from '../base/errors.ts';
-import type { Log } from '../base/log.ts';
+import type { Log } from '../base/logger.ts';
 
 export type Service = {
   /** For messages: `history`, as in "the history service". */

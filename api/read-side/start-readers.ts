@@ -9,7 +9,7 @@ import type { History } from '../../engine/history/history.ts';
 import { AccountEventSource } from '../../engine/readers/account-event-source.ts';
 import type { CleanupStack } from '../base/cleanup-stack.ts';
 import type { Engine } from '../base/engine.ts';
-import type { Log } from '../base/log.ts';
+import type { Log } from '../base/logger.ts';
 import type { Config } from '../config/settings.ts';
 import type { DataDir } from '../data-dir/data-dir.ts';
 import type { ControlStore } from '../identity/store.ts';

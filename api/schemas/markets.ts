@@ -248,8 +248,8 @@ export const InstrumentsQuery = strict({
   tradable: Type.Optional(
     oneOf(['true', 'false'], {
       description:
-        'Whether it accepts orders now: it has exactly one listing on venue_a, the market is open ' +
-        '(not paused, closed or resolved, its opening time passed), its game is not cancelled.',
+        'Whether it accepts orders now. It then has exactly one listing on venue_a, and its game is ' +
+        'not cancelled. The market is open: not paused, closed or resolved, its opening time passed.',
       examples: ['true'],
     }),
   ),

@@ -102,6 +102,6 @@ export const PreviewAnswer = strict(
     title: 'OrderPreview',
     description:
       'While the venue-data switch is off, would, fills, costDollars, feeDollars and quoteAgeMs ' +
-      'are null; code and holdDollars depend on no price.',
+      'are null. The fields code and holdDollars depend on no price.',
   },
 );

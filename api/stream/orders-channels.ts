@@ -8,7 +8,7 @@ import type { EpochMs, Uuid } from '../../engine/base/units.ts';
 import type { AccountEventSource } from '../../engine/readers/account-event-source.ts';
 import { type AccountEvent, eventIdOf } from '../../engine/readers/account-events.ts';
 import type { Engine } from '../base/engine.ts';
-import type { Log } from '../base/log.ts';
+import type { Log } from '../base/logger.ts';
 import type { PaperAccount } from '../identity/accounts.ts';
 import type { Switches } from '../identity/switches.ts';
 import {

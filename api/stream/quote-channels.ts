@@ -8,7 +8,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { marketName } from '../../engine/base/units.ts';
 import type { Engine } from '../base/engine.ts';
 import { ERRORS } from '../base/errors.ts';
-import type { Log } from '../base/log.ts';
+import type { Log } from '../base/logger.ts';
 import type { CatalogView } from '../catalog/catalog-view.ts';
 import type { ChangedMarkets } from '../market-data/changed-markets.ts';
 import { type Numbering, type Publish, TopicChannel, type TopicChannelOptions } from './channel.ts';

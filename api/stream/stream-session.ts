@@ -4,7 +4,7 @@
  */
 
 import { ApiError, type ErrorCode, errorBody, invalidRequest, Refusal } from '../base/errors.ts';
-import type { Log } from '../base/log.ts';
+import type { Log } from '../base/logger.ts';
 import type { Caller } from '../dispatch/access.ts';
 import type { CallerReservation } from '../dispatch/dispatch.ts';
 import type { OrderEntry } from '../dispatch/order-entry.ts';

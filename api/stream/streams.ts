@@ -6,7 +6,7 @@ import { isoOf, type StreamConnection, type Uuid } from '../../engine/base/units
 import type { AccountEventSource } from '../../engine/readers/account-event-source.ts';
 import type { Engine } from '../base/engine.ts';
 import { ApiError, ERRORS, invalidRequest } from '../base/errors.ts';
-import type { Log } from '../base/log.ts';
+import type { Log } from '../base/logger.ts';
 import type { CatalogView } from '../catalog/catalog-view.ts';
 import { type Caller, permitScope } from '../dispatch/access.ts';
 import { type Socket, Upgrade } from '../http/socket.ts';

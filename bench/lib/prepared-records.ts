@@ -4,7 +4,7 @@
  */
 import path from 'node:path';
 import type { Uuid } from '../../engine/base/units.ts';
-import { Closings } from '../../engine/records/projection/closings.ts';
+import { Closings } from '../../engine/records/projection/closing-lines.ts';
 import { ClosedTradeBlocks } from '../../engine/records/store/closed-trade-blocks.ts';
 import {
   connected,
@@ -13,6 +13,7 @@ import {
   makePrivate,
   recordsFile,
 } from '../../engine/records/store/database.ts';
+import { OpenChunks } from '../../engine/records/store/open-chunks.ts';
 import { LOST, WON } from '../../engine/records/store/tables.ts';
 import { uuidText } from '../../engine/records/store/uuid-bytes.ts';
 import { type Random, seededRandom } from './random.ts';
@@ -92,7 +93,7 @@ function putPicks(
   sizes: RecordsSizes,
   random: Random,
 ): void {
-  const put = database.prepare(`INSERT INTO trades VALUES (${places(22)})`);
+  const put = database.prepare(`INSERT INTO settled VALUES (${places(21)})`);
   for (let trade = 0; trade < sizes.picks; trade++) {
     const instrument = Math.floor((trade / sizes.picks) * sizes.instruments);
     const closedAtMs = startOf(instrument, sizes) + GAME_MS;
@@ -110,23 +111,25 @@ function putPicks(
       ...{ instrumentYes: 1, isListed: 1 },
     });
     put.run(
-      ...[trade, idOf(trade, random), trader, instrument, instrument, 1, 1, CONTRACTS, costCents],
-      ...[entryCents, statedPct, 0, openedAtMs, 0, state, hasWon ? 0 : 1, closedAtMs, pnlCents],
+      ...[trader, trade, idOf(trade, random), instrument, instrument, 1, 1, CONTRACTS, costCents],
+      ...[entryCents, statedPct, 0, openedAtMs, state, hasWon ? 0 : 1, closedAtMs, pnlCents],
       ...[null, 0, 0, place],
     );
   }
 }
 
 function putOpenTrades(database: Database, sizes: RecordsSizes, random: Random): void {
-  const put = database.prepare(`INSERT INTO trades VALUES (${places(22)})`);
+  const chunks = new OpenChunks(database, () => 0);
+  const word = () => random.word();
   for (let at = 0; at < sizes.openTrades; at++) {
-    const trade = sizes.picks + at;
+    const [trade, trader] = [sizes.picks + at, random.below(sizes.traders)];
     const market = sizes.instruments - 1 - random.below(1000);
-    put.run(
-      ...[trade, idOf(trade, random), random.below(sizes.traders), market, market, 1, 1],
-      ...[CONTRACTS, 500, 50, null, 0, NOW_MS - DAY_MS, 0, 0, null, null, null, null, 0, 0, null],
-    );
+    chunks.append(at, {
+      ...{ words: [trade, word(), word(), word()], trade, trader, market, isYes: true },
+      ...{ contracts: CONTRACTS, costCents: 500, realizedCents: 0, openedAtMs: NOW_MS - DAY_MS },
+    });
   }
+  chunks.write();
 }
 
 function putClosings(directory: string, sizes: RecordsSizes): void {

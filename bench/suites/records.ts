@@ -6,9 +6,10 @@ import path from 'node:path';
 import v8 from 'node:v8';
 import vm from 'node:vm';
 import type { Metric } from '../../engine/records/maths/statistics.ts';
-import { Closings } from '../../engine/records/projection/closings.ts';
+import { Closings } from '../../engine/records/projection/closing-lines.ts';
 import { Instruments } from '../../engine/records/projection/instruments.ts';
 import { connected, recordsFile } from '../../engine/records/store/database.ts';
+import { OpenTrades } from '../../engine/records/store/open-trades.ts';
 import { Profiles } from '../../engine/records/store/profiles.ts';
 import { Traders } from '../../engine/records/store/traders.ts';
 import { Bids, Worth } from '../../engine/records/store/worth.ts';
@@ -105,7 +106,7 @@ function measure(directory: string, sizes: RecordsSizes, steps: Steps): void {
   steps.add('start', () => {
     traders = new Traders(database);
     profiles = new Profiles(traders);
-    const worth = new Worth(database, traders, new Bids());
+    const worth = new Worth(traders, new OpenTrades(database), new Bids());
     const instruments = new Instruments(database, closings);
     const parts = { database, traders, profiles, worth, instruments };
     reader = new RecordsReader({ ...parts, clock: () => clockMs });

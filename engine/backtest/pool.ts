@@ -6,7 +6,7 @@
 import { availableParallelism } from 'node:os';
 import { type Answered, type Asked, takeAnswer } from '../threads/answer-questions.ts';
 import { type Asker, FairTurns } from '../threads/fair-turns.ts';
-import type { Log } from '../threads/log.ts';
+import type { Log } from '../threads/logger.ts';
 import { SupervisedWorker } from '../threads/supervised-worker.ts';
 import { Unavailable } from '../threads/unavailable.ts';
 import { workerUrl } from '../threads/worker-url.ts';

@@ -7,7 +7,7 @@ import { invariant } from '../base/invariant.ts';
 import type { EpochMs, MarketNumber } from '../base/units.ts';
 import type { Tick } from '../rules/messages.ts';
 import { type Asker, FairTurns } from '../threads/fair-turns.ts';
-import type { Log } from '../threads/log.ts';
+import type { Log } from '../threads/logger.ts';
 import { SupervisedWorker } from '../threads/supervised-worker.ts';
 import { Unavailable } from '../threads/unavailable.ts';
 import { workerUrl } from '../threads/worker-url.ts';

@@ -5,7 +5,7 @@
 import type { Uuid } from '../base/units.ts';
 import { shardOfAccount } from '../shard/callers/shard-of.ts';
 import { type Asker, FairTurns } from '../threads/fair-turns.ts';
-import type { Log } from '../threads/log.ts';
+import type { Log } from '../threads/logger.ts';
 import { SupervisedWorker } from '../threads/supervised-worker.ts';
 import { Unavailable } from '../threads/unavailable.ts';
 import { workerUrl } from '../threads/worker-url.ts';

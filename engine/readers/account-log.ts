@@ -23,6 +23,8 @@ export class AccountLog {
   names: Pick<Naming, 'instruments' | 'markets'> = { instruments: [], markets: [] };
   /** The newest entries, also of instruments that a later catalog has dropped. */
   readonly #entries = new Map<string, CatalogInstrument>();
+  /** The first facts of earlier catalogs that were read for instruments that are dropped by now. */
+  readonly #earlier = new Set<number>();
   readonly #log: LogReader;
 
   /** Opens the log, which `close` closes. Throws `LogDamage`, `LogMismatch`. */
@@ -45,6 +47,24 @@ export class AccountLog {
     }
   }
 
+  /** If the instrument of a fact was dropped since, the catalog of its time still describes it. */
+  #learnOfItsTime({ number, fact }: AccountFact): void {
+    if (!('instrument' in fact) || this.names.instruments[fact.instrument]?.entry !== null) return;
+    const record = this.#log.landmarkUpTo(number);
+    if (record === null || this.#earlier.has(record.firstNumber)) return;
+    this.#earlier.add(record.firstNumber);
+    for (const { fact: of } of factsIn(record)) {
+      if (of.kind !== 'catalog_replaced') continue;
+      for (const entry of of.catalog.instruments) {
+        if (!this.#entries.has(entry.id)) this.#entries.set(entry.id, entry);
+      }
+    }
+    const instruments = this.names.instruments.map(({ id, entry }) => {
+      return { id, entry: entry ?? this.#entries.get(id) ?? null };
+    });
+    this.names = { ...this.names, instruments };
+  }
+
   /**
    * Passes the account's facts after a number to `take`, up to and including another number: at
    * most `limit`, from at most so many bytes of the log. `last`: every fact up to it was read.
@@ -61,6 +81,7 @@ export class AccountLog {
     for (const record of this.#log.records(after)) {
       for (const fact of factsOf(record, account, bytes)) {
         if (fact.number <= after) continue;
+        if (fact.number <= upTo) this.#learnOfItsTime(fact);
         const one = fact.number > upTo ? null : take(fact);
         if (one === null) continue;
         if (taken.length === limit) return { taken, last: fact.number - 1 };

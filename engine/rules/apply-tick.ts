@@ -18,14 +18,14 @@ import { venueClosingMs } from './closing.ts';
 import type { OrderEnded } from './events.ts';
 import { emit } from './evolve.ts';
 import type { FactSink } from './fact-sink.ts';
+import { fillMarkets } from './fill-resting.ts';
 import { isBuy } from './flags.ts';
-import { fillMarkets } from './matching.ts';
 import type { ClosingTick, GameTick, QuoteTick, StatusTick, Tick, TradeTick } from './messages.ts';
 import { nextVoidMs, voidPostponed } from './postponements.ts';
 import { complement, isFresh } from './pricing.ts';
 import { showQuote } from './quote-top.ts';
 import type { LastTrade, Market, Source } from './reference-data.ts';
-import { settle, settleAccount, voidGame } from './settlement.ts';
+import { settle, settleAccount, voidGame } from './settle-markets.ts';
 import type { ShardState } from './state.ts';
 
 /** Applies one tick and every event that follows from it; appends their facts to `facts`. */

@@ -6,6 +6,7 @@
 import { invariant } from '../base/invariant.ts';
 import { type AccountRow, HOME_VENUE, PAYOUT_CENTS } from '../base/units.ts';
 import { uuidTimeMs } from '../memory/uuid-words.ts';
+import { payoutCents, resultOf } from './apply-results.ts';
 import { accept, type Decision, reject } from './decision.ts';
 import type { TradeCorrected } from './events.ts';
 import { emit } from './evolve.ts';
@@ -14,7 +15,6 @@ import type { TradeCorrectedFact, TradeSettledFact } from './facts.ts';
 import type { SettledFact, SoldParts } from './finished-records.ts';
 import { payoutRoomCents } from './ledger.ts';
 import type { MarketResult, SettleMarket } from './messages.ts';
-import { payoutCents, resultOf } from './payouts.ts';
 import type { CorrectionLeft } from './pending-settlements.ts';
 import type { Market } from './reference-data.ts';
 import type { ShardState } from './state.ts';

@@ -6,6 +6,7 @@
 
 import { invariant } from '../base/invariant.ts';
 import { type EpochMs, NO_ROW, type OrderRow } from '../base/units.ts';
+import { resultOf } from './apply-results.ts';
 import { decideCorrection, isSameResult } from './corrections.ts';
 import { accept, type Decision, reject } from './decision.ts';
 import { restingOf, restingOfOthers } from './disconnects.ts';
@@ -19,8 +20,7 @@ import type {
   SetPrivacy,
   SettleMarket,
 } from './messages.ts';
-import { decidePlace } from './orders.ts';
-import { resultOf } from './payouts.ts';
+import { decidePlace } from './place-orders.ts';
 import { privacyEvents } from './privacy.ts';
 import { decideReset } from './reset.ts';
 import type { ShardState } from './state.ts';

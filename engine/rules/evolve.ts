@@ -7,12 +7,6 @@
 import { invariant } from '../base/invariant.ts';
 import { type Cents, type Contracts, NO_ROW, type OrderRow } from '../base/units.ts';
 import { countBust, openAccount, startRun } from './accounts.ts';
-import { replaceCatalog } from './catalog.ts';
-import type { Event, OrderEnded, OrderFilled, OrderPartFilled, OrderPlaced } from './events.ts';
-import type { FactSink } from './fact-sink.ts';
-import { flagsOf, isBuy, isLimit, isSell } from './flags.ts';
-import { adjust, costCents, countPayable, hold, realize, stake } from './ledger.ts';
-import { averagePrice, costOfPart, filledSoFar, remainingOf } from './partial-fills.ts';
 import {
   correctMarket,
   positionReset,
@@ -20,7 +14,13 @@ import {
   resolveMarket,
   tradeCorrected,
   valueMarket,
-} from './payouts.ts';
+} from './apply-results.ts';
+import { replaceCatalog } from './catalog.ts';
+import type { Event, OrderEnded, OrderFilled, OrderPartFilled, OrderPlaced } from './events.ts';
+import type { FactSink } from './fact-sink.ts';
+import { flagsOf, isBuy, isLimit, isSell } from './flags.ts';
+import { adjust, costCents, countPayable, hold, realize, stake } from './ledger.ts';
+import { averagePrice, costOfPart, filledSoFar, remainingOf } from './partial-fills.ts';
 import {
   closePosition,
   growPosition,

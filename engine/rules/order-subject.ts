@@ -15,7 +15,7 @@ import {
 import { type Decision, reject } from './decision.ts';
 import { instrumentSideOf, isSell, sideOf } from './flags.ts';
 import type { PlaceOrder } from './messages.ts';
-import type { Instrument, Market } from './reference-data.ts';
+import { type Instrument, isKnown, type Market } from './reference-data.ts';
 import type { ShardState } from './state.ts';
 
 /** The subject of an order: a side of a market, as an instrument of the catalog shows it. */
@@ -55,7 +55,7 @@ function buySubject(state: ShardState, order: PlaceOrder): Subject | Decision {
     return { market, instrument, side: asked, instrumentSide, contracts, position: null };
   }
   const instrument = state.instrumentsById.get(order.instrumentId!);
-  if (instrument === undefined || !instrument.listed) {
+  if (instrument === undefined || !isKnown(instrument)) {
     return reject('instrument_not_found');
   }
   const { home } = instrument;

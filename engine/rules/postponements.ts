@@ -5,7 +5,7 @@ import { type EpochMs, HOME_VENUE } from '../base/units.ts';
 import type { CatalogInstrument } from './catalog-entries.ts';
 import type { FactSink } from './fact-sink.ts';
 import type { Instrument } from './reference-data.ts';
-import { voidMarkets } from './settlement.ts';
+import { voidMarkets } from './settle-markets.ts';
 import type { ShardState } from './state.ts';
 
 const HOUR_MS = 3_600_000;

@@ -18,7 +18,7 @@ import type { OrderFilled, OrderPartFilled } from './events.ts';
 import { costCents } from './ledger.ts';
 import type { PlaceOrder } from './messages.ts';
 import { type Subject, subjectOf } from './order-subject.ts';
-import { checkBalance, decideUnderNewKey } from './orders.ts';
+import { checkBalance, decideUnderNewKey } from './place-orders.ts';
 import type { Market } from './reference-data.ts';
 import type { RejectionCode } from './rejections.ts';
 import type { ShardState } from './state.ts';

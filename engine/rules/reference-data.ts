@@ -112,6 +112,11 @@ export type Instrument = {
   opensAtMs: EpochMs;
 };
 
+/** Whether callers may name it: a dropped instrument with a result is over. Rule T121 (engine/RULES.md). */
+export function isKnown({ listed, listings }: Instrument): boolean {
+  return listed || listings.some(({ market }) => market.outcome !== null);
+}
+
 export type InstrumentListing = {
   listing: CatalogListing;
   market: Market;

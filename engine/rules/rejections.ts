@@ -9,8 +9,8 @@ export const REJECTIONS = {
   rate_limited: 'Over a hard trade limit.',
   too_late: 'The order arrived later than rejectIfLaterThan allows.',
   membership_required:
-    'Opening a position needs the basic plan or a higher one, which the operator of this server ' +
-    'grants (paperbook admin plan USER_ID basic).',
+    'Opening a position needs the basic plan or a higher one. The operator of this server grants ' +
+    'it (paperbook admin plan USER_ID basic).',
   account_not_found: 'No such account.',
   instrument_not_found: 'No such instrument.',
   no_tradable_listing: 'The instrument does not list on exactly one live venue_a market.',

@@ -15,7 +15,7 @@ import { emit } from './evolve.ts';
 import type { FactSink } from './fact-sink.ts';
 import { costCents } from './ledger.ts';
 import type { ResetAccount } from './messages.ts';
-import { positionBid } from './orders.ts';
+import { positionBid } from './place-orders.ts';
 import type { ShardState } from './state.ts';
 
 const RESET_EVERY_MS = 30 * DAY_MS;

@@ -8,7 +8,7 @@ import { restingOfOthers } from './disconnects.ts';
 import type { FactSink } from './fact-sink.ts';
 import type { Command } from './messages.ts';
 import type { Query } from './queries.ts';
-import { isHalfSettled, settleAccount, settleAll } from './settlement.ts';
+import { isHalfSettled, settleAccount, settleAll } from './settle-markets.ts';
 import type { ShardState } from './state.ts';
 
 /**

@@ -4,7 +4,7 @@
  */
 import { Worker } from 'node:worker_threads';
 import { invariant } from '../base/invariant.ts';
-import type { Log } from './log.ts';
+import type { Log } from './logger.ts';
 import { PendingRequests } from './pending-requests.ts';
 import { Restarts } from './restarts.ts';
 import type { Unavailable } from './unavailable.ts';

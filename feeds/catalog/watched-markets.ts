@@ -14,12 +14,20 @@ export type MarketsToWatch = {
   settled: readonly MarketNumber[];
 };
 
-/** Markets that accounts hold or have orders on. Plain data, from one thread to another. */
+/**
+ * Markets that accounts hold or have orders on, and others that have begun. Plain data, from one
+ * thread to another.
+ */
 export type HeldMarkets = {
   markets: readonly MarketNumber[];
-  /** The markets among them that may be over by the catalog. */
+  /** Markets without a result that nobody holds. They have started, or may be over. */
+  unheld: readonly MarketNumber[];
+  /** The markets among both that may be over by the catalog. */
   maybeOver: readonly MarketNumber[];
 };
+
+/** By the venue's own name; true: it may be over by the catalog. */
+type ByName = Map<string, boolean>;
 
 export class WatchedMarkets {
   marketNumber: ReturnType<typeof marketNumbers> = () => undefined;
@@ -27,8 +35,9 @@ export class WatchedMarkets {
   #games: ReadonlySet<string> = new Set();
   readonly #settled = new Set<MarketNumber>();
   #marketNames: readonly string[] = [];
-  #lastHeld: HeldMarkets = { markets: [], maybeOver: [] };
-  readonly #held = new Map<Venue, Map<string, boolean>>();
+  #lastHeld: HeldMarkets = { markets: [], unheld: [], maybeOver: [] };
+  #held: ReadonlyMap<Venue, ByName> = new Map();
+  #unheld: ReadonlyMap<Venue, ByName> = new Map();
 
   constructor(markets: MarketsToWatch) {
     this.take(markets);
@@ -45,23 +54,32 @@ export class WatchedMarkets {
   }
 
   hold(held: HeldMarkets): void {
-    const { markets, maybeOver } = held;
+    const { markets, unheld, maybeOver } = held;
     this.#lastHeld = held;
     const over = new Set(maybeOver);
-    this.#held.clear();
+    this.#held = this.#byName(markets, over);
+    this.#unheld = this.#byName(unheld, over);
+  }
+
+  held(venue: Venue): ReadonlyMap<string, boolean> {
+    return this.#held.get(venue) ?? NOTHING;
+  }
+
+  unheld(venue: Venue): ReadonlyMap<string, boolean> {
+    return this.#unheld.get(venue) ?? NOTHING;
+  }
+
+  #byName(markets: readonly MarketNumber[], over: ReadonlySet<MarketNumber>): Map<Venue, ByName> {
+    const byVenue = new Map<Venue, ByName>();
     for (const number of markets) {
       const name = this.#marketNames[number] ?? '';
       const venue = VENUES.find((one) => name.startsWith(`${one}/`));
       if (venue === undefined) continue;
-      const ofVenue = this.#held.get(venue) ?? new Map<string, boolean>();
-      this.#held.set(venue, ofVenue);
+      const ofVenue: ByName = byVenue.get(venue) ?? new Map();
+      byVenue.set(venue, ofVenue);
       ofVenue.set(name.slice(venue.length + 1), over.has(number));
     }
-  }
-
-  /** By the venue's own name; true: it may be over by the catalog. */
-  held(venue: Venue): ReadonlyMap<string, boolean> {
-    return this.#held.get(venue) ?? NOTHING;
+    return byVenue;
   }
 
   isGame(slug: string): boolean {

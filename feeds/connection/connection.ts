@@ -2,7 +2,7 @@
  * One live connection to one venue: dial, subscribe, hand over frames, notice silence and gaps,
  * dial again. Adapters and the ingest read the frames; this file decides whether the venue is
  * there. A fault that cannot be repaired on the connection ends it, and a new one starts from
- * snapshots. Rules W2 to W9, W14, W18, W87 to W89 (FORMATS.md).
+ * snapshots. Rules W2 to W9, W14, W18, W87 to W90, W92 (FORMATS.md).
  */
 import type { WebSocket } from 'ws';
 import type { EpochMs } from '../../engine/base/units.ts';
@@ -121,11 +121,13 @@ class VenueConnection implements Connection {
     if (this.#state !== 'open') return; // the next `open` reads markets() anyway
     const markets = this.#options.markets();
     this.#unquoted.keepOnly(this.#awaited(markets));
+    this.#unsubscribe(new Set(markets));
     this.#subscribe(markets.filter((market) => !this.#subscribed.has(market)));
   }
 
   learned(ticks: readonly VenueTick[]): void {
     this.#unquoted.take({ rejected: null, ticks });
+    this.#quiet.forget(ticks.flatMap((tick) => (tick.kind === 'result' ? tick.market : [])));
   }
 
   close(): void {
@@ -206,6 +208,16 @@ class VenueConnection implements Connection {
     const { adapter, subscribe } = this.#options;
     const messages = subscribe?.(markets) ?? adapter.subscribe(markets);
     this.#sendAll(messages);
+  }
+
+  /** Ends the subscriptions to all other markets: a connection may last for weeks. */
+  #unsubscribe(wanted: ReadonlySet<string>): void {
+    const gone = [...this.#subscribed].filter((market) => !wanted.has(market));
+    if (gone.length === 0) return;
+    for (const market of gone) this.#subscribed.delete(market);
+    this.#quiet.forget(gone);
+    this.#sendAll(this.#options.adapter.unsubscribe(gone));
+    this.#watchAnswers();
   }
 
   #sendAll(messages: readonly unknown[]): void {

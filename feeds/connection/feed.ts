@@ -32,6 +32,8 @@ export type FeedOptions = {
   newUnquoted?(): Unquoted;
   /** The markets that accounts hold or have orders on; true: it may be over by the catalog. */
   held?(): ReadonlyMap<string, boolean>;
+  /** Markets that nobody holds and that have started; true: it may be over by the catalog. */
+  unheld?(): ReadonlyMap<string, boolean>;
   /** Another feed of the venue has a REST API. */
   othersAsk?: boolean;
   ingest: Ingest;
@@ -242,6 +244,7 @@ class VenueFeed implements Feed {
       requests,
       tellsResults,
       held: this.#options.held ?? (() => NOTHING_HELD),
+      unheld: this.#options.unheld ?? (() => NOTHING_HELD),
       othersAsk: this.#options.othersAsk ?? false,
       isOpen: this.#options.awaitsQuote,
       take: (ticks) => {

@@ -1,7 +1,7 @@
 /**
  * Whether an open connection still brings the venue's data. If it answers pings and has no market
- * data for long, it is asked for its books. The answer is compared with the kept books. Rule W87
- * (feeds/FORMATS.md).
+ * data for long, it is asked for its books. The answer is compared with the kept books. Rules W87,
+ * W92 (feeds/FORMATS.md).
  */
 import type { BookTick, FrameReading, VenueTick } from '../reading/venue.ts';
 import type { SocketTimers } from './socket-timers.ts';
@@ -59,7 +59,7 @@ export class QuietWatch {
 
   #take(type: string, tick: VenueTick): void {
     if (tick.kind === 'trade' || tick.kind === 'book') this.#heardMs = performance.now();
-    if (tick.kind === 'result') this.#forget(tick.market);
+    if (tick.kind === 'result') this.forget([tick.market]);
     if (tick.kind !== 'book') return;
     const { market } = tick;
     const before = this.#shown.get(market);
@@ -72,9 +72,12 @@ export class QuietWatch {
     this.#fail('the venue answered another book');
   }
 
-  #forget(market: string): void {
-    this.#shown.delete(market);
-    this.#answered(market);
+  /** These markets are not asked for any more. */
+  forget(markets: readonly string[]): void {
+    for (const market of markets) {
+      this.#shown.delete(market);
+      this.#answered(market);
+    }
   }
 
   #answered(market: string): void {

@@ -1,7 +1,7 @@
 /**
- * Asks a venue's REST API for missed statuses and results of markets. Held markets that may be over
+ * Asks a venue's REST API for missed statuses and results of markets. Markets that may be over
  * are asked for until they have a result. Ends that cannot be used are kept for operators. Rules
- * W15, W70, W71, W75 (feeds/FORMATS.md).
+ * W15, W70, W71, W75, W91 (feeds/FORMATS.md).
  */
 
 import type {
@@ -20,6 +20,8 @@ const AGAIN_MS = 60_000;
 const AT_ONCE = 4;
 /** How often, within that time, held markets are checked. */
 const LOOKS = 12;
+/** No money depends on a market that nobody holds: it is asked for as many times less often. */
+const UNHELD_TIMES = 5;
 const NAMES_SHOWN = 5;
 /** The limit of lines of one kind. */
 const LOGGED_MAX = 100;
@@ -32,6 +34,8 @@ export type MissedStatesOptions = {
   tellsResults: boolean;
   /** The markets that accounts hold or have orders on; true: it may be over by the catalog. */
   held(): ReadonlyMap<string, boolean>;
+  /** Markets that nobody holds and that have started; true: it may be over by the catalog. */
+  unheld?(): ReadonlyMap<string, boolean>;
   /** Another feed of the venue asks for the same markets. */
   othersAsk?: boolean;
   /** Whether the market has no result yet. */
@@ -145,15 +149,30 @@ export class StatusPoller {
     const againMs = this.#options.againMs ?? AGAIN_MS;
     const { isOpen } = this.#options;
     const held = this.#options.held();
+    const unheld = this.#options.unheld?.() ?? NOTHING;
     for (const market of this.#askedMs.keys()) {
-      if (!held.has(market) && !this.#provisional.has(market)) this.#askedMs.delete(market);
+      if (held.has(market) || unheld.has(market) || this.#provisional.has(market)) continue;
+      this.#askedMs.delete(market);
     }
-    const dueMs = performance.now() - againMs * (1 - 2 / LOOKS);
+    const nowMs = performance.now();
+    const isDue = (times: number) => (market: string) => {
+      const askedMs = this.#askedMs.get(market) ?? Number.NEGATIVE_INFINITY;
+      return askedMs <= nowMs - againMs * (times - 2 / LOOKS);
+    };
     const paid = [...this.#provisional].filter((market) => !isOpen(market));
-    const due = [...this.#heldAndMaybeOver(), ...paid].filter((market) => {
-      return (this.#askedMs.get(market) ?? Number.NEGATIVE_INFINITY) <= dueMs;
-    });
+    const due = [
+      ...[...this.#heldAndMaybeOver(), ...paid].filter(isDue(1)),
+      ...this.#unheldAndMaybeOver(unheld).filter(isDue(UNHELD_TIMES)),
+    ];
     if (due.length > 0) this.ask(due);
+  }
+
+  /** A venue whose channel tells each result has said it of a market that is not over. */
+  #unheldAndMaybeOver(unheld: ReadonlyMap<string, boolean>): string[] {
+    const { tellsResults, isOpen } = this.#options;
+    return [...unheld].flatMap(([market, isOver]) => {
+      return (isOver || !tellsResults) && isOpen(market) ? market : [];
+    });
   }
 
   #heldAndMaybeOver(): string[] {
@@ -253,6 +272,7 @@ export class StatusPoller {
     if (tick.kind === 'result') {
       this.#unusable.delete(market);
       this.#doubts.delete(market);
+      this.#priced.delete(market);
       if (tick.provisional) this.#provisional.add(market);
       else this.#provisional.delete(market);
       return;
@@ -292,6 +312,7 @@ export class StatusPoller {
   }
 }
 
+const NOTHING: ReadonlyMap<string, boolean> = new Map();
 const namesAll = (request: StateRequest) => request.namesAll;
 
 /** No question without markets. */

@@ -195,6 +195,11 @@ export interface VenueAdapter {
    */
   subscribe(markets: readonly string[]): unknown[];
   /**
+   * The messages that end the subscription to these markets, on an open connection. Their books are
+   * dropped, and their frames are refused.
+   */
+  unsubscribe(markets: readonly string[]): unknown[];
+  /**
    * The messages that ask for whole books of these markets, on an open connection. The kept books
    * stay meanwhile.
    */

@@ -1,6 +1,6 @@
 /** A server in this process with two shards, on the feed's clock, whose prices may be seen. */
 import path from 'node:path';
-import type { Log } from '../../api/base/log.ts';
+import type { Log } from '../../api/base/logger.ts';
 import { loadConfig } from '../../api/config/config.ts';
 import { type Paperbook, startPaperbook, takeDataDir } from '../../api/main.ts';
 

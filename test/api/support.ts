@@ -12,7 +12,7 @@ import type { ExecutionContext } from 'ava';
 import { CleanupStack } from '../../api/base/cleanup-stack.ts';
 import { ErrorAnswer } from '../../api/base/common-schemas.ts';
 import type { Engine } from '../../api/base/engine.ts';
-import type { Log } from '../../api/base/log.ts';
+import type { Log } from '../../api/base/logger.ts';
 import { RecentLines } from '../../api/base/recent-lines.ts';
 import { createAjv } from '../../api/base/validation.ts';
 import type { CatalogView } from '../../api/catalog/catalog-view.ts';

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test from 'ava';
 import type { AuditReport } from '../../api/base/engine.ts';
-import type { Log } from '../../api/base/log.ts';
+import type { Log } from '../../api/base/logger.ts';
 import { signAccessToken } from '../../api/identity/access-token.ts';
 import { readAdminToken } from '../../api/identity/admin-token.ts';
 import { newSession } from '../../api/identity/sessions.ts';

@@ -17,7 +17,7 @@ import type { Refusal, Reply } from '../../engine/rules/messages.ts';
 import type { Query } from '../../engine/rules/queries.ts';
 import type { CoreConfig } from '../../engine/rules/reference-data.ts';
 import { settleBeforeAnswer } from '../../engine/rules/settle-before-answer.ts';
-import { continueSettlements } from '../../engine/rules/settlement.ts';
+import { continueSettlements } from '../../engine/rules/settle-markets.ts';
 import type { ShardState } from '../../engine/rules/state.ts';
 import { tablesOf } from '../../engine/rules/state.ts';
 import { createState, type StoredState } from '../../engine/shard/core/create-state.ts';

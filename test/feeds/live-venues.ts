@@ -95,6 +95,10 @@ export function kalshiSnapshot(venue: LiveVenue, socket: WebSocket, market_ticke
 const kalshi: Speech = {
   take(venue, socket, { id, cmd, params }) {
     const tickers: string[] = params.market_tickers ?? [];
+    if (params.action === 'delete_markets') {
+      for (const market of tickers) kalshiState(socket).markets.delete(market);
+      return say(socket, { id, type: 'ok', sid: params.sids[0], msg: { market_tickers: tickers } });
+    }
     if (cmd === 'subscribe') {
       for (const channel of params.channels) {
         const sid = channel === 'orderbook_delta' ? BOOK_SID : channel === 'trade' ? 2 : 3;
@@ -128,6 +132,9 @@ function subscribe(socket: WebSocket, markets: readonly string[]): void {
   subscriptions.set(socket, set);
   for (const market of markets) set.add(market);
 }
+function unsubscribe(socket: WebSocket, markets: readonly string[]): void {
+  for (const market of markets) subscriptions.get(socket)?.delete(market);
+}
 const isSubscribed = (socket: WebSocket, market: string) =>
   subscriptions.get(socket)?.has(market) === true;
 
@@ -141,7 +148,7 @@ function polymarketBook(asset_id: string, { bid, ask }: Top, atMs: number): obje
 
 const polymarket: Speech = {
   take(venue, socket, { assets_ids: assets, operation }) {
-    if (operation === 'unsubscribe') return;
+    if (operation === 'unsubscribe') return unsubscribe(socket, assets);
     subscribe(socket, assets);
     const books = (assets as string[]).flatMap((asset) => {
       const top = venue.tops.get(asset);
@@ -174,9 +181,16 @@ function usBook(marketSlug: string, { bid, ask }: Top, atMs: number): object {
   };
 }
 
+/** The books of each request. */
+const usMarkets = new WeakMap<WebSocket, Map<string, readonly string[]>>();
+
 const polymarketUs: Speech = {
-  take(venue, socket, { subscribe: request }) {
+  take(venue, socket, { subscribe: request, unsubscribe: ended }) {
+    const requests = usMarkets.get(socket) ?? new Map<string, readonly string[]>();
+    usMarkets.set(socket, requests);
+    if (ended !== undefined) unsubscribe(socket, requests.get(ended.requestId) ?? []);
     if (request === undefined || request.subscriptionType === 'SUBSCRIPTION_TYPE_TRADE') return;
+    requests.set(request.requestId, request.marketSlugs);
     subscribe(socket, request.marketSlugs);
     for (const market of request.marketSlugs) {
       const top = venue.tops.get(market);

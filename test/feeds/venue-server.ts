@@ -116,6 +116,7 @@ export function plainAdapter(): VenueAdapter {
     keepalive: null,
     read: () => ({ type: 'any', ticks: [], venueAtMs: null, rejected: null, jump: false }),
     subscribe: (markets) => [markets],
+    unsubscribe: () => [],
     ask: () => [],
     lose: () => [],
     wholeBooks: new Set(),

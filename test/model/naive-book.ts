@@ -7,6 +7,7 @@ import { refuse } from './naive-orders.ts';
 import { listingsInVenueOrder } from './naive-prices.ts';
 import { omittedBecause } from './naive-quote.ts';
 import {
+  isKnown,
   type ModelQuote,
   type ModelState,
   marketNumberOfListing,
@@ -18,7 +19,7 @@ type Levels = [PriceCents, number][];
 
 export function book(state: ModelState, query: BookQuery, nowMs: EpochMs): Reply {
   const instrument = state.instruments.get(query.instrumentId);
-  if (instrument === undefined || !state.listed.has(instrument.id)) {
+  if (instrument === undefined || !isKnown(state, instrument)) {
     return refuse('instrument_not_found');
   }
   const listings = listingsInVenueOrder(state, instrument.id);

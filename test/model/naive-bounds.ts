@@ -5,23 +5,35 @@
 
 import { type Cents, START_BALANCE_CENTS, type Uuid } from '../../engine/base/units.ts';
 import { holdCentsOf, remainingOf } from './naive-ledger.ts';
-import { type ModelAccount, type ModelState, openTradesOf, restingOf } from './naive-state.ts';
+import {
+  type ModelAccount,
+  type ModelOrder,
+  type ModelState,
+  type ModelTrade,
+  openTradesOf,
+  restingOf,
+} from './naive-state.ts';
 
 const MOST_CENTS = BigInt(Number.MAX_SAFE_INTEGER);
 
+/** The open trades and the resting orders of one account. */
+type Holdings = { open: readonly ModelTrade[]; resting: readonly ModelOrder[] };
+
 /** The most that an account could hold and have realized when all of it wins, in BigInt cents. */
-function bestCents(state: ModelState, id: Uuid): { hasCents: bigint; realizedCents: bigint } {
-  const account = state.accounts.get(id);
+function bestCents(
+  account: ModelAccount | undefined,
+  { open, resting }: Holdings,
+): { hasCents: bigint; realizedCents: bigint } {
   if (account === undefined) return { hasCents: BigInt(START_BALANCE_CENTS), realizedCents: 0n };
   let hasCents = BigInt(account.balanceCents);
   const lifetimeCents = lifetimeCentsOf(account);
   const runCents = BigInt(account.realizedCents);
   let realizedCents = runCents > lifetimeCents ? runCents : lifetimeCents;
-  for (const trade of openTradesOf(state, id)) {
+  for (const trade of open) {
     hasCents += 100n * BigInt(trade.contracts);
     realizedCents += 100n * BigInt(trade.contracts) - BigInt(trade.costCents);
   }
-  for (const order of restingOf(state, id)) {
+  for (const order of resting) {
     hasCents += BigInt(holdCentsOf(order));
     if (order.action === 'sell') continue;
     hasCents += 100n * BigInt(remainingOf(order));
@@ -36,7 +48,13 @@ function lifetimeCentsOf({ realizedCents, earlierRunsCents }: ModelAccount): big
 
 /** How much more it could be paid before one of its sums could not be counted. */
 export function roomCentsOf(state: ModelState, id: Uuid): bigint {
-  const { hasCents, realizedCents } = bestCents(state, id);
+  const holdings = { open: openTradesOf(state, id), resting: restingOf(state, id) };
+  return roomCentsBeside(state.accounts.get(id), holdings);
+}
+
+/** The same of an account whose holdings are at hand. */
+export function roomCentsBeside(account: ModelAccount | undefined, holdings: Holdings): bigint {
+  const { hasCents, realizedCents } = bestCents(account, holdings);
   return MOST_CENTS - (hasCents > realizedCents ? hasCents : realizedCents);
 }
 

@@ -16,7 +16,7 @@ import {
 import type { CatalogInstrument } from '../../engine/rules/catalog-entries.ts';
 import type { Command, QuoteTick, Reply, Tick } from '../../engine/rules/messages.ts';
 import { book } from './naive-book.ts';
-import { mayAdjust, roomCentsOf } from './naive-bounds.ts';
+import { mayAdjust, roomCentsBeside, roomCentsOf } from './naive-bounds.ts';
 import { booksOf, rememberTaken } from './naive-depth.ts';
 import {
   correctMarket,
@@ -38,14 +38,15 @@ import {
   emptyState,
   forgetLive,
   learnCatalog,
+  type ModelAccount,
+  type ModelOrder,
   type ModelSource,
   type ModelState,
+  type ModelTrade,
   marketNumberOfListing,
   marketOf,
   openTradesOf,
   ordersOf,
-  restingOf,
-  tradesOf,
   typeOf,
 } from './naive-state.ts';
 import { answer, realizedCentsOf } from './naive-views.ts';
@@ -95,7 +96,7 @@ export function createNaiveEngine(options: TradingOptions): NaiveModel {
       return limits === null ? reply : { ...reply, limits };
     },
     query: (query) => answerQuery(state, query),
-    conservation: () => [...state.accounts.keys()].flatMap((id) => problemsOf(state, id)),
+    conservation: () => problemsOf(state),
     digest: () => digestOf(state),
     endings: () => [...state.endings],
     openTradeIds: (account) => openTradesOf(state, account).map((trade) => trade.id),
@@ -361,12 +362,26 @@ function priceOrNull(cents: PriceCents): PriceCents | null {
   return cents === NO_PRICE ? null : cents;
 }
 
-function problemsOf(state: ModelState, id: Uuid): string[] {
-  const account = state.accounts.get(id)!;
-  const resting = restingOf(state, id);
+/** Asked after each step: it looks through all trades once, whatever the number of accounts. */
+function problemsOf(state: ModelState): string[] {
+  const tradesOfAll = Map.groupBy(state.trades.values(), ({ account }) => account);
+  const restingOfAll = Map.groupBy(state.resting, ({ account }) => account);
+  return [...state.accounts.values()].flatMap((account) => {
+    const { id } = account;
+    return problemsOfAccount(state, account, tradesOfAll.get(id) ?? [], restingOfAll.get(id) ?? []);
+  });
+}
+
+function problemsOfAccount(
+  state: ModelState,
+  account: ModelAccount,
+  trades: readonly ModelTrade[],
+  resting: readonly ModelOrder[],
+): string[] {
+  const openTrades = trades.filter(({ status }) => status === 'open');
   const held = resting.reduce((total, order) => total + holdCentsOf(order), 0);
-  const open = openTradesOf(state, id).reduce((total, trade) => total + trade.costCents, 0);
-  const realized = tradesOf(state, id).reduce((total, trade) => total + realizedCentsOf(trade), 0);
+  const open = openTrades.reduce((total, trade) => total + trade.costCents, 0);
+  const realized = trades.reduce((total, trade) => total + realizedCentsOf(trade), 0);
   const working = resting.flatMap((order) => order.tradeId ?? []);
   const had = START_BALANCE_CENTS + account.adjustmentsCents + account.realizedCents;
   const has = account.balanceCents + held + open;
@@ -378,12 +393,15 @@ function problemsOf(state: ModelState, id: Uuid): string[] {
     ],
     [!Number.isSafeInteger(account.balanceCents), 'the balance is not in whole cents'],
     [!Number.isSafeInteger(account.realizedCents), 'what it realized is not in whole cents'],
-    [roomCentsOf(state, id) < 0n, 'it could be paid more than can be counted'],
+    [
+      roomCentsBeside(account, { open: openTrades, resting }) < 0n,
+      'it could be paid more than can be counted',
+    ],
     [account.balanceCents < 0 && !account.mayOwe, `the balance is ${account.balanceCents}`],
     [new Set(working).size !== working.length, 'two resting orders of one position'],
     [working.some((trade) => !isOpen(state, trade)), 'a resting order of a closed trade'],
   ];
-  return problems.filter(([broken]) => broken).map(([, text]) => `account ${id}: ${text}`);
+  return problems.filter(([broken]) => broken).map(([, text]) => `account ${account.id}: ${text}`);
 }
 
 function isOpen(state: ModelState, tradeId: Uuid): boolean {

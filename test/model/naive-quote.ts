@@ -16,6 +16,7 @@ import { refuse } from './naive-orders.ts';
 import { listingsInVenueOrder, livePrices, marketSideOf, notLiveBecause } from './naive-prices.ts';
 import {
   hasOpened,
+  isKnown,
   type LastTrade,
   type ModelState,
   marketNumberOfListing,
@@ -27,7 +28,7 @@ const DISCLAIMER = 'Paper prices for simulation; not an offer to trade.';
 
 export function quote(state: ModelState, query: QuoteQuery, nowMs: EpochMs): Reply {
   const instrument = state.instruments.get(query.instrumentId);
-  if (instrument === undefined || !state.listed.has(instrument.id))
+  if (instrument === undefined || !isKnown(state, instrument))
     return refuse('instrument_not_found');
   const game = instrument.gameSlug === null ? undefined : state.games.get(instrument.gameSlug);
   const venues: Json[] = [];

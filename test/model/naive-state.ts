@@ -210,6 +210,15 @@ export function learnCatalog(state: ModelState, catalog: Catalog): void {
   state.listed = new Set(catalog.instruments.map(({ id }) => id));
 }
 
+/** Callers may name what is listed, and a dropped instrument whose market has a result. */
+export function isKnown(state: ModelState, { id, listings }: CatalogInstrument): boolean {
+  if (state.listed.has(id)) return true;
+  return listings.some((listing) => {
+    const market = marketNumberOfListing(state, listing);
+    return market !== null && marketOf(state, market).result !== null;
+  });
+}
+
 /** The market, made on first mention: open, without a quote. */
 export function marketOf(state: ModelState, market: MarketNumber): ModelMarket {
   let found = state.markets.get(market);
@@ -279,11 +288,18 @@ export function accountOf(state: ModelState, id: Uuid): ModelAccount {
 }
 
 export function ordersOf(state: ModelState, account: Uuid): ModelOrder[] {
-  return [...state.orders.values()].filter((order) => order.account === account);
+  return ofAccount(state.orders.values(), account);
 }
 
 export function tradesOf(state: ModelState, account: Uuid): ModelTrade[] {
-  return [...state.trades.values()].filter((trade) => trade.account === account);
+  return ofAccount(state.trades.values(), account);
+}
+
+/** Without a copy of all rows: it is asked many times in each step. */
+function ofAccount<R extends { account: Uuid }>(rows: Iterable<R>, account: Uuid): R[] {
+  const found: R[] = [];
+  for (const row of rows) if (row.account === account) found.push(row);
+  return found;
 }
 
 export function openTradesOf(state: ModelState, account: Uuid): ModelTrade[] {

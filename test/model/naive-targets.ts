@@ -7,6 +7,7 @@ import type { PlaceOrder } from '../../engine/rules/messages.ts';
 import type { RejectionCode } from '../../engine/rules/rejections.ts';
 import { marketSideOf } from './naive-prices.ts';
 import {
+  isKnown,
   type ModelOrder,
   type ModelState,
   type ModelTrade,
@@ -43,7 +44,7 @@ function instrumentTarget(
   instrumentId: string,
 ): Target | RejectionCode {
   const instrument = state.instruments.get(instrumentId);
-  if (instrument === undefined || !state.listed.has(instrumentId)) return 'instrument_not_found';
+  if (instrument === undefined || !isKnown(state, instrument)) return 'instrument_not_found';
   const home = instrument.listings.filter((listing) => listing.venue === HOME_VENUE);
   if (home.length !== 1) return 'no_tradable_listing';
   const market = marketNumberOfListing(state, home[0]!);

@@ -4,7 +4,7 @@
  */
 export const EQUAL: ReadonlyMap<string, string> = new Map([
   [
-    'engine/rules/matching.ts | let read = 0; | 0 -> 1',
+    'engine/rules/fill-resting.ts | let read = 0; | 0 -> 1',
     'what is prefetched is read for no other use',
   ],
   [
@@ -44,19 +44,19 @@ export const EQUAL: ReadonlyMap<string, string> = new Map([
     'a contract costs a cent at least',
   ],
   [
-    'engine/rules/matching.ts | read += balanceCents.get(owner) + adjustedCents.get(owner); | + -> -',
+    'engine/rules/fill-resting.ts | read += balanceCents.get(owner) + adjustedCents.get(owner); | + -> -',
     'what is prefetched is read for no other use',
   ],
   [
-    'engine/rules/matching.ts | prefetched(read); | prefetched(read); -> ;',
+    'engine/rules/fill-resting.ts | prefetched(read); | prefetched(read); -> ;',
     'what is prefetched is read for no other use',
   ],
   [
-    "engine/rules/matching.ts | if (side !== b.reached.side) return side === 'yes' ? -1 : 1; | 1 -> 2",
+    "engine/rules/fill-resting.ts | if (side !== b.reached.side) return side === 'yes' ? -1 : 1; | 1 -> 2",
     'a comparison says its sign alone',
   ],
   [
-    "engine/rules/matching.ts | if (side !== b.reached.side) return side === 'yes' ? -1 : 1; | 1 -> 2 (2)",
+    "engine/rules/fill-resting.ts | if (side !== b.reached.side) return side === 'yes' ? -1 : 1; | 1 -> 2 (2)",
     'a comparison says its sign alone',
   ],
   [
@@ -92,19 +92,19 @@ export const EQUAL: ReadonlyMap<string, string> = new Map([
     'read only for whether it has changed',
   ],
   [
-    'engine/rules/matching.ts | read += balanceCents.get(owner) + adjustedCents.get(owner); | read += balanceCents.get(owner) + adjustedCents.get(owner); -> ;',
+    'engine/rules/fill-resting.ts | read += balanceCents.get(owner) + adjustedCents.get(owner); | read += balanceCents.get(owner) + adjustedCents.get(owner); -> ;',
     'what is prefetched is read for no other use',
   ],
   [
-    'engine/rules/matching.ts | read += state.ordersOfAccount.count(owner) + state.positionsOfAccount.prefetch(owner); | += -> -=',
+    'engine/rules/fill-resting.ts | read += state.ordersOfAccount.count(owner) + state.positionsOfAccount.prefetch(owner); | += -> -=',
     'what is prefetched is read for no other use',
   ],
   [
-    'engine/rules/matching.ts | read += balanceCents.get(owner) + adjustedCents.get(owner); | += -> -=',
+    'engine/rules/fill-resting.ts | read += balanceCents.get(owner) + adjustedCents.get(owner); | += -> -=',
     'what is prefetched is read for no other use',
   ],
   [
-    'engine/rules/matching.ts | read += state.ordersOfAccount.count(owner) + state.positionsOfAccount.prefetch(owner); | + -> -',
+    'engine/rules/fill-resting.ts | read += state.ordersOfAccount.count(owner) + state.positionsOfAccount.prefetch(owner); | + -> -',
     'what is prefetched is read for no other use',
   ],
   [
@@ -140,7 +140,7 @@ export const EQUAL: ReadonlyMap<string, string> = new Map([
     'startSale sets it before anything reads it',
   ],
   [
-    'engine/rules/matching.ts | read += state.ordersOfAccount.count(owner) + state.positionsOfAccount.prefetch(owner); | read += state.ordersOfAccount.count(owner) + state.positionsOfAccount.prefetch(owner); -> ;',
+    'engine/rules/fill-resting.ts | read += state.ordersOfAccount.count(owner) + state.positionsOfAccount.prefetch(owner); | read += state.ordersOfAccount.count(owner) + state.positionsOfAccount.prefetch(owner); -> ;',
     'what is prefetched is read for no other use',
   ],
   [
@@ -160,7 +160,7 @@ export const EQUAL: ReadonlyMap<string, string> = new Map([
     'equal times change nothing',
   ],
   [
-    "engine/rules/matching.ts | const noLadder = ladderOf(book, 'no'); | 'no' -> 'mutant'",
+    "engine/rules/fill-resting.ts | const noLadder = ladderOf(book, 'no'); | 'no' -> 'mutant'",
     'ladderOf takes every word but yes for no',
   ],
   [
@@ -180,11 +180,11 @@ export const EQUAL: ReadonlyMap<string, string> = new Map([
     'without a reset the start balance and the adjustments say the same bound',
   ],
   [
-    "engine/rules/orders.ts | order.limitPriceCents ?? (order.action === 'buy' ? 99 : 1), | 99 -> 100",
+    "engine/rules/place-orders.ts | order.limitPriceCents ?? (order.action === 'buy' ? 99 : 1), | 99 -> 100",
     'no ask is above 99',
   ],
   [
-    'engine/rules/orders.ts | return held + costCents(fill?.askCents ?? 0, filled); | 0 -> 1',
+    'engine/rules/place-orders.ts | return held + costCents(fill?.askCents ?? 0, filled); | 0 -> 1',
     'without a fill no contracts are filled',
   ],
   [
@@ -213,7 +213,7 @@ export const EQUAL: ReadonlyMap<string, string> = new Map([
     'the two differ there',
   ],
   [
-    'engine/rules/matching.ts | if (books.size > 1) orders.sort((a, b) => byPriceAndTime(state, a, b)); | > -> >=',
+    'engine/rules/fill-resting.ts | if (books.size > 1) orders.sort((a, b) => byPriceAndTime(state, a, b)); | > -> >=',
     'the orders of one book stand in that order already',
   ],
   [

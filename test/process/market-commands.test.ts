@@ -176,8 +176,8 @@ test.serial('U14: a sale that was not answered is repeated by its trade', async 
     return await reply(request);
   };
   const stderr = await fails('sell', '--instrument', IDS.lions);
-  const advice = `the same command with ${trade.tradeId} in place of --instrument and --idempotency`;
-  t.true(stderr.includes(`it may have been placed: ${advice}-key `), stderr);
+  const advice = `The same command with ${trade.tradeId} in place of --instrument and --idempotency`;
+  t.true(stderr.includes(`it may have been placed. ${advice}-key `), stderr);
 });
 
 const WIDE = 'Northumberland Wanderers and District Association Football Club';

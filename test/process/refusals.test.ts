@@ -35,7 +35,7 @@ for (const version of variantsOfRun(['22.17.1', '24.1.0', '20.20.2', '23.4.0'], 
       nodeArgs: ['--import', `data:text/javascript,${encodeURIComponent(code)}`],
       env: { PAPERBOOK_DATA_DIR: dataDir },
     });
-    refused(t, exit, 1, [`paperbook needs Node 22.18 or a later 22, this is ${version}`]);
+    refused(t, exit, 1, [`paperbook needs Node 22.18 or a later 22, and this is ${version}`]);
     t.false(existsSync(dataDir));
   });
 }
@@ -74,7 +74,7 @@ withOtherNode('another version of Node, and npm brought none: one clear line', (
   const copy = path.join(tempDir(t), 'paperbook.mjs');
   copyFileSync(CLONE, copy);
   const { status, stdout, stderr } = spawnSync(node, [copy, '--help'], { encoding: 'utf8' });
-  const says = `paperbook needs Node 22.18 or a later 22, this is ${version}`;
+  const says = `paperbook needs Node 22.18 or a later 22, and this is ${version}`;
   refused(t, { code: status, signal: null, stdout, stderr }, 1, [says]);
 });
 

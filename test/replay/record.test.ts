@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { record } from '../../api/cli/record.ts';
+import { record } from '../../api/cli/feed-record.ts';
 import { loadConfig } from '../../api/config/config.ts';
 import { readFeed } from '../../feeds/file/feed-file.ts';
 import { inspectFeed } from '../../feeds/file/inspect.ts';

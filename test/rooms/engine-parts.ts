@@ -10,4 +10,7 @@ await playFiles(
   'test/engine/ring',
   'test/engine/threads',
   'test/engine/audit',
+  'test/engine/records',
+  'test/engine/equity',
+  'test/engine/history',
 );

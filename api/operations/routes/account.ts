@@ -61,8 +61,8 @@ function resetAccount({ engine, log }: Context): Route<Caller> {
       tag: 'Portfolio',
       summary: 'Reset the account to the start balance',
       description:
-        'Cancels every resting order, closes every open trade at its live bid (at cost if ' +
-        'there is none), and begins the next run. Allowed once in 30 days, if the operator ' +
+        'Cancels every resting order, closes every open trade at its live bid, and begins the ' +
+        'next run. Without a bid a trade closes at cost. Allowed once in 30 days, if the operator ' +
         'permits resets: `resetBlockedBy` of the account has the reason. A repeat is refused, so ' +
         'that a retry resets nothing twice.',
       example: { account: ACCOUNT },

@@ -31,9 +31,9 @@ export function backtestRoute(context: Context): Route<Caller> {
       tag: 'Backtest',
       summary: 'Replay settled game winners on paper',
       description:
-        'Looks once at each market, buys at the ask where the rule says so, and sells or holds to ' +
-        'the result, on an account of its own and by the rules of live trading. Nothing of it is ' +
-        'kept. At most 10 run at once.',
+        'Looks once at each market, and buys at the ask where the rule says so. It then sells, or ' +
+        'holds to the result. It has its own account and the rules of live trading. Nothing of it ' +
+        'is kept. At most 10 run at once.',
       bodyExamples: { 'Favorites of a month': BACKTEST_BODY_EXAMPLE },
       example: BACKTEST_EXAMPLE,
     },

@@ -30,8 +30,8 @@ export function equityRoute(context: Context): Route<Caller> {
         'The first and the last moment of the window, and the changes between them. If the changes ' +
         'are many, they are evenly chosen. If they are few, moments between them show the effect ' +
         'of prices on open positions. Positions count at their live bid of the moment. They count ' +
-        'at cost if there was no bid, if this server has no history of it, and while venue data ' +
-        'is off.',
+        'at cost if there was no bid, or if this server has no history of it. They count so while ' +
+        'venue data is off, too.',
       example: { points: EQUITY_POINTS, run: 1, ...ENVELOPE },
     },
     scope: 'portfolio:read',

@@ -47,8 +47,8 @@ export const ABOUT_PLACING: About<Static<typeof PlacementAnswer>, OrderBody> = {
   summary: 'Place an order',
   description:
     'A market order fills now at the live price or is refused. A limit order fills at its limit ' +
-    'or better. Otherwise a gtc order rests until it fills, is canceled or expires, and an ioc ' +
-    'or fok order is canceled at once. A sell covers the whole position.\n\n' +
+    'or better. Otherwise a gtc order rests until it fills, is canceled or expires. An ioc or ' +
+    'fok order is canceled at once. A sell covers the whole position.\n\n' +
     'A refused order stores nothing and does not use its key up. While trading is switched off ' +
     'new orders are refused, and a repeated order is answered again. Opening a position needs ' +
     "the basic plan. Execution at a venue needs that venue's scope besides `trade:write`. A field " +

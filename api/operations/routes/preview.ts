@@ -34,7 +34,7 @@ export function previewOrder(context: Context): Route<Caller> {
       description:
         'Places nothing, uses no key, and counts as a read. The key of the body is optional ' +
         'and ignored. While the venue-data switch is off, every value that depends on prices ' +
-        'is null, and refusals that depend on prices are not named.',
+        'is null. Refusals that depend on prices are not named.',
       bodyExamples: { 'Market buy': MARKET_BUY },
       example: {
         would: 'execute',

@@ -3,7 +3,7 @@
 import { Unavailable } from '../../../engine/threads/unavailable.ts';
 import { NoQuery } from '../../base/common-schemas.ts';
 import type { Engine } from '../../base/engine.ts';
-import type { Log } from '../../base/log.ts';
+import type { Log } from '../../base/logger.ts';
 import { bodyReader } from '../../base/validation.ts';
 import type { Caller } from '../../dispatch/access.ts';
 import { type Route, session } from '../../dispatch/route.ts';

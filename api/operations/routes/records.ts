@@ -48,7 +48,7 @@ function leaderboardRoute(context: Context, bids: WorthBids): Route<Caller> {
       summary: 'Public traders, the best first',
       description:
         'Private traders and traders who hide earlier trades are left out. `pnl` and `roi` need a ' +
-        'trade that ended in the window; equal values are sorted by id. The board may lag by 5 ' +
+        'trade that ended in the window. Equal values are sorted by id. The board may lag by 5 ' +
         'seconds. The next page starts after the last row, even if that row has moved.',
       example: LEADERBOARD_EXAMPLE,
     },

@@ -25,8 +25,8 @@ export function ShardsView() {
               keyOf={({ shard }) => String(shard)}
             />
             <p class="hint">
-              Batches are those of the last {rows[0]?.batches.minutes} minutes that wrote to the
-              log; their time ends when they are on disk. A start replays what came since the
+              These are the batches of the last {rows[0]?.batches.minutes} minutes that wrote to the
+              log. Their time ends when they are on disk. A start replays what came since the
               checkpoint.
             </p>
           </>

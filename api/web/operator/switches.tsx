@@ -13,8 +13,8 @@ const WORDS: Readonly<Record<SwitchName, Words>> = {
     title: 'Venue data',
     what: 'Whether venue prices and references are served.',
     off:
-      'Quotes, books, prices of listings and the history are refused for everybody (venue_data_off), ' +
-      'keys see no venue prices and references, and positions are marked at cost. ' +
+      'Quotes, books, prices of listings and the history are refused for everybody (venue_data_off). ' +
+      'Keys see no venue prices and references, and positions are marked at cost. ' +
       'It takes effect at once.',
     on: 'Venue prices and references are served to everybody again, once every shard has the change.',
   },

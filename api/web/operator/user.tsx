@@ -138,7 +138,7 @@ function Limits({ of: person }: { of: User }) {
     <section class="panel" aria-label="Limits">
       <h2>Limits</h2>
       {lines.length === 0 ? (
-        <p>Those of the plan; the account has none of its own.</p>
+        <p>The plan’s limits apply. The account has none of its own.</p>
       ) : (
         <ul>
           {lines.map((line) => (

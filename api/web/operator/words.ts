@@ -85,8 +85,8 @@ export function settlementPlan(market: string, result: string): string {
     result === 'void'
       ? 'Each open position gets its cost back.'
       : result === 'yes' || result === 'no'
-        ? `A ${result} contract pays ${cents(100)}; the other side pays nothing.`
-        : `A yes contract is worth $${result}, a no contract the rest of $1; each pays whole cents, rounded down.`;
+        ? `A ${result} contract pays ${cents(100)}. The other side pays nothing.`
+        : `A yes contract is worth $${result}, a no contract the rest of $1. Each pays whole cents, rounded down.`;
   const named = result === 'void' ? 'void' : `the result ${result}`;
   return (
     `${market} gets ${named}. ${paid} Its resting orders are canceled. ` +

@@ -59,8 +59,8 @@ export function LazyView<Props extends object>({
       {state === 'failed' && (
         <>
           <p class="hint">
-            If it does not load while prices are live, the server may run another version than when
-            the page was loaded.
+            If it does not load while prices are live, the server may run another version than this
+            page.
           </p>
           <button type="button" class="button" onClick={() => location.reload()}>
             Load the page again

@@ -138,7 +138,7 @@ class Reader {
   }
 
   minutes(name: 'entryMinutesBeforeStart' | 'exitMinutesBeforeStart') {
-    const what = 'A whole number of minutes, at most 43,200 (30 days); below 0 after the start.';
+    const what = 'A whole number of minutes, at most 43,200 (30 days). Below 0 is after the start.';
     return this.#whole(name, { least: -MINUTES_MAX, most: MINUTES_MAX, what });
   }
 

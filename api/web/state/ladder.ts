@@ -7,7 +7,7 @@ const loader = new Loader((instrumentId: string) => {
   return call('getBook', { path: { ref: instrumentId } });
 });
 
-export function ladderOf(instrumentId: string): Loaded<Book> {
+export function shownLadder(instrumentId: string): Loaded<Book> {
   return loader.of(instrumentId);
 }
 

@@ -27,7 +27,7 @@ const REFUSED_WORDS: Partial<Record<ErrorCode, string>> = {
   insufficient_scope: 'Trading is switched off by the operator of this server.',
   rate_limited: 'You have placed as many orders as your limits allow for now. Wait a minute.',
   membership_required:
-    'Opening a position needs the basic plan or a higher one, which the operator of this server grants. Your account has none.',
+    'Opening a position needs the basic plan or a higher one. The operator of this server grants it. Your account has none.',
   instrument_not_found: 'This market has left the catalog.',
   no_tradable_listing:
     'This market is not listed on exactly one market of Venue A, so that nothing trades it.',
@@ -131,7 +131,7 @@ function wouldWords({ action, count = 0, timeInForce }: OrderBody, preview: Pric
         : 'Would fill now.';
     case 'rest':
       return isPart
-        ? `Would fill ${whole(filled)} of ${whole(count)} now; the rest would wait for its price.`
+        ? `Would fill ${whole(filled)} of ${whole(count)} now. The rest would wait for its price.`
         : 'Would rest until its price is reached.';
     case 'cancel':
       return `Would not fill now, and so be canceled (${timeInForce}).`;

@@ -24,7 +24,7 @@ export const KEY_STATUS_WORDS: Readonly<Record<KeyStatus, string>> = {
 export const PRIVATE_WORDS =
   'Others see only your name, and you are on no board. Your own pages show you everything.';
 export const PUBLIC_WORDS =
-  'Everyone sees your name, profit and loss, return, net worth, rank, resets, busts and settled picks, and can check your signed record. Open positions and early sales are never shown.';
+  'Everyone sees your name, profit and loss, return, net worth, rank, resets, busts and settled picks. Everyone can check your signed record. Open positions and early sales are never shown.';
 export const EARLIER_WORDS =
   'If this is off, trades that you placed while private stay hidden. While you have such trades, your numbers and your rank stay hidden, too.';
 

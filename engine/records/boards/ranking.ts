@@ -5,9 +5,9 @@
 import { invariant } from '../../base/invariant.ts';
 import { firstIndex } from '../../base/sorted.ts';
 import type { Uuid } from '../../base/units.ts';
+import { uuidWords } from '../../memory/uuid-words.ts';
 import { keysOf, sorted, valuesOf } from '../maths/radix.ts';
 import type { TraderIds, TraderNumber } from '../store/trader-ids.ts';
-import { uuidBytes } from '../store/uuid-bytes.ts';
 
 export type Ranking = {
   /** By rank, from 0. */
@@ -134,6 +134,6 @@ export function placeBehind(
 
 /** Whether a trader is after the trader of an id, in the order of ids. */
 export function isBehindId(ids: TraderIds, id: Uuid): (trader: TraderNumber) => boolean {
-  const bytes = uuidBytes(id);
-  return (trader) => ids.compareToBytes(trader, bytes) > 0;
+  const words = uuidWords(id).slice();
+  return (trader) => ids.compareToId(trader, words) > 0;
 }

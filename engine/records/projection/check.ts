@@ -17,9 +17,10 @@ import {
   removeRecords,
   versionProblem,
 } from '../store/database.ts';
+import { openRowsIn } from '../store/open-chunks.ts';
 import { TABLE_ORDER } from '../store/tables.ts';
 import { writeAheadDamage } from '../store/write-ahead.ts';
-import { closingsProblems } from './closings.ts';
+import { closingsProblems } from './closing-lines.ts';
 import { RecordsModel } from './model.ts';
 
 export type RecordsCounts = { facts: number; traders: number; trades: number };
@@ -35,6 +36,7 @@ export function rebuildRecords(dataDir: string, shards: number): RecordsCounts {
     for (let shard = 0; shard < shards; shard++) {
       while (!model.advance(shard, FACTS_AT_ONCE));
     }
+    model.commit();
     return countsOf(model.database);
   } finally {
     model.close();
@@ -46,7 +48,7 @@ function countsOf(database: Database): RecordsCounts {
   return {
     facts: count('SELECT total(fact) FROM positions'),
     traders: count('SELECT count(*) FROM traders'),
-    trades: count('SELECT count(*) FROM trades'),
+    trades: count('SELECT total(trades) FROM positions'),
   };
 }
 
@@ -77,14 +79,14 @@ function differences(place: { dataDir: string; directory: string; shards: number
     if (otherwise !== null) return otherwise.isDamage ? [otherwise.why] : [];
     const damage = pagesProblem(database, recordsFile(place.directory));
     if (damage !== null) return [damage];
-    const anew = RecordsModel.within(connected(path.join(scratch, 'records.db')), place);
+    const rebuilt = RecordsModel.within(connected(path.join(scratch, 'records.db')), place);
     try {
-      foldAsFar(anew, database);
-      return differentTables(database, anew.database).map((table) => {
+      foldAsFar(rebuilt, database);
+      return differentTables(database, rebuilt.database).map((table) => {
         return `${recordsFile(place.directory)}: table ${table} differs from the facts`;
       });
     } finally {
-      anew.close();
+      rebuilt.close();
     }
   } finally {
     database.close();
@@ -93,23 +95,26 @@ function differences(place: { dataDir: string; directory: string; shards: number
 }
 
 /** Folds up to the position of the other database. */
-function foldAsFar(anew: RecordsModel, other: Database): void {
+function foldAsFar(rebuilt: RecordsModel, other: Database): void {
   const rows = other.prepare('SELECT shard, fact FROM positions').raw().all() as number[][];
   for (const [shard, fact] of rows) {
     invariant(fact !== undefined && fact >= 0, 'a position of the records is no number');
-    while (anew.fold.positions[shard!]!.fact < fact) {
-      if (anew.advance(shard!, FACTS_AT_ONCE, fact)) break;
+    while (rebuilt.fold.positions[shard!]!.fact < fact) {
+      if (rebuilt.advance(shard!, FACTS_AT_ONCE, fact)) break;
     }
   }
+  rebuilt.commit();
 }
 
 /** The tables whose rows differ, each compared in its order. */
 export function differentTables(a: Database, b: Database): string[] {
-  return Object.entries(TABLE_ORDER).flatMap(([table, order]) => {
+  const open = openRowsIn(a).bytes.equals(openRowsIn(b).bytes) ? [] : ['open_chunks'];
+  const tables = Object.entries(TABLE_ORDER).flatMap(([table, order]) => {
     const sql = `SELECT * FROM ${table} ORDER BY ${order}`;
     const [rows, others] = [a, b].map((one) => one.prepare(sql).raw().iterate());
     return haveSameRows(rows as Rows, others as Rows) ? [] : [table];
   });
+  return [...open, ...tables];
 }
 
 type Rows = IterableIterator<unknown[]>;

@@ -1,18 +1,21 @@
 /**
  * The effect of each fact on the records. Facts of one shard are folded in their order, facts of
  * different shards in any order. All shards have catalogs and results, so these are taken from the
- * first shard. Rules Y1 to Y3, Y10 to Y16 (engine/RULES.md).
+ * first shard. Rules Y1 to Y3, Y10 to Y16, Y93 (engine/RULES.md).
  */
 
 import { invariant } from '../../base/invariant.ts';
 import type { Uuid } from '../../base/units.ts';
-import type { Fact } from '../../rules/facts.ts';
+import type { IdPlace, InPlaceReader } from '../../format/bytes.ts';
+import { type FactInPlace, readFactInPlace } from '../../format/fact-layouts.ts';
+import type { FactPlace } from '../../rules/facts.ts';
 import { ClosedTradeBlocks } from '../store/closed-trade-blocks.ts';
 import type { Database, Statement } from '../store/database.ts';
+import { OpenTrades } from '../store/open-trades.ts';
 import type { TraderNumber } from '../store/trader-ids.ts';
 import { Traders } from '../store/traders.ts';
 import { type Change, Trades } from '../store/trades.ts';
-import { uuidBytes } from '../store/uuid-bytes.ts';
+import { wordsAt } from '../store/uuid-bytes.ts';
 import { CatalogFold } from './catalog-fold.ts';
 
 /** The place up to which a shard's facts are folded, and how many of its names have numbers. */
@@ -40,15 +43,17 @@ const CATALOG_SHARD = 0;
 export class Fold {
   readonly traders: Traders;
   readonly positions: Position[];
+  readonly open: OpenTrades;
   readonly #trades: Trades;
   readonly #closedTrades: ClosedTradeBlocks;
   readonly #onLearned: (isOtherwise: boolean) => void;
   readonly #shards: number;
-  readonly #rest: Statement;
-  readonly #unrest: Statement;
   readonly #reset: Statement;
   readonly #catalogs: CatalogFold;
   readonly #place: Statement;
+  /** The record that is being read: its position, and where its orders that rest are in it. */
+  #record = 0;
+  readonly #resting = new Set<number>();
 
   constructor(database: Database, shards: number, listeners: FoldListeners = {}) {
     const { onChange, onOpened, onLearned = () => {} } = listeners;
@@ -56,6 +61,7 @@ export class Fold {
     this.#onLearned = onLearned;
     this.traders = new Traders(database, onOpened);
     this.positions = positionsIn(database, shards);
+    this.open = new OpenTrades(database);
     this.#closedTrades = new ClosedTradeBlocks(
       database,
       this.positions.map(({ over }) => over),
@@ -64,59 +70,81 @@ export class Fold {
       database,
       shards,
       traders: this.traders,
+      open: this.open,
       closedTrades: this.#closedTrades,
       onChange,
     });
-    this.#rest = database.prepare('INSERT INTO resting VALUES (?)');
-    this.#unrest = database.prepare('DELETE FROM resting WHERE id = ?');
     this.#reset = database.prepare('INSERT INTO resets VALUES (?, ?, ?)');
     this.#catalogs = new CatalogFold(database);
     this.#place = database.prepare('INSERT OR REPLACE INTO positions VALUES (?, ?, ?, ?, ?, ?)');
   }
 
-  /** The next fact of a shard. */
-  take(shard: number, number: number, fact: Fact): void {
+  /** The facts of a record follow. */
+  beginRecord(position: number): void {
+    this.#record = position;
+    this.#resting.clear();
+  }
+
+  /**
+   * Reads the next fact of the record. What counts already is read as well: a later fact of the same
+   * record may end an order that it placed.
+   */
+  take(shard: number, number: number, from: InPlaceReader): void {
     const position = this.positions[shard];
     invariant(position !== undefined, 'a fact is of a shard that there is not');
+    const offset = from.at;
+    const fact = readFactInPlace(from);
+    if (fact.kind === 'order_placed' && fact.rests) this.#resting.add(offset);
+    if (number <= position.fact) return;
     invariant(number === position.fact + 1, 'a fact was left out, or taken twice');
     position.fact = number;
+    this.#fold(shard, position, fact, from);
+  }
+
+  #fold(shard: number, position: Position, fact: FactInPlace, from: InPlaceReader): void {
+    const traderAt = (account: IdPlace) => this.traders.numberAt(from, account);
     switch (fact.kind) {
-      case 'account_opened':
-        return this.traders.add(this.#numberOf(shard, position.traders++), fact.account);
+      case 'account_opened': {
+        const words = wordsAt(from, fact.account);
+        return this.traders.add(this.#numberOf(shard, position.traders++), words);
+      }
       case 'cash_adjusted': {
-        const trader = this.traders.numberOf(fact.account);
+        const trader = traderAt(fact.account);
         this.traders.change(trader, 'worth_cents', fact.amountCents);
         return this.traders.countBust(trader);
       }
       case 'order_placed':
-        return fact.rests ? this.#rests(fact) : undefined;
-      case 'order_filled':
-        this.#restsNoMore(fact);
+        if (fact.rests) this.traders.change(traderAt(fact.account), 'resting', 1);
         return;
-      case 'order_ended':
-        this.#restsNoMore(fact);
-        return this.traders.countBust(this.traders.numberOf(fact.account));
+      case 'order_filled':
+        if (this.#rested(fact.placed)) this.traders.change(traderAt(fact.account), 'resting', -1);
+        return;
+      case 'order_ended': {
+        const trader = traderAt(fact.account);
+        if (this.#rested(fact.placed)) this.traders.change(trader, 'resting', -1);
+        return this.traders.countBust(trader);
+      }
       case 'trade_opened':
-        return this.#trades.open(this.#numberOf(shard, position.trades++), fact);
+        return this.#trades.open(from, this.#numberOf(shard, position.trades++), fact);
       case 'trade_grown':
-        return this.#trades.grow(fact);
+        return this.#trades.grow(from, fact);
       case 'trade_reduced':
-        return this.#trades.reduce(fact);
+        return this.#trades.reduce(from, fact);
       case 'trade_closed':
       case 'trade_settled':
-        this.#trades.end(fact);
-        return this.traders.countBust(this.traders.numberOf(fact.account));
+        this.#trades.end(from, fact);
+        return this.traders.countBust(traderAt(fact.account));
       case 'trade_corrected':
-        this.#trades.correct(fact);
-        return this.traders.countBust(this.traders.numberOf(fact.account));
+        this.#trades.correct(from, fact);
+        return this.traders.countBust(traderAt(fact.account));
       case 'account_reset': {
-        const trader = this.traders.numberOf(fact.account);
+        const trader = traderAt(fact.account);
         this.traders.reset(trader, fact.run);
         this.#reset.run(trader, fact.run, fact.atMs);
         return;
       }
       case 'trade_marked':
-        return this.#trades.tag(fact.trade, fact);
+        return this.#trades.tag(from, fact);
       case 'catalog_replaced':
         if (shard === CATALOG_SHARD) this.#onLearned(this.#catalogs.learn(fact.catalog));
         return;
@@ -141,9 +169,15 @@ export class Fold {
     }
   }
 
+  /** Boards read blocks: what the facts since the last call have added to them is written. */
+  writeBlocks(): void {
+    this.#closedTrades.write();
+  }
+
   /** Writes all changes since the last call, in the transaction of their facts. */
   write(): void {
     this.traders.write();
+    this.open.write();
     this.#closedTrades.write();
     for (const [shard, position] of this.positions.entries()) {
       position.over = this.#closedTrades.countOf(shard);
@@ -156,14 +190,12 @@ export class Fold {
     return ordinal * this.#shards + shard;
   }
 
-  #rests({ account, order }: { account: Uuid; order: Uuid }): void {
-    this.#rest.run(uuidBytes(order));
-    this.traders.change(this.traders.numberOf(account), 'resting', 1);
-  }
-
-  #restsNoMore({ account, order }: { account: Uuid; order: Uuid }): void {
-    const { changes } = this.#unrest.run(uuidBytes(order));
-    if (changes > 0) this.traders.change(this.traders.numberOf(account), 'resting', -1);
+  /**
+   * Whether an order rested before it ended. An order that does not rest ends in the record in which
+   * it was placed. So no ids of resting orders are kept.
+   */
+  #rested({ record, offset }: FactPlace): boolean {
+    return record !== this.#record || this.#resting.has(offset);
   }
 }
 

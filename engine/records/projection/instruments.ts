@@ -8,7 +8,7 @@ import { type EpochMs, type MarketNumber, PAYOUT_CENTS } from '../../base/units.
 import type { OutcomeSource } from '../../rules/events.ts';
 import type { Database, Statement } from '../store/database.ts';
 import { UNKNOWN_START_MS } from '../store/tables.ts';
-import type { Closing, Closings, WantedClosing } from './closings.ts';
+import type { Closing, Closings, WantedClosing } from './closing-lines.ts';
 
 export type KnownInstrument = {
   id: string;

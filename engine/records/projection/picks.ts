@@ -51,8 +51,6 @@ type Row = {
   placed_private: number;
 };
 
-const SETTLED = `state BETWEEN 1 AND 3 AND ${LISTED}`;
-
 export class Picks {
   readonly #instruments: Instruments;
   readonly #recent: Statement<Row>;
@@ -64,21 +62,21 @@ export class Picks {
     this.#recent = database.prepare(
       `SELECT trade, id, instrument, instrument_yes, state, cost_cents, pnl_cents, opened_at_ms,
          closed_at_ms, placed_private
-       FROM trades WHERE trader = ? AND ${SETTLED} AND placed_private <= ?
+       FROM settled WHERE trader = ? AND ${LISTED} AND placed_private <= ?
        ORDER BY trade DESC LIMIT ${PICKS_MAX}`,
     ) as never;
     this.#counts = database
       .prepare(
-        `SELECT state, count(*) FROM trades
-         WHERE trader = ? AND ${SETTLED} AND placed_private = 0 GROUP BY state`,
+        `SELECT state, count(*) FROM settled
+         WHERE trader = ? AND ${LISTED} AND placed_private = 0 GROUP BY state`,
       )
       .raw() as never;
     this.#trade = database
-      .prepare('SELECT trade FROM trades WHERE id = ? AND trader = ?')
+      .prepare('SELECT trade FROM settled WHERE id = ? AND trader = ?')
       .pluck() as never;
   }
 
-  /** Newest opened first; null: `after` is no trade of the trader. */
+  /** Newest opened first; null: `after` is no settled trade of the trader. */
   page(
     trader: TraderNumber,
     { seesPrivate, limit, after }: PicksQuestion,

@@ -66,8 +66,8 @@ export class Settled {
     this.#instruments = instruments;
     this.#of = database
       .prepare(
-        `SELECT ${COLUMNS} FROM trades
-         WHERE trader = ? AND state BETWEEN 1 AND 3 AND closed_at_ms > ? ORDER BY trade`,
+        `SELECT ${COLUMNS} FROM settled
+         WHERE trader = ? AND closed_at_ms > ? ORDER BY trade`,
       )
       .raw() as never;
   }

@@ -5,11 +5,10 @@
 
 /** 'PBRC': the application id in SQLite's own header. */
 export const APPLICATION_ID = 0x50425243;
-export const RECORDS_VERSION = 3;
+export const RECORDS_VERSION = 4;
 
 /** The state of a trade. On disk each is its index here: append, never reorder. */
 export const TRADE_STATES = ['open', 'won', 'lost', 'void', 'sold', 'reset'] as const;
-export const OPEN = 0;
 export const WON = 1;
 export const LOST = 2;
 export const VOID = 3;
@@ -36,6 +35,10 @@ export const OUTCOMES = ['yes', 'no', 'void', 'scalar'] as const;
  * the shard. So they do not depend on the order in which the shards were read, and they order a
  * trader's trades by their opening. `over_place` is a trade's place among the ended trades of its
  * shard.
+ *
+ * What changes with nearly every order is no row: open trades are in chunks (open-chunks.ts), trades
+ * that are over in blocks (closed-trade-blocks.ts). A trade that was sold or reset is in a block
+ * alone, as it is no pick. Rules Y9, Y94 (engine/RULES.md).
  */
 export const TABLES = `
 CREATE TABLE positions (
@@ -49,7 +52,7 @@ CREATE TABLE positions (
 
 CREATE TABLE traders (
   trader INTEGER PRIMARY KEY,
-  id BLOB NOT NULL UNIQUE,
+  id BLOB NOT NULL,
   worth_cents INTEGER NOT NULL,
   run INTEGER NOT NULL,
   busts INTEGER NOT NULL,
@@ -72,10 +75,26 @@ CREATE TABLE resets (
   PRIMARY KEY (trader, run)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE trades (
+CREATE TABLE open_chunks (
+  chunk INTEGER PRIMARY KEY,
+  bytes BLOB NOT NULL
+) STRICT;
+
+CREATE TABLE open_gone (
+  chunk INTEGER PRIMARY KEY,
+  bits BLOB NOT NULL
+) STRICT;
+
+CREATE TABLE open_marks (
   trade INTEGER PRIMARY KEY,
-  id BLOB NOT NULL UNIQUE,
+  parlay BLOB,
+  combine INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE settled (
   trader INTEGER NOT NULL,
+  trade INTEGER NOT NULL,
+  id BLOB NOT NULL,
   market INTEGER NOT NULL,
   instrument INTEGER NOT NULL,
   market_yes INTEGER NOT NULL,
@@ -86,20 +105,18 @@ CREATE TABLE trades (
   stated_pct INTEGER,
   placed_private INTEGER NOT NULL,
   opened_at_ms INTEGER NOT NULL,
-  realized_cents INTEGER NOT NULL,
   state INTEGER NOT NULL,
-  outcome INTEGER,
-  closed_at_ms INTEGER,
-  pnl_cents INTEGER,
+  outcome INTEGER NOT NULL,
+  closed_at_ms INTEGER NOT NULL,
+  pnl_cents INTEGER NOT NULL,
   parlay BLOB,
   combine INTEGER NOT NULL,
   held INTEGER NOT NULL,
-  over_place INTEGER
-) STRICT;
-CREATE INDEX trades_open ON trades (trader, market, market_yes, contracts, cost_cents)
-  WHERE state = 0;
-CREATE INDEX trades_settled ON trades (trader) WHERE state BETWEEN 1 AND 3;
-CREATE INDEX trades_parlay ON trades (parlay) WHERE parlay IS NOT NULL;
+  over_place INTEGER NOT NULL,
+  PRIMARY KEY (trader, trade)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX settled_ids ON settled (id);
+CREATE INDEX settled_parlay ON settled (parlay) WHERE parlay IS NOT NULL;
 
 CREATE TABLE over_blocks (
   block INTEGER PRIMARY KEY,
@@ -108,10 +125,6 @@ CREATE TABLE over_blocks (
   bytes BLOB NOT NULL
 ) STRICT;
 CREATE INDEX over_blocks_times ON over_blocks (most_ms, least_ms);
-
-CREATE TABLE resting (
-  id BLOB PRIMARY KEY
-) STRICT, WITHOUT ROWID;
 
 CREATE TABLE instruments (
   instrument INTEGER PRIMARY KEY,
@@ -132,14 +145,17 @@ CREATE TABLE markets (
 ) STRICT;
 `;
 
-/** The tables in the order of comparison, each with the columns that order its rows. */
+/**
+ * The tables in the order in which they are compared, each with what its rows are ordered by. Open
+ * trades are compared by themselves: where they lie depends on when they were written.
+ */
 export const TABLE_ORDER = {
   positions: 'shard',
   traders: 'trader',
   resets: 'trader, run',
-  trades: 'trade',
+  open_marks: 'trade',
+  settled: 'trader, trade',
   over_blocks: 'block',
-  resting: 'id',
   instruments: 'instrument',
   markets: 'market',
 } as const;

@@ -4,9 +4,10 @@
  */
 import { invariant } from '../../base/invariant.ts';
 import { START_BALANCE_CENTS, type Uuid } from '../../base/units.ts';
+import type { ByteReader, IdPlace } from '../../format/bytes.ts';
 import type { Database, Statement } from './database.ts';
-import { TraderIds, type TraderNumber } from './trader-ids.ts';
-import { uuidBytes } from './uuid-bytes.ts';
+import { type IdWords, TraderIds, type TraderNumber } from './trader-ids.ts';
+import { wordsOf } from './uuid-bytes.ts';
 
 /** Whole numbers, in the order of the table's columns after `id`. */
 const NAMES = [
@@ -55,7 +56,7 @@ export class Traders {
     const all = database.prepare(`SELECT trader, hex(id), ${NAMES.join(', ')} FROM traders`).raw();
     for (const row of all.iterate() as Iterable<[number, string, ...number[]]>) {
       const [trader, id] = row;
-      this.ids.add(trader, Buffer.from(id, 'hex'));
+      this.ids.add(trader, wordsOf(Buffer.from(id, 'hex')));
       for (let at = 0; at < columns.length; at++) columns[at]![trader] = row[at + 2] as number;
     }
   }
@@ -65,23 +66,23 @@ export class Traders {
     return this.ids.end;
   }
 
-  add(trader: TraderNumber, id: Uuid): void {
-    invariant(this.find(id) === undefined, 'an account was opened twice');
-    this.ids.add(trader, uuidBytes(id));
+  add(trader: TraderNumber, words: IdWords): void {
+    invariant(this.ids.findWords(words) === undefined, 'an account was opened twice');
+    this.ids.add(trader, words);
     this.#grow(this.end);
     this.col.worth_cents[trader] = START_BALANCE_CENTS;
     this.col.run[trader] = 1;
     this.#changed.add(trader);
-    this.#onOpened(trader, id);
+    this.#onOpened(trader, this.ids.idOf(trader));
   }
 
   find(id: Uuid): TraderNumber | undefined {
     return this.ids.find(id);
   }
 
-  /** Of an account that some fact has opened. */
-  numberOf(id: Uuid): TraderNumber {
-    const found = this.find(id);
+  /** Of an account that some fact has opened, by the place of its id in what is being read. */
+  numberAt(from: ByteReader, account: IdPlace): TraderNumber {
+    const found = this.ids.findAt(from, account);
     invariant(found !== undefined, 'a fact names an account that was never opened');
     return found;
   }
@@ -115,9 +116,10 @@ export class Traders {
 
   /** Writes all changes, within the transaction of their facts. */
   write(): void {
-    for (const trader of this.#changed) {
+    // In the order of the table, each of its pages is looked for once.
+    for (const trader of Uint32Array.from(this.#changed).sort()) {
       const values = NAMES.map((name) => this.col[name][trader]!);
-      this.#write.run(trader, Buffer.from(this.ids.bytesOf(trader)), ...values);
+      this.#write.run(trader, this.ids.bytesOf(trader), ...values);
     }
     this.#changed.clear();
   }

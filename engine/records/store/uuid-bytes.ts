@@ -1,6 +1,7 @@
 /** Uuids as the 16 bytes that SQLite stores and compares; they sort as the texts do. */
 import { invariant } from '../../base/invariant.ts';
 import { UUID_LENGTH, type Uuid } from '../../base/units.ts';
+import type { ByteReader, IdPlace } from '../../format/bytes.ts';
 
 export function uuidBytes(id: Uuid): Buffer {
   invariant(id.length === UUID_LENGTH, 'an id of the records is no uuid');
@@ -12,4 +13,15 @@ export function uuidText(bytes: Uint8Array): Uuid {
   const hex = Buffer.from(bytes.buffer, bytes.byteOffset, 16).toString('hex');
   const parts = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20)];
   return `${parts.join('-')}-${hex.slice(20)}`;
+}
+
+/** The words of the bytes of an id. */
+export function wordsOf(bytes: Buffer): Uint32Array {
+  invariant(bytes.length === 16, 'a uuid of the records has not 16 bytes');
+  return Uint32Array.from([0, 4, 8, 12], (at) => bytes.readUInt32BE(at));
+}
+
+/** The words of the id at a place of what is being read. */
+export function wordsAt(from: ByteReader, place: IdPlace): Uint32Array {
+  return Uint32Array.from([0, 1, 2, 3] as const, (word) => from.idWord(place, word));
 }

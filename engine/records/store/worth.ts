@@ -4,7 +4,7 @@
  */
 import { invariant } from '../../base/invariant.ts';
 import type { Cents, MarketNumber, PriceCents } from '../../base/units.ts';
-import type { Database, Statement } from './database.ts';
+import type { OpenRow, OpenTrades } from './open-trades.ts';
 import type { TraderNumber } from './trader-ids.ts';
 import type { Traders } from './traders.ts';
 
@@ -35,22 +35,15 @@ export class Bids implements BidSource {
   }
 }
 
-type OpenRow = [trader: number, market: number, isYes: number, contracts: number, cost: number];
-const COLUMNS = 'trader, market, market_yes, contracts, cost_cents';
-
 export class Worth {
   readonly #traders: Traders;
+  readonly #open: OpenTrades;
   readonly #bids: Bids;
-  readonly #open: Statement<OpenRow>;
-  readonly #openOf: Statement<OpenRow>;
 
-  constructor(database: Database, traders: Traders, bids: Bids) {
+  constructor(traders: Traders, open: OpenTrades, bids: Bids) {
     this.#traders = traders;
+    this.#open = open;
     this.#bids = bids;
-    this.#open = database.prepare(`SELECT ${COLUMNS} FROM trades WHERE state = 0`).raw() as never;
-    this.#openOf = database
-      .prepare(`SELECT ${COLUMNS} FROM trades WHERE state = 0 AND trader = ?`)
-      .raw() as never;
   }
 
   /** Null: open trades count at cost. */
@@ -60,21 +53,32 @@ export class Worth {
 
   of(trader: TraderNumber, bids: BidSource = this.#bids): Cents {
     let cents = this.#traders.col.worth_cents[trader]!;
-    for (const row of this.#openOf.iterate(trader)) cents += gainOf(row, bids);
+    for (const row of this.#open.of(trader)) cents += this.#gainOf(row, bids);
     return cents;
+  }
+
+  /** Markets of a trader's open trades. */
+  marketsOf(trader: TraderNumber): MarketNumber[] {
+    const markets = new Set<MarketNumber>();
+    for (const row of this.#open.of(trader)) markets.add(this.#open.col.market.get(row));
+    return [...markets];
   }
 
   /** Of all traders, by number. */
   ofAll(): Float64Array {
     const { col, end } = this.#traders;
     const cents = col.worth_cents.slice(0, end);
-    for (const row of this.#open.iterate())
-      cents[row[0]] = cents[row[0]]! + gainOf(row, this.#bids);
+    const { trader: traders } = this.#open.col;
+    for (const row of this.#open.rows()) {
+      const trader = traders.get(row);
+      cents[trader] = cents[trader]! + this.#gainOf(row, this.#bids);
+    }
     return cents;
   }
-}
 
-function gainOf([, market, isYes, contracts, costCents]: OpenRow, bids: BidSource): Cents {
-  const bid = bids.of(market, isYes === 1);
-  return bid === null ? 0 : bid * contracts - costCents;
+  #gainOf(row: OpenRow, bids: BidSource): Cents {
+    const { market, isYes, contracts, costCents } = this.#open.col;
+    const bid = bids.of(market.get(row), isYes.get(row) === 1);
+    return bid === null ? 0 : bid * contracts.get(row) - costCents.get(row);
+  }
 }

@@ -12,7 +12,7 @@ import { RefreshBudget } from '../boards/refresh-budget.ts';
 import { startOf } from '../boards/windows.ts';
 import type { EvalBoardParts } from '../eval/eval-board.ts';
 import { EvalBoards } from '../eval/eval-rows.ts';
-import type { Closing } from '../projection/closings.ts';
+import type { Closing } from '../projection/closing-lines.ts';
 import type { Instruments } from '../projection/instruments.ts';
 import { Picks } from '../projection/picks.ts';
 import { Settled } from '../projection/settled.ts';
@@ -43,7 +43,6 @@ export class RecordsReader {
   readonly #settled: Settled;
   readonly #eval: EvalBoards;
   readonly #resets: Statement<[run: number, atMs: EpochMs]>;
-  readonly #markets: Statement<MarketNumber>;
 
   constructor(parts: ReaderParts) {
     const { database, traders, profiles, instruments, clock = () => performance.now() } = parts;
@@ -67,9 +66,6 @@ export class RecordsReader {
     this.#resets = database
       .prepare('SELECT run, at_ms FROM resets WHERE trader = ? ORDER BY run')
       .raw() as never;
-    this.#markets = database
-      .prepare('SELECT DISTINCT market FROM trades WHERE state = 0 AND trader = ?')
-      .pluck() as never;
   }
 
   /** Boards follow the folded facts. */
@@ -126,7 +122,7 @@ export class RecordsReader {
 
   #openMarkets(id: Uuid): MarketNumber[] {
     const trader = this.#find(id);
-    return trader === undefined ? [] : this.#markets.all(trader);
+    return trader === undefined ? [] : this.#parts.worth.marketsOf(trader);
   }
 
   #trader({ trader: id, showsEarlier, markets, bids }: QuestionOf<'trader'>): TraderRecord | null {

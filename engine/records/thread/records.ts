@@ -6,11 +6,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EpochMs } from '../../base/units.ts';
 import { type Asker, FairTurns } from '../../threads/fair-turns.ts';
-import type { Log } from '../../threads/log.ts';
+import type { Log } from '../../threads/logger.ts';
 import { SupervisedWorker } from '../../threads/supervised-worker.ts';
 import { Unavailable } from '../../threads/unavailable.ts';
 import { workerUrl } from '../../threads/worker-url.ts';
-import type { Closing, WantedClosing } from '../projection/closings.ts';
+import type { Closing, WantedClosing } from '../projection/closing-lines.ts';
 import type { Profile } from '../store/profiles.ts';
 import type { AnswerOf, QuestionName, QuestionOf } from './questions.ts';
 import type { FromRecords, RecordsData, ToRecords } from './worker.ts';

@@ -5,7 +5,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { invariant } from '../../base/invariant.ts';
 import type { EpochMs } from '../../base/units.ts';
-import { type Closing, Closings, type WantedClosing } from '../projection/closings.ts';
+import { type Closing, Closings, type WantedClosing } from '../projection/closing-lines.ts';
 import { Follower } from '../projection/follower.ts';
 import { Instruments } from '../projection/instruments.ts';
 import { RecordsModel } from '../projection/model.ts';
@@ -69,7 +69,7 @@ const { database, fold } = model;
 const { traders } = fold;
 profiles = new Profiles(traders);
 const bids = new Bids();
-const worth = new Worth(database, traders, bids);
+const worth = new Worth(traders, fold.open, bids);
 const closings = new Closings(dataDir);
 const instruments = new Instruments(database, closings);
 reader = new RecordsReader({ database, traders, profiles, worth, instruments });

@@ -3,7 +3,7 @@
  * from the shard's log while the shard is not open. Rule D72 (engine/RULES.md).
  */
 import { invariant } from '../../base/invariant.ts';
-import type { Log } from '../../threads/log.ts';
+import type { Log } from '../../threads/logger.ts';
 import { isOfCheckpoint } from '../thread/shard-damage.ts';
 
 /** Null facts: the checkpoint was whole. The old file is kept under that name. */

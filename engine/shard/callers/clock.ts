@@ -1,7 +1,7 @@
 /** The source of the engine's time. Rules C1 to C7 (engine/RULES.md). */
 import { invariant } from '../../base/invariant.ts';
 import { type EpochMs, isoOf } from '../../base/units.ts';
-import type { Log } from '../../threads/log.ts';
+import type { Log } from '../../threads/logger.ts';
 
 /** Never goes back, except by `acceptMachine`. */
 export interface Clock {
@@ -162,7 +162,7 @@ const SILENT: Log = { info() {}, error() {} };
 function jumpText(nowMs: EpochMs, machineMs: EpochMs): string {
   return (
     `clock: the machine's time jumped to ${isoOf(machineMs)}, which counts once it has lasted a ` +
-    `minute; the engine's goes on from ${isoOf(nowMs)}`
+    `minute. The engine's time goes on from ${isoOf(nowMs)}`
   );
 }
 

@@ -1,6 +1,6 @@
 /** Options of a shard client. */
 import type { Message } from '../../format/codec.ts';
-import type { Log } from '../../threads/log.ts';
+import type { Log } from '../../threads/logger.ts';
 import type { OpenReport } from '../store/open-report.ts';
 import type { ShardConfig } from '../store/shard-store.ts';
 import type { RebuildShard } from './checkpoint-repair.ts';

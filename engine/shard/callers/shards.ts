@@ -26,7 +26,7 @@ import type {
 } from '../../rules/queries.ts';
 import type { CoreConfig } from '../../rules/reference-data.ts';
 import { FairTurns } from '../../threads/fair-turns.ts';
-import type { Log } from '../../threads/log.ts';
+import type { Log } from '../../threads/logger.ts';
 import { Unavailable } from '../../threads/unavailable.ts';
 import { isReadOfHolder } from '../core/message-kinds.ts';
 import { tradeUseOf } from '../core/trade-use.ts';

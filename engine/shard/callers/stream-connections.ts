@@ -6,7 +6,7 @@
 
 import type { EpochMs, StreamConnection, Uuid } from '../../base/units.ts';
 import type { Disconnected, Reply } from '../../rules/messages.ts';
-import type { Log } from '../../threads/log.ts';
+import type { Log } from '../../threads/logger.ts';
 
 export type StreamConnectionsOptions = {
   /** The message to a shard that starts. */

@@ -8,6 +8,7 @@ import { digest } from '../../audit/digest.ts';
 import { invariant } from '../../base/invariant.ts';
 import { dollarsOf, NO_ROW } from '../../base/units.ts';
 import { type JsonWriter, memberNames } from '../../format/json-writer.ts';
+import { resultOf } from '../../rules/apply-results.ts';
 import { advance, afterCatalog, keepAges } from '../../rules/apply-tick.ts';
 import { decide } from '../../rules/decide.ts';
 import type { Decision, Rejection } from '../../rules/decision.ts';
@@ -16,7 +17,6 @@ import { emit } from '../../rules/evolve.ts';
 import type { FactSink } from '../../rules/fact-sink.ts';
 import type { TradeLimitsLeft } from '../../rules/limits-left.ts';
 import type { Command, PlaceOrder, Refusal, SetSwitches } from '../../rules/messages.ts';
-import { resultOf } from '../../rules/payouts.ts';
 import type {
   AccountSnapshotQuery,
   AuditQuery,
@@ -30,10 +30,11 @@ import type {
   ResultsQuery,
   SettledQuery,
 } from '../../rules/queries.ts';
+import { isKnown } from '../../rules/reference-data.ts';
 import { REJECTIONS, type RejectionCode } from '../../rules/rejections.ts';
 import { resetAccount } from '../../rules/reset.ts';
 import { settleBeforeAnswer } from '../../rules/settle-before-answer.ts';
-import { correctAndCount, settleAndCount } from '../../rules/settlement.ts';
+import { correctAndCount, settleAndCount } from '../../rules/settle-markets.ts';
 import type { ShardState } from '../../rules/state.ts';
 import { limitsLeft } from '../../rules/trade-limits.ts';
 import { liveBids } from './views/bids.ts';
@@ -147,7 +148,9 @@ export function answerQuery(
     }
     case 'book': {
       const instrument = state.instrumentsById.get(timed.instrumentId);
-      if (!instrument?.listed) return refuseWith('instrument_not_found');
+      if (instrument === undefined || !isKnown(instrument)) {
+        return refuseWith('instrument_not_found');
+      }
       writeBook(to, state, instrument, timed.atMs);
       return null;
     }

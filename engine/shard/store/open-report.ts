@@ -1,8 +1,8 @@
 /** The report of a shard's start, for its caller. */
 import { invariant } from '../../base/invariant.ts';
 import type { EpochMs, GameStatus, Uuid } from '../../base/units.ts';
+import { resultOf } from '../../rules/apply-results.ts';
 import type { MarketResult } from '../../rules/messages.ts';
-import { resultOf } from '../../rules/payouts.ts';
 import type { ShardState } from '../../rules/state.ts';
 
 export type OpenReport = {

@@ -58,7 +58,7 @@ function checkReached({ lastNumber, tail }: ShardLog, reached: number): void {
   throw new LogDamage(
     segmentName(segmentOf(tail)),
     offsetOf(tail),
-    `it ends with fact ${lastNumber}, and the directory had fact ${reached} of this shard: it is of an ` +
-      'older copy; restore the newest, or all of one backup',
+    `it ends with fact ${lastNumber}, and the directory had fact ${reached} of this shard. It is of an ` +
+      'older copy: restore the newest, or all of one backup',
   );
 }

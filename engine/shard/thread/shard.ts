@@ -10,7 +10,7 @@ import type { Message } from '../../format/codec.ts';
 import { RecordIndex } from '../../index/record-index.ts';
 import { DiskFull } from '../../log/disk-full.ts';
 import type { Reply } from '../../rules/messages.ts';
-import { continueSettlements } from '../../rules/settlement.ts';
+import { continueSettlements } from '../../rules/settle-markets.ts';
 import { tablesOf } from '../../rules/state.ts';
 import type { Batch } from '../core/batch.ts';
 import { createState, type StoredState } from '../core/create-state.ts';

@@ -35,7 +35,7 @@ function isCombo(ticker: string): boolean {
 }
 
 /** The known content of a subscription (`sid`). */
-type Subscription = { books: Set<string>; channels: Set<string> };
+type Subscription = { books: Set<string>; trades: Set<string>; channels: Set<string> };
 
 /** The markets that a gap in a subscription has lost. */
 export type Missed = { markets: readonly string[]; states: boolean };
@@ -92,6 +92,30 @@ export class KalshiCommands {
     return commands;
   }
 
+  /** A subscription without any other market ends whole. */
+  unsubscribe(markets: readonly string[]): unknown[] {
+    this.#batches.forget(markets);
+    for (const market of markets) this.answered(market);
+    return [...this.#subscriptions].flatMap(([sid, { books, trades }]) => {
+      const gone = markets.filter((market) => books.has(market) || trades.has(market));
+      if (gone.length === 0) return [];
+      for (const market of gone) {
+        books.delete(market);
+        trades.delete(market);
+      }
+      const id = this.#batches.nextId();
+      const isEmpty = books.size + trades.size === 0;
+      if (isEmpty) return { id, cmd: 'unsubscribe', params: { sids: [sid] } };
+      const params = { sids: [sid], market_tickers: gone, action: 'delete_markets' };
+      return { id, cmd: 'update_subscription', params };
+    });
+  }
+
+  /** The venue has ended the subscription. */
+  ended(sid: unknown): void {
+    if (isPlace(sid)) this.#subscriptions.delete(sid);
+  }
+
   /** A `subscribed` or an `ok`: the content of a subscription. */
   acknowledged(fields: Fields): void {
     const message = fieldsOf(fields.msg);
@@ -99,21 +123,22 @@ export class KalshiCommands {
     const { channel } = message ?? {};
     if (!isPlace(sid) || typeof channel !== 'string') return;
     this.saw(sid, channel);
-    if (channel !== 'orderbook_delta') return;
     for (const market of this.#batches.marketsOf(fields.id) ?? []) this.saw(sid, channel, market);
   }
 
-  /** The subscription carries this channel, and the book of this market. */
-  saw(sid: unknown, channel: string, book?: string): void {
+  /** The subscription carries this channel, and on it this market. */
+  saw(sid: unknown, channel: string, market?: string): void {
     if (!isPlace(sid)) return;
     let subscription = this.#subscriptions.get(sid);
     if (subscription === undefined) {
       if (this.#subscriptions.size >= SIDS_MAX) return;
-      subscription = { books: new Set(), channels: new Set() };
+      subscription = { books: new Set(), trades: new Set(), channels: new Set() };
       this.#subscriptions.set(sid, subscription);
     }
     subscription.channels.add(channel);
-    if (book !== undefined) subscription.books.add(book);
+    if (market === undefined) return;
+    if (channel === 'orderbook_delta') subscription.books.add(market);
+    if (channel === 'trade') subscription.trades.add(market);
   }
 
   /**

@@ -1,7 +1,7 @@
 /**
  * Kalshi's WebSocket v2. Books are kept from a snapshot and its increments. Both sides are bids,
- * and the yes ask is 1 minus the best no bid. Rules W22 to W26, W33, W62, W71, W73, W74, W80, W81
- * (feeds/FORMATS.md).
+ * and the yes ask is 1 minus the best no bid. Rules W22 to W26, W33, W62, W71, W73, W74, W80, W81,
+ * W93 (feeds/FORMATS.md).
  *
  * `seq` counts per `sid` over all markets of the subscription, for every message type. Live, a gap
  * costs the books of its subscription, and fresh snapshots are asked for. If the lost markets are
@@ -118,12 +118,22 @@ class KalshiAdapter implements VenueAdapter {
     return this.#commands.subscribe(markets);
   }
 
+  unsubscribe(markets: readonly string[]): unknown[] {
+    this.#wanted.remove(markets);
+    for (const market of markets) {
+      this.#books.forget(market);
+      this.#told.delete(market);
+    }
+    return this.#commands.unsubscribe(markets);
+  }
+
   ask(markets: readonly string[]): unknown[] {
     return this.#commands.askToCompare(markets);
   }
 
   lose(market: string): unknown[] {
     this.#books.forget(market);
+    if (!this.#wanted.has(market)) return [];
     const asked = this.#commands.askLost(market);
     return this.recorded ? [] : asked;
   }
@@ -165,6 +175,7 @@ class KalshiAdapter implements VenueAdapter {
     }
     if (type === 'unsubscribed') {
       this.#lastSeq.delete(sid);
+      this.#commands.ended(sid);
       return false;
     }
     const last = this.#lastSeq.get(sid);
@@ -332,9 +343,10 @@ class KalshiAdapter implements VenueAdapter {
     if (event === 'price_level_structure_updated') return this.#regrid(type, market, message);
     const tick = lifecycleTick(market, message);
     if (!isEnd(event)) {
-      return typeof tick === 'string'
-        ? refused(type, tick)
-        : said(type, tick === null ? [] : [tick]);
+      if (typeof tick !== 'string') return said(type, tick === null ? [] : [tick]);
+      const reading = refused(type, tick);
+      // The close has moved to a time that only the venue knows.
+      return event === 'close_date_updated' ? this.#missed(reading, market) : reading;
     }
     if (typeof tick === 'string') {
       this.#told.delete(market);

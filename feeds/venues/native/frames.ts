@@ -88,6 +88,12 @@ class NativeAdapter implements VenueAdapter {
     return [{ op: 'subscribe', markets: [...markets] }];
   }
 
+  /** The protocol has no message for it. */
+  unsubscribe(markets: readonly string[]): unknown[] {
+    this.#wanted.remove(markets);
+    return [];
+  }
+
   ask(markets: readonly string[]): unknown[] {
     return [{ op: 'subscribe', markets: [...markets] }];
   }

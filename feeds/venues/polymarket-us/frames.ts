@@ -126,6 +126,16 @@ class PolymarketUsAdapter implements VenueAdapter {
     return Object.values(this.#subscriptions).flatMap((batches) => batches.subscribe(markets));
   }
 
+  unsubscribe(markets: readonly string[]): unknown[] {
+    this.#wanted.remove(markets);
+    return Object.entries(this.#subscriptions).flatMap(([name, batches]) => {
+      return batches.without(markets).flatMap(({ ended, message }) => {
+        const end = { unsubscribe: { requestId: `${name}-${ended}` } };
+        return message === null ? [end] : [end, message];
+      });
+    });
+  }
+
   /** A subscription begins with whole states; the one before would send each of them twice. */
   ask(markets: readonly string[]): unknown[] {
     return this.#subscriptions.book!.renewed(markets).flatMap(({ ended, message }) => {

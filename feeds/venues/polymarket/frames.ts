@@ -91,6 +91,15 @@ class PolymarketAdapter implements VenueAdapter {
     return [{ assets_ids: [...tokens], ...kind, custom_feature_enabled: true }];
   }
 
+  unsubscribe(tokens: readonly string[]): unknown[] {
+    this.#wanted.remove(tokens);
+    for (const token of tokens) {
+      this.#books.forget(token);
+      for (const set of [this.#lostBooks, this.#awaited, this.#closes]) set.delete(token);
+    }
+    return [{ assets_ids: [...tokens], operation: 'unsubscribe', custom_feature_enabled: true }];
+  }
+
   headers(): Record<string, string> {
     return {};
   }
@@ -104,6 +113,7 @@ class PolymarketAdapter implements VenueAdapter {
 
   lose(token: string): unknown[] {
     this.#books.forget(token);
+    if (!this.#wanted.has(token)) return [];
     this.#lostBooks.add(token);
     return this.#asked(token).map(({ message }) => message);
   }

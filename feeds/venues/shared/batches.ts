@@ -82,10 +82,38 @@ export class Batches {
     });
   }
 
+  /**
+   * Ends the batches of these markets. `message` subscribes again to the other markets of a batch;
+   * null: it has no other.
+   */
+  without(markets: readonly string[]): { ended: number; message: unknown }[] {
+    return this.#having(markets).map(({ id, tries, others }) => {
+      this.#sent.delete(id);
+      return { ended: id, message: others.length === 0 ? null : this.#send(others, tries) };
+    });
+  }
+
+  /** These markets are in no batch from now on. */
+  forget(markets: readonly string[]): void {
+    for (const { id, tries, others } of this.#having(markets)) {
+      if (others.length === 0) this.#sent.delete(id);
+      else this.#sent.set(id, { markets: others, tries });
+    }
+  }
+
   /** A new connection: the learned bound of the venue stays. */
   clear(): void {
     this.#sent.clear();
     this.#nextId = 1;
+  }
+
+  /** The batches that have any of these markets, with their other markets. */
+  #having(markets: readonly string[]): { id: number; tries: number; others: string[] }[] {
+    const gone = new Set(markets);
+    return [...this.#sent].flatMap(([id, batch]) => {
+      const others = batch.markets.filter((market) => !gone.has(market));
+      return others.length === batch.markets.length ? [] : { id, tries: batch.tries, others };
+    });
   }
 
   #later({ markets, tries }: Batch): Outgoing[] {

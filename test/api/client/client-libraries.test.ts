@@ -114,8 +114,8 @@ for (const [library, clientOf] of Object.entries(LIBRARIES)) {
     t.is((await client.refreshSession()).error, null, 'this session goes on');
     t.truthy((await elsewhere.refreshSession()).error, 'the others have ended');
     isError(t, (await clientOf(api).signInWithPassword(ANN)).error, 400, 'invalid_credentials');
-    const anew = { ...ANN, password: 'another password' };
-    t.is((await clientOf(api).signInWithPassword(anew)).error, null);
+    const again = { ...ANN, password: 'another password' };
+    t.is((await clientOf(api).signInWithPassword(again)).error, null);
   });
 
   test(`I44, POST /auth/v1/verify: ${library} signs in by a one-time code`, async (t) => {

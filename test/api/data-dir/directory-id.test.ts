@@ -82,7 +82,7 @@ test(`${SECTION}: a lost one beside shards is refused, and is not made again`, a
         mkdirSync(path.join(dir, 'control'));
         writeFileSync(path.join(dir, 'control', 'data.mdb'), '');
       }
-      const message = /control is missing, and .* holds shard-0, .* restore it/;
+      const message = /control is missing, and .* holds shard-0\. .* restore it/;
       await t.throwsAsync(settle(dir), { instanceOf: DataDirError, message }, `${what}, ${left}`);
     }
   }

@@ -69,7 +69,7 @@ test.serial('D85: a shard of an older backup is found, and serves nobody', async
   t.regex((await verifyDataDir(dataDir)).problems.join(), older);
   t.regex(
     (await served(dataDir)).join(),
-    /shard 0: .*: it is of an older copy; restore the newest/,
+    /shard 0: .*\. It is of an older copy: restore the newest/,
   );
   t.regex((await verifyDataDir(dataDir)).problems.join(), older, 'and after a start, too');
   rmSync(shard, { recursive: true });

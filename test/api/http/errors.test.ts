@@ -89,6 +89,6 @@ test('an error of the table carries its own sentence and status by default', (t)
 
 test('A38: membership_required says who grants the plan', (t) => {
   const { message } = ERRORS.membership_required;
-  t.regex(message, /the operator of this server grants \(paperbook admin plan USER_ID basic\)/);
+  t.regex(message, /The operator of this server grants it \(paperbook admin plan USER_ID basic\)/);
   t.is(REJECTIONS.membership_required, message, 'in the words of the core, too');
 });

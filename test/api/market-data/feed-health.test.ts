@@ -119,7 +119,12 @@ test('W1, PAPERBOOK_FEEDS: ws:// to another host than loopback is warned of', (t
     const lines: string[] = [];
     const connection = connectFeed({ venue: 'venue_a', adapter: 'native', url }, 3, {
       ingest: createIngest({ marketNumber: () => 0, sink: () => {}, log: () => {} }),
-      catalog: { watchedMarkets: () => [], awaitsQuote: () => false, held: () => new Map() },
+      catalog: {
+        watchedMarkets: () => [],
+        awaitsQuote: () => false,
+        held: () => new Map(),
+        unheld: () => new Map(),
+      },
       quoting: new QuotingFeeds(),
       askedVenues: new Set(),
       depth: false,

@@ -22,11 +22,13 @@ test('W70: the feeds are told what is held, with its other listings, and what ma
   view.follow(bus);
   let answers: (string | null)[] = [answer(0), answer(1)];
   const told: HeldMarkets[] = [];
+  const over = new Set<number>();
   const end = followHeldMarkets(
     {
       engine: { held: async () => answers, nowMs: () => NOON_MS },
       view,
       marketNumber: marketNumbers(catalog),
+      isOver: (market) => over.has(market),
       bus,
       feeds: { hold: (held) => void told.push(held) },
     },
@@ -34,7 +36,7 @@ test('W70: the feeds are told what is held, with its other listings, and what ma
   );
   t.teardown(end);
   await until(() => told.length === 1, 'what is held');
-  t.deepEqual(told[0], { markets: [0, 1, 2], maybeOver: [] });
+  t.deepEqual(told[0], { markets: [0, 1, 2], unheld: [], maybeOver: [] });
 
   bus.publish({ kind: 'game', atMs: NOON_MS, source: 0, game: 'awy-hom', status: 'final' });
   await until(() => told.length === 2, 'the end of the game');
@@ -42,11 +44,48 @@ test('W70: the feeds are told what is held, with its other listings, and what ma
 
   answers = [null, answer(3)];
   await until(() => told.length === 3, 'another answer');
-  t.deepEqual(told[2], { markets: [0, 3], maybeOver: [0, 3] }, 'no catalog lists the last');
+  const [markets, unheld] = [
+    [0, 3],
+    [1, 2],
+  ];
+  const all = [...markets, ...unheld];
+  t.deepEqual(told[2], { markets, unheld, maybeOver: all }, 'no catalog lists the last');
 
   const watched = new WatchedMarkets({ ...catalog, byVenue: {}, games: [], settled: [] });
-  watched.hold({ markets: [0, 2], maybeOver: [2] });
+  watched.hold({ markets: [0, 2], unheld: [1], maybeOver: [1, 2] });
   t.deepEqual([...watched.held('venue_a')], [['T1', false]]);
   t.deepEqual([...watched.held('venue_b')], [['B2', true]]);
   t.is(watched.held('venue_c').size, 0);
+  t.deepEqual([...watched.unheld('venue_a')], [['T2', true]]);
+  t.is(watched.unheld('venue_b').size, 0);
+});
+
+test('W91: the feeds are told which markets without a holder have started, until they are over', async (t) => {
+  const bus = new MarketBus();
+  const view = new CatalogView(() => CATALOG);
+  view.follow(bus);
+  const told: HeldMarkets[] = [];
+  const over = new Set<number>();
+  const startMs = Date.parse(CATALOG.games[0]!.startsAt);
+  let nowMs = startMs - 1;
+  const end = followHeldMarkets(
+    {
+      engine: { held: async () => [answer(0)], nowMs: () => nowMs },
+      view,
+      marketNumber: marketNumbers(CATALOG),
+      isOver: (market) => over.has(market),
+      bus,
+      feeds: { hold: (held) => void told.push(held) },
+    },
+    5,
+  );
+  t.teardown(end);
+  await until(() => told.length === 1, 'what is held');
+  t.deepEqual(told[0], { markets: [0], unheld: [], maybeOver: [] });
+  nowMs = startMs;
+  await until(() => told.length === 2, 'the start');
+  t.deepEqual(told[1], { markets: [0], unheld: [1, 2], maybeOver: [] });
+  over.add(1);
+  await until(() => told.length === 3, 'a result');
+  t.deepEqual(told[2]?.unheld, [2]);
 });

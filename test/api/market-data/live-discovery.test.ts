@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import type { Log } from '../../../api/base/log.ts';
+import type { Log } from '../../../api/base/logger.ts';
 import { CatalogView } from '../../../api/catalog/catalog-view.ts';
 import { LiveCatalog } from '../../../api/catalog/live-catalog.ts';
 import { MarketBus } from '../../../api/catalog/market-bus.ts';
@@ -108,8 +108,8 @@ async function serverIn(t: ExecutionContext, { venue, dir, entry = {}, file, mod
     await identity.close();
   };
   t.teardown(close);
-  const settle = (venueMarketId: string) => {
-    const market = catalog.marketNumber('venue_a', venueMarketId)!;
+  const settle = (venueMarketId: string, of: 'venue_a' | 'venue_b' = 'venue_a') => {
+    const market = catalog.marketNumber(of, venueMarketId)!;
     const pays = { outcome: 'yes', yesPayoutCents: 100, noPayoutCents: 0 } as const;
     bus.publish({ kind: 'result', atMs: clock.ms, source: 0, market, ...pays });
   };
@@ -261,7 +261,6 @@ test('K56: an instrument leaves the lists 48 hours after its result, and is know
   t.is(server.view.instrument(id)!.instrument.listings[0]!.venueMarketId, tickerOf(first));
   t.deepEqual(server.catalog.watchedMarkets('venue_a'), [tickerOf(second)]);
   t.deepEqual(server.discovery.counts(), { discovered: 1, retired: 1 });
-  t.is(server.taken.at(-1)!.instruments.length, 2, 'records and backtests still have it');
   await server.close();
 
   const again = await serverIn(t, { venue, dir });
@@ -270,7 +269,7 @@ test('K56: an instrument leaves the lists 48 hours after its result, and is know
   venue.markets = [first];
   await again.discovery.runNow();
   t.is(again.view.instrument(id)?.id, id, 'a venue that lists it again brings one, not two');
-  t.is(again.taken.at(-1)!.instruments.filter((each) => each.id === id).length, 1);
+  t.is(again.catalog.current.instruments.filter((each) => each.id === id).length, 1);
 });
 
 test('K56: an instrument that a catalog file drops after its result is known by its id', async (t) => {
@@ -291,6 +290,65 @@ test('K56: an instrument that a catalog file drops after its result is known by 
   t.is(server.view.instruments().length, 0);
   t.is(server.view.instrument(over!.id)?.id, over!.id);
   t.is(server.view.instrument(live!.id), undefined, 'what has no result is gone');
+});
+
+test('K58: retired instruments are not in the catalog that each change writes to the logs', async (t) => {
+  const [venue, dir] = [await venueOf(t), tempDir(t)];
+  const [first, second] = [quarter(soon()), quarter(soon(2))];
+  venue.markets = [first, second];
+  const server = await serverIn(t, { venue, dir });
+  await server.discovery.runNow();
+  const listed = server.catalog.current.instruments.map(({ id }) => id);
+  server.settle(tickerOf(first));
+  server.discovery.retire();
+  server.clock.ms += 48 * HOUR_MS;
+  venue.markets = [second];
+  server.discovery.retire();
+  await server.discovery.runNow();
+  const { instruments, instrumentIds, marketNames } = server.taken.at(-1)!;
+  t.deepEqual(
+    instruments.map(({ listings }) => listings[0]!.venueMarketId),
+    [tickerOf(second)],
+  );
+  t.deepEqual(instrumentIds, listed, 'its number stays');
+  t.is(marketNames.length, 2);
+});
+
+test('K58: what no venue_a market decides is retired after its own results', async (t) => {
+  const [venue, dir] = [await venueOf(t), tempDir(t)];
+  const [first, second] = [quarter(soon()), quarter(soon(2))];
+  venue.markets = [first, second];
+  const server = await serverIn(t, { venue, dir, entry: { venue: 'venue_b' } });
+  await server.discovery.runNow();
+  t.is(server.listed().length, 2);
+  server.settle(tickerOf(first), 'venue_b');
+  server.discovery.retire();
+  server.clock.ms += 48 * HOUR_MS;
+  venue.markets = [];
+  server.discovery.retire();
+  await server.discovery.runNow();
+  t.deepEqual(server.listed(), [tickerOf(second)]);
+  t.deepEqual(server.catalog.watchedMarkets('venue_b'), [tickerOf(second)]);
+});
+
+test('K58: a retired instrument is subscribed to at no venue, with or without a result there', async (t) => {
+  const [venue, dir] = [await venueOf(t), tempDir(t)];
+  const file = path.join(dir, 'catalog.json');
+  const list = (...instruments: object[]) =>
+    writeFileSync(file, JSON.stringify({ games: [], instruments }));
+  venue.markets = [quarter(soon())];
+  const found = await serverIn(t, { venue, dir: tempDir(t) });
+  await found.discovery.runNow();
+  const [one] = found.catalog.current.instruments;
+  const [home] = one!.listings;
+  list({ ...one, listings: [home, { ...home, venue: 'venue_b', venueMarketId: 'B1' }] });
+  const server = await serverIn(t, { venue, dir, file, entry: { series: ['KXNONE'] } });
+  t.deepEqual(server.catalog.watchedMarkets('venue_b'), ['B1']);
+  server.settle(home!.venueMarketId);
+  list();
+  await server.catalog.reload();
+  t.is(server.view.instrument(one!.id)?.id, one!.id);
+  t.deepEqual(server.catalog.watchedMarkets('venue_b'), []);
 });
 
 test('K57: a week of new markets leaves the lists and what is discovered flat', async (t) => {

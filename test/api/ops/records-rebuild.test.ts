@@ -6,7 +6,7 @@ import { takeLock } from '../../../api/data-dir/directory-lock.ts';
 import { backUp } from '../../../api/ops/backup.ts';
 import { makeRecordsAnew } from '../../../api/ops/rebuild-records.ts';
 import { verifyDataDir } from '../../../api/ops/verify.ts';
-import { Closings, rowsOf } from '../../../engine/records/projection/closings.ts';
+import { Closings, rowsOf } from '../../../engine/records/projection/closing-lines.ts';
 import { recordsFile } from '../../../engine/records/store/database.ts';
 import { tempDir } from '../../engine/shard/engine-process.ts';
 import { stoppedServer } from '../stopped-server.ts';

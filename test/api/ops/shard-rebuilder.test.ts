@@ -6,7 +6,7 @@ import { rebuilder } from '../../../api/ops/shard-rebuilder.ts';
 import { verifyDataDir } from '../../../api/ops/verify.ts';
 import type { Query } from '../../../engine/rules/queries.ts';
 import { CheckpointRepair } from '../../../engine/shard/callers/checkpoint-repair.ts';
-import type { Log } from '../../../engine/threads/log.ts';
+import type { Log } from '../../../engine/threads/logger.ts';
 import { NOON_MS } from '../../engine/fixtures.ts';
 import { flip } from '../../engine/log/log-files.ts';
 import { openShards, tempDir, untilReady } from '../../engine/shard/engine-process.ts';

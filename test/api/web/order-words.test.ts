@@ -72,7 +72,7 @@ test('A75: of an order that would rest in part, what fills, what it holds, and w
     fills: [{ priceCents: 40, contracts: 4, venue: 'venue_b' }],
   });
   const words = previewWords(LIMIT, preview);
-  t.is(words.sentence, 'Would fill 4 of 10 now; the rest would wait for its price.');
+  t.is(words.sentence, 'Would fill 4 of 10 now. The rest would wait for its price.');
   t.like(linesOf(LIMIT, preview), {
     'Fills at Venue B': '4 at 40¢',
     Cost: '$1.60',

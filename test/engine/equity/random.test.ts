@@ -6,7 +6,7 @@ import { worthAtBids } from '../../../engine/equity/marks.ts';
 import { equityPoints } from '../../../engine/equity/points.ts';
 import { ByteReader } from '../../../engine/format/bytes.ts';
 import { readFact } from '../../../engine/format/fact-layouts.ts';
-import { closingsOf } from '../../../engine/history/closings.ts';
+import { closingsOf } from '../../../engine/history/closing-times.ts';
 import type { Recorder } from '../../../engine/history/recorder.ts';
 import { topsAt } from '../../../engine/history/tops-at.ts';
 import type { Tick } from '../../../engine/rules/messages.ts';

@@ -3,14 +3,16 @@ import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { digest } from '../../../engine/audit/digest.ts';
 import { FILL_MODELS, type FillModelName } from '../../../engine/base/units.ts';
-import { ByteReader, ByteWriter } from '../../../engine/format/bytes.ts';
+import { ByteReader, ByteWriter, InPlaceReader } from '../../../engine/format/bytes.ts';
 import {
   FACT_FORMS,
   factAt,
   KIND,
   readFact,
+  readFactInPlace,
   writeFact,
 } from '../../../engine/format/fact-layouts.ts';
+import { uuidText } from '../../../engine/records/store/uuid-bytes.ts';
 import type { Fact } from '../../../engine/rules/facts.ts';
 import { createNaiveEngine } from '../../model/naive-engine.ts';
 import { createRandomInput, type Step } from '../../model/random-input.ts';
@@ -33,6 +35,29 @@ for (const [at, { fact, hex }] of golden.facts.entries()) {
     t.deepEqual(factAt(Buffer.from(hex, 'hex'), 0), fact);
   });
 }
+
+test('D3, Y96: a fact that is read in place says the same, and its ids are where they lie', (t) => {
+  const ids = ['account', 'order', 'trade', 'parlay', 'key'];
+  for (const { fact, hex } of golden.facts) {
+    const bytes = Buffer.concat([Buffer.alloc(3), Buffer.from(hex, 'hex')]);
+    const from = new InPlaceReader(bytes);
+    from.goTo(3);
+    const found = readFactInPlace(from);
+    t.true(from.isAtEnd);
+    const { idempotencyKey: _key, ...expected } = fact as Fact & { idempotencyKey?: string };
+    const { idempotencyKey: key = '', ...read } = found as typeof found & { idempotencyKey?: '' };
+    t.is(key, '', 'a key is passed over');
+    const texts = Object.entries(read).map(([name, value]) => {
+      if (!ids.includes(name) || value === null) return [name, value];
+      const at = value as never;
+      return [name, uuidText(from.idBytes(at))];
+    });
+    t.deepEqual(Object.fromEntries(texts), expected);
+  }
+  t.throws(() => readFactInPlace(new InPlaceReader(Uint8Array.of(99))), {
+    message: /unknown kind \(99\)/,
+  });
+});
 
 test('every kind of fact has its golden bytes, and a number of no kind is an error', (t) => {
   const kinds = golden.facts.map(({ fact }) => fact.kind);

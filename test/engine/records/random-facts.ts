@@ -5,7 +5,12 @@
 
 import type { EpochMs, Side, Uuid } from '../../../engine/base/units.ts';
 import type { Catalog } from '../../../engine/rules/catalog-entries.ts';
-import type { Fact, OrderEndedFact, OrderPlacedFact } from '../../../engine/rules/facts.ts';
+import type {
+  Fact,
+  FactPlace,
+  OrderEndedFact,
+  OrderPlacedFact,
+} from '../../../engine/rules/facts.ts';
 import type { MarketOutcome } from '../../../engine/rules/messages.ts';
 import { type TradeTerms, USUAL_TERMS } from '../../../engine/rules/order-terms.ts';
 import { shardOfAccount } from '../../../engine/shard/callers/shard-of.ts';
@@ -351,18 +356,35 @@ function correct(world: World, random: RandomSource, results: Map<number, Market
 }
 
 function restOrEnd(world: World, random: RandomSource, account: NaiveAccount): void {
-  const order = account.resting.pop();
   const of = { atMs: world.nowMs, account: account.id, market: 0, instrument: 0 };
+  const { length } = world.facts;
+  if (length % 4 === 0) {
+    // It ends at once, and never rests.
+    const order = `${account.id.slice(0, -12)}${String(length).padStart(12, '0')}`;
+    world.facts.push({ kind: 'order_placed', ...of, ...RESTING, rests: false, order });
+    world.facts.push({ kind: 'order_ended', ...of, ...CANCELED, order });
+    countBust(world, account);
+  }
+  const order = account.resting.pop();
   if (order === undefined) {
     const id = random.uuid(world.nowMs);
     account.resting.push(id);
     world.facts.push({ kind: 'order_placed', ...of, ...RESTING, order: id });
     return;
   }
+  if (length % 3 === 0) {
+    // Its fill changes no money in this world.
+    world.facts.push({ kind: 'order_filled', ...of, ...FILLED, order, trade: order });
+    return;
+  }
   world.facts.push({ kind: 'order_ended', ...of, ...CANCELED, order });
   countBust(world, account);
 }
 
+const FILLED = {
+  ...{ contracts: 1, priceCents: 5, venue: 0, fillPriceCents: 5, fillVenue: 0 },
+  placed: { record: 0, offset: 0 },
+};
 const RESTING: Omit<
   OrderPlacedFact,
   'kind' | 'atMs' | 'account' | 'market' | 'instrument' | 'order'
@@ -440,8 +462,12 @@ export function writeLogs(dataDir: string, { facts }: Pick<World, 'facts'>, shar
     const own = facts.filter((fact) => {
       return !('account' in fact) || shardOfAccount(fact.account, shards) === shard;
     });
+    const placed = new Map<Uuid, FactPlace>();
     for (let at = 0, size = 1; at < own.length; at += size, size = 1 + (at % 5)) {
-      append(log, own.slice(at, at + size));
+      const last = own[at + size - 1];
+      // What ends at once does so in its own record.
+      if (last?.kind === 'order_placed' && !last.rests) size++;
+      append(log, own.slice(at, at + size), placed);
     }
     log.close();
   }

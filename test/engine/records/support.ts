@@ -1,6 +1,6 @@
 /** Records without a thread: the parts that the worker joins, for a test. */
 import path from 'node:path';
-import { Closings } from '../../../engine/records/projection/closings.ts';
+import { Closings } from '../../../engine/records/projection/closing-lines.ts';
 import { Follower } from '../../../engine/records/projection/follower.ts';
 import { Instruments } from '../../../engine/records/projection/instruments.ts';
 import { RecordsModel } from '../../../engine/records/projection/model.ts';
@@ -14,11 +14,12 @@ export function openRecordsOf(
   dataDir: string,
   shards: number,
   clock?: () => number,
-  limits: Pick<ReaderParts, 'picksAtOnce' | 'changedMax'> = {},
+  limits: Pick<ReaderParts, 'picksAtOnce' | 'changedMax'> & { factsTogether?: number } = {},
 ) {
   const directory = path.join(dataDir, 'records');
   const model = RecordsModel.open({
     ...{ dataDir, directory, shards },
+    ...(limits.factsTogether === undefined ? {} : { factsTogether: limits.factsTogether }),
     onChange: (change) => reader?.note(change),
     onOpened: (trader, id) => profiles?.opened(trader, id),
     onLearned: (isOtherwise) => reader?.learned(isOtherwise),
@@ -27,7 +28,7 @@ export function openRecordsOf(
   const { traders } = fold;
   const profiles: Profiles = new Profiles(traders);
   const bids = new Bids();
-  const worth = new Worth(database, traders, bids);
+  const worth = new Worth(traders, fold.open, bids);
   const closings = new Closings(dataDir);
   const instruments = new Instruments(database, closings);
   const parts = { database, traders, profiles, worth, instruments, ...limits };

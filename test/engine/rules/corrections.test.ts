@@ -143,6 +143,26 @@ scenarioTest(
   },
 );
 
+scenarioTest('S23: a trade of the run that goes on is corrected in it', (t, createScenario) => {
+  const scenario = createScenario();
+  const switches = { kind: 'switches', atMs: scenario.nowMs, venueData: true, selfReset: true };
+  scenario.engine.command(switches as never);
+  scenario.quote(TOTAL, 41, 43);
+  const { tradeId } = scenario.buy(10, { instrumentId: null, ticker: 'TOTAL' }).body.trade as never;
+  scenario.sell(tradeId);
+  t.true(scenario.engine.command({ kind: 'reset', atMs: scenario.nowMs, account: ALICE }).ok);
+  scenario.nowMs += 1000;
+  scenario.quote(WIN, 41, 43);
+  scenario.buy(10);
+  settle(scenario, YES);
+  t.is(settle(scenario, NO, 1).correctedTrades, 1);
+  t.is(balanceOf(scenario), BOUGHT_DOLLARS);
+  t.like(scenario.account(), {
+    pnlSinceResetDollars: -COST_DOLLARS,
+    lifetimePnlDollars: -COST_DOLLARS - 10 * 0.02,
+  });
+});
+
 scenarioTest(
   'S24: what was sold of a trade before keeps its cents, whatever the results are',
   (t, createScenario) => {

@@ -21,7 +21,7 @@ import {
 } from '../../../engine/rules/ledger.ts';
 import { growPosition, shrinkPosition, startSale } from '../../../engine/rules/positions.ts';
 import { rest } from '../../../engine/rules/resting.ts';
-import { settle } from '../../../engine/rules/settlement.ts';
+import { settle } from '../../../engine/rules/settle-markets.ts';
 import type { ShardState } from '../../../engine/rules/state.ts';
 import { topOfBook } from '../../../engine/rules/top-of-book.ts';
 import {

@@ -74,6 +74,20 @@ function quoted(settledAtOnce?: number): MemoryEngine {
   return engine;
 }
 
+test('S15: with a result no more ends than fits, orders first, and the rest with the next slice', (t) => {
+  const engine = quoted(3);
+  for (let at = 0; at < 2; at++) {
+    for (const limitPriceCents of [20, null]) {
+      t.true(engine.command(placeOrder({ instrumentId: AWAY, limitPriceCents })).ok);
+    }
+  }
+  const left = () => [engine.state().orders.live, engine.state().positions.live];
+  engine.tick(resultOf(WIN));
+  t.deepEqual(left(), [0, 1]);
+  engine.settleSlice();
+  t.deepEqual(left(), [0, 0]);
+});
+
 const LATER_MS = NOON_MS + 1000;
 const dropped = {
   ...catalog(),

@@ -1,11 +1,12 @@
 /** A log of facts of every kind, with catalogs that add markets, for tests of readers. */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import type { Uuid } from '../../../engine/base/units.ts';
 import { ByteWriter } from '../../../engine/format/bytes.ts';
 import { writeFact } from '../../../engine/format/fact-layouts.ts';
 import { LogWriter } from '../../../engine/log/log-writer.ts';
 import type { Catalog } from '../../../engine/rules/catalog-entries.ts';
-import type { Fact } from '../../../engine/rules/facts.ts';
+import type { Fact, FactPlace } from '../../../engine/rules/facts.ts';
 import { identityOf } from '../../../engine/shard/store/data-format.ts';
 import { logIn } from '../../../engine/shard/store/shard-log.ts';
 
@@ -24,10 +25,24 @@ export function openLog(dataDir: string, shard: number, segmentBytes?: number): 
   );
 }
 
-/** Appends the facts as one record. */
-export function append(log: LogWriter, facts: readonly Fact[]): void {
+/**
+ * Appends the facts as one record. @param placed where orders were placed, which the ends of orders
+ * say
+ */
+export function append(
+  log: LogWriter,
+  facts: readonly Fact[],
+  placed: Map<Uuid, FactPlace> = new Map(),
+): void {
   const to = new ByteWriter();
-  for (const fact of facts) writeFact(to, fact);
+  const position = log.tail;
+  for (const fact of facts) {
+    if (fact.kind === 'order_placed')
+      placed.set(fact.order, { record: position, offset: to.length });
+    const isEnd = fact.kind === 'order_ended' || fact.kind === 'order_filled';
+    const place = isEnd ? placed.get(fact.order) : undefined;
+    writeFact(to, place === undefined ? fact : ({ ...fact, placed: place } as Fact));
+  }
   const isLandmark = facts.some(({ kind }) => kind === 'catalog_replaced');
   const { nextNumber: firstNumber } = log;
   const record = { firstNumber, count: facts.length, atMs: AT_MS, payload: to.copy() };

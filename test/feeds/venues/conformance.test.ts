@@ -5,8 +5,17 @@
 import test, { type ExecutionContext } from 'ava';
 import type { AdapterName } from '../../../feeds/reading/venue.ts';
 import { createAdapter } from '../../../feeds/venues/create.ts';
-import { KALSHI, kalshiSays, NATIVE, POLYMARKET, POLYMARKET_US } from '../live-venues.ts';
+import {
+  KALSHI,
+  kalshiSays,
+  kalshiSnapshot,
+  kalshiState,
+  NATIVE,
+  POLYMARKET,
+  POLYMARKET_US,
+} from '../live-venues.ts';
 import { until } from '../until.ts';
+import { TIMING } from '../venue-server.ts';
 import { stubOf, type VenueStub } from '../venue-stub.ts';
 
 const PROTOCOLS = {
@@ -288,4 +297,153 @@ row('W73: a combo ends on a channel of its own', ['kalshi'], async (t, stub) => 
   stub.venue.sockets[0]!.send(JSON.stringify(frame));
   await until(() => world.results.has(combo), 'its result');
   t.is(world.ingest.counts().framesByType.multivariate_market_lifecycle, 1);
+});
+
+/** Those whose protocol has a message that ends a subscription. */
+const BY_MESSAGE: readonly AdapterName[] = ['kalshi', 'polymarket', 'polymarket_us'];
+
+row(
+  'W90: a market that is not wanted any more costs an open connection nothing',
+  BY_MESSAGE,
+  async (t, { venue, open }, name) => {
+    const world = open({ restUrl: null });
+    const arePriced = () => world.markets.every((market) => world.priceOf(market) !== null);
+    await until(arePriced, 'prices');
+    const heard: string[] = [];
+    const { intercept } = venue;
+    venue.intercept = (socket, message) => {
+      if (!('keep_alive' in message)) heard.push(JSON.stringify(message));
+      return intercept(socket, message);
+    };
+    world.markets.splice(0, 1);
+    world.changed();
+    await until(() => heard.length > 0, 'the end of a subscription');
+    venue.move('B', { bid: 20, ask: 25 });
+    await until(() => (world.priceOf('B') as { bid: number } | null)?.bid === 20, 'another market');
+    const { books, rejected, state } = counted(world);
+    t.is(state, 'open');
+    t.is(books, name === 'polymarket_us' ? 0 : 2);
+    venue.move('A', { bid: 60, ask: 65 });
+    venue.move('B', { bid: 30, ask: 35 });
+    await until(() => (world.priceOf('B') as { bid: number } | null)?.bid === 30, 'a later frame');
+    t.deepEqual(counted(world).rejected, rejected, 'the venue does not send it any more');
+
+    world.markets.push('A');
+    world.changed();
+    await until(() => (world.priceOf('A') as { bid: number } | null)?.bid === 60, 'wanted again');
+    t.is(venue.sockets.length, 1);
+  },
+);
+
+function counted(world: ReturnType<VenueStub['open']>) {
+  const { books, state, counts } = world.feed.statuses()[0]!;
+  return { books, state, rejected: counts.rejected };
+}
+
+row('W90: a subscription without a market ends whole', ['kalshi'], async (t, { venue, open }) => {
+  const world = open({ restUrl: null });
+  await until(() => world.priceOf('A') !== null, 'a price');
+  const commands = () => venue.received.map(({ text }) => JSON.parse(text));
+  world.markets.splice(0, 1);
+  world.changed();
+  await until(() => commands().some(({ params }) => params.action !== undefined), 'a command');
+  t.deepEqual(commands().at(-1).params.market_tickers, ['A']);
+  world.markets.splice(0);
+  world.changed();
+  await until(() => commands().some(({ cmd }) => cmd === 'unsubscribe'), 'the end');
+  const ended = commands().filter(({ cmd }) => cmd === 'unsubscribe');
+  t.deepEqual(
+    ended.flatMap(({ params }) => params.sids),
+    [1, 2],
+    'of books and of trades',
+  );
+});
+
+row(
+  'W90: a gap costs no market that is not wanted any more',
+  ['kalshi'],
+  async (t, { venue, open }) => {
+    const world = open({ restUrl: null });
+    await until(() => world.priceOf('A') !== null && world.priceOf('B') !== null, 'prices');
+    world.markets.splice(0, 1);
+    world.changed();
+    const asked = () =>
+      venue.received.flatMap(({ text }) => {
+        const { params } = JSON.parse(text);
+        return params.action === 'get_snapshot' ? params.market_tickers : [];
+      });
+    const socket = venue.sockets[0]!;
+    kalshiState(socket).seq += 5;
+    kalshiSnapshot(venue, socket, 'B');
+    await until(() => asked().length > 0, 'snapshots');
+    t.deepEqual(asked().sort(), ['C']);
+    await until(() => world.priceOf('C') !== null, 'a price after the gap');
+    t.is(venue.sockets.length, 1);
+  },
+);
+
+row(
+  'W91: a market that nobody holds is asked for once it has begun',
+  BY_REST_ALONE,
+  async (t, stub) => {
+    const begun = new Map<string, boolean>();
+    const world = stub.open({ unheld: () => begun, askAgainMs: 60 });
+    await until(() => world.priceOf('A') !== null, 'a price');
+    await quiet();
+    stub.states.set('A', 'yes');
+    stub.states.set('B', 'yes');
+    await quiet();
+    t.false(world.results.has('A'), 'nothing has begun');
+    begun.set('A', false);
+    await until(() => world.results.has('A'), 'the result');
+    t.is(stub.venue.sockets.length, 1);
+    t.false(world.results.has('B'));
+    t.deepEqual(world.feed.statuses()[0]!.resultProblems, []);
+  },
+);
+
+row(
+  'W91: while the channel tells the end, only what may be over is asked for',
+  ['kalshi'],
+  async (t, stub) => {
+    const begun = new Map([['A', false]]);
+    const world = stub.open({ unheld: () => begun, askAgainMs: 60 });
+    await until(() => world.priceOf('A') !== null, 'a price');
+    await quiet();
+    stub.states.set('A', 'yes');
+    await quiet();
+    t.false(world.results.has('A'));
+    begun.set('A', true);
+    await until(() => world.results.has('A'), 'the result');
+    t.is(stub.venue.sockets.length, 1);
+  },
+);
+
+row(
+  'W92: a market whose result came by REST is not missed by a quiet connection',
+  BY_REST_ALONE,
+  async (t, stub) => {
+    const timing = { ...TIMING, quietMs: 60, quietAnswerMs: 400 };
+    const world = stub.open({ held: held(true), askAgainMs: 60, timing });
+    await until(() => world.priceOf('A') !== null && world.priceOf('B') !== null, 'prices');
+    // The venue says no more of it, and answers no question.
+    stub.states.set('A', 'yes');
+    stub.venue.tops.delete('A');
+    await until(() => world.results.has('A'), 'the result');
+    const before = stub.venue.received.length;
+    await quiet();
+    await until(() => stub.venue.received.length > before + 4, 'questions for B');
+    t.is(stub.venue.sockets.length, 1);
+    t.is(world.feed.statuses()[0]!.silent, null);
+  },
+);
+
+row('W93: a close that moved to an unreadable time is asked for', ['kalshi'], async (t, stub) => {
+  const world = stub.open();
+  await until(() => world.statusOf('A') === 'open' && world.priceOf('A') !== null, 'the start');
+  await quiet();
+  const before = stub.rest.asked.length;
+  lifeCycle(stub)({ event_type: 'close_date_updated' });
+  await until(() => stub.rest.asked.length > before, 'a question');
+  t.regex(String(stub.rest.asked.at(-1)), /tickers=A(&|$)/);
 });

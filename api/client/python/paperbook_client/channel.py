@@ -102,7 +102,7 @@ class Channel:
 
 
 def _merged(before: Any, patch: Any) -> Any:
-    """A merge patch applied (RFC 7396), but a member that it removes stays as None: every field of
+    """A merge patch applied (RFC 7396), but a member that it removes stays as None. Every field of
     a Quote is always there.
     """
     if not (isinstance(before, dict) and isinstance(patch, dict)):

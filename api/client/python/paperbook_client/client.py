@@ -28,8 +28,8 @@ class Client(Operations):
     """One method per operation: ``client.get_portfolio()``. Each returns the JSON of the answer.
 
     ``base_url`` has the version: ``https://paper.example/v1``. Reads, and orders under the
-    same idempotency keys, are sent again up to ``retries`` times without an answer or at a 503; any call
-    is at a 429.
+    same idempotency keys, are sent again up to ``retries`` times without an answer or at a 503. At a
+    429 any call is.
     """
 
     def __init__(

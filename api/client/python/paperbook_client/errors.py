@@ -10,9 +10,8 @@ if TYPE_CHECKING:
 
 
 class PaperbookError(Exception):
-    """Any failure of a call. ``sent`` is the body that it was sent with: of an order it has the
-    idempotency key, so that ``place_order(error.sent)`` shows whether it was placed, and places it
-    once.
+    """Any failure of a call. ``sent`` is the body that it was sent with. The body of an order has the
+    idempotency key. So ``place_order(error.sent)`` shows whether it was placed, and places it once.
     """
 
     def __init__(
@@ -75,7 +74,7 @@ class NoAnswerError(PaperbookError):
 class ConnectionLostError(PaperbookError):
     """A message of a stream was not answered. ``outcome`` is "not_sent" if the server never got
     it, else "unknown": it may have been done. Then ``place(error.sent)`` shows whether an order was
-    placed, and places it once; a cancel can be sent again as it is.
+    placed, and places it once. A cancel can be sent again as it is.
     """
 
     def __init__(

@@ -1035,7 +1035,7 @@ class OrderPlacement(TypedDict):
 
 class OrderPreview(TypedDict):
     """While the venue-data switch is off, would, fills, costDollars, feeDollars and quoteAgeMs
-    are null; code and holdDollars depend on no price.
+    are null. The fields code and holdDollars depend on no price.
     """
     # rest: the contracts that do not trade at once rest. cancel: an ioc or fok without a fill.
     would: Literal["execute", "rest", "cancel", "refuse"] | None
@@ -2065,9 +2065,9 @@ class Operations:
         return answer
 
     def run_backtest(self, body: BacktestRequest) -> Backtest:
-        """Replay settled game winners on paper. Looks once at each market, buys at the ask where
-        the rule says so, and sells or holds to the result, on an account of its own and by
-        the rules of live trading. Nothing of it is kept. At most 10 run at once.
+        """Replay settled game winners on paper. Looks once at each market, and buys at the ask
+        where the rule says so. It then sells, or holds to the result. It has its own account
+        and the rules of live trading. Nothing of it is kept. At most 10 run at once.
         """
         answer: Backtest = self.call(Call("POST", "/backtest", body=body))
         return answer
@@ -2110,7 +2110,8 @@ class Operations:
         window, and the changes between them. If the changes are many, they are evenly chosen.
         If they are few, moments between them show the effect of prices on open positions.
         Positions count at their live bid of the moment. They count at cost if there was no
-        bid, if this server has no history of it, and while venue data is off.
+        bid, or if this server has no history of it. They count so while venue data is off,
+        too.
         """
         answer: Equity = self.call(Call(
             "GET",
@@ -2151,7 +2152,7 @@ class Operations:
         cursor: str | None = None,
     ) -> Leaderboard:
         """Public traders, the best first. Private traders and traders who hide earlier trades
-        are left out. `pnl` and `roi` need a trade that ended in the window; equal values are
+        are left out. `pnl` and `roi` need a trade that ended in the window. Equal values are
         sorted by id. The board may lag by 5 seconds. The next page starts after the last row,
         even if that row has moved.
         """
@@ -2242,13 +2243,13 @@ class Operations:
     def place_order(self, body: OrderRequest, *, org: str | None = None) -> OrderPlacement:
         """Place an order. A market order fills now at the live price or is refused. A limit
         order fills at its limit or better. Otherwise a gtc order rests until it fills, is
-        canceled or expires, and an ioc or fok order is canceled at once. A sell covers the
-        whole position. A refused order stores nothing and does not use its key up. While
-        trading is switched off new orders are refused, and a repeated order is answered
-        again. Opening a position needs the basic plan. Execution at a venue needs that
-        venue's scope besides `trade:write`. A field that does not belong to the action and
-        type is 400. In the examples, put an instrument of `GET /instruments?tradable=true`
-        and a trade of `GET /portfolio/trades?status=open`.
+        canceled or expires. An ioc or fok order is canceled at once. A sell covers the whole
+        position. A refused order stores nothing and does not use its key up. While trading is
+        switched off new orders are refused, and a repeated order is answered again. Opening a
+        position needs the basic plan. Execution at a venue needs that venue's scope besides
+        `trade:write`. A field that does not belong to the action and type is 400. In the
+        examples, put an instrument of `GET /instruments?tradable=true` and a trade of `GET
+        /portfolio/trades?status=open`.
         """
         answer: OrderPlacement = self.call(Call(
             "POST",
@@ -2329,8 +2330,7 @@ class Operations:
     def preview_order(self, body: OrderRequest, *, org: str | None = None) -> OrderPreview:
         """Preview the effect of an order. Places nothing, uses no key, and counts as a read. The
         key of the body is optional and ignored. While the venue-data switch is off, every
-        value that depends on prices is null, and refusals that depend on prices are not
-        named.
+        value that depends on prices is null. Refusals that depend on prices are not named.
         """
         answer: OrderPreview = self.call(Call(
             "POST",
@@ -2623,9 +2623,9 @@ class AsyncOperations:
         return answer
 
     async def run_backtest(self, body: BacktestRequest) -> Backtest:
-        """Replay settled game winners on paper. Looks once at each market, buys at the ask where
-        the rule says so, and sells or holds to the result, on an account of its own and by
-        the rules of live trading. Nothing of it is kept. At most 10 run at once.
+        """Replay settled game winners on paper. Looks once at each market, and buys at the ask
+        where the rule says so. It then sells, or holds to the result. It has its own account
+        and the rules of live trading. Nothing of it is kept. At most 10 run at once.
         """
         answer: Backtest = await self.call(Call("POST", "/backtest", body=body))
         return answer
@@ -2668,7 +2668,8 @@ class AsyncOperations:
         window, and the changes between them. If the changes are many, they are evenly chosen.
         If they are few, moments between them show the effect of prices on open positions.
         Positions count at their live bid of the moment. They count at cost if there was no
-        bid, if this server has no history of it, and while venue data is off.
+        bid, or if this server has no history of it. They count so while venue data is off,
+        too.
         """
         answer: Equity = await self.call(Call(
             "GET",
@@ -2709,7 +2710,7 @@ class AsyncOperations:
         cursor: str | None = None,
     ) -> Leaderboard:
         """Public traders, the best first. Private traders and traders who hide earlier trades
-        are left out. `pnl` and `roi` need a trade that ended in the window; equal values are
+        are left out. `pnl` and `roi` need a trade that ended in the window. Equal values are
         sorted by id. The board may lag by 5 seconds. The next page starts after the last row,
         even if that row has moved.
         """
@@ -2805,13 +2806,13 @@ class AsyncOperations:
     async def place_order(self, body: OrderRequest, *, org: str | None = None) -> OrderPlacement:
         """Place an order. A market order fills now at the live price or is refused. A limit
         order fills at its limit or better. Otherwise a gtc order rests until it fills, is
-        canceled or expires, and an ioc or fok order is canceled at once. A sell covers the
-        whole position. A refused order stores nothing and does not use its key up. While
-        trading is switched off new orders are refused, and a repeated order is answered
-        again. Opening a position needs the basic plan. Execution at a venue needs that
-        venue's scope besides `trade:write`. A field that does not belong to the action and
-        type is 400. In the examples, put an instrument of `GET /instruments?tradable=true`
-        and a trade of `GET /portfolio/trades?status=open`.
+        canceled or expires. An ioc or fok order is canceled at once. A sell covers the whole
+        position. A refused order stores nothing and does not use its key up. While trading is
+        switched off new orders are refused, and a repeated order is answered again. Opening a
+        position needs the basic plan. Execution at a venue needs that venue's scope besides
+        `trade:write`. A field that does not belong to the action and type is 400. In the
+        examples, put an instrument of `GET /instruments?tradable=true` and a trade of `GET
+        /portfolio/trades?status=open`.
         """
         answer: OrderPlacement = await self.call(Call(
             "POST",
@@ -2892,8 +2893,7 @@ class AsyncOperations:
     async def preview_order(self, body: OrderRequest, *, org: str | None = None) -> OrderPreview:
         """Preview the effect of an order. Places nothing, uses no key, and counts as a read. The
         key of the body is optional and ignored. While the venue-data switch is off, every
-        value that depends on prices is null, and refusals that depend on prices are not
-        named.
+        value that depends on prices is null. Refusals that depend on prices are not named.
         """
         answer: OrderPreview = await self.call(Call(
             "POST",

@@ -8,9 +8,9 @@ export function BacktestView() {
     <>
       <ViewHead title="Backtest" />
       <p>
-        Replays a rule on game winners that have a result: it looks once at each market, buys at the
-        ask where the rule says so, and sells or holds to the result. The server stores none of
-        this.
+        Replays a rule on game winners that have a result. It looks once at each market, and buys at
+        the ask where the rule says so. It then sells, or holds to the result. The server stores
+        none of this.
       </p>
       <div class="backtest">
         <BacktestFormPart />

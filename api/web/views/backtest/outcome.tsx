@@ -37,7 +37,7 @@ function sentenceOf(run: BacktestRun) {
       return (
         <Notice kind="warning">
           <p>
-            Canceled. The page waits for it no longer; the server may go on with it for up to{' '}
+            Canceled. The page waits for it no longer. The server may go on with it for up to{' '}
             {duration(RUNS_WITHIN_MS)}.
           </p>
         </Notice>

@@ -19,7 +19,7 @@ export const KINDS: readonly { value: Kind; text: string; meaning: string }[] = 
   {
     value: 'net_worth',
     text: 'Net worth',
-    meaning: 'By the net worth of the account now; the window applies to the other numbers.',
+    meaning: 'By the net worth of the account now. The window applies to the other numbers.',
   },
 ];
 
@@ -28,13 +28,13 @@ export const METRICS: readonly { value: Metric; text: string; meaning: string }[
     value: 'brier',
     text: 'Brier score',
     meaning:
-      'The mean of (forecast − outcome)²: 0 is perfect, a constant 50% scores 0.250, less is better.',
+      'The mean of (forecast − outcome)². 0 is perfect, a constant 50% scores 0.250, less is better.',
   },
   {
     value: 'log_loss',
     text: 'Log loss',
     meaning:
-      'The mean of −ln of the probability of the outcome: 0 is perfect, a constant 50% scores 0.693, less is better.',
+      'The mean of −ln of the probability of the outcome. 0 is perfect, a constant 50% scores 0.693, less is better.',
   },
   {
     value: 'clv',

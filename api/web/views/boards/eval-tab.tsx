@@ -43,7 +43,7 @@ export function EvalTab({ window, metric, onWindow, onMetric }: Props) {
             {rows.length === 0 ? (
               <Empty>
                 Nobody is on this board. Public traders come here with a pick of which the metric is
-                known: the first on its market, placed before the game, with an outcome.
+                known. The pick is the first on its market, placed before the game, with an outcome.
               </Empty>
             ) : (
               <EvalTable rows={rows} metric={shown} />
@@ -77,7 +77,7 @@ function HowToRead() {
         </li>
         <li>
           If most picks are on a few games, the effective games are fewer. Below 10 effective games
-          there is no interval; profit or loss needs 50.
+          there is no interval. Profit or loss needs 50.
         </li>
         <li>
           Skill is the Brier score of the prices paid less the trader’s Brier score. It counts picks

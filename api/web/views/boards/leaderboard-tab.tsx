@@ -45,7 +45,7 @@ export function LeaderboardTab({ window, kind, onWindow, onKind }: Props) {
             {rows.length === 0 ? (
               <Empty>
                 Nobody is on this board. Public traders come here with a trade that closed in the
-                window; a longer window may have some. You are private until you say otherwise in
+                window. A longer window may have some. You are private until you say otherwise in
                 the settings.
               </Empty>
             ) : (

@@ -32,8 +32,8 @@ export function OwnEvalTab({ window, onWindow }: Props) {
       </div>
       <p class="hint">
         This list has your picks that ended in the window, also picks placed while private. The
-        means on the board count only the slate: on each market, your first pick that was placed
-        before the game and has an outcome.
+        means on the board count only the slate. On each market, this is your first pick that was
+        placed before the game and has an outcome.
       </p>
       <Loading
         of={ownEval.now.value}
@@ -56,8 +56,8 @@ function Picks({ picks, notes }: OwnEval) {
   if (picks.length === 0) {
     return (
       <Empty>
-        None of your picks ended in this window. A pick comes here when its market has a result;
-        what you sell before that does not.
+        None of your picks ended in this window. A pick comes here when its market has a result. A
+        trade that you sell before that does not.
       </Empty>
     );
   }

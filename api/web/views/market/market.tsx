@@ -15,9 +15,9 @@ import { followAccount, loadOrganizations } from '../../state/shown-account.ts';
 import type { ShownQuote } from '../../state/shown-quote.ts';
 import { NEW_TICKET, type Ticket } from '../../state/ticket.ts';
 import { venueData } from '../../state/venue-data.ts';
-import { Depth } from './depth.tsx';
 import { Holdings } from './holdings.tsx';
 import { MarketHead } from './market-head.tsx';
+import { Depth } from './order-book.tsx';
 import { PriceChart } from './price-chart.tsx';
 import { TicketForm } from './ticket-form.tsx';
 
@@ -127,7 +127,7 @@ function UnknownMarket() {
       <Notice>
         <p>
           No market has this name, or it has left the catalog after its end. Your positions are in
-          your <a href={hrefOf('portfolio')}>portfolio</a>; open markets are in the{' '}
+          your <a href={hrefOf('portfolio')}>portfolio</a>. Open markets are in the{' '}
           <a href={hrefOf('markets')}>markets</a>.
         </p>
       </Notice>

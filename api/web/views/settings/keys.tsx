@@ -33,7 +33,7 @@ export function Keys() {
         </button>
       </div>
       <p class="hint">
-        A program signs its requests with a key. It reads and trades for you, within its scopes; it
+        A program signs its requests with a key. It reads and trades for you, within its scopes. It
         manages no keys and makes nothing public.
       </p>
       <Loading

@@ -32,7 +32,7 @@ function Rows({ usage: value }: { usage: Usage }) {
         Plan {value.plan}.{' '}
         {value.enforced
           ? 'A request over its limit is refused.'
-          : 'Requests are counted; requests over the limit are answered, too.'}{' '}
+          : 'Requests are counted. Requests over the limit are answered, too.'}{' '}
         Orders over their limits are refused. Minutes, days and months follow UTC.
       </p>
       <Table

@@ -18,8 +18,8 @@ export function hiddenText({ private: isPrivate, numbersShown }: Trader, isOwn: 
   }
   if (numbersShown) return null;
   return isOwn
-    ? 'You have trades from when you were private, and do not show them: so others see no profit or loss, ROI, net worth or rank of you, and you are on no board.'
-    : 'This trader has trades from when the account was private, and does not show them: so profit or loss, ROI, net worth and rank are not shown.';
+    ? 'You have trades from when you were private, and do not show them. So others see no profit or loss, ROI, net worth or rank of you. You are on no board.'
+    : 'This trader has trades from when the account was private, and does not show them. So profit or loss, ROI, net worth and rank are not shown.';
 }
 
 /** `12 settled: 7 won, 4 lost, 1 void` */

@@ -65,8 +65,8 @@ function Unknown({ of }: { of: string }) {
       <ViewHead title={of === '' ? 'Trader' : 'No such trader'} />
       {of !== '' && (
         <p role="status">
-          Nobody here has the name or id “{of}”. A name is found whole, in any case; its parts are
-          not.
+          Nobody here has the name or id “{of}”. A name is found whole, in any case. Its parts are
+          not found.
         </p>
       )}
       <FindTrader />

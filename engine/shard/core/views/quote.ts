@@ -13,7 +13,12 @@ import { type JsonWriter, memberNames, type Piece, pieceOf } from '../../../form
 import type { CatalogInstrument, CatalogListing } from '../../../rules/catalog-entries.ts';
 import { complement, notLive } from '../../../rules/pricing.ts';
 import type { QuoteChangesQuery } from '../../../rules/queries.ts';
-import type { Instrument, LastTrade, Market } from '../../../rules/reference-data.ts';
+import {
+  type Instrument,
+  isKnown,
+  type LastTrade,
+  type Market,
+} from '../../../rules/reference-data.ts';
 import type { ShardState } from '../../../rules/state.ts';
 
 const NAMES = memberNames('asOf', 'changes');
@@ -92,11 +97,11 @@ export function writeQuoteChanges(
   to.close(start);
 }
 
-/** An instrument that a catalog lists, by its id. */
+/** An instrument that callers may name, by its id. */
 export function quotedInstrument(state: ShardState, id: string): Described | null {
   const instrument = state.instrumentsById.get(id);
   const entry = instrument?.entry;
-  if (instrument === undefined || entry == null || !instrument.listed) return null;
+  if (instrument === undefined || entry == null || !isKnown(instrument)) return null;
   return { ...instrument, entry };
 }
 

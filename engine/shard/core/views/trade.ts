@@ -15,7 +15,7 @@ import { type JsonWriter, memberNames } from '../../../format/json-writer.ts';
 import type { ClosedTrade } from '../../../rules/events.ts';
 import { instrumentSideOf, sideOf } from '../../../rules/flags.ts';
 import { costCents } from '../../../rules/ledger.ts';
-import { positionBid } from '../../../rules/orders.ts';
+import { positionBid } from '../../../rules/place-orders.ts';
 import { openedAtMs, parlayOf } from '../../../rules/row-records.ts';
 import { tradeTermsAt } from '../../../rules/row-terms.ts';
 import type { ShardState } from '../../../rules/state.ts';

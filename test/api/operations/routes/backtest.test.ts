@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { readAdminToken } from '../../../../api/identity/admin-token.ts';
 import { newKey } from '../../../../api/identity/keys.ts';
@@ -18,6 +19,8 @@ type Played = {
   day: Day;
   directory: string;
   ask(body: unknown, status?: number): Promise<Json>;
+  /** How many instruments are listed. */
+  listed(): Promise<number>;
 };
 
 /** One server for all tests, as none of them changes it; and one with the switch off. */
@@ -66,7 +69,12 @@ async function play(t: ExecutionContext, env: Record<string, string>): Promise<P
     if (answer.status !== status) throw new Error(JSON.stringify(json));
     return json;
   };
-  return { day, directory, ask };
+  const listed = async () => {
+    const headers = { authorization: `Bearer ${token}` };
+    const answer = await fetch(`${paperbook.baseUrl}/instruments?limit=100`, { headers });
+    return ((await answer.json()) as Json).instruments.length;
+  };
+  return { day, directory, ask, listed };
 }
 
 const ALL = { markets: {}, stake: { contracts: 10 } };
@@ -236,6 +244,24 @@ test('Z2, Z9: which markets count, and what the history has of them', async (t) 
   // A book that stays crossed is unknown after 5 s (B15 of feeds/FORMATS.md), which is a gap.
   t.deepEqual(all.coverage, { markets: 10, withQuotes: 10, gapSeconds: 810 });
   t.is(all.skipped.not_settled, 2);
+});
+
+test('Z2, K56: an instrument that was retired after its result is in a backtest as before', async (t) => {
+  const { directory, ask, listed } = await play(t, {});
+  const rule = { side: 'favorite' };
+  const before = await ask({ ...ALL, rule });
+  const file = path.join(directory, 'catalog.json');
+  writeFileSync(file, JSON.stringify({ games: [], instruments: [] }));
+  for (let times = 0; (await listed()) > 0; times++) {
+    t.true(times < 500, 'the server has not taken the catalog');
+    await setTimeout(50);
+  }
+  const after = await ask({ ...ALL, rule });
+  t.deepEqual(after.trades, before.trades);
+  t.is(after.summary.markets, before.summary.markets - before.skipped.not_settled);
+  const [first] = before.trades;
+  const one = await ask({ ...ALL, rule, markets: { instrumentIds: [first.instrumentId] } });
+  t.deepEqual(one.trades, [first]);
 });
 
 test('Z10: while the venue-data switch is off no trade has a price, and the summary is the same', async (t) => {

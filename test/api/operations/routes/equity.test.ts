@@ -140,8 +140,13 @@ async function start(t: ExecutionContext, env?: Record<string, string>): Promise
   return playing;
 }
 
-const equity = async ({ call }: Playing, query = '', org?: string) =>
-  (await call('GET', `/portfolio/equity${query}`, org ? { org } : {})).json;
+/** As a client does, it asks again while a busy machine is late with the facts of the account. */
+async function equity({ call }: Playing, query = '', org?: string): Promise<Json> {
+  for (let times = 1; ; times++) {
+    const { status, json } = await call('GET', `/portfolio/equity${query}`, org ? { org } : {});
+    if (status !== 503 || times === 5) return json;
+  }
+}
 
 /** The point of now, by `GET /portfolio`. */
 async function now(t: ExecutionContext, { call }: Playing, points: Json[], org?: string) {

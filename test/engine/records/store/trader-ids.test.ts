@@ -1,8 +1,8 @@
 import test from 'ava';
 import type { Uuid } from '../../../../engine/base/units.ts';
+import { uuidWords } from '../../../../engine/memory/uuid-words.ts';
 import { IdOrder } from '../../../../engine/records/boards/ranking.ts';
 import { TraderIds } from '../../../../engine/records/store/trader-ids.ts';
-import { uuidBytes } from '../../../../engine/records/store/uuid-bytes.ts';
 import { createRandomSource } from '../../../model/random-source.ts';
 import { seedsOfRun } from '../../../model/seeds.ts';
 
@@ -23,7 +23,7 @@ test('Y22: traders are found by their ids, and stand in their order, whatever th
         const id = randomId(random);
         const number = 3 * (round * 700 + added) + random.int(0, 2);
         if (known.has(id)) continue;
-        ids.add(number, uuidBytes(id));
+        ids.add(number, uuidWords(id));
         known.set(id, number);
       }
       t.is(ids.count, known.size);
@@ -35,7 +35,7 @@ test('Y22: traders are found by their ids, and stand in their order, whatever th
       t.deepEqual(found, expected, String(seed));
     }
     const [, number] = [...known][0]!;
-    t.throws(() => ids.add(number, uuidBytes(random.uuid(1))), { message: /two traders/ });
+    t.throws(() => ids.add(number, uuidWords(random.uuid(1))), { message: /two traders/ });
     t.throws(() => ids.idOf(ids.end), { message: /id of no trader/ });
   }
 });

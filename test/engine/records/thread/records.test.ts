@@ -9,7 +9,7 @@ import {
   type Closing,
   Closings,
   closingsFile,
-} from '../../../../engine/records/projection/closings.ts';
+} from '../../../../engine/records/projection/closing-lines.ts';
 import { connected, recordsFile } from '../../../../engine/records/store/database.ts';
 import type { Profile } from '../../../../engine/records/store/profiles.ts';
 import { Records, type RecordsOptions } from '../../../../engine/records/thread/records.ts';
@@ -264,7 +264,7 @@ test('Y82: what a running thread finds damaged is refused, made again, and said 
     `CREATE TABLE filling (bytes BLOB) STRICT;
     INSERT INTO filling VALUES (zeroblob(${70 * 2 ** 20}));`,
   );
-  const pages = pagesOf(dataDir, 'trades_settled');
+  const pages = pagesOf(dataDir, 'settled');
   const bytes = readFileSync(file);
   for (const page of pages) bytes[4096 * (page - 1) + 100]! ^= 1;
   writeFileSync(file, bytes);

@@ -124,7 +124,14 @@ limited('D8: a shard that ends without room loses nothing that it acknowledged',
   shard.run([{ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG }, quoteTick()]);
   limitFiles(t, sizeOf(dir));
   let placed = 0;
-  for (; placed < 100_000; placed++) if (shard.take([limitBuy({})])[0] === null) break;
+  for (let isFull = false; !isFull && placed < 100_000; ) {
+    const orders = Array.from({ length: 20 }, (_, n) => {
+      return limitBuy({ idempotencyKey: `${placed}-${n}`.padEnd(128, '-') });
+    });
+    const replies = shard.take(orders);
+    placed += replies.filter((reply) => reply?.ok).length;
+    isFull = replies.includes(null);
+  }
   t.true(placed > 100 && placed < 100_000, `${placed}`);
   await shard.close();
   t.like(await verifyShard(dir, 0, 1), { restingOrders: placed, problems: [] });

@@ -303,6 +303,12 @@ scenarioTest(
     const { body } = scenario.ask({ kind: 'portfolio', account: ALICE, organizationSlug: null });
     t.is((body.positions as Row[])[0]!.instrumentLabel, 'Home wins');
     t.is(scenario.buy(1).code, 'instrument_not_found');
+    const query = { kind: 'instrument_quote', instrumentId: instrumentIds[0]! } as const;
+    t.is(scenario.ask(query).code, 'instrument_not_found');
+    const pays = { outcome: 'yes', yesPayoutCents: 100, noPayoutCents: 0 } as const;
+    scenario.engine.tick({ kind: 'result', atMs: scenario.nowMs, source: 0, market: WIN, ...pays });
+    t.is(scenario.buy(1).code, 'market_resolved', 'it is over, and known by its id');
+    t.is(scenario.ask(query).code, null);
   },
 );
 

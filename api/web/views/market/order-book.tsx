@@ -8,7 +8,7 @@ import { type Column, Table } from '../../parts/table.tsx';
 import { When } from '../../parts/when.tsx';
 import { CallError } from '../../state/call-error.ts';
 import { cents, whole } from '../../state/format.ts';
-import { ladderOf, loadLadder } from '../../state/ladder.ts';
+import { loadLadder, shownLadder } from '../../state/ladder.ts';
 import { hasDepth, type Rung, rungsOf } from '../../state/ladder-rungs.ts';
 import { VENUE_WORDS } from '../../state/order-words.ts';
 import type { Print } from '../../state/print-text.ts';
@@ -36,7 +36,7 @@ export function Depth(props: Props) {
 function Ladder({ instrumentId }: Props) {
   const place = useRef<HTMLElement>(null);
   const isShown = useOnScreen(place);
-  const now = ladderOf(instrumentId);
+  const now = shownLadder(instrumentId);
   const isDeep = now.state === 'ready' && hasDepth(now.value);
   const paceMs = usePaceMs();
   const everyMs = isDeep ? paceMs : FLAT_EVERY_MS;
@@ -59,7 +59,7 @@ function Ladder({ instrumentId }: Props) {
             />
           ) : (
             <Empty>
-              Only the best prices are kept: this server fills orders of any size at them, or the
+              Only the best prices are kept. This server fills orders of any size at them, or the
               venue shows no other level.
             </Empty>
           )

@@ -15,6 +15,7 @@ import {
   PAYOUT_CENTS,
   type PositionRow,
 } from '../base/units.ts';
+import { payoutCents, resultOf } from './apply-results.ts';
 import {
   beginCorrection,
   continueCorrection,
@@ -27,7 +28,6 @@ import { emit } from './evolve.ts';
 import type { FactSink } from './fact-sink.ts';
 import { sideOf } from './flags.ts';
 import type { ResultTick, Settled } from './messages.ts';
-import { payoutCents, resultOf } from './payouts.ts';
 import type { Book, Instrument, Market } from './reference-data.ts';
 import { booksOf, byFillOrder, ordersOn } from './resting.ts';
 import type { ShardState } from './state.ts';

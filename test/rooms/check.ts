@@ -1,3 +1,3 @@
 import { playFiles } from '../room.ts';
 
-await playFiles('test/feeds');
+await playFiles('test/check.test.ts');

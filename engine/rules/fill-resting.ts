@@ -15,7 +15,7 @@ import { remainingOf } from './partial-fills.ts';
 import { type BookPrice, ladderOf, priceBook, tradePrice } from './pricing.ts';
 import type { Book, Market } from './reference-data.ts';
 import { booksOf } from './resting.ts';
-import { settleAccount } from './settlement.ts';
+import { settleAccount } from './settle-markets.ts';
 import type { ShardState } from './state.ts';
 
 /**

@@ -1,6 +1,6 @@
 import test from 'ava';
+import { resultOf } from '../../../engine/rules/apply-results.ts';
 import type { MarketOutcome, MarketResult } from '../../../engine/rules/messages.ts';
-import { resultOf } from '../../../engine/rules/payouts.ts';
 import {
   ALICE,
   AWAY,

@@ -18,7 +18,7 @@ import type { Feed } from '../../feeds/connection/feed.ts';
 import { createFeedWriter, type FeedWriter } from '../../feeds/file/feed-writer.ts';
 import { type RecordingIngest, recordingIngest } from '../../feeds/file/recorder.ts';
 import { createIngest } from '../../feeds/ingest/ingest.ts';
-import type { Log } from '../base/log.ts';
+import type { Log } from '../base/logger.ts';
 import { ConfigError } from '../config/config.ts';
 import type { Config } from '../config/settings.ts';
 import { connectFeed } from '../market-data/connect-feed.ts';
@@ -131,6 +131,10 @@ class RecordedCatalog {
   }
 
   held(): ReadonlyMap<string, boolean> {
+    return new Map();
+  }
+
+  unheld(): ReadonlyMap<string, boolean> {
     return new Map();
   }
 
