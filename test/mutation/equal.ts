@@ -225,4 +225,37 @@ export const EQUAL: ReadonlyMap<string, string> = new Map([
     "engine/rules/fees.ts | return kalshiFillFee(entry, fill, { side: 'buy', carry: { micros: 0 } }).net; | 'buy' -> 'mutant'",
     'whoever does not sell pays',
   ],
+  [
+    "engine/rules/apply-tick.ts | case 'heartbeat': | 'heartbeat' -> 'mutant' (2)",
+    'nothing follows from the case, nor after it',
+  ],
+  ['engine/rules/apply-tick.ts | break; | break; -> ; (4)', 'nothing comes after it'],
+  [
+    'engine/rules/corrections.ts | return reset.record === place.record ? reset.offset > place.offset : reset.record > place.record; | > -> >=',
+    'two facts of one record have two places in it',
+  ],
+  [
+    'engine/rules/corrections.ts | return reset.record === place.record ? reset.offset > place.offset : reset.record > place.record; | > -> >= (2)',
+    'the two records are not the same here',
+  ],
+  [
+    "engine/rules/corrections.ts | const isPlain = outcome === 'yes' || outcome === 'no'; | === -> !==",
+    'the log says the same of a trade whose result is looked up there',
+  ],
+  [
+    "engine/rules/corrections.ts | const isPlain = outcome === 'yes' || outcome === 'no'; | === -> !== (2)",
+    'the log says the same of a trade whose result is looked up there',
+  ],
+  [
+    "engine/rules/ledger.ts | invariant(cost >= 0, 'the cost of closed contracts is below zero'); | 0 -> 1",
+    'a position costs a cent at least',
+  ],
+  [
+    "engine/rules/postponements.ts | invariant(state.referenceDataVersion > before, 'a window has ended and nothing was voided'); | > -> >=",
+    'an invariant that no caller breaks',
+  ],
+  [
+    "engine/rules/pricing.ts | for (const { market, askCents } of rivalsOf(context, book, 'no', nowMs)) { | 'no' -> 'mutant'",
+    'whatever is not yes is no',
+  ],
 ]);

@@ -4,8 +4,17 @@
  */
 import { parseSync } from 'oxc-parser';
 
-/** `text.slice(start, end)` is replaced; `line` counts from 1. */
-export type Mutant = { start: number; end: number; replacement: string; line: number };
+/**
+ * `text.slice(start, end)` is replaced; `line` counts from 1. `reachedAt`: whoever runs this place
+ * may see it. The right side of a changed `&&` need not run.
+ */
+export type Mutant = {
+  start: number;
+  end: number;
+  replacement: string;
+  line: number;
+  reachedAt: number;
+};
 
 type Node = { type: string; start: number; end: number } & Record<string, unknown>;
 type Edit = { at: Pick<Node, 'start' | 'end'>; replacement: string };
@@ -53,7 +62,8 @@ export function mutantsOf(fileName: string, text: string): Mutant[] {
   walk(program as unknown as Node, null, (node, parent) => {
     for (const { at, replacement } of editsOf(node, parent, text)) {
       const line = text.slice(0, at.start).split('\n').length;
-      mutants.push({ start: at.start, end: at.end, replacement, line });
+      const reachedAt = node.type === 'LogicalExpression' ? node.start : at.start;
+      mutants.push({ start: at.start, end: at.end, replacement, line, reachedAt });
     }
   });
   return mutants.sort((a, b) => a.start - b.start || a.end - b.end);

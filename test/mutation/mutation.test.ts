@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import test from 'ava';
 import { EQUAL } from './equal.ts';
 import { faultsUnder } from './faults.ts';
+import { mutantsOf } from './mutants.ts';
 import { contextOf, test as standIn } from './test-cases.ts';
 import { filesOfTests } from './trials.ts';
 
@@ -26,4 +27,14 @@ test('npm run mutate: each fault that changes nothing is one that can be planted
     [...EQUAL.keys()].filter((key) => !known.has(key)),
     [],
   );
+});
+
+test('npm run mutate: whoever reaches the left side of && sees its change', (t) => {
+  const text = 'const all = first && second && third;';
+  const reached = mutantsOf('a.ts', text).map(({ start, reachedAt }) => [start, reachedAt]);
+  const first = text.indexOf('first');
+  t.deepEqual(reached, [
+    [text.indexOf('&&'), first],
+    [text.lastIndexOf('&&'), first],
+  ]);
 });

@@ -44,7 +44,7 @@ export class ReachMeter {
 function ran({ file, mutant }: Fault, counts: Counts): boolean {
   let smallest: Range | null = null;
   for (const range of counts.get(file) ?? []) {
-    if (range.startOffset > mutant.start || range.endOffset <= mutant.start) continue;
+    if (range.startOffset > mutant.reachedAt || range.endOffset <= mutant.reachedAt) continue;
     if (smallest === null || lengthOf(range) <= lengthOf(smallest)) smallest = range;
   }
   return smallest !== null && smallest.count > 0;

@@ -2,6 +2,7 @@
 import test from 'ava';
 import { FILL_MODELS, type FillModelName } from '../../../engine/base/units.ts';
 import type { Reply } from '../../../engine/rules/messages.ts';
+import { noteCorrections } from '../../../engine/rules/payouts.ts';
 import {
   ALICE,
   type CreateScenario,
@@ -167,3 +168,23 @@ scenarioTest(
     t.deepEqual(scenario.engine.conservation(), []);
   },
 );
+
+scenarioTest(
+  'M11: an adjustment may fill the room to the last cent, and not beyond it',
+  (t, createScenario) => {
+    const scenario = scenarioWithRoom(createScenario, 500);
+    t.like(adjust(scenario, 501), { ok: false, code: 'invalid_request' });
+    t.true(adjust(scenario, 500).ok);
+    t.is(scenario.engine.roomCents(ALICE), 0);
+    t.like(adjust(scenario, 1), { ok: false, code: 'invalid_request' });
+  },
+);
+
+test('S23: only markets that were corrected let an account owe', (t) => {
+  const correctedMarkets = new Set<number>();
+  const state = { records: { correctedMarkets } } as never;
+  noteCorrections(state, { number: 3 } as never, 0);
+  t.deepEqual([...correctedMarkets], []);
+  noteCorrections(state, { number: 3 } as never, 1);
+  t.deepEqual([...correctedMarkets], [3]);
+});

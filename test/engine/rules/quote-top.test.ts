@@ -33,6 +33,7 @@ test('D48: a copy has the top alone, and becomes the top of a later quote', (t) 
 
 test('B13: two quotes are the same by their prices, sizes and whether they cross', (t) => {
   t.true(isSameTop(quoteTick(), quoteTick({ atMs: NOON_MS + 1 })));
+  t.true(isSameTop(quoteTick({ unknown: true }), quoteTick({ unknown: true })));
   const others = [
     { yesBidCents: 39 },
     { yesBidContracts: 3 },

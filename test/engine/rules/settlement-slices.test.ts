@@ -4,13 +4,14 @@ import { ByteReader } from '../../../engine/format/bytes.ts';
 import type { Message } from '../../../engine/format/codec.ts';
 import { readFact } from '../../../engine/format/fact-layouts.ts';
 import type { Fact } from '../../../engine/rules/facts.ts';
+import { showsHalfSettled } from '../../../engine/rules/settle-before-answer.ts';
 import { isCommand, isTick } from '../../../engine/shard/core/message-kinds.ts';
 import { createNaiveEngine } from '../../model/naive-engine.ts';
 import { createRandomInput } from '../../model/random-input.ts';
 import { AWAY, catalog, OVER, TOTAL, WIN } from '../../model/scenario.ts';
 import { seedsOfRun } from '../../model/seeds.ts';
 import { messageOf } from '../../simulation/answers.ts';
-import { NOON_MS, placeOrder, quoteTick } from '../fixtures.ts';
+import { NOON_MS, placeOrder, quoteTick, uuidOf } from '../fixtures.ts';
 import { createMemoryEngine, type MemoryEngine } from '../memory-engine.ts';
 
 const BOUNDS = { quoteMaxAgeMs: 15_000, routingBandCents: 10 };
@@ -86,6 +87,24 @@ test('S15: with a result no more ends than fits, orders first, and the rest with
   t.deepEqual(left(), [0, 1]);
   engine.settleSlice();
   t.deepEqual(left(), [0, 0]);
+});
+
+test('S15: an answer would show half of an account as long as something of it is left', (t) => {
+  const engine = quoted(1);
+  const shows = (number: number) => {
+    const query = { kind: 'account', atMs: NOON_MS, account: uuidOf(number) } as const;
+    return showsHalfSettled(engine.state(), query);
+  };
+  const both = () => [1, 2].map(shows);
+  for (const number of [1, 2]) {
+    t.true(engine.command(placeOrder({ instrumentId: AWAY, account: uuidOf(number) })).ok);
+  }
+  t.deepEqual(both(), [false, false]);
+  engine.tick(resultOf(WIN));
+  t.is(engine.state().positions.live, 1);
+  t.deepEqual(both().toSorted(), [false, true]);
+  engine.settleSlice();
+  t.deepEqual(both(), [false, false]);
 });
 
 const LATER_MS = NOON_MS + 1000;

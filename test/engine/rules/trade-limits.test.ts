@@ -158,6 +158,14 @@ test('L2, hard trade limits: sells and cancels have a limit of their own', (t) =
   t.is(codeOf(engine.command(buy(1))), 'ok', 'new orders are counted apart');
 });
 
+test('L2, L13: the answer to a cancel says what is left after it', (t) => {
+  const engine = tradingEngine();
+  const cancel = { kind: 'cancel', atMs: NOON_MS, account: uuidOf(1), orderId: uuidOf(1) } as const;
+  const ask = () => engine.command({ ...cancel, counting: counting(1) });
+  t.like(ask().limits, { closing: true, keyLeftInMinute: 19, accountLeftInMinute: 39 });
+  t.like(ask().limits, { closing: true, keyLeftInMinute: 18, accountLeftInMinute: 38 });
+});
+
 test('L10: hard trade limits hold over a restart, from a checkpoint and from the log', (t) => {
   for (const checkpointAfter of [0, 5, 10]) {
     const engine = tradingEngine();

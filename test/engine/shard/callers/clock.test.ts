@@ -322,7 +322,7 @@ test('C6: hard trade limits begin again when time goes back', async (t) => {
 
 test('C6: so do the limits of a key that trades in several shards', async (t) => {
   const machine = new TestMachine();
-  const engine = await openShards(tempDir(t), { shards: 4, clock: wallClock({ machine }) });
+  const engine = await openShards(tempDir(t), { shards: 2, clock: wallClock({ machine }) });
   t.teardown(() => engine.close());
   machine.set(MINUTE_MS);
   engine.tick(quoteTick({ atMs: engine.nowMs() }));

@@ -133,7 +133,8 @@ async function settleAndAsk(engine: Shards): Promise<{ open: number; answers: un
 
 test('S15, D5: in slices, two shards and one give the answers and the state hash of one that settles at once', async (t) => {
   const seen = [];
-  for (const options of [{}, { settledAtOnce: 1 }, { settledAtOnce: 1, shards: 2 }]) {
+  const sliced = variantsOfRun([{ settledAtOnce: 1, shards: 2 }, { settledAtOnce: 1 }]);
+  for (const options of [{}, ...sliced]) {
     const engine = await openShards(tempDir(t), options);
     await openMany(engine);
     const { open, answers } = await settleAndAsk(engine);
@@ -258,7 +259,7 @@ async function balanceOf(engine: Shards, account: number): Promise<number> {
 test('T122, instrument_dropped: so does a start with another catalog, in every shard', async (t) => {
   const instruments = CATALOG.instruments.filter(({ id }) => id !== AWAY);
   const hashes: string[] = [];
-  for (const shards of [1, 2]) {
+  for (const shards of variantsOfRun([2, 1])) {
     const dir = tempDir(t);
     const before = await openShards(dir, { shards });
     for (const number of [2, 3]) {
@@ -292,5 +293,5 @@ test('T122, instrument_dropped: so does a start with another catalog, in every s
     hashes.push(hash);
     await again.close();
   }
-  t.is(hashes[0], hashes[1]);
+  t.is(new Set(hashes).size, 1);
 });
