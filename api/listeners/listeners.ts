@@ -49,8 +49,6 @@ export type ListenersParts = {
   headers: HeaderLines;
   queueDepthMax: number;
   log: Log;
-  /** The thread of a listener; tests have one that fails. */
-  module?: URL;
 };
 
 export class Listeners implements FurtherCallers {
@@ -146,7 +144,7 @@ class ListenerThread {
     this.#find = find;
     this.#worker = new SupervisedWorker({
       name: this.#name,
-      module: parts.module ?? workerUrl(import.meta.url, './listener-thread'),
+      module: workerUrl(import.meta.url, './listener-thread'),
       workerData: () => this.#data(),
       log: { info() {}, error() {} },
       down: DOWN,

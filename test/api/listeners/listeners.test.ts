@@ -371,7 +371,7 @@ test.serial('J45, J18: the stream is the same over every listener', async (t) =>
   t.is(await open(), 1, 'the orders of a connection that ended');
 });
 
-test.serial('A135: a listener that fails comes back, while the others serve', async (t) => {
+test.serial('A135, J18: a listener that fails comes back, while the others serve', async (t) => {
   const directory = mkdtempSync(path.join(tmpdir(), 'paperbook-fail-'));
   t.teardown(() => rmSync(directory, { recursive: true }));
   const file = path.join(directory, 'fail');
@@ -392,8 +392,16 @@ test.serial('A135: a listener that fails comes back, while the others serve', as
   const clients = await Promise.all(
     Array.from({ length: 14 }, () => openStream(t, port, { token })),
   );
+  const ended = new Set<number>();
+  for (const [n, client] of clients.entries()) void client.closed.then(() => ended.add(n));
   const order = { body: buy(id, 'before') };
   t.is((await further.ask('POST', '/v1/portfolio/orders', order)).status, 200);
+  const resting = 8;
+  for (const [n, client] of clients.slice(0, resting).entries()) {
+    await client.ask({ op: 'subscribe', channels: [], cancelOnDisconnect: true });
+    const rests = buy(id, `rests-${n}`, { type: 'limit', limitPriceCents: 1 });
+    t.is((await client.ask({ op: 'place', order: rests })).status, 200);
+  }
   let isServing = true;
   const served = (async () => {
     for (; isServing; await sleep(5)) {
@@ -407,6 +415,10 @@ test.serial('A135: a listener that fails comes back, while the others serve', as
   t.regex(errors[0]!, /listener 1 failed.*planted/);
   // Some of so many connections are of the listener that has failed.
   await Promise.race(clients.map(({ closed }) => closed));
+  await sleep(200);
+  const left = Array.from({ length: resting }, (_, n) => n).filter((n) => !ended.has(n)).length;
+  const { text } = await main.ask('GET', '/v1/portfolio');
+  t.is(JSON.parse(text).ordersCount, left, 'J18: and the orders of its connections end');
   const next = await bothOf(t, origin, token);
   const again = await next.further.ask('POST', '/v1/portfolio/orders', { ...order, token });
   t.true(JSON.parse(again.text).replayed, 'nothing that was answered is lost');
