@@ -1,8 +1,8 @@
 /** What an account could be paid stays within what can be counted, whatever it buys. */
 import test from 'ava';
 import { FILL_MODELS, type FillModelName } from '../../../engine/base/units.ts';
+import { noteCorrections } from '../../../engine/rules/apply-results.ts';
 import type { Reply } from '../../../engine/rules/messages.ts';
-import { noteCorrections } from '../../../engine/rules/payouts.ts';
 import {
   ALICE,
   type CreateScenario,
