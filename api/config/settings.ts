@@ -127,7 +127,8 @@ export const SETTINGS = {
   FILL_MODEL: setting(
     'fillModel',
     'top_of_book',
-    'top_of_book: any size fills at the best price; book_depth: fills use the displayed sizes',
+    'top_of_book: any size fills at the best price; book_depth: fills use the displayed sizes; ' +
+      "queue: resting orders also wait behind the venue's",
     choice(...FILL_MODELS),
   ),
   FEEDS: setting(

@@ -57,6 +57,7 @@ export function restedBuy(state: ShardState, atMs: EpochMs, order: Resting): Ord
     position: null,
     tradeId: null,
     terms: { ...USUAL_TERMS, limitPriceCents: priceLevel, timeInForce: 'gtc' },
+    fillModel: 'top_of_book',
     rests: true,
   };
 }

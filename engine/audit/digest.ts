@@ -4,7 +4,7 @@
  * (engine/RULES.md).
  */
 
-import type { AccountRow, OrderRow, PositionRow, Uuid } from '../base/units.ts';
+import type { AccountRow, MarketNumber, OrderRow, PositionRow, Uuid } from '../base/units.ts';
 import { NO_ROW } from '../base/units.ts';
 import { ORDER_ENDS, TRADE_ENDS } from '../rules/finished-records.ts';
 import { COLUMN_TERM_NAMES, TRADE_COLUMN_NAMES } from '../rules/order-terms.ts';
@@ -26,7 +26,7 @@ export function digest(
     line: JSON.stringify(accountLine(state, row)),
   }));
   const referenceData = referenceDataLines(state);
-  if (quotes) referenceData.push(...quoteLines(state));
+  if (quotes) referenceData.push(...quoteLines(state), ...placeLines(state));
   return { accounts, referenceData };
 }
 
@@ -38,6 +38,21 @@ function referenceDataLines(state: ShardState): string[] {
     ([slug, { status, atMs }]) => `game ${slug} ${status} ${atMs}`,
   );
   return [...results, ...games].sort(byText);
+}
+
+/** A line for each order in a queue: its present place. */
+function placeLines(state: ShardState): string[] {
+  const { queue, orderIds } = state;
+  const lines = Array.from(queue.orders(), (order) => {
+    return `queue ${orderIds.idOf(order)} ${queue.aheadE2(order)} ${queue.partE2(order)}`;
+  });
+  return lines.sort(byText);
+}
+
+/** Of a market that is followed level by level. */
+function exactLevels({ fillModel }: ShardState, market: MarketNumber): unknown[] {
+  const book = fillModel.queues?.levels.of(market);
+  return book === undefined ? [] : [book.isKnown, book.levels()];
 }
 
 const NO_QUOTE = { source: null, epoch: null };
@@ -53,7 +68,7 @@ function quoteLines(state: ShardState): string[] {
     const { source: _, epoch: __, ...shown } = quote ?? NO_QUOTE;
     const why = notLive(state, market, state.nowMs);
     const levels = state.fillModel.displayed(market.number);
-    const known = [status, shown, why, lastTrade, levels];
+    const known = [status, shown, why, lastTrade, levels, ...exactLevels(state, market.number)];
     return [`quote ${venue}/${ticker} ${JSON.stringify(known)}`];
   });
   return lines.sort(byText);
