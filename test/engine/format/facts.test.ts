@@ -53,7 +53,10 @@ const configOf = (fillModel: FillModelName) => {
 /** The random input of the model tests. */
 function stepsOf(seed: number, fillModel: FillModelName): Step[] {
   const naive = createNaiveEngine(configOf(fillModel));
-  const input = createRandomInput({ seed, quoteMaxAgeMs: 15_000 }, naive);
+  const input = createRandomInput(
+    { seed, quoteMaxAgeMs: 15_000, levels: fillModel === 'queue' },
+    naive,
+  );
   return Array.from({ length: STEPS }, () => {
     const step = input.next();
     if (step.on === 'tick') naive.tick(step.tick);
