@@ -73,7 +73,7 @@ export function applyTick(state: ShardState, tick: Tick, facts: FactSink): void 
       tick satisfies never;
   }
   // Only after the tick itself: the quote that it replaces must not fill an order.
-  fillMarkets(state, revived, atMs, facts);
+  if (revived.length > 0) fillMarkets(state, revived, atMs, facts);
 }
 
 /**

@@ -37,9 +37,8 @@ export class ExactBook {
   }
 
   set(side: Side, price: PriceE4, size: ContractsE2): void {
-    const cents = price / FINER;
-    if (Number.isInteger(cents)) {
-      this.#atCents[side === 'yes' ? cents : PAYOUT_CENTS + cents] = size;
+    if (price % FINER === 0) {
+      this.#atCents[price / FINER + (side === 'yes' ? 0 : PAYOUT_CENTS)] = size;
       return;
     }
     if (size === 0) {

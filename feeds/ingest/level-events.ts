@@ -1,10 +1,10 @@
 /**
  * What frames do to the levels of books, in the order of the frames, and which decrease was a trade.
- * That is decided once here, for all shards. Rules W95 to W97 (feeds/FORMATS.md).
+ * That is decided once here, for all shards. Rules W12, W95 to W97 (feeds/FORMATS.md).
  */
 
-import { Fifo } from '../../engine/base/fifo.ts';
-import type { ContractsE2, EpochMs, PriceE4, Side } from '../../engine/base/units.ts';
+import { invariant } from '../../engine/base/invariant.ts';
+import type { ContractsE2, EpochMs, MarketNumber, PriceE4, Side } from '../../engine/base/units.ts';
 import type {
   ExactLevel,
   LevelsTick,
@@ -19,25 +19,17 @@ import type { BookLevels, Level, LevelsRead, VenueTick } from '../reading/venue.
 const APART_MAX_MS = 1000;
 /** A book is repeated so often, with its next change: a reader that lost it has it again. */
 const WHOLE_EVERY_MS = 10_000;
+/** In place of the time at which a book was told whole: it is unknown. */
+const UNKNOWN = -1;
 
-/** A decrease or a print that waits for its other half. */
+/** A decrease or a print, to be found by its other half. */
 type Half = {
+  market: MarketNumber;
   atMs: EpochMs;
   venueAtMs: EpochMs | null;
   side: Side;
   price: PriceE4;
   contracts: ContractsE2;
-  /** Of a decrease. */
-  decrease: number;
-  /** Its other half has come. */
-  isMet: boolean;
-};
-
-type Followed = {
-  readonly decreases: Fifo<Half>;
-  readonly prints: Fifo<Half>;
-  /** When all its levels were last told; null: its book is unknown. */
-  wholeAtMs: EpochMs | null;
 };
 
 type Print = Extract<VenueTick, { kind: 'trade' }>;
@@ -45,9 +37,11 @@ type Print = Extract<VenueTick, { kind: 'trade' }>;
 /** Of one connection. */
 export class LevelEvents {
   readonly #sink: (tick: LevelTick | PrintTick | LevelsTick) => void;
-  /** By market. */
-  readonly #followed = new Map<number, Followed>();
-  #decreases = 0;
+  /** By market: when all levels were last told, or `UNKNOWN`. */
+  readonly #wholeAtMs: (EpochMs | undefined)[] = [];
+  readonly #decreases = new Decreases();
+  /** Prints whose decrease has not come. */
+  #prints: Half[] = [];
 
   constructor(sink: (tick: LevelTick | PrintTick | LevelsTick) => void) {
     this.#sink = sink;
@@ -60,114 +54,196 @@ export class LevelEvents {
     venueAtMs: EpochMs | null,
     kept: BookLevels | undefined,
   ): void {
-    const followed = this.#of(origin.market);
     if (read.kind === 'book') {
       const { yes, no } = read;
-      return this.#whole(followed, origin, { yes: yes.map(exact), no: no.map(exact) }, false);
+      return this.#whole(origin, { yes: yes.map(exact), no: no.map(exact) }, false);
     }
-    if (followed.wholeAtMs === null) return;
-    this.#change(followed, read, origin, venueAtMs);
-    const ageMs = origin.atMs - followed.wholeAtMs;
+    const wholeAtMs = this.#wholeAtMs[origin.market] ?? UNKNOWN;
+    if (wholeAtMs === UNKNOWN) return;
+    this.#change(read, origin, venueAtMs);
+    const ageMs = origin.atMs - wholeAtMs;
     if (kept === undefined || (ageMs >= 0 && ageMs < WHOLE_EVERY_MS)) return;
     const no = kept.yesAsks.map(({ price, size }): ExactLevel => [10_000 - price, size]);
-    this.#whole(followed, origin, { yes: kept.yesBids.map(exact), no }, true);
+    this.#whole(origin, { yes: kept.yesBids.map(exact), no }, true);
   }
 
   /** The taker's side met the bids of the other one. */
-  print(print: Print, origin: TickOrigin, venueAtMs: EpochMs | null): void {
+  print(print: Print, { atMs, source, market }: TickOrigin, venueAtMs: EpochMs | null): void {
     const { yesPrice, size: contracts, takerSide } = print;
-    if (contracts === 0) return;
-    const followed = this.#followed.get(origin.market);
-    if (followed === undefined) return;
+    if (contracts === 0 || this.#wholeAtMs[market] === undefined) return;
     const side = takerSide === 'yes' ? 'no' : 'yes';
     const price = side === 'yes' ? yesPrice : 10_000 - yesPrice;
-    const of = { side, price, contracts } as const;
-    const half = { atMs: origin.atMs, venueAtMs, ...of, decrease: 0, isMet: false };
-    const decrease = meet(followed.decreases, half);
-    if (decrease === null) keep(followed.prints, half);
-    this.#sink({ kind: 'print', ...origin, ...of, decrease: decrease?.decrease ?? 0 });
+    const half: Half = { market, atMs, venueAtMs, side, price, contracts };
+    const decrease = this.#decreases.takeFirst(half);
+    if (decrease === 0) this.#prints.push(half);
+    this.#sink({ kind: 'print', atMs, source, market, side, price, contracts, decrease });
   }
 
   /** Nobody knows the book until it comes whole. */
   unknown(origin: TickOrigin): void {
-    const followed = this.#followed.get(origin.market);
-    if (followed === undefined || followed.wholeAtMs === null) return;
-    followed.wholeAtMs = null;
+    if ((this.#wholeAtMs[origin.market] ?? UNKNOWN) === UNKNOWN) return;
+    this.#wholeAtMs[origin.market] = UNKNOWN;
     this.#sink({ kind: 'levels', ...origin, levels: null, repeats: false });
   }
 
   /** The connection starts over. */
   clear(): void {
-    this.#followed.clear();
-  }
-
-  #of(market: number): Followed {
-    const known = this.#followed.get(market);
-    if (known !== undefined) return known;
-    const followed = { decreases: new Fifo<Half>(), prints: new Fifo<Half>(), wholeAtMs: null };
-    this.#followed.set(market, followed);
-    return followed;
+    this.#wholeAtMs.length = 0;
+    this.#prints = [];
+    this.#decreases.clear();
   }
 
   #change(
-    { decreases, prints }: Followed,
     { side, price, change, size }: Extract<LevelsRead, { kind: 'change' }>,
-    origin: TickOrigin,
+    { atMs, source, market }: TickOrigin,
     venueAtMs: EpochMs | null,
   ): void {
     if (change === 0) return;
     const contracts = Math.abs(change);
-    const of = { side, price, contracts } as const;
-    const level = { kind: 'level', ...origin, ...of, size } as const;
-    if (change > 0) return this.#sink({ ...level, change: 'add', decrease: 0 });
-    const { atMs } = origin;
-    const half = { atMs, venueAtMs, ...of, decrease: 0, isMet: false };
-    if (meet(prints, half) !== null) {
-      return this.#sink({ ...level, change: 'traded', decrease: 0 });
-    }
-    half.decrease = ++this.#decreases;
-    keep(decreases, half);
-    this.#sink({ ...level, change: 'cancel', decrease: half.decrease });
+    const isTraded = change < 0 && this.#isPrinted(market, atMs, venueAtMs, side, price, contracts);
+    const what = change > 0 ? 'add' : isTraded ? 'traded' : 'cancel';
+    const decrease =
+      what === 'cancel' ? this.#decreases.add(market, atMs, venueAtMs, side, price, contracts) : 0;
+    const of = { change: what, side, price, contracts, size, decrease } as const;
+    this.#sink({ kind: 'level', atMs, source, market, ...of });
   }
 
-  #whole(followed: Followed, origin: TickOrigin, levels: WholeLevels, repeats: boolean): void {
-    followed.wholeAtMs = origin.atMs;
+  /** Takes the first print that waits for this decrease. */
+  #isPrinted(
+    market: MarketNumber,
+    atMs: EpochMs,
+    venueAtMs: EpochMs | null,
+    side: Side,
+    price: PriceE4,
+    contracts: ContractsE2,
+  ): boolean {
+    if (this.#prints.length === 0) return false;
+    if (this.#prints[0]!.atMs < atMs - APART_MAX_MS) {
+      this.#prints = this.#prints.filter((print) => print.atMs >= atMs - APART_MAX_MS);
+    }
+    const found = this.#prints.findIndex(
+      (print) =>
+        print.market === market &&
+        print.contracts === contracts &&
+        print.price === price &&
+        print.side === side &&
+        isSameTime(print.venueAtMs, venueAtMs),
+    );
+    if (found === -1) return false;
+    this.#prints.splice(found, 1);
+    return true;
+  }
+
+  #whole(origin: TickOrigin, levels: WholeLevels, repeats: boolean): void {
+    this.#wholeAtMs[origin.market] = origin.atMs;
     this.#sink({ kind: 'levels', ...origin, levels, repeats });
   }
 }
 
-/** The first that waits for this half; it waits no more. */
-function meet(waiting: Fifo<Half>, half: Half): Half | null {
-  dropOlder(waiting, half.atMs - APART_MAX_MS);
-  for (let at = 0; at < waiting.length; at++) {
-    const other = waiting.at(at);
-    if (other.isMet || !isSame(other, half)) continue;
-    other.isMet = true;
-    return other;
+const FIRST_CAPACITY = 1024;
+/** Far more than a venue sends in a second. The bound keeps its frames from filling the memory. */
+const CAPACITY_MAX = 2 ** 20;
+const NO_TIME = -1;
+const WORDS = 6;
+const AT_MS = 0;
+const VENUE_AT_MS = 1;
+/** Price and side; 0 once a print has explained it. */
+const LEVEL = 2;
+const CONTRACTS = 3;
+const MARKET = 4;
+/** The number of the market's decrease before this one; 0: there is none. */
+const BEFORE = 5;
+
+/**
+ * The decreases of the last second, in a ring by their number: a venue sends hundreds of thousands
+ * a minute, and an object each would be garbage.
+ */
+class Decreases {
+  #words = new Float64Array(FIRST_CAPACITY * WORDS);
+  #capacity = FIRST_CAPACITY;
+  /** The number of the last one, from 1. No number is given twice. */
+  #last = 0;
+  /** The ones before it are not searched. */
+  #from = 1;
+  /** By market, the number of its last one. */
+  readonly #lastOf: (number | undefined)[] = [];
+
+  /** @returns its number */
+  add(
+    market: MarketNumber,
+    atMs: EpochMs,
+    venueAtMs: EpochMs | null,
+    side: Side,
+    price: PriceE4,
+    contracts: ContractsE2,
+  ): number {
+    if (this.#last >= this.#capacity) this.#makeRoom(atMs);
+    const number = ++this.#last;
+    const at = this.#placeOf(number);
+    const words = this.#words;
+    words[at + AT_MS] = atMs;
+    words[at + VENUE_AT_MS] = venueAtMs ?? NO_TIME;
+    words[at + LEVEL] = levelOf(side, price);
+    words[at + CONTRACTS] = contracts;
+    words[at + MARKET] = market;
+    words[at + BEFORE] = this.#lastOf[market] ?? 0;
+    this.#lastOf[market] = number;
+    return number;
   }
-  return null;
-}
 
-function keep(waiting: Fifo<Half>, half: Half): void {
-  dropOlder(waiting, half.atMs - APART_MAX_MS);
-  waiting.push(half);
-}
+  /** The number of the first one that waits for this print, and waits no more; 0: none does. */
+  takeFirst({ market, atMs, venueAtMs, side, price, contracts }: Half): number {
+    const words = this.#words;
+    const level = levelOf(side, price);
+    const oldest = Math.max(this.#from, this.#last - this.#capacity + 1);
+    let found = 0;
+    for (let number = this.#lastOf[market] ?? 0; number >= oldest; ) {
+      const at = this.#placeOf(number);
+      invariant(words[at + MARKET] === market, 'a decrease is in the chain of another market');
+      if (words[at + AT_MS]! < atMs - APART_MAX_MS) break;
+      const isSame =
+        words[at + LEVEL] === level &&
+        words[at + CONTRACTS] === contracts &&
+        isSameTime(words[at + VENUE_AT_MS]!, venueAtMs);
+      if (isSame) found = number;
+      number = words[at + BEFORE]!;
+    }
+    if (found > 0) words[this.#placeOf(found) + LEVEL] = 0;
+    return found;
+  }
 
-function dropOlder(waiting: Fifo<Half>, atMs: EpochMs): void {
-  for (let { first } = waiting; first !== undefined; { first } = waiting) {
-    if (first.atMs >= atMs && !first.isMet) return;
-    waiting.shift();
+  clear(): void {
+    this.#from = this.#last + 1;
+    this.#lastOf.length = 0;
+  }
+
+  #placeOf(number: number): number {
+    return (number % this.#capacity) * WORDS;
+  }
+
+  /** If the next number's place is of the last second, the ring grows. */
+  #makeRoom(atMs: EpochMs): void {
+    const oldest = this.#last - this.#capacity + 1;
+    const isNeeded = this.#words[this.#placeOf(oldest) + AT_MS]! >= atMs - APART_MAX_MS;
+    if (!isNeeded || this.#capacity === CAPACITY_MAX) return;
+    const before = { words: this.#words, capacity: this.#capacity };
+    this.#capacity *= 2;
+    this.#words = new Float64Array(this.#capacity * WORDS);
+    for (let number = Math.max(1, oldest); number <= this.#last; number++) {
+      const from = (number % before.capacity) * WORDS;
+      this.#words.set(before.words.subarray(from, from + WORDS), this.#placeOf(number));
+    }
   }
 }
 
-/** By the venue's time too, where both state one. */
-function isSame(a: Half, b: Half): boolean {
-  return (
-    a.contracts === b.contracts &&
-    a.price === b.price &&
-    a.side === b.side &&
-    (a.venueAtMs === b.venueAtMs || a.venueAtMs === null || b.venueAtMs === null)
-  );
+/** Above 0. */
+function levelOf(side: Side, price: PriceE4): number {
+  return 1 + price * 2 + (side === 'yes' ? 0 : 1);
+}
+
+/** By the venue's time where both state one. */
+function isSameTime(a: EpochMs | null, b: EpochMs | null): boolean {
+  return a === b || a === null || b === null || a === NO_TIME;
 }
 
 function exact({ price, size }: Level): ExactLevel {
