@@ -128,7 +128,7 @@ export const SETTINGS = {
     'fillModel',
     'top_of_book',
     'top_of_book: any size fills at the best price; book_depth: fills use the displayed sizes; ' +
-      "queue: resting orders also wait behind the venue's",
+      "queue: a resting order also waits for the venue's orders that came first",
     choice(...FILL_MODELS),
   ),
   FEEDS: setting(

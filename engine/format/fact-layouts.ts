@@ -293,7 +293,7 @@ function isExtended(kind: Fact['kind']): kind is Extended {
   return kind in WITH_FILL_MODEL;
 }
 
-/** The form of a fact. The first form of an extended kind stands for a model that was not noted. */
+/** The form of a fact. The first form of an extended kind says that no model was noted. */
 function formOf(fact: Fact): FactForm {
   const forms = formsOf(fact.kind);
   return 'fillModel' in fact && fact.fillModel === null ? forms[0]! : forms.at(-1)!;

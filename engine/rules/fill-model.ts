@@ -33,7 +33,7 @@ export type Want = {
   side: Side;
   upToCents: PriceCents;
   contracts: Contracts;
-  /** The model of the order; only a model that stands for several looks at it. */
+  /** The model of the order; only a model that may choose another looks at it. */
   model: FillModelName;
 };
 

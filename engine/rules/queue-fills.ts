@@ -133,7 +133,7 @@ function share(of: ContractsE2, part: ContractsE2, whole: ContractsE2): Contract
   return Number((BigInt(of) * BigInt(part)) / BigInt(whole));
 }
 
-/** An increase is behind us; on the other side it may meet us. Rules T147, T151. */
+/** An increase comes after us; on the other side it may meet us. Rules T147, T151. */
 function added(on: In, { market, side }: Place, { price, contracts }: LevelTick): void {
   const ours = oppositeSide(side);
   const ladder = ladderOf(market.book!, ours);

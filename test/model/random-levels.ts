@@ -73,7 +73,7 @@ function change(
   return { kind: 'level', ...on, change: kind, ...of } as const;
 }
 
-/** Mostly behind the price, now and then beyond it. */
+/** Mostly at a worse price than the best, now and then beyond it. */
 function add({ random }: RandomLevels, book: ShownLevels, fairCents: number): Changed {
   const side = random.pick(SIDES);
   const fair = side === 'yes' ? fairCents : 100 - fairCents;

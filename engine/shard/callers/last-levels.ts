@@ -1,6 +1,6 @@
 /**
  * The last levels of the books that are followed level by level, for whoever lacks their ticks: a
- * shard that starts again, or orders that are placed behind a part of a feed file that is skipped.
+ * shard that starts again, or orders that are placed after a part of a feed file that is skipped.
  * Rules D11 (engine/RULES.md), R40, W97 (feeds/FORMATS.md).
  */
 import type { MarketNumber, SourceNumber } from '../../base/units.ts';

@@ -147,7 +147,7 @@ scenarioTest('T146: what its level displays at arrival is ahead, in exact prices
 });
 
 scenarioTest(
-  'T147, T150: additions are behind, and hundredths add up to contracts',
+  'T147, T150: additions come after, and hundredths add up to contracts',
   (t, create) => {
     const scenario = create(QUEUE);
     const venue = venueOf(scenario, YES, NO);
@@ -396,7 +396,7 @@ scenarioTest('T157: orders and trades say the model, also once they are over', (
   }
 });
 
-/** An engine with a bid of five contracts, behind a hundred. */
+/** An engine with a bid of five contracts, after a hundred. */
 function queued(): { engine: MemoryEngine; scenario: Scenario; bid: { body: Row } } {
   let engine: MemoryEngine | undefined;
   const scenario = createEngineScenario(QUEUE, (options) => {
