@@ -23,10 +23,10 @@ export function digest(
 ): { accounts: AccountDigest[]; referenceData: string[] } {
   const accounts = [...state.accounts.rows()].map((row) => ({
     account: state.accountIds.idOf(row),
-    line: JSON.stringify(accountLine(state, row)),
+    line: JSON.stringify([...accountLine(state, row), ...(quotes ? placesOf(state, row) : [])]),
   }));
   const referenceData = referenceDataLines(state);
-  if (quotes) referenceData.push(...quoteLines(state), ...placeLines(state));
+  if (quotes) referenceData.push(...quoteLines(state));
   return { accounts, referenceData };
 }
 
@@ -40,13 +40,12 @@ function referenceDataLines(state: ShardState): string[] {
   return [...results, ...games].sort(byText);
 }
 
-/** A line for each order in a queue: its present place. */
-function placeLines(state: ShardState): string[] {
-  const { queue, orderIds } = state;
-  const lines = Array.from(queue.orders(), (order) => {
-    return `queue ${orderIds.idOf(order)} ${queue.aheadE2(order)} ${queue.partE2(order)}`;
-  });
-  return lines.sort(byText);
+/** The present places of an account's orders in queues, which move with the venue's book. */
+function placesOf({ queue, ordersOfAccount, orderIds }: ShardState, account: AccountRow): string[] {
+  const queued = [...ordersOfAccount.of(account)].filter((order) => queue.has(order));
+  return queued
+    .map((order) => `${orderIds.idOf(order)} ${queue.aheadE2(order)} ${queue.partE2(order)}`)
+    .sort(byText);
 }
 
 /** Of a market that is followed level by level. */
