@@ -18,6 +18,7 @@ import { memory } from './suites/memory.ts';
 import { overload } from './suites/overload.ts';
 import { page } from './suites/page.ts';
 import { profile } from './suites/profile.ts';
+import { queue } from './suites/queue.ts';
 import { records } from './suites/records.ts';
 import { recovery } from './suites/recovery.ts';
 import { replayed } from './suites/replay.ts';
@@ -35,6 +36,7 @@ type Start = (quick: boolean, progress: (line: string) => void) => ReturnType<Su
 const SUITES: readonly AnySuite[] = [
   named(match),
   named(tick),
+  named(queue),
   named(shard),
   named(http),
   named(entry),

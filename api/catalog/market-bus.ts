@@ -18,7 +18,7 @@ type Subscriber = { take(event: never): void };
 
 /** The kinds of ticks that name a market. */
 export const MARKET_TICK_KINDS = ['quote', 'trade', 'status', 'closing', 'result'] as const;
-/** Every kind of tick. */
+/** Every kind of tick except what a book's levels do: that is for the shards alone. */
 export const TICK_KINDS = [...MARKET_TICK_KINDS, 'game', 'heartbeat', 'down', 'time'] as const;
 
 export class MarketBus {
@@ -35,6 +35,9 @@ export class MarketBus {
     heartbeat: [],
     down: [],
     time: [],
+    level: [],
+    print: [],
+    levels: [],
     catalog: [],
   };
 

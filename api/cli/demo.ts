@@ -3,8 +3,10 @@
  * try. The venues are real WebSockets on loopback. Rules U2 (api/RULES.md), N21
  * (feeds/FORMATS.md).
  */
+
 import path from 'node:path';
 import type { Command } from 'commander';
+import { bookNeedsOf } from '../../feeds/reading/venue.ts';
 import { catalogFileOf } from '../../feeds/simulator/catalog-file.ts';
 import { listedGames, type Schedule } from '../../feeds/simulator/schedule.ts';
 import { type Simulator, startSimulator } from '../../feeds/simulator/server.ts';
@@ -83,7 +85,7 @@ async function startDemo(set: NodeJS.ProcessEnv): Promise<Demo> {
     venues = new DemoVenues(dataDir.path, log);
     simulator = await startSimulator({
       ...venues.schedule,
-      depth: basics.fillModel === 'book_depth',
+      depth: bookNeedsOf(basics.fillModel).depth,
       // Every listed instrument can be traded, so that a newcomer's first try works.
       pauses: false,
     });

@@ -52,6 +52,10 @@ function wordsOf({ fact, names }: LoggedFact): string {
     }
     case 'trade_counted':
       return `${short(fact.account)} key ${short(fact.key)}${fact.closing ? ' closing' : ''}`;
+    case 'order_queued': {
+      const ahead = `${fact.aheadE2 / 100} ahead`;
+      return `${short(fact.account)} order ${short(fact.order)} ${ahead}`;
+    }
     case 'market_resolved':
       return `${fact.outcome} ${ticker(fact.market)}`;
     case 'market_valued':

@@ -1,6 +1,8 @@
 /** Reads the options of the `feed` commands. Rules R1, R40 (feeds/FORMATS.md). */
+
 import { InvalidArgumentError } from 'commander';
 import type { EpochMs, FillModelName } from '../../engine/base/units.ts';
+import { FILL_MODELS } from '../../engine/base/units.ts';
 import { FeedFileError } from '../../feeds/file/feed-line.ts';
 import { parseInstant } from '../../feeds/reading/instant.ts';
 import { fillModelOf } from '../config/config.ts';
@@ -62,6 +64,6 @@ export function fillModel(text: string): FillModelName {
   try {
     return fillModelOf({ PAPERBOOK_FILL_MODEL: text });
   } catch {
-    throw new InvalidArgumentError('top_of_book or book_depth.');
+    throw new InvalidArgumentError(`${FILL_MODELS.join(', ')}.`);
   }
 }

@@ -19,6 +19,7 @@ export type ReaderInput = Pick<Catalog, 'marketNames'> & {
   refuseJumps: boolean;
   /** Levels are wanted, and not only the top. */
   depth: boolean;
+  levels: boolean;
   /** Which word of a venue pays. Rule W74 (feeds/FORMATS.md). */
   settleOn: SettleOn;
   toMs: EpochMs | null;

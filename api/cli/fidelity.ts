@@ -1,6 +1,14 @@
 /** `paperbook fidelity`: how near paper fills come to the market's. Rules X10 to X14 (feeds/FORMATS.md). */
 import type { Command } from 'commander';
-import { type Fidelity, fidelity, type ModelRate } from '../fidelity/fidelity.ts';
+import { FILL_MODELS } from '../../engine/base/units.ts';
+import {
+  type Fidelity,
+  type FillRate,
+  fidelity,
+  type Markout,
+  type ModelRate,
+  type TakerCost,
+} from '../fidelity/fidelity.ts';
 import { PLACES, SIZES } from '../fidelity/virtual-orders.ts';
 import { wholeNumber } from './feed-options.ts';
 import { replay, WHOLE_FILE } from './replay.ts';
@@ -40,20 +48,17 @@ function readable({ windows, fillRates, markouts, takerCosts, toldApart }: Fidel
     ['within s', ({ withinMs }) => withinMs / 1000],
     ['orders', ({ orders }) => orders],
     ['market %', ({ low, high }) => between(low, high)],
-    ['top_of_book', ({ top_of_book }) => modelled(top_of_book)],
-    ['book_depth', ({ book_depth }) => modelled(book_depth)],
+    ...FILL_MODELS.map((model) => [model, (rate: FillRate) => modelled(rate[model])] as const),
   ]);
   const moves = tableOf(markouts, [
     ['after s', ({ afterMs }) => afterMs / 1000],
     ['market', ({ market }) => cents(market)],
-    ['top_of_book', ({ top_of_book }) => cents(top_of_book)],
-    ['book_depth', ({ book_depth }) => cents(book_depth)],
+    ...FILL_MODELS.map((model) => [model, (move: Markout) => cents(move[model])] as const),
   ]);
   const costs = tableOf(takerCosts, [
     ['contracts', ({ contracts }) => contracts],
     ['orders', ({ orders }) => orders],
-    ['top_of_book', ({ top_of_book }) => cents(top_of_book)],
-    ['book_depth', ({ book_depth }) => cents(book_depth)],
+    ...FILL_MODELS.map((model) => [model, (cost: TakerCost) => cents(cost[model])] as const),
   ]);
   const told = `${percent(toldApart)}% of the cancels say which order they were`;
   return [

@@ -2,8 +2,10 @@
  * `paperbook feed replay`: plays a feed file through its own engine, or into a running server.
  * Rules R1, R38 to R41 (feeds/FORMATS.md).
  */
+
 import type { Command } from 'commander';
 import type { FillModelName } from '../../engine/base/units.ts';
+import { FILL_MODELS } from '../../engine/base/units.ts';
 import { fillModelOf, settleOnOf } from '../config/config.ts';
 import { fillModel, instant, names, namingTheFile, shards, speed } from './feed-options.ts';
 import { replay } from './replay.ts';
@@ -31,7 +33,7 @@ export function addReplayCommand(feed: Command): void {
     .option('--markets <names>', 'only these markets, separated by commas', names)
     .option(
       '--fill-model <name>',
-      'top_of_book or book_depth; default PAPERBOOK_FILL_MODEL',
+      `${FILL_MODELS.join(', ')}; default PAPERBOOK_FILL_MODEL`,
       fillModel,
     )
     .option('--trades <file>', 'write every trade as CSV')

@@ -44,10 +44,11 @@ class Reader {
       marketNumber: marketNumbers(input),
       sink: this.#changed.take,
       quoteSink: this.#changed.takeQuote,
+      levels: input.levels,
       log: ({ reason, detail }) => this.#post({ kind: 'log', reason, detail }),
     });
-    const { depth, settleOn } = input;
-    this.#player = new FeedPlayer(this.#ingest, { depth, settleOn });
+    const { depth, levels, settleOn } = input;
+    this.#player = new FeedPlayer(this.#ingest, { depth, levels, settleOn });
     port.on('message', () => void this.#credit++);
   }
 

@@ -9,7 +9,7 @@ import { feedClock } from '../../engine/shard/callers/clock.ts';
 import { Shards } from '../../engine/shard/callers/shards.ts';
 import { catalogProblem, loadCatalog } from '../../feeds/catalog/catalog.ts';
 import { paceOf } from '../../feeds/file/replay-speed.ts';
-import type { SettleOn } from '../../feeds/reading/venue.ts';
+import { bookNeedsOf, type SettleOn } from '../../feeds/reading/venue.ts';
 import { plain } from '../base/shown-text.ts';
 import { FeedPipeline, type PackedLines, type ReaderCounts } from './feed-pipeline.ts';
 import { OrdersInTime } from './orders-file.ts';
@@ -124,9 +124,9 @@ class Replay {
     await this.#engine.broadcast({ kind: 'switches', atMs: 0, venueData: true, selfReset: false });
     const startedMs = performance.now();
     const { marketNames } = this.#catalog;
-    const depth = fillModel === 'book_depth';
+    const needs = bookNeedsOf(fillModel);
     const pipeline = new FeedPipeline(
-      { feed, skipBad, refuseJumps: !allowJumps, depth, settleOn, toMs, markets, marketNames },
+      { feed, skipBad, refuseJumps: !allowJumps, ...needs, settleOn, toMs, markets, marketNames },
       (reason, detail) => process.stderr.write(`not used: ${plain(`${reason} (${detail})`)}\n`),
     );
     const progress = progressOn();

@@ -336,7 +336,7 @@ export type BacktestRequest = {
     /**
      * Default: the server's fill model.
      */
-    fillModel?: "top_of_book" | "book_depth";
+    fillModel?: "top_of_book" | "book_depth" | "queue";
 };
 export type BacktestTrade = {
     instrumentId: string;
@@ -1512,6 +1512,10 @@ export type Order = {
      */
     placedPrivate: boolean;
     /**
+     * Fill model of the order; null if it is older than this field.
+     */
+    fillModel: ("top_of_book" | "book_depth" | "queue") | null;
+    /**
      * The venue market's ticker.
      */
     marketTicker?: string;
@@ -1979,6 +1983,10 @@ export type Position = {
      * Whether the account was private at the time.
      */
     placedPrivate: boolean;
+    /**
+     * Fill model of the order; null if it is older than this field.
+     */
+    fillModel: ("top_of_book" | "book_depth" | "queue") | null;
     parlayId: string | null;
     /**
      * Venue that priced the fill; paper only.
@@ -2227,6 +2235,10 @@ export type RestingOrder = {
      */
     placedPrivate: boolean;
     /**
+     * Fill model of the order; null if it is older than this field.
+     */
+    fillModel: ("top_of_book" | "book_depth" | "queue") | null;
+    /**
      * The venue market's ticker.
      */
     marketTicker?: string;
@@ -2393,7 +2405,7 @@ export type TrackRecord = {
      * The day of the newest fee table in use.
      */
     feeTable: string | null;
-    fillModel: "top_of_book" | "book_depth";
+    fillModel: "top_of_book" | "book_depth" | "queue";
     /**
      * Present only while the venue-data switch is on.
      */
@@ -2467,6 +2479,10 @@ export type Trade = {
      * Whether the account was private at the time.
      */
     placedPrivate: boolean;
+    /**
+     * Fill model of the order; null if it is older than this field.
+     */
+    fillModel: ("top_of_book" | "book_depth" | "queue") | null;
     parlayId: string | null;
     /**
      * Venue that priced the fill; paper only.

@@ -134,7 +134,8 @@ export const SETTINGS = {
   FILL_MODEL: setting(
     'fillModel',
     'top_of_book',
-    'top_of_book: any size fills at the best price; book_depth: fills use the displayed sizes',
+    'top_of_book: any size fills at the best price; book_depth: fills use the displayed sizes; ' +
+      "queue: a resting order also waits for the venue's orders that came first",
     choice(...FILL_MODELS),
   ),
   FEEDS: setting(

@@ -3,7 +3,7 @@
  * and a refusal costs almost as much as an answer. A flood of them takes time from accepted
  * requests. So each refusal is delayed, which slows down retries. Rule A66 (api/RULES.md).
  */
-import { Fifo } from '../../engine/threads/fifo.ts';
+import { Fifo } from '../../engine/base/fifo.ts';
 
 /** One refusal per so many answers: refusals get at most a tenth of the time. */
 const ANSWERS_A_REFUSAL = 8;

@@ -2,8 +2,9 @@
  * A recording as what happened to each level of its books, with hindsight: which decrease was a
  * trade is known when the print beside it is. Rule X10 (feeds/FORMATS.md).
  */
+
+import { Fifo } from '../../engine/base/fifo.ts';
 import type { ContractsE2, EpochMs, PriceE4, Side } from '../../engine/base/units.ts';
-import { Fifo } from '../../engine/threads/fifo.ts';
 import { readFeed } from '../../feeds/file/feed-file.ts';
 import { RecordedAdapters } from '../../feeds/file/recorded-adapters.ts';
 import type { FrameReading, Level } from '../../feeds/reading/venue.ts';

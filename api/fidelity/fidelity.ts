@@ -7,7 +7,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { firstIndex } from '../../engine/base/sorted.ts';
-import { type EpochMs, type FillModelName, isoOf } from '../../engine/base/units.ts';
+import { type EpochMs, FILL_MODELS, type FillModelName, isoOf } from '../../engine/base/units.ts';
 import {
   clusterInterval,
   type Interval,
@@ -29,8 +29,8 @@ import {
 
 export const HORIZONS_MS = [10_000, RESTS_MS] as const;
 export const MARKOUTS_MS = [100, 1000, 5000, 30_000] as const;
-const MODELS = ['top_of_book', 'book_depth'] as const satisfies readonly FillModelName[];
-type Model = (typeof MODELS)[number];
+const MODELS = FILL_MODELS;
+type Model = FillModelName;
 
 /** Places the orders of a file in an engine of its own, which plays the recording. */
 export type Replay = (options: {
@@ -267,10 +267,13 @@ function fillRatesOf(compared: readonly Compared[]): FillRate[] {
     };
     return {
       ...{ place, withinMs, contracts, orders: of.length, ...bounds },
-      top_of_book: modelled('top_of_book'),
-      book_depth: modelled('book_depth'),
+      ...byModel(modelled),
     };
   });
+}
+
+function byModel<Value>(of: (model: Model) => Value): Record<Model, Value> {
+  return Object.fromEntries(MODELS.map((model) => [model, of(model)])) as Record<Model, Value>;
 }
 
 /** Orders of one file meet the same market: they count as one. Null: one file alone. */
@@ -301,8 +304,7 @@ function takerCostOf(takers: readonly ComparedTaker[], contracts: number): Taker
     );
   return {
     ...{ contracts, orders: of.length },
-    top_of_book: over('top_of_book'),
-    book_depth: over('book_depth'),
+    ...byModel(over),
   };
 }
 
@@ -339,8 +341,7 @@ function markoutOf(compared: readonly Compared[], afterMs: number): Markout {
   return {
     afterMs,
     market: moved(({ order }) => order.fills.from_the_back[0]?.atMs ?? null),
-    top_of_book: modelled('top_of_book'),
-    book_depth: modelled('book_depth'),
+    ...byModel(modelled),
   };
 }
 

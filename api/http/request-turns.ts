@@ -3,8 +3,9 @@
  * arrive in one turn, perhaps thousands of one connection. Requests above the bound wait for the
  * next turns, in which callers take turns. Rule Q21 (api/RULES.md).
  */
+
+import { Fifo } from '../../engine/base/fifo.ts';
 import { invariant } from '../../engine/base/invariant.ts';
-import { Fifo } from '../../engine/threads/fifo.ts';
 
 /**
  * The time of a turn before new requests wait, and the time at the turn's end for waiting requests.

@@ -5,13 +5,24 @@
  */
 
 import type { SourceNumber } from '../../engine/base/units.ts';
-import type { Tick, TimeTick, TradeTick } from '../../engine/rules/messages.ts';
+import type {
+  LevelsTick,
+  LevelTick,
+  PrintTick,
+  Tick,
+  TimeTick,
+  TradeTick,
+} from '../../engine/rules/messages.ts';
+import { LastLevels } from '../../engine/shard/callers/last-levels.ts';
+
+type Kept = Exclude<Tick, TradeTick | TimeTick | LevelTick | LevelsTick | PrintTick>;
 
 export class ConflatedTicks {
   readonly #sink: (tick: Tick) => void;
   #isHolding = false;
   /** The valid ticks by their subject, in the order of their arrival. */
-  readonly #last = new Map<string, Exclude<Tick, TradeTick | TimeTick>>();
+  readonly #last = new Map<string, Kept>();
+  readonly #levels = new LastLevels();
 
   constructor(sink: (tick: Tick) => void) {
     this.#sink = sink;
@@ -35,7 +46,11 @@ export class ConflatedTicks {
       case 'down':
         this.#forgetPricesOf(tick.source);
         return this.#keep(`down ${tick.source}`, tick);
+      case 'level':
+      case 'levels':
+        return this.#levels.take(tick);
       case 'trade':
+      case 'print':
       case 'time':
         return;
       default:
@@ -54,14 +69,17 @@ export class ConflatedTicks {
     const ticks = [...this.#last.values()].sort((a, b) => a.atMs - b.atMs);
     this.#last.clear();
     for (const tick of ticks) this.#sink(tick);
+    for (const tick of this.#levels.ticks()) this.#sink(tick);
+    this.#levels.clear();
   }
 
-  #keep(of: string, tick: Exclude<Tick, TradeTick | TimeTick>): void {
+  #keep(of: string, tick: Kept): void {
     this.#last.delete(of);
     this.#last.set(of, tick);
   }
 
   #forgetPricesOf(source: SourceNumber): void {
+    this.#levels.forget(source);
     for (const [of, tick] of this.#last) {
       const isPrice = tick.kind === 'quote' || tick.kind === 'heartbeat';
       if (isPrice && tick.source === source) this.#last.delete(of);

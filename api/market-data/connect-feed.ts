@@ -28,6 +28,8 @@ type FeedParts = {
   quoting: QuotingFeeds;
   /** Whether to read all levels rather than the top alone. */
   depth: boolean;
+  /** Whether to tell each change of a level; left out: no. Rule W95 (feeds/FORMATS.md). */
+  levels?: boolean;
   settleOn: SettleOn;
   /** A number for a source of ticks, different from every other. */
   newSource(): SourceNumber;
@@ -82,11 +84,11 @@ export function checkFeed(feed: FeedConfig, options: AdapterOptions): void {
 /** Creates adapters of the entry; creates one at once to check that the entry can be used. */
 function adaptersOf(
   feed: FeedConfig,
-  { depth = false, settleOn = 'determined' }: AdapterOptions,
+  { depth = false, levels = false, settleOn = 'determined' }: AdapterOptions,
 ): () => VenueAdapter {
   const keys = keysOf(feed);
   const lite = feed.marketData === 'lite';
-  const make = () => createAdapter(feed.adapter, keys, { depth, lite, settleOn });
+  const make = () => createAdapter(feed.adapter, keys, { depth, levels, lite, settleOn });
   try {
     make();
   } catch (error) {

@@ -13,6 +13,8 @@ export type FeedThreadInput = {
   markets: MarketsToWatch;
   /** Levels are wanted, and not only the top. */
   depth: boolean;
+  /** Rule W95 (feeds/FORMATS.md). */
+  levels: boolean;
   /** Rule W74 (feeds/FORMATS.md). */
   settleOn: SettleOn;
   isFeedClock: boolean;

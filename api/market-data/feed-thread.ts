@@ -35,7 +35,7 @@ class FeedThread {
   readonly #timer: NodeJS.Timeout;
 
   constructor(input: FeedThreadInput) {
-    const { feeds, markets, depth, settleOn, isFeedClock, lagMaxMs, quietMs } = input;
+    const { feeds, markets, depth, levels, settleOn, isFeedClock, lagMaxMs, quietMs } = input;
     this.#markets = new WatchedMarkets(markets);
     this.#batches = new TickBatches(new Endpoint(input.channel, 'caller'));
     this.#changed = new ChangedQuotes(this.#batches.add);
@@ -49,6 +49,7 @@ class FeedThread {
       isGame: (slug) => this.#markets.isGame(slug),
       sink: (tick) => this.#take(tick),
       quoteSink: this.#changed.takeQuote,
+      levels,
       log: ({ reason, detail }) => LOG.warn({ reason, detail }, 'feed input not used'),
     });
     this.#states = new ChangedStates({ sink: this.#changed.take, nowMs: time.nowMs });
@@ -62,7 +63,7 @@ class FeedThread {
     const catalog = this.#markets;
     const quoting = new QuotingFeeds();
     const askedVenues = new Set(feeds.filter((feed) => feed.restUrl).map(({ venue }) => venue));
-    const ofAdapters = { depth, settleOn };
+    const ofAdapters = { depth, levels, settleOn };
     const ofAll = { ingest, catalog, quoting, askedVenues, newSource, nowMs, onState, log: LOG };
     const parts = { ...ofAll, ...ofAdapters, quietMs };
     for (const [entry, feed] of feeds.entries()) this.#feeds.push(connectFeed(feed, entry, parts));

@@ -12,6 +12,7 @@ import { workerUrl } from '../../engine/threads/worker-url.ts';
 import type { HeldMarkets, MarketsToWatch } from '../../feeds/catalog/watched-markets.ts';
 import type { FeedStatus } from '../../feeds/connection/connection-status.ts';
 import { feedProblems } from '../../feeds/connection/health.ts';
+import { bookNeedsOf } from '../../feeds/reading/venue.ts';
 import type { Log } from '../base/logger.ts';
 import type { MarketBus } from '../catalog/market-bus.ts';
 import type { Config } from '../config/settings.ts';
@@ -89,7 +90,7 @@ export class LiveFeeds {
   async start(): Promise<void> {
     const { feeds, fillModel, settleOn } = this.#options.config;
     if (feeds.length === 0) return;
-    for (const feed of feeds) checkFeed(feed, { depth: fillModel === 'book_depth', settleOn });
+    for (const feed of feeds) checkFeed(feed, { ...bookNeedsOf(fillModel), settleOn });
     const failure = await new Promise<string | null>((resolve) => {
       this.#started = resolve;
       this.#thread.start();
@@ -166,7 +167,7 @@ export class LiveFeeds {
     return {
       feeds: config.feeds,
       markets: markets(),
-      depth: config.fillModel === 'book_depth',
+      ...bookNeedsOf(config.fillModel),
       settleOn: config.settleOn,
       isFeedClock: this.#isFeedClock,
       lagMaxMs: config.feedLagMaxMs,

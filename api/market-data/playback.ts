@@ -9,7 +9,7 @@ import type { Shards } from '../../engine/shard/callers/shards.ts';
 import { FeedFileError, readLine } from '../../feeds/file/feed-line.ts';
 import { FeedPlayer } from '../../feeds/file/replay.ts';
 import { createIngest, type Ingest } from '../../feeds/ingest/ingest.ts';
-import type { SettleOn } from '../../feeds/reading/venue.ts';
+import { bookNeedsOf, type SettleOn } from '../../feeds/reading/venue.ts';
 import { invalidRequest } from '../base/errors.ts';
 import type { Log } from '../base/logger.ts';
 import type { LiveCatalog } from '../catalog/live-catalog.ts';
@@ -42,6 +42,7 @@ type PlaybackParts = {
   engine: Pick<Shards, 'nowMs' | 'drained'>;
   /** Levels are wanted, and not only the top. */
   depth: boolean;
+  levels: boolean;
   settleOn: SettleOn;
   /** Its quotes may take the place of live ones, or no longer do. */
   onActive(isActive: boolean): void;
@@ -50,14 +51,14 @@ type PlaybackParts = {
 };
 
 function createPlayback(parts: PlaybackParts): Playback {
-  const { ingest, held, engine, depth, settleOn, isFeedClock, onActive } = parts;
+  const { ingest, held, engine, depth, levels, settleOn, isFeedClock, onActive } = parts;
   let lastSource = OPERATOR_SOURCE;
   // Live connections have the even numbers.
   const newSource = (): SourceNumber => {
     lastSource += 2;
     return lastSource;
   };
-  const player = new FeedPlayer(ingest, { depth, settleOn, newSource });
+  const player = new FeedPlayer(ingest, { depth, levels, settleOn, newSource });
   // On the wall's clock a recorded quote is as old as its arrival here.
   const timeOf = (atMs: EpochMs) => (isFeedClock ? Math.max(atMs, engine.nowMs()) : engine.nowMs());
   return {
@@ -109,11 +110,13 @@ export function playbackInto(to: {
 }): Playback {
   const { config, engine, history, catalog, intake, feeds, log } = to;
   const held = new ConflatedTicks(intake.take);
+  const needs = bookNeedsOf(config.fillModel);
   return createPlayback({
     held,
     ingest: createIngest({
       marketNumber: (venue, market) => catalog.marketNumber(venue, market),
       sink: held.take,
+      levels: needs.levels,
       log: ({ reason, detail }) => log.warn({ reason, detail }, 'feed input not used'),
     }),
     engine: {
@@ -122,7 +125,7 @@ export function playbackInto(to: {
         await Promise.all([engine.drained(), history?.drained()]);
       },
     },
-    depth: config.fillModel === 'book_depth',
+    ...needs,
     settleOn: config.settleOn,
     isFeedClock: config.clock === 'feed',
     onActive: (isActive) => feeds.othersQuote(isActive),

@@ -164,6 +164,7 @@ const SUBJECT = {
   statedProbPct: 48,
   placedVia: 'api',
   placedPrivate: true,
+  fillModel: 'top_of_book',
   marketTicker: TICKER,
 } as const;
 

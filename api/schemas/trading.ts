@@ -4,7 +4,7 @@
  * engine/RULES.md).
  */
 import { Type } from '@sinclair/typebox';
-import { PLACED_VIA } from '../../engine/base/units.ts';
+import { FILL_MODELS, PLACED_VIA } from '../../engine/base/units.ts';
 import { CANCEL_REASONS } from '../../engine/rules/events.ts';
 import {
   AsOf,
@@ -62,6 +62,9 @@ const PLACED = {
   }),
   placedVia: PlacedViaSchema,
   placedPrivate: Type.Boolean({ description: 'Whether the account was private at the time.' }),
+  fillModel: nullable(oneOf(FILL_MODELS), {
+    description: 'Fill model of the order; null if it is older than this field.',
+  }),
 };
 
 /** The fields of a resting order in the portfolio list. */

@@ -1,6 +1,13 @@
 /** The core without a disk: finished records are dropped, as after a checkpoint. */
 
-import type { AccountRow, EpochMs, PriceCents, Side, Uuid } from '../../engine/base/units.ts';
+import type {
+  AccountRow,
+  EpochMs,
+  FillModelName,
+  PriceCents,
+  Side,
+  Uuid,
+} from '../../engine/base/units.ts';
 import { RecordIndex } from '../../engine/index/record-index.ts';
 import type { RunStore } from '../../engine/index/run-store.ts';
 import type { Event, OrderPlaced } from '../../engine/rules/events.ts';
@@ -23,8 +30,13 @@ function emptyRecords(log = NO_LOG): ShardRecords {
 }
 
 /** A state with a catalog of so many markets, and the finished records in `log`. */
-export function coreState(markets: number, atMs: EpochMs, log?: FactLog): StoredState {
-  const state = createState(CORE_CONFIG, emptyRecords(log));
+export function coreState(
+  markets: number,
+  atMs: EpochMs,
+  log?: FactLog,
+  fillModel: FillModelName = 'top_of_book',
+): StoredState {
+  const state = createState({ ...CORE_CONFIG, fillModel }, emptyRecords(log));
   evolve(state, { kind: 'catalog_replaced', atMs, catalog: catalogOf(markets) });
   return state;
 }
@@ -57,6 +69,7 @@ export function restedBuy(state: ShardState, atMs: EpochMs, order: Resting): Ord
     position: null,
     tradeId: null,
     terms: { ...USUAL_TERMS, limitPriceCents: priceLevel, timeInForce: 'gtc' },
+    fillModel: 'top_of_book',
     rests: true,
   };
 }

@@ -118,6 +118,7 @@ function settledTrade(account: Uuid, instrument: number): Fact[] {
   const of = {
     ...{ account, trade, market: instrument, instrument, contracts: CONTRACTS, venue: 0 },
     ...sides,
+    fillModel: 'top_of_book' as const,
     ...USUAL_TERMS,
   };
   const opened: Fact = {

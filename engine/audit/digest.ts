@@ -4,7 +4,7 @@
  * (engine/RULES.md).
  */
 
-import type { AccountRow, OrderRow, PositionRow, Uuid } from '../base/units.ts';
+import type { AccountRow, MarketNumber, OrderRow, PositionRow, Uuid } from '../base/units.ts';
 import { NO_ROW } from '../base/units.ts';
 import { ORDER_ENDS, TRADE_ENDS } from '../rules/finished-records.ts';
 import { COLUMN_TERM_NAMES, TRADE_COLUMN_NAMES } from '../rules/order-terms.ts';
@@ -23,7 +23,7 @@ export function digest(
 ): { accounts: AccountDigest[]; referenceData: string[] } {
   const accounts = [...state.accounts.rows()].map((row) => ({
     account: state.accountIds.idOf(row),
-    line: JSON.stringify(accountLine(state, row)),
+    line: JSON.stringify([...accountLine(state, row), ...(quotes ? placesOf(state, row) : [])]),
   }));
   const referenceData = referenceDataLines(state);
   if (quotes) referenceData.push(...quoteLines(state));
@@ -40,6 +40,20 @@ function referenceDataLines(state: ShardState): string[] {
   return [...results, ...games].sort(byText);
 }
 
+/** The present places of an account's orders in queues, which move with the venue's book. */
+function placesOf({ queue, ordersOfAccount, orderIds }: ShardState, account: AccountRow): string[] {
+  const queued = [...ordersOfAccount.of(account)].filter((order) => queue.has(order));
+  return queued
+    .map((order) => `${orderIds.idOf(order)} ${queue.aheadE2(order)} ${queue.partE2(order)}`)
+    .sort(byText);
+}
+
+/** Of a market that is followed level by level. */
+function exactLevels({ fillModel }: ShardState, market: MarketNumber): unknown[] {
+  const book = fillModel.queues?.levels.of(market);
+  return book === undefined ? [] : [book.isKnown, book.levels()];
+}
+
 const NO_QUOTE = { source: null, epoch: null };
 
 /**
@@ -53,7 +67,7 @@ function quoteLines(state: ShardState): string[] {
     const { source: _, epoch: __, ...shown } = quote ?? NO_QUOTE;
     const why = notLive(state, market, state.nowMs);
     const levels = state.fillModel.displayed(market.number);
-    const known = [status, shown, why, lastTrade, levels];
+    const known = [status, shown, why, lastTrade, levels, ...exactLevels(state, market.number)];
     return [`quote ${venue}/${ticker} ${JSON.stringify(known)}`];
   });
   return lines.sort(byText);

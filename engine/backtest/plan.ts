@@ -7,6 +7,7 @@ import { invariant } from '../base/invariant.ts';
 import {
   type Contracts,
   type EpochMs,
+  type FillModelName,
   NO_PRICE,
   oppositeSide,
   PAYOUT_CENTS,
@@ -14,6 +15,7 @@ import {
 } from '../base/units.ts';
 import type { StoredRows } from '../history/questions.ts';
 import type { Columns } from '../history/record-columns.ts';
+import { statesSizes } from '../rules/queue.ts';
 import { askOf, bidContractsOf, bidOf, isTwoSided, looksFrom } from './looks.ts';
 import type { BacktestMarket, BacktestTerms, Look, SkipReason } from './task.ts';
 
@@ -127,7 +129,7 @@ function exitOf(
   const held = marketSide(market, side);
   const isFillable = (look: Look) =>
     bidOf(look, held) !== NO_PRICE &&
-    (fillModel !== 'book_depth' || bidContractsOf(look, held) >= contracts);
+    (!usesSizes(fillModel, look) || bidContractsOf(look, held) >= contracts);
   let before = seen;
   for (let next = looks.next(); next.done !== true; next = looks.next()) {
     const look: Look = next.value;
@@ -144,4 +146,9 @@ function exitOf(
   }
   const isInTime = exitMs < (market.rows?.resolvedAtMs ?? 0) && isFillable(before);
   return { exit: isInTime ? { ...before, atMs: exitMs } : null, lastMs: before.atMs };
+}
+
+/** A market of the history has no queue. Rule T156 (engine/RULES.md). */
+function usesSizes(fillModel: FillModelName, look: Look): boolean {
+  return fillModel === 'book_depth' || (fillModel === 'queue' && statesSizes(look));
 }

@@ -49,9 +49,10 @@ export type GameStatus = (typeof GAME_STATUSES)[number];
 export type MarketStatus = (typeof MARKET_STATUSES)[number];
 
 /**
- * The fill models by name: how much of an order trades at a live price. Rule T60 (engine/RULES.md).
+ * The fill models by name: how much of an order trades at a live price. On disk each is its index in
+ * this list: append, never reorder. Rule T60 (engine/RULES.md).
  */
-export const FILL_MODELS = ['top_of_book', 'book_depth'] as const;
+export const FILL_MODELS = ['top_of_book', 'book_depth', 'queue'] as const;
 export type FillModelName = (typeof FILL_MODELS)[number];
 
 /** The venue whose price every paper order trades at; other venues may only improve it. */

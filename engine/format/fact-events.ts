@@ -30,6 +30,11 @@ export function eventOf(state: ShardState, fact: PrimaryFact): Event {
   switch (fact.kind) {
     case 'order_placed':
       return placedEvent(state, fact);
+    case 'order_queued': {
+      const { kind, atMs, aheadE2, partE2 } = fact;
+      const of = { account: accountOf(state, fact.account), order: orderOf(state, fact.order) };
+      return { kind, atMs, ...of, aheadE2, partE2 };
+    }
     case 'order_filled': {
       const { atMs, priceCents, venue } = fact;
       const order = orderOf(state, fact.order);
@@ -110,6 +115,7 @@ export function placementOf(fact: OrderPlacedFact): Omit<PlacedOrder, 'account' 
     contracts: fact.contracts,
     tradeId: fact.trade,
     terms: fact,
+    fillModel: fact.fillModel,
     rests: fact.rests,
   };
 }

@@ -4,7 +4,7 @@
  * (engine/RULES.md).
  */
 
-import { GAME_STATUSES, type Side } from '../base/units.ts';
+import { FILL_MODELS, type FillModelName, GAME_STATUSES, type Side } from '../base/units.ts';
 import type { Catalog } from '../rules/catalog-entries.ts';
 import { CANCEL_REASONS, OUTCOME_SOURCES } from '../rules/events.ts';
 import type { Fact } from '../rules/facts.ts';
@@ -83,9 +83,23 @@ export const KIND = {
   trade_marked: 21,
   market_corrected: 22,
   trade_corrected: 23,
+  order_queued: 28,
 } as const satisfies Record<Fact['kind'], number>;
 
-export const FACT_LAYOUTS: { [K in Fact['kind']]: RecordLayout<FactOf<K>> } = {
+/** Kinds that later got one more field, and the number that their facts have since then. */
+const WITH_FILL_MODEL = {
+  order_placed: 24,
+  trade_opened: 25,
+  trade_closed: 26,
+  trade_settled: 27,
+} as const satisfies Partial<Record<Fact['kind'], number>>;
+type Extended = keyof typeof WITH_FILL_MODEL;
+const fillModel = word<FillModelName>(...FILL_MODELS);
+
+/** A fact as the first programs wrote it. */
+type FirstForm<K> = K extends Extended ? Omit<FactOf<K>, 'fillModel'> : FactOf<K>;
+
+const FACT_LAYOUTS: { [K in Fact['kind']]: RecordLayout<FirstForm<K>> } = {
   account_opened: record({ kind: always('account_opened'), atMs: u48, account: uuid }),
   cash_adjusted: record({
     kind: always('cash_adjusted'),
@@ -93,7 +107,7 @@ export const FACT_LAYOUTS: { [K in Fact['kind']]: RecordLayout<FactOf<K>> } = {
     account: uuid,
     amountCents: f64,
   }),
-  order_placed: record<FactOf<'order_placed'>>({
+  order_placed: record<FirstForm<'order_placed'>>({
     kind: always('order_placed'),
     atMs: u48,
     account: uuid,
@@ -142,7 +156,15 @@ export const FACT_LAYOUTS: { [K in Fact['kind']]: RecordLayout<FactOf<K>> } = {
     trade: nullable(uuid),
     placed: place,
   }),
-  trade_opened: record<FactOf<'trade_opened'>>({
+  order_queued: record<FactOf<'order_queued'>>({
+    kind: always('order_queued'),
+    atMs: u48,
+    account: uuid,
+    order: uuid,
+    aheadE2: f64,
+    partE2: u8,
+  }),
+  trade_opened: record<FirstForm<'trade_opened'>>({
     kind: always('trade_opened'),
     atMs: u48,
     ...ofTrade,
@@ -166,13 +188,13 @@ export const FACT_LAYOUTS: { [K in Fact['kind']]: RecordLayout<FactOf<K>> } = {
     ...fill,
     costCents: u48,
   }),
-  trade_closed: record<FactOf<'trade_closed'>>({
+  trade_closed: record<FirstForm<'trade_closed'>>({
     kind: always('trade_closed'),
     atMs: u48,
     ...endedTrade,
     closeReason: word('sold', 'account_reset'),
   }),
-  trade_settled: record<FactOf<'trade_settled'>>({
+  trade_settled: record<FirstForm<'trade_settled'>>({
     kind: always('trade_settled'),
     atMs: u48,
     ...endedTrade,
@@ -253,10 +275,41 @@ export const FACT_LAYOUTS: { [K in Fact['kind']]: RecordLayout<FactOf<K>> } = {
   }),
 };
 
+/** The bytes of a kind: their number, and their fields in order. */
+export type FactForm = { number: number; layout: RecordLayout<object>; hasFillModel: boolean };
+
 const kindNames = Object.keys(KIND) as Fact['kind'][];
-const compiled = new Map<number, Compiled<Fact>>(
-  kindNames.map((kind) => [KIND[kind], compile(FACT_LAYOUTS[kind] as Layout<Fact>)]),
-);
+
+/** The forms of a kind, the first program's first. */
+export function formsOf(kind: Fact['kind']): readonly FactForm[] {
+  const layout = FACT_LAYOUTS[kind] as unknown as RecordLayout<object>;
+  const first = { number: KIND[kind], layout, hasFillModel: false };
+  if (!isExtended(kind)) return [first];
+  const extended = record<object>({ ...layout.fields, fillModel } as never);
+  return [first, { number: WITH_FILL_MODEL[kind], layout: extended, hasFillModel: true }];
+}
+
+function isExtended(kind: Fact['kind']): kind is Extended {
+  return kind in WITH_FILL_MODEL;
+}
+
+/** The form of a fact. The first form of an extended kind says that no model was noted. */
+function formOf(fact: Fact): FactForm {
+  const forms = formsOf(fact.kind);
+  return 'fillModel' in fact && fact.fillModel === null ? forms[0]! : forms.at(-1)!;
+}
+
+const compiled = new Map<number, Compiled<Fact>>();
+for (const kind of kindNames) {
+  for (const { number, layout, hasFillModel } of formsOf(kind)) {
+    const { write, read } = compile(layout as unknown as Layout<Fact>);
+    const isShort = isExtended(kind) && !hasFillModel;
+    compiled.set(number, {
+      write,
+      read: isShort ? (from) => Object.assign(read(from), { fillModel: null }) : read,
+    });
+  }
+}
 
 /** Reads the next fact. Throws on bytes that no version of this code has written. */
 export function readFact(from: ByteReader): Fact {
@@ -303,14 +356,21 @@ export function factAt(payload: Uint8Array, offset: number): Fact {
 
 /** Writes a fact by its layout alone, as `FactBuffer` does from the state. */
 export function writeFact(to: ByteWriter, fact: Fact): void {
-  to.u8(KIND[fact.kind]);
-  compiled.get(KIND[fact.kind])!.write(to, fact);
+  const { number } = formOf(fact);
+  to.u8(number);
+  compiled.get(number)!.write(to, fact);
 }
 
-/** Kinds that were added without a new version of the format. Rule D87 (engine/RULES.md). */
-export const ADDED_KINDS: readonly Fact['kind'][] = ['market_corrected', 'trade_corrected'];
+/**
+ * Forms that were added without a new version of the format, by their numbers: one list for each
+ * time. Rule D87 (engine/RULES.md).
+ */
+export const ADDED_FORMS: readonly (readonly number[])[] = [
+  [KIND.market_corrected, KIND.trade_corrected],
+  [...Object.values(WITH_FILL_MODEL), KIND.order_queued],
+];
 
 /** All layouts as text: equal texts mean equal bytes. */
-export const FACT_FORMS: readonly string[] = kindNames.map(
-  (kind) => `${KIND[kind]} ${kind} ${FACT_LAYOUTS[kind].form}`,
-);
+export const FACT_FORMS: readonly { number: number; form: string }[] = kindNames
+  .flatMap((kind) => formsOf(kind).map(({ number, layout }) => ({ kind, number, layout })))
+  .map(({ kind, number, layout }) => ({ number, form: `${number} ${kind} ${layout.form}` }));

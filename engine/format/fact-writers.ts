@@ -22,6 +22,7 @@ import type {
   OrderFilled,
   OrderPartFilled,
   OrderPlaced,
+  OrderQueued,
   PositionReset,
   PositionSettled,
   PrivacyChanged,
@@ -30,14 +31,14 @@ import type {
   TradeMarked,
 } from '../rules/events.ts';
 import type { Fact } from '../rules/facts.ts';
-import { instrumentSideOf, sideOf } from '../rules/flags.ts';
+import { fillModelOf, instrumentSideOf, sideOf } from '../rules/flags.ts';
 import { ORDER_TERM_NAMES, type OrderTerms, type TradeTerms } from '../rules/order-terms.ts';
 import { parlayOf } from '../rules/row-records.ts';
 import { TRADE_TERM_READERS } from '../rules/row-terms.ts';
 import type { ShardState } from '../rules/state.ts';
 import type { ORDER_COLUMNS, POSITION_COLUMNS } from '../rules/table-columns.ts';
 import type { ByteWriter } from './bytes.ts';
-import { FACT_LAYOUTS } from './fact-layouts.ts';
+import { formsOf } from './fact-layouts.ts';
 import type { Layout } from './layout.ts';
 
 /** The row that has a value; the id of `NO_ROW` is null. */
@@ -86,31 +87,48 @@ function writer<Kind extends Fact['kind'], AnEvent extends Event>(
   sources: Sources<FactOf<Kind>, AnEvent>,
   terms: TermsOf<FactOf<Kind>, AnEvent>,
 ): Write<AnEvent> {
-  const fields = Object.entries(
-    FACT_LAYOUTS[kind].fields as unknown as Record<string, Layout<never>>,
-  );
-  const lines = fields.map(([name, layout]) => {
-    const source = (sources as Record<string, Source<AnEvent, Uuid | number> | undefined>)[name];
-    if (TERMS.has(name)) {
-      if (typeof terms === 'function') return layout.write(`terms.${name}`);
-      const read = `termsOf.${name}(state.positions.col, applied.position)`;
-      return `const ${name} = ${read}; ${layout.write(name)}`;
-    }
-    if (source === undefined) return layout.write(`event.${name}`);
-    if (typeof source === 'string') return layout.write(`applied.${source}`);
-    if (typeof source === 'function') {
-      return `const ${name} = sources.${name}(state, event); ${layout.write(name)}`;
-    }
-    const { col, row } = { col: `state.${source.table}.col`, row: source.row };
-    if ('column' in source) return layout.write(`${col}.${source.column}.get(${row})`);
-    const id = `to.uuidAt(${col}.id, ${name});`;
-    const orNull = `if (${name} === NO_ROW) to.u8(0); else { to.u8(1); ${id} }`;
-    return `const ${name} = ${row}; ${layout.form === 'uuid' ? id : orNull}`;
+  const forms = formsOf(kind).map(({ number, layout }) => {
+    const fields = Object.entries(layout.fields as Record<string, Layout<never>>);
+    const lines = fields.map(([name, field]) => lineOf(name, field, sources, terms));
+    return { number, lines: lines.join('\n') };
   });
+  const [first, extended] = forms;
+  const plain = `to.u8(${first!.number}); ${first!.lines}`;
+  const written =
+    extended === undefined
+      ? plain
+      : `if (fillModelOf(state, event) === null) { ${plain} }
+         else { to.u8(${extended.number}); ${extended.lines} }`;
   const ofTerms = typeof terms === 'function' ? 'const terms = termsOf(state, event);' : '';
-  const body = `const { applied } = state; ${ofTerms} ${lines.join('\n')}`;
-  const source = `return (to, state, event) => { ${body} };`;
+  const body = `const { applied } = state; ${ofTerms} ${written}`;
+  const source = `const { fillModel: fillModelOf = (_, event) => event.fillModel } = sources;
+    return (to, state, event) => { ${body} };`;
   return new Function('sources', 'termsOf', 'NO_ROW', source)(sources, terms, NO_ROW);
+}
+
+/** The statement that writes a field. */
+function lineOf<AnEvent>(
+  name: string,
+  layout: Layout<never>,
+  sources: object,
+  terms: unknown,
+): string {
+  const source = (sources as Record<string, Source<AnEvent, Uuid | number> | undefined>)[name];
+  if (TERMS.has(name)) {
+    if (typeof terms === 'function') return layout.write(`terms.${name}`);
+    const read = `termsOf.${name}(state.positions.col, applied.position)`;
+    return `const ${name} = ${read}; ${layout.write(name)}`;
+  }
+  if (source === undefined) return layout.write(`event.${name}`);
+  if (typeof source === 'string') return layout.write(`applied.${source}`);
+  if (typeof source === 'function') {
+    return `const ${name} = sources.${name}(state, event); ${layout.write(name)}`;
+  }
+  const { col, row } = { col: `state.${source.table}.col`, row: source.row };
+  if ('column' in source) return layout.write(`${col}.${source.column}.get(${row})`);
+  const id = `to.uuidAt(${col}.id, ${name});`;
+  const orNull = `if (${name} === NO_ROW) to.u8(0); else { to.u8(1); ${id} }`;
+  return `const ${name} = ${row}; ${layout.form === 'uuid' ? id : orNull}`;
 }
 
 type Fill = OrderFilled | OrderPartFilled;
@@ -142,6 +160,9 @@ const OF_TRADE = {
     return instrumentSideOf(positions.col.flags.get(applied.position));
   },
   venue: { ...trade, column: 'venue' },
+  fillModel: ({ positions, applied }: ShardState) => {
+    return fillModelOf(positions.col.flags.get(applied.position));
+  },
 } as const;
 /** The proceeds of all parts of a trade; the newest are not in its row. */
 const OVER_TRADE = {
@@ -172,6 +193,11 @@ export const FACT_WRITERS = {
       trade: { table: 'positions', row: 'event.position ?? NO_ROW' },
     },
     (_, { terms }) => terms,
+  ),
+  order_queued: writer<'order_queued', OrderQueued>(
+    'order_queued',
+    { account: { table: 'accounts', row: 'event.account' }, order },
+    null,
   ),
   order_filled: writer<'order_filled', OrderFilled>(
     'order_filled',

@@ -8,10 +8,8 @@ import { invariant } from '../base/invariant.ts';
 import type { OrderRow } from '../base/units.ts';
 import type { ClosedTrade, Event, OrderFilled, OrderPartFilled } from '../rules/events.ts';
 import type { FactSink } from '../rules/fact-sink.ts';
-import type { Fact } from '../rules/facts.ts';
 import type { ShardState } from '../rules/state.ts';
 import { ByteWriter } from './bytes.ts';
-import { KIND } from './fact-layouts.ts';
 import { FACT_WRITERS as WRITE, type Write } from './fact-writers.ts';
 
 export class FactBuffer implements FactSink {
@@ -53,28 +51,29 @@ export class FactBuffer implements FactSink {
     switch (event.kind) {
       case 'order_placed':
         state.records.noteKey(event.account, event.idempotencyKey, this.record, this.offset);
-        return WRITE.order_placed(this.#begin(event.kind), state, event);
+        return WRITE.order_placed(this.#next(), state, event);
       case 'order_filled':
         this.#noteOrder(state, event.order);
-        WRITE.order_filled(this.#begin(event.kind), state, event);
+        WRITE.order_filled(this.#next(), state, event);
         return this.#trade(state, event);
       case 'order_part_filled':
-        WRITE.order_part_filled(this.#begin(event.kind), state, event);
+        WRITE.order_part_filled(this.#next(), state, event);
         return this.#trade(state, event);
       case 'order_ended':
         this.#noteOrder(state, event.order);
-        return WRITE.order_ended(this.#begin(event.kind), state, event);
+        return WRITE.order_ended(this.#next(), state, event);
       case 'position_settled':
         this.#noteTrade(state, event.outcome === 'void' ? 'void' : 'settled');
-        return WRITE.trade_settled(this.#begin('trade_settled'), state, event);
+        return WRITE.trade_settled(this.#next(), state, event);
       case 'position_reset':
         this.#noteTrade(state, 'reset');
-        return WRITE.trade_closed(this.#begin('trade_closed'), state, event);
+        return WRITE.trade_closed(this.#next(), state, event);
       case 'trade_corrected':
         state.records.noteCorrection(event.account, event.trade, this.record, this.offset);
-        return WRITE.trade_corrected(this.#begin(event.kind), state, event);
+        return WRITE.trade_corrected(this.#next(), state, event);
       case 'trade_counted':
-        return WRITE.trade_counted(this.#begin(event.kind), state, event);
+        return WRITE.trade_counted(this.#next(), state, event);
+      case 'order_queued':
       case 'account_opened':
       case 'account_reset':
       case 'privacy_changed':
@@ -87,15 +86,14 @@ export class FactBuffer implements FactSink {
       case 'catalog_replaced':
       case 'clock_set':
         this.hasCatalog ||= event.kind === 'catalog_replaced';
-        return (WRITE[event.kind] as Write<Event>)(this.#begin(event.kind), state, event);
+        return (WRITE[event.kind] as Write<Event>)(this.#next(), state, event);
       default:
         event satisfies never;
     }
   }
 
-  #begin(kind: Fact['kind']): ByteWriter {
+  #next(): ByteWriter {
     this.#count++;
-    this.#to.u8(KIND[kind]);
     return this.#to;
   }
 
@@ -105,14 +103,14 @@ export class FactBuffer implements FactSink {
     invariant(trade !== null, 'a fill has changed no trade');
     switch (trade) {
       case 'opened':
-        return WRITE.trade_opened(this.#begin('trade_opened'), state, event);
+        return WRITE.trade_opened(this.#next(), state, event);
       case 'grown':
-        return WRITE.trade_grown(this.#begin('trade_grown'), state, event);
+        return WRITE.trade_grown(this.#next(), state, event);
       case 'reduced':
-        return WRITE.trade_reduced(this.#begin('trade_reduced'), state, event);
+        return WRITE.trade_reduced(this.#next(), state, event);
       case 'closed':
         this.#noteTrade(state, 'closed');
-        return WRITE.trade_closed(this.#begin('trade_closed'), state, event);
+        return WRITE.trade_closed(this.#next(), state, event);
       default:
         trade satisfies never;
     }

@@ -5,16 +5,19 @@
  */
 
 import type { Side, TradeUse } from '../base/units.ts';
-import type {
-  CancelOrder,
-  Depth,
-  HeartbeatTick,
-  PlaceOrder,
-  QuoteTick,
-  TimeTick,
-  TradeCounting,
-  TradeLimits,
-  TradeTick,
+import {
+  type CancelOrder,
+  type Depth,
+  type HeartbeatTick,
+  LEVEL_CHANGES,
+  type LevelTick,
+  type PlaceOrder,
+  type PrintTick,
+  type QuoteTick,
+  type TimeTick,
+  type TradeCounting,
+  type TradeLimits,
+  type TradeTick,
 } from '../rules/messages.ts';
 import type { PortfolioQuery, QuoteQuery } from '../rules/queries.ts';
 import {
@@ -104,6 +107,30 @@ const trade = record<TradeTick>({
   side,
 });
 
+const level = record<LevelTick>({
+  kind: always('level'),
+  atMs: f64,
+  source: u32,
+  market: u32,
+  change: word(...LEVEL_CHANGES),
+  side,
+  price: u32,
+  contracts: count,
+  size: count,
+  decrease: count,
+});
+
+const print = record<PrintTick>({
+  kind: always('print'),
+  atMs: f64,
+  source: u32,
+  market: u32,
+  side,
+  price: u32,
+  contracts: count,
+  decrease: count,
+});
+
 const heartbeat = record<HeartbeatTick>({ kind: always('heartbeat'), atMs: f64, source: f64 });
 const time = record<TimeTick>({ kind: always('time'), atMs: f64 });
 
@@ -131,6 +158,8 @@ export const MESSAGE_LAYOUTS = {
   deep_quote: deepQuote,
   changed_quote: changedQuote,
   trade,
+  level,
+  print,
   heartbeat,
   time,
   portfolio,

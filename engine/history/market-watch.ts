@@ -153,6 +153,9 @@ export class MarketWatch {
         for (const market of this.#games.get(tick.game) ?? []) this.resolved(market);
         return;
       case 'heartbeat':
+      case 'level':
+      case 'print':
+      case 'levels':
         return;
       default:
         tick satisfies never;

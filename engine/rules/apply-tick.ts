@@ -23,6 +23,7 @@ import { isBuy } from './flags.ts';
 import type { ClosingTick, GameTick, QuoteTick, StatusTick, Tick, TradeTick } from './messages.ts';
 import { nextVoidMs, voidPostponed } from './postponements.ts';
 import { complement, isFresh } from './pricing.ts';
+import { followLevels, showLevels } from './queue-fills.ts';
 import { showQuote } from './quote-top.ts';
 import type { LastTrade, Market, Source } from './reference-data.ts';
 import { settle, settleAccount, voidGame } from './settle-markets.ts';
@@ -34,6 +35,7 @@ export function applyTick(state: ShardState, tick: Tick, facts: FactSink): void 
   if (tick.kind === 'time') return;
   if (tick.kind === 'down') {
     sourceOf(state, tick.source).epoch++;
+    state.fillModel.queues?.levels.forget(tick.source);
     return;
   }
   const revived = recordHeartbeat(state, tick);
@@ -44,6 +46,13 @@ export function applyTick(state: ShardState, tick: Tick, facts: FactSink): void 
       return;
     case 'trade':
       setLastTrade(state, tick);
+      break;
+    case 'level':
+    case 'print':
+    case 'levels':
+      if (state.fillModel.queues !== null) {
+        followLevels(state, state.fillModel.queues, tick, atMs, facts);
+      }
       break;
     case 'status':
     case 'closing': {
@@ -64,7 +73,7 @@ export function applyTick(state: ShardState, tick: Tick, facts: FactSink): void 
       tick satisfies never;
   }
   // Only after the tick itself: the quote that it replaces must not fill an order.
-  fillMarkets(state, revived, atMs, facts);
+  if (revived.length > 0) fillMarkets(state, revived, atMs, facts);
 }
 
 /**
@@ -87,6 +96,11 @@ export function showQuotes(state: ShardState, tick: Tick): void {
       return setQuote(state, tick);
     case 'trade':
       return setLastTrade(state, tick);
+    case 'level':
+    case 'print':
+    case 'levels':
+      if (state.fillModel.queues !== null) showLevels(state, state.fillModel.queues, tick);
+      return;
     case 'status':
     case 'closing':
       return setState(state.markets[tick.market]!, tick);

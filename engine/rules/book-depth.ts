@@ -12,6 +12,7 @@ import { invariant } from '../base/invariant.ts';
 import {
   type Contracts,
   type EpochMs,
+  type FillModelName,
   type MarketNumber,
   NO_PRICE,
   PAYOUT_CENTS,
@@ -38,13 +39,19 @@ export function bookDepth(): FillModel {
   return new BookDepth();
 }
 
-class BookDepth implements FillModel {
+/** It also serves the `queue` model, whose orders take displayed levels as they arrive. */
+export class BookDepth implements FillModel {
   readonly name = 'book_depth';
   readonly sharesSizes = true;
+  readonly queues = null;
   readonly noLiquidity =
     'There is no live price on that side now, or too little is displayed for all of it.';
   /** By market number: the levels of its last quote. */
   readonly #displayed: (Displayed | undefined)[] = [];
+
+  modelOf(): FillModelName {
+    return this.name;
+  }
 
   quoteSeen(tick: QuoteTick): void {
     let sides = this.#displayed[tick.market];
@@ -100,6 +107,23 @@ class BookDepth implements FillModel {
       if (part > 0) asks.consume(account, cents, part);
       left -= part;
     }
+  }
+
+  /** The contracts of one level that the account has not consumed. */
+  freeAt({ account, market, side }: Omit<Consumption, 'contracts'>, askCents: PriceCents) {
+    return this.#displayed[market]?.[side].freeFor(account, askCents) ?? 0;
+  }
+
+  /** Contracts of one level, at most those that are free. */
+  consumeAt({ account, market, side, contracts }: Consumption, askCents: PriceCents): void {
+    const part = Math.min(contracts, this.freeAt({ account, market, side }, askCents));
+    if (part > 0) this.#asksOf(market, side).consume(account, askCents, part);
+  }
+
+  /** The contracts up to a price that the account has not consumed, at most those that it wants. */
+  crossing(market: Market, want: Want): Fill | null {
+    if (this.#displayed[market.number] === undefined) return null;
+    return this.#walk(market, want.side, want, want.upToCents);
   }
 
   /** The part of a market's asks that the account has not consumed, up to the wanted contracts. */

@@ -8,7 +8,9 @@ import type {
   AccountRow,
   Cents,
   Contracts,
+  ContractsE2,
   EpochMs,
+  FillModelName,
   GameStatus,
   MarketNumber,
   OrderRow,
@@ -44,8 +46,25 @@ export type OrderPlaced = TradedSide & {
   tradeId: Uuid | null;
   /** The message or fact from which the event was made; the terms are among its fields. */
   terms: OrderTerms;
+  /** The model that fills it; null: an earlier program placed it. */
+  fillModel: FillModelName | null;
   /** It rests on its book. A buy holds limit x contracts. Parts of it may trade at once. */
   rests: boolean;
+};
+
+/**
+ * The place of a resting order in the queue of its price. It is noted when the order joins, when
+ * less than half is left ahead of it, and when a part of it fills. Rules T146, T154
+ * (engine/RULES.md).
+ */
+export type OrderQueued = {
+  kind: 'order_queued';
+  atMs: EpochMs;
+  order: OrderRow;
+  account: AccountRow;
+  aheadE2: ContractsE2;
+  /** What has traded of its next contract. */
+  partE2: ContractsE2;
 };
 
 /** The rest of an order traded: a buy has its position, a sell has closed its position. */
@@ -234,6 +253,7 @@ export type ClockSet = { kind: 'clock_set'; atMs: EpochMs; fromMs: EpochMs };
 export type Event =
   | AccountOpened
   | OrderPlaced
+  | OrderQueued
   | OrderFilled
   | OrderPartFilled
   | OrderEnded
@@ -286,4 +306,6 @@ export type ClosedTrade = TradedSide &
     /** How its market ended; null when it was sold or reset. */
     outcome: MarketOutcome | null;
     parlay: Uuid | null;
+    /** Of the order that opened it. */
+    fillModel: FillModelName | null;
   };

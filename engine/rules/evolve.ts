@@ -16,7 +16,14 @@ import {
   valueMarket,
 } from './apply-results.ts';
 import { replaceCatalog } from './catalog.ts';
-import type { Event, OrderEnded, OrderFilled, OrderPartFilled, OrderPlaced } from './events.ts';
+import type {
+  Event,
+  OrderEnded,
+  OrderFilled,
+  OrderPartFilled,
+  OrderPlaced,
+  OrderQueued,
+} from './events.ts';
 import type { FactSink } from './fact-sink.ts';
 import { flagsOf, isBuy, isLimit, isSell } from './flags.ts';
 import { adjust, costCents, countPayable, hold, realize, stake } from './ledger.ts';
@@ -37,6 +44,8 @@ export function evolve(state: ShardState, event: Event): void {
   switch (event.kind) {
     case 'order_placed':
       return orderPlaced(state, event);
+    case 'order_queued':
+      return orderQueued(state, event);
     case 'order_filled':
       return orderFilled(state, event);
     case 'order_part_filled':
@@ -154,6 +163,13 @@ function checkPlaced(state: ShardState, event: OrderPlaced): void {
   );
 }
 
+function orderQueued(state: ShardState, { order, account, aheadE2, partE2 }: OrderQueued): void {
+  invariant(state.orders.isLive(order), 'an order that is done is in a queue');
+  invariant(state.orders.col.account.get(order) === account, 'an order queues for another account');
+  invariant(state.ladders.isWaiting(order), 'an order is in a queue and does not rest');
+  state.queue.note(order, aheadE2, partE2);
+}
+
 function orderFilled(state: ShardState, event: OrderFilled): void {
   trade(state, event, remainingOf(state, event.order));
   const { applied } = state;
@@ -267,6 +283,7 @@ function finishOrder(state: ShardState, order: OrderRow): void {
   if (position !== NO_ROW && positions.col.resting.get(position) === order) {
     positions.derived.resting.set(position, NO_ROW);
   }
+  state.queue.remove(order);
   state.orderIds.remove(order);
   orders.release(order);
   countBust(state, account);

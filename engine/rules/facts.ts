@@ -12,6 +12,7 @@ import type {
   Cents,
   Contracts,
   EpochMs,
+  FillModelName,
   InstrumentNumber,
   MarketNumber,
   PriceCents,
@@ -31,6 +32,7 @@ import type {
   OrderFilled,
   OrderPartFilled,
   OrderPlaced,
+  OrderQueued,
   PrivacyChanged,
   TradeCorrected,
   TradeCounted,
@@ -80,6 +82,12 @@ export type OrderFilledFact = OfOrder<OrderFilled> & {
   placed: FactPlace;
 };
 
+/** Where an order is in its queue. */
+export type OrderQueuedFact = Omit<OrderQueued, 'order' | 'account'> & {
+  account: Uuid;
+  order: Uuid;
+};
+
 export type OrderPartFilledFact = OfOrder<OrderPartFilled> & { trade: Uuid };
 
 export type OrderEndedFact = OfOrder<OrderEnded> & {
@@ -93,7 +101,15 @@ export type OrderEndedFact = OfOrder<OrderEnded> & {
 
 /** The fields of a trade that exist from its first fill on. */
 type OfTrade = TradedSide &
-  TradeTerms & { atMs: EpochMs; account: Uuid; trade: Uuid; contracts: Contracts; venue: number };
+  TradeTerms & {
+    atMs: EpochMs;
+    account: Uuid;
+    trade: Uuid;
+    contracts: Contracts;
+    venue: number;
+    /** Of the order that opened it; null: an earlier program placed that. */
+    fillModel: FillModelName | null;
+  };
 
 /** Derived: a buy traded for the first time. */
 export type TradeOpenedFact = OfTrade & {
@@ -146,6 +162,7 @@ export type PrimaryFact =
   | AccountOpenedFact
   | CashAdjustedFact
   | OrderPlacedFact
+  | OrderQueuedFact
   | OrderFilledFact
   | OrderPartFilledFact
   | OrderEndedFact

@@ -16,6 +16,7 @@ import {
   type Side,
   type Venue,
 } from '../base/units.ts';
+import type { FollowedLevels } from './followed-levels.ts';
 import type { DepthLevel, QuoteTick, TradeTick } from './messages.ts';
 import {
   type BookPrice,
@@ -24,9 +25,17 @@ import {
   tradePrice,
   venueIndex,
 } from './pricing.ts';
+import type { Market } from './reference-data.ts';
 
 /** The wish of an order: contracts of the asks of `side`, none of them above `upToCents`. */
-export type Want = { account: AccountRow; side: Side; upToCents: PriceCents; contracts: Contracts };
+export type Want = {
+  account: AccountRow;
+  side: Side;
+  upToCents: PriceCents;
+  contracts: Contracts;
+  /** The model of the order; only a model that may choose another looks at it. */
+  model: FillModelName;
+};
 
 /** A fill of an order: no more contracts than wanted, at one price, from one venue. */
 export type Fill = {
@@ -56,6 +65,15 @@ export function tradeOf(action: Action, { contracts, askCents, venue }: Fill) {
   return { contracts, priceCents, venue: venueIndex(venue) };
 }
 
+/** Books that are followed level by level, beside the displayed sizes that their orders can take. */
+export interface Queues {
+  readonly levels: FollowedLevels;
+  /** The asks that an order meets on a book that came whole; null: none. Rule T153. */
+  crossing(market: Market, want: Want): Fill | null;
+  /** A displayed ask met a resting order: the account has consumed as much of it. Rule T65. */
+  consumeAt(consumption: Consumption, askCents: PriceCents): void;
+}
+
 /**
  * The model of one shard. It keeps its own state of quotes, trades and fills in memory only: a
  * shard starts with a new model, and feeds send their quotes again.
@@ -82,6 +100,10 @@ export interface FillModel {
     want: Want,
     nowMs: EpochMs,
   ): Fill | null;
+  /** The model under which an order of this book would be placed now. Rule T156 (engine/RULES.md). */
+  modelOf(book: PricedBook): FillModelName;
+  /** What it keeps for orders in queues; null: it has no queues. */
+  readonly queues: Queues | null;
   /** The known asks of both sides of a market, best first; null: the model keeps none. */
   displayed(market: MarketNumber): Readonly<Record<Side, readonly DepthLevel[]>> | null;
   /** A fill that consumes displayed sizes was applied. */

@@ -10,7 +10,7 @@ import { fillEvent } from './events.ts';
 import { emit } from './evolve.ts';
 import type { FactSink } from './fact-sink.ts';
 import { tradeOf } from './fill-model.ts';
-import { actionOf } from './flags.ts';
+import { actionOf, fillModelOf } from './flags.ts';
 import { remainingOf } from './partial-fills.ts';
 import { type BookPrice, ladderOf, priceBook, tradePrice } from './pricing.ts';
 import type { Book, Market } from './reference-data.ts';
@@ -160,6 +160,9 @@ function fillResting(
   facts: FactSink,
 ): void {
   const { col } = state.orders;
+  const model = fillModelOf(col.flags.get(order)) ?? state.fillModel.name;
+  // The venue's prints fill it, and no quote does. Rule T151 (engine/RULES.md).
+  if (model === 'queue' && state.fillModel.queues !== null) return;
   settleAccount(state, col.account.get(order), facts);
   const contracts = remainingOf(state, order);
   const want = {
@@ -167,6 +170,7 @@ function fillResting(
     side,
     upToCents: priceLevelOf(state.orders, order),
     contracts,
+    model,
   };
   const fill = state.fillModel.orderArrives(state, book, price, want, atMs);
   if (fill === null) return;

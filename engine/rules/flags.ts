@@ -4,28 +4,40 @@
  * changes.
  */
 
-import type { Action, PriceCents, Routing, Side } from '../base/units.ts';
+import {
+  type Action,
+  FILL_MODELS,
+  type FillModelName,
+  type PriceCents,
+  type Routing,
+  type Side,
+} from '../base/units.ts';
 import type { OrderPlaced } from './events.ts';
 
 const FLAG = { sell: 1, no: 2, instrumentNo: 4, routed: 8, private: 16, limit: 32 } as const;
 
+/** Two bits: the model's index in `FILL_MODELS` and one more; 0: an earlier program did not note it. */
+const FILL_MODEL_SHIFT = 6;
+const FILL_MODEL_MASK = 3 << FILL_MODEL_SHIFT;
+
 /** The `flags` of an order or a position. */
 export type Flags = number & { readonly __unit: 'Flags' };
 
-export function flagsOf({ side, instrumentSide, terms }: OrderPlaced): Flags {
+export function flagsOf({ side, instrumentSide, terms, fillModel }: OrderPlaced): Flags {
   const flags =
     (terms.action === 'sell' ? FLAG.sell : 0) |
     (side === 'no' ? FLAG.no : 0) |
     (instrumentSide === 'no' ? FLAG.instrumentNo : 0) |
     (terms.routing === 'best' ? FLAG.routed : 0) |
     (terms.placedPrivate ? FLAG.private : 0) |
-    (isLimit(terms) ? FLAG.limit : 0);
+    (isLimit(terms) ? FLAG.limit : 0) |
+    (fillModel === null ? 0 : (FILL_MODELS.indexOf(fillModel) + 1) << FILL_MODEL_SHIFT);
   return flags as Flags;
 }
 
 /** The flags of the position that an order opens. */
 export function positionFlagsOf(order: Flags): Flags {
-  return (order & (FLAG.no | FLAG.instrumentNo | FLAG.private)) as Flags;
+  return (order & (FLAG.no | FLAG.instrumentNo | FLAG.private | FILL_MODEL_MASK)) as Flags;
 }
 
 /** A limit order. Any other is a market order, which is a fill and no order (T26). */
@@ -70,4 +82,12 @@ export function routingOf(flags: Flags): Routing {
 
 export function isPlacedPrivate(flags: Flags): boolean {
   return (flags & FLAG.private) !== 0;
+}
+
+/**
+ * The fill model that the order was placed under. Null: it was placed before orders noted it. Rule
+ * T157 (engine/RULES.md).
+ */
+export function fillModelOf(flags: Flags): FillModelName | null {
+  return FILL_MODELS[((flags & FILL_MODEL_MASK) >> FILL_MODEL_SHIFT) - 1] ?? null;
 }

@@ -7,11 +7,13 @@
 import type {
   Cents,
   Contracts,
+  ContractsE2,
   EpochMs,
   GameStatus,
   MarketNumber,
   MarketStatus,
   PriceCents,
+  PriceE4,
   Side,
   SourceNumber,
   StreamConnection,
@@ -69,6 +71,59 @@ export type TradeTick = {
   contracts: Contracts;
   side: Side;
 };
+
+/**
+ * A level of a book changed, in the venue's precision, or its decrease was a trade that a print has
+ * told before. `traded`: it changes the display alone. Sent only to fill models that follow levels.
+ * Both sides are bids: an ask of yes is a bid of no at 1 minus its price. Rules W95, W96
+ * (feeds/FORMATS.md).
+ */
+export type LevelTick = {
+  kind: 'level';
+  atMs: EpochMs;
+  source: SourceNumber;
+  market: MarketNumber;
+  change: LevelChange;
+  side: Side;
+  price: PriceE4;
+  /** How much was added or taken away. */
+  contracts: ContractsE2;
+  /** What the level displays from now on. */
+  size: ContractsE2;
+  /** The number of a `cancel` among those of its connection, from 1; 0 for any other change. */
+  decrease: number;
+};
+export const LEVEL_CHANGES = ['add', 'cancel', 'traded'] as const;
+export type LevelChange = (typeof LEVEL_CHANGES)[number];
+
+/**
+ * A trade at the venue met resting orders of this level. If its decrease came first, that was taken
+ * for a cancel, and `decrease` is its number; else 0. Rule W96 (feeds/FORMATS.md).
+ */
+export type PrintTick = {
+  kind: 'print';
+  atMs: EpochMs;
+  source: SourceNumber;
+  market: MarketNumber;
+  side: Side;
+  price: PriceE4;
+  contracts: ContractsE2;
+  decrease: number;
+};
+
+/** All levels of a book. Rule W97 (feeds/FORMATS.md). */
+export type LevelsTick = {
+  kind: 'levels';
+  atMs: EpochMs;
+  source: SourceNumber;
+  market: MarketNumber;
+  /** Null: the book is unknown until the next one. */
+  levels: WholeLevels | null;
+  /** Nothing was missed before it: it repeats what the level ticks have led to. */
+  repeats: boolean;
+};
+export type WholeLevels = Readonly<Record<Side, readonly ExactLevel[]>>;
+export type ExactLevel = readonly [price: PriceE4, size: ContractsE2];
 
 /** The venue opened, paused or closed trading of a market. */
 export type StatusTick = {
@@ -137,6 +192,9 @@ export type TimeTick = { kind: 'time'; atMs: EpochMs };
 export type Tick =
   | QuoteTick
   | TradeTick
+  | LevelTick
+  | PrintTick
+  | LevelsTick
   | StatusTick
   | ClosingTick
   | ResultTick

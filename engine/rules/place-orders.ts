@@ -3,11 +3,13 @@
  * V3, A82 (api/RULES.md).
  */
 
+import { invariant } from '../base/invariant.ts';
 import {
   type AccountRow,
   type Cents,
   dollarsOf,
   type EpochMs,
+  type FillModelName,
   NO_ROW,
   type OrderRow,
   PAYOUT_CENTS,
@@ -25,8 +27,17 @@ import { costCents, FIRST_PAYOUT_ROOM_CENTS, payoutRoomCents } from './ledger.ts
 import type { PlaceOrder } from './messages.ts';
 import { type Subject, subjectOf } from './order-subject.ts';
 import { ASKED_TERM_NAMES } from './order-terms.ts';
-import { bidOf, priceBook, reaches, restingPlace, type SidePrice, tradePrice } from './pricing.ts';
+import {
+  bidOf,
+  type PricedBook,
+  priceBook,
+  reaches,
+  restingPlace,
+  type SidePrice,
+  tradePrice,
+} from './pricing.ts';
 import { privacyEvents } from './privacy.ts';
+import { aheadAtArrival } from './queue-fills.ts';
 import { REJECTIONS } from './rejections.ts';
 import type { ShardState } from './state.ts';
 import { countedRefusal, withinLimits } from './trade-limits.ts';
@@ -100,7 +111,10 @@ function decideAtPrice(
   subject: Subject,
   account: AccountRow,
 ): Decision {
-  const fill = fillNow(state, order, subject, account);
+  const routed = order.routing === 'best' ? subject.instrument : null;
+  const book = { market: subject.market, routed };
+  const fillModel = state.fillModel.modelOf(book);
+  const fill = fillNow(state, order, subject, { account, book, fillModel });
   if (!isLimit(order)) {
     if (fill === null) return reject('no_liquidity', state.fillModel.noLiquidity);
     const bound = order.boundPriceCents;
@@ -116,7 +130,7 @@ function decideAtPrice(
   }
 
   // From here on the command cannot fail.
-  const events = placementEvents(state, order, subject, { account, fill, rests });
+  const events = placementEvents(state, order, subject, { account, fill, rests, fillModel });
   return accept(events, fill?.consumption ?? null);
 }
 
@@ -139,11 +153,9 @@ export function checkBalance(
 function fillNow(
   state: ShardState,
   order: PlaceOrder,
-  subject: Subject,
-  account: AccountRow,
+  { side, contracts }: Subject,
+  { account, book, fillModel }: { account: AccountRow; book: PricedBook; fillModel: FillModelName },
 ): Fill | null {
-  const { market, instrument, side, contracts } = subject;
-  const book = { market, routed: order.routing === 'best' ? instrument : null };
   const { waitsForAskOf, priceLevel } = restingPlace(
     order.action,
     side,
@@ -154,6 +166,7 @@ function fillNow(
     side: waitsForAskOf,
     upToCents: priceLevel,
     contracts,
+    model: fillModel,
   };
   const price = priceBook(state, book, state.nowMs);
   const fill = state.fillModel.orderArrives(state, book, price, want, state.nowMs);
@@ -176,12 +189,30 @@ function neededCents(
   return held + costCents(fill?.askCents ?? 0, filled);
 }
 
+type Placing = {
+  account: AccountRow;
+  fill: Fill | null;
+  rests: boolean;
+  fillModel: FillModelName;
+};
+
+/** The place of an order that meets the book now. Rule T146 (engine/RULES.md). */
+function arrival(
+  { fillModel: { queues } }: ShardState,
+  { action, limitPriceCents }: PlaceOrder,
+  { market, side }: Subject,
+) {
+  invariant(queues !== null, 'an order joins a queue under a model that has none');
+  const { waitsForAskOf, priceLevel } = restingPlace(action, side, limitPriceCents!);
+  return { aheadE2: aheadAtArrival(queues, market, waitsForAskOf, priceLevel), partE2: 0 };
+}
+
 /** Rules T41 to T43, T69 (engine/RULES.md). */
 function placementEvents(
   state: ShardState,
   order: PlaceOrder,
   subject: Subject,
-  { account: known, fill, rests }: { account: AccountRow; fill: Fill | null; rests: boolean },
+  { account: known, fill, rests, fillModel }: Placing,
 ): Event[] {
   const events: Event[] = [];
   const { atMs } = order;
@@ -202,9 +233,18 @@ function placementEvents(
   }
   // The order that ends frees its row first.
   const row = replaced !== NO_ROW ? replaced : state.orders.nextRow;
-  events.push(placedEvent(state, order, subject, { account, row, rests }));
+  events.push(placedEvent(state, order, subject, { account, row, rests, fillModel }));
   const { contracts } = subject;
   if (fill !== null) events.push(fillEvent(atMs, row, contracts, tradeOf(order.action, fill)));
+  if (rests && fillModel === 'queue') {
+    events.push({
+      kind: 'order_queued',
+      atMs,
+      order: row,
+      account,
+      ...arrival(state, order, subject),
+    });
+  }
   if (rests || fill?.contracts === contracts) return events;
   const reason = order.timeInForce === 'fok' ? 'fok_not_filled' : 'ioc_not_filled';
   const status = fill === null ? 'canceled' : 'executed';
@@ -224,7 +264,7 @@ function placedEvent(
   state: ShardState,
   order: PlaceOrder,
   subject: Subject,
-  { account, row, rests }: { account: AccountRow; row: OrderRow; rests: boolean },
+  { account, row, rests, fillModel }: Omit<Placing, 'fill'> & { row: OrderRow },
 ): OrderPlaced {
   return {
     kind: 'order_placed',
@@ -242,6 +282,7 @@ function placedEvent(
     position: subject.position,
     tradeId: subject.position === null ? null : state.positionIds.idOf(subject.position),
     terms: order,
+    fillModel,
     rests,
   };
 }

@@ -21,6 +21,7 @@ import type {
 import type { ExpiryQueue } from '../memory/expiry-queue.ts';
 import type { Ladders } from '../memory/ladder.ts';
 import type { OwnerIndex } from '../memory/owner-index.ts';
+import type { QueuePlaces } from '../memory/queue-places.ts';
 import type { Schema } from '../memory/row-places.ts';
 import type { Table } from '../memory/table.ts';
 import type { TradeCounts } from '../memory/trade-counts.ts';
@@ -89,6 +90,8 @@ export type ShardState = {
   readonly positionsOfMarket: OwnerIndex<MarketNumber, PositionRow>;
   readonly ladders: Ladders<OrderRow>;
   readonly expiries: ExpiryQueue<OrderRow>;
+  /** The places of orders under the `queue` model. */
+  readonly queue: QueuePlaces;
   readonly records: FinishedRecords;
   readonly applied: AppliedChange;
   readonly tradeCounts: TradeCounts;
@@ -124,5 +127,6 @@ export type ShardState = {
 
 /** The tables that a checkpoint writes page by page. */
 export function tablesOf(state: ShardState) {
-  return [state.accounts, state.positions, state.orders, state.tradeCounts.table] as const;
+  const { accounts, positions, orders, tradeCounts, queue } = state;
+  return [accounts, positions, orders, tradeCounts.table, queue.table] as const;
 }

@@ -19,6 +19,8 @@ export function topOfBook(): FillModel {
       if (ask === null || ask.priceCents > upToCents) return null;
       return { contracts, askCents: ask.priceCents, venue: ask.venue, consumption: null };
     },
+    modelOf: () => 'top_of_book',
+    queues: null,
     displayed: () => null,
     consume() {},
   };

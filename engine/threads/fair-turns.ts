@@ -2,9 +2,10 @@
  * Whose question a thread is asked next, if it answers many accounts. They take turns, so that a
  * caller with many questions waits only for itself. Rules Q18, Q19 (api/RULES.md).
  */
+
+import { Fifo } from '../base/fifo.ts';
 import { invariant } from '../base/invariant.ts';
 import type { Uuid } from '../base/units.ts';
-import { Fifo } from './fifo.ts';
 import { Unavailable } from './unavailable.ts';
 
 /** The account of a caller, or this server for itself. */

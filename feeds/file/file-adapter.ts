@@ -67,7 +67,9 @@ export class FileAdapter implements FrameReader {
   read(frame: unknown): FrameReading {
     const reading = this.#current.read(frame);
     const only = this.#only;
-    if (only !== null) reading.ticks = reading.ticks.filter((tick) => isOf(only, tick));
+    if (only === null) return reading;
+    reading.ticks = reading.ticks.filter((tick) => isOf(only, tick));
+    if (reading.levels !== undefined && !only.has(reading.levels.market)) delete reading.levels;
     return reading;
   }
 

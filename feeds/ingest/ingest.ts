@@ -23,6 +23,7 @@ import type {
 } from '../reading/venue.ts';
 import { BookDoubts } from './book-doubts.ts';
 import { IngestCounters, type IngestCounts, type IngestLogEvent } from './ingest-counters.ts';
+import { LevelEvents } from './level-events.ts';
 import { VenueLag } from './venue-lag.ts';
 
 export type IngestOptions = {
@@ -41,6 +42,8 @@ export type IngestOptions = {
    * null. Left out: `atMs`.
    */
   timeOf?(venueAtMs: EpochMs | null, atMs: EpochMs): EpochMs;
+  /** Passes on what frames do to the levels of books, if their adapter tells. Rule W95. */
+  levels?: boolean;
   log(event: IngestLogEvent): void;
   /** The bound on a live connection's lag after its venue (W13); left out or null: no bound. */
   lagMaxMs?: number | null;
@@ -112,10 +115,13 @@ class VenueSession implements IngestSession {
   readonly #doubts = new BookDoubts();
   readonly #lag: VenueLag;
   readonly #steadyMs: () => number;
+  /** Null: nobody follows levels. */
+  readonly #levels: LevelEvents | null;
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
     const { adapter, options } = parts;
+    this.#levels = options.levels ? new LevelEvents((tick) => this.#send(tick)) : null;
     // A recording is read long after its frames arrived.
     this.#lag = new VenueLag(adapter.recorded ? null : (options.lagMaxMs ?? null));
     this.#steadyMs = options.steadyMs ?? (() => performance.now());
@@ -152,6 +158,7 @@ class VenueSession implements IngestSession {
     }
     let quoted = false;
     for (const tick of reading.ticks) quoted = this.#tick(tick, atMs) || quoted;
+    if (this.#levels !== null) this.#follow(this.#levels, reading, atMs);
     if (!quoted) this.heartbeat(atMs);
     const asked = this.advance(atMs);
     if (asked.length > 0) reading.send = [...(reading.send ?? []), ...asked.map(now)];
@@ -188,7 +195,25 @@ class VenueSession implements IngestSession {
     }
   }
 
+  /** After the quotes of the frame: whoever takes a level knows them. */
+  #follow(events: LevelEvents, reading: FrameReading, atMs: EpochMs): void {
+    const { venue, source, options } = this.#parts;
+    const { levels, ticks, venueAtMs } = reading;
+    if (levels !== undefined && levels.kind !== 'unknown') {
+      const market = options.marketNumber(venue, levels.market);
+      const book = ticks.find((tick) => tick.kind === 'book' && tick.market === levels.market);
+      const kept = book?.kind === 'book' ? book.depth : undefined;
+      if (market !== undefined) events.level(levels, { atMs, source, market }, venueAtMs, kept);
+    }
+    for (const tick of ticks) {
+      if (tick.kind !== 'trade') continue;
+      const market = options.marketNumber(venue, tick.market);
+      if (market !== undefined) events.print(tick, { atMs, source, market }, venueAtMs);
+    }
+  }
+
   #reset(): void {
+    this.#levels?.clear();
     this.#parts.adapter.reset();
     this.#doubts.clear();
   }
@@ -255,6 +280,7 @@ class VenueSession implements IngestSession {
         const quote = quoteOf(tick, origin);
         this.#doubts.shown(tick.market, quote.crossed, atMs);
         this.#sendQuote(quote, tick.depth);
+        if (tick.unknown) this.#levels?.unknown(origin);
         return true;
       }
       case 'trade': {

@@ -7,6 +7,7 @@
 import type {
   ContractsE2,
   EpochMs,
+  FillModelName,
   GameStatus,
   MarketStatus,
   PriceE4,
@@ -170,6 +171,11 @@ export type AdapterOptions = {
   /** Which word of the venue pays; `determined` when left out. Rule W74 (feeds/FORMATS.md). */
   settleOn?: SettleOn;
 };
+
+/** What a fill model needs of books. Rules B5, W95 (feeds/FORMATS.md). */
+export function bookNeedsOf(fillModel: FillModelName): { depth: boolean; levels: boolean } {
+  return { depth: fillModel !== 'top_of_book', levels: fillModel === 'queue' };
+}
 
 /** `settled`: only the venue's final word pays. */
 export const SETTLE_ON = ['determined', 'settled'] as const;

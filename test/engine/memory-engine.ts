@@ -130,6 +130,8 @@ export function createMemoryEngine(
       const before = state;
       // The same quotes (below) are sent again, with the sizes consumed of them.
       state = { ...newState(), fillModel: before.fillModel };
+      // What decreases took from places is lost.
+      for (const source of before.sources.keys()) state.fillModel.queues?.levels.forget(source);
       if (saved !== null) {
         loadHead(state, saved.head);
         state.records.index.load(saved.head.index);

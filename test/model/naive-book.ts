@@ -42,7 +42,7 @@ export function book(state: ModelState, query: BookQuery, nowMs: EpochMs): Reply
 
 /** In the market's terms. Without the fill model that needs them the levels are not kept. */
 function levelsOf({ options }: ModelState, quote: ModelQuote): { bids: Levels; asks: Levels } {
-  if (options.fillModel === 'book_depth') {
+  if (options.fillModel !== undefined && options.fillModel !== 'top_of_book') {
     const levels = (of: ModelQuote['bids']): Levels =>
       of.slice(0, 20).map(({ yesCents, contracts }) => [yesCents, contracts]);
     return { bids: levels(quote.bids), asks: levels(quote.asks) };

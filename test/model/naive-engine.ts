@@ -32,6 +32,7 @@ import { bookOf, matchResting } from './naive-matching.ts';
 import { cancel, cancelAll, cancelDisconnected, place, refuse } from './naive-orders.ts';
 import { preview } from './naive-preview.ts';
 import { accountAlone, oneOrder, orderList, portfolio, tradeList } from './naive-queries.ts';
+import { forgetMoves, noteMoves, takeLevels } from './naive-queue.ts';
 import { liveBids, pricedBits, quote } from './naive-quote.ts';
 import { mark, reset } from './naive-reset.ts';
 import {
@@ -71,6 +72,10 @@ export type NaiveModel = NaiveEngine & {
   load(saved: ModelState): void;
   /** Loses the state that a stop loses. */
   restart(): void;
+  /** Loses what a crash loses of the places in queues. */
+  forgetMoves(): void;
+  /** Notes the places in queues, as a shard that ends. */
+  noteMoves(): void;
 };
 
 type Digest = {
@@ -88,7 +93,12 @@ export function createNaiveEngine(options: TradingOptions): NaiveModel {
     load: (saved) => {
       state = structuredClone(saved);
     },
-    restart: () => forgetLive(state),
+    restart: () => {
+      forgetLive(state);
+      forgetMoves(state);
+    },
+    forgetMoves: () => forgetMoves(state),
+    noteMoves: () => noteMoves(state),
     tick: (tick) => applyTick(state, tick),
     command: (command) => {
       const reply = applyCommand(state, command);
@@ -147,8 +157,14 @@ function applyTick(state: ModelState, tick: Tick): void {
       state.gameStatus.set(tick.game, tick.status);
       if (tick.status === 'cancelled') voidGame(state, tick.game);
       break;
+    case 'level':
+    case 'print':
+    case 'levels':
+      takeLevels(state, tick);
+      break;
     case 'down':
       sourceOf(state, tick.source).timesDown += 1;
+      state.taken = state.taken.filter(({ source }) => source !== tick.source);
       return;
     case 'heartbeat':
     case 'time':
@@ -411,7 +427,9 @@ function isOpen(state: ModelState, tradeId: Uuid): boolean {
 
 function digestOf(state: ModelState): Digest {
   const accounts = [...state.accounts.values()].map(({ keys: _keys, ...account }) => account);
-  const orders = [...state.orders.values()].map(({ sequence: _sequence, ...order }) => order);
+  const orders = [...state.orders.values()].map(
+    ({ sequence: _sequence, queue: _, noted: __, ...order }) => order,
+  );
   const trades = [...state.trades.values()].map((trade) => ({ ...trade }));
   return {
     accounts: byId(accounts),

@@ -255,6 +255,7 @@ function openTrade(state: ModelState, order: ModelOrder): ModelTrade {
     openedAtMs: state.nowMs,
     parlay: null,
     combine: false,
+    fillModel: order.fillModel,
     status: 'open',
     closedAtMs: null,
     closeReason: null,

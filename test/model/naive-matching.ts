@@ -15,8 +15,9 @@ import {
  * order watches its venue_a market, and with routing best each market that lists its instrument.
  */
 export function matchResting(state: ModelState, numbers: MarketNumber[]): void {
-  const watching = state.resting.filter((order) =>
-    numbers.some((number) => isWatching(state, order, number)),
+  const watching = state.resting.filter(
+    (order) =>
+      order.fillModel !== 'queue' && numbers.some((number) => isWatching(state, order, number)),
   );
   for (const order of watching.sort((a, b) => inMatchingOrder(state, a, b))) {
     const offer = offerFor(state, order, remainingOf(order), order.limitPriceCents);
@@ -32,7 +33,7 @@ export function bookOf(state: ModelState, order: ModelOrder): string {
 
 /** With top_of_book no fill takes anything from another, and plain orders are first. */
 function sharesSizes({ options }: ModelState): boolean {
-  return options.fillModel === 'book_depth';
+  return options.fillModel === 'book_depth' || options.fillModel === 'queue';
 }
 
 /**

@@ -3,7 +3,7 @@
  * rules: T100 (engine/RULES.md).
  */
 
-import { START_BALANCE_CENTS } from '../../engine/base/units.ts';
+import { type FillModelName, START_BALANCE_CENTS } from '../../engine/base/units.ts';
 import type {
   CancelAll,
   CancelOrder,
@@ -18,6 +18,7 @@ import { mayBuy } from './naive-bounds.ts';
 import { end, fill, openedAccount, rest } from './naive-ledger.ts';
 import { countOrRefuse } from './naive-limits.ts';
 import { isAtLimitOrBetter, offerFor } from './naive-prices.ts';
+import { fillModelFor, join } from './naive-queue.ts';
 import {
   hasClosed,
   hasOpened,
@@ -70,7 +71,8 @@ export function place(state: ModelState, request: PlaceOrder): Reply {
   }
 
   const { action, routing, timeInForce, limitPriceCents } = request;
-  const asked = { ...target, account: request.account, action, routing };
+  const fillModel = fillModelFor(state, target.market, routing);
+  const asked = { ...target, account: request.account, action, routing, fillModel };
   const offer = offerFor(state, asked, target.contracts, limitPriceCents);
   const isWhole = offer?.contracts === target.contracts;
   if (limitPriceCents === null) {
@@ -90,9 +92,10 @@ export function place(state: ModelState, request: PlaceOrder): Reply {
     if (costCents + holdCents > spendableCents) return refuse('insufficient_balance');
   }
 
-  const order = accept(state, request, target, fingerprint);
+  const order = accept(state, request, { ...target, fillModel }, fingerprint);
   if (trades !== null || rests) cancelWorkingOrderOf(state, target.position);
   if (rests) rest(state, order);
+  if (rests && fillModel === 'queue') join(state, order);
   if (trades !== null) fill(state, order, trades);
   if (left > 0 && !rests) {
     const reason = timeInForce === 'ioc' ? 'ioc_not_filled' : 'fok_not_filled';
@@ -172,7 +175,7 @@ function cancelWorkingOrderOf(state: ModelState, position: ModelTrade | null): v
 function accept(
   state: ModelState,
   request: PlaceOrder,
-  target: Target,
+  target: Target & { fillModel: FillModelName },
   fingerprint: string,
 ): ModelOrder {
   const account = openedAccount(state, request.account);
@@ -194,6 +197,9 @@ function accept(
     endedAtMs: null,
     tradeId: target.position?.id ?? null,
     fills: [],
+    fillModel: target.fillModel,
+    queue: null,
+    noted: null,
   };
   state.orders.set(order.id, order);
   return order;

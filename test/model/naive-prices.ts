@@ -4,6 +4,7 @@ import type {
   Action,
   Contracts,
   EpochMs,
+  FillModelName,
   MarketNumber,
   PriceCents,
   Routing,
@@ -84,13 +85,13 @@ export type Offer = Priced & {
 /** As much of `contracts` as trades now at the limit or better (null: any price); null: nothing. */
 export function offerFor(
   state: ModelState,
-  order: Priceable & { account: Uuid },
+  order: Priceable & { account: Uuid; fillModel: FillModelName },
   contracts: Contracts,
   limitCents: PriceCents | null,
 ): Offer | null {
   const candidates = candidatesFor(state, order, state.nowMs);
   const offers = candidates.flatMap((candidate) => {
-    if (state.options.fillModel !== 'book_depth') {
+    if (order.fillModel === 'top_of_book') {
       const { priceCents, venue } = candidate;
       const reached =
         limitCents === null || isAtLimitOrBetter(order.action, priceCents, limitCents);

@@ -8,6 +8,7 @@ import type {
   Cents,
   Contracts,
   EpochMs,
+  FillModelName,
   GameStatus,
   MarketNumber,
   MarketStatus,
@@ -68,6 +69,15 @@ type ModelMarket = {
   /** Price of the market's yes, then the price of each outcome when that outcome was bought. */
   lastTrade: LastTrade | null;
   lastTradeOf: { yes: LastTrade | null; no: LastTrade | null };
+  /** Its book level by level, as bids in the venue's precision; null: nobody ever told it. */
+  levels: ModelLevels | null;
+};
+
+type ModelLevels = {
+  source: SourceNumber;
+  timesDownThen: number;
+  isKnown: boolean;
+  bids: Record<Side, Map<number, number>>;
 };
 
 export type ModelAccount = {
@@ -88,6 +98,9 @@ export type ModelAccount = {
   keys: Map<string, { orderId: Uuid; fingerprint: string }>;
 };
 
+/** Where an order is in its queue; sizes in hundredths of a contract. */
+export type QueuePlace = { ahead: number; part: number };
+
 export type ModelOrder = OrderTerms & {
   /** Place in the order of acceptance, over all accounts. */
   sequence: number;
@@ -107,6 +120,10 @@ export type ModelOrder = OrderTerms & {
   /** sell: the position it sells. buy: the trade it opened, null until then. */
   tradeId: Uuid | null;
   fills: { contracts: Contracts; priceCents: PriceCents; venue: Venue }[];
+  fillModel: FillModelName;
+  /** Its place, and the last one that was noted; null: it is in no queue. */
+  queue: QueuePlace | null;
+  noted: QueuePlace | null;
 };
 
 export type ModelTrade = TradeTerms & {
@@ -125,6 +142,7 @@ export type ModelTrade = TradeTerms & {
   openedAtMs: EpochMs;
   parlay: Uuid | null;
   combine: boolean;
+  fillModel: FillModelName;
   status: 'open' | 'closed' | 'settled' | 'void' | 'reset';
   closedAtMs: EpochMs | null;
   closeReason: 'sold' | 'settled' | 'voided' | 'account_reset' | null;
@@ -156,6 +174,14 @@ export type ModelState = {
   endings: Ending[];
   /** Every attempt to trade that was counted. */
   attempts: Attempt[];
+  /** What decreases took from what is ahead of orders. */
+  taken: {
+    source: SourceNumber;
+    decrease: number;
+    atMs: EpochMs;
+    order: Uuid;
+    contracts: number;
+  }[];
 };
 
 export type Attempt = { id: Uuid; atMs: EpochMs; closing: boolean };
@@ -180,6 +206,7 @@ export function emptyState(options: TradingOptions): ModelState {
     trades: new Map(),
     endings: [],
     attempts: [],
+    taken: [],
   };
 }
 
@@ -194,6 +221,7 @@ export function forgetLive(state: ModelState): void {
     market.status = 'open';
     market.closings = [];
     market.quote = null;
+    market.levels = null;
     market.lastTrade = null;
     market.lastTradeOf = { yes: null, no: null };
   }
@@ -229,6 +257,7 @@ export function marketOf(state: ModelState, market: MarketNumber): ModelMarket {
       result: null,
       corrections: 0,
       quote: null,
+      levels: null,
       lastTrade: null,
       lastTradeOf: { yes: null, no: null },
     };

@@ -91,6 +91,7 @@ export function listedOrderJson(state: ModelState, order: ModelOrder): Json {
     canceledAt: order.status === 'canceled' ? isoOrNull(order.endedAtMs) : null,
     updatedAt: isoOf(order.endedAtMs ?? order.createdAtMs),
     ...pick(order, TRADE_TERM_NAMES),
+    fillModel: order.fillModel,
     ...ifShown(state, { marketTicker: tickerOf(state, order.market) }),
   };
 }
@@ -137,6 +138,7 @@ function holdingJson(state: ModelState, trade: ModelTrade): Json {
     instrumentLabel: instrumentOf(state, trade.instrumentId).label,
     instrumentSide: trade.instrumentSide,
     boughtSide: trade.boughtSide,
+    fillModel: trade.fillModel,
     contracts: isOpen ? trade.contracts : contracts,
     costDollars: dollarsOf(isOpen ? trade.costCents : costCents),
     ...pick(trade, TRADE_TERM_NAMES),

@@ -9,7 +9,7 @@ import { seedsOfRun, variantsOfRun } from './seeds.ts';
 const QUOTE_MAX_AGE_MS = 15_000;
 const STEPS = 2500;
 /** These alone reach all that is to be reached; a long run takes others, too. */
-const SEEDS = { top_of_book: [1, 3, 19], book_depth: [5, 14] };
+const SEEDS = { top_of_book: [1, 3, 19], book_depth: [5, 14], queue: [5, 8] };
 const OTHER_SEEDS = variantsOfRun(seedsOfRun(14), 0);
 
 type Run = {
@@ -23,7 +23,8 @@ type Run = {
 function play(seed: number, fillModel: FillModelName = 'top_of_book'): Run {
   const config = { quoteMaxAgeMs: QUOTE_MAX_AGE_MS, routingBandCents: 10, fillModel };
   const engine = createNaiveEngine(config);
-  const input = createRandomInput({ seed, quoteMaxAgeMs: QUOTE_MAX_AGE_MS }, engine);
+  const asked = { seed, quoteMaxAgeMs: QUOTE_MAX_AGE_MS, levels: fillModel === 'queue' };
+  const input = createRandomInput(asked, engine);
   const run: Run = { steps: [], replies: [], problems: [], digest: null, seen: new Set() };
   for (let number = 0; number < STEPS; number += 1) {
     const step = input.next();
@@ -94,10 +95,11 @@ const runsOf = (fillModel: FillModelName): Run[] =>
   [...new Set([...SEEDS[fillModel], ...OTHER_SEEDS])].map((seed) => play(seed, fillModel));
 const runs = runsOf('top_of_book');
 const depthRuns = runsOf('book_depth');
+const queueRuns = runsOf('queue');
 
 test('T1, M20: money is conserved after every generated step', (t) => {
   t.deepEqual(
-    [...runs, ...depthRuns].flatMap((run) => run.problems),
+    [...runs, ...depthRuns, ...queueRuns].flatMap((run) => run.problems),
     [],
   );
 });
@@ -160,4 +162,17 @@ test('T69, T70, book_depth: generated orders fill in part in every way', (t) => 
   );
   const inTops = runs.flatMap((run) => [...run.seen]).filter((name) => name.endsWith('in part'));
   t.deepEqual(inTops, [], 'top_of_book fills whole');
+});
+
+test('T144, queue: generated input has levels and prints, and orders that fill in part', (t) => {
+  const seen = new Set(queueRuns.flatMap((run) => [...run.seen]));
+  const wanted = [
+    ...['level', 'levels', 'print'].map((kind) => `tick ${kind}`),
+    ...['buy resting in part', 'buy executed in part', 'buy canceled in part'],
+    ...['sell resting in part', 'trade settled', 'executed ioc_not_filled'],
+  ];
+  t.deepEqual(
+    wanted.filter((name) => !seen.has(name)),
+    [],
+  );
 });

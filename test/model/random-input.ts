@@ -7,6 +7,7 @@
 import type { Uuid } from '../../engine/base/units.ts';
 import type { Command, Tick } from '../../engine/rules/messages.ts';
 import { randomCatalogOf } from './random-catalog.ts';
+import { randomLevelTick } from './random-levels.ts';
 import {
   randomCancel,
   randomCancelAll,
@@ -61,6 +62,8 @@ function nextStep(world: RandomWorld, quoteMaxAgeMs: number): Step {
     world.known = randomCatalogOf(world.rounds);
     return commandStep(catalogCommand(world));
   }
+  const levelTick = randomLevelTick(world);
+  if (levelTick !== null) return { on: 'tick', tick: levelTick };
   if (world.corrections.random.oneIn(80)) return commandStep(randomCorrection(world));
   switch (world.random.weighted({ tick: 50, order: 30, cancel: 6, operator: 1, query: 8 })) {
     case 'tick':

@@ -1,6 +1,6 @@
 /** The state of a generated run: its clock, its catalog, its prices, its earlier steps. */
 
-import { type EpochMs, HOME_VENUE, type Uuid } from '../../engine/base/units.ts';
+import { type EpochMs, HOME_VENUE, type Side, type Uuid } from '../../engine/base/units.ts';
 import type { PlaceOrder, QuoteTick } from '../../engine/rules/messages.ts';
 import type { NaiveEngine } from './naive-engine.ts';
 import { type RandomCatalog, type RandomMarket, randomCatalogOf } from './random-catalog.ts';
@@ -13,6 +13,23 @@ export type Feedback = Pick<
 >;
 
 export type RandomBook = Omit<QuoteTick, 'kind' | 'atMs' | 'source' | 'market'>;
+
+export type ShownLevels = Record<Side, Map<number, number>>;
+type Decrease = { number: number; side: Side; price: number; contracts: number; atMs: number };
+
+/** What the venue shows of each market, level by level. */
+export type RandomLevels = {
+  random: RandomSource;
+  books: Map<string, ShownLevels>;
+  /** By market: those that no print has explained. */
+  decreases: Map<string, Decrease[]>;
+  count: number;
+};
+
+function createRandomLevels(seed: number): RandomLevels {
+  const random = createRandomSource(seed + 2_000_000);
+  return { random, books: new Map(), decreases: new Map(), count: 0 };
+}
 
 export type RandomWorld = {
   random: RandomSource;
@@ -30,6 +47,8 @@ export type RandomWorld = {
   resolved: Set<string>;
   /** How often results were corrected, and a separate random source for that. */
   corrections: { random: RandomSource; count: number };
+  /** Null: ticks of levels are left out. */
+  levels: RandomLevels | null;
   /** The latest placements, to place some again. */
   placed: PlaceOrder[];
   keysMade: number;
@@ -48,10 +67,12 @@ export type WorldOptions = {
   accounts?: number;
   /** How seldom a command counts towards the hard trade limits; one in 10 by default. */
   countedOneIn?: number;
+  /** Ticks of levels are among the ticks. */
+  levels?: boolean;
 };
 
 export function createRandomWorld(
-  { seed, accounts = 4, countedOneIn = 10 }: WorldOptions,
+  { seed, accounts = 4, countedOneIn = 10, levels = false }: WorldOptions,
   feedback: Feedback,
 ): RandomWorld {
   const random = createRandomSource(seed);
@@ -67,6 +88,7 @@ export function createRandomWorld(
     books: new Map(),
     resolved: new Set(),
     corrections: { random: createRandomSource(seed + 1_000_000), count: 0 },
+    levels: levels ? createRandomLevels(seed) : null,
     placed: [],
     keysMade: 0,
     seen: [],

@@ -89,7 +89,12 @@ const ENGINES: Readonly<Record<string, CreateEngine>> = {
 };
 
 /** On the engine, for values that the model leaves open, such as the words of a refusal. */
-export const createEngineScenario: CreateScenario = (options) => scenarioOn(createEngine, options);
+export function createEngineScenario(
+  options?: ScenarioOptions,
+  create: CreateEngine = createEngine,
+): Scenario {
+  return scenarioOn(create, options);
+}
 
 /** A test of a single rule, on each engine: `createScenario` makes one of its kind. */
 export function scenarioTest(

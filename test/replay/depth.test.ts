@@ -130,3 +130,56 @@ test('R15, W74: PAPERBOOK_SETTLE_ON chooses the word that pays in a replay', asy
   t.deepEqual(await paid({}), ['2.85', at(10)]);
   t.deepEqual(await paid({ PAPERBOOK_SETTLE_ON: 'settled' }), ['-2.15', at(30)]);
 });
+
+/** Kalshi's frames of the market A: trades, cancels and additions at the best three prices. */
+function levelFramesOf(random: RandomSource): unknown[] {
+  const kalshi = { venue: 'venue_a', adapter: 'kalshi' };
+  const dollars = (cents: number) => (cents / 100).toFixed(4);
+  const sizes = new Map([45, 44, 43].map((cents) => [cents, 3000]));
+  const levels = (cents: number[]) => cents.map((one) => [dollars(one), '30.00']);
+  const book = { yes_dollars_fp: levels([45, 44, 43]), no_dollars_fp: levels([53, 52]) };
+  const lines: unknown[] = [HEADER];
+  const add = (second: number, type: string, msg: object) =>
+    lines.push(feedLine(at(second), { type, sid: 1, msg: { market_ticker: 'A', ...msg } }, kalshi));
+  add(0, 'orderbook_snapshot', book);
+  for (let tenth = 1; tenth < SECONDS * 10; tenth++) {
+    const second = tenth / 10;
+    const cents = random.pick([45, 45, 44, 43]);
+    const before = sizes.get(cents)!;
+    const isAdd = before < 1000 || random.oneIn(3);
+    const change = isAdd ? random.int(1, 1500) : -random.int(1, before);
+    sizes.set(cents, before + change);
+    const fp = (Math.abs(change) / 100).toFixed(2);
+    const of = { price_dollars: dollars(cents), side: 'yes', ts_ms: tenth };
+    const delta = { ...of, delta_fp: `${isAdd ? '' : '-'}${fp}` };
+    const trade = { yes_price_dollars: dollars(cents), count_fp: fp, taker_side: 'no' };
+    const isTrade = !isAdd && random.oneIn(2);
+    const isPrintFirst = random.oneIn(10);
+    if (isTrade && isPrintFirst) add(second, 'trade', { ...trade, ts_ms: tenth });
+    add(second, 'orderbook_delta', delta);
+    if (isTrade && !isPrintFirst) add(second, 'trade', { ...trade, ts_ms: tenth });
+  }
+  return lines;
+}
+
+test('R9, T154, T157: queue gives an equal stateHash on 1, 2 and 3 shards', async (t) => {
+  const random = createRandomSource(5);
+  const bids = Array.from({ length: 60 }, (_, nth) => {
+    const limitPriceCents = random.pick([45, 44, 43]);
+    const order = buy('A', 'yes', random.int(1, 90), { limitPriceCents });
+    const account = random.pick(ACCOUNTS);
+    return { at: at(nth * 2), account, order: { idempotencyKey: `k${nth}`, ...order } };
+  });
+  const { work, ...input } = files(t, { feed: levelFramesOf(random), orders: bids });
+  const summaries = [];
+  for (const shards of SHARDS) {
+    const dataDir = path.join(work, `shards-${shards}`);
+    summaries.push(figures(await run({ ...input, fillModel: 'queue', shards, dataDir })));
+  }
+  for (const other of summaries) t.deepEqual(other, summaries[0]);
+  const stored = [...(await storedOrders(path.join(work, 'shards-3'), 3, ACCOUNTS)).values()];
+  t.true(stored.every(({ fillModel }) => fillModel === 'queue'));
+  t.true(stored.filter(({ filledContracts }) => filledContracts).length > 20);
+  const { orders } = summaries[0]!;
+  t.true(orders.resting > 0 && orders.executed > 20, JSON.stringify(orders));
+});

@@ -14,6 +14,7 @@ const input = {
   skipBad: false,
   refuseJumps: true,
   depth: false,
+  levels: false,
   settleOn: 'determined' as const,
   toMs: null,
   markets: null,

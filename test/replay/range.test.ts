@@ -44,7 +44,7 @@ test.serial('R40: options that cannot be read, or say nothing there', async (t) 
   for (const [args, said] of [
     [['--from', 'noon'], /--from.*a date-time with a zone/],
     [['--markets', 'A,,B'], /--markets.*names with commas/],
-    [['--fill-model', 'magic'], /--fill-model.*top_of_book or book_depth/],
+    [['--fill-model', 'magic'], /--fill-model.*top_of_book, book_depth, queue/],
     [['--close'], /--close is not for an engine of its own/],
   ] as const) {
     const exit = await runHere(['feed', 'replay', feed, '--catalog', catalog, ...args]);

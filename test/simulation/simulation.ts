@@ -81,7 +81,10 @@ class Simulation {
     this.#isCrowd = chance.oneIn(6);
     const accounts = this.#isCrowd ? CROWD : FEW;
     const { quoteMaxAgeMs } = core;
-    this.#input = createRandomInput({ seed, quoteMaxAgeMs, countedOneIn, accounts }, this.#model);
+    this.#input = createRandomInput(
+      { seed, quoteMaxAgeMs, countedOneIn, accounts, levels: core.fillModel === 'queue' },
+      this.#model,
+    );
     const seedsOwn = chance.oneIn(8) ? 'sync' : 'commit';
     const checkpointEveryFacts = chance.pick([5, 40, 200, 100_000]);
     const settledAtOnce = chance.pick([1, 3, 1000]);
@@ -139,6 +142,7 @@ class Simulation {
       case 'stop': {
         const before = this.#digest();
         this.#tally.count('clean stops');
+        this.#model.noteMoves();
         await host.stopAndStart();
         return await this.#started(before);
       }
@@ -294,6 +298,7 @@ class Simulation {
     await this.#batch(this.#again(this.#placements));
     this.#check();
     const before = this.#digest();
+    this.#model.noteMoves();
     await this.#host.stopAndStart();
     await this.#started(before);
     this.#check();

@@ -4,6 +4,7 @@ import type { EpochMs } from '../../engine/base/units.ts';
 import type { Catalog } from '../../engine/rules/catalog-entries.ts';
 import type {
   GameTick,
+  LevelsTick,
   QuoteTick,
   ResultTick,
   SetSwitches,
@@ -18,6 +19,9 @@ export class StartupInput {
   readonly #games = new Map<string, GameTick>();
   readonly #statuses = new Map<number, StatusTick>();
   readonly #quotes = new Map<number, QuoteTick>();
+  readonly #levels = new Map<number, LevelsTick>();
+
+  readonly #kept = [this.#results, this.#games, this.#statuses, this.#quotes, this.#levels];
 
   note(step: Step): void {
     if (step.on === 'command') {
@@ -32,22 +36,26 @@ export class StartupInput {
     if (tick.kind === 'game') this.#games.set(tick.game, tick);
     if (tick.kind === 'status') this.#statuses.set(tick.market, tick);
     if (tick.kind === 'quote') this.#quotes.set(tick.market, tick);
+    if (tick.kind === 'levels') this.#levels.set(tick.market, tick);
     if (tick.kind !== 'down') return;
     for (const [market, { source }] of this.#quotes) {
       if (source === tick.source) this.#quotes.delete(market);
+    }
+    for (const [market, { source }] of this.#levels) {
+      if (source === tick.source) this.#levels.delete(market);
     }
   }
 
   /** The process ended, and with it the data that only feeds had sent. */
   forgetFeeds(): void {
-    for (const kept of [this.#results, this.#games, this.#statuses, this.#quotes]) kept.clear();
+    for (const kept of this.#kept) kept.clear();
   }
 
   /** In the order in which engine/shard/callers/shards.ts sends it. */
   *again(atMs: EpochMs): Generator<Step> {
     if (this.#catalog !== null) yield command({ kind: 'catalog', atMs, catalog: this.#catalog });
     if (this.#switches !== null) yield command({ ...this.#switches, atMs });
-    for (const kept of [this.#results, this.#games, this.#statuses, this.#quotes]) {
+    for (const kept of this.#kept) {
       for (const tick of [...kept.values()]) yield { on: 'tick', tick };
     }
   }

@@ -159,6 +159,7 @@ export class Fold {
         return this.#onLearned(true);
       // The control store owns who is private. Other kinds do not count.
       case 'privacy_changed':
+      case 'order_queued':
       case 'order_part_filled':
       case 'trade_counted':
       case 'market_valued':

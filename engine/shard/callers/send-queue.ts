@@ -4,11 +4,18 @@
  * (engine/RULES.md).
  */
 
+import { Fifo } from '../../base/fifo.ts';
 import { invariant } from '../../base/invariant.ts';
 import { type Control, type Packed, type Sent, ticksIn } from '../../format/codec.ts';
-import type { Command, Reply, Tick } from '../../rules/messages.ts';
+import type {
+  Command,
+  LevelsTick,
+  LevelTick,
+  PrintTick,
+  Reply,
+  Tick,
+} from '../../rules/messages.ts';
 import type { Query } from '../../rules/queries.ts';
-import { Fifo } from '../../threads/fifo.ts';
 import { onlyInforms } from '../core/message-kinds.ts';
 import { wholeQuote } from './merge-quote.ts';
 
@@ -29,6 +36,8 @@ export class SendQueue {
   #packedTicks = 0;
   /** The place of a market's newest quote, since the start. */
   readonly #quotePlaces = new Map<number, number>();
+  /** Markets whose levels were dropped; their readers know that. */
+  readonly #levelsLost = new Set<number>();
 
   constructor(ticksMax: number) {
     this.#ticksMax = ticksMax;
@@ -51,6 +60,9 @@ export class SendQueue {
       else for (const each of ticksIn(tick.bytes)) this.addTick(each);
     } else if (!isFull) this.#append(tick);
     else if (tick.kind === 'quote') this.#replaceQuote(tick);
+    else if (tick.kind === 'level' || tick.kind === 'print' || tick.kind === 'levels') {
+      this.#loseLevels(tick);
+    }
     // Results, statuses, games and lost connections are few, and no later message replaces them.
     else if (!onlyInforms(tick)) this.#append(tick);
   }
@@ -84,12 +96,15 @@ export class SendQueue {
   /** Later quotes must not go before them. */
   #appendPacked(ticks: Packed): void {
     this.#quotePlaces.clear();
+    this.#levelsLost.clear();
     this.#packedTicks += ticksBeyondOne(ticks);
     this.#messages.push(ticks);
     this.#waiters.push(null);
   }
 
   #append(tick: Tick): void {
+    // They may be dropped again from here on.
+    if (tick.kind === 'levels') this.#levelsLost.delete(tick.market);
     if (tick.kind === 'quote') {
       this.#quotePlaces.set(tick.market, this.#taken + this.#messages.length);
     } else if (!onlyInforms(tick)) {
@@ -99,6 +114,16 @@ export class SendQueue {
     }
     this.#messages.push(tick);
     this.#waiters.push(null);
+  }
+
+  /**
+   * Levels build on each other. If one has no room, the book is unknown, until all its levels come
+   * again (W97, feeds/FORMATS.md). At most one tick a market is added past the bound.
+   */
+  #loseLevels({ atMs, source, market }: LevelTick | PrintTick | LevelsTick): void {
+    if (this.#levelsLost.has(market)) return;
+    this.#append({ kind: 'levels', atMs, source, market, levels: null, repeats: false });
+    this.#levelsLost.add(market);
   }
 
   /** At most one quote a market is added past the bound. */

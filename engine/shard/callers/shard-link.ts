@@ -3,12 +3,12 @@
  * the order of the requests, so waiters are in a queue, without numbers and promises.
  */
 
+import { Fifo } from '../../base/fifo.ts';
 import { invariant } from '../../base/invariant.ts';
 import { ByteWriter } from '../../format/bytes.ts';
 import { FrameDecoder, type Sent, writeMessage } from '../../format/codec.ts';
 import type { Endpoint } from '../../ring/endpoint.ts';
 import type { Reply } from '../../rules/messages.ts';
-import { Fifo } from '../../threads/fifo.ts';
 import type { ReplyHandler } from './send-queue.ts';
 
 /** Answers passed on before the event loop serves other callers. */

@@ -19,6 +19,7 @@ import type {
   StatusTick,
   Tick,
 } from '../../rules/messages.ts';
+import { LastLevels } from './last-levels.ts';
 import { LastQuote } from './last-quote.ts';
 
 export class StartupState {
@@ -30,6 +31,8 @@ export class StartupState {
   readonly #quotes = new Map<MarketNumber, LastQuote>();
   readonly #statuses = new Map<number, StatusTick>();
   readonly #closings = new Map<number, ClosingTick>();
+  /** Of fill models that follow levels. */
+  readonly #levels = new LastLevels();
   /** The last tick of each connection with quotes: its time is their age. */
   readonly #heartbeats = new Map<SourceNumber, HeartbeatTick>();
   /**
@@ -91,7 +94,12 @@ export class StartupState {
       case 'heartbeat':
         this.#heartbeats.set(tick.source, tick);
         break;
+      case 'level':
+      case 'levels':
+        this.#levels.take(tick);
+        break;
       case 'trade':
+      case 'print':
       case 'time':
         break;
       default:
@@ -109,6 +117,7 @@ export class StartupState {
       for (const [key, tick] of kept) kept.set(key, earlier(tick));
     }
     for (const quote of this.#quotes.values()) quote.setBack(byMs);
+    this.#levels.setBack(byMs);
     if (this.#switches !== null) {
       this.#switches = { ...this.#switches, atMs: this.#switches.atMs - byMs };
     }
@@ -129,6 +138,7 @@ export class StartupState {
     messages.push(...this.#statuses.values());
     for (const quote of this.#quotes.values()) messages.push(quote.tick());
     messages.push(...this.#heartbeats.values());
+    messages.push(...this.#levels.ticks());
     return messages;
   }
 
@@ -157,6 +167,7 @@ export class StartupState {
     for (const [market, quote] of this.#quotes) {
       if (quote.source === source) this.#quotes.delete(market);
     }
+    this.#levels.forget(source);
   }
 }
 

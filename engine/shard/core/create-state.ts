@@ -4,6 +4,7 @@ import { FILL_MODELS, type FillModelName } from '../../base/units.ts';
 import { ExpiryQueue } from '../../memory/expiry-queue.ts';
 import { Ladders } from '../../memory/ladder.ts';
 import { OwnerIndex } from '../../memory/owner-index.ts';
+import { QueuePlaces } from '../../memory/queue-places.ts';
 import { Table } from '../../memory/table.ts';
 import { TradeCounts } from '../../memory/trade-counts.ts';
 import { UuidIndex } from '../../memory/uuid-index.ts';
@@ -12,6 +13,7 @@ import { bookDepth } from '../../rules/book-depth.ts';
 import type { FillModel } from '../../rules/fill-model.ts';
 import type { FinishedRecords } from '../../rules/finished-records.ts';
 import { PendingSettlements } from '../../rules/pending-settlements.ts';
+import { queue } from '../../rules/queue.ts';
 import type { CoreConfig } from '../../rules/reference-data.ts';
 import type { AccountTable, OrderTable, PositionTable, ShardState } from '../../rules/state.ts';
 import {
@@ -56,6 +58,7 @@ export function createState<Records extends FinishedRecords>(
     positionsOfMarket: new OwnerIndex(positions, positions.col.market),
     ladders: new Ladders(),
     expiries: new ExpiryQueue(orders),
+    queue: new QueuePlaces(),
     records,
     applied: new AppliedChange(),
     tradeCounts: new TradeCounts(),
@@ -87,6 +90,8 @@ function createFillModel(name: FillModelName): FillModel {
       return topOfBook();
     case 'book_depth':
       return bookDepth();
+    case 'queue':
+      return queue();
     default:
       name satisfies never;
       throw new Error(`fillModel must be one of ${FILL_MODELS.join(', ')}, not ${name}`);

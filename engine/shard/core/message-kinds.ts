@@ -35,6 +35,9 @@ export function isJournaled(message: Message): boolean {
 const INFORMS: Readonly<Record<Tick['kind'], boolean>> = {
   quote: false,
   trade: true,
+  level: false,
+  print: false,
+  levels: false,
   status: false,
   closing: false,
   result: false,

@@ -96,6 +96,8 @@ export function loadHead(state: ShardState, head: StateHead & ReferenceData): vo
   invariant(state.sequence === 0, 'a checkpoint is loaded into a state that is in use');
   for (const table of tablesOf(state)) {
     const layout = head.layouts[table.name];
+    // An earlier program has no such table (D87): nothing is in it.
+    if (layout === undefined && table.name === state.queue.table.name) continue;
     invariant(layout === table.layout, `table ${table.name} was written with other columns`);
     table.loadHead(head.tables[table.name]!);
   }
@@ -149,6 +151,7 @@ export function rebuildDerived(state: ShardState): void {
     state.orderIds.add(row);
     rest(state, row);
   }
+  state.queue.rebuild();
 }
 
 type InSequence<Row extends number> = {

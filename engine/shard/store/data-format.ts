@@ -5,36 +5,46 @@
 import { crc32 } from 'node:zlib';
 import { invariant } from '../../base/invariant.ts';
 import { VENUES } from '../../base/units.ts';
-import { ADDED_KINDS, FACT_FORMS } from '../../format/fact-layouts.ts';
+import { ADDED_FORMS, FACT_FORMS } from '../../format/fact-layouts.ts';
 import { FORMAT_VERSION } from '../../format/version.ts';
 import { ENTRY_WORDS, INDEX_CLASS } from '../../index/entry.ts';
 import type { LogIdentity } from '../../log/log-format.ts';
+import { QUEUE_COLUMNS } from '../../memory/queue-places.ts';
 import { PAGE_FORM } from '../../memory/row-pages.ts';
 import { TRADE_COUNT_COLUMNS } from '../../memory/trade-counts.ts';
 import { ACCOUNT_COLUMNS, ORDER_COLUMNS, POSITION_COLUMNS } from '../../rules/table-columns.ts';
 
 /** Everything whose order or number is on disk, as one number. */
-function fingerprintOf(facts: readonly string[], classes: object): number {
+function fingerprintOf(facts: readonly string[], tables: object, classes: object): number {
   const forms = [
     ...facts,
-    JSON.stringify({ ACCOUNT_COLUMNS, ORDER_COLUMNS, POSITION_COLUMNS, TRADE_COUNT_COLUMNS }),
+    JSON.stringify(tables),
     JSON.stringify({ PAGE_FORM, VENUES, ENTRY_WORDS, INDEX_CLASS: classes }),
   ];
   return crc32(forms.join('\n'));
 }
 
+const FIRST_TABLES = { ACCOUNT_COLUMNS, ORDER_COLUMNS, POSITION_COLUMNS, TRADE_COUNT_COLUMNS };
+const TABLES = { ...FIRST_TABLES, QUEUE_COLUMNS };
+
+/** The layouts of facts before some times at which forms were added. */
+function factsBefore(added: readonly (readonly number[])[]): string[] {
+  const later = new Set(added.flat());
+  return FACT_FORMS.filter(({ number }) => !later.has(number)).map(({ form }) => form);
+}
+
 /** The fingerprint of all layouts: a different one means that some bytes have another meaning. */
-export const FINGERPRINT = fingerprintOf(FACT_FORMS, INDEX_CLASS);
+export const FINGERPRINT = fingerprintOf(factsBefore([]), TABLES, INDEX_CLASS);
 
 const { tradeCorrected: _, ...FIRST_CLASSES } = INDEX_CLASS;
-const isFirst = (form: string) => !ADDED_KINDS.some((kind) => form.includes(` ${kind} `));
 
 /**
- * The fingerprint before kinds of facts were added, whose layouts all still mean the same. Rule D87
- * (engine/RULES.md).
+ * The fingerprints before forms of facts and a table were added, the first program's first. All of
+ * their layouts still mean the same. Rule D87 (engine/RULES.md).
  */
 export const EARLIER_FINGERPRINTS: readonly number[] = [
-  fingerprintOf(FACT_FORMS.filter(isFirst), FIRST_CLASSES),
+  fingerprintOf(factsBefore(ADDED_FORMS), FIRST_TABLES, FIRST_CLASSES),
+  fingerprintOf(factsBefore(ADDED_FORMS.slice(1)), FIRST_TABLES, INDEX_CLASS),
 ];
 
 /** The identity that each file of a shard contains. */

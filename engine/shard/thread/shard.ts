@@ -10,6 +10,7 @@ import type { Message } from '../../format/codec.ts';
 import { RecordIndex } from '../../index/record-index.ts';
 import { DiskFull } from '../../log/disk-full.ts';
 import type { Reply } from '../../rules/messages.ts';
+import { noteMovedPlaces } from '../../rules/queue-fills.ts';
 import { continueSettlements } from '../../rules/settle-markets.ts';
 import { tablesOf } from '../../rules/state.ts';
 import type { Batch } from '../core/batch.ts';
@@ -28,6 +29,9 @@ import { ShardGauges } from './shard-gauges.ts';
 /** The usual facts of a message. Room for more is made once their bytes are known. */
 const MESSAGE_BYTES = 1000;
 const SETTLED_AT_ONCE = 500;
+/** Places in queues that one record of the log notes, and the bytes of each. */
+const PLACES_AT_ONCE = 20_000;
+const PLACE_BYTES = 64;
 /** How often a shard that cannot write retries. */
 const PROBE_EVERY_MS = 1000;
 /** How often a batch checks whether the checkpoint has caught up. */
@@ -188,8 +192,18 @@ export class Shard {
   /** Ends with a checkpoint if there is space, so that the next start replays nothing. */
   async close(): Promise<void> {
     this.#checkpoints.hurry();
+    this.#notePlaces();
     await this.checkpoint();
     await this.abandon();
+  }
+
+  /** The next start knows how far each order has come in its queue. Rule T154 (engine/RULES.md). */
+  #notePlaces(): void {
+    for (let isMore = true; isMore && this.#mayWrite(PLACES_AT_ONCE * PLACE_BYTES); ) {
+      this.#inOneRecord(performance.now(), () => {
+        isMore = noteMovedPlaces(this.state, this.#log.facts, PLACES_AT_ONCE);
+      });
+    }
   }
 
   /** Ends without a checkpoint: only the data on disk counts. */

@@ -313,7 +313,9 @@ class KalshiAdapter implements VenueAdapter {
   /** The book is not the venue's. A recording has no better one. */
   #belowZero(type: string, market: string, sid: unknown): FrameReading {
     const reason = 'delta takes a level below zero';
-    if (this.recorded) return refused(type, reason, [this.#books.tickOf(market)]);
+    if (this.recorded) {
+      return this.#withBook(market, refused(type, reason, [this.#books.tickOf(market)]));
+    }
     return this.#askedAgain(this.#lost(type, market, reason), market, sid);
   }
 
@@ -391,10 +393,16 @@ class KalshiAdapter implements VenueAdapter {
     if (!this.#books.has(market)) return said(type, []);
     const isOnGrid = gridOf(message);
     if (isOnGrid !== null) this.#books.keepGrid(market, isOnGrid);
-    const reading = said(type, [this.#books.tickOf(market)]);
+    const reading = this.#withBook(market, said(type, [this.#books.tickOf(market)]));
     if (this.recorded) return reading;
     const send = this.#commands.askLost(market);
     return { ...reading, send: send.map((message) => ({ message, afterMs: 0 })) };
+  }
+
+  /** The frame changed a kept book in another way than by one level. */
+  #withBook(market: string, reading: FrameReading): FrameReading {
+    if (this.#levels) reading.levels = { kind: 'book', market, ...this.#books.bidsOf(market) };
+    return reading;
   }
 
   /** After an update that cannot be read the book is unknown until the next snapshot. */

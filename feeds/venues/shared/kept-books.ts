@@ -92,6 +92,12 @@ export class KeptBooks {
     return this.#books.get(market)![side].sizeAt(price);
   }
 
+  /** All bids of a book that is there. */
+  bidsOf(market: string): Record<Side, Level[]> {
+    const { yes, no } = this.#books.get(market)!;
+    return { yes: yes.levels(), no: no.levels() };
+  }
+
   /** Sets the size of a bid of a book that is there; 0 takes it away. */
   set(market: string, side: Side, price: PriceE4, size: ContractsE2): void {
     this.add(market, side, price, size - this.sizeAt(market, side, price));

@@ -32,6 +32,7 @@ function rates({ fillRates }: Fidelity, place: string, withinMs = 60_000) {
     topOfBook: of.map(({ top_of_book: { rate } }) => rate),
     topGap: of.map(({ top_of_book: { gap } }) => gap),
     bookDepth: of.map(({ book_depth: { rate } }) => rate),
+    queue: of.map(({ queue: { rate } }) => rate),
   };
 }
 
@@ -52,15 +53,17 @@ test.serial('X13, X14: trades fill by turn, where prices never reach the limit',
   t.deepEqual(rates(all, 'joined'), {
     ...{ orders: [4, 4, 4, 4], low: [1, 0, 0, 0], high: [1, 0, 0, 0] },
     ...{ topOfBook: NONE, topGap: [-1, 0, 0, 0], bookDepth: NONE },
+    queue: [1, 0, 0, 0],
   });
-  t.like(rates(all, 'improved'), { low: [1, 1, 0, 0], high: [1, 1, 0, 0] });
-  t.like(rates(all, 'one_below'), { low: NONE, high: NONE });
+  const improved = [1, 1, 0, 0];
+  t.like(rates(all, 'improved'), { low: improved, high: improved, queue: improved });
+  t.like(rates(all, 'one_below'), { low: NONE, high: NONE, queue: NONE });
   // A hundred contracts are not there.
   t.deepEqual(all.takerCosts, [
-    { contracts: 1, orders: 4, top_of_book: 0, book_depth: 0 },
-    { contracts: 10, orders: 4, top_of_book: 0, book_depth: 0 },
-    { contracts: 100, orders: 0, top_of_book: null, book_depth: null },
-    { contracts: 1000, orders: 0, top_of_book: null, book_depth: null },
+    { contracts: 1, orders: 4, top_of_book: 0, book_depth: 0, queue: 0 },
+    { contracts: 10, orders: 4, top_of_book: 0, book_depth: 0, queue: 0 },
+    { contracts: 100, orders: 0, top_of_book: null, book_depth: null, queue: null },
+    { contracts: 1000, orders: 0, top_of_book: null, book_depth: null, queue: null },
   ]);
   t.true(
     all.fillRates.every(({ top_of_book: { interval } }) => interval === null),
@@ -88,6 +91,7 @@ test.serial(
     t.deepEqual(rates(all, 'joined'), {
       ...{ orders: [4, 4, 4, 4], low: [1, 0, 0, 0], high: [1, 0, 0, 0] },
       ...{ topOfBook: [1, 1, 1, 1], topGap: [0, 1, 1, 1], bookDepth: [1, 0, 0, 0] },
+      queue: [1, 0, 0, 0],
     });
     t.like(rates(all, 'one_below'), { low: NONE, topOfBook: NONE, bookDepth: NONE });
     // Who was placed ten seconds before fills in both at the same moment, who was earlier in none.
@@ -99,12 +103,15 @@ test.serial(
       all.markouts,
       [100, 1000, 5000, 30_000].map((afterMs) => {
         const cents = afterMs === 100 ? -0.5 : 2.5;
-        return { afterMs, market: cents, top_of_book: cents, book_depth: cents };
+        return { afterMs, market: cents, top_of_book: cents, book_depth: cents, queue: cents };
       }),
     );
     const { stdout } = await runHere(['fidelity', file, '--orders', '48']);
-    t.regex(stdout, /^at the best price +10 +60 +4 +0\.0 +100\.0 \(\+100\.0\) +0\.0 \(0\.0\)$/m);
-    t.regex(stdout, /^ *0\.1 +-0\.50 +-0\.50 +-0\.50$/m);
+    t.regex(
+      stdout,
+      /^at the best price +10 +60 +4 +0\.0 +100\.0 \(\+100\.0\) +0\.0 \(0\.0\) +0\.0 \(0\.0\)$/m,
+    );
+    t.regex(stdout, /^ *0\.1 +-0\.50 +-0\.50 +-0\.50 +-0\.50$/m);
   },
 );
 
@@ -129,6 +136,8 @@ test.serial('X12, X14: between the two readings there is no gap', async (t) => {
   t.deepEqual(rates(all, 'joined'), {
     ...{ orders: [4, 4, 4, 4], low: [1, 0, 0, 0], high: [1, 1, 0, 0] },
     ...{ topOfBook: [1, 1, 1, 1], topGap: [0, 0, 1, 1], bookDepth: [1, 0, 0, 0] },
+    // Five of sixteen take 3.12 of the ten ahead: 3.12 trade, and then seven.
+    queue: [1, 1, 0, 0],
   });
   const gaps = all.fillRates.map(({ book_depth: { gap } }) => gap);
   t.deepEqual(new Set(gaps.slice(4, 8)), new Set([0]), 'nor below');

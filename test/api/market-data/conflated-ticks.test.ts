@@ -53,3 +53,19 @@ test('R40: what comes after the release passes', (t) => {
   held.take(heartbeat(9));
   t.deepEqual(passed, [quoteTick(), heartbeat(9)]);
 });
+
+test('R40, W97: of held levels the last book is passed on, and no print', (t) => {
+  const on = { source: 0, market: 0 };
+  const levels = { yes: [[4000, 150] as const], no: [] };
+  const whole: Tick = { kind: 'levels', atMs: 1, ...on, levels, repeats: true };
+  const change: Tick = {
+    ...{ kind: 'level', atMs: 2, ...on, change: 'cancel', side: 'yes', price: 4000 },
+    ...{ contracts: 50, size: 100, decrease: 1 },
+  };
+  const print: Tick = {
+    ...{ kind: 'print', atMs: 2, ...on, side: 'yes', price: 4000, contracts: 50, decrease: 1 },
+  };
+  const last = { ...whole, levels: { yes: [[4000, 100]], no: [] }, repeats: false };
+  t.deepEqual(passedOn(whole, change, print), [last] as never);
+  t.deepEqual(passedOn(whole, down(3)), [down(3)], 'a lost connection has no book');
+});

@@ -23,6 +23,7 @@ import { createMemoryEngine, rowsOf } from '../memory-engine.ts';
 type Stored = { layout: string; rows: string[] };
 
 const GOLDEN = new URL('../../golden/format/tables.json', import.meta.url);
+const QUEUED = new URL('../../golden/format/queue-tables.json', import.meta.url);
 
 /** Every row in use of the pages that a checkpoint takes, by table. */
 function storedIn(state: StoredState): Record<string, Stored> {
@@ -76,7 +77,33 @@ function tradedState(): StoredState {
   return engine.state();
 }
 
+/** Two orders in queues, of which one has traded in part, and trades. */
+function queuedState(): StoredState {
+  const config = { quoteMaxAgeMs: 15_000, routingBandCents: 10, fillModel: 'queue' } as const;
+  const engine = createMemoryEngine(config);
+  engine.command({ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG });
+  engine.tick(quoteTick({ market: 0 }));
+  engine.tick(quoteTick({ market: 1 }));
+  const [yes, no] = [[[300, 12_345] as const], []];
+  const on = { atMs: NOON_MS, source: 0, market: 0 };
+  engine.tick({ kind: 'levels', ...on, levels: { yes, no }, repeats: false });
+  const limit = { limitPriceCents: 3, contracts: 7 };
+  for (const [number, order] of [limit, { instrumentId: AWAY, ...limit }, {}].entries()) {
+    const ids = { orderId: uuidOf(200 + number), idempotencyKey: `key-${number}` };
+    engine.command(placeOrder({ ...ids, placedPrivate: false, ...order }));
+  }
+  const print = { kind: 'print', ...on, side: 'yes', price: 300, decrease: 0 } as const;
+  engine.tick({ ...print, contracts: 12_345 + 250 });
+  return engine.state();
+}
+
 test('pages of the tables are written as they always were', (t) => {
   const golden = JSON.parse(readFileSync(GOLDEN, 'utf8')) as Record<string, Stored>;
   t.deepEqual(storedIn(tradedState()), golden);
+});
+
+test('T157: pages note the fill model of orders and trades, and the places in queues', (t) => {
+  const golden = JSON.parse(readFileSync(QUEUED, 'utf8')) as Record<string, Stored>;
+  const { orders, positions, queue } = storedIn(queuedState());
+  t.deepEqual({ orders, positions, queue }, golden);
 });

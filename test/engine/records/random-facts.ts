@@ -207,8 +207,9 @@ function buy(
   });
 }
 
-function termsOf({ statedPct, placedPrivate }: NaiveTrade): TradeTerms {
-  return { statedProbPct: statedPct, placedVia: 'api', placedPrivate };
+function termsOf({ statedPct, placedPrivate }: NaiveTrade) {
+  const terms: TradeTerms = { statedProbPct: statedPct, placedVia: 'api', placedPrivate };
+  return { ...terms, fillModel: 'top_of_book' } as const;
 }
 
 function grow(world: World, random: RandomSource, account: NaiveAccount): void {
@@ -390,7 +391,7 @@ const RESTING: Omit<
   'kind' | 'atMs' | 'account' | 'market' | 'instrument' | 'order'
 > = {
   ...{ idempotencyKey: 'k', byTicker: false, contracts: 1, trade: null, rests: true },
-  ...{ side: 'yes', instrumentSide: 'yes' },
+  ...{ side: 'yes', instrumentSide: 'yes', fillModel: 'top_of_book' },
   ...{ ...USUAL_TERMS, timeInForce: 'gtc', limitPriceCents: 5 },
 };
 const CANCELED: Omit<

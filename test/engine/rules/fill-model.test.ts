@@ -24,6 +24,7 @@ const want: fc.Arbitrary<Want> = fc.record({
   side: fc.constantFrom('yes', 'no'),
   upToCents: fc.integer({ min: 1, max: 99 }),
   contracts: fc.integer({ min: 1, max: 1000 }),
+  model: fc.constantFrom(...FILL_MODELS),
 });
 
 /** A shard's model, and a market whose quote it has seen. */
@@ -67,7 +68,8 @@ for (const name of FILL_MODELS) {
 
 test('T65, T74: each shard has a model of its own, which forgets with it what was consumed', (t) => {
   const depth: Depth = { yesBids: [], yesAsks: [[50, 10]] };
-  const one: Want = { account: accountRow(0), side: 'yes', upToCents: 99, contracts: 10 };
+  const of = { account: accountRow(0), side: 'yes', upToCents: 99 } as const;
+  const one: Want = { ...of, contracts: 10, model: 'book_depth' };
   const first = modelOf('book_depth', depth);
   first.model.consume(first.ask(one)!.consumption!);
   t.is(first.ask(one), null, 'all of it is consumed');
@@ -81,6 +83,7 @@ test('T65: no more of a level is consumed than it shows', (t) => {
     side: 'yes',
     upToCents: 99,
     contracts: 10,
+    model: 'book_depth',
   })!;
   t.throws(() => model.consume({ ...consumption!, contracts: 11 }), {
     message: 'invariant: a fill consumed more than is displayed',
@@ -105,6 +108,8 @@ test('engine/rules/fill-model.ts: a model sees quotes, trades, orders and what t
       seen.push(`order of ${asked[3].contracts}`);
       return model.orderArrives(...asked);
     },
+    modelOf: () => model.name,
+    queues: model.queues,
     displayed: (market) => model.displayed(market),
     consume(consumption) {
       seen.push(`consumed ${consumption.contracts}`);
@@ -129,7 +134,7 @@ test('T60: a fill model that nobody knows is refused, not taken for another', (t
   for (const fillModel of ['top', 'constructor', '']) {
     const config = { quoteMaxAgeMs: 15_000, routingBandCents: 10, fillModel: fillModel as never };
     t.throws(() => createMemoryEngine(config), {
-      message: `fillModel must be one of top_of_book, book_depth, not ${fillModel}`,
+      message: `fillModel must be one of top_of_book, book_depth, queue, not ${fillModel}`,
     });
   }
 });

@@ -226,6 +226,7 @@ function place(state: ShardState, over: Partial<OrderPlaced>): void {
     position: null,
     tradeId: null,
     terms: orderTerms({ limitPriceCents: 20 }),
+    fillModel: 'top_of_book',
     rests: true,
     ...over,
   });

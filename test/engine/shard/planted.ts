@@ -24,6 +24,7 @@ export const PLACED: OrderPlacedFact = {
   side: 'yes',
   instrumentSide: 'yes',
   byTicker: false,
+  fillModel: 'top_of_book',
   rests: true,
   trade: null,
 };

@@ -239,7 +239,7 @@ class BacktestRequest(TypedDict):
     # Default none. venue_a: the taker fee of its dated fee table.
     fees: NotRequired[Literal["none", "venue_a"]]
     # Default: the server's fill model.
-    fillModel: NotRequired[Literal["top_of_book", "book_depth"]]
+    fillModel: NotRequired[Literal["top_of_book", "book_depth", "queue"]]
 
 
 # Game winners (`moneyline`) that match every given filter.
@@ -955,6 +955,8 @@ class Order(TypedDict):
     placedVia: Literal["api", "web", "cli"]
     # Whether the account was private at the time.
     placedPrivate: bool
+    # Fill model of the order; null if it is older than this field.
+    fillModel: Literal["top_of_book", "book_depth", "queue"] | None
     # The venue market's ticker.
     marketTicker: NotRequired[str]
     type: Literal["limit"]
@@ -1270,6 +1272,8 @@ class Position(TypedDict):
     placedVia: Literal["api", "web", "cli"]
     # Whether the account was private at the time.
     placedPrivate: bool
+    # Fill model of the order; null if it is older than this field.
+    fillModel: Literal["top_of_book", "book_depth", "queue"] | None
     parlayId: str | None
     # Venue that priced the fill; paper only.
     fillVenue: Venue | None
@@ -1393,6 +1397,8 @@ class RestingOrder(TypedDict):
     placedVia: Literal["api", "web", "cli"]
     # Whether the account was private at the time.
     placedPrivate: bool
+    # Fill model of the order; null if it is older than this field.
+    fillModel: Literal["top_of_book", "book_depth", "queue"] | None
     # The venue market's ticker.
     marketTicker: NotRequired[str]
 
@@ -1479,7 +1485,7 @@ TrackRecord = TypedDict(
         "interval": "TrackRecordInterval",
         # The day of the newest fee table in use.
         "feeTable": "str | None",
-        "fillModel": "Literal[\"top_of_book\", \"book_depth\"]",
+        "fillModel": "Literal[\"top_of_book\", \"book_depth\", \"queue\"]",
         # Present only while the venue-data switch is on.
         "bySeries": "NotRequired[list[TrackRecordBySeriesItem]]",
     },
@@ -1560,6 +1566,8 @@ class Trade(TypedDict):
     placedVia: Literal["api", "web", "cli"]
     # Whether the account was private at the time.
     placedPrivate: bool
+    # Fill model of the order; null if it is older than this field.
+    fillModel: Literal["top_of_book", "book_depth", "queue"] | None
     parlayId: str | None
     # Venue that priced the fill; paper only.
     fillVenue: Venue | None

@@ -91,6 +91,7 @@ function scoresOf({ brier, logLoss, clvCents, skill, interval }: TrackRecord): L
 const FILL_MODELS: Readonly<Record<TrackRecord['fillModel'], string>> = {
   top_of_book: 'at the best price displayed',
   book_depth: 'through the levels displayed',
+  queue: 'through the levels displayed, then in the queue of the venue',
 };
 
 function termsOf({ feeTable, fillModel }: TrackRecord): Line[] {

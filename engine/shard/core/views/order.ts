@@ -17,7 +17,7 @@ import { type JsonWriter, memberNames, pieceOf } from '../../../format/json-writ
 import { uuidTimeMs } from '../../../memory/uuid-words.ts';
 import type { Event, OrderEnded, OrderOutcome, OrderPlaced } from '../../../rules/events.ts';
 import type { EndedOrder } from '../../../rules/finished-records.ts';
-import { instrumentSideOf, isLimit, sideOf } from '../../../rules/flags.ts';
+import { fillModelOf, instrumentSideOf, isLimit, sideOf } from '../../../rules/flags.ts';
 import { costCents } from '../../../rules/ledger.ts';
 import type { TradedSide } from '../../../rules/order-terms.ts';
 import { filledSoFar, remainingOf } from '../../../rules/partial-fills.ts';
@@ -54,6 +54,7 @@ const NAMES = memberNames(
   'order',
   'trade',
   'fillVenue',
+  'fillModel',
   'mode',
   'venueData',
 );
@@ -61,7 +62,7 @@ const NAMES = memberNames(
 const NOT_ENDED = pieceOf(',"executedAt":null,"canceledAt":null');
 
 /** The shown fields of an order as it was placed. */
-type Placed = TradedSide & Pick<OrderPlaced, 'orderId' | 'contracts' | 'terms'>;
+type Placed = TradedSide & Pick<OrderPlaced, 'orderId' | 'contracts' | 'terms' | 'fillModel'>;
 type Ended = Omit<OrderOutcome, 'venue'>;
 
 /** The fields of a resting order in GET /portfolio; it omits four fields of Order. */
@@ -190,7 +191,7 @@ function writeFields(
   filledContracts: Contracts,
   heldCents: Cents,
 ): void {
-  const { orderId, contracts, terms } = placed;
+  const { orderId, contracts, terms, fillModel } = placed;
   to.text(NAMES.orderId, orderId);
   to.text(NAMES.action, terms.action);
   writeInstrument(to, naming, placed.instrument);
@@ -206,6 +207,7 @@ function writeFields(
   to.text(NAMES.status, status);
   to.time(NAMES.createdAt, uuidTimeMs(orderId));
   writeOrderTerms(to, terms);
+  to.text(NAMES.fillModel, fillModel);
   writeMarketTicker(to, naming, placed.market);
 }
 
@@ -220,6 +222,7 @@ function placedAt(state: ShardState, row: OrderRow): Placed {
     side: sideOf(flags),
     instrumentSide: instrumentSideOf(flags),
     contracts: col.contracts.get(row),
+    fillModel: fillModelOf(flags),
     terms: orderTermsAt(col, row),
   };
 }

@@ -13,7 +13,7 @@ import {
 } from '../../../base/units.ts';
 import { type JsonWriter, memberNames } from '../../../format/json-writer.ts';
 import type { ClosedTrade } from '../../../rules/events.ts';
-import { instrumentSideOf, sideOf } from '../../../rules/flags.ts';
+import { fillModelOf, instrumentSideOf, sideOf } from '../../../rules/flags.ts';
 import { costCents } from '../../../rules/ledger.ts';
 import { positionBid } from '../../../rules/place-orders.ts';
 import { openedAtMs, parlayOf } from '../../../rules/row-records.ts';
@@ -36,6 +36,7 @@ const NAMES = memberNames(
   'costDollars',
   'parlayId',
   'fillVenue',
+  'fillModel',
   'openedAt',
   'entryCents',
   'status',
@@ -182,6 +183,7 @@ function writeHolding(to: JsonWriter, naming: Naming, holding: Holding): void {
   writeTradeTerms(to, holding);
   to.text(NAMES.parlayId, holding.parlay);
   to.text(NAMES.fillVenue, venue);
+  to.text(NAMES.fillModel, holding.fillModel);
   to.time(NAMES.openedAt, holding.openedAtMs);
 }
 
@@ -207,6 +209,7 @@ function holdingAt(state: ShardState, row: PositionRow): Holding {
     entryPriceCents: col.entryPriceCents.get(row),
     ...tradeTermsAt(col, row),
     venue: col.venue.get(row),
+    fillModel: fillModelOf(flags),
     parlay: state.tradeTags.size === 0 ? null : parlayOf(state, state.positionIds.idOf(row)),
     openedAtMs: openedAtMs(state, row),
   };

@@ -147,3 +147,47 @@ test('D44: the quote that takes the place of another has its levels, or changes 
   t.deepEqual(queued(whole, ...changes), [quote({ depth })]);
   t.deepEqual(queued(whole, quoteTick()), [quoteTick()]);
 });
+
+test('W97: past its bound levels are dropped, and their reader knows that until they come whole', (t) => {
+  const on = { atMs: NOON_MS, source: 0 } as const;
+  const change = (market: number): Tick => ({
+    ...{ kind: 'level', ...on, market, change: 'add', side: 'yes', price: 4000 },
+    ...{ contracts: 100, size: 100, decrease: 0 },
+  });
+  const print: Tick = {
+    ...{ kind: 'print', ...on, market: 1, side: 'yes', price: 4000, contracts: 1, decrease: 0 },
+  };
+  const whole: Tick = { kind: 'levels', ...on, market: 1, levels: NO_LEVELS, repeats: true };
+  const lost = (market: number): Tick => ({
+    ...{ kind: 'levels', ...on, market, levels: null, repeats: false },
+  });
+  const outbox = new SendQueue(2);
+  for (const tick of [change(1), change(2), change(1), print, whole, change(2)]) {
+    outbox.addTick(tick);
+  }
+  t.deepEqual(outbox.take(9).messages, [change(1), change(2), lost(1), lost(2)]);
+  // With room, the whole book and what follows it are sent again.
+  outbox.addTick(whole);
+  for (const tick of [change(1), print, print]) outbox.addTick(tick);
+  t.deepEqual(outbox.take(9).messages, [whole, change(1), lost(1)]);
+});
+
+test('W97, D46: after packed ticks, of which some may be whole, dropped levels are told again', (t) => {
+  const writer = new ByteWriter();
+  const on = { atMs: NOON_MS, source: 0, market: 1 } as const;
+  const whole: Tick = { kind: 'levels', ...on, levels: NO_LEVELS, repeats: false };
+  writeMessage(writer, whole);
+  const outbox = new SendQueue(1);
+  const lost: Tick = { kind: 'levels', ...on, levels: null, repeats: false };
+  outbox.addTick(heartbeat);
+  outbox.addTick(whole);
+  t.deepEqual(outbox.take(9).messages, [heartbeat, lost]);
+  outbox.addTick({ kind: 'packed', bytes: writer.copy(), ticks: 1 });
+  outbox.addTick(whole);
+  t.deepEqual(
+    outbox.take(9).messages.map(({ kind }) => kind),
+    ['packed', 'levels'],
+  );
+});
+
+const NO_LEVELS = { yes: [], no: [] };

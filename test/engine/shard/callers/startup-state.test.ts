@@ -95,3 +95,31 @@ test('D44: a quote is kept with those that state what has changed since', (t) =>
     'changes of nothing known stay changes',
   );
 });
+
+test('D11, W97: a shard that starts again gets the last levels of each book that is known', (t) => {
+  const startup = new StartupState();
+  const on = (market: number, source = 0) => ({ atMs: NOON_MS, source, market });
+  const levels = { yes: [[4000, 150] as const], no: [[5950, 20] as const] };
+  for (const market of [1, 2]) {
+    startup.keep({ kind: 'levels', ...on(market), levels, repeats: false });
+  }
+  startup.keep({ kind: 'levels', ...on(3, 1), levels, repeats: false });
+  const change = { kind: 'level', change: 'add', side: 'no', price: 5950, contracts: 5 } as const;
+  startup.keep({ ...change, ...on(1), size: 25, decrease: 0 });
+  // Not of the connection that has told the book.
+  startup.keep({ ...change, ...on(1, 1), size: 99, decrease: 0 });
+  startup.keep({ kind: 'levels', ...on(2), levels: null, repeats: false });
+  startup.keep({ kind: 'print', ...on(1), side: 'no', price: 5950, contracts: 1, decrease: 0 });
+  const told = { kind: 'levels', repeats: false } as const;
+  const kept = { yes: levels.yes, no: [[5950, 25]] };
+  t.deepEqual(ticksOf(startup), [
+    { ...told, ...on(1), levels: kept },
+    { ...told, ...on(3, 1), levels },
+  ] as never);
+  startup.keep({ kind: 'down', atMs: NOON_MS, source: 1 });
+  startup.setBack(7);
+  const [clock, first, ...others] = ticksOf(startup);
+  t.is(clock!.kind, 'clock');
+  t.like(first, { atMs: NOON_MS - 7, market: 1 });
+  t.deepEqual(others, []);
+});

@@ -1,5 +1,6 @@
 import test from 'ava';
 import type { FillModelName } from '../../../../engine/base/units.ts';
+import { showQuotes } from '../../../../engine/rules/apply-tick.ts';
 import type { PlaceOrder, Tick } from '../../../../engine/rules/messages.ts';
 import { Shard } from '../../../../engine/shard/thread/shard.ts';
 import { verifyShard } from '../../../../engine/verify/verify.ts';
@@ -158,4 +159,70 @@ test('a start reports what feeds said of games, and over which status of the cat
   shard = await openShard(dir, 1000);
   t.deepEqual(shard.report.games, [{ slug, status: 'inprogress', over: status }]);
   await shard.close();
+});
+
+/** A shard with a bid of five contracts at 20 cents, after a hundred. */
+async function queuedShard(path: string): Promise<Shard> {
+  const on = { atMs: NOON_MS, source: 0, market: 0 };
+  const levels = { yes: [[2000, 10_000] as const], no: [] };
+  const whole: Tick = { kind: 'levels', ...on, levels, repeats: false };
+  const shard = await openShard(path, 1000, { fillModel: 'queue', ticks: [quoteTick(), whole] });
+  shard.run([placeOrder({ limitPriceCents: 20, contracts: 5 })]);
+  return shard;
+}
+
+const printed = (contracts: number): Tick => ({
+  ...{ kind: 'print', atMs: NOON_MS, source: 0, market: 0, side: 'yes', price: 2000 },
+  ...{ contracts, decrease: 0 },
+});
+
+const placesIn = ({ state: { queue } }: Shard) =>
+  Array.from(queue.orders(), (order) => [queue.aheadE2(order), queue.partE2(order)]);
+
+test('T154: a shard that ends notes the places in queues, so its next start has them', async (t) => {
+  const dir = tempDir(t);
+  const shard = await queuedShard(dir);
+  shard.run([printed(3_000), printed(7_051)]);
+  t.deepEqual(placesIn(shard), [[0, 51]]);
+  await shard.close();
+  const next = await openShard(dir, 1000, { fillModel: 'queue', ticks: [] });
+  t.deepEqual(placesIn(next), [[0, 51]]);
+  const { lastNumber } = next;
+  await next.close();
+  t.deepEqual((await verifyShard(dir, 0, 1))!.problems, []);
+  const third = await openShard(dir, 1000, { fillModel: 'queue', ticks: [] });
+  t.is(third.lastNumber, lastNumber, 'a place that has not moved is not noted again');
+  await third.abandon();
+});
+
+test('T154: a shard that crashes goes on from the places in its log and its checkpoint', async (t) => {
+  for (const withCheckpoint of [false, true]) {
+    const dir = tempDir(t);
+    const shard = await queuedShard(dir);
+    shard.run([printed(5_001), printed(1_000)]);
+    if (withCheckpoint) await shard.checkpoint();
+    await shard.abandon();
+    const next = await openShard(dir, 1000, { fillModel: 'queue', ticks: [] });
+    t.deepEqual(placesIn(next), [[4_999, 0]]);
+    await next.abandon();
+  }
+});
+
+test('T154, D8: levels are shown without facts while the disk has no room', async (t) => {
+  const dir = tempDir(t);
+  const shard = await queuedShard(dir);
+  const on = { atMs: NOON_MS, source: 0, market: 0 };
+  const { queues } = shard.state.fillModel;
+  const gone: Tick = {
+    ...{ kind: 'level', ...on, change: 'cancel', side: 'yes', price: 2000 },
+    ...{ contracts: 9_000, size: 1_000, decrease: 1 },
+  };
+  showQuotes(shard.state, gone);
+  showQuotes(shard.state, printed(90_000));
+  t.is(queues!.levels.of(0)!.sizeAt('yes', 20), 1_000);
+  t.deepEqual(placesIn(shard), [[10_000, 0]]);
+  const levels = { yes: [[2000, 700] as const], no: [] };
+  shard.run([{ kind: 'levels', ...on, levels, repeats: false }]);
+  t.deepEqual(placesIn(shard), [[700, 0]], 'the book that is sent again bounds the place');
+  await shard.abandon();
 });

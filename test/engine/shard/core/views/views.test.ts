@@ -61,6 +61,7 @@ scenarioTest(
       statedProbPct: null,
       placedVia: 'web',
       placedPrivate: false,
+      fillModel: 'top_of_book',
       marketTicker: 'WIN',
     });
     t.deepEqual(body.positions, [
@@ -77,6 +78,7 @@ scenarioTest(
         placedPrivate: true,
         parlayId: null,
         fillVenue: 'venue_a',
+        fillModel: 'top_of_book',
         openedAt: NOON,
         marketTicker: 'WIN',
         entryCents: 59,

@@ -1,5 +1,5 @@
 /** A first-in, first-out queue whose cost does not depend on its length. */
-import { invariant } from '../base/invariant.ts';
+import { invariant } from './invariant.ts';
 
 /** An array with this many free places at its front is cut. */
 const FREE_MAX = 1024;

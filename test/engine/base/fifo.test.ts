@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { Fifo } from '../../../engine/threads/fifo.ts';
+import { Fifo } from '../../../engine/base/fifo.ts';
 
 test('what came first leaves first, however many came and left', (t) => {
   const steps = fc.array(fc.integer({ min: -3000, max: 3000 }), { maxLength: 30 });

@@ -1,0 +1,331 @@
+/**
+ * Resting orders in the queues of their prices, under the `queue` fill model: how a place moves, and
+ * what a venue's print, addition or whole book fills. Rules T145 to T155 (engine/RULES.md).
+ *
+ * Sizes and places are in hundredths of a contract; whole contracts trade as they complete. The
+ * ladders of a market's plain book have its orders by price and time, so a queue needs no index.
+ */
+
+import { invariant } from '../base/invariant.ts';
+import {
+  type AccountRow,
+  askCentsOf,
+  type Contracts,
+  type ContractsE2,
+  type EpochMs,
+  NO_ROW,
+  type OrderRow,
+  oppositeSide,
+  PAYOUT_CENTS,
+  type PriceE4,
+  type Side,
+} from '../base/units.ts';
+import { closingMs } from './closing.ts';
+import { fillEvent, type OrderQueued } from './events.ts';
+import { emit } from './evolve.ts';
+import type { FactSink } from './fact-sink.ts';
+import type { Queues } from './fill-model.ts';
+import { actionOf } from './flags.ts';
+import type { ExactBook } from './followed-levels.ts';
+import type { LevelsTick, LevelTick, PrintTick } from './messages.ts';
+import { remainingOf } from './partial-fills.ts';
+import { ladderOf, venueIndex } from './pricing.ts';
+import type { Market } from './reference-data.ts';
+import { settleAccount } from './settle-markets.ts';
+import type { ShardState } from './state.ts';
+
+/** Ten-thousandths in a cent, hundredths in a contract. */
+const CENT: PriceE4 = 100;
+const CONTRACT: ContractsE2 = 100;
+const ONE: PriceE4 = CENT * PAYOUT_CENTS;
+/** Ahead of an order in a book that nobody knows; the next whole book says how much it is. */
+export const UNKNOWN_AHEAD: ContractsE2 = Number.MAX_SAFE_INTEGER;
+
+/** What is ahead of an order that joins the queue of its price now. Rule T146. */
+export function aheadAtArrival(
+  { levels }: Queues,
+  market: Market,
+  bidsOf: Side,
+  cents: number,
+): ContractsE2 {
+  const book = levels.of(market.number);
+  return book?.isKnown ? book.sizeAt(bidsOf, cents) : UNKNOWN_AHEAD;
+}
+
+/** Where things happen: the orders of a market that rest among the bids of one side. */
+type Place = { market: Market; side: Side; ladder: number };
+
+/** Follows a change, a print or a whole book, and fills the orders that it reaches. */
+export function followLevels(
+  state: ShardState,
+  queues: Queues,
+  tick: LevelTick | PrintTick | LevelsTick,
+  atMs: EpochMs,
+  facts: FactSink,
+): void {
+  const { levels } = queues;
+  const market = state.markets[tick.market];
+  const source = state.sources[tick.source];
+  invariant(market !== undefined, 'a level is of a market that does not exist');
+  invariant(source !== undefined, 'a level is of a connection that nobody heard');
+  if (tick.kind === 'levels') {
+    const wasKnown = levels.replace(tick, source.epoch);
+    if (tick.levels === null) return;
+    const book = levels.of(tick.market)!;
+    return bookCame({ state, queues, atMs, facts }, market, book, wasKnown && tick.repeats);
+  }
+  const book = levels.followedBy(tick, source.epoch);
+  if (book === undefined || market.book === null) return;
+  const { side } = tick;
+  const at = { market, side, ladder: ladderOf(market.book, side) };
+  if (tick.kind === 'print') return printed({ state, queues, atMs, facts }, at, tick);
+  if (!book.isKnown) return;
+  book.set(side, tick.price, tick.size);
+  if (tick.change === 'add') added({ state, queues, atMs, facts }, at, tick);
+  else if (tick.change === 'cancel') canceled({ state, queues, atMs, facts }, at, tick);
+}
+
+/** Only shows the change: a shard that cannot write fills nothing. Rule D8 (engine/RULES.md). */
+export function showLevels(
+  { sources }: ShardState,
+  { levels }: Queues,
+  tick: LevelTick | PrintTick | LevelsTick,
+): void {
+  const epoch = sources[tick.source]?.epoch ?? 0;
+  if (tick.kind === 'levels') levels.replace(tick, epoch);
+  else if (tick.kind === 'level') {
+    levels.followedBy(tick, epoch)?.set(tick.side, tick.price, tick.size);
+  }
+}
+
+type In = { state: ShardState; queues: Queues; atMs: EpochMs; facts: FactSink };
+
+/** A decrease that no print has explained: everybody ahead may have left. Rule T148. */
+function canceled(on: In, { ladder }: Place, tick: LevelTick): void {
+  const { state, queues, atMs } = on;
+  const { price, contracts, size, source, decrease } = tick;
+  if (price % CENT !== 0) return;
+  const { ladders, queue } = state;
+  const before = size + contracts;
+  const taken = queues.levels.takenBy(source);
+  let moved: OrderRow[] | null = null;
+  for (let order = ladders.first(ladder, price / CENT); order !== NO_ROW; ) {
+    const next = ladders.after(order);
+    const aheadE2 = queue.aheadE2(order);
+    if (aheadE2 > 0) {
+      const left = Math.min(aheadE2 - share(aheadE2, contracts, before), size);
+      queue.setAheadE2(order, left);
+      taken.note(decrease, atMs, order, queue.turnOf(order), aheadE2 - left);
+      if (queue.isFarFromNoted(order)) {
+        moved ??= [];
+        moved.push(order);
+      }
+    }
+    order = next;
+  }
+  if (moved !== null) for (const order of moved) notePlace(on, order);
+}
+
+/** `of` × `part` ÷ `whole`, rounded down. */
+function share(of: ContractsE2, part: ContractsE2, whole: ContractsE2): ContractsE2 {
+  const product = of * part;
+  if (product <= Number.MAX_SAFE_INTEGER) return Math.floor(product / whole);
+  return Number((BigInt(of) * BigInt(part)) / BigInt(whole));
+}
+
+/** An increase comes after us; on the other side it may meet us. Rules T147, T151. */
+function added(on: In, { market, side }: Place, { price, contracts }: LevelTick): void {
+  const ours = oppositeSide(side);
+  const ladder = ladderOf(market.book!, ours);
+  const least = Math.ceil((ONE - price) / CENT);
+  if (on.state.ladders.best(ladder) < least) return;
+  if (!mayFill(market, on.state)) return;
+  const fill = new Fill(on, { market, side: ours, ladder }, contracts);
+  const askCents = askCentsOf(ONE - price);
+  for (const order of ordersFrom(on.state, ladder, least)) fill.meet(order, askCents);
+}
+
+/** Rules T149 to T151. */
+function printed(on: In, at: Place, tick: PrintTick): void {
+  const { state, queues } = on;
+  const { ladder, market } = at;
+  const { price, contracts, decrease } = tick;
+  const { queue } = state;
+  if (decrease > 0) {
+    queues.levels.takenBy(tick.source).giveBack(decrease, on.atMs, (order, turn, takenE2) => {
+      if (!queue.has(order) || queue.turnOf(order) !== turn) return;
+      queue.setAheadE2(order, queue.aheadE2(order) + takenE2);
+    });
+  }
+  const least = Math.ceil(price / CENT);
+  if (state.ladders.best(ladder) < least) return;
+  const isOpen = mayFill(market, state);
+  const fill = new Fill(on, at, isOpen ? contracts : 0);
+  const atItsPrice = price % CENT === 0 ? least : 0;
+  for (const order of ordersFrom(state, ladder, least)) {
+    if (levelOf(state, order) === atItsPrice) fill.eat(order, contracts);
+    else if (isOpen) fill.meet(order, null);
+  }
+}
+
+/** All levels are known again. `isSame`: nothing was missed before. Rule T153. */
+function bookCame(on: In, market: Market, book: ExactBook, isSame: boolean): void {
+  const { state } = on;
+  if (market.book === null) return;
+  for (const side of ['yes', 'no'] as const) {
+    const at = { market, side, ladder: ladderOf(market.book, side) };
+    const orders = ordersFrom(state, at.ladder, 1);
+    for (const order of orders) {
+      const shown = book.sizeAt(side, levelOf(state, order));
+      if (state.queue.aheadE2(order) <= shown) continue;
+      state.queue.setAheadE2(order, shown);
+      if (state.queue.isFarFromNoted(order)) notePlace(on, order);
+    }
+    if (isSame || !mayFill(market, state)) continue;
+    for (const order of orders) meetCrossing(on, at, order);
+  }
+}
+
+/** A whole book that crosses an order meets it, up to what its account has not taken of it. */
+function meetCrossing(on: In, { market, side }: Place, order: OrderRow): void {
+  const { state, queues } = on;
+  const { account } = state.orders.col;
+  const upToCents = levelOf(state, order);
+  const contracts = remainingOf(state, order);
+  const want = { account: account.get(order), side, upToCents, contracts, model: 'queue' } as const;
+  const crossing = queues.crossing(market, want);
+  if (crossing === null) return;
+  if (crossing.consumption !== null) state.fillModel.consume(crossing.consumption);
+  state.queue.setAheadE2(order, 0);
+  trade(on, order, crossing.contracts);
+}
+
+/** The bid price that an order rests at: the best first, and of one price the first placed. */
+function ordersFrom({ ladders, queue }: ShardState, ladder: number, least: number): OrderRow[] {
+  const orders: OrderRow[] = [];
+  let level = ladders.best(ladder);
+  for (; level >= least && level > 0; level = ladders.priceLevelBelow(ladder, level)) {
+    for (let order = ladders.first(ladder, level); order !== NO_ROW; order = ladders.after(order)) {
+      if (queue.has(order)) orders.push(order);
+    }
+  }
+  return orders;
+}
+
+function levelOf({ orders: { col } }: ShardState, order: OrderRow): number {
+  const limit = col.limitPriceCents.get(order);
+  return actionOf(col.flags.get(order)) === 'buy' ? limit : PAYOUT_CENTS - limit;
+}
+
+/** A pause, a closing and a result fill nothing. Rule T155. */
+function mayFill(market: Market, { nowMs }: ShardState): boolean {
+  return market.outcome === null && market.status === 'open' && nowMs < closingMs(market);
+}
+
+/** One volume that meets orders: it counts once for an account. Rules T150 to T152. */
+class Fill {
+  readonly #on: In;
+  readonly #at: Place;
+  readonly #volumeE2: ContractsE2;
+  /** Null: of one account at most. */
+  #usedBy: Map<AccountRow, ContractsE2> | null = null;
+  #first: { account: AccountRow; usedE2: ContractsE2 } | null = null;
+
+  constructor(on: In, at: Place, volumeE2: ContractsE2) {
+    this.#on = on;
+    this.#at = at;
+    this.#volumeE2 = volumeE2;
+  }
+
+  /** A print at the price of an order takes what is ahead of it, then the order. */
+  eat(order: OrderRow, printedE2: ContractsE2): void {
+    const { queue } = this.#on.state;
+    const eatenE2 = Math.min(queue.aheadE2(order), printedE2);
+    queue.setAheadE2(order, queue.aheadE2(order) - eatenE2);
+    this.#credit(order, this.#volumeE2 - eatenE2);
+    if (queue.has(order) && queue.isFarFromNoted(order)) notePlace(this.#on, order);
+  }
+
+  /** Whoever trades at a worse price would have met the order first. `askCents`: displayed there. */
+  meet(order: OrderRow, askCents: number | null): void {
+    const { state, queues } = this.#on;
+    state.queue.setAheadE2(order, 0);
+    const account = state.orders.col.account.get(order);
+    const contracts = this.#credit(order, this.#volumeE2);
+    if (contracts > 0 && askCents !== null && askCents > 0) {
+      const { market, side } = this.#at;
+      queues.consumeAt({ account, market: market.number, side, contracts }, askCents);
+    }
+    if (state.queue.has(order) && state.queue.isFarFromNoted(order)) notePlace(this.#on, order);
+  }
+
+  /** @returns the whole contracts that traded */
+  #credit(order: OrderRow, availableE2: ContractsE2): Contracts {
+    const { state } = this.#on;
+    const account = state.orders.col.account.get(order);
+    const freeE2 = availableE2 - this.#used(account);
+    if (freeE2 <= 0) return 0;
+    const before = state.queue.partE2(order);
+    const leftE2 = remainingOf(state, order) * CONTRACT - before;
+    const filledE2 = Math.min(freeE2, leftE2);
+    this.#use(account, filledE2);
+    const partE2 = (before + filledE2) % CONTRACT;
+    const contracts = (before + filledE2 - partE2) / CONTRACT;
+    state.queue.setPartE2(order, partE2);
+    if (contracts > 0) trade(this.#on, order, contracts);
+    return contracts;
+  }
+
+  #used(account: AccountRow): ContractsE2 {
+    if (this.#usedBy !== null) return this.#usedBy.get(account) ?? 0;
+    return this.#first?.account === account ? this.#first.usedE2 : 0;
+  }
+
+  #use(account: AccountRow, filledE2: ContractsE2): void {
+    const usedE2 = this.#used(account) + filledE2;
+    if (this.#usedBy === null && (this.#first === null || this.#first.account === account)) {
+      this.#first = { account, usedE2 };
+      return;
+    }
+    this.#usedBy ??= new Map([[this.#first!.account, this.#first!.usedE2]]);
+    this.#usedBy.set(account, usedE2);
+  }
+}
+
+/** Contracts of an order trade at its limit. Rule T152. */
+function trade(on: In, order: OrderRow, contracts: Contracts): void {
+  const { state, atMs, facts } = on;
+  const { col } = state.orders;
+  settleAccount(state, col.account.get(order), facts);
+  const market = state.markets[col.market.get(order)]!;
+  const priceCents = col.limitPriceCents.get(order);
+  const filled = { contracts, priceCents, venue: venueIndex(market.venue) };
+  emit(state, facts, fillEvent(atMs, order, remainingOf(state, order), filled));
+  if (state.queue.has(order) && !state.queue.isNoted(order)) notePlace(on, order);
+}
+
+/** Rule T154. */
+function notePlace({ state, atMs, facts }: In, order: OrderRow): void {
+  emit(state, facts, queuedEvent(state, order, atMs));
+}
+
+function queuedEvent({ queue, orders }: ShardState, order: OrderRow, atMs: EpochMs): OrderQueued {
+  const account = orders.col.account.get(order);
+  const place = { aheadE2: queue.aheadE2(order), partE2: queue.partE2(order) };
+  return { kind: 'order_queued', atMs, order, account, ...place };
+}
+
+/**
+ * Notes the places that have moved, at most so many: before a shard ends, so that its next start
+ * knows them. @returns whether more are left
+ */
+export function noteMovedPlaces(state: ShardState, facts: FactSink, atMost: number): boolean {
+  const moved: OrderRow[] = [];
+  for (const order of state.queue.orders()) {
+    if (state.queue.isNoted(order)) continue;
+    if (moved.length === atMost) break;
+    moved.push(order);
+  }
+  for (const order of moved) emit(state, facts, queuedEvent(state, order, state.nowMs));
+  return moved.length === atMost;
+}
