@@ -299,17 +299,25 @@ function formOf(fact: Fact): FactForm {
   return 'fillModel' in fact && fact.fillModel === null ? forms[0]! : forms.at(-1)!;
 }
 
-const compiled = new Map<number, Compiled<Fact>>();
-for (const kind of kindNames) {
-  for (const { number, layout, hasFillModel } of formsOf(kind)) {
-    const { write, read } = compile(layout as unknown as Layout<Fact>);
-    const isShort = isExtended(kind) && !hasFillModel;
-    compiled.set(number, {
-      write,
-      read: isShort ? (from) => Object.assign(read(from), { fillModel: null }) : read,
-    });
+/** All forms, by their numbers. */
+function compiledForms(): Map<number, Compiled<Fact>> {
+  const forms = new Map<number, Compiled<Fact>>();
+  for (const kind of kindNames) {
+    for (const { number, layout, hasFillModel } of formsOf(kind)) {
+      const { write, read } = compile(layout as unknown as Layout<Fact>);
+      const isShort = isExtended(kind) && !hasFillModel;
+      forms.set(number, { write, read: isShort ? (from) => withoutModel(read(from)) : read });
+    }
   }
+  return forms;
 }
+
+function withoutModel(fact: Fact): Fact {
+  (fact as FactOf<Extended>).fillModel = null;
+  return fact;
+}
+
+const compiled = compiledForms();
 
 /** Reads the next fact. Throws on bytes that no version of this code has written. */
 export function readFact(from: ByteReader): Fact {
@@ -335,9 +343,7 @@ export type FactInPlace<K extends Fact['kind'] = Fact['kind']> = InPlaceOfEach<
 >;
 
 /** Compiled again, so that each function sees one kind of reader. */
-const compiledInPlace = new Map<number, Compiled<Fact>>(
-  kindNames.map((kind) => [KIND[kind], compile(FACT_LAYOUTS[kind] as Layout<Fact>)]),
-);
+const compiledInPlace = compiledForms();
 
 /** Reads the next fact as `readFact` does, and leaves its ids where they are. */
 export function readFactInPlace(from: InPlaceReader): FactInPlace {
