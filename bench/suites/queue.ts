@@ -54,6 +54,7 @@ async function run(sizes: QueueSizes, progress: (line: string) => void): Promise
   const figures: Figures = {};
   const rows: string[][] = [];
   const changes = changesOf(sizes);
+  const columns = new Columns(changes);
   const add = async (name: string, run: () => void, prepare: () => void = () => {}) => {
     progress(`queue: ${name}`);
     const { wall, cpu } = await timeRounds({ name, rounds: sizes.rounds, prepare, run });
@@ -68,7 +69,7 @@ async function run(sizes: QueueSizes, progress: (line: string) => void): Promise
     let state: StoredState;
     await add(
       `a shard, ${count(orders)} resting`,
-      () => play(state, changes),
+      () => play(state, columns),
       () => {
         state = restingState(sizes, orders);
       },
@@ -167,11 +168,55 @@ function changeOf(random: Random, sizes: Float64Array, markets: number, atMs: nu
 const NO_FACTS = new FactBuffer();
 const BATCH_TICKS = 64;
 
-function play(state: StoredState, changes: readonly Change[]): void {
+/** In columns: a shard reads each change from bytes that it has just received, and not from afar. */
+class Columns {
+  readonly length: number;
+  readonly #values: Float64Array;
+  readonly #level: LevelTick;
+  readonly #print: PrintTick;
+
+  constructor(changes: readonly Change[]) {
+    this.length = changes.length;
+    this.#level = { ...changes.find((change): change is LevelTick => change.kind === 'level')! };
+    this.#print = { ...changes.find((change): change is PrintTick => change.kind === 'print')! };
+    this.#values = new Float64Array(changes.length * VALUES);
+    for (const [nth, change] of changes.entries()) {
+      const { atMs, market, side, price, contracts, decrease } = change;
+      const size = change.kind === 'level' ? change.size : -1;
+      const isAdd = change.kind === 'level' && change.change === 'add';
+      const flags = (side === 'yes' ? 1 : 0) + (isAdd ? 2 : 0);
+      this.#values.set([atMs, market, price, contracts, decrease, size, flags], nth * VALUES);
+    }
+  }
+
+  /** Valid until the next one. */
+  at(nth: number): Change {
+    const values = this.#values;
+    const from = nth * VALUES;
+    const size = values[from + 5]!;
+    const flags = values[from + 6]!;
+    const change = size < 0 ? this.#print : this.#level;
+    change.atMs = values[from]!;
+    change.market = values[from + 1]!;
+    change.price = values[from + 2]!;
+    change.contracts = values[from + 3]!;
+    change.decrease = values[from + 4]!;
+    change.side = (flags & 1) === 1 ? 'yes' : 'no';
+    if (change.kind === 'level') {
+      change.size = size;
+      change.change = (flags & 2) === 2 ? 'add' : 'cancel';
+    }
+    return change;
+  }
+}
+
+const VALUES = 7;
+
+function play(state: StoredState, changes: Columns): void {
   const facts = new FactBuffer();
   for (let nth = 0; nth < changes.length; nth++) {
     if (nth % BATCH_TICKS === 0) facts.begin(0, 1);
-    applyTick(state, changes[nth]!, facts);
+    applyTick(state, changes.at(nth), facts);
   }
 }
 

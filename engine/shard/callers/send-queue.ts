@@ -90,6 +90,7 @@ export class SendQueue {
     this.#messages.clear();
     this.#packedTicks = 0;
     this.#quotePlaces.clear();
+    this.#levelsLost.clear();
     return this.#waiters.clear().filter(isReplyHandler);
   }
 

@@ -190,4 +190,20 @@ test('W97, D46: after packed ticks, of which some may be whole, dropped levels a
   );
 });
 
+test('W97, D11: a queue that was emptied for a shard that starts again tells lost levels again', (t) => {
+  const on = { atMs: NOON_MS, source: 0, market: 1 } as const;
+  const whole: Tick = { kind: 'levels', ...on, levels: NO_LEVELS, repeats: false };
+  const lost: Tick = { kind: 'levels', ...on, levels: null, repeats: false };
+  const outbox = new SendQueue(1);
+  for (const _ of [1, 2]) {
+    outbox.addTick(heartbeat);
+    outbox.addTick(whole);
+    t.is(outbox.length, 2);
+    outbox.clear();
+  }
+  outbox.addTick(heartbeat);
+  outbox.addTick(whole);
+  t.deepEqual(outbox.take(9).messages, [heartbeat, lost]);
+});
+
 const NO_LEVELS = { yes: [], no: [] };
