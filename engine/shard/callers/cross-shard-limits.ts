@@ -56,22 +56,19 @@ type Roamer = {
   isAlone: boolean;
 };
 
-const NO_OTHERS = { roams: async () => {}, isHome() {} };
+type Others = Pick<FurtherCallers, 'roams' | 'isHome'>;
 
 /** Far more than any usual limit allows during a move. */
 const WAITING_MAX = 1000;
 
 export class CrossShardLimits {
   readonly #nowMs: () => EpochMs;
-  readonly #others: () => Pick<FurtherCallers, 'roams' | 'isHome'>;
+  readonly #others: () => Others | null;
   readonly #roamers = new Map<Uuid, Roamer>();
   #day = 0;
 
-  /** `nowMs`: the engine's time. `others`: the further threads. */
-  constructor(
-    nowMs: () => EpochMs,
-    others: () => Pick<FurtherCallers, 'roams' | 'isHome'> = () => NO_OTHERS,
-  ) {
+  /** `nowMs`: the engine's time. `others`: the further threads; null: none runs. */
+  constructor(nowMs: () => EpochMs, others: () => Others | null = () => null) {
     this.#nowMs = nowMs;
     this.#others = others;
   }
@@ -94,7 +91,7 @@ export class CrossShardLimits {
       roamer.shards.add(shard);
       roamer.at = null;
       // A wait would gain nothing: until now its orders could not be known to count here.
-      void this.#others().roams(keyId);
+      void this.#others()?.roams(keyId);
     }
   }
 
@@ -172,8 +169,11 @@ export class CrossShardLimits {
   /** Asks all other shards; rejects with `Unavailable` if one cannot answer. */
   async #arrive(roamer: Roamer, { counting: { keyId }, home, to }: Passage): Promise<void> {
     roamer.shards.add(to);
-    if (!roamer.isAlone) await this.#others().roams(keyId);
-    roamer.isAlone = true;
+    const others = this.#others();
+    if (others !== null && !roamer.isAlone) {
+      await others.roams(keyId);
+      roamer.isAlone = true;
+    }
     let known = 0;
     // A shard that restarts meanwhile may have counted the key, too.
     while (known < roamer.shards.size) {
@@ -203,7 +203,7 @@ export class CrossShardLimits {
     for (const [keyId, roamer] of this.#roamers) {
       if (roamer.day >= day || roamer.waiting.length > 0) continue;
       this.#roamers.delete(keyId);
-      this.#others().isHome(keyId);
+      this.#others()?.isHome(keyId);
     }
   }
 }
