@@ -121,6 +121,9 @@ function settleShards(directory: string, { wanted, byDefault, fromReplay }: Shar
 }
 
 /** What is of one directory alone: its accounts and markets have numbers, which another one gives to others. */
+/** What `paperbook verify` keeps for its next run: a copy has none of it. */
+export const VERIFIED = 'verified';
+
 const OF_ONE_DIRECTORY = ['control', 'history', 'records', 'closings-copy.db'];
 
 /** Without paperbook.json the shard of an account is unknown: another number would reopen it. */

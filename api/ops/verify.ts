@@ -1,26 +1,38 @@
 /**
  * Checks a whole data directory, with or without a running server: every shard, then the control
- * store, then whether they agree. Rules D14, D16 (engine/RULES.md).
+ * store, then whether they agree. Rules D14, D16, D97, D98 (engine/RULES.md).
  */
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { Problems } from '../../engine/audit/problems.ts';
 import { historyProblems } from '../../engine/history/verify.ts';
 import { recordsProblems } from '../../engine/records/projection/check.ts';
+import { closingsProblems } from '../../engine/records/projection/closings.ts';
+import {
+  damageText,
+  isUnsealed,
+  pagesProblem,
+  readRecords,
+  recordsFile,
+  versionProblem,
+} from '../../engine/records/store/database.ts';
+import { writeAheadDamage } from '../../engine/records/store/write-ahead.ts';
+import { logIn } from '../../engine/shard/store/shard-log.ts';
 import type { ShardVerification } from '../../engine/verify/verify.ts';
 import { CHECKED_NAMES, readChecked } from '../data-dir/checked-file.ts';
-import { type Meta, metaOf } from '../data-dir/data-dir.ts';
+import { type Meta, metaOf, VERIFIED } from '../data-dir/data-dir.ts';
 import { idProblem, isReplays } from '../data-dir/directory-id.ts';
 import { POSITIONS_NAME, readPositions } from '../data-dir/shard-positions.ts';
 import { readAdminToken } from '../identity/admin-token.ts';
 import { lostKeys } from '../read-side/track-record-keys.ts';
 import type { ControlAudit } from './audit.ts';
 import { ownerlessLines } from './ownerless.ts';
-import { type Part, verifyParts } from './part-verifier.ts';
+import { type Part, type PartVerifier, verifyParts } from './part-verifier.ts';
 
 type ShardCounts = Omit<
   ShardVerification,
-  'accountIds' | 'marketNames' | 'instrumentIds' | 'outcomes' | 'openMarkets'
+  'accountIds' | 'marketNames' | 'instrumentIds' | 'outcomes' | 'openMarkets' | 'notes'
 >;
 
 export type Verification = {
@@ -35,12 +47,24 @@ export type Verification = {
   problems: string[];
 };
 
-/** Throws `DataDirError` when `dataDir` is not a data directory. */
-export async function verifyDataDir(dataDir: string): Promise<Verification> {
+export type VerifyOptions = {
+  /** Keeps what was verified in the directory, for the next verification. */
+  keeps: boolean;
+  /** Uses nothing that an earlier one has kept. */
+  isWhole: boolean;
+};
+
+/**
+ * Throws `DataDirError` when `dataDir` is not a data directory. Rules D97, D98 (engine/RULES.md).
+ */
+export async function verifyDataDir(
+  dataDir: string,
+  options: VerifyOptions = { keeps: false, isWhole: true },
+): Promise<Verification> {
   const meta = metaOf(dataDir);
   // Before the shards, which a server may write on.
   const reached = positionsIn(dataDir);
-  const { shards, control } = await readParts(dataDir, meta.shards);
+  const { shards, control } = await readParts(dataDir, meta.shards, options);
   const notes = new Problems();
   const across = new Problems();
   for (const [shard, { found }] of shards.entries()) {
@@ -56,15 +80,19 @@ export async function verifyDataDir(dataDir: string): Promise<Verification> {
   checkOwners(dataDir, meta, shards, control.found, { notes, across });
   checkEntries(dataDir, meta, shards, control, { notes, across });
   checkSmallFiles(dataDir, across);
+  const records = checkRecords(dataDir, shards, options, notes);
   const problems = [
     ...shards.flatMap((part, shard) => part.problems.map((line) => `shard-${shard}: ${line}`)),
     ...control.problems.map((line) => `control: ${line}`),
     ...historyProblems(path.join(dataDir, 'history'), meta.historyMadeAtMs ?? null).map(
       (line) => `history: ${line}`,
     ),
-    ...recordsProblems(dataDir, meta.shards).map((line) => `records: ${line}`),
+    ...records.map((line) => `records: ${line}`),
     ...across.lines(),
   ];
+  for (const [shard, { found }] of shards.entries()) {
+    for (const line of found?.notes ?? []) notes.add(`shard-${shard}: ${line}`);
+  }
   return {
     ok: problems.length === 0,
     shards: shards.map((part, shard) => shardCounts(shard, part)),
@@ -80,16 +108,106 @@ const shardPath = (dataDir: string, shard: number) => path.join(dataDir, `shard-
 
 type Parts = { shards: Part<ShardVerification>[]; control: Part<ControlAudit> };
 
-function readParts(dataDir: string, count: number): Promise<Parts> {
-  return verifyParts(async (verifier) => {
+/** Large logs are worth a process each. */
+const LARGE_LOG_BYTES = 2 ** 25;
+/** Says that the records were what the facts lead to. */
+const KEPT_RECORDS = 'records';
+
+async function readParts(
+  dataDir: string,
+  count: number,
+  { keeps, isWhole }: VerifyOptions,
+): Promise<Parts> {
+  const numbers = Array.from({ length: count }, (_, shard) => shard);
+  const verify = (verifier: PartVerifier, shard: number) => {
+    const file = path.join(dataDir, VERIFIED, `shard-${shard}`);
+    return verifier.verify<ShardVerification>({
+      ...{ part: 'shard', path: shardPath(dataDir, shard), shard, shards: count },
+      keeping: keeps ? { file, isWhole } : null,
+    });
+  };
+  return await verifyParts(async (verifier) => {
+    const isLarge = numbers.some((shard) => logBytes(shardPath(dataDir, shard)) > LARGE_LOG_BYTES);
     const shards: Part<ShardVerification>[] = [];
-    for (let shard = 0; shard < count; shard++) {
-      const directory = shardPath(dataDir, shard);
-      shards.push(await verifier.verify({ part: 'shard', path: directory, shard, shards: count }));
+    if (isLarge && count > 1) {
+      // As many at once as there are cores, each in a process of its own.
+      const left = [...numbers];
+      const work = async () => {
+        await verifyParts(async (own) => {
+          for (let shard = left.shift(); shard !== undefined; shard = left.shift()) {
+            shards[shard] = await verify(own, shard);
+          }
+        });
+      };
+      await Promise.all(Array.from({ length: Math.min(availableParallelism(), count) }, work));
+    } else {
+      for (const shard of numbers) shards.push(await verify(verifier, shard));
     }
     // Last: it holds what the shards name before they name it.
-    return { shards, control: await verifier.verify({ part: 'control', dataDir }) };
+    return { shards, control: await verifier.verify<ControlAudit>({ part: 'control', dataDir }) };
   });
+}
+
+function logBytes(directory: string): number {
+  const log = logIn(directory);
+  if (!existsSync(log)) return 0;
+  return readdirSync(log).reduce((sum, name) => sum + statSync(path.join(log, name)).size, 0);
+}
+
+/**
+ * The rows of the records were compared with the facts that an earlier verification has checked: from
+ * then on their pages alone are read, since every page says whether it was changed. Rule D98
+ * (engine/RULES.md).
+ */
+function checkRecords(
+  dataDir: string,
+  shards: readonly Part<ShardVerification>[],
+  { keeps, isWhole }: VerifyOptions,
+  notes: Problems,
+): string[] {
+  const file = path.join(dataDir, VERIFIED, KEPT_RECORDS);
+  const facts = shards.map(({ found }) => found?.verifiedBefore ?? 0);
+  if (keeps && !isWhole && existsSync(file) && facts.every((before) => before > 0)) {
+    notes.add('records: their pages were read, and their rows not compared with the facts again');
+    return recordsPagesProblems(dataDir);
+  }
+  const problems = recordsProblems(dataDir, shards.length);
+  if (!keeps) return problems;
+  if (problems.length > 0) rmSync(file, { force: true });
+  else if (shards.every(({ found }) => found !== null)) keepRecords(file, notes);
+  return problems;
+}
+
+function keepRecords(file: string, notes: Problems): void {
+  try {
+    mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+    writeFileSync(file, '', { mode: 0o600, flush: true });
+  } catch (error) {
+    notes.add(`records: that they were compared cannot be kept: ${(error as Error).message}`);
+  }
+}
+
+/** As `recordsProblems`, without a comparison of their rows. */
+function recordsPagesProblems(dataDir: string): string[] {
+  const directory = path.join(dataDir, 'records');
+  const problems = closingsProblems(dataDir);
+  const file = recordsFile(directory);
+  if (!existsSync(file) || isUnsealed(file)) return problems;
+  try {
+    const torn = writeAheadDamage(file);
+    if (torn !== null) problems.push(torn);
+    const database = readRecords(directory);
+    try {
+      const otherwise = versionProblem(database, file);
+      if (otherwise !== null) return otherwise.isDamage ? [...problems, otherwise.why] : problems;
+      const damage = pagesProblem(database, file);
+      return damage === null ? problems : [...problems, damage];
+    } finally {
+      database.close();
+    }
+  } catch (error) {
+    return [...problems, damageText(file, error)];
+  }
 }
 
 /** The control store writes numbers to disk before a shard gets them. */
@@ -210,7 +328,7 @@ function checkSmallFiles(dataDir: string, across: Problems): void {
 }
 
 function shardCounts(shard: number, { found, problems }: Part<ShardVerification>) {
-  const { accountIds, marketNames, instrumentIds, outcomes, openMarkets, ...counts } =
+  const { accountIds, marketNames, instrumentIds, outcomes, openMarkets, notes, ...counts } =
     found ?? EMPTY;
   return { shard, ...counts, problems };
 }
@@ -229,6 +347,8 @@ const EMPTY: ShardVerification = {
   facts: 0,
   checkpointFacts: 0,
   recordsBehind: 0,
+  verifiedBefore: 0,
+  notes: [],
   problems: [],
   accountIds: [],
   marketNames: [],

@@ -51,7 +51,7 @@ const SWEEP_STEPS_MIN = 64;
 
 export class RecordIndex {
   readonly #store: RunStore;
-  readonly #cache = new ChunkCache();
+  readonly #cache: ChunkCache;
   readonly #merges: Merges;
   readonly #leftovers: Leftovers;
   readonly #name = new Uint32Array(4);
@@ -62,10 +62,14 @@ export class RecordIndex {
   #memory = new MemoryPart();
   #sealing: Sealing | null = null;
 
-  /** @param seed four secret random words; `load` replaces them by the words in the head */
-  constructor(store: RunStore, seed: KeySeed) {
+  /**
+   * @param seed four secret random words; `load` replaces them by the words in the head
+   * @param cache of chunks: a larger one where the whole index is looked up
+   */
+  constructor(store: RunStore, seed: KeySeed, cache = new ChunkCache()) {
     invariant(seed.length === 4, 'a seed of keys is four words');
     this.#store = store;
+    this.#cache = cache;
     this.#seed = Array.from(seed);
     this.#merges = new Merges({ store, cache: this.#cache });
     this.#leftovers = new Leftovers(store);

@@ -31,10 +31,13 @@ import type { PlacedOrder } from '../rules/finished-records.ts';
 import { isBuy, isLimit } from '../rules/flags.ts';
 import type { StoredState } from '../shard/core/create-state.ts';
 import { closedTrade, outcomeOf, placedOrder } from '../shard/core/shard-records.ts';
+import type { KeptAudit, VerifiedFacts } from './kept-audit.ts';
 
 export type PlacedFact = { number: number; fact: Fact; place: FactPlace };
 
 export type FactsReport = {
+  /** What the next verification goes on from. */
+  kept: Omit<KeptAudit, keyof VerifiedFacts>;
   limitOrders: number;
   marketOrders: number;
   closedTrades: number;
@@ -43,23 +46,36 @@ export type FactsReport = {
   problems: string[];
 };
 
-/** `facts`: all facts of the log in their order; `state` is the state after the last of them. */
-export function auditFacts(state: StoredState, facts: Iterable<PlacedFact>): FactsReport {
-  const audit = new FactsAudit(state);
+/**
+ * `facts`: all facts of the log in their order, or those after the facts that `kept` is of; `state` is
+ * the state after the last of them.
+ */
+export function auditFacts(
+  state: StoredState,
+  facts: Iterable<PlacedFact>,
+  kept: KeptAudit | null = null,
+): FactsReport {
+  const audit = new FactsAudit(state, kept);
   for (const fact of facts) audit.add(fact);
+  const left = audit.kept();
   audit.accounts();
-  return audit.report();
+  return audit.report(left);
 }
 
 class FactsAudit {
   readonly #state: StoredState;
   readonly #problems = new Problems();
-  readonly #placed = new SeenIds();
-  readonly #ended = new SeenIds();
-  readonly #traded = new SeenIds();
-  readonly #corrected = new Map<Uuid, Pick<TradeCorrectedFact, 'to' | 'proceedsCents'>>();
-  readonly #counts = { limitOrders: 0, marketOrders: 0, closedTrades: 0, indexed: 0 };
+  readonly #placed: SeenIds;
+  readonly #ended: SeenIds;
+  readonly #traded: SeenIds;
+  readonly #corrected: KeptAudit['corrected'];
+  readonly #counts: KeptAudit['counts'];
+  /** Null: the facts are audited from the first on. */
+  readonly #before: KeptAudit | null;
   #resting = 0;
+  /** Orders of the facts before: that rest now, and that have ended since. */
+  #restingBefore = 0;
+  #endedOfBefore = 0;
   /** By account row; in all runs, and in the last one. */
   readonly #realizedCents: Float64Array;
   readonly #runCents: Float64Array;
@@ -69,15 +85,76 @@ class FactsAudit {
   readonly #opened: Uint32Array;
   #lastNumber = 0;
   #isSummed = false;
+  /** The order that the last fact has placed, which most often is the next one asked for. */
+  #lastPlaced: PlacedOrder | null = null;
+  /** A market order, whose end is the next fact. */
+  #awaited: { order: Uuid; check: Check } | null = null;
 
-  constructor(state: StoredState) {
+  constructor(state: StoredState, before: KeptAudit | null) {
     const { size } = state.accounts;
     this.#state = state;
+    this.#before = before;
+    this.#lastNumber = before?.facts ?? 0;
+    this.#placed = new SeenIds(before?.placed);
+    this.#ended = new SeenIds(before?.ended);
+    this.#traded = new SeenIds(before?.traded);
+    this.#corrected = new Map(before?.corrected);
+    this.#counts = before?.counts ?? {
+      ...{ limitOrders: 0, marketOrders: 0, closedTrades: 0, indexed: 0 },
+    };
+    // Accounts may have been opened since.
     this.#realizedCents = new Float64Array(size);
     this.#runCents = new Float64Array(size);
     this.#runs = new Uint32Array(size).fill(1);
     this.#closed = new Uint32Array(size);
     this.#opened = new Uint32Array(size);
+    if (before === null) return;
+    invariant(before.runs.length <= size, 'an account of the facts before is gone');
+    this.#realizedCents.set(before.realizedCents);
+    this.#runCents.set(before.runCents);
+    this.#runs.set(before.runs);
+    this.#closed.set(before.closed);
+    this.#opened.set(before.opened);
+    this.#restingOfBefore();
+    this.#restingBefore = this.#resting;
+  }
+
+  /** What the next verification goes on from; to be taken before the accounts are compared. */
+  kept(): FactsReport['kept'] {
+    invariant(!this.#isSummed, 'an audit is kept after the accounts were compared');
+    return {
+      counts: { ...this.#counts },
+      resting: this.#resting,
+      corrected: this.#corrected,
+      realizedCents: this.#realizedCents.slice(),
+      runCents: this.#runCents.slice(),
+      runs: this.#runs,
+      closed: this.#closed,
+      opened: this.#opened.slice(),
+      placed: this.#placed.words(),
+      ended: this.#ended.words(),
+      traded: this.#traded.words(),
+    };
+  }
+
+  /** Orders of the facts before that still rest are compared with their placement once more. */
+  #restingOfBefore(): void {
+    const { orders, orderIds, accountIds, records } = this.#state;
+    for (const row of orders.rows()) {
+      const id = orderIds.idOf(row);
+      if (!this.#placed.has(id)) continue;
+      const account = orders.col.account.get(row);
+      const check = this.#checker(() => `order ${id} of account ${accountIds.idOf(account)}`);
+      const place = {
+        record: orders.col.placedRecord.get(row),
+        offset: orders.col.placedOffset.get(row),
+      };
+      try {
+        this.#rests(row, records.orderAt(account, place), check);
+      } catch (error) {
+        check(false, `cannot be checked: ${(error as Error).message}`);
+      }
+    }
   }
 
   /** A malformed fact fails its own check and no other. */
@@ -85,6 +162,7 @@ class FactsAudit {
     invariant(!this.#isSummed, 'a fact is added after the accounts were compared');
     invariant(number === this.#lastNumber + 1, 'an audit skipped a fact');
     this.#lastNumber = number;
+    this.#meet(fact);
     if (!('account' in fact)) return;
     const check = this.#checker(() => `fact ${number} (${fact.kind})`);
     try {
@@ -103,10 +181,10 @@ class FactsAudit {
         return this.#order(account, fact, place, check);
       case 'order_filled':
       case 'order_ended':
-        return this.#end(account, fact, check);
+        return this.#end(account, fact, place, check);
       case 'trade_closed':
       case 'trade_settled':
-        return this.#trade(account, fact, check);
+        return this.#trade(account, fact, place, check);
       case 'trade_corrected':
         return this.#correction(account, fact, check);
       case 'account_reset':
@@ -122,18 +200,32 @@ class FactsAudit {
     const { records, orderIds } = this.#state;
     invariant(account < this.#opened.length, 'an account was opened during its audit');
     const placed = placedOrder(account, place, fact);
+    this.#lastPlaced = placed;
     const isMarket = !isLimit(placed.terms);
     this.#counts[isMarket ? 'marketOrders' : 'limitOrders']++;
     this.#counts.indexed++;
     check(this.#placed.add(fact.order), `order ${fact.order} is placed twice`);
-    const byKey = records.orderByKey(account, placed.idempotencyKey);
-    check(byKey !== undefined, `its key ${placed.idempotencyKey} counts as never used`);
-    const isIts = byKey === undefined || isSamePlace(byKey.place, place);
-    check(isIts, `its key ${placed.idempotencyKey} finds order ${byKey?.orderId}`);
+    const [named, another] = records.placesOfKey(account, placed.idempotencyKey);
+    // Nothing needs to be read of an order that is found by its key alone.
+    if (named === undefined || another !== undefined || !isSamePlace(named, place)) {
+      const byKey = records.orderByKey(account, placed.idempotencyKey);
+      check(byKey !== undefined, `its key ${placed.idempotencyKey} counts as never used`);
+      const isIts = byKey === undefined || isSamePlace(byKey.place, place);
+      check(isIts, `its key ${placed.idempotencyKey} finds order ${byKey?.orderId}`);
+    }
     const row = orderIds.find(fact.order);
     if (row !== NO_ROW) return this.#rests(row, placed, check);
-    const end = isMarket ? records.outcome(placed) : records.endedOrder(account, fact.order);
-    check(end !== undefined, 'neither rests nor has an end');
+    if (isMarket) this.#awaited = { order: fact.order, check };
+    else check(records.placeOfEnd(account, fact.order) !== undefined, NO_END);
+  }
+
+  /** A market order trades at once, so its end is the fact after it. */
+  #meet(fact: Fact): void {
+    const awaited = this.#awaited;
+    if (awaited === null) return;
+    this.#awaited = null;
+    const isEnd = fact.kind === 'order_filled' || fact.kind === 'order_ended';
+    awaited.check(isEnd && fact.order === awaited.order, NO_END);
   }
 
   #rests(row: OrderRow, placed: PlacedOrder, check: Check): void {
@@ -143,21 +235,29 @@ class FactsAudit {
     check(restsAsPlaced(this.#state, row, placed), 'rests as another order than was placed');
     const place = { record: placedRecord.get(row), offset: placedOffset.get(row) };
     check(isSamePlace(place, placed.place), 'rests, and its row names another place in the log');
-    const end = records.endedOrder(placed.account, placed.orderId);
+    const end = records.placeOfEnd(placed.account, placed.orderId);
     check(end === undefined, 'rests and has an end');
   }
 
-  #end(account: AccountRow, fact: OrderFilledFact | OrderEndedFact, check: Check): void {
+  #end(
+    account: AccountRow,
+    fact: OrderFilledFact | OrderEndedFact,
+    place: FactPlace,
+    check: Check,
+  ): void {
     const { records, orderIds } = this.#state;
-    const placed = records.orderAt(account, fact.placed);
+    const last = this.#lastPlaced;
+    const isOfLast = last?.account === account && isSamePlace(last.place, fact.placed);
+    const placed = isOfLast ? last : records.orderAt(account, fact.placed);
     check(placed.orderId === fact.order, `names the place of order ${placed.orderId}`);
     check(this.#ended.add(fact.order), `is the second end of order ${fact.order}`);
+    if (this.#before !== null && fact.placed.record < this.#before.tail) this.#endedOfBefore++;
     check(orderIds.find(fact.order) === NO_ROW, `order ${fact.order} rests and has an end`);
     if (isLimit(placed.terms)) {
       this.#counts.indexed++;
-      const found = records.endedOrder(account, fact.order);
+      const found = records.placeOfEnd(account, fact.order);
       check(found !== undefined, `the index lacks the end of order ${fact.order}`);
-      const isIts = found === undefined || found.outcome.atMs === fact.atMs;
+      const isIts = found === undefined || isSamePlace(found, place);
       check(isIts, `the index finds another end of order ${fact.order}`);
     }
     this.#outcome(placed, outcomeOf(fact), check);
@@ -172,18 +272,26 @@ class FactsAudit {
     if (placed.terms.action === 'buy') this.#opened[placed.account]!++;
   }
 
-  #trade(account: AccountRow, fact: TradeClosedFact | TradeSettledFact, check: Check): void {
+  #trade(
+    account: AccountRow,
+    fact: TradeClosedFact | TradeSettledFact,
+    place: FactPlace,
+    check: Check,
+  ): void {
     const { positionIds, records } = this.#state;
     const trade = closedTrade(account, fact);
     this.#counts.closedTrades++;
     this.#counts.indexed++;
     check(this.#traded.add(trade.tradeId), `is the second end of trade ${trade.tradeId}`);
     check(positionIds.find(trade.tradeId) === NO_ROW, `trade ${trade.tradeId} is closed and open`);
-    const found = records.closedTrade(account, trade.tradeId);
+    const found = records.placeOfTrade(account, trade.tradeId);
     check(found !== undefined, `the index lacks trade ${trade.tradeId}`);
-    const isIts = found === undefined || found.closedAtMs === trade.closedAtMs;
+    const isIts = found === undefined || isSamePlace(found, place);
     check(isIts, `the index finds another end of trade ${trade.tradeId}`);
-    checkClosed(this.#state, found ?? trade, check);
+    // As it was corrected, if it was.
+    const isAsIs = found === undefined || !records.correctedMarkets.has(trade.market);
+    const now = isAsIs ? trade : records.closedTrade(account, trade.tradeId);
+    checkClosed(this.#state, now ?? trade, check);
     this.#realizedCents[account]! += trade.proceedsCents - trade.costCents;
     this.#runCents[account]! += trade.proceedsCents - trade.costCents;
     this.#closed[account]!++;
@@ -211,8 +319,15 @@ class FactsAudit {
     const { accounts, accountIds, orders } = this.#state;
     const check = this.#checker(() => 'orders');
     invariant(!this.#isSummed, 'the sums of the accounts are compared twice');
+    this.#awaited?.check(false, NO_END);
     this.#isSummed = true;
     const { live } = orders;
+    if (this.#before !== null) {
+      const then = this.#before.resting;
+      const left = then - this.#endedOfBefore;
+      const now = this.#restingBefore;
+      check(left === now, `${then} rested before, ${this.#endedOfBefore} ended, and ${now} rest`);
+    }
     check(this.#resting === live, `${live} rest, and of ${this.#resting} the placement is there`);
     this.#restingBuys();
     this.#soldParts();
@@ -259,8 +374,8 @@ class FactsAudit {
     }
   }
 
-  report(): FactsReport {
-    return { ...this.#counts, problems: this.#problems.lines() };
+  report(kept: FactsReport['kept']): FactsReport {
+    return { ...this.#counts, problems: this.#problems.lines(), kept };
   }
 
   #checker(subject: () => string): Check {
@@ -270,14 +385,37 @@ class FactsAudit {
   }
 }
 
+const NO_END = 'neither rests nor has an end';
+
 function isSamePlace(one: FactPlace, other: FactPlace): boolean {
   return one.record === other.record && one.offset === other.offset;
 }
+
+type Words = readonly [number, number, number, number];
 
 /** Ids met so far, sixteen bytes each. */
 class SeenIds {
   readonly #table = new Table('seen', { id: 'uuid' }, {});
   readonly #index = new UuidIndex(this.#table);
+
+  /** @param words four an id */
+  constructor(words: Uint32Array = new Uint32Array(0)) {
+    for (let at = 0; at < words.length; at += 4) {
+      const row = this.#table.claim();
+      const [w0, w1, w2, w3] = words.subarray(at, at + 4) as unknown as Words;
+      this.#table.change(row).id.set(row, w0, w1, w2, w3);
+      this.#index.add(row);
+    }
+  }
+
+  words(): Uint32Array {
+    const { size, col } = this.#table;
+    const words = new Uint32Array(4 * size);
+    for (let row = 0; row < size; row++) {
+      for (const word of [0, 1, 2, 3] as const) words[4 * row + word] = col.id.word(row, word);
+    }
+    return words;
+  }
 
   has(id: Uuid): boolean {
     return this.#index.find(id) !== NO_ROW;

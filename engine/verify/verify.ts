@@ -1,8 +1,9 @@
 /**
  * Checks everything that must hold of one shard's files, at one moment: the log, the checkpoint, what
- * both replay to, the index, and every fact. Rules D16, D35 (engine/RULES.md).
+ * both replay to, the index, and every fact. Rules D16, D35, D97 (engine/RULES.md).
  */
 
+import { crc32 } from 'node:zlib';
 import { audit } from '../audit/audit.ts';
 import { auditRows } from '../audit/audit-rows.ts';
 import { Problems } from '../audit/problems.ts';
@@ -10,6 +11,7 @@ import type { Uuid } from '../base/units.ts';
 import { ByteReader } from '../format/bytes.ts';
 import { readFact } from '../format/fact-layouts.ts';
 import { FactBuffer } from '../format/facts.ts';
+import { ChunkCache } from '../index/chunk-cache.ts';
 import { RecordIndex } from '../index/record-index.ts';
 import {
   type LogIdentity,
@@ -29,7 +31,8 @@ import type { CheckpointHead } from '../shard/store/checkpoint-values.ts';
 import { identityOf } from '../shard/store/data-format.ts';
 import { checkReach, loadTables, replay } from '../shard/store/recover.ts';
 import { openSnapshot, type Snapshot } from '../shard/store/snapshot.ts';
-import { auditFacts, type PlacedFact } from './audit-facts.ts';
+import { auditFacts, type FactsReport, type PlacedFact } from './audit-facts.ts';
+import { type KeptAudit, readKeptAudit, writeKeptAudit } from './kept-audit.ts';
 
 export type ShardVerification = {
   accounts: number;
@@ -42,6 +45,10 @@ export type ShardVerification = {
   facts: number;
   checkpointFacts: number;
   recordsBehind: number;
+  /** Facts of the log that an earlier verification has checked, and this one has not; 0: none. */
+  verifiedBefore: number;
+  /** Worth knowing, but not a problem. */
+  notes: string[];
   /** One line per problem. */
   problems: string[];
   /** The accounts that the control store must contain. */
@@ -54,12 +61,18 @@ export type ShardVerification = {
   openMarkets: number[];
 };
 
+/** Of 16 KB: each fact is looked up, and those of an account lie together. */
+const CHUNKS_MAX = 4096;
+
 /** A replay does not use these limits. */
 const CONFIG: CoreConfig = {
   quoteMaxAgeMs: 15_000,
   routingBandCents: 10,
   fillModel: 'top_of_book',
 };
+
+/** Where a verification is kept for the next one; `isWhole`: this one uses nothing of the last. */
+export type Keeping = { file: string; isWhole: boolean };
 
 /**
  * Verifies shard `shard` of `shards` in the directory at `path`; null: there is none yet. Reading
@@ -69,12 +82,13 @@ export async function verifyShard(
   path: string,
   shard: number,
   shards: number,
+  keeping: Keeping | null = null,
 ): Promise<ShardVerification | null> {
   const identity = identityOf(shard);
   const snapshot = openSnapshot(path, identity);
   if (snapshot === null) return null;
   try {
-    return new ShardVerifier(snapshot, identity).run(shard, shards);
+    return new ShardVerifier(snapshot, identity, keeping).run(shard, shards);
   } finally {
     await snapshot.close();
   }
@@ -86,19 +100,29 @@ class ShardVerifier {
   readonly #state: StoredState;
   readonly #buffer = new FactBuffer();
   readonly #problems = new Problems();
+  readonly #notes: string[] = [];
+  readonly #keeping: Keeping | null;
+  /** Of the last verification, and of this one. */
+  #before: KeptAudit | null = null;
+  #digest = 0;
+  #audited: FactsReport['kept'] | null = null;
   /** Results of earlier checks. */
   #head: CheckpointHead | null = null;
+  /** The record whose facts are being checked. */
+  #read: PlacedRecord | null = null;
   #lastNumber = 0;
   #tail: LogPosition = SEGMENT_HEADER_BYTES;
   #recordsBehind = 0;
 
-  constructor(snapshot: NonNullable<Snapshot>, identity: LogIdentity) {
+  constructor(snapshot: NonNullable<Snapshot>, identity: LogIdentity, keeping: Keeping | null) {
+    this.#keeping = keeping;
     this.#snapshot = snapshot;
     this.#identity = identity;
     const { log, runs } = snapshot;
-    const index = new RecordIndex(runs, new Uint32Array(4));
+    const index = new RecordIndex(runs, new Uint32Array(4), new ChunkCache(CHUNKS_MAX));
     const records = new ShardRecords(index, {
-      payload: (record) => log.record(record).payload,
+      payload: (record) =>
+        record === this.#read?.position ? this.#read.payload : log.record(record).payload,
       recordsFrom: (record) => this.#records(0, record === 0 ? null : record),
     });
     this.#state = createState(CONFIG, records);
@@ -107,6 +131,7 @@ class ShardVerifier {
   /** Each step builds on the previous one. The state they load is then checked as a whole. */
   run(shard: number, shards: number): ShardVerification {
     const counts = { limitOrders: 0, marketOrders: 0, closedTrades: 0 };
+    this.#before = this.#readKept();
     const isBack =
       this.#passes('tables', () => this.#checkTables()) &&
       this.#passes('log', () => this.#checkLog()) &&
@@ -121,6 +146,7 @@ class ShardVerifier {
         this.#passes('facts', () => Object.assign(counts, this.#checkFacts()));
       }
     }
+    this.#keep();
     const { accounts, orders, positions, accountIds } = this.#state;
     return {
       accounts: accounts.live,
@@ -130,6 +156,8 @@ class ShardVerifier {
       facts: this.#lastNumber,
       checkpointFacts: this.#head?.facts ?? 0,
       recordsBehind: this.#recordsBehind,
+      verifiedBefore: this.#before?.facts ?? 0,
+      notes: this.#notes,
       problems: this.#problems.lines(),
       accountIds: [...accounts.rows()].map((row) => accountIds.idOf(row)),
       marketNames: this.#state.catalog.marketNames,
@@ -169,9 +197,41 @@ class ShardVerifier {
     const { log } = this.#snapshot;
     for (const { message } of log.problems()) this.#problems.add(`log: ${message}`);
     if (!this.#problems.isEmpty) return;
+    let isSame = this.#before === null;
     for (const { firstNumber, count, position, payload } of log.records(0)) {
       this.#lastNumber = firstNumber + count - 1;
       this.#tail = position + RECORD_HEADER_BYTES + payload.length;
+      this.#digest = crc32(payload, this.#digest);
+      if (this.#lastNumber === this.#before?.facts) isSame = this.#digest === this.#before.digest;
+    }
+    if (isSame) return;
+    const { facts } = this.#before!;
+    this.#before = null;
+    const what =
+      this.#lastNumber < facts
+        ? `ends with fact ${this.#lastNumber}, and fact ${facts} was verified`
+        : `has other facts up to ${facts} than those that were verified`;
+    this.#problems.add(`log: ${what}; --whole checks all of it as it is`);
+  }
+
+  #readKept(): KeptAudit | null {
+    if (this.#keeping === null || this.#keeping.isWhole) return null;
+    try {
+      return readKeptAudit(this.#keeping.file);
+    } catch (error) {
+      this.#notes.push(`${(error as Error).message}; so everything was verified`);
+      return null;
+    }
+  }
+
+  /** Only what has no problem is kept. */
+  #keep(): void {
+    if (this.#keeping === null || this.#audited === null || !this.#problems.isEmpty) return;
+    const verified = { facts: this.#lastNumber, tail: this.#tail, digest: this.#digest };
+    try {
+      writeKeptAudit(this.#keeping.file, { ...verified, ...this.#audited });
+    } catch (error) {
+      this.#notes.push(`what was verified cannot be kept: ${(error as Error).message}`);
     }
   }
 
@@ -230,7 +290,9 @@ class ShardVerifier {
   }
 
   #checkFacts() {
-    const { problems, indexed, ...counts } = auditFacts(this.#state, this.#facts());
+    const report = auditFacts(this.#state, this.#facts(), this.#before);
+    const { problems, indexed, kept, ...counts } = report;
+    this.#audited = kept;
     for (const problem of problems) this.#problems.add(problem);
     const runs = this.#head?.index.runs ?? [];
     const inRuns = runs.reduce((sum, { entries }) => sum + entries, 0);
@@ -244,7 +306,9 @@ class ShardVerifier {
   }
 
   *#facts(): Generator<PlacedFact> {
-    for (const { position, firstNumber, payload } of this.#records(0, null)) {
+    for (const record of this.#records(this.#before?.facts ?? 0, null)) {
+      const { position, firstNumber, payload } = record;
+      this.#read = record;
       const from = new ByteReader(payload);
       for (let number = firstNumber; !from.isAtEnd; number++) {
         const place = { record: position, offset: from.at };

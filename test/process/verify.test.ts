@@ -30,7 +30,7 @@ test.serial('D16: verify beside a server under orders, and after it', async (t) 
   t.is(after.code, 0, after.stdout + after.stderr);
   t.regex(
     after.stdout,
-    /^shard-1: \d+ accounts, .*\ncontrol: 4 users, 4 keys\nevery invariant holds\n$/m,
+    /^shard-1: \d+ accounts, .*verified before.*\ncontrol: 4 users, 4 keys\nnote: records: .*\nevery invariant holds\n$/m,
   );
 });
 

@@ -167,21 +167,28 @@ export class ShardRecords implements FinishedRecords {
   }
 
   orderByKey(account: AccountRow, idempotencyKey: string): PlacedOrder | undefined {
-    const name = this.#nameOf(account, idempotencyKey);
-    const places = this.index.find(
-      account,
-      INDEX_CLASS.key,
-      name[0]!,
-      name[1]!,
-      name[2]!,
-      name[3]!,
-    );
     // Keys may share a name.
-    for (const place of places) {
+    for (const place of this.placesOfKey(account, idempotencyKey)) {
       const placed = this.orderAt(account, place);
       if (placed.idempotencyKey === idempotencyKey) return placed;
     }
     return undefined;
+  }
+
+  /** The places of the orders whose keys share the name of this one. */
+  placesOfKey(account: AccountRow, idempotencyKey: string): readonly FactPlace[] {
+    const [w0, w1, w2, w3] = this.#nameOf(account, idempotencyKey) as unknown as Words;
+    return this.index.find(account, INDEX_CLASS.key, w0, w1, w2, w3);
+  }
+
+  /** The place of the end of a limit order. */
+  placeOfEnd(account: AccountRow, orderId: Uuid): FactPlace | undefined {
+    return this.index.findOne(account, ORDER_CLASSES, wordsOf(orderId));
+  }
+
+  /** The place of the end of a trade. */
+  placeOfTrade(account: AccountRow, tradeId: Uuid): FactPlace | undefined {
+    return this.index.findOne(account, TRADE_CLASSES, wordsOf(tradeId));
   }
 
   orderAt(account: AccountRow, place: FactPlace): PlacedOrder {
@@ -367,6 +374,8 @@ function expect<K extends Fact['kind']>(fact: Fact, ...kinds: K[]): Extract<Fact
   if ((kinds as string[]).includes(fact.kind)) return fact as Extract<Fact, { kind: K }>;
   throw new Error(`the index leads to a fact of kind ${fact.kind}, not ${kinds.join(' or ')}`);
 }
+
+type Words = readonly [number, number, number, number];
 
 function wordsOf(id: Uuid): readonly number[];
 function wordsOf(id: Uuid | null): readonly number[] | null;

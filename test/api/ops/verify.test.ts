@@ -1,6 +1,7 @@
 import {
   closeSync,
   cpSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   openSync,
@@ -22,6 +23,7 @@ import { newOrganization } from '../../../api/identity/organizations.ts';
 import { ownedKey } from '../../../api/identity/owned-ids.ts';
 import { ControlStore } from '../../../api/identity/store.ts';
 import { newUser } from '../../../api/identity/users.ts';
+import { backUp } from '../../../api/ops/backup.ts';
 import { verifyDataDir } from '../../../api/ops/verify.ts';
 import { FORMAT_VERSION } from '../../../engine/format/version.ts';
 import { CATALOG, NOON_MS } from '../../engine/fixtures.ts';
@@ -76,6 +78,26 @@ test.serial(`${SECTION}: a healthy directory`, async (t) => {
   t.like(found, { ok: true, control: { users: 2, keys: 1 }, notes: [], problems: [] });
   t.like(found.shards, { length: 1, 0: { shard: 0, accounts: 2, closedTrades: 1 } });
 });
+
+test.serial(
+  'D97, D98: a run keeps what it verified, the next goes on, and a copy has none of it',
+  async (t) => {
+    const dir = await dataDirOf(t);
+    const options = { keeps: true, isWhole: false };
+    const first = await verifyDataDir(dir, options);
+    t.like(first, { ok: true, notes: [] });
+    t.is(first.shards[0]!.verifiedBefore, 0);
+    const again = await verifyDataDir(dir, options);
+    t.like(again, { ok: true, problems: [] });
+    t.is(again.shards[0]!.verifiedBefore, first.shards[0]!.facts);
+    t.regex(again.notes.join('\n'), /records: their pages were read/);
+    const whole = await verifyDataDir(dir, { keeps: true, isWhole: true });
+    t.deepEqual(whole, first);
+    const copy = path.join(tempDir(t), 'copy');
+    await backUp(dir, copy);
+    t.false(existsSync(path.join(copy, 'verified')));
+  },
+);
 
 type Control = [what: string, change: (control: ControlStore) => Promise<void>, breach: RegExp];
 const CONTROL: Control[] = [
