@@ -1,9 +1,14 @@
+import { pathToFileURL } from 'node:url';
+import { productFolder } from './test/process/product.ts';
+
 /**
  * `ava` plays test/rooms, many test files in a process; with PAPERBOOK_LONG_TESTS also those that take
  * long. `ava FILE` plays that file by itself.
  */
 const isOfFiles = process.argv.slice(2).some((argument) => argument.endsWith('.test.ts'));
 const isLong = process.env.PAPERBOOK_LONG_TESTS !== undefined;
+/** Threads of many files start from the packed product; `ava FILE` and coverage take the sources. */
+const fromProduct = !isOfFiles && process.env.NODE_V8_COVERAGE === undefined;
 /** They take longest, so they begin first. */
 const LONGEST = [
   ...['web-others', 'process-product', 'process-data', 'engine-shard', 'process-commands'],
@@ -19,9 +24,12 @@ export default {
   extensions: ['ts'],
   sortTestFiles: (a, b) => rankOf(a) - rankOf(b) || a.localeCompare(b),
   files: isOfFiles ? ['test/**/*.test.ts'] : rooms,
-  nodeArguments: ['--import=./test/stripped-types.js'],
+  nodeArguments: ['--import=./test/preload.js'],
   // A check of each change takes a tenth of the seeds, as mutate.ts does (test/README.md).
-  environmentVariables: { SEEDS_PERCENT: process.env.SEEDS_PERCENT ?? (isLong ? '100' : '10') },
+  environmentVariables: {
+    SEEDS_PERCENT: process.env.SEEDS_PERCENT ?? (isLong ? '100' : '10'),
+    ...(fromProduct ? { PRODUCT_OF_TESTS: pathToFileURL(`${productFolder()}/`).href } : {}),
+  },
   concurrency: 3,
   timeout: isLong ? '10m' : '3m',
   workerThreads: false,

@@ -1,7 +1,7 @@
 /**
- * The composition root: one server from its configuration, in five stages, each of which gives the
- * next what it needs. What a stage starts is stopped in reverse, and a start that fails part way
- * leaves nothing behind.
+ * The composition root: one server from its configuration, in five stages. Each stage returns the
+ * parts that the next needs. A stop ends the stages in reverse. A start that fails part way leaves
+ * no lock and no process.
  *
  *   1 open the data        the lock, users and keys
  *   2 start the shards     accounts, orders, money
@@ -31,7 +31,7 @@ export type Paperbook = {
   engine: Shards;
   identity: ControlStore;
   oneTimeCodes: OneTimeCodes;
-  /** Answers what is under way, writes checkpoints, ends everything. */
+  /** Answers the requests in progress, writes checkpoints, ends everything. */
   close(): Promise<void>;
 };
 

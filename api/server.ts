@@ -46,7 +46,10 @@ export type Server = {
   baseUrl: string;
   /** `http://127.0.0.1:8081` */
   adminUrl: string;
-  /** Stops accepting, gives requests in progress some time, closes every connection. Again: as before. */
+  /**
+   * Stops accepting, gives requests in progress some time, closes every connection. A second call
+   * waits for the same end.
+   */
   close(): Promise<void>;
 };
 
@@ -72,7 +75,7 @@ export type ListenParts = OpenData & {
   begins: Promise<void>;
 };
 
-/** What takes the place of parts of a server's own. */
+/** Parts in place of a server's own. */
 export type OtherParts = {
   checks?: Pick<StartChecks, 'problems' | 'ownerless'>;
   /** The clock of the request limits. */
@@ -80,7 +83,7 @@ export type OtherParts = {
 };
 
 /**
- * Lets callers in, and begins the checks that go on beside their requests. Rejects when an address
+ * Lets callers in, and begins the checks that run beside their requests. Rejects when an address
  * cannot be bound or the TLS files cannot be used.
  */
 export async function listen(
@@ -140,9 +143,7 @@ function clockProblems(engine: Engine): string[] {
   return problem === null ? [] : [problem];
 }
 
-/**
- * Sends the shards the switches, then opens both listeners, or none of them.
- */
+/** Sends the shards the switches, then opens both listeners, or none of them. */
 async function startServer(context: ServerContext): Promise<Server> {
   const { config, identity, log, oneTimeCodes, switches } = context;
   const metrics = new Metrics();
@@ -207,7 +208,7 @@ async function listenForApi(
   };
 }
 
-/** The operator's listener, on loopback only: its page, and what that asks for. */
+/** The operator's listener, on loopback only: its page, and the requests of the page. */
 async function listenForOperator(context: ServerContext, metrics: Metrics): Promise<Listener> {
   const { log } = context;
   let { adminPort } = context.config;
@@ -308,7 +309,7 @@ function apiHandler(context: ServerContext, auth: Auth, metrics: Metrics) {
   return { handle, streams };
 }
 
-/** The embedded auth server; null where an outside one replaces it. */
+/** The embedded auth server; null if an outside one replaces it. */
 function authHandler(
   { signIn }: Auth,
   log: ServerContext['log'],
@@ -343,7 +344,7 @@ function pagesHandler(
   });
 }
 
-/** Whether a browser asks for the page of the listener, or anyone for a part of it. */
+/** Whether a browser asks for the page of the listener, or any client for a part of it. */
 function isOfPage(http: HttpContext): boolean {
   const { path } = http;
   return isBelow(PARTS_PATH, path) || (path === '/' && wantsPage(http));

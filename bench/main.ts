@@ -28,7 +28,7 @@ import { shard } from './suites/shard.ts';
 import { stream } from './suites/stream.ts';
 import { tick } from './suites/tick.ts';
 
-/** A suite, whatever the type of its sizes. */
+/** A suite with any type of sizes. */
 type AnySuite = { name: string; about: string; start: Start };
 type Start = (quick: boolean, progress: (line: string) => void) => ReturnType<Suite<never>['run']>;
 

@@ -1,5 +1,5 @@
 /**
- * Plays many test files in one process of ava. A process of its own costs each file half a second
+ * Plays many test files in one process of ava. A separate process costs each file half a second
  * before its first test, and its code is compiled and warmed once more.
  *
  * Files run one after the other. Within a file the order is ava's: serial tests first, then all
@@ -14,7 +14,7 @@ import { ROOT, testFiles } from './test-files.ts';
 
 type Play = (t: ExecutionContext) => unknown;
 
-/** A test file: what it registered, and when its tests may run. */
+/** A test file: its registered tests, and when they may run. */
 type TestFile = {
   name: string;
   before: (() => unknown)[];
@@ -25,7 +25,7 @@ type TestFile = {
   ended: Promise<void>[];
   /** The end of the file before. */
   earlier: Promise<unknown>;
-  /** Set by the first test: `earlier`, and then the hooks that come first. */
+  /** Set by the first test: `earlier`, and then the first hooks. */
   begun: Promise<void> | null;
 };
 
@@ -58,7 +58,7 @@ function register(title: string, play: Play, isSerial: boolean): void {
   const earlier = file.lastSerial;
   if (isSerial) file.lastSerial = ended;
   ava(`${file.name} › ${title}`, async (t) => {
-    // Teardowns run in reverse: this one comes last.
+    // Teardowns run in reverse: this one is last.
     t.teardown(end);
     file.begun ??= begin(file);
     await file.begun;
@@ -68,7 +68,7 @@ function register(title: string, play: Play, isSerial: boolean): void {
   });
 }
 
-/** Seconds of CPU of this process, of its threads, and of processes that it started and that ended. */
+/** Seconds of CPU of this process, of its threads, and of ended processes that it started. */
 let spent = cpuSeconds();
 function writeCost(name: string): void {
   const to = process.env.COSTS;
@@ -98,7 +98,7 @@ function skip(title: string, _play: Play): void {
   ava.skip(`${currentFile().name} › ${title}`, () => {});
 }
 
-/** What test files import as `ava` here, as far as they use it. */
+/** The part of `ava` that test files import here. */
 export default Object.assign((title: string, play: Play) => register(title, play, false), {
   skip,
   serial: Object.assign((title: string, play: Play) => register(title, play, true), { skip }),

@@ -10,7 +10,7 @@ export const BOOKS = ['engine/RULES.md', 'api/RULES.md', 'feeds/FORMATS.md'];
 const CITATION = /\bRules? +([A-Z]\d[^()]*)\((?:(?:engine|api|feeds)\/[A-Z]+\.md(?:,? +)?)+\)/g;
 /** `'T40, T41: …'`, `'L7, hard trade limits: …'`; or how titles begin, in a constant: `'D14, x';`. */
 const TITLE = /["'`]((?:[A-Z]\d+(?:, | and | to )?)+)(?:(?:, [^:'`]+)?: [^'`]*|, [^:'`]+(?=';))/g;
-/** A test that runs only where what it needs is there: `const mlbTest = present ? test : test.skip;`. */
+/** A test that runs only if its input exists: `const mlbTest = present ? test : test.skip;`. */
 const SKIPPABLE = /\bconst (\w+) =[^;]*\.skip\b[^;]*;/g;
 /** The first cell of a row of a table, which names rules in parentheses. */
 const ROW = /^\| ([^|]*\([A-Z]\d[^|]*\)[^|]*)\|.*$/gm;
@@ -63,7 +63,7 @@ export function readNamings(): Naming[] {
   ];
 }
 
-/** One that every run of the tests plays. */
+/** A test that every run of the tests plays. */
 function isTest(file: string): boolean {
   return file.endsWith('.test.ts') && !file.endsWith('.long.test.ts');
 }

@@ -1,6 +1,6 @@
 /**
- * `npm run rule T31`: a rule of the books, the code and the tables that name it, and its tests; those
- * that name few rules come first. `npm run rule hold`: the rules whose text has that word.
+ * `npm run rule T31`: a rule of the books, the code and the tables that name it, and its tests;
+ * tests that name few rules are first. `npm run rule hold`: the rules whose text has that word.
  */
 
 import { BOOKS, type Naming, readNamings, readRules } from './rule-books.ts';

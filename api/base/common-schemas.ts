@@ -1,7 +1,6 @@
 /**
- * The parts of every wire schema. Types, validators and the API description all come from the
- * schemas: a `title` makes a schema one of its named components. Rules A3 to A7,
- * P1, E1 (api/RULES.md).
+ * The parts of every wire schema. Types, validators and the API description all derive from the
+ * schemas. A `title` makes a schema a named component. Rules A3 to A7, P1, E1 (api/RULES.md).
  */
 
 import {
@@ -32,7 +31,7 @@ export function nullable<T extends TSchema>(schema: T, options: SchemaOptions = 
 
 const IN_PLACE = Symbol('said of a schema in one place');
 
-/** The same schema, with a description for one place in addition to its own. */
+/** The same schema, with an additional description for one place. */
 export function described<T extends TSchema>(schema: T, text: string): T {
   return { ...schema, [IN_PLACE]: text };
 }

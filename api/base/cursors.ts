@@ -4,7 +4,7 @@ import { type PlaceForm, placeOfCursor, type QueryTag } from '../../engine/base/
 import { invalidRequest } from './errors.ts';
 
 const TAG_CHARACTERS = 6;
-/** What may differ from page to page. */
+/** Parameters that may differ from page to page. */
 const OF_A_PAGE = ['cursor', 'limit'];
 
 /** The tag of a query as it was read, whatever the order of its parameters. */
@@ -28,7 +28,7 @@ export function placeOf<T>(
   return place;
 }
 
-/** The refusal of a cursor that is none of this query. */
+/** The refusal of a cursor that does not belong to this query. */
 export function malformedCursor(): Error {
   return invalidRequest('cursor is malformed, or of another query');
 }

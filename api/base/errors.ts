@@ -122,7 +122,7 @@ export const ERRORS = {
   too_late: {
     status: 409,
     message: REJECTIONS.too_late,
-    when: 'the order came later than its rejectIfLaterThan',
+    when: 'the order arrived later than its rejectIfLaterThan',
   },
   idempotency_key_reused: {
     status: 409,
@@ -221,7 +221,7 @@ export const ERRORS = {
   },
   not_configured: {
     status: 503,
-    message: 'This service is configured away.',
+    message: 'This server is configured without this service.',
     when: 'a forwarded service that is configured away',
   },
 } as const satisfies Record<string, ErrorRow> & Record<keyof typeof REJECTIONS, ErrorRow>;
@@ -230,7 +230,7 @@ export type ErrorCode = keyof typeof ERRORS;
 
 export type ErrorOptions = {
   message?: string;
-  /** Where it is not the code's own status: 413, 503. */
+  /** Set if it differs from the code's own status: 413, 503. */
   status?: number;
   retryAfterSeconds?: number;
   /** Header names and values in turn. */
@@ -264,12 +264,12 @@ export class ApiError extends Refusal {
   }
 }
 
-/** A 400 `invalid_request` whose message names the field and what is wrong with it. */
+/** A 400 `invalid_request` whose message names the field and its problem. */
 export function invalidRequest(message: string): ApiError {
   return new ApiError('invalid_request', { message });
 }
 
-/** The wire body of a refusal; each base path may have a form of its own. */
+/** The wire body of a refusal; each base path may have its own form. */
 export type ErrorBody = (
   code: string,
   message: string,

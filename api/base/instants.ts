@@ -13,10 +13,10 @@ export function instantIn(name: string, text: string | undefined): EpochMs | nul
 }
 
 /**
- * From when, and before when; null: not given. Throws the 400, also where `from` is after `to`. Rule
+ * From when, and before when; null: not given. Throws the 400, also if `from` is after `to`. Rule
  * A106 (api/RULES.md).
  *
- * @param field the object that both are fields of, with a dot
+ * @param field the object that has both fields, with a dot
  */
 export function windowIn(
   { from, to }: { from?: string | undefined; to?: string | undefined },

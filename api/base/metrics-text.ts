@@ -1,9 +1,9 @@
 /** The text of metrics as Prometheus reads it. Exposition format 0.0.4. */
 
-/** Labels after the family's name, preceded by the part's name where the family has parts. */
+/** Labels after the family's name, preceded by the part's name if the family has parts. */
 export type Sample = readonly [labels: string, value: number];
 
-/** A family: its help, its type, and a line a sample. */
+/** A family: its help, its type, and one line per sample. */
 export function family(
   name: string,
   type: string,

@@ -1,13 +1,13 @@
 /**
- * Pages: over lists sorted by start time and id, with cursors that survive a catalog change, and
- * of rows by their ids, which have the time, the newest first. Rules P1, P3, P4, O20
- * (api/RULES.md).
+ * Two kinds of pages. Lists sorted by start time and id have cursors that survive a catalog change.
+ * Rows with time-ordered ids are listed newest first. Rules P1, P3, P4, O20 (api/RULES.md).
  */
 import type { PlaceForm } from '../../engine/base/cursors.ts';
+import { firstIndex } from '../../engine/base/sorted.ts';
 import type { EpochMs, Uuid } from '../../engine/base/units.ts';
 import { GameId, InstrumentId } from './common-schemas.ts';
 
-/** What such a list is sorted by. */
+/** The sort keys of such a list. */
 export type SortKey = { startsAtMs: EpochMs; id: string };
 
 /** `next`: its last row; null: no row follows it. */
@@ -36,8 +36,8 @@ export function takePage<T extends SortKey>(
 }
 
 /**
- * `takePage` where somebody has to be asked which rows belong to it: of these, or, for null, of all.
- * It often suffices to ask of as many as are wanted.
+ * `takePage` if another part must say which rows belong to the list: among these or, for null,
+ * among all. It often suffices to ask about as many as are wanted.
  */
 export async function takeAskedPage<T extends SortKey>(
   sorted: readonly T[],
@@ -58,14 +58,7 @@ export async function takeAskedPage<T extends SortKey>(
 }
 
 function firstBehind(sorted: readonly SortKey[], after: SortKey): number {
-  let low = 0;
-  let high = sorted.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (compareSortKeys(sorted[middle]!, after) <= 0) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return firstIndex(sorted, (key) => compareSortKeys(key, after) > 0);
 }
 
 /** The place of a row in a list whose ids have one form. */

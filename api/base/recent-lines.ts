@@ -1,7 +1,7 @@
 /**
  * A log that also keeps its last warnings and errors in memory, for an operator without the log at
- * hand. Equal lines count as one, so that a flood of one kind leaves the others in sight. A log has
- * no secret in it (I16). Rule O19 (api/RULES.md).
+ * hand. Equal lines count as one, so a flood of one kind does not push out the others. A log has no
+ * secret in it (I16). Rule O19 (api/RULES.md).
  */
 import { inspect } from 'node:util';
 import type { EpochMs } from '../../engine/base/units.ts';
@@ -27,7 +27,7 @@ export class RecentLines implements Log {
   /** By content, the latest at the end. */
   readonly #lines = new Map<string, RecentLine>();
 
-  /** `log` gets every line, whatever is kept. */
+  /** `log` gets every line, kept or not. */
   constructor(log: Log) {
     this.#log = log;
   }

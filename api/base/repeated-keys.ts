@@ -9,8 +9,8 @@ const BACKSLASH = 0x5c;
 
 /**
  * The first key that occurs twice in one object, at any depth; null: none does. Escaped keys are
- * compared decoded. `value` is the result of `JSON.parse` on `text`: unless a key was lost, it has
- * as many keys as the text, so valid bodies are only counted and not scanned a second time.
+ * compared decoded. `value` is the result of `JSON.parse` on `text`. If no key was lost, it has as
+ * many keys as the text. So valid bodies are only counted and not scanned a second time.
  */
 export function repeatedKey(text: string, value: object): string | null {
   return keysWritten(text) === keysKept(value) ? null : firstRepeated(text);

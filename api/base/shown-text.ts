@@ -1,6 +1,6 @@
 /**
- * Text that other people see: which names one may take, when two are the same, and what a terminal
- * gets of text that came from elsewhere. Rules I67 to I71 (api/RULES.md).
+ * Text that other people see: which names a person may take, when two are the same, and how foreign
+ * text is written to a terminal. Rules I67 to I71 (api/RULES.md).
  */
 
 /** A format of JSON Schema: text that a name may have, on one line. Rules I67, I70. */
@@ -9,8 +9,9 @@ export const SHOWN_TEXT = 'shown-text';
 export const PERSON_NAME = 'person-name';
 
 /**
- * What nobody sees, or what changes how the text around it is shown: controls, bidi and zero-width
- * characters, line ends, fillers. Variation selectors, which choose the look of a character, are none.
+ * Invisible characters, and characters that change how the text around them is shown: controls,
+ * bidi and zero-width characters, line ends, fillers. Variation selectors, which choose the look of
+ * a character, are not included.
  */
 const UNSEEN =
   /[\p{C}\p{Zl}\p{Zp}\u115f\u1160\u2800\u3164\uffa0]|\u034f|\u17b4|\u17b5|\u180b|\u180c|\u180d/u;
@@ -22,7 +23,7 @@ export function isShownText(text: string): boolean {
   return !UNSEEN.test(text);
 }
 
-/** A person is looked up by id or by name, so that no name may be the same as an id. */
+/** A person is looked up by id or by name, so no name may have the form of an id. */
 export function isPersonName(text: string): boolean {
   if (!isShownText(text) || BLANK_ENDS.test(text)) return false;
   const shown = sameName(text);
@@ -37,17 +38,17 @@ export function sameName(name: string): string {
   return folded.replaceAll(/\s+/g, ' ').trim();
 }
 
-/** What a terminal takes for a command, or shows in another order. */
+/** Characters that a terminal takes for a command, or that reorder the text. */
 const CONTROLS = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\u200b\u2060-\u2064\ufeff]/gu;
 /** The ones among them that JSON leaves as they are. */
 const CONTROLS_IN_JSON = /[\x7f-\x9f\p{Zl}\p{Zp}\p{Bidi_Control}\u200b\u2060-\u2064\ufeff]/gu;
 
-/** Text of others with a mark in place of what a terminal must not get. */
+/** Foreign text, with a mark in place of each character that a terminal must not get. */
 export function plain(text: string): string {
   return text.replaceAll(CONTROLS, '\ufffd');
 }
 
-/** A value as JSON text for a terminal or a script: it means the same to whoever parses it. */
+/** A value as JSON text for a terminal or a script; its meaning is unchanged for every parser. */
 export function jsonText(value: unknown, indent = 0): string {
   return plainJson(JSON.stringify(value, null, indent));
 }

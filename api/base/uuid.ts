@@ -27,12 +27,12 @@ export function newUuid(atMs: EpochMs): Uuid {
 }
 
 const COUNTER_BITS = 26;
-/** Of `atMs`, and how many of its ids there were before, from a random number on. */
+/** The time `atMs`, and the number of its ids so far, counted from a random number. */
 let counted = { atMs: -1, count: 0 };
 
 /**
- * The id of a new order: as `newUuid`, but each is greater than the one before of its millisecond,
- * by a counter in its first 26 random bits (RFC 9562, 6.2). Rule P7 (api/RULES.md).
+ * The id of a new order. It is made as `newUuid` does, and is greater than the id before in its
+ * millisecond, by a counter in its first 26 random bits (RFC 9562, 6.2). Rule P7 (api/RULES.md).
  */
 export function newOrderId(atMs: EpochMs): Uuid {
   const at = drawn();

@@ -1,7 +1,7 @@
 /**
- * Games and instruments as callers read them: wire objects with derived fields, live game statuses
- * over the catalog's own, and no venue reference while the venue-data switch is off. Rules A45 to
- * A49, A125, V3 (api/RULES.md).
+ * Games and instruments as callers read them. The wire objects have derived fields, and live game
+ * statuses over the catalog's own. While the venue-data switch is off, they have no venue
+ * reference. Rules A45 to A49, A125, V3 (api/RULES.md).
  */
 import type { Static } from '@sinclair/typebox';
 import { nextCursorOf } from '../../engine/base/cursors.ts';
@@ -32,7 +32,7 @@ export type GameEntry = {
   id: string;
   startsAtMs: EpochMs;
   game: CatalogGame;
-  /** The live status where a feed has sent one, else the catalog's. */
+  /** The live status if a feed has sent one, else the catalog's. */
   status: GameStatus;
   instruments: InstrumentEntry[];
 };
@@ -42,7 +42,7 @@ export type InstrumentEntry = {
   /** The catalog's; it never changes. */
   number: InstrumentNumber;
   startsAtMs: EpochMs;
-  /** 0 where the catalog names no time. */
+  /** 0 if the catalog names no time. */
   opensAtMs: EpochMs;
   /** Infinite where the catalog names no time. */
   closesAtMs: EpochMs;
@@ -82,7 +82,7 @@ export class CatalogView {
     this.#index = indexOf(source());
   }
 
-  /** Takes what venues say of games. @returns what ends it */
+  /** Follows the venues' statuses of games. @returns the function that ends it */
   follow(bus: MarketBus): () => void {
     return bus.subscribe(['game'], ({ game, status }) => this.setGameStatus(game, status));
   }
@@ -188,7 +188,7 @@ function indexOf(catalog: Catalog): Index {
     };
   });
   instruments.sort(compareSortKeys);
-  // Those that are retired are found by who knows them, and in no list (K56).
+  // Retired instruments are found by their ids and are in no list (K56).
   const [listed, retired] = [false, true].map((isRetired) =>
     instruments.filter(({ instrument }) => (instrument.retired === true) === isRetired),
   );
@@ -304,7 +304,7 @@ function listingView(listing: CatalogListing, venueData: boolean): Static<typeof
 const HOUR_MS = 60 * 60 * 1000;
 /** Without a range, lists of games start this long ago. */
 const LOOK_BACK_MS = 6 * HOUR_MS;
-/** A game of which the day alone is known may begin at its end. */
+/** A game with only a day may begin at the day's end. */
 const DAY_LOOK_BACK_MS = 24 * HOUR_MS;
 
 /** Whether lists without a range still have a game. Rules A48, A125 (api/RULES.md). */

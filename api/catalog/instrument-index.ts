@@ -9,15 +9,15 @@ import { MatchScores, NOT_IN_LABEL, PLACE_BITS } from './match-scores.ts';
 const EXACT = 100;
 const BEGINNING = 95;
 const TYPO = 90;
-/** What a match needs for each letter of the query: the points of half its letters, misspelt. */
+/** The points of a match per letter of the query: half of its letters misspelt. */
 const POINTS_MIN = TYPO / 2;
 /** In a shorter word, one typo makes another word. */
 const MISSPELT_LENGTH_MIN = 4;
 /** A shorter common beginning of two words means nothing. */
 const COMMON_LENGTH_MIN = 3;
 /**
- * How many places a query reads for words other than its own, an equal share for each word: about
- * 2 ms. A query of single letters stops there.
+ * How many places a query reads for words other than its own, an equal share for each word: about 2
+ * ms. A query of single letters stops there.
  */
 const OTHER_PLACES_MAX = 250_000;
 
@@ -108,7 +108,7 @@ function* beginningWith(
   }
 }
 
-/** For a misspelt word that is not complete: the words that share most of its first letters. */
+/** For an incomplete word with a typo: the words that share most of its first letters. */
 function* beginningAlike(searched: readonly WordPlaces[], word: string): Generator<Match> {
   for (let length = word.length - 1; length >= COMMON_LENGTH_MIN; length--) {
     const percent = Math.floor((TYPO * length) / word.length);
@@ -129,7 +129,7 @@ function textBesideLabel({ instrument, game }: InstrumentEntry): string {
   return [oppositeLabel, yesMeans, league, marketType, slug, ...teams].join(' ');
 }
 
-/** A winner's are the names of its teams. Rule K29 (feeds/FORMATS.md). */
+/** The titles of a winner are the names of its teams. Rule K29 (feeds/FORMATS.md). */
 function titles({ instrument: { subject, listings } }: InstrumentEntry): string {
   return subject === null ? listings.map(({ sideLabel }) => sideLabel ?? '').join(' ') : '';
 }

@@ -27,11 +27,12 @@ export class InstrumentSearch {
   }
 
   /**
-   * The best `limit` matches, best first. While a new catalog is indexed: the old index's matches
-   * that the new catalog still lists. While the first is indexed: what is indexed so far.
+   * The best `limit` matches, best first. While a new catalog is indexed, these are the old index's
+   * matches that the new catalog still lists. While the first is indexed, they are from the part
+   * indexed so far.
    *
-   * @param filter what alone is found, of the catalog of now
-   * @param venueData whether the venues' titles are searched, too
+   * @param filter which instruments may be found, of the present catalog @param venueData whether
+   * the venues' titles are searched, too
    */
   find(
     query: string,

@@ -29,21 +29,21 @@ import type { MarketStates } from './market-states.ts';
 import { PastInstruments } from './past-instruments.ts';
 
 export type LiveCatalogParts = {
-  /** The operator's own; null: there is none. */
+  /** The operator's own file; null: there is none. */
   file: string | null;
-  /** What was discovered. It need not be there. */
+  /** The file of discoveries, which may be missing. */
   discoveredFile: string;
-  /** What is retired. It need not be there. */
+  /** The file of retired instruments, which may be missing. */
   pastFile: string;
   identity: Pick<ControlStore, 'numbers' | 'putNumbers'>;
   engine: Pick<Shards, 'setCatalog'>;
   /**
-   * Markets to subscribe to although the catalog may no longer list them: somebody may have a
-   * position there.
+   * Markets to subscribe to although the catalog may no longer list them, because an account may
+   * have a position there.
    */
   openMarkets: readonly MarketNumber[];
   states: Pick<MarketStates, 'isOver' | 'over'>;
-  /** Told of each catalog once the engine has it. */
+  /** Called with each catalog once the engine has it. */
   bus: Pick<MarketBus, 'publish'>;
 };
 
@@ -57,11 +57,13 @@ export class LiveCatalog {
   readonly #past: PastInstruments;
   /** Instruments that only discovery knows, by their slugs. */
   #discovered: ReadonlySet<string> = new Set();
-  /** Reads both files; a thread of its own may do it. */
+  /** Reads both files; a separate thread may do it. */
   #read: () => Promise<CombinedReading>;
   /** Catalogs are taken one after the other. */
   #turn: Promise<void> = Promise.resolve();
-  /** Every market that a catalog has listed since the start, and those that were open then. */
+  /**
+   * Every market that a catalog has listed since the start, and the markets that were open then.
+   */
   readonly #listed: Set<MarketNumber>;
 
   constructor(parts: LiveCatalogParts) {
@@ -108,8 +110,8 @@ export class LiveCatalog {
   }
 
   /**
-   * Discovered instruments that have been over for long: they are kept as retired before this
-   * returns, and stay listed until their file lacks them.
+   * Retires discovered instruments that have been over for long. They are kept as retired before
+   * this returns, and stay listed until their file lacks them.
    *
    * @returns their slugs
    */
@@ -122,7 +124,7 @@ export class LiveCatalog {
     return due.map(({ slug }) => slug);
   }
 
-  /** What the feeds of these venues must know of it. */
+  /** The catalog data that the feeds of these venues need. */
   marketsToWatch(venues: readonly Venue[]): MarketsToWatch {
     return {
       marketNames: this.current.marketNames,
@@ -132,7 +134,7 @@ export class LiveCatalog {
     };
   }
 
-  /** Markets to subscribe to: those the catalog lists, and earlier ones without a result. */
+  /** The markets to subscribe to: the catalog's, and earlier ones without a result. */
   watchedMarkets(venue: Venue): string[] {
     const names = new Set(listedMarkets(this.current, venue));
     for (const number of this.#listed) {
@@ -151,7 +153,7 @@ export class LiveCatalog {
     }
     this.fees = reading.fees;
     this.#discovered = new Set(reading.discovered);
-    // What a file no longer lists, and is over, is kept for who has traded it.
+    // An instrument that is over and in no file any more is kept for its traders.
     const ids = new Set(reading.catalog.instruments.map(({ id }) => id));
     const gone = this.current.instruments.filter((instrument) => {
       return instrument.retired !== true && !ids.has(instrument.id) && this.#isOver(instrument);

@@ -1,8 +1,8 @@
 /**
- * What is said of markets, to whoever follows it: each tick of a venue or an operator, results of
- * games that void among them, and each catalog once the engine has it. Rule D46 (engine/RULES.md).
+ * Events of markets, for every subscriber: each tick of a venue or an operator, including results
+ * of games that void; and each catalog once the engine has it. Rule D46 (engine/RULES.md).
  *
- * A publisher goes on once every subscriber has returned; they are called in the order of their
+ * A publisher continues once every subscriber has returned; they are called in the order of their
  * subscriptions.
  */
 import type { Catalog } from '../../engine/rules/catalog-entries.ts';
@@ -22,7 +22,9 @@ export const MARKET_TICK_KINDS = ['quote', 'trade', 'status', 'closing', 'result
 export const TICK_KINDS = [...MARKET_TICK_KINDS, 'game', 'heartbeat', 'down', 'time'] as const;
 
 export class MarketBus {
-  /** Lists are replaced at each change, so that one may end while an event is delivered. */
+  /**
+   * Lists are replaced at each change, so that a subscription may end while an event is delivered.
+   */
   readonly #subscribers: Record<MarketEventKind, readonly Subscriber[]> = {
     quote: [],
     trade: [],
@@ -36,12 +38,12 @@ export class MarketBus {
     catalog: [],
   };
 
-  /** Calls every subscriber of the kind, and throws what one throws. */
+  /** Calls every subscriber of the kind, and throws a subscriber's error. */
   publish(event: MarketEvent): void {
     for (const subscriber of this.#subscribers[event.kind]) subscriber.take(event as never);
   }
 
-  /** @returns what ends the subscription */
+  /** @returns the function that ends the subscription */
   subscribe<K extends MarketEventKind>(
     kinds: readonly K[],
     take: (event: MarketEventOf<K>) => void,

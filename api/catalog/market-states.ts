@@ -1,6 +1,6 @@
 /**
- * How markets are, by their numbers: what a venue last said of each, and whether it is over. A market
- * is over once it has a result, by a venue, by an operator or by a game that voids it, and nothing
+ * The states of markets by number: a venue's last status of each, and whether it is over. A market
+ * is over once it has a result, by a venue, by an operator or by a game that voids it. Nothing
  * opens it again. Rules A46 (api/RULES.md), S16, T143 (engine/RULES.md).
  */
 import type { EpochMs, MarketNumber, MarketStatus } from '../../engine/base/units.ts';
@@ -10,7 +10,7 @@ import type { MarketBus } from './market-bus.ts';
 export class MarketStates {
   /** A market that is missing here is open. */
   readonly #statuses = new Map<MarketNumber, MarketStatus>();
-  /** When their venues close them, where those have said anything. */
+  /** When their venues close them, if the venues have said so. */
   readonly #closings = new Map<MarketNumber, EpochMs>();
   readonly #over: Set<MarketNumber>;
 
@@ -19,7 +19,7 @@ export class MarketStates {
     this.#over = new Set(over);
   }
 
-  /** @returns what ends it */
+  /** @returns the function that ends it */
   follow(bus: MarketBus): () => void {
     return bus.subscribe(['status', 'closing', 'result'], (tick) => {
       const { market } = tick;
@@ -32,12 +32,12 @@ export class MarketStates {
     });
   }
 
-  /** When the venue closes it, infinite if no time does; null: the venue has said nothing of it. */
+  /** When the venue closes it, infinite if no time does; null: the venue has not said. */
   venueClosesAtMs(market: MarketNumber): EpochMs | null {
     return this.#closings.get(market) ?? null;
   }
 
-  /** Whether orders may name it, as far as its venue goes. */
+  /** Whether orders may name it, by its venue's status. */
   isOpen(market: MarketNumber): boolean {
     return !this.#over.has(market) && (this.#statuses.get(market) ?? 'open') === 'open';
   }
@@ -46,7 +46,7 @@ export class MarketStates {
     return this.#over.has(market);
   }
 
-  /** Those that are over. */
+  /** The markets that are over. */
   over(): MarketNumber[] {
     return [...this.#over];
   }

@@ -79,9 +79,9 @@ export class MatchScores {
   }
 
   /**
-   * Positions of the `limit` best with at least `pointsMin`, best first. Of equal points the one
-   * whose label has the query in a row comes first, then the one whose label has its first word
-   * first, then the lower position.
+   * Positions of the `limit` best with at least `pointsMin`, best first. Among equal points a label
+   * with the query in a row is first. Then a label with the query's first word earlier is first,
+   * then the lower position.
    */
   best(limit: number, pointsMin: number, isWanted: (position: number) => boolean): number[] {
     const best: number[] = [];
@@ -99,7 +99,7 @@ export class MatchScores {
     return best;
   }
 
-  /** Whether `a` comes before `b`, which has the lower position. */
+  /** Whether `a` precedes `b`, which has the lower position. */
   #isBetter(a: number, b: number): boolean {
     const points = this.#scores[a]! - this.#scores[b]!;
     if (points !== 0) return points > 0;

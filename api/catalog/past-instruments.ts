@@ -1,7 +1,7 @@
 /**
- * Instruments whose end is long past: out of the lists, and kept for who knows their ids, for
- * history, records and backtests. A file of lines keeps them, and when each that is still listed
- * was first seen to be over. Rules K56, K57 (feeds/FORMATS.md).
+ * Instruments whose end is long past. They are in no list, and are kept under their ids for
+ * history, records and backtests. A file of lines keeps them. It also keeps when each instrument
+ * that is still listed was first seen to be over. Rules K56, K57 (feeds/FORMATS.md).
  */
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { type EpochMs, isoOf } from '../../engine/base/units.ts';
@@ -28,7 +28,7 @@ export class PastInstruments {
     this.#file = file;
     if (!existsSync(file)) return;
     const texts = readFileSync(file, 'utf8').split('\n');
-    // After a crash the last line may be a part of one: it was not acted on.
+    // After a crash the last line may be incomplete. Nothing depended on it yet.
     const part = texts.pop();
     for (const [index, text] of texts.entries()) this.#read(text, index + 1);
     if (part !== '' || texts.length > this.#retired.size + this.#overSinceMs.size) this.#write();
@@ -38,7 +38,7 @@ export class PastInstruments {
     return this.#retired.size;
   }
 
-  /** The catalog with those that it does not list. */
+  /** The catalog, extended by the instruments that it does not list. */
   addTo(catalog: Catalog): Catalog {
     if (this.#retired.size === 0) return catalog;
     const ids = new Set(catalog.instruments.map(({ id }) => id));
@@ -70,7 +70,7 @@ export class PastInstruments {
     this.#append(lines);
   }
 
-  /** Those among instruments that are over which have been so for long. */
+  /** The ended instruments that have been over for long. */
   due(over: readonly CatalogInstrument[], nowMs: EpochMs): CatalogInstrument[] {
     const fresh = over.filter(({ id }) => !this.#overSinceMs.has(id) && !this.#retired.has(id));
     for (const { id } of fresh) this.#overSinceMs.set(id, nowMs);

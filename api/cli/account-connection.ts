@@ -77,7 +77,7 @@ function connectionOf(server: string, credential: string): AccountConnection {
   };
 }
 
-/** Throws an error that says what to do when nobody is signed in. */
+/** Throws an error that names the remedy when nobody is signed in. */
 export function signedIn(file: SessionFile): SavedSession {
   const session = file.read();
   if (session === null) throw new Error('nobody is signed in: run paperbook login');
@@ -85,7 +85,7 @@ export function signedIn(file: SessionFile): SavedSession {
   return { ...session, server: originOf(session.server) };
 }
 
-/** A valid access token. Of two commands at once only the first renews it. */
+/** A valid access token. If two commands run at once, only the first renews it. */
 export async function accessToken(file: SessionFile): Promise<string> {
   const session = signedIn(file);
   if (!isEnding(session)) return session.accessToken;
@@ -93,13 +93,13 @@ export async function accessToken(file: SessionFile): Promise<string> {
     if (now === null || !isEnding(now)) return now;
     return { ...now, ...(await refresh(originOf(now.server), now.refreshToken)) };
   });
-  if (renewed === null) throw new Error('somebody signed out meanwhile: run paperbook login');
+  if (renewed === null) throw new Error('the session was ended meanwhile: run paperbook login');
   return renewed.accessToken;
 }
 
 const isEnding = ({ expiresAtMs }: SavedSession) => expiresAtMs - Date.now() < RENEW_BEFORE_MS;
 
-/** The answer; on a failure throws one line that says why. */
+/** The answer; on a failure throws one line with the reason. */
 export async function answerOf<T>(server: string, asked: Promise<T>): Promise<T> {
   return await asked.catch((error: unknown) => {
     throw new Error(problemOf(server, error), { cause: error });

@@ -133,7 +133,7 @@ async function whoAmI(options: KeyFlags): Promise<void> {
   );
 }
 
-/** Null where a session called in place of a key. */
+/** Null if a session called in place of a key. */
 function pairsOfKey(key: { prefix: string; scopes: readonly string[] } | null) {
   if (key === null) return [];
   return [['Key', `${key.prefix}…`] as const, ['Scopes', key.scopes.join(' ')] as const];

@@ -26,8 +26,8 @@ export function wholeNumber(text: string): number {
 }
 
 /**
- * Asks, and rejects with one line when nobody answers or the server refuses. A text is sent as it
- * is, anything else as JSON.
+ * Asks, and rejects with one line when nobody answers or the server refuses. A text is sent
+ * unchanged, any other value as JSON.
  */
 export async function ask(
   { dataDir, adminUrl }: Connect,

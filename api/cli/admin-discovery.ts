@@ -1,4 +1,7 @@
-/** `paperbook admin discover`: what a running server found at venues. Rules O27, O28 (api/RULES.md). */
+/**
+ * `paperbook admin discover`: markets that a running server found at venues. Rules O27, O28
+ * (api/RULES.md).
+ */
 import type { Static } from '@sinclair/typebox';
 import type { Command } from 'commander';
 import type { DiscoveryAnswer } from '../schemas/admin.ts';

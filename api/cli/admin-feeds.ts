@@ -28,7 +28,7 @@ async function feedsOf(options: Connect): Promise<Feeds> {
   return (await ask(options, 'GET', '/admin/feeds')) as Feeds;
 }
 
-/** On a terminal the table is redrawn. Elsewhere it is printed again when something has changed. */
+/** On a terminal the table is redrawn. Elsewhere it is printed again after a change. */
 async function watch(options: Connect, first: Feeds): Promise<void> {
   const stop = new AbortController();
   void stopRequest().then(() => stop.abort());
@@ -45,7 +45,7 @@ async function watch(options: Connect, first: Feeds): Promise<void> {
       const feeds = await feedsOf(options);
       [text, seen] = [textOf(options, feeds), seenOf(feeds)];
     } catch (error) {
-      // A server that starts again comes back.
+      // A server that starts again will answer again.
       const { message } = error as Error;
       if (!redraws && seen !== message) process.stderr.write(`paperbook: ${message}\n`);
       [text, seen] = [`${message}\n`, message];
@@ -58,7 +58,7 @@ function textOf({ json }: Connect, feeds: Feeds): string {
   return json === true ? `${jsonText(feeds)}\n` : tableOf(feeds.feeds, COLUMNS);
 }
 
-/** All but what changes with each frame. */
+/** All fields except those that change with each frame. */
 function seenOf({ feeds }: Feeds): string {
   return JSON.stringify(
     feeds.map(({ frames: _, lagMs: __, books: ___, lastHeardAt: ____, ...rest }) => rest),
@@ -79,7 +79,7 @@ const COLUMNS: Column<Feed>[] = [
   ['problem', problemOf, 'apart'],
 ];
 
-/** What is wrong with it now. */
+/** Its present problem. */
 function problemOf(feed: Feed): string {
   const { state, lastProblem, lastProblemAt, missedStatesProblem, unquotedMarkets } = feed;
   const problems = [

@@ -27,7 +27,7 @@ export function withLimitFlags(command: Command): Command {
 
 /**
  * The limits to change, the same for each key and for the account over all keys; null for the
- * default limits, undefined where no option was given.
+ * default limits, undefined if no option was given.
  */
 export function tradeLimitsOf(flags: LimitFlags) {
   const limits = sandboxLimitsOf(flags);
@@ -50,7 +50,7 @@ export function given(limits: Record<string, number | undefined>) {
   return Object.values(limits).some((limit) => limit !== undefined) ? limits : undefined;
 }
 
-/** Throws where a command has none of its limit options. */
+/** Throws if a command has none of its limit options. */
 export function refuseNothing(change: Record<string, object | null | undefined>): void {
   if (Object.values(change).some((limits) => limits !== undefined)) return;
   throw new UsageError('name the limits to change, or --standard');

@@ -1,5 +1,5 @@
 /**
- * `paperbook admin shards` and `problems`: how the shards are, and what went wrong lately. Rules O18,
+ * `paperbook admin shards` and `problems`: the state of the shards, and recent failures. Rules O18,
  * O19 (api/RULES.md).
  */
 import type { Static } from '@sinclair/typebox';

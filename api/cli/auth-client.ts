@@ -27,7 +27,7 @@ export class AuthRefusal extends Error {
 
 const ANSWERS_WITHIN_MS = 30_000;
 
-/** The origin of a server. Throws where a secret would be sent over plain HTTP. */
+/** The origin of a server. Throws if a secret would be sent over plain HTTP. */
 export function originOf(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   const isRoot = url !== null && /^\/(v1\/?)?$/.test(url.pathname) && url.search + url.hash === '';
@@ -36,7 +36,7 @@ export function originOf(text: string): string {
   }
   if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
     throw new UsageError(
-      `${url.origin} is plain HTTP to another machine, where others could read what is secret: ` +
+      `${url.origin} is plain HTTP to another machine, where others could read a secret: ` +
         'use https',
     );
   }

@@ -9,7 +9,7 @@ import type { CatalogFile } from '../../feeds/catalog/catalog-schema.ts';
 /**
  * `-` is standard input.
  *
- * @throws every error with its place, where the file is not a valid catalog.
+ * @throws every error with its place, if the file is not a valid catalog.
  */
 export async function readCatalogFile(file: string): Promise<CatalogFile> {
   let text: string;

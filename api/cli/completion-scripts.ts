@@ -1,15 +1,16 @@
 /**
- * Scripts that complete the commands of a program in bash, zsh and fish. They hold all words, since
- * a start of Node at every Tab would take a quarter of a second of CPU. Rule U15 (api/RULES.md).
+ * Scripts that complete the commands of a program in bash, zsh and fish. They hold all words,
+ * because a start of Node at every Tab would take a quarter of a second of CPU. Rule U15
+ * (api/RULES.md).
  */
 
 /** A value that is typed: one of a few, a file, or anything. */
 export type Value = { choices: string[]; isFile: boolean };
 type Word = { word: string; about: string };
-/** `value` is null where the option takes none. */
+/** `value` is null if the option takes none. */
 type OptionWords = { names: string[]; about: string; value: Value | null };
 
-/** A command: its words from `paperbook` on, and what may follow them. */
+/** A command: its words from `paperbook` on, and the words that may follow. */
 export type CommandWords = {
   at: string;
   commands: Word[];

@@ -1,4 +1,4 @@
-/** `paperbook completion`: what a shell offers at the Tab key. Rule U15 (api/RULES.md). */
+/** `paperbook completion`: a shell's offers at the Tab key. Rule U15 (api/RULES.md). */
 import { Argument, type Command, type Option } from 'commander';
 import {
   bashScript,
@@ -32,7 +32,7 @@ export function addCompletionCommand(program: Command): void {
 /** The command and all below it. */
 function placesOf(command: Command, path: readonly string[] = []): CommandWords[] {
   const help = command.createHelp();
-  // The help command that commander adds is no command of its list.
+  // The help command that commander adds is not in its list of commands.
   const own = help.visibleCommands(command).filter((below) => command.commands.includes(below));
   const at = [...path, command.name()];
   const here: CommandWords = {
@@ -54,7 +54,7 @@ function optionOf({ long, short, description, required, optional, argChoices, fl
   return { names, about: description, value: required || optional ? value : null };
 }
 
-/** By what the help calls the value. */
+/** By the help's name of the value. */
 function isFile(name: string): boolean {
   return /\b(file|dir|catalog)(\.\.\.)?[>\]]?$/.test(name);
 }

@@ -4,6 +4,7 @@ import { pino } from 'pino';
 import type { Log } from '../base/log.ts';
 import { plainJson } from '../base/shown-text.ts';
 import type { LogLevel } from '../config/settings.ts';
+import { killSelf } from './stop.ts';
 
 /**
  * JSON lines on standard error, written at once so that a crash loses none. Lines that cannot be
@@ -13,18 +14,18 @@ export function createLog(level: LogLevel) {
   const named = { level: (label: string) => ({ level: label }) };
   const lines = pino.destination({ dest: 2, sync: true, maxLength: UNWRITTEN_BYTES_MAX });
   lines.on('error', () => {});
-  // A terminal must not get what a venue or a caller has written to control it.
+  // A terminal must not get control characters that a venue or a caller has written.
   const hooks = { streamWrite: plainJson };
   return pino({ level, base: null, formatters: named, hooks }, lines);
 }
 
-/** What Node itself would write as text: its warnings, and an error that ends the process. */
+/** The texts of Node itself: its warnings, and an error that ends the process. */
 export function logProcess(log: Log): void {
   process.removeAllListeners('warning');
   process.on('warning', ({ name, message }) => log.warn({ name }, message));
   process.on('uncaughtException', (err) => {
     log.error({ err }, 'the server stops after an unexpected error');
-    process.exit(1);
+    killSelf();
   });
 }
 

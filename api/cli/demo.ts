@@ -18,15 +18,16 @@ import { type Paperbook, startPaperbook, takeDataDir } from '../main.ts';
 import { createLog } from './create-log.ts';
 import { firstSteps } from './demo-steps.ts';
 import { type DemoUser, demoUser, writeDemoFile } from './demo-user.ts';
+import { outputColumns } from './screen.ts';
 import { stopRequest } from './stop.ts';
-import { outputColumns } from './table.ts';
 
 /** The demo's own defaults for variables that the environment does not set. */
 const DEMO_DEFAULTS = {
   PAPERBOOK_VENUE_DATA: 'on',
   PAPERBOOK_DEFAULT_PLAN: 'basic',
   PAPERBOOK_LOG_LEVEL: 'warn',
-  // Longer than any of its games is listed: what has left the catalog leaves the disk, too.
+  // Longer than any of its games is listed, so an instrument that has left the catalog leaves the
+  // disk, too.
   PAPERBOOK_HISTORY_DAYS: '2',
 };
 /** Variables that it sets itself at each start. */
@@ -40,7 +41,7 @@ const STATE = 'demo/simulator.json';
 const LISTED_AHEAD_MS = 15 * 60_000;
 /** Games that are over and still listed, the newest. */
 const OVER_KEPT = 20;
-/** After a result the venues say it first. */
+/** The venues announce a result before the catalog has it. */
 const AFTER_RESULT_MS = 1000;
 const RETRY_MS = 5000;
 
@@ -58,7 +59,7 @@ export function addDemoCommand(program: Command): void {
       process.stdout.write(`${server.welcome}\n`);
       await stopped;
       await server.close();
-      process.stdout.write('Stopped. What you traded is kept; the next start goes on from here.\n');
+      process.stdout.write('Stopped. Your trades are kept; the next start continues from here.\n');
     });
 }
 

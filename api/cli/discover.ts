@@ -53,12 +53,12 @@ export function addDiscoverCommand(catalog: Command): void {
         },
       });
       const { catalog, incomplete, leftOut, apart, joined } = found;
-      const text = checkedText(catalog, 'what was found');
+      const text = checkedText(catalog, 'the found catalog');
       for (const [reason, count] of leftOut) say(`${count} markets left out: ${reason}`);
       for (const [reason, count] of apart) say(`${count} markets joined to no game: ${reason}`);
       for (const [one, other] of found.apartGames) say(`not joined: ${one} and ${other}`);
       if (joined > 0) say(`${joined} listings joined instruments of other venues`);
-      if (incomplete !== null) say(`incomplete: ${incomplete}; what came before it is kept`);
+      if (incomplete !== null) say(`incomplete: ${incomplete}; the markets before it are kept`);
       say(summaryOf(catalog));
       process.stdout.write(plainJson(text));
     });

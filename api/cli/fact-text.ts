@@ -5,7 +5,7 @@ import type { LoggedFact } from '../../engine/readers/read-facts.ts';
 import type { Fact } from '../../engine/rules/facts.ts';
 import { plain } from '../base/shown-text.ts';
 
-/** Shard and number, time, and what happened; longer numbers move the rest to the right. */
+/** Shard and number, time, and the event; longer numbers move the rest to the right. */
 const PLACE_COLUMNS = 12;
 export const FACT_HEADING = `${'SHARD/SEQ'.padEnd(PLACE_COLUMNS)}${'TIME'.padEnd(21)}FACT`;
 
@@ -18,7 +18,7 @@ export function factLine(logged: LoggedFact, columns: number): string {
   return line.length <= columns ? line : `${line.slice(0, columns - 1)}…`;
 }
 
-/** Why a trade was closed, where that was no sale. */
+/** Why a trade was closed, if it was not sold. */
 const RESET = { sold: '', account_reset: 'reset ' } as const;
 
 /** The end of a uuid differs most. */

@@ -1,4 +1,4 @@
-/** What the `feed` commands read from their options. Rules R1, R40 (feeds/FORMATS.md). */
+/** Reads the options of the `feed` commands. Rules R1, R40 (feeds/FORMATS.md). */
 import { InvalidArgumentError } from 'commander';
 import type { EpochMs, FillModelName } from '../../engine/base/units.ts';
 import { FeedFileError } from '../../feeds/file/feed-line.ts';

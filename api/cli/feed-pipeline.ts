@@ -1,5 +1,5 @@
 /**
- * A feed file on its way into the engine: a thread of its own reads it and packs its ticks, a
+ * A feed file on its way into the engine. A separate thread reads it and packs its ticks, and a
  * bounded queue of batches lies between. Rule R42 (feeds/FORMATS.md).
  */
 import type { EpochMs } from '../../engine/base/units.ts';
@@ -8,6 +8,7 @@ import { SupervisedWorker } from '../../engine/threads/supervised-worker.ts';
 import { Unavailable } from '../../engine/threads/unavailable.ts';
 import { workerUrl } from '../../engine/threads/worker-url.ts';
 import { FeedFileError } from '../../feeds/file/feed-line.ts';
+import type { SettleOn } from '../../feeds/reading/venue.ts';
 
 /** How many batches lie between the two threads. */
 export const BATCHES_AHEAD = 16;
@@ -16,8 +17,10 @@ export type ReaderInput = Pick<Catalog, 'marketNames'> & {
   feed: string;
   skipBad: boolean;
   refuseJumps: boolean;
-  /** Levels are wanted, and not the top alone. */
+  /** Levels are wanted, and not only the top. */
   depth: boolean;
+  /** Which word of a venue pays. Rule W74 (feeds/FORMATS.md). */
+  settleOn: SettleOn;
   toMs: EpochMs | null;
   markets: readonly string[] | null;
 };
@@ -32,7 +35,7 @@ export type PackedLines = {
   share: number;
 };
 
-/** What the whole file came to. */
+/** The counts of the whole file. */
 export type ReaderCounts = { frames: number; ticks: number; skipped: number };
 
 /** One of the batches that lie ahead was taken. */
@@ -57,7 +60,7 @@ export class FeedPipeline {
       name: 'reader of the feed file',
       module: workerUrl(import.meta.url, './replay-reader'),
       workerData: () => input,
-      // Who reads the batches gets what it fails at.
+      // The reader of the batches gets its errors.
       log: { info() {}, error() {} },
       down: new Unavailable('the feed file is not being read'),
       take: (message) => {

@@ -89,7 +89,7 @@ function addSimulateCommand(feed: Command): void {
 
 type SimulateFlags = { port: number; speed: number | 'max'; skipBad?: true; json?: true };
 
-/** Serves until it is stopped: who has subscribed keeps what the file ended with. */
+/** Serves until it is stopped: a subscriber keeps the state at the file's end. */
 async function simulate(file: string, flags: SimulateFlags): Promise<void> {
   const stopped = stopRequest();
   const served = await startFileVenue({

@@ -69,13 +69,13 @@ type ExportQuery = ReturnType<typeof seriesOf> & {
   format: 'csv' | 'ndjson';
 };
 
-/** The body as it comes. Throws one line where it breaks off. */
+/** The body as it arrives. Throws one line if it breaks off. */
 async function* piecesOf({ server, client }: AccountConnection, query: ExportQuery) {
   const abort = new AbortController();
   const onSilence = () => abort.abort(new Error(`${server} sends nothing more`));
   let timer = setTimeout(onSilence, SILENT_MS_MAX);
   try {
-    // It takes as long as it takes: what is bounded is its silence.
+    // Its length is not bounded. Only its silence is.
     const init = { parseAs: 'stream', timeout: 0, signal: abort.signal } as const;
     const asked = client.exportHistory({ query }, init);
     const body = (await answerOf(server, asked)) as unknown as ReadableStream<Uint8Array>;
@@ -100,7 +100,7 @@ async function print(pieces: AsyncIterable<Uint8Array>): Promise<void> {
   }
 }
 
-/** Lets `write` make a file beside, which takes its place once it is whole. */
+/** Lets `write` make a file beside, which replaces the old one once it is whole. */
 async function whole(file: string, write: (unfinished: string) => Promise<number>) {
   const unfinished = `${file}.part`;
   try {

@@ -1,4 +1,4 @@
-/** `paperbook history`: what prices were. Rules H6 to H14, U13, U16 (api/RULES.md). */
+/** `paperbook history`: past prices. Rules H6 to H14, U13, U16 (api/RULES.md). */
 import { type Command, Option } from 'commander';
 import type {
   Candle,
@@ -63,7 +63,7 @@ async function printHistory(what: string, options: HistoryFlags): Promise<void> 
 async function printRows(what: string, options: HistoryFlags): Promise<void> {
   const { server, client } = byKey(options);
   const series = { ...seriesOf(what, options), ...given({ order: options.order }) };
-  // Where there are many, each page has its own, and one that two pages share is in both.
+  // If there are many gaps, each page has its own. A gap that two pages share is in both.
   const gaps = new Map<string, HistoryGap>();
   const asked = pagesOf('quotes', options, ROWS_PAGE_MAX, async (query) => {
     const page: HistoryPage = await client.getHistory({ query: { ...series, ...query } });

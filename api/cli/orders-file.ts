@@ -75,7 +75,7 @@ function readLine(line: number, text: string): OrderLine {
   return { line, atMs: instantOf(at), account, step: { order } };
 }
 
-/** As in a feed file: leap seconds are refused, since a clock of milliseconds has none. */
+/** As in a feed file: leap seconds are refused, because a clock of milliseconds has none. */
 function instantOf(at: string): EpochMs {
   const atMs = parseInstant(at);
   if (atMs === null) throw new Error('at must be a date-time with a zone');
@@ -97,7 +97,7 @@ export class OrdersInTime {
     this.#lines = orders === null ? null : readOrdersFile(orders);
   }
 
-  /** To be called once, and first. @throws Error where the file cannot be read */
+  /** To be called once, and first. @throws Error if the file cannot be read */
   async begin(): Promise<void> {
     this.#next = await this.#following();
   }
@@ -107,7 +107,7 @@ export class OrdersInTime {
     return this.#next?.atMs ?? Number.POSITIVE_INFINITY;
   }
 
-  /** Those that are due before this time. */
+  /** The orders that are due before this time. */
   async *before(atMs: EpochMs): AsyncGenerator<OrderLine> {
     for (; this.#next !== null && this.#next.atMs < atMs; this.#next = await this.#following()) {
       yield this.#next;

@@ -156,7 +156,7 @@ async function place(order: OrderRequest, options: SellFlags): Promise<void> {
 /** Rules A75, V10. */
 function previewOf({ would, code, fills, costDollars, holdDollars }: OrderPreview): string {
   const hold = `hold ${money(holdDollars)}`;
-  // While venue data is off nothing that depends on a price is said.
+  // While venue data is off no price-dependent field is shown.
   if (would === null) {
     return wrapped(code === undefined ? `${HIDDEN}, ${hold}` : `would refuse, ${code}, ${hold}`);
   }

@@ -22,8 +22,8 @@ export function ofPages(
 }
 
 /**
- * The requested page, or with `--all` it and all that follow as one, of `pageMax` rows each when
- * `--limit` does not say how many. `name` is the field of the rows.
+ * The requested page. With `--all` it is that page and all later ones as one, of `pageMax` rows
+ * each without `--limit`. `name` is the field of the rows.
  */
 export async function pagesOf<Name extends string, P extends Page<Name>>(
   name: Name,
@@ -44,7 +44,7 @@ export async function pagesOf<Name extends string, P extends Page<Name>>(
   return { ...first, ...count, nextCursor: next };
 }
 
-/** Says how to go on where this page is not the last. */
+/** Names the next page, if this one is not the last. */
 export function sayMore({ nextCursor }: { nextCursor: string | null }, options: PageFlags): void {
   if (nextCursor === null || options.json === true) return;
   process.stderr.write(`more with --cursor ${nextCursor}, or --all\n`);

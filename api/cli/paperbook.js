@@ -1,9 +1,11 @@
 #!/usr/bin/env node
-// Plain JavaScript that any Node can read. Another version than 22 runs the Node 22 that npm brought
-// along; where there is none it gets a sentence, not a stack trace.
+// Plain JavaScript that any Node can read. Another version than 22 runs the Node 22 that npm
+// brought along. Without that it prints a sentence, not a stack trace.
 import { spawn } from 'node:child_process';
 import { existsSync, realpathSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import module, { createRequire } from 'node:module';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 const [major, minor] = process.versions.node.split('.').map(Number);
 if (major === 22 && minor >= 18) {
@@ -15,11 +17,13 @@ if (major === 22 && minor >= 18) {
   else runWith(node);
 }
 
-/** A clone runs its sources; the packed product has none, and runs what was made of them. */
+/** A clone runs its sources. The packed product has none, and runs the files made from them. */
 async function program() {
   if (!existsSync(new URL('program.ts', import.meta.url))) {
+    keepCompiled();
     return await import(new URL('../../dist/api/cli/program.js', import.meta.url).href);
   }
+  await keepStripped();
   try {
     return await import('./program.ts');
   } catch (error) {
@@ -29,6 +33,28 @@ async function program() {
     process.stderr.write('paperbook: this clone lacks packages: run `npm ci` in it\n');
     process.exit(1);
   }
+}
+
+/**
+ * What is compiled of an installed package is kept beside it for later starts, where that can be
+ * written. Node keeps it by the content of its files. Threads find it by the variable.
+ */
+function keepCompiled() {
+  const { env } = process;
+  const beside = fileURLToPath(new URL('../../..', import.meta.url));
+  if (env.NODE_COMPILE_CACHE !== undefined || path.basename(beside) !== 'node_modules') return;
+  const folder = path.join(beside, '.cache/paperbook');
+  if (module.enableCompileCache(folder).directory !== undefined) env.NODE_COMPILE_CACHE = folder;
+}
+
+/** Threads and processes that this one starts find what is kept of a clone by the variable. */
+async function keepStripped() {
+  const { env, execArgv } = process;
+  if (!existsSync(new URL('../../node_modules', import.meta.url))) return;
+  const { href } = new URL('kept-sources.js', import.meta.url);
+  if (execArgv.includes(`--import=${href}`)) return;
+  env.NODE_OPTIONS = `${env.NODE_OPTIONS ?? ''} --import=${href}`.trim();
+  await import('./kept-sources.js');
 }
 
 /** The Node 22 of our optional dependency; null: npm brought none, or it is this one. */

@@ -57,9 +57,8 @@ const TYPES: Readonly<Record<Dataset, Readonly<Record<string, ColumnType>>>> = {
 };
 
 /**
- * Writes the CSV of an export. Memory holds one row group, however many there are.
- * @returns how many rows it has
- * @throws where the CSV has other columns, or a value is not of its column's type
+ * Writes the CSV of an export. Memory holds one row group, however many there are. @returns how
+ * many rows it has @throws if the CSV has other columns, or a value is not of its column's type
  */
 export async function writeParquet(
   file: string,
@@ -86,7 +85,7 @@ export async function writeParquet(
 
 const read = (cell: string, type: Type) => (cell === '' ? null : READ[type](cell));
 
-/** The cells of each line after the one that names the columns. */
+/** The cells of each line after the line that names the columns. */
 async function* rowsOf(dataset: Dataset, pieces: AsyncIterable<Uint8Array>) {
   const heading = CSV_COLUMNS[dataset].join(',');
   let isFirst = true;

@@ -102,7 +102,7 @@ const RESTING_COLUMNS: Column<RestingOrder>[] = [
 const TRADE_COLUMNS: Column<Trade>[] = [
   ...(POSITION_COLUMNS as Column<Trade>[]),
   ['status', ({ status }) => status],
-  // In the terms of the instrument, as the side is: equal, it has won (T4).
+  // In the terms of the instrument, as the side is. If the two are equal, the trade won (T4).
   ['result', ({ resolvedOutcome }) => resolvedOutcome],
   ['profit or loss', ({ pnlDollars }) => money(pnlDollars)],
 ];

@@ -1,7 +1,6 @@
 /**
- * The `paperbook` command. Exit codes: 0 done, 1 failed, 2 bad usage; what
- * data there is goes to standard output, everything said about it to standard error. Rule U1
- * (api/RULES.md).
+ * The `paperbook` command. Exit codes: 0 done, 1 failed, 2 bad usage. Data goes to standard output,
+ * and all text about it to standard error. Rule U1 (api/RULES.md).
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
@@ -29,6 +28,7 @@ const GROUPS: readonly Group[] = [
     names: ['verify-record'],
     load: async () => (await import('./verify-record.ts')).addVerifyRecordCommand,
   },
+  { names: ['fidelity'], load: async () => (await import('./fidelity.ts')).addFidelityCommand },
   { names: ['log'], load: async () => (await import('./log.ts')).addLogCommand },
   { names: ['backup'], load: async () => (await import('./backup.ts')).addBackupCommand },
   { names: ['rebuild'], load: async () => (await import('./rebuild.ts')).addRebuildCommand },
@@ -104,7 +104,7 @@ export async function run(argv: readonly string[]): Promise<void> {
   }
 }
 
-/** An error of a server is a line of its log where that is all that is written (O23). */
+/** If the log is all that is written, an error of a server is a line of it (O23). */
 async function show(error: unknown, command: string | undefined): Promise<void> {
   const message = error instanceof Error ? error.message : String(error);
   if (command === 'serve') {

@@ -9,7 +9,7 @@ export type Progress = {
   end(): void;
 };
 
-/** Writes to `to` where it is a terminal, and nowhere else. */
+/** Writes to `to` if it is a terminal, and nowhere else. */
 export function progressOn(
   to: Pick<NodeJS.WriteStream, 'isTTY' | 'write'> = process.stderr,
   nowMs: () => number = () => performance.now(),

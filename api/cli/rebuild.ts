@@ -17,8 +17,8 @@ export function addRebuildCommand(program: Command): void {
 }
 
 function lineOf({ shard, facts, kept, problems }: RebuiltShard): string {
-  if (facts === null) return `shard-${shard}: is whole, and left as it is\n`;
+  if (facts === null) return `shard-${shard}: is whole and stays unchanged\n`;
   const was = problems.map((problem) => `shard-${shard}: was wrong: ${problem}\n`).join('');
-  const old = kept === null ? '' : `; what was there is ${kept}`;
+  const old = kept === null ? '' : `; the old file is ${kept}`;
   return `${was}shard-${shard}: rebuilt from ${facts} facts${old}\n`;
 }

@@ -1,5 +1,5 @@
 /**
- * `paperbook feed record`: writes what the venues of PAPERBOOK_FEEDS send of the markets of
+ * `paperbook feed record`: writes the frames of PAPERBOOK_FEEDS for the markets of
  * PAPERBOOK_CATALOG into feed files. Rules R36, R37, R50 (feeds/FORMATS.md).
  */
 import path from 'node:path';
@@ -45,15 +45,15 @@ export type RecordedFileSummary = {
 
 /** A crash leaves a file that can be read up to here. */
 const FLUSH_EVERY_MS = 5000;
-/** A venue that has nothing to say is recorded as that. */
+/** A silent venue is recorded as silent. */
 const NEVER_QUIET = 0;
 /** The file before ends when the new one has its books, at the latest after so long. */
 const OVERLAP_MAX_MS = 30_000;
 const LOOK_EVERY_MS = 50;
 
 /**
- * Records until `stopped`; every file that it began is whole then.
- * @throws ConfigError without feeds or a catalog; FeedFileError where a file cannot be written
+ * Records until `stopped`; every file that it began is whole then. @throws ConfigError without
+ * feeds or a catalog; FeedFileError if a file cannot be written
  */
 export async function record(options: RecordOptions): Promise<RecordedFileSummary[]> {
   const { file, config, log, stopped, rotate } = options;
@@ -92,7 +92,7 @@ export async function record(options: RecordOptions): Promise<RecordedFileSummar
   return files;
 }
 
-/** `day.jsonl.gz` goes on in `day-2.jsonl.gz`. */
+/** `day.jsonl.gz` continues in `day-2.jsonl.gz`. */
 function numbered(file: string, number: number): string {
   if (number === 1) return file;
   const { dir, base } = path.parse(file);
@@ -100,12 +100,12 @@ function numbered(file: string, number: number): string {
   return path.join(dir, [`${name}-${number}`, ...endings].join('.'));
 }
 
-/** Resolves after so long, or when the signal comes. */
+/** Resolves after so long, or when the signal arrives. */
 async function sleepUntil(ms: number, signal: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal }).catch(() => undefined);
 }
 
-/** What to subscribe to: what the catalog lists, and what it listed while the recording ran. */
+/** The markets to subscribe to: the catalog's, and those that it listed during the recording. */
 class RecordedCatalog {
   #current: Catalog = { games: [], instruments: [], marketNames: [], instrumentIds: [] };
   #numbers = marketNumbers(this.#current);
@@ -116,7 +116,7 @@ class RecordedCatalog {
     this.#file = file;
   }
 
-  /** @throws ConfigError where the file has errors; the catalog in use stays. */
+  /** @throws ConfigError if the file has errors; the catalog in use stays. */
   async load(): Promise<void> {
     const reading = await loadCatalog(this.#file, this.#current);
     if (!reading.ok) {
@@ -148,7 +148,7 @@ class RecordedCatalog {
 
 type PartOptions = Pick<Config, 'feeds'> & { catalog: RecordedCatalog; log: Log };
 
-/** One file, with connections of its own: it begins with fresh books, and can be replayed alone. */
+/** One file, with its own connections: it begins with fresh books, and can be replayed alone. */
 class Part {
   readonly file: string;
   /** Never resolves; rejects when the file cannot be written any more. */
@@ -173,11 +173,11 @@ class Part {
     this.file = file;
     this.#writer = writer;
     this.failure = writer.done.then(() => new Promise<never>(() => {}));
-    this.failure.catch(() => {}); // whoever races it gets it
+    this.failure.catch(() => {}); // the caller that races it gets it
     const ingest = createIngest({
       marketNumber: (venue, market) => catalog.marketNumber(venue, market),
       sink() {},
-      // What comes late came all the same.
+      // A late frame is recorded all the same.
       lagMaxMs: null,
       log: ({ reason, detail }) => log.warn({ reason, detail }, 'recorded, and of no use'),
     });
@@ -185,7 +185,7 @@ class Part {
     let sources = 0;
     const newSource = () => sources++;
     const shared = { ingest: this.#ingest, catalog, quoting: new QuotingFeeds(), log };
-    // Nobody holds anything here.
+    // Nobody holds a trade here.
     const held = { askedVenues: new Set<Venue>(), settleOn: 'determined' } as const;
     const timed = { newSource, nowMs: Date.now, quietMs: NEVER_QUIET };
     const parts = { ...shared, ...held, ...timed, depth: false };
@@ -212,7 +212,7 @@ class Part {
     }
   }
 
-  /** Resolves when another file is to begin, or when the signal comes. */
+  /** Resolves when another file is to begin, or when the signal arrives. */
   async isDue(
     { afterMs, afterBytes }: RecordOptions['rotate'],
     signal: AbortSignal,

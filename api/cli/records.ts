@@ -1,4 +1,6 @@
-/** `paperbook records rebuild`: the records again from the facts. Rule Y4 (engine/RULES.md). */
+/**
+ * `paperbook records rebuild`: makes the records again from the facts. Rule Y4 (engine/RULES.md).
+ */
 import type { Command } from 'commander';
 import { makeRecordsAnew } from '../ops/rebuild-records.ts';
 import { show } from './table.ts';

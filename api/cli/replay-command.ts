@@ -1,10 +1,10 @@
 /**
- * `paperbook feed replay`: a feed file through an engine of its own, or into a running server. Rules
- * R1, R38 to R41 (feeds/FORMATS.md).
+ * `paperbook feed replay`: plays a feed file through its own engine, or into a running server.
+ * Rules R1, R38 to R41 (feeds/FORMATS.md).
  */
 import type { Command } from 'commander';
 import type { FillModelName } from '../../engine/base/units.ts';
-import { fillModelOf } from '../config/config.ts';
+import { fillModelOf, settleOnOf } from '../config/config.ts';
 import { fillModel, instant, names, namingTheFile, shards, speed } from './feed-options.ts';
 import { replay } from './replay.ts';
 import { sendFeed } from './replay-server.ts';
@@ -92,6 +92,7 @@ async function run(feed: string, flags: Flags): Promise<void> {
     dataDir: flags.dataDir ?? null,
     trades: flags.trades ?? null,
     fillModel: flags.fillModel ?? fillModelOf(process.env),
+    settleOn: settleOnOf(process.env),
   });
   show(flags, summary, readable);
 }

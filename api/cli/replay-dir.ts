@@ -7,7 +7,7 @@ import { openDataDir } from '../data-dir/data-dir.ts';
 /** `release` is called with whether the replay was completed. */
 export type Directory = { path: string; release(done: boolean): Promise<void> };
 
-/** The data directory of one replay: removed at its end, or kept where the user asked for one. */
+/** The data directory of one replay: removed at its end, or kept if the user asked for one. */
 export async function takeDirectory(dataDir: string | null, shards: number): Promise<Directory> {
   if (dataDir === null) {
     const temporary = mkdtempSync(path.join(tmpdir(), 'paperbook-replay-'));

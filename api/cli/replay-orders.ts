@@ -29,7 +29,8 @@ export class ReplayOrders {
   }
 
   async step({ atMs, account: name, step }: OrderLine): Promise<void> {
-    // To every shard: what expires, and how old a quote is, must not hang on who shares a shard.
+    // Time for every shard: expiries and the age of quotes must not depend on the accounts of a
+    // shard.
     this.#engine.tick({ kind: 'time', atMs });
     const account = this.#accountOf(name);
     const code =
@@ -52,7 +53,7 @@ export class ReplayOrders {
     let key: string;
     try {
       if (tradeId !== undefined && 'tradeId' in rest) {
-        throw invalidRequest('sellOf stands in place of tradeId');
+        throw invalidRequest('sellOf is given in place of tradeId');
       }
       const body = readOrderBody(tradeId === undefined ? order : { ...rest, tradeId });
       refuseExecution(body.execution);
@@ -118,10 +119,7 @@ export class ReplayOrders {
   }
 }
 
-/**
- * The engine's answer to a query, as JSON.
- * @throws Error where it is refused
- */
+/** The engine's answer to a query, as JSON. @throws Error if it is refused */
 // biome-ignore lint/suspicious/noExplicitAny: wire JSON of the engine's own answers.
 export async function ask(engine: Shards, query: AccountQuery): Promise<any> {
   const timed = { ...query, atMs: engine.nowMs() } as Query;

@@ -2,7 +2,9 @@
 import type { EpochMs } from '../../engine/base/units.ts';
 
 export type ReplayRange = {
-  /** Lines before it are taken at once, and orders before it are not placed; null: from the first. */
+  /**
+   * Lines before it are taken at once, and orders before it are not placed; null: from the first.
+   */
   fromMs: EpochMs | null;
   /** Nothing after it is taken; null: to the end. */
   toMs: EpochMs | null;

@@ -46,7 +46,8 @@ class Reader {
       quoteSink: this.#changed.takeQuote,
       log: ({ reason, detail }) => this.#post({ kind: 'log', reason, detail }),
     });
-    this.#player = new FeedPlayer(this.#ingest, { depth: input.depth });
+    const { depth, settleOn } = input;
+    this.#player = new FeedPlayer(this.#ingest, { depth, settleOn });
     port.on('message', () => void this.#credit++);
   }
 
@@ -104,14 +105,14 @@ class Reader {
     this.#ends.push(this.#writer.length);
   }
 
-  /** Sends what is packed, once the other end has room for it. */
+  /** Sends the packed ticks, once the other end has room for them. */
   async #send(): Promise<void> {
     if (this.#ends.length === 0) return;
     while (this.#credit === 0) await once(this.#port, 'message');
     this.#credit--;
     const times = Float64Array.from(this.#times);
     const ends = Uint32Array.from(this.#ends);
-    // A copy with memory of its own, which is handed over.
+    // A copy with its own memory, which is handed over.
     const bytes = Uint8Array.from(this.#writer.view(0, this.#writer.length));
     const { frames } = this.#ingest.counts();
     const batch = { times, ends, bytes, frames, share: this.#share };

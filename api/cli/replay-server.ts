@@ -33,8 +33,8 @@ const PATH = '/admin/playback';
 const BATCH_CHARACTERS = 256 * 1024;
 
 /**
- * Resolves once the server has taken all of it.
- * @throws FeedFileError at a line of the feed; an error where the server refuses
+ * Resolves once the server has taken all of it. @throws FeedFileError at a line of the feed; an
+ * error if the server refuses
  */
 export async function sendFeed(options: SendOptions): Promise<SendSummary> {
   const { feed, server, speed, skipBad, allowJumps, markets, fromMs, toMs, close } = options;
@@ -108,7 +108,7 @@ class Sender {
     this.#characters += text.length;
   }
 
-  /** Resolves once the server has taken what was added. */
+  /** Resolves once the server has taken all added lines. */
   async flush(): Promise<void> {
     if (this.#texts.length === 0) return;
     const text = this.#texts.splice(0).join('\n');

@@ -1,5 +1,5 @@
 /**
- * `paperbook feed replay` offline: a feed file and an orders file through an engine of its own, on
+ * `paperbook feed replay` offline: plays a feed file and an orders file through its own engine, on
  * the feed's clock. Equal input gives an equal state hash. Rules R1 to R15 (feeds/FORMATS.md).
  */
 
@@ -9,6 +9,7 @@ import { feedClock } from '../../engine/shard/callers/clock.ts';
 import { Shards } from '../../engine/shard/callers/shards.ts';
 import { catalogProblem, loadCatalog } from '../../feeds/catalog/catalog.ts';
 import { paceOf } from '../../feeds/file/replay-speed.ts';
+import type { SettleOn } from '../../feeds/reading/venue.ts';
 import { plain } from '../base/shown-text.ts';
 import { FeedPipeline, type PackedLines, type ReaderCounts } from './feed-pipeline.ts';
 import { OrdersInTime } from './orders-file.ts';
@@ -31,10 +32,27 @@ export type ReplayOptions = ReplayRange & {
   skipBad: boolean;
   /** Takes lines that jump forward. Rule F31 (feeds/FORMATS.md). */
   allowJumps: boolean;
+  /** Which word of a venue pays; `determined` when left out. Rule W74 (feeds/FORMATS.md). */
+  settleOn: SettleOn;
   /** Where every trade is written as CSV. */
   trades: string | null;
   fillModel: FillModelName;
 };
+
+/** Of a whole feed file, at full speed, in an engine of its own that is not kept. */
+export const WHOLE_FILE = {
+  orders: null,
+  shards: 1,
+  dataDir: null,
+  speed: null,
+  skipBad: false,
+  allowJumps: false,
+  settleOn: 'determined',
+  trades: null,
+  fromMs: null,
+  toMs: null,
+  markets: null,
+} as const satisfies Partial<ReplayOptions>;
 
 /** How many bytes of ticks are sent before waiting for the shards to take them. */
 const BYTES_AHEAD_MAX = 4 * 1024 * 1024;
@@ -101,14 +119,14 @@ class Replay {
   }
 
   async run(): Promise<ReplaySummary> {
-    const { feed, skipBad, allowJumps, fillModel, toMs, markets } = this.#options;
+    const { feed, skipBad, allowJumps, fillModel, settleOn, toMs, markets } = this.#options;
     await this.#engine.setCatalog(this.#catalog);
     await this.#engine.broadcast({ kind: 'switches', atMs: 0, venueData: true, selfReset: false });
     const startedMs = performance.now();
     const { marketNames } = this.#catalog;
     const depth = fillModel === 'book_depth';
     const pipeline = new FeedPipeline(
-      { feed, skipBad, refuseJumps: !allowJumps, depth, toMs, markets, marketNames },
+      { feed, skipBad, refuseJumps: !allowJumps, depth, settleOn, toMs, markets, marketNames },
       (reason, detail) => process.stderr.write(`not used: ${plain(`${reason} (${detail})`)}\n`),
     );
     const progress = progressOn();
@@ -143,7 +161,7 @@ class Replay {
     for (let line = 0; line < times.length; line++) {
       const atMs = times[line]!;
       const isHeldBack = isPaced && (fromMs === null || atMs >= fromMs);
-      // At one instant frames come before orders.
+      // At one instant frames precede orders.
       if (orders.nextMs >= atMs && !isHeldBack) continue;
       sendUpTo(line);
       await this.#place(orders, atMs);

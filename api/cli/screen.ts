@@ -1,7 +1,15 @@
-/** A terminal that shows one text, redrawn as it changes. */
+/** The terminal: its width, and one text that is redrawn as it changes. */
 
-/** The cursor goes home, and what is below it is erased. */
+/** The least width of a terminal. */
+export const TERMINAL_COLUMNS = 80;
+
+/** The cursor goes to the top left, and the text below it is erased. */
 const REDRAW = '\x1b[H\x1b[J';
+
+/** The longest line of prose, in a pipe too. */
+export function outputColumns(): number {
+  return process.stdout.isTTY ? process.stdout.columns : TERMINAL_COLUMNS;
+}
 
 export function redraw(text: string): void {
   process.stdout.write(REDRAW + text);

@@ -3,8 +3,8 @@ import type { Command } from 'commander';
 import { configHelp, loadConfig } from '../config/config.ts';
 import { startPaperbook, takeDataDir } from '../main.ts';
 import { createLog, logProcess, outputIsLog } from './create-log.ts';
+import { outputColumns } from './screen.ts';
 import { stopRequest } from './stop.ts';
-import { outputColumns } from './table.ts';
 
 export function addServeCommand(program: Command): void {
   program

@@ -13,7 +13,7 @@ export async function passwordOfStdin(): Promise<string> {
   return password;
 }
 
-/** Asks at the terminal. Throws where there is none, or when the user presses Ctrl-C or Ctrl-D. */
+/** Asks at the terminal. Throws if there is none, or when the user presses Ctrl-C or Ctrl-D. */
 export async function askTerminal(
   question: string,
   { isSecret, instead }: { isSecret: boolean; instead: string },

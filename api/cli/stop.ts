@@ -14,16 +14,16 @@ const LOOK_FOR_NPM_MS = 500;
 export type StopReason = NodeJS.Signals | 'npm is gone';
 
 /**
- * Resolves at the first SIGINT, SIGTERM or SIGHUP, or when npm is gone; a later signal ends the
- * process at once. Call it before a start, so that a signal during the start stops what is running
- * by then in an orderly way.
+ * Resolves at the first SIGINT, SIGTERM or SIGHUP, or when npm is gone. A later signal ends the
+ * process at once. Call it before a start, so that a signal during the start stops the running
+ * parts in order.
  */
 export function stopRequest(): Promise<StopReason> {
   return new Promise((resolve) => {
     let firstMs: number | null = null;
     const onSignal = (signal: NodeJS.Signals) => {
       firstMs ??= Date.now();
-      if (Date.now() - firstMs > ECHO_MS) process.exit(1);
+      if (Date.now() - firstMs > ECHO_MS) killSelf();
       resolve(signal);
     };
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);
@@ -38,9 +38,17 @@ export function stopRequest(): Promise<StopReason> {
 }
 
 /**
- * Whether npm has ended. npm passes on only SIGINT and SIGTERM, and where a shell is in between
- * (`npx paperbook serve`), the shell does not pass them on. Null where npm did not start this
- * process, or where it has its own session (setsid) and so is meant to outlive npm.
+ * Ends the process as a kill would. `process.exit` ends the threads first, and one that is then
+ * inside LMDB aborts the process with lines of its own.
+ */
+export function killSelf(): void {
+  process.kill(process.pid, 'SIGKILL');
+}
+
+/**
+ * Whether npm has ended. npm passes on only SIGINT and SIGTERM. If a shell is in between (`npx
+ * paperbook serve`), the shell does not pass them on. Null if npm did not start this process, or if
+ * it has its own session (setsid) and so is meant to outlive npm.
  */
 function npmWatch(): (() => boolean) | null {
   if (process.env.npm_lifecycle_event === undefined) return null;
@@ -63,7 +71,7 @@ function readStat(pid: number | 'self'): { parent: number; session: number } | n
   return { parent: Number(parent), session: Number(session) };
 }
 
-/** Null where the process, or /proc, does not exist. */
+/** Null if the process, or /proc, does not exist. */
 function readProc(pid: number | 'self', file: string): string | null {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'utf8');

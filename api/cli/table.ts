@@ -2,9 +2,10 @@
 import cliui from 'cliui';
 import stringWidth from 'string-width';
 import { jsonText, plain } from '../base/shown-text.ts';
+import { TERMINAL_COLUMNS } from './screen.ts';
 
 /**
- * A heading, and its cells. An `apart` cell must stay in one piece, such as an id to copy: in a
+ * A heading, and its cells. An `apart` cell must stay in one piece, such as an id to copy. In a
  * table that is too wide it gets its own line below its row.
  */
 export type Column<Row> = readonly [
@@ -16,14 +17,7 @@ export type Column<Row> = readonly [
 type Align = 'left' | 'right';
 type Line = readonly string[];
 
-/** The least width of a terminal. */
-const TERMINAL_COLUMNS = 80;
 const GAP = 2;
-
-/** The longest line of prose, in a pipe too. */
-export function outputColumns(): number {
-  return process.stdout.isTTY ? process.stdout.columns : TERMINAL_COLUMNS;
-}
 
 /** The longest line of a table. Without a limit in a pipe: scripts need whole lines. */
 export function columnsOfOutput(): number {
@@ -103,7 +97,9 @@ const widestWord = (text: string) =>
 
 const total = (widths: readonly number[]) => widths.reduce((sum, width) => sum + width + GAP, -GAP);
 
-/** Widths that fit: the widest column shrinks, first among those that need not split words. */
+/**
+ * Widths that fit: the widest column shrinks, first among the columns that need not split words.
+ */
 function narrowed(lines: readonly Line[], columnsMax: number): number[] {
   const widths = widthsOf(lines);
   const words = widthsOf(lines, widestWord);

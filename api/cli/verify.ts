@@ -25,7 +25,7 @@ function textOf({ shards, control, notes, problems }: Verification): string {
       `shard-${shard.shard}: ${shard.accounts} accounts, ${shard.restingOrders} resting orders, ` +
       `${shard.openPositions} open positions, ${shard.limitOrders + shard.marketOrders} orders, ` +
       `${shard.closedTrades} closed trades, ${shard.facts} facts, checkpoint at fact ${shard.checkpointFacts}, ` +
-      `${shard.recordsBehind} records behind it` +
+      `${shard.recordsBehind} records after it` +
       (shard.verifiedBefore === 0
         ? ''
         : `; facts 1 to ${shard.verifiedBefore} were verified before: their bytes were compared alone`),

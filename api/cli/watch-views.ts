@@ -1,5 +1,5 @@
 /**
- * How `paperbook watch` shows what comes: as JSON, as lines, or on a terminal. Rule U18
+ * How `paperbook watch` shows messages: as JSON, as lines, or on a terminal. Rule U18
  * (api/RULES.md).
  */
 import type { AccountEvent, Channel, Portfolio, Quote, RefusedError } from 'paperbook/client';
@@ -11,11 +11,11 @@ import { columnsOfOutput, money } from './table.ts';
 export type WatchView = {
   quote(quote: Quote, at: string): void;
   event(event: AccountEvent, replayed: boolean): void;
-  /** Where events begin: at the start, and where some are missing. */
+  /** Where events begin: at the start, and after a gap. */
   portfolio(portfolio: Portfolio, at: string): void;
   gap(channel: Channel): void;
   ended(channel: Channel, error: RefusedError): void;
-  /** What is wrong with the connection; null once it is there again. */
+  /** The problem of the connection; null once it is there again. */
   note(text: string | null): void;
   end(): void;
 };
@@ -159,8 +159,8 @@ function noteOnStderr(text: string | null): void {
 }
 
 /**
- * Lines on standard output. What a slow reader has not taken waits, of each key only the newest, so
- * that it does not grow with time; lines without a key all wait.
+ * Lines on standard output. For a slow reader only the newest line of each key waits, so that the
+ * queue does not grow with time. Lines without a key all wait.
  */
 class Lines {
   readonly #waiting = new Map<string, string>();
@@ -168,7 +168,7 @@ class Lines {
   #isBlocked = false;
 
   add(line: string, key = `line ${++this.#count}`): void {
-    // It goes after everything that came before it.
+    // It is sent after all earlier lines.
     this.#waiting.delete(key);
     this.#waiting.set(key, line);
     this.#flush();

@@ -1,4 +1,6 @@
-/** `paperbook watch`: quotes and own events as they come, until Ctrl-C. Rule U18 (api/RULES.md). */
+/**
+ * `paperbook watch`: quotes and own events as they happen, until Ctrl-C. Rule U18 (api/RULES.md).
+ */
 import type { Command } from 'commander';
 import { type Channel, RefusedError, type Stream } from 'paperbook/client';
 import { type AccountFlags, answerOf, byKey, given, ofAccount } from './account-connection.ts';
@@ -69,7 +71,7 @@ function show(stream: Stream, view: WatchView): void {
   stream.on('ended', ({ channel, error }) => view.ended(channel, error));
 }
 
-/** Rejects where there is no first connection, or there will be no further one. */
+/** Rejects if there is no first connection, or if there will be no further one. */
 function failureOf(stream: Stream, server: string, view: WatchView): Promise<never> {
   let wasOpen = false;
   return new Promise((_, reject) => {
@@ -86,7 +88,7 @@ function failureOf(stream: Stream, server: string, view: WatchView): Promise<nev
   });
 }
 
-/** Subscribes to what the account has positions or orders on, now and later. */
+/** Subscribes to the instruments of the account's positions and orders, now and later. */
 function followHoldings(stream: Stream, view: WatchView): void {
   const followed = new Set<string>();
   const follow = (instrumentId: string | null) => {

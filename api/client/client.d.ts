@@ -34,5 +34,5 @@ export type Client = GeneratedClient<Ops, OperationContext<OperationId, Operatio
  * `client.stream()` opens the stream.
  */
 export declare function createClient({ baseUrl, credential, retries, timeoutMs, }: ClientOptions): Client;
-/** What became of each order of a batch, in their order: its placement, or its refusal. */
+/** The outcome of each order of a batch, in their order: its placement, or its refusal. */
 export declare function outcomesOf({ results }: OrderBatchResults): (OrderPlacement | RefusedError)[];

@@ -35,7 +35,7 @@ export function createClient({ baseUrl, credential, retries = 0, timeoutMs, }) {
 }
 /** The keys of their orders make sure that each is placed once. */
 const REPEATABLE = new Set(['placeOrder', 'placeOrders']);
-/** Anything else may have taken effect although its answer was lost. */
+/** Any other call may have taken effect although its answer was lost. */
 const mayRetry = ({ request: { method, operation }, response }) => {
     if (method !== 'GET' && !REPEATABLE.has(operation.id))
         return false;
@@ -44,7 +44,7 @@ const mayRetry = ({ request: { method, operation }, response }) => {
     const waitSeconds = Number(response.headers.get('retry-after') ?? 0);
     return response.status === 503 && waitSeconds <= RETRY_AFTER_SECONDS_MAX;
 };
-/** What became of each order of a batch, in their order: its placement, or its refusal. */
+/** The outcome of each order of a batch, in their order: its placement, or its refusal. */
 export function outcomesOf({ results }) {
     return results.map(({ status, body }) => {
         if (!('error' in body))

@@ -83,7 +83,7 @@ type RetryOn = NonNullable<NonNullable<ClientConfig['retry']>['retryOn']>;
 /** The keys of their orders make sure that each is placed once. */
 const REPEATABLE: ReadonlySet<string> = new Set<OperationId>(['placeOrder', 'placeOrders']);
 
-/** Anything else may have taken effect although its answer was lost. */
+/** Any other call may have taken effect although its answer was lost. */
 const mayRetry: RetryOn = ({ request: { method, operation }, response }) => {
   if (method !== 'GET' && !REPEATABLE.has(operation.id)) return false;
   if (response === undefined) return true;
@@ -91,7 +91,7 @@ const mayRetry: RetryOn = ({ request: { method, operation }, response }) => {
   return response.status === 503 && waitSeconds <= RETRY_AFTER_SECONDS_MAX;
 };
 
-/** What became of each order of a batch, in their order: its placement, or its refusal. */
+/** The outcome of each order of a batch, in their order: its placement, or its refusal. */
 export function outcomesOf({ results }: OrderBatchResults): (OrderPlacement | RefusedError)[] {
   return results.map(({ status, body }) => {
     if (!('error' in body)) return body;

@@ -4,7 +4,7 @@ import type { ErrorCode } from './generated.js';
 export declare class RefusedError extends Error {
     readonly status: number;
     readonly code: ErrorCode;
-    /** How long to wait; null where waiting does not help. */
+    /** How long to wait; null if waiting does not help. */
     readonly retryAfterSeconds: number | null;
     constructor(status: number, code: ErrorCode, message: string, retryAfterSeconds: number | null);
 }
@@ -12,7 +12,7 @@ export declare class RefusedError extends Error {
 export declare class ConnectionLostError extends Error {
     /**
      * `not_sent`: the server never got it. `unknown`: it may have been done. An order is then sent
-     * again under the same key, which places it once; a cancel can be sent again as it is.
+     * again under the same key, which places it once. A cancel can be sent again unchanged.
      */
     readonly outcome: 'not_sent' | 'unknown';
     /** Of an order. */

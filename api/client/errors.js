@@ -2,7 +2,7 @@
 export class RefusedError extends Error {
     status;
     code;
-    /** How long to wait; null where waiting does not help. */
+    /** How long to wait; null if waiting does not help. */
     retryAfterSeconds;
     constructor(status, code, message, retryAfterSeconds) {
         super(message);
@@ -16,7 +16,7 @@ export class RefusedError extends Error {
 export class ConnectionLostError extends Error {
     /**
      * `not_sent`: the server never got it. `unknown`: it may have been done. An order is then sent
-     * again under the same key, which places it once; a cancel can be sent again as it is.
+     * again under the same key, which places it once. A cancel can be sent again unchanged.
      */
     outcome;
     /** Of an order. */

@@ -1,7 +1,7 @@
 /**
  * Generates the clients from the API's description: `npm run client`. Redocly writes the calls and
- * types, tsc turns them and what is written by hand into plain JavaScript with declarations, since Node strips
- * no types below `node_modules`. What Python has of them is python-module.ts's.
+ * types. tsc turns them and the hand-written files into plain JavaScript with declarations, because
+ * Node strips no types below `node_modules`. python-module.ts writes Python's part.
  */
 import { execFile } from 'node:child_process';
 import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -21,12 +21,12 @@ const TSC_OPTIONS = '--ignoreConfig --strict --declaration --module nodenext';
 const TSC_TARGET =
   '--target es2022 --lib es2022,dom,dom.iterable --rewriteRelativeImportExtensions';
 
-/** What is written by hand. */
+/** The hand-written files. */
 const WRITTEN = [
   ...['client.ts', 'errors.ts', 'stream.ts', 'stream-calls.ts', 'stream-channel.ts'],
   ...['stream-link.ts', 'stream-parts.ts', 'stream-types.ts'],
 ];
-/** What the package exports: JavaScript with declarations. */
+/** The exports of the package: JavaScript with declarations. */
 export const CLIENT_FILES = [...WRITTEN, 'generated.ts'].flatMap((file) => {
   const name = path.basename(file, '.ts');
   return [`${name}.js`, `${name}.d.ts`];
@@ -36,8 +36,8 @@ export const CLIENT_FILES = [...WRITTEN, 'generated.ts'].flatMap((file) => {
 export const PYTHON_FILE = 'python/paperbook_client/generated.py';
 
 /**
- * Describing a route needs nothing that running it needs. No call of a client opens a WebSocket; what
- * the description says of the API is of all routes. Rule A112 (api/RULES.md).
+ * A description needs none of the parts that run a route. No call of a client opens a WebSocket,
+ * but the description covers all routes. Rule A112 (api/RULES.md).
  */
 function description() {
   const routes = apiRoutes({} as ServerContext);

@@ -1,6 +1,6 @@
 /**
  * Packs the client alone, as `paperbook-client`: `npm run pack:client`. It needs no other package,
- * so a bot or a page installs these files and nothing else. Rule U29 (api/RULES.md).
+ * so a bot or a page installs only these files. Rule U29 (api/RULES.md).
  */
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -18,7 +18,7 @@ function packClient(directory: string): void {
   const work = mkdtempSync(path.join(tmpdir(), 'paperbook-client-'));
   try {
     for (const file of CLIENT_FILES) copyFileSync(path.join(HERE, file), path.join(work, file));
-    // There it has a name of its own.
+    // Its own name in that package.
     const text = readFileSync(path.join(HERE, README), 'utf8');
     const renamed = text.replaceAll("'paperbook/client'", "'paperbook-client'");
     writeFileSync(path.join(work, README), renamed);

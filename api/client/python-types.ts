@@ -56,7 +56,7 @@ export class PythonTypes {
       .join('\n\n\n');
   }
 
-  /** An annotation for a schema; `name` is what a type of its own would be called. */
+  /** An annotation for a schema; `name` is the name that a separate type would get. */
   annotation(schema: Schema, name: string): string {
     if (schema.$ref !== undefined) return this.#named(schema.$ref);
     if (schema.const !== undefined) return literalOf([schema.const]);
@@ -157,7 +157,7 @@ function literalOf(values: readonly unknown[]): string {
   return laidOut('Literal[', texts, ']', { indent: '', columns: COLUMNS / 2 });
 }
 
-/** Parts between brackets on one line where they fit, else a line each. */
+/** Parts between brackets, on one line if they fit, else a line each. */
 export function laidOut(
   open: string,
   parts: readonly string[],

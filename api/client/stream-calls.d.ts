@@ -4,7 +4,7 @@ export type Answer = {
     status: number;
     body: unknown;
 };
-/** Gets an answer at once: the messages that it is about may follow it in the same packet. */
+/** Gets an answer at once: later messages about it may be in the same packet. */
 export type Caller = {
     answered(body: unknown): void;
     /** `RefusedError`, or `ConnectionLostError`. */
@@ -18,7 +18,7 @@ export declare class Calls {
     /** @param send returns whether the message was sent */
     call(message: object, send: (message: object) => boolean, caller: Caller): void;
     take({ id, status, body }: Answer): void;
-    /** Those that have waited for too long are answered no more. */
+    /** Messages that have waited too long are answered no more. */
     expire(): void;
     /** The connection was lost, and with it every answer. */
     lose(why: string): void;

@@ -1,6 +1,6 @@
 /** Messages of a stream that wait for their answers. Rule J3 (api/RULES.md). */
 import { ConnectionLostError, refusalOf } from './errors.js';
-/** So many wait at most: nobody has more orders under way. */
+/** At most so many wait. No client has more orders under way. */
 const WAITING_MAX = 10_000;
 export class Calls {
     #timeoutMs;
@@ -30,7 +30,7 @@ export class Calls {
         else
             waiting.failed(refusalOf(status, '', body));
     }
-    /** Those that have waited for too long are answered no more. */
+    /** Messages that have waited too long are answered no more. */
     expire() {
         const nowMs = performance.now();
         for (const [id, { sentAtMs }] of this.#waiting) {

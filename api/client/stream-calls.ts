@@ -1,12 +1,12 @@
 /** Messages of a stream that wait for their answers. Rule J3 (api/RULES.md). */
 import { ConnectionLostError, refusalOf } from './errors.ts';
 
-/** So many wait at most: nobody has more orders under way. */
+/** At most so many wait. No client has more orders under way. */
 const WAITING_MAX = 10_000;
 
 /** An answer of the server. */
 export type Answer = { id: number; status: number; body: unknown };
-/** Gets an answer at once: the messages that it is about may follow it in the same packet. */
+/** Gets an answer at once: later messages about it may be in the same packet. */
 export type Caller = {
   answered(body: unknown): void;
   /** `RefusedError`, or `ConnectionLostError`. */
@@ -45,7 +45,7 @@ export class Calls {
     else waiting.failed(refusalOf(status, '', body));
   }
 
-  /** Those that have waited for too long are answered no more. */
+  /** Messages that have waited too long are answered no more. */
   expire(): void {
     const nowMs = performance.now();
     for (const [id, { sentAtMs }] of this.#waiting) {

@@ -1,5 +1,5 @@
 /**
- * One channel that a stream is subscribed to: what its messages say, and whether one is missing.
+ * One subscribed channel of a stream: the content of its messages, and whether one is missing.
  * Rules J7, J8, J10, J12, J14, J15, J22, J23 (api/RULES.md).
  */
 import type { ErrorCode } from './generated.js';
@@ -20,7 +20,7 @@ export type ChannelMessage = {
         code: ErrorCode;
         message: string;
     };
-    /** Of a snapshot of `orders`: one can go on from here. */
+    /** Of a snapshot of `orders`: a client can continue from here. */
     eventId?: string;
 };
 export type Emit = <Name extends keyof StreamEvents>(name: Name, event: StreamEvents[Name]) => void;
@@ -35,7 +35,7 @@ export declare class SubscribedChannel {
     ask(): void;
     /** The server has accepted the subscription: its messages follow. */
     begin(): void;
-    /** Returns false where messages are missing, so that it has to be subscribed to again. */
+    /** Returns false if messages are missing, so that it must be subscribed to again. */
     take(message: ChannelMessage): boolean;
     /** As `take`. @param seq the number of the last message, as the server has it */
     takeHeartbeat(seq: number): boolean;

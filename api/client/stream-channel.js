@@ -1,7 +1,10 @@
 export class SubscribedChannel {
     name;
     #emit;
-    /** `asked`: what comes is of an earlier subscription. `begun`: its first message is to come. */
+    /**
+     * `asked`: messages are of an earlier subscription. `begun`: its first message is still to
+     * arrive.
+     */
     #phase = 'asked';
     #epoch = 0;
     /** Of the last message; null: its number is not known. */
@@ -28,7 +31,7 @@ export class SubscribedChannel {
     begin() {
         this.#phase = 'begun';
     }
-    /** Returns false where messages are missing, so that it has to be subscribed to again. */
+    /** Returns false if messages are missing, so that it must be subscribed to again. */
     take(message) {
         if (this.#phase === 'asked')
             return true;

@@ -1,5 +1,5 @@
 /**
- * One channel that a stream is subscribed to: what its messages say, and whether one is missing.
+ * One subscribed channel of a stream: the content of its messages, and whether one is missing.
  * Rules J7, J8, J10, J12, J14, J15, J22, J23 (api/RULES.md).
  */
 import type { ErrorCode, Game, Portfolio, Quote } from './generated.js';
@@ -18,7 +18,7 @@ export type ChannelMessage = {
   gap?: true;
   ended?: true;
   error?: { code: ErrorCode; message: string };
-  /** Of a snapshot of `orders`: one can go on from here. */
+  /** Of a snapshot of `orders`: a client can continue from here. */
   eventId?: string;
 };
 export type Emit = <Name extends keyof StreamEvents>(name: Name, event: StreamEvents[Name]) => void;
@@ -26,7 +26,10 @@ export type Emit = <Name extends keyof StreamEvents>(name: Name, event: StreamEv
 export class SubscribedChannel {
   readonly name: Channel;
   readonly #emit: Emit;
-  /** `asked`: what comes is of an earlier subscription. `begun`: its first message is to come. */
+  /**
+   * `asked`: messages are of an earlier subscription. `begun`: its first message is still to
+   * arrive.
+   */
   #phase: 'asked' | 'begun' | 'live' = 'asked';
   #epoch = 0;
   /** Of the last message; null: its number is not known. */
@@ -58,7 +61,7 @@ export class SubscribedChannel {
     this.#phase = 'begun';
   }
 
-  /** Returns false where messages are missing, so that it has to be subscribed to again. */
+  /** Returns false if messages are missing, so that it must be subscribed to again. */
   take(message: ChannelMessage): boolean {
     if (this.#phase === 'asked') return true;
     if (message.gap === true) return this.#takeGap();

@@ -5,9 +5,9 @@ export type LinkOptions = {
     socketClass: StreamSocketClass;
     /** Asked for each connection; null: no credential is sent. */
     headers(): Promise<Record<string, string> | null>;
-    /** Why the server refuses a handshake, where it does. */
+    /** Why the server refuses a handshake, if it does. */
     refusal(headers: Record<string, string> | null): Promise<Error | null>;
-    /** Whether another credential may come once one has ended. */
+    /** Whether another credential may follow once one has ended. */
     isRenewed: boolean;
     heartbeatMs: number;
     firstPauseMs: number;

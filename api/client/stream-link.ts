@@ -1,6 +1,6 @@
 /**
- * The connection of a stream: opened, watched, and opened again after a pause. Rules J1, J8, J15 and
- * J17 (api/RULES.md).
+ * The connection of a stream: opened, watched, and opened again after a pause. Rules J1, J8, J15
+ * and J17 (api/RULES.md).
  */
 import { RefusedError } from './errors.ts';
 import type { StreamSocket, StreamSocketClass, StreamState } from './stream-types.ts';
@@ -13,7 +13,7 @@ const WAIT_SECONDS_MAX = 60;
 /** Of bytes that the socket has not sent yet. */
 const UNSENT_MAX = 2 ** 20;
 const KEY_ENDED = 4401;
-/** Of a handshake: trying again does not help. */
+/** The refusals of a handshake for which trying again does not help. */
 const FINAL_STATUSES = [401, 403, 404];
 
 export type LinkOptions = {
@@ -22,9 +22,9 @@ export type LinkOptions = {
   socketClass: StreamSocketClass;
   /** Asked for each connection; null: no credential is sent. */
   headers(): Promise<Record<string, string> | null>;
-  /** Why the server refuses a handshake, where it does. */
+  /** Why the server refuses a handshake, if it does. */
   refusal(headers: Record<string, string> | null): Promise<Error | null>;
-  /** Whether another credential may come once one has ended. */
+  /** Whether another credential may follow once one has ended. */
   isRenewed: boolean;
   heartbeatMs: number;
   firstPauseMs: number;
@@ -41,7 +41,7 @@ export class Link {
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** Since the last one that lasted. */
   #attempts = 0;
-  /** When something came, and when that was looked at, by `performance.now`. */
+  /** When the last message arrived, and when that was checked, by `performance.now`. */
   #heardAtMs = 0;
   #lookedAtMs = 0;
 
@@ -145,28 +145,28 @@ export class Link {
     try {
       message = JSON.parse(String(data));
     } catch (error) {
-      return this.drop(new Error('the server sent what is not JSON', { cause: error }));
+      return this.drop(new Error('the server sent a message that is not JSON', { cause: error }));
     }
     if (typeof message !== 'object' || message === null) return;
     if ('heartbeat' in message) this.#attempts = 0;
     this.#options.onMessage(message);
   }
 
-  /** A connection over which nothing comes is lost. */
+  /** A connection without messages for so long is lost. */
   #look(everyMs: number): void {
     const nowMs = performance.now();
-    // This program did nothing for a while, so that what has come was not read either.
+    // This program did nothing for a while, so it has not read arrived messages either.
     if (nowMs - this.#lookedAtMs > 2 * everyMs) this.#heardAtMs = nowMs;
     this.#lookedAtMs = nowMs;
     const { heartbeatMs, onTick } = this.#options;
-    // Half a period more, so that one that is a little late is none that is missing.
+    // Half a period more, so that a heartbeat that is a little late does not count as missing.
     if (nowMs - this.#heardAtMs > (HEARTBEATS_MISSED + 0.5) * heartbeatMs) {
       return this.drop(new Error('the heartbeats of the server are missing'));
     }
     onTick();
   }
 
-  /** Clients that lost a server together do not come back together: full jitter. */
+  /** Clients that lost a server together do not return together: full jitter. */
   #retry(error: Error): void {
     const { firstPauseMs } = this.#options;
     const atMostMs = Math.min(PAUSE_MS_MAX, firstPauseMs * 2 ** Math.min(this.#attempts, 20));

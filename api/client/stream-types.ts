@@ -1,4 +1,4 @@
-/** What a stream is set up with, and what it sends to listeners. */
+/** The options of a stream, and its events for listeners. */
 import type { RefusedError } from './errors.ts';
 import type { Event, Game, Order, Portfolio, Quote, Trade } from './generated.js';
 
@@ -6,7 +6,9 @@ export type QuotesChannel = `quotes:${string}`;
 /** `quotes:ins_…` is about one instrument, `orders` about the account of the stream. */
 export type Channel = QuotesChannel | 'games' | 'orders';
 
-/** What a stream needs of a WebSocket; the WebSockets of browsers, Node and `ws` have it. */
+/**
+ * The part of a WebSocket that a stream needs. The WebSockets of browsers, Node and `ws` have it.
+ */
 export type StreamSocket = {
   readonly bufferedAmount: number;
   // biome-ignore lint/suspicious/noExplicitAny: each implementation has types of its own
@@ -20,7 +22,7 @@ export type StreamSocket = {
   send(text: string): void;
   close(): void;
 };
-/** @param options with `headers`; left out where there are none to send */
+/** @param options with `headers`; left out if there are none to send */
 export type StreamSocketClass = new (
   url: string,
   // biome-ignore lint/suspicious/noExplicitAny: browsers take protocols here, Node and ws an object
@@ -52,7 +54,7 @@ type Subject<Type> = Type extends `order_${string}`
     : Type extends `trade_${string}`
       ? { trade: Trade }
       : unknown;
-/** An event of an account: `type` says whether it has an order, a trade, or a corrected result. */
+/** An event of an account: `type` tells whether it has an order, a trade, or a corrected result. */
 export type AccountEvent = {
   [Type in Event['type']]: Pick<Event, 'eventId' | 'at'> & { type: Type } & Subject<Type>;
 }[Event['type']];
@@ -60,12 +62,12 @@ export type AccountEvent = {
 export type StreamState =
   | { state: 'connecting'; error?: undefined }
   | { state: 'open'; error?: undefined }
-  /** `error` says what ended the last connection, or refused it. */
+  /** `error` is the reason why the last connection ended or was refused. */
   | { state: 'waiting'; error: Error; retryInMs: number }
   /** It never opens again; `error` is null after `close()`. */
   | { state: 'closed'; error: Error | null };
 
-/** By the name of an event, what a listener gets. `at` is a date-time of the server. */
+/** The data that a listener gets, by the name of an event. `at` is a date-time of the server. */
 export type StreamEvents = {
   /** A quote as it is now. `change` has its new members; null if all of them may be new. */
   quote: { quote: Quote; change: Partial<Quote> | null; at: string };
@@ -75,11 +77,13 @@ export type StreamEvents = {
   game: { game: Game; at: string };
   /** Where `orders` begins again: earlier events may not have been sent. */
   portfolio: { portfolio: Portfolio; at: string };
-  /** Each event once, in order, over all connections. `replayed`: it came while there was none. */
+  /**
+   * Each event once, in order, over all connections. `replayed`: it happened during a loss.
+   */
   order: { event: AccountEvent; replayed: boolean };
   /**
-   * Messages of a channel are missing: its content follows again. Events of `orders` are asked
-   * for again; there a gap means that the server cannot send them any more.
+   * Messages of a channel are missing, and its content follows again. Events of `orders` are asked
+   * for again. There a gap means that the server cannot send them any more.
    */
   gap: { channel: Channel };
   /** The server has ended a channel, which is subscribed to no more. */

@@ -14,14 +14,14 @@ export declare class Stream {
     get lastEventId(): string | null;
     /**
      * Calls the listener for each event of a name; returns a function that ends this. If a listener
-     * throws, the others still get the event; its error is thrown again in a task of its own.
+     * throws, the others still get the event, and its error is thrown again in a separate task.
      */
     on<Name extends keyof StreamEvents>(name: Name, listener: Listener<Name>): () => void;
     /** Resolves once orders can be placed; rejects when the stream is closed. */
     ready(): Promise<void>;
     /**
-     * Subscribes, also on every later connection. Resolves once listeners have got what each channel
-     * begins with; rejects with the first `RefusedError`, or when the stream is closed.
+     * Subscribes, also on every later connection. Resolves once listeners have got the first message
+     * of each channel. Rejects with the first `RefusedError`, or when the stream is closed.
      */
     subscribe(...names: readonly Channel[]): Promise<void>;
     unsubscribe(...names: readonly Channel[]): void;

@@ -1,13 +1,13 @@
 /**
- * The stream of the API: quotes, games and own orders as they change, and orders over it. It comes
- * back by itself after a lost connection and goes on where it was. Rules J1 to J24, Q15
+ * The stream of the API: quotes, games and own orders as they change, and orders over it. It
+ * reconnects by itself after a lost connection and continues from there. Rules J1 to J24, Q15
  * (api/RULES.md).
  */
 import { RefusedError } from './errors.js';
 import { Calls } from './stream-calls.js';
 import { SubscribedChannel } from './stream-channel.js';
 import { Link } from './stream-link.js';
-/** How long a channel waits that the request limits refuse, where they do not say. */
+/** How long a channel waits that the request limits refuse, if they do not say. */
 const RETRY_SECONDS = 5;
 export class Stream {
     #link;
@@ -43,7 +43,7 @@ export class Stream {
     }
     /**
      * Calls the listener for each event of a name; returns a function that ends this. If a listener
-     * throws, the others still get the event; its error is thrown again in a task of its own.
+     * throws, the others still get the event, and its error is thrown again in a separate task.
      */
     on(name, listener) {
         const listeners = this.#listeners.get(name) ?? new Set();
@@ -60,8 +60,8 @@ export class Stream {
         return new Promise((resolve, reject) => this.#onReady.push({ resolve, reject }));
     }
     /**
-     * Subscribes, also on every later connection. Resolves once listeners have got what each channel
-     * begins with; rejects with the first `RefusedError`, or when the stream is closed.
+     * Subscribes, also on every later connection. Resolves once listeners have got the first message
+     * of each channel. Rejects with the first `RefusedError`, or when the stream is closed.
      */
     async subscribe(...names) {
         await Promise.all(names.map((name) => this.#subscribed(name).begun));
@@ -101,7 +101,7 @@ export class Stream {
             this.#calls.call(message, send, { answered, failed, idempotencyKey });
         });
     }
-    /** Of a connection that is lost, the next one brings what was asked for. */
+    /** After a lost connection, the next one brings the requested channels. */
     #ask(message, answered = () => { }, failed = () => { }) {
         const send = (text) => this.#link.send(text);
         this.#calls.call(message, send, { answered, failed, idempotencyKey: null });
@@ -117,7 +117,7 @@ export class Stream {
         const begun = new Promise((resolve, reject) => {
             settle = { resolve, reject };
         });
-        // Whoever waits for it gets the error; nobody needs to.
+        // A waiting caller gets the error, and without one it is ignored.
         begun.catch(() => { });
         const subscribed = { channel, begun, wasAccepted: false, again: undefined, ...settle };
         const { state } = this;

@@ -1,6 +1,6 @@
 /**
- * The stream of the API: quotes, games and own orders as they change, and orders over it. It comes
- * back by itself after a lost connection and goes on where it was. Rules J1 to J24, Q15
+ * The stream of the API: quotes, games and own orders as they change, and orders over it. It
+ * reconnects by itself after a lost connection and continues from there. Rules J1 to J24, Q15
  * (api/RULES.md).
  */
 import { RefusedError } from './errors.ts';
@@ -10,13 +10,13 @@ import { type ChannelMessage, SubscribedChannel } from './stream-channel.ts';
 import { Link, type LinkOptions } from './stream-link.ts';
 import type { Channel, StreamEvents, StreamOptions, StreamState } from './stream-types.ts';
 
-/** How long a channel waits that the request limits refuse, where they do not say. */
+/** How long a channel waits that the request limits refuse, if they do not say. */
 const RETRY_SECONDS = 5;
 
 type Listener<Name extends keyof StreamEvents> = (event: StreamEvents[Name]) => void;
 type Subscribed = {
   channel: SubscribedChannel;
-  /** That it has begun, or never will. */
+  /** Resolves when it has begun, and rejects if it never will. */
   begun: Promise<void>;
   wasAccepted: boolean;
   /** When it was refused for the request limits: until it is asked for again. */
@@ -67,7 +67,7 @@ export class Stream {
 
   /**
    * Calls the listener for each event of a name; returns a function that ends this. If a listener
-   * throws, the others still get the event; its error is thrown again in a task of its own.
+   * throws, the others still get the event, and its error is thrown again in a separate task.
    */
   on<Name extends keyof StreamEvents>(name: Name, listener: Listener<Name>): () => void {
     const listeners = this.#listeners.get(name) ?? new Set();
@@ -84,8 +84,8 @@ export class Stream {
   }
 
   /**
-   * Subscribes, also on every later connection. Resolves once listeners have got what each channel
-   * begins with; rejects with the first `RefusedError`, or when the stream is closed.
+   * Subscribes, also on every later connection. Resolves once listeners have got the first message
+   * of each channel. Rejects with the first `RefusedError`, or when the stream is closed.
    */
   async subscribe(...names: readonly Channel[]): Promise<void> {
     await Promise.all(names.map((name) => this.#subscribed(name).begun));
@@ -131,7 +131,7 @@ export class Stream {
     });
   }
 
-  /** Of a connection that is lost, the next one brings what was asked for. */
+  /** After a lost connection, the next one brings the requested channels. */
   #ask(message: object, answered = () => {}, failed: (error: Error) => void = () => {}): void {
     const send = (text: object) => this.#link.send(text);
     this.#calls.call(message, send, { answered, failed, idempotencyKey: null });
@@ -147,7 +147,7 @@ export class Stream {
     const begun = new Promise<void>((resolve, reject) => {
       settle = { resolve, reject };
     });
-    // Whoever waits for it gets the error; nobody needs to.
+    // A waiting caller gets the error, and without one it is ignored.
     begun.catch(() => {});
     const subscribed = { channel, begun, wasAccepted: false, again: undefined, ...settle };
     const { state } = this;

@@ -6,6 +6,7 @@
 import { readFileSync } from 'node:fs';
 import { parseJson } from '../../engine/base/bounded-json.ts';
 import type { FillModelName } from '../../engine/base/units.ts';
+import type { SettleOn } from '../../feeds/reading/venue.ts';
 import { type Config, isLoopback, SETTINGS, type Setting } from './settings.ts';
 
 /** A configuration that cannot be used; the message names each bad variable or key on a line. */
@@ -45,6 +46,13 @@ export function fillModelOf(env: Readonly<Record<string, string | undefined>>): 
   const name = `${PREFIX}FILL_MODEL`;
   const { fillModel } = loadConfig({ [name]: env[name] }, null);
   return fillModel;
+}
+
+/** `PAPERBOOK_SETTLE_ON` alone, for a replay without a server. */
+export function settleOnOf(env: Readonly<Record<string, string | undefined>>): SettleOn {
+  const name = `${PREFIX}SETTLE_ON`;
+  const { settleOn } = loadConfig({ [name]: env[name] }, null);
+  return settleOn;
 }
 
 /**
@@ -109,7 +117,7 @@ function textOf(value: unknown): string {
   return JSON.stringify(value);
 }
 
-/** Where there is a problem, no caller gets what it returns. */
+/** If there is a problem, no caller gets the value that this returns. */
 function readSettings(texts: ReadonlyMap<string, string>, problems: string[]): Config {
   const config: Record<string, unknown> = {};
   const objects = new Map<string, [name: string, setting: Setting, value: unknown][]>();
@@ -144,7 +152,7 @@ function readSetting(
   }
 }
 
-/** What is missing of an object, if any of its members is set. */
+/** The missing members of an object, if any of its members is set. */
 function incomplete(members: [name: string, kind: Setting['kind'], isSet: boolean][]): string[] {
   const parts = members.filter(([, kind]) => kind === 'part');
   if (parts.every(([, , isSet]) => isSet)) return [];

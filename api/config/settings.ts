@@ -16,7 +16,7 @@ import { PLANS } from '../base/plan-names.ts';
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** One entry of PAPERBOOK_FEEDS; an adapter's own fields stand beside these. */
+/** One entry of PAPERBOOK_FEEDS; an adapter's own fields are beside these. */
 export type FeedConfig = {
   venue: Venue;
   adapter: AdapterName;
@@ -26,7 +26,7 @@ export type FeedConfig = {
   [option: string]: unknown;
 };
 
-/** `part`: its object in the configuration is there once all such members of it are set. */
+/** `part`: its object in the configuration exists once all such members of it are set. */
 type Kind = 'defaulted' | 'optional' | 'part';
 
 export type Setting<F extends string = string, T = unknown, K extends Kind = Kind> = {
@@ -35,10 +35,10 @@ export type Setting<F extends string = string, T = unknown, K extends Kind = Kin
   kind: K;
   /** Read as if it had been set. Null: not set. */
   defaultText: string | null;
-  /** What `--help` shows as the default. */
+  /** The default in `--help`. */
   defaultShown: string | null;
   about: string;
-  /** Reads a non-empty text. Throws a description of what it must be. */
+  /** Reads a non-empty text. Throws a description of a valid text. */
   read(text: string): T;
 };
 
@@ -242,7 +242,7 @@ function setting<const F extends string, T>(
   return { field, kind: 'defaulted', defaultText, defaultShown: defaultText, about, read };
 }
 
-/** Null where it is not set. */
+/** Null if it is not set. */
 function unset<const F extends string, T>(
   field: F,
   about: string,
@@ -274,7 +274,7 @@ type Members<Name extends string> = {
   [S in AnySetting as S['field'] extends `${Name}.${infer Member}` ? Member : never]: ValueOf<S>;
 };
 
-/** What the settings of a server come to. */
+/** The configuration that the settings of a server lead to. */
 export type Config = Flat<
   {
     [S in AnySetting as S['field'] extends `${string}.${string}` ? never : S['field']]: ValueOf<S>;
@@ -339,7 +339,7 @@ function choice<const C extends string>(...choices: C[]): (text: string) => C {
 
 type Fields = Record<string, unknown>;
 
-/** Reads a JSON array of objects; `array` begins what an error says of an entry. */
+/** Reads a JSON array of objects; `array` begins the error about an entry. */
 function entries<Entry>(read: (fields: Fields, array: string) => Entry) {
   return (text: string): Entry[] => {
     let values: unknown;
@@ -437,7 +437,7 @@ function readDiscoverEntry(fields: Fields, array: string): DiscoverEntry {
   };
 }
 
-/** Results are read from there, and they are final: they must not be changed on the way. */
+/** Results are read from there and are final, so nobody may change them on the way. */
 function isRestUrl(value: unknown): boolean {
   const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : null;
   if (url === null || url.username !== '' || url.password !== '') return false;
@@ -448,7 +448,7 @@ function isSigned({ keyId, privateKeyFile }: FeedConfig): boolean {
   return (keyId ?? privateKeyFile ?? null) !== null;
 }
 
-/** Whether others on the network can read and change what this feed sends and receives. */
+/** Whether others on the network can read and change the feed's traffic. */
 export function isInTheClear(url: string): boolean {
   const { protocol, hostname } = new URL(url);
   return protocol === 'ws:' && !isLoopback(hostname);

@@ -16,6 +16,7 @@ const FIELDS = {
   'track-record-key.json': ['kty', 'crv', 'x', 'd'],
   'track-record-keys.json': ['publicKeys'],
   'positions.json': ['facts'],
+  'contradicted.json': ['said'],
   'demo.json': ['baseUrl', 'adminUrl', 'email', 'password', 'key'],
   'demo/simulator.json': ['seed', 'firstStartMs'],
 } as const;
@@ -27,15 +28,15 @@ export function writeChecked(dataDir: string, name: CheckedName, value: object):
   replaceFile(path.join(dataDir, name), checkedText(value));
 }
 
-/** The text of a file with this content: a field a line, which scripts can read. */
+/** The text of a file with this content, one field per line, which scripts can read. */
 export function checkedText(value: object): string {
   const checked = { ...value, crc32: crc32(JSON.stringify(value)) };
   return `${JSON.stringify(checked, null, 2)}\n`;
 }
 
 /**
- * The content of the file; undefined: it is missing. Someone who edits it removes its checksum.
- * Throws `DataDirError` where the checksum does not match.
+ * The content of the file; undefined: it is missing. A person who edits it removes its checksum.
+ * Throws `DataDirError` if the checksum does not match.
  */
 export function readChecked(dataDir: string, name: CheckedName): object | undefined {
   const file = path.join(dataDir, name);

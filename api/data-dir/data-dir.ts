@@ -15,7 +15,10 @@ import { closeToOthers, foreignProblem, makeDirectory } from './private-files.ts
 export type DataDir = {
   path: string;
   shards: number;
-  /** What other users of the machine could read or write so far, and what was done; a line each. */
+  /**
+   * Files that other users of the machine could read or write so far, and the remedy; one line
+   * each.
+   */
   exposed: string[];
   release(): Promise<void>;
 };
@@ -41,7 +44,7 @@ export async function openDataDir(directory: string, shards: ShardsWanted): Prom
     const { code } = error as NodeJS.ErrnoException;
     throw new DataDirError(`PAPERBOOK_DATA_DIR ${directory} cannot be written to (${code})`);
   }
-  // Before all else: who reads that a directory of ours is foreign looks for the wrong thing.
+  // Checked first: a person who reads that our own directory is foreign looks for the wrong fault.
   if (readMeta(directory) === undefined) refuseLostMeta(directory);
   const problem = foreignProblem(directory);
   if (problem !== null) {
@@ -74,15 +77,21 @@ export type Meta = {
   id?: Uuid;
   /** A replay created it: its accounts belong to no user. */
   fromReplay?: true;
-  /** The engine's time when a server first recorded prices in it: what that made is missing if it is gone. */
+  /**
+   * When a server first recorded prices in it, on the engine's clock. If the history is gone later,
+   * it is missing.
+   */
   historyMadeAtMs?: EpochMs;
-  /** Where shards were is told beside them (shard-positions.ts): that is missing if it is gone. */
+  /**
+   * Whether the positions of shards are noted beside them (shard-positions.ts). If the note is gone
+   * later, it is missing.
+   */
   hasPositions?: true;
-  /** How many keys have signed track records, so that one that is gone is missing. */
+  /** How many keys have signed track records, so that a lost key is noticed. */
   trackRecordKeys?: number;
 };
 
-/** Throws where the directory is not a data directory. */
+/** Throws if the directory is not a data directory. */
 export function metaOf(directory: string): Meta {
   const meta = readMeta(directory);
   if (meta === undefined) {
@@ -113,17 +122,20 @@ function settleShards(directory: string, { wanted, byDefault, fromReplay }: Shar
   if (wanted !== null && wanted !== meta.shards) {
     throw new DataDirError(
       `PAPERBOOK_SHARDS is ${wanted}, but ${directory} was first started with ${meta.shards}: ` +
-        `an account lives in one shard for good. Set it to ${meta.shards} or leave it out; to ` +
+        `an account always lives in one shard. Set it to ${meta.shards} or leave it out; to ` +
         `reshard, start a new data directory with PAPERBOOK_SHARDS=${wanted}`,
     );
   }
   return meta.shards;
 }
 
-/** What is of one directory alone: its accounts and markets have numbers, which another one gives to others. */
-/** What `paperbook verify` keeps for its next run: a copy has none of it. */
+/** What `paperbook verify` keeps for its next run. A copy of the directory has none of it. */
 export const VERIFIED = 'verified';
 
+/**
+ * The part that belongs to one directory alone: numbers of accounts and markets, which mean others
+ * elsewhere.
+ */
 const OF_ONE_DIRECTORY = ['control', 'history', 'records', 'closings-copy.db'];
 
 /** Without paperbook.json the shard of an account is unknown: another number would reopen it. */

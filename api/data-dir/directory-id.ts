@@ -1,5 +1,5 @@
 /**
- * The id of a data directory, in paperbook.json and in its control store: the users of one
+ * The id of a data directory, in paperbook.json and in its control store. So the users of one
  * directory are never used with another. Rule D14 (engine/RULES.md).
  */
 import path from 'node:path';
@@ -10,8 +10,8 @@ import { type Meta, metaFileIn, metaOf, shardsIn, writeMeta } from './data-dir.t
 import { DataDirError } from './directory-files.ts';
 
 /**
- * Runs before the store is opened, which would create a new one and leave the accounts without
- * users. Throws where shards exist and the store is missing.
+ * Runs before the store is opened, which would create a new store and leave the accounts without
+ * users. Throws if shards exist and the store is missing.
  */
 export function refuseLostControl(dataDir: string): void {
   if (checkLmdbFile(controlIn(dataDir)) !== null) return;
@@ -38,8 +38,8 @@ export type OwnedStore = {
 };
 
 /**
- * Gives both the same id where neither has one: at the first start, and at the first start of a
- * version that uses ids. Throws where they belong to two directories, without writing anything.
+ * Gives both the same id if neither has one: at the first start, and at the first start of a
+ * version that uses ids. Throws if they belong to two directories, without writing anything.
  */
 export async function settleDirectoryId(
   dataDir: string,
@@ -62,7 +62,7 @@ export function isReplays({ id, fromReplay }: Meta): boolean {
   return fromReplay === true && id === undefined;
 }
 
-/** Describes what is wrong with the ids; `inControl` null: the store has none. */
+/** Describes the problem of the ids; `inControl` null: the store has none. */
 export function idProblem(dataDir: string, meta: Meta, inControl: Uuid | null): string | null {
   if (meta.id === undefined || meta.id === inControl) return null;
   const control = controlIn(dataDir);
@@ -70,7 +70,7 @@ export function idProblem(dataDir: string, meta: Meta, inControl: Uuid | null): 
     ? `${control} has no id, and ${metaFileIn(dataDir)} has ${meta.id}: it is of another ` +
         'directory, or from before there were ids; restore the whole of one backup'
     : `${control} is that of directory ${inControl}, and ${metaFileIn(dataDir)} is that of ` +
-        `${meta.id}: restore the one that belongs there`;
+        `${meta.id}: restore the right one`;
 }
 
 const controlIn = (dataDir: string) => path.join(dataDir, 'control');

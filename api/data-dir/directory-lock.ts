@@ -8,14 +8,14 @@ export class InUse extends Error {}
 
 const HOLDER_ANSWERS_WITHIN_MS = 1000;
 
-/** Releases once, however often it is called. */
+/** Releases once, even if it is called several times. */
 export type Lock = { release(): Promise<void> };
 
 /**
- * Locks the directory by the kernel's lock on the directory itself, which every process of the machine
- * sees, whatever its container, which no deleted file ends, and which is freed the moment its process
- * ends. Two sockets say who has it: a name in the abstract namespace, and a file in the directory, which
- * a server of an earlier version looks at. Throws `InUse`, and other errors whose messages continue a
+ * Locks the directory by the kernel's lock on the directory itself. Every process of the machine
+ * sees it, in any container. No deleted file ends it, and it is freed the moment its process ends.
+ * Two sockets name the owner: a name in the abstract namespace, and a file in the directory, which
+ * a server of an earlier version reads. Throws `InUse`, and other errors whose messages continue a
  * sentence that starts with the directory.
  */
 export async function takeLock(directory: string): Promise<Lock> {
@@ -39,7 +39,7 @@ export async function takeLock(directory: string): Promise<Lock> {
     await closeHere();
     throw error;
   }
-  // Through its descriptor, since a socket's path must be short.
+  // Through its descriptor, because a socket's path must be short.
   const inside = await takeSocketFile(`/proc/self/fd/${fd}/server.lock`).catch(
     async (error: NodeJS.ErrnoException) => {
       await closeHere();
@@ -59,8 +59,8 @@ export async function takeLock(directory: string): Promise<Lock> {
 const HELD = 1;
 
 /**
- * Node has no call for it. The lock belongs to the open file, which this process shares with flock(1)
- * for a moment, and so stays when that ends.
+ * Node has no call for it. The lock belongs to the open file, which this process shares with
+ * flock(1) for a moment. So it stays after flock(1) ends.
  */
 function lockFile(fd: number): void {
   const { status, error } = spawnSync('flock', ['-n', '-x', '3'], {
@@ -73,7 +73,7 @@ function lockFile(fd: number): void {
   throw new Error(`cannot be locked (flock: ${code ?? `exit code ${status}`})`);
 }
 
-/** A socket file on which no process answers is a leftover of one that has ended. */
+/** A socket file on which no process answers is left over from an ended process. */
 async function takeSocketFile(file: string): Promise<Server> {
   try {
     return await listenOn(file);

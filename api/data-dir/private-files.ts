@@ -18,13 +18,13 @@ const OWNERS_DIRECTORY = 0o700;
 const SECRETS = ['admin.token', 'auth-key.json', 'track-record-key.json', 'demo.json'];
 /** Everything that a server creates in its data directory. */
 const OURS =
-  /^((paperbook|positions|auth-key|track-record-keys?|demo|discovered)\.json(\.new)?|retired\.jsonl(\.new)?|admin\.token(\.new)?|server\.lock|backup\.partial|closings-copy\.db.*|control|demo|history|records|shard-\d+)$/;
+  /^((paperbook|positions|auth-key|track-record-keys?|demo|discovered|contradicted)\.json(\.new)?|retired\.jsonl(\.new)?|admin\.token(\.new)?|server\.lock|backup\.partial|closings-copy\.db.*|control|demo|history|records|shard-\d+)$/;
 /** Present at the top of every mounted volume. */
 const VOLUMES_OWN = 'lost+found';
 const FOREIGN_SHOWN = 3;
 
 /**
- * Creates a directory and its parents. One by one: where none can be created, under /proc, Node's
+ * Creates a directory and its parents, one by one. If none can be created, as under /proc, Node's
  * recursive option never returns. Throws the error of the file system.
  */
 export function makeDirectory(directory: string): void {
@@ -42,8 +42,8 @@ function makeOne(directory: string): void {
 }
 
 /**
- * Why a directory must not become a server's data directory, closed to other users; null: it is
- * empty, contains only what a server creates, or is closed or a data directory already.
+ * Why a directory must not become a server's data directory, closed to other users. Null: it is
+ * empty, contains only files that a server creates, or is closed or a data directory already.
  */
 export function foreignProblem(directory: string): string | null {
   const names = readdirSync(directory);
@@ -52,13 +52,13 @@ export function foreignProblem(directory: string): string | null {
   if (foreign.length === 0 || mode === null || names.includes('paperbook.json')) return null;
   const shown = foreign.slice(0, FOREIGN_SHOWN).join(', ');
   const more = foreign.length > FOREIGN_SHOWN ? ', ...' : '';
-  return `is open to others (mode ${mode}) and holds what no server made (${shown}${more})`;
+  return `is open to others (mode ${mode}) and holds files that no server made (${shown}${more})`;
 }
 
 /**
- * Removes other users' access to a data directory and everything of ours in it. Files that others
- * put there stay unchanged. A secret that others could read is removed: a start creates a new one.
- * Returns what was open and what was done, a line each.
+ * Removes other users' access to a data directory and all of our files in it. Files that others put
+ * there stay unchanged. A secret that others could read is removed, and a start creates a new one.
+ * Returns a line for each open file and its remedy.
  */
 export function closeToOthers(directory: string): string[] {
   const lines: string[] = [];

@@ -1,6 +1,6 @@
 /**
- * How far the shards of a directory were, beside them: a shard that was restored from a backup older
- * than the others shows by it. Rule D85 (engine/RULES.md).
+ * How far the shards of a directory were, noted beside them. It shows a shard that was restored
+ * from an older backup than the others. Rule D85 (engine/RULES.md).
  */
 import { open, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -11,10 +11,10 @@ import { metaOf, writeMeta } from './data-dir.ts';
 import { DataDirError } from './directory-files.ts';
 
 export const POSITIONS_NAME = 'positions.json';
-/** What a shard has written since may be lost with a copy of before, and nobody notices. */
+/** Later writes of a shard may be lost unnoticed if an older copy replaces it. */
 const WRITE_EVERY_MS = 10_000;
 
-/** The last fact that each shard had for certain; null: nobody has noted any. Throws `DataDirError`. */
+/** The last fact that each shard certainly had; null: none was noted. Throws `DataDirError`. */
 export function readPositions(dataDir: string): readonly number[] | null {
   const { facts } = (readChecked(dataDir, POSITIONS_NAME) ?? {}) as { facts?: unknown };
   if (facts === undefined) return null;
@@ -36,7 +36,7 @@ type Options = {
 };
 
 export class ShardPositions {
-  /** What was wrong at the start, a line each. */
+  /** The problems at the start, one per line. */
   readonly problems: readonly string[];
   /** As the start found them; null: none. */
   readonly found: readonly number[] | null;
@@ -50,7 +50,7 @@ export class ShardPositions {
     const { dataDir, log } = options;
     this.#options = options;
     this.problems = areLost(dataDir)
-      ? [`${POSITIONS_NAME} is missing: whether a shard is older than the others cannot be told`]
+      ? [`${POSITIONS_NAME} is missing: nobody can tell whether a shard is older than the others`]
       : [];
     this.found = readPositions(dataDir);
     this.#noted = this.found ?? [];
@@ -61,7 +61,7 @@ export class ShardPositions {
   follow(): void {
     this.#isFollowing = true;
     this.#note();
-    // What a crash of the machine may still undo is not certain.
+    // Facts that a crash of the machine may still undo are not certain.
     if (this.#options.durability !== 'sync') return;
     this.#timer = setInterval(() => this.#note(), WRITE_EVERY_MS);
     this.#timer.unref();
@@ -94,7 +94,7 @@ export class ShardPositions {
     if (meta.hasPositions !== true) writeMeta(dataDir, { ...meta, hasPositions: true });
   }
 
-  /** Call it after the shards have ended: all that they wrote is on disk. */
+  /** Call this after the shards have ended, when all their writes are on disk. */
   async close(): Promise<void> {
     if (this.#timer !== null) clearInterval(this.#timer);
     this.#note();

@@ -1,6 +1,6 @@
 /**
- * Who may call what: a key or a session from the headers, then scopes, the organization and the
- * switches. Rules A17, A19, I25, I26, I60, V2 (api/RULES.md).
+ * Who may call which route: a key or a session from the headers, then scopes, the organization and
+ * the switches. Rules A17, A19, I25, I26, I60, V2 (api/RULES.md).
  */
 
 import type { Uuid } from '../../engine/base/units.ts';
@@ -24,7 +24,7 @@ import type { ControlStore } from '../identity/store.ts';
 import type { Switches } from '../identity/switches.ts';
 import type { Call, Route } from './route.ts';
 
-/** Who calls: with a key, or with a person's session in its place. */
+/** A caller with a key, or with a person's session in its place. */
 export type Caller = KeyCaller | SessionCaller;
 
 export type CallerOptions = {
@@ -53,7 +53,7 @@ export function callerReaders({ store, sessions, onWriteFailed }: CallerOptions)
       if (caller !== null) return caller;
       throw unauthorized('Send the access token of a session: sign in first.');
     },
-    /** Where no route takes a credential; null without a valid one. */
+    /** For requests where no route takes a credential; null without a valid one. */
     callerIfAny: (http: HttpContext): Caller | Promise<Caller | null> | null => {
       try {
         const caller = eitherOf(http);
@@ -71,8 +71,8 @@ function nullIfRefused(error: unknown): null {
 }
 
 /**
- * Reads again who calls on a connection, as credential and owner are now. Throws what reading the
- * credential threw at first.
+ * Reads the caller of a connection again, with the present credential and owner. Throws the error
+ * of the first reading of the credential.
  */
 export function callerAgain({ store, sessions, onWriteFailed }: CallerOptions) {
   const byKey = keyAgain(store, onWriteFailed);
@@ -93,9 +93,9 @@ export type AdmitterParts = {
 };
 
 /**
- * The checks that follow the body, in order: credential still valid, scope that the body
- * requires, organization, switch. The credential is checked again because reading a body and
- * asking an organization service take time, in which it can expire or be revoked.
+ * The checks that follow the body, in order: credential still valid, scope that the body requires,
+ * organization, switch. The credential is checked again, because it can expire or be revoked while
+ * the body is read and an organization service answers.
  */
 export function admitter({ store, sessions, switches, organizations }: AdmitterParts) {
   const requireValid = (caller: Caller): void => {

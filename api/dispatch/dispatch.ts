@@ -1,7 +1,7 @@
 /**
- * Takes one request through its route, in the order of checks: route,
- * credential, scope, request limits, query, then whether the engine takes requests at all, body,
- * what the listener admits, and the operation itself. Rules A17, A18, A105 (api/RULES.md).
+ * Takes one request through its route, in the order of checks: route, credential, scope, request
+ * limits, query, whether the engine takes requests at all, body, the listener's `admit`, and the
+ * operation itself. Rules A17, A18, A105 (api/RULES.md).
  */
 import type { Unavailable } from '../../engine/threads/unavailable.ts';
 import { strict } from '../base/common-schemas.ts';
@@ -22,11 +22,11 @@ export type DispatchOptions<C> = ResponseWriterOptions & {
   authorize(http: HttpContext, route: Route<C>): C | Promise<C>;
   /** Whether the caller may call the route at all. Throws the 403. */
   permit(route: Route<C>, caller: C): void;
-  /** Counts the requests of the listener; null where nothing is counted. */
+  /** Counts the requests of the listener; null: nothing is counted. */
   meter: Meter<C> | null;
   /**
-   * The checks between the body and the operation, and what the operation acts on. Throws the
-   * refusal; returns a promise where another service must be asked first.
+   * The checks between the body and the operation, and the account that the operation acts on.
+   * Throws the refusal; returns a promise if another service must be asked first.
    */
   admit(route: Route<C>, call: Call<unknown, unknown, C>): void | Promise<void>;
   /** Why the engine accepts no request now; null: it accepts them. */
@@ -49,7 +49,7 @@ export type CallerReservation = QuotaReservation & {
   refuseOver(): void;
 };
 
-/** A request during its checks; caller, query and body are set once they are known. */
+/** A request during its checks. Caller, query and body are set once they are known. */
 type Pending<C> = Call<unknown, unknown, C>;
 
 /** The `handle` of a listener: never throws, answers every request once. */
@@ -89,7 +89,7 @@ class Dispatcher<C> {
     }
   }
 
-  /** The route of the requested path. Throws where there is none. */
+  /** The route of the requested path. Throws if there is none. */
   #find(http: HttpContext) {
     if (http.hasUnclearLength()) {
       throw invalidRequest('Content-Length or Transfer-Encoding is ambiguous');
@@ -102,7 +102,7 @@ class Dispatcher<C> {
     return { allow, routes, param: match.param };
   }
 
-  /** Runs the checks that need no body, then the rest. */
+  /** Runs the checks that need no body, then the others. */
   #check(http: HttpContext, found: Served<C>, param: string): void {
     // An open route declares that it has no caller.
     const caller = found.access === 'open' ? (null as C) : this.#options.authorize(http, found);
@@ -168,7 +168,7 @@ class Dispatcher<C> {
       counted?.refuseOver();
     }
     call.query = found.readQuery(http.query);
-    // How many requests a query counts as is known once it is valid; the first counts before that.
+    // How many requests a query counts as is known once it is valid. The first counts before that.
     const further = found.requestsOf(call.query) - 1;
     if (further > 0 && counted !== null) {
       counted.count(further);
@@ -194,7 +194,7 @@ class Dispatcher<C> {
   }
 
   #readBody(http: HttpContext, found: Served<C>, call: Pending<C>): void {
-    // What is declared too large need not arrive first.
+    // A body that declares too large a size need not arrive first.
     const { bodyBytesMax } = found;
     if (Number(http.header('content-length')) > bodyBytesMax) throw tooLarge(found);
     http.readText(bodyBytesMax, (body) => {
@@ -231,7 +231,9 @@ class Dispatcher<C> {
   }
 }
 
-/** Whether there is a body to read: of a route that takes none, too, since it may have fields. */
+/**
+ * Whether there is a body to read. A route without a body reads it too, because it may have fields.
+ */
 function hasBody<C>(http: HttpContext, { readBody }: Served<C>): boolean {
   return readBody !== null || http.hasBody();
 }
@@ -242,7 +244,7 @@ function bodyOf<C>(found: Served<C>, body: BodyText): unknown {
   throw invalidRequest('the body is not UTF-8');
 }
 
-/** What a route without a body takes of one. Rule A105 (api/RULES.md). */
+/** The check of a body on a route without one. Rule A105 (api/RULES.md). */
 const readNoFields = optionalBody(bodyReader(strict({})));
 
 function tooLarge<C>({ readBody, bodyBytesMax }: Served<C>): ApiError {
@@ -253,7 +255,10 @@ function tooLarge<C>({ readBody, bodyBytesMax }: Served<C>): ApiError {
   });
 }
 
-/** A path segment, decoded; unchanged where it is not percent-encoded UTF-8 and matches nothing. */
+/**
+ * A path segment, decoded. If it is not percent-encoded UTF-8, it stays unchanged and matches
+ * nothing.
+ */
 function decodeSegment(segment: string): string {
   if (!segment.includes('%')) return segment;
   try {

@@ -68,7 +68,7 @@ export class Metrics {
       ...family(
         'paperbook_results_contradicted_total',
         'counter',
-        'Results that differ from the one that a market has.',
+        'Results that differ from the result of their market.',
         [['', contradicted]],
       ),
       ...discoveryMetrics(discovery),
@@ -92,7 +92,7 @@ export class Metrics {
     }
   }
 
-  /** Of routes with requests; each bucket includes the ones before it, as Prometheus requires. */
+  /** Only routes with requests. Each bucket includes the ones before it, as Prometheus requires. */
   *#durations(): Generator<Sample> {
     for (const [route, { byBound, sumMs }] of this.#requests) {
       const named = { method: route?.method ?? '', route: route?.path ?? '' };

@@ -1,6 +1,6 @@
 /**
- * Orders that are no HTTP request of their own: parts of a batch, messages of a stream. They take
- * the path of the HTTP routes. Rules J20, J30 (api/RULES.md).
+ * Orders that are not separate HTTP requests: parts of a batch, messages of a stream. They take the
+ * path of the HTTP routes. Rules J20, J30 (api/RULES.md).
  */
 import type { Caller } from './access.ts';
 import type { Route } from './route.ts';
@@ -8,7 +8,7 @@ import { RouteInvoker, type RouteInvokerOptions } from './route-invoker.ts';
 
 export type OrderEntry = Readonly<Record<'place' | 'cancel' | 'cancel_all', RouteInvoker>>;
 
-/** @param routes with those that place and cancel orders */
+/** @param routes must include the routes that place and cancel orders */
 export function orderEntry(
   routes: readonly Route<Caller>[],
   options: RouteInvokerOptions,

@@ -1,17 +1,17 @@
 /**
- * Paces the refusals of an engine at its limit. A caller refused at once asks again at once,
- * and a refusal costs almost as much as an answer: a flood of them takes time from accepted
- * requests. So each refusal is delayed, which slows down those who retry. Rule A66 (api/RULES.md).
+ * Paces the refusals of an engine at its limit. A caller who is refused at once asks again at once,
+ * and a refusal costs almost as much as an answer. A flood of them takes time from accepted
+ * requests. So each refusal is delayed, which slows down retries. Rule A66 (api/RULES.md).
  */
 import { Fifo } from '../../engine/threads/fifo.ts';
 
 /** One refusal per so many answers: refusals get at most a tenth of the time. */
 const ANSWERS_A_REFUSAL = 8;
-/** So many refusals may go out at once after a pause. */
+/** So many refusals may be sent at once after a pause. */
 const AT_ONCE_MAX = 64;
 /** Below the time that a stopping server leaves to requests in progress. */
 const WAIT_MAX_MS = 4000;
-/** Callers who reconnect could queue any number: beyond this, the oldest is sent at once. */
+/** Callers who reconnect could queue any number. Above this bound, the oldest is sent at once. */
 const WAITING_MAX = 20_000;
 const LOOK_EVERY_MS = 50;
 

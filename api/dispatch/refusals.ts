@@ -1,4 +1,4 @@
-/** What a caller is refused with, by what went wrong. Rules E1, E6 (api/RULES.md). */
+/** The refusal for each failure. Rules E1, E6 (api/RULES.md). */
 import type { TradeLimitsLeft } from '../../engine/rules/limits-left.ts';
 import type { Reply } from '../../engine/rules/messages.ts';
 import type { Unavailable } from '../../engine/threads/unavailable.ts';

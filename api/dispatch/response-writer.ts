@@ -26,12 +26,12 @@ export type ResponseWriterOptions = {
   /** The wire body of a refusal. */
   errorBody: ErrorBody;
   metrics: Metrics;
-  /** Shared by all who refuse for the engine. */
+  /** Shared by all refusals for the engine. */
   paced: PacedRefusals;
   log: Log;
 };
 
-/** The route is null where none was found. */
+/** The route is null if none was found. */
 type Found = { requests: RouteCount } | null;
 type ErrorAnswer = { headers: HeaderLines; body: string };
 
@@ -58,7 +58,7 @@ export class ResponseWriter {
     this.#log = log;
   }
 
-  /** Builds once what is the same in every successful answer of a route. */
+  /** Builds the constant part of a route's successful answers once. */
   served<C>(route: Route<C>): Served<C> {
     const headers = headerLines([...headersOf(route), ...this.#policy]);
     return { ...route, headers, requests: this.#metrics.requestsOf(route) };

@@ -1,7 +1,7 @@
 /**
- * Calls of a route that come as messages of one connection, with no HTTP request of their own.
- * Caller, body and organization go in; status and body come out. The checks are the ones that
- * dispatch.ts makes after the credential, in its order. Rule A17 (api/RULES.md).
+ * Calls of a route that arrive as messages of one connection, without an HTTP request of their own.
+ * They have a caller, a body and an organization, and they lead to a status and a body. The checks
+ * are the ones that dispatch.ts makes after the credential, in its order. Rule A17 (api/RULES.md).
  */
 import type { TradeLimitsLeft } from '../../engine/rules/limits-left.ts';
 import type { ReplyHandler } from '../../engine/shard/callers/send-queue.ts';
@@ -19,17 +19,17 @@ export type RouteInvokerOptions = Pick<
 > & { keyed: Meter<Caller>['keyed'] };
 
 export type MessageCall = {
-  /** As credential and owner are now: `callerAgain`. */
+  /** The caller as credential and owner are now: `callerAgain`. */
   caller: Caller;
-  /** The `{...}` segment of the route's path; empty where it has none. */
+  /** The `{...}` segment of the route's path; empty if it has none. */
   param: string;
-  /** What an HTTP request has after the `?`. */
+  /** The part of an HTTP request after the `?`. */
   query?: string;
-  /** A value that was parsed, in which no key occurs twice; null where the route takes none. */
+  /** A parsed value in which no key occurs twice; null if the route takes none. */
   body: unknown;
-  /** What an HTTP request has in X-Service-Org. */
+  /** The X-Service-Org of an HTTP request. */
   organization: string | null;
-  /** That an order it places ends with; left out: none. */
+  /** The connection that its order ends with; left out: none. */
   connection?: OrderConnection | null;
   /** Whether it counts towards the request limits; false: another request has counted for it. */
   isCounted: boolean;
@@ -37,11 +37,11 @@ export type MessageCall = {
 
 /**
  * Called once, maybe before the call returns. Errors too have the body of the HTTP route. `limits`:
- * where the engine has answered an order or a cancel.
+ * if the engine has answered an order or a cancel.
  */
 type Answer = (status: number, body: string, limits?: TradeLimitsLeft) => void;
 
-/** What a route by key takes calls with that are messages. It never throws. */
+/** Takes calls of a route by key as messages. It never throws. */
 export class RouteInvoker {
   readonly #options: RouteInvokerOptions;
   readonly #route: Route<Caller>;

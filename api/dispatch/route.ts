@@ -1,6 +1,7 @@
 /**
- * What a route declares: its path, who may call it, its input and its answers. The dispatcher
- * runs it, and the API description is generated from it; tests check every answer against that.
+ * The declaration of a route: its path, who may call it, its input and its answers. The dispatcher
+ * runs it, and the API description is generated from it. Tests check every answer against the
+ * description.
  */
 import type { Static, TObject, TSchema } from '@sinclair/typebox';
 import type { StreamConnection, Uuid } from '../../engine/base/units.ts';
@@ -20,26 +21,28 @@ type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 /** A request that passed every check of its route. `C`: type of the caller. */
 export type Call<Q, B, C> = {
   caller: C;
-  /** The `{...}` segment of the path, percent-decoded; empty where the path has none. */
+  /** The `{...}` segment of the path, percent-decoded; empty if the path has none. */
   param: string;
   query: Q;
-  /** Of a route without one: null, or what has no fields. */
+  /** For a route without a body: null, or an object without fields. */
   body: B;
-  /** The X-Service-Org header as sent; null where it was not sent, or the route ignores it. */
+  /** The X-Service-Org header as sent; null if it was not sent, or the route ignores it. */
   organization: string | null;
   /** The Accept-Encoding header, for assets only; else empty. */
   acceptEncoding: string;
   /** Sec-WebSocket-Protocol of a WebSocket's handshake, maybe empty; null: any other request. */
   protocols: string | null;
-  /** Where a message of the stream places an order that ends with its connection; else null. */
+  /** The connection of a stream message whose order ends with it; else null. */
   connection: OrderConnection | null;
-  /** What the route acts on, set by the listener's `admit`; null where it acts on no account. */
+  /** The account that the route acts on, set by the listener's `admit`; null if it acts on none. */
   account: PaperAccount | null;
 };
 
 /** A connection that orders end with. Rule J18 (api/RULES.md). */
 export interface OrderConnection {
-  /** An order is about to be placed in the account: returns what it names. */
+  /**
+   * Called before an order is placed in the account; returns the connection's name in the order.
+   */
   placing(account: Uuid): StreamConnection;
 }
 
@@ -71,18 +74,18 @@ export type Tag =
   | 'Trading'
   | 'Stream';
 
-/** What the API description states about a route beyond what the server needs to run it. */
+/** The parts of the API description that the server does not need to run the route. */
 export type About<Answer, Body> = {
   /** Unique; the name of the call in generated clients. */
   operationId: string;
   tag: Tag;
   /** One line, without a full stop. */
   summary: string;
-  /** Markdown: what the summary and the schemas leave unsaid. */
+  /** Markdown: facts that the summary and the schemas leave out. */
   description?: string;
-  /** Markdown: what the summary and the schemas do not say. */
+  /** Markdown: facts that the summary and the schemas leave out. */
   param?: TSchema;
-  /** A successful answer, where answers are JSON. */
+  /** A successful answer, if answers are JSON. */
   example?: Answer;
   /** Example bodies by title. */
   bodyExamples?: Readonly<Record<string, Body>>;
@@ -102,9 +105,11 @@ export type Route<C> = {
   needs: 'venueData' | null;
   /** Whether it needs the engine or a service that may be unable to answer now: 503. */
   mayBeUnavailable: boolean;
-  /** Where it may be: whether a request with this query needs it. */
+  /** If it may be null: whether a request with this query needs it. */
   asksFor(query: unknown): boolean;
-  /** Refusals by its own rules; those that follow from the fields above are not repeated here. */
+  /**
+   * Refusals by its own rules. Refusals that follow from the fields above are not repeated here.
+   */
   errors: readonly ErrorCode[];
   /** Null: not part of the API description. */
   about: About<unknown, unknown> | null;
@@ -120,7 +125,7 @@ export type Route<C> = {
   requestsOf(query: unknown): number;
   /** Null: the route takes no body, or an empty object. Rule A105 (api/RULES.md). */
   readBody: BodyReader<unknown> | null;
-  /** What is longer is refused. Rule A9 (api/RULES.md). */
+  /** A longer body is refused. Rule A9 (api/RULES.md). */
   bodyBytesMax: number;
   /** A further scope that the body asks for. */
   scopeOfBody(body: unknown): Scope | null;
@@ -129,7 +134,7 @@ export type Route<C> = {
   response: TSchema;
   /** Of an answer that is not JSON. */
   contentType: string;
-  /** The content types of a `StreamedBody`; null: its answers are none. */
+  /** The content types of a `StreamedBody`; null: it never answers with one. */
   streamed: readonly string[] | null;
   /** Undefined: the answer goes to the waiter instead. */
   run(
@@ -144,7 +149,9 @@ type Declaration<C, Q extends TObject, R extends TSchema, P, B, K = Call<P, B, C
   about?: About<Static<R>, NoInfer<B>>;
   errors?: readonly ErrorCode[];
   query: Q;
-  /** Checks and reads what no schema can in the query: cursors, instants. Throws the 400. */
+  /**
+   * Checks and reads the parts of the query that no schema can: cursors, instants. Throws the 400.
+   */
   prepare?: (query: Static<Q>) => P;
   response: R;
   status?: 101 | 201 | 204;
@@ -159,7 +166,7 @@ type Declaration<C, Q extends TObject, R extends TSchema, P, B, K = Call<P, B, C
   requestsOf?: (query: P) => number;
   contentType?: string;
   streamed?: readonly string[];
-  /** In place of `prepare`, where `query` only describes what is read. */
+  /** In place of `prepare`, if `query` only describes the parameters. */
   readQuery?: QueryReader<P>;
   readBody?: BodyReader<B>;
   /** 64 KiB when left out. */

@@ -1,6 +1,7 @@
 /**
- * The hard trade limits as further entries of the fields `RateLimit-Policy` and `RateLimit`, in
- * lines of their own: a field of several lines is one list (RFC 9110, 5.3). Rule Q14 (api/RULES.md).
+ * The hard trade limits as further entries of the fields `RateLimit-Policy` and `RateLimit`. They
+ * are in separate lines: a field of several lines is one list (RFC 9110, 5.3). Rule Q14
+ * (api/RULES.md).
  */
 
 import { DAY_MS, type EpochMs } from '../../engine/base/units.ts';
@@ -21,7 +22,9 @@ export function tradeLimitLines(limits: TradeLimitsLeft): HeaderLines {
   return `${last[kind].lines}\r\nRateLimit: ${leftText(limits)}` as HeaderLines;
 }
 
-/** What is the same in all answers of a second. Every order has it, so it is joined of pieces. */
+/**
+ * The constant part of all answers of a second. Every order has it, so it is joined from pieces.
+ */
 class ResetPieces {
   #second = -1;
   keyDay = '';

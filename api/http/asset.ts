@@ -60,14 +60,14 @@ export class Asset {
     this.#plain = new CodedBody(null, bytes, type);
   }
 
-  /** Of a file by its own name: `page.css`. */
+  /** The content type of a file by its own name: `page.css`. */
   static of(name: string, bytes: Buffer): Asset {
     const hash = createHash('sha256').update(bytes).digest('hex').slice(0, HASH_CHARACTERS);
     const { name: stem, ext } = path.parse(name);
     return new Asset(`${stem}.${hash}${ext}`, bytes);
   }
 
-  /** @param accepted the Accept-Encoding header of the caller; empty where none was sent */
+  /** @param accepted the Accept-Encoding header of the caller; empty if none was sent */
   bodyFor(accepted: string): CodedBody | Promise<CodedBody> {
     const coding = CODINGS.find(({ name }) => isAccepted(accepted, name));
     if (coding === undefined) return this.#plain;

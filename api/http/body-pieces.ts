@@ -5,7 +5,7 @@
 
 const PIECE_CHARACTERS = 32 * 1024;
 
-/** What is used of a response of uWebSockets.js. */
+/** The used part of a response of uWebSockets.js. */
 type PiecesTaker = {
   getWriteOffset(): number;
   tryEnd(piece: Uint8Array, totalBytes: number): [isTaken: boolean, isDone: boolean];

@@ -32,7 +32,9 @@ const EARLY_BYTES_MAX = 2 * 2 ** 20;
 
 type TakeChunk = (chunk: ArrayBuffer, isLast: boolean) => void;
 
-/** What comes of a body before its request is looked at: uWebSockets.js keeps nothing of it. */
+/**
+ * The body that arrives before its request is looked at, because uWebSockets.js keeps none of it.
+ */
 export class EarlyBody {
   readonly #chunks: ArrayBuffer[] = [];
   #size = 0;
@@ -40,7 +42,7 @@ export class EarlyBody {
   #take: TakeChunk = (chunk, isLast) => {
     this.#isWhole = isLast;
     this.#size += chunk.byteLength;
-    // Who reads less refuses it by what is there.
+    // A reader with a smaller limit refuses it by its size.
     if (this.#size - chunk.byteLength <= EARLY_BYTES_MAX) this.#chunks.push(chunk.slice());
   };
 
@@ -48,7 +50,7 @@ export class EarlyBody {
     response.onData((chunk, isLast) => this.#take(chunk, isLast));
   }
 
-  /** Passes on what has come, and what comes from now on. */
+  /** Passes on the chunks so far, and each later chunk. */
   passTo(take: TakeChunk): void {
     this.#take = take;
     const last = this.#chunks.length - 1;

@@ -1,15 +1,15 @@
 /**
  * Answers without a body: HEAD, OPTIONS, 204. uWebSockets.js reports neither whether the socket
- * accepted such an answer nor which connection it is on, so it could buffer any number of them for
+ * accepted such an answer nor which connection it is on. So it could buffer any number of them for
  * a caller who reads none. Rules A62, A64 (api/RULES.md).
  */
 
 /** How many answers may stay unread: some megabytes. */
 const KEPT_MAX = 10_000;
 /**
- * A connection that reads nothing is closed about ten seconds after its last request, and one that
- * sends more requests is closed with the next answer. After this time a caller whose answers were
- * buffered has either been disconnected or reads.
+ * A connection that reads nothing is closed about ten seconds after its last request. A connection
+ * that sends more requests is closed with the next answer. After this time a caller whose answers
+ * were buffered has either been disconnected or reads.
  */
 const ENDING_MS = 20_000;
 

@@ -1,11 +1,12 @@
 /**
- * One request of uWebSockets.js and its one answer. The pitfalls of uWebSockets.js stay in here:
- * the request is readable only while its handler first runs, a response must not be used after
- * its abort, body chunks are freed when their callback returns, answers are written in `cork`.
+ * One request of uWebSockets.js and its one answer. This file alone handles the pitfalls of
+ * uWebSockets.js: the request is readable only while its handler first runs, a response must not be
+ * used after its abort, body chunks are freed when their callback returns, answers are written in
+ * `cork`.
  *
- * It buffers what a socket does not accept, without a limit. To keep a caller who never reads
- * from filling the memory, an answer ends once the socket accepted its body; a request before
- * that closes the socket. Rules A10, Q11, Q21 (api/RULES.md).
+ * uWebSockets.js buffers without a limit the bytes that a socket does not accept. A caller who
+ * never reads must not fill the memory. So an answer ends once the socket accepted its body, and an
+ * earlier request closes the socket. Rules A10, Q11, Q21 (api/RULES.md).
  */
 import type * as uws from 'uWebSockets.js';
 import { randomBytes } from 'node:crypto';
@@ -28,19 +29,19 @@ export type HttpContextOptions = {
   headers: HeaderLines;
   /** Whether a proxy in front sets X-Forwarded-For. */
   isBehindProxy: boolean;
-  /** Called once with each answer; `isTaken` is false where the caller is gone. */
+  /** Called once with each answer; `isTaken` is false if the caller is gone. */
   onAnswer: ((http: HttpContext, status: number, isTaken: boolean) => void) | null;
 };
 
-/** What the requests of a listener share. */
+/** The state that the requests of a listener share. */
 export type Held = {
-  /** Those whose answer is still to come. */
+  /** How many requests have no answer so far. */
   count: number;
   whenNone: (() => void) | null;
   bare: BodylessResponses;
 };
 
-/** What a request is counted under: it takes the answer's status and gives the quota headers. */
+/** The count of a request: it takes the answer's status and gives the quota headers. */
 export interface QuotaReservation {
   /** Whether `headers` asks for the address of the caller. */
   isByAddress: boolean;
@@ -58,7 +59,7 @@ export class HttpContext {
   /** The caller's own X-Request-Id, or a new one. Rule A10 (api/RULES.md). */
   readonly requestId: string;
   reservation: QuotaReservation | null = null;
-  /** Its route's path, with the names of parameters; null where there is none. */
+  /** Its route's path, with the names of parameters; null if there is none. */
   route: string | null = null;
   /** The key's prefix, as lists of keys show it; null without a valid key. */
   keyPrefix: string | null = null;
@@ -72,7 +73,7 @@ export class HttpContext {
   readonly #onAnswer: HttpContextOptions['onAnswer'];
   #remoteAddress: string | null = null;
   #sent: SentHeaders | null = sent;
-  /** What has come of its body before anybody reads it. */
+  /** The chunks of its body so far, before a reader takes them. */
   #early: EarlyBody | null = null;
   /** Null: it is served without. */
   #turns: RequestTurns | null = null;
@@ -93,7 +94,7 @@ export class HttpContext {
     req.forEach(keepHeader);
     this.method = req.getCaseSensitiveMethod();
     this.path = req.getUrl();
-    // Undefined where there is no `?`, although its type does not allow that.
+    // Undefined if there is no `?`, although its type does not allow that.
     this.query = req.getQuery() ?? '';
     this.requestId = requestIdOf(sent.first('x-request-id'));
     this.handshake = context === null ? null : new Handshake(sent, context);
@@ -109,7 +110,7 @@ export class HttpContext {
     return this.#headersSent().first(name);
   }
 
-  /** The value of a header however often it was sent, or empty; null where two differ. */
+  /** The value of a header sent once or several times, or empty; null if two differ. */
   onlyHeader(name: string): string | null {
     return this.#headersSent().only(name);
   }
@@ -145,7 +146,7 @@ export class HttpContext {
     return this.#isLast;
   }
 
-  /** Who sends it, for turns: its credential as it was sent, or else its address. */
+  /** The sender, for turns: its credential as it was sent, or else its address. */
   get sentBy(): string {
     const sent = this.#headersSent();
     return (
@@ -156,14 +157,14 @@ export class HttpContext {
     );
   }
 
-  /** Serves it now, or in a later turn of the event loop: what is sent of its body is kept. */
+  /** Serves it now, or in a later turn of the event loop; until then its body is kept. */
   serve(turns: RequestTurns, handle: () => void): void {
     this.#turns = turns;
     if (turns.hasTime()) return handle();
     const by = this.sentBy;
     this.hold();
     this.#sent = sent.copy();
-    // The end of a body is told once, also where there is none.
+    // The end of a body is reported once, also if there is none.
     this.#early = new EarlyBody(this.#res);
     turns.wait(by, () => {
       if (this.#isOpen) handle();
@@ -200,7 +201,7 @@ export class HttpContext {
     else early.passTo(take);
   }
 
-  /** What a body asks for may take long, too. */
+  /** The work on a body may take long, too. */
   #takeTurn(by: string, run: () => void): void {
     if (this.#turns === null || this.#turns.hasTimeForBody()) return run();
     this.#turns.wait(by, () => {
@@ -269,7 +270,7 @@ export class HttpContext {
     return this.requestId + this.#headers + headers + counted;
   }
 
-  /** The socket did not accept all bytes: sends the rest as the caller reads. */
+  /** The socket did not accept all bytes: sends the remaining bytes as the caller reads. */
   #writeRest(body: string | Uint8Array): void {
     this.#keep();
     const pieces = new BodyPieces(body, this.#res.getWriteOffset());
@@ -347,7 +348,7 @@ const USABLE = /^[!-~]{1,128}$/;
 const prefix = `${randomBytes(8).toString('hex')}-`;
 let count = 0;
 
-/** The caller's own X-Request-Id where it is valid, or a new one. */
+/** The caller's own X-Request-Id if it is valid, or a new one. */
 function requestIdOf(sent: string): string {
   return sent !== '' && USABLE.test(sent) ? sent : prefix + ++count;
 }
@@ -359,7 +360,7 @@ const ADDRESS_CHARACTERS_MAX = 64;
 const WITH_PORT = /^(?:\[([^\]]*)\]|([\d.]+))(?::\d*)?$/;
 
 /**
- * The last address in the list, without a port; null where there is none. The caller can forge the
+ * The last address in the list, without a port; null if there is none. The caller can forge the
  * entries before it.
  */
 function addressForwarded(line: string): string | null {

@@ -65,9 +65,9 @@ function serve(http: HttpContext, handle: ListenOptions['handle'], turns: Reques
   });
 }
 
-/** What a client sends at once: as the body of a request. Rule J38 (api/RULES.md). */
+/** The largest message: as large as the body of a request. Rule J38 (api/RULES.md). */
 const MESSAGE_BYTES_MAX = 64 * 1024;
-/** What is longer than this is not read, since its client could fill the memory: the socket is cut. */
+/** A longer message could fill the memory. It is not read, and the socket is cut. */
 const READ_BYTES_MAX = 2 ** 20;
 const TOO_BIG = 1009;
 /** Beyond this, a message to a client that does not read is dropped. */

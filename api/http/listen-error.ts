@@ -1,10 +1,10 @@
 /**
- * Explains why the server cannot listen on an address, by what an operator can change. Rule G8
- * (api/RULES.md).
+ * Explains why the server cannot listen on an address, and which setting an operator can change.
+ * Rule G8 (api/RULES.md).
  */
 import { createServer } from 'node:net';
 
-/** The message names the address and the system's error code; `code` is empty where unknown. */
+/** The message names the address and the system's error code; `code` is empty if unknown. */
 export class ListenError extends Error {
   readonly host: string;
   readonly port: number;

@@ -8,7 +8,7 @@ import type { HttpContextOptions } from './http-context.ts';
 
 /**
  * A line contains no secret: the path is the route's, not the one sent, and a key appears by the
- * prefix that lists of keys show. `route` is null where no route matches the path.
+ * prefix that lists of keys show. `route` is null if no route matches the path.
  */
 export function requestLog(log: Log): NonNullable<HttpContextOptions['onAnswer']> {
   return ({ method, route, requestId, keyPrefix, startedMs }, status, isTaken) => {

@@ -1,14 +1,16 @@
 /**
- * How much of a turn of the event loop requests may take: all that can be read at a moment comes in
- * one turn, thousands of requests of one connection among it. What is beyond waits for the next
- * turns, in which callers take turns. Rule Q21 (api/RULES.md).
+ * How much of a turn of the event loop requests may take. All requests that can be read at a moment
+ * arrive in one turn, perhaps thousands of one connection. Requests above the bound wait for the
+ * next turns, in which callers take turns. Rule Q21 (api/RULES.md).
  */
 import { invariant } from '../../engine/base/invariant.ts';
 import { Fifo } from '../../engine/threads/fifo.ts';
 
-/** Of a turn, before what was just read waits; and of the turn's end, for what waits. */
+/**
+ * The time of a turn before new requests wait, and the time at the turn's end for waiting requests.
+ */
 const BUDGET_MS = 2;
-/** So many are served at once whatever the time, so that a few pipelined requests are answered. */
+/** So many are served at once in any case, so that a few pipelined requests are answered. */
 const ALWAYS = 8;
 
 export type RequestTurnsOptions = {
@@ -19,7 +21,7 @@ export type RequestTurnsOptions = {
   later?(run: () => void): void;
 };
 
-/** What waits of one caller. */
+/** The waiting requests of one caller. */
 type Line = { by: string; waiting: Fifo<() => void> };
 
 export class RequestTurns {
@@ -28,7 +30,7 @@ export class RequestTurns {
   readonly #later: (run: () => void) => void;
   readonly #lines = new Map<string, Line>();
   readonly #next = new Fifo<Line>();
-  /** When the first request of this turn began; null: none has come. */
+  /** When the first request of this turn began; null: there was none. */
   #beganMs: number | null = null;
   #served = 0;
 
@@ -38,14 +40,16 @@ export class RequestTurns {
     this.#later = later ?? ((run) => void setImmediate(run));
   }
 
-  /** Whether a request that comes now is served at once: nobody waits, and the turn has time left. */
+  /**
+   * Whether a request that arrives now is served at once: nobody waits, and the turn has time left.
+   */
   hasTime(): boolean {
     this.#begin();
     if (this.#next.length > 0) return false;
     return this.#served++ < ALWAYS || this.#isInTime();
   }
 
-  /** The same of a body that is whole now, and may take long whatever has come before it. */
+  /** The same for a body that is now whole, and whose work may take long. */
   hasTimeForBody(): boolean {
     this.#begin();
     return this.#next.length === 0 && this.#isInTime();
@@ -71,7 +75,7 @@ export class RequestTurns {
     this.#next.push(line);
   }
 
-  /** The turn has read all that it reads. */
+  /** The turn has read all its requests. */
   readonly #end = (): void => {
     this.#beganMs = null;
     const beganMs = this.#now();
@@ -84,7 +88,7 @@ export class RequestTurns {
       if (this.#now() - beganMs >= this.#budgetMs) break;
     }
     if (this.#next.length === 0) return;
-    // What is read meanwhile takes its place among them.
+    // Requests that are read meanwhile take their places among them.
     this.#begin();
   };
 }

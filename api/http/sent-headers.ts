@@ -1,8 +1,8 @@
 /** The headers of one request as its caller sent them. */
 
 /**
- * Filled in one pass, since a call into native code for each requested header costs more than all
- * of them together; reused for the next request.
+ * Filled in one pass and reused for the next request. A call into native code for each requested
+ * header costs more than all of them together.
  */
 export class SentHeaders {
   /** Names and values in turn; entries from `#end` on belong to an earlier request. */
@@ -14,7 +14,7 @@ export class SentHeaders {
     this.#end = 0;
   }
 
-  /** The same headers, which stay when the headers of the next request come. */
+  /** The same headers, which stay when the headers of the next request arrive. */
   copy(): SentHeaders {
     const copy = new SentHeaders();
     for (let at = 0; at < this.#end; at += 2) copy.add(this.#lines[at]!, this.#lines[at + 1]!);
@@ -35,7 +35,7 @@ export class SentHeaders {
     return '';
   }
 
-  /** The value of a header however often it was sent, or empty; null where two differ. */
+  /** The value of a header sent once or several times, or empty; null if two differ. */
   only(name: string): string | null {
     let value: string | null = null;
     for (let at = 0; at < this.#end; at += 2) {
@@ -72,9 +72,9 @@ export class SentHeaders {
   }
 
   /**
-   * Whether the end of the body is unclear, so that what follows it cannot be trusted as a request
-   * (RFC 9112, section 6.3). uWebSockets.js itself refuses both headers at once; of a repeated one
-   * it reads only one value, and it reads any coding as chunked.
+   * Whether the end of the body is unclear. Then the bytes after it cannot be trusted as a request
+   * (RFC 9112, section 6.3). uWebSockets.js itself refuses both headers at once. Of a repeated
+   * header it reads only one value, and it reads any coding as chunked.
    */
   hasUnclearLength(): boolean {
     const coding = this.joined('transfer-encoding') ?? '';

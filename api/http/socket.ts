@@ -1,5 +1,5 @@
 /**
- * A WebSocket as those who serve it see it. uWebSockets.js allows no call on a socket after its
+ * A WebSocket as its server code sees it. uWebSockets.js allows no call on a socket after its
  * close; here such calls do nothing.
  */
 
@@ -7,7 +7,7 @@ import type { SentHeaders } from './sent-headers.ts';
 
 /** Accepts a WebSocket's handshake, in place of an answer. */
 export class Upgrade {
-  /** The subprotocol, one of those that the caller offered; empty: none. */
+  /** The subprotocol, one of the caller's offers; empty: none. */
   readonly protocol: string;
   /** Called once, when the socket is open. */
   readonly open: (socket: Socket) => SocketEvents;
@@ -24,14 +24,16 @@ export type SocketEvents = {
   message(bytes: ArrayBuffer, isBinary: boolean): void;
   /** The client sent a ping, or a pong. */
   alive(): void;
-  /** A message was not sent, since too many bytes are unread. Called while others are being sent. */
+  /**
+   * A message was not sent, because too many bytes are unread. Called while others are being sent.
+   */
   dropped(): void;
   /** Unread bytes became fewer. */
   drained(): void;
   closed(): void;
 };
 
-/** What is used of a socket of uWebSockets.js. */
+/** The used part of a socket of uWebSockets.js. */
 type RawSocket = {
   send(message: string | Uint8Array, isBinary: boolean): number;
   getBufferedAmount(): number;
@@ -67,7 +69,7 @@ export class Socket {
     });
   }
 
-  /** From now on it gets what is published to the topic. */
+  /** From now on it gets all messages published to the topic. */
   follow(topic: string): void {
     this.#raw?.subscribe(topic);
   }
@@ -76,17 +78,17 @@ export class Socket {
     this.#raw?.unsubscribe(topic);
   }
 
-  /** A client that is there answers it with a pong. */
+  /** A client that is connected answers it with a pong. */
   ping(): void {
     this.#raw?.ping();
   }
 
-  /** Sends a close frame after what is unread. */
+  /** Sends a close frame after the unread bytes. */
   end(code: number, reason: string): void {
     this.#raw?.end(code, reason);
   }
 
-  /** Closes at once; what is unread is lost. */
+  /** Closes at once; unread bytes are lost. */
   cut(): void {
     this.#raw?.close();
   }
@@ -97,7 +99,7 @@ export class Socket {
   }
 }
 
-/** What is used of a response of uWebSockets.js. */
+/** The used part of a response of uWebSockets.js. */
 type Upgradable = {
   upgrade(
     upgraded: Upgraded,
@@ -108,7 +110,7 @@ type Upgradable = {
   ): void;
 };
 
-/** What uWebSockets.js keeps of a socket: a copy of the object, without its prototype. */
+/** uWebSockets.js keeps a copy of the object, without its prototype. */
 export type Upgraded = { opening: OpeningSocket };
 
 /** A request that asks for a WebSocket. */
@@ -119,7 +121,7 @@ export class Handshake {
   readonly #extensions: string;
   readonly #context: unknown;
 
-  /** @param context what uWebSockets.js hands to a handshake, and wants back */
+  /** @param context the value that uWebSockets.js passes to a handshake, and needs back */
   constructor(headers: SentHeaders, context: unknown) {
     this.protocols = headers.joined('sec-websocket-protocol') ?? '';
     this.#key = headers.first('sec-websocket-key');

@@ -1,21 +1,21 @@
 /**
- * A body of unknown length, sent in pieces: the next one is asked for once the caller has taken the
- * one before, so that who reads slowly, or not at all, costs one piece. Rule H16 (api/RULES.md).
+ * A body of unknown length, sent in pieces. The next piece is asked for once the caller has taken
+ * the one before. So a slow reader costs one piece. Rule H16 (api/RULES.md).
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { HeaderLines } from './header-lines.ts';
 import type { HttpResponse } from './http-response.ts';
 
-/** Where pieces come from. */
+/** The source of pieces. */
 export interface Pieces {
-  /** Null: that was all. Rejects where the rest cannot be had. */
+  /** Null: there are no more. Rejects if the rest cannot be had. */
   next(): Promise<Uint8Array | string | null>;
-  /** Nobody will ask for more. */
+  /** No further piece will be asked for. */
   cancel(): void;
 }
 
-/** A result of a route that is sent in pieces, with what its headers say of it. */
+/** A result of a route that is sent in pieces, with its headers. */
 export class StreamedBody {
   readonly headers: HeaderLines;
   readonly pieces: Pieces;
@@ -25,7 +25,7 @@ export class StreamedBody {
     this.pieces = pieces;
   }
 
-  /** The same body, broken off where `check` throws before a piece is sent. */
+  /** The same body, broken off if `check` throws before a piece is sent. */
   checkedBy(check: () => void): StreamedBody {
     const { headers, pieces } = this;
     return new StreamedBody(headers, {
@@ -39,10 +39,10 @@ export class StreamedBody {
   }
 }
 
-/** How often it is looked whether a caller who does not read is gone. */
+/** How often the sender checks whether a caller who does not read is gone. */
 const GONE_MS = 500;
 
-/** Resolves once all is sent, or the caller is gone; rejects where the rest cannot be had. */
+/** Resolves once all is sent, or the caller is gone; rejects if the rest cannot be had. */
 export async function sendPieces(
   res: HttpResponse,
   lines: string,

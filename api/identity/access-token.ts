@@ -74,7 +74,7 @@ export function readOwnToken(
   return claims === null || claims.validUntilMs <= nowMs ? null : claims;
 }
 
-/** An empty object where it holds none. */
+/** An empty object if it holds none. */
 function partOf(text: string): Record<string, unknown> {
   try {
     const part: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());

@@ -63,7 +63,7 @@ export function changedSandboxLimits(
 }
 
 /**
- * Whose trading a command counts towards, and which limits apply: a key, or a session in its place,
+ * Whose trading a command counts towards, and which limits apply. A key, or a session in its place,
  * has its owner's limits, whichever account it trades on. Rules L7, L8, I27 (engine/RULES.md,
  * api/RULES.md).
  */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { DataDirError, replaceFile } from '../data-dir/directory-files.ts';
 
-/** There is one operator: whoever presents the token. */
+/** There is one operator: any holder of the token. */
 export type Operator = true;
 
 const SECRET_BYTES = 32;

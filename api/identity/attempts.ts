@@ -6,7 +6,7 @@ import type { EpochMs } from '../../engine/base/units.ts';
 
 type Window = { count: number; endsAtMs: EpochMs };
 
-/** Enough for a crowd; beyond it the windows that end first are dropped. */
+/** Enough for a crowd; above it the windows that end first are dropped. */
 const TRIERS_MAX = 100_000;
 
 export class Attempts {

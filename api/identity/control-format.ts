@@ -14,7 +14,7 @@ import type { Session } from './sessions.ts';
 import type { OwnTradeLimits, RequestLimits, User } from './users.ts';
 import type { VenueKey } from './venue-keys.ts';
 
-/** Tables of ids, by what a row of another table is looked up by. */
+/** Tables of ids, by the lookup key of a row of another table. */
 export const INDEX_NAMES = [
   ...['userEmails', 'userNames', 'keyHashes', 'keyOwners'],
   ...['sessionFamilies', 'sessionOwners'],
@@ -131,7 +131,7 @@ export const EARLIER_CONTROL_FINGERPRINTS: readonly number[] = [
 ];
 
 const packr = new Packr({
-  // A copy, since the packer stores what it compiled in it.
+  // A copy, because the packer stores its compiled code in it.
   structures: structuredClone(STRUCTURES) as unknown as object[],
   // It may add no more structures: another process could not know them.
   maxSharedStructures: STRUCTURES.length,
@@ -145,7 +145,7 @@ export const controlCodec = {
   },
 };
 
-/** The format that the store states for itself, under `format`. */
+/** The store's own format, under `format`. */
 export type ControlFormat = { formatVersion: number; fingerprint: number };
 
 export const CONTROL_FORMAT: ControlFormat = {

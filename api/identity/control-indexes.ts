@@ -1,7 +1,7 @@
 /**
- * The indexes of the control store, each an id by what it is looked up by. Addresses and names are
- * hashed: they can have any length, and errors name the keys of a table. Rules D71 (engine/RULES.md),
- * I68 (api/RULES.md).
+ * The indexes of the control store, each an id by its lookup key. Addresses and names are hashed,
+ * because they can have any length, and errors name the keys of a table. Rules D71
+ * (engine/RULES.md), I68 (api/RULES.md).
  */
 import type { Uuid } from '../../engine/base/units.ts';
 import { sameName } from '../base/shown-text.ts';
@@ -17,7 +17,7 @@ import type { User } from './users.ts';
 export type IndexName = (typeof INDEX_NAMES)[number];
 
 /**
- * What an index holds of a row. `isShared`: another row may have it in its place, and a row of an
+ * The entry of a row in an index. `isShared`: another row may have it in its place, and a row of an
  * earlier version may lack it.
  */
 export type IndexEntry = { index: IndexName; key: string; isShared?: true };
@@ -27,8 +27,8 @@ export const GUESTS = 'guest';
 
 export const emailKey = (email: string) => hashOfToken(email.toLowerCase());
 /**
- * What a name is found by: itself ignoring case, then what people take for the same. The first is
- * all that names of earlier versions were compared by; two of those may be the same now. Rule I68
+ * The lookup keys of a name: the name ignoring case, then the form that people take for the same.
+ * Earlier versions compared names only by the first, so two of them may now be the same. Rule I68
  * (api/RULES.md).
  */
 export function nameKeys(displayName: string): string[] {
@@ -78,11 +78,11 @@ export class ControlIndexes {
     this.sessionOwners = new OwnedIds(tables.sessionOwners);
   }
 
-  /** What changes when the entries of row `id` are others. */
+  /** The changes when the entries of row `id` are replaced. */
   changes(id: Uuid, before: readonly IndexEntry[], after: readonly IndexEntry[]): Change[] {
     const lacks = (entries: readonly IndexEntry[], { index, key }: IndexEntry) =>
       !entries.some((entry) => entry.index === index && entry.key === key);
-    // Of names alone.
+    // For names only.
     const isHeld = ({ key, isShared }: IndexEntry) =>
       isShared === true && this.userNames.get(key) !== id;
     return [

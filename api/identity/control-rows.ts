@@ -1,6 +1,6 @@
 /**
- * Rows of a table as they are now: read from disk when they are first asked for, and kept in memory
- * from then on. Nothing is kept of what does not exist. Rule D70 (engine/RULES.md).
+ * The present rows of a table. A row is read from disk when it is first asked for, and kept in
+ * memory from then on. Missing rows are not kept. Rule D70 (engine/RULES.md).
  */
 import type { ControlTable } from './control-table.ts';
 import type { Change } from './control-writer.ts';
@@ -36,7 +36,7 @@ export class ControlRows<V> {
     return known === undefined ? this.#read(key) : (known ?? undefined);
   }
 
-  /** Whether there is one, without a look at what is in it. */
+  /** Whether the row exists, without a read of its content. */
   has(key: string): boolean {
     const known = this.#known.get(key);
     return known === undefined ? this.#table.has(key) : known !== null;
@@ -44,7 +44,7 @@ export class ControlRows<V> {
 
   /**
    * All rows. Rows from before the start are first, in order of their keys. The others follow in
-   * the order in which they were added. To be read within one turn of the event loop. Throws
+   * the order in which they were added. Read them within one turn of the event loop. Throws
    * `ControlDamage`.
    */
   *values(): Generator<V> {
@@ -61,7 +61,7 @@ export class ControlRows<V> {
     return this.#table.keys({ start: key, exclusiveStart: true, limit: max });
   }
 
-  /** The same, backwards: those before `key`, or the last ones. */
+  /** The same, backwards: the keys before `key`, or the last ones. */
   keysBefore(key: string | null, max: number): string[] {
     const from = key === null ? {} : { start: key, exclusiveStart: true };
     return this.#table.keys({ ...from, reverse: true, limit: max });

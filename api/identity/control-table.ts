@@ -1,5 +1,5 @@
 /**
- * A table of the control store, and its single values: each value follows a checksum of its table,
+ * A table of the control store, and its single values. Each value follows a checksum of its table,
  * its key and itself, which is checked at every read. Rule D24 (engine/RULES.md).
  */
 import { inspect } from 'node:util';
@@ -71,7 +71,7 @@ export class ControlTable<V> {
     return this.#reading(() => this.#table.getStats() as { entryCount: number }).entryCount;
   }
 
-  /** All entries in order of keys. Throws `ControlDamage`, also where entries are missing. */
+  /** All entries in order of keys. Throws `ControlDamage`, also if entries are missing. */
   *entries(): Generator<{ key: string; value: V }> {
     for (const { key, value } of this.#whole({}, this.count)) {
       yield { key, value: controlCodec.unpack(value, SEAL_BYTES) as V };
@@ -79,8 +79,8 @@ export class ControlTable<V> {
   }
 
   /**
-   * Checks the entries of a transaction that it counts `count` of, one a step. Throws `ControlDamage`
-   * where any is damaged or missing.
+   * Checks the `count` entries of a transaction, one per step. Throws `ControlDamage` if any is
+   * damaged or missing.
    */
   *check(transaction: Transaction, count: number): Generator<undefined, void> {
     for (const _ of this.#whole({ transaction }, count)) yield;
@@ -127,7 +127,8 @@ export class ControlTable<V> {
         yield next.value;
       }
     } finally {
-      // What is not read to its end would hold its transaction, whose pages are then never free.
+      // An iterator that is not read to its end would hold its transaction, and its pages would
+      // never be free.
       found.return?.();
     }
   }
@@ -138,7 +139,7 @@ export class ControlTable<V> {
 
   #checkOrder(previous: string, key: string): void {
     if (typeof key === 'string' && key > previous) return;
-    throw new ControlDamage(`${this.name} [${inspect(key)}] stands behind [${previous}]`);
+    throw new ControlDamage(`${this.name} [${inspect(key)}] is out of order after [${previous}]`);
   }
 
   #sealed(key: string, value: V): Buffer {
@@ -147,7 +148,7 @@ export class ControlTable<V> {
 
   #checkSeal(key: string, value: Buffer): void {
     if (unsealAt(crc32(key, this.#place), value)) return;
-    throw new ControlDamage(`${this.name} [${key}] is not what was written`);
+    throw new ControlDamage(`${this.name} [${key}] has changed since it was written`);
   }
 
   #opened(key: string, value: Buffer): V {

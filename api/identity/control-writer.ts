@@ -23,8 +23,8 @@ export class ControlWriter {
   }
 
   /**
-   * Effective at once, in one transaction, and on disk when it resolves. Throws at once when the disk
-   * is full, and nothing has changed then: a restart would lose what is in memory alone.
+   * Effective at once, in one transaction, and on disk when it resolves. If the disk is full, it
+   * throws at once and nothing has changed. A restart would lose changes that are only in memory.
    */
   write(changes: readonly Change[]): Promise<void> {
     // Begun in one turn of the event loop, and so in one transaction.

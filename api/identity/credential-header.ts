@@ -3,8 +3,8 @@ import { invalidRequest } from '../base/errors.ts';
 import type { HttpContext } from '../http/http-context.ts';
 
 /**
- * The value of a credential header, or empty. Throws `invalid_request` where it was sent with two
- * values, since a proxy and this server might each use a different one.
+ * The value of a credential header, or empty. If it was sent with two values, throws
+ * `invalid_request`, because a proxy and this server might each use a different one.
  */
 export function credentialHeader(
   http: HttpContext,

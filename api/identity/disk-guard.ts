@@ -7,10 +7,10 @@ import { DiskReserve } from '../../engine/shard/store/disk-reserve.ts';
 
 /** More than any single record in the store. */
 const WRITE_BYTES = 1_000_000;
-/** A record of a few hundred bytes: a new copy of its page, and another page where that is full. */
+/** A record of a few hundred bytes: a new copy of its page, and another page if that is full. */
 const UNDER_WAY_BYTES = 2 * 4096;
 
-/** Begins so many writes of which the disk has room for all, or for none. */
+/** Begins so many writes. The disk has room for all of them, or none begins. */
 export type WriteTogether = <T>(writes: number, begin: () => T) => T;
 
 /** `directory`: of the environment that `root` has open. */
@@ -31,7 +31,7 @@ export function guardWrites(root: RootDatabase<unknown, string>, directory: stri
         writing++;
         const written = write(...args);
         written.then(done, done);
-        // The same promise, since LMDB marks on it what it did at once.
+        // The same promise object, because LMDB marks on it which work it did at once.
         return written;
       };
     }

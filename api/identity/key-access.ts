@@ -13,7 +13,7 @@ import type { User } from './users.ts';
 export type KeyCaller = {
   user: User;
   key: Key;
-  /** What the trade limits of a key count: here the key's id. */
+  /** The id that the trade limits of a key count by: here the key's id. */
   credentialId: Uuid;
   scopes: readonly Scope[];
   placedVia: PlacedVia;
@@ -50,7 +50,7 @@ export function keyReader(store: ControlStore, onWriteFailed: OnWriteFailed) {
   };
 }
 
-/** Reads a key's caller again, as key and owner are now, and keeps that it was used. */
+/** Reads a key's caller again, with the present key and owner, and records the use. */
 export function keyAgain(store: ControlStore, onWriteFailed: OnWriteFailed) {
   const callerOf = ownerReader(store, onWriteFailed);
   return ({ key: { id }, token }: KeyCaller): KeyCaller => {
@@ -59,7 +59,7 @@ export function keyAgain(store: ControlStore, onWriteFailed: OnWriteFailed) {
   };
 }
 
-/** Throws `invalid_token` when the key has ended, be it since it was read. */
+/** Throws `invalid_token` when the key has ended, even since it was read. */
 export function usableKey(store: ControlStore, id: Uuid, nowMs: EpochMs): Key {
   const key = store.keys.get(id);
   if (key === undefined || !isUsable(key, nowMs)) throw invalidKey();

@@ -1,5 +1,5 @@
 /**
- * What people can do with their keys: list, create, rotate, revoke. Rules I8 to I14
+ * The actions of people on their keys: list, create, rotate, revoke. Rules I8 to I14
  * (api/RULES.md).
  */
 import type { EpochMs, Uuid } from '../../engine/base/units.ts';
@@ -45,9 +45,9 @@ export class KeyBook {
   }
 
   /**
-   * Creates a key that replaces an active one. The old key works on for the grace time, but not
-   * past its own expiry. The new one has the label, the scopes and, by default, the lifetime of the
-   * old. Throws `key_not_found` and `key_creation_limited`.
+   * Creates a key that replaces an active one. The old key works for the grace time, but not past
+   * its own expiry. The new key has the label, the scopes and, by default, the lifetime of the old.
+   * Throws `key_not_found` and `key_creation_limited`.
    */
   async rotate(
     userId: Uuid,
@@ -71,7 +71,7 @@ export class KeyBook {
     return { key, token: made.token, rotated };
   }
 
-  /** Revokes a key at once. Throws `key_not_found` where it has ended already. */
+  /** Revokes a key at once. Throws `key_not_found` if it has ended already. */
   async revoke(userId: Uuid, id: Uuid, nowMs: EpochMs): Promise<Key> {
     const key = this.#ownKey(userId, id);
     const status = keyStatus(key, nowMs);

@@ -45,20 +45,20 @@ export class KeyTable {
     return this.#rows.keysBefore(id, max).flatMap((key) => this.#rows.peek(key) ?? []);
   }
 
-  /** A user's keys, whatever their status, the oldest first. */
+  /** A user's keys of any status, the oldest first. */
   of(userId: Uuid): Key[] {
     return [...this.#indexes.keyOwners.of(userId)].map((id) => this.#indexed(id, 'keyOwners'));
   }
 
-  /** The key whose token has this hash, whatever its status. */
+  /** The key whose token has this hash, of any status. */
   byHash(hash: string): Key | undefined {
     const id = this.#indexes.keyHashes.get(hash);
     return id === undefined ? undefined : this.#indexed(id, 'keyHashes');
   }
 
   /**
-   * Adds or replaces keys, all of them or none on disk. What changes of a key is effective at once,
-   * even where the disk is full: a revoked key is revoked.
+   * Adds or replaces keys, all of them or none on disk. A change of a key is effective at once,
+   * even if the disk is full: a revoked key is revoked.
    */
   async put(keys: readonly Key[]): Promise<void> {
     const changes = keys.flatMap((key) => this.#putting(key));
@@ -79,7 +79,7 @@ export class KeyTable {
 
   #putting(key: Key): Change[] {
     const row = this.#rows.putting(key.id, key);
-    // Of a key that exists neither hash nor user ever change.
+    // The hash and the user of an existing key never change.
     if (this.has(key.id)) return [row];
     return [row, ...this.#indexes.changes(key.id, [], entriesOfKey(key))];
   }

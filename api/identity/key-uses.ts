@@ -39,7 +39,7 @@ export class KeyUses {
     this.#writeLater(onFailed);
   }
 
-  /** Writes all that wait; rejects where it cannot. Nothing may be noted any more. */
+  /** Writes all waiting uses; rejects if it cannot. No use may be noted after this. */
   async close(): Promise<void> {
     if (this.#timer !== null) clearTimeout(this.#timer);
     await this.#writing;

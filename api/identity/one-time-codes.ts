@@ -1,6 +1,6 @@
 /**
  * Codes that sign a user in once, as a link of a mail does with GoTrue. Only their hashes are kept,
- * in memory, and nothing issues one but the demo. Rule I44 (api/RULES.md).
+ * in memory, and only the demo issues them. Rule I44 (api/RULES.md).
  */
 import { randomBytes } from 'node:crypto';
 import type { EpochMs, Uuid } from '../../engine/base/units.ts';

@@ -1,4 +1,7 @@
-/** What a server finds in its data directory, and refuses to start with. Rules D14 (engine/RULES.md), A60 (api/RULES.md). */
+/**
+ * The data that a server opens in its data directory, and its reasons to refuse a start. Rules D14
+ * (engine/RULES.md), A60 (api/RULES.md).
+ */
 import type { CleanupStack } from '../base/cleanup-stack.ts';
 import type { Log } from '../base/log.ts';
 import type { Config } from '../config/settings.ts';
@@ -22,7 +25,7 @@ export type OpenData = {
   adminToken: string;
 };
 
-/** Rejects with one line for the operator where the directory, or a TLS file, cannot be used. */
+/** Rejects with one line for the operator if the directory or a TLS file cannot be used. */
 export async function openData({ config, dataDir, log, stack }: DataParts): Promise<OpenData> {
   for (const line of dataDir.exposed) log.warn({ dataDir: config.dataDir }, line);
   refuseLostControl(config.dataDir);

@@ -16,7 +16,7 @@ export type CredentialHolder = { user: User; credentialId: Uuid; token: string }
 export type OwnOrganization = { id: Uuid; slug: string; name: string; role: Role };
 
 export interface Organizations {
-  /** Those that the caller can use, by slug. */
+  /** The organizations that the caller can use, by slug. */
   of(holder: CredentialHolder): OwnOrganization[] | Promise<OwnOrganization[]>;
   /**
    * The sandbox of one of them. Throws or rejects with `organization_not_found` or

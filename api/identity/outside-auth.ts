@@ -19,7 +19,7 @@ import type { ControlStore } from './store.ts';
 import { isEmail, newUser, type Plan, type User } from './users.ts';
 
 const TIMEOUT_MS = 5000;
-/** An unknown key id fetches the keys again, but at most this often. */
+/** An unknown key id leads to another fetch of the keys, but at most this often. */
 const COOLDOWN_MS = 30_000;
 const CACHE_MS = 600_000;
 /** Of a JWKS. */
@@ -68,12 +68,12 @@ export class OutsideAuth implements SessionSource {
     if (claims === null) return null;
     if (claims.isGuest) return 'guest';
     const { subject, sessionId, validUntilMs } = claims;
-    // Without one all of a person's sessions are one.
+    // Without the claim, all of a person's sessions are one.
     const session = JSON.stringify([this.#issuer, subject, sessionId]);
     return { user: await this.#userOf(claims), sessionId: uuidOfText(session), validUntilMs };
   }
 
-  /** Only its own server knows when a session ends; here a session lasts as long as its token. */
+  /** Only its own server knows when a session ends. Here a session lasts as long as its token. */
   isLive(): boolean {
     return true;
   }
@@ -112,8 +112,8 @@ export class OutsideAuth implements SessionSource {
     const known = users.get(this.#store.subjects.get(this.#issuer, subject) ?? '');
     if (known !== undefined) return known;
     const holder = email === null ? undefined : this.#store.userByEmail(email);
-    // Only a person with a verified address is matched to the user an operator created for it;
-    // otherwise anybody could be that user.
+    // Only a person with a verified address is matched to the user that an operator created for it.
+    // Otherwise any person could take that user.
     const user = isEmailVerified ? holder : undefined;
     if (user !== undefined) {
       await this.#store.subjects.put(this.#issuer, subject, user.id);

@@ -7,6 +7,7 @@
  */
 
 import { Type } from '@sinclair/typebox';
+import type { ValidateFunction } from 'ajv';
 import { jsonProblem, parseJson } from '../../engine/base/bounded-json.ts';
 import type { EpochMs, Uuid as UuidText } from '../../engine/base/units.ts';
 import { Uuid } from '../base/common-schemas.ts';
@@ -30,7 +31,7 @@ type Options = { url: string; users: { has(id: UuidText): boolean }; log: Log };
 
 type Question = { askedAtMs: EpochMs; isOpen: boolean; answer: Promise<OwnOrganization[]> };
 
-/** What is wrong with an answer, in words for the log; contains nothing of the answer itself. */
+/** The problem of an answer, in words for the log; it contains no part of the answer itself. */
 class UnusableAnswer extends Error {}
 
 export function outsideOrganizations({ url, users, log }: Options): Organizations {
@@ -71,26 +72,29 @@ export function outsideOrganizations({ url, users, log }: Options): Organization
     of: (holder) => ask(holder, 0),
     accountOf: async (holder, id) => {
       const organization = (await ask(holder, FRESH_MS)).find((own) => own.id === id);
-      // The service does not say which ids exist, except the ids of this caller. An id that is a
-      // user's must not open that user's account, whatever the service lists.
+      // The service does not say which ids exist, except the ids of this caller. An id of a user
+      // must not open that user's account, whatever the service lists.
       if (organization === undefined || users.has(id)) throw new ApiError('organization_forbidden');
       return organizationAccount(organization, null);
     },
   };
 }
 
-const isAnswer = createAjv().compile<{ organizations: OwnOrganization[] }>(
-  Type.Object({
-    organizations: Type.Array(
-      Type.Object({
-        id: Uuid,
-        slug: Type.String({ minLength: 1 }),
-        name: Type.String(),
-        role: RoleSchema,
-      }),
-    ),
-  }),
-);
+type Answer = { organizations: OwnOrganization[] };
+
+const AnswerSchema = Type.Object({
+  organizations: Type.Array(
+    Type.Object({
+      id: Uuid,
+      slug: Type.String({ minLength: 1 }),
+      name: Type.String(),
+      role: RoleSchema,
+    }),
+  ),
+});
+
+/** Compiled at the first answer: most servers ask no such service. */
+let isAnswer: ValidateFunction<Answer> | null = null;
 
 async function fetchOrganizations(url: string, token: string): Promise<OwnOrganization[]> {
   const response = await fetch(url, {
@@ -104,6 +108,7 @@ async function fetchOrganizations(url: string, token: string): Promise<OwnOrgani
     throw new UnusableAnswer(`it answered ${response.status}`);
   }
   const answer = parse(await textOf(response));
+  isAnswer ??= createAjv().compile<Answer>(AnswerSchema);
   if (!isAnswer(answer)) {
     throw new UnusableAnswer('its answer is no list of id, slug, name and role');
   }

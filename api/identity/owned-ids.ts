@@ -1,5 +1,5 @@
 /**
- * Which ids belong to an owner, in the order of their creation: an index on disk, of which an owner's
+ * Which ids belong to an owner, in the order of their creation. The index is on disk. An owner's
  * ids are in memory once they were asked for.
  */
 import { UUID_LENGTH, type Uuid } from '../../engine/base/units.ts';

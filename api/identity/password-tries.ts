@@ -1,8 +1,8 @@
 /**
  * Limits how often passwords may be tried: by account and address together, and by account over all
  * addresses that never signed in to it. An account is identified by its sign-in name, so a name
- * without an account behaves the same. In memory, bounded, and lost at a restart. Rules I37, I38
- * (api/RULES.md).
+ * without an account behaves the same. The counts are in memory, bounded, and lost at a restart.
+ * Rules I37, I38 (api/RULES.md).
  */
 import type { EpochMs } from '../../engine/base/units.ts';
 import { Attempts } from './attempts.ts';
@@ -42,8 +42,8 @@ export class PasswordTries {
 
   /**
    * Resolves to the result of `isRight`. Rejects with `over_request_rate_limit` when the password
-   * must not be tried now, and with 503 when too many wait. Attempts on one account run in turn.
-   * So only as many attempts as the limit allows can fail at once, and no correct one is refused.
+   * must not be tried now, and with 503 when too many wait. Attempts on one account run in turn. So
+   * only as many attempts as the limit allows can fail at once, and no correct one is refused.
    */
   async run(account: string, address: string, isRight: () => Promise<boolean>): Promise<boolean> {
     const isStranger = !this.#isWelcome(account, address);

@@ -1,6 +1,6 @@
 /**
  * Passwords are stored as scrypt hashes, which cost an attacker memory. Node's own scrypt runs on
- * the libuv pool, off the request thread, and needs no native package; OWASP considers this cost
+ * the libuv pool, off the request thread, and needs no native package. OWASP considers this cost
  * equal to argon2id's with 19 MiB. The pool also serves files and LMDB, so only a few hashes run at
  * once and only a limited number wait. Rule I33 (api/RULES.md).
  */
@@ -32,8 +32,8 @@ export async function hashPassword(password: string): Promise<string> {
 }
 
 /**
- * Whether a password matches the stored hash. Without a stored hash it does not, but takes as long,
- * so that nobody learns which addresses have a password. Rejects as `hashPassword`.
+ * Whether a password matches the stored hash. Without a stored hash it does not, but takes as long.
+ * So the time does not tell which addresses have a password. Rejects as `hashPassword`.
  */
 export async function matchesPassword(password: string, kept: string | null): Promise<boolean> {
   const [, log2N, r, p, salt, hash] = STORED.exec(kept ?? NOBODY)!;

@@ -1,6 +1,6 @@
 /**
  * Caches keys by the credential headers of a request. Extracting the token and hashing it costs
- * more than all other lookups of the key, so a minute's headers are mapped to their keys.
+ * more than all other lookups of the key. So a minute's headers are mapped to their keys.
  */
 import type { EpochMs, Uuid } from '../../engine/base/units.ts';
 import { hashOfToken } from './keys.ts';
@@ -10,11 +10,11 @@ const KEPT_MS = 60_000;
 const KEPT_MAX = 10_000;
 const CHARACTERS_MAX = 256;
 
-/** A token and its key, whatever the key's status. */
+/** A token and its key, of any status. */
 export type Credential = { readonly token: string; readonly keyId: Uuid };
 
 /**
- * Tokens stay in memory only, and until the first request of a later minute; tokens without a key
+ * Tokens stay in memory only, and until the first request of a later minute. Tokens without a key
  * are not cached. The key itself is looked up each time, so that its end takes effect at once.
  */
 export class RecentTokens {
@@ -40,7 +40,7 @@ export class RecentTokens {
     return this.#known.size;
   }
 
-  /** Undefined where no key has this token, null without one. Throws what `tokenOf` throws. */
+  /** Undefined if no key has this token, null without a token. Throws the errors of `tokenOf`. */
   find(authorization: string, ownHeader: string, nowMs: EpochMs): Credential | null | undefined {
     const minute = Math.floor(nowMs / KEPT_MS);
     if (minute !== this.#minute) this.#known.clear();

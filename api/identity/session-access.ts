@@ -19,11 +19,11 @@ type Signed = {
   validUntilMs: EpochMs;
 };
 
-/** A caller with a session, with what a caller with a key has. */
+/** A caller with a session, with the fields of a caller with a key. */
 export type SessionCaller = {
   user: User;
   key: null;
-  /** What the trade limits of a key count: here the session's id. */
+  /** The id that the trade limits of a key count by: here the session's id. */
   credentialId: Uuid;
   scopes: readonly Scope[];
   /** `web`: by the cookie. */
@@ -58,15 +58,15 @@ export function isAccessToken(token: string): boolean {
 
 export type SessionOptions = {
   source: SessionSource;
-  /** The one that browsers see. */
+  /** The scheme that browsers see. */
   scheme: 'http' | 'https';
   switches: { trading: boolean };
 };
 
 /**
- * Reads the session of a request; null without one. Throws `session_required` for a key and
- * `unauthorized` for a cookie that another site could have sent; rejects with `invalid_token` or
- * `guest_account`, then with `invalid_request` when the request declares a body other than JSON.
+ * Reads the session of a request; null without one. Throws `session_required` for a key, and
+ * `unauthorized` for a cookie that another site could have sent. Rejects with `invalid_token` or
+ * `guest_account`, and with `invalid_request` when the request declares a body other than JSON.
  */
 export function sessionReader({ source, scheme, switches }: SessionOptions) {
   return (http: HttpContext): Promise<SessionCaller> | null => {
@@ -76,7 +76,7 @@ export function sessionReader({ source, scheme, switches }: SessionOptions) {
   };
 }
 
-/** Reads a session's caller again, as its owner and the switch are now. Throws the 401. */
+/** Reads a session's caller again, with the present owner and switch. Throws the 401. */
 export function sessionAgain(
   { source, switches }: Pick<SessionOptions, 'source' | 'switches'>,
   users: { get(id: Uuid): User | undefined },
@@ -131,11 +131,11 @@ function sessionToken(http: HttpContext, scheme: string): SessionToken | null {
 }
 
 /**
- * A browser sends the cookie even with a request that another site caused, so the request must
- * prove that it is the site's own: by the origin that browsers state and, where it changes
- * something, by a content type that another site's form cannot send. A read that states no origin
- * counts: no other site can see its answer. A WebSocket can be read by the page that opened it, and
- * browsers always state that page's origin. Rules I22, I28 (api/RULES.md).
+ * A browser sends the cookie even with a request that another site caused. So the request must
+ * prove that it is the site's own, by the origin that browsers state. If it changes something, it
+ * must also have a content type that another site's form cannot send. A read that states no origin
+ * counts, because no other site can see its answer. The page that opened a WebSocket can read it,
+ * and browsers always state that page's origin. Rules I22, I28 (api/RULES.md).
  */
 function requireSameOriginJson(http: HttpContext, scheme: string): void {
   const site = http.header('sec-fetch-site');

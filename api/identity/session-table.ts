@@ -1,6 +1,6 @@
 /**
- * The sessions in the control store, by id, by the family of their refresh tokens, and by user. Changes
- * are effective at once, and on disk before they are answered.
+ * The sessions in the control store, by id, by the family of their refresh tokens, and by user.
+ * Changes are effective at once, and on disk before they are answered.
  */
 import type { EpochMs, Uuid } from '../../engine/base/units.ts';
 import { type ControlIndexes, entriesOfSession, sessionOwner } from './control-indexes.ts';
@@ -12,7 +12,7 @@ import { isIdle, type Session } from './sessions.ts';
 /** Beyond so many the oldest session ends. */
 const SESSIONS_OF_USER_MAX = 50;
 const GUESTS_MAX = 10_000;
-/** Each new session looks at so many others, one after the other, and ends those that are idle. */
+/** Each new session checks so many others, one after the other, and ends the idle ones. */
 const SWEPT_AT_ONCE = 20;
 
 export class SessionTable {
@@ -39,7 +39,7 @@ export class SessionTable {
     return id === undefined ? undefined : this.#rows.get(id);
   }
 
-  /** Adds a session, and ends those that are idle or too many. */
+  /** Adds a session, and ends sessions that are idle or too many. */
   async add(session: Session): Promise<void> {
     const ended = this.#idle(session.createdAtMs);
     const others = this.#indexes.sessionOwners.of(sessionOwner(session));
@@ -51,7 +51,7 @@ export class SessionTable {
 
   /** Replaces a session. */
   async put(session: Session): Promise<void> {
-    // Throws at once when the disk is full: the token that was sent remains usable then.
+    // Throws at once when the disk is full. Then the token that was sent remains usable.
     await this.#writer.write(this.#putting(session));
   }
 
@@ -67,7 +67,7 @@ export class SessionTable {
 
   #putting(session: Session): Change[] {
     const row = this.#rows.putting(session.id, session);
-    // Of a session that exists neither family nor user ever change.
+    // The family and the user of an existing session never change.
     if (this.#rows.has(session.id)) return [row];
     return [row, ...this.#indexes.changes(session.id, [], entriesOfSession(session))];
   }
@@ -93,7 +93,7 @@ export class SessionTable {
       const session = this.#rows.peek(id);
       return session !== undefined && isIdle(session, nowMs);
     } catch (error) {
-      // Nobody else's sign-in fails because of it.
+      // A failure of it does not fail another person's sign-in.
       if (error instanceof ControlDamage) return false;
       throw error;
     }

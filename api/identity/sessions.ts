@@ -1,10 +1,10 @@
 /**
  * Sessions of the embedded auth server and their refresh tokens, which rotate: each is used once. A
  * token consists of a family secret, the same for the whole session, and its own secret; both are
- * stored hashed. Someone who presents the family secret with a token no longer in use has a copy:
- * the session ends for the thief and for its owner, who signs in again: GoTrue's rule. A token used
- * within the grace time gets the same next token again: the answer was lost, or two tabs refreshed
- * at once. Rule I35 (api/RULES.md).
+ * stored hashed. A caller who presents the family secret with a token no longer in use has a copy.
+ * By GoTrue's rule the session then ends for the thief and for its owner, who signs in again. A
+ * token that is used again within the grace time gets the same next token: the answer was lost, or
+ * two tabs refreshed at once. Rule I35 (api/RULES.md).
  */
 import { createHmac, randomBytes } from 'node:crypto';
 import type { EpochMs, Uuid } from '../../engine/base/units.ts';
@@ -17,7 +17,7 @@ export type Session = {
   userId: Uuid;
   isGuest: boolean;
   familyHash: string;
-  /** Of the usable token; several where an older version refreshed the session. */
+  /** The hash of the usable token; several if an older version refreshed the session. */
   liveHashes: string[];
   /** Recently used tokens, the latest at the end. */
   used: UsedToken[];

@@ -1,6 +1,6 @@
 /**
  * The embedded auth server: sign-up, sign-in, refresh, sign-out, password change, guests. A guest
- * is a session without a user: it has no account, plan or keys, and leaves nothing when it ends.
+ * is a session without a user: it has no account, plan or keys, and leaves no data when it ends.
  * Rules I30, I33 to I40, I44 (api/RULES.md).
  */
 import { type EpochMs, isoOf, type Uuid } from '../../engine/base/units.ts';
@@ -107,7 +107,7 @@ export class SignIn implements SessionSource {
    */
   async withCode(code: string, address: string): Promise<object> {
     await this.#codeTries.run(address, address, async () => this.#codes.has(code, Date.now()));
-    // Of two who send it at once, one comes first.
+    // If two callers send it at once, only the first succeeds.
     const user = this.#store.users.get(this.#codes.take(code, Date.now()) ?? '');
     if (user === undefined) throw new AuthError('otp_expired');
     return this.#begin({ userId: user.id, isGuest: false }, Date.now());

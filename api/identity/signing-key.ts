@@ -33,8 +33,8 @@ export async function ensureSigningKey(
     makeKey(dataDir);
     log.warn(
       { file },
-      'access tokens are signed with ES256 from now on, by a new key: those of the EdDSA key ' +
-        'before have ended, and their sessions go on with a refresh',
+      'access tokens are signed with ES256 from now on, by a new key: tokens of the EdDSA key ' +
+        'before have ended, and their sessions continue with a refresh',
     );
   }
   const { kty, crv, x, y, d } = (readChecked(dataDir, NAME) ?? {}) as JWK;

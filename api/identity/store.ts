@@ -1,8 +1,8 @@
 /**
  * The control store: users, keys, sessions, organizations, catalog numbers, live switches and
  * request counts, in one LMDB environment at DATA_DIR/control. The main thread owns it and never
- * opens it twice. What was asked for is in memory; the promise of a write resolves once it is on disk.
- * Rules D24, D70 (engine/RULES.md).
+ * opens it twice. Rows that were asked for are in memory. The promise of a write resolves once it
+ * is on disk. Rules D24, D70 (engine/RULES.md).
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -82,8 +82,8 @@ export class ControlStore {
   }
 
   /**
-   * Checks every entry of every table as they are now, one a step; returns what is damaged, a line a
-   * table. Rule D70 (engine/RULES.md).
+   * Checks every present entry of every table, one per step; returns a line for each damaged table.
+   * Rule D70 (engine/RULES.md).
    */
   check(): Generator<undefined, string[]> {
     return damageIn(this.#root, this.#tables);
@@ -127,12 +127,12 @@ export class ControlStore {
     this.keys.noteUse(key, nowMs, onWriteFailed);
   }
 
-  /** A user's keys, whatever their status, the oldest first. */
+  /** A user's keys of any status, the oldest first. */
   keysOf(userId: Uuid): Key[] {
     return this.keys.of(userId);
   }
 
-  /** The key whose token has this hash, whatever its status. */
+  /** The key whose token has this hash, of any status. */
   keyByHash(hash: string): Key | undefined {
     return this.keys.byHash(hash);
   }
@@ -190,8 +190,7 @@ export class ControlStore {
   }
 
   async putNumbers(numbers: CatalogNumbers): Promise<void> {
-    // Every start calls this. It writes only what has changed, since the disk may be
-    // full.
+    // Every start calls this. It writes only changes, because the disk may be full.
     if (isDeepStrictEqual(numbers, this.numbers())) return;
     await this.#values.put('numbers', numbers);
   }
@@ -206,7 +205,7 @@ export class ControlStore {
 
   /** Waits for pending writes and closes the environment. */
   async close(): Promise<void> {
-    // A full disk must not keep the rest from being closed: a lost use is no lost key.
+    // A full disk must not keep the other parts open: a lost use is no lost key.
     await this.keys.close().catch(() => undefined);
     await this.#root.flushed;
     await this.#root.close();
@@ -214,8 +213,8 @@ export class ControlStore {
 }
 
 /**
- * Checks every entry of one snapshot, one a step; returns what is damaged, a line a table. The
- * snapshot is held until it ends, so end it also where it is not needed any more.
+ * Checks every entry of one snapshot, one per step; returns a line for each damaged table. The
+ * snapshot is held until it ends, so end it even if it is not needed any more.
  */
 function* damageIn(
   root: RootDatabase<Buffer, string>,

@@ -59,8 +59,8 @@ export class Switches {
   }
 
   /**
-   * An answer with venue data in it while that is on: asked for again where it was turned off
-   * meanwhile. What comes after that must not wait for anything. Rules V4, V8.
+   * An answer with venue data, while that is on. If it was turned off meanwhile, the answer is
+   * asked for again. The caller must send the answer without another wait. Rules V4, V8.
    */
   async answered<T>(ask: (venueData: boolean) => Promise<T>): Promise<T> {
     for (;;) {

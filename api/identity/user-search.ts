@@ -1,7 +1,7 @@
 /**
  * Users whose address, name or id an operator searches for, a page at a time. The indexes of the
- * control store know whole addresses and names; for a part of one the users are looked at, some in each
- * turn of the event loop, so that no request waits for it. Rule O20 (api/RULES.md).
+ * control store know whole addresses and names. For a part of one the users are searched, some in
+ * each turn of the event loop, so that no request waits for it. Rule O20 (api/RULES.md).
  */
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Uuid } from '../../engine/base/units.ts';
@@ -14,12 +14,12 @@ type Users = Pick<UserTable, 'before' | 'get' | 'byEmail' | 'byName'>;
 type Wanted = { search: string; before: Uuid | null; limit: number };
 
 const LOOKED_AT_A_TURN = 100;
-/** By one page, whatever it finds. */
+/** The bound of one page, whatever it finds. */
 const LOOKED_AT_MAX = 20_000;
 
 /**
- * The newest first. Before them the first page has who has exactly this address, name or id, beside
- * `limit` others.
+ * The newest first. The first page begins with the users of exactly this address, name or id,
+ * beside `limit` others.
  */
 export async function searchUsers(
   users: Users,

@@ -11,7 +11,7 @@ export class UserTable {
   readonly #rows: ControlRows<User>;
   readonly #indexes: ControlIndexes;
   readonly #writer: ControlWriter;
-  /** Is called with everyone who is added or changed, once that is on disk. */
+  /** Called with every user who is added or changed, once that is on disk. */
   onWritten: (user: User) => void = () => {};
 
   constructor(table: ControlTable<User>, indexes: ControlIndexes, writer: ControlWriter) {
@@ -43,7 +43,7 @@ export class UserTable {
     return this.#rows.keysBefore(id, max).flatMap((key) => this.#rows.peek(key) ?? []);
   }
 
-  /** The user with that display name ignoring case, else one whose name is the same. */
+  /** The user with that display name ignoring case, else a user whose name is the same. */
   byName(name: string): User | undefined {
     for (const key of nameKeys(name)) {
       const id = this.#indexes.userNames.get(key);
@@ -103,7 +103,7 @@ export class UserTable {
     for (const key of nameKeys(displayName)) {
       const holder = this.#indexes.userNames.get(key);
       if (holder === undefined || holder === id) continue;
-      throw invalidRequest('displayName is used by another user, or looks like one that is');
+      throw invalidRequest('displayName is used by another user, or looks like a used name');
     }
   }
 }

@@ -28,7 +28,7 @@ export type RequestLimits = Static<typeof RequestLimitsSchema>;
 export type User = {
   id: Uuid;
   displayName: string | null;
-  /** Lower case and unique. Null where an outside auth server gives no verified address. */
+  /** Lower case and unique. Null if an outside auth server gives no verified address. */
   email: string | null;
   /** Private until its owner makes it public. Rule I52 (api/RULES.md). */
   private: boolean;
@@ -36,7 +36,7 @@ export type User = {
   showEarlierTrades: boolean;
   plan: Plan;
   /**
-   * Its own hard trade limits; null: the default ones. Only the plan enterprise may have them; they
+   * Its own hard trade limits; null: the default ones. Only the plan enterprise may have them. They
    * are kept without effect while the user is on another plan.
    */
   tradeLimits: OwnTradeLimits | null;
@@ -48,7 +48,7 @@ export type User = {
 const DisplayName = Type.String({
   minLength: 2,
   maxLength: 64,
-  // What every language of regular expressions can say of the format.
+  // The part of the format that every language of regular expressions can express.
   pattern: '^[^\\x00-\\x20\\x7f]([^\\x00-\\x1f\\x7f]*[^\\x00-\\x20\\x7f])?$',
   format: PERSON_NAME,
   description: 'a name without control, bidi or zero-width characters or blanks around it, no id',

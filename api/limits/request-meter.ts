@@ -1,9 +1,9 @@
 /**
- * Counts every request of the public API and applies its limits. Rules Q4 to
- * Q8, Q10 (api/RULES.md).
+ * Counts every request of the public API and applies its limits. Rules Q4 to Q8, Q10
+ * (api/RULES.md).
  *
  * A request is counted before it is answered, so that concurrent requests cannot exceed a limit
- * together; the count is undone when the answer is 429.
+ * together. The count is undone when the answer is 429.
  */
 import type { Uuid } from '../../engine/base/units.ts';
 import { ApiError } from '../base/errors.ts';

@@ -4,8 +4,8 @@ import type { EpochMs } from '../../engine/base/units.ts';
 const MINUTE_SECONDS = 60;
 
 /**
- * The current windows. Everything here changes at most once a second, so that a request reads
- * instead of calculating. A clock that is set back never reopens a month that has ended.
+ * The current windows. They change at most once a second, so that a request reads instead of
+ * calculating. A clock that is set back never reopens a month that has ended.
  */
 export class Windows {
   /** Minutes since the epoch. */

@@ -1,16 +1,16 @@
 /**
- * Markets of which venues said something since they were last taken: a hint which quotes to look at
- * first. Rule J11 (api/RULES.md).
+ * The markets with ticks since they were last taken: a hint which quotes to look at first. Rule J11
+ * (api/RULES.md).
  */
 
 import type { MarketNumber } from '../../engine/base/units.ts';
 import { MARKET_TICK_KINDS, type MarketBus } from '../catalog/market-bus.ts';
 
-/** It holds each market once, so that it is bounded by the catalogs even if nobody takes from it. */
+/** It holds each market once, so the catalogs bound it even if nobody takes from it. */
 export class ChangedMarkets {
   #markets = new Set<MarketNumber>();
 
-  /** @returns what ends it */
+  /** @returns the function that ends it */
   follow(bus: MarketBus): () => void {
     return bus.subscribe(MARKET_TICK_KINDS, (tick) => this.note(tick));
   }

@@ -1,7 +1,7 @@
 /**
- * Ticks of a played file that are before the moment from which it is to be played: the books need
- * them, but what rests must not fill at prices that are over. The state that they lead to is passed
- * on as one. Rule R40 (feeds/FORMATS.md).
+ * Ticks of a played file from before its first played moment. The books need them, but resting
+ * orders must not fill at past prices. The state that they lead to is passed on once. Rule R40
+ * (feeds/FORMATS.md).
  */
 
 import type { SourceNumber } from '../../engine/base/units.ts';
@@ -10,7 +10,7 @@ import type { Tick, TimeTick, TradeTick } from '../../engine/rules/messages.ts';
 export class ConflatedTicks {
   readonly #sink: (tick: Tick) => void;
   #isHolding = false;
-  /** What is still true, by what it is true of; in the order in which it came. */
+  /** The valid ticks by their subject, in the order of their arrival. */
   readonly #last = new Map<string, Exclude<Tick, TradeTick | TimeTick>>();
 
   constructor(sink: (tick: Tick) => void) {
@@ -43,12 +43,12 @@ export class ConflatedTicks {
     }
   };
 
-  /** What is taken from now on is kept. */
+  /** Ticks from now on are kept. */
   hold(): void {
     this.#isHolding = true;
   }
 
-  /** Passes on what is kept, each tick with its own time, and all that is taken from now on. */
+  /** Passes on the kept ticks, each with its own time, and all later ticks. */
   release(): void {
     this.#isHolding = false;
     const ticks = [...this.#last.values()].sort((a, b) => a.atMs - b.atMs);

@@ -15,7 +15,7 @@ import { type FeedConfig, isInTheClear } from '../config/settings.ts';
 
 type FeedParts = {
   ingest: Ingest;
-  /** Which markets of a venue to subscribe to, and which of those should have a quote. */
+  /** Which markets of a venue to subscribe to, and which of them should have a quote. */
   catalog: {
     watchedMarkets(venue: Venue): readonly string[];
     awaitsQuote(venue: Venue, market: string): boolean;
@@ -48,7 +48,7 @@ export function connectFeed(feed: FeedConfig, entry: number, parts: FeedParts): 
   if (isInTheClear(url)) {
     parts.log.warn(
       { entry, venue, host: new URL(url).host },
-      'PAPERBOOK_FEEDS: prices come over ws://, which anybody between can change',
+      'PAPERBOOK_FEEDS: prices arrive over ws://, where anyone on the way can change them',
     );
   }
   const restUrl = feed.restUrl === undefined ? null : new URL(feed.restUrl);

@@ -1,4 +1,4 @@
-/** What the callers' thread and the thread of discovery say to each other. */
+/** The messages between the callers' thread and the thread of discovery. */
 import type { CombinedReading } from '../../feeds/catalog/discovered.ts';
 import type { DiscoverEntry } from '../../feeds/reading/venue.ts';
 
@@ -9,11 +9,11 @@ export type DiscoveryInput = {
   discoveredFile: string;
 };
 
-/** What one run of an entry came to. */
+/** The result of one run of an entry. */
 export type RunReport = {
   /** Markets that the venue listed. */
   found: number;
-  /** Instruments that are new, and those that changed. */
+  /** Numbers of new and of changed instruments. */
   added: number;
   changed: number;
   /** Listings of instruments that another venue lists, too. */
@@ -39,7 +39,7 @@ export type ToDiscovery =
 export type FromDiscovery =
   /** It takes messages. */
   | { kind: 'opened' }
-  /** What was discovered is not what it was. */
+  /** The discoveries have changed. */
   | { kind: 'changed' }
   | { kind: 'ran'; entry: number; report: RunReport }
   | { kind: 'combined'; id: number; reading: CombinedReading }

@@ -1,6 +1,6 @@
 /**
- * The thread that asks venues for their markets, joins what it finds with the catalog, and keeps it
- * in a file. live-discovery.ts is its other end. Rules K50 to K55 (feeds/FORMATS.md).
+ * The thread that asks venues for their markets, joins the found markets with the catalog, and
+ * keeps them in a file. live-discovery.ts is its other end. Rules K50 to K55 (feeds/FORMATS.md).
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import type { CatalogFile } from '../../feeds/catalog/catalog-schema.ts';
@@ -23,7 +23,7 @@ import type {
   ToDiscovery,
 } from './discovery-messages.ts';
 
-/** So many pairs of games are named; the count has all of them. */
+/** So many pairs of games are named; the count includes all of them. */
 const APART_SHOWN = 100;
 
 class DiscoveryThread {
@@ -70,7 +70,7 @@ class DiscoveryThread {
       const own = await this.#own();
       const base = () => withOwn(this.#discovered, own);
       const followed = await follow(entries[index]!, { nowMs: Date.now(), base });
-      // Nothing is awaited from the base to here: another entry's run cannot fall in between.
+      // No wait between reading the base and here: another entry's run cannot fall in between.
       post({ kind: 'ran', entry: index, report: this.#taken(followed, own) });
     } catch (error) {
       const report = { ...reportOf(null), problem: (error as Error).message };
@@ -93,7 +93,7 @@ class DiscoveryThread {
     return { ...reportOf(followed), added, changed };
   }
 
-  /** On disk in one step before anybody is told: a stop in between loses or halves nothing. */
+  /** On disk in one step before it is announced: a stop in between loses or halves nothing. */
   #keep(discovered: CatalogFile): void {
     const text = JSON.stringify(discovered);
     if (text === this.#text) return;

@@ -20,7 +20,7 @@ export class FeedBatches {
   end(): void {
     this.#receive(Number.POSITIVE_INFINITY);
     this.#isEnded = true;
-    // A sleeper would keep the memory of the ring for ever.
+    // A sleeper would keep the memory of the ring forever.
     this.#end.wakeOwn();
   }
 

@@ -41,7 +41,7 @@ export function feedMetrics(feeds: readonly FeedStatus[]): string[] {
     ...family('paperbook_feed_reconnects_total', 'counter', 'Connections that were made again.', [
       ...sums(reconnectsOf),
     ]),
-    ...family('paperbook_feed_lag_seconds', 'gauge', 'How far the last price was behind.', [
+    ...family('paperbook_feed_lag_seconds', 'gauge', 'Delay of the last price.', [
       ...entries.flatMap(lagSample),
     ]),
     ...family('paperbook_feed_subscribed_markets', 'gauge', 'Markets asked for.', [
@@ -85,7 +85,7 @@ function rejectedSamples({ named, connections }: Entry): Sample[] {
   return [...byReason].map(([reason, count]) => [labels({ ...named, reason }), count]);
 }
 
-/** Of the connection that is furthest behind; none if the lag of no connection is known. */
+/** The connection with the largest lag; none if the lag of no connection is known. */
 function lagSample({ named, connections }: Entry): Sample[] {
   const lags = connections.flatMap(({ counts }) => counts.lagMs ?? []);
   return lags.length === 0 ? [] : [[labels(named), Math.max(...lags) / 1000]];

@@ -1,4 +1,4 @@
-/** What the callers' thread and the feed thread say to each other, except ticks. */
+/** The messages between the callers' thread and the feed thread, except ticks. */
 
 import type { SourceNumber } from '../../engine/base/units.ts';
 import type { ChannelMemory } from '../../engine/ring/endpoint.ts';
@@ -7,11 +7,11 @@ import type { FeedStatus } from '../../feeds/connection/connection-status.ts';
 import type { SettleOn } from '../../feeds/reading/venue.ts';
 import type { FeedConfig } from '../config/settings.ts';
 
-/** What a feed thread starts with. */
+/** The first message to a feed thread. */
 export type FeedThreadInput = {
   feeds: readonly FeedConfig[];
   markets: MarketsToWatch;
-  /** Levels are wanted, and not the top alone. */
+  /** Levels are wanted, and not only the top. */
   depth: boolean;
   /** Rule W74 (feeds/FORMATS.md). */
   settleOn: SettleOn;

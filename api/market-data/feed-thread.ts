@@ -18,7 +18,7 @@ import type { FeedThreadInput, FromFeedThread, ToFeedThread } from './feed-threa
 import { sharedTime } from './shared-time.ts';
 import { TickBatches } from './tick-batches.ts';
 
-/** How often what operators see is renewed. */
+/** How often the data for operators is renewed. */
 const STATUSES_EVERY_MS = 100;
 /** The last ticks have so long to be taken. */
 const CLOSING_MS = 1000;
@@ -42,7 +42,7 @@ class FeedThread {
     const sharedClock = sharedTime(input.time, isFeedClock);
     const time = isFeedClock ? new FeedTime(sharedClock.nowMs) : sharedClock;
     const ingest = createIngest({
-      // On the feed's clock a live frame is what moves time, so it brings the wall's, and cannot be
+      // On the feed's clock a live frame moves the time, so it carries the wall's and cannot be
       // late.
       ...(time instanceof FeedTime ? { timeOf: time.of } : { lagMaxMs }),
       marketNumber: (venue, market) => this.#markets.marketNumber(venue, market),
@@ -84,7 +84,7 @@ class FeedThread {
         return;
       case 'settled':
         this.#markets.settle(message.market);
-        // None of them waits for a quote of it any more.
+        // None of them waits for its quote any more.
         for (const feed of this.#feeds) feed.marketsChanged();
         return;
       case 'held':
@@ -105,7 +105,7 @@ class FeedThread {
     const isState = tick.kind === 'game' || tick.kind === 'status' || tick.kind === 'result';
     if (!isState) return this.#changed.take(tick);
     const { atMs, source } = tick;
-    // What says nothing new says that its connection is alive.
+    // A tick without news shows that its connection is alive.
     if (!this.#states.take(tick)) this.#changed.take({ kind: 'heartbeat', atMs, source });
   }
 
@@ -128,8 +128,8 @@ class FeedThread {
 }
 
 /**
- * On the feed's clock a frame is taken at the venue's own time, or at the present where it states
- * none, or an older one. Rule C7 (engine/RULES.md).
+ * On the feed's clock a frame is taken at the venue's own time. If it states none or an older one,
+ * it is taken at the present. Rule C7 (engine/RULES.md).
  */
 class FeedTime {
   readonly #engineMs: () => EpochMs;

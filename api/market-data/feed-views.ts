@@ -34,7 +34,7 @@ export function feedView(feed: FeedStatus) {
   };
 }
 
-/** For everybody on this machine, so without the address. */
+/** For every user of this machine, so without the address. */
 export function downView({ counts, sinceMs, ...feed }: FeedStatus) {
   const { venue, adapter, host, state, lastProblem } = feed;
   const hasConnected = counts.opens > 0;

@@ -1,14 +1,15 @@
 /**
- * Tells the feeds which markets somebody has something at stake in, and which of those may be over by
- * the catalog: their results are asked for. The other listings of an instrument count with the market
- * that is held, since orders may fill there. Rules S17 (engine/RULES.md), W70 (feeds/FORMATS.md).
+ * Tells the feeds which markets accounts have trades or orders in, and which of them may be over by
+ * the catalog. The results of those are asked for. The other listings of an instrument count with
+ * the held market, because orders may fill there. Rules S17 (engine/RULES.md), W70
+ * (feeds/FORMATS.md).
  */
 import type { EpochMs, MarketNumber, Venue } from '../../engine/base/units.ts';
 import type { HeldMarkets } from '../../feeds/catalog/watched-markets.ts';
 import type { CatalogView, InstrumentEntry } from '../catalog/catalog-view.ts';
 import type { MarketBus } from '../catalog/market-bus.ts';
 
-/** A question costs a shard a look at each market. */
+/** For a question, a shard reads each market once. */
 const LOOK_EVERY_MS = 5_000;
 
 export type HeldMarketsParts = {
@@ -22,10 +23,10 @@ export type HeldMarketsParts = {
 /** An instrument, with all the markets that it lists. */
 type Listed = { entry: InstrumentEntry; markets: readonly MarketNumber[] };
 
-/** @returns what ends it */
+/** @returns the function that ends it */
 export function followHeldMarkets(parts: HeldMarketsParts, everyMs = LOOK_EVERY_MS): () => void {
   const { engine, bus, feeds } = parts;
-  /** By shard: one that cannot answer now has what it had. */
+  /** By shard: if it cannot answer now, its last answer stays. */
   const known: string[] = [];
   let instruments: ReadonlyMap<MarketNumber, readonly Listed[]> | null = null;
   let told = '';
@@ -92,7 +93,7 @@ function heldOf(
   }
   const maybeOver = [...markets].filter((market) => {
     const listed = instruments.get(market);
-    // No catalog says anything of it any more.
+    // The catalog has no data about it any more.
     return listed === undefined || listed.some(({ entry }) => mayBeOver(entry, nowMs));
   });
   return { markets: [...markets], maybeOver };

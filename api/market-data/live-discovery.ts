@@ -1,6 +1,6 @@
 /**
- * Discovery in a running server, as the callers' thread sees it: a thread of its own asks venues and
- * reads catalogs, and here the result goes into use. Rules K50 to K57 (feeds/FORMATS.md), O27
+ * Discovery in a running server, as the callers' thread sees it. A separate thread asks venues and
+ * reads catalogs, and the result is put into use here. Rules K50 to K57 (feeds/FORMATS.md), O27
  * (api/RULES.md).
  */
 import { type EpochMs, isoOf } from '../../engine/base/units.ts';
@@ -24,14 +24,14 @@ export type LiveDiscoveryOptions = DiscoveryInput & {
   log: Log;
   /** The wall clock, which tests move. */
   nowMs?(): EpochMs;
-  /** The thread's module; another one in tests. */
+  /** The thread's module; tests name another. */
   module?: URL;
 };
 
 /** One entry of PAPERBOOK_DISCOVER, as operators see it. */
 export type DiscoveryStatus = Omit<DiscoverEntry, 'url'> & {
   entry: number;
-  /** Without what may be secret. */
+  /** Without parts that may be secret. */
   url: string;
   runs: number;
   lastRunAt: string | null;
@@ -62,7 +62,7 @@ export class LiveDiscovery {
   readonly #timers: NodeJS.Timeout[] = [];
   readonly #thread: SupervisedWorker<ToDiscovery, FromDiscovery>;
   readonly #nowMs: () => EpochMs;
-  /** Who waits for a thread that starts again. */
+  /** Requests that wait for a thread that starts again. */
   readonly #atStart: (() => void)[] = [];
   /** Catalogs are taken one after the other. */
   #taking: Promise<void> = Promise.resolve();
@@ -109,7 +109,7 @@ export class LiveDiscovery {
     await this.#taking;
   }
 
-  /** Takes what has been over for long out of the lists. */
+  /** Takes instruments that have been over for long out of the lists. */
   retire(): void {
     const slugs = this.#options.catalog.retireDue(this.#nowMs());
     if (slugs.length === 0) return;
@@ -137,7 +137,7 @@ export class LiveDiscovery {
     return this.#options.catalog.counts();
   }
 
-  /** What is wrong, a line each. */
+  /** The problems, one per line. */
   problems(): string[] {
     const { problem: ofThread } = this.#thread;
     const lines = this.#options.entries.flatMap(({ venue }, entry) => {
@@ -161,8 +161,8 @@ export class LiveDiscovery {
     if (this.#isClosed) return Promise.resolve();
     const runs = this.#runs[entry]!;
     const done = new Promise<void>((resolve) => runs.waiting.push(resolve));
-    // A run takes longer than its turn: the next one begins at the turn after it. A thread that
-    // starts again begins with a run of each.
+    // A run may take longer than its turn. Then the next one begins at the turn after it. A thread
+    // that starts again begins with a run of each entry.
     if (runs.startedMs !== null || !this.#thread.isUp) return done;
     runs.startedMs = this.#nowMs();
     this.#thread.post({ kind: 'run', entry });
@@ -179,7 +179,7 @@ export class LiveDiscovery {
     void this.#runAll();
   }
 
-  /** Both files, as the thread reads them; while it starts again, they wait for it. */
+  /** Both files, as the thread reads them. While it starts again, this waits for it. */
   async #combined(): Promise<CombinedReading> {
     if (!this.#thread.isUp && !this.#isClosed) {
       await new Promise<void>((resolve) => this.#atStart.push(resolve));
@@ -187,7 +187,7 @@ export class LiveDiscovery {
     return await this.#thread.ask<CombinedReading>((id) => ({ kind: 'combine', id }));
   }
 
-  /** The thread has ended: what ran in it runs no more. */
+  /** The thread has ended, and its runs with it. */
   #lost(): void {
     for (const runs of this.#runs) {
       runs.startedMs = null;
@@ -219,8 +219,8 @@ export class LiveDiscovery {
       this.#problem = null;
     } catch (error) {
       if (this.#isClosed) return;
-      this.#problem = `what was found could not be taken: ${(error as Error).message}`;
-      this.#options.log.error({ err: error }, 'what was discovered could not be taken');
+      this.#problem = `the discoveries could not be taken: ${(error as Error).message}`;
+      this.#options.log.error({ err: error }, 'the discoveries could not be taken');
     }
   }
 

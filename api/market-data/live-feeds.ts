@@ -1,7 +1,7 @@
 /**
- * The live connections to the venues, as the callers' thread sees them: a thread of their own holds
- * them, and its ticks come in batches through a ring. One that fails is started again; its quotes
- * are lost meanwhile. Rules W60 (feeds/FORMATS.md), D45, D46 (engine/RULES.md).
+ * The live connections to the venues, as the callers' thread sees them. A separate thread holds
+ * them, and its ticks arrive in batches through a ring. If it fails, it is started again, and its
+ * quotes are lost meanwhile. Rules W60 (feeds/FORMATS.md), D45, D46 (engine/RULES.md).
  */
 
 import { type EpochMs, isoOf, type SourceNumber } from '../../engine/base/units.ts';
@@ -32,13 +32,13 @@ export type LiveFeedsOptions = {
   /** The engine's time. */
   nowMs(): EpochMs;
   log: Log;
-  /** The thread's module; another one in tests. */
+  /** The thread's module; tests name another. */
   module?: URL;
 };
 
 /** How often the engine's time is shared, beside each batch. */
 const TIME_EVERY_MS = 250;
-/** A thread that was asked to end and has not by then is ended. */
+/** A thread that was asked to end, and has not ended by then, is ended. */
 const CLOSING_MS = 3000;
 const MODULE = workerUrl(import.meta.url, './feed-thread');
 const DOWN = new Unavailable('the thread of the feeds is starting again');
@@ -50,14 +50,14 @@ export class LiveFeeds {
   readonly #time: SharedTime;
   readonly #timer: NodeJS.Timeout;
   readonly #thread: SupervisedWorker<ToFeedThread, FromFeedThread>;
-  /** What the thread that runs sends; null: none runs. */
+  /** The source of the running thread's ticks; null: none runs. */
   #batches: FeedBatches | null = null;
-  /** Called with the first statuses of a thread, or with what it failed at before. */
+  /** Called with the first statuses of a thread, or with its failure before them. */
   #started: (failure: string | null) => void = () => {};
   #statuses: readonly FeedStatus[] = [];
-  /** Connections that have said something, of this thread and of those before. */
+  /** Connections with at least one frame, of this thread and of earlier ones. */
   readonly #live = new Set<SourceNumber>();
-  /** Of the next thread: none that had a number before has it again. */
+  /** The number of the next thread's first connection. No number is given twice. */
   #nextSource: SourceNumber = 0;
   /** The last thread has ended, and no other has begun to dial. */
   #failure: { reason: string; sinceMs: EpochMs } | null = null;
@@ -83,8 +83,8 @@ export class LiveFeeds {
   }
 
   /**
-   * Resolves once the thread dials; rejects when it cannot start.
-   * @throws ConfigError when an entry of PAPERBOOK_FEEDS cannot be used.
+   * Resolves once the thread dials; rejects when it cannot start. @throws ConfigError when an entry
+   * of PAPERBOOK_FEEDS cannot be used.
    */
   async start(): Promise<void> {
     const { feeds, fillModel, settleOn } = this.#options.config;
@@ -99,7 +99,7 @@ export class LiveFeeds {
     throw new Error(`the thread of the feeds did not start: ${failure}`);
   }
 
-  /** Tells the thread which markets to watch from now on. @returns what ends it */
+  /** Tells the thread which markets to watch from now on. @returns the function that ends it */
   follow(bus: MarketBus): () => void {
     const ends = [
       bus.subscribe(['result'], ({ market }) => this.#post({ kind: 'settled', market })),
@@ -127,14 +127,14 @@ export class LiveFeeds {
     }));
   }
 
-  /** What is wrong with the feeds, a line each. `nowMs` is of the wall clock. */
+  /** The problems of the feeds, one per line. `nowMs` is of the wall clock. */
   problems(nowMs: EpochMs): string[] {
     const { problem } = this.#thread;
     const lines = feedProblems(this.statuses(), nowMs);
     return problem === null ? lines : [problem, ...lines];
   }
 
-  /** What somebody holds or has orders on. Rule W70 (feeds/FORMATS.md). */
+  /** Markets that accounts hold or have orders on. Rule W70 (feeds/FORMATS.md). */
   hold(held: HeldMarkets): void {
     this.#held = held;
     this.#post({ kind: 'held', held });
@@ -147,7 +147,7 @@ export class LiveFeeds {
     this.#post({ kind: 'others_quote', do: isSo });
   }
 
-  /** Ends the connections; what they have said is taken. */
+  /** Ends the connections; their last ticks are taken. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     await this.#thread.close({ kind: 'close' }, CLOSING_MS);
@@ -177,7 +177,7 @@ export class LiveFeeds {
     };
   }
 
-  /** What a thread that was just started does not know yet. */
+  /** The state that a new thread does not know yet. */
   #tell(): void {
     this.#post({ kind: 'held', held: this.#held });
     if (this.#doOthersQuote) this.#post({ kind: 'others_quote', do: true });
@@ -211,7 +211,7 @@ export class LiveFeeds {
     this.#started(reason);
   }
 
-  /** The thread has ended, and its connections with it. What it sent before is taken. */
+  /** The thread has ended, and its connections with it. Its earlier ticks are taken. */
   #lose(): void {
     const { intake, nowMs } = this.#options;
     this.#batches?.end();

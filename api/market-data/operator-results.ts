@@ -17,7 +17,10 @@ import { resultOf } from '../../feeds/reading/engine-ticks.ts';
 import { statusOrResult } from '../../feeds/venues/native/frames.ts';
 import { ApiError, invalidRequest } from '../base/errors.ts';
 
-/** A source of its own, as no venue's price must look fresh by it: connections have other numbers. */
+/**
+ * A separate source, because an operator must not make a venue's price look fresh. Connections have
+ * other numbers.
+ */
 export const OPERATOR_SOURCE: SourceNumber = 1;
 
 export type OperatorResult = {
@@ -76,6 +79,6 @@ function readResult(market: string, text: string) {
   const tick = statusOrResult(market, { status: 'resolved', ...result });
   if (typeof tick !== 'string' && tick.kind === 'result') return tick;
   throw invalidRequest(
-    'result must be yes, no, void, or what yes is worth: 0 to 1 with at most four decimals, as 0.645',
+    'result must be yes, no, void, or the worth of yes: 0 to 1 with at most four decimals, as 0.645',
   );
 }

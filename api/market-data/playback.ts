@@ -25,9 +25,9 @@ const LINES_AHEAD_MAX = 5000;
 /** A feed file that an operator plays into the server. Rules R38 to R40 (feeds/FORMATS.md). */
 export type Playback = {
   /**
-   * Takes lines of a feed file; resolves once the shards have them. Of lines before `fromMs` only
-   * the state that they lead to is passed on, with the first line from then on.
-   * @throws ApiError 400 at a line that cannot be read; those before it are taken
+   * Takes lines of a feed file; resolves once the shards have them. Lines before `fromMs` only lead
+   * to a state, which is passed on with the first line from then on. @throws ApiError 400 at a line
+   * that cannot be read; the lines before it are taken
    */
   take(lines: string, fromMs: EpochMs): Promise<PlayedLines>;
   /** Ends the file's connections: none of their quotes is live any more. */
@@ -40,10 +40,10 @@ type PlaybackParts = {
   /** The sink of `ingest`. */
   held: ConflatedTicks;
   engine: Pick<Shards, 'nowMs' | 'drained'>;
-  /** Levels are wanted, and not the top alone. */
+  /** Levels are wanted, and not only the top. */
   depth: boolean;
   settleOn: SettleOn;
-  /** Its quotes may take the place of live ones; or do no more. */
+  /** Its quotes may take the place of live ones, or no longer do. */
   onActive(isActive: boolean): void;
   /** Whether a line's time is the engine's. */
   isFeedClock: boolean;
@@ -97,7 +97,7 @@ function createPlayback(parts: PlaybackParts): Playback {
   };
 }
 
-/** What an operator plays goes where the frames of venues go. */
+/** An operator's lines take the path of the venues' frames. */
 export function playbackInto(to: {
   config: Pick<Config, 'fillModel' | 'clock' | 'settleOn'>;
   engine: Pick<Shards, 'nowMs' | 'drained'>;

@@ -25,7 +25,7 @@ type Recorded = {
 
 export const historyDirectory = (dataDir: string): string => path.join(dataDir, 'history');
 
-/** Takes all that is said of markets from now on. Null: nothing is recorded here. */
+/** Follows all events of markets from now on. Null: nothing is recorded here. */
 export function recordHistory(
   { dataDir, history: isOn, historyDays, historyService, quoteMaxAgeMs }: Settings,
   { bus, over, engine, log, stack }: Recorded,
@@ -52,7 +52,7 @@ export function recordHistory(
   return history;
 }
 
-/** From here on a history that is gone is missing. Rule D82 (engine/RULES.md). */
+/** If the history is gone from here on, it is missing. Rule D82 (engine/RULES.md). */
 function noteHistory(dataDir: string, atMs: EpochMs): void {
   const meta = metaOf(dataDir);
   if (meta.historyMadeAtMs === undefined) writeMeta(dataDir, { ...meta, historyMadeAtMs: atMs });

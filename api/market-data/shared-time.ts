@@ -1,7 +1,7 @@
 /**
- * The engine's time for another thread, which reads frames and must date them as it reads them. The
- * callers' thread owns the time and shares it now and then; in between it goes on by the steady
- * clock, or on the feed's clock stays. Rules C1, C7, D45 (engine/RULES.md).
+ * The engine's time for another thread, which dates frames as it reads them. The callers' thread
+ * owns the time and shares it now and then. In between it follows the steady clock, or on the
+ * feed's clock does not move. Rules C1, C7, D45 (engine/RULES.md).
  */
 import type { EpochMs } from '../../engine/base/units.ts';
 

@@ -1,6 +1,6 @@
 /**
- * The catalog as it changes, the connections to the venues, and what both say to the engine and to
- * whoever follows markets. Rules D44, D46, S16 (engine/RULES.md), H5 (api/RULES.md).
+ * The catalog as it changes, the connections to the venues, and the events of both for the engine
+ * and every follower of markets. Rules D44, D46, S16 (engine/RULES.md), H5 (api/RULES.md).
  *
  *   feed thread: venues -> ingest -> ticks -> intake -> engine
  *   operator: playback, results -----------> intake -> bus -> states, view, history, feed thread
@@ -40,18 +40,18 @@ export type MarketDataParts = {
     Shards,
     'nowMs' | 'tick' | 'packedTicks' | 'setCatalog' | 'settle' | 'drained' | 'held'
   >;
-  /** By shard, what its start found; null: it could not be opened. */
+  /** By shard, the report of its start; null: it could not be opened. */
   reports: readonly (OpenReport | null)[];
 };
 
-/** The catalog in use, wherever it comes from. */
+/** The catalog in use, from any source. */
 export type CatalogSource = Pick<
   LiveCatalog,
   'current' | 'fees' | 'marketNumber' | 'marketsToWatch' | 'watch' | 'start'
 >;
 
 export type MarketData = {
-  /** Where all that is said of markets passes. */
+  /** The bus of all events of markets. */
   bus: MarketBus;
   /** Games and instruments, as callers read them. */
   view: CatalogView;
@@ -70,7 +70,7 @@ export type MarketData = {
 /**
  * Resolves once the catalog is in use and the feeds dial. Rejects with one line for the operator.
  *
- * @param others what takes the place of the catalog of the settings
+ * @param others catalogs in place of the catalog of the settings
  */
 export async function startMarketData(
   parts: MarketDataParts,
@@ -93,10 +93,12 @@ export async function startMarketData(
   const view = new CatalogView(() => catalog.current, states);
   const changed = new ChangedMarkets();
   const contradicted = new ContradictedResults({
+    dataDir: config.dataDir,
     results: resultsIn(reports),
     marketName: (market) => view.marketName(market),
     log,
   });
+  stack.add(() => contradicted.close());
   const voids = new VoidedGames({ view, states, bus, nowMs });
   const isFeedClock = config.clock === 'feed';
   const intake = new TickIntake({ engine, voids, bus, isFeedClock });
@@ -105,12 +107,12 @@ export async function startMarketData(
   const feeds = new LiveFeeds({ config, markets, intake, nowMs, log });
   stack.add(() => feeds.close());
 
-  // In this order they hear what is said: the state of a market before who asks for it.
+  // They are subscribed in this order: the state of a market before its readers.
   const following = [
     ...[states.follow(bus), view.follow(bus)],
     ...[changed.follow(bus), contradicted.follow(bus)],
   ];
-  // It ends before the feeds: what their end does to prices is the server's stop. Rule H5.
+  // It ends before the feeds: their end stops prices because the server stops. Rule H5.
   const history = recordHistory(config, { bus, over, engine, log, stack });
 
   // Watched first and loaded then, so that no change falls between the two.
@@ -153,7 +155,7 @@ export async function startMarketData(
   };
 }
 
-/** Of each market the result that some shard has. */
+/** For each market the result of any shard. */
 function resultsIn(reports: readonly (OpenReport | null)[]): (MarketResult | null)[] {
   const all = reports.flatMap((report) => (report === null ? [] : [report.results]));
   const markets = Math.max(0, ...all.map((results) => results.length));

@@ -1,7 +1,7 @@
 /**
- * Ticks on their way from the feed thread to the callers' thread. They are packed once, a batch a
- * turn of the event loop, in the order in which they came. If the other end has fallen behind, the
- * newest quote of a market replaces the one that waits. Rules D7, D46 (engine/RULES.md).
+ * Ticks on their way from the feed thread to the callers' thread. They are packed once, a batch per
+ * turn of the event loop, in the order of their arrival. If the other end has fallen behind, the
+ * newest quote of a market replaces the waiting one. Rules D7, D46 (engine/RULES.md).
  */
 
 import type { SourceNumber } from '../../engine/base/units.ts';
@@ -12,7 +12,10 @@ import type { Endpoint } from '../../engine/ring/endpoint.ts';
 import type { HeartbeatTick, Tick } from '../../engine/rules/messages.ts';
 import { SendQueue } from '../../engine/shard/callers/send-queue.ts';
 
-/** A few hundred milliseconds of a busy day; beyond it quotes replace each other. */
+/**
+ * The ticks of a few hundred milliseconds of a busy day. Above this bound quotes replace each
+ * other.
+ */
 const TICKS_MAX = 20_000;
 const BATCH_TICKS = 512;
 /** The one type of frame in this direction. */
@@ -24,7 +27,9 @@ export class TickBatches {
   /** Ticks of the batch that is being packed: kept as bytes, no object outlives its frame. */
   #packed = 0;
   #start = 0;
-  /** The last of each connection: they leave after the ticks, and none is lost in a flood. */
+  /**
+   * The last heartbeat of each connection. They leave after the ticks, and none is lost in a flood.
+   */
   readonly #heartbeats = new Map<SourceNumber, HeartbeatTick>();
   readonly #writer = new ByteWriter();
   #isScheduled = false;
@@ -46,7 +51,7 @@ export class TickBatches {
     });
   };
 
-  /** Sends what there is room for. @returns whether that was all. */
+  /** Sends as many as there is room for. @returns whether that was all. */
   flush(): boolean {
     if (!this.#end.flush()) return false;
     this.#send();
@@ -62,7 +67,7 @@ export class TickBatches {
     return !this.#end.isFull;
   }
 
-  /** A batch that is full leaves at once. */
+  /** A full batch leaves at once. */
   #pack(tick: Tick): void {
     if (this.#packed === 0) {
       this.#writer.begin();

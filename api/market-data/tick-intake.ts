@@ -1,6 +1,6 @@
 /**
- * Where all that venues say passes on the callers' thread, live or played, before the shards get it.
- * Whoever follows ticks here, follows all of them, decoded. Rules D44, D46 (engine/RULES.md).
+ * All ticks of venues, live or played, pass here on the callers' thread before the shards get them.
+ * A subscriber here gets all of them, decoded. Rules D44, D46 (engine/RULES.md).
  */
 
 import type { EpochMs } from '../../engine/base/units.ts';
@@ -12,7 +12,7 @@ import type { MarketBus } from '../catalog/market-bus.ts';
 import type { VoidedGames } from './voided-games.ts';
 
 /**
- * The feed thread knows the engine's time to within a moment. What is further ahead was read before
+ * The feed thread knows the engine's time to within a moment. A tick further ahead was read before
  * an operator set time back.
  */
 const AHEAD_MAX_MS = 1000;
@@ -20,7 +20,7 @@ const AHEAD_MAX_MS = 1000;
 export type TickIntakeOptions = {
   engine: Pick<Shards, 'tick' | 'packedTicks' | 'nowMs'>;
   isFeedClock: boolean;
-  /** What falls due before a tick is published before it. */
+  /** Events that fall due before a tick are published before it. */
   voids: Pick<VoidedGames, 'advance'>;
   bus: Pick<MarketBus, 'publish'>;
 };
@@ -38,7 +38,7 @@ export class TickIntake {
     this.#options.engine.tick(tick);
   };
 
-  /** Ticks that `writeMessage` has packed, which nobody changes later. @returns the ticks. */
+  /** Ticks that `writeMessage` has packed, and that nobody changes later. @returns the ticks. */
   batch(bytes: Buffer): readonly Tick[] {
     const { engine } = this.#options;
     const read = ticksIn(bytes);
@@ -53,7 +53,7 @@ export class TickIntake {
     return ticks;
   }
 
-  /** Tells whoever follows ticks outside the shards, which have it. */
+  /** Tells the followers outside the shards; the shards have it. */
   readonly follow = (tick: Tick): void => {
     const { voids, bus } = this.#options;
     voids.advance(tick.atMs);

@@ -1,6 +1,7 @@
 /**
- * What a game voids (S7, S14 of engine/RULES.md) the shards settle by themselves: no venue sends a
- * result of it. Whoever else follows results gets it from here. Rule S16 (engine/RULES.md).
+ * The shards themselves settle the markets that a game voids (S7, S14 of engine/RULES.md), and no
+ * venue sends a result for them. All other followers of results get it from here. Rule S16
+ * (engine/RULES.md).
  */
 
 import type { EpochMs, MarketNumber } from '../../engine/base/units.ts';
@@ -11,13 +12,13 @@ import type { MarketBus } from '../catalog/market-bus.ts';
 import type { MarketStates } from '../catalog/market-states.ts';
 import { OPERATOR_SOURCE } from './operator-results.ts';
 
-/** Where no venue says anything, time goes on all the same. */
+/** Time moves even without ticks. */
 const LOOK_EVERY_MS = 1000;
 
 export type VoidedGamesParts = {
   view: Pick<CatalogView, 'game' | 'games'>;
   states: Pick<MarketStates, 'isOver'>;
-  /** Told of each market that a game voids: it is void since the time of the result. */
+  /** Called with each market that a game voids: it is void since the time of the result. */
   bus: MarketBus;
   /** The engine's time. */
   nowMs(): EpochMs;
@@ -25,7 +26,7 @@ export type VoidedGamesParts = {
 
 export class VoidedGames {
   readonly #parts: VoidedGamesParts;
-  /** When markets without a result void, where nothing comes between. */
+  /** When markets without a result void, if nothing happens before. */
   readonly #due = new Map<MarketNumber, EpochMs>();
   #nextMs: EpochMs = Number.POSITIVE_INFINITY;
   #nowMs: EpochMs = 0;
@@ -35,8 +36,8 @@ export class VoidedGames {
   }
 
   /**
-   * From when the catalog, the statuses of its games and earlier results are known. The view takes
-   * what a venue says of a game before this does. @returns what ends it
+   * Called once the catalog, the statuses of its games and earlier results are known. The view
+   * takes a venue's status of a game before this does. @returns the function that ends it
    */
   follow(): () => void {
     const { bus, nowMs } = this.#parts;
@@ -52,7 +53,7 @@ export class VoidedGames {
     };
   }
 
-  /** There is a catalog, or another one, and the statuses of its games. */
+  /** There is a new catalog, with the statuses of its games. */
   catalogChanged(nowMs: EpochMs): void {
     this.#nowMs = nowMs;
     this.#due.clear();
@@ -73,14 +74,14 @@ export class VoidedGames {
     this.advance(atMs);
   }
 
-  /** Time goes on, before anything of that time. */
+  /** Time moves on, before any event of that time. */
   advance(nowMs: EpochMs): void {
     const beforeMs = this.#nowMs;
     this.#nowMs = nowMs;
     if (this.#nextMs > nowMs) return;
     const due = [...this.#due].filter(([, dueMs]) => dueMs <= nowMs);
     due.sort(([, one], [, other]) => one - other);
-    // Before any is said: who gets one may ask what comes next.
+    // Called before any is announced: a subscriber may ask for the next time.
     for (const [market] of due) this.#due.delete(market);
     this.#findNext();
     for (const [market, dueMs] of due) {
@@ -95,7 +96,7 @@ export class VoidedGames {
     for (const { instrument, homeMarkets } of game.instruments) {
       const dueMs = game.status === 'cancelled' ? 0 : windowEndMs(instrument);
       if (dueMs === Number.POSITIVE_INFINITY) continue;
-      // Of instruments of one market the first that voids it counts.
+      // Among instruments of one market, the first that voids it counts.
       for (const market of homeMarkets) {
         this.#due.set(market, Math.min(dueMs, this.#due.get(market) ?? dueMs));
       }

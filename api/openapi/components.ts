@@ -8,7 +8,7 @@ export type SchemaJson = { [keyword: string]: unknown };
 export class Components {
   readonly #schemas = new Map<string, SchemaJson>();
 
-  /** The JSON to write in place of the schema. Throws where one title names two schemas. */
+  /** The JSON to write in place of the schema. Throws if one title names two schemas. */
   place(schema: object): SchemaJson {
     const said = saidInPlace(schema);
     const { title, ...written } = this.#inside(schema as SchemaJson);

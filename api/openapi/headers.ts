@@ -17,7 +17,7 @@ const OF_ORDERS =
   'account-closing-minute. They may be on a second line of the field.';
 const DRAFT = 'A list of items, as draft-ietf-httpapi-ratelimit-headers-11 has it.';
 
-/** On every answer, whoever calls. */
+/** On every answer, for every caller. */
 const ANYWHERE: Header[] = [
   {
     name: 'X-Request-Id',
@@ -52,7 +52,7 @@ const ANYWHERE: Header[] = [
   },
 ];
 
-/** Those that guard it, whoever calls. Rule A14. */
+/** The headers that guard it, for every caller. Rule A14. */
 const GUARDING: Header[] = [
   ...Object.entries(GUARDING_HEADERS),
   ['Content-Security-Policy', NO_PAGE] as const,

@@ -1,6 +1,6 @@
 /**
- * The errors of a route: those that follow from its declaration, and those it lists itself. Rules
- * A17, E2 (api/RULES.md).
+ * The errors of a route: errors that follow from its declaration, and errors that it lists itself.
+ * Rules A17, E2 (api/RULES.md).
  */
 import { ERRORS, type ErrorCode } from '../base/errors.ts';
 import type { Route } from '../dispatch/route.ts';

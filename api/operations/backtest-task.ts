@@ -23,7 +23,7 @@ import type { ServerContext } from './server-context.ts';
 
 type Context = Pick<ServerContext, 'engine' | 'catalog' | 'fees' | 'config'>;
 
-/** What no schema can check. Throws the 400. */
+/** The checks that no schema can make. Throws the 400. */
 export function checkBacktest(body: BacktestBody): BacktestBody {
   const { rule, stake, markets, startBalanceDollars } = body;
   const { minPriceCents = 1, maxPriceCents = 99, takeProfitCents, stopLossCents } = rule;
@@ -59,7 +59,7 @@ function centsOf(name: string, dollars: number): Cents {
 type Parts = Context & {
   source: Pick<EmbeddedBacktest, 'stored' | 'directory'>;
   marketNumber: EmbeddedHistory['marketNumber'];
-  /** Who asks: the shard of its account is asked what became of the markets. */
+  /** The asker. The shard of its account is asked for the results of the markets. */
   account: Uuid;
 };
 

@@ -1,6 +1,6 @@
 /**
  * Cancels every resting order that matches. The engine cancels a bounded number at once, so an
- * account with more of them takes several commands; the first alone counts as a cancel. Rules A74,
+ * account with more of them takes several commands. Only the first counts as a cancel. Rules A74,
  * T130, T131 (api/RULES.md, engine/RULES.md).
  */
 

@@ -8,7 +8,7 @@ import type { EmbeddedHistory } from '../read-side/history-source.ts';
 const TYPES = { csv: 'text/csv; charset=utf-8', ndjson: 'application/x-ndjson' } as const;
 
 /**
- * An export, whose first piece is there: what cannot be answered is refused. The next piece is
+ * An export, whose first piece exists; an unanswerable one was refused before. The next piece is
  * asked for once the caller has taken the one before.
  */
 export async function exportOf(

@@ -19,7 +19,7 @@ import { type OrderBody, OrderBodySchema } from '../schemas/order-body.ts';
 
 const checkSchema = valueReader(OrderBodySchema, 'field');
 
-/** What an order needs from its caller and the server rather than from its body. */
+/** The parts of an order that its caller and the server give, not its body. */
 export type OrderContext = {
   atMs: EpochMs;
   account: Uuid;

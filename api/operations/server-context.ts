@@ -1,6 +1,6 @@
 /**
- * What routes and listeners share. Each of them names what it uses of it, and gets no more by its
- * type.
+ * The shared parts of routes and listeners. Each of them names the parts that it uses, and its type
+ * has no others.
  */
 import type { EquitySource } from '../../engine/equity/equity-source.ts';
 import type { AccountEventSource } from '../../engine/readers/account-event-source.ts';
@@ -34,7 +34,7 @@ export type ServerContext = {
   fees: () => readonly FeeEntry[];
   search: InstrumentSearch;
   feeds: () => FeedStatus[];
-  /** How many results differ from the one that a market has. */
+  /** How many results differ from their market's result. */
   contradicted: Pick<ContradictedResults, 'count'>;
   /** New markets of venues, found by the server itself. */
   discovery: Pick<LiveDiscovery, 'statuses' | 'counts' | 'runNow'>;
@@ -46,25 +46,25 @@ export type ServerContext = {
   recentLines: RecentLines;
   config: Config;
   identity: ControlStore;
-  /** Codes that sign somebody in once. */
+  /** Codes that sign a person in once. */
   oneTimeCodes: OneTimeCodes;
   organizations: Organizations;
   /** The keys that sign track records. */
   trackRecordKeys: TrackRecordKeys;
-  /** What traders have done. */
+  /** The records of traders. */
   records: RecordsSource;
   settleMarket: SettleMarketByName;
   switches: Switches;
-  /** What happened to the orders and trades of accounts. */
+  /** The events of accounts' orders and trades. */
   events: AccountEventSource;
-  /** What accounts were worth. */
+  /** The worth of accounts. */
   equity: Pick<EquitySource, 'inTurn' | 'points'>;
-  /** Markets of which venues have just spoken. */
+  /** The markets with new ticks. */
   changed: ChangedMarkets;
   meter: RequestMeter;
-  /** What is wrong with any part of the server, a line each; empty: nothing. */
+  /** The problems of every part of the server, one per line; empty: there are none. */
   problems: () => readonly string[];
-  /** Accounts without an owner, in words, once all were looked at: nobody may trade on them. */
+  /** Accounts without an owner, one line each, once all were checked. Nobody may trade on them. */
   ownerless: Promise<readonly string[]>;
   /** The bearer token of the admin listener: `admin-token.ts`. */
   adminToken: string;

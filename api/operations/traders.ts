@@ -1,6 +1,6 @@
 /**
- * Who a trader is, and what others see of one. The control store says it at the moment of the
- * answer: privacy never lags, and nor does the switch. Rules Y73 to Y77, V8 (api/RULES.md).
+ * A trader's identity, and the data that others may see. The control store tells it at the moment
+ * of the answer, so privacy and the switch never lag. Rules Y73 to Y77, V8 (api/RULES.md).
  */
 
 import type { PlaceForm } from '../../engine/base/cursors.ts';
@@ -25,17 +25,17 @@ export function traderOf({ users }: ControlStore, ref: string): User {
   return user;
 }
 
-/** Whether the caller may see what only the owner of an account sees. Rule Y76. */
+/** Whether the caller may see the data that only the owner of an account sees. Rule Y76. */
 export function isOwner({ user, scopes }: Caller, { id }: User): boolean {
   return user.id === id && scopes.includes('portfolio:read');
 }
 
-/** Who goes private is off the boards at the next question. */
+/** A trader who becomes private is off the boards at the next question. */
 const ASKED_MAX = 3;
 
 /**
- * A page of a board on which nobody is private any more. It is asked for again where somebody has
- * gone private since it was made: then not even its cursor names them. Rule Y74.
+ * A page of a board without private traders. If a trader has become private since the page was
+ * made, it is asked for again. So not even its cursor names them. Rule Y74.
  */
 export async function publicPage<Page extends { rows: readonly { trader: Uuid }[] }>(
   { users }: ControlStore,
@@ -72,7 +72,7 @@ export class WorthBids {
     this.#context = context;
   }
 
-  /** Of one trader's open trades, now; `bids` null: they count at cost. */
+  /** For one trader's open trades, now; `bids` null: they count at cost. */
   async of(
     { user }: Caller,
     trader: Uuid,
@@ -91,7 +91,7 @@ export class WorthBids {
     this.#listen();
     this.#askedAtMs = nowMs;
     const bids = await this.#bids(null);
-    // The records have dropped theirs where it was turned off meanwhile.
+    // The records have dropped theirs if it was turned off meanwhile.
     if (switches.venueData) records.setBids(bids);
   }
 

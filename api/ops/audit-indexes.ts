@@ -19,7 +19,7 @@ export type Rows<T> = readonly { key: string; value: T }[];
 
 type IndexedRows = { users: Rows<User>; keys: Rows<Key>; sessions: Rows<Session> };
 
-/** In one transaction with what read the rows. */
+/** In one transaction with the reading of the rows. */
 export function checkIndexes(tables: ControlTables, rows: IndexedRows, problems: Problems): void {
   const leading = new Map<IndexName, number>(INDEX_NAMES.map((name) => [name, 0]));
   for (const { row, id, entries } of indexedRows(rows)) {
@@ -32,7 +32,7 @@ export function checkIndexes(tables: ControlTables, rows: IndexedRows, problems:
   }
   for (const name of INDEX_NAMES) {
     const stored = countOf(tables[name], problems);
-    // Each entry that a row has is there, so there are others where there are more.
+    // Each entry that a row has exists. So a higher count means entries without a row.
     if (stored !== leading.get(name)) nameOthers(name, tables[name], rows, problems);
   }
 }
@@ -45,7 +45,7 @@ function* indexedRows({ users, keys, sessions }: IndexedRows) {
   }
 }
 
-/** Undefined also where the entry is damaged: the count of its table says so. */
+/** Undefined also if the entry is damaged: the count of its table shows it. */
 function idAt(table: ControlTable<Uuid>, key: string): Uuid | undefined {
   try {
     return table.get(key);

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const SLICE_MS = 2;
 /** Between two slices: the work has a sixth of the thread. */
 const PAUSE_MS = 10;
-/** Looking at the clock costs more than a step. */
+/** Reading the clock costs more than a step. */
 const STEPS_AT_ONCE = 64;
 
 export class BackgroundTask {
@@ -17,13 +17,15 @@ export class BackgroundTask {
     this.#begins = begins;
   }
 
-  /** What the work returns; null when it was stopped before its end. Rejects where the work throws. */
+  /**
+   * The result of the work; null when it was stopped before its end. Rejects if the work throws.
+   */
   async run<T>(work: Generator<undefined, T>): Promise<T | null> {
     try {
       const { signal } = this.#stop;
       if (!signal.aborted) await Promise.race([this.#begins, once(signal, 'abort')]);
       for (;;) {
-        // First, so that what starts the work goes on before it.
+        // Waits first, so that its caller continues before it.
         await sleep(PAUSE_MS, undefined, { ref: false, signal: this.#stop.signal });
         const untilMs = performance.now() + SLICE_MS;
         do {
@@ -37,7 +39,7 @@ export class BackgroundTask {
       if (this.#stop.signal.aborted) return null;
       throw error;
     } finally {
-      // The work lets go of what it holds.
+      // The work releases its resources.
       work.return(undefined as T);
     }
   }

@@ -29,8 +29,8 @@ const PIECE_BYTES = 2 ** 20;
 
 /**
  * Compares a log with its copy, and changes nothing. `covered`: the last fact that the checkpoint
- * beside the log covers. Throws `LogDamage`, and an error where the log does not contain that
- * fact, or where the copy is not an older state of the log.
+ * beside the log covers. Throws `LogDamage`. Throws an error if the log does not contain that fact,
+ * or if the copy is not an older state of the log.
  */
 export function planLogCopy(from: string, to: string, shard: number, covered: number): LogCopy {
   const log = LogReader.open(from, identityOf(shard));
@@ -75,7 +75,7 @@ export function copyLog({ from, to, parts }: LogCopy): void {
 
 function notOlder(copy: string, name: string): Error {
   return new Error(
-    `${path.join(copy, name)} is not what the log was before: a server has run on the copy, or ` +
+    `${path.join(copy, name)} is no earlier state of the log: a server has run on the copy, or ` +
       'the directory was restored from an older one',
   );
 }

@@ -1,11 +1,11 @@
 /**
  * Copies a data directory, with or without a running server, into a directory that a server can
- * start on. A target with an earlier copy of the same directory receives what is new since. Rules
+ * start on. A target with an earlier copy of the same directory receives the changes since. Rules
  * D17, D32 (engine/RULES.md).
  *
- * A log is copied at least as far as its checkpoint covers, and the control store last, since it
- * stores users and numbers before a shard refers to them. Files are put in place in the reverse
- * order, so that the copy is complete at every moment.
+ * A log is copied at least as far as its checkpoint covers. The control store is copied last,
+ * because it stores users and numbers before a shard refers to them. Files are put in place in the
+ * reverse order, so that the copy is complete at every moment.
  */
 import {
   chmodSync,
@@ -34,13 +34,15 @@ import { makeDirectory } from '../data-dir/private-files.ts';
 import { POSITIONS_NAME } from '../data-dir/shard-positions.ts';
 import { copyLog, type LogCopy, planLogCopy } from './backup-log.ts';
 
-/** `files` and `bytes`: what this run copied. */
+/** `files` and `bytes`: counts of this run's copies. */
 export type Backup = { directory: string; shards: number; files: number; bytes: number };
 
 const HISTORY = 'history';
 /** Where new files wait before they move into an existing copy. */
 const ARRIVING = 'backup.partial';
-/** What a server creates again at its start, secrets too, and files of the running process. */
+/**
+ * Files that a server creates again at its start, secrets too, and files of the running process.
+ */
 const LEFT_OUT = new Set([
   ...['admin.token', 'auth-key.json', 'track-record-key.json', 'demo.json'],
   ...['server.lock', 'lock.mdb', ARRIVING],
@@ -126,9 +128,9 @@ function refuseOther(target: string, meta: Meta): void {
 }
 
 /**
- * `directory` is a complete copy, or empty. Files are put in place in the reverse of the order they
- * were read in: a checkpoint before the log that must reach it, the log before the control store
- * that must know everything in it.
+ * `directory` is a complete copy, or empty. Files are put in place in the reverse order of reading:
+ * a checkpoint before the log that must reach it, the log before the control store that must know
+ * everything in it.
  */
 async function copyInto(
   directory: string,
@@ -247,7 +249,10 @@ async function copyEntry(from: string, to: string, copied: Copied): Promise<void
   }
 }
 
-/** Made again from the facts (D17), or what SQLite keeps beside a file that is copied whole. */
+/**
+ * Files that are made again from the facts (D17), and SQLite's files beside a file that is copied
+ * whole.
+ */
 function isDerived(name: string): boolean {
   return /^(records\.db|closings(-copy)?\.db-(wal|shm))/.test(name);
 }

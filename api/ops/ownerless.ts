@@ -1,6 +1,6 @@
 /**
- * Accounts without an owner, which nobody may trade on: they occur where the control store is an
- * older copy than the shards. Rule D14 (engine/RULES.md).
+ * Accounts without an owner, which nobody may trade on. They occur if the control store is an older
+ * copy than the shards. Rule D14 (engine/RULES.md).
  */
 
 import type { Uuid } from '../../engine/base/units.ts';
@@ -12,7 +12,7 @@ import type { ControlStore } from '../identity/store.ts';
 /** A wrong copy can leave a million of them. */
 const LISTED_MAX = 5;
 
-/** A line for each of the first few, and one that counts the rest. */
+/** A line for each of the first few, and a line that counts the others. */
 class OwnerlessLines {
   readonly lines: string[] = [];
   #more = 0;
@@ -38,8 +38,8 @@ export function ownerlessLines(ids: Iterable<Uuid>, isOwner: (id: Uuid) => boole
 }
 
 /**
- * Looks for ownerless accounts of the open shards, where every account should have an owner: one a
- * step. Throws `ControlDamage`.
+ * Looks for ownerless accounts of the open shards, which should all have an owner: one per step.
+ * Throws `ControlDamage`.
  */
 export function* ownerlessIn(
   dataDir: string,

@@ -7,12 +7,12 @@ import { once } from 'node:events';
 import { workerUrl } from '../../engine/threads/worker-url.ts';
 import type { VerifyAnswer, VerifyTask } from './verify-process.ts';
 
-/** What one part turned out to be; null: there is none, or it cannot be read. */
+/** The result of one part; null: there is none, or it cannot be read. */
 export type Part<T> = { found: T | null; problems: string[] };
 
 /**
- * Most of what a part costs is the start of a process (0.5 seconds of CPU), so parts share one. A
- * breach ends it: what a damaged file does to its memory reaches no other part.
+ * Most of a part's cost is the start of a process (0.5 seconds of CPU), so parts share one. A
+ * breach ends the process, so that a damaged file's effect on its memory reaches no other part.
  */
 export class PartVerifier {
   #child: ChildProcess | null = null;

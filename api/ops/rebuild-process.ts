@@ -1,6 +1,6 @@
 /**
- * The process that rebuilds a shard of a running server: a damaged file may end it, and a long log
- * takes its time. It takes a task, sends what came of it, and ends with its parent's end of the
+ * The process that rebuilds a shard of a running server, because a damaged file may end it, and a
+ * long log takes its time. It takes a task, sends the result, and ends with its parent's end of the
  * channel. Rule D72 (engine/RULES.md).
  */
 import { type RebuiltShard, rebuildOne } from './rebuild.ts';

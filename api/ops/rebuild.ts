@@ -1,6 +1,6 @@
 /**
  * Rebuilds the checkpoints of shards from their logs alone, which contain everything. It starts on
- * an empty environment: the new environment is verified before it replaces the old one, which is
+ * an empty environment. The new environment is verified before it replaces the old one, which is
  * kept. Rules D33, D72 (engine/RULES.md).
  */
 import {
@@ -30,7 +30,7 @@ export type RebuiltShard = {
   facts: number | null;
   /** The file that was replaced, if there was one. */
   kept: string | null;
-  /** What was wrong with it. */
+  /** Its problem. */
   problems: string[];
 };
 

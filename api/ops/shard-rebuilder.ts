@@ -4,7 +4,10 @@ import type { RebuildShard } from '../../engine/shard/callers/checkpoint-repair.
 import { workerUrl } from '../../engine/threads/worker-url.ts';
 import type { RebuildAnswer, RebuildTask } from './rebuild-process.ts';
 
-/** In a process of its own each. It rejects where a shard was not rebuilt, and once it is aborted. */
+/**
+ * Each rebuild has a separate process. It rejects if a shard was not rebuilt, and once it is
+ * aborted.
+ */
 export function rebuilder(dataDir: string): RebuildShard {
   return (shard, signal) =>
     new Promise((resolve, reject) => {

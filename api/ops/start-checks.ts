@@ -18,7 +18,7 @@ type StartCheckOptions = {
 };
 
 export class StartChecks {
-  /** Accounts without an owner, a line each; a check that was stopped has none. */
+  /** Accounts without an owner, one line each; a check that was stopped has none. */
   readonly ownerless: Promise<readonly string[]>;
   readonly #problems: string[] = [];
   readonly #work: BackgroundTask;
@@ -36,12 +36,12 @@ export class StartChecks {
     this.#ended = this.ownerless.then(() => found(identity.check()));
   }
 
-  /** What was found so far, a line each. */
+  /** The problems found so far, one per line. */
   get problems(): readonly string[] {
     return this.#problems;
   }
 
-  /** Ends what is left of the checks, before the store is closed. */
+  /** Ends the remaining checks, before the store is closed. */
   async close(): Promise<void> {
     this.#work.stop();
     await this.#ended;

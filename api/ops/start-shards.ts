@@ -24,7 +24,7 @@ type ShardParts = {
 
 export type StartedShards = {
   engine: Shards;
-  /** By shard, what its start found; null: it could not be opened. */
+  /** By shard, the report of its start; null: it could not be opened. */
   reports: readonly (OpenReport | null)[];
   positions: ShardPositions;
 };

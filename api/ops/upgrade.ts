@@ -38,7 +38,7 @@ export async function upgrade(dataDir: string): Promise<Upgraded> {
   return { directory: dataDir, version: FORMAT_VERSION, shards, control, changed: false };
 }
 
-/** Throws where it is another one, or where the store cannot be read. */
+/** Throws if it is another version, or if the store cannot be read. */
 async function controlVersion(dataDir: string): Promise<number | null> {
   const { found, problems } = await verifyParts((verifier) =>
     verifier.verify<ControlAudit>({ part: 'control', dataDir }),

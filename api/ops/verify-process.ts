@@ -1,7 +1,7 @@
 /**
- * The process that verifies parts. LMDB maps files into memory, and reading a damaged one can end the
- * process. `verify` itself must go on. Takes a message, sends one back, and ends with its parent's
- * end of the channel.
+ * The process that verifies parts. LMDB maps files into memory, and reading a damaged one can end
+ * the process. `verify` itself must continue. It takes a message, sends one back, and ends with its
+ * parent's end of the channel.
  */
 import { type Keeping, verifyShard } from '../../engine/verify/verify.ts';
 import { auditControl } from './audit.ts';

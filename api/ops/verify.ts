@@ -143,7 +143,7 @@ async function readParts(
     } else {
       for (const shard of numbers) shards.push(await verify(verifier, shard));
     }
-    // Last: it holds what the shards name before they name it.
+    // Last: it holds the numbers before a shard uses them.
     return { shards, control: await verifier.verify<ControlAudit>({ part: 'control', dataDir }) };
   });
 }
@@ -249,7 +249,10 @@ function checkOwners(
   }
 }
 
-/** Every shard gets every result. One that a crash kept from a shard arrives at the next start. */
+/**
+ * Every shard gets every result. If a crash kept a result from a shard, it arrives at the next
+ * start.
+ */
 function checkOutcomes(shards: Part<ShardVerification>[], { notes, across }: Findings): void {
   const first = new Map<string, string>();
   for (const [shard, { found }] of shards.entries()) {
@@ -291,12 +294,15 @@ function checkEntries(
     across.add(`${name}: is none of the ${meta.shards} shards of paperbook.json`);
   }
   if (control.found !== null || control.problems.length > 0) return;
-  if (isReplays(meta)) notes.add('control: is not there; a replay makes none');
+  if (isReplays(meta)) notes.add('control: does not exist; a replay makes none');
   else if (shards.some(({ found }) => found !== null)) across.add('control: is missing');
   else notes.add('control: is not there yet');
 }
 
-/** Where the shards were; null: nobody knows. A damaged file is named with the other small ones. */
+/**
+ * The noted places of the shards; null: nobody knows. A damaged file is named with the other small
+ * ones.
+ */
 function positionsIn(dataDir: string): readonly number[] | null {
   try {
     return readPositions(dataDir);

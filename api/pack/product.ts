@@ -21,7 +21,7 @@ import { makeWebBundle, writeWebBundle } from '../page/make-web-bundle.ts';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const DIST = path.join(ROOT, 'dist');
 const SOURCES = ['engine', 'feeds', 'api'];
-/** What the command starts from. Whatever else is started is named where it is started. */
+/** The entries of the command. All other started files are named where they are started. */
 const PROGRAM = 'api/cli/program.ts';
 const STARTED = /\bworkerUrl\(\s*import\.meta\.url,\s*'([^']+)'/g;
 /**
@@ -34,7 +34,7 @@ const NODE_ABI = '127';
 const PLATFORMS = ['linux', 'darwin'];
 const ARCHITECTURES = ['x64', 'arm64'];
 
-/** What the loader of a package's binaries needs: files of a folder, as seen from the loader. */
+/** The files of a folder that the loader of a package's binaries needs, as seen from the loader. */
 type Native = { loader: RegExp; binaries: string; isOurs: (name: string) => boolean };
 const perPlatform = (nameOf: (platform: string, architecture: string) => string) => {
   const names = PLATFORMS.flatMap((platform) => ARCHITECTURES.map((one) => nameOf(platform, one)));
@@ -116,7 +116,7 @@ async function bundle(entry: string): Promise<Metafile> {
   return metafile;
 }
 
-/** A source still finds what lies beside it, and files of packages are copied to `dist/files`. */
+/** A source still finds the files beside it, and files of packages are copied to `dist/files`. */
 const ownPlaces: Plugin = {
   name: 'own places',
   setup({ onLoad }) {
@@ -174,7 +174,7 @@ function packagesOf(files: Iterable<string>): string[] {
   return [...new Set(folders)].sort();
 }
 
-/** Whoever gets a copy of a package gets its license too. Throws if a package has none. */
+/** A copy of a package must include its license. Throws if a package has none. */
 function licensesOf(folders: readonly string[]): string {
   const texts = folders.map((folder) => {
     const names = readdirSync(path.join(ROOT, folder));

@@ -11,7 +11,7 @@ import { type BuildResult, build, type Metafile, stop } from 'esbuild';
 export type PageName = 'page' | 'operator';
 export type PageParts = {
   script: string;
-  /** What the script imports at once, so that a browser fetches it meanwhile. */
+  /** The modules that the script imports at once, so that a browser fetches them early. */
   imported: readonly string[];
 };
 /** The parts and which of them a page names, by their names. */
@@ -31,7 +31,7 @@ const ENTRIES = {
   operator: 'web/operator.tsx',
   styles: 'web/styles/page.css',
 } as const;
-/** With what the page needs: nested CSS, `light-dark()`, modules. */
+/** With everything that the page needs: nested CSS, `light-dark()`, modules. */
 const BROWSERS = ['chrome123', 'firefox128', 'safari17.5'];
 
 /** Rejects if esbuild cannot make it. */
@@ -49,14 +49,14 @@ export async function makeWebBundle(): Promise<MadeBundle> {
     entryNames: '[name].[hash]',
     chunkNames: '[name].[hash]',
     target: BROWSERS,
-    // Whoever gets a copy of a package gets its license too.
+    // A copy of a package must include its license.
     legalComments: 'eof',
     logLevel: 'silent',
     tsconfigRaw: {
       compilerOptions: { jsx: 'react-jsx', jsxImportSource: 'preact', verbatimModuleSyntax: true },
     },
   });
-  // It has no more work, and would wait in a process of its own.
+  // It has no more work, and would wait in a separate process.
   await stop();
   const contents = new Map(outputFiles.map((file) => [path.basename(file.path), file.contents]));
   const { outputs } = metafile;

@@ -1,6 +1,6 @@
 /**
- * The page's scripts and styles. An installed package has them on disk; a clone makes them of its
- * sources, once a process, at the first request for one. Rules A97, A98 (api/RULES.md).
+ * The page's scripts and styles. An installed package has them on disk. A clone makes them from its
+ * sources, once per process, at the first request for one. Rules A97, A98 (api/RULES.md).
  */
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -21,7 +21,7 @@ const ON_DISK = fileURLToPath(new URL('../../web', import.meta.url));
 
 let made: Promise<WebBundle> | null = null;
 
-/** Rejects where it cannot be made; the next call then tries again. */
+/** Rejects if it cannot be made; the next call then tries again. */
 export function webBundle(): Promise<WebBundle> {
   made ??= openBundle().catch((error: unknown) => {
     made = null;
@@ -43,7 +43,7 @@ function bundleOnDisk(): MadeBundle {
   return { index, contents: new Map(index.names.map((name) => [name, bytesOf(name)])) };
 }
 
-/** Loaded here alone: an installed package has no esbuild. */
+/** Loaded only here: an installed package has no esbuild. */
 async function bundleOfSources(): Promise<MadeBundle> {
   const { makeWebBundle } = await import('./make-web-bundle.ts');
   return await makeWebBundle();

@@ -13,7 +13,7 @@ export type EmbeddedBacktest = {
   stored(asker: Asker, question: StoredQuestion): Promise<StoredRows[]>;
 };
 
-/** A service that owns the fields: the body goes there as it came. */
+/** A service that owns the fields: the body goes there unchanged. */
 export type ForwardedBacktest = {
   kind: 'forwarded';
   /** The bytes of a JSON answer. Throws the refusal. */

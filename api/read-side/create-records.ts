@@ -1,6 +1,6 @@
 /**
- * The records of this server: who people are is said by the control store, live bids by the engine,
- * closing lines by the history. Rules Y6, Y7, Y23 (engine/RULES.md), Y71 to Y74 (api/RULES.md).
+ * The records of this server. The control store gives them people, the engine live bids, and the
+ * history closing lines. Rules Y6, Y7, Y23 (engine/RULES.md), Y71 to Y74 (api/RULES.md).
  */
 import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -49,7 +49,7 @@ function profileOf({ id, private: isPrivate, showEarlierTrades }: User): Profile
   return { id, isPublic: !isPrivate, showsEarlier: showEarlierTrades };
 }
 
-/** Everyone who is on disk, some at a time: who is written meanwhile is said by `onWritten`. */
+/** All people on disk, some at a time; people written meanwhile are passed by `onWritten`. */
 async function* everyone({ users }: ControlStore): AsyncGenerator<Profile[]> {
   for (let after = ''; ; ) {
     const page = users.behind(after, PEOPLE_AT_ONCE);
@@ -61,7 +61,7 @@ async function* everyone({ users }: ControlStore): AsyncGenerator<Profile[]> {
   }
 }
 
-/** Null: there is no history here that could say. */
+/** Null: there is no history here that could tell. */
 async function closingOf(
   history: HistorySource,
   wanted: WantedClosing,

@@ -1,6 +1,6 @@
 /**
- * A service that runs backtests in place of this server: the body goes there as it came, and its
- * JSON comes back unchanged, with a mode where an object has none. Rule Z14 (engine/RULES.md).
+ * A service that runs backtests in place of this server. The body goes there unchanged, and its
+ * JSON is returned unchanged, with a mode if an object has none. Rule Z14 (engine/RULES.md).
  */
 
 import { type ApiError, invalidRequest } from '../base/errors.ts';

@@ -1,6 +1,6 @@
 /**
- * A history service that is asked in place of the embedded history: path and query go there as they
- * came, with this server's own credential and never the caller's. Rules H20, H21, H32, H33
+ * A history service that is asked in place of the embedded history. Path and query go there
+ * unchanged, with this server's own credential and never the caller's. Rules H20, H21, H32, H33
  * (api/RULES.md).
  */
 import type { IncomingMessage } from 'node:http';
@@ -25,7 +25,7 @@ export function forwardedHistory(options: Options): ForwardedHistory {
   const { service, log, withinMs = WITHIN_MS } = options;
   const to = new Forwarding({ ...service, name: 'history', withinMs, openMax: OPEN_MAX, log });
 
-  /** The answer to a question, once it is no refusal. */
+  /** The answer to a question, if it is no refusal. */
   async function ask(path: string, query: string, signal: AbortSignal): Promise<IncomingMessage> {
     const asked = to.basePath + path + (query === '' ? '' : `?${sendable(query)}`);
     const answer = await to.send({ method: 'GET', path: asked, body: null }, signal);
@@ -54,12 +54,12 @@ export function forwardedHistory(options: Options): ForwardedHistory {
   };
 }
 
-/** As it came; a request line has visible ASCII alone. */
+/** Unchanged; a request line has only visible ASCII. */
 function sendable(query: string): string {
   return query.toWellFormed().replaceAll(/[^!-~]+/g, encodeURIComponent);
 }
 
-/** What the caller is refused with. Throws what is wrong with the service itself. */
+/** The caller's refusal. Throws the problem of the service itself. */
 function refusalFor(
   status: number,
   { code, message }: Awaited<ReturnType<typeof errorOf>>,
@@ -82,7 +82,7 @@ function refusalFor(
   }
 }
 
-/** The bytes of an answer, which are JSON. Throws what is wrong with them. */
+/** The bytes of an answer, which are JSON. Throws their problem. */
 async function jsonIn(answer: IncomingMessage): Promise<Uint8Array> {
   const bytes = await bytesOf(answer, ANSWER_BYTES_MAX);
   jsonOf(bytes);
@@ -93,7 +93,7 @@ const JSON_TYPE = 'application/json';
 const UNSAID_TYPE = 'application/octet-stream';
 const EXPORT_TYPES = [JSON_TYPE, 'text/csv', 'application/x-ndjson', UNSAID_TYPE];
 
-/** The type of an export, without its parameters. Throws where it is none. */
+/** The type of an export, without its parameters. Throws if it is none. */
 function typeOf({ headers }: IncomingMessage): string {
   const [type = ''] = (headers['content-type'] ?? UNSAID_TYPE).split(';');
   const named = type.trim().toLowerCase();
@@ -101,7 +101,7 @@ function typeOf({ headers }: IncomingMessage): string {
   throw new Unusable(`its export has the type ${JSON.stringify(named)}`);
 }
 
-/** What the service says of its export. */
+/** The service's headers of its export. */
 function headersOf({ headers }: IncomingMessage): string[] {
   const type = ['Content-Type', headers['content-type'] ?? UNSAID_TYPE];
   const disposition = headers['content-disposition'];
@@ -120,7 +120,7 @@ function onePiece(bytes: Uint8Array) {
   };
 }
 
-/** The body as it comes; the service waits while the caller does not read. */
+/** The body as it arrives; the service waits while the caller does not read. */
 function piecesOf(answer: IncomingMessage, withinMs: number) {
   const parts = (answer as AsyncIterable<Buffer>)[Symbol.asyncIterator]();
   return {

@@ -1,10 +1,9 @@
 /**
- * Asking a service in place of a part of this server: with its own credential and never the
- * caller's, within a time, up to a size, and so many at once. Rules H20, H21, Z14 (api/RULES.md,
- * engine/RULES.md).
+ * Asking a service in place of a part of this server. The question has this server's credential and
+ * never the caller's. Time, size and number of open questions are bounded. Rules H20, H21, Z14
+ * (api/RULES.md, engine/RULES.md).
  */
-import { type IncomingMessage, request as requestHttp } from 'node:http';
-import { request as requestHttps } from 'node:https';
+import type { IncomingMessage } from 'node:http';
 import { jsonProblem, parseJson } from '../../engine/base/bounded-json.ts';
 import { ApiError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
@@ -29,7 +28,7 @@ export type Asked = {
 export const ANSWER_BYTES_MAX = 64 * 2 ** 20;
 const RETRY_AFTER_SECONDS = 2;
 
-/** What is wrong with the service, in words for the log. */
+/** The problem of the service, in words for the log. */
 export class Unusable extends Error {}
 
 export class Forwarding {
@@ -46,7 +45,7 @@ export class Forwarding {
     return this.#base.pathname.replace(/\/$/, '');
   }
 
-  /** One exchange with the service. What is wrong with the service is logged, and 503 here. */
+  /** One exchange with the service. A problem of the service is logged, and is 503 here. */
   async bounded<T>(run: (timer: Timer) => Promise<T>): Promise<T> {
     const { name, withinMs, openMax, log } = this.#service;
     if (this.#openCount === openMax) throw this.#unavailable();
@@ -68,7 +67,9 @@ export class Forwarding {
   /** The head of the answer, whose body is not compressed. */
   async send({ method, path, body }: Asked, signal: AbortSignal): Promise<IncomingMessage> {
     const { token } = this.#service;
-    const request = this.#base.protocol === 'https:' ? requestHttps : requestHttp;
+    const module = this.#base.protocol === 'https:' ? 'node:https' : 'node:http';
+    // An import costs each start more (header-lines.ts).
+    const { request } = process.getBuiltinModule(module);
     const headers: Record<string, string> = { accept: '*/*', 'accept-encoding': 'identity' };
     if (token !== null) headers.authorization = `Bearer ${token}`;
     if (body !== null) headers['content-type'] = 'application/json';
@@ -129,7 +130,7 @@ export async function bytesOf(answer: IncomingMessage, bytesMax: number): Promis
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** The value of an answer's text. Throws where it is no JSON in UTF-8. */
+/** The value of an answer's text. Throws if it is no JSON in UTF-8. */
 export function jsonOf(bytes: Uint8Array): unknown {
   try {
     return parseJson(utf8.decode(bytes));

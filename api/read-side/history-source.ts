@@ -10,7 +10,7 @@ import type {
 import type { Asker } from '../../engine/threads/fair-turns.ts';
 import type { StreamedBody } from '../http/streamed-body.ts';
 
-/** The history that this server records. Who asks has a turn by turns (Q18). */
+/** The history that this server records. Askers take turns (Q18). */
 export type EmbeddedHistory = {
   kind: 'embedded';
   /** Rejects with `Unavailable` while it cannot be asked. */
@@ -21,7 +21,7 @@ export type EmbeddedHistory = {
   marketNumber(venue: Venue, ticker: string): MarketNumber | undefined;
 };
 
-/** A service that owns the questions: path and query go there as they came. */
+/** A service that owns the questions: path and query go there unchanged. */
 export type ForwardedHistory = {
   kind: 'forwarded';
   /** The bytes of a JSON answer. Throws the refusal. */

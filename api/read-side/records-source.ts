@@ -4,7 +4,7 @@ import type { Engine } from '../base/engine.ts';
 
 export type RecordsSource = Pick<Records, 'ask' | 'setBids'>;
 
-/** Before it asks about one trader, all that is left of the account settles. */
+/** Before it asks about one trader, all remaining trades of the account settle. */
 export function settledRecords(
   records: RecordsSource,
   engine: Pick<Engine, 'call' | 'nowMs'>,

@@ -1,6 +1,6 @@
 /**
- * What nothing that trades waits for: what prices were, what traders have done, and what happened to
- * accounts, each read in a thread of its own. Rules H20, J25, A95 (api/RULES.md), Z14
+ * The readers that no trading waits for: past prices, the records of traders, and the events of
+ * accounts, each read in a separate thread. Rules H20, J25, A95 (api/RULES.md), Z14
  * (engine/RULES.md).
  */
 import { BacktestPool } from '../../engine/backtest/pool.ts';
@@ -40,17 +40,17 @@ export type Readers = {
   history: HistorySource;
   backtest: BacktestSource;
   records: RecordsSource;
-  /** What happened to the orders and trades of accounts. */
+  /** The events of accounts' orders and trades. */
   events: AccountEventSource;
-  /** What accounts were worth. */
+  /** The worth of accounts. */
   equity: EquitySource;
   /** The keys that sign track records. */
   trackRecordKeys: TrackRecordKeys;
-  /** What is wrong with any of them, a line each. */
+  /** The problems of any of them, one per line. */
   problems(): string[];
 };
 
-/** Readers that take the place of those by the settings. */
+/** Readers in place of the readers by the settings. */
 export type OtherReaders = Partial<Pick<Readers, 'history' | 'backtest' | 'records'>>;
 
 export function startReaders(parts: ReaderParts, others: OtherReaders = {}): Readers {

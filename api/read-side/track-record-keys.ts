@@ -1,7 +1,7 @@
 /**
- * The keys of signed track records: the private one at DATA_DIR/track-record-key.json, readable by
- * its owner only, and every public one that ever was, at DATA_DIR/track-record-keys.json. A public key
- * is on disk before anything is signed with it. Rules Y66, Y67, D86 (engine/RULES.md).
+ * The keys of signed track records. The private one is at DATA_DIR/track-record-key.json, readable
+ * by its owner only. Every public one is at DATA_DIR/track-record-keys.json. A public key is on
+ * disk before it signs. Rules Y66, Y67, D86 (engine/RULES.md).
  */
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -26,7 +26,7 @@ export class TrackRecordKeys {
   #publicKeys: readonly string[];
   readonly #problems: readonly string[];
 
-  /** The keys of a data directory; a new one where the private key is missing. */
+  /** The keys of a data directory; a new one if the private key is missing. */
   constructor(dataDir: string) {
     this.#dataDir = dataDir;
     this.#publicKeys = readPublic(dataDir);
@@ -36,7 +36,7 @@ export class TrackRecordKeys {
     this.#publish(this.#current.publicKey, false);
   }
 
-  /** What new records are signed with. */
+  /** The key that signs new records. */
   get current(): TrackRecordKey {
     return this.#current;
   }
@@ -46,7 +46,7 @@ export class TrackRecordKeys {
     return { keys: [...this.#publicKeys].reverse().map(jwkOf) };
   }
 
-  /** A new key signs from now on; the one before is gone, and its public part stays. */
+  /** A new key signs from now on. The private key before is gone, and its public part stays. */
   rotate(): TrackRecordKey {
     this.#current = this.#make();
     return this.#current;
@@ -60,7 +60,7 @@ export class TrackRecordKeys {
     return key;
   }
 
-  /** What is wrong with the keys that there were, a line each. */
+  /** The problems of the earlier keys, one per line. */
   get problems(): readonly string[] {
     return this.#problems;
   }
@@ -71,13 +71,13 @@ export class TrackRecordKeys {
     writeChecked(this.#dataDir, PUBLIC, { publicKeys: this.#publicKeys });
     const meta = metaOf(this.#dataDir);
     const had = meta.trackRecordKeys ?? 0;
-    // The key of a private one that is there was counted when it was made.
+    // The key of an existing private file was counted when it was made.
     const trackRecordKeys = isNew ? had + 1 : Math.max(had, this.#publicKeys.length);
     writeMeta(this.#dataDir, { ...meta, trackRecordKeys });
   }
 }
 
-/** Public keys that nothing can derive: records that they signed verify no more. A line, or none. */
+/** Lost public keys: records that they signed verify no more. A line, or none. */
 export function lostKeys(dataDir: string): string[] {
   const had = metaOf(dataDir).trackRecordKeys ?? 0;
   const has = readPublic(dataDir).length;

@@ -1,4 +1,4 @@
-/** What the admin listener answers, as types: the operator's page takes them from here. */
+/** The answers of the admin listener, as types for the operator's page. */
 import type { Static } from '@sinclair/typebox';
 import type {
   AdjustmentAnswer,

@@ -26,7 +26,7 @@ import {
 export const HealthAnswer = strict({
   /** No problem was found. */
   ok: Type.Boolean(),
-  /** What is wrong, a line each. */
+  /** The problems, one per line. */
   problems: Type.Array(Type.String()),
 });
 
@@ -63,12 +63,12 @@ export const AuditAnswer = strict({
 
 export const ClockAnswer = strict({ engine: DateTime, machine: DateTime, aheadMs: Type.Integer() });
 
-/** What a result of the operator's came to. */
+/** The outcome of an operator's result. */
 export const SettlementAnswer = strict({
   /** `venue_a/TICKER`. */
   market: Type.String(),
   outcome: oneOf(['yes', 'no', 'void', 'scalar']),
-  /** Of a contract of each side; null where the cost is paid back. */
+  /** Of a contract of each side; null if the cost is paid back. */
   yesPayoutCents: nullable(Count),
   noPayoutCents: nullable(Count),
   /** False: the market had this result already. */
@@ -81,7 +81,7 @@ export const SettlementAnswer = strict({
 
 export const AdjustmentAnswer = strict({
   userId: Uuid,
-  /** What was added; below 0 it was taken. */
+  /** The added amount; below 0 it was taken. */
   dollars: Type.Number(),
   /** After it. */
   balanceDollars: Type.Number(),
@@ -89,21 +89,21 @@ export const AdjustmentAnswer = strict({
   adjustmentsInRunDollars: Type.Number(),
 });
 
-/** All marks of a trade. */
+/** All tags of a trade. */
 export const MarkAnswer = strict({
   tradeId: Uuid,
   parlayId: nullable(Uuid),
   combine: Type.Boolean(),
 });
 
-/** What the lines that were sent came to. */
+/** The outcome of the lines that were sent. */
 export const PlayedAnswer = strict({ lines: Count, frames: Count, ticks: Count, skipped: Count });
 
 export const SwitchBody = strict({ on: Type.Boolean() });
 export const SwitchAnswer = strict({ on: Type.Boolean() });
 
 export const DiscoveryAnswer = strict({
-  /** Instruments that discovery alone knows, and those that are retired. */
+  /** Instruments that only discovery knows, and retired ones. */
   discovered: Count,
   retired: Count,
   entries: Type.Array(
@@ -124,12 +124,14 @@ export const DiscoveryAnswer = strict({
       lastRunAt: nullable(DateTime),
       /** The last run that read the whole list. */
       lastCompleteAt: nullable(DateTime),
-      /** Of the last run: markets of the venue; instruments; listings at another venue's. */
+      /** Counts of the last run: markets of the venue; instruments; listings at another venue. */
       found: Count,
       added: Count,
       changed: Count,
       joined: Count,
-      /** Games of one day and the same teams that did not join: their number, and the first pairs. */
+      /**
+       * Games of one day and the same teams that did not join: their number, and the first pairs.
+       */
       apart: Count,
       apartGames: Type.Array(Type.Tuple([Type.String(), Type.String()])),
       /** Markets that make no instrument, by reason. */
@@ -160,7 +162,7 @@ export const FeedsAnswer = strict({
       gaps: Count,
       /** Frames that could not be used, by reason. */
       rejected: Type.Record(Type.String(), Count),
-      /** How far its last price was behind the venue; null: that is not known. */
+      /** The delay of its last price after the venue; null: it is not known. */
       lagMs: nullable(Count),
       books: Count,
       subscribed: Count,
@@ -168,7 +170,7 @@ export const FeedsAnswer = strict({
       unquoted: Count,
       unquotedMarkets: Type.Array(Type.String()),
       lastHeardAt: nullable(DateTime),
-      /** Why the last connection ended; it is over where `state` is open. */
+      /** Why the last connection ended; it is over if `state` is open. */
       lastProblem: nullable(Type.String()),
       lastProblemAt: nullable(DateTime),
       missedStatesProblem: nullable(Type.String()),
@@ -182,7 +184,7 @@ export const ShardsAnswer = strict({
     strict({
       shard: Count,
       state: oneOf(['opening', 'open', 'restarting', 'closed']),
-      /** Why it places no orders now, or that it fails again and again. */
+      /** Why it places no orders now, or its repeated failure. */
       problem: nullable(Type.String()),
       /** Number of the last fact in its log; null: the shard was not open since the start. */
       lastFact: nullable(Count),

@@ -1,4 +1,4 @@
-/** What a backtest is asked for, and its answer. Rules Z1 to Z13 (engine/RULES.md). */
+/** The request of a backtest, and its answer. Rules Z1 to Z13 (engine/RULES.md). */
 import { type Static, Type } from '@sinclair/typebox';
 import { RULE_SIDES, SKIP_REASONS, TRADE_RESULTS } from '../../engine/backtest/task.ts';
 import { FILL_MODELS } from '../../engine/base/units.ts';

@@ -1,4 +1,4 @@
-/** What an account was worth. Rules A92 to A95 (api/RULES.md). */
+/** The worth of an account over time. Rules A92 to A95 (api/RULES.md). */
 import { Type } from '@sinclair/typebox';
 import { POINTS_MAX } from '../../engine/equity/points.ts';
 import {

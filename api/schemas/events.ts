@@ -1,4 +1,4 @@
-/** What happened to orders, trades and accounts. Rules J21 to J25 (api/RULES.md). */
+/** The events of orders, trades and accounts. Rules J21 to J25 (api/RULES.md). */
 import { Type } from '@sinclair/typebox';
 import { EVENT_TYPES } from '../../engine/readers/account-events.ts';
 import {

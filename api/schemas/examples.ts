@@ -3,6 +3,7 @@ import type { Static } from '@sinclair/typebox';
 import type { EquityAnswer } from './equity.ts';
 import type { KeyAnswer, OrganizationsAnswer, SessionsAnswer } from './identity.ts';
 import type { Game, Instrument, Quote } from './markets.ts';
+import type { OrderBody } from './order-body.ts';
 import type { Account, Order, PortfolioAnswer, Trade } from './trading.ts';
 
 const AT = '2026-11-21T05:00:00.000Z';
@@ -224,6 +225,40 @@ export const TRADE: Static<typeof Trade> = {
   exitCents: null,
 };
 
+const BUY = {
+  action: 'buy',
+  instrumentId: INSTRUMENT_ID,
+  side: SUBJECT.instrumentSide,
+  count: RESTING_ORDER.contracts,
+} as const;
+const SELL = { action: 'sell', tradeId: TRADE.tradeId } as const;
+
+export const MARKET_BUY: OrderBody = {
+  ...BUY,
+  type: 'market',
+  idempotencyKey: 'buy-1',
+  maxPriceCents: 45,
+};
+
+/** The request of `ORDER`. */
+export const LIMIT_BUY: OrderBody = {
+  ...BUY,
+  type: 'limit',
+  idempotencyKey: 'buy-2',
+  limitPriceCents: RESTING_ORDER.limitCents,
+  statedProbPct: SUBJECT.statedProbPct,
+};
+
+export const MARKET_SELL: OrderBody = { ...SELL, type: 'market', idempotencyKey: 'sell-1' };
+
+export const LIMIT_SELL: OrderBody = {
+  ...SELL,
+  type: 'limit',
+  idempotencyKey: 'sell-2',
+  limitPriceCents: 60,
+  timeInForce: 'gtc',
+};
+
 export const ACCOUNT: Static<typeof Account> = {
   balanceDollars: 99991.6,
   netWorthDollars: 99999.7,
@@ -257,7 +292,7 @@ export const PORTFOLIO: Static<typeof PortfolioAnswer> = {
   ...ENVELOPE,
 };
 
-/** Of `ACCOUNT`, and of its moment. */
+/** The points of `ACCOUNT`, and their moment. */
 export const EQUITY_POINTS: Static<typeof EquityAnswer>['points'] = [
   {
     at: '2026-11-21T04:55:00.000Z',

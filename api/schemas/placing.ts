@@ -1,5 +1,5 @@
 /**
- * Wire schemas of what placing and canceling answer, and of previews. Rules A36, A74 to A77
+ * Wire schemas of the answers to placing and canceling, and of previews. Rules A36, A74 to A77
  * (api/RULES.md).
  */
 import { Type } from '@sinclair/typebox';

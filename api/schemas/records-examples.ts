@@ -1,4 +1,4 @@
-/** Examples of what traders have done, for the API description. Types and a test check them. */
+/** Examples of traders' records, for the API description. Types and a test check them. */
 import type { Static } from '@sinclair/typebox';
 import { INSTRUMENT } from './examples.ts';
 import type {

@@ -1,4 +1,4 @@
-/** What traders have done: boards, traders, picks, evaluation. Rules Y71 to Y80 (api/RULES.md). */
+/** The records of traders: boards, traders, picks, evaluation. Rules Y71 to Y80 (api/RULES.md). */
 import { Type } from '@sinclair/typebox';
 import { BOARD_KINDS } from '../../engine/records/boards/leaderboard.ts';
 import { METRICS } from '../../engine/records/maths/statistics.ts';

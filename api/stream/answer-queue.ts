@@ -1,6 +1,6 @@
 /**
- * A shard answers in batches: what it answers to one connection within a turn of the event loop is
- * one write.
+ * A shard answers in batches. Its answers to one connection within a turn of the event loop are one
+ * write.
  */
 type Receiver = { sendAll(texts: readonly string[]): void };
 
@@ -14,7 +14,7 @@ export class AnswerQueue {
     else waiting.push(text);
   }
 
-  /** Sends now what waits for one of them, so that it is before what is sent next. */
+  /** Sends the waiting answers of a connection now, so that they precede the next message. */
   flush(to: Receiver): void {
     const texts = this.#texts.get(to);
     if (texts === undefined) return;

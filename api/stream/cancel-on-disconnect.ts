@@ -1,6 +1,6 @@
 /**
- * What a connection of the stream places ends with it: the engine cancels what then rests of it.
- * Rules J18, J19 (api/RULES.md).
+ * The orders of a stream connection end with it: the engine cancels its resting orders. Rules J18,
+ * J19 (api/RULES.md).
  */
 import type { StreamConnection, Uuid } from '../../engine/base/units.ts';
 import type { OrderConnections } from '../base/engine.ts';
@@ -12,7 +12,7 @@ const SILENT_HEARTBEATS_MAX = 2;
 export class CancelOnDisconnect implements OrderConnection {
   readonly #number: StreamConnection;
   readonly #connections: OrderConnections;
-  /** Those in which an order of it was placed, or may have been. */
+  /** The accounts in which an order of it was placed, or may have been. */
   readonly #accounts = new Set<Uuid>();
   /** Placements that are not answered yet. */
   #underWay = 0;

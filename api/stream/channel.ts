@@ -1,6 +1,6 @@
 /**
- * A channel of the stream: what it is about is sent once as a snapshot, and then as numbered
- * messages that are the same for every client. Rule J7 (api/RULES.md).
+ * A channel of the stream. Its state is sent once as a snapshot, and then as numbered messages that
+ * are the same for every client. Rule J7 (api/RULES.md).
  */
 import { isoOf } from '../../engine/base/units.ts';
 import { type ErrorCode, errorBody } from '../base/errors.ts';
@@ -11,20 +11,20 @@ export interface Member {
   readonly encoding: Encoding;
   /** Sends JSON text at once, after everything that was sent before. */
   send(text: string): void;
-  /** From now on it gets what is published to the topic. */
+  /** From now on it gets all messages published to the topic. */
   follow(topic: string): void;
   unfollow(topic: string): void;
-  /** Whether it may be sent what a channel of its account has; where it may not, the channel ends. */
+  /** Whether it may be sent the data of its account's channel; if not, the channel ends. */
   permits(channel: Channel): boolean;
 }
 
 export interface Channel {
   readonly name: string;
-  /** Of its last message; 0: there was none. */
+  /** The number of its last message; 0: there was none. */
   readonly seq: number;
   /**
-   * Sends a snapshot, now or once it is known, and what changes after it. `after`: the number of the
-   * event that it knows, of channels that can go on from there.
+   * Sends a snapshot, now or once it is known, and each later change. `after`: the number of the
+   * event that it knows, for channels that can continue from there.
    */
   begin(member: Member, after?: number | null): void;
   /** Sends nothing more, until it begins again. Called between `begin` and the next one. */
@@ -62,7 +62,7 @@ export type Publish = (topic: string, message: string | Uint8Array, isBinary: bo
 
 /** The numbers of messages by channel. They outlive connections and channels, but no restart. */
 export class Numbering {
-  /** Another one after a restart. */
+  /** A restart makes another one. */
   readonly epoch: number;
   readonly #last = new Map<string, number>();
 
@@ -118,10 +118,10 @@ export abstract class TopicChannel extends SharedChannel implements Channel {
   readonly name: string;
   readonly #options: TopicChannelOptions;
   readonly #topics: Record<Encoding['name'], string>;
-  /** What a snapshot has; null: not known yet. */
+  /** The data of a snapshot; null: not known yet. */
   #snapshot: (() => string) | null = null;
   readonly #waiting = new Set<Member>();
-  /** Those that follow, by their encoding. */
+  /** The followers, by their encoding. */
   readonly #following: Record<Encoding['name'], number> = { json: 0, msgpack: 0 };
 
   constructor(options: TopicChannelOptions) {
@@ -153,7 +153,7 @@ export abstract class TopicChannel extends SharedChannel implements Channel {
     this.#following[name]--;
   }
 
-  /** What a snapshot has is known now: JSON text, asked for whenever one is sent. */
+  /** The data of a snapshot is known now: JSON text, asked for whenever one is sent. */
   know(snapshot: () => string): void {
     this.#options.numbering.next(this.name);
     this.#snapshot = snapshot;
@@ -162,7 +162,7 @@ export abstract class TopicChannel extends SharedChannel implements Channel {
     for (const member of waiting) this.begin(member);
   }
 
-  /** Something may have changed that was sent to nobody. */
+  /** Data may have changed that was sent to nobody. */
   renumber(): void {
     this.#options.numbering.next(this.name);
   }

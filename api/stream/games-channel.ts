@@ -6,7 +6,9 @@ import { type CatalogView, firstGames, type GameEntry, gameText } from '../catal
 import { TopicChannel, type TopicChannelOptions } from './channel.ts';
 
 const LOOK_EVERY_MS = 100;
-/** It goes on without a connection for so many looks, since to begin it asks for all games. */
+/**
+ * It continues without a connection for so many looks, because its beginning asks for all games.
+ */
 const IDLE_LOOKS = 100;
 
 /** The parts of a game that can change: objects and texts that are replaced, never changed. */
@@ -35,7 +37,7 @@ export class GamesChannel extends TopicChannel {
     if (this.#timer !== null) return;
     this.#first = null;
     this.#note(() => {});
-    // Nobody saw what changed since the last one left.
+    // Nobody saw the changes since the last connection left.
     this.renumber();
     this.#timer = setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
   }

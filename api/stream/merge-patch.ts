@@ -4,8 +4,9 @@ import { isDeepStrictEqual } from 'node:util';
 export type JsonObject = { [name: string]: unknown };
 
 /**
- * What turns `before` into `after`: members that changed, and null for those that are gone. Arrays
- * are whole, as the RFC has it. A member that is null cannot be told from one that is gone.
+ * The patch from `before` to `after`: members that changed, and null for those that are gone.
+ * Arrays are whole, as the RFC has it. A member that is null cannot be distinguished from a missing
+ * one.
  */
 export function mergePatch(before: JsonObject, after: JsonObject): JsonObject {
   const patch: JsonObject = {};

@@ -1,7 +1,7 @@
 /**
- * Reads the bytes of a message, which come from outside: JSON text, or msgpack. Each is one pass over
- * the bytes, whose work grows with their number alone and whose result is bounded. Of msgpack only
- * what JSON can say is taken: no reference to an earlier value, no extension type, no bytes.
+ * Reads the bytes of a message, which arrive from outside: JSON text, or msgpack. Each is one pass
+ * over the bytes. Its work grows with their number alone, and its result is bounded. Only msgpack
+ * that JSON can express is taken: no reference to an earlier value, no extension type, no bytes.
  * Rules J2, J33 (api/RULES.md).
  */
 import { invalidRequest } from '../base/errors.ts';
@@ -9,7 +9,7 @@ import { givenTwice, parseObject, setOwn } from '../base/validation.ts';
 
 /** Entries of lists and members of maps: a message of 200 channels has 203. */
 const VALUES_MAX = 4096;
-/** Lists and maps within each other; an order is the second level of its message. */
+/** The depth of lists and maps; an order is the second level of its message. */
 const DEPTH_MAX = 32;
 
 /** Throws `invalid_request`. */
@@ -33,7 +33,7 @@ const COMMA = 0x2c;
 const BACKSLASH = 0x5c;
 const [LIST, LIST_END, MAP, MAP_END] = [0x5b, 0x5d, 0x7b, 0x7d];
 
-/** Throws where a text has more values, or deeper ones, than a message may. */
+/** Throws if a text has more values, or deeper ones, than a message may. */
 function boundJson(text: string): void {
   // Every value but the first follows a bracket or a comma.
   let values = 1;
@@ -55,7 +55,10 @@ function boundJson(text: string): void {
 }
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-/** Up to here a text is joined of its characters, which costs less than a call out of JavaScript. */
+/**
+ * A text up to this length is joined from its characters, which costs less than a call out of
+ * JavaScript.
+ */
 const SHORT = 24;
 
 class MsgpackReader {
@@ -71,7 +74,7 @@ class MsgpackReader {
 
   end(): void {
     if (this.#at !== this.#bytes.length) {
-      throw invalidRequest('the message has bytes behind its msgpack');
+      throw invalidRequest('the message has bytes after its msgpack');
     }
   }
 
@@ -188,7 +191,7 @@ class MsgpackReader {
     return map;
   }
 
-  /** A list or map begins. Each value within has a byte at least: what claims more is not there. */
+  /** A list or map begins. Each value within has at least a byte, so a claim of more is false. */
   #enter(length: number, depth: number, values = length): void {
     if (values > this.#bytes.length - this.#at) throw unreadable();
     this.#values += Math.max(length, 1);

@@ -1,4 +1,4 @@
-/** What clients send: its form, by `op`. Rules J3, J4 (api/RULES.md). */
+/** The form of clients' messages, by `op`. Rules J3, J4 (api/RULES.md). */
 import { type Static, type TProperties, type TSchema, Type } from '@sinclair/typebox';
 import { strict } from '../base/common-schemas.ts';
 import { invalidRequest } from '../base/errors.ts';
@@ -39,14 +39,16 @@ type Schemas = typeof SCHEMAS;
 type Op = keyof Schemas;
 export type Messages = { [K in Op]: Static<Schemas[K]> };
 export type ClientMessage = Messages[Op];
-/** What an HTTP route answers, too. */
+/** An answer that an HTTP route gives, too. */
 export type OrderMessage = Messages['place' | 'cancel' | 'cancel_all'];
 
 export function isOrder(message: ClientMessage): message is OrderMessage {
   return message.op === 'place' || message.op === 'cancel' || message.op === 'cancel_all';
 }
 
-/** What a message about orders has as an HTTP request: of its path, its query, its body. */
+/**
+ * The parts of a message about orders that an HTTP request has in its path, its query, its body.
+ */
 export function requestOf(message: OrderMessage) {
   switch (message.op) {
     case 'place':

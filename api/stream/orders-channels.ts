@@ -1,6 +1,7 @@
 /**
- * The channel `orders` of each account: its portfolio, then each event of its log, once and in order.
- * A connection that comes back gets what it has missed. Rules J21 to J24, J37 (api/RULES.md).
+ * The channel `orders` of each account: its portfolio, then each event of its log, once and in
+ * order. A connection that returns gets the events that it has missed. Rules J21 to J24, J37
+ * (api/RULES.md).
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EpochMs, Uuid } from '../../engine/base/units.ts';
@@ -20,7 +21,7 @@ import {
 } from './channel.ts';
 import { ORDERS } from './messages.ts';
 
-/** A client that is further behind gets a snapshot. */
+/** A client that lacks more events gets a snapshot. */
 const REPLAYED_MAX = 10_000;
 /** After so many the thread does other work. */
 const REPLAYED_A_TURN = 50;
@@ -68,17 +69,17 @@ class OrdersChannel extends SharedChannel implements Channel {
   readonly name = ORDERS;
   readonly #account: PaperAccount;
   readonly #options: OrdersChannelsOptions;
-  /** In `Numbering`, where each account's has a name of its own. */
+  /** In `Numbering` each account's channel has its own name. */
   readonly #numbered: string;
-  /** Null: it is sent the news as they come. */
+  /** Null: it is sent the news at once. */
   readonly #members = new Map<Member, Start | null>();
-  /** Members to start, one after the other: those who come and go do not pile up work. */
+  /** Members to start, one after the other, so that members who come and go do not pile up work. */
   readonly #toStart = new Set<Member>();
   #isStarting = false;
   readonly #drop: () => void;
-  /** The number from which news come; null: nothing is watched. */
+  /** The number from which news arrive; null: nothing is watched. */
   #watched: Promise<number> | null = null;
-  /** Of the last event that was numbered, or the number from which news come. */
+  /** The number of the last event that was numbered, or the number from which news arrive. */
   #last = 0;
 
   constructor(account: PaperAccount, options: OrdersChannelsOptions, drop: () => void) {
@@ -117,7 +118,7 @@ class OrdersChannel extends SharedChannel implements Channel {
     }
   }
 
-  /** Events in their order; those that are known already are left out. */
+  /** Events in their order; known events are left out. */
   take(events: readonly AccountEvent[]): void {
     for (const event of events) {
       if (event.number <= this.#last) continue;
@@ -182,7 +183,7 @@ class OrdersChannel extends SharedChannel implements Channel {
       member.send(gapText(this.name));
     }
     const snapshot = await this.#snapshot();
-    // What the snapshot contains has then come, and has its number.
+    // All events of the snapshot have then arrived, and have their numbers.
     await this.#options.events.watch(id, snapshot.number, null);
     if (!isCurrent()) return;
     // Venue data was turned off meanwhile.
@@ -196,7 +197,7 @@ class OrdersChannel extends SharedChannel implements Channel {
     this.#goOn(member, start, snapshot.number);
   }
 
-  /** It has everything up to a number, and gets what came after it. */
+  /** It has everything up to a number, and gets all later events. */
   #goOn(member: Member, { news }: Start, last: number): void {
     this.#members.set(member, null);
     for (const { event, seq } of news) {

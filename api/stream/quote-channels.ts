@@ -1,8 +1,8 @@
 /**
- * The `quotes:` channels. A shard is asked which of the subscribed quotes have changed: at once about
- * those whose market a venue has just spoken of, and in turn about all, since a quote also changes as
- * time passes. What changed in between is one change, so that no flood of ticks makes a flood of
- * messages. Rules J10, J11, J34 (api/RULES.md).
+ * The `quotes:` channels. A shard is asked which of the subscribed quotes have changed. Quotes
+ * whose market has new ticks are asked for at once. All quotes are asked for in turn, because a
+ * quote also changes as time passes. Changes in between count as one, so that no flood of ticks
+ * makes a flood of messages. Rules J10, J11, J34 (api/RULES.md).
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { marketName } from '../../engine/base/units.ts';
@@ -18,7 +18,7 @@ const PREFIX = 'quotes:';
 const LOOK_EVERY_MS = 20;
 /** Each subscribed quote is asked for once in so many looks: every half second. */
 const LOOKS_A_ROUND = 25;
-/** At most so many are asked for at once, and so many of which no quote is known. */
+/** At most so many are asked for at once, and so many whose quote is not known yet. */
 const ASKED_MAX = 512;
 const UNKNOWN_MAX = 32;
 /** After so long the thread does other work. */
@@ -45,7 +45,7 @@ export class QuoteChannels {
   #byMarket = new Map<string, Set<QuoteChannel>>();
   #indexed: object | null = null;
   readonly #urgent = new Set<QuoteChannel>();
-  /** Those that have not had their turn in this round. */
+  /** The channels that have not had their turn in this round. */
   #round: Iterator<QuoteChannel> = [].values();
   #timer: NodeJS.Timeout | null = null;
   #isLooking = false;
@@ -208,7 +208,7 @@ class Slices {
 
 export class QuoteChannel extends TopicChannel {
   readonly id: string;
-  /** Of the quote that was shown last, as shards count; 0: none was. */
+  /** The version of the last shown quote, as shards count; 0: there was none. */
   version = 0;
   #quote: JsonObject | null = null;
   #text: string | null = null;
@@ -225,7 +225,7 @@ export class QuoteChannel extends TopicChannel {
     this.#drop();
   }
 
-  /** Sends what has changed. `asOf` alone is nothing. */
+  /** Sends the changes. A change of `asOf` alone is none. */
   show(version: number, quote: JsonObject): void {
     const before = this.#quote;
     this.version = version;

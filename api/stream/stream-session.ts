@@ -1,6 +1,6 @@
 /**
- * One connection of the stream: what it asks for, and what happens when it does not read, sends more
- * than is handled, or is not there any more. Rules J3, J8, J15 to J20, J35, J36, Q15 (api/RULES.md).
+ * One connection of the stream: its requests, and the handling of a client that does not read,
+ * sends more than is handled, or is gone. Rules J3, J8, J15 to J20, J35, J36, Q15 (api/RULES.md).
  */
 
 import { ApiError, type ErrorCode, errorBody, invalidRequest, Refusal } from '../base/errors.ts';
@@ -33,7 +33,7 @@ export const CLOSE = {
   ...{ ended: 4401, tooSlow: 4408, silent: 4408, flood: 4429 },
 } as const;
 
-/** Pings and pongs of WebSocket, which nothing can make wait. */
+/** Pings and pongs of WebSocket, which no other work delays. */
 const SIGNS_A_SECOND = 1000;
 
 const UNREAD_FOR_MS_MAX = 10_000;
@@ -46,19 +46,19 @@ export type StreamSessionParts = {
   answers: AnswerQueue;
   /** As credential and owner are now. Throws the 401. */
   callerAgain(caller: Caller): Caller;
-  /** What the request limits count. */
+  /** The part of the session that the request limits count. */
   keyed(caller: Caller): CallerReservation;
   turns: Turns;
-  /** Throws where the caller lacks the scope of a channel. */
+  /** Throws if the caller lacks the scope of a channel. */
   permit(names: readonly string[], caller: Caller): void;
   /**
-   * Throws where the caller may not see the account of the connection any more; returns a promise
+   * Throws if the caller may not see the account of the connection any more; returns a promise
    * where another service must be asked.
    */
   member(connection: StreamSession, caller: Caller): void | Promise<void>;
-  /** Rejects with `invalid_request` where the account has not come to that event yet. */
+  /** Rejects with `invalid_request` if the account has not reached that event yet. */
   wasEvent(connection: StreamSession, number: number): Promise<void>;
-  /** Throws the refusal of a channel that there is not. */
+  /** Throws the refusal of an unknown channel. */
   channel(name: string, connection: StreamSession): Channel;
   cancelOnDisconnect(): CancelOnDisconnect;
   at(): string;
@@ -90,13 +90,13 @@ export class StreamSession implements Member, SocketEvents, Worker {
   readonly #subscriptions = new Subscriptions(this);
   /** Null: it has not asked for that. */
   #cancelOnDisconnect: CancelOnDisconnect | null = null;
-  /** Since when it has not read what was sent, by `performance.now`; null: it reads. */
+  /** Since when it has not read sent messages, by `performance.now`; null: it reads. */
   #behindSinceMs: number | null = null;
   /** When it fell behind before. */
   #gapsMs: number[] = [];
-  /** What is being sent can be lost only with the connection. */
+  /** The messages that are being sent are lost only with the connection. */
   #isAnswering = false;
-  /** It is closed once it has read what was sent, so that the close frame is among it. */
+  /** It is closed once it has read all sent messages, so that the close frame is among them. */
   #isDropped = false;
   /** Messages that wait, oldest first. */
   readonly #messages: Uint8Array[] = [];
@@ -116,7 +116,7 @@ export class StreamSession implements Member, SocketEvents, Worker {
     this.#parts = parts;
   }
 
-  // What the client does.
+  // The actions of the client.
 
   message(bytes: ArrayBuffer, isBinary: boolean): void {
     this.#cancelOnDisconnect?.alive();
@@ -152,7 +152,7 @@ export class StreamSession implements Member, SocketEvents, Worker {
     return this.#hasWork && !this.#isHeld;
   }
 
-  /** Called while others are being sent to: what follows waits. */
+  /** Called while others are being sent to, so the next messages wait. */
   dropped(): void {
     const isAnswer = this.#isAnswering;
     setImmediate(() => {
@@ -175,7 +175,7 @@ export class StreamSession implements Member, SocketEvents, Worker {
     this.#parts.onClosed(this);
   }
 
-  // What channels do.
+  // The calls of channels.
 
   permits(channel: Channel): boolean {
     try {
@@ -203,7 +203,7 @@ export class StreamSession implements Member, SocketEvents, Worker {
     this.#socket.unfollow(topic);
   }
 
-  // What the server does.
+  // The calls of the server.
 
   sendAll(texts: readonly string[]): void {
     this.#isAnswering = true;
@@ -245,7 +245,7 @@ export class StreamSession implements Member, SocketEvents, Worker {
     this.#socket.end(CLOSE.stopping, 'the server is stopping');
   }
 
-  /** What is to be done once there is time. */
+  /** Work for later turns. */
   get #hasWork(): boolean {
     return this.#messages.length > 0 || this.#subscriptions.hasToBegin;
   }
@@ -260,11 +260,11 @@ export class StreamSession implements Member, SocketEvents, Worker {
     if (this.#hasWork && !this.#isHeld) this.#parts.turns.wake(this.share, this);
   }
 
-  /** What waits of it is not handled any more. */
+  /** Its waiting messages are not handled any more. */
   #flood(): void {
     this.#forgetMessages();
     this.#parts.onFlood(this);
-    this.#socket.end(CLOSE.flood, 'messages came faster than they are handled');
+    this.#socket.end(CLOSE.flood, 'messages arrived faster than they are handled');
   }
 
   #forgetMessages(): void {
@@ -289,12 +289,12 @@ export class StreamSession implements Member, SocketEvents, Worker {
         throw error;
       }
       if (isOrder(message)) return this.#order(id, message, caller);
-      // Of a connection that has ended only its orders are of use.
+      // After a connection has ended, only its orders matter.
       if (!this.#socket.isOpen) return;
       counted = reservation;
       counted.count(1);
       if (message.op === 'subscribe') this.#parts.permit(message.channels, caller);
-      // It takes work away, and a client that is refused it gets what it does not want.
+      // An unsubscribe saves work, and a refused one would leave the client with unwanted messages.
       if (message.op !== 'unsubscribe') counted.refuseOver();
       const running = this.#run(id, message, caller);
       if (running === undefined) return;
@@ -337,7 +337,7 @@ export class StreamSession implements Member, SocketEvents, Worker {
     }
   }
 
-  /** All that it asks for, or nothing. */
+  /** All requested channels, or none. */
   #subscribe(id: string, message: Messages['subscribe'], caller: Caller): void | Promise<void> {
     if (message.channels.length === 0 && !message.cancelOnDisconnect) {
       throw invalidRequest('channels must not be empty without cancelOnDisconnect');
@@ -374,7 +374,7 @@ export class StreamSession implements Member, SocketEvents, Worker {
     this.#answer(id, 200, `{"channels":${names},${marks}"mode":"paper"}`);
   }
 
-  /** Nothing is published to it until it has read what was sent. */
+  /** Nothing is published to it until it has read all sent messages. */
   #fallBehind(): void {
     if (!this.#socket.isOpen || this.#behindSinceMs !== null) return;
     const nowMs = performance.now();
@@ -414,7 +414,7 @@ export class StreamSession implements Member, SocketEvents, Worker {
     if (!(error instanceof ApiError)) {
       this.#parts.log.error({ err: error }, 'a channel of the stream could not be checked');
     } else if (error.status === 401) this.#endForCredential(error);
-    // A service that cannot be asked does not say that it may not.
+    // A failed service does not mean that the channel may not be seen.
     else if (error.status !== 503) this.endChannels(name, error.code, error.message);
   }
 

@@ -25,7 +25,7 @@ import { type Opened, StreamSession, type StreamSessionParts } from './stream-se
 import { Share, Turns } from './turns.ts';
 
 const CONNECTIONS_MAX = 20;
-/** How long a caller with too many connections is told to wait, and one who flooded one waits. */
+/** The wait for a caller with too many connections, and for one who flooded a connection. */
 const RETRY_SECONDS = 5;
 const HEARTBEAT_MS = 5000;
 const CHECK_MS = 1000;
@@ -47,7 +47,7 @@ export class Streams {
   readonly #connections = new Set<StreamSession>();
   /** By the caller's own account. */
   readonly #shares = new Map<Uuid, Share>();
-  /** Each has those whose heartbeat comes at the same moment. */
+  /** Each has the sessions whose heartbeats are at the same moment. */
   readonly #phases = Array.from({ length: PHASES }, () => new Set<StreamSession>());
   #phase = 0;
   readonly #quotes: QuoteChannels;
@@ -82,7 +82,7 @@ export class Streams {
       member: (connection, caller) => this.#member(connection, caller),
       wasEvent: async ({ caller, account }, number) => {
         const { isThere } = await events.page(caller.user.id, account.id, number, 1);
-        if (!isThere) throw invalidRequest('after.orders must be the eventId of an event that was');
+        if (!isThere) throw invalidRequest('after.orders must be the eventId of a past event');
       },
       channel: (name, connection) => this.#channel(name, connection),
       cancelOnDisconnect: () => new CancelOnDisconnect(++this.#lastNumber, engine.connections),
@@ -118,7 +118,7 @@ export class Streams {
     const refusedForMs = share.refusedUntilMs - performance.now();
     if (refusedForMs > 0) {
       throw new ApiError('rate_limited', {
-        message: 'Messages of the account came faster than they are handled.',
+        message: 'Messages of the account arrived faster than they are handled.',
         retryAfterSeconds: Math.ceil(refusedForMs / 1000),
       });
     }
@@ -186,7 +186,9 @@ export class Streams {
     for (const connection of this.#connections) connection.check();
   }
 
-  /** Whoever leaves an organization sees no more of its orders. Rules I65, J37 (api/RULES.md). */
+  /**
+   * A member who leaves an organization sees no more of its orders. Rules I65, J37 (api/RULES.md).
+   */
   #member({ organization, account }: StreamSession, caller: Caller): void | Promise<void> {
     if (organization === null) return;
     const found = this.#options.organizations.accountOf(caller, account.id);
@@ -194,7 +196,7 @@ export class Streams {
   }
 }
 
-/** Throws where the caller lacks the scope of a channel. */
+/** Throws if the caller lacks the scope of a channel. */
 function permitChannels(names: readonly string[], caller: Caller): void {
   for (const name of names) {
     permitScope(caller, name === ORDERS ? 'portfolio:read' : 'markets:read');

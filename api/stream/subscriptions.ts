@@ -4,13 +4,13 @@ import { type ErrorCode, invalidRequest } from '../base/errors.ts';
 import { type Channel, endedText, gapText, type Member } from './channel.ts';
 import { CHANNELS_MAX, type Messages } from './messages.ts';
 
-/** `after`: an event, of the channel that can go on from there. `gap`: it was interrupted. */
+/** `after`: an event, for the channel that can continue from there. `gap`: it was interrupted. */
 type Beginning = { after: number | null; gap: boolean };
 
 export class Subscriptions {
   readonly #member: Member;
   readonly #channels = new Map<string, Channel>();
-  /** Those that have not begun, in the order in which they do. */
+  /** The channels that have not begun, in the order of their beginnings. */
   readonly #toBegin = new Map<Channel, Beginning>();
   /** Nothing is sent to the connection now. */
   #isPaused = false;
@@ -38,7 +38,7 @@ export class Subscriptions {
   ): void {
     const number = afterOf({ after });
     const wanted = new Set(names.filter((name) => !this.#channels.has(name)));
-    // The form of a message is looked at before what its channels are about.
+    // The form of a message is checked before the subjects of its channels.
     if (this.#channels.size + wanted.size > CHANNELS_MAX) {
       throw invalidRequest(`a connection has at most ${CHANNELS_MAX} channels`);
     }
@@ -59,7 +59,7 @@ export class Subscriptions {
     return this.#toBegin.size > 0;
   }
 
-  /** Begins one of those that have not begun: 200 at once would take others' time. */
+  /** Begins one of the waiting channels: 200 at once would take others' time. */
   beginNext(): boolean {
     for (const [channel, { after, gap }] of this.#toBegin) {
       this.#toBegin.delete(channel);
@@ -119,7 +119,7 @@ export class Subscriptions {
   }
 }
 
-/** The number of the event that a `subscribe` goes on from; null: it names none. */
+/** The number of the event that a `subscribe` continues from; null: it names none. */
 export function afterOf({ after = {} }: Pick<Messages['subscribe'], 'after'>): number | null {
   return after.orders === undefined ? null : eventNumber('after.orders', after.orders);
 }

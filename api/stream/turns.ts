@@ -1,39 +1,40 @@
 /**
  * When the messages of connections are handled. In one turn of the event loop each account has a
- * share of time, over all its connections, and all of them together have one; what is beyond waits for
- * later turns, in which accounts and connections take turns. So a flood of messages delays nobody but
- * its own account, and what waits of an account is bounded. Rules J34 to J36 (api/RULES.md).
+ * share of time, over all its connections, and all of them together have one. Work above the share
+ * waits for later turns, in which accounts and connections take turns. So a flood of messages
+ * delays only its own account, and its waiting messages are bounded. Rules J34 to J36
+ * (api/RULES.md).
  */
 
-/** Of one account in one turn. What it takes beyond that, it lacks in the next ones. */
+/** For one account in one turn. If it takes more, it lacks the difference in the next turns. */
 const SHARE_MS = 0.5;
 /** Of all accounts in one turn. */
 const TURN_MS = 4;
-/** Of one account: pieces of work, each a message or a channel that begins. */
+/** For one account: pieces of work, each a message or a channel that begins. */
 const PIECES_A_MS = 20;
 const PIECES_AT_ONCE = 2000;
-/** How long one waits that has had its pieces: until there are some again. */
+/** How long an account that has used its pieces waits for more. */
 const PACE_MS = 5;
-/** Of one account: a client that is not answered yet has at most 10,000 calls under way. */
+/** For one account: a client without answers has at most 10,000 calls under way. */
 const WAITING_MAX = 16_384;
 const WAITING_BYTES_MAX = 4 * 2 ** 20;
 
-/** What has work that waits: a connection. */
+/** A connection with waiting work. */
 export interface Worker {
   /** Does one piece of it, and returns whether there is another one now. Never throws. */
   step(): boolean;
 }
 
-/** What the connections of one account have together. */
+/** The shared state of one account's connections. */
 export class Share {
   connections = 0;
   /** Until then it opens none, by `performance.now`. */
   refusedUntilMs = 0;
-  /** Time that it took, and may not have. */
+  /** The time that it took above its share. */
   spentMs = 0;
-  /** It has had its pieces of work, and waits for more. */
+  /** It has used its pieces of work, and waits for more. */
   isPaused = false;
-  /** Those with work for now, the next one first. */
+  /** The workers with work for now, the next one first. */
   readonly ready = new Set<Worker>();
   #messages = 0;
   #bytes = 0;
@@ -117,7 +118,7 @@ export class Turns {
     setImmediate(this.#next);
   }
 
-  /** A new turn begins with what waits. */
+  /** A new turn begins with the waiting workers. */
   #take(): void {
     this.#isDue = false;
     this.#spentMs = 0;
@@ -125,7 +126,7 @@ export class Turns {
       share.spentMs = Math.max(0, share.spentMs - SHARE_MS);
       if (share.spentMs === 0) this.#spenders.delete(share);
     }
-    // One that is given back to the end of the set comes again in the same loop.
+    // A worker that is returned to the end of the set appears again in the same loop.
     for (const share of this.#ready) {
       if (this.#spentMs >= TURN_MS) break;
       if (!this.#hasTime(share)) continue;

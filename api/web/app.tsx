@@ -22,7 +22,7 @@ const PLACES: readonly { view: ViewName; text: string }[] = [
   { view: 'backtest', text: 'Backtest' },
   { view: 'settings', text: 'Settings' },
 ];
-/** The place that a view without one of its own belongs to. */
+/** The place of the navigation for a view without its own. */
 const PLACE_OF: Partial<Record<ViewName, ViewName>> = { market: 'markets', trader: 'boards' };
 
 export function App() {
@@ -107,7 +107,7 @@ function ConnectionState() {
   );
 }
 
-/** A connection that is back at once is not worth a word. */
+/** A connection that is back at once needs no notice. */
 const LOST_SAID_AFTER_MS = 2000;
 
 function Lost() {

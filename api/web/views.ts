@@ -1,11 +1,11 @@
-/** The views by name. The first one comes with the page, each other one when it is opened. */
+/** The views by name. The first one is loaded with the page, each other one when it is opened. */
 import type { ComponentType } from 'preact';
 import type { ViewName, ViewProps } from './state/route-text.ts';
 import { MarketsView } from './views/markets/markets.tsx';
 
 type View = ComponentType<ViewProps>;
 
-/** The view itself, or what loads it. The sign-in is shown in place of all of them. */
+/** The view itself, or its loader. The sign-in is shown in place of all of them. */
 export const VIEW_OF: Readonly<
   Record<Exclude<ViewName, 'sign-in'>, { view: View } | { load(): Promise<View> }>
 > = {

@@ -9,7 +9,7 @@ import { seededRandom } from './random.ts';
 
 const FIRST_MS = Date.parse('2026-07-12T00:00:00.000Z');
 const MINUTE_MS = 60_000;
-/** Of quotes before the start of a game, and after it. */
+/** The minutes of quotes before the start of a game, and after it. */
 const MINUTES_BEFORE = 420;
 const MINUTES_AFTER = 180;
 const MINUTES = MINUTES_BEFORE + MINUTES_AFTER;
@@ -67,7 +67,7 @@ function taskOf(directory: string, recorder: Recorder, games: number): BacktestT
     side: 'favorite',
     minPriceCents: 1,
     maxPriceCents: 99,
-    // The first row: every later one is looked at.
+    // The first row: every later one is read.
     entryMinutesBeforeStart: MINUTES_BEFORE,
     takeProfitCents: 99,
     stopLossCents: 1,

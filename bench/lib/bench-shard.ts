@@ -18,8 +18,8 @@ export const CHECKPOINT_EVERY_FACTS = 300_000;
 
 /**
  * Orders per batch. Each makes two messages, and a shard takes no more at a time
- * (engine/shard/thread/serve.ts). With larger batches V8 moves answers, which live as long as their batch,
- * to the old generation, and garbage collection makes an order cost half as much again.
+ * (engine/shard/thread/serve.ts). With larger batches V8 moves answers, which live as long as their
+ * batch, to the old generation. Garbage collection then makes an order cost half as much again.
  */
 const OPENED_TOGETHER = 127;
 

@@ -1,10 +1,10 @@
-/** A browser for what is shown: Chromium without a window. */
+/** A browser for the page: Chromium without a window. */
 import { existsSync } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
 
-/** Of Debian's package; another one by PAPERBOOK_TEST_BROWSER. */
+/** From Debian's package; PAPERBOOK_TEST_BROWSER names another one. */
 const PROGRAM = process.env.PAPERBOOK_TEST_BROWSER ?? '/usr/bin/chromium';
-/** Why there is no browser, in a line; null where there is one. */
+/** Why there is no browser, in a line; null if there is one. */
 export const NO_BROWSER = existsSync(PROGRAM)
   ? null
   : `no browser at ${PROGRAM}; PAPERBOOK_TEST_BROWSER names another one`;

@@ -15,7 +15,7 @@ export type RowKind = {
 
 /** Most games have one or two rows, a few have many. */
 const ROWS_MAX = 12;
-/** Cents: what a game's rows share, and what each has of its own. */
+/** Cents: the shared part of a game's rows, and the own part of each. */
 const GAME_CENTS = 3;
 const ROW_CENTS = 2;
 const LONG_SHOT_CENTS = 5;

@@ -1,4 +1,7 @@
-/** Looks at a server from outside: when a venue's frame shows in a quote, and when it fills an order. */
+/**
+ * Measures a server from outside: when a venue's frame shows in a quote, and when it fills an
+ * order.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Answer, HttpConnection } from './http-connection.ts';
 import type { KalshiVenue } from './kalshi-venue.ts';
@@ -36,7 +39,7 @@ export class FeedProbe {
     return /"id":"(ins_\w+)"/.exec(await this.#get(`/instruments/${slug}`))![1]!;
   }
 
-  /** How late the quote of the lag market is for so long, at each look that shows a new one. */
+  /** The lag of the lag market's quote, at each look that shows a new one, for so long. */
   async lag(instrumentId: string, forMs: number): Promise<Latencies> {
     const lags = new Latencies();
     const endsMs = performance.now() + forMs;

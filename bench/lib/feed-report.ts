@@ -3,7 +3,7 @@ import type { Memory } from './heaps.ts';
 import { count, type Figures, mib, ms, type Report, ratio, type Table } from './report.ts';
 import type { LatencySummary } from './stats.ts';
 
-/** What a flood of increments was measured at. */
+/** The results of a flood of increments. */
 export type Flood = {
   framesPerSecond: number;
   sentPerSecond: number;
@@ -17,7 +17,7 @@ export type FeedTimes = Record<'toQuote' | 'toFill' | 'quiet' | 'busy', LatencyS
 
 type Named = { name: string; flood: Flood };
 
-/** `floods`: the floods of top_of_book and book_depth, in pairs by what was sent. */
+/** `floods`: the floods of top_of_book and book_depth, in pairs by their frames. */
 export function feedReport(
   floods: readonly { sent: string; top: Flood; deep: Flood }[],
   times: FeedTimes,
@@ -83,10 +83,10 @@ function memoryTable(floods: readonly Named[], warmUpSeconds: number, figure: Fi
     }),
   );
   return {
-    title: `feed: memory of the measured time, behind ${warmUpSeconds} s of the same flood`,
+    title: `feed: memory of the measured time, after ${warmUpSeconds} s of the same flood`,
     columns: ['fill model', 'resident', 'heaps', 'in use', 'buffers'],
     rows,
-    notes: ['heaps of all threads, what of them is in use, and the buffers outside of them'],
+    notes: ['heaps of all threads, their used part, and the buffers outside of them'],
   };
 }
 

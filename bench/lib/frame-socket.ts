@@ -1,7 +1,7 @@
 /**
  * A WebSocket of the load generator, with several lanes that each have one message in flight. It is
- * written here because a generator shares the cores with what it measures: what is sent in one turn
- * of the event loop is one write, and of an answer nothing is parsed but its id and status.
+ * written here because a generator shares the cores with the measured server. All messages sent in
+ * one turn of the event loop are one write, and only the id and status of an answer are parsed.
  */
 import { connect, type Socket } from 'node:net';
 import type { Answer } from './http-connection.ts';
@@ -17,7 +17,7 @@ const HEARTBEAT = '{"heartbeat"';
 const STATUS = '"status":';
 const BODY = '"body":';
 
-/** One message in flight: what a connection of HTTP is to the generator. */
+/** One message in flight, as one HTTP connection is to the generator. */
 export class FrameLane {
   onAnswer: (answer: Answer) => void = () => {};
   onLost: (reason: string) => void = () => {};
@@ -67,7 +67,7 @@ export class FrameSocket {
       socket.once('connect', () => socket.write(handshake(port, path, key)));
       socket.once('data', (text: string) => {
         socket.off('error', reject);
-        // No message comes before the first is sent, so that the head is alone.
+        // No message arrives before the first is sent, so the head is alone.
         if (text.startsWith('HTTP/1.1 101 ') && text.endsWith(HEAD_END)) {
           resolve(new FrameSocket(socket, lanes));
           return;

@@ -7,7 +7,7 @@ import type { Target } from './server.ts';
 
 const GENERATOR = fileURLToPath(new URL('../processes/generator.ts', import.meta.url));
 
-/** A load's result, and what the server and the generator used during the measurement. */
+/** A load's result, and the use of server and generator during the measurement. */
 export type Measured = LoadResult & Usage & { generatorCpuMs: number };
 
 export interface LoadGenerator {

@@ -1,6 +1,6 @@
 /**
- * What recording costs a server: the same frames into an engine, and the same orders while quotes
- * come in, with and without a history that hears them, by turns.
+ * The cost of recording for a server: the same frames into an engine, and the same orders while
+ * quotes arrive, with and without a history that follows them, by turns.
  */
 import path from 'node:path';
 import { History } from '../../engine/history/history.ts';
@@ -23,13 +23,16 @@ export type CostSizes = { frames: number; orders: number; markets: number; round
 
 const WAITING = 512;
 const FRAMES_AHEAD = 500;
-/** Frames of a slice. They are made before it is timed: making one costs half as much as taking it. */
+/**
+ * Frames of a slice. They are made before it is timed, because making one costs half as much as
+ * taking it.
+ */
 const FRAMES_MADE = 20_000;
 /** Orders of a slice. */
 const ORDERS_MADE = 4000;
 /** Ten thousand a second. */
 const FRAMES_A_MS = 10;
-/** Frames every so many orders: about 2,000 a second where orders come as fast as they can. */
+/** Frames every so many orders: about 2,000 a second if orders follow without a pause. */
 const FRAMES_A_BURST = 20;
 const ORDERS_A_BURST = 300;
 const SILENT = { info() {}, error() {} };
@@ -77,12 +80,12 @@ type Pairs = { without: number[]; more: number[]; with: number[] };
 /** CPU of all threads, and of the callers' alone. */
 type Both = { all: Pairs; main: Pairs };
 
-/** Makes what some work needs. @returns the work, which is timed. */
+/** Makes the input of some work. @returns the work, which is timed. */
 type Slice = () => () => Promise<void>;
 
 /**
- * CPU of the same work, slice by slice with recording and without it, first and second by turns: so
- * what others do on the cores comes to both.
+ * CPU of the same work, slice by slice with recording and without it, first and second by turns. So
+ * other load on the cores affects both.
  */
 async function byTurns(world: World, rounds: number, slices: number, slice: Slice): Promise<Both> {
   const newPairs = (): Pairs => ({ without: [], with: [], more: [] });

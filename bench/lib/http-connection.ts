@@ -1,6 +1,6 @@
 /**
  * One keep-alive connection of the load generator: one request in flight. It reads only the parts
- * of an answer that a generator needs, since it shares the cores with the server that it measures.
+ * of an answer that a generator needs, because it shares the cores with the measured server.
  */
 import { connect, type Socket } from 'node:net';
 
@@ -42,7 +42,7 @@ export class HttpConnection {
     });
   }
 
-  /** False once either end has closed it: the server closes one that is idle. */
+  /** False once either end has closed it: the server closes an idle connection. */
   get isOpen(): boolean {
     return !this.#isClosing;
   }

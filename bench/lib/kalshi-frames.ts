@@ -15,7 +15,7 @@ export type Mix = 'recorded' | 'shown';
  * A recorded quarter of an hour of Kalshi (KXGOLD15M) has 37,092 increments. 20.7% of them change
  * the best level of a side, its price or its size. 9.6% change nothing that is shown: their level
  * is not among the twenty best, or they are less than a contract. The others change shown levels
- * behind the best.
+ * after the best.
  */
 const RECORDED = { best: 0.207, hidden: 0.096 };
 

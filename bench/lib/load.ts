@@ -1,4 +1,4 @@
-/** Requests to a server as texts, and what the generator reads from its answers. */
+/** Requests to a server as texts, and the parts of its answers that the generator reads. */
 import type { Answer } from './http-connection.ts';
 import { type Random, seededRandom } from './random.ts';
 
@@ -6,7 +6,7 @@ import { type Random, seededRandom } from './random.ts';
 export interface Caller {
   next(): string;
   saw(answer: Answer): void;
-  /** Adds the statuses of what it asked for: one, or the statuses of a batch. */
+  /** Adds the statuses of an answer: one, or the statuses of a batch. */
   count(answer: Answer, statuses: Record<string, number>): void;
 }
 
@@ -75,7 +75,7 @@ function anyKey({ keys }: LoadOptions, random: Random): string {
   return keys[random.below(keys.length)]!;
 }
 
-/** Out of a hundred: limit buys that rest, market buys; the others cancel resting orders. */
+/** Shares of a hundred: limit buys that rest, market buys; the others cancel resting orders. */
 const LIMIT_BUYS = 50;
 const MARKET_BUYS = 25;
 const LIMIT_CENTS_MAX = 5;
@@ -89,7 +89,7 @@ class Trader implements Caller {
   readonly #form: TradeForm;
   readonly #resting: { key: string; id: string }[] = [];
   #orders = 0;
-  /** Of the order in flight; null: it does not rest. */
+  /** The key of the order in flight; null: it does not rest. */
   #limitKey: string | null = null;
 
   constructor(options: LoadOptions, name: string, random: Random, form: TradeForm) {
@@ -202,7 +202,7 @@ function httpForm(options: LoadOptions): TradeForm {
   };
 }
 
-/** What follows the id in a message; its connection has the key. */
+/** The text after the id in a message; its connection has the key. */
 const FRAME_FORM: TradeForm = {
   place: (_key, body) => `"op":"place","order":${body}}`,
   cancel: (_key, id) => `"op":"cancel","orderId":"${id}"}`,

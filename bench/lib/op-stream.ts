@@ -1,7 +1,7 @@
 /**
- * A stream of operations on books, generated with a naive book that gives the expected results:
- * 60% resting adds, 30% cancels of a resting order, 10% prices that reach the best price level
- * of a ladder and fill all orders waiting there.
+ * A stream of operations on books. A naive book generates it and gives the expected results: 60%
+ * resting adds, 30% cancels of a resting order, 10% prices that reach the best price level of a
+ * ladder and fill all orders waiting there.
  */
 import type { Random } from './random.ts';
 
@@ -20,7 +20,7 @@ export type Stream = {
   ladderOf: Uint16Array;
   /** Ranks 1..49, so that both ladders of a market fit on one book of bids and asks. */
   priceLevels: Uint8Array;
-  /** add, cancel: the row of the order, used again as the engine's tables do. */
+  /** add, cancel: the row of the order, reused as the engine's tables do. */
   rows: Int32Array;
   /** cancel: the index of its order's add. */
   placedAt: Int32Array;

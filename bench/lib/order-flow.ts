@@ -1,7 +1,7 @@
 /**
  * An endless seeded stream of valid orders: limit buys that rest far below the market, market buys
  * that fill, cancels of resting orders, sells of positions. It tracks its own orders, so that none
- * can be refused, and it keeps open orders and positions within bounds, so that it can run forever.
+ * can be refused. It keeps open orders and positions within bounds, so that it can run forever.
  */
 
 import type { EpochMs, Uuid } from '../../engine/base/units.ts';

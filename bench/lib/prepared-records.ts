@@ -1,6 +1,6 @@
 /**
  * Records of many traders, written as the fold would write them: picks spread evenly over a year,
- * half of them with a stated probability, and open trades. What a server's fold goes on with.
+ * half of them with a stated probability, and open trades. A server's fold continues from them.
  */
 import path from 'node:path';
 import type { Uuid } from '../../engine/base/units.ts';

@@ -1,6 +1,6 @@
 /**
- * How long after a settled trade's fact is on disk boards show it: the thread of the records as a
- * server runs it, over prepared records and an empty log, and somebody who asks all the time.
+ * How long after a settled trade's fact is on disk boards show it. The thread of the records runs
+ * as in a server, over prepared records and an empty log, while boards are asked for all the time.
  */
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,6 +10,7 @@ import { writeFact } from '../../engine/format/fact-layouts.ts';
 import { LogWriter } from '../../engine/log/log-writer.ts';
 import { Records } from '../../engine/records/thread/records.ts';
 import type { Fact } from '../../engine/rules/facts.ts';
+import { USUAL_TERMS } from '../../engine/rules/order-terms.ts';
 import { identityOf } from '../../engine/shard/store/data-format.ts';
 import { logIn } from '../../engine/shard/store/shard-log.ts';
 import { Unavailable } from '../../engine/threads/unavailable.ts';
@@ -73,7 +74,7 @@ function fail(message: string, fields: object): never {
 }
 
 type Asked = { records: Records; trader: Uuid };
-/** What the first rows of both boards say of the trader, whose trades each pay millions. */
+/** The trader in the first rows of both boards, whose trades each pay millions. */
 type Rows = { won: number; evalPicks: number };
 
 async function untilShown(board: Asked, before: Rows) {
@@ -113,12 +114,11 @@ const random = seededRandom(11);
 
 function settledTrade(account: Uuid, instrument: number): Fact[] {
   const [trade, order] = [seededUuid(random, NOW_MS), seededUuid(random, NOW_MS)];
-  const terms = { statedProbPct: null, placedVia: 'api', placedPrivate: false } as const;
   const sides = { side: 'yes', instrumentSide: 'yes' } as const;
   const of = {
     ...{ account, trade, market: instrument, instrument, contracts: CONTRACTS, venue: 0 },
     ...sides,
-    ...terms,
+    ...USUAL_TERMS,
   };
   const opened: Fact = {
     ...{ kind: 'trade_opened', atMs: NOW_MS - HOUR_MS, order, priceCents: ENTRY_CENTS },

@@ -10,7 +10,7 @@ export type Table = {
   notes?: readonly string[];
 };
 
-/** A figure's name states what was measured, and of whom: `match/1 market/paperbook`. */
+/** A figure's name states the measurement and its subject: `match/1 market/paperbook`. */
 export type Figures = Record<string, Figure>;
 export type Figure = { unit: string; value: number | Spread };
 

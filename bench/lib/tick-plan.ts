@@ -1,6 +1,6 @@
 /**
- * Resting orders and the quotes that pass over them, generated together: a naive count decides in
- * advance which quotes fill something, and what.
+ * Resting orders and the quotes that pass over them, generated together. A naive count decides in
+ * advance which quotes fill, and which orders.
  */
 import { PAYOUT_CENTS } from '../../engine/base/units.ts';
 import type { Random } from './random.ts';
@@ -9,8 +9,8 @@ import type { Random } from './random.ts';
 export type RestingPlan = { markets: number; ladders: Uint16Array; priceLevels: Uint8Array };
 
 /**
- * One quote per index: both asks of one market, 100 where there is none. A side's bid is 100 minus
- * the other side's ask.
+ * One quote per index: both asks of one market, 100 if there is none. A side's bid is 100 minus the
+ * other side's ask.
  */
 export type TickPlan = {
   markets: Uint16Array;

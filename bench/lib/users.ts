@@ -2,7 +2,7 @@
 import type { Scope } from '../../api/identity/keys.ts';
 import type { Paperbook, Served } from './server.ts';
 
-/** The plan that may carry limits of its own (rule L9 of engine/RULES.md). */
+/** The plan that may carry its own limits (rule L9 of engine/RULES.md). */
 export const PLAN = 'enterprise';
 export const WIDE = {
   newPerMinute: 1_000_000_000,

@@ -1,6 +1,6 @@
 /**
  * When a venue sent a quote, as the number of contracts that the quote shows: tenths of a
- * millisecond, whatever process reads them.
+ * millisecond, for any reading process.
  */
 const WRAPS = 100_000_000;
 

@@ -1,5 +1,5 @@
 /**
- * wrk as the load generator, where it is installed: it uses two thirds of our generator's processor
+ * wrk as the load generator, if it is installed: it uses two thirds of our generator's processor
  * time. It sends no cancels, and only counts refusals.
  */
 import { execFile } from 'node:child_process';

@@ -1,8 +1,8 @@
 /**
  * The cost of an HTTP server without any work: uWebSockets.js, the body read and parsed, an answer
  * as long as the real one's. Arguments: the lengths as JSON, then optionally `hop` or `ring` and a
- * directory; each request then goes to a thread and back that way before it is answered.
- * Prints its port.
+ * directory. Each request then goes to a thread and back that way before it is answered. Prints its
+ * port.
  */
 import * as uws from 'uWebSockets.js';
 import type { AnswerBytes, Way } from '../lib/server.ts';

@@ -1,6 +1,6 @@
 /**
  * The load generator, in its own process. Closed loop: every connection sends its next request as
- * soon as it is answered. Open loop: requests are due at a rate, independent of the answers, and a
+ * soon as it is answered. Open loop: requests are due at a rate, independent of the answers. A
  * request that finds no idle connection is counted and dropped.
  */
 import { type FrameLane, FrameSocket } from '../lib/frame-socket.ts';

@@ -1,6 +1,6 @@
 /**
- * Loaded into a server ahead of its own code (`--import`): twice a second it writes what the heaps of
- * its threads take to the file that BENCH_HEAPS names.
+ * Loaded into a server before its own code (`--import`). Twice a second it writes the heap sizes of
+ * its threads to the file that BENCH_HEAPS names.
  */
 import { renameSync, writeFileSync } from 'node:fs';
 import { getHeapStatistics, type HeapInfo } from 'node:v8';
@@ -21,11 +21,11 @@ if (isMainThread && file !== undefined) {
 }
 
 async function write(to: string, workers: ReadonlySet<Worker>): Promise<void> {
-  // One that ends meanwhile has no heap.
+  // A thread that ends meanwhile has no heap.
   const asked = [...workers].map((worker) => worker.getHeapStatistics().catch(() => null));
   const others = (await Promise.all(asked)).filter((heap) => heap !== null);
   const heaps = [getHeapStatistics(), ...others].map(heapOf);
-  // Whoever reads it sees a whole one.
+  // A reader sees a whole file.
   writeFileSync(`${to}.new`, JSON.stringify(heaps));
   renameSync(`${to}.new`, to);
 }

@@ -1,7 +1,7 @@
 /**
- * A venue in a process of its own that speaks Kalshi's protocol: increments at a rate over its
- * markets, and two markets that carry the time at which they were sent. Arguments: how many markets.
- * Prints its port.
+ * A venue in a separate process that speaks Kalshi's protocol: increments at a rate over its
+ * markets, and two markets that carry the time at which they were sent. Arguments: how many
+ * markets. Prints its port.
  */
 import type { AddressInfo } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
@@ -72,7 +72,7 @@ setInterval(() => {
   if (socket === null || socket.readyState !== socket.OPEN) return;
   waitingMost = Math.max(waitingMost, socket.bufferedAmount);
   if (socket.bufferedAmount > WAITING_MAX) return;
-  // What is sent together leaves in one call, since the server shares the cores.
+  // All frames that are due leave in one call, because the server shares the cores.
   const raw = (socket as unknown as { _socket: { cork(): void; uncork(): void } })._socket;
   raw.cork();
   for (; due >= 1; due--) {

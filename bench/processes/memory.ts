@@ -67,7 +67,7 @@ async function runJob(job: MemoryJob): Promise<unknown> {
 
 function collectGarbage(): void {
   if (globalThis.gc === undefined) throw new Error('start this with --expose-gc');
-  // Twice: the second run frees what finalizers released.
+  // Twice: the second run frees the memory that finalizers released.
   globalThis.gc();
   globalThis.gc();
 }

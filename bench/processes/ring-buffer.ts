@@ -1,6 +1,6 @@
 /**
  * Frames from one thread to another through shared memory: one writes, one reads, in order. Written
- * frames become visible at `publish`; the reader sleeps, and is woken, only when there are none.
+ * frames become visible at `publish`. The reader sleeps, and is woken, only when there are none.
  */
 
 /** Indexes of the control words: words written and read so far, and whether the reader sleeps. */
@@ -83,7 +83,7 @@ export class RingReader extends Ring {
   /** Blocks this thread until there is a frame. */
   wait(): void {
     if (this.#isEmpty()) Atomics.store(this.control, ASLEEP, 1);
-    // Returns at once where a frame arrived in between.
+    // Returns at once if a frame arrived in between.
     Atomics.wait(this.control, WRITTEN, this.#read);
   }
 

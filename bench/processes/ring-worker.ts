@@ -1,6 +1,6 @@
 /**
  * The far end of the ring: a batch with an order in it is appended to a preallocated file and
- * synced, then its answers are published; they are fixed.
+ * synced, then its fixed answers are published.
  */
 import { closeSync, fdatasyncSync, openSync, writeSync } from 'node:fs';
 import path from 'node:path';
@@ -17,7 +17,7 @@ export type RingData = {
 };
 
 const { dir, texts, orderKinds, requests, answers } = workerData as RingData;
-/** Overwritten again and again, like reused segments: a growing file costs the disk more. */
+/** Overwritten many times, like reused segments: a growing file costs the disk more. */
 const FILE_BYTES = 64 * 2 ** 20;
 const BATCH_BYTES_MAX = 2 ** 20;
 

@@ -1,6 +1,6 @@
 /**
- * Subscribers of quotes, in their own process: sockets that count what they are sent. A message is
- * not parsed, since they share the cores with the server.
+ * Subscribers of quotes, in their own process: sockets that count their messages. A message is not
+ * parsed, because they share the cores with the server.
  */
 import { connect } from 'node:net';
 import { FRAME_MASK, handshake, maskedText, PING, PONG } from '../lib/websocket-frames.ts';
@@ -14,7 +14,7 @@ export type SubscribersJob = {
 };
 export type FromSubscribers =
   | { kind: 'subscribed' }
-  /** Messages of channels since the start; `gaps` of them had none but the word that some are lost. */
+  /** Messages of channels since the start; `gaps` of them only reported lost messages. */
   | { kind: 'counted'; messages: number; bytes: number; gaps: number }
   | { kind: 'failed'; message: string };
 
@@ -64,7 +64,7 @@ function subscribe(port: number, path: string, key: string, names: string[]): Pr
         return;
       }
       socket.write(maskedText(JSON.stringify({ op: 'subscribe', channels: names })));
-      // The server disconnects who answers no pings.
+      // The server disconnects a client that answers no pings.
       const frames = new FrameCounter(() => socket.write(PONG));
       socket.on('data', (received: Buffer) => frames.take(received));
       resolve();
@@ -72,7 +72,7 @@ function subscribe(port: number, path: string, key: string, names: string[]): Pr
   });
 }
 
-/** Reads the heads of frames alone. */
+/** Reads only the heads of frames. */
 class FrameCounter {
   #rest: Buffer = Buffer.alloc(0);
   readonly #onPing: () => void;

@@ -1,5 +1,5 @@
 /**
- * Backtests of settled games with a quote a minute: how long one takes, and what ten at once do to
+ * Backtests of settled games with a quote a minute: how long one takes, and how ten at once affect
  * the times of orders in the same process.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -19,7 +19,7 @@ import { dropDir, tempDir } from '../lib/temp.ts';
 export type BacktestSizes = { games: number; runs: number; orders: number; rounds: number };
 
 const MARKETS = 100;
-/** Orders come at this pace, whatever becomes of the ones before. */
+/** Orders are sent at this pace, whatever happens to earlier ones. */
 const ORDER_EVERY_MS = 4;
 const SILENT = { info() {}, error() {} };
 

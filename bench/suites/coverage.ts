@@ -1,6 +1,6 @@
 /**
- * How often an interval of 95% has the true mean in it, by simulation: CR2 with Satterthwaite's
- * degrees of freedom, and CR1 beside it. And what the intervals of a large board cost.
+ * How often an interval of 95% contains the true mean, by simulation: CR2 with Satterthwaite's
+ * degrees of freedom, and CR1 beside it. And the cost of the intervals of a large board.
  */
 import { rankIntervals } from '../../engine/records/boards/rank-intervals.ts';
 import {

@@ -1,6 +1,6 @@
 /**
- * Orders and cancels as messages of `GET /v1/stream`, and orders in batches, `sync` durability, beside
- * single HTTP requests to the same server and to a bare handler.
+ * Orders and cancels as messages of `GET /v1/stream`, and orders in batches, with `sync`
+ * durability, beside single HTTP requests to the same server and to a bare handler.
  */
 import path from 'node:path';
 import { Generator, type Measured } from '../lib/generator.ts';
@@ -15,7 +15,7 @@ import { dropDir, tempDir } from '../lib/temp.ts';
 import { makeUsers, tradableInstruments } from '../lib/users.ts';
 
 export type EntrySizes = {
-  /** Sockets; each has a key of its own. */
+  /** Sockets; each has its own key. */
   sockets: readonly number[];
   /** Frames that are outstanding, over all sockets. */
   outstanding: number;

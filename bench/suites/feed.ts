@@ -1,6 +1,7 @@
 /**
- * Live feeds: a venue in a process of its own sends Kalshi's increments at a rate to a real server,
- * while orders come over HTTP. How much is taken, how late quotes and fills are, and what it costs.
+ * Live feeds: a venue in a separate process sends Kalshi's increments at a rate to a real server,
+ * while orders arrive over HTTP. It measures how much is taken, how late quotes and fills are, and
+ * the cost.
  */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -23,7 +24,7 @@ export type FeedSizes = {
   markets: number;
   framesPerSecond: number;
   forMs: number;
-  /** Of the same flood, ahead of what is measured. */
+  /** Of the same flood, before the measurement. */
   warmUpMs: number;
   ordersPerSecond: number;
   ordersForMs: number;
@@ -32,7 +33,7 @@ export type FeedSizes = {
 
 export const feed: Suite<FeedSizes> = {
   name: 'feed',
-  about: 'live feeds: frames taken, how late quotes and fills are, and what orders feel of it',
+  about: 'live feeds: frames taken, how late quotes and fills are, and the effect on orders',
   full: {
     ...{ markets: 5000, framesPerSecond: 50_000, forMs: 60_000, warmUpMs: 30_000 },
     ...{ ordersPerSecond: 1000, ordersForMs: 10_000, probes: 200 },
@@ -50,7 +51,7 @@ const ORDERED = Array.from({ length: 8 }, (_, at) => `m-${at + 2}`);
 const MARKERS_PER_SECOND = 100;
 /** Frames a second while single frames are followed. */
 const LIGHT = 500;
-/** What is sent: increments as a real day has them, and beside them those that cost the most. */
+/** The sent increments: as a real day has them, and beside them the most expensive ones. */
 const MIXES = [
   { mix: 'recorded', name: 'as recorded', share: 1 },
   { mix: 'shown', name: 'all shown', share: 1 / 3 },

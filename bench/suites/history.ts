@@ -1,6 +1,6 @@
 /**
- * The history: bytes a quote, how long its questions take at any age, and what recording costs the
- * ticks and orders of a server.
+ * The history: bytes per quote, the time of its questions at any age, and the cost of recording for
+ * a server's ticks and orders.
  */
 import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';

@@ -1,8 +1,8 @@
 /**
- * The whole server over HTTP, `sync` durability: quotes, portfolios and orders at several numbers
- * of connections and accounts, each next to three peers under the same generator: a bare
- * handler, and two that send every request to a thread and make orders durable there, without any
- * rule; one by Piscina and LMDB, one by rings and an appended file.
+ * The whole server over HTTP with `sync` durability: quotes, portfolios and orders at several
+ * numbers of connections and accounts. Each is next to three peers under the same generator. One is
+ * a bare handler. Two send every request to a thread and make orders durable there, without any
+ * rule: one by Piscina and LMDB, one by rings and an appended file.
  */
 import path from 'node:path';
 import { Generator, type LoadGenerator, type Measured } from '../lib/generator.ts';
@@ -129,7 +129,7 @@ let loads = 0;
 
 /** Above one in ten, it would be another benchmark. */
 const REFUSED_MAX = 0.1;
-/** Simulated venues pause a market for up to twenty seconds: such a round is measured again. */
+/** Simulated venues pause a market for up to twenty seconds. Such a round is measured again. */
 const TRIES = 10;
 
 async function measure(

@@ -1,7 +1,8 @@
 /**
- * The book alone: one seeded stream of orders, cancels and crossing prices, on the ladders that
- * the engine runs and on a peer. All must fill the same orders in the same sequence. Compare the
- * figures by id, since other books find an order by its id; those by row show the ladders' cost.
+ * The book alone: one seeded stream of orders, cancels and crossing prices, on the ladders that the
+ * engine runs and on a peer. All must fill the same orders in the same sequence. Compare the
+ * figures by id, because other books find an order by its id. The figures by row show the ladders'
+ * cost.
  */
 import { OrderBook, Side } from 'nodejs-order-book';
 import { NO_ROW } from '../../engine/base/units.ts';
@@ -216,8 +217,9 @@ function byId(stream: Stream, ids: readonly string[]): Round {
 const IOC = 'IOC' as NonNullable<Parameters<OrderBook['limit']>[0]['timeInForce']>;
 
 /**
- * On the peer a price level of the yes ladder is a bid at that price and one of the no ladder an ask at
- * 100 minus it; a crossing price is an order on the other side, large enough for all it reaches.
+ * On the peer a price level of the yes ladder is a bid at that price, and a level of the no ladder
+ * is an ask at 100 minus it. A crossing price is an order on the other side, large enough for all
+ * it reaches.
  */
 const playOnPeer: Player = (stream) => {
   const ids = Array.from(stream.kinds, (_, at) => `o${at}`);

@@ -1,7 +1,7 @@
 /**
- * The engine's memory: bytes per row, the time from start to ready with a million
- * accounts and resting orders, and whether the heap stays flat over millions of orders. Each is
- * measured in its own process.
+ * The engine's memory: bytes per row, the time from start to ready with a million accounts and
+ * resting orders, and whether the heap stays flat over millions of orders. Each is measured in its
+ * own process.
  */
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';

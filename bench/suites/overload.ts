@@ -1,8 +1,9 @@
 /**
- * Twice the load that the server can handle, for a minute: it must keep its ceiling, refuse the
- * rest with 503 and Retry-After, and keep its memory and the latency of accepted orders. A refusal costs
- * the generator as much as an answer, and both share the cores: the table shows its use. So many
- * connections cost any server its rate, and the generator too: a bare handler has as many.
+ * Twice the load that the server can handle, for a minute. It must keep its ceiling, refuse the
+ * excess with 503 and Retry-After, and keep its memory and the latency of accepted orders. A
+ * refusal costs the generator as much as an answer, and both share the cores: the table shows its
+ * use. So many connections cost any server its rate, and the generator too: a bare handler has as
+ * many.
  */
 import { Generator, type Measured } from '../lib/generator.ts';
 import { answerBytes, type Market, openMarket } from '../lib/http-market.ts';
@@ -86,7 +87,7 @@ async function run(sizes: OverloadSizes, progress: (line: string) => void): Prom
     const sampler = new Sampler(server.pid, sizes.overloadMs / (SAMPLES - 1));
     const under = await load(sizes.connections, sizes.overloadMs, rate, () => sampler.start());
     sampler.stop();
-    progress('overload: and what is left afterwards');
+    progress('overload: and the state afterwards');
     const after = await load(ceilingConnections, ceilingMs, null);
     const bytes = await answerBytes(server, market);
     await server.stop();

@@ -1,4 +1,4 @@
-/** The page in a browser: what it loads, when it can be used, and what 200 ticking rows cost it. */
+/** The page in a browser: what it loads, when it can be used, and the cost of 200 ticking rows. */
 import type { Browser, CDPSession, Page } from 'playwright-core';
 import { launchChromium, NO_BROWSER } from '../lib/chromium.ts';
 import { GamesFeed, startGames } from '../lib/games-server.ts';
@@ -9,7 +9,7 @@ import { type Spread, spreadOf } from '../lib/stats.ts';
 import { dropDir, tempDir } from '../lib/temp.ts';
 
 export type PageSizes = {
-  /** Loads of a page, each in a browser's profile of its own. */
+  /** Loads of a page, each in a new browser profile. */
   loads: number;
   games: number;
   quotesPerSecond: number;
@@ -213,7 +213,7 @@ async function during(opened: Page, session: CDPSession, forMs: number): Promise
   const before = await metricsOf(session);
   const gaps: number[] = [];
   for (let half = 0; half < 2; half++) {
-    // What the collection of garbage takes is not in a frame.
+    // The time of garbage collection is not in a frame.
     const frames = opened.evaluate(FRAMES) as Promise<number[]>;
     await opened.waitForTimeout(forMs / 2);
     await opened.evaluate('{ areFramesOver = true; }');

@@ -1,6 +1,6 @@
 /**
- * The records of many traders: what rankings cost, pages of them, and a trader's own page, the memory
- * that all of it takes, and how old boards are.
+ * The records of many traders: the cost of rankings, pages of them, and a trader's own page, their
+ * memory, and the age of boards.
  */
 import path from 'node:path';
 import v8 from 'node:v8';
@@ -71,7 +71,7 @@ async function run(sizes: RecordsSizes, progress: (line: string) => void): Promi
   };
 }
 
-/** What was measured so far. */
+/** The measurements so far. */
 class Steps {
   readonly figures: Figures = {};
   readonly rows: string[][] = [];

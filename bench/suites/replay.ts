@@ -1,13 +1,13 @@
 /**
- * A feed file through `feed replay`: Kalshi's increments from gzip to ticks that met the orders, with
- * both fill models, and the parsing of its JSON alone.
+ * A feed file through `feed replay`: Kalshi's increments from gzip to ticks that met the orders,
+ * with both fill models, and the parsing of its JSON alone.
  */
 import { once } from 'node:events';
 import { createReadStream, createWriteStream, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { createGunzip, createGzip } from 'node:zlib';
-import { replay } from '../../api/cli/replay.ts';
+import { replay, WHOLE_FILE } from '../../api/cli/replay.ts';
 import { type EpochMs, isoOf } from '../../engine/base/units.ts';
 import { bookOf, catalogOf, deltaOf, snapshotOf } from '../lib/kalshi-frames.ts';
 import { seededRandom } from '../lib/random.ts';
@@ -45,7 +45,7 @@ async function run(sizes: ReplaySizes, progress: (line: string) => void): Promis
   for (const fillModel of MODELS) {
     progress(`replay: ${fillModel}`);
     const before = process.cpuUsage();
-    const { frames, elapsedMs } = await replay({ ...OPTIONS, ...files, fillModel });
+    const { frames, elapsedMs } = await replay({ ...WHOLE_FILE, ...files, fillModel });
     const { user, system } = process.cpuUsage(before);
     const aMinute = (frames / elapsedMs) * 60_000;
     const cpuMicros = (user + system) / frames;
@@ -65,19 +65,6 @@ async function run(sizes: ReplaySizes, progress: (line: string) => void): Promis
   return { tables: [table], figures };
 }
 
-const OPTIONS = {
-  orders: null,
-  shards: 1,
-  dataDir: null,
-  speed: null,
-  skipBad: false,
-  allowJumps: false,
-  trades: null,
-  fromMs: null,
-  toMs: null,
-  markets: null,
-};
-
 /** Milliseconds of `JSON.parse` over all lines. */
 async function parseMsOf(feed: string): Promise<number> {
   const input = createReadStream(feed).pipe(createGunzip());
@@ -96,7 +83,7 @@ async function parseMsOf(feed: string): Promise<number> {
   return ms;
 }
 
-/** A snapshot a market, then increments: one in five at the best level of its side. */
+/** A snapshot per market, then increments: one in five at the best level of its side. */
 async function writeFeed(file: string, { frames, markets }: ReplaySizes): Promise<void> {
   const gzip = createGzip();
   const out = createWriteStream(file);

@@ -1,7 +1,6 @@
 /**
  * A result of one market with very many open trades: how long it takes until all are settled, and
- * what that does to the times of other accounts' orders in the same shard. Rule S15
- * (engine/RULES.md).
+ * the effect on other accounts' orders in the same shard. Rule S15 (engine/RULES.md).
  */
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -22,11 +21,11 @@ import { seededUuid } from '../lib/uuid.ts';
 export type SettleSizes = { trades: number; orders: number };
 
 const MARKETS = 100;
-/** The one that gets its result; the flow does not trade it. */
+/** The market that gets its result; the flow does not trade it. */
 const SETTLED = MARKETS as MarketNumber;
 const TRADES_AN_ACCOUNT = 500;
 const TOGETHER = 1000;
-/** Whatever becomes of the orders before. */
+/** Orders are sent at this pace, whatever happens to earlier ones. */
 const ORDER_EVERY_MS = 4;
 const SILENT = { info() {}, error() {} };
 

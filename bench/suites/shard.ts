@@ -1,7 +1,7 @@
 /**
- * One shard in this thread, `sync` durability: decide, evolve, log, checkpoints, at several
- * batch sizes and numbers of accounts; each next to the ceiling: appends of the same bytes to
- * a log and nothing else.
+ * One shard in this thread with `sync` durability: decide, evolve, log, checkpoints, at several
+ * batch sizes and numbers of accounts. Each is next to the ceiling: appends of the same bytes to a
+ * log and nothing else.
  */
 import path from 'node:path';
 import { BenchShard, CHECKPOINT_EVERY_FACTS, recordPayloads } from '../lib/bench-shard.ts';
@@ -21,7 +21,7 @@ import { dropDir, tempDir } from '../lib/temp.ts';
 
 export type ShardSizes = {
   batches: readonly number[];
-  /** Each number on a shard of its own. */
+  /** Each number on a separate shard. */
   accounts: readonly number[];
   /** Slices that alternate between the shard and the ceiling; at least so many of each. */
   slices: number;
@@ -163,7 +163,7 @@ function tablesOf(
   ];
   const notes = [
     'orders/s and ceiling/s are of all slices together: a checkpoint is in some of them only',
-    'CPU: of the whole process, so what LMDB and the garbage collector do beside the shard counts',
+    'CPU: of the whole process, so the work of LMDB and the garbage collector counts',
     'written: bytes of write calls, an order (wchar of /proc/self/io)',
     `checkpoints: begun while timed; one is due every ${count(checkpointEveryFacts)} facts`,
   ];

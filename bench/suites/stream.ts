@@ -110,14 +110,14 @@ type World = {
   child: ChildProcess;
   feed: Feed;
   memory(): Memory;
-  /** Before anybody subscribes. */
+  /** Before a client subscribes. */
   idle: Memory;
 };
 
 async function measure(world: World, progress: (line: string) => void): Promise<Report> {
   const { sizes, server, child, feed, memory, idle } = world;
   const { pid } = server;
-  // What the server does without a quote: heartbeats, and looking for changes.
+  // The work of the server without a quote: heartbeats, and looking for changes.
   progress('stream: without quotes');
   const quiet = await during(pid, child, sizes.warmupMs);
   feed.start();
@@ -166,7 +166,7 @@ async function measure(world: World, progress: (line: string) => void): Promise<
           memoryRow('middle', await middle),
           memoryRow('end', last),
         ],
-        notes: ['heaps of all threads, what of them is in use, and the buffers outside of them'],
+        notes: ['heaps of all threads, their used part, and the buffers outside of them'],
       },
     ],
     figures,

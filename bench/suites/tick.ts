@@ -23,7 +23,7 @@ export type TickSizes = {
   orders: number;
   markets: number;
   accounts: number;
-  /** Shares of the quotes that fill something. */
+  /** Shares of the quotes that fill an order. */
   shares: readonly number[];
   ticksMax: number;
   /** Orders at one price level, to show that a fill costs the same at any depth. */

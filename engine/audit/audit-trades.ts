@@ -1,6 +1,6 @@
 /**
- * Whether an order, its outcome, and the trade that it opened or sold agree. Each is stored
- * separately and written once, so a mistake in one of them contradicts another.
+ * Whether an order, its outcome and its trade agree. Each is stored separately and written once. So
+ * a mistake in one of them contradicts another.
  */
 
 import { invariant } from '../base/invariant.ts';
@@ -24,7 +24,7 @@ import { closedTradeOf } from '../rules/row-records.ts';
 import { orderTermsAt } from '../rules/row-terms.ts';
 import type { ShardState } from '../rules/state.ts';
 
-/** Reports `what` unless it holds. */
+/** Reports `what` unless `holds`. */
 export type Check = (holds: boolean, rule: string) => void;
 
 /** Whether the row of an unfinished order agrees with its placement. */
@@ -146,14 +146,13 @@ export function checkClosed(state: ShardState, trade: ClosedTrade, check: Check)
   if (outcome === null) return;
   const result = state.markets[market]?.outcome;
   const { correction } = state.pendingSettlements;
-  // A stop came between the correction of the market and that of the trade.
+  // The server stopped after it corrected the market and before it corrected the trade.
   if (correction?.market === market && correction.from.outcome === outcome) return;
   check(result === outcome, `ended with ${outcome}, and its market with ${result}`);
 }
 
 /**
- * Whether the first can be earlier. Where the clock was set back in between, the times do not show
- * it.
+ * Whether the first can be earlier. If the clock was set back in between, the times do not show it.
  */
 function isInOrder({ setBackFromMs }: ShardState, beforeMs: EpochMs, afterMs: EpochMs): boolean {
   return afterMs >= beforeMs || beforeMs <= setBackFromMs;

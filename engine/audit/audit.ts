@@ -1,6 +1,6 @@
 /**
- * Checks everything that must hold of a state, and names each breach. Used after every step of a
- * simulation, by operators, by `paperbook verify` and by tests. Rules D16, M20 (engine/RULES.md).
+ * Checks every promise that a state keeps, and names each breach. Simulations use it after every
+ * step; operators, `paperbook verify` and tests use it too. Rules D16, M20 (engine/RULES.md).
  */
 
 import { type AccountRow, NO_ROW, type PositionRow, type Uuid } from '../base/units.ts';
@@ -116,7 +116,7 @@ function auditAccount(state: ShardState, account: AccountRow, problems: Problems
     payable += state.positions.col.contracts.get(row);
   }
   report(imbalanceCents(state, account) === 0, 'does not add up');
-  // A corrected result may take what was spent since. Rule S23 (engine/RULES.md).
+  // A corrected result may take money that was spent since. Rule S23 (engine/RULES.md).
   const mayOwe = state.records.correctedMarkets.size > 0;
   report(mayOwe || col.balanceCents.get(account) >= 0, 'has a negative balance');
   report(
@@ -152,7 +152,7 @@ function auditPosition(
   report(isOwn, `position row ${row} names the order of another position`);
 }
 
-/** Stops a walk along a circular list: it has more rows than the table. */
+/** Stops a walk along a circular list, which has more rows than the table. */
 function* bounded<Row>(rows: Iterable<Row>, most: number): Generator<Row> {
   let count = 0;
   for (const row of rows) {

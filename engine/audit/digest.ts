@@ -1,6 +1,6 @@
 /**
- * A state as canonical text, one line per account: equal for equal histories, independent of the
- * shard count, the row numbers and the checkpoints. `stateHash` hashes it. Rule D12
+ * A state as canonical text, one line per account. Equal histories give equal texts, whatever the
+ * shard count, the row numbers and the checkpoints are. `stateHash` hashes it. Rule D12
  * (engine/RULES.md).
  */
 
@@ -14,8 +14,8 @@ import type { ShardState } from '../rules/state.ts';
 type AccountDigest = { account: Uuid; line: string };
 
 /**
- * `referenceData`: results and game statuses, which are the same in every shard; on request what
- * venues last said too, which no shard keeps over a restart.
+ * `referenceData` adds results and game statuses, which are the same in every shard. On request it
+ * also adds the last data of the venues, which no shard keeps over a restart.
  */
 export function digest(
   state: ShardState,
@@ -42,12 +42,14 @@ function referenceDataLines(state: ShardState): string[] {
 
 const NO_QUOTE = { source: null, epoch: null };
 
-/** A line a market: its status, its last quote and why it does not live, its last trade, levels. */
+/**
+ * A line per market: its status, its last quote and why it is not live, its last trade, its levels.
+ */
 function quoteLines(state: ShardState): string[] {
   const lines = state.markets.flatMap((market) => {
     const { venue, ticker, status, quote, lastTrade } = market;
     if (quote === null && lastTrade === null && status === 'open') return [];
-    // Numbers of connections and of their epochs are of this run alone.
+    // The numbers of connections and epochs belong to this process alone.
     const { source: _, epoch: __, ...shown } = quote ?? NO_QUOTE;
     const why = notLive(state, market, state.nowMs);
     const levels = state.fillModel.displayed(market.number);
@@ -109,7 +111,7 @@ function positionLine(state: ShardState, row: PositionRow): string {
   ].join(' ');
 }
 
-/** Nothing of a trade without marks. */
+/** Empty for a trade without tags. */
 function tagColumns({ tradeTags }: ShardState, trade: Uuid): unknown[] {
   const tag = tradeTags.get(trade);
   return tag === undefined ? [] : ['marked', tag.parlay, tag.combine];

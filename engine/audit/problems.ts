@@ -1,6 +1,6 @@
 /**
- * The breaches that an audit found, as text. A broken page can break a million rows, so above a
- * bound breaches are only counted.
+ * The breaches that an audit found, as text. A broken page can break a million rows, so breaches
+ * above a bound are only counted.
  */
 const LISTED_MAX = 200;
 

@@ -30,17 +30,17 @@ export type BacktestRun = {
   /** In the order of their opening. */
   trades: BacktestTrade[];
   skipped: Partial<Record<SkipReason, number>>;
-  /** Not after anything that happens. */
+  /** Not after any later step. */
   beginsAtMs: EpochMs;
 };
 
 type Entered = Extract<Plan, { skip: null }>;
-/** At one instant results come before sales, and sales before buys. */
+/** At one instant results are applied before sales, and sales before buys. */
 const ORDER = { settle: 0, sell: 1, buy: 2 } as const;
 type Step = { atMs: EpochMs; does: keyof typeof ORDER; index: number };
 type Held = Bought & { index: number; plan: Entered; trade: BacktestTrade };
 
-/** `partsOf`: the rows of a market; asked once for each. */
+/** `partsOf` gives the rows of a market; it is called once for each. */
 export function runBacktest(
   task: BacktestTask,
   partsOf: (market: BacktestMarket) => Iterable<Columns>,
@@ -189,7 +189,7 @@ function tradeResult(outcome: MarketOutcome, held: Side): TradeResult {
 function skipFor(code: RejectionCode): SkipReason {
   switch (code) {
     case 'insufficient_balance':
-    // More than an account can be paid. Rule M11 (engine/RULES.md).
+    // The account cannot be paid more. Rule M11 (engine/RULES.md).
     case 'invalid_request':
       return 'no_cash';
     case 'no_liquidity':

@@ -1,7 +1,7 @@
 /**
- * The rows of a market that a rule sees: the row of a moment and the rows after it, one an instant.
- * If several rows have one time, only the last counts, since frames come before orders. Rules Z3 to
- * Z6 (engine/RULES.md).
+ * The rows of a market that a rule sees: the row of a moment and the rows after it, one per
+ * instant. If several rows have one time, only the last counts, because frames are handled before
+ * orders. Rules Z3 to Z6 (engine/RULES.md).
  */
 
 import { invariant } from '../base/invariant.ts';
@@ -16,7 +16,7 @@ import {
 import type { Columns } from '../history/record-columns.ts';
 import type { Look } from './task.ts';
 
-/** The last row at `fromMs` or before it, then each later instant before `toMs`. */
+/** The last row at `fromMs` or before it, then the last row of each later instant before `toMs`. */
 export function* looksFrom(
   parts: Iterable<Columns>,
   fromMs: EpochMs,
@@ -53,19 +53,19 @@ function lookAt(columns: Columns, at: number): Look {
 export const isTwoSided = ({ yesBidCents, yesAskCents }: Look): boolean =>
   yesBidCents !== NO_PRICE && yesAskCents !== NO_PRICE;
 
-/** What a side of the market costs; `NO_PRICE`: nothing is offered. */
+/** The ask of a side of the market; `NO_PRICE`: nothing is offered. */
 export function askOf(look: Look, side: Side): PriceCents {
   if (side === 'yes') return look.yesAskCents;
   return look.yesBidCents === NO_PRICE ? NO_PRICE : PAYOUT_CENTS - look.yesBidCents;
 }
 
-/** What a side of the market brings; `NO_PRICE`: nobody bids. */
+/** The bid of a side of the market; `NO_PRICE`: there is no bid. */
 export function bidOf(look: Look, side: Side): PriceCents {
   const ask = askOf(look, oppositeSide(side));
   return ask === NO_PRICE ? NO_PRICE : PAYOUT_CENTS - ask;
 }
 
-/** How many contracts are bid for at `bidOf`. */
+/** The contracts that are bid for at `bidOf`. */
 export function bidContractsOf(look: Look, side: Side): number {
   return side === 'yes' ? look.yesBidContracts : look.yesAskContracts;
 }

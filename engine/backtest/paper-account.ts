@@ -1,7 +1,6 @@
 /**
- * An account of its own on the rules of live trading: each order is decided, and each event
- * applied, by the code that runs in a shard, on a state that nobody else has. Rule Z1
- * (engine/RULES.md).
+ * A separate account under the rules of live trading. The code of a shard decides each order and
+ * applies each event, on a state of this account alone. Rule Z1 (engine/RULES.md).
  */
 
 import { invariant } from '../base/invariant.ts';
@@ -37,7 +36,7 @@ import { createState } from '../shard/core/create-state.ts';
 import type { BacktestMarket, BacktestTerms, Look } from './task.ts';
 
 const ACCOUNT: Uuid = '00000000-0000-7000-8000-000000000000';
-/** All quotes come by one connection, at the moment at which they are used. */
+/** All quotes arrive by one connection, at the moment of their use. */
 const SOURCE = 0;
 const QUOTE_MAX_AGE_MS = 15_000;
 const ROUTING_BAND_CENTS = 10;
@@ -54,7 +53,7 @@ export class PaperAccount {
   readonly #numbers: readonly MarketNumber[];
   #orders = 0;
 
-  /** `atMs`: not after anything that follows. */
+  /** `atMs`: not after any later call. */
   constructor(terms: BacktestTerms, markets: readonly BacktestMarket[], atMs: EpochMs) {
     const config = {
       quoteMaxAgeMs: QUOTE_MAX_AGE_MS,
@@ -87,7 +86,7 @@ export class PaperAccount {
     return accounts.col.balanceCents.get(accountIds.find(ACCOUNT));
   }
 
-  /** A market buy at a look; a code: it is refused. `index`: of the market. */
+  /** A market buy at a look. A code is the reason of a refusal. `index`: of the market. */
   buy(index: number, side: Side, contracts: Contracts, look: Look): Bought | RejectionCode {
     this.#quote(index, look);
     const order = this.#order(look.atMs);
@@ -105,7 +104,7 @@ export class PaperAccount {
     return { tradeId, entryCents: costCents / contracts };
   }
 
-  /** A market sell of the whole position at a look; what it brings. */
+  /** A market sell of the whole position at a look. @returns its proceeds. */
   sell(index: number, tradeId: Uuid, look: Look): Cents {
     this.#quote(index, look);
     const before = this.balanceCents;
@@ -115,7 +114,7 @@ export class PaperAccount {
     return this.balanceCents - before;
   }
 
-  /** The trades that the result of a market ends; none where it has its result already. */
+  /** The trades that the result of a market ends; none if the market has its result already. */
   settle(index: number, { outcome, ...payouts }: MarketResult, atMs: EpochMs): Settled[] {
     this.#settled = [];
     const market = this.#numbers[index]!;
@@ -129,14 +128,14 @@ export class PaperAccount {
 
   #noteSettled({ position, proceedsCents }: PositionSettled): void {
     const tradeId = this.#tradeOf.get(position);
-    invariant(tradeId !== undefined, 'a position is settled that nobody opened');
+    invariant(tradeId !== undefined, 'a position is settled that was never opened');
     this.#tradeOf.delete(position);
     this.#settled.push({ tradeId, proceedsCents });
   }
 
   #quote(index: number, look: Look): void {
     const market = this.#numbers[index]!;
-    // A price that was live shows that the venue had not closed the market, whatever was planned.
+    // A live price shows that the venue had not closed the market, whatever the plan was.
     const { atMs } = look;
     if (atMs >= closingMs(this.#state.markets[market]!)) {
       const open = { kind: 'closing', atMs, source: SOURCE, market, closesAtMs: null } as const;
@@ -167,7 +166,7 @@ export class PaperAccount {
     };
   }
 
-  /** Null: it is done; else why it is refused. */
+  /** Null if it is done, else the reason of the refusal. */
   #command(command: Command): RejectionCode | null {
     const state = this.#state;
     const atMs = advance(state, command.atMs, this.#facts);
@@ -188,7 +187,7 @@ export class PaperAccount {
 /** A uuid of version 7, the same at every run. */
 function orderIdOf(atMs: EpochMs, number: number): Uuid {
   const time = atMs.toString(16).padStart(12, '0');
-  // The last bit is that of the trade.
+  // The last bit of a trade's id.
   const tail = (2 * number).toString(16).padStart(12, '0');
   return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-${tail}`;
 }
@@ -207,7 +206,7 @@ function catalogOf(markets: readonly BacktestMarket[]) {
   return { catalog, numbers };
 }
 
-/** As the rules need it; texts that they do not look at are empty. */
+/** The form that the rules need. Texts that they do not read are empty. */
 function instrumentOf(market: BacktestMarket): CatalogInstrument {
   const { instrumentId, label, polarity, ticker, startsAtMs, opensAtMs, closesAtMs } = market;
   const buyForYes: Side = polarity === 1 ? 'yes' : 'no';
@@ -256,7 +255,7 @@ const never = () => {
   throw new Error('a backtest keeps no finished orders');
 };
 
-/** No key is used twice, and nobody asks for what is over. */
+/** No key is used twice, and no query reads finished orders. */
 const NOTHING_FINISHED: FinishedRecords = {
   correctedMarkets: new Set(),
   noteCorrection: none,

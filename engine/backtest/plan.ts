@@ -1,6 +1,6 @@
 /**
- * What the rule wants of one market: to buy at one look, and to sell at the first moment that it
- * names. Whether the account can is not its matter. Rules Z2 to Z7 (engine/RULES.md).
+ * The plan of a rule for one market: a buy at one look, and a sale at the first moment that the
+ * rule names. Whether the account can pay is decided later. Rules Z2 to Z7 (engine/RULES.md).
  */
 
 import { invariant } from '../base/invariant.ts';
@@ -32,12 +32,12 @@ export type Plan =
 
 const MINUTE_MS = 60_000;
 
-/** The moment of the one look at a market. */
+/** The moment of the single look at a market. */
 export function entryAtMs(terms: BacktestTerms, { startsAtMs }: BacktestMarket): EpochMs {
   return startsAtMs - terms.rule.entryMinutesBeforeStart * MINUTE_MS;
 }
 
-/** The side of the venue's market that means a side of the instrument. */
+/** The side of the venue's market that a side of the instrument means. */
 export function marketSide({ polarity }: BacktestMarket, side: Side): Side {
   return polarity === 1 ? side : oppositeSide(side);
 }
@@ -51,7 +51,7 @@ export function planOf(
   const { result, rows } = market;
   if (result === null || rows === null) return { skip: 'not_settled' };
   const lookMs = entryAtMs(terms, market);
-  // Without a mark of the history the last row is the end.
+  // If the history has no mark of the end, the last row is the end.
   const resolvedAtMs = rows.resolvedAtMs ?? Number.POSITIVE_INFINITY;
   const looks = looksFrom(parts, lookMs, resolvedAtMs);
   const first = looks.next();
@@ -80,7 +80,7 @@ export function planOf(
   };
 }
 
-/** Whether the history has anything of the market. */
+/** Whether the history has any record of the market. */
 export function hasRows({ blocks, tail }: StoredRows): boolean {
   return blocks.length > 0 || tail.records > 0;
 }
@@ -112,7 +112,7 @@ function sideOf({ rule }: BacktestTerms, market: BacktestMarket, entry: Look): S
 /** `seen`: the row of the entry. */
 type Held = { side: Side; contracts: Contracts; seen: Look };
 
-/** The first moment to sell at, if there is one; and the time of the last row that was looked at. */
+/** The first moment to sell, if there is one, and the time of the last row that was read. */
 function exitOf(
   { rule, fillModel }: BacktestTerms,
   market: BacktestMarket,

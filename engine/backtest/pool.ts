@@ -1,6 +1,6 @@
 /**
- * The threads of backtests: few, of low priority, and none while nobody asks. So many run at once,
- * one of an account, each within a time and a heap. Rules Z12 (engine/RULES.md), Q18
+ * The threads of backtests: few, of low priority, and none while no backtest is asked. A few run at
+ * once, one per account, each within a limit of time and heap. Rules Z12 (engine/RULES.md), Q18
  * (api/RULES.md).
  */
 import { availableParallelism } from 'node:os';
@@ -12,13 +12,13 @@ import { Unavailable } from '../threads/unavailable.ts';
 import { workerUrl } from '../threads/worker-url.ts';
 import type { BacktestTask } from './task.ts';
 
-/** Over all accounts; and of one account, including the backtests that wait. */
+/** The limit over all accounts, and the limit of one account, including the backtests that wait. */
 export const BACKTESTS_MAX = 10;
-/** The system shares few cores among them, so that a short one need not wait for long ones. */
+/** The system shares few cores among them, so a short backtest need not wait for long ones. */
 const THREADS_MIN = 4;
 const RETRY_AFTER_SECONDS = 5;
 const HEAP_MIB = 512;
-/** A thread that nobody needs ends after this. */
+/** An idle thread ends after this time. */
 const IDLE_MS = 10_000;
 
 type Task = BacktestTask & { withPrices: boolean };
@@ -31,7 +31,7 @@ export type PoolOptions = {
   withinMs?: number;
   /** Of each thread. */
   heapMib?: number;
-  /** The module of its threads; another one in tests. */
+  /** The module of its threads; tests name another. */
   module?: URL;
 };
 
@@ -42,7 +42,7 @@ const CLOSED = new Unavailable('the engine is stopping');
 export class BacktestPool {
   readonly #withinMs: number;
   readonly #threads: readonly BacktestThread[];
-  /** Threads without a task; the last one was busy last, and still runs most likely. */
+  /** Threads without a task. The last of them was busy most recently and most likely still runs. */
   readonly #free: BacktestThread[];
   /** Tasks without a thread, the oldest first. */
   readonly #waiting = new Set<(thread: BacktestThread) => void>();
@@ -60,14 +60,14 @@ export class BacktestPool {
     this.#free = [...this.#threads];
   }
 
-  /** What is wrong, on one line; null: nothing. All threads do the same. */
+  /** The problem on one line; null: there is none. All threads do the same. */
   get problem(): string | null {
     return this.#threads.find(({ problem }) => problem !== null)?.problem ?? null;
   }
 
   /**
    * The answer as JSON text. `prepare` makes the task, within the same time. Rejects with
-   * `Unavailable` where the account has as many as it may, and where it takes too long or too much
+   * `Unavailable` if the account has too many backtests, or if this one takes too much time or
    * memory.
    */
   run(asker: Asker, prepare: Prepare): Promise<string> {
@@ -87,7 +87,7 @@ export class BacktestPool {
     }
   }
 
-  /** Its thread is ended when it is late. */
+  /** A thread that is late is ended. */
   async #onThread(task: Task, late: AbortSignal): Promise<string> {
     const thread = await this.#freeThread(late);
     const stop = () => thread.stop(late.reason);
@@ -117,7 +117,7 @@ export class BacktestPool {
     });
   }
 
-  /** One that is not about to be started again, where there is one. Null: all have a task. */
+  /** A free thread, best one that will not be restarted first. Null: all have a task. */
   #takeFree(): BacktestThread | null {
     const works = this.#free.findLastIndex(({ problem, isUp }) => isUp || problem === null);
     return this.#free.splice(works, 1)[0] ?? null;
@@ -130,7 +130,7 @@ export class BacktestPool {
     next(thread);
   }
 
-  /** Ends the threads in the middle of what they do. */
+  /** Ends the threads during their work. */
   async close(): Promise<void> {
     await Promise.all(this.#threads.map((thread) => thread.close(null)));
   }
@@ -151,7 +151,7 @@ function threadOf({ log, module, heapMib = HEAP_MIB }: PoolOptions): BacktestThr
   return thread;
 }
 
-/** Settles as `answer` does, or rejects with the reason of the signal, whichever comes first. */
+/** Settles as `answer` does, or rejects with the reason of the signal, whichever happens first. */
 async function orAborted<A>(answer: Promise<A>, signal: AbortSignal): Promise<A> {
   const aborted = Promise.withResolvers<never>();
   const abort = () => aborted.reject(signal.reason);

@@ -1,4 +1,4 @@
-/** What a backtest came to, as it is answered. Rules Z8 to Z11 (engine/RULES.md). */
+/** The result of a backtest, as it is answered. Rules Z8 to Z11 (engine/RULES.md). */
 import { createHash } from 'node:crypto';
 import { invariant } from '../base/invariant.ts';
 import { type Cents, dollarsOf, type EpochMs, isoOf } from '../base/units.ts';
@@ -10,7 +10,7 @@ import type { BacktestRun } from './backtest.ts';
 import { hasRows } from './plan.ts';
 import type { BacktestMarket, BacktestTask, BacktestTrade, TradeResult } from './task.ts';
 
-/** `withPrices` false: no trade has one. Rule Z10 (engine/RULES.md). */
+/** If `withPrices` is false, no trade has a price. Rule Z10 (engine/RULES.md). */
 export function answerOf(
   { terms, markets }: BacktestTask,
   { trades, skipped, beginsAtMs }: BacktestRun,
@@ -66,7 +66,9 @@ function summaryOf(trades: readonly BacktestTrade[]) {
 const feesOf = ({ entryFeeCents, exitFeeCents }: BacktestTrade): Cents =>
   entryFeeCents + exitFeeCents;
 
-/** The mean over trades that a result ended, with the entry price as forecast; null: none. */
+/**
+ * The Brier score over trades that a result ended, with the entry price as forecast; null: none.
+ */
 function brierOf(trades: readonly BacktestTrade[]): number | null {
   const scores = trades.flatMap(({ result, entryCents }) => {
     if (result !== 'won' && result !== 'lost') return [];
@@ -80,7 +82,7 @@ type Point = { atMs: EpochMs; cents: Cents };
 
 /**
  * Net worth with positions at their cost. It changes by a fee when a trade opens, and by its P&L
- * less a fee when it closes. One point an instant, after the start.
+ * less a fee when it closes. One point per instant, after the start.
  */
 function equityOf(trades: readonly BacktestTrade[], startCents: Cents, beginsAtMs: EpochMs) {
   const changes = trades.flatMap((trade) => [
@@ -101,7 +103,7 @@ function equityOf(trades: readonly BacktestTrade[], startCents: Cents, beginsAtM
   return points;
 }
 
-/** The deepest fall from a point to a later one, in dollars, 0 or more. */
+/** The largest decline from a point to a later one, in dollars, 0 or more. */
 function drawdown(points: readonly Point[]): number {
   let highest = Number.NEGATIVE_INFINITY;
   let deepest = 0;
@@ -128,11 +130,14 @@ function tradeView(trade: BacktestTrade, withPrices: boolean) {
   };
 }
 
-/** The SHA-256 of everything that the answer depends on, taken piece by piece. Rule Z11 (engine/RULES.md). */
+/**
+ * The SHA-256 of everything that the answer depends on, taken piece by piece. Rule Z11
+ * (engine/RULES.md).
+ */
 export class InputHash {
   readonly #hash = createHash('sha256');
 
-  /** The terms, and the fee table where it counts. */
+  /** The terms, and the fee table if fees count. */
   constructor({ terms, feeTable }: BacktestTask) {
     this.#hash.update(canonicalJson({ terms, feeTable: terms.fees === 'none' ? [] : feeTable }));
   }

@@ -1,4 +1,4 @@
-/** What a backtest is given, and what it comes to. Rules Z1 to Z12 (engine/RULES.md). */
+/** The task and the result of a backtest. Rules Z1 to Z12 (engine/RULES.md). */
 
 import type { Cents, Contracts, EpochMs, FillModelName, PriceCents, Side } from '../base/units.ts';
 import type { StoredRows } from '../history/questions.ts';
@@ -8,7 +8,7 @@ import type { MarketResult } from '../rules/messages.ts';
 export const RULE_SIDES = ['yes', 'no', 'home', 'away', 'favorite', 'underdog'] as const;
 export type RuleSide = (typeof RULE_SIDES)[number];
 
-/** When to buy, and when to sell again. Prices are inclusive, of the side held. */
+/** When a rule buys and sells. Prices are inclusive, of the side held. */
 export type BacktestRule = {
   side: RuleSide;
   minPriceCents: PriceCents;
@@ -30,27 +30,27 @@ export type BacktestTerms = {
   fillModel: FillModelName;
 };
 
-/** A game winner, as its catalog has it, with what became of its market. */
+/** A game winner of the catalog, with the outcome of its market. */
 export type BacktestMarket = {
   instrumentId: string;
   label: string;
-  /** Of the venue_a market; -1: its yes is the instrument's no. */
+  /** The polarity on the venue_a market; -1: its yes is the instrument's no. */
   polarity: 1 | -1;
   ticker: string;
   startsAtMs: EpochMs;
   opensAtMs: EpochMs | null;
   closesAtMs: EpochMs | null;
-  /** Which team the instrument's yes is; null: neither, as a draw. */
+  /** The team that the instrument's yes means; null: neither, as for a draw. */
   team: 'home' | 'away' | null;
   /** Null: not settled. */
   result: MarketResult | null;
-  /** Null: it is not settled, so nobody looks. */
+  /** Null: it is not settled, so the backtest skips it. */
   rows: StoredRows | null;
 };
 
 export type BacktestTask = {
   terms: BacktestTerms;
-  /** In the order in which they are answered and, at one instant, traded. */
+  /** In the order of the answer and, at one instant, of trading. */
   markets: readonly BacktestMarket[];
   feeTable: readonly FeeEntry[];
   /** The history's directory. */
@@ -78,7 +78,7 @@ export type BacktestTrade = {
   side: Side;
   contracts: Contracts;
   entryCents: PriceCents;
-  /** What a contract brought on average, rounded down. */
+  /** The average proceeds of a contract, rounded down. */
   exitCents: Cents;
   openedAtMs: EpochMs;
   closedAtMs: EpochMs;

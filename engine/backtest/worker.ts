@@ -10,7 +10,7 @@ import { runBacktest } from './backtest.ts';
 import { answerOf, InputHash } from './summary.ts';
 import type { BacktestMarket, BacktestTask } from './task.ts';
 
-/** On Linux a priority is a thread's own: that of the caller is lowered, and no other. */
+/** On Linux each thread has its own priority, so this lowers only the caller's. */
 os.setPriority(0, os.constants.priority.PRIORITY_LOW);
 
 function backtest(task: BacktestTask & { withPrices: boolean }): string {

@@ -1,14 +1,17 @@
 /**
- * JSON from outside, and the files that hold it, within bounds: what is nested deeper than any that
- * is meant is refused before it is parsed, since what walks it later may recurse. Rule A99
+ * JSON from outside, and the files that hold it, within bounds. Text that is nested too deep is
+ * refused before it is parsed, because code that walks it later may recurse. Rule A99
  * (api/RULES.md).
  */
 import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
 
-/** No text of ours, of a venue or of a service comes near it. */
+/** No text of ours, of a venue or of a service is nested nearly as deep. */
 export const JSON_DEPTH_MAX = 100;
-/** As deep as such a text can be, any stack reaches. Most frames of venues are shorter, and cost nothing. */
+/**
+ * A text of this length cannot be nested too deep for any stack. Most frames of venues are shorter,
+ * and cost nothing.
+ */
 export const SHORT_TEXT = 1000;
 
 const QUOTE = 0x22;
@@ -18,7 +21,7 @@ const CLOSES_LIST = 0x5d;
 const OPENS_OBJECT = 0x7b;
 const CLOSES_OBJECT = 0x7d;
 
-/** `is nested more than 100 deep`, to be said of whatever holds the text. */
+/** `is nested more than 100 deep`, to follow the name of the text. */
 export class NestedTooDeep extends Error {
   constructor() {
     super(`is nested more than ${JSON_DEPTH_MAX} deep`);
@@ -32,12 +35,15 @@ export function parseJson(text: string): unknown {
   return JSON.parse(text);
 }
 
-/** The fault in an error of `parseJson`, to be put after the name of the text's holder. */
+/** The fault in an error of `parseJson`, to follow the name of the text. */
 export function jsonProblem(error: unknown): string {
   return error instanceof NestedTooDeep ? error.message : 'is not JSON';
 }
 
-/** Whether JSON of this text would be nested too deep; of what is not JSON it says nothing. */
+/**
+ * Whether JSON of this text would be nested too deep. Of text that is not JSON the answer means
+ * nothing.
+ */
 function isTooDeep(text: string): boolean {
   if (text.length <= SHORT_TEXT) return false;
   let depth = 0;
@@ -60,7 +66,7 @@ function isTooDeep(text: string): boolean {
   return false;
 }
 
-/** The place of the quotation mark that ends the string which begins there. */
+/** The place of the quotation mark that ends the string which begins at this place. */
 function endOfString(text: string, begin: number): number {
   for (let at = text.indexOf('"', begin + 1); at >= 0; at = text.indexOf('"', at + 1)) {
     let slashes = 0;
@@ -70,13 +76,14 @@ function endOfString(text: string, begin: number): number {
   return text.length;
 }
 
-/** Larger than any file that these hold. */
+/** Larger than any file of this kind. */
 export const FILE_BYTES_MAX = 256 * 2 ** 20;
 
 /**
- * The text of a file, or of what comes in by a stream.
+ * The text of a file or a stream.
  *
- * @throws where there is more than `bytesMax`, before that is in memory, and errors of the system
+ * @throws where there is more than `bytesMax`, before that is in memory; where it is gzip, which no
+ * text is; and errors of the system
  */
 export async function boundedText(
   from: string | Readable,
@@ -87,22 +94,20 @@ export async function boundedText(
   const stream = typeof from === 'string' ? createReadStream(from) : from;
   for await (const piece of stream as AsyncIterable<Buffer>) {
     bytes += piece.length;
-    if (bytes > bytesMax) throw new TooLarge(bytesMax);
+    if (bytes > bytesMax) throw new Unusable(`has more than ${bytesMax / 2 ** 20} MiB`);
     pieces.push(piece);
   }
+  if (pieces[0]?.[0] === 0x1f && pieces[0][1] === 0x8b) throw new Unusable('is gzip: unpack it');
   return Buffer.concat(pieces, bytes).toString('utf8');
 }
 
-/** `has more than 256 MiB`, to be said of what was read. */
-class TooLarge extends Error {
-  constructor(bytesMax: number) {
-    super(`has more than ${bytesMax / 2 ** 20} MiB`);
-    this.name = 'TooLarge';
-  }
+/** To be said of what was read. */
+class Unusable extends Error {
+  override readonly name = 'Unusable';
 }
 
-/** The fault in an error of `boundedText`, to be put after the name of the source. */
+/** The fault in an error of `boundedText`, to follow the name of the source. */
 export function readProblem(error: unknown): string {
-  if (error instanceof TooLarge) return error.message;
+  if (error instanceof Unusable) return error.message;
   return `cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown'})`;
 }

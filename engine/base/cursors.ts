@@ -1,21 +1,21 @@
 /**
- * Cursors: where the next page of a list begins, and of which query. The tag of the query comes
- * first, then the place, in one form each. Rules P3, P8 (api/RULES.md).
+ * Cursors: where the next page of a list begins, and of which query. The tag of the query is first,
+ * then the place, each in one form. Rules P3, P8 (api/RULES.md).
  */
 import { invariant } from './invariant.ts';
 import { UUID_LENGTH, type Uuid } from './units.ts';
 
-/** Written at the head of the cursors of a query, so that another query refuses them; in ASCII. */
+/** The tag that begins the cursors of a query, so that another query refuses them; in ASCII. */
 export type QueryTag = string;
 
 /** How the places of a list are written, in characters of one byte. */
 export type PlaceForm<T> = {
   write(place: T): string;
-  /** Null: the text is none. It may read what `write` writes in another way. */
+  /** Null: the text is not a place. It may also read texts that `write` would write differently. */
   read(text: string): T | null;
 };
 
-/** The opaque cursor that goes on at a place. */
+/** The opaque cursor that continues at a place. */
 export function cursorOf<T>(tag: QueryTag, place: T, { write }: PlaceForm<T>): string {
   return Buffer.from(tag + write(place), 'latin1').toString('base64url');
 }
@@ -35,7 +35,7 @@ export function placeOfCursor<T>(tag: QueryTag, cursor: string, form: PlaceForm<
 
 const UUID_BYTES = 16;
 
-/** Of lists that continue after a row: the bytes of its id. */
+/** For lists that continue after a row: the bytes of its id. */
 export const ROW_ID: PlaceForm<Uuid> = {
   write: (id) => {
     invariant(id.length === UUID_LENGTH, 'a cursor is made of an id that is no uuid');
@@ -48,7 +48,7 @@ export const ROW_ID: PlaceForm<Uuid> = {
   },
 };
 
-/** Of lists whose rows have a number or a time. */
+/** For lists whose rows have a number or a time. */
 export const WHOLE_NUMBER: PlaceForm<number> = {
   write: String,
   read: (text) => {

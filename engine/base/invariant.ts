@@ -1,4 +1,4 @@
-/** A broken promise of our own code. It stops the shard, which starts again from its log. */
+/** A broken promise of our own code. It stops the shard, which restarts from its log. */
 export class InvariantError extends Error {
   constructor(message: string) {
     super(`invariant: ${message}`);

@@ -5,7 +5,7 @@
 
 import { invariant } from './invariant.ts';
 
-/** A number or string that the type checker distinguishes from ones with another name. */
+/** A number or string that the type checker distinguishes from values with another name. */
 export type Tagged<T, Name extends string> = T & { readonly __unit?: Name };
 
 /** Money in whole cents, a safe integer. */
@@ -24,7 +24,7 @@ export type EpochMs = Tagged<number, 'EpochMs'>;
 export type Uuid = Tagged<string, 'Uuid'>;
 export const UUID_LENGTH = 36;
 /**
- * The number of a row in its table (memory/table.ts). A plain number is not a row: rows come from
+ * The number of a row in its table (memory/table.ts). A plain number is not a row. Rows come from
  * their table or from stored rows, and a row of one table is not a row of another.
  */
 type Row<Table extends string> = number & { readonly __unit: Table };
@@ -37,7 +37,7 @@ export type MarketNumber = Tagged<number, 'MarketNumber'>;
 export type InstrumentNumber = Tagged<number, 'InstrumentNumber'>;
 /** Number of one venue connection; a market's quotes are valid only while it lasts. */
 export type SourceNumber = Tagged<number, 'SourceNumber'>;
-/** Number of one client's connection of the stream, above 0: no other one ever has it. */
+/** Number of one client's connection of the stream, above 0; no later connection gets it again. */
 export type StreamConnection = Tagged<number, 'StreamConnection'>;
 
 export type Side = 'yes' | 'no';
@@ -48,13 +48,15 @@ export type PlacedVia = (typeof PLACED_VIA)[number];
 export type GameStatus = (typeof GAME_STATUSES)[number];
 export type MarketStatus = (typeof MARKET_STATUSES)[number];
 
-/** How much of an order trades at a live price: the names. Rule T60 (engine/RULES.md). */
+/**
+ * The fill models by name: how much of an order trades at a live price. Rule T60 (engine/RULES.md).
+ */
 export const FILL_MODELS = ['top_of_book', 'book_depth'] as const;
 export type FillModelName = (typeof FILL_MODELS)[number];
 
 /** The venue whose price every paper order trades at; other venues may only improve it. */
 export const HOME_VENUE = 'venue_a';
-/** The order is that in which quotes list them. Rule A51 (api/RULES.md). */
+/** Quotes list them in this order. Rule A51 (api/RULES.md). */
 export const VENUES = ['venue_a', 'venue_b', 'venue_c', 'venue_c_intl'] as const;
 export type Venue = (typeof VENUES)[number];
 /**
@@ -98,9 +100,9 @@ export const PERIODS = [
 ] as const;
 
 /**
- * Where a start comes from: somebody wrote it into the catalog, the ticker's own time, the venue's
- * milestone or event time, the expected end less the league's usual length, or the day alone. The
- * best first. Rules K32 (feeds/FORMATS.md), Y92 (engine/RULES.md).
+ * The source of a start, the best first: a hand-written catalog, the ticker's own time, the venue's
+ * milestone or event time, the expected end less the league's usual length, or the day alone. Rules
+ * K32 (feeds/FORMATS.md), Y92 (engine/RULES.md).
  */
 export const START_SOURCES = [
   'catalog',
@@ -133,7 +135,7 @@ export const FUNGIBILITIES = ['exact', 'near', 'none'] as const;
 
 /** No price: the value of an empty or unusable side of a book. */
 export const NO_PRICE = 0;
-/** What one winning contract pays. */
+/** The payout of one winning contract. */
 export const PAYOUT_CENTS = 100;
 /** Rules M30 to M32 (engine/RULES.md). */
 export const START_BALANCE_CENTS = 10_000_000;
@@ -186,8 +188,8 @@ const INSTANT =
   /^\d{4}-\d\d-(\d\d)T([01]\d|2[0-3]):\d\d(?::\d\d(?:\.\d{1,9})?)?(?:[Zz]|[+-]\d\d:\d\d)$/;
 
 /**
- * The instant of an RFC 3339 date-time, whose seconds may be left out; null for anything else, leap
- * seconds too. A fraction finer than milliseconds is cut off.
+ * The instant of an RFC 3339 date-time, whose seconds may be left out. Null for any other text,
+ * also for leap seconds. A fraction finer than milliseconds is cut off.
  */
 export function instantOf(text: string): EpochMs | null {
   const match = INSTANT.exec(text);
@@ -205,7 +207,7 @@ const TWO_DIGITS = Array.from({ length: 60 }, (_, value) => String(value).padSta
 // Nearly all times of consecutive answers are of the same day.
 let lastDay = { day: 0, text: '1970-01-01T' };
 
-/** No row, of whatever table. */
+/** No row, of any table. */
 export const NO_ROW = -1 as number & { readonly __unit: never };
 
 const MINUTE_MS = 60_000;
@@ -215,7 +217,7 @@ export const utcDayOf = (atMs: EpochMs): number => Math.floor(atMs / DAY_MS);
 /** The UTC minute of a moment, in minutes since 1970. */
 export const utcMinuteOf = (atMs: EpochMs): number => Math.floor(atMs / MINUTE_MS);
 
-/** What a key or an account has counted in the UTC minute and the UTC day of `atMs`. */
+/** The counts of a key or an account in the UTC minute and the UTC day of `atMs`. */
 export type TradeUse = {
   atMs: EpochMs;
   newInMinute: number;

@@ -1,6 +1,6 @@
 /**
- * Asks the thread that reads the money of accounts; there is none while nobody asks. Rules A95, Q18
- * (api/RULES.md), D10 (engine/RULES.md).
+ * Asks the thread that reads the money of accounts. There is none while no question is asked. Rules
+ * A95, Q18 (api/RULES.md), D10 (engine/RULES.md).
  */
 import type { Uuid } from '../base/units.ts';
 import { shardOfAccount } from '../shard/callers/shard-of.ts';
@@ -17,18 +17,18 @@ export type EquityOptions = {
   dataDir: string;
   shards: number;
   log: Log;
-  /** How long a question reads at most. 10 seconds when left out. */
+  /** The longest time that a question reads. 10 seconds when left out. */
   withinMs?: number;
-  /** The thread's module; another one in tests. */
+  /** The thread's module; tests name another. */
   module?: URL;
 };
 
 const WITHIN_MS = 10_000;
-/** The thread reads some of the log of each by turns. */
+/** The thread reads some of the log for each question by turns. */
 const AT_ONCE = 32;
 const RETRY_AFTER_SECONDS = 2;
 const HEAP_MIB = 1024;
-/** The thread ends, and with it what it has kept, after this long without a question. */
+/** After this long without a question the thread ends, and its readings with it. */
 const IDLE_MS = 60_000;
 const DOWN = busy('the thread that reads the money of accounts is starting again');
 const CLOSED = new Unavailable('the engine is stopping');
@@ -58,22 +58,22 @@ export class EquitySource {
     });
   }
 
-  /** What is wrong, on one line; null: nothing. */
+  /** The problem on one line; null: there is none. */
   get problem(): string | null {
     return this.#thread.problem;
   }
 
   /**
-   * Answers a question about equity, of which `points` is a part, once it is the asker's turn. Rejects
-   * with `Unavailable` where too many of its questions wait, and as `answer` does.
+   * Answers a question about equity once it is the asker's turn; `points` is a part of it. Rejects
+   * as `answer` does, and with `Unavailable` if too many questions of the account wait.
    */
   inTurn<A>(asker: Asker, answer: () => Promise<A>): Promise<A> {
     return this.#turns.take(asker, answer);
   }
 
   /**
-   * The points of an account before now. Rejects with `Unavailable` where there is more to read than
-   * is possible in time: asked again, it goes on from there.
+   * The points of an account before now. Rejects with `Unavailable` if there is more to read than
+   * the time allows. The next question goes on from there.
    */
   async points(
     account: Uuid,

@@ -1,5 +1,5 @@
 /**
- * The money of one account after each of its facts, and what it held of each market. Rules A92, A93
+ * The money of one account after each of its facts, and its holdings in each market. Rules A92, A93
  * (api/RULES.md), M20 (engine/RULES.md).
  */
 
@@ -23,7 +23,7 @@ export type AccountFactOf = Extract<Fact, { account: Uuid }>;
 export type Money = { [Column in (typeof MONEY)[number]]: number[] };
 export const MONEY = ['balance', 'held', 'stake', 'realized', 'run'] as const;
 
-/** What an account holds of a side of a market, in the market's terms. */
+/** A holding of a side of a market, in the market's terms. */
 export type HeldSide = { market: MarketNumber; side: Side };
 type Holding = HeldSide & { contracts: Contracts; cents: Cents };
 /** A resting buy. */
@@ -31,10 +31,10 @@ type Buy = { limitCents: PriceCents; left: Contracts };
 type Trade = { holding: number; contracts: Contracts; cents: Cents; soldCents: Cents };
 
 export class EquityFold {
-  /** When its money changed: a row a moment, each later than the one before. */
+  /** When its money changed: a row per moment, each later than the one before. */
   readonly atMs: EpochMs[] = [];
   readonly money: Money = { balance: [], held: [], stake: [], realized: [], run: [] };
-  /** What changed hands: the row, the holding, and what was then held of it, at which cost. */
+  /** The changes of holdings: the row, the holding, its contracts after that, and their cost. */
   readonly changes = {
     row: [] as number[],
     holding: [] as number[],
@@ -50,7 +50,7 @@ export class EquityFold {
   readonly #trades = new Map<Uuid, Trade>();
   #now = { ...NOTHING };
 
-  /** Roughly what it takes of memory. */
+  /** Roughly the memory that it takes. */
   get bytes(): number {
     const rows = this.atMs.length * (MONEY.length + 2) + this.changes.row.length * 4;
     return rows * NUMBER_BYTES + (this.#buys.size + this.#trades.size) * ENTRY_BYTES;
@@ -58,7 +58,7 @@ export class EquityFold {
 
   /** Takes the account's next fact. */
   take(fact: AccountFactOf): void {
-    // Facts that were made earlier than the last ones, as after an operator set the clock back.
+    // A fact may be earlier than the last ones, after an operator set the clock back.
     const atMs = Math.max(fact.atMs, this.atMs.at(-1) ?? 0);
     switch (fact.kind) {
       case 'account_opened':
@@ -68,7 +68,7 @@ export class EquityFold {
         this.#now.balance += fact.amountCents;
         return this.#note(atMs);
       case 'trade_corrected':
-        // Of a run that is over, no cash moves. Rule S23 (engine/RULES.md).
+        // In a run that is over, no cash moves. Rule S23 (engine/RULES.md).
         if (fact.cashCents === 0) return;
         this.#now.balance += fact.cashCents;
         this.#now.realized += fact.cashCents;
@@ -100,7 +100,7 @@ export class EquityFold {
       case 'trade_settled':
         return this.#over(atMs, fact);
       default:
-        // What the others say changes no money.
+        // The other facts change no money.
         return;
     }
   }

@@ -1,5 +1,5 @@
 /**
- * What positions were worth at each point: at the live bid of that moment, at cost where there was
+ * The worth of positions at each point: at the live bid of that moment, or at cost if there was
  * none. Rules A93 (api/RULES.md), M21 (engine/RULES.md).
  */
 
@@ -13,7 +13,7 @@ import type { EquityPoints, HeldAt } from './points.ts';
 type AskTops = (question: TopsQuestion) => Promise<MarketTops[]>;
 type Asked = TopsQuestion['markets'][number];
 
-/** Of one question: the history records again after it. */
+/** The limit of one question. The history records again after it. */
 const TOPS_MAX = 250;
 
 /** Net worth in cents at each point, all positions at cost. */
@@ -54,7 +54,7 @@ function* batchesOf(held: readonly HeldAt[]): Generator<HeldAt[]> {
   if (batch.length > 0) yield batch;
 }
 
-/** Puts the bid in the place of the cost, where there was one. */
+/** Puts the bid in the place of the cost, if there was a bid. */
 function addMarks(worth: Cents[], { side, point, contracts, cents }: HeldAt, tops: MarketTops) {
   for (const [index, at] of point.entries()) {
     const bid: PriceCents =

@@ -1,8 +1,9 @@
 /**
- * Which moments of an account are shown, and what it had at each of them. Rules A93, A94
+ * Which moments of an account are shown, and its money at each of them. Rules A93, A94
  * (api/RULES.md).
  */
 import { invariant } from '../base/invariant.ts';
+import { lowerBound } from '../base/sorted.ts';
 import type { Cents, Contracts, EpochMs } from '../base/units.ts';
 import { type EquityFold, type HeldSide, MONEY, type Money } from './fold.ts';
 
@@ -10,23 +11,28 @@ import { type EquityFold, type HeldSide, MONEY, type Money } from './fold.ts';
 export const POINTS_MAX = 500;
 /** Between changes there are no points closer together. */
 const BETWEEN_MS = 60_000;
-/** So many marks of one side at one point: with more sides there are fewer points. */
+/** The most marks, each of one side at one point. With more sides there are fewer points. */
 const MARKS_MAX = 100_000;
 
 export type EquityWindow = {
   fromMs: EpochMs;
   /** All points are earlier. */
   nowMs: EpochMs;
-  /** Whether positions are marked: then there are points between changes, for what prices do. */
+  /**
+   * Whether positions are marked. If so, there are points between changes, because prices move
+   * there.
+   */
   isMarked: boolean;
 };
 
 /**
- * Points in order of time, in cents, and the sides of markets that were held at some of them; none
- * where positions are not marked.
+ * Points in order of time, in cents, and the sides of markets that were held at some of them. There
+ * are no sides if positions are not marked.
  */
 export type EquityPoints = { atMs: EpochMs[]; money: Money; held: HeldAt[] };
-/** A side of a market: at these points, by number, so many contracts were held at that cost. */
+/**
+ * A side of a market: at these points, by number, the account held so many contracts at that cost.
+ */
 export type HeldAt = HeldSide & { point: number[]; contracts: Contracts[]; cents: Cents[] };
 
 /** A moment, and the row of the fold that it shows. */
@@ -34,7 +40,7 @@ type Moment = { atMs: EpochMs; row: number };
 
 export function equityPoints(fold: EquityFold, window: EquityWindow): EquityPoints {
   const moments = momentsOf(fold, window);
-  invariant(moments.length < POINTS_MAX, 'there are more points than are answered');
+  invariant(moments.length < POINTS_MAX, 'there are more points than the answer may have');
   const money = Object.fromEntries(
     MONEY.map((column) => [column, moments.map(({ row }) => fold.money[column][row]!)]),
   ) as Money;
@@ -42,19 +48,19 @@ export function equityPoints(fold: EquityFold, window: EquityWindow): EquityPoin
   return { atMs: moments.map(({ atMs }) => atMs), money, held };
 }
 
-/** The changes of the window, evenly chosen; where they are few, moments between them. */
+/** The changes of the window, evenly chosen. If they are few, moments between them are added. */
 function momentsOf(fold: EquityFold, { fromMs, nowMs, isMarked }: EquityWindow): Moment[] {
   const { atMs } = fold;
   const end = lowerBound(atMs, nowMs);
   const begin = Math.min(end, lowerBound(atMs, fromMs));
-  // What the window begins with, where no change does.
+  // The money at the beginning of the window, if no change begins it.
   const isCarried = begin > 0 && fromMs < nowMs && atMs[begin] !== fromMs;
   const first = isCarried ? begin - 1 : begin;
   const momentAt = (row: number): Moment => ({ atMs: Math.max(fromMs, atMs[row]!), row });
   const most = isMarked ? pointsWithMarks(fold.sides, first, end) : POINTS_MAX - 1;
   const count = end - first;
   if (count > most) {
-    // The last of them all is now.
+    // The last of all points is now.
     const step = count / most;
     return Array.from({ length: most }, (_, point) => momentAt(first + Math.round(point * step)));
   }
@@ -81,7 +87,7 @@ function evenMoments(fromMs: EpochMs, toMs: EpochMs, most: number): EpochMs[] {
   return Array.from({ length: count }, (_, index) => Math.floor(fromMs + (index + 1) * stepMs));
 }
 
-/** What was held at each moment, from the changes before it. */
+/** The holdings of each moment, from the changes before it. */
 function heldAt({ changes, holdings }: EquityFold, moments: readonly Moment[]): HeldAt[] {
   const held = holdings.map(({ market, side }): HeldAt => {
     return { market, side, point: [], contracts: [], cents: [] };
@@ -103,16 +109,4 @@ function heldAt({ changes, holdings }: EquityFold, moments: readonly Moment[]): 
     }
   }
   return held.filter(({ point }) => point.length > 0);
-}
-
-/** The index of the first value that is not below `value`. */
-function lowerBound(sorted: readonly number[], value: number): number {
-  let low = 0;
-  let high = sorted.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (sorted[middle]! >= value) high = middle;
-    else low = middle + 1;
-  }
-  return low;
 }

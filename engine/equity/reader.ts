@@ -1,6 +1,6 @@
 /**
- * Reads the facts of accounts from the shards' logs, and keeps what it made of them for the next
- * question, which reads on from there. Rules A93, A95 (api/RULES.md), D60 (engine/RULES.md).
+ * Reads the facts of accounts from the shards' logs. It keeps the folded facts, and the next
+ * question reads on from there. Rules A93, A95 (api/RULES.md), D60 (engine/RULES.md).
  */
 import { setImmediate as others } from 'node:timers/promises';
 import type { Uuid } from '../base/units.ts';
@@ -16,22 +16,22 @@ export type EquityQuestion = EquityWindow & {
   withinMs: number;
 };
 
-/** Others are read in between. Rule Q20 (api/RULES.md). */
+/** Other accounts are read in between. Rule Q20 (api/RULES.md). */
 const SLICE_BYTES = 4 * 2 ** 20;
-/** Of folds that are kept. */
+/** The memory of all kept folds. */
 const KEPT_BYTES = 128 * 2 ** 20;
 
 type Reading = {
   fold: EquityFold;
   /** Every fact up to this number is in it. */
   last: number;
-  /** It is read by one question at a time: the end of the last one. */
+  /** The end of the last question. One question reads it at a time. */
   turn: Promise<unknown>;
 };
 
 export class EquityReader {
   readonly #logs = new Map<string, AccountLog>();
-  /** By account; the one used last comes last. */
+  /** By account, in order of use: the last one was used last. */
   readonly #readings = new Map<Uuid, Reading>();
   readonly #keptBytes: number;
 
@@ -39,7 +39,7 @@ export class EquityReader {
     this.#keptBytes = keptBytes;
   }
 
-  /** Null: there is more to read than was possible in time. The next question goes on from there. */
+  /** Null: there is more to read than the time allows. The next question goes on from there. */
   async points(question: EquityQuestion): Promise<EquityPoints | null> {
     const endMs = performance.now() + question.withinMs;
     const reading = this.#readingOf(question.account);

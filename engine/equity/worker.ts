@@ -3,7 +3,7 @@ import os from 'node:os';
 import { answerQuestions } from '../threads/answer-questions.ts';
 import { EquityReader } from './reader.ts';
 
-/** On Linux a priority is a thread's own: that of the caller is lowered, and no other. */
+/** On Linux each thread has its own priority, so this lowers only the caller's. */
 os.setPriority(0, os.constants.priority.PRIORITY_LOW);
 
 const reader = new EquityReader();

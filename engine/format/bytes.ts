@@ -17,7 +17,9 @@ export class ByteWriter {
   #bytes = Buffer.allocUnsafeSlow(4096);
   #view = new DataView(this.#bytes.buffer);
   #at = 0;
-  /** Bytes that the buffer has. Every field of a fact asks, and a buffer's own length is slower. */
+  /**
+   * The size of the buffer. Every field of a fact asks for it, and a buffer's own length is slower.
+   */
   #room = this.#bytes.length;
 
   /** The memory that `claim` finds room in; the next claim may move it. */
@@ -93,7 +95,7 @@ export class ByteWriter {
     this.#at = at + 4 + length;
   }
 
-  /** UTF-8 to the end of what is being written. */
+  /** UTF-8 up to the end of the record. */
   rest(text: string): void {
     const at = this.claim(text.length * 3);
     this.#at = at + this.#bytes.write(text, at);
@@ -126,7 +128,7 @@ export class ByteWriter {
     return this.#at;
   }
 
-  /** A copy of what was written since `begin`. */
+  /** A copy of all bytes since `begin`. */
   copy(): Buffer {
     const copy = Buffer.allocUnsafe(this.#at);
     copy.set(this.#bytes.subarray(0, this.#at));
@@ -253,12 +255,12 @@ export class ByteReader {
     return this.#textOf(this.#advance(length));
   }
 
-  /** All that is left, as `rest` of `ByteWriter` wrote it. */
+  /** All remaining bytes, as `rest` of `ByteWriter` wrote them. */
   restText(): string {
     return this.#textOf(this.#advance(this.#end - this.#at));
   }
 
-  /** All that is left. */
+  /** All remaining bytes. */
   rest(): Uint8Array {
     const at = this.#advance(this.#end - this.#at);
     return this.#bytes.subarray(at, this.#at);
@@ -266,7 +268,7 @@ export class ByteReader {
 
   #textOf(at: number): string {
     const text = this.#bytes.toString(undefined, at, this.#at);
-    // This character replaces invalid bytes. If the text contains it itself, this does not throw.
+    // This character replaces invalid bytes. If the text itself contains it, this does not throw.
     return text.includes('\ufffd') ? decoder.decode(this.#bytes.subarray(at, this.#at)) : text;
   }
 

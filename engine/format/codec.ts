@@ -1,6 +1,6 @@
 /**
  * Messages to a shard and its replies as frames. The most frequent messages have a fixed layout, an
- * answer is its own text, and the rest is msgpack.
+ * answer is its own text, and all others are msgpack.
  */
 import { Packr } from 'msgpackr';
 import { invariant } from '../base/invariant.ts';
@@ -28,7 +28,7 @@ export type Message = Tick | Command | Query;
  */
 export type Control = { kind: 'barrier' } | { kind: 'close' };
 /**
- * Ticks that are packed already, by `writeMessage`. `ticks`: how many; null: whoever sends them
+ * Ticks that `writeMessage` has packed already. `ticks` is their number. If it is null, the sender
  * waits until they are taken, so that no queue of them needs a bound.
  */
 export type Packed = { kind: 'packed'; bytes: Uint8Array; ticks: number | null };
@@ -82,7 +82,7 @@ export function ticksIn(bytes: Uint8Array): Tick[] {
   return ticks;
 }
 
-/** Each end has its own instance, since reading has state. */
+/** Each end has its own instance, because reading has state. */
 export class FrameDecoder {
   readonly #reader = new ByteReader(Buffer.alloc(0));
 
@@ -115,12 +115,12 @@ const NOT_TAKEN = 3;
 /** The limits follow the JSON. */
 const ANSWERED_WITH_LIMITS = 4;
 
-/** What is written until `endAnswer` is an answer's JSON. @returns where its frame begins. */
+/** All bytes until `endAnswer` are an answer's JSON. @returns where its frame begins. */
 export function beginAnswer(to: ByteWriter): number {
   return beginFrame(to, ANSWERED);
 }
 
-/** A refusal replaces all that was written. `limits`: the rest of the limits that apply. */
+/** A refusal replaces the JSON that was written. `limits`: the remaining limits that apply. */
 export function endAnswer(
   to: ByteWriter,
   start: number,
@@ -131,7 +131,7 @@ export function endAnswer(
     to.backTo(start);
     return writeReply(to, limits === null ? refusal : { ...refusal, limits });
   }
-  invariant(to.length > start + FRAME_HEADER_BYTES, 'an answer says nothing');
+  invariant(to.length > start + FRAME_HEADER_BYTES, 'an answer has no text');
   if (limits !== null) {
     setFrameType(to, start, ANSWERED_WITH_LIMITS);
     writeLimits(to, limits);
@@ -150,7 +150,7 @@ export function repliesIn(frames: Buffer): (Reply | null)[] {
   return Array.from(framesIn(frames), (frame) => decoder.reply(frame));
 }
 
-/** Null: a command that the disk has no room for. */
+/** Null: the disk has no room for the command. */
 export function writeReply(to: ByteWriter, reply: Reply | null): void {
   const start = beginFrame(to, typeOfReply(reply));
   if (reply?.ok) {

@@ -17,7 +17,9 @@ const DERIVED: ReadonlySet<Fact['kind']> = new Set<DerivedFact['kind']>([
   'trade_closed',
 ]);
 
-/** Whether the fact is primary, so has an event. A derived fact follows from the fact before it. */
+/**
+ * Whether the fact is primary and so has an event. A derived fact follows from the fact before it.
+ */
 export function isPrimary(fact: Fact): fact is PrimaryFact {
   if (fact.kind === 'trade_closed') return fact.closeReason === 'account_reset';
   return !DERIVED.has(fact.kind);
@@ -45,7 +47,7 @@ export function eventOf(state: ShardState, fact: PrimaryFact): Event {
     case 'trade_settled': {
       const { atMs, outcome } = fact;
       const position = positionOf(state, fact.trade);
-      // The rest of its proceeds is from parts that were sold earlier.
+      // The remaining proceeds are from parts that were sold earlier.
       const proceedsCents = fact.proceedsCents - state.positions.col.soldCents.get(position);
       return { kind: 'position_settled', atMs, position, proceedsCents, outcome };
     }

@@ -1,6 +1,7 @@
 /**
- * The bytes of each fact: the number of its kind, then its fields. Part of the data directory's
- * format: numbers and layouts that have been written never change. Rules D2, D3 (engine/RULES.md).
+ * The bytes of each fact: the number of its kind, then its fields. They are part of the data
+ * directory's format: numbers and layouts that have been written never change. Rules D2, D3
+ * (engine/RULES.md).
  */
 
 import { GAME_STATUSES, type Side } from '../base/units.ts';

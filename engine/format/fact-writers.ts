@@ -1,7 +1,8 @@
 /**
  * The source of each field of a fact: its event, the rows that the event has changed, or the
- * applied change. The layout alone defines the bytes and their order (fact-layouts.ts). A field that the
- * event has with the same name and value is written from the event and needs no line here.
+ * applied change. The layout alone defines the bytes and their order (fact-layouts.ts). If the
+ * event has a field with the same name and value, the fact takes it from the event, without a line
+ * here.
  */
 
 import { NO_ROW, type Uuid } from '../base/units.ts';
@@ -69,7 +70,7 @@ type Sources<AFact, AnEvent> = {
     AFact[K]
   >;
 };
-/** Where the terms of a fact come from: an object, or the row of a position. Null: it has none. */
+/** The source of a fact's terms: an object, or the row of a position. Null: it has none. */
 type TermsOf<AFact, AnEvent> = AFact extends OrderTerms
   ? From<AnEvent, OrderTerms>
   : AFact extends TradeTerms
@@ -155,7 +156,7 @@ const OVER_TRADE = {
   proceedsCents: ({ positions, applied }: ShardState) => {
     return applied.cents + positions.col.soldCents.get(applied.position);
   },
-  // Without marks no id is made into text.
+  // Without tags no id is made into text.
   parlay: (state: ShardState) => {
     const { tradeTags, positionIds, applied } = state;
     return tradeTags.size === 0 ? null : parlayOf(state, positionIds.idOf(applied.position));

@@ -20,7 +20,7 @@ export class FactBuffer implements FactSink {
   record = 0;
   /** The number of the first fact. */
   firstNumber = 1;
-  /** Whether a catalog is among them; later facts need it to be read. */
+  /** Whether a catalog is among them. Later facts cannot be read without it. */
   hasCatalog = false;
   #count = 0;
 
@@ -99,7 +99,7 @@ export class FactBuffer implements FactSink {
     return this.#to;
   }
 
-  /** The fact of what a fill has done to its trade. */
+  /** The fact of a fill's effect on its trade. */
   #trade(state: ShardState, event: OrderFilled | OrderPartFilled): void {
     const { trade } = state.applied;
     invariant(trade !== null, 'a fill has changed no trade');

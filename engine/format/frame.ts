@@ -8,7 +8,7 @@ import type { ByteWriter } from './bytes.ts';
 /** The first byte of a frame; its length and its type follow. */
 export const EXTENSION = 0xc9;
 export const FRAME_HEADER_BYTES = 6;
-/** Far larger than any message: a larger length was read from the wrong place. */
+/** Far larger than any message. A larger length was read from the wrong place. */
 export const FRAME_BYTES_MAX = 2 ** 30;
 
 /** A frame in place: its bytes are `bytes` from `at` to `end`. */
@@ -23,7 +23,7 @@ export function beginFrame(to: ByteWriter, type: number): number {
   return start;
 }
 
-/** Another type than it was begun with. */
+/** Changes the type of the frame. */
 export function setFrameType(to: ByteWriter, start: number, type: number): void {
   const at = start + FRAME_HEADER_BYTES - 1;
   invariant(at < to.length, 'a frame gets a type before it is begun');
@@ -37,10 +37,10 @@ export function endFrame(to: ByteWriter, start: number): void {
   to.setU32(start + 1, bytes);
 }
 
-/** The frames that lie one after the other. */
+/** Consecutive frames. */
 export function* framesIn(bytes: Buffer): Generator<Frame> {
   for (let start = 0; start < bytes.length; ) {
-    invariant(bytes[start] === EXTENSION, 'frames hold something that is none');
+    invariant(bytes[start] === EXTENSION, 'bytes between frames are no frame');
     const at = start + FRAME_HEADER_BYTES;
     const end = at + bytes.readUInt32BE(start + 1);
     yield { type: bytes[at - 1]!, bytes, at, end };

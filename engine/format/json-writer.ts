@@ -1,7 +1,7 @@
 /**
- * JSON text written straight as bytes. What the engine answers is a few fields in hundreds of
- * characters that are always the same, and as a string it would be joined, copied and thrown away
- * for every order. Names of members are made once, as words of four bytes.
+ * JSON text written straight as bytes. An answer of the engine is a few fields among hundreds of
+ * constant characters. As a string it would be joined, copied and thrown away for every order.
+ * Names of members are made once, as words of four bytes.
  */
 
 import { invariant } from '../base/invariant.ts';
@@ -9,7 +9,10 @@ import { type Cents, DAY_MS, type EpochMs, isoOf, UUID_LENGTH } from '../base/un
 import type { Ids } from '../memory/columns.ts';
 import { ByteWriter } from './bytes.ts';
 
-/** UTF-8 that is copied as it is: whole words, the last one filled up, and the bytes that count. */
+/**
+ * UTF-8 that is copied unchanged: whole words, the last one padded, and the number of bytes that
+ * count.
+ */
 export type Piece = { readonly words: Int32Array; readonly bytes: number };
 
 export function pieceOf(text: string): Piece {
@@ -22,7 +25,7 @@ export function pieceOf(text: string): Piece {
   return { words, bytes: bytes.length };
 }
 
-/** The names of members by themselves, as `,"name":`. */
+/** The names of members alone, as `,"name":`. */
 export function memberNames<const Name extends string>(
   ...names: readonly Name[]
 ): { readonly [K in Name]: Piece } {
@@ -63,8 +66,8 @@ function pairsOf(count: number, text: (value: number) => string): Uint16Array {
 }
 
 /**
- * Members are written one after the other, each with a comma before it. `close` puts the brace of
- * their object over the first comma.
+ * Members are written one after the other, each with a comma before it. `close` replaces the first
+ * comma by the brace of their object.
  */
 export class JsonWriter {
   readonly bytes = new ByteWriter();
@@ -72,7 +75,7 @@ export class JsonWriter {
   /** `"2026-11-21T` of that day. */
   #dayPiece: Piece = NULL;
 
-  /** Begins an object. @returns what `close` needs. */
+  /** Begins an object. @returns the place that `close` needs. */
   open(): number {
     return this.bytes.length;
   }
@@ -85,7 +88,7 @@ export class JsonWriter {
     bytes.memory.setUint8(start, BRACE);
   }
 
-  /** Something ready: the name of a member whose value comes next, or whole members. */
+  /** Ready bytes: the name of a member whose value is written next, or whole members. */
   piece({ words, bytes }: Piece): void {
     const to = this.bytes;
     const at = to.claim(words.length * 4);
@@ -202,13 +205,13 @@ export class JsonWriter {
     this.bytes.u8(BRACKET_END);
   }
 
-  /** Whatever JSON can say: for what is rare. */
+  /** Any JSON value, for rare fields. */
   json(name: Piece, value: unknown): void {
     this.piece(name);
     this.value(value);
   }
 
-  /** The same without a name. */
+  /** Any JSON value, without a name. */
   value(value: unknown): void {
     this.bytes.rest(JSON.stringify(value));
   }

@@ -1,6 +1,6 @@
 /**
- * Records as bytes by a fixed layout: field after field, no names. For what every order writes this
- * is a third of the size of msgpack and several times faster. A layout is part of the data
+ * Records as bytes by a fixed layout: field after field, no names. For the bytes of every order
+ * this is a third of the size of msgpack and several times faster. A layout is part of the data
  * directory's format and never changes: a new shape is a new layout.
  */
 
@@ -10,8 +10,8 @@ import type { FactPlace } from '../rules/facts.ts';
 import type { ByteReader, ByteWriter } from './bytes.ts';
 
 /**
- * How a value is encoded, as source text. Records are compiled once, as Ajv compiles schemas, since
- * a call for each field would cost more than the field.
+ * How a value is encoded, as source text. Records are compiled once, as Ajv compiles schemas,
+ * because a call for each field would cost more than the field.
  */
 export type Layout<T> = {
   /** Statements that write the value of an expression to `to`. */
@@ -90,7 +90,10 @@ export const json: Layout<unknown> = {
 /** From here on a `count` is written in full. */
 const COUNT_MAX = 2 ** 32 - 1;
 
-/** A whole number from 0 that is nearly always small: read back, it takes no memory of its own. */
+/**
+ * A whole number from 0 that is nearly always small. A small one takes no memory of its own when
+ * read.
+ */
 export const count: Layout<number> = {
   write: (value) =>
     `if (${value} < ${COUNT_MAX}) to.u32(${value}); ` +
@@ -110,7 +113,7 @@ export const pairs: Layout<readonly (readonly [number, number])[]> = {
   form: 'pairs of u8 and count',
 };
 
-/** A value that is the same in every record of its kind: it takes no bytes. */
+/** A value that is the same in every record of its kind, so it takes no bytes. */
 export function always<const T extends string>(value: T): Layout<T> {
   return { write: () => '', read: JSON.stringify(value), form: value };
 }

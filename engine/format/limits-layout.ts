@@ -1,6 +1,6 @@
 /**
- * The rest of the trade limits, after the JSON of an answer. Every order has it, so it is read and
- * written without a layout. Rule L13 (engine/RULES.md).
+ * The remaining trade limits, after the JSON of an answer. Every order has them, so they are read
+ * and written without a layout. Rule L13 (engine/RULES.md).
  */
 import { invariant } from '../base/invariant.ts';
 import type { TradeLimitsLeft } from '../rules/limits-left.ts';

@@ -1,7 +1,7 @@
 /**
- * The most frequent messages, as fixed-layout bytes, one line per field; the terms of an order come
- * from order-terms.ts. Uuids are sent as text, since reading that text costs half of building it
- * from words. Not on disk: it may change freely.
+ * The most frequent messages, as fixed-layout bytes, one line per field. The terms of an order come
+ * from order-terms.ts. Uuids are sent as text, because reading that text costs half of building it
+ * from words. This is not on disk and may change freely.
  */
 
 import type { Side, TradeUse } from '../base/units.ts';
@@ -121,8 +121,8 @@ const instrumentQuote = record<QuoteQuery>({
 });
 
 /**
- * By kind, but quotes have three. Messages of other kinds are rare or contain lists, and are sent
- * as msgpack.
+ * By kind; quotes have three layouts. Messages of other kinds are rare or contain lists, and are
+ * sent as msgpack.
  */
 export const MESSAGE_LAYOUTS = {
   place,

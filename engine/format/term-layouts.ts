@@ -20,7 +20,7 @@ const IN_FACTS: Record<TermForm, LayoutOf> = {
   'number or null': () => nullable(u48) as Layout<never>,
 };
 
-/** A number is sent at full width: refusing one that is too large is up to the rules. */
+/** A number is sent at full width. The rules refuse a number that is too large. */
 const IN_MESSAGES: Record<TermForm, LayoutOf> = {
   ...IN_FACTS,
   'small or null': () => nullable(f64) as Layout<never>,

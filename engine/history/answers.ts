@@ -17,10 +17,10 @@ import type { Recorder } from './recorder.ts';
 import { candleView, rowView } from './rows-text.ts';
 import type { Series } from './series.ts';
 
-/** More are answered page by page. Rule H7 (api/RULES.md). */
+/** A longer answer is given page by page. Rule H7 (api/RULES.md). */
 const GAPS_MAX = 1000;
 
-/** What a question comes to at its own time. Throws `HistoryDamage`. */
+/** Answers a question at its own time. Throws `HistoryDamage`. */
 export function answerOf(recorder: Recorder, question: Question): HistoryAnswer {
   recorder.advance(question.nowMs);
   switch (question.kind) {
@@ -90,7 +90,8 @@ function pageDown(rows: Series | undefined, question: QuotesQuestion): Page {
       const atMs = columns[0]![at]!;
       if (atMs < fromMs) return { texts, next: null, spanMs: { fromMs, toMs: endMs } };
       if (texts.length === limit) {
-        // The next page covers what is up to its first row: a gap between the two is of this one.
+        // The next page covers the time up to its first row, so a gap between the two belongs to
+        // this page.
         const pageFromMs = Math.min(lastMs, atMs + 1);
         return { texts, next: first + at, spanMs: { fromMs: pageFromMs, toMs: endMs } };
       }

@@ -1,6 +1,6 @@
 /**
- * The bytes of the history's files: their header, and a block with its own. A change of anything
- * here is a new version. Rules D50, D51 (engine/RULES.md).
+ * The bytes of the history's files: their header, and blocks with headers of their own. Every
+ * change here is a new version. Rules D50, D51 (engine/RULES.md).
  */
 import { crc32, zstdDecompressSync } from 'node:zlib';
 import { invariant } from '../base/invariant.ts';
@@ -9,7 +9,7 @@ import { ByteReader, ByteWriter } from '../format/bytes.ts';
 import { HISTORY_VERSION, KINDS, widthOf } from './kinds.ts';
 import { type Columns, compressColumns, unpackColumns } from './record-columns.ts';
 
-/** A file is not what was written, from `offset` on. */
+/** A file is damaged from `offset` on. */
 export class HistoryDamage extends Error {
   readonly offset: number;
 
@@ -34,10 +34,12 @@ export type BlockHead = {
 const MAGIC = 'PAPERHST';
 /** Magic, checksum, version, fingerprint. */
 export const FILE_HEADER_BYTES = 20;
-/** Checksum of all, checksum of the size, the size after the header, and the head. */
+/** The checksum of all, the checksum of the size, the size after the header, and the head. */
 export const BLOCK_HEADER_BYTES = 41;
 
-/** Of the kinds and their columns: a changed one cannot be read as the old one. */
+/**
+ * The fingerprint of the kinds and their columns. A changed column cannot be read as the old one.
+ */
 const FINGERPRINT = crc32(JSON.stringify(KINDS));
 
 export function fileHeader(): Buffer {
@@ -53,7 +55,7 @@ export function fileHeader(): Buffer {
 export function checkFileHeader(bytes: Buffer, file: string): void {
   const isWhole = bytes.length >= FILE_HEADER_BYTES && bytes.toString('latin1', 0, 8) === MAGIC;
   if (!isWhole || bytes.readUInt32BE(8) !== crc32(bytes.subarray(12, FILE_HEADER_BYTES))) {
-    throw new HistoryDamage(file, 0, 'its header is none of a history');
+    throw new HistoryDamage(file, 0, 'its header is not of a history');
   }
   const version = bytes.readUInt32BE(12);
   if (version === HISTORY_VERSION && bytes.readUInt32BE(16) === FINGERPRINT) return;
@@ -64,7 +66,7 @@ export function checkFileHeader(bytes: Buffer, file: string): void {
 
 const sized = Buffer.alloc(4);
 
-/** So that a changed size is not taken for a block whose end is still to come. */
+/** A changed size is not mistaken for a block whose end is still to be written. */
 export function sizeCheck(size: number): number {
   sized.writeUInt32BE(size);
   return crc32(sized);
@@ -93,7 +95,7 @@ export function packBlock(head: BlockHead, columns: Columns): Buffer {
   return writer.copy();
 }
 
-/** A whole block at `at`, with its size; null: the bytes there are none. */
+/** A whole block at `at`, with its size; null: the bytes there are no block. */
 export function blockAt(bytes: Buffer, at: number): { head: BlockHead; bytes: number } | null {
   if (at + BLOCK_HEADER_BYTES > bytes.length) return null;
   const end = at + BLOCK_HEADER_BYTES + bytes.readUInt32BE(at + 8);

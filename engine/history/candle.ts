@@ -1,5 +1,5 @@
 /**
- * Candles from rows and trades, and longer ones from shorter ones. Prices are prices of the
+ * Candles from rows and trades, and longer candles from shorter ones. Prices are prices of the
  * venue market's yes. Rules H10 to H14 (api/RULES.md).
  *
  * Pure: equal rows give equal candles, whenever they are folded.
@@ -15,7 +15,7 @@ export const NO_PRICES: Prices = { bid: 0, ask: 0 };
 
 export type Candle = {
   startMs: EpochMs;
-  /** How many rows it has. */
+  /** The number of its rows. */
   quotes: number;
   liveMs: number;
   bid: Ohlc | null;
@@ -32,22 +32,22 @@ export type TradeCandle = Ohlc & { count: number; contracts: Contracts; priceSum
 
 const isLive = ({ bid, ask }: Prices) => bid !== 0 || ask !== 0;
 
-/** Builds one candle from what comes in order of time. */
+/** Builds one candle from rows and trades in order of time. */
 export class CandleFold {
   readonly endMs: EpochMs;
   readonly carried: Prices;
   readonly #candle: Candle;
-  /** Up to here the time was counted. */
+  /** The time is counted up to here. */
   #countedMs: EpochMs;
   /** The prices now. */
   #bid = NO_PRICES.bid;
   #ask = NO_PRICES.ask;
-  /** Rows that left them as they were, and are not counted yet: most are of another size alone. */
+  /** Rows that left the prices unchanged, and are not counted yet. Most change only a size. */
   #rows = 0;
 
   /**
-   * @param endMs its end, or the present where that is earlier
-   * @param carried the prices before its start
+   * @param endMs its end, or the present if that is earlier @param carried the prices before its
+   * start
    */
   constructor(startMs: EpochMs, endMs: EpochMs, carried: Prices) {
     invariant(startMs <= endMs, 'a candle ends before it starts');
@@ -112,7 +112,7 @@ export class CandleFold {
   }
 
   #countTo(atMs: EpochMs): void {
-    invariant(atMs >= this.#countedMs, 'a candle gets what came before its last row');
+    invariant(atMs >= this.#countedMs, 'a candle gets a row or trade from before its last row');
     if (isLive(this.#candle.end)) this.#candle.liveMs += atMs - this.#countedMs;
     this.#countedMs = atMs;
   }
@@ -152,7 +152,7 @@ export function emptyCandle(startMs: EpochMs, endMs: EpochMs, carried: Prices): 
   return new CandleFold(startMs, endMs, carried).finish();
 }
 
-/** Sums that only nonsense sizes reach. */
+/** Only impossible sizes reach such sums. */
 const SUM_MAX = 2 ** 50;
 
 /** The columns of a candle's record (kinds.ts). */

@@ -1,6 +1,7 @@
 /**
- * The candles of every market: closed when the first row or trade of a later interval comes, kept
- * where something happened in them, and read without holes. Rules H10 to H14 (api/RULES.md).
+ * The candles of every market. A candle is closed when the first row or trade of a later interval
+ * arrives. It is kept if something happened in it. Candles are read without holes. Rules H10 to H14
+ * (api/RULES.md).
  */
 import { invariant } from '../base/invariant.ts';
 import type { Contracts, EpochMs, MarketNumber } from '../base/units.ts';
@@ -22,7 +23,7 @@ const MINUTE_MS = INTERVAL_MS['1m'];
 const LONGER = INTERVALS.slice(1);
 type Three = readonly [Columns[number], Columns[number], Columns[number]];
 
-/** From a time in it, the start of an interval, aligned to UTC. */
+/** The start of the interval around a time, aligned to UTC. */
 export function startOf(interval: Interval, atMs: EpochMs): EpochMs {
   return atMs - (atMs % INTERVAL_MS[interval]);
 }
@@ -48,21 +49,21 @@ type OpenFold = CandleFold | null | undefined;
 
 export class Candles {
   readonly #store: HistoryStore;
-  /** By market, the minute of its last row or trade: its candle is not kept yet. */
+  /** By market, the minute of its last row or trade, whose candle is not kept yet. */
   readonly #open: (CandleFold | undefined)[] = [];
-  /** By market, the candles of longer intervals that it lies in, in the order of `LONGER`. */
+  /** By market, the candles of longer intervals around it, in the order of `LONGER`. */
   readonly #longer: (OpenFold[] | undefined)[] = [];
 
   constructor(store: HistoryStore) {
     this.#store = store;
   }
 
-  /** A row that is about to be kept: closes what ends before it. */
+  /** Before a row is kept, closes the candles that end before it. */
   row(market: MarketNumber, atMs: EpochMs, bid: number, ask: number, nowMs: EpochMs): void {
     this.#minuteOf(market, atMs, nowMs).row(atMs, bid, ask);
   }
 
-  /** A trade that is about to be kept: closes what ends before it. */
+  /** Before a trade is kept, closes the candles that end before it. */
   trade(
     market: MarketNumber,
     atMs: EpochMs,
@@ -73,17 +74,17 @@ export class Candles {
     this.#minuteOf(market, atMs, nowMs).trade(priceCents, contracts);
   }
 
-  /** Rows are gone: candles that were folded from them are folded again. */
+  /** Rows are gone, so candles are folded again without them. */
   forget(): void {
     this.#open.length = 0;
     this.#longer.length = 0;
   }
 
-  /** The candle of the minute of a moment, once all before it are kept. */
+  /** The candle of the minute of a moment, after all earlier candles are kept. */
   #minuteOf(market: MarketNumber, atMs: EpochMs, nowMs: EpochMs): CandleFold {
     const known = this.#open[market] ?? this.#openAgain(market);
     if (known !== null && atMs < known.endMs) {
-      invariant(atMs >= known.endMs - MINUTE_MS, 'a row comes after its candle was closed');
+      invariant(atMs >= known.endMs - MINUTE_MS, 'a row arrives after its candle was closed');
       return known;
     }
     const startMs = startOf('1m', atMs);
@@ -131,8 +132,8 @@ export class Candles {
   }
 
   /**
-   * The candle of a longer interval, up to its part that is closed now. `first`: this is its first
-   * one; null: others may be kept.
+   * The candle of a longer interval, up to its last closed part. `first`: this is its first candle;
+   * null: others may be kept.
    */
   #begin(
     market: MarketNumber,
@@ -151,7 +152,7 @@ export class Candles {
     this.#store.append(series, recordOfCandle(candle), nowMs);
   }
 
-  /** Null: the market has neither. */
+  /** Null: the market has no row and no trade. */
   #openMinute(market: MarketNumber): EpochMs | null {
     const known = this.#open[market];
     if (known !== undefined) return known.endMs - MINUTE_MS;
@@ -165,7 +166,7 @@ export class Candles {
     return row === null ? NO_PRICES : { bid: row[1]!, ask: row[2]! };
   }
 
-  /** The candle of a minute, as far as its rows and trades go. */
+  /** The candle of a minute, up to its last row and trade. */
   #foldOf(market: MarketNumber, startMs: EpochMs, endMs: EpochMs): CandleFold {
     const fold = new CandleFold(startMs, endMs, this.#carriedInto(market, startMs));
     const untilMs = startMs + MINUTE_MS;
@@ -222,7 +223,7 @@ export class Candles {
     return Math.max(endMs, this.#store.series(ROWS, market)?.lastMs ?? 0);
   }
 
-  /** The records from a moment on, as far as that part of them goes. */
+  /** The records from a moment on, up to the end of that part of them. */
   *#parts(kind: number, market: MarketNumber, fromMs: EpochMs): Generator<Part> {
     for (const part of this.#store.series(kind, market)?.forward(fromMs) ?? []) {
       if (part.columns[0]![part.from]! >= fromMs + MINUTE_MS) return;
@@ -256,7 +257,7 @@ export class Candles {
     }
   }
 
-  /** The candles in which something happened. */
+  /** The candles that have a row or trade. */
   *#events(
     market: MarketNumber,
     interval: Interval,

@@ -1,7 +1,7 @@
 /**
- * What a history needs of the ticks: of a quote its top, and only where that has changed. One that
- * repeats the market's last top says that its connection lives, once a millisecond. Rules H2, H4
- * (api/RULES.md).
+ * The ticks that a history needs. Of a quote it needs the top, and only if the top has changed. A
+ * quote with the market's last top shows that its connection lives, once a millisecond. Rules H2,
+ * H4 (api/RULES.md).
  */
 
 import type { EpochMs, MarketNumber, SourceNumber } from '../base/units.ts';
@@ -10,22 +10,24 @@ import { headOf, NO_HEAD, sourceOf, type TickBatch } from './tick-batch.ts';
 
 /** The first word of a quote, and both sizes. */
 const TOP_WORDS = 3;
-/** A market with a higher number has no last top here: each of its quotes is passed on. */
+/** A market with a higher number has no last top here, so each of its quotes is passed on. */
 const MARKETS_MAX = 2 ** 20;
 
 export class ChangedTops {
   readonly #batch: TickBatch;
-  /** The last top of each market, in words: most quotes repeat one, and little memory is read then. */
+  /**
+   * The last top of each market, in words. Most quotes repeat a top, so they read little memory.
+   */
   #tops = new Int32Array(1024 * TOP_WORDS).fill(NO_HEAD);
   /** The time of the last tick that was passed on, by connection. */
   readonly #heardMs: EpochMs[] = [];
 
-  /** `batch`: where news go. */
+  /** `batch` takes the ticks that are passed on. */
   constructor(batch: TickBatch) {
     this.#batch = batch;
   }
 
-  /** Adds what is news of a tick to the batch. */
+  /** Adds the tick to the batch, as far as it is new. */
   take(tick: Tick): void {
     if (tick.kind === 'quote') return this.#quote(tick);
     if (tick.kind === 'down') this.#forgetThoseOf(tick.source);
@@ -33,7 +35,7 @@ export class ChangedTops {
     this.#batch.add(tick);
   }
 
-  /** Nothing of what was passed on is known to have arrived. */
+  /** Nothing that was passed on is known to have arrived. */
   forget(): void {
     this.#tops.fill(NO_HEAD);
     this.#heardMs.length = 0;

@@ -1,4 +1,4 @@
-/** What the history takes from a catalog. Rule T129 (engine/RULES.md). */
+/** The facts of a catalog that the history uses. Rule T129 (engine/RULES.md). */
 
 import { invariant } from '../base/invariant.ts';
 import { type EpochMs, HOME_VENUE, type MarketNumber, marketName } from '../base/units.ts';

@@ -1,18 +1,18 @@
 /**
- * Copies a history, also while a server writes it: the journal before the blocks, which then have
- * at least what it counts on. Rules D17, D82 (engine/RULES.md).
+ * Copies a history, also while a server writes it. The journal is copied before the blocks, so the
+ * blocks have at least all that it relies on. Rules D17, D82 (engine/RULES.md).
  */
 import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { JOURNAL_NAME } from './journal.ts';
 import { MANIFEST_NAME, readManifest, writeManifest } from './manifest.ts';
 
-/** Between two looks at the manifest the journal may be written again, and files be dropped. */
+/** Between two reads of the manifest the journal may be rewritten, and files may be dropped. */
 const TRIES = 10;
 
 /**
- * Copies the files of `from` to `to`, which must not be there. `over`: an earlier copy that `to`
- * will take the place of, file by file. Returns the paths of the copies.
+ * Copies the files of `from` to `to`, which must not exist. `over`: an earlier copy that `to` will
+ * replace, file by file. Returns the paths of the copies.
  */
 export function copyHistory(from: string, to: string, over: string): string[] {
   for (let tries = 1; ; tries++) {
@@ -31,7 +31,7 @@ export function copyHistory(from: string, to: string, over: string): string[] {
   }
 }
 
-/** Until all files of the copy are in place, the journal of the earlier one belongs there too. */
+/** Until all files of the copy are in place, the journal of the earlier copy belongs there too. */
 function finish(to: string, names: readonly string[], over: string): string[] {
   const [manifest, earlier] = [to, over].map(manifestIn);
   if (manifest != null && earlier != null) {

@@ -1,6 +1,6 @@
 /**
- * A series as CSV or NDJSON, a piece at a time: whoever reads slowly asks for the next piece later,
- * and nothing waits here meanwhile. Rules H15, H16 (api/RULES.md).
+ * A series as CSV or NDJSON, a piece at a time. A slow reader asks for the next piece later, and
+ * the history waits for nobody. Rules H15, H16 (api/RULES.md).
  */
 import { invariant } from '../base/invariant.ts';
 import { type Interval, ROWS, TRADES } from './kinds.ts';
@@ -17,7 +17,7 @@ import {
   tradeView,
 } from './rows-text.ts';
 
-/** Of a piece: about 100 KB. */
+/** The size of a piece: about 100 KB. */
 const RECORDS_MAX = 1000;
 
 const OHLC = ['Open', 'High', 'Low', 'Close'];

@@ -1,4 +1,4 @@
-/** Times without a live price, or without one that is known, and why. Rules H5, H24, H31 (api/RULES.md). */
+/** Times without a known live price, and why. Rules H5, H24, H31 (api/RULES.md). */
 import { invariant } from '../base/invariant.ts';
 import type { EpochMs, MarketNumber } from '../base/units.ts';
 import {
@@ -23,7 +23,10 @@ type Window = { fromMs: EpochMs; toMs: EpochMs };
 
 type Store = { series(kind: number, market: MarketNumber): Series | undefined };
 
-/** Of what losses count where candles of an interval are asked for: theirs, and of all they are made of. */
+/**
+ * The losses that count for candles of an interval: losses of these candles, and of the records
+ * that they are made of.
+ */
 export const lostFor = (interval: Interval): readonly number[] => [
   ...[ROWS, TRADES, GAP_MARKS, LOSSES],
   ...INTERVALS.slice(0, INTERVALS.indexOf(interval) + 1).map(kindOf),
@@ -48,7 +51,7 @@ export function* gapsOf(
   yield* lost.slice(next);
 }
 
-/** The gaps in which records were lost: few, and known in any order. */
+/** The gaps of lost records. They are few, and known in any order. */
 function lossesOf(
   store: Store,
   market: MarketNumber,
@@ -73,7 +76,7 @@ function lossesOf(
   return joined(gaps.sort((a, b) => a.fromMs - b.fromMs));
 }
 
-/** Gaps that meet become one. */
+/** Adjacent gaps become one. */
 function joined(sorted: readonly Gap[]): Gap[] {
   const gaps: Gap[] = [];
   for (const gap of sorted) {
@@ -94,7 +97,7 @@ function* markedGaps(marks: Series | undefined, { fromMs, toMs }: Window): Gener
     for (let at = from; at < end; at++) {
       const atMs = columns[0]![at]!;
       if (open !== null) {
-        // What ends as the window begins does not overlap it.
+        // A gap that ends as the window begins does not overlap it.
         if (atMs > fromMs || open.fromMs >= fromMs) yield { ...open, toMs: atMs };
         open = null;
       }

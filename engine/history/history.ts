@@ -1,7 +1,7 @@
 /**
- * The history as its callers see it: ticks go in, questions are answered, and neither ever waits
- * here. A thread of its own does the work; what it cannot take in time is left out, and shows as a
- * gap. Rules H1 to H4, Q18 (api/RULES.md).
+ * The history as its callers see it: it takes ticks and answers questions, and neither ever waits
+ * here. A separate thread does the work. Ticks that it cannot take in time are left out and show as
+ * a gap. Rules H1 to H4, Q18 (api/RULES.md).
  */
 import { invariant } from '../base/invariant.ts';
 import type { EpochMs, MarketNumber } from '../base/units.ts';
@@ -29,20 +29,20 @@ export type HistoryOptions = Omit<RecorderConfig, 'nowMs'> & {
   /** The engine's time. */
   nowMs(): EpochMs;
   log: Log;
-  /** The files are there: once, and not before they are. */
+  /** Called once, when the files exist. */
   made?: (atMs: EpochMs) => void;
-  /** Ticks that may wait for the thread; more are left out. 32 MiB when left out. */
+  /** Ticks that may wait for the thread. Further ticks are left out. 32 MiB when left out. */
   queueBytesMax?: number;
 };
 
-/** Ticks are sent once they are as many. */
+/** Ticks are sent once there are so many. */
 const BATCH_BYTES = 60 * 1024;
 /** Or after this time. */
 const BATCH_MS = 100;
 /** How often the thread gets the time when no tick carries it. */
 const TIME_EVERY_MS = 1000;
 const QUEUE_BYTES_MAX = 32 * 2 ** 20;
-/** One is answered while the answer of another is on its way. */
+/** One question is answered while the answer of another is on its way. */
 const AT_ONCE = 2;
 const DOWN = new Unavailable('the history is starting');
 
@@ -60,9 +60,9 @@ export class History {
   #sentAtMs = 0;
   #closings: Closings = { closings: [], games: new Map() };
   #resolved: readonly MarketNumber[] = [];
-  /** Null: its files are not there yet. */
+  /** Null: the files do not exist yet. */
   #madeAtMs: EpochMs | null;
-  /** What was found damaged, and was not taken away since. */
+  /** Damage that was found and not taken away since. */
   #damage: readonly string[] = [];
 
   constructor(options: HistoryOptions) {
@@ -86,7 +86,7 @@ export class History {
     this.#thread.start();
   }
 
-  /** What is wrong, a line each. */
+  /** The problems, one per line. */
   problems(): string[] {
     const { problem } = this.#thread;
     const damage = this.#damage.map((line) => `history: ${line}`);
@@ -111,7 +111,10 @@ export class History {
     this.#thread.post({ kind: 'resolved', markets });
   }
 
-  /** Rejects with `Unavailable` while it cannot be asked, and with what is wrong with its data. */
+  /**
+   * Answers a question. Rejects with `Unavailable` while the history cannot be asked, and with the
+   * problem if its data is damaged.
+   */
   ask(asker: Asker, question: Question): Promise<HistoryAnswer> {
     return this.#askInTurn(asker, (id) => ({ kind: 'ask', id, question }));
   }
@@ -121,7 +124,7 @@ export class History {
     return this.#askInTurn(asker, (id) => ({ kind: 'ask_stored', id, question }));
   }
 
-  /** What each market showed at its moments. Rejects as `ask` does. Rule H23 (api/RULES.md). */
+  /** The tops of each market at its moments. Rejects as `ask` does. Rule H23 (api/RULES.md). */
   tops(asker: Asker, question: TopsQuestion): Promise<MarketTops[]> {
     return this.#askInTurn(asker, (id) => ({ kind: 'ask_tops', id, question }));
   }
@@ -135,14 +138,14 @@ export class History {
     await this.#ask((id) => ({ kind: 'barrier', id })).catch(() => undefined);
   }
 
-  /** `A`: what the thread answers this kind of message with. */
+  /** `A` is the thread's answer to this kind of message. */
   #ask<A extends Answer>(messageOf: (id: number) => ToHistory): Promise<A> {
     // A thread that is still opening its files answers once it has.
     if (this.#thread.isUp) this.#send();
     return this.#thread.ask<A>(messageOf);
   }
 
-  /** What was passed is on disk on return. */
+  /** All ticks that were passed are on disk on return. */
   async close(): Promise<void> {
     this.#send();
     clearInterval(this.#timer);

@@ -1,8 +1,9 @@
 /**
- * The records of unfinished blocks, as they came: a crash leaves them here. The journal is written
- * a piece at a time. Each piece has its checksum, the engine's time and all that is needed to read
- * it. So a damaged piece takes no other along. A start reads the journal, and writes it again
- * without the records that blocks have by now. Rules D52, D53, D81, D82 (engine/RULES.md).
+ * The records of unfinished blocks, in the order of their arrival; after a crash they are read from
+ * here. The journal is written a piece at a time. Each piece has its checksum, the engine's time
+ * and everything needed to read it. So a damaged piece spoils no other. A start reads the journal,
+ * and rewrites it without the records that blocks have by now. Rules D52, D53, D81, D82
+ * (engine/RULES.md).
  */
 import {
   closeSync,
@@ -31,9 +32,9 @@ import { type Columns, compressColumns, unpackColumns } from './record-columns.t
 import { VarintReader, VarintWriter } from './varints.ts';
 
 export const JOURNAL_NAME = 'journal';
-/** A piece begins with it, so that the next piece is found after damage. */
+/** The mark of a piece, so that the next piece is found after damage. */
 const MARK = Buffer.from('PIEC', 'latin1');
-/** The mark; then, in numbers of four bytes, what `PIECE` names. */
+/** The mark; then the fields of `PIECE`, in numbers of four bytes. */
 const PIECE_HEADER_BYTES = 60;
 const PIECE = {
   checksum: 4,
@@ -41,23 +42,29 @@ const PIECE = {
   sizeCheck: 12,
   journal: 16,
   number: 20,
-  /** Of two numbers, the higher part first; so are the records. */
+  /** In two numbers, the higher part first; the records too. */
   nowMs: 24,
   records: 32,
   part: 40,
-  /** Of two numbers, too: the series that this piece of the beginning has, if there is one. */
+  /** In two numbers, too: the series that this piece of the beginning has, if there is one. */
   fromKey: 44,
   toKey: 52,
 } as const;
-/** What a piece is of: the records that came, or the unfinished blocks that a journal begins with. */
+/**
+ * The content of a piece: records that arrived, or the unfinished blocks that a journal begins
+ * with.
+ */
 const PARTS = ['came', 'begun', 'last of begun'] as const;
 export type JournalPart = (typeof PARTS)[number];
 const U32_END = 2 ** 32;
 /** After all series. */
 export const KEYS_END = 2 ** 51;
-/** In place of a series: the first record of the one named gets a number, and some follow packed. */
+/**
+ * In place of a series: the first record of the named series gets a number, and packed records
+ * follow.
+ */
 const BEGINS = 0;
-/** A piece of what a journal begins with has about this size, so that damage costs a part of it. */
+/** A piece of the beginning has about this size, so that damage costs only a part of it. */
 const BEGUN_BYTES = 2 ** 16;
 
 /** A series as a journal sees it. */
@@ -76,10 +83,10 @@ export type Journaled = {
   readonly loose: readonly number[];
 };
 
-/** Where the records of a series begin that are kept at all. */
+/** Where the kept records of a series begin. */
 export type SeriesStart = { number: number; atMs: EpochMs };
 
-/** What a new journal begins with: the unfinished block of a series, maybe empty. */
+/** The first content of a new journal: the unfinished block of a series, maybe empty. */
 export type JournalTail = (
   series: Journaled,
   number: number,
@@ -87,26 +94,26 @@ export type JournalTail = (
   start: SeriesStart,
 ) => void;
 
-/** What holds of a whole piece. */
+/** The head of a whole piece. */
 export type PieceFacts = {
   nowMs: EpochMs;
-  /** How many records all series ever had by then. */
+  /** How many records all series ever had at that time. */
   records: number;
 };
 
-/** What a reader gets, in the order in which it was written. */
+/** The calls that a reader gets, in the order in which the content was written. */
 export type JournalSink = {
-  /** The next record of the series has this number. `start`: in what a journal begins with. */
+  /** The next record of the series has this number. `start`: it is in the journal's beginning. */
   begins(kind: number, market: MarketNumber, number: number, start: SeriesStart | null): void;
   record(kind: number, market: MarketNumber, values: number[]): void;
   /**
-   * The entries of a piece follow. `isBehindDamage`: what lies before it cannot be read. `keys`: of
+   * The entries of a piece follow. `isBehindDamage`: the bytes before it cannot be read. `keys`: of
    * a piece of the beginning.
    */
   piece(facts: PieceFacts, part: JournalPart, keys: Keys, isBehindDamage: boolean): void;
 };
 
-/** The place of a series in what a journal begins with. */
+/** The place of a series in the journal's beginning. */
 export const seriesKey = (kind: number, market: MarketNumber): number =>
   market * KINDS.length + kind + 1;
 
@@ -114,10 +121,10 @@ export const seriesKey = (kind: number, market: MarketNumber): number =>
 export type Keys = { from: number; to: number };
 const NO_KEYS: Keys = { from: 0, to: 0 };
 
-/** Writes records in a row, each as its difference from the record before in its piece. */
+/** Writes consecutive records, each as its difference from the record before in its piece. */
 class PieceWriter {
   readonly out = new VarintWriter();
-  /** Another object for each piece: a series that it has nothing of yet begins in it. */
+  /** Another object for each piece: a series without a record there begins in it. */
   #piece: object = {};
 
   next(): void {
@@ -180,9 +187,9 @@ export class Journal {
   }
 
   /**
-   * Writes a new journal in place of the old one, which holds what `write` passes, in the order of
-   * `seriesKey`. It is on disk on return. `vouch`: says so where no change of this file can reach,
-   * before the old one is gone.
+   * Replaces the journal by a new one, which holds the records that `write` passes, in the order of
+   * `seriesKey`. It is on disk on return. `vouch` records that where no change of this file can
+   * reach, before the old journal is gone.
    */
   begin(
     number: number,
@@ -223,7 +230,7 @@ export class Journal {
     if (series.unwritten > 0) this.#writer.records(series);
   }
 
-  /** Writes what was kept: from here on it survives a crash of the process. */
+  /** Writes the kept records. From here on they survive a crash of the process. */
   flush(facts: PieceFacts): void {
     this.#piece('came', facts, NO_KEYS);
   }
@@ -250,7 +257,7 @@ export class Journal {
     this.#writer.next();
   }
 
-  /** What was flushed survives a crash of the machine, too. */
+  /** From here on flushed records also survive a crash of the machine. */
   sync(): void {
     invariant(this.#fd !== null, 'a journal is synced before it has begun');
     fdatasyncSync(this.#fd);
@@ -296,24 +303,24 @@ export function journalBytes(directory: string): Buffer | null {
   }
 }
 
-/** What was read of a journal. */
+/** The result of reading a journal. */
 export type ReadJournal = {
   /** Null: no piece of it could be read. */
   number: number | null;
-  /** Of the last piece; null: there is none. */
+  /** The head of the last piece; null: there is none. */
   last: PieceFacts | null;
   /** Where whole pieces end. */
   end: number;
-  /** What cannot be read, and is no torn end; in the order of the file. */
+  /** The damage that is no torn end, in the order of the file. */
   damage: HistoryDamage[];
   /** Whether records are missing after all that can be read. */
   hasLostEnd: boolean;
 };
 
 /**
- * Passes on what can be read. `vouchedOf`: how much of the journal of a number was on disk,
- * whatever a crash has torn; it throws `HistoryDamage` where that one does not belong here. Throws
- * where the file is of another version.
+ * Passes on all that can be read. `vouchedOf` says how much of the journal of a number was on disk,
+ * however a crash has torn it. It throws `HistoryDamage` if that journal does not belong here.
+ * Throws if the file is of another version.
  */
 export function readJournal(
   bytes: Buffer,
@@ -396,7 +403,7 @@ function readEntry(reader: VarintReader, lastOf: Map<number, number[]>, sink: Jo
   const market = (key - 1 - kind) / KINDS.length;
   if (named === BEGINS) {
     const number = reader.unsigned();
-    invariant(Number.isSafeInteger(number), 'a journal has a number that is none');
+    invariant(Number.isSafeInteger(number), 'a journal has an invalid number');
     const isBegun = reader.unsigned() === 1;
     const start = isBegun ? { number: reader.unsigned(), atMs: reader.unsigned() } : null;
     sink.begins(kind, market, number, start);
@@ -412,7 +419,7 @@ function readEntry(reader: VarintReader, lastOf: Map<number, number[]>, sink: Jo
   sink.record(kind, market, [...last]);
 }
 
-/** Passes packed records on. @returns what the next one is the difference from */
+/** Passes packed records on. @returns the record that the next one is a difference from */
 function readTail(
   reader: VarintReader,
   kind: number,

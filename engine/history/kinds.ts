@@ -1,7 +1,7 @@
 /**
- * What a history keeps of a market: series of records, each a list of whole numbers whose first is
- * its time. Kinds and columns are part of the format on disk: append, never reorder. Rule D50
- * (engine/RULES.md).
+ * The records that a history keeps of a market: series, each a list of records of whole numbers,
+ * whose first is the time. Kinds and columns are part of the format on disk: append, never reorder.
+ * Rule D50 (engine/RULES.md).
  */
 import { invariant } from '../base/invariant.ts';
 import type { MarketNumber } from '../base/units.ts';
@@ -24,7 +24,7 @@ export const INTERVAL_MS: Readonly<Record<Interval, number>> = {
   '1d': 24 * 60 * MINUTE_MS,
 };
 
-/** Top of book in cents and contracts; no price: 0. A row without a price is not live. */
+/** The top of the book in cents and contracts; no price: 0. A row without a price is not live. */
 const ROW = ['atMs', 'yesBidCents', 'yesAskCents', 'yesBidContracts', 'yesAskContracts'] as const;
 /** `side`: 1 yes, 0 no. */
 const TRADE = ['atMs', 'yesPriceCents', 'contracts', 'side'] as const;
@@ -42,8 +42,8 @@ const CANDLE = [
 ];
 
 /**
- * A stretch whose records of a kind are lost, some or all: numbers from `first` to before `end`. `kind`:
- * one more than its number; 0: any. Rule H24 (api/RULES.md).
+ * A stretch whose records of a kind are lost, some or all: numbers from `first` to before `end`.
+ * `kind`: one more than its number; 0: any. Rule H24 (api/RULES.md).
  */
 const LOSS = ['foundMs', 'fromMs', 'toMs', 'kind', 'first', 'end'] as const;
 
@@ -60,7 +60,7 @@ export const TRADES = 1;
 export const GAP_MARKS = 2;
 
 export const LOSSES = KINDS.length - 1;
-/** In place of a market: losses of markets that nothing is known of from before. */
+/** In place of a market: losses of markets that are not known yet. */
 export const UNKNOWN_MARKETS: MarketNumber = 2 ** 32 - 1;
 
 export const kindOf = (interval: Interval): number => GAP_MARKS + 1 + INTERVALS.indexOf(interval);
@@ -71,13 +71,16 @@ export function widthOf(kind: number): number {
   return found.columns.length;
 }
 
-/** Why prices stopped to be live. Rule H5 (api/RULES.md). */
+/** Why prices stopped being live. Rule H5 (api/RULES.md). */
 const MARKED_REASONS = ['connection_lost', 'sequence_gap', 'stale', 'server_down'] as const;
 export type MarkedReason = (typeof MARKED_REASONS)[number];
-/** Why there is no live price, or none that is known (H24). */
+/** Why there is no known live price (H24). */
 export const GAP_REASONS = [...MARKED_REASONS, 'damaged'] as const;
 export type GapReason = (typeof GAP_REASONS)[number];
-/** What a mark says: prices are live again; why they stopped to be; or that none will follow. */
+/**
+ * The meaning of a mark: prices are live again, why they stopped being live, or that none will
+ * follow.
+ */
 export const MARKS = ['live', ...MARKED_REASONS, 'resolved'] as const;
 export type Mark = (typeof MARKS)[number];
 

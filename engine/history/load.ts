@@ -1,7 +1,7 @@
 /**
- * Reads the history of a directory into its series: whole blocks, then the journal after them.
- * Where records are missing, which their numbers show, a stretch is lost. Its market has no known
- * price in it. Rules D52, D81 to D84 (engine/RULES.md), H24 (api/RULES.md).
+ * Reads the history of a directory into its series: whole blocks, then the journal after them. A
+ * jump in the numbers shows that records are missing, and that a stretch is lost. In it no price of
+ * its market is known. Rules D52, D81 to D84 (engine/RULES.md), H24 (api/RULES.md).
  */
 import { invariant } from '../base/invariant.ts';
 import { type EpochMs, isoOf, type MarketNumber, NO_PRICE } from '../base/units.ts';
@@ -43,7 +43,7 @@ export type Loss = {
 
 export type LoadOptions = {
   directory: string;
-  /** When it was made, as is known beside its files; null: it was not, so that none is missing. */
+  /** When it was made, as recorded beside its files; null: it was not, so none is missing. */
   madeAtMs?: EpochMs | null;
   /** The engine's time. */
   nowMs?: EpochMs;
@@ -56,21 +56,21 @@ export type LoadTarget = {
   readBlocks: ReadBlocks;
   /** Makes room in the unfinished block. */
   pack(series: Series, atMs: EpochMs): void;
-  /** Ends the unfinished block where it is. */
+  /** Ends the unfinished block here. */
   seal(series: Series, atMs: EpochMs): void;
-  /** Puts records where none are. */
+  /** Puts records into a hole. */
   insert(series: Series, first: number, records: Columns): void;
 };
 
-/** A file, and what is wrong with it, a line each. */
+/** A file and its problems, one per line. */
 export type Damaged = { file: string; lines: string[] };
 
-/** In place of a file, where blocks of several are wrong, or missing. */
+/** In place of a file, if blocks of several are wrong or missing. */
 const BLOCKS = 'blocks';
 const NAMED_MAX = 20;
 
 export class HistoryLoad {
-  /** What is wrong, file by file. */
+  /** The problems by file. */
   readonly damaged: Damaged[] = [];
   readonly losses: Loss[] = [];
   /** Null: there was no history. */
@@ -94,7 +94,7 @@ export class HistoryLoad {
   readonly #missing: string[] = [];
   /** The beginning of the journal was read up to this series. */
   #begunTo = 0;
-  /** Series of which the beginning of the journal is lost. */
+  /** Series whose place in the beginning of the journal is lost. */
   readonly #lostBegun: Keys[] = [];
   #pieceMs: EpochMs | null = null;
   /** When the piece before the first damage was written; null: nothing is damaged. */
@@ -106,13 +106,13 @@ export class HistoryLoad {
     this.sinceMs = options.madeAtMs ?? options.nowMs ?? 0;
   }
 
-  /** Throws where a file is of another version. */
+  /** Throws if a file is of another version. */
   run(): void {
     const manifest = this.#manifest();
-    // Before the blocks: a server that runs may write more of both, and blocks first.
+    // Read before the blocks: a running server may write more of both, and it writes blocks first.
     const bytes = journalBytes(this.#options.directory);
     const blocks = this.#blocks();
-    // A crash while the first journal was made leaves a manifest alone.
+    // A crash while the first journal was made leaves only a manifest.
     const hasBegun = manifest !== null && manifest.previous?.number !== NO_JOURNAL.number;
     const isThere = hasBegun || bytes !== null || blocks.length > 0;
     const wasMade = (this.#options.madeAtMs ?? null) !== null;
@@ -211,7 +211,7 @@ export class HistoryLoad {
     this.#pieceMs = nowMs;
   }
 
-  /** What the journal began with was read up to a series: a part that was not is lost. */
+  /** The beginning of the journal was read up to a series. A part that was not read is lost. */
   #begunUpTo(key: number): void {
     if (key > this.#begunTo) this.#lostBegun.push({ from: this.#begunTo, to: key });
     this.#begunTo = Math.max(this.#begunTo, key);
@@ -250,9 +250,9 @@ export class HistoryLoad {
     if (series.push(values)) this.#target.pack(series, values[0]!);
   }
 
-  /** From when on records of a series may be missing. */
+  /** The time from which on records of a series may be missing. */
   #lostFromMs(series: Series): EpochMs {
-    // A loss that is forgotten would be served.
+    // A forgotten loss would be served as data.
     if (series.kind === LOSSES) return this.sinceMs;
     const { lastMs } = series;
     if (this.#isLostBegun(series)) return lastMs === 0 ? this.sinceMs : lastMs;
@@ -262,7 +262,7 @@ export class HistoryLoad {
     return lastMs === 0 ? damagedFromMs - INTERVAL_MS['1d'] : lastMs;
   }
 
-  /** Of the records up to a number some were in no block and in no piece. */
+  /** Some of the records up to a number were in no block and in no piece. */
   #loseUpTo(series: Series, number: number, atMs: EpochMs): void {
     const first = series.next;
     if (this.#isKnown(series, { first, end: number })) {
@@ -276,7 +276,7 @@ export class HistoryLoad {
     if (series.tailLength > 0) this.#target.seal(series, atMs);
     if (series.next < number) series.skipTo(number);
     const hole = { first, end: number, fromMs, toMs: atMs };
-    // Else the journal is named already.
+    // Otherwise the journal is named already.
     const isNamed = this.#damagedFromMs !== null || this.#isLostBegun(series);
     if (!isNamed) this.#missing.push(lineOf(series, hole));
     this.#lose({ market: series.market, kind: series.kind, ...hole });
@@ -296,7 +296,7 @@ export class HistoryLoad {
     else this.losses.push(loss);
   }
 
-  /** Series of which the journal named more records than are there, with no record after them. */
+  /** Series of which the journal named more records than exist, with no record after them. */
   #loseUnfollowed(): void {
     for (const [series, number] of this.#replayed) {
       if (number > series.next) this.#loseUpTo(series, number, this.#endMs());
@@ -304,11 +304,11 @@ export class HistoryLoad {
   }
 
   #endMs(): EpochMs {
-    invariant(this.stoppedAtMs !== null, 'a history that never was has an end');
+    invariant(this.stoppedAtMs !== null, 'a history that was never made has an end');
     return Math.max(this.stoppedAtMs, this.#options.nowMs ?? 0);
   }
 
-  /** Series without a record after damage: it may have cost them their newest records. */
+  /** Series without a record after damage. It may have cost them their newest records. */
   #loseQuiet(read: ReadJournal | null): void {
     const hasLostEnd = read === null || read.hasLostEnd;
     this.#begunUpTo(KEYS_END);
@@ -350,7 +350,10 @@ export class HistoryLoad {
     return newestMs;
   }
 
-  /** Blocks that are missing between others, or before all: from the journal, or lost. */
+  /**
+   * Blocks that are missing between others, or before all. Their records are in the journal, or
+   * lost.
+   */
   #fillHoles(): void {
     for (const series of [...this.#target.all()]) {
       this.#insertRecovered(series);

@@ -1,6 +1,6 @@
 /**
- * What a history must have, beside its files, so that one that was cut short, replaced or removed is
- * told from one that a crash has torn. Rule D82 (engine/RULES.md).
+ * The files that a history must have, recorded beside them. It distinguishes a history that was cut
+ * short, replaced or removed from one that a crash has torn. Rule D82 (engine/RULES.md).
  */
 import {
   closeSync,
@@ -20,19 +20,19 @@ import { HISTORY_VERSION } from './kinds.ts';
 
 export const MANIFEST_NAME = 'manifest.json';
 
-/** A journal, by its number, and how much of its file is on disk for certain. */
+/** A journal by its number, and how much of its file is certainly on disk. */
 export type Vouched = { number: number; bytes: number };
 
-/** Before the first one. */
+/** The number before the first one. */
 export const NO_JOURNAL: Vouched = { number: 0, bytes: 0 };
 
 export type Manifest = {
-  /** Since when there is a history. */
+  /** When the history was made. */
   sinceMs: EpochMs;
   /** The engine's time. */
   atMs: EpochMs;
   journal: Vouched;
-  /** It is there until the one above has taken its place; null: it has. */
+  /** The journal before, until the current one has replaced it; then null. */
   previous: Vouched | null;
 };
 
@@ -80,12 +80,12 @@ function parsed(text: string): Manifest & { version: number; crc32: number } {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null) return value as never;
   } catch {
-    // As any other text that is none of ours.
+    // The same problem as any foreign text.
   }
   throw new HistoryDamage(MANIFEST_NAME, 0, 'it holds no JSON object');
 }
 
-/** How much of a journal is on disk for certain; null: it is not the one that belongs here. */
+/** How much of a journal is certainly on disk; null: it does not belong here. */
 export function vouchedBytes(manifest: Manifest, journal: number): number | null {
   const { journal: present, previous } = manifest;
   if (present.number === journal) return present.bytes;

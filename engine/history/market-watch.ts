@@ -1,8 +1,8 @@
 /**
- * From ticks to rows: what a Quote of each market would show, and when that changes. Rules H2 to H5
- * (api/RULES.md); whether a price is live is the engine's own rule, T12 (engine/RULES.md).
+ * Makes rows of ticks: each change of the Quote of a market. Rules H2 to H5 (api/RULES.md). Whether
+ * a price is live is the engine's own rule, T12 (engine/RULES.md).
  *
- * Time only goes on. What falls due on the way, silence and closing times, happens first, each at
+ * Time only goes forward. Silence and closing times that fall due on the way happen first, each at
  * its own moment.
  */
 import { invariant } from '../base/invariant.ts';
@@ -36,22 +36,22 @@ export type RowSink = {
   mark(market: MarketNumber, atMs: EpochMs, mark: Mark): void;
 };
 
-/** What is known of a market; the engine's own `notLive` reads the first part. */
+/** The known state of a market. The engine's own `notLive` reads the first part. */
 type Watched = QuotedMarket & {
   number: MarketNumber;
-  /** Of its last row, in place; null: it has none. */
+  /** The top of its last row, in place; null: it has none. */
   shown: ShownTop | null;
-  /** What its last mark says; null: it has none. */
+  /** The content of its last mark; null: it has none. */
   mark: Mark | null;
 };
 
-/** What a market's series ended with. */
+/** The last records of a market's series. */
 export type Ended = { market: MarketNumber; shown: Top; mark: Mark | null };
 
-/** What the catalog says of markets. */
+/** The catalog's facts about markets. */
 export type Closings = {
   closings: readonly (readonly [MarketNumber, EpochMs])[];
-  /** The venue_a markets of each game, by its slug: a cancelled one voids them. */
+  /** The venue_a markets of each game, by its slug. A cancelled game voids them. */
   games: ReadonlyMap<string, readonly MarketNumber[]>;
 };
 
@@ -70,7 +70,7 @@ export class MarketWatch {
 
   constructor(quoteMaxAgeMs: number, sink: RowSink) {
     this.#quoteMaxAgeMs = quoteMaxAgeMs;
-    // Rows are of one market: nothing is routed.
+    // Rows are of one market, so nothing is routed.
     this.#context = { config: { quoteMaxAgeMs, routingBandCents: 0 }, sources: this.#sources };
     this.#sink = sink;
   }
@@ -79,7 +79,7 @@ export class MarketWatch {
     return this.#nowMs;
   }
 
-  /** Goes on from an earlier run, which ended at `atMs`: no price is live since. */
+  /** Continues an earlier run, which ended at `atMs`. No price is live since then. */
   restore(ended: Iterable<Ended>, atMs: EpochMs): void {
     this.#nowMs = Math.max(this.#nowMs, atMs);
     for (const { market, shown, mark } of ended) {
@@ -91,7 +91,7 @@ export class MarketWatch {
     this.endAll('server_down');
   }
 
-  /** Every price stops being live, as far as these rows know. */
+  /** No price is known to be live any more. */
   endAll(reason: MarkedReason): void {
     for (const source of this.#sources) if (source !== undefined) source.epoch++;
     for (const market of this.#known()) {
@@ -179,7 +179,7 @@ export class MarketWatch {
 
   #down(number: SourceNumber, reason: MarkedReason): void {
     const source = this.#sourceOf(number);
-    // Before the epoch ends, since it finds the markets of it.
+    // Call it before the epoch ends, because it finds the markets of the epoch.
     const markets = this.#marketsOf(number);
     source.epoch++;
     for (const market of markets) this.#update(market, reason);
@@ -224,7 +224,7 @@ export class MarketWatch {
     }
   }
 
-  /** Writes a row where what a Quote would show has changed. `reason`: why it may be gone. */
+  /** Writes a row if the Quote has changed. `reason`: why the price may be gone. */
   #update(market: Watched, reason: MarkedReason | null): void {
     const why = notLive(this.#context, market, this.#nowMs);
     const top = why === null && market.quote !== null ? market.quote : NOT_LIVE;

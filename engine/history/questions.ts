@@ -1,4 +1,4 @@
-/** What is asked of a history. Rules H6 to H16, H22, H23 (api/RULES.md). */
+/** The questions to a history. Rules H6 to H16, H22, H23 (api/RULES.md). */
 import type { QueryTag } from '../base/cursors.ts';
 import type { EpochMs, MarketNumber, PriceCents, Venue } from '../base/units.ts';
 import type { Interval } from './kinds.ts';
@@ -23,7 +23,7 @@ export type QuotesQuestion = NamedSeries & {
   limit: number;
   /** The number of the first row of the page; null: the first page. */
   cursor: number | null;
-  /** What cursors of this query begin with. */
+  /** The tag of this query's cursors. */
   tag: QueryTag;
 };
 
@@ -33,7 +33,7 @@ export type CandlesQuestion = NamedSeries & {
   limit: number;
   /** The start of the first candle of the page. */
   cursor: EpochMs | null;
-  /** What cursors of this query begin with. */
+  /** The tag of this query's cursors. */
   tag: QueryTag;
 };
 
@@ -65,7 +65,7 @@ export type ExportQuestion = NamedSeries & {
   dataset: Dataset;
   format: ExportFormat;
   interval: Interval;
-  /** What the piece before named as `next`; null: the first piece. */
+  /** The `next` of the piece before; null: the first piece. */
   cursor: number | null;
 };
 
@@ -83,8 +83,8 @@ export type StoredQuestion = {
 };
 
 /**
- * The rows that are in no block yet, column after column, in memory that the rows of many markets
- * share: messages pass it on without a copy.
+ * The rows that are in no block yet, column after column. Many markets share this memory, and
+ * messages pass it on without a copy.
  */
 export type StoredTail = { memory: SharedArrayBuffer; firstValue: number; records: number };
 
@@ -92,19 +92,22 @@ export type StoredRows = {
   /** Oldest first. The row before `fromMs` is in the first of them, or in the tail. */
   blocks: StoredBlock[];
   tail: StoredTail;
-  /** When the history took the result; null: it took none, or no row came before it. */
+  /** When the history took the result; null: it took none, or no row preceded it. */
   resolvedAtMs: EpochMs | null;
-  /** How long no price was live between `fromMs` and `toMs`, and should have been. Rule H5 (api/RULES.md). */
+  /**
+   * How long between `fromMs` and `toMs` no price was live although one should have been. Rule H5
+   * (api/RULES.md).
+   */
   gapMs: number;
 };
 
-/** `next`: the cursor of the next piece of an export; null: this is all. */
+/** `next`: the cursor of the next piece of an export; null: there is no further piece. */
 export type HistoryAnswer = { text: string; next: number | null };
 
-/** What markets showed at some moments. Rule H23 (api/RULES.md). */
+/** The tops of markets at some moments. Rule H23 (api/RULES.md). */
 export type TopsQuestion = {
   nowMs: EpochMs;
   markets: readonly { market: MarketNumber; atMs: readonly EpochMs[] }[];
 };
-/** Of each moment the yes prices of the newest row by then; `NO_PRICE`: none, or no row. */
+/** For each moment the yes prices of its newest row; `NO_PRICE`: none, or no row. */
 export type MarketTops = { yesBidCents: PriceCents[]; yesAskCents: PriceCents[] };

@@ -11,7 +11,7 @@ type Values = readonly number[] | Float64Array;
 export type Columns = readonly Values[];
 
 const writer = new VarintWriter();
-/** More than most of what is compressed. */
+/** More bytes than nearly every compressed block has. */
 const CHUNK_BYTES = 4096;
 const SAME = 0;
 const CHANGES = 1;
@@ -47,8 +47,8 @@ function packColumn(values: Values, from: number, step: number, records: number)
 }
 
 /**
- * Under zstd. Node makes a buffer of the size of a chunk for each call, 16 KiB by default. A
- * journal that is written again makes thousands of calls at once.
+ * For each call of zstd Node makes a buffer of the chunk size, 16 KiB by default. A rewritten
+ * journal makes thousands of calls at once.
  */
 export function compressColumns(columns: Columns): Buffer {
   return zstdCompressSync(packColumns(columns), { chunkSize: CHUNK_BYTES });

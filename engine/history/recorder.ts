@@ -1,5 +1,6 @@
 /**
- * Keeps what ticks come to: rows, prints, gaps and candles. Rules H1 to H5 (api/RULES.md).
+ * Keeps the records that ticks lead to: rows, prints, gaps and candles. Rules H1 to H5
+ * (api/RULES.md).
  */
 import { invariant } from '../base/invariant.ts';
 import { DAY_MS, type EpochMs, type MarketNumber } from '../base/units.ts';
@@ -18,15 +19,15 @@ export type RecorderConfig = {
   quoteMaxAgeMs: number;
   /** How long whole blocks are kept; 0: always. */
   days: number;
-  /** When the history of the directory was made, as is known beside it; null: it has none yet. */
+  /** When the history of the directory was made, as recorded beside it; null: it has none yet. */
   madeAtMs?: EpochMs | null;
   /** The engine's time. */
   nowMs?: EpochMs;
 };
 
-/** A larger size is shown as this one: no venue has it. */
+/** A larger size is shown as this one. No venue has it. */
 const CONTRACTS_MAX = 2 ** 36;
-/** How often what is too old is looked for, on the engine's clock. */
+/** How often old blocks are looked for, on the engine's clock. */
 const DROP_EVERY_MS = 3_600_000;
 
 export class Recorder implements RowSink {
@@ -40,7 +41,7 @@ export class Recorder implements RowSink {
   /** The record that is written, in place. */
   readonly #row: Five = [0, 0, 0, 0, 0];
 
-  /** Opens the history of a directory. Since it ended no price was live: `server_down`. */
+  /** Opens the history of a directory. Since its last end no price was live: `server_down`. */
   constructor({ quoteMaxAgeMs, days, ...options }: RecorderConfig) {
     this.store = new HistoryStore(options);
     this.candles = new Candles(this.store);
@@ -49,7 +50,7 @@ export class Recorder implements RowSink {
     this.#watch.restore(this.#ended(), this.store.stoppedAtMs ?? 0);
   }
 
-  /** What each series ended with. */
+  /** The last records of each series. */
   *#ended(): Generator<Ended> {
     for (const market of this.store.markets(ROWS)) {
       const row = this.store.series(ROWS, market)?.newest() ?? null;
@@ -73,7 +74,7 @@ export class Recorder implements RowSink {
     this.#reader.read(batch, (tick) => this.#watch.take(tick));
   }
 
-  /** Ticks are missing from here on: no price is known until it is quoted again. */
+  /** Ticks are missing from here on, so no price is known until a new quote. */
   missed(): void {
     this.#watch.endAll('server_down');
   }
@@ -87,12 +88,12 @@ export class Recorder implements RowSink {
     for (const market of markets) this.#watch.resolved(market);
   }
 
-  /** Time has come this far: what is silent has grown stale. */
+  /** Time has reached `atMs`. Silent sources have grown stale. */
   advance(nowMs: EpochMs): void {
     this.#watch.advance(nowMs);
   }
 
-  /** Writes what is new, and drops what is too old. */
+  /** Writes new records, and drops old blocks. */
   flush(): void {
     const { nowMs } = this;
     this.store.flush(nowMs);
@@ -108,7 +109,7 @@ export class Recorder implements RowSink {
     this.candles.forget();
   }
 
-  /** What was flushed survives a crash of the machine. */
+  /** From here on flushed records also survive a crash of the machine. */
   sync(): void {
     this.store.sync(this.nowMs);
   }
@@ -148,7 +149,7 @@ export class Recorder implements RowSink {
     this.store.append(series, [at, markNumber(mark)], this.nowMs);
   }
 
-  /** Looked up once: most ticks come to a row. */
+  /** Looked up once, because most ticks lead to a row. */
   #keptOf(market: MarketNumber): Kept {
     const known = this.#kept[market];
     if (known !== undefined) return known;
@@ -164,7 +165,7 @@ export class Recorder implements RowSink {
 type Kept = { rows: Series; trades: Series; lastMs: EpochMs };
 type Five = [number, number, number, number, number];
 
-/** A series never goes back in time, whatever the clock does. */
+/** A series never goes back in time, even if the clock does. */
 function newest(kept: Kept, atMs: EpochMs): EpochMs {
   if (atMs > kept.lastMs) kept.lastMs = atMs;
   return kept.lastMs;

@@ -1,7 +1,7 @@
 /**
  * Blocks in files that only grow, `00000001.blocks` and so on. A file is closed once it is large or
- * its UTC day is over, and removed once all in it is older than what is kept. Rules D50 to D53,
- * D81 (engine/RULES.md).
+ * its UTC day is over. It is removed once all its records are older than the retention. Rules D50
+ * to D53, D81 (engine/RULES.md).
  */
 import {
   closeSync,
@@ -37,7 +37,7 @@ import {
 /** A block, and where it lies. */
 export type StoredBlock = BlockHead & { segment: number; offset: number; bytes: number };
 
-/** Passes whole blocks on, and what is wrong with a file. Throws where one is of another version. */
+/** Passes whole blocks on, and the problems of a file. Throws if a file is of another version. */
 export type ReadBlocks = (
   found: (block: StoredBlock) => void,
   damaged: (file: string, damage: readonly HistoryDamage[]) => void,
@@ -77,8 +77,8 @@ export class Segments {
 
   /**
    * Opens every file and passes its whole blocks to `found`. An unfinished block at the end of the
-   * last file is cut off: its records are in the journal. If a file has other damage, `damaged`
-   * keeps it as it was. Then its whole blocks are written again.
+   * last file is cut off, because its records are in the journal. If a file has other damage,
+   * `damaged` keeps a copy of it, and the file is rewritten with its whole blocks.
    */
   open(...[found, damaged]: Parameters<ReadBlocks>): void {
     const numbers = segmentsIn(this.#directory);
@@ -136,7 +136,7 @@ export class Segments {
     return made;
   }
 
-  /** What is on disk from here on survives a crash of the machine. */
+  /** From here on all written blocks survive a crash of the machine. */
   sync(): void {
     const current = this.#segments.get(this.#current);
     if (current !== undefined) fdatasyncSync(current.fd);
@@ -178,7 +178,7 @@ export function readStoredBlock(fd: number, block: StoredBlock): Float64Array[] 
   return recordsOf(bytes, block);
 }
 
-/** A block is not what was written, though its file was read before. */
+/** A block has changed since its file was read. */
 export class BlockDamage extends HistoryDamage {
   readonly block: StoredBlock;
 
@@ -192,16 +192,16 @@ function isSameBlock(one: BlockHead, other: BlockHead): boolean {
   return one.kind === other.kind && one.market === other.market && one.first === other.first;
 }
 
-/** What a file of blocks holds. */
+/** The content of a file of blocks. */
 export type ReadSegment = {
   blocks: StoredBlock[];
   /** Where the last whole block ends. */
   end: number;
-  /** What cannot be read, and is no torn end. */
+  /** The damage that is no torn end. */
   damage: HistoryDamage[];
 };
 
-/** Throws where the file is of another version. */
+/** Throws if the file is of another version. */
 export function readSegment(bytes: Buffer, segment: number, isLast: boolean): ReadSegment {
   const name = segmentName(segment);
   const damage: HistoryDamage[] = [];

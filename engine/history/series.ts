@@ -4,6 +4,7 @@
  * leave a hole.
  */
 import { invariant } from '../base/invariant.ts';
+import { firstIndex, lowerBound } from '../base/sorted.ts';
 import type { EpochMs, MarketNumber } from '../base/units.ts';
 import type { Journaled } from './journal.ts';
 import { BLOCK_RECORDS, widthOf } from './kinds.ts';
@@ -11,13 +12,15 @@ import type { Columns } from './record-columns.ts';
 import type { StoredBlock } from './segments.ts';
 import { Tail, type TailPart } from './tail.ts';
 
-/** Records that lie one after the other: from `from` to before `end` of these columns. */
+/** Consecutive records: from `from` to before `end` of these columns. */
 export type Part = { columns: Columns; from: number; end: number; first: number };
 
-/** What places some records in their series. */
+/** The place of some records in their series. */
 type Records = Pick<StoredBlock, 'first' | 'records' | 'firstMs' | 'lastMs'>;
 
-/** Numbers, from `first` to before `end`, of missing records, and the times of their neighbours. */
+/**
+ * Missing records: their numbers, from `first` to before `end`, and the times of their neighbours.
+ */
 export type Hole = { first: number; end: number; fromMs: EpochMs; toMs: EpochMs };
 
 export type ReadBlock = (block: StoredBlock) => Float64Array[];
@@ -76,7 +79,8 @@ export class Series implements Journaled {
   }
 
   /**
-   * Blocks that are on disk already, in any order. @returns blocks whose records others have too
+   * Blocks that are on disk already, in any order. @returns blocks whose records other blocks have
+   * too
    */
   restore(blocks: readonly StoredBlock[]): StoredBlock[] {
     invariant(this.isEmpty, 'blocks are restored after others');
@@ -117,7 +121,10 @@ export class Series implements Journaled {
     this.#blocks.splice(at, 0, block);
   }
 
-  /** A block that cannot be read. @returns the time of the first record after it; null: none */
+  /**
+   * Takes out a block that cannot be read. @returns the time of the first record after it; null:
+   * none
+   */
   remove(block: StoredBlock): EpochMs | null {
     const at = this.#blocks.indexOf(block);
     invariant(at !== -1, 'a block is lost twice');
@@ -125,7 +132,7 @@ export class Series implements Journaled {
     return this.#blocks[at]?.firstMs ?? this.#tail.firstMs ?? null;
   }
 
-  /** Blocks that were dropped before a crash, as too old, and came back with their file. */
+  /** Blocks that were dropped as too old, and came back with their file after a crash. */
   forgetBefore(number: number): void {
     const kept = this.#blocks.findIndex((block) => endOf(block) > number);
     this.#blocks.splice(0, kept === -1 ? this.#blocks.length : kept);
@@ -141,14 +148,14 @@ export class Series implements Journaled {
     this.#tailFirst = endOf(block);
   }
 
-  /** The next record gets this number: the records before it were dropped, or lost. */
+  /** The next record gets this number: the records before it were dropped or lost. */
   skipTo(number: number): void {
     invariant(this.tailLength === 0, 'numbers are skipped within a block');
     invariant(number >= this.#tailFirst, 'numbers of a series go back');
     this.#tailFirst = number;
   }
 
-  /** @returns whether the newest records have to be packed before the next one. */
+  /** @returns whether the newest records must be packed before the next one. */
   push(values: readonly number[]): boolean {
     invariant(values[0]! >= this.lastMs, 'the time of a series goes back');
     invariant(values.length === this.last.length, 'a series gets a record of another width');
@@ -198,7 +205,7 @@ export class Series implements Journaled {
     this.#tail.clear();
   }
 
-  /** The blocks with the records of a window and the one before it, and a copy of the tail. */
+  /** The blocks with the records of a window and the record before it, and a copy of the tail. */
   stored(fromMs: EpochMs, toMs: EpochMs): { blocks: StoredBlock[]; tail: Columns } {
     const begins = firstIndex(this.#blocks, ({ firstMs }) => firstMs >= fromMs);
     const ends = firstIndex(this.#blocks, ({ firstMs }) => firstMs >= toMs);
@@ -215,8 +222,8 @@ export class Series implements Journaled {
   }
 
   /**
-   * Of each moment the last record by then, null without one: where it is in which columns. Moments
-   * that follow each other in a part cost one reading of it.
+   * For each moment the place of its last record, null without one. Consecutive moments in one part
+   * cost one reading of it.
    */
   *lastBy(moments: Iterable<EpochMs>): Generator<{ columns: Columns; at: number } | null> {
     let part: Part | undefined;
@@ -229,7 +236,10 @@ export class Series implements Journaled {
     }
   }
 
-  /** Whether the last record by a moment is in that part. A record of the next one may be of its end. */
+  /**
+   * Whether the last record by a moment is in that part. The next part may begin at the part's end
+   * time.
+   */
   #hasLastBy({ columns, first }: Part, ms: EpochMs): boolean {
     const times = columns[0]!;
     const isNewest = first + times.length === this.next;
@@ -315,27 +325,3 @@ export class Series implements Journaled {
 }
 
 const endOf = ({ first, records }: Records): number => first + records;
-
-/** The first index whose entry matches, where all after it match too. */
-function firstIndex<T>(sorted: readonly T[], matches: (entry: T) => boolean): number {
-  let low = 0;
-  let high = sorted.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (matches(sorted[middle]!)) high = middle;
-    else low = middle + 1;
-  }
-  return low;
-}
-
-/** The index of the first value that is not below `value`. */
-function lowerBound(sorted: readonly number[] | Float64Array, value: number): number {
-  let low = 0;
-  let high = sorted.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (sorted[middle]! >= value) high = middle;
-    else low = middle + 1;
-  }
-  return low;
-}

@@ -1,6 +1,6 @@
 /**
- * What is damaged is kept, in `damaged/` of the history's directory, with a line for each damage. As
- * long as an operator has not taken that away, it is a problem of the server and of `paperbook verify`.
+ * Damaged files are kept in `damaged/` of the history's directory, with a line for each damage.
+ * Until an operator takes them away, they are a problem of the server and of `paperbook verify`.
  * Rule D83 (engine/RULES.md).
  */
 import {
@@ -18,13 +18,13 @@ import {
 import path from 'node:path';
 import { syncDirectory } from '../log/segment-file.ts';
 
-/** The folder of a history with what was damaged. */
+/** The folder of a history's damaged files. */
 export const DAMAGED = 'damaged';
 const NOTE = /^(\d{4,})\.txt$/;
 
 /**
- * Keeps a copy of a file as it is, and a note of what is wrong with it, both on disk on return; the file
- * itself is the caller's to mend. Returns the line that says so.
+ * Keeps a copy of a file and a note of its damage, both on disk on return. The caller mends the
+ * file itself. Returns the line of the damage.
  */
 export function setAside(directory: string, name: string, problem: string): string {
   const folder = path.join(directory, DAMAGED);
@@ -48,7 +48,7 @@ export function setAside(directory: string, name: string, problem: string): stri
   return line;
 }
 
-/** The lines of what was set aside, oldest first. */
+/** The lines of all damage that was set aside, oldest first. */
 export function setAsideLines(directory: string): string[] {
   const folder = path.join(directory, DAMAGED);
   if (!existsSync(folder)) return [];

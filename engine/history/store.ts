@@ -1,7 +1,8 @@
 /**
- * Everything that a history keeps, by market and kind: appended in memory and to the journal,
- * sealed block by block, dropped when it is too old. Rules D50 to D54 (engine/RULES.md). What is
- * damaged is told, kept beside, and shows as a gap: D81 to D84, H24 (api/RULES.md).
+ * Everything that a history keeps, by market and kind. Records are appended in memory and to the
+ * journal, sealed block by block, and dropped when they are too old. Rules D50 to D54
+ * (engine/RULES.md). Damage is reported, kept beside, and shows as a gap: D81 to D84, H24
+ * (api/RULES.md).
  */
 import { mkdirSync } from 'node:fs';
 import { invariant } from '../base/invariant.ts';
@@ -23,7 +24,7 @@ import { type BlockDamage, Segments, type StoredBlock } from './segments.ts';
 import { Series } from './series.ts';
 import { setAside, setAsideLines } from './set-aside.ts';
 
-/** The journal is written again at this size, or at twice the size that it then had. */
+/** The journal is rewritten at this size, or at twice its size after the last rewrite. */
 const JOURNAL_BYTES = 4 * 2 ** 20;
 /** Blocks kept as they were read: at most 25 MB. */
 const BLOCKS_READ_MAX = 256;
@@ -45,7 +46,7 @@ export class HistoryStore {
   #records = 0;
   #problems: string[];
 
-  /** Opens what is there, or begins a history in an empty directory. */
+  /** Opens an existing history, or begins one in an empty directory. */
   constructor(options: LoadOptions) {
     const { directory } = options;
     this.#directory = directory;
@@ -81,7 +82,7 @@ export class HistoryStore {
     this.#problems = setAsideLines(directory);
   }
 
-  /** What was found damaged, and was not taken away since, a line each. */
+  /** Damage that was found and not taken away since, one line each. */
   get problems(): readonly string[] {
     return this.#problems;
   }
@@ -142,7 +143,7 @@ export class HistoryStore {
     series.insert(this.#segments.append(head, packBlock(head, columns), place.lastMs));
   }
 
-  /** In a block of its own, since what a journal has may be lost once more. */
+  /** In a separate block, because records of a journal may be lost once more. */
   #keepLoss({ market, fromMs, toMs, kind, first, end }: Loss, foundMs: EpochMs): void {
     const series = this.#make(LOSSES, market);
     invariant(fromMs <= toMs, 'a stretch is lost that ends before it begins');
@@ -153,7 +154,7 @@ export class HistoryStore {
   }
 
   /**
-   * Takes a block out that cannot be read any more: what it had is lost. Its file is kept and
+   * Takes out a block that cannot be read any more. Its records are lost. Its file is kept, and
    * mended at the next start.
    */
   lose({ block, message }: BlockDamage, nowMs: EpochMs): void {
@@ -166,7 +167,7 @@ export class HistoryStore {
       const columns = rowWithoutPrice(firstMs).map((value) => [value]);
       this.#insert(series, first, columns);
     }
-    // A loss that is forgotten would be served.
+    // A forgotten loss would be served as data.
     const [fromMs, toMs] = kind === LOSSES ? [this.#sinceMs, nowMs] : [firstMs, nextMs ?? nowMs];
     this.#keepLoss({ market, fromMs, toMs, kind, first, end: first + records }, nowMs);
     this.#records++;
@@ -178,14 +179,14 @@ export class HistoryStore {
     return { nowMs, records: this.#records };
   }
 
-  /** Writes what was appended, and the time: it survives a crash of the process. */
+  /** Writes the appended records and the time, which then survive a crash of the process. */
   flush(nowMs: EpochMs): void {
     if (this.#journal.bytes > this.#journalBytesMax) return this.#beginNext(nowMs);
     this.#writeRecords();
     this.#journal.flush(this.#facts(nowMs));
   }
 
-  /** Series by series, many records of each at once: that takes less than one at a time. */
+  /** Many records of a series at once take less time than one at a time. */
   #writeRecords(): void {
     for (const series of this.#unwritten) this.#journal.records(series);
     this.#unwritten = [];
@@ -205,7 +206,7 @@ export class HistoryStore {
     this.#beginJournal(number + 1, nowMs, { number, bytes });
   }
 
-  /** Blocks first: what they have is no longer in the journal. */
+  /** Blocks are written first: the new journal no longer has their records. */
   #beginJournal(number: number, nowMs: EpochMs, previous: Vouched): void {
     this.#segments.sync();
     this.#unwritten = [];
@@ -216,7 +217,7 @@ export class HistoryStore {
       }
     };
     this.#journal.begin(number, this.#facts(nowMs), write, () => this.#vouch(nowMs, previous));
-    // The one before is gone: one that is missing now is missing.
+    // The journal before is gone. From now on a missing journal is a loss.
     this.#vouch(nowMs, null);
     this.#journalBytesMax = Math.max(JOURNAL_BYTES, 2 * this.#journal.bytes);
   }
@@ -238,7 +239,7 @@ export class HistoryStore {
     const known = this.#read.get(block);
     const records = known ?? this.#segments.read(block);
     invariant(records[0]!.length === block.records, 'a block has another number of records');
-    // The one used last comes last.
+    // In order of use: the last one was used last.
     if (known !== undefined) this.#read.delete(block);
     else if (this.#read.size === BLOCKS_READ_MAX) {
       this.#read.delete(this.#read.keys().next().value!);
@@ -247,14 +248,14 @@ export class HistoryStore {
     return records;
   }
 
-  /** What was appended is on disk on return. */
+  /** All appended records are on disk on return. */
   close(nowMs: EpochMs): void {
     this.#beginNext(nowMs);
     this.#journal.close();
     this.#segments.close();
   }
 
-  /** Ends without writing: what was not flushed is lost. */
+  /** Ends without writing. Records that were not flushed are lost. */
   abandon(): void {
     this.#journal.close();
     this.#segments.close();

@@ -1,6 +1,6 @@
 /**
- * Rows for long calculations in other threads. The history's thread only says where they lie: whole
- * blocks never change, so who asked reads them from the files, beside recording. Rule H22
+ * Rows for long calculations in other threads. The history's thread only says where they lie. Whole
+ * blocks never change, so the caller reads them from the files during recording. Rule H22
  * (api/RULES.md).
  */
 import { closeSync, openSync } from 'node:fs';
@@ -32,7 +32,7 @@ export function storedRows(recorder: Recorder, question: StoredQuestion): Stored
   });
 }
 
-/** Copies all into one memory. */
+/** Copies all parts into one memory. */
 function sharedTails(tails: readonly Columns[]): StoredTail[] {
   const recordsOf = (tail: Columns) => tail[0]?.length ?? 0;
   const total = tails.reduce((sum, tail) => sum + tail.length * recordsOf(tail), 0);

@@ -1,14 +1,15 @@
 /**
- * The records of an unfinished block, in memory: packed as a block's are, a piece at a time, except
- * the newest. So thousands of unfinished blocks take little, and not ever more until each is full.
+ * The records of an unfinished block, in memory. All but the newest are packed a piece at a time,
+ * as a block's records are. So thousands of unfinished blocks take little memory, even when nearly
+ * full.
  */
 import type { EpochMs } from '../base/units.ts';
 import { type Columns, packRecords, unpackColumns, unpackInto } from './record-columns.ts';
 
-/** Numbers of the newest records, about as many in each kind of series. */
+/** How many of the newest records are kept as numbers, about equal in each kind of series. */
 const LOOSE_VALUES = 320;
 
-/** Records that lie one after the other in one block; `first` counts from its start. */
+/** Consecutive records of one block; `first` counts from its start. */
 export type TailPart = {
   first: number;
   records: number;
@@ -27,7 +28,7 @@ export class Tail {
   /** The newest records, value after value: as many as `#length` says. */
   readonly #loose: number[] = [];
   #length = 0;
-  /** Of the newest record; a number throughout, which is written in place. */
+  /** The time of the newest record; a number throughout, which is written in place. */
   #lastMs: EpochMs = 0;
 
   /** `width`: the numbers of a record, the first of which is its time. */
@@ -57,7 +58,7 @@ export class Tail {
     return this.#length;
   }
 
-  /** @returns whether the newest records have to be packed before the next one. */
+  /** @returns whether the newest records must be packed before the next one. */
   push(values: readonly number[]): boolean {
     const loose = this.#loose;
     const width = this.#width;
@@ -77,14 +78,14 @@ export class Tail {
     this.#length = 0;
   }
 
-  /** Forgets all records. What was taken of them stays as it was. */
+  /** Forgets all records. Copies that were taken remain unchanged. */
   clear(): void {
     this.#pieces = [];
     this.#packed = 0;
     this.#length = 0;
   }
 
-  /** All records, in order; what comes later does not change them. */
+  /** All records, in order; later records do not change them. */
   parts(): TailPart[] {
     const parts = this.#pieces.map(({ bytes, ...place }) => {
       return { ...place, columns: () => unpackColumns(bytes, this.#width, place.records) };

@@ -1,10 +1,9 @@
 /**
- * Ticks on their way to the thread of the history, as words of 32 bits. The many ticks of a day are
- * quotes and heartbeats: these take five words and two, and are read without an object for each. What
- * does not fit into them, and every other tick, goes as the shards' messages do. Rule H4
- * (api/RULES.md).
+ * Ticks on their way to the thread of the history, as words of 32 bits. Most ticks are quotes and
+ * heartbeats. They take five words and two, and are read without an object for each. Ticks that do
+ * not fit, and all other kinds, are sent as the shards' messages are. Rule H4 (api/RULES.md).
  *
- * A batch begins with the time of its first tick; times are counted from there.
+ * A batch begins with the time of its first tick, and times are counted from there.
  */
 
 import { invariant } from '../base/invariant.ts';
@@ -15,7 +14,7 @@ import { framesIn } from '../format/frame.ts';
 import type { HeartbeatTick, QuoteTick, Tick } from '../rules/messages.ts';
 import { topOf } from '../rules/quote-top.ts';
 
-/** What a record is, in the lowest bits of its first word. */
+/** The kind of a record, in the lowest bits of its first word. */
 const KIND_MASK = 3;
 /**
  * First word, by bits from the lowest: kind 2, crossed 1, yes bid 7, yes ask 7, source 14. Market,
@@ -29,7 +28,7 @@ const ASK_SHIFT = 10;
 const SOURCE_SHIFT = 17;
 const PRICE_MASK = 127;
 const SOURCE_MASK = (1 << 14) - 1;
-/** Of a quote without one: a first word is never below 0. */
+/** In place of a quote's first word that does not exist: a first word is never below 0. */
 export const NO_HEAD = -1;
 /** First word: kind 2, source 14. Time. */
 const HEARTBEAT = 1;
@@ -42,7 +41,7 @@ const SIZE_SHIFT = 2;
 const WORD_BYTES = 4;
 /** The time of a batch, a number of 64 bits. */
 const HEADER_WORDS = 2;
-/** Room for what is sent at once. */
+/** The space of one batch. */
 const FIRST_WORDS = 16 * 1024;
 
 export class TickBatch {
@@ -64,7 +63,7 @@ export class TickBatch {
     else this.#asMessage(tick);
   }
 
-  /** `head`: what `headOf` gives for the quote. */
+  /** `head`: the result of `headOf` for the quote. */
   addQuote(tick: QuoteTick, head: number): void {
     if (this.#length === 0) this.#begin(tick.atMs);
     const timeMs = tick.atMs - this.#baseMs;
@@ -88,7 +87,7 @@ export class TickBatch {
     this.#words[at + 1] = timeMs;
   }
 
-  /** A copy of the batch. What is added from here on is in the next one. */
+  /** A copy of the batch. The next ticks begin another batch. */
   take(): ArrayBuffer {
     const copy = this.#words.buffer.slice(0, this.bytes);
     this.#length = 0;
@@ -128,7 +127,7 @@ export class TickBatch {
   }
 }
 
-/** Reads batches. Each end has its own instance, since reading has state. */
+/** Reads batches. Each end has its own instance, because reading has state. */
 export class TickReader {
   readonly #decoder = new FrameDecoder();
   readonly #heartbeat: HeartbeatTick = { kind: 'heartbeat', atMs: 0, source: 0 };
@@ -159,13 +158,13 @@ export class TickReader {
         take(heartbeat);
         at += HEARTBEAT_WORDS;
       } else {
-        invariant(kind === MESSAGE, 'a batch of ticks has something that is none');
+        invariant(kind === MESSAGE, 'a batch of ticks has a record of no kind');
         const size = head >>> SIZE_SHIFT;
         this.#message(Buffer.from(batch, (at + 1) * WORD_BYTES, size), take);
         at += 1 + wordsOf(size);
       }
     }
-    invariant(at === words.length, 'a batch of ticks ends within one');
+    invariant(at === words.length, 'a batch of ticks ends within a tick');
   }
 
   #quoteAt(words: Int32Array, at: number, firstMs: EpochMs): QuoteTick {
@@ -188,8 +187,8 @@ export class TickReader {
 }
 
 /**
- * The first word of a quote: prices, connection and whether they cross. With both sizes it is all of
- * a top. `NO_HEAD`: the quote does not fit, or is of a book that nobody knows.
+ * The first word of a quote: prices, connection and whether they cross. With both sizes it is the
+ * whole top. `NO_HEAD`: the quote does not fit, or its book is not known.
  */
 export function headOf(tick: QuoteTick): number {
   const { source, market, yesBidCents, yesAskCents, yesBidContracts, yesAskContracts } = tick;

@@ -38,7 +38,7 @@ export function copyOfTop({
   return { yesBidCents, yesAskCents, yesBidContracts, yesAskContracts };
 }
 
-/** Makes a copy one of another top, in place: rows come many times a second. */
+/** Makes one top a copy of another, in place, because rows arrive many times a second. */
 export function replaceTop(copy: ShownTop, top: Top): void {
   copy.yesBidCents = top.yesBidCents;
   copy.yesAskCents = top.yesAskCents;

@@ -1,4 +1,4 @@
-/** What markets showed at some moments. Rule H23 (api/RULES.md). */
+/** The tops of markets at some moments. Rule H23 (api/RULES.md). */
 import { invariant } from '../base/invariant.ts';
 import { NO_PRICE } from '../base/units.ts';
 import { ROWS } from './kinds.ts';
@@ -12,7 +12,7 @@ export function topsAt(recorder: Recorder, { nowMs, markets }: TopsQuestion): Ma
     const series = recorder.store.series(ROWS, market);
     const tops: MarketTops = { yesBidCents: [], yesAskCents: [] };
     const isPast = atMs.every((at) => at <= nowMs);
-    invariant(isPast, 'a market is asked for what it will show');
+    invariant(isPast, 'a market is asked for a future moment');
     for (const row of series?.lastBy(atMs) ?? atMs.map(() => null)) {
       tops.yesBidCents.push(row === null ? NO_PRICE : row.columns[1]![row.at]!);
       tops.yesAskCents.push(row === null ? NO_PRICE : row.columns[2]![row.at]!);

@@ -19,7 +19,7 @@ export class VarintWriter {
     return this.#at;
   }
 
-  /** Starts again. */
+  /** Begins an empty text. */
   begin(): void {
     this.#at = 0;
   }
@@ -34,7 +34,7 @@ export class VarintWriter {
     this.#at = writeSigned(this.#bytes, this.#at, value);
   }
 
-  /** The differences of a record, at `from`, from the one before, which becomes this one. */
+  /** The differences of a record, at `from`, from the record before, which it then replaces. */
   differences(values: readonly number[], from: number, last: number[]): void {
     this.#claim(VARINT_BYTES_MAX * last.length);
     const bytes = this.#bytes;
@@ -70,7 +70,7 @@ export class VarintWriter {
     this.#at += bytes.length;
   }
 
-  /** What was written since `begin`; valid until then. */
+  /** All bytes since `begin`, valid until the next `begin`. */
   view(): Buffer {
     return this.#bytes.subarray(0, this.#at);
   }
@@ -87,10 +87,10 @@ export class VarintWriter {
   }
 }
 
-/** @returns where the next one goes. */
+/** @returns where the next byte goes. */
 function writeSigned(bytes: Uint8Array, at: number, value: number): number {
   const folded = value < 0 ? -2 * value - 1 : 2 * value;
-  // Most differences: whole, and of one byte.
+  // Most differences are whole and take one byte.
   if ((folded & 127) === folded) {
     bytes[at] = folded;
     return at + 1;
@@ -148,7 +148,7 @@ export class VarintReader {
     return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
   }
 
-  /** What `differencesOf` has written, as the values from an index on, of which `value` is the first. */
+  /** The values from an index on that `differencesOf` has written; `value` is the first of them. */
   column(values: Float64Array, first: number, records: number, value: number): void {
     const bytes = this.#bytes;
     let last = value;

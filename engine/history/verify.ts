@@ -1,5 +1,5 @@
 /**
- * Checks the files of a history, while a server runs or not: they are read as a start reads them,
+ * Checks the files of a history, whether or not a server runs. They are read as a start reads them,
  * and nothing is written. Rules D35, D51, D81 to D83 (engine/RULES.md).
  */
 import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
@@ -18,10 +18,13 @@ import {
 import { Series } from './series.ts';
 import { setAsideLines } from './set-aside.ts';
 
-/** A server may write its journal again, or drop a file, between two reads. */
+/** A server may rewrite its journal, or drop a file, between two reads. */
 const TRIES = 3;
 
-/** What is wrong, a line each. `madeAtMs`: when it was made; null: it was not, so that none is missing. */
+/**
+ * The problems, one per line. `madeAtMs`: when the history was made; null: it was not, so none is
+ * missing.
+ */
 export function historyProblems(directory: string, madeAtMs: EpochMs | null): string[] {
   if (!existsSync(directory)) return madeAtMs === null ? [] : ['the directory is missing'];
   const kept = setAsideLines(directory).map((line) => `set aside: ${line}`);
@@ -53,7 +56,7 @@ function readOnly(directory: string): LoadTarget {
     series.set(key, known);
     return known;
   };
-  /** As if it had been written. */
+  /** Counts as written, although nothing is. */
   const blockOfColumns = ({ kind, market }: Series, first: number, columns: Columns) => {
     const [times] = columns;
     const place = { firstMs: times![0]!, lastMs: times!.at(-1)!, records: times!.length };

@@ -1,6 +1,6 @@
 /**
- * The thread of the history: it records ticks and answers questions, in the order in which both
- * come. What it fails at ends it, and the next one goes on from what is on disk.
+ * The thread of the history: it records ticks and answers questions, in the order of their arrival.
+ * An error ends it, and the next thread continues from the data on disk.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { invariant } from '../base/invariant.ts';
@@ -23,7 +23,7 @@ import { topsAt } from './tops-at.ts';
 export type ToHistory =
   /** `nowMs`: the engine's time; no later tick is before it. */
   | { kind: 'ticks'; batch: ArrayBuffer; nowMs: EpochMs }
-  /** Ticks that came here before this were left out. */
+  /** Ticks before this message were left out. */
   | { kind: 'missed' }
   | { kind: 'closings'; closings: Closings }
   | { kind: 'resolved'; markets: readonly MarketNumber[] }
@@ -34,18 +34,18 @@ export type ToHistory =
   | { kind: 'close' };
 
 export type FromHistory =
-  /** `problems`: what was found damaged, a line each. */
+  /** `problems`: damage that was found, one line each. */
   | { kind: 'opened'; problems: readonly string[] }
   | { kind: 'damaged'; problems: readonly string[] }
-  /** Of a message of ticks. */
+  /** The size of a message of ticks that was taken. */
   | { kind: 'taken'; bytes: number }
   | { kind: 'answer'; id: number; answer: HistoryAnswer | StoredRows[] | MarketTops[] }
   | { kind: 'failed'; id: number; message: string }
   | { kind: 'closed' };
 
-/** What a crash of the process loses at most. Rule D53 (engine/RULES.md). */
+/** The time whose records a crash of the process loses at most. Rule D53 (engine/RULES.md). */
 const FLUSH_EVERY_MS = 1000;
-/** What a crash of the machine loses at most. */
+/** The time whose records a crash of the machine loses at most. */
 const SYNC_EVERY_MS = 10_000;
 
 const port = parentPort;
@@ -100,7 +100,7 @@ function flush(): void {
 
 type Answer = HistoryAnswer | StoredRows[] | MarketTops[];
 
-/** A question that fails, fails alone. */
+/** If a question fails, only that question fails. */
 function answer(id: number, find: () => Answer): void {
   try {
     say({ kind: 'answer', id, answer: withoutDamage(find) });
@@ -109,7 +109,7 @@ function answer(id: number, find: () => Answer): void {
   }
 }
 
-/** Where a block cannot be read, the answer is that without it. Rule D84 (engine/RULES.md). */
+/** If a block cannot be read, the question is answered without it. Rule D84 (engine/RULES.md). */
 function withoutDamage(find: () => Answer): Answer {
   for (;;) {
     try {

@@ -12,8 +12,8 @@ export type EntryCursor = {
 };
 
 /**
- * The order of entries: by rank, a number that is fast to compare, and among equal ranks by
- * `compare`, negative where the first entry precedes the second.
+ * The order of entries: by rank, a number that is fast to compare. Among equal ranks by `compare`,
+ * which is negative if the first entry precedes the second.
  */
 export type EntryOrder = {
   rank(words: Uint32Array, at: number): number;

@@ -21,7 +21,7 @@ export type IndexedPlace = FactPlace & {
 };
 
 /**
- * What a name identifies. `key` names are hashes of idempotency keys; the others are uuids. The
+ * The class of a name. `key` names are hashes of idempotency keys; the others are uuids. The
  * numbers are on disk: append, never reorder.
  */
 export const INDEX_CLASS = {
@@ -33,7 +33,7 @@ export const INDEX_CLASS = {
   tradeSettled: 5,
   tradeVoid: 6,
   tradeReset: 7,
-  /** Of a trade as often as its result was corrected. */
+  /** A trade has one for each correction of its result. */
   tradeCorrected: 8,
 } as const;
 export type IndexClass = (typeof INDEX_CLASS)[keyof typeof INDEX_CLASS];

@@ -1,11 +1,11 @@
 /**
- * Reports nearly every key name that a run lacks as absent, so that a new key reads no chunk. It
- * is a blocked Bloom filter: the bits of a name are in one block of 256 bytes, four cache lines.
- * It never reports an added name as absent. Rule T90 (engine/RULES.md).
+ * Reports nearly every key name that a run lacks as absent, so that a new key reads no chunk. It is
+ * a blocked Bloom filter: the bits of a name are in one block of 256 bytes, four cache lines. It
+ * never reports an added name as absent. Rule T90 (engine/RULES.md).
  *
  * The rate of false positives grows with the run: keys × 10⁻¹⁰, between 0.001% and 1%. So all runs
- * of an index together have at most 1% at 100 million keys, however many runs there are, and the
- * bits are where they help most. A small run uses more bits per key than a large one.
+ * of an index together have at most 1% at 100 million keys, however many runs there are. A small
+ * run uses more bits per key than a large one, and so the bits are where they help most.
  */
 import { invariant } from '../base/invariant.ts';
 

@@ -1,7 +1,7 @@
 /**
  * The 128-bit name of an idempotency key in the index: SipHash-1-3 with a 128-bit result, over the
- * account and the key, under a secret seed. Without the seed nobody can choose keys with
- * equal names, nor keys that fill one block of a filter. Rule T90 (engine/RULES.md).
+ * account and the key, under a secret seed. Without the seed no client can choose keys with equal
+ * names, or keys that fill one block of a filter. Rule T90 (engine/RULES.md).
  *
  * SipHash uses 64-bit numbers. Each is stored here as a low and a high word.
  */

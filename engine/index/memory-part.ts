@@ -1,9 +1,9 @@
 /**
  * Entries in memory: the entries since the last seal, or the entries being sealed. They lie in
- * slabs of `SLAB_ENTRIES`. A full slab is put in order, which takes well under a millisecond. So
- * sealing has only to merge slabs. A list has only to look into the slabs that know its account. An
- * entry takes 32 bytes, four for its hash, three for the order and the accounts of its slab, and 5
- * to 11 in the table by which it is found.
+ * slabs of `SLAB_ENTRIES`. A full slab is sorted, which takes well under a millisecond. So a seal
+ * only merges slabs, and a list only reads the slabs that know its account. An entry takes 32
+ * bytes, four for its hash, three for the order and the accounts of its slab. Its place in the hash
+ * table takes 5 to 11 more.
  */
 import { invariant } from '../base/invariant.ts';
 import type { EntryCursor } from './cursor-heap.ts';
@@ -129,7 +129,10 @@ function hashOf(account: number, of: number, odd: number, even: number): number 
 
 class Slab {
   readonly words = new Uint32Array(SLAB_ENTRIES * ENTRY_WORDS);
-  /** Of the names, by entry: as the table grows it reads them, which lie closer than the names. */
+  /**
+   * The hashes of the names, by entry. A growing table reads them, because they lie closer than the
+   * names.
+   */
   readonly hashes = new Int32Array(SLAB_ENTRIES);
   readonly #owners = new Int32Array(OWNER_WORDS);
   /** The entries in order, once the slab is full or the part is closed. */
@@ -149,7 +152,7 @@ class Slab {
     return this.#order;
   }
 
-  /** The word at which the next entry is to be written, of an account, a class and a hash. */
+  /** The word for the next entry of an account, a class and a hash. */
   claim(account: number, of: number, hash: number): number {
     invariant(this.#count < SLAB_ENTRIES && !this.isSorted, 'a slab takes no more entries');
     if (of !== INDEX_CLASS.key) {

@@ -18,7 +18,7 @@ type Merge = {
   inputs: readonly Run[];
   stepsLeft: number;
   write: Generator<void, Run>;
-  /** Set once it is written. */
+  /** The run, once it is written. */
   output: Run | null;
 };
 
@@ -44,8 +44,8 @@ export class Merges {
   }
 
   /**
-   * How many steps to take along with a seal of so many. Each entry is merged once per level, so
-   * one step more than the number of levels catches up.
+   * How many steps to take along with a seal of so many steps. Each entry is merged once per level,
+   * so one step more than the number of levels catches up.
    */
   stepsBeside(sealSteps: number, runs: readonly Run[]): number {
     const levels = Math.max(0, ...runs.map(({ head }) => head.level)) + 1;
@@ -73,7 +73,7 @@ export class Merges {
     return { runs: [...written.map(({ output }) => output!), ...kept], gone };
   }
 
-  /** Call once the head that names the written merges is on disk. */
+  /** Call this once the head that names the written merges is on disk. */
   forgetWritten(): void {
     this.#merges = this.#merges.filter(({ output }) => output === null);
   }

@@ -1,9 +1,8 @@
 /**
  * Finds entries by a hash: open addressing over their numbers. It is split into parts that grow one
- * at a time, so that no addition waits for a copy of the whole. A slot stores an entry's number and
- * eight bits of its hash, so that a search reads almost no entry but the right one.
- * Nearly every slot is a cache miss, so new entries are collected, and their slots
- * are then prefetched together.
+ * at a time, so no addition waits for a copy of the whole table. A slot stores an entry's number
+ * and eight bits of its hash. So a search reads almost no entry but the right one. Nearly every
+ * slot is a cache miss, so new entries are collected, and their slots are then prefetched together.
  */
 
 import { invariant } from '../base/invariant.ts';
@@ -12,7 +11,7 @@ import type { EntryKey } from './entry.ts';
 
 const PARTS = 1024;
 const PART_SHIFT = 32 - Math.log2(PARTS);
-/** The whole takes 256 KiB then: smaller parts would grow again and again at their start. */
+/** The whole table then takes 256 KiB. Smaller parts would grow many times at their start. */
 const FIRST_SLOTS = 64;
 /** Of 4: how full a part may be. */
 const FULL_QUARTERS = 3;

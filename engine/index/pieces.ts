@@ -79,7 +79,7 @@ export function putPieces(
   }
 }
 
-/** The payload of a piece. Throws `RunDamage` on one that is missing or damaged. */
+/** The payload of a piece. Throws `RunDamage` if the piece is missing or damaged. */
 export function readPiece(store: RunStore, run: number, piece: number): Uint32Array {
   const bytes = store.get(run, piece);
   if (bytes === undefined) throw new RunDamage(run, piece, 'is missing');

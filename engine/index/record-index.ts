@@ -40,7 +40,7 @@ export type Seal = {
   readonly steps: number;
   /** Each step writes at most `STEP_BYTES_MAX`, or removes some pieces. */
   readonly write: Generator<void>;
-  /** For the head of the checkpoint, once `write` is done. */
+  /** The head of the checkpoint, once `write` is done. */
   readonly head: IndexHead;
 };
 
@@ -122,8 +122,7 @@ export class RecordIndex {
 
   /**
    * The place of an order or a trade, whose name is in one class and occurs there once. Memory is
-   * searched first: that reads nothing from disk, and recent names are there. Throws
-   * `RunDamage`.
+   * searched first, because recent names are there and no disk is read. Throws `RunDamage`.
    */
   findOne(
     account: number,
@@ -163,8 +162,8 @@ export class RecordIndex {
   }
 
   /**
-   * Seals the entries in memory. Run `write` to its end; then write the head once everything before
-   * it is on disk; then call `endSeal`. Until then the sealed entries are found in memory.
+   * Seals the entries in memory. Run `write` to its end. Write the head once everything before it
+   * is on disk. Then call `endSeal`. Until then the sealed entries are found in memory.
    */
   beginSeal(): Seal {
     invariant(this.#sealing === null, 'a seal begins before the last one ended');
@@ -187,7 +186,7 @@ export class RecordIndex {
     };
   }
 
-  /** Call once the head of the seal is on disk. */
+  /** Call this once the head of the seal is on disk. */
   endSeal(): void {
     const sealing = this.#sealing;
     invariant(sealing?.isWritten === true, 'a seal ends before it is written');
@@ -208,7 +207,8 @@ export class RecordIndex {
     this.#seed = head.seed;
     this.#nextRun = head.nextRun;
     this.#takeStock();
-    for (const run of head.runs) invariant(run.run < this.#nextRun, 'a run has a number to come');
+    for (const run of head.runs)
+      invariant(run.run < this.#nextRun, 'a run has a number that is still to be given');
   }
 
   /** Problems of the runs; reads all of their pieces. A step reads a chunk. */
@@ -220,7 +220,7 @@ export class RecordIndex {
     sealing: Sealing,
     { mergeSteps, sweepSteps }: { mergeSteps: number; sweepSteps: number },
   ): Generator<void> {
-    // The head on disk is that of the last seal, which names none of them.
+    // The head on disk is the one of the last seal, which names none of them.
     for (let step = 0; step < sweepSteps && !this.#leftovers.isEmpty; step++) {
       this.#leftovers.step();
       yield;

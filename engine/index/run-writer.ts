@@ -16,7 +16,7 @@ export const STEP_BYTES_MAX = READY_PIECES_A_STEP * PIECE_BYTES;
 /** A run to be written. */
 export type RunPlan = Pick<RunHead, 'run' | 'level' | 'entries' | 'keys'>;
 
-/** How many steps a run takes, including two at its start and one that detects its end. */
+/** The steps of a run, including two at its start and one that detects its end. */
 export function runSteps({ entries, keys }: Pick<RunPlan, 'entries' | 'keys'>): number {
   const filter = piecesOf(KeyFilter.wordsOf(filterSizeOf(keys)));
   const fences = piecesOf(chunksOf(entries) * ENTRY_WORDS);
@@ -24,7 +24,9 @@ export function runSteps({ entries, keys }: Pick<RunPlan, 'entries' | 'keys'>): 
   return chunksOf(entries) + ready(fences) + ready(filter) + 3;
 }
 
-/** Writes the run, and returns it once all its pieces are put. Readable once they are stored. */
+/**
+ * Writes the run, and returns it once all its pieces are put. It is readable once they are stored.
+ */
 export function* writeRun(
   on: { store: RunStore; cache: ChunkCache },
   plan: RunPlan,

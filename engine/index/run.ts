@@ -1,6 +1,6 @@
 /**
  * A sorted run of entries on disk. Its fences (the first entry of each chunk) and the filter of its
- * keys are in memory, so a search reads one chunk, and a search for a new key usually none.
+ * keys are in memory. So a search reads one chunk, and a search for a new key usually none.
  */
 import { invariant } from '../base/invariant.ts';
 import type { ChunkCache } from './chunk-cache.ts';
@@ -93,7 +93,9 @@ export class Run {
     return new DownCursor(this, { chunk, entry }, bound);
   }
 
-  /** All entries in order. Reads each chunk once, past the cache, so that others stay in it. */
+  /**
+   * All entries in order. Reads each chunk once, past the cache, so that other chunks stay in it.
+   */
   ascending(): EntryCursor {
     return new UpCursor(this);
   }

@@ -8,7 +8,7 @@ import path from 'node:path';
 import { invariant } from '../base/invariant.ts';
 import { freePagesOf, PAGE_BYTES_MAX, PAGE_BYTES_MIN } from './lmdb-free.ts';
 
-/** The file is not what LMDB last wrote; the message states the file and the problem. */
+/** The file has changed since LMDB last wrote it. The message names the file and the problem. */
 export class LmdbFileError extends Error {}
 
 /**
@@ -31,12 +31,12 @@ const META = {
   transaction: 152,
   end: 160,
 } as const;
-/** A server that keeps writing may change a page during the read: try again this often. */
+/** A running server may change a page during the read. It is tried so often. */
 const READS_MAX = 20;
 
 /**
- * Reads the meta pages of the environment in `directory`. Throws `LmdbFileError` when its file is
- * no LMDB file, or lacks pages in use. Null: a missing or empty file, so nothing yet.
+ * Reads the meta pages of the environment in `directory`. Throws `LmdbFileError` if its file is no
+ * LMDB file, or lacks pages in use. Null: a missing or empty file, so nothing yet.
  */
 export function checkLmdbFile(directory: string): LmdbFile | null {
   const file = shownNameIn(directory);

@@ -1,6 +1,6 @@
 /**
  * Which pages of an LMDB file are free. LMDB stores them in a tree. It is read from the file, not
- * from mapped memory, where a missing page would end the process. The format is that of
+ * from mapped memory, where a missing page would end the process. The format is the one of
  * liblmdb/mdb.c and midl.c in lmdb 3.5.6.
  */
 import { readSync } from 'node:fs';
@@ -68,7 +68,8 @@ function walk(pages: Pages, at: number, ranges: [number, number][], depth: numbe
     const node = HEADER_BYTES + page.readUInt16LE(HEADER_BYTES + 2 * n);
     const low = page.readUInt32LE(node);
     const high = page.readUInt16LE(node + NODE.flags);
-    // A branch has a page number where a leaf has the length and the flags of its data.
+    // A branch has a page number in the field that a leaf uses for the length and flags of its
+    // data.
     if (isBranch) walk(pages, low + high * 2 ** 32, ranges, depth - 1);
     else readList(dataOf(pages, page, node, { length: low, flags: high }), ranges);
   }

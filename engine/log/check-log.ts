@@ -1,4 +1,4 @@
-/** Reads every byte of a log and names what is wrong with it. Rules D16, D21 (engine/RULES.md). */
+/** Reads every byte of a log and names each problem. Rules D16, D21 (engine/RULES.md). */
 import { closeSync, openSync, readSync } from 'node:fs';
 import path from 'node:path';
 import {
@@ -12,7 +12,10 @@ import {
 import { RESERVE_NAME } from './reserve.ts';
 import { SegmentFile, segmentName, segmentsIn } from './segment-file.ts';
 
-/** The first problem of each file. A log in use may grow meanwhile, which is no problem. */
+/**
+ * The first problem of each file. A running server may lengthen the log during the check; this is
+ * no problem.
+ */
 export function logProblems(directory: string, identity: LogIdentity): (LogDamage | LogMismatch)[] {
   const segments = segmentsIn(directory);
   const there = new Set(segments);
@@ -34,7 +37,9 @@ export function logProblems(directory: string, identity: LogIdentity): (LogDamag
 /** The start of a segment: the number of its first fact, and the newest landmark before it. */
 type Start = { number: number; landmark: LogPosition };
 
-/** Checks a segment that begins with `start` (null: not known); returns what the next one does. */
+/**
+ * Checks a segment that begins with `start` (null: not known). @returns the start of the next one.
+ */
 function endOf(
   directory: string,
   segment: number,
@@ -59,7 +64,8 @@ function endOf(
     const isWhole = isClosed
       ? offset === file.size() && file.isFullAt(offset)
       : !file.hasLostRecordAt(offset, number);
-    if (!isWhole) throw new LogDamage(file.name, offset, 'a record is not what was written');
+    if (!isWhole)
+      throw new LogDamage(file.name, offset, 'a record has changed since it was written');
     return { number, landmark };
   } finally {
     file.close();

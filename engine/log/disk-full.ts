@@ -2,7 +2,7 @@
 import { getSystemErrorMap } from 'node:util';
 import { Unavailable } from '../threads/unavailable.ts';
 
-/** Nothing can be written now, and nothing was. It ends by itself once there is space. */
+/** Nothing was written, and nothing can be written now. This ends by itself once there is space. */
 export class DiskFull extends Unavailable {
   readonly errno: number;
   readonly bytes: number;
@@ -17,13 +17,16 @@ export class DiskFull extends Unavailable {
 
 const RETRY_AFTER_SECONDS = 5;
 
-/** What the system says of a failed write, as an operator and a caller read it. */
+/** The system's text for a failed write, for an operator and a caller. */
 export function problemText(errno: number): string {
   const known = getSystemErrorMap().get(errno);
   return `the data directory cannot be written: ${known?.[1] ?? `error ${errno}`}`;
 }
 
-/** `error` of a write of `bytes` as `DiskFull`; thrown as it is where the system has no part. */
+/**
+ * An error of a write of `bytes` as `DiskFull`. Errors that are not the system's are thrown
+ * unchanged.
+ */
 export function diskFullOf(error: unknown, bytes: number): DiskFull {
   const { errno } = error as NodeJS.ErrnoException;
   if (errno === undefined) throw error;

@@ -1,6 +1,6 @@
 /**
  * The bytes of a shard's log: the header of a segment, the header of a record, and positions in it.
- * Rules D19, D20 (engine/RULES.md). A change of anything here is a change of the format.
+ * Rules D19, D20 (engine/RULES.md). Every change here is a change of the format.
  */
 import { crc32 } from 'node:zlib';
 import { invariant } from '../base/invariant.ts';
@@ -33,13 +33,13 @@ export type LogIdentity = {
   formatVersion: number;
   /** The fingerprint of all layouts of that version, u32. */
   fingerprint: number;
-  /** Of layouts that are all among the ones here. Rule D87 (engine/RULES.md). */
+  /**
+   * Fingerprints whose layouts are all among the present ones. Rule D87 (engine/RULES.md).
+   */
   earlierFingerprints?: readonly number[];
 };
 
-/**
- * The log is not what was written; `file` is the damaged file and `offset` the start of the damage.
- */
+/** The log is damaged: `file` is the damaged file and `offset` the start of the damage. */
 export class LogDamage extends Error {
   readonly file: string;
   readonly offset: number;
@@ -70,7 +70,10 @@ export type SegmentHeader = LogIdentity & {
   landmark: LogPosition;
 };
 
-/** The first 16 bytes mean the same in every version of the format, and the size is this one. */
+/**
+ * The first 16 bytes mean the same in every version of the format, and the header always has this
+ * size.
+ */
 export const SEGMENT_HEADER_BYTES = 64;
 const MAGIC = Buffer.from('PAPERLOG', 'latin1');
 const SEGMENT = {
@@ -88,7 +91,7 @@ const SEGMENT = {
 export function segmentHeaderBytes(header: SegmentHeader): Buffer {
   invariant(header.firstNumber >= 1, 'a segment begins before the first fact');
   const isBefore = header.landmark < positionOf(header.segment, SEGMENT_HEADER_BYTES);
-  invariant(isBefore, 'a segment names a landmark behind its own start');
+  invariant(isBefore, 'a segment names a landmark after its own start');
   const bytes = Buffer.alloc(SEGMENT_HEADER_BYTES);
   MAGIC.copy(bytes, SEGMENT.magic);
   bytes.writeUInt32LE(header.formatVersion, SEGMENT.formatVersion);
@@ -159,7 +162,7 @@ function segmentChecksum(bytes: Buffer): number {
   return crc32(bytes.subarray(SEGMENT.formatVersion, SEGMENT_HEADER_BYTES));
 }
 
-/** The facts of one batch. `firstNumber` is that of the first; `count` is how many they are. */
+/** The facts of one batch: the number of the first, and their count. */
 export type LogRecord = {
   firstNumber: number;
   count: number;
@@ -218,19 +221,21 @@ export class RecordFrame {
 
 const FRAME_BYTES = 2 ** 16;
 
-/** A record that was read: `bytes` is its size, `durableBytes` what was on disk before it. */
+/** A record that was read: `bytes` is its size, `durableBytes` the bytes on disk before it. */
 export type StoredRecord = LogRecord & {
   bytes: number;
   durableBytes: number;
   isLandmark: boolean;
 };
 
-/** Bytes of the record whose header is at `at`, if it is one; the bytes after it may be missing. */
+/**
+ * Bytes of the record whose header is at `at`, if there is one; the bytes after it may be missing.
+ */
 export function recordBytesAt(bytes: Buffer, at: number): number {
   return RECORD_HEADER_BYTES + bytes.readUInt32LE(at + RECORD.payloadBytes);
 }
 
-/** The record at `at` of `bytes`; null where it is not whole or its checksum does not hold. */
+/** The record at `at` of `bytes`; null if it is not whole or its checksum does not hold. */
 export function readRecord(bytes: Buffer, at: number, seed: number): StoredRecord | null {
   if (bytes.length - at < RECORD_HEADER_BYTES) return null;
   const size = recordBytesAt(bytes, at);

@@ -1,6 +1,6 @@
 /**
- * Reads a shard's log from any thread or process, also while it is written: whole records whose
- * checksum holds, and only once they are on disk. Rules D19 to D22 (engine/RULES.md).
+ * Reads a shard's log from any thread or process, also while it is written. It returns whole
+ * records whose checksum holds, and only once they are on disk. Rules D19 to D22 (engine/RULES.md).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { invariant } from '../base/invariant.ts';
@@ -21,8 +21,8 @@ import { openSegment, type SegmentFile, segmentName, segmentsIn } from './segmen
 
 export type LogReaderOptions = LogIdentity & {
   /**
-   * Records before this place are returned without a sync: the log's writer in this thread vouches
-   * for them. Without it the reader syncs what it returns.
+   * Records before this place are returned without a sync, because the log's writer in this thread
+   * vouches for them. Without it the reader syncs the records that it returns.
    */
   settledTail?: () => LogPosition;
 };
@@ -31,12 +31,12 @@ export type PlacedRecord = LogRecord & { position: LogPosition; isLandmark: bool
 
 export type FollowOptions = { signal: AbortSignal; from?: LogPosition; pollMs?: number };
 
-/** A file of the log, and how much of it is whole and on disk. A closed one never changes. */
+/** A file of the log, and how much of it is whole and on disk. A closed file never changes. */
 export type DurableFile = { name: string; bytes: number; isClosed: boolean };
 
 /** Where a record is expected, and the number of its first fact (null: not known). */
 type RecordOffset = { segment: number; offset: number; number: number | null };
-/** Consecutive records, and what follows them. */
+/** Consecutive records, and the place after them. */
 type Group = { records: PlacedRecord[]; next: RecordOffset };
 
 /** Records are read, made durable and returned in groups of about this size. */
@@ -65,7 +65,7 @@ export class LogReader {
     this.#last = Math.max(0, segmentsIn(directory).at(-1) ?? 0);
   }
 
-  /** The record whose header begins at `at`. Throws `LogDamage` where there is none. */
+  /** The record whose header begins at `at`. Throws `LogDamage` if there is none. */
   record(at: LogPosition): LogRecord {
     invariant(Number.isSafeInteger(at) && at >= 0, 'a place in a log is not a whole number');
     const cached = this.#cache.get(at);
@@ -83,8 +83,8 @@ export class LogReader {
   }
 
   /**
-   * Whole records with facts after this number, from `from` where the caller knows a place before
-   * them. It ends where the log ends now. Throws `LogDamage`, `LogMismatch`.
+   * Whole records with facts after this number. If the caller knows a place before them, reading
+   * begins at `from`. It stops at the current end of the log. Throws `LogDamage`, `LogMismatch`.
    */
   *records(afterNumber: number, from?: LogPosition): Generator<PlacedRecord> {
     invariant(afterNumber >= 0, 'records are read after a negative number');
@@ -112,7 +112,7 @@ export class LogReader {
     return found ?? (before === 0 ? null : this.record(before));
   }
 
-  /** As `records`, and then records that are written later, until `signal`. */
+  /** Yields the records of `records`, then each later record, until `signal`. */
   async *follow(afterNumber: number, options: FollowOptions): AsyncGenerator<PlacedRecord> {
     const { signal, from, pollMs = POLL_MS } = options;
     let next = this.#offsetOf(afterNumber, from);
@@ -130,7 +130,7 @@ export class LogReader {
     }
   }
 
-  /** The files of the log, and how much of each is whole and on disk: what a backup copies. */
+  /** The files of the log, and how much of each is whole and on disk. A backup copies these. */
   durableFiles(): DurableFile[] {
     let end = this.#offsetOf(Number.POSITIVE_INFINITY);
     for (;;) {
@@ -188,15 +188,17 @@ export class LogReader {
     return { records, next };
   }
 
-  /** The record of a place; null at the end of the log. Throws `LogDamage` in front of it. */
+  /**
+   * The record of a place; null at the end of the log. Throws `LogDamage` if damage begins there.
+   */
   #recordAt(file: SegmentFile, { segment, offset, number }: RecordOffset): StoredRecord | null {
     const record = file.recordAt(offset, number);
     if (record !== null) return record;
     const isClosed = this.#file(segment + 1) !== null;
-    // A writer may have written more meanwhile.
+    // The writer may have written more since.
     const again = isClosed ? file.recordAt(offset, number) : null;
     if (again === null && (isClosed || file.hasLostRecordAt(offset, number))) {
-      throw new LogDamage(file.name, offset, 'a record is not what was written');
+      throw new LogDamage(file.name, offset, 'a record has changed since it was written');
     }
     return again;
   }
@@ -224,7 +226,7 @@ export class LogReader {
     file.noteDurable(end);
   }
 
-  /** Where to begin to look for the fact after this number. */
+  /** Where the search for the fact after this number begins. */
   #offsetOf(afterNumber: number, from?: LogPosition): RecordOffset {
     if (from !== undefined) {
       return { segment: segmentOf(from), offset: offsetOf(from), number: null };
@@ -319,7 +321,7 @@ export class Waypoints {
 }
 
 const CACHE_BYTES_MAX = 2 ** 23;
-/** The settlement of a market with a hundred thousand trades takes some 20 MB. */
+/** The size of a record besides its payload. */
 const LARGE_BYTES_MAX = 2 ** 26;
 /** The size of a record besides its payload. */
 const RECORD_BYTES = 256;

@@ -52,7 +52,7 @@ export class LogWriter {
   readonly #reserve: Reserve;
   readonly #frame = new RecordFrame();
   #file: SegmentFile;
-  /** Of the segments before. */
+  /** Bytes of the segments before. */
   #closedBytes: number;
   #size: number;
   #offset: number;
@@ -100,7 +100,7 @@ export class LogWriter {
       this.#nextNumber = end.number;
       this.#landmark = end.landmark;
       if (this.tail < (options.reaches ?? 0)) {
-        throw new LogDamage(this.#file.name, end.offset, 'it ends before what was answered');
+        throw new LogDamage(this.#file.name, end.offset, 'it ends before an answered record');
       }
       // A torn record: D21 (engine/RULES.md).
       if (!this.#file.isZeroFrom(end.offset)) ftruncateSync(this.#file.fd, end.offset);
@@ -133,7 +133,7 @@ export class LogWriter {
 
   /**
    * Makes room for one record with a payload of `bytes`, so that its `append` has space. Throws
-   * `DiskFull`, before anything of a record is written.
+   * `DiskFull` before any part of a record is written.
    */
   ensureRoom(bytes: number): void {
     this.#checkUsable();
@@ -147,8 +147,8 @@ export class LogWriter {
 
   /**
    * Writes a record after the last, without a sync. If `ensureRoom` was not called, throws
-   * `DiskFull` before it writes. A landmark is a record that a reader of later records needs: each
-   * segment names the newest one before it.
+   * `DiskFull` before it writes. A landmark is a record that a reader of later records needs. So
+   * each segment names the newest landmark before it.
    */
   append(record: LogRecord, isLandmark = false): void {
     const { firstNumber, count, atMs, payload } = record;
@@ -165,7 +165,7 @@ export class LogWriter {
     invariant(this.#offset + bytes <= this.#size, 'a record does not fit into its room');
     this.#write(bytes);
     if (isLandmark) {
-      invariant(this.tail > this.#landmark, 'a landmark comes before the last one');
+      invariant(this.tail > this.#landmark, 'a landmark is before the last one');
       this.#landmark = this.tail;
     }
     this.#offset += bytes;

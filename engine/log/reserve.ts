@@ -1,6 +1,6 @@
 /**
  * Disk space that a log reserves for its next record. Segments are sparse, so a write may find the
- * disk full: then this file is emptied, and the write uses its space. Rule D8 (engine/RULES.md).
+ * disk full. Then this file is emptied, and the write uses its space. Rule D8 (engine/RULES.md).
  */
 import { closeSync, fstatSync, fsyncSync, ftruncateSync, openSync, writeSync } from 'node:fs';
 import path from 'node:path';
@@ -9,10 +9,10 @@ import { diskFullOf } from './disk-full.ts';
 
 export const RESERVE_NAME = 'reserve';
 const STEP_BYTES = 2 ** 20;
-/** Space that a file system needs besides the data: blocks that map the others. */
+/** Space that a file system needs besides the data, for blocks that map the others. */
 const SPARE_BYTES = STEP_BYTES / 2;
 const ZEROS = Buffer.alloc(STEP_BYTES);
-/** `blocks` of a file's status are of this size, whatever the file system's are. */
+/** The unit of `blocks` in a file's status, on every file system. */
 const STATUS_BLOCK_BYTES = 512;
 
 export class Reserve {

@@ -1,6 +1,6 @@
 /**
- * The segments of a log as its writer finds them: all there, and where the last record ends. Rules
- * D19, D21 (engine/RULES.md).
+ * The segments of a log as its writer finds them: whether all exist, and where the last record
+ * ends. Rules D19, D21 (engine/RULES.md).
  */
 import {
   LogDamage,
@@ -50,7 +50,7 @@ export function endOf(file: SegmentFile): {
     number += record.count;
   }
   if (file.hasLostRecordAt(offset, number)) {
-    throw new LogDamage(file.name, offset, 'a record is not what was written');
+    throw new LogDamage(file.name, offset, 'a record has changed since it was written');
   }
   return { offset, number, landmark };
 }

@@ -31,7 +31,7 @@ import {
 } from './log-format.ts';
 
 const NAME = /^\d{8}\.log$/;
-/** Reads go to the disk in pieces of this size, or of one record where that is larger. */
+/** Reads from the disk are of this size, or of one record if it is larger. */
 const CHUNK_BYTES = 2 ** 18;
 const NOTHING = Buffer.alloc(0);
 
@@ -92,7 +92,7 @@ export class SegmentFile {
   #chunk: Buffer = NOTHING;
   #chunkAt = 0;
 
-  /** Throws `LogDamage`, `LogMismatch`, or the system's error where the file cannot be opened. */
+  /** Throws `LogDamage`, `LogMismatch`, or the system's error if the file cannot be opened. */
   constructor(directory: string, segment: number, identity: LogIdentity, mode: 'r' | 'r+') {
     this.name = segmentName(segment);
     this.fd = openSync(path.join(directory, this.name), mode);
@@ -127,8 +127,8 @@ export class SegmentFile {
   }
 
   /**
-   * The whole record at `offset`, whose first fact has this number (null: any); null where none is.
-   * Its payload stays as it is.
+   * The whole record at `offset`, whose first fact has this number (null: any); null if there is
+   * none. Its payload stays valid.
    */
   recordAt(offset: number, number: number | null): StoredRecord | null {
     const record = this.#wholeAt(offset);
@@ -140,7 +140,7 @@ export class SegmentFile {
   }
 
   /**
-   * As `recordAt`, for a single record: it is read into its own buffer, without the bytes around
+   * As `recordAt`, for a single record, which is read into its own buffer without the bytes around
    * it.
    */
   lonelyRecordAt(offset: number): StoredRecord | null {
@@ -155,7 +155,7 @@ export class SegmentFile {
     return this.#read(offset, RECORD_HEADER_BYTES).every((byte) => byte === 0);
   }
 
-  /** Whether all from `offset` to the end of the file is zeros. */
+  /** Whether every byte from `offset` to the end of the file is zero. */
   isZeroFrom(offset: number): boolean {
     const bytes = Buffer.allocUnsafeSlow(CHUNK_BYTES);
     for (let at = offset; ; ) {
@@ -168,8 +168,8 @@ export class SegmentFile {
 
   /**
    * Whether the incomplete record at `offset` was once whole. It was, if a whole record after it
-   * was written when `offset` was already on disk. Else its batch, and all after it, were never
-   * safe.
+   * was written when `offset` was already on disk. Otherwise its batch and all later ones were
+   * never safe.
    */
   hasLostRecordAt(offset: number, number: number | null): boolean {
     if (this.isZeroFrom(offset)) return false;
@@ -185,7 +185,7 @@ export class SegmentFile {
     return false;
   }
 
-  /** Makes all that was written to the file durable. */
+  /** Makes all written bytes of the file durable. */
   sync(): void {
     fdatasyncSync(this.fd);
   }
@@ -200,7 +200,7 @@ export class SegmentFile {
     const size = recordBytesAt(this.#chunk, start);
     if (this.#chunk.length - start >= size) return readRecord(this.#chunk, start, this.seed);
     if (offset + size > this.size()) return null;
-    // First, since it may read another chunk.
+    // Done first, because it may read another chunk.
     const whole = this.#within(offset, size);
     return readRecord(this.#chunk, whole, this.seed);
   }

@@ -1,7 +1,6 @@
 /**
- * Lists of small integers in one array. Each list has a block whose size is a power of two, and
- * moves to a block of twice the size when it is full. The old block is reused by the next list of
- * that size.
+ * Lists of small integers in one array. Each list has a block whose size is a power of two. When it
+ * is full, it moves to a block of twice the size. The next list of that size reuses the old block.
  */
 import { invariant } from '../base/invariant.ts';
 import { NO_ROW } from '../base/units.ts';
@@ -11,7 +10,7 @@ const FIRST_PLACES = 1024;
 
 export class BlockAllocator {
   /**
-   * The array of all blocks. A free block begins with the index of the next free one of its size.
+   * The array of all blocks. A free block begins with the index of the next free block of its size.
    */
   places = new Int32Array(FIRST_PLACES);
   #end = 0;

@@ -1,12 +1,12 @@
 /**
- * One value of each row of a table, where rows lie one after another in one buffer: the value of
- * the next row is `stride` values further. Each type of value has a class of its own: V8's code for
- * a method is fast only while the method has seen one kind of array. With four classes from one
+ * One value of each row of a table, where rows lie one after another in one buffer. The value of
+ * the next row is `stride` values further. Each type of value has its own class, because V8's code
+ * for a method is fast only while the method has seen one kind of array. With four classes from one
  * function a tick with fills, ledger and facts took twice the CPU (bench tick, five pairs: 0.50
  * million ticks a CPU second where a tenth fills, and 0.98 with these).
  */
 
-/** How the rows of one buffer lie: where a column is in the first row, and how long a row is. */
+/** The layout of rows in one buffer: where a column is in the first row, and how long a row is. */
 export type ColumnOffset = { offset: number; rowBytes: number };
 
 export class F64Column {
@@ -156,7 +156,7 @@ export interface WritableValues<Row extends number, Unit extends number> extends
   set(row: Row, value: Unit): void;
   add(row: Row, difference: Unit): void;
 }
-/** The same of a column of uuids. */
+/** The same for a column of uuids. */
 export interface Ids<Row extends number> {
   word(row: Row, word: 0 | 1 | 2 | 3): number;
 }

@@ -1,7 +1,7 @@
 /**
  * Which resting order expires next: a binary heap by (expiry, placement). The entry of an order
- * that ended early is removed when it reaches the top; once such entries are the majority, all are
- * removed. Rule T45 (engine/RULES.md).
+ * that ended early is removed when it reaches the top. Once such entries are the majority, all of
+ * them are removed. Rule T45 (engine/RULES.md).
  */
 
 import { invariant } from '../base/invariant.ts';

@@ -1,14 +1,14 @@
 /**
  * Where resting orders wait. An order waits for the ask of one side of a market to fall to its
  * price level. A buy of a side with limit p waits for that side's ask at price level p. A sell of a
- * side with limit p waits for the other side's ask at price level 100 - p, since its bid is 100
- * minus that ask. So every order has one price level on one of the two ladders of its book, and a
- * quote fills every order whose price level is at or above the ask. Rule T47 (engine/RULES.md).
+ * side with limit p waits for the other side's ask at price level 100 - p, because its bid is 100
+ * minus that ask. So every order has one price level on one of the two ladders of its book. A quote
+ * fills every order whose price level is at or above the ask. Rule T47 (engine/RULES.md).
  *
  * Invariants: within a price level, first placed is first; `best` is the highest price level with
- * an order. A quote that reaches no order costs one comparison a ladder. A fill costs a bounded
- * number of steps: 7 to 10 ns at 1 thousand and at 1 million orders (bench/README.md). The order
- * among books is the caller's.
+ * an order. A quote that reaches no order costs one comparison per ladder. A fill costs a bounded
+ * number of steps: 7 to 10 ns at 1 thousand and at 1 million orders (bench/README.md). The caller
+ * chooses the order among books.
  */
 
 import { invariant } from '../base/invariant.ts';
@@ -22,7 +22,7 @@ const WORDS = 4;
 /** Offsets within the two ends of a level. */
 const FIRST = 0;
 const LAST = 1;
-/** Offsets within the links of an order, and how many links it has. */
+/** Offsets within the links of an order, and the number of its links. */
 const NEXT = 0;
 const PREVIOUS = 1;
 const LINKS = 2;
@@ -51,7 +51,7 @@ export class Ladders<Order extends number = number> {
     this.#ladders = capacity;
   }
 
-  /** The highest price level at which an order waits; 0 when none does. */
+  /** The highest price level at which an order waits; 0 when there is none. */
   best(ladder: number): number {
     return this.#best[ladder]!;
   }
@@ -68,8 +68,8 @@ export class Ladders<Order extends number = number> {
 
   /**
    * Appends the orders of a price level, which must not be empty, in time order, and prefetches
-   * their rows. Each step along a level waits for memory. So the walk starts from both ends: two
-   * steps wait at the same time, and the rows of the orders found so far are read meanwhile.
+   * their rows. Each step along a level waits for memory. So the walk starts from both ends, and
+   * two steps wait at the same time. The rows of the orders found so far are read meanwhile.
    */
   collect(ladder: number, priceLevel: number, orders: Order[], rows: Prefetchable<Order>): void {
     const links = this.#links;
@@ -99,7 +99,7 @@ export class Ladders<Order extends number = number> {
     return at >= 0 && at < this.#links.length && this.#links[at] !== NO_ROW;
   }
 
-  /** The highest price level below `priceLevel` at which an order waits; 0 when none does. */
+  /** The highest price level below `priceLevel` at which an order waits; 0 when there is none. */
   priceLevelBelow(ladder: number, priceLevel: number): number {
     const base = ladder * WORDS;
     let word = priceLevel >>> 5;

@@ -2,10 +2,10 @@
  * Which rows of a table belong to an owner: an account's orders, a market's positions. A row that
  * joins is appended to its owner's list. A row that leaves is only counted: its entry stays until
  * the list is full. A walk skips such an entry, because its row is free, or has another owner, or
- * has joined again at a later entry. So a fill reads no other row of the list.
+ * has joined the owner later in the list too. So a fill reads no other row of the list.
  *
  * Invariants: rows join in the order of their sequence. A list has at most four times as many
- * places as the most rows it has had since it was last empty; an empty list has none.
+ * places as the most rows it has had since it was last empty. An empty list has none.
  */
 import { invariant } from '../base/invariant.ts';
 import { NO_ROW } from '../base/units.ts';
@@ -31,12 +31,12 @@ export class OwnerIndex<Owner extends number, Row extends number> {
   readonly #owners: Values<Row, Owner>;
   readonly #blocks = new BlockAllocator();
   /**
-   * Of each owner: its count of rows; the place for the next row, and the block's end; the block's
+   * For each owner: its count of rows; the place for the next row, and the block's end; the block's
    * size.
    */
   #heads = new Int32Array(0);
 
-  /** `owners`: the column that says whose a row is. */
+  /** `owners`: the column with the owner of a row. */
   constructor(rows: Rows<Row>, owners: Values<Row, Owner>) {
     this.#rows = rows;
     this.#sequence = rows.col.sequence;
@@ -73,7 +73,7 @@ export class OwnerIndex<Owner extends number, Row extends number> {
   remove(owner: Owner): void {
     const heads = this.#heads;
     const head = owner * WORDS;
-    invariant(this.count(owner) > 0, 'a row left an owner who has none');
+    invariant(this.count(owner) > 0, 'a row left an owner without rows');
     if (--heads[head + COUNT]! > 0) return;
     const size = heads[head + SIZE]!;
     this.#blocks.give(heads[head + END]! - size, size);
@@ -122,8 +122,8 @@ export class OwnerIndex<Owner extends number, Row extends number> {
   }
 
   /**
-   * Makes room: removes the entries of rows that have left if they are half of all, else doubles
-   * the block.
+   * Makes room. If half of all entries are of rows that have left, they are removed. Otherwise the
+   * block is doubled.
    */
   #makeRoom(owner: Owner, joining: Row): void {
     const heads = this.#heads;

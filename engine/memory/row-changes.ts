@@ -1,7 +1,7 @@
 /**
  * Tracks which rows of a table a checkpoint writes, and keeps them as they were when it began. It
- * writes the rows changed since the last checkpoint, and of the others a part of `TURNS` in turn.
- * So `CHECKPOINTS_KEPT` checkpoints contain every row, and what one writes depends on the changes.
+ * writes the rows changed since the last checkpoint, and a part of `TURNS` of the others in turn.
+ * So `CHECKPOINTS_KEPT` checkpoints contain every row, and the work of one depends on the changes.
  */
 import { invariant } from '../base/invariant.ts';
 import { pageWordsOf, putRow, takeRow } from './row-pages.ts';
@@ -25,7 +25,7 @@ const LOADED = 3;
 
 const KEPT_ROWS_MIN = 64;
 
-/** The words of a table: the stored ones of a row come first. */
+/** The words of a table's row; the stored words are first. */
 type Rows = { readonly words: Uint32Array; readonly rowWords: number };
 
 export class RowChanges {

@@ -1,7 +1,7 @@
 /**
- * The layout of table rows in the pages of a checkpoint, one after another: the number of the
- * row, a word whose bit n is set when word n of the row is not zero, and these words. Most words of
- * a row are zero: a number of whole cents leaves its lower half empty.
+ * The layout of table rows in the pages of a checkpoint, one after another: the number of the row,
+ * a word whose bit n is set when word n of the row is not zero, and these words. Most words of a
+ * row are zero, because a number of whole cents leaves its lower half empty.
  */
 import { invariant } from '../base/invariant.ts';
 

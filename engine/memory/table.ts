@@ -1,8 +1,8 @@
 /**
- * A table whose rows lie one after another in one buffer. A row costs the bytes of its columns and
- * nothing else, and reading all of a row waits for memory once or twice. Row numbers are small
- * integers and are used again after release. Stored columns are what a checkpoint writes of the rows
- * that have changed (row-changes.ts); derived columns are rebuilt from them after a load.
+ * A table whose rows lie one after another in one buffer. A row costs only the bytes of its
+ * columns, and reading all of a row waits for memory once or twice. Row numbers are small integers
+ * and are reused after release. A checkpoint writes the stored columns of changed rows
+ * (row-changes.ts). Derived columns are rebuilt from them after a load.
  */
 
 import { invariant } from '../base/invariant.ts';
@@ -72,7 +72,7 @@ export class Table<
 
   /**
    * `chain`: a stored column that is never negative in a row in use, and so can contain the chain
-   * of free rows. A table without one has an extra column for the chain.
+   * of free rows. A table without such a column has an extra column for the chain.
    */
   constructor(name: string, stored: Stored, derived: Derived, chain?: ChainOf<Stored>) {
     this.name = name;
@@ -159,7 +159,7 @@ export class Table<
     return { size: this.size, live: this.live, freeHead: this.#freeHead };
   }
 
-  /** Each violated invariant of the rows in use and the chain of free ones. */
+  /** Each violated invariant of the rows in use and the chain of free rows. */
   *problems(): Generator<string> {
     let live = 0;
     for (const _ of this.rows()) live++;
@@ -193,7 +193,7 @@ export class Table<
     this.#changes.load(page, this.#rows, this.size);
   }
 
-  /** All pages are loaded. Throws where a row was in none of them. */
+  /** Call this when all pages are loaded. Throws if a row was in no page. */
   endLoad(): void {
     const row = this.#changes.endLoad(this.size);
     invariant(row === this.size, `${this.name}: row ${row} is in no page`);

@@ -17,8 +17,8 @@ import { uuidAt } from './uuid-words.ts';
 type CountedTrade = { atMs: EpochMs; account: Uuid; keyId: Uuid; closing: boolean };
 
 /**
- * The id under which a key is counted outside its owner's shard: its own id, a version 7 uuid, with
- * the version changed to 8. So a shard knows which keys also have counts elsewhere.
+ * The id under which a key is counted outside its owner's shard. It is the key's own id, a version
+ * 7 uuid, with the version changed to 8. So a shard knows which keys also have counts elsewhere.
  */
 export function awayIdOf(keyId: Uuid): Uuid {
   return withVersion(keyId, '8');
@@ -49,7 +49,7 @@ export class TradeCounts {
   day = 0;
   ids = new UuidIndex(this.table);
 
-  /** What a key or an account has counted in the minute and the day of `atMs`. */
+  /** The counts of a key or an account in the minute and the day of `atMs`. */
   use(id: Uuid, atMs: EpochMs): TradeUse {
     const row = this.day === utcDayOf(atMs) ? this.ids.find(id) : NO_ROW;
     if (row === NO_ROW) return { atMs, newInMinute: 0, newInDay: 0, closingInMinute: 0 };

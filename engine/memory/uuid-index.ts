@@ -1,11 +1,11 @@
 /**
  * Finds the row of a uuid: open addressing over row numbers. The ids stay in the column `id` of the
  * table. A slot holds a row number and the hash of its id, so that a search reads only the row that
- * it finds. Eight bytes a slot, at most three quarters full.
+ * it finds. A slot takes eight bytes, and at most three quarters are full.
  *
  * Nearly every slot that a change needs is far away in memory. So changes wait until there are
- * several, or until a search, and their slots are then prefetched together. The tables of orders
- * and positions share their slots: the position of a filled order reuses the order's slot.
+ * several, or until a search. Their slots are then prefetched together. The tables of orders and
+ * positions share their slots: the position of a filled order reuses the order's slot.
  */
 
 import { invariant } from '../base/invariant.ts';
@@ -166,8 +166,8 @@ class Slots {
   }
 
   /**
-   * True: an entry took the slot of another one that has the same hash and that the next change
-   * removes.
+   * True: the entry took the slot of another entry, which has the same hash and is removed by the
+   * next change.
    */
   #takesSlot(entry: number, hash: number, next: number, nextHash: number): boolean {
     const going = ~next;

@@ -43,8 +43,8 @@ const textView = new DataView(text.buffer, text.byteOffset, UUID_LENGTH);
 const words = new Uint32Array(4);
 
 /**
- * The four words of a uuid's text: always the same array, so read it before the next call. It
- * copies the text once and reads four digits at a time, in 26 ns; 32 characters one by one take 57.
+ * The four words of a uuid's text. It is always the same array, so read it before the next call. It
+ * copies the text once and reads four digits at a time, in 26 ns. 32 characters one by one take 57.
  */
 export function uuidWords(id: Uuid): Readonly<Uint32Array> {
   invariant(id.length === UUID_LENGTH, 'an id is no uuid');

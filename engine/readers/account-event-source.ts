@@ -1,6 +1,6 @@
 /**
- * Asks the thread that reads the events of accounts, which is started once it is needed. Rules D10,
- * D60 (engine/RULES.md), Q18 (api/RULES.md).
+ * Asks the thread that reads the events of accounts. It is started when it is first needed. Rules
+ * D10, D60 (engine/RULES.md), Q18 (api/RULES.md).
  */
 import type { Uuid } from '../base/units.ts';
 import { shardOfAccount } from '../shard/callers/shard-of.ts';
@@ -14,7 +14,7 @@ import type { EventQuestion } from './event-reader.ts';
 import type { EventsData, FromEvents } from './events-thread.ts';
 
 type Options = { dataDir: string; shards: number; log: Log };
-/** `isThere`: the log reaches the number that they come after. */
+/** `isThere`: the log reaches the number of the event before them. */
 type Page = { events: AccountEvent[]; last: number; isThere: boolean };
 /** Null: there are more events than were asked for, or the log is shorter. */
 type Watched = { events: AccountEvent[] | null; last: number };
@@ -22,9 +22,9 @@ type Watched = { events: AccountEvent[] | null; last: number };
 /** New events of a watched account, in their order. */
 type OnNews = (account: Uuid, events: AccountEvent[]) => void;
 
-/** The thread reads some of the log of each by turns. */
+/** The thread reads some of the log for each question by turns. */
 const AT_ONCE = 32;
-/** Of an account: each of its connections may begin to follow some accounts at once. */
+/** The limit of an account. Each of its connections may begin to follow some accounts at once. */
 const EACH_MAX = 256;
 /** At most so many bytes of a log are read for one question: a fraction of a second. */
 const BYTES_MAX = 128 * 2 ** 20;
@@ -53,20 +53,20 @@ export class AccountEventSource {
     });
   }
 
-  /** What is wrong, on one line; null: nothing. */
+  /** The problem on one line; null: there is none. */
   get problem(): string | null {
     return this.#thread.problem;
   }
 
-  /** @param onLost the thread ended: nothing is watched any more */
+  /** @param onLost the thread ended, so nothing is watched any more */
   listen(onNews: OnNews, onLost: () => void): void {
     this.#onNews = onNews;
     this.#onLost = onLost;
   }
 
   /**
-   * At most `limit` events after a number. All up to `last` were read; fewer than `limit` may come
-   * although there are more. Rejects with `Unavailable`.
+   * At most `limit` events after a number. All events up to `last` were read. There may be fewer
+   * than `limit` although more exist. Rejects with `Unavailable`.
    */
   page(asker: Asker, account: Uuid, after: number, limit: number): Promise<Page> {
     const bounds = { after, upTo: Number.POSITIVE_INFINITY, limit, bytesMax: BYTES_MAX };
@@ -75,8 +75,9 @@ export class AccountEventSource {
   }
 
   /**
-   * Watches the account from now on; does so already: waits until its news up to `from` have come,
-   * a number that the log has. The events after `after`, if all of them are at most `limit`.
+   * Watches the account from now on. If it is watched already, waits until its news up to `from`
+   * have arrived, a number that the log has. Returns the events after `after` if they are at most
+   * `limit`.
    */
   watch(
     account: Uuid,
@@ -99,7 +100,7 @@ export class AccountEventSource {
     this.#thread.post({ kind: 'unwatch', shard: this.#shardOf(account), account });
   }
 
-  /** Ends the thread in the middle of what it reads. */
+  /** Ends the thread, even during a read. */
   async close(): Promise<void> {
     await this.#thread.close(null);
   }

@@ -1,6 +1,6 @@
 /**
- * What happened to an account, its orders and trades, as its owner sees it, from the facts of the log.
- * Rules J21 to J24, J44 (api/RULES.md).
+ * The events of an account, its orders and trades, as its owner sees them, from the facts of the
+ * log. Rules J21 to J24, J44 (api/RULES.md).
  */
 
 import {
@@ -56,7 +56,7 @@ type OpenOrder = {
   trade: Uuid | null;
 };
 
-/** The events of one account, whose facts come in their order; it may begin with any of them. */
+/** The events of one account, whose facts are taken in their order. It may begin with any fact. */
 export class AccountEvents {
   readonly #log: Pick<AccountLog, 'names' | 'orderPlaced' | 'orderBefore'>;
   readonly #open = new Map<Uuid, OpenOrder>();
@@ -65,7 +65,7 @@ export class AccountEvents {
     this.#log = log;
   }
 
-  /** Null: the fact is no event. A market order is its trade's event alone. */
+  /** Null: the fact is no event. A market order is only the event of its trade. */
   eventOf({ number, fact }: AccountFact): AccountEvent | null {
     switch (fact.kind) {
       case 'order_placed':

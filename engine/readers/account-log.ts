@@ -1,6 +1,6 @@
 /**
  * The facts of single accounts in their shard's log, for readers outside of its thread. A log has
- * no index by account: records are searched for the account's bytes, which is many times faster
+ * no index by account. So records are searched for the account's bytes, which is many times faster
  * than reading their facts. Rule D60 (engine/RULES.md).
  */
 
@@ -19,7 +19,7 @@ import { type FactSource, factsIn, openLog } from './read-facts.ts';
 export type AccountFact = { number: number; fact: Extract<Fact, { account: Uuid }> };
 
 export class AccountLog {
-  /** What the numbers of its facts mean; by them, as in the state of a shard. */
+  /** The meaning of the numbers in its facts. It is found by number, as in the state of a shard. */
   names: Pick<Naming, 'instruments' | 'markets'> = { instruments: [], markets: [] };
   /** The newest entries, also of instruments that a later catalog has dropped. */
   readonly #entries = new Map<string, CatalogInstrument>();
@@ -46,8 +46,8 @@ export class AccountLog {
   }
 
   /**
-   * What `take` makes of the account's facts after a number, up to and with another one: at most
-   * `limit`, and of at most so many bytes of the log. `last`: every fact up to it was read.
+   * Passes the account's facts after a number to `take`, up to and including another number: at
+   * most `limit`, from at most so many bytes of the log. `last`: every fact up to it was read.
    */
   page<T>(
     account: Uuid,
@@ -89,10 +89,10 @@ export class AccountLog {
     return fact;
   }
 
-  /** How an order was placed, and what was filled of it before a fact. */
+  /** How an order was placed, and its fills before a fact. */
   orderBefore(order: Uuid, number: number): OrderHistory {
     const start = this.#numberAt(uuidTimeMs(order), number);
-    // If the clock was set back since, the order is further back.
+    // If the clock was set back since, the order is earlier in the log.
     const found = this.#historyOf(order, start, number) ?? this.#historyOf(order, 0, number);
     invariant(found !== null, 'an order was filled that was not placed');
     return found;
@@ -118,7 +118,7 @@ export class AccountLog {
     this.#log.close();
   }
 
-  /** A number before all facts of this time and later; times only go back at a `clock_set`. */
+  /** A number before all facts of this time and later. Times only go back at a `clock_set`. */
   #numberAt(atMs: EpochMs, before: number): number {
     let low = 0;
     for (let high = before - 1; low < high; ) {

@@ -1,7 +1,7 @@
 /**
- * The events of accounts, as a thread beside the shards reads them from their logs: pages of what
- * was, and what comes while an account is watched. Only what is on disk is in a log that is read,
- * and reading costs a shard nothing. Rule D60 (engine/RULES.md).
+ * The events of accounts, read from the shards' logs by a separate thread: pages of past events,
+ * and new events while an account is watched. It reads only the part of a log that is on disk, and
+ * costs a shard nothing. Rule D60 (engine/RULES.md).
  */
 import { setImmediate as others } from 'node:timers/promises';
 import type { Uuid } from '../base/units.ts';
@@ -9,13 +9,13 @@ import { type AccountEvent, AccountEvents } from './account-events.ts';
 import { AccountLog, factsOf, type PageBounds } from './account-log.ts';
 import type { FactSource } from './read-facts.ts';
 
-/** What the reader is asked; every question but `unwatch` is answered. */
+/** The questions to the reader. Every question except `unwatch` is answered. */
 export type EventQuestion =
   /** The first events after a number. */
   | { kind: 'page'; id: number; shard: number; account: Uuid; bounds: PageBounds }
   /**
-   * From now on the account's new events are sent. Before them, a page has the events after a
-   * number. `after` null: none of them. `from`: a number that the log has reached.
+   * From now on the account's new events are sent. Earlier events after `after` are in a page;
+   * null: none. `from`: a number that the log has reached.
    */
   | {
       kind: 'watch';
@@ -28,15 +28,19 @@ export type EventQuestion =
   | { kind: 'unwatch'; shard: number; account: Uuid };
 
 export type EventAnswer =
-  /** `isThere`: the log reaches the number that they come after. */
+  /** `isThere`: the log reaches the number of the event before them. */
   | { kind: 'page'; id: number; events: AccountEvent[]; last: number; isThere: boolean }
   /**
-   * Events after `last` are sent as they come. `events` null: there are more than were asked for.
+   * Events after `last` are sent when they happen. `events` null: there are more than were asked
+   * for.
    */
   | { kind: 'watched'; id: number; events: AccountEvent[] | null; last: number }
   | { kind: 'news'; account: Uuid; events: AccountEvent[] };
 
-/** Of a log that is read for one question, before others have their turn. Rule Q20 (api/RULES.md). */
+/**
+ * The bytes of a log that are read for one question, before others have their turn. Rule Q20
+ * (api/RULES.md).
+ */
 const SLICE_BYTES = 4 * 2 ** 20;
 
 export class EventReader {
@@ -69,7 +73,7 @@ class ShardEvents {
   readonly #log: AccountLog;
   readonly #send: (answer: EventAnswer) => void;
   readonly #watched = new Map<Uuid, AccountEvents>();
-  /** News up to this number were sent; it is followed from here. */
+  /** News up to this number were sent. Following continues from here. */
   #last = 0;
   #following: AbortController | null = null;
   /** The watches that wait until the log was followed up to their number. */
@@ -80,7 +84,7 @@ class ShardEvents {
     this.#send = send;
   }
 
-  /** Other questions are taken between two slices. */
+  /** Other questions are answered between two slices. */
   async page({ id, account, bounds }: Page): Promise<void> {
     const made = new AccountEvents(this.#log);
     const events: AccountEvent[] = [];
@@ -138,14 +142,14 @@ class ShardEvents {
     this.#waiting = this.#waiting.filter(({ from }) => from > this.#last);
     for (const { id, account, bounds } of ready) {
       const last = this.#last;
-      // Who watches already has seen these orders begin.
+      // Earlier watchers have already seen these orders begin.
       if (!this.#watched.has(account)) this.#watched.set(account, new AccountEvents(this.#log));
       const events = bounds === null ? [] : this.#allOf(account, { ...bounds, upTo: last });
       this.#send({ kind: 'watched', id, events, last });
     }
   }
 
-  /** Null: they are not all within the bounds, or the log does not reach so far. */
+  /** Null: they exceed the bounds, or the log does not reach so far. */
   #allOf(account: Uuid, bounds: PageBounds): AccountEvent[] | null {
     const { events, last } = this.#eventsOf(account, bounds);
     return last === bounds.upTo ? events : null;

@@ -1,6 +1,6 @@
 /**
- * A fact as operators see it: numbers of the catalog by their names, times as text, and nothing of
- * where it lies. Rule D31 (engine/RULES.md).
+ * A fact as operators see it: names instead of the catalog's numbers, times as text, and no place
+ * in the log. Rule D31 (engine/RULES.md).
  */
 
 import { type EpochMs, isoOf, VENUES } from '../base/units.ts';
@@ -42,7 +42,7 @@ function shownField(
       return {};
     case 'market': {
       const { venue, ticker } = names.market(value as number);
-      // Orders and trades are of the home market; their venue is that of their price.
+      // Orders and trades are of the home market; their venue is the venue of their price.
       const isOfMarket = OF_MARKETS.has(fact.kind);
       return isOfMarket ? { venue, market: ticker } : { market: ticker };
     }

@@ -1,6 +1,6 @@
 /**
- * A shard's facts as others read them: from any thread or process, in their order, and only once
- * they are on disk. Each reader keeps its own place. Rules D22, D30, D31 (engine/RULES.md).
+ * A shard's facts for any thread or process, in their order, and only once they are on disk. Each
+ * reader keeps its own place. Rules D22, D30, D31 (engine/RULES.md).
  */
 import path from 'node:path';
 import { invariant } from '../base/invariant.ts';
@@ -13,7 +13,7 @@ import type { Fact } from '../rules/facts.ts';
 import { identityOf } from '../shard/store/data-format.ts';
 import { logIn } from '../shard/store/shard-log.ts';
 
-/** Where the facts of a shard are. A shard that is not there yet has none. */
+/** Where the facts of a shard are. A shard that does not exist yet has none. */
 export type FactSource = { dataDir: string; shard: number };
 
 export type LoggedFact = {
@@ -26,7 +26,7 @@ export type LoggedFact = {
 };
 
 /**
- * The facts after a number, at most `limit` of them, up to the last one that is on disk now. Throws
+ * The facts after a number, at most `limit` of them, up to the last fact on disk. Throws
  * `LogDamage`, `LogMismatch`.
  */
 export function* readFacts(
@@ -68,8 +68,8 @@ export async function* followFacts(
 }
 
 /**
- * What the numbers of markets and instruments mean. Catalogs only append to them, so the newest
- * catalog before a fact has all of its names.
+ * The meaning of market and instrument numbers. Catalogs only append to them, so the newest catalog
+ * before a fact has all of its names.
  */
 export class CatalogNames {
   #marketNames: readonly string[] = [];
@@ -105,7 +105,7 @@ class FactReader {
   readonly log: LogReader;
   readonly #shard: number;
   readonly #after: number;
-  /** The number of the fact that comes next; 0: none was read yet. */
+  /** The number of the next fact; 0: none was read yet. */
   #next = 0;
   /** Null: nothing was read yet. */
   #names: CatalogNames | null = null;

@@ -1,12 +1,12 @@
 /**
- * How one thread sleeps and another wakes it. The sleeper raises a flag, looks once more whether
- * there is news, and waits on the flag itself. A thread with news lowers the flag, and wakes the
- * sleeper only if it was up: no wake-up is spent on a thread that is awake.
+ * How one thread sleeps and another wakes it. The sleeper raises a flag, looks once more for news,
+ * and waits on the flag itself. A thread with news lowers the flag, and wakes the sleeper only if
+ * it was up. So no wake-up is spent on a thread that is awake.
  *
  * No wake-up is lost. News is published before the flag is read, and the flag is raised before the
- * sleeper looks for news, so at least one of the two sees the other. If the flag is lowered between
- * the look and the wait, the wait ends at once, since it compares that very flag. Waiting on a
- * position of a ring would lose the wake-up of a ringer that lowered the flag first.
+ * sleeper looks for news. So at least one of the two sees the other. If the flag is lowered between
+ * the look and the wait, the wait ends at once, because it compares that very flag. A wait on a
+ * position of a ring would miss a ringer that lowered the flag first.
  */
 import { invariant } from '../base/invariant.ts';
 

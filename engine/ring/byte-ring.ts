@@ -4,7 +4,9 @@
  */
 import { invariant } from '../base/invariant.ts';
 
-/** Words of 32 bits, each in a cache line of its own: the two threads write them all the time. */
+/**
+ * Words of 32 bits, each in a separate cache line, because the two threads write them all the time.
+ */
 const HEAD = 0;
 const TAIL = 16;
 const WANTED = 32;
@@ -54,7 +56,7 @@ export class ByteRing {
     return this.#mask + 1 - used;
   }
 
-  /** Writes as many of these bytes as there is room for. The reader sees them once published. */
+  /** Writes as many of these bytes as fit. The reader sees them once they are published. */
   write(from: Buffer, start: number, end: number): number {
     invariant(
       start >= 0 && start <= end && end <= from.length,

@@ -1,7 +1,7 @@
 /**
- * One end of a pair of rings: the caller's, which asks and never blocks, or the shard's, which
- * answers and blocks when there is nothing to do. Everything sent within one turn is published
- * together, and the other end is woken only if it sleeps.
+ * One end of a pair of rings. The caller's end asks and never blocks. The shard's end answers, and
+ * blocks when there is nothing to do. All bytes sent within one turn are published together, and
+ * the other end is woken only if it sleeps.
  */
 import { invariant } from '../base/invariant.ts';
 import { Bell, bellMemory } from './bell.ts';
@@ -109,7 +109,7 @@ export class Endpoint {
     return this.isReady() ? null : this.#own.sleepAsync(this.#hasNews);
   }
 
-  /** Calls back once there may be news, always in a later turn of the event loop or its end. */
+  /** Calls back once there may be news, always in a later turn of the event loop or at its end. */
   whenNews(callback: () => void): void {
     const sleeping = this.sleepAsync();
     if (sleeping === null) setImmediate(callback);
@@ -127,8 +127,9 @@ export class Endpoint {
   }
 
   /**
-   * For who is about to sleep. Asks for room again: the other end may have answered the last time
-   * while none was free, and before this end slept, so that nothing would ring once there is some.
+   * For an end that is about to sleep. Asks for room again. The other end may have answered the
+   * last request when it had no room, and before this end slept. Then it would not ring once there
+   * is some.
    */
   readonly #isWithRoom = () => !this.#isWithoutRoom();
   readonly #hasNews = () => this.#in.waiting > 0 || (this.#unsent !== null && this.#isWithRoom());

@@ -22,7 +22,7 @@ export class FrameReader {
     this.#ring = ring;
   }
 
-  /** Whether a whole frame has arrived; reads what it needs from the ring. */
+  /** Whether a whole frame has arrived; reads the bytes that it needs from the ring. */
   isReady(): boolean {
     while (this.#missing() > 0) {
       if (this.#ring.waiting === 0) return false;

@@ -1,4 +1,7 @@
-/** How accounts open, how runs begin, and when one is bust. Rules M1, M30 to M34 (engine/RULES.md). */
+/**
+ * How accounts open, how runs begin, and when a run is bust. Rules M1, M30 to M34
+ * (engine/RULES.md).
+ */
 
 import { invariant } from '../base/invariant.ts';
 import { type AccountRow, type EpochMs, NO_ROW, START_BALANCE_CENTS } from '../base/units.ts';
@@ -44,7 +47,7 @@ function openAccountRow({ accounts }: ShardState, row: AccountRow, atMs: EpochMs
   col.run.set(row, 1);
 }
 
-/** The next run begins: nothing of the last one is left but its P&L, its busts and its time. */
+/** The next run begins. Only the P&L, the busts and the time of the last run remain. */
 export function startRun(state: ShardState, { atMs, account, run }: AccountReset): void {
   const col = state.accounts.change(account);
   invariant(run === col.run.get(account) + 1, 'a run follows another than the last one');

@@ -1,7 +1,7 @@
 /**
- * The change that the last event made: what its facts and answers show and the event itself does
- * not contain. A state has one such object. Each event that ends an order or changes a trade
- * overwrites it: a quote may fill thousands of orders, and an object for each would be slow.
+ * The change that the last event made: the values that its facts and answers show and the event
+ * itself lacks. A state has one such object. Each event that ends an order or changes a trade
+ * overwrites it. A quote may fill thousands of orders, and an object for each would be slow.
  */
 
 import type { AccountRow, Cents, Contracts, PositionRow, PriceCents } from '../base/units.ts';
@@ -9,13 +9,13 @@ import { NO_ROW } from '../base/units.ts';
 import type { CancelReason, OrderOutcome } from './events.ts';
 
 export class AppliedChange {
-  /** The account of the order or trade. The row of one that has ended no longer has it. */
+  /** The account of the order or trade. The row of an ended order or trade no longer has it. */
   account = NO_ROW as AccountRow;
-  /** The trade's position; it may have ended, but its row still has the id. `NO_ROW`: none. */
+  /** The trade's position. It may have ended, but its row still has the id. `NO_ROW`: none. */
   position = NO_ROW as PositionRow;
-  /** What became of the trade. */
+  /** The change of the trade. */
   trade: 'opened' | 'grown' | 'reduced' | 'closed' | null = null;
-  /** The contracts and price of this fill; for a sell, what the sold contracts had cost. */
+  /** The contracts and price of this fill; for a sell, the cost of the sold contracts. */
   contracts: Contracts = 0;
   cents: Cents = 0;
   costCents: Cents = 0;

@@ -63,12 +63,12 @@ export function applyTick(state: ShardState, tick: Tick, facts: FactSink): void 
     default:
       tick satisfies never;
   }
-  // Only after the tick itself: the quote that it replaces must not fill anything.
+  // Only after the tick itself: the quote that it replaces must not fill an order.
   fillMarkets(state, revived, atMs, facts);
 }
 
 /**
- * Applies a tick so that it is shown, without events: for a shard that cannot write now. The same
+ * Applies a tick so that it is shown, without events, for a shard that cannot write now. The same
  * tick is sent again later, and then leads to its events. Rule D8 (engine/RULES.md).
  */
 export function showQuotes(state: ShardState, tick: Tick): void {
@@ -79,7 +79,8 @@ export function showQuotes(state: ShardState, tick: Tick): void {
     return;
   }
   source.lastHeardMs = Math.max(source.lastHeardMs, tick.atMs);
-  // A catalog is a fact. So this shard lacks one that was sent meanwhile, and its new markets.
+  // A catalog is a fact. So this shard lacks a catalog that was sent meanwhile, and its new
+  // markets.
   if ('market' in tick && state.markets[tick.market] === undefined) return;
   switch (tick.kind) {
     case 'quote':
@@ -98,16 +99,18 @@ export function showQuotes(state: ShardState, tick: Tick): void {
   }
 }
 
-/** What the venue says of a market's trading: whether it is open, and until when. */
+/** A venue's word on a market's trading: whether it is open, and until when. */
 function setState(market: Market, tick: StatusTick | ClosingTick): void {
   if (tick.kind === 'status') market.status = tick.status;
   market.venueClosesAtMs = venueClosingMs(market.venueClosesAtMs, tick);
 }
 
-/** Moves time on, never back; what falls due on the way ends in its order, at its own time. */
+/**
+ * Moves time on, never back. Orders that fall due on the way end in their order, at their own time.
+ */
 export function advance(state: ShardState, atMs: EpochMs, facts: FactSink): EpochMs {
   const beforeMs = state.nowMs;
-  // Many messages have the same time, which was looked at when it came first.
+  // Many messages have the same time, which was checked at the first.
   if (atMs !== state.nowMs) {
     invariant(Number.isSafeInteger(atMs), 'a message has no time in whole milliseconds');
     if (atMs > state.nowMs) state.nowMs = atMs;
@@ -175,7 +178,7 @@ const NONE: readonly Market[] = [];
 
 /**
  * Any frame keeps a connection's quotes fresh. Returns the markets whose quotes were stale until
- * now. The tick's own time counts: a quote that is sent again has its old age.
+ * now. The tick's own time counts: a repeated quote has its old age.
  */
 function recordHeartbeat(
   state: ShardState,
@@ -210,7 +213,7 @@ function setQuote(state: ShardState, tick: QuoteTick): void {
   state.fillModel.quoteSeen(tick);
 }
 
-/** Stores the last trade, and the last one in which each side was bought. Quotes show them. */
+/** Stores the last trade, and for each side the last trade that bought it. Quotes show them. */
 function setLastTrade(state: ShardState, tick: TradeTick): void {
   const market = marketOf(state, tick.market);
   const { yesPriceCents, side, atMs } = tick;
@@ -229,7 +232,7 @@ function setGame(state: ShardState, tick: GameTick, facts: FactSink): void {
 }
 
 /**
- * Applies the consequences of the current catalog. It also runs at every start, since an older
+ * Applies the consequences of the current catalog. It also runs at every start, because an older
  * version may not have done so.
  */
 export function afterCatalog(state: ShardState, atMs: EpochMs, facts: FactSink): void {
@@ -238,8 +241,8 @@ export function afterCatalog(state: ShardState, atMs: EpochMs, facts: FactSink):
 }
 
 /**
- * A game that is cancelled in the catalog counts as cancelled by a venue, since some venues do not
- * report it.
+ * A game that is cancelled in the catalog counts as cancelled by a venue, because some venues do
+ * not report it.
  */
 function voidCancelledGames(state: ShardState, atMs: EpochMs, facts: FactSink): void {
   for (const { slug, status } of state.catalog.games) {

@@ -1,10 +1,11 @@
 /**
- * The `book_depth` fill model: an order walks the displayed levels of one venue, best first, and
- * its price is their average, rounded against the trader. Rules T62 to T68, T74 (engine/RULES.md).
+ * The `book_depth` fill model: an order walks the displayed levels of one venue, best first. Its
+ * price is their average, rounded against the trader. Rules T62 to T68, T74 (engine/RULES.md).
  *
- * A displayed size counts once for an account: what its fills consumed of a level stays consumed
- * until a quote shows that price with another size, or without any. Accounts do not consume from
- * each other, since they live in different shards and an equal input must give an equal state.
+ * A displayed size counts once for an account. The part of a level that its fills consumed stays
+ * consumed until a quote shows that price with another size, or without any. Accounts do not
+ * consume from each other: they live in different shards, and an equal input must give an equal
+ * state.
  */
 
 import { invariant } from '../base/invariant.ts';
@@ -63,7 +64,7 @@ class BookDepth implements FillModel {
     }
   }
 
-  /** Sizes are what a venue displays after its trades. */
+  /** Sizes are the displayed ones after the venue's own trades. */
   tradePrinted(): void {}
 
   orderArrives(
@@ -129,7 +130,7 @@ class BookDepth implements FillModel {
   }
 }
 
-/** More contracts first, then the better price; the earlier venue where both are equal. */
+/** More contracts first, then the better price. If both are equal, the earlier venue. */
 function isBetter(a: Fill, b: Fill): boolean {
   return a.contracts !== b.contracts ? a.contracts > b.contracts : a.askCents < b.askCents;
 }

@@ -1,4 +1,7 @@
-/** What a catalog says of games, instruments and their listings, as the engine takes it. Rules K3 to K5 (feeds/FORMATS.md). */
+/**
+ * The catalog's entries of games, instruments and their listings, as the engine takes them. Rules
+ * K3 to K5 (feeds/FORMATS.md).
+ */
 import type { GameStatus, Side, STRIKE_TYPES, StartSource, Venue } from '../base/units.ts';
 
 /** One venue's side of an instrument. Rule K5 (feeds/FORMATS.md). */
@@ -19,13 +22,13 @@ export type CatalogListing = {
 
 export type Team = { code: string; name: string };
 
-/** A game of the catalog, without what is derived. Rule K3 (feeds/FORMATS.md). */
+/** A game of the catalog, without derived fields. Rule K3 (feeds/FORMATS.md). */
 export type CatalogGame = {
   id: string;
   slug: string;
   league: string;
   startsAt: string;
-  /** Left out: somebody wrote the start into the catalog. */
+  /** Left out: the start was written into the catalog by hand. */
   startsAtSource?: StartSource;
   status: GameStatus;
   home: Team;
@@ -43,7 +46,7 @@ export type Strike = {
 };
 
 /**
- * An instrument of the catalog, without what is derived from its game and listings. Rule K4
+ * An instrument of the catalog, without the fields derived from its game and listings. Rule K4
  * (feeds/FORMATS.md).
  */
 export type CatalogInstrument = {
@@ -59,7 +62,7 @@ export type CatalogInstrument = {
   oppositeLabel: string | null;
   yesMeans: string;
   startsAt: string;
-  /** Left out: somebody wrote the start into the catalog. */
+  /** Left out: the start was written into the catalog by hand. */
   startsAtSource?: StartSource;
   /** When its markets open; null: they are already open, or the catalog has no time. */
   opensAt: string | null;
@@ -74,7 +77,7 @@ export type CatalogInstrument = {
   postponementWindowHours: number | null;
   rulesVersion: number;
   listings: CatalogListing[];
-  /** Over for long: kept for those who know its id, and not listed; left out: it is listed. */
+  /** Over for long: kept for clients that know its id, and not listed; left out: it is listed. */
   retired?: true;
 };
 

@@ -67,8 +67,8 @@ export function replaceCatalog(state: ShardState, catalog: Catalog): void {
 }
 
 /**
- * The earliest closing time of the instruments that list a market counts. Dropped ones, which come
- * last, count for a market that no other lists. Rule T129 (engine/RULES.md).
+ * The earliest closing time of the instruments that list a market counts. Dropped instruments,
+ * which are last, count for a market that no others list. Rule T129 (engine/RULES.md).
  */
 function closeMarkets({ entry, listed, listings }: Instrument): void {
   if (entry?.closesAt === undefined) return;
@@ -79,7 +79,7 @@ function closeMarkets({ entry, listed, listings }: Instrument): void {
   }
 }
 
-/** The games whose status in the catalog has changed: for them a feed's status no longer counts. */
+/** The games whose status in the catalog has changed. A feed's status no longer counts for them. */
 export function outdatedStatuses(
   before: readonly CatalogGame[],
   now: readonly CatalogGame[],
@@ -90,7 +90,7 @@ export function outdatedStatuses(
     .map(({ slug }) => slug);
 }
 
-/** Shared by all markets without one, so that a quote reads no array of its own market. */
+/** All markets without a time share it, so that a quote reads no array of its own market. */
 const NO_BOOKS: readonly Book[] = [];
 
 function nameMarket(state: ShardState, number: MarketNumber, name: string): void {

@@ -1,6 +1,6 @@
 /**
- * When a market closes. What its venue says counts; the catalog has only its plan, which counts
- * while the venue has said nothing. Rules T129, T143 (engine/RULES.md).
+ * When a market closes. The venue's word counts. The catalog's plan counts while the venue has said
+ * nothing. Rules T129, T143 (engine/RULES.md).
  */
 import type { EpochMs } from '../base/units.ts';
 import type { ClosingTick, StatusTick } from './messages.ts';
@@ -8,7 +8,7 @@ import type { ClosingTick, StatusTick } from './messages.ts';
 export type Closing = {
   /** By the catalog; infinite if it has no time. */
   closesAtMs: EpochMs;
-  /** By its venue, infinite if no time closes it; null: the venue has said nothing of it. */
+  /** By its venue, infinite if no time closes it; null: the venue has not said. */
   venueClosesAtMs: EpochMs | null;
 };
 
@@ -17,10 +17,7 @@ export function closingMs({ closesAtMs, venueClosesAtMs }: Closing): EpochMs {
   return venueClosesAtMs ?? closesAtMs;
 }
 
-/**
- * When a market closes by its venue, after the venue has said this. @param before what it said
- * before
- */
+/** When a market closes by its venue, after this message. @param before its earlier word */
 export function venueClosingMs(before: EpochMs | null, tick: StatusTick | ClosingTick): EpochMs {
   if (tick.kind === 'closing') return tick.closesAtMs ?? Number.POSITIVE_INFINITY;
   // A market that is open has outlived the closing time that was stated before.

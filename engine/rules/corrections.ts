@@ -20,8 +20,8 @@ import type { Market } from './reference-data.ts';
 import type { ShardState } from './state.ts';
 
 /**
- * Whether the command corrects the result, and what it changes. All that was unfinished has been
- * settled before. Rules S20, S25 (engine/RULES.md).
+ * Whether the command corrects the result, and its changes. All unfinished settlements are done
+ * before. Rules S20, S25 (engine/RULES.md).
  */
 export function decideCorrection(
   state: ShardState,
@@ -50,7 +50,7 @@ export function isSameResult(one: MarketResult, other: MarketResult): boolean {
   );
 }
 
-/** Begins with what was decided; how many trades it changes. */
+/** Begins the decided correction. @returns how many trades it changes. */
 export function beginCorrection({ pendingSettlements }: ShardState, left: CorrectionLeft): number {
   const { correction } = pendingSettlements;
   invariant(correction?.left === null, 'a correction begins that was not decided');
@@ -60,7 +60,7 @@ export function beginCorrection({ pendingSettlements }: ShardState, left: Correc
   return trades;
 }
 
-/** Corrects what is left, as far as the batch has room. False: some is left. */
+/** Corrects the remaining trades, as far as the batch has room. False: some are left. */
 export function continueCorrection(state: ShardState, facts: FactSink): boolean {
   const { pendingSettlements } = state;
   if (pendingSettlements.correction === null) return true;
@@ -71,7 +71,7 @@ export function continueCorrection(state: ShardState, facts: FactSink): boolean 
   return true;
 }
 
-/** Corrects all that is left of one account, whatever the batch has room for. */
+/** Corrects all remaining trades of one account, whatever room the batch has. */
 export function correctAccount(state: ShardState, account: AccountRow, facts: FactSink): void {
   if (isHalfCorrected(state, account)) {
     correctSome(state, account, Number.POSITIVE_INFINITY, facts);
@@ -83,7 +83,7 @@ export function isHalfCorrected(state: ShardState, account: AccountRow): boolean
   return state.pendingSettlements.correction !== null && leftOf(state).byAccount.has(account);
 }
 
-/** A start goes on with it: the log says which trades have their new result. */
+/** Continues the correction at a start. The log tells which trades have their new result. */
 function leftOf(state: ShardState): CorrectionLeft {
   const { correction } = state.pendingSettlements;
   invariant(correction !== null, 'nothing is being corrected');
@@ -112,7 +112,7 @@ function correctSome(
     const one = settled[done]!;
     const mayHaveOne = left.isResumed || number > 1;
     const last = mayHaveOne ? state.records.correctionOf(account, one.fact) : undefined;
-    // A start goes on with trades of which some were corrected before it.
+    // Continues at a start with trades of which some were corrected before it.
     if (left.isResumed && last?.correction === number) continue;
     const change = changeOf(state, account, left, { one, last, from, to });
     state.pendingSettlements.left--;
@@ -144,7 +144,10 @@ function settledTrades(state: ShardState, market: Market, isResumed: boolean): C
   return { byAccount, firstRecord, sold: new Map(), resets: null, isResumed };
 }
 
-/** Whether every sum of an account can be counted after it. Rules M11, S25 (engine/RULES.md). */
+/**
+ * Whether every sum of an account can still be counted afterwards. Rules M11, S25
+ * (engine/RULES.md).
+ */
 function isCountedAfter(
   state: ShardState,
   account: AccountRow,
@@ -173,7 +176,7 @@ type Replaced = {
   to: MarketResult;
 };
 
-/** What changes for a trade that the market's result has settled. */
+/** The change of a trade that the market's result has settled. */
 function changeOf(
   state: ShardState,
   account: AccountRow,
@@ -202,7 +205,7 @@ function changeOf(
   };
 }
 
-/** What was sold of a trade before it settled. Rule S24 (engine/RULES.md). */
+/** The parts of a trade that were sold before it settled. Rule S24 (engine/RULES.md). */
 function soldOf(
   state: ShardState,
   account: AccountRow,
@@ -217,7 +220,7 @@ function soldOf(
   if (sold === undefined) {
     const opened = left.byAccount.get(account)!.map(({ fact }) => uuidTimeMs(fact.trade));
     const sinceMs = opened.reduce((first, atMs) => Math.min(first, atMs));
-    // Where the clock was set back, a later order may have an earlier time.
+    // If the clock was set back, a later order may have an earlier time.
     sold = state.records.soldParts(account, sinceMs <= state.setBackFromMs ? 0 : sinceMs);
     left.sold.set(account, sold);
   }
@@ -239,7 +242,7 @@ function isRunOver(
   const isTimeSure = Math.min(openedAtMs, resetAtMs) > setBackFromMs;
   if (isTimeSure && resetAtMs < openedAtMs) return false;
   if (isTimeSure && resetAtMs > fact.atMs) return true;
-  // Of one moment: the log has the order.
+  // Of one moment, so the log has the order.
   left.resets ??= records.resetsFrom(left.firstRecord);
   const reset = left.resets.get(fact.account);
   if (reset === undefined) return false;

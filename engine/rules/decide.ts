@@ -1,8 +1,7 @@
 /**
- * What a command leads to: events, a stored answer, or a refusal. It reads the state and changes
- * nothing. It checks for refusals in the order of rejections.ts; after them a command cannot fail.
- * Rules T100, T110, T111, T130, T131, T134, T135, T140,
- * M9 (engine/RULES.md).
+ * The result of a command: events, a stored answer, or a refusal. It reads the state and changes
+ * nothing. It checks for refusals in the order of rejections.ts. After these checks a command
+ * cannot fail. Rules T100, T110, T111, T130, T131, T134, T135, T140, M9 (engine/RULES.md).
  */
 
 import { invariant } from '../base/invariant.ts';
@@ -28,7 +27,10 @@ import type { ShardState } from './state.ts';
 import { withinLimits } from './trade-limits.ts';
 import { decideTag } from './trade-tags.ts';
 
-/** What one batch cancels is one record of the log, and one answer. Rule T131 (engine/RULES.md). */
+/**
+ * The orders that one batch cancels are one record of the log, and one answer. Rule T131
+ * (engine/RULES.md).
+ */
 export const CANCEL_ALL_MAX = 2000;
 
 export function decide(state: ShardState, command: Command): Decision {
@@ -87,7 +89,7 @@ function canceled(atMs: EpochMs, orders: OrderRow[], reason: CancelReason): Orde
   return orders.map((order) => ({ kind: 'order_ended', atMs, order, status: 'canceled', reason }));
 }
 
-/** The first placed first, of at most the newest `CANCEL_ALL_MAX`. */
+/** The newest `CANCEL_ALL_MAX` at most, the first placed first. */
 function decideCancelAll(
   state: ShardState,
   { atMs, account: accountId, instrumentId }: CancelAll,
@@ -115,7 +117,7 @@ function decideAdjust(state: ShardState, command: AdjustCash): Decision {
     );
   }
   const balanceCents = state.accounts.col.balanceCents.get(account);
-  // One that is below zero may be given less than it lacks. Rule S23 (engine/RULES.md).
+  // An account below zero may be given less than it lacks. Rule S23 (engine/RULES.md).
   if (command.amountCents < 0 && balanceCents + command.amountCents < 0) {
     return reject('insufficient_balance');
   }

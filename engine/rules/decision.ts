@@ -12,13 +12,14 @@ export type Rejection = {
   /** Time until the window of a limit ends. */
   retryAfterSeconds?: number;
 };
-/** What the key and the account of a command have counted, in all shards. */
+/** The counts of a command's key and account, in all shards. */
 export type LimitUsage = { key: TradeUse; account: TradeUse };
-/** `use`: once the command is counted; left out where nothing was counted. */
+/** `use`: once the command is counted; left out if it was not. */
 export type Decision = { use?: LimitUsage } & Outcome;
 type Outcome =
   /**
-   * `consumption`: displayed sizes that the events use up. `left`: what a corrected result changes.
+   * `consumption`: displayed sizes that the events use up. `left`: the trades that a corrected
+   * result changes.
    */
   | { kind: 'accept'; events: Event[]; consumption: Consumption | null; left?: CorrectionLeft }
   /** The command was accepted before, under this key; see finished-records.ts. */
@@ -35,8 +36,8 @@ export function reject(code: RejectionCode, message: string = REJECTIONS[code]):
 }
 
 /**
- * The decision, accepted or refused, with an event in front of it: the attempt is counted before
- * its other events, and `use` contains it. A replay is not counted. Rule L3 (engine/RULES.md).
+ * The decision, accepted or refused, with an event in front: the attempt is counted before its
+ * other events, and `use` contains it. A replay is not counted. Rule L3 (engine/RULES.md).
  */
 export function preceded(decision: Decision, event: Event, use: LimitUsage): Decision {
   return decision.kind === 'replay'

@@ -1,6 +1,6 @@
 /**
- * The resting orders that end with the connection of the stream they were placed on. An account rests
- * few orders, so they are looked for among its own. Rules T134, T135 (engine/RULES.md).
+ * The resting orders that end with the stream connection they were placed on. An account rests few
+ * orders, so they are searched among its own. Rules T134, T135 (engine/RULES.md).
  */
 
 import { NO_ROW, type OrderRow } from '../base/units.ts';

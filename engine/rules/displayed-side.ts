@@ -1,6 +1,7 @@
 /**
- * The displayed asks of one side of a market, and what accounts (by row) have consumed of each.
- * Most quotes change one size, so sizes lie by their price. Rules T62, T65 (engine/RULES.md).
+ * The displayed asks of one side of a market, and the part of each that accounts (by row) have
+ * consumed. Most quotes change one size, so sizes lie by their price. Rules T62, T65
+ * (engine/RULES.md).
  */
 import { invariant } from '../base/invariant.ts';
 import { type AccountRow, type Contracts, PAYOUT_CENTS, type PriceCents } from '../base/units.ts';
@@ -11,10 +12,10 @@ const shownAnew = new Float64Array(PAYOUT_CENTS);
 export class DisplayedSide {
   /** By cents of the ask; 0: none is displayed. */
   readonly #contracts = new Float64Array(PAYOUT_CENTS);
-  /** By cents of the ask; null: nothing of any. */
+  /** By cents of the ask; null: no account has consumed any. */
   #consumed: Map<PriceCents, Map<AccountRow, Contracts>> | null = null;
 
-  /** Displays an ask with so many contracts, or no more. An equal size keeps its consumption. */
+  /** Displays an ask with so many contracts; 0 removes it. An equal size keeps its consumption. */
   set(askCents: PriceCents, contracts: Contracts): void {
     if (this.#contracts[askCents] === contracts) return;
     this.#contracts[askCents] = contracts;
@@ -28,7 +29,7 @@ export class DisplayedSide {
     for (let cents = 1; cents < PAYOUT_CENTS; cents++) this.set(cents, shownAnew[cents]!);
   }
 
-  /** The next ask after `cents` that is displayed; 100: none. From 0: the best. */
+  /** The next displayed ask above `cents`; 100: none. From 0: the best. */
   nextAfter(cents: PriceCents): PriceCents {
     let next = cents + 1;
     while (next < PAYOUT_CENTS && this.#contracts[next] === 0) next++;

@@ -1,7 +1,7 @@
 /**
- * What happened, as `evolve` applies it. Events carry every number that `evolve` needs, so that a
- * log replays without quotes, clocks or rules. Events name rows of the tables in state.ts; facts
- * (facts.ts) have permanent names instead. Rule D3 (engine/RULES.md).
+ * What happened, in the form that `evolve` applies. Events carry every number that `evolve` needs,
+ * so that a log replays without quotes, clocks or rules. Events name rows of the tables in
+ * state.ts; facts (facts.ts) have permanent names instead. Rule D3 (engine/RULES.md).
  */
 
 import type {
@@ -60,8 +60,8 @@ export type OrderFilled = {
 };
 
 /**
- * Some contracts of an order traded and some are left. The order keeps resting, or the next event
- * ends it.
+ * Some contracts of an order traded and some are left. The order continues to rest, or the next
+ * event ends it.
  */
 export type OrderPartFilled = {
   kind: 'order_part_filled';
@@ -88,7 +88,7 @@ export type OrderEnded = {
   kind: 'order_ended';
   atMs: EpochMs;
   order: OrderRow;
-  /** `executed`: an ioc traded what was available, and the rest is canceled. */
+  /** `executed`: an ioc traded the available contracts, and the rest is canceled. */
   status: 'canceled' | 'expired' | 'executed';
   reason: CancelReason;
 };
@@ -133,7 +133,7 @@ export type AccountReset = {
   run: number;
 };
 
-/** Whether the public sees the account; one is private until the first of these. */
+/** Whether the public sees the account. An account is private until the first of these. */
 export type PrivacyChanged = {
   kind: 'privacy_changed';
   atMs: EpochMs;
@@ -141,7 +141,7 @@ export type PrivacyChanged = {
   private: boolean;
 };
 
-/** An operator's marks of a trade, open or not: all that it has from now on. */
+/** An operator's tags of a trade, open or not. They replace its earlier tags. */
 export type TradeMarked = TradeTag & {
   kind: 'trade_marked';
   atMs: EpochMs;
@@ -149,8 +149,8 @@ export type TradeMarked = TradeTag & {
   trade: Uuid;
 };
 /**
- * An operator's mark of a trade; a tag here, since a position is marked at a bid. `parlay`: the
- * parlay whose leg the trade is. `combine`: it is of a Combine.
+ * An operator's tag of a trade. `parlay`: the parlay whose leg the trade is. `combine`: whether it
+ * is of a Combine.
  */
 export type TradeTag = { parlay: Uuid | null; combine: boolean };
 
@@ -161,11 +161,14 @@ export type MarketResolved = {
   outcome: MarketOutcome;
   source: OutcomeSource;
 };
-/** Who said it; `catalog`: its game is cancelled there. On disk its index: append, never reorder. */
+/**
+ * The source of the status; `catalog`: its game is cancelled there. On disk its index: append,
+ * never reorder.
+ */
 export const OUTCOME_SOURCES = ['venue_result', 'catalog', 'operator'] as const;
 export type OutcomeSource = (typeof OUTCOME_SOURCES)[number];
 
-/** What a contract of each side of a scalar market receives; its result comes next. */
+/** The payout of a contract of each side of a scalar market; its result is the next event. */
 export type MarketValued = {
   kind: 'market_valued';
   atMs: EpochMs;
@@ -193,10 +196,10 @@ export type TradeCorrected = TradedSide & {
   correction: number;
   from: MarketOutcome;
   to: MarketOutcome;
-  /** Of all its parts, from now on. */
+  /** The totals of all its parts, from now on. */
   proceedsCents: Cents;
   changedByCents: Cents;
-  /** What of it moves the balance: nothing if the run of the trade is over. */
+  /** The part that moves the balance: nothing if the run of the trade is over. */
   cashCents: Cents;
 };
 
@@ -214,7 +217,7 @@ export type CashAdjusted = {
   amountCents: Cents;
 };
 
-/** Somebody tried to trade; counts towards the hard trade limits. */
+/** An attempt to trade; it counts towards the hard trade limits. */
 export type TradeCounted = {
   kind: 'trade_counted';
   atMs: EpochMs;
@@ -259,7 +262,10 @@ export type OrderOutcome = {
   /** Of its first fill. */
   venue: number | null;
   tradeId: Uuid | null;
-  /** Of an order that was filled in part; null: it was filled fully or not at all. */
+  /**
+   * The filled contracts of an order that was filled in part; null: it was filled fully or not at
+   * all.
+   */
   filledContracts: Contracts | null;
 };
 

@@ -1,7 +1,7 @@
 /**
- * Applies what happened. It is the only writer of what facts hold. Live trading and recovery
- * run this same code, so a restart finds the state that a crash interrupted. Rules D3, M5 to M8,
- * M31 (engine/RULES.md).
+ * Applies events. It is the only writer of the state that facts hold. Live trading and recovery run
+ * this same code, so a restart finds the state that a crash interrupted. Rules D3, M5 to M8, M31
+ * (engine/RULES.md).
  */
 
 import { invariant } from '../base/invariant.ts';

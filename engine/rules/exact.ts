@@ -8,7 +8,9 @@ import type { Tagged } from '../base/units.ts';
 /** Money in millionths of a dollar, a safe integer; a negative amount is paid to the trader. */
 export type Micros = Tagged<number, 'Micros'>;
 
-/** A whole number over a power of ten; a number where it is a safe integer, which is far faster. */
+/**
+ * A whole number over a power of ten. It is a number if it is a safe integer, which is far faster.
+ */
 export type Exact = { units: bigint | number; decimals: number };
 
 const MICRO_DECIMALS = 6;
@@ -35,7 +37,7 @@ export function rounded(exact: Exact, decimals: number, rounding: Rounding): Mic
   return safe((rounding !== 'down' && isUp ? floor + 1n : floor) * toMicros);
 }
 
-/** Up to here a power of ten, and twice a rest of it, are safe integers. */
+/** A power of ten up to here, and twice its remainder, are safe integers. */
 const SAFE_DECIMALS = 15;
 const POWERS = Array.from({ length: SAFE_DECIMALS + 1 }, (_, decimals) => 10 ** decimals);
 

@@ -1,8 +1,8 @@
 /**
- * What happened, as the log stores it for all time. An event (events.ts) names rows, which are
- * reused. A fact names accounts, orders and trades by their uuids. It names markets and instruments
- * by numbers that are never reused. So a fact means the same in every shard, and years later. Rules
- * D2, D3 (engine/RULES.md).
+ * What happened, in the form that the log stores for all time. An event (events.ts) names rows,
+ * which are reused. A fact names accounts, orders and trades by their uuids. It names markets and
+ * instruments by numbers that are never reused. So a fact means the same in every shard, and years
+ * later. Rules D2, D3 (engine/RULES.md).
  *
  * A primary fact has every number that its event needs. Derived facts follow from it; the log has
  * them after it, for its readers.
@@ -44,7 +44,7 @@ export type FactPlace = { record: number; offset: number };
 
 /** An event of an account, with the account's uuid instead of its row. */
 type OfAccount<AnEvent> = Omit<AnEvent, 'account' | 'accountId'> & { account: Uuid };
-/** The same for an order: its account, and what it trades. */
+/** The same for an order: its account, and its subject. */
 type OfOrder<AnEvent> = Omit<AnEvent, 'order'> & {
   account: Uuid;
   order: Uuid;
@@ -68,7 +68,7 @@ export type OrderPlacedFact = OrderTerms &
     trade: Uuid | null;
   };
 
-/** The rest of an order traded. It is executed. */
+/** The rest of an order traded, so it is executed. */
 export type OrderFilledFact = OfOrder<OrderFilled> & {
   contracts: Contracts;
   trade: Uuid;
@@ -102,7 +102,7 @@ export type TradeOpenedFact = OfTrade & {
   priceCents: PriceCents;
 };
 
-/** Derived: the buy that opened the trade was filled again: these contracts at one price. */
+/** Derived: the buy that opened the trade was filled again, with these contracts at one price. */
 export type TradeGrownFact = {
   kind: 'trade_grown';
   atMs: EpochMs;
@@ -115,7 +115,7 @@ export type TradeGrownFact = {
   venue: number;
 };
 
-/** Derived: some contracts of a trade were sold. `costCents` is what they had cost. */
+/** Derived: some contracts of a trade were sold. `costCents` is their cost. */
 export type TradeReducedFact = Omit<TradeGrownFact, 'kind'> & {
   kind: 'trade_reduced';
   costCents: Cents;

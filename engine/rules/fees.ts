@@ -1,9 +1,9 @@
 /**
- * What venues charge for a trade: dated tables, and the arithmetic of each venue. Paper trades pay
- * no fee; these say what a trade would have paid. Rules F20 to F27 (feeds/FORMATS.md).
+ * The trading fees of venues: dated tables, and the arithmetic of each venue. Paper trades pay no
+ * fee. The tables give the fee that a trade would have paid. Rules F20 to F27 (feeds/FORMATS.md).
  *
- * All of it is exact: rates are decimal texts, products are whole numbers over a power of ten, and
- * each is rounded once, at the step at which the venue rounds. Amounts are in millionths of a
+ * All arithmetic is exact: rates are decimal texts, and products are whole numbers over a power of
+ * ten. Each is rounded once, at the step at which the venue rounds. Amounts are in millionths of a
  * dollar.
  */
 
@@ -79,7 +79,7 @@ export const RATE = /^(-?)(\d{1,6})(?:\.(\d{1,8}))?$/;
 
 type Rate = { units: number; decimals: number };
 
-/** Tables have few texts, and each is read again and again. */
+/** Tables have few texts, and each is read many times. */
 function remembered<T>(read: (text: string) => T): (text: string) => T {
   const known = new Map<string, T>();
   return (text) => {
@@ -146,7 +146,7 @@ export function kalshiFillFee(
 export type KalshiOrder = { side: 'buy' | 'sell'; carry: KalshiCarry; stepMicros?: number };
 
 /**
- * Polymarket US, all fills of one order: each is rounded half to even to the cent. A taker's fee
+ * Polymarket US, all fills of one order. Each is rounded half to even to the cent. A taker's fee
  * may then be lowered, so that the order pays at most its exact sum, rounded half to even to the
  * cent. Rule F24; the page "Fee Schedule" of docs.polymarket.us, in effect since 2026-09-25.
  */
@@ -194,7 +194,7 @@ export function feeEntryFor(
   return best;
 }
 
-/** The lines of a table that name a market, at any moment: all that `feeEntryFor` looks at. */
+/** The lines of a table that name a market, at any moment: all that `feeEntryFor` reads. */
 export function feeEntriesOf(
   table: readonly FeeEntry[],
   { venue, venueMarketId }: Omit<FeeQuestion, 'atMs'>,
@@ -208,7 +208,7 @@ function names(series: string | null, market: string): boolean {
   return series === null || market === series || market.startsWith(`${series}-`);
 }
 
-/** Used where no table has a line. Rule F26. */
+/** Used if no table has a line. Rule F26. */
 const NO_TABLE: FeeEntry = {
   venue: 'venue_a',
   series: null,
@@ -221,7 +221,7 @@ const NO_TABLE: FeeEntry = {
 };
 
 /**
- * The taker's fee of a paper trade at its entry, in whole cents, rounded up where the venue counts
+ * The taker's fee of a paper trade at its entry, in whole cents, rounded up if the venue counts
  * finer. Without a line in the table: 0.07·C·P·(1-P), rounded up to the cent. Rule F26.
  */
 export function takerFeeCents(

@@ -1,6 +1,6 @@
 /**
  * How much of an order trades at a live price, and at which price. An operator chooses the model.
- * Everything is in asks, as in pricing.ts: a buy of a side and a sell of the other side both take
+ * Everything is in asks, as in pricing.ts. A buy of a side and a sell of the other side both take
  * that side's asks. Rules T60, T61 (engine/RULES.md).
  */
 import { invariant } from '../base/invariant.ts';
@@ -25,10 +25,10 @@ import {
   venueIndex,
 } from './pricing.ts';
 
-/** What an order asks for: contracts of the asks of `side`, none of them above `upToCents`. */
+/** The wish of an order: contracts of the asks of `side`, none of them above `upToCents`. */
 export type Want = { account: AccountRow; side: Side; upToCents: PriceCents; contracts: Contracts };
 
-/** What the order gets: no more contracts than wanted, at one price, from one venue. */
+/** A fill of an order: no more contracts than wanted, at one price, from one venue. */
 export type Fill = {
   contracts: Contracts;
   askCents: PriceCents;
@@ -71,8 +71,9 @@ export interface FillModel {
   /** A trade at a venue. */
   tradePrinted(tick: TradeTick): void;
   /**
-   * What trades now on a book whose prices are `price`; null: nothing. For an order that arrives,
-   * and for a resting one that the price has reached. Changes nothing: the order may be refused.
+   * The fill that is possible now on a book whose prices are `price`; null: none. It serves orders
+   * that arrive, and resting orders that the price has reached. Changes nothing, because the order
+   * may be refused.
    */
   orderArrives(
     context: PricingContext,
@@ -81,7 +82,7 @@ export interface FillModel {
     want: Want,
     nowMs: EpochMs,
   ): Fill | null;
-  /** The asks of both sides of a market that it knows, best first; null: it keeps none. */
+  /** The known asks of both sides of a market, best first; null: the model keeps none. */
   displayed(market: MarketNumber): Readonly<Record<Side, readonly DepthLevel[]>> | null;
   /** A fill that consumes displayed sizes was applied. */
   consume(consumption: Consumption): void;

@@ -25,11 +25,14 @@ export type EndedOrder = { placed: PlacedOrder; outcome: OrderOutcome };
 
 /** The fact that settled a trade, and where it is. */
 export type SettledFact = { fact: TradeSettledFact; place: FactPlace };
-/** What was sold of a trade before it ended: the contracts, their cost, and their proceeds. */
+/**
+ * The parts of a trade that were sold before it ended: the contracts, their cost, and their
+ * proceeds.
+ */
 export type SoldParts = { contracts: Contracts; costCents: Cents; cents: Cents };
 
 export interface FinishedRecords {
-  /** Markets whose result was corrected: their trades have facts of it. */
+  /** Markets whose result was corrected. Their trades have correction facts. */
   readonly correctedMarkets: Set<MarketNumber>;
   /** The fact at this place has used the key. */
   noteKey(account: AccountRow, key: string, record: number, offset: number): void;
@@ -63,7 +66,10 @@ export interface FinishedRecords {
     market: MarketNumber,
     settlement: { record: number; trades: number } | null,
   ): Iterable<SettledFact>;
-  /** By trade: what orders sold of it that were placed since a moment and did not sell all. */
+  /**
+   * By trade: the parts that orders sold of it, if they were placed since a moment and did not sell
+   * all.
+   */
   soldParts(account: AccountRow, sinceMs: EpochMs): ReadonlyMap<Uuid, SoldParts>;
   /** The last reset of each account in this record or after it. */
   resetsFrom(record: number): ReadonlyMap<Uuid, FactPlace>;

@@ -1,6 +1,6 @@
 /**
  * Properties of an order or a position, as bits of one byte. Only this file knows what each bit
- * means; the bits are on disk (D3, engine/RULES.md), so a new one comes at the end and none
+ * means. The bits are on disk (D3, engine/RULES.md), so a new bit is added at the end and none
  * changes.
  */
 
@@ -28,12 +28,12 @@ export function positionFlagsOf(order: Flags): Flags {
   return (order & (FLAG.no | FLAG.instrumentNo | FLAG.private)) as Flags;
 }
 
-/** A limit order; any other is a market order, which is a fill and no order (T26). */
+/** A limit order. Any other is a market order, which is a fill and no order (T26). */
 export function isLimit(order: { limitPriceCents: PriceCents | null }): boolean {
   return order.limitPriceCents !== null;
 }
 
-/** The same from a stored row: market orders never rest, so a position has no limit to look at. */
+/** The same from a stored row. Market orders never rest, so a position has no limit to look at. */
 export function hasLimit(flags: Flags): boolean {
   return (flags & FLAG.limit) !== 0;
 }

@@ -32,7 +32,7 @@ const PLACE_MAX = 2 ** 26 - 1;
  */
 export function placeOfTrade(from: Ids<OrderRow>, order: OrderRow, last: number | null): number {
   const own = ((from.word(order, 1) & 0xfff) << 14) | ((from.word(order, 2) >>> 16) & 0x3fff);
-  // Where even the highest place was taken the ids still differ, by what they have of their orders.
+  // Even after the highest place was taken, ids differ by the bits of their orders.
   return last === null || own > last ? own : Math.min(last + 1, PLACE_MAX);
 }
 
@@ -54,9 +54,8 @@ export function writeTradeId(
 }
 
 /**
- * The id of the trade that an order opens at a moment, the first one of its account there: the
- * order's own random bits, the last one flipped, under the time of opening. Equal input gives equal
- * ids, and trades sort by opening.
+ * The id of the first trade of an account at a moment: the order's own random bits, the last one
+ * flipped, under the time of opening. Equal input gives equal ids, and trades sort by opening.
  */
 export function tradeIdOf(orderId: Uuid, openedAtMs: EpochMs): Uuid {
   const time = openedAtMs.toString(16).padStart(12, '0');

@@ -1,7 +1,7 @@
 /**
- * Money. Every change of an account's cents is one of these functions, and each keeps, in cents:
- * start + adjustments + realized P&L of the run = balance + held + open stake. Rules M2 to M11, M20,
- * S23 (engine/RULES.md).
+ * Money. Every change of an account's cents is one of these functions. Each keeps, in cents: start
+ * + adjustments + realized P&L of the run = balance + held + open stake. Rules M2 to M11, M20, S23
+ * (engine/RULES.md).
  */
 import { invariant } from '../base/invariant.ts';
 import {
@@ -27,7 +27,7 @@ export function hold({ accounts }: ShardState, account: AccountRow, cents: Cents
 
 /**
  * Cash moves into the cost of an open position. The order's hold for these contracts is released
- * first; the rest is taken from the balance.
+ * first, and the rest is taken from the balance.
  */
 export function stake(
   { accounts }: ShardState,
@@ -58,8 +58,8 @@ export function realize(
 }
 
 /**
- * A settled trade brings more, or less, than it was paid. The run in which it settled takes it; if
- * that run is over, only the sum of all runs does. Rule S23 (engine/RULES.md).
+ * A settled trade brings more or less than its payout. The run in which it settled takes the
+ * difference. If that run is over, only the sum of all runs does. Rule S23 (engine/RULES.md).
  */
 export function correct(
   { accounts }: ShardState,
@@ -86,7 +86,7 @@ export function adjust({ accounts }: ShardState, account: AccountRow, cents: Cen
 
 /**
  * Changes the count of contracts that may be paid out to the account. A checkpoint does not store
- * the count, since it follows from the rows.
+ * the count, because it follows from the rows.
  */
 export function countPayable(
   { accounts }: ShardState,
@@ -104,7 +104,7 @@ const MOST_CENTS = Number.MAX_SAFE_INTEGER;
 
 /**
  * How many more cents an account could be paid before one of its sums exceeds `MOST_CENTS`, if
- * every open position and resting buy paid 100 cents a contract. Below 0 there is no room. Only
+ * every open position and resting buy paid 100 cents per contract. Below 0 there is no room. Only
  * buys and adjustments reduce it, so a buy within it can always be paid out.
  */
 export function payoutRoomCents({ accounts: { col } }: ShardState, account: AccountRow): Cents {
@@ -131,7 +131,7 @@ export function isCountable(
   const adjustedCents = col.adjustedCents.get(account) + adjustedByCents;
   const hasCents =
     col.balanceCents.get(account) + col.heldCents.get(account) + col.openStakeCents.get(account);
-  // The account may lose all that it has.
+  // The account may lose all its cash.
   const worstCents = col.lifetimeRealizedCents.get(account) - hasCents - adjustedByCents;
   return (
     adjustedByCents <= payoutRoomCents(state, account) &&
@@ -145,7 +145,7 @@ export function imbalanceCents({ accounts: { col } }: ShardState, account: Accou
   return owedCents(col, account) - has - col.openStakeCents.get(account);
 }
 
-/** What balance, holds and open stake must add up to. */
+/** The sum of balance, holds and open stake. */
 function owedCents(col: Accounts['col'], account: AccountRow): Cents {
   return START_BALANCE_CENTS + col.adjustedCents.get(account) + col.realizedCents.get(account);
 }
@@ -169,7 +169,7 @@ function move(
   const openStakeCents = col.openStakeCents.get(account) + toStake;
   invariant(isCounted(balanceCents), 'a balance left the safe integers');
   // A placement may hold more than the balance until its first fill at a better price (M6). A
-  // corrected result may take what was spent since, and later gains fill that up (S23).
+  // corrected result may take money that was spent since, and later gains restore it (S23).
   const mayBeBelow = toHeld > 0 || toBalance >= 0 || mayOwe;
   invariant(balanceCents >= 0 || mayBeBelow, 'a balance went below zero');
   invariant(heldCents >= 0, 'a hold went below zero');

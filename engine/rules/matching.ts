@@ -61,9 +61,8 @@ function prefetchOwners(state: ShardState, orders: readonly OrderRow[]): void {
 type Reached = { book: Book; price: BookPrice; side: Side; orders: readonly OrderRow[] };
 
 /**
- * Fills across the books of a market, since their orders compete for the same sizes. What an
- * account gets must not depend on which books this shard has, or on the order in which it made
- * them.
+ * Fills across the books of a market, because their orders compete for the same sizes. The fills of
+ * an account must not depend on which books this shard has, or on the order in which it made them.
  */
 function fillInOrder(
   state: ShardState,
@@ -93,7 +92,7 @@ function isAwaited({ ladders }: ShardState, book: Book): boolean {
 
 type ReachedOrder = { reached: Reached; order: OrderRow };
 
-/** One home market after another; in each, orders that wait for the yes ask come first. */
+/** One home market after another; in each, orders that wait for the yes ask are first. */
 function byPriceAndTime({ orders }: ShardState, a: ReachedOrder, b: ReachedOrder): number {
   const { book, side } = a.reached;
   const { market } = b.reached.book;
@@ -108,7 +107,7 @@ function priceLevelOf({ col }: ShardState['orders'], order: OrderRow): number {
   return tradePrice(actionOf(col.flags.get(order)), col.limitPriceCents.get(order));
 }
 
-/** Read before the first fill, since a fill may remove its order. */
+/** Read before the first fill, because a fill may remove its order. */
 function reachedOn(state: ShardState, book: Book, atMs: EpochMs): readonly Reached[] {
   if (!isAwaited(state, book)) return NONE;
   const { ladders } = state;

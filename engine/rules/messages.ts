@@ -1,6 +1,6 @@
 /**
  * Everything that a shard receives, as plain data. Ticks come from venues, commands and queries
- * from callers; all carry the time at which they take effect, since the core has no clock. Rules
+ * from callers. All carry the time at which they take effect, because the core has no clock. Rules
  * T20 to T28, C1 (engine/RULES.md).
  */
 
@@ -39,18 +39,18 @@ export type QuoteTick = {
    */
   crossed: boolean;
   /**
-   * Nobody knows the book until the next quote: no side has a price. For the history. Rule H5
-   * (api/RULES.md).
+   * The book is unknown until the next quote, and no side has a price. Only the history uses it.
+   * Rule H5 (api/RULES.md).
    */
   unknown?: boolean;
   /**
-   * Present only if the fill model uses levels and the venue shows them; else only the top is
+   * Present only if the fill model uses levels and the venue shows them. Otherwise only the top is
    * known.
    */
   depth?: Depth;
   /**
-   * In place of `depth`: the levels that the market's last quote showed with other contracts, in
-   * any order; 0 contracts: it is not shown any more. Rule D44 (engine/RULES.md).
+   * In place of `depth`: the levels whose contracts have changed since the market's last quote, in
+   * any order; 0 contracts: the level is gone. Rule D44 (engine/RULES.md).
    */
   depthChange?: Depth;
 };
@@ -59,7 +59,7 @@ export type QuoteTick = {
 export type Depth = { yesBids: readonly DepthLevel[]; yesAsks: readonly DepthLevel[] };
 export type DepthLevel = readonly [priceCents: PriceCents, contracts: Contracts];
 
-/** A trade at the venue; quotes show it, nothing else follows from it. */
+/** A trade at the venue. Quotes show it, and nothing else follows from it. */
 export type TradeTick = {
   kind: 'trade';
   atMs: EpochMs;
@@ -80,8 +80,8 @@ export type StatusTick = {
 };
 
 /**
- * When the venue closes the market, by its own word, whatever a catalog says; null: it says so when
- * it does, and no time closes it.
+ * When the venue closes the market, by its own word, whatever a catalog says. Null: the venue
+ * closes it by a message, and no time does.
  */
 export type ClosingTick = {
   kind: 'closing';
@@ -92,8 +92,9 @@ export type ClosingTick = {
 };
 
 /**
- * The venue's final word on a market. Payouts are what one contract of that side receives; a void
- * pays cost back and has payouts 0. A settlement value strictly between 0 and 1 is `scalar`.
+ * The venue's final word on a market. Payouts are the cents that one contract of that side
+ * receives. A void pays cost back and has payouts 0. A settlement value strictly between 0 and 1 is
+ * `scalar`.
  */
 export type ResultTick = {
   kind: 'result';
@@ -105,7 +106,7 @@ export type ResultTick = {
   noPayoutCents: Cents;
 };
 export type MarketOutcome = 'yes' | 'no' | 'void' | 'scalar';
-/** What one contract of each side receives. */
+/** The payout of one contract of each side. */
 export type Payouts = Pick<ResultTick, 'yesPayoutCents' | 'noPayoutCents'>;
 export type MarketResult = Payouts & { outcome: MarketOutcome };
 
@@ -126,7 +127,7 @@ export type DownTick = {
   kind: 'down';
   atMs: EpochMs;
   source: SourceNumber;
-  /** For the history; left out: it was lost. Rule H5 (api/RULES.md). */
+  /** For the history; left out: the connection was lost. Rule H5 (api/RULES.md). */
   reason?: 'sequence_gap';
 };
 
@@ -157,14 +158,14 @@ export type TradeCounting = {
   keyId: Uuid;
   keyLimits: TradeLimits;
   accountLimits: TradeLimits;
-  /** What the key has counted in other shards; null: nothing. */
+  /** The key's counts in other shards; null: none. */
   elsewhere: TradeUse | null;
 };
 
 /**
- * Place one order. Rule A30 (api/RULES.md). Already checked against the order schema: exactly the
- * fields of its action and type are set, the rest are null. Its terms are among its fields, so that
- * its event and facts need no copy.
+ * Places one order. Rule A30 (api/RULES.md). It is already checked against the order schema:
+ * exactly the fields of its action and type are set, the rest are null. Its terms are among its
+ * fields, so that its event and facts need no copy.
  */
 export type PlaceOrder = OrderTerms & {
   kind: 'place';
@@ -223,7 +224,7 @@ export type Connected = {
   connections: readonly StreamConnection[];
 };
 
-/** What counts towards the hard trade limits of a key. */
+/** One attempt for the hard trade limits of a key. */
 export type TradingCommand = PlaceOrder | CancelOrder | CancelAll;
 
 /** An operator's correction of an account's cash; shown as adjustmentsInRunDollars. */
@@ -232,32 +233,32 @@ export type AdjustCash = { kind: 'adjust'; atMs: EpochMs; account: Uuid; amountC
 /** The owner starts again with the start balance. Rules M32, M33 (engine/RULES.md). */
 export type ResetAccount = { kind: 'reset'; atMs: EpochMs; account: Uuid };
 
-/** What the control store says of an account's owner. Rule M36 (engine/RULES.md). */
+/** The control store's data about an account's owner. Rule M36 (engine/RULES.md). */
 export type SetPrivacy = { kind: 'set_privacy'; atMs: EpochMs; account: Uuid; private: boolean };
 
 /**
- * An operator's mark of a trade; it adds to the marks that the trade has. Every shard is asked, as
- * a trade's id names none. Rule T141 (engine/RULES.md).
+ * An operator's tag of a trade; it is added to the tags that the trade has. Every shard is asked,
+ * because a trade's id names none. Rule T141 (engine/RULES.md).
  */
 export type TagTrade = {
   kind: 'mark';
   atMs: EpochMs;
   trade: Uuid;
-  /** Of a trade that is over, whose id alone does not find it. */
+  /** For a trade that is over, which its id alone does not find. */
   account: Uuid | null;
-  /** Null: the trade keeps the parlay that it has. */
+  /** Null: the trade keeps its parlay. */
   parlay: Uuid | null;
-  /** False: the trade keeps what it has. */
+  /** False: the trade keeps its value. */
   combine: boolean;
 };
 
 /** An operator's result. Rules T140, S20 (engine/RULES.md). */
 export type SettleMarket = Omit<ResultTick, 'kind' | 'source'> & {
   kind: 'settle';
-  /** It replaces the result that the market has, as its correction of this number; null: it does not. */
+  /** The number of the correction, if it replaces the market's result; null: it does not. */
   correction: number | null;
 };
-/** What a settlement came to in one shard, or in all of them. */
+/** The outcome of a settlement in one shard, or in all of them. */
 export type Settled = {
   /** False: the market had this result already. */
   isNew: boolean;
@@ -274,7 +275,7 @@ export type Settled = {
 export type SetCatalog = { kind: 'catalog'; atMs: EpochMs; catalog: Catalog };
 
 /**
- * Operator's switches that answers depend on. They are not in the log: they are sent at every
+ * The operator's switches that answers depend on. They are not in the log and are sent at every
  * start.
  */
 export type SetSwitches = {
@@ -284,7 +285,7 @@ export type SetSwitches = {
   selfReset: boolean;
 };
 
-/** Sets the shard's time to `toMs`, whatever it was: the only way to set time back. */
+/** Sets the shard's time to `toMs`, even back. No other message sets time back. */
 export type SetClock = { kind: 'clock'; atMs: EpochMs; toMs: EpochMs };
 
 export type Command =
@@ -301,7 +302,7 @@ export type Command =
   | SetClock;
 
 /**
- * `body` is the JSON text of the answer, ready to send; a refusal names its rule. `limits`: of a
+ * `body` is the JSON text of the answer, ready to send; a refusal names its rule. `limits`: for a
  * command with `counting`.
  */
 export type Reply = { ok: true; body: string; limits?: TradeLimitsLeft } | Refusal;

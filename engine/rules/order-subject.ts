@@ -1,5 +1,5 @@
 /**
- * What an order trades: an instrument or a ticker that a buy names, the position that a sell
+ * The subject of an order: the instrument or ticker that a buy names, or the position that a sell
  * closes. Rules T4 to T6, T50, T51, T55, T56, T100, T121 (engine/RULES.md).
  */
 
@@ -18,7 +18,7 @@ import type { PlaceOrder } from './messages.ts';
 import type { Instrument, Market } from './reference-data.ts';
 import type { ShardState } from './state.ts';
 
-/** What an order trades: a side of a market, as an instrument of the catalog shows it. */
+/** The subject of an order: a side of a market, as an instrument of the catalog shows it. */
 export type Subject = {
   market: Market;
   instrument: Instrument;
@@ -29,7 +29,7 @@ export type Subject = {
   position: PositionRow | null;
 };
 
-/** What the order trades, or why there is no such thing. */
+/** The subject of the order, or why there is none. */
 export function subjectOf(
   state: ShardState,
   order: PlaceOrder,
@@ -38,7 +38,7 @@ export function subjectOf(
   return order.action === 'buy' ? buySubject(state, order) : sellSubject(state, order, account);
 }
 
-/** It names no ticker, so that it may be shown whether the venue-data switch is on or off. */
+/** It names no ticker, so it may be shown whether the venue-data switch is on or off. */
 const NO_SUCH_TICKER = 'ticker is not that of a venue_a market that an instrument lists.';
 
 /** Rules T4, T5, T6, T100, T121 (engine/RULES.md). */
@@ -79,7 +79,7 @@ function sellSubject(
     const known = state.records.closedTrade(account, tradeId) !== undefined;
     return known ? reject('already_closed') : reject('trade_not_found');
   }
-  // A sell that never rests replaces the resting sell if it trades, as a market order does.
+  // If a sell that never rests trades, it replaces the resting sell, as a market order does.
   if (order.timeInForce === 'gtc' && isBeingSold(state, position)) return reject('already_closed');
   const flags = col.flags.get(position);
   return {

@@ -1,7 +1,7 @@
 /**
- * The terms of an order: what it asks for, which never changes. This is their only description.
+ * The terms of an order: the caller's wishes, which never change. This is their only description.
  * Requests, events, facts, columns, answers, the audit and the tests take the terms from here, in
- * this order; format/term-layouts.ts defines their bytes. Rules T20 to T28 (engine/RULES.md).
+ * this order. format/term-layouts.ts defines their bytes. Rules T20 to T28 (engine/RULES.md).
  */
 
 import type {
@@ -40,7 +40,7 @@ const COLUMN_OF = {
   'number or null': 'f64',
 } as const satisfies Record<string, ColumnType>;
 export type TermForm = keyof typeof COLUMN_OF;
-/** A time has another name in answers than in here, and no answer has a number of 48 bits. */
+/** A time has another name in answers than here, and no answer has a number of 48 bits. */
 export type ShownForm = Exclude<TermForm, 'time or null' | 'number or null'>;
 
 const oneOf = <Word extends string>(...words: readonly Word[]): Values<'word', Word> => {
@@ -62,7 +62,7 @@ type Term = {
   /** The default: the value of a market buy by the API that does not state the term. */
   readonly usual: unknown;
   /**
-   * How a row stores it: in its own column, as a bit (flags.ts), or not at all because all resting
+   * How a row stores it: in its own column, as a bit (flags.ts), or not at all if all resting
    * orders have the same value.
    */
   readonly row: 'column' | 'flags' | { readonly always: unknown };
@@ -102,7 +102,7 @@ export const ORDER_TERMS = {
     row: { always: null },
     ...ASKED,
   },
-  /** Of a buy: the probability of its side as the caller states it, in percent (T23). */
+  /** For a buy: the probability of its side as the caller states it, in percent (T23). */
   statedProbPct: {
     is: smallOrNull<number>(),
     usual: null,
@@ -141,7 +141,7 @@ export type OrderTerms = { readonly [K in Name]: ValueOf<Terms[K]> };
 /** The terms that a trade copies from the buy that opened it. */
 export type TradeTerms = Pick<OrderTerms, NamesWith<{ ofTrade: true }>>;
 
-/** A side of a market, as an instrument shows it: what orders and trades buy and sell. */
+/** A side of a market, as an instrument shows it: the subject of orders and trades. */
 export type TradedSide = {
   market: MarketNumber;
   instrument: InstrumentNumber;

@@ -1,6 +1,6 @@
 /**
- * Placing an order, and the texts of its refusals. Rules M11, T44, T100 to T103
- * (engine/RULES.md), V3, A82 (api/RULES.md).
+ * Placing an order, and the texts of its refusals. Rules M11, T44, T100 to T103 (engine/RULES.md),
+ * V3, A82 (api/RULES.md).
  */
 
 import {
@@ -31,7 +31,7 @@ import { REJECTIONS } from './rejections.ts';
 import type { ShardState } from './state.ts';
 import { countedRefusal, withinLimits } from './trade-limits.ts';
 
-/** A known key is answered whatever else is the case. Rules T91, T95 (engine/RULES.md). */
+/** A known key is answered before any other check. Rules T91, T95 (engine/RULES.md). */
 export function decidePlace(state: ShardState, order: PlaceOrder): Decision {
   const account = state.accountIds.find(order.account);
   const known =
@@ -42,7 +42,7 @@ export function decidePlace(state: ShardState, order: PlaceOrder): Decision {
   return countedRefusal(state, order, order.action === 'sell', reused);
 }
 
-/** What an order leads to once no rule without a price refuses it. */
+/** The decision on an order once no rule without a price refuses it. */
 type DecideTradable = (
   state: ShardState,
   order: PlaceOrder,
@@ -51,7 +51,7 @@ type DecideTradable = (
 ) => Decision;
 
 /**
- * What an order leads to, whatever its key. `account`: its row, or `NO_ROW`. Rule T132
+ * The decision on an order under any key. `account`: its row, or `NO_ROW`. Rule T132
  * (engine/RULES.md).
  */
 export function decideUnderNewKey(
@@ -73,7 +73,9 @@ export function decideUnderNewKey(
   });
 }
 
-/** What it trades, of a market that is open; or its refusal. Rules T5, T18 (engine/RULES.md). */
+/**
+ * The order's subject on a market that is open, or its refusal. Rules T5, T18 (engine/RULES.md).
+ */
 function tradableSubject(
   state: ShardState,
   order: PlaceOrder,
@@ -131,8 +133,8 @@ export function checkBalance(
 }
 
 /**
- * What trades now. A market order or a fok trades completely or not at all. Rules T30, T31, T40, T42,
- * T68 (engine/RULES.md).
+ * The fill that is possible now. A market order or a fok trades completely or not at all. Rules
+ * T30, T31, T40, T42, T68 (engine/RULES.md).
  */
 function fillNow(
   state: ShardState,
@@ -298,8 +300,8 @@ const EXPIRY_MAX_MS = 365 * 24 * 60 * 60 * 1000;
 
 /**
  * The message for a field that is out of bounds; null: none is. `account`: its row, or `NO_ROW`.
- * The bounds hold for orders of every market, and are checked before it: an order beyond one is a
- * bad request.
+ * The bounds hold for orders of every market and are checked before the market. An order beyond a
+ * bound is a bad request.
  */
 function checkBounds(state: ShardState, order: PlaceOrder, account: AccountRow): string | null {
   return checkExpiry(order.expiresAtMs, state.nowMs) ?? checkPayout(state, order, account);

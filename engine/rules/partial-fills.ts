@@ -1,8 +1,8 @@
 /**
- * What an order has traded so far is read from its position, so that a resting order needs no bytes
- * for it. The position of a buy is what it has traded; the position of a sell is what it has not.
- * This works because a position has one resting order at most (`resting` in
- * format/table-columns.ts). Rules T70 to T72 (engine/RULES.md).
+ * The traded contracts of an order are read from its position, so a resting order needs no bytes
+ * for them. The position of a buy has the contracts that it traded. The position of a sell has the
+ * contracts that it did not trade. This works because a position has at most one resting order
+ * (`resting` in format/table-columns.ts). Rules T70 to T72 (engine/RULES.md).
  */
 
 import { invariant } from '../base/invariant.ts';
@@ -29,7 +29,7 @@ export function remainingOf({ orders, positions }: ShardState, order: OrderRow):
   return isSell(orders.col.flags.get(order)) ? held : orders.col.contracts.get(order) - held;
 }
 
-/** What an unfinished order has traded. */
+/** The fills of an unfinished order. */
 export function filledSoFar(state: ShardState, order: OrderRow): FilledSoFar {
   const { col } = state.positions;
   const position = state.orders.col.position.get(order);

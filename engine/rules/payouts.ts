@@ -1,7 +1,6 @@
 /**
- * What a result does to its market, and how positions end without a sale. Rules M8, M33, S1, S6,
- * S20, S21
- * (engine/RULES.md).
+ * The effect of a result on its market, and how positions end without a sale. Rules M8, M33, S1,
+ * S6, S20, S21 (engine/RULES.md).
  */
 
 import { invariant } from '../base/invariant.ts';
@@ -60,7 +59,7 @@ export function correctMarket(state: ShardState, event: MarketCorrected): void {
   invariant(market !== undefined, 'a correction names a market that does not exist');
   const from = resultOf(market);
   invariant(from !== null, 'a market is corrected that has no result');
-  invariant(correction > market.corrections, 'a correction came before the last one');
+  invariant(correction > market.corrections, 'a correction is earlier than the last one');
   state.pendingSettlements.correction = { market: market.number, atMs, from, left: null };
   market.outcome = outcome;
   market.payouts = outcome === 'scalar' ? { yesPayoutCents, noPayoutCents } : null;
@@ -131,7 +130,7 @@ export function resultOf({ outcome, payouts }: Market): MarketResult | null {
   }
 }
 
-/** What a result pays for these contracts of a side. Rules S1 to S3 (engine/RULES.md). */
+/** The payout of these contracts of a side. Rules S1 to S3 (engine/RULES.md). */
 export function payoutCents(
   { outcome, yesPayoutCents, noPayoutCents }: MarketResult,
   side: Side,

@@ -1,7 +1,8 @@
 /**
- * Markets with a result and trades to settle, and a result that was corrected. Both go in slices, so
- * that nobody else waits for all of it; who is asked about goes first. The rows, and the facts, say
- * what is left, so that a start goes on with it. Rules S1, S15, S22 (engine/RULES.md).
+ * Markets with a result and trades to settle, and a result that was corrected. Both are settled in
+ * slices, so that no caller waits for all of it. Accounts that are asked about are settled first.
+ * The rows and the facts show what is left, so a start can continue. Rules S1, S15, S22
+ * (engine/RULES.md).
  */
 import type { AccountRow, EpochMs, MarketNumber, Uuid } from '../base/units.ts';
 import type { FactPlace } from './facts.ts';
@@ -14,7 +15,7 @@ export type CorrectionLeft = {
   readonly byAccount: Map<AccountRow, SettledFact[]>;
   /** Where the first of them was settled. */
   readonly firstRecord: number;
-  /** What was sold of trades before, of accounts of which it was asked. */
+  /** The parts of trades that were sold before, for accounts that were asked about. */
   readonly sold: Map<AccountRow, ReadonlyMap<Uuid, SoldParts>>;
   /** The last reset of each account since; null: it was not asked. */
   resets: ReadonlyMap<Uuid, FactPlace> | null;
@@ -32,11 +33,14 @@ export type PendingCorrection = {
 };
 
 export class PendingSettlements {
-  /** Home markets with a result, the oldest result first; markets with nothing left leave soon. */
+  /**
+   * Home markets with a result, the oldest result first. Markets with nothing left are removed
+   * soon.
+   */
   readonly markets = new Set<MarketNumber>();
-  /** Older than each of `markets`: one begins when everything before it has settled. */
+  /** Older than each of `markets`: a correction begins when everything before it has settled. */
   correction: PendingCorrection | null = null;
-  /** Accounts with nothing left on these markets, as far as is known. */
+  /** Accounts that are known to have nothing left on these markets. */
   readonly settledAccounts = new Set<AccountRow>();
   /** How many more orders and trades of these markets this batch may end. */
   left = Number.POSITIVE_INFINITY;

@@ -1,5 +1,5 @@
 /**
- * How positions open, grow, shrink and close, whatever the reason. Rules T20, T71 to T73
+ * How positions open, grow, shrink and close, for any reason. Rules T20, T71 to T73
  * (engine/RULES.md).
  */
 

@@ -20,8 +20,8 @@ export function windowEndMs({
 }
 
 /**
- * When the next window ends; infinite: none does. Found again once results, games or catalogs have
- * changed.
+ * When the next window ends; infinite: none does. It is computed again once results, games or
+ * catalogs have changed.
  */
 export function nextVoidMs(state: ShardState): EpochMs {
   const { nextVoid, referenceDataVersion } = state;
@@ -33,7 +33,7 @@ export function nextVoidMs(state: ShardState): EpochMs {
   return atMs;
 }
 
-/** Voids what has no result of the instruments whose window has ended by now. */
+/** Voids the unresolved instruments whose window has ended by now. */
 export function voidPostponed(state: ShardState, atMs: EpochMs, facts: FactSink): void {
   const { referenceDataVersion: before } = state;
   for (const [instrument, endMs] of [...windowsOf(state)]) {
@@ -57,7 +57,7 @@ function* windowsOf(state: ShardState): Generator<[Instrument, EpochMs]> {
   }
 }
 
-/** What a venue says of a game outranks the catalog. Rule T123 (engine/RULES.md). */
+/** A venue's status of a game outranks the catalog. Rule T123 (engine/RULES.md). */
 function postponedGames({ games, catalog }: ShardState): Set<string> {
   const statuses = new Map(catalog.games.map(({ slug, status }) => [slug, status]));
   for (const [slug, { status }] of games) statuses.set(slug, status);

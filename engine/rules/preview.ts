@@ -1,6 +1,6 @@
 /**
- * What an order would do now. The decision is that of placing; nothing of it is applied. Rules T133,
- * V10 (engine/RULES.md, api/RULES.md).
+ * The effect that an order would have now. It is decided as a placement is, and none of the
+ * decision is applied. Rules T133, V10 (engine/RULES.md, api/RULES.md).
  */
 
 import { invariant } from '../base/invariant.ts';
@@ -24,19 +24,22 @@ import type { RejectionCode } from './rejections.ts';
 import type { ShardState } from './state.ts';
 
 export type Preview = {
-  /** Null: that depends on a price which may not be shown. */
+  /** Null: it depends on a price that may not be shown. */
   would: 'execute' | 'rest' | 'cancel' | 'refuse' | null;
-  /** Why it would be refused; null: it would not, as far as `would` says. */
+  /** Why it would be refused; null: it would not, as far as `would` tells. */
   code: RejectionCode | null;
   fill: { priceCents: PriceCents; contracts: Contracts; venue: Venue } | null;
-  /** What a buy would take from the balance: for the part that trades, and for the part that rests. */
+  /**
+   * The cash that a buy would take from the balance: for the part that trades, and for the part
+   * that rests.
+   */
   costCents: Cents;
   holdCents: Cents;
   /** The home market; null: the order names none. */
   market: Market | null;
 };
 
-/** Reads the state as it is at `nowMs`, which may be ahead of it, and changes nothing. */
+/** Reads the state as of `nowMs`, which may be ahead of it, and changes nothing. */
 export function preview(current: ShardState, order: PlaceOrder, nowMs: EpochMs): Preview {
   const state: ShardState = { ...current, nowMs };
   const account = state.accountIds.find(order.account);
@@ -66,12 +69,12 @@ export function preview(current: ShardState, order: PlaceOrder, nowMs: EpochMs):
   };
 }
 
-/** The least that a contract costs. */
+/** The lowest cost of a contract. */
 const LEAST_CENTS = 1;
 
 /**
- * What follows without a price, the same whatever the price is: the refusals before one is looked
- * at, and whether the balance covers an order of which nothing trades at once. Rule V10.
+ * The checks without a price: the refusals before a price is read, and whether the balance covers
+ * an order that trades nothing at once. The answer is the same at every price. Rule V10.
  */
 function unpriced(state: ShardState, order: PlaceOrder, account: AccountRow): Preview {
   let holdCents = 0;
@@ -85,7 +88,7 @@ function unpriced(state: ShardState, order: PlaceOrder, account: AccountRow): Pr
   return { would: null, code, fill: null, costCents: 0, holdCents, market: null };
 }
 
-/** A limit buy that rests needs its hold; any other needs what it would at the least price. */
+/** A limit buy that rests needs its hold. Any other buy needs its cost at the lowest price. */
 function needsOf(
   { action, limitPriceCents, timeInForce }: PlaceOrder,
   { contracts }: Subject,

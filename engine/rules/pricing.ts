@@ -1,5 +1,5 @@
 /**
- * What a trade costs now: live prices, both sides of a market, and routing. Rules T10 to T18, T80
+ * The price of a trade now: live prices, both sides of a market, and routing. Rules T10 to T18, T80
  * to T87 (engine/RULES.md).
  *
  * Everything here is in asks. A book has two, the yes ask and the no ask. A side's bid is 100 minus
@@ -20,13 +20,13 @@ import {
 import { closingMs } from './closing.ts';
 import type { Book, CoreConfig, Market, Source } from './reference-data.ts';
 
-/** What live prices depend on besides the markets. The state of a shard satisfies it. */
+/** Everything besides the markets that live prices depend on. The state of a shard satisfies it. */
 export type PricingContext = {
   readonly config: Readonly<Pick<CoreConfig, 'quoteMaxAgeMs' | 'routingBandCents'>>;
   readonly sources: readonly (Readonly<Source> | undefined)[];
 };
 
-/** The part of a book that prices need: an order needs its price before its book may exist. */
+/** The part of a book that prices need. An order needs its price before its book may exist. */
 export type PricedBook = Pick<Book, 'market' | 'routed'>;
 
 /** Why a market has no live price, or null when it has one on at least one side. */
@@ -38,7 +38,7 @@ export type NotLive =
   | 'market closed'
   | 'market resolved';
 
-/** The two asks of a book, with the venues they come from; `NO_PRICE` where there is none. */
+/** The two asks of a book, with their venues; `NO_PRICE` if there is none. */
 export type BookPrice = {
   yesAskCents: PriceCents;
   yesAskVenue: Venue;
@@ -53,7 +53,7 @@ export function isFresh(source: Source, nowMs: EpochMs, quoteMaxAgeMs: number): 
   return nowMs - source.lastHeardMs <= quoteMaxAgeMs;
 }
 
-/** What decides whether a market has a live price. */
+/** The data that decides whether a market has a live price. */
 export type QuotedMarket = Pick<
   Market,
   'outcome' | 'status' | 'closesAtMs' | 'venueClosesAtMs' | 'quote'
@@ -125,11 +125,11 @@ function improve(
 /** A market of another venue that may price a fill of `side` instead of the home market. */
 export type Rival = {
   market: Market;
-  /** The side of that market which means the side asked for. */
+  /** The side of that market which means the requested side. */
   side: Side;
   askCents: PriceCents;
   /**
-   * The highest useful ask: others are no better than the home market's, or too far from its mid.
+   * The highest useful ask. Others are no better than the home market's, or too far from its mid.
    */
   upToCents: PriceCents;
 };
@@ -172,7 +172,7 @@ function askIn({ quote }: Market, side: Side): PriceCents {
   return side === 'yes' ? quote!.yesAskCents : complement(quote!.yesBidCents);
 }
 
-/** The ask of `side`, or null when nobody offers it. */
+/** The ask of `side`, or null without an offer. */
 export function askOf(price: BookPrice, side: Side): SidePrice | null {
   return side === 'yes'
     ? sidePrice(price.yesAskCents, price.yesAskVenue)
@@ -190,7 +190,7 @@ function sidePrice(priceCents: PriceCents, venue: Venue): SidePrice | null {
 }
 
 /**
- * What a buy pays, or a sell receives, for a contract that takes an ask. Its own inverse: the ask
+ * The price that a buy pays, or a sell receives, for a contract at an ask. Its own inverse: the ask
  * from that price.
  */
 export function tradePrice(action: Action, askCents: PriceCents): PriceCents {

@@ -4,7 +4,7 @@ import { type AccountRow, type EpochMs, NO_ROW } from '../base/units.ts';
 import type { PrivacyChanged } from './events.ts';
 import type { ShardState } from './state.ts';
 
-/** The change to what its owner has chosen; none where that is known. A new account is private. */
+/** The change to the owner's choice; none if it is known. A new account is private. */
 export function privacyEvents(
   state: ShardState,
   account: AccountRow,

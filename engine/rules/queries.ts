@@ -8,15 +8,15 @@ import type { EpochMs, InstrumentNumber, MarketNumber, Uuid } from '../base/unit
 import type { PlaceOrder } from './messages.ts';
 
 /**
- * Newest first; `before` is the id of the last row of the previous page, and `tag` what cursors of
- * this query begin with; left out: with nothing. Rule P8 (api/RULES.md).
+ * Newest first. `before` is the id of the last row of the previous page. `tag` begins the cursors
+ * of this query; left out: no tag. Rule P8 (api/RULES.md).
  */
 export type Page = { limit: number; before: Uuid | null; only?: RowFilter; tag?: QueryTag };
 
-/** Which rows a list has; null: whatever it is. Rule A79 (api/RULES.md). */
+/** The filter of a list's rows; null: any value. Rule A79 (api/RULES.md). */
 export type RowFilter = {
   instrumentId: string | null;
-  /** Of orders. */
+  /** For orders. */
   idempotencyKey: string | null;
   /** When the order was placed, or the trade opened: at `fromMs` or later, and before `toMs`. */
   fromMs: EpochMs | null;
@@ -52,7 +52,7 @@ export type TradesQuery = Page & {
   organizationSlug: string | null;
   status: 'open' | 'closed' | 'settled' | 'void' | null;
 };
-/** What the order would do; its key is not looked at. Rule T133 (engine/RULES.md). */
+/** The effect that the order would have; its key is not looked up. Rule T133 (engine/RULES.md). */
 export type PreviewQuery = { kind: 'preview'; atMs: EpochMs; order: PlaceOrder };
 /** Answers with one Quote, or `instrument_not_found`. */
 export type QuoteQuery = { kind: 'instrument_quote'; atMs: EpochMs; instrumentId: string };
@@ -60,8 +60,8 @@ export type QuoteQuery = { kind: 'instrument_quote'; atMs: EpochMs; instrumentId
 export type BookQuery = { kind: 'book'; atMs: EpochMs; instrumentId: string };
 export type QuoteKind = (QuoteQuery | BookQuery)['kind'];
 /**
- * Answers `{priced}`: of each of these instruments, or of all by number, a bit whether venue_a has
- * a live price of it; in base64, the lowest bit of a byte first. Rule A45 (api/RULES.md).
+ * Answers `{priced}`: for each of these instruments, or for all by number, a bit whether venue_a
+ * has a live price of it; in base64, the lowest bit of a byte first. Rule A45 (api/RULES.md).
  */
 export type PricedQuery = {
   kind: 'priced';
@@ -69,19 +69,20 @@ export type PricedQuery = {
   instruments: readonly InstrumentNumber[] | null;
 };
 /**
- * Answers `{bids}`: of each of these markets, or of all by number, the live bids of yes and of no
+ * Answers `{bids}`: for each of these markets, or for all by number, the live bids of yes and of no
  * in cents, two bytes in base64; 0: there is none. Rule M21 (engine/RULES.md).
  */
 export type BidsQuery = { kind: 'bids'; atMs: EpochMs; markets: readonly MarketNumber[] | null };
 /**
- * Answers `{held}`: of each market by number, a bit whether somebody holds a trade of it or has an
- * order that depends on it; in base64, the lowest bit of a byte first. Rule S17 (engine/RULES.md).
+ * Answers `{held}`: for each market by number, a bit whether any account holds a trade of it or has
+ * an order that depends on it; in base64, the lowest bit of a byte first. Rule S17
+ * (engine/RULES.md).
  */
 export type HeldQuery = { kind: 'held_markets'; atMs: EpochMs };
 /**
- * Answers `{changes: [[place, version, Quote | null], …]}` with the places whose quote does not
- * have the version that the asker knows (0: none). Null: no catalog lists the instrument. Equal
- * versions are equal quotes, whatever shard answers; `asOf` is no part of a version.
+ * Answers `{changes: [[place, version, Quote | null], …]}` with the places whose quote differs from
+ * the asker's version (0: none). Null: no catalog lists the instrument. Equal versions are equal
+ * quotes, from any shard; `asOf` is no part of a version.
  */
 export type QuoteChangesQuery = {
   kind: 'quote_changes';
@@ -91,12 +92,12 @@ export type QuoteChangesQuery = {
 };
 /**
  * Answers `{number, portfolio}`: the account's portfolio, and the number of the last fact before
- * it. What follows from later facts is not in it.
+ * it. The effects of later facts are not in it.
  */
 export type AccountSnapshotQuery = Omit<PortfolioQuery, 'kind'> & { kind: 'account_snapshot' };
 /** Answers `{}` once nothing of the account is left to settle. Rule S15 (engine/RULES.md). */
 export type SettledQuery = { kind: 'settled'; atMs: EpochMs; account: Uuid };
-/** Answers `{results}`: of each market its `MarketResult`; null: it has none. */
+/** Answers `{results}`: for each market its `MarketResult`; null: it has none. */
 export type ResultsQuery = {
   kind: 'market_results';
   atMs: EpochMs;
@@ -108,7 +109,7 @@ export type KeyUseQuery = { kind: 'key_use'; atMs: EpochMs; keyId: Uuid };
 export type AuditQuery = { kind: 'audit'; atMs: EpochMs };
 /**
  * Answers `{accounts: [{account, line}], referenceData}`, canonical and independent of shard and
- * slot; with `quotes` what venues last said is part of it.
+ * slot. With `quotes` it includes the last data of the venues.
  */
 export type DigestQuery = { kind: 'digest'; atMs: EpochMs; quotes: boolean };
 

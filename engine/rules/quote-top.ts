@@ -1,7 +1,6 @@
 /**
- * The top of a market's book, kept in place: a market is quoted many times a second, and an object
- * for each quote that is kept a moment would fill the old generation of the heap. Rule D48
- * (engine/RULES.md).
+ * The top of a market's book, kept in place. A market is quoted many times a second, and an object
+ * for each quote would fill the old generation of the heap. Rule D48 (engine/RULES.md).
  */
 
 import { NO_PRICE } from '../base/units.ts';
@@ -16,7 +15,7 @@ export function topOf(tick: QuoteTick): QuoteTick {
   return { kind, atMs, source, market, ...prices, crossed, ...(tick.unknown && { unknown: true }) };
 }
 
-/** Makes a copy that `topOf` made one of a later quote of the market. */
+/** Makes a copy of `topOf` a copy of a later quote of the market. */
 export function replaceTop(kept: QuoteTick, tick: QuoteTick): void {
   kept.atMs = tick.atMs;
   kept.source = tick.source;
@@ -40,7 +39,7 @@ export function isSameTop(a: QuoteTick, b: QuoteTick): boolean {
   );
 }
 
-/** Shows a quote of a market. `epoch` is that of its connection. */
+/** Shows a quote of a market. `epoch` is the epoch of its connection. */
 export function showQuote(market: { quote: Quote | null }, tick: QuoteTick, epoch: number): void {
   const { atMs, source, yesBidCents, yesBidContracts, yesAskCents, yesAskContracts } = tick;
   // A venue's finer prices can cross where whole cents do not; then `crossed` is true.

@@ -43,17 +43,20 @@ export type Market = {
   settlement: { record: number; trades: number } | null;
   /** How often its result was corrected. Rule S20 (engine/RULES.md). */
   corrections: number;
-  /** Live: gone with a restart. */
+  /** Live, and lost at a restart. */
   status: MarketStatus;
   /**
    * When the catalog closes it; infinite if the catalog has no time. Rule T129 (engine/RULES.md).
    */
   closesAtMs: EpochMs;
-  /** Live: when its venue closes it, by `venueClosingMs`; null: the venue has said nothing of it. */
+  /** Live: when its venue closes it, by `venueClosingMs`; null: the venue has not said. */
   venueClosesAtMs: EpochMs | null;
   /** Changed in place: `quotes` counts. */
   quote: Quote | null;
-  /** Quotes of this market so far, and changes of their time: it shows that the last is another. */
+  /**
+   * The count of quotes of this market and of changes of their time. A new count means a new last
+   * quote.
+   */
   quotes: number;
   /** In yes cents. */
   lastTrade: LastTrade | null;
@@ -85,7 +88,7 @@ export type Quote = {
 export type Source = { lastHeardMs: EpochMs; epoch: number };
 
 /**
- * Where orders rest. The plain book of a venue_a market follows that market's quote; the routed
+ * Where orders rest. The plain book of a venue_a market follows that market's quote. The routed
  * book of an instrument follows the best price of its listings. Rules T80 to T85 (engine/RULES.md).
  */
 export type Book = { number: number; market: Market; routed: Instrument | null };
@@ -96,8 +99,8 @@ export type Instrument = {
   /** Its last catalog entry; null if no catalog of this shard has listed it. */
   entry: CatalogInstrument | null;
   /**
-   * True: in the current catalog. A dropped one keeps its label, still prices its positions, and
-   * settles.
+   * True: in the current catalog. A dropped instrument keeps its label, still prices its positions,
+   * and settles.
    */
   listed: boolean;
   game: CatalogGame | null;

@@ -7,7 +7,7 @@ export const REJECTIONS = {
   invalid_request: 'The request cannot be used.',
   trading_off: 'Trading with keys is switched off.',
   rate_limited: 'Over a hard trade limit.',
-  too_late: 'It came later than rejectIfLaterThan allows.',
+  too_late: 'The order arrived later than rejectIfLaterThan allows.',
   membership_required:
     'Opening a position needs the basic plan or a higher one, which the operator of this server ' +
     'grants (paperbook admin plan USER_ID basic).',
@@ -16,7 +16,7 @@ export const REJECTIONS = {
   no_tradable_listing: 'The instrument does not list on exactly one live venue_a market.',
   trade_not_found: 'No such trade.',
   order_not_found: 'No such order.',
-  already_closed: 'It is no longer open, or an order to sell it is resting.',
+  already_closed: 'The trade is no longer open, or an order to sell it is resting.',
   market_resolved: 'The venue market has a result.',
   market_not_open: 'The venue market is paused or closed.',
   no_liquidity: 'There is no live price on that side now.',

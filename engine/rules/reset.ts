@@ -1,6 +1,4 @@
-/**
- * Resets: an account starts again with the start balance. Rules M32, M33 (engine/RULES.md).
- */
+/** Resets: an account starts again with the start balance. Rules M32, M33 (engine/RULES.md). */
 
 import { invariant } from '../base/invariant.ts';
 import {
@@ -60,7 +58,7 @@ export function decideReset(state: ShardState, { atMs, account: id }: ResetAccou
 const NOTHING_TO_RESET = 'There is nothing to reset yet: an account begins with its first order.';
 
 /**
- * Carries out an accepted reset, all at once, as its prices are of one moment. It cancels the
+ * Carries out an accepted reset in one step, because its prices are of one moment. It cancels the
  * account's orders, then closes its trades, the newest first of both. `account_reset` is last.
  */
 export function resetAccount(state: ShardState, command: ResetAccount, facts: FactSink): void {
@@ -83,7 +81,7 @@ export function resetAccount(state: ShardState, command: ResetAccount, facts: Fa
   emit(state, facts, { kind: 'account_reset', atMs, account, run });
 }
 
-/** At the live bid, at cost where there is none. */
+/** At the live bid, or at cost if there is none. */
 function closingCents(state: ShardState, position: PositionRow): Cents {
   const { contracts, costCents: cost } = state.positions.col;
   const bid = positionBid(state, position, state.nowMs);

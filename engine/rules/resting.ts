@@ -11,7 +11,7 @@ import { ladderOf, restingPlace } from './pricing.ts';
 import type { Book, Instrument, Market } from './reference-data.ts';
 import type { ShardState } from './state.ts';
 
-/** Puts an order on the ladder that its columns name, and onto the position it has. */
+/** Puts an order on the ladder that its columns name, and onto its position, if it has one. */
 export function rest(state: ShardState, order: OrderRow): void {
   const { col } = state.orders;
   invariant(state.orders.isLive(order), 'an order was put on a book that is done');
@@ -76,7 +76,10 @@ export function booksOf({ book, routedBooks }: Market): readonly Book[] {
   return book === null ? routedBooks : [book, ...routedBooks];
 }
 
-/** Compares orders of a market as `ordersOn` its books, one after the other, would meet them. */
+/**
+ * Compares orders of a market as a walk of `ordersOn` over its books, one after the other, would
+ * meet them.
+ */
 export function byFillOrder(state: ShardState, market: Market) {
   const books = booksOf(market);
   const keysOf = (order: OrderRow): number[] => {

@@ -1,7 +1,7 @@
 /**
  * Reads and writes the terms of an order in the columns of its row and of the position that it
- * opens. Compiled from order-terms.ts once: a loop over the terms would look each of them up at
- * every order.
+ * opens. It is compiled from order-terms.ts once, because a loop would look up each term at every
+ * order.
  */
 
 import type { OrderRow, PositionRow } from '../base/units.ts';

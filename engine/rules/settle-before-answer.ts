@@ -1,6 +1,6 @@
 /**
- * What a message asks about settles before it is answered, so that every answer is as if its market
- * had settled at once. Rule S15 (engine/RULES.md).
+ * The markets that a message asks about settle before the answer. So every answer shows its market
+ * fully settled. Rule S15 (engine/RULES.md).
  */
 
 import { type AccountRow, NO_ROW } from '../base/units.ts';
@@ -11,7 +11,10 @@ import type { Query } from './queries.ts';
 import { isHalfSettled, settleAccount, settleAll } from './settlement.ts';
 import type { ShardState } from './state.ts';
 
-/** Settles what is left of the accounts that the message reads or changes; mostly nothing is. */
+/**
+ * Settles the remaining trades of the accounts that the message reads or changes. Mostly there are
+ * none.
+ */
 export function settleBeforeAnswer(
   state: ShardState,
   message: Command | Query,
@@ -22,7 +25,7 @@ export function settleBeforeAnswer(
   for (const account of accountsOf(state, message)) settleAccount(state, account, facts);
 }
 
-/** Whether the answer would show something half settled. */
+/** Whether the answer would show a half-settled account. */
 export function showsHalfSettled(state: ShardState, message: Query): boolean {
   if (state.pendingSettlements.isEmpty) return false;
   if (isAboutAll(state, message)) return true;

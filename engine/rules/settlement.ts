@@ -1,4 +1,7 @@
-/** What a result leads to: its market settles once. Rules S1 to S10, S15, T140 (engine/RULES.md). */
+/**
+ * The consequences of a result: its market settles once. Rules S1 to S10, S15, T140
+ * (engine/RULES.md).
+ */
 
 import { invariant } from '../base/invariant.ts';
 import {
@@ -29,7 +32,7 @@ import type { Book, Instrument, Market } from './reference-data.ts';
 import { booksOf, byFillOrder, ordersOn } from './resting.ts';
 import type { ShardState } from './state.ts';
 
-/** A result, and who gave it. */
+/** A result and its source. */
 type SourcedResult = Omit<ResultTick, 'kind' | 'source'> & { source: OutcomeSource };
 
 const HAD_ITS_RESULT: Settled = {
@@ -38,8 +41,8 @@ const HAD_ITS_RESULT: Settled = {
 };
 
 /**
- * A venue_a result settles its market once, whatever arrives later: as much as the batch has room
- * for, the rest in slices.
+ * A venue_a result settles its market once, and later results do not. It settles as much as the
+ * batch has room for, the rest in slices.
  */
 export function settle(state: ShardState, tick: SourcedResult, facts: FactSink): void {
   const market = state.markets[tick.market]!;
@@ -55,7 +58,7 @@ export function settle(state: ShardState, tick: SourcedResult, facts: FactSink):
   if (market.venue === HOME_VENUE) continueSettlements(state, facts);
 }
 
-/** `settle`, and what it comes to. */
+/** `settle`, and its counts. */
 export function settleAndCount(state: ShardState, tick: SourcedResult, facts: FactSink): Settled {
   const market = state.markets[tick.market]!;
   if (market.outcome !== null) return HAD_ITS_RESULT;
@@ -66,7 +69,7 @@ export function settleAndCount(state: ShardState, tick: SourcedResult, facts: Fa
   return { isNew: true, settledTrades, correctedTrades: 0, canceledOrders };
 }
 
-/** Goes on with a correction that was decided; what it comes to. Rule S20 (engine/RULES.md). */
+/** Continues a correction that was decided, and returns its counts. Rule S20 (engine/RULES.md). */
 export function correctAndCount(state: ShardState, decision: Decision, facts: FactSink): Settled {
   const left = decision.kind === 'accept' ? decision.left : undefined;
   if (left === undefined) return HAD_ITS_RESULT;
@@ -75,7 +78,9 @@ export function correctAndCount(state: ShardState, decision: Decision, facts: Fa
   return { isNew: true, settledTrades: 0, correctedTrades, canceledOrders: 0 };
 }
 
-/** Settles what results have left, the oldest first, corrected or new, as far as the batch has room. */
+/**
+ * Settles what results have left, the oldest first, corrected or new, as far as the batch has room.
+ */
 export function continueSettlements(state: ShardState, facts: FactSink): void {
   const { pendingSettlements } = state;
   if (!continueCorrection(state, facts)) return;
@@ -84,7 +89,7 @@ export function continueSettlements(state: ShardState, facts: FactSink): void {
   pendingSettlements.settledAccounts.clear();
 }
 
-/** All that is left, whatever the batch has room for. */
+/** Settles all that is left, whatever room the batch has. */
 export function settleAll(state: ShardState, facts: FactSink): void {
   const { pendingSettlements } = state;
   const { left } = pendingSettlements;
@@ -95,8 +100,8 @@ export function settleAll(state: ShardState, facts: FactSink): void {
 }
 
 /**
- * Settles all that one account has left, in the order in which it would have settled at once, so
- * that nothing is decided or shown of an account that is half settled.
+ * Settles all that one account has left, in the order in which it would have settled at once. So no
+ * decision and no answer sees an account that is half settled.
  */
 export function settleAccount(state: ShardState, account: AccountRow, facts: FactSink): void {
   correctAccount(state, account, facts);
@@ -115,7 +120,7 @@ export function settleAccount(state: ShardState, account: AccountRow, facts: Fac
   }
 }
 
-/** Whether something of the account is still to be settled. */
+/** Whether part of the account is still to be settled. */
 export function isHalfSettled(state: ShardState, account: AccountRow): boolean {
   if (isHalfCorrected(state, account)) return true;
   if (!mayHaveLeft(state, account)) return false;
@@ -127,7 +132,7 @@ function mayHaveLeft({ pendingSettlements }: ShardState, account: AccountRow): b
   return pendingSettlements.markets.size > 0 && !pendingSettlements.settledAccounts.has(account);
 }
 
-/** What an account has left, the newest first. */
+/** The unsettled trades of an account, the newest first. */
 function leftOf(state: ShardState, account: AccountRow) {
   const { pendingSettlements, orders, positions, ordersOfAccount, positionsOfAccount } = state;
   const isLeft = (market: MarketNumber) => pendingSettlements.markets.has(market);
@@ -139,14 +144,17 @@ function leftOf(state: ShardState, account: AccountRow) {
   };
 }
 
-/** The orders of a market, then its trades. False: some are left, as the batch has no more room. */
+/**
+ * Settles the orders of a market, then its trades. False: some are left, because the batch has no
+ * more room.
+ */
 function continueMarket(state: ShardState, number: MarketNumber, facts: FactSink): boolean {
   const { pendingSettlements, positionsOfMarket } = state;
   const market = state.markets[number]!;
   invariant(pendingSettlements.markets.has(number), 'a market is settled after all of it was');
   for (const book of booksOf(market)) {
     if (book.market !== market) continue;
-    // The first order is looked up again each time, as it leaves its book.
+    // The first order is looked up at each step, because it leaves its book.
     for (let order = firstOn(state, book); order !== NO_ROW; order = firstOn(state, book)) {
       if (pendingSettlements.left <= 0) return false;
       cancelOrder(state, order, facts);

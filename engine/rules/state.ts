@@ -94,7 +94,7 @@ export type ShardState = {
   readonly tradeCounts: TradeCounts;
   /** Counts placements and openings: time order that does not depend on clocks. */
   sequence: number;
-  /** The newest time seen. It goes back only where an operator sets it. */
+  /** The newest time seen. It goes back only when an operator sets it. */
   nowMs: EpochMs;
   /**
    * The newest time from which the clock was ever set back. Earlier events may carry times up to
@@ -115,14 +115,14 @@ export type ShardState = {
   readonly booksByKey: Map<string | number, Book>;
   readonly sources: (Source | undefined)[];
   switches: Switches;
-  /** The marks of trades, open or not; few, since an operator sets each. */
+  /** The tags of trades, open or not. They are few, because an operator sets each. */
   readonly tradeTags: Map<Uuid, TradeTag>;
   readonly pendingSettlements: PendingSettlements;
   /** When a postponed game's window ends next, as of a `referenceDataVersion`. */
   readonly nextVoid: { version: number; atMs: EpochMs };
 };
 
-/** What a checkpoint writes page by page. */
+/** The tables that a checkpoint writes page by page. */
 export function tablesOf(state: ShardState) {
   return [state.accounts, state.positions, state.orders, state.tradeCounts.table] as const;
 }

@@ -77,7 +77,7 @@ export const POSITION_COLUMNS = {
   instrument: 'i32',
   contracts: 'u32',
   soldContracts: 'u32',
-  /** The average of what all its contracts cost, rounded up. */
+  /** The average cost of all its contracts, rounded up. */
   entryPriceCents: 'u8',
   ...{ statedProbPct },
   flags: 'u8',

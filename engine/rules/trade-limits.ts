@@ -3,7 +3,7 @@
  * its keys, may trade. Windows are the UTC minute and the UTC day. A command carries the counts of
  * its key in other shards. Rules L1 to L10, L13 (engine/RULES.md).
  *
- * L3 lists what counts.
+ * L3 lists the attempts that count.
  */
 
 import { type EpochMs, type TradeUse, type Uuid, utcDayOf, utcMinuteOf } from '../base/units.ts';
@@ -27,7 +27,7 @@ export const ACCOUNT_LIMITS: TradeLimits = {
 type Attempt = { atMs: EpochMs; account: Uuid; counting: TradeCounting | null };
 
 /**
- * The decision with its attempt counted, if the attempt is within its limits; else the refusal of
+ * The decision with its attempt counted, if the attempt is within its limits, else the refusal of
  * the first limit that it exceeds. `sellOrCancel`: a sell or a cancel, which do not count as new
  * orders.
  */
@@ -63,7 +63,7 @@ export function countedRefusal(
 }
 
 /**
- * The rest of the limits of a command after its decision; null: it has none. Rule L13
+ * The remaining limits of a command after its decision; null: it has none. Rule L13
  * (engine/RULES.md).
  */
 export function limitsLeft(
@@ -102,7 +102,7 @@ export function limitsLeft(
 
 const left = (limit: number, used: number) => Math.max(0, limit - used);
 
-/** @param use before the attempt; it contains it then, where that is counted. */
+/** @param use the counts before the attempt; afterwards they contain it, if it is counted. */
 function counted(
   { atMs, account }: Attempt,
   { keyId }: TradeCounting,

@@ -1,4 +1,4 @@
-/** Operators' marks of trades. Rule T141 (engine/RULES.md). */
+/** Operators' tags of trades. Rule T141 (engine/RULES.md). */
 
 import { type AccountRow, NO_ROW } from '../base/units.ts';
 import { accept, type Decision, reject } from './decision.ts';
@@ -8,7 +8,7 @@ import type { ShardState } from './state.ts';
 
 const NO_TAG: TradeTag = { parlay: null, combine: false };
 
-/** Refused by every shard but the one that has the trade. */
+/** Every shard refuses it except the shard of the trade. */
 export function decideTag(state: ShardState, command: TagTrade): Decision {
   const { atMs, trade, ...tag } = command;
   const account = holderOf(state, command);

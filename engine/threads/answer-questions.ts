@@ -31,7 +31,7 @@ export function answerQuestions<Question, Answer>(
   say({ kind: 'opened' });
 }
 
-/** Hands on what such a thread says to those who wait for it. */
+/** Passes the messages of such a thread to the callers that wait for them. */
 export function takeAnswer<Question, Answer>(
   thread: SupervisedWorker<Asked<Question>, Answered<Answer>>,
   message: Answered<Answer>,

@@ -1,17 +1,17 @@
 /**
- * Whose question a thread is asked next, where it answers many accounts: they take turns, so that
- * who asks for much waits for itself. Rules Q18, Q19 (api/RULES.md).
+ * Whose question a thread is asked next, if it answers many accounts. They take turns, so that a
+ * caller with many questions waits only for itself. Rules Q18, Q19 (api/RULES.md).
  */
 import { invariant } from '../base/invariant.ts';
 import type { Uuid } from '../base/units.ts';
 import { Fifo } from './fifo.ts';
 import { Unavailable } from './unavailable.ts';
 
-/** Who asks: the account of a caller, or this server for itself. */
+/** The account of a caller, or this server for itself. */
 export type Asker = Uuid | 'server';
 
 export type FairTurnsOptions = {
-  /** What is asked, as a refusal names it: `history`. */
+  /** The subject of the questions, as a refusal names it: `history`. */
   of: string;
   /** Questions under way, over all askers. */
   atOnce: number;
@@ -68,8 +68,8 @@ export class FairTurns {
   }
 
   /**
-   * Asks once it is the asker's turn. Rejects with `Unavailable` where as many of its questions as
-   * may be have no answer yet, and as `ask` does.
+   * Asks once it is the asker's turn. Rejects with `Unavailable` if too many of its questions have
+   * no answer yet, and as `ask` does.
    */
   take<A>(asker: Asker, ask: () => Promise<A>): Promise<A> {
     const line = this.#lines.get(asker) ?? new Line(asker);
@@ -82,7 +82,7 @@ export class FairTurns {
     });
   }
 
-  /** Gives a line its place, where one of its questions may begin. */
+  /** Gives a line its place, if one of its questions may begin. */
   #queue(line: Line): void {
     if (line.isNext || line.waiting.length === 0 || line.running === this.#eachAtOnce) return;
     line.isNext = true;
@@ -95,7 +95,7 @@ export class FairTurns {
       if (line === undefined) return;
       line.isNext = false;
       const ask = line.waiting.shift();
-      invariant(ask !== undefined, 'it is the turn of who has no question');
+      invariant(ask !== undefined, 'an asker without a question has a turn');
       invariant(line.running < this.#eachAtOnce, 'one asker has too many questions under way');
       line.running++;
       this.#running++;

@@ -48,7 +48,7 @@ export class Fifo<T> {
     return item;
   }
 
-  /** Empties it. @returns what was in it, in order. */
+  /** Empties it. @returns its items, in order. */
   clear(): T[] {
     const left = this.#items.slice(this.#first) as T[];
     this.#items = [];

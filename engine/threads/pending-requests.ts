@@ -15,7 +15,7 @@ export class PendingRequests {
   ask<A>(send: (id: number) => void): Promise<A> {
     const id = this.#questions++;
     return new Promise<unknown>((resolve, reject) => {
-      // Nobody answers a question that could not be sent.
+      // A question that could not be sent gets no answer.
       send(id);
       this.#waiting.set(id, { resolve, reject });
     }) as Promise<A>;
@@ -37,7 +37,7 @@ export class PendingRequests {
 
   #take(id: number): Waiting {
     const waiting = this.#waiting.get(id);
-    invariant(waiting !== undefined, 'a thread answers what nobody has asked');
+    invariant(waiting !== undefined, 'a thread answers a question that was never asked');
     this.#waiting.delete(id);
     return waiting;
   }

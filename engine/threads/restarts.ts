@@ -1,7 +1,7 @@
 /**
  * How often a thread has failed in a row, and how long its next start waits. A start counts as good
- * only once it has lasted. What failed a thread may come again, from a feed, a caller or the disk,
- * and one that fails at it each time must not look healthy. Rule D10 (engine/RULES.md).
+ * only once it has lasted. A feed, a caller or the disk may send again what made a thread fail. A
+ * thread that fails at it each time must not look healthy. Rule D10 (engine/RULES.md).
  */
 import type { EpochMs } from '../base/units.ts';
 
@@ -41,7 +41,7 @@ export class Restarts {
     return Math.min(DELAY_MS * 2 ** (this.#failures - 1), DELAY_MAX_MS);
   }
 
-  /** `failed`, and the next start once that wait is over; nothing where one is waiting already. */
+  /** `failed`, and the next start after that wait; nothing if a start is waiting already. */
   later(reason: string, start: () => void): void {
     if (this.#timer !== null) return;
     this.#timer = setTimeout(() => {
@@ -55,12 +55,12 @@ export class Restarts {
     if (this.#timer !== null) clearTimeout(this.#timer);
   }
 
-  /** A next start is to come. */
+  /** A next start is to follow. */
   get isWaiting(): boolean {
     return this.#timer !== null;
   }
 
-  /** Of this process; null: it has not failed. */
+  /** In this process; null: it has not failed. */
   get last(): ShardFailure | null {
     return this.#last;
   }

@@ -16,24 +16,24 @@ export type SupervisedWorkerOptions<From> = {
   /** Asked for each thread. */
   workerData(): unknown;
   log: Log;
-  /** What questions are rejected with while none runs. */
+  /** The error of questions while no thread runs. */
   down: Unavailable;
-  /** And once it is closed; `down` when left out. */
+  /** The error once it is closed; `down` when left out. */
   closed?: Unavailable;
   /** The process may end while this thread runs. */
   isUnref?: boolean;
   /**
-   * A thread that needs more memory is ended, and its questions are refused with `over`. That is
-   * the fault of a question, and not of the thread.
+   * A thread that needs more memory is ended, and its questions are refused with `over`. A question
+   * caused this, and not the thread.
    */
   heap?: { mib: number; over: Unavailable };
-  /** Its host starts it again, once all is there that it needs. */
+  /** Its host starts it again, once everything that it needs is there. */
   isRestartedByHost?: boolean;
-  /** Without a question for so long it ends, until the next one. It runs for ever when left out. */
+  /** Without a question for so long it ends, until the next one. It runs forever when left out. */
   idleMs?: number;
-  /** Whatever the thread says. */
+  /** Any message of the thread. */
   take(message: From): void;
-  /** Sends a thread that was just started what it needs first. */
+  /** Sends a new thread its first messages. */
   started?(): void;
   /**
    * A thread has ended without being asked to, and all its messages were taken. Another one starts
@@ -55,9 +55,9 @@ export class SupervisedWorker<To extends { kind: string }, From> {
   #starts = 0;
   /** The start that has opened last. */
   #opened = 0;
-  /** What this thread has failed at, until it ends. */
+  /** The failure of this thread, until it ends. */
   #fault: Error | null = null;
-  /** What the last thread failed at; null: another one has opened. */
+  /** The failure of the last thread; null: another one has opened. */
   #failure: Error | null = null;
   #idle: NodeJS.Timeout | null = null;
 
@@ -70,7 +70,7 @@ export class SupervisedWorker<To extends { kind: string }, From> {
     const { module, workerData, take, started, isUnref = false, heap } = this.#options;
     const worker = new Worker(module, {
       workerData: workerData(),
-      // As it is by now: given so, NODE_OPTIONS set while the process ran counts too.
+      // The present environment, so that NODE_OPTIONS set while the process ran counts too.
       env: process.env,
       ...(heap === undefined ? {} : { resourceLimits: { maxOldGenerationSizeMb: heap.mib } }),
     });
@@ -78,7 +78,7 @@ export class SupervisedWorker<To extends { kind: string }, From> {
     this.#starts++;
     if (isUnref) worker.unref();
     this.#fault = null;
-    // A thread that was ended on purpose is heard no more.
+    // Messages of a thread that was ended on purpose are ignored.
     worker.on('message', (message: From) => {
       if (worker === this.#worker) take(message);
     });
@@ -93,7 +93,7 @@ export class SupervisedWorker<To extends { kind: string }, From> {
     if (this.#starts === 0 && !this.#isClosing) this.start();
   }
 
-  /** Another number: the thread is another. */
+  /** Another number means another thread. */
   get starts(): number {
     return this.#starts;
   }
@@ -108,15 +108,15 @@ export class SupervisedWorker<To extends { kind: string }, From> {
     return this.#waiting.size;
   }
 
-  /** What is wrong, on one line; null: nothing. */
+  /** The problem on one line; null: there is none. */
   get problem(): string | null {
     const problem = this.#restarts.problem ?? this.#failure?.message ?? null;
     return problem === null ? null : `${this.#options.name}: ${problem}`;
   }
 
   /**
-   * The thread has said that it works, the first time or once more. Its failure may be heard before
-   * what it said first: then it has failed.
+   * The thread reports that it works. If its failure is heard before its first report, it has
+   * failed.
    */
   opened(): void {
     if (this.#opened === this.#starts || this.#fault !== null) return;
@@ -125,14 +125,16 @@ export class SupervisedWorker<To extends { kind: string }, From> {
     this.#failure = null;
   }
 
-  /** Nothing where no thread runs. @param moved what the message takes along, and does not copy */
+  /**
+   * Does nothing if no thread runs. @param moved buffers that the message moves and does not copy
+   */
   post(message: To, moved: ArrayBuffer[] = []): void {
     this.#worker?.postMessage(message, moved);
   }
 
   /**
-   * Resolves with the answer to a question of that number; rejects while no thread runs. One that
-   * ended for want of questions, or for a question, is started.
+   * Resolves with the answer to a question of that number; rejects while no thread runs. A thread
+   * that ended for lack of questions, or because of a question, is started.
    */
   ask<A>(messageOf: (id: number) => To): Promise<A> {
     if (this.#isAtRest) this.start();
@@ -171,9 +173,9 @@ export class SupervisedWorker<To extends { kind: string }, From> {
   }
 
   /**
-   * Resolves once the thread has ended; closed a second time, it waits for the same end.
-   * @param last what the thread ends at, after everything sent before; null: it ends at once
-   * @param withinMs a thread that has not ended by then is ended
+   * Resolves once the thread has ended; a second call waits for the same end. @param last the
+   * message that ends the thread, after everything sent before; null: it ends at once @param
+   * withinMs a thread that has not ended by then is ended
    */
   async close(last: To | null, withinMs?: number): Promise<void> {
     this.#closed ??= this.#close(last, withinMs);
@@ -196,7 +198,7 @@ export class SupervisedWorker<To extends { kind: string }, From> {
     clearTimeout(timer);
   }
 
-  /** None runs and none is to be started: the next question starts it. */
+  /** None runs and none will start by itself; the next question starts it. */
   get #isAtRest(): boolean {
     const { idleMs } = this.#options;
     const isNone = this.#worker === null && !this.#isClosing;
@@ -219,7 +221,7 @@ export class SupervisedWorker<To extends { kind: string }, From> {
     return this.#isClosing ? closed : down;
   }
 
-  /** It has failed at something, and ends. */
+  /** The thread has failed, and ends. */
   #failed(worker: Worker, error: Error): void {
     if (worker !== this.#worker) return;
     const { name, log, heap } = this.#options;
@@ -242,7 +244,7 @@ export class SupervisedWorker<To extends { kind: string }, From> {
     this.#waitIdle();
     if (this.#isClosing) return;
     const failure = this.#fault;
-    invariant(failure !== null, 'a thread ended, and for no reason');
+    invariant(failure !== null, 'a thread ended without a reason');
     const { ended, isRestartedByHost = false } = this.#options;
     ended?.(failure);
     if (!this.#isClosing && !isRestartedByHost)

@@ -3,7 +3,7 @@
  * `.js`. tsc rewrites the endings of imports but not the endings of URLs.
  */
 
-/** The module `name`, such as `./worker`, with the ending of the one that runs at `url`. */
+/** The module `name`, such as `./worker`, with the ending of the module at `url`. */
 export function workerUrl(url: string, name: string): URL {
   return new URL(name + url.slice(url.lastIndexOf('.')), url);
 }

@@ -157,7 +157,7 @@ class FactsAudit {
     }
   }
 
-  /** A malformed fact fails its own check and no other. */
+  /** A malformed fact fails only its own check. */
   add({ number, fact, place }: PlacedFact): void {
     invariant(!this.#isSummed, 'a fact is added after the accounts were compared');
     invariant(number === this.#lastNumber + 1, 'an audit skipped a fact');
@@ -297,7 +297,7 @@ class FactsAudit {
     this.#closed[account]!++;
   }
 
-  /** Each follows on the result and the cents before it. Rule S21 (engine/RULES.md). */
+  /** Each correction names the result and the cents before it. Rule S21 (engine/RULES.md). */
   #correction(account: AccountRow, fact: TradeCorrectedFact, check: Check): void {
     const { trade: id, from, to, changedByCents, cashCents } = fact;
     this.#counts.indexed++;

@@ -1,5 +1,5 @@
 /**
- * Checks everything that must hold of one shard's files, at one moment: the log, the checkpoint, what
+ * Checks every promise of one shard's files, at one moment: the log, the checkpoint, the state that
  * both replay to, the index, and every fact. Rules D16, D35, D97 (engine/RULES.md).
  */
 
@@ -57,7 +57,7 @@ export type ShardVerification = {
   instrumentIds: string[];
   /** By market number: results on which the shards must agree. */
   outcomes: (MarketOutcome | null)[];
-  /** Markets in which somebody has a position or an order. */
+  /** Markets in which an account has a position or an order. */
   openMarkets: number[];
 };
 
@@ -75,8 +75,8 @@ const CONFIG: CoreConfig = {
 export type Keeping = { file: string; isWhole: boolean };
 
 /**
- * Verifies shard `shard` of `shards` in the directory at `path`; null: there is none yet. Reading
- * a damaged file can end the process, so call it in a process of its own.
+ * Verifies shard `shard` of `shards` in the directory at `path`; null: there is none yet. Reading a
+ * damaged file can end the process, so call it in a separate process.
  */
 export async function verifyShard(
   path: string,

@@ -1,7 +1,7 @@
 /**
- * What a schema cannot say of a catalog file: references, duplicates, and derived fields that must
- * agree with their source. Entries that the schema refused are skipped, so that one run reports
- * every error once. Rules K3 to K6, K8 (feeds/FORMATS.md).
+ * The checks of a catalog file that a schema cannot make: references, duplicates, and derived
+ * fields that must agree with their source. Entries that the schema refused are skipped, so that
+ * one run reports every error once. Rules K3 to K6, K8 (feeds/FORMATS.md).
  */
 import type {
   CatalogError,
@@ -18,7 +18,7 @@ type Report = (place: string, message: string) => void;
 /** Finds the game an instrument names: by slug, by id, or not at all. */
 type GameIndex = { bySlug: Map<string, GameEntry>; byId: Map<string, GameEntry> };
 
-/** `usable` says of a place like `games[2]` whether the schema accepted all of it. */
+/** `usable` tells whether the schema accepted all of a place like `games[2]`. */
 export function crossErrors(file: CatalogFile, usable: (place: string) => boolean): CatalogError[] {
   const errors: CatalogError[] = [];
   const report: Report = (place, message) => errors.push({ place, message });
@@ -46,7 +46,7 @@ export function crossErrors(file: CatalogFile, usable: (place: string) => boolea
   return errors;
 }
 
-/** The game an entry names by `gameSlug`, or else by `gameId`. */
+/** The game that an entry names by `gameSlug`, or else by `gameId`. */
 export function gameNamedBy(
   { gameSlug, gameId }: Pick<InstrumentEntry, 'gameSlug' | 'gameId'>,
   { bySlug, byId }: GameIndex,
@@ -210,7 +210,7 @@ function checkFees(
   });
 }
 
-/** What a line of a fee table is about: one line for each. */
+/** The key of a fee table's line: one line for each. */
 export function feeKey({ venue, series, from }: FeeLine): string {
   return JSON.stringify([venue, series ?? null, Date.parse(from)]);
 }

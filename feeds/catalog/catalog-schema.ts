@@ -1,9 +1,9 @@
 /**
  * The shape of a catalog file. Rules K3 to K7 (feeds/FORMATS.md).
  *
- * An optional field that is left out becomes null, unless its comment says otherwise. Fields that
- * are derived may be present, so that an answer of the API can serve as a file.
- * catalog-checks.ts compares them with their source. Any other field is an error.
+ * An optional field that is left out becomes null, unless its comment says otherwise. Derived
+ * fields may be present, so that an answer of the API can serve as a file. catalog-checks.ts
+ * compares them with their source. Any other field is an error.
  */
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
@@ -22,7 +22,7 @@ import { GAME_ID, INSTRUMENT_ID } from './ids.ts';
 
 const SIDES = ['yes', 'no'] as const;
 
-/** `description` finishes the sentence "must be ...": it is what an error says. */
+/** `description` finishes the sentence "must be ..." of an error. */
 const closed = { additionalProperties: false } as const;
 
 function oneOf<const T extends readonly (string | number)[]>(values: T) {
@@ -64,7 +64,7 @@ const listing = Type.Object(
     fungibility: oneOf(FUNGIBILITIES),
     reviewed: Type.Boolean(),
     note: optionalText,
-    /** Left out: what the polarity says. */
+    /** Left out: the outcome that the polarity means. */
     buyForYes: Type.Optional(oneOf(SIDES)),
     buyForNo: Type.Optional(oneOf(SIDES)),
     venueMarketId: marketId,
@@ -74,7 +74,7 @@ const listing = Type.Object(
   closed,
 );
 
-/** Left out: `catalog`, or of an instrument without a start of its own the game's. */
+/** Left out: `catalog`, or the game's for an instrument without its own start. */
 const startsAtSource = Type.Optional(
   Type.Unsafe<(typeof START_SOURCES)[number] | null>({ enum: [...START_SOURCES, null] }),
 );
@@ -93,7 +93,7 @@ const game = Type.Object(
     season: Type.Optional(nullable(Type.Integer())),
     seasonType: optionalText,
     week: Type.Optional(nullable(Type.Integer())),
-    /** For whoever reads the file. */
+    /** For human readers of the file. */
     note: optionalText,
     /** Derived; checked. */
     instrumentCount: Type.Optional(Type.Integer({ minimum: 0 })),
@@ -200,7 +200,7 @@ export function schemaErrors(file: unknown): CatalogError[] {
   return isCatalogFile(file) ? [] : (isCatalogFile.errors ?? []).map(errorOf);
 }
 
-/** Compiled when a file is read: many a process that loads this reads none. */
+/** Compiled when a file is read, because many processes that load this read none. */
 let isCatalogFile: ValidateFunction<CatalogFile> | null = null;
 
 function compiled(): ValidateFunction<CatalogFile> {
@@ -261,7 +261,7 @@ export function catalogJsonSchema(): object {
   };
 }
 
-/** `nullable` is OpenAPI's word: JSON Schema says it by a choice. */
+/** `nullable` is OpenAPI's word. JSON Schema expresses it by a choice. */
 function plainSchema(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(plainSchema);
   if (typeof schema !== 'object' || schema === null) return schema;

@@ -53,9 +53,14 @@ export function parseCatalog(
     return refused([{ place: 'file', message: isDeep ? message : `is not JSON: ${message}` }]);
   }
   const errors = fileErrors(file);
-  if (errors.length > 0) return refused(errors);
+  return errors.length > 0 ? refused(errors) : readingOf(file as CatalogFile, previous);
+}
 
-  const { games, instruments, fees = [] } = file as CatalogFile;
+/** What a file without errors says. */
+export function readingOf(
+  { games, instruments, fees = [] }: CatalogFile,
+  previous?: Catalog,
+): CatalogReading {
   const index = gameIndex(games);
   const instrumentsRead = instruments.map((entry) => {
     const game = gameNamedBy(entry, index);
@@ -83,7 +88,7 @@ function hasEntries(file: unknown): boolean {
   return Array.isArray(games) && Array.isArray(instruments);
 }
 
-/** Reads a catalog file; one that cannot be read is an error like any other. */
+/** Reads a catalog file. A file that cannot be read is an ordinary error. */
 export async function loadCatalog(path: string, previous?: Catalog): Promise<CatalogReading> {
   let text: string;
   try {
@@ -94,12 +99,12 @@ export async function loadCatalog(path: string, previous?: Catalog): Promise<Cat
   return parseCatalog(text, previous === undefined ? {} : { previous });
 }
 
-/** `instruments[3].label: is required`, a line an error. */
+/** `instruments[3].label: is required`, one line per error. */
 export function catalogErrorText(errors: readonly CatalogError[]): string {
   return errors.map(({ place, message }) => `${place}: ${message}`).join('\n');
 }
 
-/** The same for people, who must also know of which file. */
+/** The same for people, with the name of the file. */
 export function catalogProblem(file: string, errors: readonly CatalogError[]): string {
   return `${file} has errors:\n${catalogErrorText(errors)}`;
 }
@@ -126,7 +131,7 @@ export function watchCatalog(
     else await onChange();
   };
   const turn = async () => {
-    if (busy) return; // what changes meanwhile is seen by a later turn
+    if (busy) return; // a later turn sees changes that happen meanwhile
     busy = true;
     await look().catch((error) => {
       log.warn({ path, err: error }, 'the changed catalog could not be taken');
@@ -147,7 +152,7 @@ function versionOf(stats: BigIntStats | undefined): string | null {
   return stats === undefined ? null : `${stats.mtimeNs} ${stats.size} ${stats.ino}`;
 }
 
-/** The venue's own names of the markets this catalog lists now: what to subscribe to. */
+/** The venue's own names of the markets that this catalog lists now, for subscriptions. */
 export function listedMarkets(catalog: Pick<Catalog, 'instruments'>, venue: Venue): string[] {
   const names = new Set<string>();
   for (const { listings, retired } of catalog.instruments) {
@@ -161,7 +166,7 @@ function refused(errors: CatalogError[]): CatalogReading {
   return { ok: false, errors };
 }
 
-/** The catalog with the numbers of the one before: those stay, and new ones follow. */
+/** The catalog with the numbers of the catalog before: those stay, and new ones follow. */
 export function continued({ games, instruments }: Catalog, previous: Catalog): Catalog {
   return numbered(games, instruments, previous);
 }
@@ -178,7 +183,7 @@ function numbered(
     for (const { venue, venueMarketId } of listings)
       marketNames.add(marketName(venue, venueMarketId));
   }
-  // Sets keep insertion order, so what was numbered before comes first.
+  // Sets keep insertion order, so earlier numbers are first.
   return { games, instruments, marketNames: [...marketNames], instrumentIds: [...instrumentIds] };
 }
 
@@ -229,7 +234,7 @@ function instrumentOf(entry: InstrumentEntry, game: CatalogGame | null): Catalog
   };
 }
 
-/** `catalog` is what counts where nothing is said. Rule K32 (feeds/FORMATS.md). */
+/** `catalog` is the default. Rule K32 (feeds/FORMATS.md). */
 function sourceOf(source: StartSource | null | undefined): { startsAtSource?: StartSource } {
   return source == null || source === 'catalog' ? {} : { startsAtSource: source };
 }

@@ -1,13 +1,13 @@
 /**
- * What a running server has discovered, beside the operator's own catalog file: kept in a file of
- * its own, joined with the other when they are read. What the operator's file says of an instrument
- * is never overwritten. Rules K50 to K52 (feeds/FORMATS.md).
+ * The discoveries of a running server, beside the operator's own catalog file. They are kept in a
+ * separate file, and both are joined when they are read. Discovery never overwrites the operator's
+ * description of an instrument. Rules K50 to K52 (feeds/FORMATS.md).
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { boundedText, readProblem } from '../../engine/base/bounded-json.ts';
 import type { Catalog } from '../../engine/rules/catalog-entries.ts';
 import type { FeeEntry } from '../../engine/rules/fees.ts';
-import { type CatalogReading, catalogProblem, parseCatalog } from './catalog.ts';
+import { type CatalogReading, catalogProblem, parseCatalog, readingOf } from './catalog.ts';
 import { feeKey } from './catalog-checks.ts';
 import type { CatalogError, CatalogFile, InstrumentEntry } from './catalog-schema.ts';
 import { mergeCatalogs } from './merge-catalogs.ts';
@@ -25,7 +25,7 @@ export type CombinedReading =
     }
   | { ok: false; errors: CatalogError[] };
 
-/** Null where the file is not there; `not JSON` and errors of form name the file. */
+/** Null if the file does not exist; `not JSON` and errors of form name the file. */
 export function readDiscovered(path: string): CatalogFile | null {
   if (!existsSync(path)) return null;
   const text = readFileSync(path, 'utf8');
@@ -36,15 +36,15 @@ export function readDiscovered(path: string): CatalogFile | null {
 
 type BothFiles = {
   own: CatalogFile;
-  /** What the operator's file says alone. */
+  /** The part that only the operator's file has. */
   ownReading: CatalogReading;
   /** `NOTHING_DISCOVERED` without a file. */
   discovered: CatalogFile;
 };
 
 /**
- * Reads the operator's file, null for none, and what was discovered.
- * @throws where the file of what was discovered is damaged
+ * Reads the operator's file, null for none, and the discoveries. @throws if the file of discoveries
+ * is damaged
  */
 export async function readBoth(
   file: string | null,
@@ -52,7 +52,7 @@ export async function readBoth(
 ): Promise<BothFiles | { errors: CatalogError[] }> {
   const discovered = readDiscovered(discoveredFile) ?? NOTHING_DISCOVERED;
   if (file === null)
-    return { own: NOTHING_DISCOVERED, ownReading: parsed(NOTHING_DISCOVERED), discovered };
+    return { own: NOTHING_DISCOVERED, ownReading: readingOf(NOTHING_DISCOVERED), discovered };
   let text: string;
   try {
     text = await boundedText(file);
@@ -64,7 +64,7 @@ export async function readBoth(
   return { own: JSON.parse(text) as CatalogFile, ownReading: reading, discovered };
 }
 
-/** The catalog of both files. Errors are those of the operator's file. */
+/** The catalog of both files. Errors are errors of the operator's file. */
 export async function loadBoth(
   file: string | null,
   discoveredFile: string,
@@ -81,7 +81,7 @@ export async function loadBoth(
 }
 
 /**
- * Both as one file: an entry of the operator's stands as it is, and gains listings at venues that
+ * Both as one file. An entry of the operator's stays unchanged, and gains listings at venues that
  * it does not name. A market that the operator lists under another slug is not listed twice.
  */
 export function withOwn(discovered: CatalogFile, own: CatalogFile): CatalogFile {
@@ -95,7 +95,7 @@ export function withOwn(discovered: CatalogFile, own: CatalogFile): CatalogFile 
   return mergeCatalogs(withoutIncomplete({ ...discovered, instruments: others }), own);
 }
 
-/** What discovery adds to the operator's file, out of a catalog that has both. */
+/** The entries that discovery adds to the operator's file, taken from a catalog that has both. */
 export function beside(all: CatalogFile, own: CatalogFile): CatalogFile {
   const owned = new Map(own.instruments.map((entry) => [entry.slug, entry]));
   const instruments = all.instruments.flatMap((entry) => {
@@ -112,7 +112,7 @@ export function beside(all: CatalogFile, own: CatalogFile): CatalogFile {
   return { games, instruments, ...(fees.length === 0 ? {} : { fees }) };
 }
 
-/** Without these instruments, and without the games that nobody names then. */
+/** Removes these instruments, and then the games that no instrument names. */
 export function without(
   file: CatalogFile,
   isGone: (entry: InstrumentEntry) => boolean,
@@ -125,9 +125,9 @@ export function without(
 const ROUNDS_MAX = 20;
 
 /**
- * What of the discovered makes a valid catalog with the operator's, which is valid: one instrument
- * that does not fit must not keep all others out. `dropped` counts those left out; `reading` is of
- * both.
+ * The discoveries that make a valid catalog with the operator's, which is valid. One instrument
+ * that does not fit must not keep all others out. `dropped` counts the removed ones; `reading` is
+ * of both.
  */
 export function soundWith(
   discovered: CatalogFile,
@@ -153,7 +153,7 @@ export function soundWith(
 
 const parsed = (file: CatalogFile) => parseCatalog(JSON.stringify(file));
 
-/** The instruments and games that errors are about; of a repetition the later one. */
+/** The instruments and games that errors name; of a repetition the later one. */
 function slugsAt(file: CatalogFile, errors: readonly CatalogError[]): Set<string> {
   const slugs = new Set<string>();
   for (const { place } of errors) {

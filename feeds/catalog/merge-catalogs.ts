@@ -4,9 +4,10 @@ import { feeKey } from './catalog-checks.ts';
 import type { CatalogFile, GameEntry, InstrumentEntry } from './catalog-schema.ts';
 
 /**
- * `base` with the entries of `added`: games and instruments of the same slug are replaced where
- * they stand, an instrument keeping its listings at venues that the new one does not name, and fee
- * lines of the same venue, series and time; the others follow. Both files have passed the checks.
+ * `base` with the entries of `added`. Games and instruments of the same slug are replaced in place,
+ * and so are fee lines of the same venue, series and time. A replaced instrument keeps its listings
+ * at venues that the new one does not name. The other entries follow. Both files have passed the
+ * checks.
  */
 export function mergeCatalogs(base: CatalogFile, added: CatalogFile): CatalogFile {
   const games = replaced(base.games, added.games, ({ slug }) => slug, withStart);
@@ -30,7 +31,7 @@ function replaced<T>(
   return [...entries.values()];
 }
 
-/** An id that was given stays, since positions name it. */
+/** An id that was given stays, because positions name it. */
 function withId<T extends { id?: string }>(before: T, after: T): T {
   return before.id === undefined ? after : { ...after, id: before.id };
 }
@@ -43,7 +44,7 @@ export function isWorseStart(source: Source, before: Source): boolean {
   return rankOf(source) > rankOf(before);
 }
 
-/** A start that is said to be of a better source stays. */
+/** A start with a better source stays. */
 function withStart(before: GameEntry, after: GameEntry): GameEntry {
   const { startsAt, startsAtSource, note = null } = before;
   const isKept = startsAtSource != null && isWorseStart(after.startsAtSource, startsAtSource);
@@ -58,7 +59,7 @@ function withVenues(before: InstrumentEntry, { venues, ...after }: InstrumentEnt
   return withId(before, { ...after, listings });
 }
 
-/** `instrumentCount` is derived, and changes with what is added. */
+/** `instrumentCount` is derived, and changes with added instruments. */
 function withoutCount<T extends { instrumentCount?: number }>({ instrumentCount, ...game }: T) {
   return game;
 }

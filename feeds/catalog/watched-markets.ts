@@ -6,7 +6,7 @@ import { marketNumbers } from './market-numbers.ts';
 export type MarketsToWatch = {
   /** `venue/venueMarketId` by market number. */
   marketNames: readonly string[];
-  /** What to subscribe to, in the venue's own names. */
+  /** The markets to subscribe to, in the venue's own names. */
   byVenue: Partial<Record<Venue, readonly string[]>>;
   /** Games that the catalog lists, by their slugs. */
   games: readonly string[];
@@ -14,10 +14,10 @@ export type MarketsToWatch = {
   settled: readonly MarketNumber[];
 };
 
-/** What somebody holds or has orders on. Plain data, from one thread to another. */
+/** Markets that accounts hold or have orders on. Plain data, from one thread to another. */
 export type HeldMarkets = {
   markets: readonly MarketNumber[];
-  /** Those of them that may be over by the catalog. */
+  /** The markets among them that may be over by the catalog. */
   maybeOver: readonly MarketNumber[];
 };
 
@@ -37,7 +37,7 @@ export class WatchedMarkets {
   take({ marketNames, byVenue, games, settled }: MarketsToWatch): void {
     this.marketNumber = marketNumbers({ marketNames });
     this.#marketNames = marketNames;
-    // Markets that are new may be held already.
+    // New markets may be held already.
     this.hold(this.#lastHeld);
     this.#byVenue = byVenue;
     this.#games = new Set(games);

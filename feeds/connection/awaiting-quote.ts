@@ -1,18 +1,18 @@
 /**
- * Markets that were subscribed to and have no quote yet. They outlive connections that bring none.
- * Rule W9 (feeds/FORMATS.md).
+ * Subscribed markets that have no quote yet. They outlive connections that bring none. Rule W9
+ * (feeds/FORMATS.md).
  */
 import { type EpochMs, marketName, type Venue } from '../../engine/base/units.ts';
 import type { VenueTick } from '../reading/venue.ts';
 
 /**
  * Which entry of PAPERBOOK_FEEDS quotes a market. Several entries of a venue may ask for the same
- * markets, as where one brings the books and another the results.
+ * markets, for example one for the books and another for the results.
  */
 export class QuotingFeeds {
   readonly #entries = new Map<string, number>();
 
-  /** What a connection of the entry waits for. */
+  /** The markets that a connection of the entry waits for. */
   unquotedOf(venue: Venue, entry: number): Unquoted {
     return new Unquoted({
       quote: (market) => {
@@ -32,7 +32,7 @@ type Others = {
 
 const NO_OTHERS: Others = { quote: () => false, quotedHere() {} };
 
-/** A ticker that the venue does not know stays here. Nothing else would show it. */
+/** A ticker that the venue does not know stays here. No other place shows it. */
 export class Unquoted {
   readonly #sinceMs = new Map<string, EpochMs>();
   readonly #others: Others;
@@ -54,7 +54,7 @@ export class Unquoted {
     if (!this.#sinceMs.has(market)) this.#sinceMs.set(market, atMs);
   }
 
-  /** Removes the markets that no quote is expected of any more. */
+  /** Removes the markets that need no quote any more. */
   keepOnly(awaited: readonly string[]): void {
     const kept = new Set(awaited);
     for (const market of this.#sinceMs.keys()) if (!kept.has(market)) this.#sinceMs.delete(market);
@@ -69,7 +69,7 @@ export class Unquoted {
   }
 }
 
-/** A quote, even an empty one, or a status that brings none: paused, closed, resolved. */
+/** A quote, even an empty one, or a status without quotes: paused, closed, resolved. */
 function isAnswer(
   tick: VenueTick,
 ): tick is Extract<VenueTick, { kind: 'book' | 'status' | 'result' }> {

@@ -1,6 +1,6 @@
 /**
- * What a connection has brought since the start, for operators: frames, what of them could not be
- * used by its reason, gaps, how often it was open, its lag. Rule O14 (api/RULES.md).
+ * Counts of a connection since the start, for operators: frames, unusable frames by reason, gaps,
+ * openings, its lag. Rule O14 (api/RULES.md).
  */
 
 import { countBounded } from '../ingest/ingest-counters.ts';
@@ -24,7 +24,7 @@ export class ConnectionCounter {
 
   took({ rejected, jump, lagMs }: FrameReading): void {
     this.#frames++;
-    // The venue's own words are after a colon.
+    // The venue's own words follow a colon.
     if (rejected !== null) countBounded(this.#rejected, rejected.split(':', 1)[0]!);
     if (jump) this.#gaps++;
     if (lagMs !== undefined) this.#lagMs = lagMs;

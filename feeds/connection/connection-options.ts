@@ -19,15 +19,15 @@ export type ConnectionTiming = {
   /** Of the pause between attempts: `pauseMs`. */
   backoffBaseMs: number;
   backoffCapMs: number;
-  /** For the answer to what an adapter asks for again. */
+  /** The limit of the answer to an adapter's request. */
   answerMs: number;
-  /** A connection that lived shorter than this did not end the outage, nor that it is late. */
+  /** A connection that lived shorter than this ended neither the outage nor its lag. */
   steadyMs: number;
-  /** From dialing until open, whatever comes in meanwhile. */
+  /** From dialing until open, whatever arrives meanwhile. */
   handshakeMs: number;
   /** Without market data for so long the venue is asked for its books; 0: never. */
   quietMs: number;
-  /** For the answer to that. */
+  /** The limit of that answer. */
   quietAnswerMs: number;
 };
 
@@ -63,7 +63,7 @@ export type ConnectionOptions = {
   subscribe?(markets: readonly string[]): unknown[];
   /** Whether a quote of the market is expected; left out, of every market. */
   awaitsQuote?(market: string): boolean;
-  /** What keeps the markets without a quote; left out, one of its own. */
+  /** The set of markets without a quote; left out, a new one. */
   unquoted?: Unquoted;
   /** Takes one text frame at once, in order. A frame is also a heartbeat. */
   onFrame(text: string, atMs: EpochMs): FrameReading;
@@ -77,12 +77,12 @@ export type ConnectionOptions = {
   onLost(atMs: EpochMs): void;
   /** The venue refuses these markets on this connection; `markets()` leaves them out from now on. */
   onOverflow?(markets: readonly string[]): void;
-  /** Statuses and results of these markets, or of any, have not come on the open connection. */
+  /** Statuses and results of these markets, or of any, may be missing on the open connection. */
   onMissedStates?(markets: readonly string[] | true): void;
   onState?(status: ConnectionStatus): void;
   /** The time of a frame's arrival. */
   nowMs(): EpochMs;
-  /** The machine's time, for signatures and for what operators see; `Date.now` when left out. */
+  /** The machine's time, for signatures and for operators; `Date.now` when left out. */
   wallMs?(): EpochMs;
   log: ConnectionLog;
   timing?: Partial<ConnectionTiming>;

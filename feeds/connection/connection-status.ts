@@ -6,7 +6,7 @@ import type { VenueTick } from '../reading/venue.ts';
 export const CONNECTION_STATES = ['connecting', 'open', 'waiting', 'closed'] as const;
 export type ConnectionState = (typeof CONNECTION_STATES)[number];
 
-/** What `/admin/feeds` shows of a connection. */
+/** The data of a connection in `/admin/feeds`. */
 export type ConnectionStatus = {
   venue: Venue;
   adapter: string;
@@ -15,7 +15,7 @@ export type ConnectionStatus = {
   /** Of the url; a path may hold a secret too. */
   host: string;
   state: ConnectionState;
-  /** Since when it is in this state; like `downSinceMs` by the machine's clock. */
+  /** Since when it is in this state; by the machine's clock, as is `downSinceMs`. */
   sinceMs: EpochMs;
   /** Since when no connection has stayed open; null while one is open, or there is no market. */
   downSinceMs: EpochMs | null;
@@ -25,7 +25,7 @@ export type ConnectionStatus = {
   retryInMs: number | null;
   /** When the last open connections ended, by the machine's clock; the oldest first. */
   endedMs: readonly EpochMs[];
-  /** The last one that was open and silent; null before the first. */
+  /** The last connection that was open and silent; null before the first. */
   silent: { atMs: EpochMs; reason: string } | null;
   /** Frames handed over since the start, over all connections. */
   frames: number;
@@ -42,7 +42,7 @@ export type ConnectionStatus = {
   lastProblemMs: EpochMs | null;
 };
 
-/** What a connection has brought since the start. */
+/** The counts of a connection since the start. */
 export type ConnectionCounts = {
   frames: number;
   /** How often it was open; each time but the first is a reconnection. */
@@ -50,7 +50,7 @@ export type ConnectionCounts = {
   gaps: number;
   /** Frames that could not be used, by reason: a bounded number of them, without a venue's own text. */
   rejected: Record<string, number>;
-  /** By how much its last price was behind the venue (W13); null: that is not known. */
+  /** The lag of its last price after the venue (W13); null: it is not known. */
   lagMs: number | null;
 };
 
@@ -58,7 +58,7 @@ export type ConnectionCounts = {
 export type FeedStatus = ConnectionStatus & {
   /** Of PAPERBOOK_FEEDS. */
   entry: number;
-  /** Markets that are its to bring. */
+  /** Markets that it has to bring. */
   subscribed: number;
   counts: ConnectionCounts;
   /**
@@ -66,7 +66,9 @@ export type FeedStatus = ConnectionStatus & {
    * can. Without an address.
    */
   missedStatesProblem: string | null;
-  /** What is wrong with results of the feed, a line each, of its first connection. Rules W70 to W75. */
+  /**
+   * The problems of the feed's results, one line each, on its first connection. Rules W70 to W75.
+   */
   resultProblems: readonly string[];
 };
 

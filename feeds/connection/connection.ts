@@ -1,8 +1,8 @@
 /**
  * One live connection to one venue: dial, subscribe, hand over frames, notice silence and gaps,
  * dial again. Adapters and the ingest read the frames; this file decides whether the venue is
- * there. What cannot be mended on it ends it; a new one starts from snapshots. Rules W2 to W9, W14,
- * W18, W87 to W89 (FORMATS.md).
+ * there. A fault that cannot be repaired on the connection ends it, and a new one starts from
+ * snapshots. Rules W2 to W9, W14, W18, W87 to W89 (FORMATS.md).
  */
 import type { WebSocket } from 'ws';
 import type { EpochMs } from '../../engine/base/units.ts';
@@ -22,13 +22,13 @@ import { PingProbe } from './ping-probe.ts';
 import { QuietWatch } from './quiet-watch.ts';
 import { SocketTimers } from './socket-timers.ts';
 
-/** How often books that have been wrong for too long are looked for. */
+/** How often the connection checks for books that have been wrong for too long. */
 const TIME_EVERY_MS = 1000;
 
 /**
- * Dials the venue and keeps the connection up until `close()`. A problem of the network never throws; it is
- * logged, shown in `status()` and retried.
- * @throws when `url` is not a ws: or wss: address. The message does not repeat the address.
+ * Dials the venue and keeps the connection up until `close()`. A problem of the network never
+ * throws; it is logged, shown in `status()` and retried. @throws when `url` is not a ws: or wss:
+ * address. The message does not repeat the address.
  */
 export function openConnection(options: ConnectionOptions): Connection {
   return new VenueConnection(options);
@@ -70,7 +70,7 @@ class VenueConnection implements Connection {
   #silent: ConnectionStatus['silent'] = null;
   #handshakeTimer: NodeJS.Timeout | undefined;
   #silenceTimer: NodeJS.Timeout | undefined;
-  /** Runs while the adapter awaits what it has asked for again. */
+  /** Runs while the adapter awaits the answer to its request. */
   #answerTimer: NodeJS.Timeout | undefined;
 
   constructor(options: ConnectionOptions) {
@@ -156,7 +156,7 @@ class VenueConnection implements Connection {
         received: (text) => this.#received(text),
         pinged: () => this.#onHeartbeat(),
         ponged: (payload) => {
-          // The answer to a ping of ours says nothing of prices.
+          // The answer to our ping tells nothing about prices.
           if (!this.#probe.answered(payload)) this.#onHeartbeat();
         },
         ended: (reason) => this.#drop(reason),
@@ -166,7 +166,7 @@ class VenueConnection implements Connection {
       this.#retry(`handshake could not be prepared (${codeOf(error)})`);
       return;
     }
-    // Not the library's handshakeTimeout: that one starts again with every byte.
+    // Not the library's handshakeTimeout, which every byte restarts.
     const late = `not open after ${handshakeMs} ms`;
     this.#handshakeTimer = this.#timers.after(handshakeMs, () => this.#drop(late));
   }
@@ -192,7 +192,7 @@ class VenueConnection implements Connection {
     this.#subscribe(markets);
   }
 
-  /** The markets that a quote is expected of. */
+  /** The markets that need a quote. */
   #awaited(markets: readonly string[]): readonly string[] {
     const { awaitsQuote } = this.#options;
     return awaitsQuote === undefined ? markets : markets.filter((market) => awaitsQuote(market));
@@ -212,7 +212,7 @@ class VenueConnection implements Connection {
     for (const message of messages) this.#send(JSON.stringify(message));
   }
 
-  /** Asks for what has been wrong for too long. */
+  /** Asks for books that have been wrong for too long. */
   #passTime(): void {
     this.#call(() => this.#sendAll(this.#options.onTime?.(this.#options.nowMs()) ?? []));
     this.#watchAnswers();
@@ -243,7 +243,7 @@ class VenueConnection implements Connection {
     this.#follow(reading);
   }
 
-  /** Does what a frame asks for. */
+  /** Carries out the requests of a frame. */
   #follow(reading: FrameReading): void {
     const { jump, resync, send, overflow, missedStates } = reading;
     const drop = reading.drop ?? (jump && !resync ? 'gap in the sequence' : undefined);
@@ -270,7 +270,7 @@ class VenueConnection implements Connection {
     this.#unquoted.keepOnly(this.#awaited(this.#options.markets()));
   }
 
-  /** What was asked for again has its time, and then the connection starts over. */
+  /** The answer to a request has its time, and then the connection starts over. */
   #watchAnswers(): void {
     const isAwaiting = this.#options.adapter.awaiting > 0;
     if (isAwaiting === (this.#answerTimer !== undefined)) return;
@@ -299,7 +299,7 @@ class VenueConnection implements Connection {
     if (this.#state !== 'closed') this.#retry(reason);
   }
 
-  /** Ends the socket, its timers and its quotes; the state is the caller's to change. */
+  /** Ends the socket, its timers and its quotes; the caller changes the state. */
   #endSocket(): void {
     const socket = this.#socket;
     if (socket === null) return;
@@ -322,7 +322,7 @@ class VenueConnection implements Connection {
     const { venue, log, random } = this.#options;
     this.#retryInMs = pauseMs(this.#timing, this.#attempts, random);
     const fields = { venue, url: safeUrlOf(this.#url), reason, retryInMs: this.#retryInMs };
-    // Once an outage: that one more try has failed is no news.
+    // Once per outage: a further failed try is no news.
     const isNews = this.#state === 'open' || this.#lastProblem === null;
     if (isNews) log.warn(fields, 'venue connection lost');
     this.#lastProblem = reason;

@@ -1,4 +1,4 @@
-/** A venue's WebSocket, and what comes of it while it is the current one. Rule W5 (feeds/FORMATS.md). */
+/** A venue's WebSocket, and its events while it is the current one. Rule W5 (feeds/FORMATS.md). */
 import { WebSocket } from 'ws';
 
 /** Far above any venue's messages. A larger one ends the connection. */

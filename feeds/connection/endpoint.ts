@@ -1,5 +1,5 @@
 /**
- * Addresses of venues: which are taken, and what of them may be shown. Rule W11 (feeds/FORMATS.md).
+ * Addresses of venues: which are taken, and which part may be shown. Rule W11 (feeds/FORMATS.md).
  */
 import type { Venue } from '../../engine/base/units.ts';
 

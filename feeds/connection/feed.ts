@@ -1,6 +1,6 @@
 /**
  * One entry of PAPERBOOK_FEEDS: as many connections as its markets need, and the venue's REST API
- * for what happened meanwhile. Rules W1, W15, W17, W70 (feeds/FORMATS.md).
+ * for missed events. Rules W1, W15, W17, W70 (feeds/FORMATS.md).
  */
 import type { EpochMs, SourceNumber, Venue } from '../../engine/base/units.ts';
 import type { Ingest, IngestSession } from '../ingest/ingest.ts';
@@ -13,7 +13,7 @@ import type { Connection, FeedStatus } from './connection-status.ts';
 import { StatusPoller } from './status-poller.ts';
 
 const NOTHING_HELD: ReadonlyMap<string, boolean> = new Map();
-/** Venues count connections too; markets beyond stay without a quote, and show. */
+/** Venues count connections too. Markets beyond the bound have no quote, and are shown as such. */
 const CONNECTIONS_MAX = 64;
 
 export type FeedOptions = {
@@ -26,11 +26,11 @@ export type FeedOptions = {
   newAdapter(): VenueAdapter;
   /** The markets to subscribe to now, in the venue's own names. */
   markets(): readonly string[];
-  /** Whether a quote, and a result, of the market is still to come. */
+  /** Whether the market still needs a quote, and a result. */
   awaitsQuote(market: string): boolean;
-  /** What keeps a connection's markets without a quote. */
+  /** The set of a connection's markets without a quote. */
   newUnquoted?(): Unquoted;
-  /** The markets that somebody holds or has orders on; true: it may be over by the catalog. */
+  /** The markets that accounts hold or have orders on; true: it may be over by the catalog. */
   held?(): ReadonlyMap<string, boolean>;
   /** Another feed of the venue has a REST API. */
   othersAsk?: boolean;
@@ -54,7 +54,7 @@ export type FeedOptions = {
 export type Feed = {
   /** One for each connection. */
   statuses(): FeedStatus[];
-  /** The catalog changed: what is new in `markets()` is subscribed to. */
+  /** The catalog changed: subscribes to new markets of `markets()`. */
   marketsChanged(): void;
   /** Ends every connection and timer at once. */
   close(): void;
@@ -65,7 +65,7 @@ export function openFeed(options: FeedOptions): Feed {
   return new VenueFeed(options);
 }
 
-/** A connection and the markets that are its to bring. */
+/** A connection and the markets that it has to bring. */
 type ConnectionSlot = {
   adapter: VenueAdapter;
   markets: Set<string>;
@@ -121,7 +121,7 @@ class VenueFeed implements Feed {
     const wanted = new Set(this.#options.markets());
     for (const slot of this.#slots) {
       for (const market of slot.markets) {
-        // One that another connection brings is not wanted here.
+        // A market of another connection is not wanted here.
         if (wanted.delete(market)) continue;
         slot.markets.delete(market);
         slot.isFull = false;
@@ -216,7 +216,8 @@ class VenueFeed implements Feed {
     const isAlone = slot.markets.size === 0;
     slot.isFull = true;
     if (isAlone || !(this.#mayOpen() || this.#slots.some(hasRoom))) {
-      // Nor can any other. They wait for the next connection here, and show as unquoted.
+      // No other connection takes them either. They wait for the next connection here, and show as
+      // unquoted.
       for (const market of markets) slot.markets.add(market);
       const names = markets.slice(0, 5);
       log.warn({ venue, count: markets.length, markets: names }, 'venue refuses markets');
@@ -229,12 +230,9 @@ class VenueFeed implements Feed {
   #statesBy({ stateRequests: requests, tellsResults }: VenueAdapter): StatusPoller {
     const { restUrl, venue, ingest, newSource, newAdapter, nowMs, log, askAgainMs } = this.#options;
     if (requests !== null && restUrl === null) {
-      log.info(
-        { venue },
-        'no restUrl: results that come while a connection is lost are not asked for',
-      );
+      log.info({ venue }, 'no restUrl: results during a lost connection are not asked for');
     }
-    // A source of its own: an answer must not keep the prices of a connection fresh.
+    // A separate source: an answer must not keep the prices of a connection fresh.
     const canAsk = requests !== null && restUrl !== null;
     const sink: IngestSession | null = canAsk
       ? ingest.session(venue, newAdapter(), newSource())

@@ -1,14 +1,14 @@
 /**
- * What is wrong with the feeds, in words for an operator. Rules W9, W70, W71, W87, W89
+ * The problems of the feeds, in words for an operator. Rules W9, W70, W71, W87, W89
  * (feeds/FORMATS.md).
  */
 import { type EpochMs, isoOf } from '../../engine/base/units.ts';
 import type { FeedStatus } from './connection-status.ts';
 
-/** Shorter trouble passes: connections are dialed again, and first books take a moment. */
+/** Shorter problems pass: connections are dialed again, and first books take a moment. */
 const TROUBLE_MS = 60_000;
 const NAMES_SHOWN = 5;
-/** So many open connections that ended within so long are a problem of their own. */
+/** So many open connections that ended within this time are a problem in themselves. */
 export const ENDS_KEPT = 3;
 const AGAIN_WITHIN_MS = 600_000;
 
@@ -28,11 +28,10 @@ type FeedHealth = Pick<
 >;
 
 /**
- * A line for each connection that was not open for a minute, that was dialed again and again, or was
- * open and silent, for each with markets that had no quote a minute after the subscription, for each
- * feed whose missed results cannot be asked for, and for each kind of results that an operator must
- * know of. No line has a secret. `nowMs` is of the wall
- * clock.
+ * One line per problem: a connection that was not open for a minute, or was dialed again and again,
+ * or was open and silent; markets that had no quote a minute after the subscription; a feed whose
+ * missed results cannot be asked for; and each kind of results that an operator must know of. No
+ * line has a secret. `nowMs` is of the wall clock.
  */
 export function feedProblems(feeds: readonly FeedHealth[], nowMs: EpochMs): string[] {
   return feeds.flatMap((feed) => {
@@ -57,7 +56,7 @@ function downProblem(feed: FeedHealth, nowMs: EpochMs): string | null {
   return `${never}not open for ${seconds} s, since ${isoOf(downSinceMs)}: ${reason}`;
 }
 
-/** Each time it was open, so that no outage shows. */
+/** Each time it was open, so no outage shows. */
 function againProblem({ endedMs, lastProblem }: FeedHealth, nowMs: EpochMs): string | null {
   const [firstMs] = endedMs;
   if (endedMs.length < ENDS_KEPT || nowMs - firstMs! >= AGAIN_WITHIN_MS) return null;
@@ -69,7 +68,7 @@ function silentProblem({ silent }: FeedHealth, nowMs: EpochMs): string | null {
   return `was open and silent until ${isoOf(silent.atMs)}: ${silent.reason}`;
 }
 
-/** It was tried again several times, and is after a minute: results may be missing meanwhile. */
+/** After a minute of several failed tries, results may be missing. */
 function missedProblem({ missedStatesProblem: reason }: FeedHealth): string | null {
   return reason === null ? null : `missed results cannot be asked for: ${reason}`;
 }

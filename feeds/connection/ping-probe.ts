@@ -1,15 +1,15 @@
 /**
- * Whether a connection whose prices carry no time is behind its venue. The answer to a ping comes
- * after all that waits in the socket. A venue that never answers a ping is not measured. Rule W18
+ * Measures the lag of a connection whose prices carry no time. The answer to a ping arrives after
+ * everything that waits in the socket. A venue that never answers a ping is not measured. Rule W18
  * (feeds/FORMATS.md).
  */
 import type { SocketTimers } from './socket-timers.ts';
 
-/** However small the bound is. */
+/** Applies even to a smaller bound. */
 const EVERY_MIN_MS = 100;
 
 export type Probed = {
-  /** Of the socket: they end with it. */
+  /** They belong to the socket and end with it. */
   timers: SocketTimers;
   ping(payload: string): void;
   /** A ping has waited for its answer longer than the bound. */
@@ -18,7 +18,7 @@ export type Probed = {
 
 export class PingProbe {
   readonly #probed: Probed;
-  /** It has answered a ping, on this socket or on one before. */
+  /** The venue has answered a ping, on this socket or on an earlier one. */
   #doesAnswer = false;
   #isOn = false;
   #sent = 0;

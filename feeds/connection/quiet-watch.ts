@@ -1,16 +1,16 @@
 /**
- * Whether a connection that is open still brings what its venue has. One that answers pings and has
- * no market data for long is asked for its books, and the answer is compared with what is kept.
- * Rule W87 (feeds/FORMATS.md).
+ * Whether an open connection still brings the venue's data. If it answers pings and has no market
+ * data for long, it is asked for its books. The answer is compared with the kept books. Rule W87
+ * (feeds/FORMATS.md).
  */
 import type { BookTick, FrameReading, VenueTick } from '../reading/venue.ts';
 import type { SocketTimers } from './socket-timers.ts';
 
-/** How often is looked, at most; more often where the bound is small. */
+/** The longest time between checks; a small bound shortens it. */
 const LOOK_MS = 1000;
 
 export type QuietOptions = {
-  /** Of the socket: they end with it. */
+  /** They belong to the socket and end with it. */
   timers: SocketTimers;
   /** Without market data for so long it is asked; 0: never. */
   quietMs: number;
@@ -26,7 +26,7 @@ export type QuietOptions = {
 
 export class QuietWatch {
   readonly #options: QuietOptions;
-  /** What was shown last, of markets with a price. */
+  /** The last shown top of markets with a price. */
   readonly #shown = new Map<string, BookTick>();
   /** Markets whose answer is awaited. */
   readonly #asked = new Set<string>();

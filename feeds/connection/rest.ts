@@ -1,7 +1,6 @@
 /**
- * One answer of a venue's REST API. A venue that is busy is waited for, within bounds; anything
- * else that goes wrong is an error that names the address, without its query. Rule K21
- * (feeds/FORMATS.md).
+ * One answer of a venue's REST API. A busy venue is waited for, within bounds. Any other failure is
+ * an error that names the address, without its query. Rule K21 (feeds/FORMATS.md).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { jsonProblem, parseJson } from '../../engine/base/bounded-json.ts';
@@ -10,20 +9,20 @@ import { safeUrlOf } from './endpoint.ts';
 export type AskOptions = {
   /** For one request, headers and body. */
   timeoutMs?: number;
-  /** Waits between tries. */
+  /** Between tries. */
   wait?: (ms: number) => Promise<void>;
-  /** Ends it all. */
+  /** The limit of all tries together. */
   signal?: AbortSignal;
 };
 
 const TIMEOUT_MS = 15_000;
 const TRIES = 6;
 const WAIT_MAX_MS = 60_000;
-/** Of one answer, also of one that was recorded. */
+/** The limit of one answer, also of a recorded one. */
 export const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
 
 /**
- * What the address answers, parsed from JSON; undefined where there is nothing (404).
+ * The answer of the address, parsed from JSON; undefined if there is nothing (404).
  *
  * @throws as `askText`, and on garbage.
  */
@@ -33,8 +32,8 @@ export async function askRest(url: URL, options: AskOptions = {}): Promise<unkno
 }
 
 /**
- * The text that the address answers; undefined where there is nothing (404). A busy venue (429,
- * 5xx) is asked again.
+ * The text that the address answers; undefined if there is nothing (404). A busy venue (429, 5xx)
+ * is asked again.
  *
  * @throws on another status and on silence, and once `signal` says so.
  */
@@ -86,12 +85,12 @@ async function get(url: URL, name: string, { timeoutMs, signal }: GetOptions): P
   }
 }
 
-/** @throws on what is not JSON; the message names the address. */
+/** @throws if the text is not JSON; the message names the address. */
 export function parsedAnswer(text: string, url: URL): unknown {
   try {
     return parseJson(text);
   } catch (error) {
-    throw new Error(`${safeUrlOf(url)}: answered what ${jsonProblem(error)}`);
+    throw new Error(`${safeUrlOf(url)}: the answer ${jsonProblem(error)}`);
   }
 }
 

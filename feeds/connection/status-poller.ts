@@ -1,7 +1,7 @@
 /**
- * Asks a venue's REST API for what happened to markets while nobody listened: statuses and results.
- * What is held and may be over is asked for until it has a result. What a venue says of ends that
- * cannot be used is kept for operators. Rules W15, W70, W71, W75 (feeds/FORMATS.md).
+ * Asks a venue's REST API for missed statuses and results of markets. Held markets that may be over
+ * are asked for until they have a result. Ends that cannot be used are kept for operators. Rules
+ * W15, W70, W71, W75 (feeds/FORMATS.md).
  */
 
 import type {
@@ -14,14 +14,14 @@ import type {
 import { safeUrlOf } from './endpoint.ts';
 import { type AskOptions, askRest } from './rest.ts';
 
-/** How often a market that has stopped is asked for its result, and a failure is tried again. */
+/** How often a market that has stopped is asked for its result, and a failure is retried. */
 const AGAIN_MS = 60_000;
 /** Questions under way at a time: venues count requests. */
 const AT_ONCE = 4;
-/** How often, within that time, what is held is looked at. */
+/** How often, within that time, held markets are checked. */
 const LOOKS = 12;
 const NAMES_SHOWN = 5;
-/** Lines of one kind. */
+/** The limit of lines of one kind. */
 const LOGGED_MAX = 100;
 
 export type MissedStatesOptions = {
@@ -30,7 +30,7 @@ export type MissedStatesOptions = {
   requests: VenueAdapter['stateRequests'];
   /** Whether the venue's channel tells each result. */
   tellsResults: boolean;
-  /** The markets that somebody holds or has orders on; true: it may be over by the catalog. */
+  /** The markets that accounts hold or have orders on; true: it may be over by the catalog. */
   held(): ReadonlyMap<string, boolean>;
   /** Another feed of the venue asks for the same markets. */
   othersAsk?: boolean;
@@ -47,7 +47,7 @@ export class StatusPoller {
   readonly #abort = new AbortController();
   /** Asked for while a round is under way, or to be asked for again. */
   #waiting = new Set<string>();
-  /** Statuses that came by the connection since they were asked for: newer than the answer. */
+  /** Statuses that arrived by the connection after the question: newer than the answer. */
   readonly #changed = new Set<string>();
   /** Markets that have stopped and have no result yet. */
   readonly #stopped = new Set<string>();
@@ -87,7 +87,7 @@ export class StatusPoller {
     return this.#problem;
   }
 
-  /** What an operator must know of results, a line each; no more than a few names in a line. */
+  /** Results that an operator must know of, one line each, with only a few names per line. */
   problems(): string[] {
     const { isOpen } = this.#options;
     const unusable = [...this.#unusable].filter(([market]) => isOpen(market));
@@ -95,7 +95,7 @@ export class StatusPoller {
     const unnamed = [...this.#unnamed].filter((market) => held.has(market) && isOpen(market));
     const doubts = [...this.#doubts].filter(([market]) => !isOpen(market));
     return [
-      ...lineOf(this.#untold(), 'held, and nobody can learn their end without a restUrl'),
+      ...lineOf(this.#untold(), 'held, and their end cannot be known without a restUrl'),
       ...lineOf(unnamed, 'held, and not named by their venue when it is asked'),
       ...lineOf(
         unusable.map(([market, reason]) => `${market} (${reason})`),
@@ -113,7 +113,7 @@ export class StatusPoller {
     for (const market of markets) this.#priced.delete(market);
   }
 
-  /** What came by a connection. */
+  /** The ticks that arrived by a connection. */
   saw(ticks: readonly VenueTick[]): void {
     for (const tick of ticks) {
       if (tick.kind === 'book') {
@@ -137,7 +137,9 @@ export class StatusPoller {
     return this.#options.base !== null && this.#options.requests !== null;
   }
 
-  /** Each at latest every `againMs`: those that are due before the next look are asked for now. */
+  /**
+   * Each at latest every `againMs`: markets that are due before the next check are asked for now.
+   */
   #askHeld(): void {
     if (!this.#canAsk || this.#isAsking) return;
     const againMs = this.#options.againMs ?? AGAIN_MS;
@@ -162,7 +164,7 @@ export class StatusPoller {
     });
   }
 
-  /** What may be over, where the channel may not tell it and nobody is asked. */
+  /** Held markets that may be over, if the channel may not tell it and nobody is asked. */
   #untold(): string[] {
     const { tellsResults, requests, isOpen, held, othersAsk = false } = this.#options;
     // Without a REST API its channel tells every state again after a loss.
@@ -232,7 +234,7 @@ export class StatusPoller {
     this.#options.take(news);
   }
 
-  /** What has stopped gets a result some time, and not every venue says so by itself. */
+  /** A stopped market gets a result some time, and not every venue announces it. */
   #follow(tick: StateTick): void {
     const { market } = tick;
     if (tick.kind === 'closing') return;
@@ -255,7 +257,10 @@ export class StatusPoller {
       else this.#provisional.delete(market);
       return;
     }
-    if (tick.doubt !== undefined) this.#doubts.set(market, tick.doubt);
+    if (tick.doubt !== undefined) {
+      this.#doubts.set(market, tick.doubt);
+      this.#provisional.add(market);
+    }
     if (tick.unusable !== undefined) {
       const { log, isOpen } = this.#options;
       const isNews = this.#unusable.get(market) !== tick.unusable && isOpen(market);
@@ -289,7 +294,7 @@ export class StatusPoller {
 
 const namesAll = (request: StateRequest) => request.namesAll;
 
-/** None without markets. */
+/** No question without markets. */
 function lineOf(markets: readonly string[], what: string): string[] {
   if (markets.length === 0) return [];
   const names = markets.slice(0, NAMES_SHOWN).join(', ');

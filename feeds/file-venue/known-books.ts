@@ -1,12 +1,12 @@
 /**
- * The books of one feed of a served recording as they are now: what a client is sent that
- * subscribes in the middle. Rule N46 (feeds/FORMATS.md).
+ * The present books of one feed of a served recording. A client that subscribes in the middle gets
+ * them. Rule N46 (feeds/FORMATS.md).
  */
 import type { MarketStatus } from '../../engine/base/units.ts';
 import { connectionKeyOf, type FeedLine } from '../file/feed-line.ts';
 import { RecordedAdapters } from '../file/recorded-adapters.ts';
-import { contractsText, priceText } from '../reading/decimal.ts';
 import type { AdapterName, BookLevels, FrameReading, Level, VenueTick } from '../reading/venue.ts';
+import { PROTOCOLS } from '../venues/create.ts';
 
 type Known = {
   /** Null: not known. */
@@ -27,7 +27,7 @@ export class KnownBooks {
     this.#name = name;
   }
 
-  /** What the line's frame says; null for one without a frame. */
+  /** The content of the line's frame; null for a line without a frame. */
   take(line: FeedLine): FrameReading | null {
     const reading = this.#adapters.read(line);
     if (line.event === 'lost') this.#lost(connectionKeyOf(line));
@@ -37,22 +37,27 @@ export class KnownBooks {
     return reading;
   }
 
-  /** The connection ended: its books begin again. Statuses and results stay true. */
+  /** The connection ended, so its books start over. Statuses and results stay true. */
   #lost(connection: string): void {
     for (const known of this.#markets.values()) {
       if (connectionKeyOf(known.line) === connection) known.levels = null;
     }
   }
 
-  /** Frames that say what is known of these markets; `*`: of all. */
+  /** Frames with the known state of these markets; `*`: of all. */
   framesOf(names: readonly string[]): { market: string; frame: unknown }[] {
     const markets = names.includes('*') ? [...this.#markets.keys()] : names;
     return markets.flatMap((market) => {
       const known = this.#markets.get(market);
       if (known === undefined) return [];
-      const frames = known.result === null ? bookFrames(this.#name, market, known) : [known.result];
+      const frames = known.result === null ? this.#bookFrames(market, known) : [known.result];
       return frames.map((frame) => ({ market, frame }));
     });
+  }
+
+  #bookFrames(market: string, { levels, status, line }: Known): unknown[] {
+    if (levels === null) return [];
+    return PROTOCOLS[this.#name].bookFrames(market, { levels, status, frame: line.frame });
   }
 
   #keep(tick: VenueTick, line: FeedLine, isLoss: boolean): void {
@@ -83,49 +88,3 @@ export class KnownBooks {
 const copyOf = ({ price, size }: Level): Level => ({ price, size });
 const topOf = (price: number | null, size: number): Level[] =>
   price === null ? [] : [{ price, size }];
-
-/** A whole book in the words of a venue. */
-function bookFrames(name: AdapterName, market: string, known: Known): unknown[] {
-  const { levels, status, line } = known;
-  if (levels === null) return [];
-  const { yesBids, yesAsks } = levels;
-  switch (name) {
-    case 'native':
-      return [
-        {
-          ...{ type: 'snapshot', market, status },
-          yesBids: yesBids.map(wholeLevel),
-          yesAsks: yesAsks.map(wholeLevel),
-        },
-      ];
-    case 'kalshi': {
-      const noBids = yesAsks.map(({ price, size }) => ({ price: 10_000 - price, size }));
-      const msg = {
-        market_ticker: market,
-        ...(yesBids.length > 0 && { yes_dollars_fp: yesBids.map(textLevel) }),
-        ...(noBids.length > 0 && { no_dollars_fp: noBids.map(textLevel) }),
-      };
-      const type = status === 'open' ? [] : [kalshiStatus(market)];
-      return [...type, { type: 'orderbook_snapshot', msg }];
-    }
-    case 'polymarket_us':
-      return [line.frame]; // every message is a whole state
-    case 'polymarket': {
-      const side = (each: readonly Level[]) =>
-        each.map(textLevel).map(([price, size]) => ({ price, size }));
-      return [{ event_type: 'book', asset_id: market, bids: side(yesBids), asks: side(yesAsks) }];
-    }
-    default:
-      return name satisfies never;
-  }
-}
-
-const kalshiStatus = (market: string) => ({
-  type: 'market_lifecycle_v2',
-  msg: { market_ticker: market, event_type: 'deactivated' },
-});
-const wholeLevel = ({ price, size }: Level) => [price / 100, size / 100];
-const textLevel = ({ price, size }: Level): [string, string] => [
-  priceText(price),
-  contractsText(size, 2),
-];

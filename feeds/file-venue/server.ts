@@ -1,8 +1,8 @@
 /**
- * Serves a feed file over WebSocket as the venues that it was recorded of: one address a venue and
- * adapter, on one loopback port. Rules N44 to N47 (feeds/FORMATS.md).
+ * Serves a feed file over WebSocket as the venues that it was recorded from: one address per venue
+ * and adapter, on one loopback port. Rules N44 to N47 (feeds/FORMATS.md).
  */
-import { createServer, type Server } from 'node:http';
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type WebSocket, WebSocketServer } from 'ws';
@@ -10,34 +10,34 @@ import type { EpochMs, Venue } from '../../engine/base/units.ts';
 import { readFeed } from '../file/feed-file.ts';
 import type { FeedLine } from '../file/feed-line.ts';
 import { paceOf } from '../file/replay-speed.ts';
-import { marketsOf } from '../reading/frame-markets.ts';
 import type { AdapterName } from '../reading/venue.ts';
+import { PROTOCOLS } from '../venues/create.ts';
+import type { Subscriber } from '../venues/shared/protocol.ts';
 import { KnownBooks } from './known-books.ts';
-import { type Subscriber, subscriberOf } from './subscriber.ts';
 
 export type FileVenueOptions = {
   path: string;
   /** 0 takes a free one. */
   port: number;
-  /** Feed seconds a second; null as fast as clients read. */
+  /** Feed seconds per second; null: as fast as clients read. */
   speed: number | null;
   skipBad?: boolean;
-  /** How often a feed that has nothing to say sends its venue's heartbeat; 5,000 when left out. */
+  /** How often a silent feed sends its venue's heartbeat; 5,000 when left out. */
   heartbeatMs?: number;
 };
 
 export type FileVenue = {
   feeds: { venue: Venue; adapter: AdapterName; url: string }[];
-  /** Resolves once all is sent; rejects with what is wrong with the file. */
+  /** Resolves once all lines are sent; rejects with the problem of the file. */
   played: Promise<void>;
   close(): Promise<void>;
 };
 
 const MESSAGE_MAX_BYTES = 1024 * 1024;
-/** So long after the last subscription the file begins: a client may send several. */
+/** The file begins so long after the last subscription, because a client may send several. */
 const SETTLE_MS = 100;
 const LOOK_EVERY_MS = 5;
-/** A client that is so far behind is waited for, and after a while dropped. */
+/** A client with so many unread bytes is waited for, and after a while dropped. */
 const UNREAD_MAX_BYTES = 4 * 1024 * 1024;
 const UNREAD_MAX_MS = 30_000;
 const GOING_AWAY = 1001;
@@ -45,11 +45,13 @@ const CLOSE_MAX_MS = 1000;
 const HEARTBEAT_MS = 5_000;
 
 /**
- * Reads which feeds the file has, and listens.
- * @throws FeedFileError where the file cannot be read; an error where the port cannot be had
+ * Reads which feeds the file has, and listens. @throws FeedFileError if the file cannot be read; an
+ * error if the port cannot be had
  */
 export async function startFileVenue(options: FileVenueOptions): Promise<FileVenue> {
   const feeds = await feedsOf(options);
+  // An import would cost each start more (api/http/header-lines.ts).
+  const { createServer } = process.getBuiltinModule('node:http');
   const web = createServer((_request, response) => response.writeHead(426).end());
   const sockets = acceptClients(web, feeds);
   await listen(web, options.port);
@@ -60,7 +62,7 @@ export async function startFileVenue(options: FileVenueOptions): Promise<FileVen
     for (const feed of feeds.values()) feed.beat(heartbeatMs);
   }, heartbeatMs);
   const played = play(options, feeds, ended.signal);
-  played.catch(() => {}); // whoever waits for it gets it
+  played.catch(() => {}); // the caller of `done` gets it
   return {
     feeds: [...feeds].map(([key, { venue, adapter }]) => {
       return { venue, adapter, url: `ws://127.0.0.1:${port}/${key}` };
@@ -90,7 +92,7 @@ async function feedsOf({ path, skipBad = false }: FileVenueOptions): Promise<Map
   return feeds;
 }
 
-/** Sends the lines at their time; stands still while a feed has no subscriber. */
+/** Sends the lines at their time. Time stops while a feed has no subscriber. */
 async function play(
   { path, speed, skipBad = false }: FileVenueOptions,
   feeds: ReadonlyMap<string, Feed>,
@@ -146,7 +148,8 @@ class Feed {
   }
 
   add(socket: WebSocket): void {
-    const client = { socket, subscriber: subscriberOf(this.adapter), subscribedMs: null };
+    const subscriber = PROTOCOLS[this.adapter].subscriber();
+    const client = { socket, subscriber, subscribedMs: null };
     this.#clients.add(client);
     socket.on('close', () => this.#clients.delete(client));
     socket.on('error', () => {}); // a close follows
@@ -169,7 +172,7 @@ class Feed {
       return;
     }
     if (reading === null) return;
-    const markets = marketsOf(this.adapter, frame);
+    const markets = PROTOCOLS[this.adapter].marketsOf(frame);
     const isGap = event === 'gap' || reading.resync === true;
     for (const { socket, subscriber } of this.#clients) {
       for (const each of subscriber.framesOf(frame, markets, line.atMs, isGap)) {
@@ -178,7 +181,7 @@ class Feed {
     }
   }
 
-  /** Sends the venue's heartbeat where it sent nothing for so long. */
+  /** Sends the venue's heartbeat if the feed sent nothing for so long. */
   beat(quietMs: number): void {
     if (performance.now() - this.#sentMs < quietMs) return;
     for (const { socket, subscriber } of this.#clients) {
@@ -200,7 +203,7 @@ class Feed {
     }
   }
 
-  /** Ends every connection, once what was sent is out. */
+  /** Ends every connection, once all sent bytes are out. */
   drop(): void {
     for (const { socket } of this.#clients) {
       socket.close(GOING_AWAY);

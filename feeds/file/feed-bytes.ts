@@ -1,6 +1,6 @@
 /**
- * The bytes of a feed file, gunzipped where its name ends in `.gz`. Rules F1, F6,
- * F35 (feeds/FORMATS.md). No zstd: Node's does not say when a file ends early.
+ * The bytes of a feed file, gunzipped if its name ends in `.gz`. Rules F1, F6, F35
+ * (feeds/FORMATS.md). There is no zstd, because Node's does not report a file that ends early.
  */
 import { createReadStream } from 'node:fs';
 import type { Writable } from 'node:stream';
@@ -14,8 +14,8 @@ export function isGzip(path: string): boolean {
 }
 
 /**
- * @param onRead takes the bytes of the file that are read
- * @throws while it is read: errors of the system, or of zlib, which `damageOf` names
+ * @param onRead takes the number of bytes that are read from the file @throws while it is read:
+ * errors of the system, or of zlib, which `damageOf` names
  */
 export function piecesOf(path: string, onRead?: (bytes: number) => void): AsyncIterable<Buffer> {
   const opened = createReadStream(path, { highWaterMark: READ_BYTES });
@@ -23,7 +23,7 @@ export function piecesOf(path: string, onRead?: (bytes: number) => void): AsyncI
   return isGzip(path) ? gunzipped(named(file, true)) : named(file, false);
 }
 
-/** Passes the pieces on where the file is what its name says. */
+/** Passes the pieces on if the content fits the file's name. */
 async function* named(file: AsyncIterable<Buffer>, isPacked: boolean): AsyncGenerator<Buffer> {
   let isFirst = true;
   for await (const piece of file) {
@@ -33,7 +33,7 @@ async function* named(file: AsyncIterable<Buffer>, isPacked: boolean): AsyncGene
   }
 }
 
-/** Where the file is too short to tell, whoever unpacks it says that it ends early. */
+/** If the file is too short to tell, the unpacking reports that it ends early. */
 function hasGzipMark(piece: Buffer): boolean {
   return piece[0] === 0x1f && (piece.length < 2 || piece[1] === 0x8b);
 }
@@ -63,8 +63,8 @@ async function* counted(
 
 /**
  * Gunzips in step with the reader: each compressed piece is unpacked whole before the next is read.
- * At a cut-off end a plain pipe would throw away what it has unpacked: the lines before the damage,
- * and the number of the damaged line.
+ * At a cut-off end a plain pipe would throw away its unpacked bytes, with the lines before the
+ * damage and the number of the damaged line.
  */
 async function* gunzipped(file: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const gunzip = createGunzip();
@@ -108,7 +108,7 @@ export function eventOrClose(stream: Writable, event: string): Promise<void> {
   });
 }
 
-/** What is wrong inside a gzip file, or null when the error is another one. */
+/** The damage inside a gzip file, or null when the error is another one. */
 export function damageOf(error: unknown): string | null {
   const code = codeOf(error);
   if (code === 'Z_BUF_ERROR') return 'the gzip file ends early';

@@ -1,14 +1,14 @@
 /**
- * Reads feed files: what venues sent, a line a frame, with the time it was received. Read as a
- * stream in batches, so that a file may be larger than memory. Rules F1 to F9, F32 (feeds/FORMATS.md).
+ * Reads feed files: the frames of venues, one per line, with the time of receipt. A file is read as
+ * a stream in batches, so it may be larger than memory. Rules F1 to F9, F32 (feeds/FORMATS.md).
  *
- * Where the format is silent: empty lines are passed over, fields not named by the format are
- * ignored, and a line may be a little older than the one before it (connections share a file);
- * readers that need a clock keep theirs from going back.
+ * Where the format is silent, empty lines are passed over, and unknown fields are ignored. A line
+ * may be a little older than the one before it, because connections share a file. Readers that need
+ * a clock keep theirs from going back.
  */
 import { statSync } from 'node:fs';
 import { codeOf, damageOf, isGzip, NotAsNamed, piecesOf } from './feed-bytes.ts';
-import { checkHeader, FeedFileError, type FeedLine, readLine } from './feed-line.ts';
+import { checkHeader, FeedFileError, type FeedLine, HEADER_INSIDE, readLine } from './feed-line.ts';
 import { type Judged, JumpGuard } from './jump-guard.ts';
 import { LineSplitter } from './line-splitter.ts';
 
@@ -17,6 +17,8 @@ export type ReadFeedOptions = {
   skipBad?: boolean;
   /** Refuses lines whose time cannot be right. Rules F31 to F33 (feeds/FORMATS.md). */
   refuseJumps?: boolean;
+  /** Tells recordings apart that were put one after another: lines name theirs. Rule F36. */
+  apart?: boolean;
   /** Called for every line that is skipped. */
   onBad?(error: FeedFileError): void;
   /** Called as the file is read, with the share that is. */
@@ -24,16 +26,17 @@ export type ReadFeedOptions = {
 };
 
 /**
- * Batches of lines in file order. `path` ending in `.gz` is gunzipped.
- * @throws FeedFileError at the first line that cannot be read (with `skipBad`: only for a header
- * that is missing or of another version, for a file that cannot be opened, and for a file whose
- * time stays wrong for a second line).
+ * Batches of lines in file order. A `path` that ends in `.gz` is gunzipped. @throws FeedFileError
+ * at the first line that cannot be read (with `skipBad`: only for a header that is missing or of
+ * another version, for a file that cannot be opened, and for a file whose time stays wrong for a
+ * second line).
  */
 export async function* readFeed(
   path: string,
-  { skipBad = false, refuseJumps = false, onBad, onRead }: ReadFeedOptions = {},
+  { skipBad = false, refuseJumps = false, apart = false, onBad, onRead }: ReadFeedOptions = {},
 ): AsyncGenerator<FeedLine[]> {
-  const reader = new BatchReader(refuseJumps ? new JumpGuard() : null, (error) => {
+  const guard = refuseJumps || apart ? new JumpGuard(apart) : null;
+  const reader = new BatchReader(guard, (error) => {
     if (!skipBad) throw error;
     onBad?.(error);
   });
@@ -65,8 +68,8 @@ export async function* readFeed(
 }
 
 /**
- * Whether a gzip file is damaged that has a bad line: what a changed byte unpacks to reads as one,
- * long before the checksum at the end shows it.
+ * Whether a gzip file with a bad line is damaged. A changed byte unpacks to a bad line long before
+ * the checksum at the end shows it.
  */
 async function damageBehind(pieces: AsyncIterator<Buffer>): Promise<string | null> {
   try {
@@ -85,7 +88,7 @@ function sharesOf(path: string, onRead: (share: number) => void) {
 
 /** From bytes to the lines that they complete. */
 class BatchReader {
-  /** What ends the reading; the lines before it were given out. */
+  /** The error that ends the reading; the lines before it were returned. */
   failure: FeedFileError | null = null;
   readonly #lines = new LineSplitter();
   readonly #jumps: JumpGuard | null;
@@ -102,7 +105,7 @@ class BatchReader {
     return this.#read(this.#lines.push(piece));
   }
 
-  /** @param damage what kept the file from being read to its end */
+  /** @param damage the damage that kept the file from being read to its end */
   end(damage: string | null): FeedLine[] {
     const batch = damage === null ? this.#read(this.#lines.end()) : [];
     this.#noteFailure(() => {
@@ -121,7 +124,7 @@ class BatchReader {
     this.#noteFailure(() => {
       for (const text of texts) this.#take(text, batch);
     });
-    // What the guard holds came before the line that ends the reading.
+    // The lines that the guard holds precede the line that ends the reading.
     if (this.failure !== null) batch.push(...linesOf(this.#jumps?.end() ?? []));
     return batch;
   }
@@ -135,7 +138,11 @@ class BatchReader {
     }
     const line = readLine(number, text);
     if (line === null) return;
-    if (typeof line === 'string') this.#pass(new FeedFileError(number, line));
+    const held = line === HEADER_INSIDE ? (this.#jumps?.startsRecording() ?? null) : null;
+    if (held !== null) {
+      checkHeader(text, number);
+      this.#sort(held, batch);
+    } else if (typeof line === 'string') this.#pass(new FeedFileError(number, line));
     else if (this.#jumps === null) batch.push(line);
     else this.#sort(this.#jumps.take(line), batch);
   }

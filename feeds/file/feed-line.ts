@@ -10,8 +10,8 @@ import { TOO_LONG } from './line-splitter.ts';
 import { readStates } from './states.ts';
 
 /**
- * What happened to a connection: it opened and subscribed, it subscribed to more, a frame ended its
- * prices, a heartbeat without a frame, its end; or statuses and results were asked for.
+ * The events of a connection: it opened and subscribed, it subscribed to more markets, a frame
+ * ended its prices, a heartbeat without a frame, its end; or statuses and results were asked for.
  */
 export const FEED_EVENTS = ['open', 'subscribe', 'gap', 'heartbeat', 'lost', 'states'] as const;
 export type FeedEvent = (typeof FEED_EVENTS)[number];
@@ -28,12 +28,14 @@ export type FeedLine = {
   seq?: number;
   /** Left out of a frame that came in its place. */
   event?: FeedEvent;
-  /** What an `open` or a `subscribe` asked for, in the venue's own names. */
+  /** The markets of an `open` or a `subscribe`, in the venue's own names. */
   markets?: readonly string[];
   /** Beside `markets`: the ticks of other markets are left out. */
   only?: readonly string[];
-  /** Of `states`: what `readStates` reads. */
+  /** For `states`: the input of `readStates`. */
   states?: readonly unknown[];
+  /** Of the recordings that the file was put together from, which; only where they are told apart. */
+  recording?: number;
   /** The venue's own message; undefined where `event` needs none. */
   frame: unknown;
 };
@@ -59,11 +61,15 @@ export class FeedFileError extends Error {
 
 export const FEED_HEADER = { format: 'paperbook-feed', version: 1 } as const;
 
+/** Of a file that was appended to another. Rule F32. */
+export const HEADER_INSIDE =
+  'a header inside the file (feed merge makes one file of the recordings)';
+
 const VENUE_NAMES: ReadonlySet<unknown> = new Set(VENUES);
 const ADAPTER_NAMES: ReadonlySet<unknown> = new Set(ADAPTERS);
 const EVENT_NAMES: ReadonlySet<unknown> = new Set(FEED_EVENTS);
 
-/** The line, or what is wrong with it; null for an empty one. */
+/** The line, or its problem; null for an empty line. */
 export function readLine(line: number, text: string): FeedLine | string | null {
   if (text === TOO_LONG) return 'longer than 16 MiB';
   let value: unknown;
@@ -76,7 +82,8 @@ export function readLine(line: number, text: string): FeedLine | string | null {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'not an object';
   const fields = value as Record<string, unknown>;
   const { at, venue, adapter, frame } = fields;
-  if (at === undefined) return 'at is missing';
+  if (at === undefined)
+    return fields.format === FEED_HEADER.format ? HEADER_INSIDE : 'at is missing';
   const atMs = parseInstant(at);
   if (atMs === null) return 'at is not a date-time';
   if (!VENUE_NAMES.has(venue)) return `venue ${shown(venue)} is unknown`;
@@ -90,8 +97,8 @@ export function readLine(line: number, text: string): FeedLine | string | null {
 }
 
 /**
- * Many recorders keep a message as they had it, as text. Our own recorder keeps only what is no JSON
- * so, to show it: such a line names its connection.
+ * Many recorders keep a message as text. Our own recorder does so only for a message that is no
+ * JSON, to show it. Such a line names its connection.
  */
 function unpacked(place: Omit<FeedLine, 'frame'>, text: string): FeedLine | string {
   try {
@@ -101,7 +108,7 @@ function unpacked(place: Omit<FeedLine, 'frame'>, text: string): FeedLine | stri
   }
 }
 
-/** What only a recorder writes. */
+/** Fields that only a recorder writes. */
 function readRecorded(
   place: Omit<FeedLine, 'frame'>,
   fields: Record<string, unknown>,
@@ -127,11 +134,11 @@ function readRecorded(
   return read;
 }
 
-/** The lists that some events have. @returns what is wrong with one, or null */
+/** The lists that some events have. @returns the problem of one of them, or null */
 function readLists(read: FeedLine, fields: Record<string, unknown>): string | null {
   if (read.event === 'states') {
     if (!Array.isArray(fields.states)) return 'states is not a list';
-    if (readStates(fields.states) === null) return 'states has one that cannot be read';
+    if (readStates(fields.states) === null) return 'states has an entry that cannot be read';
     read.states = fields.states;
   }
   if (read.event !== 'open' && read.event !== 'subscribe') return null;
@@ -156,7 +163,7 @@ function isNumber(value: unknown): value is number {
 const BYTE_ORDER_MARK = /^\uFEFF/;
 
 /** @throws FeedFileError when the text is not the first line of a feed file. */
-export function checkHeader(text: string): void {
+export function checkHeader(text: string, line = 1): void {
   let header: { format?: unknown; version?: unknown } | null = null;
   try {
     header = parseJson(text.replace(BYTE_ORDER_MARK, '')) as { format?: unknown } | null;
@@ -164,10 +171,13 @@ export function checkHeader(text: string): void {
     // The error below covers this: the line is not the header.
   }
   if (header?.format !== FEED_HEADER.format) {
-    throw new FeedFileError(1, `the header ${JSON.stringify(FEED_HEADER)} is missing`);
+    throw new FeedFileError(line, `the header ${JSON.stringify(FEED_HEADER)} is missing`);
   }
   if (header.version !== FEED_HEADER.version) {
-    throw new FeedFileError(1, `version ${shown(header.version)} of the format is not supported`);
+    throw new FeedFileError(
+      line,
+      `version ${shown(header.version)} of the format is not supported`,
+    );
   }
 }
 

@@ -13,13 +13,15 @@ export type FeedWriter = {
   write(line: Omit<FeedLine, 'line'>): Promise<void>;
   /** As `write`, of a line that is JSON already. */
   put(text: string): Promise<void>;
-  /** Writes a line that is JSON already, without its end; whoever cannot wait looks at `waiting`. */
+  /**
+   * Writes a line that is JSON already, without its end; a caller that cannot wait reads `waiting`.
+   */
   writeText(text: string): void;
   /** Characters and bytes that are not in the file yet. */
   readonly waiting: number;
   /** Bytes in the file, as packed. */
   readonly bytes: number;
-  /** Puts what was written into the file, so that a crash leaves it there. */
+  /** Puts all written lines into the file, so that they survive a crash. */
   flush(): void;
   /** Resolves when everything is in the file. */
   close(): Promise<void>;

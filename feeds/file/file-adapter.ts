@@ -1,7 +1,7 @@
 /**
- * Reads the frames of one connection of a feed file. Where the file says what the connection
- * subscribed to, they are read as the live connection read them, gaps too; else as a recording of
- * which nobody knows what is missing. Rules F8, F30 (feeds/FORMATS.md).
+ * Reads the frames of one connection of a feed file. If the file has the connection's
+ * subscriptions, its frames are read as the live connection read them, including gaps. Otherwise
+ * nobody knows which frames are missing. Rules F8, F30 (feeds/FORMATS.md).
  */
 
 import type { FrameReader } from '../ingest/ingest.ts';
@@ -15,7 +15,7 @@ import type {
 import { createAdapter } from '../venues/create.ts';
 import type { FeedLine } from './feed-line.ts';
 
-export type FileReadOptions = Pick<AdapterOptions, 'depth' | 'settleOn'>;
+export type FileReadOptions = Pick<AdapterOptions, 'depth' | 'levels' | 'settleOn'>;
 
 export class FileAdapter implements FrameReader {
   readonly name: AdapterName;
@@ -25,7 +25,7 @@ export class FileAdapter implements FrameReader {
   #current: VenueAdapter;
   /** The place of the last line, where lines state one. */
   #seq: number | null = null;
-  /** Ticks of other markets are left out; null: of none. */
+  /** Ticks of other markets are left out; null: none are. */
   #only: Set<string> | null = null;
 
   constructor(name: AdapterName, options: FileReadOptions) {
@@ -42,7 +42,7 @@ export class FileAdapter implements FrameReader {
 
   /**
    * Notes the line's place. @returns whether lines are missing before it, or it is of another
-   * recording: what was known may be wrong.
+   * recording. Then the kept state may be wrong.
    */
   isBehindHole({ seq }: FeedLine): boolean {
     const last = this.#seq;
@@ -56,7 +56,7 @@ export class FileAdapter implements FrameReader {
       this.reset();
       this.#current = this.#asLive;
     }
-    // After a hole nobody knows what else was subscribed to.
+    // After a hole the other subscriptions are unknown.
     if (this.#current !== this.#asLive) return;
     this.#asLive.subscribe(markets);
     if (only === undefined) return;

@@ -75,9 +75,9 @@ export async function inspectFeed(
 
 /**
  * CSV lines, the header first: the top of book of each market at each multiple of `seconds`, from
- * the market's first quote to the file's end, sorted by time and market name. Where the file's time
- * goes back, the time stands still here.
- * @throws FeedFileError as `inspectFeed`; RangeError when `seconds` is not a whole number above 0.
+ * the market's first quote to the file's end, sorted by time and market name. If the file's time
+ * goes back, the time does not move here. @throws FeedFileError as `inspectFeed`; RangeError when
+ * `seconds` is not a whole number above 0.
  */
 export async function* bboRows(
   path: string,
@@ -174,7 +174,7 @@ class Survey {
     countBounded(this.#badLines, reason);
   }
 
-  /** What a replay would say of the line's time. */
+  /** The objection of a replay to the line's time. */
   time(line: FeedLine): void {
     this.#noteTimes(() => this.#guard.take(line));
   }

@@ -1,7 +1,7 @@
 /** Cuts the bytes of a text into numbered lines. Rules F1, F4 (feeds/FORMATS.md). */
 import { StringDecoder } from 'node:string_decoder';
 
-/** No venue message comes near this; see MAX_FRAME_BYTES of connection.ts. */
+/** Far longer than any venue message; see MAX_FRAME_BYTES of connection.ts. */
 const LINE_LENGTH_MAX = 16 * 1024 * 1024;
 
 /** In place of a line that was not kept. No line of a file equals it. */

@@ -1,4 +1,6 @@
-/** The adapters that read a feed file, one for each of its connections. Rule F7 (feeds/FORMATS.md). */
+/**
+ * The adapters that read a feed file, one for each of its connections. Rule F7 (feeds/FORMATS.md).
+ */
 
 import type { FrameReading } from '../reading/venue.ts';
 import { connectionKeyOf, type FeedLine } from './feed-line.ts';
@@ -13,7 +15,7 @@ export class RecordedAdapters {
     this.#options = options;
   }
 
-  /** What the line says; null for one without a frame and without states. */
+  /** The content of the line; null for a line without a frame and without states. */
   read(line: FeedLine): FrameReading | null {
     const adapter = this.#of(line);
     const { event } = line;

@@ -1,6 +1,6 @@
 /**
- * Records what venues send on its way into an ingest, so that a replay of the file leads to the
- * same ticks. Rule F30 (feeds/FORMATS.md).
+ * Records the frames of venues on their way into an ingest, so that a replay of the file leads to
+ * the same ticks. Rule F30 (feeds/FORMATS.md).
  */
 import { type EpochMs, isoOf, type SourceNumber, type Venue } from '../../engine/base/units.ts';
 import {
@@ -15,19 +15,19 @@ import type { FeedEvent } from './feed-line.ts';
 import type { FeedWriter } from './feed-writer.ts';
 import { writtenState } from './states.ts';
 
-/** More than this is not kept in memory for a disk that is slow; what comes then is left out. */
+/** For a slow disk at most this much is kept in memory. Later frames are left out. */
 const WAITING_MAX = 64 * 1024 * 1024;
 
 export type RecordingCounts = {
   /** Of the file, without its header. */
   lines: number;
-  /** What the disk was too slow for. The lines' `seq` shows where. */
+  /** Frames that the disk was too slow for. The lines' `seq` shows where. */
   leftOut: number;
 };
 
 export type RecordingIngest = Ingest & {
   recorded(): RecordingCounts;
-  /** Takes and writes nothing more: whoever records now ends its connections. */
+  /** Takes and writes nothing more: a recorder that still runs ends its connections. */
   end(): void;
 };
 
@@ -110,7 +110,7 @@ class RecordedSession implements IngestSession {
     const { drop, venueAtMs, rejected } = reading;
     const isText = rejected === NOT_JSON || rejected === TOO_DEEP;
     const frame = isText ? JSON.stringify(raw) : jsonOf(raw);
-    // What an adapter mends on the connection, it mends in a replay too.
+    // If an adapter repairs a gap on the connection, it does so in a replay too.
     this.#write(atMs, { ...(drop !== undefined && { event: 'gap' }), venueAtMs, frame });
     return reading;
   }

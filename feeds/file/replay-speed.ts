@@ -6,13 +6,13 @@ import type { EpochMs } from '../../engine/base/units.ts';
 const TIMER_MAX_MS = 2 ** 31 - 1;
 
 type PaceOptions = {
-  /** What a frame that is due waits for; feed time stands still meanwhile. Null: nothing. */
+  /** A wait of a frame that is due; feed time stops meanwhile. Null: no wait. */
   hold?(): Promise<void> | null;
   /** Ends every wait. */
   signal?: AbortSignal;
 };
 
-/** Holds frames back so that feed time passes at `speed` feed seconds a second; null: at once. */
+/** Holds frames back so that feed time passes at `speed` feed seconds per second; null: at once. */
 export function paceOf(
   speed: number | null,
   { hold = () => null, signal }: PaceOptions = {},

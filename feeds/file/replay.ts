@@ -1,6 +1,6 @@
 /**
- * Plays a feed file through an ingest. A connection that the file has whole is played as it was;
- * elsewhere jumps in a sequence are no gaps, unless the file says so. Rules F7, F8, F30
+ * Plays a feed file through an ingest. A connection that the file has whole is played as it was.
+ * Elsewhere jumps in a sequence are no gaps, unless the file says so. Rules F7, F8, F30
  * (feeds/FORMATS.md).
  */
 import type { SourceNumber } from '../../engine/base/units.ts';

@@ -1,7 +1,7 @@
 /** The lines of a feed file that are about some markets. Rule R40 (feeds/FORMATS.md). */
 import type { Venue } from '../../engine/base/units.ts';
 import { fieldsOf } from '../reading/frame.ts';
-import { marketsOf } from '../reading/frame-markets.ts';
+import { PROTOCOLS } from '../venues/create.ts';
 import { connectionKeyOf, type FeedLine } from './feed-line.ts';
 
 export class Selection {
@@ -16,10 +16,10 @@ export class Selection {
   }
 
   /**
-   * The line where it is about one of the markets, or about none; before it, that its connection was
-   * lost where lines are missing. The places of what is left have holes, so they are left out. Of a
-   * connection that the file has whole every line is kept, since its sequences show gaps; whoever
-   * reads it leaves the other markets' ticks out.
+   * The line, if it is about one of the markets or about none. If lines are missing before it, a
+   * loss of its connection precedes it. The places of the remaining lines have holes, so they are
+   * left out. Of a connection that the file has whole every line is kept, because its sequences
+   * show gaps; its reader leaves out the other markets' ticks.
    */
   take(line: FeedLine): FeedLine[] {
     const { seq, ...rest } = line;
@@ -46,7 +46,7 @@ export class Selection {
   }
 
   #isWanted({ venue, adapter, frame }: FeedLine): boolean {
-    const names = marketsOf(adapter, frame);
+    const names = PROTOCOLS[adapter].marketsOf(frame);
     return names.length === 0 || names.some((name) => this.#names(venue, name));
   }
 

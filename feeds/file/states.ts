@@ -10,7 +10,7 @@ import { parseInstant } from '../reading/instant.ts';
 import type { StateTick } from '../reading/venue.ts';
 import { statusOrResult } from '../venues/native/frames.ts';
 
-/** Null where one of them cannot be read. */
+/** Null if one of them cannot be read. */
 export function readStates(list: readonly unknown[]): StateTick[] | null {
   const ticks: StateTick[] = [];
   for (const entry of list) {

@@ -1,11 +1,11 @@
 /**
- * What says that a book is no longer the venue's: best prices that frames state beside it, and a
- * cross that does not end. Rules B14, B15 (feeds/FORMATS.md).
+ * Signs that a book differs from the venue's: best prices that frames state beside it, and a cross
+ * that does not end. Rules B14, B15 (feeds/FORMATS.md).
  */
 import type { EpochMs } from '../../engine/base/units.ts';
 import type { StatedTop } from '../reading/venue.ts';
 
-/** A venue may state the prices of a moment before, or after; not for so long. */
+/** A venue may state the prices of a moment before or after, but not for so long. */
 const CONTRADICTED_MS = 250;
 const CROSSED_MS = 5_000;
 

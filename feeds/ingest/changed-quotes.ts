@@ -1,7 +1,7 @@
 /**
- * Passes a quote on when it says something new of its market, with only the levels that have
- * changed. A quote that repeats the last is a heartbeat of its connection. One heartbeat a
- * millisecond is enough. Rule B13 (feeds/FORMATS.md).
+ * Passes a quote on if it is new, with only the levels that have changed. A quote that repeats the
+ * last is a heartbeat of its connection. One heartbeat per millisecond is enough. Rule B13
+ * (feeds/FORMATS.md).
  */
 
 import type { EpochMs, SourceNumber } from '../../engine/base/units.ts';
@@ -10,27 +10,30 @@ import { isSameTop, replaceTop, topOf } from '../../engine/rules/quote-top.ts';
 import { depthOf } from '../reading/engine-ticks.ts';
 import type { BookLevels } from '../reading/venue.ts';
 
-/** One that repeats the last is passed on so often all the same, since its time is shown. */
+/** A repeated quote is passed on so often all the same, because its time is shown. */
 const REPEATED_EVERY_MS = 1000;
-/** All levels are passed on so often. Changes are enough: this bounds how long a fault of them stays. */
+/**
+ * All levels are passed on so often. Changes are enough, but this bounds how long a wrong level
+ * stays.
+ */
 const WHOLE_EVERY_MS = 10_000;
 
-/** What is known of a market's levels: all; `kept`, by a book that says what changes; null: none. */
+/** The known levels of a market: all; `kept`, by a book that reports changes; null: none. */
 type Book = Depth | 'kept' | null;
 
 /** The last quote of a market, in place. */
 type Passed = {
-  /** As it was passed on, without levels. */
+  /** The quote as it was passed on, without levels. */
   readonly quote: QuoteTick;
   book: Book;
   /** When it was last passed on with all its levels. */
   wholeAtMs: EpochMs;
-  /** When its venue last showed it; later than its own time where that was not passed on. */
+  /** When its venue last showed it; later than its own time if the repeat was not passed on. */
   shownAtMs: EpochMs;
 };
 
 export class ChangedQuotes {
-  /** False: others quote the same markets, and nobody knows what the shards have of them. */
+  /** False: others quote the same markets, so the levels in the shards are unknown. */
   #isOn = true;
   readonly #sink: (tick: Tick) => void;
   /** By market. */
@@ -63,7 +66,7 @@ export class ChangedQuotes {
   readonly takeQuote = (quote: QuoteTick, levels?: BookLevels): void => {
     const { market, source, atMs } = quote;
     const last = this.#passed[market];
-    // Asked each time, since the book says what has changed since then.
+    // Asked each time, because the book reports the changes since then.
     const kept = levels?.takeChange?.();
     const book = kept === undefined ? (levels === undefined ? null : depthOf(levels)) : 'kept';
     const isFollowed = last !== undefined && this.#isFollowed(last, quote);
@@ -95,7 +98,7 @@ export class ChangedQuotes {
     this.forget();
   }
 
-  /** The next quote of each market is passed on, whatever it says. */
+  /** The next quote of each market is passed on, even an equal one. */
   forget(): void {
     this.#passed.length = 0;
   }
@@ -115,7 +118,7 @@ export class ChangedQuotes {
     if (this.#heardMs[source] !== atMs) this.#pass({ kind: 'heartbeat', atMs, source });
   }
 
-  /** Passes on when quotes were last shown; of one connection, which ends, or of all. */
+  /** Passes on when quotes were last shown, for a connection that ends, or for all. */
   #dateQuotes(source: SourceNumber | null): void {
     for (const [market, passed] of this.#passed.entries()) {
       if (passed === undefined || (source !== null && passed.quote.source !== source)) continue;
@@ -144,7 +147,7 @@ type Levels = readonly DepthLevel[];
 const NONE: Levels = [];
 const UNCHANGED: Depth = { yesBids: NONE, yesAsks: NONE };
 
-/** The levels that have changed; null: only all of them would say so. */
+/** The levels that have changed; null: only all levels would express it. */
 function changeOf(before: Book, after: Book, kept: Depth | null): Depth | null {
   if (after === null) return before === null ? UNCHANGED : null;
   if (after === 'kept') return before === 'kept' ? kept : null;

@@ -1,7 +1,7 @@
 /**
- * Passes on what venues say of the states of games and markets: a few changes of one at once, then
- * its newest once a second. So a venue that never stops changing its mind costs what its quotes
- * cost. Rule W61 (feeds/FORMATS.md).
+ * Passes on the states of games and markets: a few changes of one at once, then its newest once a
+ * second. So a venue that keeps changing a state costs no more than its quotes. Rule W61
+ * (feeds/FORMATS.md).
  */
 
 import type { EpochMs } from '../../engine/base/units.ts';
@@ -9,7 +9,7 @@ import type { GameTick, ResultTick, StatusTick } from '../../engine/rules/messag
 
 type StateTick = GameTick | StatusTick | ResultTick;
 
-/** Changes of one game, or market, that are passed on as they come; within the same time. */
+/** So many changes of one game or market within that time are passed on at once. */
 const AT_ONCE = 4;
 const WITHIN_MS = 1000;
 
@@ -19,7 +19,7 @@ type State = {
   /** When that time began, on the steady clock, and how many were passed on in it. */
   beganMs: number;
   count: number;
-  /** What has come since; of a game its cancellation too, since that is final for its markets. */
+  /** The states since then; of a game its cancellation too, which is final for its markets. */
   waiting: StateTick[];
 };
 
@@ -45,7 +45,7 @@ export class ChangedStates {
     this.#steadyMs = steadyMs;
   }
 
-  /** @returns whether it was passed on; false: it says nothing new, or waits */
+  /** @returns whether it was passed on; false: it repeats the last state, or waits */
   take(tick: StateTick): boolean {
     const [key, value] = wordsOf(tick);
     const nowMs = this.#steadyMs();
@@ -67,7 +67,7 @@ export class ChangedStates {
     return false;
   }
 
-  /** Passes on what has waited long enough. */
+  /** Passes on the states that have waited long enough. */
   advance(): void {
     if (this.#late.size === 0) return;
     const nowMs = this.#steadyMs();
@@ -79,13 +79,16 @@ export class ChangedStates {
     }
   }
 
-  /** The next of each game and market is passed on, whatever it says; before it, what waits. */
+  /**
+   * The next state of each game and market is passed on, even an equal one. Waiting states are
+   * passed on before it.
+   */
   forget(): void {
     this.end();
     this.#states.clear();
   }
 
-  /** Passes on all that waits. */
+  /** Passes on all waiting states. */
   end(): void {
     for (const state of this.#late) this.#pass(state);
   }
@@ -101,7 +104,7 @@ export class ChangedStates {
   }
 }
 
-/** What it is of, and what it says. */
+/** The key of its game or market, and its state. */
 function wordsOf(tick: StateTick): [key: string, value: string] {
   switch (tick.kind) {
     case 'game':

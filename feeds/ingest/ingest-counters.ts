@@ -1,6 +1,6 @@
 /**
- * Counts of what came in and of what could not be used, with bounds: a venue that sends nonsense
- * fills neither the memory nor the log. Rule B9 (feeds/FORMATS.md).
+ * Counts of arrived and unusable data, with bounds: a venue that sends nonsense fills neither the
+ * memory nor the log. Rule B9 (feeds/FORMATS.md).
  */
 
 /**
@@ -55,14 +55,14 @@ export class IngestCounters {
     this.#gaps++;
   }
 
-  /** Logged once a reason, with the detail of the first time. */
+  /** Logged once per reason, with the detail of the first time. */
   skip(reason: string, detail: string): void {
     this.#skipped++;
     countBounded(this.#reasons, reason);
     this.#logOnce(reason, reason, detail);
   }
 
-  /** Logged once a market. */
+  /** Logged once per market. */
   unknownMarket(name: string): void {
     this.#skipped++;
     this.#unknownMarkets++;

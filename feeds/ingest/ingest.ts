@@ -28,38 +28,38 @@ import { VenueLag } from './venue-lag.ts';
 export type IngestOptions = {
   /** The catalog's number of a venue market; undefined when the catalog does not name it. */
   marketNumber(venue: Venue, venueMarketId: string): MarketNumber | undefined;
-  /** Whether the catalog lists a game; left out: whatever venues name is passed on. */
+  /** Whether the catalog lists a game; left out: every game is passed on. */
   isGame?(slug: string): boolean;
   sink(tick: Tick): void;
   /**
-   * Takes quotes in place of the sink, without `depth`: the levels of the book where the adapter has
-   * them, valid until the call returns.
+   * Takes quotes in place of the sink, without `depth`. If the adapter keeps levels, it also gets
+   * the book's levels, valid until the call returns.
    */
   quoteSink?(quote: QuoteTick, levels: BookLevels | undefined): void;
   /**
-   * The time at which a frame is taken that came at `atMs` and states the venue's own, or null;
-   * `atMs` where this is left out.
+   * Gives the time at which a frame is taken, from its arrival `atMs` and the venue's own time or
+   * null. Left out: `atMs`.
    */
   timeOf?(venueAtMs: EpochMs | null, atMs: EpochMs): EpochMs;
   log(event: IngestLogEvent): void;
-  /** How far a live connection may be behind its venue (W13); left out or null: however far. */
+  /** The bound on a live connection's lag after its venue (W13); left out or null: no bound. */
   lagMaxMs?: number | null;
   /** A clock that nobody sets; `performance.now` when left out. */
   steadyMs?(): number;
 };
 
-/** What an ingest keeps of one connection. */
+/** The state that an ingest keeps of one connection. */
 export type IngestSession = {
   /**
-   * Takes one frame, as text or as what its JSON parsed to. A live connection starts over after a
-   * `drop`. `isGap`: a recording says that this frame showed a gap.
+   * Takes one frame, as text or as parsed JSON. A live connection starts over after a `drop`.
+   * `isGap`: a recording says that this frame showed a gap.
    */
   frame(raw: unknown, atMs: EpochMs, isGap?: boolean): FrameReading;
   /** A heartbeat without a frame. */
   heartbeat(atMs: EpochMs): void;
   /**
-   * Only time has passed. Books that have been wrong for too long end (B15).
-   * @returns what asks for them
+   * Only time has passed. Books that have been wrong for too long end (B15). @returns the messages
+   * that ask for them
    */
   advance(atMs: EpochMs): readonly unknown[];
   /** Statuses and results that were asked for. */
@@ -77,7 +77,7 @@ export type Ingest = {
   counts(): IngestCounts;
 };
 
-/** What an ingest needs of an adapter. */
+/** The parts of an adapter that an ingest needs. */
 export type FrameReader = Pick<
   VenueAdapter,
   'name' | 'recorded' | 'read' | 'subscribe' | 'lose' | 'reset'
@@ -116,7 +116,7 @@ class VenueSession implements IngestSession {
   constructor(parts: SessionParts) {
     this.#parts = parts;
     const { adapter, options } = parts;
-    // What a recording holds was read long after it was said.
+    // A recording is read long after its frames arrived.
     this.#lag = new VenueLag(adapter.recorded ? null : (options.lagMaxMs ?? null));
     this.#steadyMs = options.steadyMs ?? (() => performance.now());
   }
@@ -137,7 +137,7 @@ class VenueSession implements IngestSession {
     if (probeWithinMs !== undefined) reading.probeWithinMs = probeWithinMs;
     if (lateMs !== null) {
       reading.late = true;
-      reading.drop ??= `${lateMs} ms behind the venue`;
+      reading.drop ??= `${lateMs} ms later than the venue`;
     }
     // A jump inside a feed file is a loss only where the file says so.
     const isSkipped = isGap || (reading.jump && !reading.resync && !adapter.recorded);
@@ -145,7 +145,7 @@ class VenueSession implements IngestSession {
     if (reading.drop !== undefined) {
       this.#send({ kind: 'down', atMs, source, ...(isSkipped && { reason: 'sequence_gap' }) });
       this.#reset();
-      // Prices build on the missing frames. Results and statuses are still right, and come only
+      // Prices build on the missing frames. Results and statuses are still right, and are sent only
       // once.
       for (const tick of reading.ticks) if (tick.kind !== 'book') this.#tick(tick, atMs);
       return reading;
@@ -222,7 +222,9 @@ class VenueSession implements IngestSession {
     options.sink(quote);
   }
 
-  /** One that differs from an earlier one is counted: the first pays (S6 of engine/RULES.md). */
+  /**
+   * A result that differs from an earlier one is counted: the first pays (S6 of engine/RULES.md).
+   */
   #noteResult(tick: Extract<VenueTick, { kind: 'result' }>, market: MarketNumber): void {
     const { venue, counters, results } = this.#parts;
     const word = tick.yesValue === null ? tick.outcome : priceText(tick.yesValue);
@@ -232,11 +234,11 @@ class VenueSession implements IngestSession {
     counters.skip(RESULT_CONTRADICTED, `${venue}/${tick.market}: ${last}, then ${word}`);
   }
 
-  /** Sends what the tick means, if we know its market. @returns whether that was a quote. */
+  /** Sends the tick's meaning, if its market is known. @returns whether it was a quote. */
   #tick(tick: VenueTick, atMs: EpochMs): boolean {
     const { venue, source, options, counters } = this.#parts;
     if (tick.kind === 'game') {
-      // Shards keep nothing of it.
+      // Shards ignore it.
       if (options.isGame?.(tick.game) === false) return false;
       const game: GameTick = { kind: 'game', atMs, source, game: tick.game, status: tick.status };
       this.#send(game);
@@ -286,7 +288,7 @@ const now = (message: unknown): Outgoing => ({ message, afterMs: 0 });
 export const NOT_JSON = 'not JSON';
 export const TOO_DEEP = 'nested too deep';
 
-/** Parses text. What is not JSON, or nested too deep, is a rejected frame. */
+/** Parses text. Text that is not JSON, or nested too deep, is a rejected frame. */
 function readingOf(adapter: FrameReader, raw: unknown): FrameReading {
   if (typeof raw !== 'string') return adapter.read(raw);
   let frame: unknown;

@@ -1,10 +1,10 @@
 /**
- * How far a connection is behind its venue, by the venue's own times. The two clocks may differ by
+ * The lag of a connection after its venue, by the venue's own times. The two clocks may differ by
  * any amount, so a lag counts from the smallest one seen. Rule W13 (feeds/FORMATS.md).
  *
- * Only frames with a price are judged, since a result or a trade may be published late. A market's
- * first price on a connection is not judged either, nor one that repeats the market's last time:
- * venues send whole states with the time of their last change.
+ * Only frames with a price are judged, because a result or a trade may be published late. A
+ * market's first price on a connection is not judged, nor a price with the market's last time.
+ * Venues send whole states with the time of their last change.
  */
 import type { EpochMs } from '../../engine/base/units.ts';
 import type { FrameReading, VenueTick } from '../reading/venue.ts';
@@ -20,7 +20,7 @@ export class VenueLag {
   /** Since when every price judged was late, over connections; null: the last one was in time. */
   #lateSinceMs: number | null = null;
 
-  /** What the last frame that was judged showed. */
+  /** The lag of the last judged frame. */
   #behindMs: number | null = null;
 
   /** `maxMs` beyond the minimum is late; null: nothing is. */
@@ -29,8 +29,8 @@ export class VenueLag {
   }
 
   /**
-   * By how many milliseconds beyond the minimum the frame is late; null: it is in time, or says
-   * nothing of that. `steadyMs` is of a clock that nobody sets.
+   * How many milliseconds beyond the minimum the frame is late; null: it is in time, or is not
+   * judged. `steadyMs` is of a clock that nobody sets.
    */
   lateByMs({ ticks, venueAtMs }: FrameReading, steadyMs: number): number | null {
     this.#behindMs = null;
@@ -64,20 +64,22 @@ export class VenueLag {
     return null;
   }
 
-  /** The bound, for prices without a time: pings must measure them (W18). Undefined: nothing must. */
+  /**
+   * The bound, for prices without a time: pings must measure them (W18). Undefined: nothing must.
+   */
   probeWithinMs({ ticks, venueAtMs }: FrameReading): number | undefined {
     if (venueAtMs !== null || this.#maxMs === Number.POSITIVE_INFINITY) return undefined;
     return ticks.some(isPrice) ? this.#maxMs : undefined;
   }
 
-  /** By how much the frame that was just judged is behind the minimum; null: it was not judged. */
+  /** The lag of the frame that was just judged beyond the minimum; null: it was not judged. */
   get behindMs(): number | null {
     return this.#behindMs;
   }
 
   /**
    * The connection ended. The minimum is its own, except if it ended because it was late. A venue
-   * that is still behind must not pass for a venue whose clock is behind. After a minute it does.
+   * that is still late must not pass for a venue with a slow clock. After a minute it does.
    */
   lost(): void {
     this.#last.clear();
@@ -85,7 +87,7 @@ export class VenueLag {
   }
 }
 
-/** A book that nobody knows is none, whatever frame it follows from. */
+/** An unknown book is no price, whatever frame it follows from. */
 function isPrice(tick: VenueTick): tick is Extract<VenueTick, { kind: 'book' }> {
   return tick.kind === 'book' && !tick.unknown;
 }

@@ -1,6 +1,6 @@
 /**
- * Bids of one side of one market, kept by increments, and what of them is shown: whole cents, whole
- * contracts, the best twenty. What is shown is kept up to date where it changes. Rules B4, B5
+ * Bids of one side of one market, kept by increments, and their shown part: whole cents, whole
+ * contracts, the best twenty. The shown part is updated only where it changes. Rules B4, B5
  * (feeds/FORMATS.md).
  */
 
@@ -31,7 +31,7 @@ export class BidLadder {
   #bestPrice: PriceE4 | null = null;
   /** The cent of the last level that is shown; 0 with fewer than twenty: all are. */
   #floorCents = 0;
-  /** Cents of which something else may be shown than the last time. */
+  /** Cents whose shown level may have changed since the last time. */
   readonly #changed: number[] = [];
   /** These are bids of no, shown as the asks of yes that they are. */
   readonly #asAsks: boolean;
@@ -46,9 +46,8 @@ export class BidLadder {
   }
 
   /**
-   * Adds `delta` (negative takes away) at `price`.
-   * @returns false when more is taken than there is, or more is there than a venue can show.
-   * The level is then removed.
+   * Adds `delta` (negative takes away) at `price`. @returns false when more is taken than there is,
+   * or more is there than a venue can show. The level is then removed.
    */
   add(price: PriceE4, delta: ContractsE2): boolean {
     const before = this.sizeAt(price);
@@ -77,7 +76,7 @@ export class BidLadder {
     return levels;
   }
 
-  /** What is shown of it, best first. */
+  /** The shown levels, best first. */
   shown(): DepthLevel[] {
     const shown: DepthLevel[] = [];
     for (let cents = PAYOUT_CENTS - 1; cents >= Math.max(1, this.#floorCents); cents--) {
@@ -87,7 +86,9 @@ export class BidLadder {
     return shown;
   }
 
-  /** What is shown otherwise since the last time, with 0 contracts where it is no more. */
+  /**
+   * The changes of the shown levels since the last time, with 0 contracts for a level that is gone.
+   */
   takeChanges(): readonly DepthLevel[] {
     if (this.#changed.length === 0) return NONE;
     const changes = this.#changed.map((cents): DepthLevel => {
@@ -140,7 +141,7 @@ export class BidLadder {
     if (before === after || cents === 0 || cents < this.#floorCents) return;
     this.#mark(cents);
     if (before > 0 && after > 0) return;
-    // A level that comes or goes may move one at the end out of sight, or into it.
+    // A new or removed level may move one at the end out of sight, or into it.
     const floor = this.#floorCents;
     this.#floorCents = this.#newFloor();
     const higher = Math.max(floor, this.#floorCents);

@@ -1,6 +1,6 @@
 /**
- * Order books in a venue's own precision, whose levels come whole. Code compares levels and never
- * relies on their order: venues disagree on it. Rules B5, B7 (feeds/FORMATS.md).
+ * Order books in a venue's own precision, whose levels arrive whole. Code compares levels and never
+ * relies on their order, because venues disagree on it. Rules B5, B7 (feeds/FORMATS.md).
  */
 import type { PriceE4 } from '../../engine/base/units.ts';
 import type { BookTick, Level } from './venue.ts';
@@ -8,7 +8,7 @@ import type { BookTick, Level } from './venue.ts';
 /** Prices between 0 and 1 with four decimals, 0.0001 to 0.9999: no side can have more levels. */
 const LEVELS_MAX = 9_999;
 
-/** Whether a level can stand at this price. */
+/** Whether a level can have this price. */
 export function isLevelPrice(price: PriceE4): boolean {
   return price > 0 && price < 10_000;
 }
@@ -56,7 +56,7 @@ export function bookTick(market: string, bid: Level | null, ask: Level | null): 
   };
 }
 
-/** The top of a book that came as its levels, and the levels too where they are asked for. */
+/** The top of a book that arrived as its levels, and the levels too on request. */
 export function wholeBookTick(
   market: string,
   yesBids: readonly Level[],
@@ -69,7 +69,7 @@ export function wholeBookTick(
 }
 
 /**
- * The book after a frame that cannot be read: it has changed and we do not know how, so nothing may
+ * The book after a frame that cannot be read. It has changed in an unknown way, so no order may
  * trade at the last price. Rule B7 (feeds/FORMATS.md).
  */
 export function unknownBook(market: string): BookTick {

@@ -32,7 +32,7 @@ export function parseValueE4(value: unknown): PriceE4 | null {
   const digits = (match[2] ?? '').padEnd(5, '0');
   const price =
     Number(match[1]) * 10_000 + Number(digits.slice(0, 4)) + (digits[4]! >= '5' ? 1 : 0);
-  // Beyond 1 is no value, however little it is.
+  // A number beyond 1 is no value, however small the excess is.
   const isAbove = match[1] === '1' && /[1-9]/.test(digits);
   return isAbove ? null : price;
 }

@@ -1,6 +1,6 @@
 /**
- * What a venue said of a market, as the engine's ticks: whole cents rounded against the trader,
- * whole contracts. Rules B2 to B8 (feeds/FORMATS.md).
+ * A venue's data of a market, as the engine's ticks: whole cents rounded against the trader, whole
+ * contracts. Rules B2 to B8 (feeds/FORMATS.md).
  */
 
 import {
@@ -49,10 +49,10 @@ export function quoteOf(tick: BookTick, { atMs, source, market }: TickOrigin): Q
   };
 }
 
-/** Deeper levels are dropped: ticks stay small, and nothing fills twenty levels away. */
+/** Deeper levels are dropped: ticks stay small, and no order fills twenty levels away. */
 export const DEPTH_LEVELS_MAX = 20;
 
-/** What is shown of a book's levels. Rules B4, B5 (feeds/FORMATS.md). */
+/** The shown levels of a book. Rules B4, B5 (feeds/FORMATS.md). */
 export function depthOf(levels: BookLevels): Depth {
   const { shown } = levels;
   if (shown !== undefined) return shown;

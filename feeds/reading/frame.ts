@@ -1,6 +1,8 @@
-/** What the adapters share: access to frames of unknown shape, and the readings they return. */
+/**
+ * The common parts of adapters: access to frames of unknown shape, and the readings they return.
+ */
 import type { MarketStatus, PriceE4 } from '../../engine/base/units.ts';
-import type { BookTick, FrameReading, StateTick, VenueTick } from './venue.ts';
+import type { BookTick, FrameReading, StateTick, StatusTick, VenueTick } from './venue.ts';
 
 export type Fields = { readonly [name: string]: unknown };
 
@@ -28,13 +30,13 @@ export function isPlace(value: unknown): value is number {
 
 /**
  * The frame was understood; without ticks it is of a kind that carries none. The adapter adds the
- * time, since a frame has one whatever becomes of it (W62).
+ * time, because every frame has one (W62).
  */
 export function said(type: string, ticks: VenueTick[]): FrameReading {
   return { type, ticks, venueAtMs: null, rejected: null, jump: false };
 }
 
-/** The frame could not be used; `ticks` are what follows from that. Its time is the adapter's. */
+/** The frame could not be used; `ticks` are its consequences. Its time is the adapter's. */
 export function refused(type: string, reason: string, ticks: VenueTick[] = []): FrameReading {
   return { type, ticks, venueAtMs: null, rejected: reason, jump: false };
 }
@@ -47,7 +49,7 @@ export function resultOfValue(market: string, yesValue: PriceE4): StateTick {
 }
 
 /** A market that is over without a result that can be paid: an operator settles it. Rule W71. */
-export function undecided(market: string, unusable: string): StateTick {
+export function undecided(market: string, unusable: string): StatusTick {
   return { kind: 'status', market, status: 'closed', unusable };
 }
 

@@ -1,7 +1,7 @@
 /**
  * The interface of venue adapters. They read frames, in the venue's own names and precision, and
- * keep the books that deltas change. Sockets, clocks, catalog numbers and whole cents are not
- * theirs (connection.ts, ingest.ts).
+ * keep the books that deltas change. They do not handle sockets, clocks, catalog numbers and whole
+ * cents (connection.ts, ingest.ts).
  */
 
 import type {
@@ -26,7 +26,7 @@ export type BookTick = {
   yesBidSize: ContractsE2;
   yesAsk: PriceE4 | null;
   yesAskSize: ContractsE2;
-  /** Nobody knows the book until the next frame that brings it. Rule B7 (feeds/FORMATS.md). */
+  /** The book is unknown until the next frame that brings it. Rule B7 (feeds/FORMATS.md). */
   unknown?: true;
   /** Every level of the frame, or of the book that it changed. Only with the option for it. */
   depth?: BookLevels;
@@ -36,11 +36,11 @@ export type BookTick = {
 export type BookLevels = {
   readonly yesBids: readonly Level[];
   readonly yesAsks: readonly Level[];
-  /** What is shown of them by B5 (feeds/FORMATS.md), where the adapter keeps that. */
+  /** The shown levels by B5 (feeds/FORMATS.md), if the adapter keeps them. */
   readonly shown?: Depth;
   /**
-   * What is shown otherwise since the last call, as a quote's `depthChange` has it; null: of this
-   * book it is the first call. Where the adapter keeps that.
+   * The changes of the shown levels since the last call, as in a quote's `depthChange`; null: it is
+   * the first call for this book. Only if the adapter keeps them.
    */
   takeChange?(): Depth | null;
 };
@@ -70,11 +70,28 @@ export type VenueTick =
   | ClosingTick
   | { kind: 'game'; game: string; status: GameStatus };
 
-/** When the venue closes the market, by its own word; null: when it says so, at no set time. */
+/** When the venue closes the market, by its own word; null: at no set time, by a message. */
 export type ClosingTick = { kind: 'closing'; market: string; closesAtMs: EpochMs | null };
 
 /** The best prices of a frame beside the book that the adapter keeps of their market. */
 export type StatedTop = { market: string; agrees: boolean };
+
+/**
+ * What a frame did to the levels of a book that the adapter keeps, in the venue's precision. Both
+ * sides are bids, as there: an ask of yes is a bid of no at 1 minus its price.
+ */
+export type LevelsRead =
+  | {
+      kind: 'change';
+      market: string;
+      side: Side;
+      price: PriceE4;
+      change: ContractsE2;
+      size: ContractsE2;
+    }
+  | { kind: 'book'; market: string; yes: readonly Level[]; no: readonly Level[] }
+  /** Nobody knows the book until the next one. */
+  | { kind: 'unknown'; market: string };
 
 /** What one frame said. */
 export type FrameReading = {
@@ -87,15 +104,16 @@ export type FrameReading = {
   rejected: string | null;
   /**
    * The sequence has a jump or, live, no readable number. A live connection takes it for a gap
-   * (B12) and starts over, but where `resync` says otherwise; in a recording it is counted alone
-   * (F8).
+   * (B12) and starts over, unless `resync` says otherwise. In a recording it is only counted (F8).
    */
   jump: boolean;
-  /** The jump is mended here: what it lost has no price, and `send` asks for it. */
+  /** The jump is repaired here: the lost markets have no price, and `send` asks for them. */
   resync?: true;
+  /** Only with the option for it, and where the adapter keeps books by increments. */
+  levels?: LevelsRead;
   /** What it states of the best prices of books that are kept. Rule B14 (feeds/FORMATS.md). */
   stated?: readonly StatedTop[];
-  /** What a live connection sends because of this frame. */
+  /** The messages that a live connection sends because of this frame. */
   send?: readonly Outgoing[];
   /** Markets that the venue does not take on this connection; another one must. */
   overflow?: readonly string[];
@@ -103,15 +121,15 @@ export type FrameReading = {
   missedStates?: readonly string[] | true;
   /** Why a live connection must start over; its prices are dead. */
   drop?: string;
-  /** Of a price that was judged: how far the connection is behind its venue (W13). */
+  /** For a price that was judged: the connection's lag after its venue (W13). */
   lagMs?: number;
-  /** It has fallen behind its venue, and a new one may be as far behind. */
+  /** Its lag is too large, and a new connection may have the same lag. */
   late?: true;
   /** Of a price without a time: pings measure the lag, which may be so many milliseconds (W18). */
   probeWithinMs?: number;
 };
 
-/** A price that can be used: the connection does what it was dialed for. */
+/** A price that can be used: the connection serves its purpose. */
 export function isGoodBook({ rejected, jump, ticks }: FrameReading): boolean {
   return rejected === null && !jump && ticks.some(({ kind }) => kind === 'book');
 }
@@ -124,19 +142,26 @@ export type StateRequest = {
   url: URL;
   /** The markets that it asks for. */
   markets: readonly string[];
-  /** Whether the venue answers each market; false: it is silent of what has no result yet. */
+  /** Whether the venue answers each market; false: it leaves out markets without a result. */
   namesAll: boolean;
-  /** Statuses, closing times and results in an answer; undefined means 404. A bad one gives none. */
+  /**
+   * Statuses, closing times and results in an answer; undefined means 404. A bad one gives none.
+   */
   read(answer: unknown): StateTick[];
 };
 
 export type StateTick = Extract<VenueTick, { kind: 'status' | 'result' | 'closing' }>;
 
+export type StatusTick = Extract<StateTick, { kind: 'status' }>;
+export type ResultTick = Extract<StateTick, { kind: 'result' }>;
+
 export type AdapterOptions = {
   /** Sends levels beside the top of a book. They cost time, and only some fill models need them. */
   depth?: boolean;
+  /** Readings say what each frame did to the levels of its book. */
+  levels?: boolean;
   /**
-   * Frames come from a recording. Nothing was subscribed to, so every market is wanted; the
+   * Frames come from a recording. Nothing was subscribed to, so every market is wanted. The
    * sequence may jump, or be left out. Rules B10, F8 (feeds/FORMATS.md).
    */
   recorded?: boolean;
@@ -156,9 +181,9 @@ export interface VenueAdapter {
   readonly recorded: boolean;
   /** Markets whose book is kept now. */
   readonly books: number;
-  /** Markets without a price until an answer comes that was asked for after they lost it. */
+  /** Markets without a price whose book was asked for after they lost it. */
   readonly awaiting: number;
-  /** How many markets one connection may have; infinite where the venue names no bound. */
+  /** How many markets one connection may have; infinite if the venue names no bound. */
   readonly marketsMax: number;
   /** Decimals in which this venue states sizes: 0 or 2. */
   readonly contractDecimals: 0 | 2;
@@ -170,25 +195,25 @@ export interface VenueAdapter {
    */
   subscribe(markets: readonly string[]): unknown[];
   /**
-   * The messages that bring the books of these markets whole, on an open connection. What is kept
-   * of them stays meanwhile.
+   * The messages that ask for whole books of these markets, on an open connection. The kept books
+   * stay meanwhile.
    */
   ask(markets: readonly string[]): unknown[];
   /**
-   * The book of this market is not the venue's: it is dropped, and nothing but a whole book brings a
-   * price. @returns what asks for that; of a recording nothing
+   * The book of this market differs from the venue's. It is dropped, and only a whole book brings a
+   * price. @returns the messages that ask for it; none for a recording
    */
   lose(market: string): unknown[];
   /** The types of messages that answer `ask`. */
   readonly wholeBooks: ReadonlySet<string>;
   /**
-   * The questions that show what these markets are now, below the base of the venue's REST API;
+   * The questions for the present state of these markets, below the base of the venue's REST API;
    * null: the venue has none.
    */
   readonly stateRequests:
     | ((base: URL, markets: readonly string[]) => readonly StateRequest[])
     | null;
-  /** Whether its channel tells each result; false: some come by REST alone. */
+  /** Whether its channel tells each result; false: some are told by REST alone. */
   readonly tellsResults: boolean;
   /** Handshake headers, signed for this moment when the venue wants it. */
   headers(nowMs: EpochMs): Record<string, string>;

@@ -1,11 +1,11 @@
 /**
- * One connection of a simulated venue: its subscriptions, its sequence, and the bound on what it
- * has not read. Rules N1 to N11 (feeds/FORMATS.md).
+ * One connection of a simulated venue: its subscriptions, its sequence, and the bound on its unread
+ * bytes. Rules N1 to N11 (feeds/FORMATS.md).
  */
 import type { RawData, WebSocket } from 'ws';
 import type { Model, NativeFrame } from './model.ts';
 
-/** A reader this far behind is cut off. */
+/** A reader with more unread bytes is cut off. */
 const UNREAD_MAX_BYTES = 1024 * 1024;
 /** First snapshots wait while this much is unread, so that a long list of them cuts nobody off. */
 const UNREAD_PAUSE_BYTES = 128 * 1024;

@@ -2,8 +2,8 @@
  * One simulated venue as a stream of native frames, without sockets and without a clock: the same
  * schedule and the same times give the same frames. Rules N1 to N11 (feeds/FORMATS.md).
  *
- * Prices, pauses, starts and results are pure functions of the time (schedule.ts, price-walk.ts);
- * the model only keeps what it sent last, and sends what changed.
+ * Prices, pauses, starts and results are pure functions of the time (schedule.ts, price-walk.ts).
+ * The model only keeps the last sent values, and sends changes.
  */
 import type { EpochMs, GameStatus, MarketStatus } from '../../engine/base/units.ts';
 import { isoOf } from '../../engine/base/units.ts';
@@ -50,13 +50,13 @@ export type NativeFrame =
   | { type: 'game'; game: string; status: GameStatus }
   | { type: 'heartbeat' };
 
-/** Values set by an operator or a test. What is absent is simulated. */
+/** Values set by an operator or a test. Absent values are simulated. */
 type Override = { status?: 'open' | 'paused'; result?: SimResult; quote?: SimQuote };
 
 export type Model = {
   /** Time of the last step. */
   atMs(): EpochMs;
-  /** Moves the time on and returns what changed. A time in the past changes nothing. */
+  /** Moves the time on and returns the changes. A time in the past changes nothing. */
   step(nowMs: EpochMs): NativeFrame[];
   /** Markets that `*` means: open ones and ones resolved within the last hour. */
   markets(): string[];
@@ -66,7 +66,7 @@ export type Model = {
   gameOf(market: string): string | null;
   /** Takes effect, and is sent, with the next step. @throws when there is no such market. */
   override(market: string, change: Override): void;
-  /** Ends what `hold` has set: the market is simulated again. */
+  /** Ends the values that `hold` has set: the market is simulated again. */
   release(market: string): void;
 };
 
@@ -109,7 +109,7 @@ class SimulatedVenue implements Model {
   readonly #depth: boolean;
   readonly #pauses: boolean;
   readonly #overrides = new Map<string, Override>();
-  /** What was sent last, by ticker and by game. */
+  /** The last sent values, by ticker and by game. */
   readonly #saidOfMarkets = new Map<string, MarketState>();
   readonly #saidOfGames = new Map<string, GameStatus>();
   #atMs: EpochMs;
@@ -125,7 +125,7 @@ class SimulatedVenue implements Model {
     this.#depth = depth;
     this.#pauses = pauses;
     this.#atMs = startMs;
-    this.step(startMs); // nobody listens yet: later steps say what changed from here
+    this.step(startMs); // nobody listens yet: later steps report changes from here
   }
 
   atMs(): EpochMs {

@@ -1,7 +1,7 @@
 /**
  * The quote of a simulated market at a time: a fair value that wanders around its base, moves
  * towards the result while the game is played, and has a spread of 1 to 4 cents. Prices are seeded
- * floats in here; quotes are in whole cents.
+ * floats here; quotes are in whole cents.
  */
 import type { EpochMs } from '../../engine/base/units.ts';
 import { draw, drawBetween, keyOf, noise } from './random.ts';
@@ -124,7 +124,7 @@ function spreadCents(share: number): number {
   return share < 0.92 ? 3 : 4;
 }
 
-/** The trade of this half second against this quote, where there is one: about one in twelve. */
+/** The trade of this half second against this quote, if there is one: about one in twelve. */
 export function tradeAt(
   seed: number,
   venue: string,

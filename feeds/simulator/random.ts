@@ -1,9 +1,9 @@
 /**
  * Seeded randomness without state: every draw is a pure function of a key, a lane (its purpose) and
- * a number (a time, or a place in a list). So a restarted simulator goes on where the clock is.
+ * a number (a time, or a place in a list). So a restarted simulator continues at the clock's time.
  */
 
-/** One stream of draws, such as that of one market. */
+/** One stream of draws, for example one per market. */
 export type DrawKey = number;
 
 /** FNV-1a of the name, mixed with the seed. */

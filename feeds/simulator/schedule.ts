@@ -1,8 +1,7 @@
 /**
  * Which simulated games exist, when they start, and how they end: a pure function of the seed, the
- * first start and the game's number, so that a restarted demo has the same games. Long games last a
- * day; express games settle within minutes. Rules N20, N22
- * (feeds/FORMATS.md).
+ * first start and the game's number. So a restarted demo has the same games. Long games last a day;
+ * express games settle within minutes. Rules N20, N22 (feeds/FORMATS.md).
  */
 
 import type { EpochMs } from '../../engine/base/units.ts';
@@ -47,7 +46,7 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const SETTLE_MS = 5_000;
 
-/** A generation of long games a day, listed before the one before it is over. */
+/** A generation of long games per day, listed before the one before it is over. */
 const LONG = {
   everyMs: 24 * HOUR,
   listedMs: -2 * HOUR,
@@ -97,8 +96,8 @@ export function scheduleUntil(
 }
 
 /**
- * What a catalog has at a time: the games listed by `aheadMs` later. Of games that are over, only
- * the newest `over` are in it. In the order of listing. Rule N21 (feeds/FORMATS.md).
+ * The games of a catalog at a time: the games listed by `aheadMs` later. Of games that are over,
+ * only the newest `over` are in it. In the order of listing. Rule N21 (feeds/FORMATS.md).
  */
 export function listedGames(
   schedule: Schedule,

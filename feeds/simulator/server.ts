@@ -2,7 +2,7 @@
  * Two simulated venues as WebSocket servers on one loopback port, `/venue_a` and `/venue_b`, in the
  * native protocol. Rules N20, N23 (feeds/FORMATS.md).
  */
-import { createServer, type Server } from 'node:http';
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { WebSocketServer } from 'ws';
 import type { EpochMs } from '../../engine/base/units.ts';
@@ -15,7 +15,7 @@ import { type Schedule, scheduleUntil } from './schedule.ts';
 
 export type SimulatorOptions = {
   seed: number;
-  /** First start of this schedule; now by default. A restart passes the same again. */
+  /** First start of this schedule; now by default. A restart passes the same start. */
   firstStartMs?: EpochMs;
   /** Long games at a time; 6 by default. */
   longGames?: number;
@@ -24,7 +24,7 @@ export type SimulatorOptions = {
   /** Venues pause markets now and then; they do unless this is false. */
   pauses?: boolean;
   nowMs?(): EpochMs;
-  /** Time between steps; 500 by default. 0: time stands still between calls of `step()`. */
+  /** Time between steps; 500 by default. 0: time moves only by calls of `step()`. */
   tickMs?: number;
   /** 5000 by default; 0: none. */
   heartbeatMs?: number;
@@ -38,7 +38,9 @@ export type Simulator = {
   port: number;
   /** Games listed until then (an hour ahead by default) as a catalog file's content. */
   catalog(untilMs?: EpochMs): CatalogFile;
-  /** Moves the time on: by `byMs` (500 by default) where it stands still, else to the present. */
+  /**
+   * Moves the time on: by `byMs` (500 by default) if it moves only by calls, else to the present.
+   */
   step(byMs?: number): void;
   /** Open connections of both venues, or of one. */
   connections(venue?: SimVenue): number;
@@ -46,12 +48,12 @@ export type Simulator = {
   dropConnections(venue?: SimVenue): void;
   /** Skips a number in the sequence of every connection. */
   skipSequence(venue?: SimVenue): void;
-  /** Set values of one market of one venue, by its ticker. Sent at once. */
+  /** Sets values of one market of one venue, by its ticker. Sent at once. */
   pause(market: string): void;
   open(market: string): void;
   resolve(market: string, result: SimResult): void;
   quote(market: string, quote: SimQuote): void;
-  /** Ends what was set: the market is simulated again. */
+  /** Ends the set values: the market is simulated again. */
   release(market: string): void;
   close(): Promise<void>;
 };
@@ -76,6 +78,8 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     for (const client of venues.clients(venue)) client.drop();
   };
 
+  // An import would cost each start more (api/http/header-lines.ts).
+  const { createServer } = process.getBuiltinModule('node:http');
   const web = createServer((_request, response) => response.writeHead(426).end());
   const sockets = acceptClients(web, venues.servers);
   const port = await listen(web, options.port ?? 0, host);
@@ -131,7 +135,7 @@ class Venues {
     return chosen.flatMap(({ clients }) => [...clients]);
   }
 
-  /** Where time stands still: the time of the last step. */
+  /** The time of the last step, if time moves only by calls. */
   atMs(): EpochMs {
     return this.servers.venue_a.model.atMs();
   }
@@ -157,7 +161,7 @@ function broadcast(clients: Iterable<SimClient>, frames: readonly PreparedFrame[
   for (const client of clients) for (const frame of frames) client.offer(frame);
 }
 
-/** Upgrades `/venue_a` and `/venue_b`; anything else is cut off with a 404. */
+/** Upgrades `/venue_a` and `/venue_b`; any other path is cut off with a 404. */
 function acceptClients(web: Server, venues: Record<SimVenue, VenueServer>): WebSocketServer {
   const sockets = new WebSocketServer({
     noServer: true,

@@ -1,10 +1,21 @@
-/** Adapters by the name that configuration and feed files use. Rules W1, F2 (feeds/FORMATS.md). */
+/**
+ * The venues' protocols and their adapters, by the name that configuration and feed files use. A new
+ * venue has a room of its own, a name in `ADAPTERS`, and its entry here. Rules W1, F2 (feeds/FORMATS.md).
+ */
 import type { AdapterName, AdapterOptions, VenueAdapter } from '../reading/venue.ts';
-import { kalshiAdapter } from './kalshi/frames.ts';
-import { nativeAdapter } from './native/frames.ts';
-import { polymarketAdapter } from './polymarket/frames.ts';
-import { polymarketUsAdapter } from './polymarket-us/frames.ts';
+import { KALSHI } from './kalshi/protocol.ts';
+import { NATIVE } from './native/protocol.ts';
+import { POLYMARKET } from './polymarket/protocol.ts';
+import { POLYMARKET_US } from './polymarket-us/protocol.ts';
 import type { VenueKeys } from './shared/keys.ts';
+import type { VenueProtocol } from './shared/protocol.ts';
+
+export const PROTOCOLS: Readonly<Record<AdapterName, VenueProtocol>> = {
+  kalshi: KALSHI,
+  polymarket: POLYMARKET,
+  polymarket_us: POLYMARKET_US,
+  native: NATIVE,
+};
 
 /**
  * A new adapter for one connection.
@@ -15,16 +26,5 @@ export function createAdapter(
   keys: VenueKeys = {},
   options: AdapterOptions = {},
 ): VenueAdapter {
-  switch (name) {
-    case 'kalshi':
-      return kalshiAdapter(keys, options);
-    case 'polymarket_us':
-      return polymarketUsAdapter(keys, options);
-    case 'native':
-      return nativeAdapter(options);
-    case 'polymarket':
-      return polymarketAdapter(options);
-    default:
-      return name satisfies never;
-  }
+  return PROTOCOLS[name].adapter(keys, options);
 }

@@ -1,6 +1,6 @@
 /**
- * A venue's answers as a catalog, alone or added to one, with what was joined and what was left out.
- * The command and a running server discover by this. Rules K20, K43 (feeds/FORMATS.md).
+ * A venue's answers as a catalog, alone or added to another, with the joined and left-out markets.
+ * The command and a running server both use it. Rules K20, K43 (feeds/FORMATS.md).
  */
 import type { Venue } from '../../engine/base/units.ts';
 import type { CatalogFile } from '../catalog/catalog-schema.ts';
@@ -8,26 +8,30 @@ import { type Answer, Discovery } from './discovered-answers.ts';
 import { apartGames, assemble } from './shared/assemble.ts';
 
 export type DiscoverOptions = {
-  /** What was found is added to this catalog; a function is asked once all answers are there. */
+  /**
+   * The found entries are added to this catalog; a function is called once all answers are there.
+   */
   base?: CatalogFile | (() => CatalogFile);
   /** Whether a list without a market is one, as of a series between two games. */
   mayBeEmpty?: boolean;
   /** Whether markets that join several others are taken, too (K44). */
   combos?: boolean;
-  /** Whether an error ends it, also after good answers: answers of one's own are there or not. */
+  /**
+   * Whether any error ends it, even after good answers. The user's own answers must be complete.
+   */
   needsAll?: boolean;
   /** After each answer: markets so far, and whether this one had any. */
   onAnswer?: (name: string, progress: { kept: number; isFound: boolean }) => void;
 };
 
 export type Discovered = {
-  /** Has `incomplete` where the list did not end by itself. */
+  /** `incomplete`: the list did not end by itself. */
   catalog: CatalogFile;
   /** The error in which the list ended after good pages; null: all of it was read. */
   incomplete: string | null;
   /** Markets that make no instrument, by reason. */
   leftOut: ReadonlyMap<string, number>;
-  /** Markets that were joined to no game, though their venue speaks of one, by reason. */
+  /** Markets without a game, though their venue names one, by reason. */
   apart: ReadonlyMap<string, number>;
   /** Games of one day and the same teams that did not join, by their slugs (K41). */
   apartGames: readonly (readonly [string, string])[];
@@ -36,9 +40,8 @@ export type Discovered = {
 };
 
 /**
- * @param answers one at a time, as `restPages` gives them
- * @throws where there is no market, where the list fails before its first market, and beyond the
- * bounds of a catalog.
+ * @param answers one at a time, as `restPages` gives them @throws if there is no market, if the
+ * list fails before its first market, and beyond the bounds of a catalog.
  */
 export async function discover(
   venue: Venue,

@@ -1,74 +1,22 @@
 /**
- * A venue's REST answers as market objects: which lists they carry, and whose they are. Answers are
- * taken one at a time, and of each market only the fields are kept that make an instrument. Rules
- * K20 to K22, K30, K31 (feeds/FORMATS.md).
+ * A venue's REST answers as market objects, with the list and the venue of each. Answers are taken
+ * one at a time. Of each market only the fields that make an instrument are kept. Rules K20 to K22,
+ * K30, K31 (feeds/FORMATS.md).
  */
 
 import type { EpochMs, Venue } from '../../engine/base/units.ts';
-import type { FeeSchedule } from '../../engine/rules/fees.ts';
 import type { FeeLine } from '../catalog/catalog-schema.ts';
 import { parseInstant } from '../reading/instant.ts';
-import { isKalshiCombo, isKalshiMarket, KALSHI_FIELDS, kalshiFound } from './kalshi/discover.ts';
-import {
-  isPolymarketMarket,
-  POLYMARKET_FIELDS,
-  polymarketFees,
-  polymarketFound,
-} from './polymarket/discover.ts';
-import {
-  isPolymarketUsMarket,
-  POLYMARKET_US_FIELDS,
-  polymarketUsFound,
-} from './polymarket-us/discover.ts';
-import {
-  type Counts,
-  type Finding,
-  type Found,
-  type Json,
-  timeOf,
-  wordOf,
-} from './shared/found.ts';
+import { PROTOCOLS } from './create.ts';
+import { type Finding, type Json, type Listing, timeOf, wordOf } from './shared/found.ts';
 import { KALSHI_MAKER, publishedFees } from './shared/published-fees.ts';
 
-/** Parsed JSON of one answer, with the name that errors and notes call it by. */
+/** Parsed JSON of one answer, with its name for errors and notes. */
 export type Answer = { name: string; body: unknown };
 
-type Kind = {
-  schedule: FeeSchedule;
-  fields: readonly string[];
-  owns(market: Json): boolean;
-  idOf(market: Json): string;
-  found(
-    venue: Venue,
-    markets: readonly Json[],
-    counts: Counts,
-    milestones: ReadonlyMap<string, EpochMs>,
-  ): Found[];
-};
-
-const KINDS: readonly Kind[] = [
-  {
-    schedule: 'kalshi',
-    fields: KALSHI_FIELDS,
-    owns: isKalshiMarket,
-    idOf: ({ ticker }) => wordOf(ticker),
-    found: kalshiFound,
-  },
-  {
-    schedule: 'polymarket',
-    fields: POLYMARKET_FIELDS,
-    owns: isPolymarketMarket,
-    idOf: ({ conditionId }) => wordOf(conditionId),
-    found: polymarketFound,
-  },
-  {
-    schedule: 'polymarket_us',
-    fields: POLYMARKET_US_FIELDS,
-    owns: isPolymarketUsMarket,
-    idOf: ({ slug }) => wordOf(slug),
-    found: polymarketUsFound,
-  },
-];
+const LISTINGS: readonly Listing[] = Object.values(PROTOCOLS).flatMap(
+  ({ listing }) => listing ?? [],
+);
 
 const COMBO = 'a combo; --combos takes them';
 
@@ -76,7 +24,7 @@ const SERIES_FIELDS = ['ticker', 'series_ticker', 'fee_type', 'fee_multiplier', 
 
 /** Markets and series of all answers together. A catalog of so many takes 1.3 GiB to make. */
 const KEPT_MAX = 250_000;
-/** No answer wraps its markets in more; what lies deeper is not looked at. */
+/** No answer wraps its markets in more levels. Deeper levels are not read. */
 const DEPTH_MAX = 10;
 /** Events of a milestone that are read. */
 const MILESTONE_EVENTS_MAX = 500;
@@ -102,7 +50,7 @@ type Kept = { atMs: number; fields: Json };
 export class Discovery {
   readonly #venue: Venue;
   readonly #combos: boolean;
-  readonly #markets = new Map<Kind, Map<string, Kept>>();
+  readonly #markets = new Map<Listing, Map<string, Kept>>();
   readonly #series = new Map<string, Kept>();
   /** By event ticker. */
   readonly #milestones = new Map<string, { atMs: number; startMs: EpochMs }>();
@@ -122,18 +70,17 @@ export class Discovery {
 
   /**
    * @returns false for an answer that holds neither a market nor a series, nor is an empty list as
-   * the last page of one.
-   * @throws beyond 250,000 markets and series.
+   * the last page of one. @throws beyond 250,000 markets and series.
    */
   take({ body }: Answer): boolean {
-    // One without a time counts as the newest.
+    // An answer without a time counts as the newest.
     const atMs = recordedMs(body) ?? Number.MAX_VALUE;
     return this.#takeFrom(body, {}, atMs, 0) || isEmptyList(body);
   }
 
   /**
-   * What they make; nothing is kept here then.
-   * @throws when there is no market, unless that may be so.
+   * Hands over the markets, and keeps nothing here. @throws when there is no market, unless that is
+   * allowed.
    */
   finding({ mayBeEmpty = false }: { mayBeEmpty?: boolean } = {}): Finding {
     const venue = this.#venue;
@@ -141,13 +88,13 @@ export class Discovery {
     const milestones = new Map([...this.#milestones].map(([event, one]) => [event, one.startMs]));
     this.#milestones.clear();
     if (this.#combosLeftOut > 0) finding.skipped.set(COMBO, this.#combosLeftOut);
-    for (const kind of KINDS) {
-      const markets = [...(this.#markets.get(kind)?.values() ?? [])].map(({ fields }) => fields);
-      this.#markets.delete(kind);
+    for (const listing of LISTINGS) {
+      const markets = [...(this.#markets.get(listing)?.values() ?? [])].map(({ fields }) => fields);
+      this.#markets.delete(listing);
       if (markets.length === 0) continue;
-      for (const one of kind.found(venue, markets, finding, milestones)) finding.found.push(one);
-      finding.fees.push(...publishedFees(kind.schedule, venue));
-      for (const line of ownFees(kind, venue, markets)) finding.fees.push(line);
+      for (const one of listing.found(venue, markets, finding, milestones)) finding.found.push(one);
+      finding.fees.push(...publishedFees(listing.schedule, venue));
+      for (const line of ownFees(listing, venue, markets)) finding.fees.push(line);
     }
     if (!mayBeEmpty && finding.fees.length === 0 && this.#combosLeftOut === 0) {
       throw new Error('there is no market in these answers');
@@ -168,13 +115,13 @@ export class Discovery {
       return isFound;
     }
     const object = value as Json;
-    if (!this.#combos && isKalshiCombo(object)) {
+    if (!this.#combos && LISTINGS.some((listing) => listing.isCombo?.(object) === true)) {
       this.#combosLeftOut += 1;
       return true;
     }
-    const owners = KINDS.filter(({ owns }) => owns(object));
+    const owners = LISTINGS.filter(({ owns }) => owns(object));
     if (owners.length > 0) {
-      for (const kind of owners) this.#keepMarket(kind, { ...ofEvent, ...object }, atMs);
+      for (const listing of owners) this.#keepMarket(listing, { ...ofEvent, ...object }, atMs);
       return true;
     }
     if (this.#takeMilestone(object, atMs)) return true;
@@ -196,7 +143,7 @@ export class Discovery {
     return isFound;
   }
 
-  /** A milestone of Kalshi's: when what its events are about starts. Rule K33. */
+  /** A milestone of Kalshi's: when its events start. Rule K33. */
   #takeMilestone({ start_date, related_event_tickers, primary_event_tickers }: Json, atMs: number) {
     const startMs = parseInstant(start_date);
     const lists = [related_event_tickers, primary_event_tickers].filter(Array.isArray).flat();
@@ -211,14 +158,14 @@ export class Discovery {
     return true;
   }
 
-  #keepMarket(kind: Kind, market: Json, atMs: number): void {
-    let markets = this.#markets.get(kind);
+  #keepMarket(listing: Listing, market: Json, atMs: number): void {
+    let markets = this.#markets.get(listing);
     if (markets === undefined) {
       markets = new Map();
-      this.#markets.set(kind, markets);
+      this.#markets.set(listing, markets);
     }
-    const fields = keptOf(market, kind.fields) as Json;
-    this.#keep(markets, kind.idOf(fields), { atMs, fields });
+    const fields = keptOf(market, listing.fields) as Json;
+    this.#keep(markets, listing.idOf(fields), { atMs, fields });
   }
 
   #keep(entries: Map<string, Kept>, id: string, entry: Kept): void {
@@ -249,7 +196,7 @@ function isEmptyList(body: unknown): boolean {
   return lists.length > 0 && lists.every((list) => list.length === 0);
 }
 
-/** A copy with these fields alone, also of what it holds; nothing of the answer stays in memory. */
+/** A copy with only these fields, also of nested values. Nothing of the answer stays in memory. */
 function keptOf(value: unknown, names: readonly string[], depth = 0): unknown {
   if (typeof value === 'string') {
     // A slice would keep all of the text that it is of.
@@ -275,11 +222,9 @@ function recordedMs(body: unknown): number | null {
 
 const ALWAYS = '1970-01-01T00:00:00.000Z';
 
-function ownFees({ schedule }: Kind, venue: Venue, markets: readonly Json[]): FeeLine[] {
-  if (schedule !== 'polymarket') return [];
-  return markets.flatMap((market) => {
-    return polymarketFees(venue, market, timeOf(market.startDate) ?? ALWAYS);
-  });
+function ownFees({ ownFees }: Listing, venue: Venue, markets: readonly Json[]): FeeLine[] {
+  if (ownFees === undefined) return [];
+  return markets.flatMap((market) => ownFees(venue, market, timeOf(market.startDate) ?? ALWAYS));
 }
 
 /** A series of Kalshi's that differs from the schedule, or a dated change of one. Rule F28. */

@@ -1,6 +1,6 @@
 /**
- * The pages of a venue's REST API, one at a time: nothing is kept of a page that was handed over.
- * What goes wrong is an error that names the address. Rules K21, K30, K43, K44 (feeds/FORMATS.md).
+ * The pages of a venue's REST API, one at a time. A page that was handed over is not kept. A
+ * failure is an error that names the address. Rules K21, K30, K43, K44 (feeds/FORMATS.md).
  */
 import { createHash } from 'node:crypto';
 import { safeUrlOf } from '../connection/endpoint.ts';
@@ -9,7 +9,7 @@ import { type Answer, entriesOf } from './discovered-answers.ts';
 
 const PAGES_MAX = 5000;
 
-/** A page, and by what it is known should it come again. */
+/** A page, and the key that shows its repetition. */
 type Page = Answer & { hash: string };
 
 export type PageOptions = AskOptions & {
@@ -19,10 +19,10 @@ export type PageOptions = AskOptions & {
 
 /**
  * Every page from an address: the base of the API, or the list itself (`…/markets`, `…/events`)
- * with a query of one's own.
+ * with the user's query.
  *
- * @throws on an address that is none, on a refusal, garbage, silence, and pages without end. Pages
- * that were handed over before are good.
+ * @throws on an invalid address, on a refusal, garbage, silence, and pages without end. Pages that
+ * were handed over before are good.
  */
 export async function* restPages(
   address: string,
@@ -60,7 +60,7 @@ function listsOf(base: URL): URL[] {
   return ['v1/markets', 'markets/keyset', 'markets'].map((list) => below(list, query));
 }
 
-/** What a query of Kalshi's asks for by name; a list without one has all combos in it. */
+/** A Kalshi query that names markets; a list without such a query has all combos in it. */
 const NAMED = ['series_ticker', 'event_ticker', 'tickers', 'mve_filter'];
 
 /** Kalshi filters them: a day has some 100,000, and they would be most of the pages. */
@@ -72,7 +72,7 @@ function withoutCombos(list: URL): URL {
   return url;
 }
 
-/** Follows cursors where the venue gives them, and counts offsets where it does not. */
+/** Follows cursors if the venue gives them, and counts offsets if it does not. */
 async function* pagesFrom(list: URL, first: Page, options: AskOptions): AsyncGenerator<Answer> {
   const seen = new Set<string>();
   const limit = Number(list.searchParams.get('limit') ?? Number.POSITIVE_INFINITY);
@@ -86,7 +86,7 @@ async function* pagesFrom(list: URL, first: Page, options: AskOptions): AsyncGen
     if (count > 0 && hash === before) {
       // Some lists have one page and know no offset.
       if (count < limit) return;
-      throw new Error(`${safeUrlOf(list)}: a page comes again`);
+      throw new Error(`${safeUrlOf(list)}: a page is repeated`);
     }
     before = hash;
     entries += count;
@@ -94,7 +94,7 @@ async function* pagesFrom(list: URL, first: Page, options: AskOptions): AsyncGen
     yield { name, body };
     if (next === null) return;
     const place = hashOf(next.search);
-    if (seen.has(place)) throw new Error(`${safeUrlOf(list)}: a cursor comes again`);
+    if (seen.has(place)) throw new Error(`${safeUrlOf(list)}: a cursor is repeated`);
     if (pages >= PAGES_MAX) throw new Error(`${safeUrlOf(list)}: more than ${PAGES_MAX} pages`);
     seen.add(place);
     answer = await page(next, options);
@@ -121,7 +121,7 @@ function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('base64');
 }
 
-/** One page; null where there is none (404). */
+/** One page; null if there is none (404). */
 async function page(url: URL, options: AskOptions): Promise<Page | null> {
   const name = safeUrlOf(url);
   const text = await askText(url, options);

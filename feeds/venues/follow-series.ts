@@ -1,6 +1,6 @@
 /**
- * One entry of PAPERBOOK_DISCOVER: what of a venue's list is asked for, and what of it is taken.
- * Rules K53, K54 (feeds/FORMATS.md).
+ * One entry of PAPERBOOK_DISCOVER: the request for a venue's list, and the markets that are taken
+ * from it. Rules K53, K54 (feeds/FORMATS.md).
  */
 import type { EpochMs } from '../../engine/base/units.ts';
 import type { CatalogFile, InstrumentEntry } from '../catalog/catalog-schema.ts';
@@ -13,7 +13,7 @@ import { restPages } from './discovery-rest.ts';
 
 export type FollowOptions = AskOptions & {
   nowMs: EpochMs;
-  /** What the result is added to, asked once the venue has answered. */
+  /** The catalog that the result is added to, asked for once the venue has answered. */
   base: () => CatalogFile;
 };
 

@@ -1,6 +1,6 @@
 /**
  * Holds answers of a server against its own OpenAPI description: status, headers, body and error
- * codes. Whoever calls a server in a test asks this of every answer.
+ * codes. Every test that calls a server checks every answer by this.
  */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
@@ -43,7 +43,7 @@ export class AnswerCheck {
     });
   }
 
-  /** What strays from the description, in words; null when nothing does. */
+  /** The deviations from the description, in words; null when there are none. */
   faultOf(answer: SeenAnswer): string | null {
     const fault = this.#faultOf(answer);
     if (fault === null) return null;
@@ -93,12 +93,12 @@ export class AnswerCheck {
     return quotaFault(headers);
   }
 
-  /** What there is to an answer that no key and no operation has a part in. */
+  /** The possible answers without a key and an operation. */
   #toAnybody(): Json {
     return this.#document.paths['/status'].get.responses[200];
   }
 
-  /** What there is to an answer that a key has a part in, and no operation. */
+  /** The possible answers with a key and without an operation. */
   #toKeyHolder(): Json {
     return this.#document.paths['/me'].get.responses[200];
   }
@@ -119,7 +119,9 @@ export class AnswerCheck {
     return retryFault(value, headers);
   }
 
-  /** What no operation can say: there is none at this path, or none of this method. */
+  /**
+   * The refusals that no operation describes: no operation at this path, or none of this method.
+   */
   #refusal(answer: SeenAnswer, wanted: number, code: string): string | null {
     const { method, status, headers, text } = answer;
     if (status !== wanted) return `${wanted} ${code} is what is described`;
@@ -151,7 +153,7 @@ export class AnswerCheck {
   }
 }
 
-/** What HTTP itself needs, and the library that speaks it says. */
+/** The headers of HTTP itself, and of the library that speaks it. */
 const OF_THE_MESSAGE = [
   ...['content-type', 'content-length', 'transfer-encoding', 'date', 'connection', 'keep-alive'],
   ...['uwebsockets'],

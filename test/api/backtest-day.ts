@@ -1,6 +1,6 @@
 /**
- * A day of made-up games as feed lines, and a backtest of it written to be obviously right: by
- * looking through all that a market has shown, second by second.
+ * A day of made-up games as feed lines, and a backtest of it written to be obviously right: it
+ * looks through all shown prices of a market, second by second.
  */
 
 import type { BacktestBody } from '../../api/schemas/backtest.ts';
@@ -40,7 +40,9 @@ const RESULTS: (Result | null)[] = [
   { result: 'yes' },
 ];
 
-/** Of even games each team has a market of its own, of odd ones both are sides of one. */
+/**
+ * The teams of even games have separate markets; both teams of odd games are sides of one market.
+ */
 export function makeDay(seed: number): Day {
   const random = seededRandom(seed);
   const instruments = STARTS.flatMap((_, game) => instrumentsOf(game));
@@ -164,7 +166,7 @@ export type NaiveTrade = {
   pnlDollars: number;
 };
 
-/** What a rule comes to on one instrument: a trade, or why there is none. Cash is not looked at. */
+/** The result of a rule on one instrument: a trade, or why there is none. Cash is not checked. */
 export function naiveBacktest(instrument: DayInstrument, body: BacktestBody): NaiveTrade | string {
   const { market, polarity, team, game, slug } = instrument;
   const { rule } = body;

@@ -1,6 +1,6 @@
 /**
  * scrypt at a small part of its cost, in this process of tests: a hash of a password takes a
- * quarter of a second of CPU, by design. What it costs is proved in sign-in-parts.test.ts.
+ * quarter of a second of CPU, by design. sign-in-parts.test.ts proves the real cost.
  */
 import crypto, { type BinaryLike, type ScryptOptions } from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
@@ -8,7 +8,7 @@ import { syncBuiltinESMExports } from 'node:module';
 const { scrypt } = crypto;
 type Callback = (error: Error | null, key: Buffer) => void;
 
-/** Gives what puts the whole cost back. */
+/** Returns a function that restores the whole cost. */
 export function cheapenHashes(): () => void {
   replaceScrypt(cheapScrypt);
   return () => replaceScrypt(scrypt);

@@ -11,7 +11,7 @@ import type { Api, Json } from './support.ts';
 type Message = { param?: string; body?: unknown; organization?: string | null };
 type Connected = (caller: Caller, message: Message) => Promise<{ status: number; json: Json }>;
 
-/** Who is connected reads the key again at each message. */
+/** The key of the connection is read again at each message. */
 export async function connectTo(api: Api, method: string, path: string): Promise<Connected> {
   const { engine, config, identity, log, meter, organizations, switches } = api.context;
   const { sessions } = await createAuth(config, identity, log);

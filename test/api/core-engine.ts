@@ -1,4 +1,4 @@
-/** The real core behind the HTTP layer, without threads and disk: its refusals are its own. */
+/** The real core under the HTTP layer, without threads and disk: its refusals are its own. */
 import type {
   AccountRequest,
   AuditReport,
@@ -32,7 +32,7 @@ export class CoreEngine implements Engine {
   fault: Error | null = null;
   #core: MemoryEngine = newCore();
 
-  /** Nobody has traded, and market 0 has a live price. */
+  /** No account has traded, and market 0 has a live price. */
   reset(): void {
     this.#core = newCore();
   }

@@ -1,4 +1,4 @@
-/** The Dockerfile, as far as the tests look into it. */
+/** The parts of the Dockerfile that the tests read. */
 import { readFileSync } from 'node:fs';
 
 export type Step = { name: string; rest: string };
@@ -16,7 +16,7 @@ export function readDockerfile(): Step[][] {
   return stages;
 }
 
-/** What follows each step of that name. */
+/** The arguments of each step of that name. */
 export function stepsOf(stage: readonly Step[], name: string): string[] {
   return stage.filter((step) => step.name === name).map(({ rest }) => rest);
 }

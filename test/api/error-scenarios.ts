@@ -15,7 +15,7 @@ import { AWAY, CATALOG, NOON_MS, NOWHERE, quoteTick } from '../engine/fixtures.t
 import type { CoreEngine } from './core-engine.ts';
 import { type Answer, type Api, type CallOptions, startApi } from './support.ts';
 
-/** `token`: a caller nobody else is, who may do everything. */
+/** `token`: a new caller with every scope. */
 type Scenario = {
   t: ExecutionContext;
   api: Api;
@@ -75,7 +75,7 @@ export const REQUESTS: Record<string, { path?: string; body?: object }> = {
 
 let others = 0;
 
-/** What follows from a route's declaration is reached the same way on all of them. */
+/** Errors that follow from a route's declaration are reached the same way on all routes. */
 export const COMMON: Record<string, Reach> = {
   '401 unauthorized': (scenario) => ask(scenario, { token: null }),
   '401 invalid_token': (scenario) => ask(scenario, { token: 'nonsense' }),
@@ -111,7 +111,7 @@ export const COMMON: Record<string, Reach> = {
   '503 internal_error': async (scenario) => {
     if (scenario.operation.isOfSession) return whileAuthIsAway(scenario);
     const answer = await whileFailing(scenario, new Unavailable('queue full'));
-    // One that asks no engine takes a session too, whose keys cannot be fetched.
+    // A route without the engine takes a session too, whose keys cannot be fetched.
     return answer.status === 503 ? answer : whileAuthIsAway(scenario);
   },
   '500 internal_error': async (scenario) => {
@@ -170,8 +170,8 @@ async function ofHistory(scenario: Scenario, history: HistorySource): Promise<An
 }
 
 /**
- * The operations' own rules, by code. What is common is reached there as well, except a code with
- * its status: such a code is reached on this operation in a way of its own.
+ * The operations' own rules, by code. Common codes are reached there as well, except a code with
+ * its status: such a code is reached on this operation in its own way.
  */
 export const OWN: Record<string, { [error in ErrorCode | '503 internal_error']?: Reach }> = {
   listOrganizations: {
@@ -323,7 +323,7 @@ export async function newCaller(api: Api, { isOfSession }: Operation): Promise<s
   return isOfSession ? api.signIn([...api.store.users.values()].at(-1)!) : token;
 }
 
-/** A key of an account with request limits of its own. */
+/** A key of an account with its own request limits. */
 async function limitedTo({ api }: Scenario, perMinute: number, perMonth: number): Promise<string> {
   const token = await api.addKey({ scopes: ALL_SCOPES }, 'enterprise');
   const { id } = [...api.store.users.values()].at(-1)!;
@@ -385,7 +385,7 @@ function cancel(scenario: Scenario, orderId: string): Promise<Answer> {
   return at(`/portfolio/orders/${orderId}`)(scenario);
 }
 
-/** Once more until the answer is not the one it was. */
+/** Repeats until the answer changes. */
 async function untilRefused(again: () => Promise<Answer>, code: string | undefined) {
   for (let n = 0; n < 100; n++) {
     const answer = await again();

@@ -1,6 +1,6 @@
 /**
- * The engine without threads and disk, behind one object that writes down what it was asked. A test
- * replaces the replies that it is about; whatever it leaves, the engine answers.
+ * The engine without threads and disk, in one object that records its calls. A test replaces the
+ * replies that it is about; the engine answers all others.
  */
 import type {
   AccountRequest,
@@ -219,7 +219,7 @@ export function ok(body: unknown): Reply {
   return { ok: true, body: JSON.stringify(body) };
 }
 
-/** For a test of what the API does with an answer, whatever the answer is. */
+/** For a test of the API's handling of an answer, whatever the answer is. */
 export function sampleReply(request: EngineRequest): Reply {
   switch (request.kind) {
     case 'place':

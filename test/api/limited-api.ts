@@ -1,4 +1,4 @@
-/** A server for tests of request limits, on a clock that stands still until a test moves it. */
+/** A server for tests of request limits, on a clock that only a test moves. */
 import type { ExecutionContext } from 'ava';
 import type { RequestLimits } from '../../api/identity/users.ts';
 import { IDS } from './samples.ts';
@@ -31,7 +31,7 @@ export async function startAt(
   return { ...api, clock };
 }
 
-/** A key of an enterprise account with limits of its own. */
+/** A key of an enterprise account with its own limits. */
 export async function addEnterprise(
   api: Api,
   requestLimits: RequestLimits | null,
@@ -42,7 +42,7 @@ export async function addEnterprise(
   return token;
 }
 
-/** What the headers say: limit, remaining and reset of both windows. */
+/** The numbers of the headers: limit, remaining and reset of both windows. */
 export function windowsOf({ headers }: Answer) {
   const number = (name: string) => Number(headers.get(name));
   return {

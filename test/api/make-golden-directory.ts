@@ -1,7 +1,7 @@
 /**
- * Makes the golden data directory of this version of the format, `test/golden/directory-N`, which every
- * later version opens, upgrades and verifies. Run it once for a version, and never again once that
- * version was released: `node test/api/make-golden-directory.ts`.
+ * Makes the golden data directory of this version of the format, `test/golden/directory-N`, which
+ * every later version opens, upgrades and verifies. Run it once for a version, and never again once
+ * that version was released: `node test/api/make-golden-directory.ts`.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -12,7 +12,7 @@ type Place = {
   env: Readonly<Record<string, string>>;
 };
 
-/** What ends something: a test, or whatever else collects how. */
+/** The owner of a resource: a test, or another collector of ends. */
 export type Ending = { teardown(end: () => unknown): void };
 
 /** It ends with the test. */

@@ -22,7 +22,7 @@ class Socket:
 
     def __init__(self, answers: Answers) -> None:
         self._answers = answers
-        # What ends it behind the next answer.
+        # Ends it after the next answer.
         self.last: Exception | None = None
         self._messages: asyncio.Queue[dict | Exception] = asyncio.Queue()
         self.ops: list[str] = []

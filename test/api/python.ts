@@ -6,7 +6,7 @@ import type { Json } from './support.ts';
 
 const PACKAGE = fileURLToPath(new URL('../../api/client/python', import.meta.url));
 
-/** A Python 3.11 or later that has what is asked for; null where the machine has none. */
+/** A Python 3.11 or later with the requested modules; null if the machine has none. */
 export function pythonWith(modules: string): string | null {
   const check = `import sys, ${modules}; sys.exit(sys.version_info < (3, 11))`;
   const found = ['python3', '/usr/bin/python3'].find(

@@ -2,10 +2,13 @@
 import { connect, type Socket } from 'node:net';
 import type { ExecutionContext } from 'ava';
 
-/** A socket that sends bytes as they are and waits for what comes back. */
+/** A socket that sends bytes unchanged and waits for the answer's bytes. */
 export class RawConnection {
   text = '';
-  /** How many have come. To look into a long text with each chunk takes far longer than to read it. */
+  /**
+   * The count of bytes so far. Searching a long text at each chunk takes far longer than reading
+   * it.
+   */
   bytes = 0;
   isClosed = false;
   readonly #socket: Socket;
@@ -71,7 +74,7 @@ export class RawConnection {
   }
 }
 
-/** Resolves once `isTrue`, looking again every few milliseconds. */
+/** Resolves once `isTrue`, checking again every few milliseconds. */
 export async function until(isTrue: () => boolean): Promise<void> {
   while (!isTrue()) await new Promise((resolve) => setTimeout(resolve, 5));
 }

@@ -1,4 +1,4 @@
-/** The records of a test's server: the real ones, without a thread, over what its logs have. */
+/** The records of a test's server: the real ones, without a thread, over the facts of its logs. */
 import type { ExecutionContext } from 'ava';
 import type { ControlStore } from '../../api/identity/store.ts';
 import type { RecordsSource } from '../../api/read-side/records-source.ts';

@@ -18,13 +18,13 @@ export type Relay = {
   baseUrl: string;
   /** Messages of the server to lose. */
   loses: (message: Json) => boolean;
-  /** Nothing goes to clients any more, on the connections that there are. */
+  /** Existing connections send nothing more to clients. */
   fallSilent(): void;
   /** Ends all connections, without a close frame. */
   cut(): void;
   /** New connections are cut at once. */
   isDown: boolean;
-  /** What clients have sent. */
+  /** The messages of clients. */
   sent: Json[];
   /** Handshakes so far. */
   connections: number;

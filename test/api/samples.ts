@@ -1,4 +1,5 @@
 /** A small catalog, and answers of an engine as the shards give them. */
+import { ORDER, PORTFOLIO, TRADE } from '../../api/schemas/examples.ts';
 import type {
   Catalog,
   CatalogInstrument,
@@ -135,68 +136,27 @@ export function sampleCatalog(): Catalog {
 const UUID = '0195d3a0-0000-7000-8000-000000000001';
 const AT = '2026-11-21T05:00:00.000Z';
 
+const SUBJECT = { instrumentId: IDS.lions, marketTicker: 'T-LIONS' };
+
 export const sampleOrder = {
+  ...ORDER,
+  ...SUBJECT,
   orderId: UUID,
-  action: 'buy',
-  instrumentId: IDS.lions,
-  instrumentLabel: 'Lions to beat Bears',
-  instrumentSide: 'yes',
-  orderSide: 'yes',
-  contracts: 10,
-  filledContracts: 0,
-  remainingContracts: 10,
   limitCents: 41,
   holdDollars: 4.1,
-  timeInForce: 'gtc',
-  expiresAt: null,
-  status: 'resting',
-  createdAt: AT,
-  statedProbPct: null,
-  placedVia: 'api',
-  placedPrivate: true,
-  marketTicker: 'T-LIONS',
-  type: 'limit',
-  cancelReason: null,
-  tradeId: null,
-  executedAt: null,
-  canceledAt: null,
-  updatedAt: AT,
-  fillPriceCents: null,
 };
 
-const sampleHolding = {
-  tradeId: UUID,
-  instrumentId: IDS.lions,
-  instrumentLabel: 'Lions to beat Bears',
-  instrumentSide: 'yes',
-  boughtSide: 'yes',
-  contracts: 10,
-  costDollars: 4.1,
-  statedProbPct: 55,
-  placedVia: 'api',
-  placedPrivate: true,
-  parlayId: null,
-  fillVenue: 'venue_a',
-  openedAt: AT,
-  marketTicker: 'T-LIONS',
-  entryCents: 41,
-};
+const sampleTrade = { ...TRADE, ...SUBJECT, tradeId: UUID, costDollars: 4.1, entryCents: 41 };
 
 const samplePosition = {
-  ...sampleHolding,
+  ...PORTFOLIO.positions[0]!,
+  ...SUBJECT,
+  tradeId: UUID,
+  costDollars: 4.1,
+  entryCents: 41,
   markCents: 41,
   valueDollars: 4.1,
   unrealizedPnlDollars: 0,
-};
-
-const sampleTrade = {
-  ...sampleHolding,
-  status: 'open',
-  closedAt: null,
-  closeReason: null,
-  pnlDollars: null,
-  resolvedOutcome: null,
-  exitCents: null,
 };
 
 export const samplePlacement = {

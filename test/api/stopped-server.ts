@@ -12,7 +12,7 @@ import { ALICE, BOB, openShard, tradedShard } from '../engine/shard/environment.
 
 export const DIRECTORY_ID = uuidOf(77);
 
-/** One of one shard, two people and a key, at `dataDir`. */
+/** A directory with one shard, two people and a key, at `dataDir`. */
 export async function stoppedServer(dataDir: string, id = DIRECTORY_ID): Promise<void> {
   mkdirSync(path.join(dataDir, 'demo'), { recursive: true });
   writeMeta(dataDir, { format: 'paperbook-data', version: FORMAT_VERSION, shards: 1, id });
@@ -30,7 +30,7 @@ export async function stoppedServer(dataDir: string, id = DIRECTORY_ID): Promise
   await control.close();
 }
 
-/** Someone new signs up and places so many orders, which rest. */
+/** A new person signs up and places so many orders, which rest. */
 export async function goOn(dataDir: string, name: number, orders: number): Promise<void> {
   const account = uuidOf(name);
   const control = new ControlStore(dataDir);

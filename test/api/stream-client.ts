@@ -11,7 +11,7 @@ const packr = new Packr({ useRecords: false });
 
 export type StreamClient = {
   send(message: object): void;
-  /** Sends what is no message. */
+  /** Sends bytes that are no message. */
   sendRaw(message: string | Uint8Array): void;
   /** Sends a message with an id, and waits for its answer. */
   ask(message: object): Promise<{ status: number; body: Json }>;
@@ -20,7 +20,7 @@ export type StreamClient = {
   heartbeat(): Promise<Json>;
   /** The code and reason of the close frame. */
   closed: Promise<{ code: number; reason: string }>;
-  /** What came and nobody has waited for. */
+  /** Messages that no caller has waited for. */
   waiting: Json[];
   protocol: string;
   /** Reads nothing more, until `resume`. Of `ws` alone. */
@@ -30,7 +30,7 @@ export type StreamClient = {
 };
 
 export type ClientOptions = {
-  /** Null: what the headers carry. */
+  /** Null: only the headers. */
   token: string | null;
   protocol?: 'msgpack' | 'json';
   kind?: 'ws' | 'browser';
@@ -42,7 +42,7 @@ export const CLIENTS = (['ws', 'browser'] as const).flatMap((kind) => {
   return (['json', 'msgpack'] as const).map((protocol) => ({ kind, protocol }));
 });
 
-/** Connects; rejects where the handshake is refused. */
+/** Connects; rejects if the handshake is refused. */
 export async function openStream(
   t: ExecutionContext,
   port: number,
@@ -64,7 +64,7 @@ export async function openStream(
   });
   const inbox = new Inbox();
   socket.addEventListener('message', ({ data }) => {
-    // No assertion: messages may come until the socket is closed, after the end of the test.
+    // No assertion: messages may arrive until the socket is closed, after the end of the test.
     if ((typeof data === 'string') === isBinary) throw new Error('a frame of the other kind');
     inbox.take(isBinary ? packr.unpack(new Uint8Array(data)) : JSON.parse(data));
   });
@@ -133,7 +133,7 @@ class Inbox {
   }
 }
 
-/** Rejects where it does not come at all. */
+/** Rejects if it does not arrive at all. */
 function soon(what: string, wait: (resolve: (message: Json) => void) => void): Promise<Json> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error(`${what} did not come`)), WAIT_MS_MAX);

@@ -68,7 +68,7 @@ export type Api = {
   store: ControlStore;
   switches: Switches;
   catalog: CatalogView;
-  /** Where venues speak of markets. */
+  /** The bus of market events. */
   bus: MarketBus;
   setCatalog(catalog: Catalog): void;
   setFeeds(feeds: FeedStatus[]): void;
@@ -99,7 +99,7 @@ export type Api = {
 export type CallOptions = {
   token?: string | null;
   headers?: Record<string, string>;
-  /** Sent as it is when a string or bytes, else as JSON. */
+  /** A string or bytes are sent unchanged, any other value as JSON. */
   body?: unknown;
 };
 
@@ -119,7 +119,7 @@ type Options = {
   config?: Partial<Config>;
   /** The clock of the request limits. */
   nowMs?: () => number;
-  /** In place of the fake one, which is then asked nothing. */
+  /** In place of the fake one, which then gets no call. */
   engine?: Engine;
   catalog?: Catalog;
   fees?: readonly FeeEntry[];
@@ -127,7 +127,7 @@ type Options = {
   history?: HistorySource;
   /** In place of none. */
   backtest?: BacktestSource;
-  /** Accounts of nobody, in words. */
+  /** Accounts without an owner, in words. */
   ownerless?: string[];
 };
 
@@ -285,12 +285,12 @@ function logInto(t: ExecutionContext, lines: LogLine[]): Log {
   return { info: at('info'), warn: at('warn'), error: at('error') };
 }
 
-/** Where answers come from, and what strays in one from what was declared, in words. */
+/** The sources of answers, and an answer's deviations from its declaration, in words. */
 type Surface = { baseUrl: string; faultOf(answer: SeenAnswer): string | null };
 
 let ofDescription: AnswerCheck | null = null;
 
-/** The description is the same whatever a server is made of. */
+/** The description is the same for every server. */
 async function describedCheck(routes: Route<Caller>[]): Promise<Surface['faultOf']> {
   if (ofDescription === null) {
     const route = routes.find(({ path }) => path === '/openapi.json')!;
@@ -357,7 +357,7 @@ async function send(
   return answer;
 }
 
-/** What every response of every listener has. */
+/** The headers of every response of every listener. */
 function checkCommon(t: ExecutionContext, { method, path, headers, status, text }: SeenAnswer) {
   const at = `${method} ${path} answered ${status}: ${text.slice(0, 500)}`;
   t.regex(headers.get('x-request-id') ?? '', /^[!-~]{1,128}$/, at);

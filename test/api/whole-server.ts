@@ -1,6 +1,6 @@
 /**
- * The whole server in this process: real shards on disk, their clock a feed's, so that prices stay
- * live and nothing in an answer changes by itself.
+ * The whole server in this process: real shards on disk, with a feed's clock. So prices stay live
+ * and no answer changes by itself.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -28,14 +28,14 @@ export type WholeServer = {
   origin: string;
   adminToken: string;
   instrumentIds: string[];
-  /** What was logged as an error. */
+  /** The errors that were logged. */
   errors: string[];
   audit(): Promise<AuditReport>;
   /** The access token of a new session of a user. */
   signIn(user: Pick<User, 'id' | 'email'>): Promise<string>;
 };
 
-/** @param catalog its file's text; left out: of one game with four instruments */
+/** @param catalog its file's text; left out: one game with four instruments */
 export async function startWhole(
   t: Ending,
   env: Record<string, string> = {},

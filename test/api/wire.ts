@@ -1,4 +1,4 @@
-/** Answers as they come over the wire. */
+/** Answers in the bytes of the wire. */
 import { once } from 'node:events';
 import { type IncomingMessage, request as send } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
@@ -10,7 +10,7 @@ export const DECODE = {
   identity: (bytes: Buffer) => bytes,
 };
 
-/** What comes over the wire, as it is: fetch would decode it. */
+/** The bytes of the wire, unchanged: fetch would decode them. */
 export async function wireOf(api: Api, path: string, accepted: string | null, method = 'GET') {
   const headers = accepted === null ? {} : { 'accept-encoding': accepted };
   const request = send(new URL(path, api.baseUrl), { method, headers }).end();

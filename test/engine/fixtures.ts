@@ -7,7 +7,13 @@ import type {
   CatalogListing,
 } from '../../engine/rules/catalog-entries.ts';
 import type { PlaceOrder, QuoteTick } from '../../engine/rules/messages.ts';
-import { type OrderTerms, USUAL_TERMS } from '../../engine/rules/order-terms.ts';
+import {
+  ORDER_TERM_NAMES,
+  ORDER_TERMS,
+  type OrderTerms,
+  type TermForm,
+  USUAL_TERMS,
+} from '../../engine/rules/order-terms.ts';
 
 export const NOON_MS = Date.parse('2026-11-21T12:00:00.000Z');
 
@@ -112,6 +118,24 @@ export function orderTerms(over: Partial<OrderTerms> = {}): OrderTerms {
   const timeInForce = (over.limitPriceCents ?? null) === null ? null : 'gtc';
   return { ...USUAL_TERMS, timeInForce, ...over };
 }
+
+/** Another value than the usual one, of each form. */
+const OTHER: Record<TermForm, (usual: unknown, words: readonly string[]) => unknown> = {
+  word: (usual, words) => words.find((word) => word !== usual),
+  'word or null': (_, words) => words.at(-1),
+  flag: (usual) => !usual,
+  'small or null': () => 41,
+  'time or null': () => NOON_MS + 1,
+  'number or null': () => NOON_MS + 7,
+};
+
+/** Terms of which none has its usual value. An order with all of them may make no sense. */
+export const OTHER_TERMS = Object.fromEntries(
+  ORDER_TERM_NAMES.map((name) => {
+    const { is, usual } = ORDER_TERMS[name];
+    return [name, OTHER[is.form](usual, is.words)];
+  }),
+) as OrderTerms;
 
 let orders = 0;
 

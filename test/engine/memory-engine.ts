@@ -1,4 +1,4 @@
-/** The fast core on a log in memory: what the model is compared with. */
+/** The fast core on a log in memory, which the model is compared with. */
 
 import { audit } from '../../engine/audit/audit.ts';
 import { digest } from '../../engine/audit/digest.ts';
@@ -41,13 +41,13 @@ export interface MemoryEngine extends TradingEngine {
   records(): readonly MemoryRecord[];
   /** A new state that has folded all of them. */
   folded(): StoredState;
-  /** Also what looks inside. */
+  /** Also the queries that look inside. */
   query(query: Query): Reply;
-  /** Settles some of what results have left, as a shard between batches. */
+  /** Settles some trades of markets with results, as a shard does between batches. */
   settleSlice(): void;
-  /** Writes what a checkpoint would, to memory. */
+  /** Writes a checkpoint's content to memory. */
   checkpoint(): void;
-  /** Loses memory and comes back: the last checkpoint, then the log, then quotes as before. */
+  /** Loses memory and recovers: the last checkpoint, then the log, then the same quotes. */
   crash(): void;
 }
 
@@ -77,7 +77,7 @@ export function createMemoryEngine(
   };
   /** `covered`: the records from here on are not in the checkpoint. */
   let saved: { covered: number; head: Head; pages: Page[] } | null = null;
-  /** Those whose pages count. */
+  /** The checkpoints whose pages count. */
   let checkpoints: { number: number; pages: Page[] }[] = [];
   return {
     state: () => state,
@@ -128,7 +128,7 @@ export function createMemoryEngine(
     },
     crash() {
       const before = state;
-      // Quotes come back as they were (below), and with them what was consumed of them.
+      // The same quotes (below) are sent again, with the sizes consumed of them.
       state = { ...newState(), fillModel: before.fillModel };
       if (saved !== null) {
         loadHead(state, saved.head);
@@ -163,7 +163,7 @@ const SEED = Uint32Array.of(1, 2, 3, 4);
 /** A record as a log would keep it; its place is its number. */
 export type MemoryRecord = { place: number; firstNumber: number; payload: Uint8Array };
 
-/** Applies a record that follows on what the state has. */
+/** Applies a record that follows the state's last one. */
 function playAgain(state: ShardState, { place, firstNumber, payload }: MemoryRecord): void {
   const facts = new FactBuffer();
   facts.begin(place, firstNumber);
@@ -187,7 +187,7 @@ class MemoryLog implements FactLog {
     yield { position, payload: Uint8Array.from(this.#facts.payload()) };
   }
 
-  /** What takes the facts of the next record. */
+  /** The sink of the next record's facts. */
   begin(): FactSink {
     const facts = this.#facts;
     const events: Event[] = [];
@@ -237,7 +237,10 @@ function createEndingLog(): { all: Ending[]; read(events: readonly Event[]): voi
   };
 }
 
-/** What is not in the log comes again after a start: switches from the operator, quotes by feeds. */
+/**
+ * Data that is not in the log is sent again after a start: switches from the operator, quotes by
+ * feeds.
+ */
 function quoteAgain(before: ShardState, after: ShardState): void {
   after.switches = before.switches;
   after.nowMs = before.nowMs;

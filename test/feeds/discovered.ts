@@ -16,7 +16,7 @@ export function shared(name: string): string {
   return fileURLToPath(new URL(name, SHARED));
 }
 
-/** What these answers hold; `onEmpty` is called for those that are passed over. */
+/** The content of these answers; `onEmpty` is called for answers that are passed over. */
 export function findIn(
   venue: Venue,
   answers: readonly Answer[],
@@ -27,7 +27,7 @@ export function findIn(
   return discovery.finding();
 }
 
-/** What `catalog discover` would print, found in one answer of these markets. */
+/** The output of `catalog discover` for one answer of these markets. */
 export function discovered(venue: Venue, markets: unknown, base?: CatalogFile): CatalogFile {
   return assemble(findIn(venue, [{ name: 'answer', body: { markets } }]), base);
 }

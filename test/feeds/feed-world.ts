@@ -1,4 +1,4 @@
-/** A feed on a venue of a test, and what its prices are by the ticks that it sends. */
+/** A feed on a venue of a test, and its prices by the ticks that it sends. */
 import type { ExecutionContext } from 'ava';
 import type { StatusTick, Tick } from '../../engine/rules/messages.ts';
 import { type Feed, type FeedOptions, openFeed } from '../../feeds/connection/feed.ts';
@@ -18,19 +18,19 @@ export type FeedWorld = {
   /** The catalog's number of a market. */
   numberOf(market: string): number;
   statusOf(market: string): StatusTick['status'] | undefined;
-  /** By market: the outcome and what yes pays. */
+  /** By market: the outcome and the payout of yes. */
   results: Map<string, [outcome: string, yesPayoutCents: number]>;
   ticks: Tick[];
   logged: string;
 };
 
-/** A test machine may stand still for longer than a server should. */
+/** A test machine may pause for longer than a server should. */
 const LAG_MAX_MS = 10_000;
 
 export type WorldOptions = Partial<Omit<FeedOptions, 'ingest'>> & {
   adapter?: AdapterOptions;
   lagMaxMs?: IngestOptions['lagMaxMs'];
-  /** What is between the feed and the ingest. */
+  /** Between the feed and the ingest. */
   around?(ingest: Ingest): Ingest;
 };
 

@@ -18,7 +18,7 @@ export type LiveVenue = Venue & {
   aheadMs: number;
   /** Changes a top, and says so on every connection that has subscribed to the market. */
   move(market: string, top: Top, atMs?: number): void;
-  /** In place of the answer to a message; true: nothing else is answered. */
+  /** In place of the answer to a message; true: no other answer is sent. */
   intercept: (socket: WebSocket, message: Message) => boolean;
 };
 
@@ -67,7 +67,7 @@ async function openLive(t: ExecutionContext, speech: Speech): Promise<LiveVenue>
 const say = (socket: WebSocket, frame: object) => socket.send(JSON.stringify(frame));
 const dollars = (cents: number) => (cents / 100).toFixed(4);
 
-/** What a Kalshi connection has subscribed to, and the place in its one book sequence. */
+/** The subscriptions of a Kalshi connection, and the place in its one book sequence. */
 type KalshiState = { seq: number; markets: Set<string> };
 const kalshiStates = new WeakMap<WebSocket, KalshiState>();
 export const BOOK_SID = 1;
@@ -113,7 +113,7 @@ const kalshi: Speech = {
       const msg = { market_ticker, price_dollars, delta_fp, side, ts_ms: atMs };
       kalshiSays(socket, 'orderbook_delta', msg);
     };
-    // What goes first, so that the book is never crossed.
+    // Sent first, so that the book is never crossed.
     if (from.bid !== to.bid) delta('yes', from.bid, '-100.00');
     if (from.ask !== to.ask) delta('no', 100 - from.ask, '-100.00');
     if (from.bid !== to.bid) delta('yes', to.bid, '100.00');
@@ -121,7 +121,7 @@ const kalshi: Speech = {
   },
 };
 
-/** What other connections have subscribed to. */
+/** The subscriptions of other connections. */
 const subscriptions = new WeakMap<WebSocket, Set<string>>();
 function subscribe(socket: WebSocket, markets: readonly string[]): void {
   const set = subscriptions.get(socket) ?? new Set();
@@ -131,7 +131,7 @@ function subscribe(socket: WebSocket, markets: readonly string[]): void {
 const isSubscribed = (socket: WebSocket, market: string) =>
   subscriptions.get(socket)?.has(market) === true;
 
-/** The ends of the book are at 1 and 99: the best level comes last, as the venue sends it. */
+/** The ends of the book are at 1 and 99: the best level is last, as the venue sends it. */
 function polymarketBook(asset_id: string, { bid, ask }: Top, atMs: number): object {
   const level = (cents: number) => ({ price: String(cents / 100), size: '100' });
   const bids = [level(1), level(bid)];

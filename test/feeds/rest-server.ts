@@ -1,4 +1,6 @@
-/** A venue's REST API on loopback: each request gets the next of these replies, or `last` for ever. */
+/**
+ * A venue's REST API on loopback: each request gets the next of these replies, or `last` forever.
+ */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { ExecutionContext } from 'ava';
@@ -14,7 +16,7 @@ export const json =
     response.end(typeof body === 'string' ? body : JSON.stringify(body));
   };
 
-/** Ends with the test. `reply` answers what comes, by its own count of requests. */
+/** Ends with the test. `reply` answers each request, by its own count of requests. */
 export async function restServer(
   t: ExecutionContext,
   reply: (url: URL, count: number) => Reply,

@@ -1,7 +1,9 @@
-/** What is waited for may be the start of a process or thread, which takes long on a busy machine. */
+/**
+ * The condition may depend on the start of a process or thread, which takes long on a busy machine.
+ */
 const WITHIN_MS = 60_000;
 
-/** Waits for a condition, looking again every few milliseconds; fails after a minute. */
+/** Waits for a condition, checking again every few milliseconds; fails after a minute. */
 export async function until(condition: () => boolean, what: string): Promise<void> {
   const deadlineMs = Date.now() + WITHIN_MS;
   while (!condition()) {

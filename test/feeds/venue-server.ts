@@ -25,11 +25,11 @@ export type Venue = {
   /** Everything clients sent, with the number of their socket. */
   received: { socket: number; text: string }[];
   headers: Record<string, unknown>[];
-  /** Answers what a client sends. */
+  /** Answers a client's message. */
   onMessage?: (socket: WebSocket, text: string) => void;
 };
 
-/** A venue on loopback that says only what the test makes it say. */
+/** A venue on loopback that sends only the test's messages. */
 export async function openVenue(t: ExecutionContext, autoPong = true): Promise<Venue> {
   const server = new WebSocketServer({ host: '127.0.0.1', port: 0, autoPong });
   await new Promise((listening) => server.once('listening', listening));

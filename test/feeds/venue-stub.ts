@@ -1,6 +1,6 @@
 /**
- * A venue as a test needs it, whatever its adapter: its WebSocket, and its REST API with the states
- * of its markets. The suite of venues/conformance.test.ts runs every adapter through it.
+ * A venue as a test needs it, for any adapter: its WebSocket, and its REST API with the states of
+ * its markets. The suite of venues/conformance.test.ts runs every adapter through it.
  */
 import type { ExecutionContext } from 'ava';
 import { type FeedWorld, openWorld, type WorldOptions } from './feed-world.ts';
@@ -8,10 +8,10 @@ import type { LiveVenue, Protocol } from './live-venues.ts';
 import { json, type Reply, type RestServer, restServer } from './rest-server.ts';
 
 export const TOP = { bid: 40, ask: 45 };
-/** `none`: it is over, and what the venue says of it is no result. */
+/** `none`: it is over, and the venue's answer about it is no result. */
 export type State = 'open' | 'paused' | 'closed' | 'yes' | 'no' | 'half' | 'none';
 
-/** What the other token of a Polymarket pays. */
+/** The payout of the other token of a Polymarket. */
 const SECOND: Partial<Record<State, string>> = { no: '1', half: '0.5' };
 
 /** The answers of each venue's REST API for markets in these states. */
@@ -69,9 +69,9 @@ export const ANSWERS: Record<string, (states: ReadonlyMap<string, State>, url: U
 
 export type VenueStub = {
   venue: LiveVenue;
-  /** What REST says of the markets; the stub begins with A, B and C open. */
+  /** REST's states of the markets; the stub begins with A, B and C open. */
   states: Map<string, State>;
-  /** What was asked; a venue without REST is never asked. */
+  /** The questions; a venue without REST gets none. */
   rest: RestServer;
   /** A feed on it. */
   open(options?: WorldOptions): FeedWorld;

@@ -84,7 +84,7 @@ function pathOf(random: RandomSource, path: string, text: string): string {
       segments.splice(at, 0, visible(text));
       return segments.join('/');
     case 4:
-      // The one that may be a parameter.
+      // The segment that may be a parameter.
       segments[segments.length - 1] = encodeURIComponent(text);
       return segments.join('/');
     default:
@@ -93,7 +93,7 @@ function pathOf(random: RandomSource, path: string, text: string): string {
   }
 }
 
-/** What may stand in a request line as it is. */
+/** Characters that a request line may have unchanged. */
 const visible = (text: string) => text.replaceAll(/[^!-~]|[?#]/g, '') || 'x';
 
 function mutateQuery(random: RandomSource, query: [string, string][], text: string): void {

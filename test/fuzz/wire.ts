@@ -1,11 +1,11 @@
-/** A keep-alive connection that sends bytes as they are and reads one answer to them. */
+/** A keep-alive connection that sends bytes unchanged and reads one answer to them. */
 import { connect, type Socket } from 'node:net';
 
 export type WireAnswer = { status: number; headers: Map<string, string>; text: string };
 
 /**
- * After so long without an answer to bytes that may be half a request, the connection is given up.
- * Nothing is made of that: a server that is slow to answer loses its answer, and that is all.
+ * Bytes may be half a request. Without an answer for so long the connection is given up. This is no
+ * failure: a slow server only loses its answer.
  */
 const HALF_REQUEST_MS = 50;
 
@@ -70,7 +70,7 @@ export class Wire {
     });
   }
 
-  /** The first whole answer of what came; null while there is none. */
+  /** The first whole answer of the received bytes; null while there is none. */
   #take(isHead: boolean, isMangled: boolean): WireAnswer | null {
     const end = this.#received.indexOf('\r\n\r\n');
     if (end < 0) return null;
@@ -88,7 +88,7 @@ export class Wire {
       const name = line.slice(0, colon).toLowerCase();
       const value = line.slice(colon + 2);
       const before = headers.get(name);
-      // Of a list each line has some entries, and none is in two (Q14).
+      // Each line of a list has some entries, and none is in two (Q14).
       const isMore = LISTS.has(name) && before !== undefined && !hasAny(before, keysOf(value));
       if (before !== undefined && !isMore) throw new Error(`twice in an answer: ${line}`);
       headers.set(name, before === undefined ? value : `${before}, ${value}`);
@@ -104,7 +104,7 @@ export class Wire {
     if (body === null) return null;
     const text = body.bytes.toString('utf8');
     this.#received = this.#received.subarray(body.end);
-    // Of what was mangled a second request may be left.
+    // A mangled request may leave a second request.
     if (isOurs && !isMangled && this.#received.length > 0) {
       throw new Error(`more than an answer: ${first}`);
     }
@@ -114,7 +114,7 @@ export class Wire {
 
 type Body = { bytes: Buffer; end: number };
 
-/** Null while not all of it has come. */
+/** Null while some of it is missing. */
 function piece(received: Buffer, from: number, length: number): Body | null {
   const end = from + length;
   return received.length < end ? null : { bytes: received.subarray(from, end), end };
@@ -136,7 +136,7 @@ function chunksIn(received: Buffer, from: number): Body | null {
   }
 }
 
-/** Fields that are lists, whose entries may stand in several lines. */
+/** Fields that are lists, whose entries may be in several lines. */
 const LISTS = new Set(['ratelimit-policy', 'ratelimit']);
 
 const keysOf = (value: string) => value.match(/"[^"]*"/g) ?? [];

@@ -1,4 +1,7 @@
-/** The engine, with the naive model looking on: whatever it answers, the model must answer too. */
+/**
+ * The engine with the naive model beside it: the model must give every answer that the engine
+ * gives.
+ */
 import { deepStrictEqual } from 'node:assert/strict';
 import type { Reply } from '../../engine/rules/messages.ts';
 import { comparableEndings, readable } from './comparable.ts';

@@ -1,4 +1,7 @@
-/** What the naive model and the engine must agree on, without what the rules leave open. */
+/**
+ * The values on which the naive model and the engine must agree, without values that the rules
+ * leave open.
+ */
 
 import type { Uuid } from '../../engine/base/units.ts';
 import type { Reply } from '../../engine/rules/messages.ts';
@@ -11,8 +14,8 @@ export function readable(reply: Reply): unknown {
 
 /**
  * Orders that ended, each kind of ending in its order. Rules T45, T47, T66 and T122 give one to
- * fills, expiries and drops; fills of different books are ordered where they share sizes alone
- * (T48), and nothing orders what a result cancels (S4).
+ * fills, expiries and drops. Fills of different books are ordered only if they share sizes (T48).
+ * No rule orders the cancels of a result (S4).
  */
 export function comparableEndings(
   endings: readonly Ending[],

@@ -14,11 +14,11 @@ export type Comparison = {
   seed: number;
   fillModel: FillModelName;
   steps: number;
-  /** What a result leads to beyond so many trades and orders comes later. */
+  /** The consequences of a result beyond so many trades and orders follow later. */
   settledAtOnce?: number;
 };
 
-/** Throws where the two differ, or a ledger does not add up, naming the seed and the step. */
+/** Throws if the two differ, or a ledger does not add up, naming the seed and the step. */
 export function compareWithModel(comparison: Comparison): void {
   const { seed, fillModel, steps, settledAtOnce = Number.POSITIVE_INFINITY } = comparison;
   const isSliced = settledAtOnce < Number.POSITIVE_INFINITY;

@@ -1,6 +1,6 @@
 /**
- * What can still be counted: no sum of an account's cents leaves the safe integers, whatever happens
- * to its positions and resting buys. A settlement pays 100 cents at most.
+ * The amounts that can still be counted: no sum of an account's cents leaves the safe integers,
+ * whatever happens to its positions and resting buys. A settlement pays 100 cents at most.
  */
 
 import { type Cents, START_BALANCE_CENTS, type Uuid } from '../../engine/base/units.ts';
@@ -9,7 +9,7 @@ import { type ModelAccount, type ModelState, openTradesOf, restingOf } from './n
 
 const MOST_CENTS = BigInt(Number.MAX_SAFE_INTEGER);
 
-/** What an account could come to hold and to have realized when all of it wins, in BigInt cents. */
+/** The most that an account could hold and have realized when all of it wins, in BigInt cents. */
 function bestCents(state: ModelState, id: Uuid): { hasCents: bigint; realizedCents: bigint } {
   const account = state.accounts.get(id);
   if (account === undefined) return { hasCents: BigInt(START_BALANCE_CENTS), realizedCents: 0n };
@@ -34,7 +34,7 @@ function lifetimeCentsOf({ realizedCents, earlierRunsCents }: ModelAccount): big
   return BigInt(earlierRunsCents) + BigInt(realizedCents);
 }
 
-/** How much more it could be paid before something of it could not be counted. */
+/** How much more it could be paid before one of its sums could not be counted. */
 export function roomCentsOf(state: ModelState, id: Uuid): bigint {
   const { hasCents, realizedCents } = bestCents(state, id);
   return MOST_CENTS - (hasCents > realizedCents ? hasCents : realizedCents);

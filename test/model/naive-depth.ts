@@ -1,13 +1,14 @@
 /**
  * The book_depth fill model, in the terms of the order's own side. Rules T30 to T32, T60 to T74
- * (engine/RULES.md); engine/rules/README.md says what an account may take of a level, and how often.
+ * (engine/RULES.md). engine/rules/README.md tells how much of a level an account may take, and how
+ * often.
  */
 
 import type { Contracts, MarketNumber, PriceCents, Side, Uuid } from '../../engine/base/units.ts';
 import type { Depth, QuoteTick } from '../../engine/rules/messages.ts';
 import { type Level, type ModelQuote, type ModelState, marketOf } from './naive-state.ts';
 
-/** What an order takes of one displayed level. */
+/** The part of one displayed level that an order takes. */
 export type Lot = {
   market: MarketNumber;
   /** Where it is displayed, in yes cents. */
@@ -19,8 +20,8 @@ export type Lot = {
 };
 
 /**
- * The displayed levels of a quote: its own, or the last ones with its changes. Without either, its
- * top is all that is known.
+ * The displayed levels of a quote: its own, or the last ones with its changes. Without either, only
+ * its top is known.
  */
 export function booksOf(
   tick: QuoteTick,
@@ -63,8 +64,8 @@ export function rememberTaken(quote: ModelQuote, last: ModelQuote | null): void 
 }
 
 /**
- * Everything that is left for an account on the side of a market that an order trades against, best
- * price first: whoever buys yes or sells no takes asks, whoever sells yes or buys no takes bids.
+ * The remaining sizes for an account on the side of a market that an order trades against, best
+ * price first. Buying yes and selling no take asks, selling yes and buying no take bids.
  */
 export function lotsFor(
   state: ModelState,

@@ -65,10 +65,10 @@ export interface NaiveEngine extends TradingEngine {
 
 /** A model that can be brought to where a crash has left the engine. */
 export type NaiveModel = NaiveEngine & {
-  /** Everything as it is now, for `load` to go back to. */
+  /** A copy of everything, for `load` to return to. */
   save(): ModelState;
   load(saved: ModelState): void;
-  /** Loses what a stop loses. */
+  /** Loses the state that a stop loses. */
   restart(): void;
 };
 
@@ -214,7 +214,7 @@ function applyCommand(state: ModelState, command: Command): Reply {
       for (const { slug, status } of command.catalog.games) {
         if ((state.gameStatus.get(slug) ?? status) === 'cancelled') voidGame(state, slug);
       }
-      // An order that a part of was filled rests last.
+      // An order that was filled in part rests last.
       for (const order of state.resting.toSorted((a, b) => a.sequence - b.sequence)) {
         if (order.action === 'sell' || state.listed.has(order.instrumentId)) continue;
         end(state, order, 'canceled', 'instrument_dropped');
@@ -230,7 +230,7 @@ function applyCommand(state: ModelState, command: Command): Reply {
   }
 }
 
-/** What was said at a time before keeps its age. */
+/** Data of an earlier time keeps its age. */
 function setClockBack(state: ModelState, byMs: number): void {
   if (byMs <= 0) return;
   state.nowMs -= byMs;
@@ -273,7 +273,7 @@ function answerQuery(state: ModelState, query: UserQuery): Reply {
   }
 }
 
-/** Time never goes back; what its passing ends, ends before anything else happens. */
+/** Time never goes back. Its consequences precede all others. */
 function advanceTo(state: ModelState, atMs: EpochMs): void {
   const nowMs = Math.max(state.nowMs, atMs);
   for (;;) {
@@ -341,7 +341,7 @@ function takeQuote(state: ModelState, tick: QuoteTick): void {
   rememberTaken(market.quote, last);
 }
 
-/** A cancelled game voids what has no result. Rule S7 (engine/RULES.md). */
+/** A cancelled game voids its markets without a result. Rule S7 (engine/RULES.md). */
 function voidGame(state: ModelState, slug: string): void {
   for (const instrument of state.instruments.values()) {
     if (instrument.gameSlug === slug) voidInstrument(state, instrument);

@@ -67,7 +67,10 @@ export function remainingOf(order: ModelOrder): Contracts {
   return order.fills.reduce((left, { contracts }) => left - contracts, order.contracts);
 }
 
-/** A resting buy holds limit x remaining contracts; a sell, and what does not rest, nothing. */
+/**
+ * A resting buy holds limit x remaining contracts. A sell, and an order that does not rest, holds
+ * nothing.
+ */
 export function holdCentsOf(order: ModelOrder): Cents {
   if (order.status !== 'resting' || order.action === 'sell') return 0;
   return order.limitPriceCents! * remainingOf(order);
@@ -79,7 +82,7 @@ export function rest(state: ModelState, order: ModelOrder): void {
   accountOf(state, order.account).balanceCents -= holdCentsOf(order);
 }
 
-/** Ends an order with what is left of it not traded, giving its hold back. */
+/** Ends an order with contracts that did not trade, and gives its hold back. */
 export function end(
   state: ModelState,
   order: ModelOrder,
@@ -176,7 +179,7 @@ export function correctMarket(
   return { isNew: true, settledTrades: 0, correctedTrades: settled.length, canceledOrders: 0 };
 }
 
-/** What a result pays for the contracts that were held to it. */
+/** The payout of a result for the contracts that were held to it. */
 function paidBy(trade: ModelTrade, result: MarketResult): Cents {
   const { contracts, costCents } = trade.lots.at(-1)!;
   if (result.outcome === 'void') return costCents;
@@ -280,7 +283,7 @@ function sellFrom(
   contracts: Contracts,
   priceCents: PriceCents,
 ): void {
-  // Their share of the cost, rounded down; the last contracts take what is left of it.
+  // Their share of the cost, rounded down; the last contracts take the remainder.
   const shareCents = (BigInt(trade.costCents) * BigInt(contracts)) / BigInt(trade.contracts);
   part(state, trade, contracts, Number(shareCents), priceCents * contracts);
   if (trade.contracts > 0) return;
@@ -313,7 +316,7 @@ export function closeTrade(state: ModelState, trade: ModelTrade, proceedsCents: 
   trade.closedAtMs = state.nowMs;
 }
 
-/** Contracts leave a trade: what they cost leaves the stake, what they bring is cash. */
+/** Contracts leave a trade: their cost leaves the stake, their proceeds are cash. */
 function part(
   state: ModelState,
   trade: ModelTrade,

@@ -32,7 +32,7 @@ export function countOrRefuse(state: ModelState, request: Request, closing: bool
   return null;
 }
 
-/** What a reply says of the limits that its command counts towards; null: it counts towards none. */
+/** The limits of a reply that its command counts towards; null: it counts towards none. */
 export function limitsLeft(state: ModelState, command: TradingCommand): TradeLimitsLeft | null {
   const { account, counting } = command;
   if (counting === null) return null;

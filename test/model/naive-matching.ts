@@ -11,9 +11,8 @@ import {
 } from './naive-state.ts';
 
 /**
- * Fills whatever can be filled, and as far as it can, among the orders that watch one of
- * `numbers`. An order watches its venue_a market, and with routing best each market that lists its
- * instrument.
+ * Fills all possible orders, as far as possible, among the orders that watch one of `numbers`. An
+ * order watches its venue_a market, and with routing best each market that lists its instrument.
  */
 export function matchResting(state: ModelState, numbers: MarketNumber[]): void {
   const watching = state.resting.filter((order) =>
@@ -31,15 +30,15 @@ export function bookOf(state: ModelState, order: ModelOrder): string {
   return `market ${order.market}${sharesSizes(state) ? '' : routed}`;
 }
 
-/** With top_of_book no fill takes anything from another, and plain orders come first. */
+/** With top_of_book no fill takes anything from another, and plain orders are first. */
 function sharesSizes({ options }: ModelState): boolean {
   return options.fillModel === 'book_depth';
 }
 
 /**
- * One market after the other; in a market first the orders that wait for the yes ask to fall,
- * highest level first, then those that wait for the yes bid to rise, lowest level first; first
- * placed first within a level.
+ * One market after the other. In a market orders that wait for the yes ask to fall are first,
+ * highest level first. Then orders that wait for the yes bid to rise follow, lowest level first.
+ * Within a level, first placed is first.
  */
 function inMatchingOrder(state: ModelState, a: ModelOrder, b: ModelOrder): number {
   if (a.market !== b.market) return a.market - b.market;

@@ -129,7 +129,7 @@ export function cancelAll(state: ModelState, request: CancelAll): Reply {
   return answer({ canceled, count: canceled.length, mode: 'paper' });
 }
 
-/** In the order in which they were placed; one that a part of was filled rests last. */
+/** In the order in which they were placed; an order that was filled in part rests last. */
 export function cancelDisconnected(state: ModelState, said: Disconnected | Connected): Reply {
   const ended = state.resting.filter(({ account, connection }) => {
     if (connection === null) return false;
@@ -162,7 +162,7 @@ function isExpiryUsable(state: ModelState, request: PlaceOrder): boolean {
   return ahead > 0 && ahead <= EXPIRY_MAX_MS;
 }
 
-/** An earlier sell of the position, or what is left of the buy that opened it. */
+/** An earlier sell of the position, or the rest of the buy that opened it. */
 function cancelWorkingOrderOf(state: ModelState, position: ModelTrade | null): void {
   const working = state.resting.find(({ tradeId }) => tradeId !== null && tradeId === position?.id);
   if (working !== undefined) end(state, working, 'canceled', 'position_closed');

@@ -1,4 +1,4 @@
-/** What an order would do: it is placed in a copy of everything, which is then thrown away. */
+/** The effect of an order: it is placed in a copy of everything, which is then thrown away. */
 
 import { type EpochMs, type MarketNumber, START_BALANCE_CENTS } from '../../engine/base/units.ts';
 import type { PlaceOrder, Reply } from '../../engine/rules/messages.ts';
@@ -32,7 +32,7 @@ export function preview(state: ModelState, { order }: PreviewQuery, nowMs: Epoch
   });
 }
 
-/** As if no market had a price, where a market order is not refused for that. */
+/** As if no market had a price, if a market order is not refused for that. */
 function hidden(trial: ModelState, order: PlaceOrder): Reply {
   for (const market of trial.markets.values()) market.quote = null;
   const reply = place(trial, { ...order, idempotencyKey: 'never used' });

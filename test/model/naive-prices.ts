@@ -23,12 +23,12 @@ import {
   marketOf,
 } from './naive-state.ts';
 
-/** Best prices of one side of a market in that side's own terms; null where there is none. */
+/** Best prices of one side of a market in that side's own terms; null if there is none. */
 type SidePrices = { bidCents: PriceCents | null; askCents: PriceCents | null };
 
 export type Priced = { priceCents: PriceCents; venue: Venue };
 
-/** What the price of an order depends on. */
+/** The facts that the price of an order depends on. */
 type Priceable = {
   action: Action;
   routing: Routing;
@@ -74,10 +74,10 @@ export function livePrices(
   };
 }
 
-/** What an order would trade at once. */
+/** The part of an order that would trade at once. */
 export type Offer = Priced & {
   contracts: Contracts;
-  /** What it takes of displayed levels. */
+  /** The displayed levels that it takes. */
   lots: Lot[];
 };
 

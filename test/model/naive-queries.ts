@@ -1,5 +1,6 @@
 /**
- * Portfolio and lists. A query changes nothing: what has not been expired by a tick or command is still shown as resting.
+ * Portfolio and lists. A query changes nothing: an order that no tick or command has expired is
+ * still shown as resting.
  */
 
 import { nextCursorOf, ROW_ID } from '../../engine/base/cursors.ts';
@@ -124,7 +125,7 @@ type Page<R> = { rows: R[]; nextId: Uuid | null };
 
 /**
  * The rows of one status after the row `before`, which may have changed its status since. A row's
- * id carries its time, so that its place is known.
+ * id carries its time, so its place is known.
  */
 function pageOf<R extends Row>(
   all: R[],

@@ -69,7 +69,7 @@ export function pricedBits(
   return Buffer.from(bytes.map(byteOf)).toString('base64');
 }
 
-/** Two bytes a market: what a contract of either side would be sold at now. */
+/** Two bytes per market: the price at which a contract of either side would be sold now. */
 export function liveBids(
   state: ModelState,
   numbers: readonly number[] | null,

@@ -1,4 +1,4 @@
-/** Resets, and the marks of operators. Rules M30 to M34, T141 (engine/RULES.md). */
+/** Resets, and the tags of operators. Rules M30 to M34, T141 (engine/RULES.md). */
 
 import { START_BALANCE_CENTS } from '../../engine/base/units.ts';
 import type { Reply, ResetAccount, TagTrade } from '../../engine/rules/messages.ts';
@@ -17,7 +17,7 @@ export function reset(state: ModelState, command: ResetAccount): Reply {
   for (const trade of openTradesOf(state, account.id)) {
     trade.status = 'reset';
     trade.closeReason = 'account_reset';
-    // What prices may be shown to whom changes no price.
+    // Prices may be shown to accounts that do not change them.
     closeTrade(state, trade, markCentsOf({ ...state, venueData: true }, trade, state.nowMs));
     countBust(state, account.id);
   }

@@ -1,7 +1,7 @@
 /**
- * What the naive model remembers: plain objects in Maps and arrays, found again by scanning. It is
- * written for being right at a glance; nothing here is fast, and nothing is shared with the engine
- * but its units, its messages and the terms of an order.
+ * The memory of the naive model: plain objects in Maps and arrays, found again by scanning. It is
+ * written to be right at a glance. No part is fast, and it shares only units, messages and the
+ * terms of an order with the engine.
  */
 
 import type {
@@ -41,7 +41,7 @@ export type ModelQuote = {
   yesAskCents: PriceCents | null;
   yesAskContracts: Contracts;
   crossed: boolean;
-  /** Displayed levels, as far as quotes say them. */
+  /** Displayed levels, as far as quotes state them. */
   bids: Level[];
   asks: Level[];
 };
@@ -49,7 +49,7 @@ export type ModelQuote = {
 export type Level = {
   yesCents: PriceCents;
   contracts: Contracts;
-  /** What fills of an account took of it. */
+  /** The sizes that fills of an account took of it. */
   takenBy: { account: Uuid; contracts: Contracts }[];
 };
 
@@ -57,7 +57,10 @@ export type LastTrade = { priceCents: PriceCents | null; atMs: EpochMs };
 
 type ModelMarket = {
   status: MarketStatus;
-  /** What its venue has said of its closing, the first first: a time, or that it says so itself. */
+  /**
+   * Its venue's messages about its closing, the first first: a time, or that it announces the
+   * closing itself.
+   */
   closings: (EpochMs | 'by its status')[];
   result: MarketResult | null;
   corrections: number;
@@ -71,7 +74,7 @@ export type ModelAccount = {
   id: Uuid;
   balanceCents: Cents;
   adjustmentsCents: Cents;
-  /** Of this run, and of those before it. */
+  /** Of this run, and of earlier ones. */
   realizedCents: Cents;
   earlierRunsCents: Cents;
   resetsAtMs: EpochMs[];
@@ -113,10 +116,10 @@ export type ModelTrade = TradeTerms & {
   instrumentSide: Side;
   market: MarketNumber;
   boughtSide: Side;
-  /** Held now, and what they cost. */
+  /** Held now, and their cost. */
   contracts: Contracts;
   costCents: Cents;
-  /** Held no more: what they had cost, and what they brought. */
+  /** Held no more: their cost, and their proceeds. */
   lots: { contracts: Contracts; costCents: Cents; proceedsCents: Cents }[];
   fillVenue: Venue;
   openedAtMs: EpochMs;
@@ -126,7 +129,7 @@ export type ModelTrade = TradeTerms & {
   closedAtMs: EpochMs | null;
   closeReason: 'sold' | 'settled' | 'voided' | 'account_reset' | null;
   resolvedOutcome: Side | null;
-  /** Of a trade that a result has settled: the resets of its account before. */
+  /** For a trade that a result has settled: the earlier resets of its account. */
   resetsBefore: number;
 };
 
@@ -138,7 +141,7 @@ export type ModelState = {
   marketNames: string[];
   instrumentIds: string[];
   games: Map<string, CatalogGame>;
-  /** By game slug, what the venues said; it outranks the catalog's status. */
+  /** By game slug, the venues' statuses; they outrank the catalog's status. */
   gameStatus: Map<string, GameStatus>;
   instruments: Map<string, CatalogInstrument>;
   /** Ids of the newest catalog: only these are quoted and bought. */
@@ -180,7 +183,9 @@ export function emptyState(options: TradingOptions): ModelState {
   };
 }
 
-/** Quotes, trades, statuses and switches live in memory alone: after a start they come again. */
+/**
+ * Quotes, trades, statuses and switches live in memory alone: after a start they are sent again.
+ */
 export function forgetLive(state: ModelState): void {
   state.venueData = false;
   state.selfReset = false;
@@ -194,7 +199,9 @@ export function forgetLive(state: ModelState): void {
   }
 }
 
-/** Adds and replaces; what an earlier catalog named and this one drops stays known, but is bought no more. */
+/**
+ * Adds and replaces. Entries that only an earlier catalog named stay known, but are bought no more.
+ */
 export function learnCatalog(state: ModelState, catalog: Catalog): void {
   state.marketNames = [...catalog.marketNames];
   state.instrumentIds = [...catalog.instrumentIds];
@@ -221,7 +228,7 @@ export function marketOf(state: ModelState, market: MarketNumber): ModelMarket {
   return found;
 }
 
-/** Number of a listing's market, or null where the catalog numbers no such market. */
+/** Number of a listing's market, or null if the catalog numbers no such market. */
 export function marketNumberOf(
   state: ModelState,
   venue: Venue,
@@ -244,15 +251,15 @@ export function instrumentOf(state: ModelState, id: string): CatalogInstrument {
   return instrument;
 }
 
-/** Whether the opening time of an instrument, where it has one, has passed. */
+/** Whether the opening time of an instrument, if it has one, has passed. */
 export function hasOpened(state: ModelState, id: string, nowMs: EpochMs): boolean {
   const { opensAt } = instrumentOf(state, id);
   return opensAt === null || Date.parse(opensAt) <= nowMs;
 }
 
 /**
- * Whether a market has closed: by its venue's last word, without one by the catalog's time, or by what
- * dropped instruments said.
+ * Whether a market has closed: by its venue's last word, else by the catalog's time, else by
+ * dropped instruments.
  */
 export function hasClosed(state: ModelState, number: MarketNumber, nowMs: EpochMs): boolean {
   const said = marketOf(state, number).closings.at(-1);

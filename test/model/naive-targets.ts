@@ -1,4 +1,4 @@
-/** What an order is about: its instrument, market and sides. Rules T3 to T6 (engine/RULES.md). */
+/** The subject of an order: its instrument, market and sides. Rules T3 to T6 (engine/RULES.md). */
 
 import type { Contracts, MarketNumber, Side, Uuid } from '../../engine/base/units.ts';
 import { HOME_VENUE, oppositeSide } from '../../engine/base/units.ts';
@@ -58,7 +58,7 @@ function instrumentTarget(
   };
 }
 
-/** A ticker names the market itself; the instrument is only what it is shown as. */
+/** A ticker names the market itself; the instrument only shows it. */
 function tickerTarget(
   state: ModelState,
   request: PlaceOrder,

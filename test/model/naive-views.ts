@@ -13,6 +13,7 @@ import {
   START_BALANCE_CENTS,
 } from '../../engine/base/units.ts';
 import type { Reply } from '../../engine/rules/messages.ts';
+import { TRADE_TERM_NAMES } from '../../engine/rules/order-terms.ts';
 import { holdCentsOf, remainingOf, resetBlock } from './naive-ledger.ts';
 import { averageOf, livePrices } from './naive-prices.ts';
 import {
@@ -22,6 +23,7 @@ import {
   type ModelState,
   type ModelTrade,
   openTradesOf,
+  pick,
   restingOf,
   typeOf,
 } from './naive-state.ts';
@@ -88,9 +90,7 @@ export function listedOrderJson(state: ModelState, order: ModelOrder): Json {
     executedAt: order.status === 'executed' ? isoOrNull(order.endedAtMs) : null,
     canceledAt: order.status === 'canceled' ? isoOrNull(order.endedAtMs) : null,
     updatedAt: isoOf(order.endedAtMs ?? order.createdAtMs),
-    statedProbPct: order.statedProbPct,
-    placedVia: order.placedVia,
-    placedPrivate: order.placedPrivate,
+    ...pick(order, TRADE_TERM_NAMES),
     ...ifShown(state, { marketTicker: tickerOf(state, order.market) }),
   };
 }
@@ -126,7 +126,7 @@ export function positionJson(state: ModelState, trade: ModelTrade, nowMs: EpochM
   };
 }
 
-/** Of an open trade what is held; of a closed one all there was. */
+/** The held contracts of an open trade; all contracts of a closed one. */
 function holdingJson(state: ModelState, trade: ModelTrade): Json {
   const isOpen = trade.status === 'open';
   const contracts = sum(trade.lots.map((lot) => lot.contracts)) + trade.contracts;
@@ -139,9 +139,7 @@ function holdingJson(state: ModelState, trade: ModelTrade): Json {
     boughtSide: trade.boughtSide,
     contracts: isOpen ? trade.contracts : contracts,
     costDollars: dollarsOf(isOpen ? trade.costCents : costCents),
-    statedProbPct: trade.statedProbPct,
-    placedVia: trade.placedVia,
-    placedPrivate: trade.placedPrivate,
+    ...pick(trade, TRADE_TERM_NAMES),
     parlayId: trade.parlay,
     fillVenue: trade.fillVenue,
     openedAt: isoOf(trade.openedAtMs),
@@ -189,7 +187,7 @@ export function accountJson(
   };
 }
 
-/** A position at its live bid; at cost where there is none, or while prices may not be shown. */
+/** A position at its live bid, or at cost if there is none or prices may not be shown. */
 export function markCentsOf(state: ModelState, trade: ModelTrade, nowMs: EpochMs): Cents {
   if (!state.venueData) return trade.costCents;
   const bid = bidCentsOf(state, trade, nowMs);
@@ -200,7 +198,7 @@ function bidCentsOf(state: ModelState, trade: ModelTrade, nowMs: EpochMs): Price
   return livePrices(state, trade.market, trade.boughtSide, nowMs)?.bidCents ?? null;
 }
 
-/** What its lots brought beyond their cost. */
+/** The proceeds of its lots beyond their cost. */
 export function realizedCentsOf(trade: ModelTrade): Cents {
   return sum(trade.lots.map((lot) => lot.proceedsCents - lot.costCents));
 }

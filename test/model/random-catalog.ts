@@ -11,7 +11,7 @@ import type {
   CatalogListing,
 } from '../../engine/rules/catalog-entries.ts';
 
-/** What generated prices of a market follow: its theme, or 100 minus it. */
+/** The source of a market's generated prices: its theme, or 100 minus it. */
 export type RandomMarket = {
   name: string;
   venue: Venue;

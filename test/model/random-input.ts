@@ -1,7 +1,7 @@
 /**
  * A seeded stream of ticks, commands and queries that mixes the usual with the odd: crossed and
  * one-sided quotes, losses of a connection, results, jumps of time, reused keys, hopeless orders.
- * test/README.md says what it is for.
+ * test/README.md gives its purpose.
  */
 
 import type { Uuid } from '../../engine/base/units.ts';
@@ -134,7 +134,7 @@ function operatorCommand(world: RandomWorld): Command {
     case 'catalog':
       return catalogCommand(world);
     case 'clock': {
-      // What follows is said at the time that it is now; a little on is no step back.
+      // The next steps are at the present time, because a little forward is no step back.
       world.nowMs -= random.oneIn(4) ? 400 * DAY_MS : random.int(-1000, 2 * DAY_MS);
       return { kind: 'clock', atMs: nowMs, toMs: world.nowMs };
     }

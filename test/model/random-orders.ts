@@ -1,6 +1,4 @@
-/**
- * Generated placements and cancels: mostly ones that a person could mean, some that no rule allows.
- */
+/** Generated placements and cancels: mostly plausible orders, and some that no rule allows. */
 
 import {
   type EpochMs,
@@ -19,7 +17,8 @@ import type {
   PlaceOrder,
   TradeCounting,
 } from '../../engine/rules/messages.ts';
-import { USUAL_TERMS } from '../../engine/rules/order-terms.ts';
+import { ORDER_TERMS, TRADE_TERM_NAMES, USUAL_TERMS } from '../../engine/rules/order-terms.ts';
+import type { RandomSource } from './random-source.ts';
 import { clampPrice, DAY_MS, fairCentsOf, type RandomWorld, someAccount } from './random-world.ts';
 
 const PLACEMENTS_REMEMBERED = 50;
@@ -77,7 +76,7 @@ export function randomCancelAll(world: RandomWorld): CancelAll {
   };
 }
 
-/** The end of a connection, or now and then the list of those that are open. */
+/** The end of a connection, or now and then the list of open connections. */
 export function randomDisconnect(world: RandomWorld): Disconnected | Connected {
   const { random, nowMs } = world;
   const connection = random.int(1, CONNECTIONS);
@@ -107,7 +106,7 @@ export function randomKeyOf(random: RandomWorld['random'], account: Uuid): Uuid 
   return `${random.oneIn(2) ? 'e' : 'f'}${account.slice(1)}`;
 }
 
-/** What a key did in another shard: now, or in a minute or on a day that has passed. */
+/** A key's counts in another shard: now, or in a minute or on a day that has passed. */
 function randomUse(random: RandomWorld['random'], nowMs: EpochMs): TradeUse {
   const newInMinute = random.int(0, 3);
   return {
@@ -129,7 +128,7 @@ function placedAgain(world: RandomWorld, earlier: PlaceOrder): PlaceOrder {
     placedPrivate: random.oneIn(2),
     connection: randomConnection(random),
     mayTrade: random.oneIn(2),
-    // What the key did elsewhere is asked again: the time may have been set back since.
+    // The key's counts elsewhere are asked again, because the time may have been set back since.
     counting: earlier.counting && { ...earlier.counting, elsewhere: null },
   };
   if (!random.oneIn(4)) return order;
@@ -148,7 +147,7 @@ function blankOrder(world: RandomWorld): PlaceOrder {
     orderId: random.uuid(nowMs),
     idempotencyKey: `key-${world.keysMade}`,
     ...USUAL_TERMS,
-    // Of what type it becomes.
+    // Of the type that it becomes.
     timeInForce: random.oneIn(2) ? null : 'gtc',
     instrumentId: null,
     ticker: null,
@@ -184,8 +183,19 @@ function asBuy(world: RandomWorld, blank: PlaceOrder): PlaceOrder {
     ticker: byTicker ? (random.oneIn(20) ? 'NOWHERE' : market.venueMarketId) : null,
     side,
     contracts: contractsFor(world, blank.account, priceCents),
-    statedProbPct: random.oneIn(3) ? random.int(1, 99) : null,
+    ...statedTerms(random),
   });
+}
+
+/** The terms that a caller states, and that change no fill: a trade keeps them as they are. */
+function statedTerms(random: RandomSource): Partial<PlaceOrder> {
+  const stated = TRADE_TERM_NAMES.filter((name) => {
+    const { asked, is } = ORDER_TERMS[name];
+    return asked && is.form === 'small or null';
+  });
+  return Object.fromEntries(
+    stated.map((name) => [name, random.oneIn(3) ? random.int(1, 99) : USUAL_TERMS[name]]),
+  );
 }
 
 /** Mostly one that can be bought: a single venue_a market, without a result. */

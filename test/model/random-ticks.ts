@@ -102,7 +102,7 @@ function changesOf(before: readonly DepthLevel[], after: readonly DepthLevel[]):
   return [...gone, ...after.filter(([cents, contracts]) => was.get(cents) !== contracts)];
 }
 
-/** Mostly with levels behind the top, of sizes that often come again; else with the top alone. */
+/** Mostly with levels after the top, of sizes that often repeat; else with the top alone. */
 function withDepth({ random }: RandomWorld, book: RandomBook): RandomBook {
   if (random.oneIn(4)) return book;
   const side = (topCents: number, topContracts: number, step: 1 | -1): DepthLevel[] => {
@@ -166,7 +166,7 @@ function gameTick(world: RandomWorld, atMs: EpochMs, source: number): Tick {
   return { kind: 'game', atMs, source, game, status };
 }
 
-/** Of any market, one that has a result among them. */
+/** Of any market, sometimes one with a result. */
 export function randomSettlement(world: RandomWorld): SettleMarket {
   const market = someMarket(world);
   const number = world.known.markets.indexOf(market);
@@ -179,7 +179,7 @@ export function randomSettlement(world: RandomWorld): SettleMarket {
   };
 }
 
-/** Of a market that has a result mostly, and is corrected for the first time or again. */
+/** Mostly of a market that has a result, and is corrected for the first time or again. */
 export function randomCorrection(world: RandomWorld): SettleMarket {
   const { corrections, known, resolved } = world;
   const { random } = corrections;

@@ -1,4 +1,4 @@
-/** The state of a generated run: its clock, its catalog, its prices, what it did before. */
+/** The state of a generated run: its clock, its catalog, its prices, its earlier steps. */
 
 import { type EpochMs, HOME_VENUE, type Uuid } from '../../engine/base/units.ts';
 import type { PlaceOrder, QuoteTick } from '../../engine/rules/messages.ts';
@@ -6,7 +6,7 @@ import type { NaiveEngine } from './naive-engine.ts';
 import { type RandomCatalog, type RandomMarket, randomCatalogOf } from './random-catalog.ts';
 import { createRandomSource, type RandomSource } from './random-source.ts';
 
-/** What the generator asks about the system under test, so that sells and cancels often hit. */
+/** The generator's questions about the system under test, so that sells and cancels often hit. */
 export type Feedback = Pick<
   NaiveEngine,
   'openTradeIds' | 'orderIds' | 'spendableCents' | 'roomCents'
@@ -28,7 +28,7 @@ export type RandomWorld = {
   books: Map<string, RandomBook>;
   /** Names of markets that were given a result. */
   resolved: Set<string>;
-  /** How often results were corrected, and chance of its own for that. */
+  /** How often results were corrected, and a separate random source for that. */
   corrections: { random: RandomSource; count: number };
   /** The latest placements, to place some again. */
   placed: PlaceOrder[];
@@ -41,7 +41,7 @@ export const DAY_MS = 24 * 3600 * 1000;
 const START_MS = Date.UTC(2026, 1, 1, 12);
 const FAIR_START_CENTS = 50;
 
-/** What a run is like. */
+/** The character of a run. */
 export type WorldOptions = {
   seed: number;
   /** 4 by default. */

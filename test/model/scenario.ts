@@ -52,7 +52,7 @@ type Reading = { code: string | null; body: Record<string, unknown> };
 
 export type Scenario = {
   engine: TradingEngine;
-  /** The scenario's clock; what follows happens at this time. */
+  /** The scenario's clock; later steps happen at this time. */
   nowMs: number;
   /** A whole quote; 0 is an empty side. */
   quote(market: number, yesBidCents: number, yesAskCents: number, crossed?: boolean): void;
@@ -60,7 +60,7 @@ export type Scenario = {
   book(market: number, yesBids: DepthLevel[], yesAsks: DepthLevel[]): void;
   /** A catalog that says when an instrument opens. */
   opensAt(instrumentId: string, atMs: number): void;
-  /** A catalog that says when an instrument closes, and nothing else new. */
+  /** A catalog that gives an instrument a closing time, and nothing else new. */
   closesAt(instrumentId: string, atMs: number): void;
   tick(tick: DistributiveOmit<Tick, 'atMs'>): void;
   place(order: Partial<PlaceOrder>): Reading;
@@ -88,10 +88,10 @@ const ENGINES: Readonly<Record<string, CreateEngine>> = {
   'the engine': createEngine,
 };
 
-/** On the engine, for what the model leaves open, such as the words of a refusal. */
+/** On the engine, for values that the model leaves open, such as the words of a refusal. */
 export const createEngineScenario: CreateScenario = (options) => scenarioOn(createEngine, options);
 
-/** A test of a rule on its own, on each engine: `createScenario` makes one of its kind. */
+/** A test of a single rule, on each engine: `createScenario` makes one of its kind. */
 export function scenarioTest(
   title: string,
   play: (t: ExecutionContext, createScenario: CreateScenario) => void,
@@ -179,7 +179,7 @@ function scenarioOn(create: CreateEngine, options: ScenarioOptions = {}): Scenar
   return scenario;
 }
 
-/** HOME yes, unless the order names something else. */
+/** HOME yes, unless the order names another side. */
 function what(order: Partial<PlaceOrder>): Partial<PlaceOrder> {
   const side: Side = 'yes';
   return order.ticker === undefined ? { instrumentId: HOME, side } : { side };

@@ -8,7 +8,7 @@ export function seedsOfRun(usual: number): number[] {
   return Array.from({ length: shareOf(usual) }, (_, index) => 1 + index);
 }
 
-/** What the budget makes of a number of seeds or tries; 1 at least. */
+/** A number of seeds or tries under the budget; 1 at least. */
 export function shareOf(usual: number): number {
   const percent = Number(process.env.SEEDS_PERCENT ?? 100);
   if (!(percent > 0)) throw new Error(`SEEDS_PERCENT must be above 0, not ${percent}`);
@@ -17,7 +17,7 @@ export function shareOf(usual: number): number {
 
 /**
  * Variants of one test: all of them in a long run. A check of each change takes the first `some`,
- * so the one that reaches most comes first.
+ * so the variant that reaches most is first.
  */
 export function variantsOfRun<T>(all: readonly T[], some = 1): readonly T[] {
   return shareOf(100) < 100 ? all.slice(0, some) : all;

@@ -1,4 +1,4 @@
-/** What a scenario is played on and a random run compares: the naive model, or the engine itself. */
+/** The engine of a scenario or a random run: the naive model, or the engine itself. */
 
 import type { Cents, FillModelName, Uuid } from '../../engine/base/units.ts';
 import type { CancelReason } from '../../engine/rules/events.ts';
@@ -11,7 +11,7 @@ export type TradingOptions = {
   fillModel?: FillModelName;
 };
 
-/** What users ask; `audit` and `digest` look inside. */
+/** Users' questions; `audit` and `digest` look inside. */
 export type UserQuery = Exclude<
   Query,
   { kind: 'audit' | 'digest' | 'quote_changes' | 'account_snapshot' | 'settled' | 'held_markets' }
@@ -34,6 +34,6 @@ export type TradingEngine = {
   endings(): Ending[];
   /** Everything that belongs to accounts, as plain data: equal where nothing has changed. */
   digest(): unknown;
-  /** How much more an account could be paid before something of it could not be counted. */
+  /** How much more an account could be paid before one of its sums could not be counted. */
   roomCents(account: Uuid): Cents;
 };

@@ -129,7 +129,7 @@ function unaryEdits(node: Node, text: string): Edit[] {
   return [{ at: node, replacement: text.slice(argument.start, argument.end) }];
 }
 
-/** Comparisons have mutants of their own; whatever else decides is turned round. */
+/** Comparisons have their own mutants; every other condition is negated. */
 function conditionEdits(test: Node, text: string): Edit[] {
   if (test.type === 'BinaryExpression' || test.type === 'UnaryExpression') return [];
   return [{ at: test, replacement: `!(${text.slice(test.start, test.end)})` }];
@@ -145,7 +145,7 @@ function functionEdits(node: Node, text: string): Edit[] {
   return isMath && replacement !== undefined ? [{ at: property, replacement }] : [];
 }
 
-/** A step that is left out. An invariant guards against our own faults, so that none reaches it. */
+/** A step that is left out. An invariant guards against our own faults, so none reaches it. */
 function statementEdits(node: Node): Edit[] {
   const expression = node.expression as Node;
   if (!['CallExpression', 'AssignmentExpression', 'UpdateExpression'].includes(expression.type)) {

@@ -1,4 +1,4 @@
-/** Which faults a test reaches, by V8's count of what ran, block by block. */
+/** Which faults a test reaches, by V8's count of executed blocks. */
 import { Session } from 'node:inspector/promises';
 import type { Fault } from './faults.ts';
 import { ROOT_URL } from './generations.ts';

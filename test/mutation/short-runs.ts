@@ -1,4 +1,7 @@
-/** What sees most faults at the least cost: a few short runs of the engine against the model. */
+/**
+ * The runs that detect most faults at the least cost: a few short runs of the engine against the
+ * model.
+ */
 import test from 'ava';
 import { FILL_MODELS } from '../../engine/base/units.ts';
 import { compareWithModel } from '../model/compare.ts';

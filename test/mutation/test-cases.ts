@@ -1,7 +1,7 @@
 /**
- * Stands in for ava while faults are planted: keeps the tests of the files that load it, so that
- * one process can run them one by one, each time on modules loaded again. It knows what the
- * engine's tests use of ava. A failed assertion throws.
+ * Takes the place of ava while faults are planted: keeps the tests of the files that load it, so
+ * that one process can run them one by one, each time on modules loaded again. It has the parts of
+ * ava that the engine's tests use. A failed assertion throws.
  */
 import {
   deepStrictEqual,
@@ -24,8 +24,10 @@ export function test(title: string, play: Play): void {
 }
 test.serial = test;
 test.skip = (_title: string, _play: Play): void => {};
+/** What all tests of a file come to is not asked of the few that reach a fault. */
+test.after = (_title: string, _play: Play): void => {};
 
-/** Throws where the test fails. */
+/** Throws if the test fails. */
 export async function runTest({ play }: TestCase): Promise<void> {
   const teardowns: Teardown[] = [];
   try {
@@ -35,7 +37,8 @@ export async function runTest({ play }: TestCase): Promise<void> {
   }
 }
 
-function contextOf(teardowns: Teardown[]): object {
+/** What a test gets as `t`. */
+export function contextOf(teardowns: Teardown[]): object {
   return {
     is: (actual: unknown, expected: unknown) => ok(Object.is(actual, expected)),
     not: (actual: unknown, other: unknown) => ok(!Object.is(actual, other)),

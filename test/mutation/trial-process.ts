@@ -1,6 +1,6 @@
 /**
- * A process that runs tests on planted faults. The parent sends a Task; the process names each test
- * before it begins, so that the parent can end a test that does not.
+ * A process that runs tests on planted faults. The parent sends a Task. The process names each test
+ * before it begins, so that the parent can end a test that does not end.
  */
 import type { Fault } from './faults.ts';
 import { beginGeneration, importAnew } from './generations.ts';
@@ -16,7 +16,7 @@ export type Task =
   | { kind: 'measure'; files: string[]; faults: Fault[] }
   | { kind: 'try'; fault: Fault; tests: TestName[] };
 
-/** `position`: of the test in the task. `reachedByAll`: what runs while modules load. */
+/** `position`: of the test in the task. `reachedByAll`: blocks that run while modules load. */
 export type Report =
   | { kind: 'measured'; tests: Measured[]; reachedByAll: number[] }
   | { kind: 'begun'; position: number }
@@ -46,7 +46,7 @@ async function tryFault(fault: Fault, tests: readonly TestName[]): Promise<Repor
   return { kind: 'tried', seenBy: null };
 }
 
-/** @throws where a test fails without a fault */
+/** @throws if a test fails without a fault */
 async function measure(files: readonly string[], faults: readonly Fault[]): Promise<Report> {
   const meter = new ReachMeter(faults);
   await meter.start();

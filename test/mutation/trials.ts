@@ -3,7 +3,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { on } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { Fault } from './faults.ts';
+import { type Fault, filesUnder } from './faults.ts';
 import type { Measured, Report, Task } from './trial-process.ts';
 
 const PROCESS_FILE = fileURLToPath(new URL('trial-process.ts', import.meta.url));
@@ -13,11 +13,31 @@ const FAULTS_PER_PROCESS = 60;
 const COUNTED = ['--no-opt', '--no-maglev'];
 const EXEC_ARGV = ['--max-old-space-size=1024', '--disable-warning=ExperimentalWarning'];
 /**
- * What a test may take: what it takes without a fault, many times over, and this. It is CPU time,
- * which other work on the machine does not make longer. A test that only waits ends in the end, too.
+ * The time of a test: many times its time without a fault, and this. It is CPU time, which other
+ * work on the machine does not lengthen. A test that only waits ends in the end, too.
  */
 const PATIENCE = { factor: 5, atLeastMs: 3_000, waitingMs: 120_000 };
 const LOOK_EVERY_MS = 250;
+
+/** Tests that run in one process, without threads, servers or a disk. */
+const TEST_PATHS = [
+  'test/mutation/short-runs.ts',
+  'test/engine/rules',
+  'test/engine/memory',
+  'test/engine/format',
+  'test/engine/audit',
+  'test/engine/shard/core/views/quote.test.ts',
+  'test/engine/shard/core/shard-records.test.ts',
+  'test/engine/shard/core/views/views.test.ts',
+  'test/feeds/catalog/catalog-fields.test.ts',
+  'test/feeds/catalog/catalog-words.test.ts',
+  'test/feeds/ingest/ingest.test.ts',
+  'test/feeds/venues/native/frames.test.ts',
+];
+/** Where a fault must be seen. */
+export function filesOfTests(): string[] {
+  return TEST_PATHS.flatMap(filesUnder).filter((file) => /(-runs|\.test)\.ts$/.test(file));
+}
 
 /** `seenBy`: the test that fell, or null; `isEndless` where it did not end. */
 export type Outcome = { seenBy: Measured | null; isEndless: boolean };
@@ -26,7 +46,7 @@ export class TrialProcess {
   #child: ChildProcess | null = null;
   #tried = 0;
 
-  /** Runs the tests without a fault. @throws where one fails */
+  /** Runs the tests without a fault. @throws if one fails */
   async measure(files: string[], faults: Fault[]): Promise<Extract<Report, { kind: 'measured' }>> {
     this.#child = fork(PROCESS_FILE, { execArgv: [...EXEC_ARGV, ...COUNTED] });
     const report = await this.#report({ kind: 'measure', files, faults }, () => {});
@@ -67,7 +87,7 @@ export class TrialProcess {
     this.#tried = 0;
   }
 
-  /** The task's last report, or null where the process ended without one. */
+  /** The task's last report, or null if the process ended without one. */
   async #report(task: Task, begin: (position: number) => void): Promise<Report | null> {
     this.#child ??= fork(PROCESS_FILE, { execArgv: EXEC_ARGV });
     const child = this.#child;
@@ -92,7 +112,7 @@ export class TrialProcess {
 
 const MS_PER_TICK = 10;
 
-/** What a process has used, as Linux says (proc(5), fields 14 and 15); 0 where it has ended. */
+/** The CPU use of a process, as Linux reports it (proc(5), fields 14 and 15); 0 if it has ended. */
 function cpuMsOf({ pid }: ChildProcess): number {
   let stat: string;
   try {

@@ -1,5 +1,5 @@
 /**
- * One account, read over the API while its trader rests: it adds up, and holds every acknowledged
+ * One account, read over the API while its trader rests. It adds up, and has every acknowledged
  * order and trade once and nothing else. Rules M20 to M27 (engine/RULES.md).
  */
 import { allRows, ask, centsOf, type Json } from './client.ts';

@@ -84,7 +84,7 @@ test.serial('K41, K43: a list that ends in an error, and games that did not join
   const discover = ['catalog', 'discover', '--venue'];
   const first = await runHere([...discover, 'venue_a', '--url', `${venue.url}/markets`]);
   t.is(first.code, 0, first.stderr);
-  t.regex(first.stderr, /^incomplete: .*\/markets: answered 400; what came before it is kept$/m);
+  t.regex(first.stderr, /^incomplete: .*\/markets: answered 400; the markets before it are kept$/m);
   t.true(JSON.parse(first.stdout).incomplete);
   const [found, us, both] = ['found', 'us', 'both'].map((name) => path.join(tempDir(t), name));
   writeFileSync(found!, first.stdout);

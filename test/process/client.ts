@@ -1,16 +1,16 @@
 /**
- * HTTP against a running server, by what the caller then knows. Answers of the API that
- * stray from its OpenAPI description are errors.
+ * HTTP against a running server, with the caller's knowledge. Answers of the API that deviate from
+ * its OpenAPI description are errors.
  */
 import { AnswerCheck } from '../api/answer-check.ts';
 
 /** An answer of the server, of any status. */
 export type Answer = { status: number; body: Json };
-/** Whatever JSON came; tests look at what they need and compare the rest as a whole. */
+/** Any JSON; tests read some fields and compare the others as a whole. */
 // biome-ignore lint/suspicious/noExplicitAny: answers are read by name, as any client does
 export type Json = any;
 
-/** No answer came: what was asked may have happened, or not. */
+/** No answer arrived: the request may have taken effect, or not. */
 export class NoAnswer extends Error {}
 
 const ANSWERS_WITHIN_MS = 30_000;
@@ -69,7 +69,7 @@ async function fetchText(method: string, url: string, init: RequestInit) {
 
 /**
  * A request that must succeed: its body. A server may close an idle connection in the moment that
- * it is used again, so what only reads is tried once more.
+ * it is used again, so reads are tried once more.
  */
 export async function ask(
   token: string,

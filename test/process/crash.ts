@@ -1,7 +1,7 @@
 /**
  * `npm run crash -- --kills 50 --keys 8 --seed 1`: `paperbook serve` with two shards and sync
- * durability on simulated venues, under random traders, killed again and again: under load, while
- * it closes, and while it starts. Prints what was done in a line; exits 1 on any breach.
+ * durability on simulated venues, under random traders, killed many times: under load, while it
+ * closes, and while it starts. Prints a summary line; exits 1 on any breach.
  */
 import { parseArgs } from 'node:util';
 import { createRandomSource } from '../model/random-source.ts';

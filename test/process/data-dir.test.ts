@@ -19,15 +19,15 @@ import { feedClock } from '../../engine/shard/callers/clock.ts';
 import { NOON_MS, placeOrder, quoteTick, uuidOf } from '../engine/fixtures.ts';
 import { openShards } from '../engine/shard/engine-process.ts';
 import { type Json, request } from './client.ts';
-import { runHere } from './run-here.ts';
-import { type Env, type Exit, type Server, startFor, tempDir } from './server.ts';
+import { runHere, serveHere } from './run-here.ts';
+import { type Env, type Exit, type Place, startFor, tempDir } from './server.ts';
 
 const CONTROL = 'D14, control/';
 const DATA_DIR = 'D13, PAPERBOOK_DATA_DIR';
 const CLOCK = 'C6, clock';
 const TEN_YEARS_MS = 3650 * 86_400_000;
 
-const health = async ({ adminUrl }: Server): Promise<Json> =>
+const health = async ({ adminUrl }: Place): Promise<Json> =>
   (await (await fetch(`${adminUrl}/healthz`)).json()) as Json;
 
 /** What a server of one shard leaves, made once. */
@@ -37,8 +37,8 @@ test.after.always('the directory that is copied', () => rmSync(SERVED, { recursi
 
 async function serveOnce(t: ExecutionContext): Promise<string> {
   const dataDir = path.join(SERVED, 'data');
-  const server = await startFor(t, 'serve', { dataDir, env: { PAPERBOOK_SHARDS: '1' } });
-  await server.command.end('SIGINT');
+  const server = await serveHere(t, { dataDir, env: { PAPERBOOK_SHARDS: '1' } });
+  await server.stop();
   return dataDir;
 }
 
@@ -100,7 +100,9 @@ test.serial(`${CONTROL}: a lost or foreign one beside shards refuses the start`,
   t.is((await runHere(['verify', '--data-dir', one])).code, 1);
   rmSync(control, { recursive: true });
   renameSync(`${control}.away`, control);
-  t.true((await health(await startFor(t, 'serve', { dataDir: one }))).ok);
+  const mended = await serveHere(t, { dataDir: one });
+  t.true((await health(mended)).ok);
+  await mended.stop();
   t.is((await runHere(['verify', '--data-dir', one])).code, 0);
 });
 
@@ -110,14 +112,14 @@ test.serial(`${CONTROL}: a backup keeps the id, and its control store serves aga
   t.is((await runHere(['backup', copy, '--data-dir', dataDir])).code, 0);
   rmSync(path.join(dataDir, 'control'), { recursive: true });
   cpSync(path.join(copy, 'control'), path.join(dataDir, 'control'), { recursive: true });
-  t.true((await health(await startFor(t, 'serve', { dataDir }))).ok);
-  t.true((await health(await startFor(t, 'serve', { dataDir: copy }))).ok);
+  t.true((await health(await serveHere(t, { dataDir }))).ok);
+  t.true((await health(await serveHere(t, { dataDir: copy }))).ok);
 });
 
 test.serial(`${CONTROL}: an older copy starts, and accounts of nobody are problems`, async (t) => {
   const dataDir = await servedDir(t);
   const account = await tradeIn(dataDir);
-  const server = await startFor(t, 'serve', { dataDir });
+  const server = await serveHere(t, { dataDir });
   const line = `account ${account} is of no user or organization`;
   const ready = await fetch(`${server.adminUrl}/readyz`);
   t.is(ready.status, 200);
@@ -127,7 +129,7 @@ test.serial(`${CONTROL}: an older copy starts, and accounts of nobody are proble
   t.is(audit.code, 1);
   t.true(audit.stdout.includes(line), audit.stdout);
   t.deepEqual(await health(server), { ok: false, problems: [`control/: ${line}`] });
-  await server.command.end('SIGINT');
+  await server.stop();
   const found = await runHere(['verify', '--data-dir', dataDir]);
   t.is(found.code, 1);
   t.true(found.stdout.includes(`shard-0: ${line}`), found.stdout);
@@ -141,12 +143,12 @@ test.serial(
     await made.release();
     await tradeIn(dataDir);
     rmSync(path.join(dataDir, 'control'), { recursive: true });
-    const server = await startFor(t, 'serve', { dataDir });
+    const server = await serveHere(t, { dataDir });
     const connect = ['--data-dir', dataDir, '--admin-url', server.adminUrl];
     const audit = await runHere(['admin', 'audit', ...connect]);
     t.false(audit.stdout.includes('account'), audit.stdout);
     t.deepEqual(await health(server), { ok: true, problems: [] });
-    await server.command.end('SIGINT');
+    await server.stop();
     // Without the catalog of the replay, so that markets have no numbers: of accounts nothing is wrong.
     const found = await runHere(['verify', '--data-dir', dataDir, '--json']);
     const { problems, notes } = JSON.parse(found.stdout) as Record<string, string[]>;
@@ -166,19 +168,19 @@ test.serial(
     const dataDir = path.join(tempDir(t), 'data');
     mkdirSync(dataDir);
     chmodSync(dataDir, 0o755);
-    const first = await startFor(t, 'serve', { dataDir });
+    const first = await serveHere(t, { dataDir });
     const modeOf = (name: string) => (statSync(path.join(dataDir, name)).mode & 0o777).toString(8);
     t.is(modeOf('.'), '700');
     const files = ['shard-0/data.mdb', 'shard-0/lock.mdb', 'control/data.mdb', 'admin.token'];
     for (const file of [...files, 'auth-key.json', 'paperbook.json'])
       t.is(modeOf(file), '600', file);
-    t.regex(first.command.output.stderr, /was open to others \(mode 0755\): closed to them/);
-    await first.command.end('SIGINT');
+    t.regex(first.log(), /was open to others \(mode 0755\): closed to them/);
+    await first.stop();
     const tokenFile = path.join(dataDir, 'admin.token');
     const before = readFileSync(tokenFile, 'utf8').trim();
     chmodSync(tokenFile, 0o644);
-    const second = await startFor(t, 'serve', { dataDir });
-    t.regex(second.command.output.stderr, /admin\.token could be read by others \(mode 0644\)/);
+    const second = await serveHere(t, { dataDir });
+    t.regex(second.log(), /admin\.token could be read by others \(mode 0644\)/);
     const after = readFileSync(tokenFile, 'utf8').trim();
     t.not(after, before);
     t.is(modeOf('admin.token'), '600');
@@ -218,12 +220,12 @@ test.serial(
   async (t) => {
     const dataDir = await servedDir(t);
     await tradeIn(dataDir, Date.now() + TEN_YEARS_MS);
-    const server = await startFor(t, 'serve', { dataDir });
-    t.regex(server.command.output.stderr, /is ahead of the machine's/);
+    const server = await serveHere(t, { dataDir });
+    t.regex(server.log(), /is ahead of the machine's/);
     const ahead = (await health(server)).problems[0] as string;
     t.regex(ahead, /^clock: the engine's time .* is ahead of the machine's/);
-    const clock = async (dir: Server, ...args: string[]) => {
-      const connect = ['--data-dir', dataDir, '--admin-url', dir.adminUrl, '--json'];
+    const clock = async (dir: Place, ...args: string[]) => {
+      const connect = ['--data-dir', dir.dataDir, '--admin-url', dir.adminUrl, '--json'];
       const exit = await runHere(['admin', 'clock', ...connect, ...args]);
       t.is(exit.code, 0, exit.stderr);
       return JSON.parse(exit.stdout) as { engine: string; machine: string; aheadMs: number };
@@ -235,8 +237,7 @@ test.serial(
     const accepted = await clock(server, '--accept-machine');
     t.true(Math.abs(accepted.aheadMs) < 1000);
     // Not even a crash brings the time before back.
-    await server.command.end('SIGKILL');
-    const next = await startFor(t, 'serve', { dataDir });
+    const next = await serveHere(t, { dataDir: server.crashed() });
     t.true(Math.abs((await clock(next)).aheadMs) < 1000);
     const { problems } = await health(next);
     t.deepEqual(

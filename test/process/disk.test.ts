@@ -15,15 +15,19 @@ import test, { type ExecutionContext } from 'ava';
 import { shardOfAccount } from '../../engine/shard/callers/shard-of.ts';
 import { flip } from '../engine/log/log-files.ts';
 import { mayMount, mountAt } from '../engine/shard/limited-files.ts';
+import { variantsOfRun } from '../model/seeds.ts';
 import { catalogOf, game, instrument } from './catalogs.ts';
 import { type Answer, allRows, ask, type Json, request } from './client.ts';
 import { runHere } from './run-here.ts';
 import { eventually, type Server, startFor, tempDir } from './server.ts';
 
 const WIDE = { newPerMinute: 1e6, newPerDay: 1e9, closingPerMinute: 1e6 };
-const BURST = 64;
+const BATCH = 100;
 /** So many orders outgrow any room that a shard keeps in store. */
-const BURSTS_MAX = 400;
+const BATCHES_MAX = 260;
+
+/** An answer to an order, and its idempotency key. */
+type Placed = Answer & { key: string };
 
 /** A user's orders on a server that comes and goes, and what was acknowledged of them. */
 class Trader {
@@ -58,30 +62,39 @@ class Trader {
   }
 
   /** A buy that no price reaches. */
-  async place(
-    idempotencyKey = `key-${++this.#keys}`.padEnd(128, '-'),
-  ): Promise<Answer & { key: string }> {
-    const answer = await request(this.token, 'POST', `${this.server.baseUrl}/portfolio/orders`, {
-      action: 'buy',
-      type: 'limit',
-      idempotencyKey,
-      instrumentId: await this.#instrument(),
-      side: 'yes',
-      count: 1,
-      limitPriceCents: 1,
-    });
-    if (answer.status === 200) this.acknowledged.set(idempotencyKey, answer.body.order);
-    return { ...answer, key: idempotencyKey };
+  async place(key = this.#nextKey()): Promise<Placed> {
+    const url = `${this.server.baseUrl}/portfolio/orders`;
+    return this.#placed(key, await request(this.token, 'POST', url, await this.#buy(key)));
   }
 
-  /** Places at full tilt until an order is refused; the refusals. */
-  async placeUntilRefused(): Promise<(Answer & { key: string })[]> {
-    for (let burst = 0; burst < BURSTS_MAX; burst++) {
-      const answers = await Promise.all(Array.from({ length: BURST }, () => this.place()));
-      const refused = answers.filter(({ status }) => status !== 200);
-      if (refused.length > 0) return refused;
+  /** Places a hundred a request until one is refused, and one alone after that; the refusals. */
+  async placeUntilRefused(): Promise<Placed[]> {
+    for (let batch = 0; batch < BATCHES_MAX; batch++) {
+      const keys = Array.from({ length: BATCH }, () => this.#nextKey());
+      const orders = await Promise.all(keys.map((key) => this.#buy(key)));
+      const url = `${this.server.baseUrl}/portfolio/orders/batch`;
+      const { results } = await ask(this.token, 'POST', url, { orders });
+      const placed = keys.map((key, at) => this.#placed(key, results[at]));
+      const refused = placed.filter(({ status }) => status !== 200);
+      if (refused.length > 0) return [await this.place(), ...refused];
     }
     throw new Error('the disk is never full');
+  }
+
+  #placed(key: string, answer: Answer): Placed {
+    if (answer.status === 200) this.acknowledged.set(key, answer.body.order);
+    return { ...answer, key };
+  }
+
+  #nextKey(): string {
+    this.#keys++;
+    return `key-${this.#keys}`.padEnd(128, '-');
+  }
+
+  async #buy(idempotencyKey: string): Promise<object> {
+    const instrumentId = await this.#instrument();
+    const buy = { action: 'buy', type: 'limit', side: 'yes', count: 1, limitPriceCents: 1 };
+    return { ...buy, idempotencyKey, instrumentId };
   }
 
   /** Acknowledged orders that are not listed as resting, and listed ones that were not asked for. */
@@ -176,13 +189,14 @@ function fillWith(file: string): void {
 
 const hasPrlimit = spawnSync('prlimit', ['--version']).status === 0;
 
+const LIMITED = { name: 'a limit of file sizes', diskOf: limitedFiles };
+const SMALL = { name: 'a small file system', diskOf: smallDisk };
+const DISKS = [...(mayMount() ? [SMALL] : []), ...(hasPrlimit ? [LIMITED] : [])];
+
 // Where the machine has no such disk to offer the test is shown as skipped.
-for (const { name, diskOf, isThere } of [
-  { name: 'a limit of file sizes', diskOf: limitedFiles, isThere: hasPrlimit },
-  { name: 'a small file system', diskOf: smallDisk, isThere: mayMount() },
-]) {
-  const run = isThere ? test.serial : test.serial.skip;
-  run(
+const diskTest = DISKS.length > 0 ? test.serial : test.serial.skip;
+for (const { name, diskOf } of DISKS.length > 0 ? variantsOfRun(DISKS) : [LIMITED]) {
+  diskTest(
     `D8, internal_error: with a full disk (${name}) nothing is placed and nothing lost`,
     async (t) => {
       t.timeout(300_000);

@@ -1,6 +1,6 @@
 /**
  * The books of an account, kept from the events of its orders and trades alone: prices times
- * contracts, in cents. Nothing that the server sums up is used. Rules J22 (api/RULES.md), M20 to M27
+ * contracts, in cents. It uses no sum of the server. Rules J22 (api/RULES.md), M20 to M27
  * (engine/RULES.md).
  */
 import type { Json } from './client.ts';
@@ -24,7 +24,7 @@ export class EventBooks {
     else this.#trade(type, trade);
   }
 
-  /** What resting buys hold, at their limits. */
+  /** The holds of resting buys, at their limits. */
   get heldCents(): number {
     const buys = [...this.resting.values()].filter(({ action }) => action === 'buy');
     return sumOf(buys, ({ limitCents, contracts }) => limitCents * contracts);
@@ -34,7 +34,7 @@ export class EventBooks {
     return sumOf(this.open.values(), costOf);
   }
 
-  /** What can be spent. */
+  /** The spendable cash. */
   get balanceCents(): number {
     return START_CENTS + this.realizedCents - this.stakeCents - this.heldCents;
   }

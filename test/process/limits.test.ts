@@ -3,26 +3,26 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { uuidWord } from '../../engine/memory/uuid-words.ts';
-import { variantsOfRun } from '../model/seeds.ts';
 import { catalogOf, game, instrument } from './catalogs.ts';
 import { ask, type Json } from './client.ts';
-import { type Env, type Server, startFor, tempDir } from './server.ts';
+import { serveHere } from './run-here.ts';
+import { type Env, type Place, startFor, tempDir } from './server.ts';
 
 const SCOPES = ['portfolio:read', 'markets:read', 'trade:write'];
 const UNKNOWN_ORDER = '0195d3a0-0000-7000-8000-0000000000ff';
 
 test.serial('Q13: request counts outlive a restart, by account and key', async (t) => {
   const dataDir = path.join(tempDir(t), 'data');
-  const first = await startFor(t, 'serve', { dataDir });
+  const first = await serveHere(t, { dataDir });
   const [one, two] = await addKeys(first, { plan: 'basic' }, 2);
   for (let i = 0; i < 3; i++) await ask(one!, 'GET', `${first.baseUrl}/me`);
   await ask(two!, 'GET', `${first.baseUrl}/games`);
   const before = await ask(one!, 'GET', `${first.baseUrl}/usage`);
   t.like(before, { month: { used: 4 }, key: { requestsThisMonth: 3 }, enforced: false });
-  t.is((await first.command.end('SIGTERM')).code, 0);
+  await first.stop();
 
   const enforced = { PAPERBOOK_LIMITS_ENFORCED: 'on' };
-  const second = await startFor(t, 'serve', { dataDir, env: enforced });
+  const second = await serveHere(t, { dataDir, env: enforced });
   const after = await ask(one!, 'GET', `${second.baseUrl}/usage`);
   t.like(after, { month: { used: 4 }, key: { requestsThisMonth: 3 }, enforced: true });
   const other = await ask(two!, 'GET', `${second.baseUrl}/usage`);
@@ -30,14 +30,15 @@ test.serial('Q13: request counts outlive a restart, by account and key', async (
 });
 
 test.serial('L10, hard trade limits: by key and account, kill -9 or not', async (t) => {
-  const { server, restart } = await startStill(t);
+  const { dataDir, env } = stillDir(t);
+  const server = await startFor(t, 'serve', { dataDir, env });
   const [one, two, three] = await addKeys(server, { plan: 'basic' }, 3);
   const callers = { one: one!, two: two!, three: three! };
   for (const key of [callers.one, callers.two]) {
     for (let i = 0; i < 10; i++) t.is((await place(server, key)).code, 'no_liquidity');
     for (let i = 0; i < 20; i++) t.is((await cancel(server, key)).code, 'order_not_found');
   }
-  const check = async (running: Server) => {
+  const check = async (running: Place) => {
     t.deepEqual(await place(running, callers.one), limited('key', '10 new orders a minute', 60));
     t.deepEqual(
       await place(running, callers.three),
@@ -53,57 +54,63 @@ test.serial('L10, hard trade limits: by key and account, kill -9 or not', async 
     );
   };
   await check(server);
-  const killed = await restart('SIGKILL');
+  await server.command.end('SIGKILL');
+  const killed = await startFor(t, 'serve', { dataDir, env });
   await check(killed);
-  await check(await restart('SIGTERM'));
+  t.is((await killed.command.end('SIGTERM')).code, 0);
+  await check(await serveHere(t, { dataDir, env }));
 });
 
 test.serial('L9: the day, and an enterprise`s own', async (t) => {
-  const { server, restart } = await startStill(t);
+  const { dataDir, env } = stillDir(t);
+  const server = await serveHere(t, { dataDir, env });
   const wide = { newPerMinute: 100, closingPerMinute: 100 };
   const tradeLimits = { key: { ...wide, newPerDay: 3 }, account: { ...wide, newPerDay: 5 } };
   const [one, two] = await addKeys(server, { plan: 'enterprise', tradeLimits }, 2);
   for (const key of [one!, one!, one!, two!, two!]) {
     t.is((await place(server, key)).code, 'no_liquidity');
   }
-  const check = async (running: Server) => {
+  const check = async (running: Place) => {
     t.deepEqual(await place(running, one!), limited('key', '3 new orders a day', 86_400));
     t.deepEqual(await place(running, two!), limited('account', '5 new orders a day', 86_400));
     t.is((await cancel(running, two!)).code, 'order_not_found', 'a cancel is no new order');
   };
   await check(server);
-  await check(await restart('SIGKILL'));
+  await check(await serveHere(t, { dataDir: server.crashed(), env }));
 });
 
-test.serial('L7: a key has one count over all accounts and shards, kill -9 or not', async (t) => {
-  const { server, restart } = await startStill(t, { PAPERBOOK_SHARDS: '3' });
-  const { userId, tokens } = await addUser(server, { plan: 'basic' }, 2);
-  const [one, two] = tokens as [string, string];
-  const accounts = [null, ...(await addOrganizations(server, userId))];
-  const codes = async (running: Server, count: number) => {
-    const all: string[] = [];
-    for (let n = 0; n < count; n++) {
-      all.push((await place(running, one, accounts[n % accounts.length]!)).code);
-    }
-    return all;
-  };
-  const some = (count: number) => Array(count).fill('no_liquidity');
-  const none = (count: number) => Array(count).fill('rate_limited');
-  t.deepEqual(await codes(server, 7), some(7));
-  const killed = await restart('SIGKILL');
-  t.deepEqual(await codes(killed, 23), [...some(3), ...none(20)]);
-  const check = async (running: Server) => {
-    for (const organization of accounts) {
-      const refused = await place(running, one, organization!);
-      t.deepEqual(refused, limited('key', '10 new orders a minute', 60));
-      t.is((await cancel(running, two, organization!)).code, 'order_not_found', 'another key');
-    }
-  };
-  await check(killed);
-  for (const signal of variantsOfRun(['SIGTERM', 'SIGKILL'] as const)) {
-    await check(await restart(signal));
-  }
-});
+test.serial(
+  'L7: a key has one count over all accounts and shards, after a crash, too',
+  async (t) => {
+    const { dataDir, env } = stillDir(t, { PAPERBOOK_SHARDS: '3' });
+    const server = await serveHere(t, { dataDir, env });
+    const { userId, tokens } = await addUser(server, { plan: 'basic' }, 2);
+    const [one, two] = tokens as [string, string];
+    const accounts = [null, ...(await addOrganizations(server, userId))];
+    const codes = async (running: Place, count: number) => {
+      const all: string[] = [];
+      for (let n = 0; n < count; n++) {
+        all.push((await place(running, one, accounts[n % accounts.length]!)).code);
+      }
+      return all;
+    };
+    const some = (count: number) => Array(count).fill('no_liquidity');
+    const none = (count: number) => Array(count).fill('rate_limited');
+    t.deepEqual(await codes(server, 7), some(7));
+    const crashed = await serveHere(t, { dataDir: server.crashed(), env });
+    t.deepEqual(await codes(crashed, 23), [...some(3), ...none(20)]);
+    const check = async (running: Place) => {
+      for (const organization of accounts) {
+        const refused = await place(running, one, organization!);
+        t.deepEqual(refused, limited('key', '10 new orders a minute', 60));
+        t.is((await cancel(running, two, organization!)).code, 'order_not_found', 'another key');
+      }
+    };
+    await check(crashed);
+    await crashed.stop();
+    await check(await serveHere(t, { dataDir: crashed.dataDir, env }));
+  },
+);
 
 type Refusal = { status: number; code: string; message: string; retryAfter: string | null };
 
@@ -116,29 +123,20 @@ function limited(who: string, limit: string, retryAfterSeconds: number): Refusal
   };
 }
 
-/** A server on a feed's clock that nothing is fed to: its minute and its day do not end. */
-async function startStill(t: ExecutionContext, more: Env = {}) {
+/** For a server on a feed's clock that nothing is fed to: its minute and its day do not end. */
+function stillDir(t: ExecutionContext, more: Env = {}): { dataDir: string; env: Env } {
   const directory = tempDir(t);
   const catalog = path.join(directory, 'catalog.json');
   writeFileSync(catalog, catalogOf([game('g1')], [instrument('i1', 'g1')]));
   const env: Env = { PAPERBOOK_CLOCK: 'feed', PAPERBOOK_CATALOG: catalog, ...more };
-  const dataDir = path.join(directory, 'data');
-  let server = await startFor(t, 'serve', { dataDir, env });
-  return {
-    server,
-    restart: async (signal: NodeJS.Signals) => {
-      await server.command.end(signal);
-      server = await startFor(t, 'serve', { dataDir, env });
-      return server;
-    },
-  };
+  return { dataDir: path.join(directory, 'data'), env };
 }
 
-async function addKeys(server: Server, user: object, count: number): Promise<string[]> {
+async function addKeys(server: Place, user: object, count: number): Promise<string[]> {
   return (await addUser(server, user, count)).tokens;
 }
 
-async function addUser(server: Server, user: object, keys: number) {
+async function addUser(server: Place, user: object, keys: number) {
   const made = await asAdmin(server, 'POST', '/users', { email: 'a@b.c', ...user });
   const userId = made.user.id as string;
   const tokens: string[] = [];
@@ -149,7 +147,7 @@ async function addUser(server: Server, user: object, keys: number) {
 }
 
 /** Two organizations of a user, in the shards of three where the user's own account is not. */
-async function addOrganizations(server: Server, userId: string): Promise<string[]> {
+async function addOrganizations(server: Place, userId: string): Promise<string[]> {
   const found = new Map([[shardOf(userId), userId]]);
   for (let n = 0; found.size < 3; n++) {
     const made = await asAdmin(server, 'POST', '/organizations', { slug: `org-${n}`, name: 'Org' });
@@ -162,7 +160,7 @@ async function addOrganizations(server: Server, userId: string): Promise<string[
 
 const shardOf = (account: string) => uuidWord(account, 3) % 3;
 
-async function asAdmin({ adminUrl, dataDir }: Server, method: string, where: string, body: object) {
+async function asAdmin({ adminUrl, dataDir }: Place, method: string, where: string, body: object) {
   const admin = readFileSync(path.join(dataDir, 'admin.token'), 'utf8').trim();
   return await ask(admin, method, `${adminUrl}/admin${where}`, body);
 }
@@ -170,14 +168,14 @@ async function asAdmin({ adminUrl, dataDir }: Server, method: string, where: str
 let orders = 0;
 
 /** `organization`: whose sandbox; null: the personal account. */
-async function place({ baseUrl }: Server, key: string, organization: string | null = null) {
+async function place({ baseUrl }: Place, key: string, organization: string | null = null) {
   const order = { action: 'buy', type: 'market', ticker: 'I1', side: 'yes', count: 1 };
   const body = { ...order, idempotencyKey: `k-${++orders}` };
   const url = `${baseUrl}/portfolio/orders`;
   return await refusalOf({ key, organization, method: 'POST', url, body });
 }
 
-async function cancel({ baseUrl }: Server, key: string, organization: string | null = null) {
+async function cancel({ baseUrl }: Place, key: string, organization: string | null = null) {
   const url = `${baseUrl}/portfolio/orders/${UNKNOWN_ORDER}`;
   return await refusalOf({ key, organization, method: 'DELETE', url });
 }

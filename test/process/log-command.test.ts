@@ -6,7 +6,8 @@ import { FORMAT_VERSION } from '../../engine/format/version.ts';
 import { flip } from '../engine/log/log-files.ts';
 import { append, openLog, recordAt } from '../engine/shard/logged-facts.ts';
 import { ask } from './client.ts';
-import { Command, run, startFor, tempDir } from './server.ts';
+import { runHere } from './run-here.ts';
+import { Command, startFor, tempDir } from './server.ts';
 
 const SECTION = 'U11, paperbook log';
 const META = { format: 'paperbook-data', version: FORMAT_VERSION, shards: 2 };
@@ -28,7 +29,7 @@ function stoppedDir(t: ExecutionContext): { dataDir: string; counts: number[] } 
 type Line = { shard: number; seq: number; at: string; kind: string; account?: string };
 
 async function factsOf(dataDir: string, ...args: string[]): Promise<Line[]> {
-  const { code, stdout, stderr } = await run(['log', '--json', '--data-dir', dataDir, ...args]);
+  const { code, stdout, stderr } = await runHere(['log', '--json', '--data-dir', dataDir, ...args]);
   if (code !== 0) throw new Error(stderr);
   return stdout
     .trimEnd()
@@ -53,7 +54,7 @@ test.serial(
     t.is(
       facts.findIndex(({ shard }) => shard === 1),
       3,
-      'the shards are not one behind the other',
+      'the shards are not one after the other',
     );
     t.deepEqual(
       await factsOf(dataDir, '--shard', '1', '--after', '5'),
@@ -72,7 +73,7 @@ test.serial(
 
 test.serial(`${SECTION}: for people, a line a fact, and into a pipe whole`, async (t) => {
   const { dataDir, counts } = stoppedDir(t);
-  const { code, stdout, stderr } = await run(['log', '--data-dir', dataDir]);
+  const { code, stdout, stderr } = await runHere(['log', '--data-dir', dataDir]);
   t.is(code, 0, stderr);
   const [heading, ...lines] = stdout.trimEnd().split('\n');
   t.is(heading, 'SHARD/SEQ   TIME                 FACT');
@@ -141,8 +142,7 @@ test.serial(`${SECTION}: damage ends it, with its file and byte`, async (t) => {
   const segment = path.join(dataDir, 'shard-1', 'log', '00000000.log');
   for (const args of [[], ['--follow']]) {
     flip(segment, 100, 1);
-    const command = new Command(['log', '--data-dir', dataDir, ...args]);
-    const { code, stderr } = await command.ended;
+    const { code, stderr } = await runHere(['log', '--data-dir', dataDir, ...args]);
     t.is(code, 1);
     t.regex(stderr, /^paperbook: shard-1\/log\/00000000\.log is damaged at byte 64: /);
     flip(segment, 100, 1);
@@ -168,7 +168,7 @@ test.serial(
 test.serial(`${SECTION}: what cannot be is refused, and the option named`, async (t) => {
   const { dataDir } = stoppedDir(t);
   const [account] = (await factsOf(dataDir, '--shard', '1')).flatMap((fact) => fact.account ?? []);
-  const { stderr: elsewhere } = await run([
+  const { stderr: elsewhere } = await runHere([
     ...['log', '--data-dir', dataDir, '--account', account!],
     ...['--shard', String(1 - (Number.parseInt(account!.slice(-8), 16) % 2))],
   ]);
@@ -180,7 +180,7 @@ test.serial(`${SECTION}: what cannot be is refused, and the option named`, async
     [['--account', 'me'], 2, /'--account <id>' argument 'me' is invalid. It is not a uuid/],
     [['--data-dir', path.dirname(dataDir)], 1, /is no data directory: it has no paperbook.json/],
   ] as const) {
-    const exit = await run(['log', '--data-dir', dataDir, ...args]);
+    const exit = await runHere(['log', '--data-dir', dataDir, ...args]);
     t.is(exit.code, code, args.join(' '));
     t.regex(exit.stderr, message);
     t.is(exit.stdout, '');

@@ -1,6 +1,6 @@
 /**
- * The answers that one trader got. Every answer that shows an order or a trade is held against the newest
- * one before it: what was acknowledged may only move on in ways that the rules allow.
+ * The answers that one trader got. Every answer that shows an order or a trade is held against the
+ * newest one before it: acknowledged state may only change in ways that the rules allow.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Json } from './client.ts';
@@ -35,9 +35,9 @@ const MOVING_TRADE_FIELDS = [
 ];
 
 export class Memory {
-  /** By idempotency key: what was acknowledged. */
+  /** Acknowledged placements, by idempotency key. */
   readonly placements = new Map<string, Placement>();
-  /** By idempotency key: what was sent, and may have happened or not. */
+  /** Placements without an answer, by idempotency key: each may have happened or not. */
   readonly unanswered = new Map<string, Json>();
   readonly orders = new Map<string, Json>();
   readonly trades = new Map<string, Json>();

@@ -29,7 +29,7 @@ export type Nginx = {
 /**
  * Starts nginx in front of a server on loopback; it ends with the test.
  *
- * @param change what a test makes of the recipe
+ * @param change a test's change of the recipe
  */
 export async function startNginx(
   t: ExecutionContext,
@@ -79,7 +79,7 @@ export async function startNginx(
   return { host: `localhost:${httpsPort}`, httpHost: `localhost:${httpPort}`, ca: cert };
 }
 
-/** One process, in front, with all that it writes in a directory of its own. */
+/** One process, in front, with all its files in a separate directory. */
 function mainConfig(dir: string): string {
   const temps = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
   return `
@@ -95,7 +95,7 @@ function mainConfig(dir: string): string {
   `;
 }
 
-/** Throws where the recipe does not hold what is replaced, once. */
+/** Throws unless the recipe has the replaced text once. */
 function replaceEach(text: string, pairs: [old: string, new_: string][]): string {
   let replaced = text;
   for (const [old, new_] of pairs) {

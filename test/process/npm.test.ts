@@ -8,7 +8,7 @@ const start = { program: 'npm', args: ['start'] };
 const npx = { program: 'npm', args: ['exec', '--', 'paperbook', 'serve'] };
 
 for (const signal of variantsOfRun(['SIGKILL', 'SIGINT', 'SIGTERM', 'SIGHUP'] as const, 2)) {
-  test.serial(`${signal} to npm start leaves no server behind`, async (t) => {
+  test.serial(`${signal} to npm start leaves no server running`, async (t) => {
     const command = new Command([], { launcher: start, env: envOf(t) });
     t.teardown(() => command.endGroup());
     await command.printed(/^Ctrl-C stops it/m);
@@ -20,7 +20,7 @@ for (const signal of variantsOfRun(['SIGKILL', 'SIGINT', 'SIGTERM', 'SIGHUP'] as
 
 // A lone SIGINT ends neither npx nor the shell that it runs: that waits for its command.
 for (const signal of variantsOfRun(['SIGKILL', 'SIGTERM', 'SIGHUP'] as const, 2)) {
-  test.serial(`${signal} to npx paperbook serve leaves no server behind`, async (t) => {
+  test.serial(`${signal} to npx paperbook serve leaves no server running`, async (t) => {
     const command = new Command([], { launcher: npx, env: envOf(t) });
     t.teardown(() => command.endGroup());
     await command.printed(/^Paperbook listens on /m);

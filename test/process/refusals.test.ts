@@ -12,14 +12,15 @@ import {
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { selfSignedCertificate } from '../api/certificate.ts';
+import { variantsOfRun } from '../model/seeds.ts';
 import { catalogOf, game, instrument } from './catalogs.ts';
-import { runHere } from './run-here.ts';
+import { runHere, serveHere } from './run-here.ts';
 import {
-  COMMAND,
+  CLONE,
   Command,
   type Exit,
+  type Place,
   run,
-  type Server,
   sharedServer,
   startFor,
   tempDir,
@@ -55,18 +56,15 @@ withOtherNode(
   'another version of Node, a real one: runs the Node 22 that npm brought',
   async (t) => {
     const { node } = otherNode!;
-    const help = await run(['--help'], { node });
-    t.is(help.code, 0, help.stderr);
-    t.regex(help.stdout, /^Usage: paperbook/);
     t.is((await run(['nothing'], { node })).code, 2, 'how it ends is passed on');
-    const server = new Command(['demo'], {
+    const server = new Command(['serve'], {
       node,
       env: { PAPERBOOK_DATA_DIR: path.join(tempDir(t), 'data') },
     });
-    await server.printed(/^Ctrl-C stops it/m);
-    const { code, signal, stdout } = await server.end('SIGTERM');
+    await server.printed(/^Paperbook listens on /m);
+    const { code, signal, stderr } = await server.end('SIGTERM');
     t.like({ code, signal }, { code: 0, signal: null });
-    t.regex(stdout, /^Stopped\./m);
+    t.regex(stderr, /"msg":"stopped"\}\n$/);
   },
 );
 
@@ -74,7 +72,7 @@ withOtherNode('another version of Node, and npm brought none: one clear line', (
   const { node, version } = otherNode!;
   // Nothing is installed beside the copy.
   const copy = path.join(tempDir(t), 'paperbook.mjs');
-  copyFileSync(COMMAND, copy);
+  copyFileSync(CLONE, copy);
   const { status, stdout, stderr } = spawnSync(node, [copy, '--help'], { encoding: 'utf8' });
   const says = `paperbook needs Node 22.18 or a later 22, this is ${version}`;
   refused(t, { code: status, signal: null, stdout, stderr }, 1, [says]);
@@ -83,19 +81,21 @@ withOtherNode('another version of Node, and npm brought none: one clear line', (
 test.serial('a port in use: one clear line, exit code 1, nothing harmed', async (t) => {
   const server = await sharedServer('serve');
   const dataDir = path.join(tempDir(t), 'data');
-  for (const name of ['demo', 'serve']) {
-    for (const [variable, url] of [
-      ['PAPERBOOK_PORT', server.baseUrl],
-      ['PAPERBOOK_ADMIN_PORT', server.adminUrl],
-    ] as const) {
-      const { port } = new URL(url);
-      const env = { PAPERBOOK_DATA_DIR: dataDir, [variable]: port };
-      const exit = await runHere([name], { env });
-      refused(t, exit, 1, [`${variable} ${port} is in use on 127.0.0.1: set another`]);
-    }
+  const [api, admin] = ['PAPERBOOK_PORT', 'PAPERBOOK_ADMIN_PORT'] as const;
+  const pairs = [
+    ['demo', api],
+    ['serve', admin],
+    ['demo', admin],
+    ['serve', api],
+  ] as const;
+  for (const [name, variable] of variantsOfRun(pairs, 2)) {
+    const { port } = new URL(variable === api ? server.baseUrl : server.adminUrl);
+    const env = { PAPERBOOK_DATA_DIR: dataDir, [variable]: port };
+    const exit = await runHere([name], { env });
+    refused(t, exit, 1, [`${variable} ${port} is in use on 127.0.0.1: set another`]);
   }
   await stillAnswers(t, server);
-  await stillAnswers(t, await startFor(t, 'demo', { dataDir }));
+  await stillAnswers(t, await serveHere(t, { dataDir }));
 });
 
 test.serial('a second server on the same data directory: exit code 1', async (t) => {
@@ -112,7 +112,7 @@ test.serial('a second server on the same data directory: exit code 1', async (t)
   }
   await stillAnswers(t, server);
   await server.command.end('SIGKILL');
-  await stillAnswers(t, await startFor(t, 'serve', { dataDir }));
+  await stillAnswers(t, await serveHere(t, { dataDir }));
 });
 
 for (const name of ['demo', 'serve'] as const) {
@@ -215,15 +215,15 @@ test.serial('K2: all its errors, exit code 2', async (t) => {
   writeFileSync(file, catalogOf([home, away], [instrument('i1', 'g1')]));
   refused(t, await start(), 2, [file, 'games[1].league: ', 'games[1].status: ']);
   writeFileSync(file, catalogOf([home], [instrument('i1', 'g1')]));
-  await stillAnswers(t, await startFor(t, 'serve', { dataDir, env }));
+  await stillAnswers(t, await serveHere(t, { dataDir, env }));
 });
 
 test.serial(
   'D5, PAPERBOOK_SHARDS: a later mismatch, or shards without paperbook.json: exit code 1, and no account begins again',
   async (t) => {
-    const first = await startFor(t, 'serve', { env: { PAPERBOOK_SHARDS: '2' } });
+    const first = await serveHere(t, { env: { PAPERBOOK_SHARDS: '2' } });
     const { dataDir } = first;
-    await first.command.end('SIGINT');
+    await first.stop();
     const start = (shards: string) => {
       const env = { PAPERBOOK_DATA_DIR: dataDir, PAPERBOOK_SHARDS: shards };
       return runHere(['serve'], { env });
@@ -237,15 +237,17 @@ test.serial(
       refused(t, await start(shards), 1, [missing]);
     }
     renameSync(`${file}.away`, file);
-    await stillAnswers(t, await startFor(t, 'serve', { dataDir, env: { PAPERBOOK_SHARDS: '2' } }));
+    await stillAnswers(t, await serveHere(t, { dataDir, env: { PAPERBOOK_SHARDS: '2' } }));
     const names = readdirSync(dataDir).filter((name) => name.startsWith('shard-'));
     t.deepEqual(names, ['shard-0', 'shard-1']);
   },
 );
 
 for (const [name, text] of [
-  ['demo.json', '{"key": "svc_sk_'],
-  ['demo.json', '{}'],
+  ...variantsOfRun([
+    ['demo.json', '{"key": "svc_sk_'],
+    ['demo.json', '{}'],
+  ] as const),
   ['demo/simulator.json', '{"seed": 1,'],
   ['paperbook.json', ''],
   ['paperbook.json', 'null'],
@@ -276,7 +278,7 @@ function isLogLine(line: string): boolean {
   return line.startsWith('{') && JSON.parse(line).level === 'info';
 }
 
-async function stillAnswers(t: ExecutionContext, { baseUrl, adminUrl }: Server): Promise<void> {
+async function stillAnswers(t: ExecutionContext, { baseUrl, adminUrl }: Place): Promise<void> {
   t.true((await fetch(`${baseUrl}/status`)).ok);
   t.true((await fetch(`${adminUrl}/readyz`)).ok);
 }

@@ -1,12 +1,17 @@
 /**
- * A command in this process, for what it prints and the code it ends with: a start of a process
- * takes half a second of CPU and shows no more. Not for what is a process's own: signals, other
- * versions of Node, and that it ends. One at a time, so a test that calls this is serial.
+ * Commands and servers in this process, for what they print, answer and leave on disk: a process of
+ * its own takes a second of CPU more and shows no more. Not for what is a process's own: signals,
+ * other versions of Node, and that it ends. Commands run one at a time, so a test that calls
+ * `runHere` is serial.
  */
-import fs from 'node:fs';
+import fs, { cpSync } from 'node:fs';
+import path from 'node:path';
 import { Readable } from 'node:stream';
+import type { ExecutionContext } from 'ava';
 import { run as runProgram } from '../../api/cli/program.ts';
-import { type Env, type Exit, outerEnv } from './server.ts';
+import { loadConfig } from '../../api/config/config.ts';
+import { startPaperbook, takeDataDir } from '../../api/main.ts';
+import { type Env, type Exit, outerEnv, type Place, tempDir } from './server.ts';
 
 /** Events that a command listens to for as long as its process lives, also in place of others. */
 const PROCESS_EVENTS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'warning', 'uncaughtException'];
@@ -14,6 +19,43 @@ const PROCESS_EVENTS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'warning', 'uncaughtExcep
 type Listener = (...args: unknown[]) => void;
 
 let isRunning = false;
+
+export type Serving = Place & {
+  /** Its log so far, a line of JSON each. */
+  log(): string;
+  /** As SIGTERM does. */
+  stop(): Promise<void>;
+  /** A copy of its directory at this moment, as SIGKILL would leave it. */
+  crashed(): string;
+};
+
+/** `paperbook serve` in this process; it stops with the test. */
+export async function serveHere(
+  t: ExecutionContext,
+  { dataDir = path.join(tempDir(t), 'data'), env = {} }: { dataDir?: string; env?: Env } = {},
+): Promise<Serving> {
+  const ports = { PAPERBOOK_PORT: '0', PAPERBOOK_ADMIN_PORT: '0' };
+  const config = loadConfig({ ...ports, ...env, PAPERBOOK_DATA_DIR: dataDir }, null);
+  const lines: string[] = [];
+  const writer = (level: string) => (fields: object, msg: string) => {
+    lines.push(JSON.stringify({ level, ...fields, msg }));
+  };
+  const log = { info: writer('info'), warn: writer('warn'), error: writer('error') };
+  const server = await startPaperbook(config, await takeDataDir(config), log);
+  t.teardown(() => server.close());
+  return {
+    ...{ dataDir, baseUrl: server.baseUrl, adminUrl: server.adminUrl },
+    log: () => lines.join('\n'),
+    stop: () => server.close(),
+    crashed: () => {
+      const copy = path.join(tempDir(t), 'data');
+      // A socket may be there, which no copy can have.
+      const filter = (file: string) => !fs.statSync(file).isSocket();
+      cpSync(dataDir, copy, { recursive: true, filter });
+      return copy;
+    },
+  };
+}
 
 /** What `run` of server.ts gives. */
 export async function runHere(
@@ -81,7 +123,7 @@ function replaceStdin(text: string): { end(): void } {
   };
 }
 
-/** Puts back what listens to this process. */
+/** Restores the listeners of this process. */
 function listeners(): { end(): void } {
   const outputErrors = process.stdout.listeners('error');
   const listenersOf = (event: string) => process.listeners(event as 'exit') as Listener[];

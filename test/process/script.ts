@@ -1,4 +1,7 @@
-/** What the scripts around a session share: their numbers, their directory, their last line. */
+/**
+ * The shared parts of the scripts around a session: their numbers, their directory, their last
+ * line.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -35,13 +38,13 @@ export async function runSession({ name, settings, session: create, work }: Scri
       `${breaches.length} breaches; ${counts.join(', ')}\n`,
   );
   for (const breach of breaches) process.stdout.write(`  ${breach}\n`);
-  // What broke is worth keeping; what held is not.
+  // A directory is kept only after a breach.
   if (breaches.length === 0) rmSync(dir, { recursive: true });
   else process.stdout.write(`  data directory: ${dir}\n`);
   process.exitCode = breaches.length === 0 ? 0 : 1;
 }
 
-/** A number of the command line. Ends the process where it is none. */
+/** A number of the command line. Ends the process if it is none. */
 export function positive(script: string, text: string): number {
   const number = Number(text);
   if (number > 0) return number;

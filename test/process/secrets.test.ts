@@ -10,7 +10,7 @@ import { type Json, request } from './client.ts';
 import { eventually, type Server, startFor, tempDir } from './server.ts';
 
 const PASSWORD = 'pass-word-of-a-person-1';
-/** By name, so that a failure says what was found without repeating it. */
+/** By name, so that a failure names the secret without repeating it. */
 type Secrets = Map<string, string>;
 
 /** Files that are there to hold secrets, readable by their owner alone. */

@@ -1,6 +1,6 @@
 /**
- * Paperbook as a process of its own, the way an operator runs it: started from its command,
- * watched by what it prints, ended by a signal. Whatever was started ends with the tests.
+ * Paperbook as a separate process, the way an operator runs it: started from its command, watched
+ * by its output, ended by a signal. Every started process ends with the tests.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ExecutionContext } from 'ava';
+import { productEntry } from './product.ts';
 
 /** How a process ended, and all that it printed. */
 export type Exit = {
@@ -23,22 +24,21 @@ type RunOptions = {
   env?: Env;
   /** Options of Node itself. */
   nodeArgs?: readonly string[];
-  /** All of its standard input; nothing to read from where it is left out. */
+  /** All of its standard input; empty if left out. */
   stdin?: string;
   /** Another Node than the one that runs the tests. */
   node?: string;
+  /** Another entry than `commandEntry`: that of a clone. */
+  entry?: string;
   /**
-   * What runs in place of Node and the command, which then follow it as arguments if it says so.
-   * It and all that it starts end with the tests.
+   * A launcher in place of Node and the command, which may follow as its arguments. It and all that
+   * it starts end with the tests.
    */
   launcher?: { program: string; args: readonly string[]; takesCommand?: boolean };
 };
 
-/** The entry of the command. */
-export const COMMAND = fileURLToPath(new URL('../../api/cli/paperbook.js', import.meta.url));
-const STRIPPED_TYPES = new URL('../stripped-types.js', import.meta.url).href;
-/** An option of Node, with which a command starts in two thirds of the time. */
-export const SOURCES_FROM_CACHE = `--import=${STRIPPED_TYPES}`;
+/** The entry of the command in this clone. */
+export const CLONE = fileURLToPath(new URL('../../api/cli/paperbook.js', import.meta.url));
 const STARTS_WITHIN_MS = 60_000;
 const ENDS_WITHIN_MS = 30_000;
 const EVENTUALLY_MS = 60_000;
@@ -46,11 +46,16 @@ const EVENTUALLY_MS = 60_000;
 const running = new Set<ChildProcess>();
 /** Ids of the groups that launchers lead. */
 const groups = new Set<number>();
-// A test run that is cut short must not leave servers behind.
+// A test run that is cut short must not leave servers running.
 process.on('exit', () => {
   for (const child of running) child.kill('SIGKILL');
   for (const pid of groups) endGroup(pid);
 });
+
+/** The entry of the packed product; the clone's where coverage of its sources is measured. */
+export function commandEntry(): string {
+  return process.env.NODE_V8_COVERAGE === undefined ? productEntry() : CLONE;
+}
 
 /** A running `paperbook` command. */
 export class Command {
@@ -61,16 +66,14 @@ export class Command {
   #onOutput: (() => void) | null = null;
 
   constructor(args: readonly string[], options: RunOptions = {}) {
-    const { env = {}, nodeArgs = [], node, stdin, launcher } = options;
-    // Another Node may not know what the cache of sources needs.
-    const own = node === undefined ? [process.execPath, SOURCES_FROM_CACHE] : [node];
-    const command = [...own, ...nodeArgs, COMMAND];
+    const { env = {}, nodeArgs = [], node, entry, stdin, launcher } = options;
+    const command = [node ?? process.execPath, ...nodeArgs, entry ?? commandEntry()];
     const [program, ...before] =
       launcher === undefined
         ? command
         : [launcher.program, ...launcher.args, ...(launcher.takesCommand ? command : [])];
     const child = spawn(program!, [...before, ...args], {
-      // A group of its own, so that what a launcher leaves behind can be ended.
+      // A separate group, so that leftovers of a launcher can be ended.
       detached: launcher !== undefined,
       env: { ...outerEnv(), PAPERBOOK_PORT: '0', PAPERBOOK_ADMIN_PORT: '0', ...env },
       stdio: [stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
@@ -120,12 +123,12 @@ export class Command {
     return this.#child.pid!;
   }
 
-  /** Ends what its launcher may have left behind. */
+  /** Ends leftovers of its launcher. */
   endGroup(): void {
     if (groups.delete(this.pid)) endGroup(this.pid);
   }
 
-  /** Whether its own process is gone; what that started may still hold its output. */
+  /** Whether its own process is gone; its children may still hold its output. */
   get hasExited(): boolean {
     return this.#child.exitCode !== null || this.#child.signalCode !== null;
   }
@@ -156,7 +159,7 @@ function endGroup(pid: number): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // Nothing of it is left.
+    // None of its processes is left.
   }
 }
 
@@ -170,13 +173,15 @@ export async function run(args: readonly string[], options: RunOptions = {}): Pr
   }
 }
 
-export type Server = {
-  command: Command;
+/** Where a server is found. */
+export type Place = {
   dataDir: string;
   /** `http://127.0.0.1:41234/v1` */
   baseUrl: string;
   adminUrl: string;
 };
+
+export type Server = Place & { command: Command };
 
 /** Starts `paperbook demo` or `serve` and waits until it says that it can be used. */
 export async function startServer(
@@ -202,8 +207,8 @@ export async function startServer(
 const shared = new Map<string, Promise<Server>>();
 
 /**
- * One server for the tests of this process that share it: none of them ends it, or counts what
- * another one has made. It ends with the process.
+ * One server for the tests of this process that share it: none of them ends it, or counts another
+ * test's data. It ends with the process.
  */
 export function sharedServer(name: 'demo' | 'serve'): Promise<Server> {
   let server = shared.get(name);
@@ -219,7 +224,7 @@ export function sharedServer(name: 'demo' | 'serve'): Promise<Server> {
   return server;
 }
 
-/** `startServer` for one test, by default on a directory of its own; ended with the test. */
+/** `startServer` for one test, by default on a new directory; ended with the test. */
 export async function startFor(
   t: ExecutionContext,
   name: 'demo' | 'serve',
@@ -239,7 +244,7 @@ export function tempDir(t: ExecutionContext): string {
   return dir;
 }
 
-/** Looks again and again until there is something to return; fails after a while. */
+/** Checks repeatedly until there is a value to return; fails after a while. */
 export async function eventually<T>(
   what: string,
   look: () => Promise<T | null>,
@@ -262,14 +267,14 @@ async function within<T>(promise: Promise<T>, ms: number, what: string): Promise
   return await Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
 
-/** The environment without what would configure the server under test. */
+/** The environment without variables that would configure the server under test. */
 export function outerEnv(): NodeJS.ProcessEnv {
   return Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !name.startsWith('PAPERBOOK_')),
   );
 }
 
-/** Positions without what follows from the live price, which moves. */
+/** Positions without fields that follow from the live price, which moves. */
 export function unmarked(positions: readonly Record<string, unknown>[]): object[] {
   return positions.map((position) => {
     const { markCents, valueDollars, unrealizedPnlDollars, ...kept } = position;

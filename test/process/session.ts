@@ -1,6 +1,6 @@
 /**
  * A server that traders trade on at random, that is stopped and killed between and under their
- * requests, and that is audited after every round. What does not hold is collected in `breaches`.
+ * requests, and that is audited after every round. Broken promises are collected in `breaches`.
  */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -30,7 +30,9 @@ export type SessionOptions = {
   keys: number;
   seed: number;
   env?: Env;
-  /** What `paperbook serve` trades on; closed with the session. Left out: the demo runs. */
+  /**
+   * The venues that `paperbook serve` trades on; closed with the session. Left out: the demo runs.
+   */
   venues?: Venues;
 };
 
@@ -125,7 +127,7 @@ export class Session {
     await this.#verify();
   }
 
-  /** Ends the server whatever happened; its log may say why. */
+  /** Ends the server in any case; its log may have the reason. */
   async abandon(): Promise<void> {
     await this.#options.venues?.close();
     const command = this.#server?.command;
@@ -138,7 +140,7 @@ export class Session {
     this.#noteComplaints(exit.stderr);
   }
 
-  /** Answers of all traders by what they said. */
+  /** Answers of all traders by their content. */
   counts(): Record<string, number> {
     const all: Record<string, number> = {};
     for (const { counts } of this.traders) {
@@ -194,7 +196,7 @@ export class Session {
   }
 
   #noteComplaints(stderr: string): void {
-    // What follows the last newline is a line that a kill cut short.
+    // Text after the last newline is a line that a kill cut short.
     for (const line of stderr.split('\n').slice(0, -1)) {
       if (!isMild(line)) this.#breach(`on standard error: ${line}`);
     }

@@ -1,6 +1,6 @@
 /**
  * `node test/process/soak.ts --minutes 10 --keys 20 --kill-every 60 --seed 1`: the demo under
- * random traders, killed every so often. Prints what was done in a line; exits 1 on any breach.
+ * random traders, killed every so often. Prints a summary line; exits 1 on any breach.
  */
 import path from 'node:path';
 import { parseArgs } from 'node:util';

@@ -1,6 +1,6 @@
 /**
- * A bot that trades at random over one WebSocket at a time, and comes back when that is lost. What
- * was not answered is sent again under its own key, and events continue after the last one.
+ * A bot that trades at random over one WebSocket at a time, and reconnects after a loss. Unanswered
+ * orders are sent again under their own keys, and events continue after the last one.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WebSocket } from 'ws';
@@ -20,7 +20,7 @@ type Options = { token: string; instrumentIds: readonly string[]; random: Random
 export class StreamBot {
   readonly books = new EventBooks();
   readonly events: Json[] = [];
-  /** By key: the body of an order, and what it was answered. */
+  /** By key: the body of an order, and its answer. */
   readonly placed = new Map<string, { body: Json; answer: Json }>();
   /** Refusals by code. */
   readonly refused = new Map<string, number>();
@@ -48,7 +48,7 @@ export class StreamBot {
     }
   }
 
-  /** Destroys the socket, the answers to what was just sent with it. */
+  /** Destroys the socket, and with it the answers to the last messages. */
   cut(): void {
     this.#socket?.terminate();
   }
@@ -96,7 +96,7 @@ export class StreamBot {
     } else if (channel?.startsWith('quotes:') && data !== undefined) {
       this.#quotes.set(channel, patched(this.#quotes.get(channel), data));
     } else if (channel !== undefined) {
-      this.books.faults.push(`no event behind ${this.lastEventId}: ${JSON.stringify(message)}`);
+      this.books.faults.push(`no event after ${this.lastEventId}: ${JSON.stringify(message)}`);
     } else if (typeof id === 'string') {
       this.#answered(id, status, body);
     } else if (status >= 400) {
@@ -173,7 +173,7 @@ export class StreamBot {
     return orderId && { op: 'cancel', orderId };
   }
 
-  /** Some instrument, side and count, and the price that it is to be had at; null: none is live. */
+  /** Some instrument, side and count, and its price; null: none is live. */
   #priced() {
     const { random } = this.#options;
     const live = [...this.#quotes.values()].flatMap(({ instrumentId, venues: [price] }) => [

@@ -16,7 +16,7 @@ export type Trader = {
   fails: (...args: string[]) => Promise<string>;
 };
 
-/** A server, and the commands of someone with a key of it. */
+/** A server, and the commands of a person with a key of it. */
 export async function startTrader(
   t: ExecutionContext,
   options: Parameters<typeof startApi>[1],

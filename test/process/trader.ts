@@ -1,9 +1,9 @@
-/** A random trader with a key of its own: one request at a time, every answer remembered. */
+/** A random trader with its own key: one request at a time, every answer remembered. */
 import type { RandomSource } from '../model/random-source.ts';
 import { type Answer, type Json, NoAnswer, request } from './client.ts';
 import { Memory } from './memory.ts';
 
-/** What can be traded, at the prices of a moment ago. */
+/** The instruments that can be traded, at the prices of a moment ago. */
 export type Listed = {
   instrumentId: string;
   ticker: string;
@@ -42,7 +42,7 @@ export class Trader {
   readonly memory: Memory;
   readonly token: string;
   readonly name: string;
-  /** Answers by what they said: `executed`, `resting`, a refusal's code, ... */
+  /** Answers by their content: `executed`, `resting`, a refusal's code, ... */
   readonly counts = new Map<string, number>();
   listed: Listed[] = [];
   baseUrl = '';
@@ -74,7 +74,7 @@ export class Trader {
     }
   }
 
-  /** Sends what was not answered once more, under its own key. Rule T96 (engine/RULES.md). */
+  /** Sends unanswered orders once more, under their own keys. Rule T96 (engine/RULES.md). */
   async resolveUnanswered(): Promise<void> {
     for (const body of [...this.memory.unanswered.values()]) await this.place(body);
   }
@@ -261,7 +261,7 @@ export class Trader {
     })!;
   }
 
-  /** Mostly one of the newest; null of none. */
+  /** Mostly one of the newest; null for an empty list. */
   #someOf(ids: Iterable<string>): string | null {
     const all = [...ids];
     if (all.length === 0) return null;
@@ -273,7 +273,7 @@ export class Trader {
   }
 }
 
-/** Sent again after its own expiry, an order that was never placed is refused as it is. */
+/** If it is sent again after its own expiry, an order that was never placed is refused for that. */
 function isLate(body: Json): boolean {
   return body?.expiresAt !== undefined && Date.parse(body.expiresAt) <= Date.now();
 }

@@ -1,4 +1,4 @@
-/** Simulated venues outside the server: they go on while it is killed and started again. */
+/** Simulated venues outside the server: they continue while it is killed and started again. */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { startSimulator } from '../../feeds/simulator/server.ts';

@@ -8,7 +8,7 @@ import { newKey } from '../../api/identity/keys.ts';
 import { newUser } from '../../api/identity/users.ts';
 import { type Relay, startRelay } from '../api/relay.ts';
 import { type Json, TRADER_SCOPES } from '../api/support.ts';
-import { startWhole, type WholeServer } from '../api/whole-server.ts';
+import { sharedWhole, startWhole, type WholeServer } from '../api/whole-server.ts';
 import { NOON_MS, quoteTick } from '../engine/fixtures.ts';
 import { ask } from './client.ts';
 import { runHere } from './run-here.ts';
@@ -29,11 +29,21 @@ type Watcher = {
   price(yesBidCents: number): void;
 };
 
-async function start(t: ExecutionContext): Promise<Watcher> {
-  const server = await startWhole(t);
+const shared = sharedWhole();
+let users = 0;
+
+/** Someone new on a server, whose first instrument has its first price. */
+async function start(
+  t: ExecutionContext,
+  on: WholeServer | Promise<WholeServer> = shared(),
+): Promise<Watcher> {
+  const server = await on;
   const relay = await startRelay(t, Number(new URL(server.origin).port));
   const { identity, engine } = server.paperbook;
-  const user = newUser({ email: 'owner@example.org', plan: 'enterprise' }, Date.now());
+  engine.tick(quoteTick({ market: 0, atMs: NOON_MS }));
+  users++;
+  const email = `owner-${users}@example.org`;
+  const user = newUser({ email, plan: 'enterprise' }, Date.now());
   await identity.addUser(user);
   const { key, token } = newKey(user.id, { scopes: TRADER_SCOPES! }, 'cli', Date.now());
   await identity.putKey(key);
@@ -139,7 +149,8 @@ test.serial('U18: cut off it comes back, and prints each event once', async (t) 
 });
 
 test.serial('U18: without an instrument it watches what is held, now and later', async (t) => {
-  const watcher = await start(t);
+  // Its switch is everybody's.
+  const watcher = await start(t, startWhole(t));
   const [first, second] = watcher.server.instrumentIds;
   await watcher.buy();
   const { lines, printed } = watch(t, watcher);

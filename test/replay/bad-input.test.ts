@@ -224,7 +224,7 @@ test.serial('R14: --data-dir is kept; one that holds something is left alone', a
   });
   const { ok, notes } = await verifyDataDir(dataDir);
   t.true(ok);
-  t.deepEqual(notes, ['control: is not there; a replay makes none']);
+  t.deepEqual(notes, ['control: does not exist; a replay makes none']);
   t.is((await storedOrders(dataDir, 2, ['ann'])).size, 0); // a market order is a fill
   t.like(await commandHere(...args), {
     code: 1,

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 
 export type Side = 'yes' | 'no';
 
-/** One row: a poll of a market. Whole cents, null where there is no price. */
+/** One row: a poll of a market. Whole cents, null if there is no price. */
 export type Quote = { atMs: number; market: string; yesBid: number | null; yesAsk: number | null };
 
 /** The venue's result, five minutes after the market's last quote. */
@@ -31,7 +31,7 @@ export function readDay(dir: URL): Day {
   return { quotes, settlements, instruments: instrumentsOf(dir) };
 }
 
-/** The day as far as it had come at that time. */
+/** The day up to that time. */
 export function until(day: Day, atMs: number): Day {
   return {
     ...day,

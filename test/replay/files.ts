@@ -14,7 +14,7 @@ export const ORDER = {
   order: { idempotencyKey: 'k', ...buy('A', 'yes', 10) },
 };
 
-/** The files of one replay in a directory of its own; each may be given, or is a good one. */
+/** The files of one replay in a new directory; each may be given, or is a good one. */
 export function files(
   t: ExecutionContext,
   given: { feed?: unknown[]; catalog?: unknown; orders?: unknown[] },

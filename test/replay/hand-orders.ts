@@ -1,6 +1,6 @@
 /**
- * Lines placed by hand on the day of the recording, each with what must become of it. The prices
- * are read off the quotes file: bids down, asks up, no asks 100 minus yes bids.
+ * Lines placed by hand on the day of the recording, each with its expected outcome. The prices are
+ * read off the quotes file: bids down, asks up, no asks 100 minus yes bids.
  */
 import type { Day } from './day.ts';
 import type { Body } from './order-body.ts';

@@ -3,18 +3,15 @@ import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { ExecutionContext } from 'ava';
-import { type ReplayOptions, replay } from '../../api/cli/replay.ts';
+import { type ReplayOptions, replay, WHOLE_FILE } from '../../api/cli/replay.ts';
 import { accountIdOf } from '../../api/cli/replay-ids.ts';
 import type { ReplaySummary } from '../../api/cli/summary.ts';
 import { feedClock } from '../../engine/shard/callers/clock.ts';
 import { Shards } from '../../engine/shard/callers/shards.ts';
-import { SOURCES_FROM_CACHE } from '../process/server.ts';
+import { commandEntry } from '../process/server.ts';
 
 export const HEADER = '{"format":"paperbook-feed","version":1}';
-
-const PAPERBOOK = fileURLToPath(new URL('../../api/cli/paperbook.js', import.meta.url));
 
 export function tempDir(t: ExecutionContext): string {
   const dir = mkdtempSync(path.join(tmpdir(), 'paperbook-replay-test-'));
@@ -39,23 +36,10 @@ export function feedLine(at: string, frame: unknown, place: Record<string, strin
 export function run(
   options: Pick<ReplayOptions, 'feed' | 'catalog'> & Partial<ReplayOptions>,
 ): Promise<ReplaySummary> {
-  const defaults = {
-    orders: null,
-    shards: 1,
-    dataDir: null,
-    speed: null,
-    skipBad: false,
-    allowJumps: false,
-    fromMs: null,
-    toMs: null,
-    markets: null,
-    trades: null,
-    fillModel: 'top_of_book' as const,
-  };
-  return replay({ ...defaults, ...options });
+  return replay({ ...WHOLE_FILE, fillModel: 'top_of_book', ...options });
 }
 
-/** What a replay says of the input alone. */
+/** The part of a replay's output that depends on the input alone. */
 export function figures(summary: ReplaySummary) {
   const { elapsedMs: _, ticksPerSecond: __, ...figures } = summary;
   return figures;
@@ -63,18 +47,18 @@ export function figures(summary: ReplaySummary) {
 
 type Exit = { code: number; stdout: string; stderr: string };
 
-/** `paperbook feed replay ...` in a process of its own. */
+/** `paperbook feed replay ...` in a separate process. */
 export function command(...args: readonly string[]): Promise<Exit> {
   return commandWith({}, ...args);
 }
 
-/** The same with variables of its own. */
+/** The same with its own variables. */
 export function commandWith(
   variables: Record<string, string>,
   ...args: readonly string[]
 ): Promise<Exit> {
   return new Promise((resolve) => {
-    const argv = [SOURCES_FROM_CACHE, PAPERBOOK, 'feed', 'replay', ...args];
+    const argv = [commandEntry(), 'feed', 'replay', ...args];
     const env = { ...process.env, ...variables };
     execFile(process.execPath, argv, { timeout: 60_000, env }, (error, stdout, stderr) => {
       const code = error === null ? 0 : typeof error.code === 'number' ? error.code : -1;

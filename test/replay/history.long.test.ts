@@ -59,8 +59,9 @@ async function played(t: ExecutionContext, catalog: string, feed: string): Promi
 
 /** As `t.deepEqual`, which is slow where there is much and says more where something differs. */
 function same(t: ExecutionContext, found: unknown, expected: unknown, what: string): void {
-  if (isDeepStrictEqual(found, expected)) t.pass();
-  else t.deepEqual(found, expected, what);
+  const isSame = isDeepStrictEqual(found, expected);
+  if (!isSame) t.deepEqual(found, expected, what);
+  t.true(isSame, what);
 }
 
 type Series = { rows: readonly PlainRow[]; trades: readonly PlainTrade[] };

@@ -9,6 +9,7 @@ import { type Day, readDay, until } from './day.ts';
 import { handOrders } from './hand-orders.ts';
 import { command, figures, run, storedOrders, tempDir, tradeRows, writeLines } from './harness.ts';
 import { calculate, pnlCents } from './oracle.ts';
+import { shownTermsOf } from './order-body.ts';
 import { manyOrders, randomOrders } from './orders.ts';
 import type { LineResult, Order, OrderLine, Trade } from './outcome.ts';
 
@@ -253,7 +254,7 @@ function orderFields(order: Order) {
     timeInForce: order.timeInForce,
     expiresAt: isoOf(order.expiresAtMs),
     createdAt: isoOf(order.placedAtMs),
-    statedProbPct: body.statedProbPct ?? null,
+    ...shownTermsOf(body),
     status,
     cancelReason: order.cancelReason,
     fillPriceCents: order.fillCents,

@@ -1,6 +1,6 @@
 /**
- * What a day does to the orders of an orders file, worked out a second time: the
- * order body, the rules and the replay in plain objects and loops over all there is. Money in whole cents.
+ * The effect of a day on the orders of an orders file, worked out a second time: the order body,
+ * the rules and the replay in plain objects and loops over everything. Money in whole cents.
  */
 import type { Day, Side } from './day.ts';
 import { type Body, canonical, keyOf, timeInForceOf, wellFormed } from './order-body.ts';
@@ -13,7 +13,7 @@ const START_CENTS = 100_000_00;
 const QUOTE_MAX_AGE_MS = 15_000;
 const EXPIRY_MAX_MS = 365 * 24 * 60 * 60 * 1000;
 
-/** Runs the lines against the day; frames of an instant come before its orders. */
+/** Runs the lines against the day; frames of an instant precede its orders. */
 export function calculate(day: Day, lines: readonly OrderLine[]) {
   const world = new World(day);
   const results: LineResult[] = [];
@@ -222,7 +222,7 @@ class World {
     return side === 'yes' || yesPrice === null ? yesPrice : 100 - yesPrice;
   }
 
-  /** Time moves on, and what was to expire by then has. */
+  /** Time moves on, and orders that expire by then have expired. */
   #pass(atMs: number): void {
     this.#nowMs = atMs;
     for (const order of this.#resting()) {

@@ -25,7 +25,7 @@ const VALUES: Record<string, Check> = {
   idempotencyKey: KEY,
   clientOrderId: KEY,
   instrumentId: matches(/^ins_[0-9A-HJKMNP-TV-Z]{12}$/),
-  ticker: matches(/./),
+  ticker: matches(/^.{1,256}$/su),
   side: oneOf('yes', 'no'),
   count: whole(1, 1_000_000_000),
   tradeId: matches(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i),
@@ -96,6 +96,19 @@ const SHORT: Record<string, 'gtc' | 'ioc' | 'fok'> = {
 /** Null for a market order; a limit order that names none is gtc. */
 export function timeInForceOf(body: Body): 'gtc' | 'ioc' | 'fok' | null {
   return body.type === 'market' ? null : SHORT[(body.timeInForce as string) ?? 'gtc']!;
+}
+
+/** The probability that a buy states, in percent. */
+export function statedPctOf(body: Body): number | null {
+  return (body.statedProbPct as number | undefined) ?? null;
+}
+
+/** The field of a buy that states a probability. */
+export const stating = (percent: number): Body => ({ statedProbPct: percent });
+
+/** Fields of a body that answers show, of the order and of the trade that it opens. */
+export function shownTermsOf(body: Body) {
+  return { statedProbPct: statedPctOf(body) };
 }
 
 /** Equal for bodies that ask for the same order. */

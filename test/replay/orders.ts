@@ -1,9 +1,9 @@
 /**
  * A day's worth of orders, drawn at random from a seed: some fill, some wait, some never can, and
- * some are refused. What becomes of them is not known here; oracle.ts says.
+ * some are refused. Their outcomes are not known here; oracle.ts computes them.
  */
 import type { Day, Quote } from './day.ts';
-import type { Body } from './order-body.ts';
+import { type Body, stating } from './order-body.ts';
 import type { OrderLine } from './outcome.ts';
 
 const ACCOUNTS = ['alice', 'bob', 'carol', 'dave', 'erin', 'frank'];
@@ -73,7 +73,7 @@ function marketBuy(draw: Draw): Body {
   const { subject, yesAsk } = bought(draw);
   const order: Body = { action: 'buy', type: 'market', ...keyField(draw), ...subject };
   if (random.below(3) === 0) order.maxPriceCents = near(random, yesAsk, 2);
-  if (random.below(4) === 0) order.statedProbPct = 1 + random.below(99);
+  if (random.below(4) === 0) Object.assign(order, stating(1 + random.below(99)));
   if (random.below(5) === 0) order.routing = 'best';
   if (random.below(6) === 0) order.execution = 'paper';
   return order;
@@ -121,7 +121,7 @@ function repeated(draw: Draw): Body {
     { timeInForce: 'fok' },
     { expiresAt: order!.expiresAt ?? isoOf(draw.atMs + 60_000) },
     { routing: 'best' },
-    { statedProbPct: 50 },
+    stating(50),
     { side: 'yes' },
     { count: 7 },
     { limitPriceCents: 50 },
@@ -163,7 +163,7 @@ function unknown(random: Random, order: Body): Body {
   return { ...order, ...(byTicker ? { ticker: 'nothing' } : { instrumentId: 'ins_000000000000' }) };
 }
 
-/** A side of a market, named in one of the ways there are, and about what its yes asks. */
+/** A side of a market, named in one of the possible ways, near the ask of its yes. */
 function bought({ random, day, atMs }: Draw): { subject: Body; yesAsk: number } {
   const { id, market, polarity } = random.of(day.instruments);
   const side = random.of(['yes', 'no'] as const);

@@ -1,4 +1,4 @@
-/** What the oracle is given, and what it says became of it. */
+/** The input of the oracle, and the outcome that it computes. */
 import type { Side } from './day.ts';
 import type { Body } from './order-body.ts';
 
@@ -41,7 +41,7 @@ export type Order = {
   trade: Trade | null;
 };
 
-/** What one line of the file came to. */
+/** The outcome of one line of the file. */
 export type LineResult =
   | { kind: 'refused'; code: string }
   | { kind: 'replayed' }

@@ -14,6 +14,7 @@ const input = {
   skipBad: false,
   refuseJumps: true,
   depth: false,
+  settleOn: 'determined' as const,
   toMs: null,
   markets: null,
   marketNames: ['venue_a/A', 'venue_a/B'],

@@ -2,7 +2,6 @@
 import { spawn } from 'node:child_process';
 import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import { record } from '../../api/cli/record.ts';
 import { loadConfig } from '../../api/config/config.ts';
@@ -13,15 +12,14 @@ import { collect } from '../feeds/golden.ts';
 import { POLYMARKET } from '../feeds/live-venues.ts';
 import { until } from '../feeds/until.ts';
 import { catalogOf, game, instrument } from '../process/catalogs.ts';
-import { eventually } from '../process/server.ts';
+import { commandEntry, eventually } from '../process/server.ts';
 import { run, tempDir, writeLines } from './harness.ts';
 
-const PAPERBOOK = fileURLToPath(new URL('../../api/cli/paperbook.js', import.meta.url));
 /** More than the header of gzip, and as much as dozens of frames come to. */
 const FILE_BYTES = 2000;
 const QUIET = { info() {}, warn() {}, error() {} };
 
-/** Simulated venues whose time stands still, and the variables of a recorder of them. */
+/** Simulated venues whose time does not move, and the variables of a recorder of them. */
 async function venues(t: ExecutionContext) {
   const sim = await startSimulator({ seed: 3, tickMs: 0, heartbeatMs: 0 });
   t.teardown(() => sim.close());
@@ -35,7 +33,7 @@ async function venues(t: ExecutionContext) {
 test('R36: SIGINT ends a recording with exit code 0 and a whole file', async (t) => {
   const { sim, work, catalog, env } = await venues(t);
   const file = path.join(work, 'day.jsonl.gz');
-  const child = spawn(process.execPath, [PAPERBOOK, 'feed', 'record', file, '--json'], {
+  const child = spawn(process.execPath, [commandEntry(), 'feed', 'record', file, '--json'], {
     env: { ...process.env, ...env },
   });
   t.teardown(() => child.kill('SIGKILL'));

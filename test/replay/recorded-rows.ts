@@ -1,5 +1,5 @@
 /**
- * What the history of a recorded day must be, worked out from its files alone: nothing of the product
+ * The expected history of a recorded day, worked out from its files alone. No part of the product
  * is used.
  */
 import type { PlainRow, PlainTrade } from '../engine/history/naive-candles.ts';
@@ -24,7 +24,7 @@ class PlainMarket {
     if (last.bid !== bid || last.ask !== ask) this.rows.push({ atMs, bid, ask });
   }
 
-  /** Its connection says something, of whatever market; `quote`: of this one. */
+  /** Its connection sends a frame, of any market; `quote`: of this one. */
   heard(atMs: number, silentSinceMs: number, quote?: State): void {
     if (atMs - silentSinceMs > BOUND_MS) this.show(silentSinceMs + BOUND_MS, NONE);
     this.#quote = quote ?? this.#quote;
@@ -69,7 +69,7 @@ type GoldEvent = {
 const e4 = (dollars: string) => Math.round(Number(dollars) * 10_000);
 const e2 = (size: string) => Math.round(Number(size) * 100);
 
-/** The book of one market by price, as its frames say. */
+/** The book of one market by price, from its frames. */
 class PlainBook {
   readonly #levels = { yes: new Map<number, number>(), no: new Map<number, number>() };
 

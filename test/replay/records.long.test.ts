@@ -19,6 +19,7 @@ import { sharedData } from '../feeds/golden.ts';
 import { allRows, ask, type Json } from '../process/client.ts';
 import { type Day, readDay, until } from './day.ts';
 import { calculate, pnlCents } from './oracle.ts';
+import { shownTermsOf, statedPctOf } from './order-body.ts';
 import {
   evalBoard,
   evalRow,
@@ -90,9 +91,8 @@ async function expectedNow(running: Running, day: Day, moment: number): Promise<
     const owned = own.map((trade): OwnTrade => {
       const order = orders.find((each) => each.trade === trade && each.body.action === 'buy')!;
       const isPrivate = profileAt(name, moments.indexOf(order.placedAtMs)).private;
-      const statedProbPct = (order.body.statedProbPct as number | undefined) ?? null;
       const tradeId = opened.get(`${name} ${order.key}`)!;
-      return { ...trade, tradeId, trader: id, statedProbPct, placedPrivate: isPrivate };
+      return { ...trade, tradeId, trader: id, body: order.body, placedPrivate: isPrivate };
     });
     for (const trade of owned) {
       t.like(byId.get(trade.tradeId), tradeView(trade, subjects.get(trade.instrumentId)!), name);
@@ -114,12 +114,13 @@ async function expectedNow(running: Running, day: Day, moment: number): Promise<
 
 function tradeView(trade: OwnTrade, { label }: Subject) {
   const { tradeId, instrumentId, instrumentSide, boughtSide, contracts, entryCents } = trade;
-  const { statedProbPct, placedPrivate, status, resolvedOutcome } = trade;
+  const { placedPrivate, status, resolvedOutcome } = trade;
   const pnl = pnlCents(trade);
   return {
     ...{ tradeId, instrumentId, instrumentLabel: label, instrumentSide, boughtSide, contracts },
     ...{ costDollars: (entryCents * contracts) / 100, entryCents, marketTicker: trade.market },
-    ...{ statedProbPct, placedVia: 'api', placedPrivate, parlayId: null, fillVenue: 'venue_a' },
+    ...shownTermsOf(trade.body),
+    ...{ placedVia: 'api', placedPrivate, parlayId: null, fillVenue: 'venue_a' },
     ...{ openedAt: isoOf(trade.openedAtMs), closedAt: isoOf(trade.closedAtMs), status },
     closeReason: { open: null, closed: 'sold', settled: 'settled' }[status],
     ...{ pnlDollars: pnl === null ? null : pnl / 100, resolvedOutcome },
@@ -138,7 +139,7 @@ function knownOf(trades: OwnTrade[], traders: Trader[], totals: Totals): Known {
       ...{ side: trade.instrumentSide, instrumentSide: trade.instrumentSide },
       ...{ contracts: trade.contracts, entryCents: trade.entryCents },
       costCents: trade.entryCents * trade.contracts,
-      ...{ statedPct: trade.statedProbPct, placedPrivate: trade.placedPrivate },
+      ...{ statedPct: statedPctOf(trade.body), placedPrivate: trade.placedPrivate },
       openedAtMs: trade.openedAtMs as EpochMs,
       end:
         status === 'open'
@@ -169,7 +170,7 @@ async function ownEvalIsEqual({ t, server, traders }: Running, { scored }: Expec
       ...{ status: 'settled', createdAt: isoOf(trade.openedAtMs) },
       ...{ closedAt: isoOf(trade.closedAtMs), outcome: scores.outcome },
       ...{ outcomeSource: 'venue_result', forecastProb: scores.forecastProb },
-      forecastSource: trade.statedProbPct === null ? 'entry_price' : 'stated',
+      forecastSource: statedPctOf(trade.body) === null ? 'entry_price' : 'stated',
       ...{ brier: scores.brier, logLoss: scores.logLoss, pnlDollars: scores.pnl },
       ...{ pnlAfterFeesDollars: scores.pnlAfterFees, clvCents: scores.clv },
     }));

@@ -10,7 +10,7 @@ export type Running = {
   paperbook: Paperbook;
   /** `feed replay` of a file of these lines into it. */
   replay(lines: readonly unknown[], ...args: string[]): ReturnType<typeof runHere>;
-  /** What a quote of CATALOG's first or third instrument shows: prices by venue, or why not. */
+  /** The shown quote of CATALOG's first or third instrument: prices by venue, or why not. */
   shown(instrument: 0 | 2): Promise<Record<string, unknown>>;
   /** Its time, as ISO 8601. */
   clock(): string;

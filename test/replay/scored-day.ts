@@ -1,12 +1,13 @@
 /**
- * What trades of the recorded day are worth to records, from its files alone: nothing of the product
- * is used but names. Money in whole cents.
+ * The worth of the recorded day's trades for records, from its files alone. Only names of the
+ * product are used. Money in whole cents.
  */
 import { readFileSync } from 'node:fs';
 import { cr2ByMatrices, meanOf, t95ByIntegral } from '../engine/records/naive-statistics.ts';
 import { csvRows } from '../feeds/golden.ts';
 import type { Day } from './day.ts';
 import { pnlCents } from './oracle.ts';
+import { type Body, statedPctOf } from './order-body.ts';
 import type { Trade } from './outcome.ts';
 
 export const METRICS = ['brier', 'log_loss', 'clv', 'pnl'] as const;
@@ -16,7 +17,8 @@ export type Metric = (typeof METRICS)[number];
 export type OwnTrade = Trade & {
   tradeId: string;
   trader: string;
-  statedProbPct: number | null;
+  /** Of the order that opened it. */
+  body: Body;
   placedPrivate: boolean;
 };
 
@@ -61,7 +63,7 @@ export type Scored = { trade: OwnTrade; subject: Subject; inSlate: boolean } & R
   typeof scoresOf
 >;
 
-/** The settled ones of one trader's trades, which are in the order of opening. */
+/** The settled trades of one trader, which are in the order of opening. */
 export function scoredOf(trades: readonly OwnTrade[], subjects: Map<string, Subject>): Scored[] {
   const taken = new Set<string>();
   return trades
@@ -75,9 +77,10 @@ export function scoredOf(trades: readonly OwnTrade[], subjects: Map<string, Subj
 }
 
 function scoresOf(trade: OwnTrade, { closingMid }: Subject) {
-  const { instrumentSide, resolvedOutcome, statedProbPct, entryCents, contracts } = trade;
+  const { instrumentSide, resolvedOutcome, entryCents, contracts } = trade;
+  const statedPct = statedPctOf(trade.body);
   const outcome = resolvedOutcome === instrumentSide ? 1 : 0;
-  const forecastProb = (statedProbPct ?? entryCents) / 100;
+  const forecastProb = (statedPct ?? entryCents) / 100;
   const brier = (forecastProb - outcome) ** 2;
   const held = closingMid === null || instrumentSide === 'yes' ? closingMid : 100 - closingMid;
   // No fee table: 0.07 · C · P · (1 − P) dollars, up to the cent.
@@ -90,7 +93,7 @@ function scoresOf(trade: OwnTrade, { closingMid }: Subject) {
     clv: held === null ? null : held - entryCents,
     pnl: pnlCents(trade)! / 100,
     pnlAfterFees: (pnlCents(trade)! - feeCents) / 100,
-    skill: statedProbPct === null ? null : (entryCents / 100 - outcome) ** 2 - brier,
+    skill: statedPct === null ? null : (entryCents / 100 - outcome) ** 2 - brier,
   };
 }
 
@@ -129,7 +132,7 @@ function intervalOf(games: number[][], value: number): Interval {
   return { low: value - reach, high: value + reach };
 }
 
-/** The rows in the order of their ranks, with what intervals say of it. */
+/** The rows in the order of their ranks, with the ranges of their intervals. */
 export function evalBoard(rows: readonly EvalRow[], metric: Metric) {
   const sign = metric === 'clv' || metric === 'pnl' ? -1 : 1;
   const ranked = [...rows].sort(

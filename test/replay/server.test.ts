@@ -165,44 +165,47 @@ test.serial('R38, R40, F30: a recorder’s lines, whole and for one market', asy
   t.deepEqual(await running.shown(0), { venue_a: 'no quote', venue_b: 'no quote' });
 });
 
-test.serial('R40: --markets, --to and what cannot be read', async (t) => {
-  const running = await startRunning(t);
-  const lines = [
-    feedLine(at(0), quote('A', 40, 43)),
-    feedLine(at(1), quote('B', 50, 53)),
-    feedLine(at(9), quote('B', 60, 63)),
-  ];
-  const some = await running.replay(lines, '--markets', 'venue_a/B,C', '--to', at(5));
-  t.like(JSON.parse(some.stdout), { lines: 1, frames: 1 });
-  t.deepEqual(await running.shown(2), { venue_a: [50, 53] });
-  t.deepEqual(await running.shown(0), { venue_a: 'no quote', venue_b: 'no quote' });
+test.serial(
+  'R38, R40: --markets, --to, what cannot be read, and a server that is not there',
+  async (t) => {
+    const running = await startRunning(t);
+    const lines = [
+      feedLine(at(0), quote('A', 40, 43)),
+      feedLine(at(1), quote('B', 50, 53)),
+      feedLine(at(9), quote('B', 60, 63)),
+    ];
+    const some = await running.replay(lines, '--markets', 'venue_a/B,C', '--to', at(5));
+    t.like(JSON.parse(some.stdout), { lines: 1, frames: 1 });
+    t.deepEqual(await running.shown(2), { venue_a: [50, 53] });
+    t.deepEqual(await running.shown(0), { venue_a: 'no quote', venue_b: 'no quote' });
 
-  const bad = await running.replay([feedLine(at(10), quote('A', 40, 41)), 'no']);
-  t.deepEqual([bad.code, bad.stdout], [1, '']);
-  t.regex(bad.stderr, /feed\.jsonl: line 3: not JSON/);
-  t.deepEqual((await running.shown(0)).venue_a, [40, 41], 'what stands before it is taken');
-  const skipped = await running.replay(['no', feedLine(at(11), quote('A', 40, 42))], '--skip-bad');
-  t.like(JSON.parse(skipped.stdout), { lines: 1, skipped: 1 });
-  const far = feedLine(at(9000), quote('A', 1, 2));
-  t.is((await running.replay([feedLine(at(12), quote('A', 40, 42)), far])).code, 1);
-});
+    const bad = await running.replay([feedLine(at(10), quote('A', 40, 41)), 'no']);
+    t.deepEqual([bad.code, bad.stdout], [1, '']);
+    t.regex(bad.stderr, /feed\.jsonl: line 3: not JSON/);
+    t.deepEqual((await running.shown(0)).venue_a, [40, 41], 'the lines before it are taken');
+    const skipped = await running.replay(
+      ['no', feedLine(at(11), quote('A', 40, 42))],
+      '--skip-bad',
+    );
+    t.like(JSON.parse(skipped.stdout), { lines: 1, skipped: 1 });
+    const far = feedLine(at(9000), quote('A', 1, 2));
+    t.is((await running.replay([feedLine(at(12), quote('A', 40, 42)), far])).code, 1);
 
-test.serial('R38: a server that is not there, or another directory’s', async (t) => {
-  const running = await startRunning(t);
-  const work = tempDir(t);
-  const feed = writeLines(work, 'one.jsonl', [HEADER, feedLine(at(0), quote('A', 40, 43))]);
-  const { adminUrl } = running.paperbook;
-  const run = (url: string, dataDir: string, ...args: string[]) =>
-    runHere(['feed', 'replay', feed, '--server', url, ...args], {
-      env: { PAPERBOOK_DATA_DIR: dataDir },
-    });
-  t.regex((await run(adminUrl, work)).stderr, /holds no admin token/);
-  ensureAdminToken(work);
-  t.regex((await run(adminUrl, work)).stderr, /unauthorized/);
-  t.regex((await run('http://127.0.0.1:9', work)).stderr, /no server answers at/);
-  const orders = await run(adminUrl, work, '--orders', feed);
-  t.deepEqual([orders.code, /--orders is not for --server/.test(orders.stderr)], [2, true]);
-});
+    const work = tempDir(t);
+    const feed = writeLines(work, 'one.jsonl', [HEADER, feedLine(at(12), quote('A', 40, 43))]);
+    const { adminUrl } = running.paperbook;
+    const run = (url: string, dataDir: string, ...args: string[]) =>
+      runHere(['feed', 'replay', feed, '--server', url, ...args], {
+        env: { PAPERBOOK_DATA_DIR: dataDir },
+      });
+    t.regex((await run(adminUrl, work)).stderr, /holds no admin token/);
+    ensureAdminToken(work);
+    t.regex((await run(adminUrl, work)).stderr, /unauthorized/);
+    t.regex((await run('http://127.0.0.1:9', work)).stderr, /no server answers at/);
+    const orders = await run(adminUrl, work, '--orders', feed);
+    t.deepEqual([orders.code, /--orders is not for --server/.test(orders.stderr)], [2, true]);
+  },
+);
 
 test.serial(
   'C7: a live frame’s own time moves the feed’s clock, also one that shows a gap',

@@ -3,13 +3,13 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import test, { type ExecutionContext } from 'ava';
 import { WebSocket } from 'ws';
 import { until } from '../feeds/until.ts';
-import { COMMAND, SOURCES_FROM_CACHE } from '../process/server.ts';
+import { commandEntry } from '../process/server.ts';
 import { files } from './files.ts';
 
 type Running = { child: ChildProcess; text: () => string; end: () => Promise<unknown> };
 
 function simulate(t: ExecutionContext, ...args: string[]): Running {
-  const child = spawn(process.execPath, [SOURCES_FROM_CACHE, COMMAND, 'feed', 'simulate', ...args]);
+  const child = spawn(process.execPath, [commandEntry(), 'feed', 'simulate', ...args]);
   t.teardown(() => child.kill('SIGKILL'));
   let text = '';
   child.stdout.on('data', (piece) => {

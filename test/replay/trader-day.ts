@@ -1,9 +1,9 @@
 /**
- * Traders of the recorded day: whom they show themselves to, and what they order at which of its
- * moments. Both sides of every game are held, in public and in private.
+ * Traders of the recorded day: their privacy, and their orders at its moments. Both sides of every
+ * game are held, in public and in private.
  */
 import type { Day } from './day.ts';
-import type { Body } from './order-body.ts';
+import { type Body, stating } from './order-body.ts';
 import type { OrderLine } from './outcome.ts';
 
 /** Before the games; the first one runs; three run; most run; some are over. */
@@ -20,7 +20,7 @@ export function momentsOf({ quotes }: Day): number[] {
 export type Profile = { private?: boolean; showEarlierTrades?: boolean };
 
 const PUBLIC = { private: false };
-/** By trader, what changes at a moment, before the orders of then. All begin private. */
+/** By trader, the changes at a moment, before its orders. All begin private. */
 export const PROFILES: Readonly<Record<string, Readonly<Record<number, Profile>>>> = {
   both: { 0: PUBLIC },
   stated: { 0: PUBLIC },
@@ -102,7 +102,7 @@ function bothSides(accounts: string[], id: string, at: number): Placed[] {
   ]);
 }
 
-const stated = (at: number) => ({ statedProbPct: 5 + ((at * 37) % 91) });
+const stated = (at: number) => stating(5 + ((at * 37) % 91));
 
 function market(instrumentId: string, at: number, side: string, more: Body = {}): Body {
   const idempotencyKey = `${instrumentId}.${side}`;

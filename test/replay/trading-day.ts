@@ -26,7 +26,7 @@ export type Running = {
   opened: Map<string, string>;
   /** By the id of an order that did not fill at once, its account and key. */
   resting: Map<string, string>;
-  /** In the order of placing; the code is null where the order was taken. */
+  /** In the order of placing; the code is null if the order was taken. */
   answers: { line: OrderLine; code: string | null }[];
 };
 

@@ -7,6 +7,7 @@ await playFiles(
   'test/api/config',
   'test/api/data-dir',
   'test/api/deploy',
+  'test/api/fidelity',
   'test/api/http',
   'test/api/limits',
   'test/api/page',

@@ -16,7 +16,7 @@ export function messageOf(step: Step): Message {
   }
 }
 
-/** What the model does and says. Ticks are not answered. */
+/** The model's actions and answers. Ticks are not answered. */
 export function answerOf(model: NaiveModel, step: Step): Reply | null {
   switch (step.on) {
     case 'tick':

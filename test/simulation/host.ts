@@ -1,7 +1,7 @@
 /**
- * Runs one shard on disk the way its thread does, and crashes it: what a SIGKILL would leave on
- * disk at that moment is copied away, and the next start is made from the copy. Whatever the shard
- * does after the moment of its crash is lost.
+ * Runs one shard on disk the way its thread does, and crashes it. The files of that moment, as a
+ * SIGKILL would leave them, are copied, and the next start is made from the copy. All later work of
+ * the shard is lost.
  */
 import { deepStrictEqual } from 'node:assert';
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -52,9 +52,9 @@ export class Host {
   #moments = 0;
   #planned: CrashPoint | null = null;
   #crashed: CrashPoint | null = null;
-  /** Lets a checkpoint go on by one slice; null: none waits. */
+  /** Lets a checkpoint continue by one slice; null: none waits. */
   #goOn: (() => void) | null = null;
-  /** Slices go on as they come. */
+  /** Slices continue without a wait. */
   #isOpenWay = false;
 
   private constructor(options: HostOptions) {
@@ -98,7 +98,7 @@ export class Host {
     return this.#done() !== null;
   }
 
-  /** Some of what results have left, as between batches. True: it crashed. */
+  /** Settles some trades of markets with results, as between batches. True: it crashed. */
   settleSlice(crash: CrashPoint | null): boolean {
     this.#plan(crash);
     const before = this.#shard.lastNumber;
@@ -130,7 +130,7 @@ export class Host {
     if (this.#shard.isWriting) this.#options.tally.count('crashes between checkpoint steps');
   }
 
-  /** Starts from what the last crash left. */
+  /** Starts from the files of the last crash. */
   async restart(): Promise<void> {
     await this.#end((shard) => shard.abandon());
     rmSync(this.#dir(0), { recursive: true });
@@ -156,7 +156,7 @@ export class Host {
     await how(this.#shard);
   }
 
-  /** What the next start finds holds every invariant. */
+  /** The files of the next start hold every invariant. */
   async #verify(): Promise<void> {
     deepStrictEqual((await verifyShard(this.#dir(0), 0, 1))?.problems, []);
   }
@@ -191,8 +191,8 @@ export class Host {
   }
 
   /**
-   * Nothing of a checkpoint is on its way to the disk while one waits here, so that a copy of the
-   * files is what a crash would leave.
+   * While a checkpoint waits here, none of it is on its way to the disk. So a copy of the files
+   * equals the files after a crash.
    */
   #mayWrite(): Promise<void> {
     if (this.#isOpenWay) return Promise.resolve();
@@ -204,7 +204,7 @@ export class Host {
     });
   }
 
-  /** Lets the checkpoint being written go on until it waits again, or is done. */
+  /** Lets the present checkpoint continue until it waits again, or is done. */
   async #slice(): Promise<void> {
     if (!this.#shard.isWriting) return;
     await until(() => this.#goOn !== null);
@@ -244,7 +244,7 @@ export class Host {
     writeFileSync(file, bytes);
   }
 
-  /** The state that a start comes to on a copy of the log, without a checkpoint. */
+  /** The state of a start on a copy of the log, without a checkpoint. */
   async fromLogAlone(): Promise<string> {
     const { dir, tally: _tally, segmentBytes: _segmentBytes, ...rest } = this.#options;
     const alone = path.join(dir, 'alone');

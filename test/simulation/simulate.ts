@@ -1,7 +1,7 @@
 /**
  * `npm run simulate -- --seconds 60 --seed 17`: simulates one seed after the other. With `--seed`
- * alone, that one; without it, seeds that nobody has seen. Prints what happened in a line; a
- * failure prints the seed that replays it, and exits 1.
+ * alone, that one; without it, seeds that nobody has seen. Prints a summary line. A failure prints
+ * the seed that replays it, and exits 1.
  */
 import { randomInt } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -37,7 +37,7 @@ try {
 }
 
 async function runSeed(seed: number): Promise<void> {
-  // A state that went wrong can also loop for ever, and then this line is the only sign.
+  // A state that went wrong can also loop forever, and then this line is the only sign.
   process.stderr.write(`\rseed ${seed} `);
   const seedDir = path.join(dir, String(seed));
   mkdirSync(seedDir);

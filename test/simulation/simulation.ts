@@ -1,7 +1,7 @@
 /**
  * One simulated life of a shard, decided by its seed alone: the generated input of test/model in
- * batches, checkpoints and crashes at any point, and after every step the audit, the conservation
- * law and the answers of the naive model. See test/README.md.
+ * batches, checkpoints and crashes at any point. After every step it checks the audit, the
+ * conservation law and the answers of the naive model. See test/README.md.
  */
 import { deepStrictEqual } from 'node:assert';
 import { audit } from '../../engine/audit/audit.ts';
@@ -60,7 +60,7 @@ export async function simulate(options: SimulationOptions): Promise<string> {
 class Simulation {
   where = 'the start';
   readonly #tally: Tally;
-  /** What is done with the input; the input has a chance of its own. */
+  /** The schedule of the input; the input has its own random source. */
   readonly #chance: RandomSource;
   readonly #model: NaiveModel;
   readonly #input: ReturnType<typeof createRandomInput>;
@@ -256,7 +256,7 @@ class Simulation {
     await this.#started(atCrash);
   }
 
-  /** Everything is there, whole; then the shard gets what memory alone had. */
+  /** Everything is there, whole; then the shard gets the data that only memory had. */
   async #started(atCrash: string): Promise<void> {
     const { report, state } = this.#host.shard;
     deepStrictEqual(this.#digest(), atCrash, 'a start finds what was committed, and nothing else');

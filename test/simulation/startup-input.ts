@@ -1,4 +1,4 @@
-/** What a shard gets when it starts again: from operators, and from the venues' feeds. */
+/** The messages to a shard that starts again, from operators and from the venues' feeds. */
 
 import type { EpochMs } from '../../engine/base/units.ts';
 import type { Catalog } from '../../engine/rules/catalog-entries.ts';
@@ -38,7 +38,7 @@ export class StartupInput {
     }
   }
 
-  /** The process ended, and with it what only feeds had sent. */
+  /** The process ended, and with it the data that only feeds had sent. */
   forgetFeeds(): void {
     for (const kept of [this.#results, this.#games, this.#statuses, this.#quotes]) kept.clear();
   }

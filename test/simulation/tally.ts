@@ -1,4 +1,4 @@
-/** What happened in simulated runs, so that one sees that every kind of it did. */
+/** Counts of the events in simulated runs, which show that every kind happened. */
 import type { Reply } from '../../engine/rules/messages.ts';
 import type { Step } from '../model/random-input.ts';
 
@@ -45,7 +45,7 @@ export class Tally {
     this.#counts.set(kind, this.#counts.get(kind)! + times);
   }
 
-  /** What came in at `atMs`. */
+  /** The messages at `atMs`. */
   step(step: Step, atMs: number): void {
     this.count('steps');
     if (Math.abs(atMs - this.#lastMs) >= JUMP_MS) this.count('clock jumps');
@@ -53,7 +53,7 @@ export class Tally {
     if (step.on === 'tick' && step.tick.kind === 'down') this.count('gaps');
   }
 
-  /** What a command was answered. */
+  /** The answer to a command. */
   reply(step: Step, reply: Reply): void {
     if (step.on !== 'command') return;
     if (!reply.ok) {

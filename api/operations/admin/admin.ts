@@ -39,7 +39,7 @@ const readSwitch = bodyReader(SwitchBody);
 
 /** Throws 401 unless the request carries the admin token. */
 export function operatorOf(adminToken: string): (http: HttpContext) => Operator {
-  // Hashes have one length whatever was sent: a comparison in constant time needs that.
+  // All hashes have one length, as a comparison in constant time needs.
   const wanted = Buffer.from(hashOfToken(`Bearer ${adminToken}`));
   return (http) => {
     const sent = Buffer.from(hashOfToken(credentialHeader(http, 'authorization')));

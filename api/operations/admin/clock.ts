@@ -14,7 +14,9 @@ type Context = Pick<ServerContext, 'engine' | 'log' | 'config'>;
 const readAccepting = bodyReader(strict({ acceptMachine: Type.Literal(true) }));
 
 export function clockAdminRoutes({ engine, config, log }: Context): Route<Operator>[] {
-  /** `aheadMs`: how far the engine's time is ahead of the machine's; negative when it is behind. */
+  /**
+   * `aheadMs`: how far the engine's time is ahead of the machine's; negative when it is earlier.
+   */
   const shown = () => {
     const [engineMs, machineMs] = [engine.nowMs(), engine.machineMs()];
     const aheadMs = engineMs - machineMs;

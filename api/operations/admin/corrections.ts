@@ -1,6 +1,6 @@
 /**
- * Admin routes by which an operator decides a market, corrects cash and marks trades. All are
- * facts, on disk before the answer. Rules O12, O13, O17, O26 (api/RULES.md).
+ * Admin routes by which an operator decides a market, corrects cash and tags trades. All are facts,
+ * on disk before the answer. Rules O12, O13, O17, O26 (api/RULES.md).
  */
 import { Type } from '@sinclair/typebox';
 import type { Cents } from '../../../engine/base/units.ts';
@@ -120,9 +120,9 @@ function markRoute({ engine, log }: Context): Route<Operator> {
   });
 }
 
-const NO_SUCH_TRADE = 'No such open trade; one that is over is found with the id of its user.';
+const NO_SUCH_TRADE = 'No such open trade. A trade that is over is found with the id of its user.';
 
-/** What the engine's refusals mean here. */
+/** The engine's refusals as this listener answers them. */
 const REFUSED: Readonly<Record<string, string>> = {
   account_not_found: 'The user has not traded yet: an account begins with its first order.',
   insufficient_balance: 'The account has less to spend than dollars takes.',

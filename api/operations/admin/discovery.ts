@@ -1,4 +1,7 @@
-/** What discovery found, and a run at once, on the operator's listener. Rules O27, O28 (api/RULES.md). */
+/**
+ * The results of discovery, and a run at once, on the operator's listener. Rules O27, O28
+ * (api/RULES.md).
+ */
 import { NoQuery } from '../../base/common-schemas.ts';
 import { keyed, type Route } from '../../dispatch/route.ts';
 import type { Operator } from '../../identity/admin-token.ts';

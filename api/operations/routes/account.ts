@@ -1,4 +1,4 @@
-/** The personal account: what it is worth, and its reset. Rules A90, A91 (api/RULES.md). */
+/** The personal account: its worth, and its reset. Rules A90, A91 (api/RULES.md). */
 
 import { NoQuery } from '../../base/common-schemas.ts';
 import type { Caller } from '../../dispatch/access.ts';

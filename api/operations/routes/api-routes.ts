@@ -31,10 +31,10 @@ import { trackRecordKeysRoute } from './track-record-keys.ts';
 
 export const BASE_PATH = '/v1';
 
-/** What routes use that answer by other routes. */
+/** The parts of routes that answer by other routes. */
 export type Served = { entry: OrderEntry; streams: Streams };
 
-/** Every route of the API that works today. `served` is asked once requests come. */
+/** Every route of the API. `served` is called once requests arrive. */
 export function apiRoutes(context: ServerContext, served = onlyDescribed): Route<Caller>[] {
   const routes = [
     ...statusRoutes(),

@@ -1,6 +1,6 @@
 /**
- * GET /docs: the description as a page, outside /v1. Everything on it comes from this server, and
- * its Content-Security-Policy allows nothing else. Rule A72 (api/RULES.md).
+ * GET /docs: the description as a page, outside /v1. Everything on it is from this server, and its
+ * Content-Security-Policy allows nothing else. Rule A72 (api/RULES.md).
  */
 import { readFileSync } from 'node:fs';
 import { Type } from '@sinclair/typebox';

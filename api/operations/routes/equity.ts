@@ -1,4 +1,4 @@
-/** What an account was worth, and is. Rules A92 to A95 (api/RULES.md). */
+/** The worth of an account over time. Rules A92 to A95 (api/RULES.md). */
 import type { Static } from '@sinclair/typebox';
 import { type Cents, DAY_MS, dollarsOf, isoOf, type Uuid } from '../../../engine/base/units.ts';
 import { worthAtBids, worthAtCost } from '../../../engine/equity/marks.ts';
@@ -27,10 +27,11 @@ export function equityRoute(context: Context): Route<Caller> {
       tag: 'Portfolio',
       summary: 'Net worth of the account over time, all runs',
       description:
-        'The first and the last moment of the window, and the changes between them, evenly chosen ' +
-        'where they are many. Where they are few, moments between them show what prices did to ' +
-        'open positions. Positions count at their live bid of the moment, at cost where there was ' +
-        'none or this server has no history of it, and while venue data is off.',
+        'The first and the last moment of the window, and the changes between them. If the changes ' +
+        'are many, they are evenly chosen. If they are few, moments between them show the effect ' +
+        'of prices on open positions. Positions count at their live bid of the moment. They count ' +
+        'at cost if there was no bid, if this server has no history of it, and while venue data ' +
+        'is off.',
       example: { points: EQUITY_POINTS, run: 1, ...ENVELOPE },
     },
     scope: 'portfolio:read',
@@ -62,7 +63,7 @@ async function equityOf(
     before === null || !isMarked
       ? null
       : await worthAtBids(before, (question) => history.tops(asker, question), nowMs);
-  // What was read while it was on is not shown once it is off (V4).
+  // Prices that were read while it was on are not shown once it is off (V4).
   const venueData = wasOn && switches.venueData;
   const points = before === null ? [] : pointsOf(before, venueData ? worth : null);
   if (account !== null) points.push(lastPoint(account, asOf, venueData));

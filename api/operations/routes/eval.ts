@@ -45,7 +45,7 @@ function ownEvalRoute({ engine, records, fees, switches, history }: Context): Ro
     run: async ({ caller: { user }, query: { window, days } }) => {
       const asked = { trader: user.id, days, nowMs: engine.nowMs(), fees: fees() };
       const scored = await records.ask(user.id, 'scored', { ...asked, seenBy: 'owner' });
-      // Of equal ends the newest opened comes first: the sort leaves them in this order.
+      // Among equal ends the newest opened is first: the sort keeps this order.
       scored.reverse().sort((a, b) => b.closedAtMs - a.closedAtMs);
       const picks = scored.slice(0, PICKS_MAX);
       const notes = [];
@@ -92,9 +92,9 @@ function evalRoute({ engine, identity, records, fees }: Context): Route<Caller> 
       tag: 'Records',
       summary: 'Public traders by the mean of a score, with intervals',
       description:
-        'Slate picks alone: the first on each instrument that anyone can see, placed before its ' +
-        'game, with an outcome. ' +
-        'Intervals are of 95%, clustered by game; too few games have none.',
+        'Only slate picks: the first public pick on each instrument that was placed before its ' +
+        'game and has an outcome. ' +
+        'Intervals are of 95%, clustered by game. Too few games have no interval.',
       example: EVAL_EXAMPLE,
     },
     scope: 'records:read',

@@ -1,4 +1,4 @@
-/** The events of an account, for those who poll. Rules J25, J43 (api/RULES.md). */
+/** The events of an account, for clients that poll. Rules J25, J43 (api/RULES.md). */
 import { eventIdOf } from '../../../engine/readers/account-events.ts';
 import { invalidRequest } from '../../base/errors.ts';
 import type { Caller } from '../../dispatch/access.ts';
@@ -43,7 +43,7 @@ export function eventRoutes({ events, switches }: Context): Route<Caller>[] {
       run: async ({ caller, account, query: { after, limit } }) => {
         const { id, organizationSlug: slug } = account;
         const page = await events.page(caller.user.id, id, after, limit);
-        if (!page.isThere) throw invalidRequest('after must be the eventId of an event that was');
+        if (!page.isThere) throw invalidRequest('after must be the eventId of a past event');
         const { venueData } = switches;
         const texts = page.events.map(({ on, off }) => (venueData ? on : off)).join(',');
         const organization = slug === null ? '' : `,"organization":${JSON.stringify({ slug })}`;

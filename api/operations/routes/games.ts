@@ -29,8 +29,8 @@ function listGames({ catalog, engine }: Context): Route<Caller> {
       tag: 'Markets',
       summary: 'Games that have instruments, earliest first',
       description:
-        'With neither from nor to the first page starts six hours ago; a game of which the day alone ' +
-        'is known is on it for its first 24 hours.',
+        'With neither from nor to the first page starts six hours ago. If only the day of a game is ' +
+        'known, the game is on it for its first 24 hours.',
       example: { games: [GAME], count: 1, nextCursor: null, asOf: ENVELOPE.asOf, mode: 'paper' },
     },
     scope: 'markets:read',

@@ -1,6 +1,6 @@
 /**
- * What prices were: rows, candles, the state at a moment, exports; of this server's own history, or
- * of a service. Rules H6 to H21, H30, V9 (api/RULES.md).
+ * Past prices: rows, candles, the state at a moment, exports; of this server's own history, or of a
+ * service. Rules H6 to H21, H30, V9 (api/RULES.md).
  */
 import type { Static, TObject } from '@sinclair/typebox';
 import { WHOLE_NUMBER } from '../../../engine/base/cursors.ts';
@@ -204,12 +204,12 @@ async function answered<P extends object>(
     source.kind === 'embedded'
       ? await embedded(source, query as P)
       : new CodedBody(null, await source.json(path, query as string));
-  // What was read while venue data was on is not sent once it is off. Rule V9.
+  // Prices that were read while venue data was on are not sent once it is off. Rule V9.
   context.switches.requireVenueData();
   return found;
 }
 
-/** An export breaks off where venue data is turned off. Rule V9. */
+/** An export breaks off if venue data is turned off. Rule V9. */
 async function exported(
   { switches }: Context,
   whole: Promise<StreamedBody>,
@@ -234,7 +234,7 @@ async function textOf(
 
 type Asked = { instrumentId?: string; ticker?: string; from?: string; to?: string };
 
-/** What no schema can check of a series, and its window. Throws the 400. */
+/** The checks of a series that no schema can make, and its window. Throws the 400. */
 function windowOf({ instrumentId, ticker, from, to }: Asked): { fromMs: EpochMs; toMs: EpochMs } {
   if ((instrumentId === undefined) === (ticker === undefined)) {
     throw invalidRequest('exactly one of instrumentId and ticker must be given');
@@ -243,7 +243,7 @@ function windowOf({ instrumentId, ticker, from, to }: Asked): { fromMs: EpochMs;
   return { fromMs: fromMs ?? 0, toMs: toMs ?? Number.POSITIVE_INFINITY };
 }
 
-/** Where a page begins, and what cursors of the query begin with. Throws the 400. */
+/** Where a page begins, and the tag of the query's cursors. Throws the 400. */
 function placeIn(list: string, query: { cursor?: string }) {
   const tag = tagOf(list, query);
   return { tag, cursor: placeOf(tag, query.cursor, WHOLE_NUMBER) };

@@ -24,7 +24,7 @@ const WARNING = 'Store this token now: it is shown only once and cannot be recov
 const readKeyInput = bodyReader(KeyInputSchema);
 const readRotation = optionalBody(bodyReader(RotateSchema));
 
-/** What the routes share: the rules of keys, and a key as its owner sees it. */
+/** The shared parts of the routes: the rules of keys, and a key as its owner sees it. */
 type KeyContext = Context & { book: KeyBook; view: (key: Key, nowMs: EpochMs) => object };
 
 export function keyRoutes(context: Context): Route<Caller>[] {

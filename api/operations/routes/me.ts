@@ -118,7 +118,7 @@ function getUsage({ engine, meter }: Context): Route<Caller> {
   });
 }
 
-/** Null while a shard cannot answer: the rest of the usage is known all the same. */
+/** Null while a shard cannot answer: the other usage is known all the same. */
 async function tradingOf(engine: Engine, user: User, credentialId: Uuid) {
   try {
     const use = await engine.tradeUse(user.id, credentialId);

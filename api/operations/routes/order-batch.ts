@@ -7,6 +7,7 @@ import { type BodyReader, bodyReader } from '../../base/validation.ts';
 import type { Caller } from '../../dispatch/access.ts';
 import type { OrderEntry } from '../../dispatch/order-entry.ts';
 import { type Call, ofAccount, type Route } from '../../dispatch/route.ts';
+import { LIMIT_BUY, MARKET_BUY } from '../../schemas/examples.ts';
 import { BatchAnswer, OrderBatch } from '../../schemas/order-batch.ts';
 import { ABOUT_PLACING } from './placing.ts';
 
@@ -35,8 +36,7 @@ export function orderBatchRoute(entry: () => OrderEntry): Route<Caller> {
   });
 }
 
-const { 'Market buy': MARKET_BUY, 'Limit buy that rests': LIMIT_BUY } = ABOUT_PLACING.bodyExamples!;
-const TWO_ORDERS = [MARKET_BUY!, LIMIT_BUY!];
+const TWO_ORDERS = [MARKET_BUY, LIMIT_BUY];
 const REFUSED: Static<typeof BatchAnswer>['results'][number] = {
   status: 409,
   body: {

@@ -162,7 +162,7 @@ function cancelOrders({ engine }: Context): Route<Caller> {
     about: {
       operationId: 'cancelOrders',
       tag: 'Trading',
-      summary: 'Cancel all resting orders, or those on one instrument',
+      summary: 'Cancel all resting orders, or only the orders on one instrument',
       description:
         'Cancels the orders in one durable step; more than 2,000 take several steps. It counts as ' +
         'one cancel. Works while trading is switched off, too.',

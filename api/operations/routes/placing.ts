@@ -1,6 +1,6 @@
 /**
- * Placing an order: its API description, and the command that a call of it becomes. Rules A30 to
- * A36, A38, T100, V6 (api/RULES.md, engine/RULES.md).
+ * Placing an order: its API description, and the command of a call. Rules A30 to A36, A38, T100, V6
+ * (api/RULES.md, engine/RULES.md).
  */
 import type { Static } from '@sinclair/typebox';
 import type { EpochMs } from '../../../engine/base/units.ts';
@@ -10,7 +10,7 @@ import { newOrderId } from '../../base/uuid.ts';
 import type { Caller } from '../../dispatch/access.ts';
 import type { About, Call } from '../../dispatch/route.ts';
 import { countingOf, type PaperAccount } from '../../identity/accounts.ts';
-import { INSTRUMENT_ID, TRADE } from '../../schemas/examples.ts';
+import { LIMIT_BUY, LIMIT_SELL, MARKET_BUY, MARKET_SELL, TRADE } from '../../schemas/examples.ts';
 import type { OrderBody } from '../../schemas/order-body.ts';
 import type { PlacementAnswer } from '../../schemas/placing.ts';
 import { refusalOfExecution } from '../execution.ts';
@@ -41,47 +41,25 @@ export const PLACING_ERRORS: readonly ErrorCode[] = [
   'insufficient_balance',
 ];
 
-const BUY = { action: 'buy', instrumentId: INSTRUMENT_ID, side: 'yes', count: 10 } as const;
-const SELL = { action: 'sell', tradeId: TRADE.tradeId } as const;
-
-export const MARKET_BUY: OrderBody = {
-  ...BUY,
-  type: 'market',
-  idempotencyKey: 'buy-1',
-  maxPriceCents: 45,
-};
-
 export const ABOUT_PLACING: About<Static<typeof PlacementAnswer>, OrderBody> = {
   operationId: 'placeOrder',
   tag: 'Trading',
   summary: 'Place an order',
   description:
     'A market order fills now at the live price or is refused. A limit order fills at its limit ' +
-    'or better; else it rests (gtc) until it fills, is canceled or expires, or is canceled at ' +
-    'once (ioc, fok). A sell covers the whole position.\n\n' +
+    'or better. Otherwise a gtc order rests until it fills, is canceled or expires, and an ioc ' +
+    'or fok order is canceled at once. A sell covers the whole position.\n\n' +
     'A refused order stores nothing and does not use its key up. While trading is switched off ' +
-    'new orders are refused, and one that was placed before is answered again. Opening a position needs the ' +
-    "basic plan. Execution at a venue needs that venue's scope besides `trade:write`. A field " +
+    'new orders are refused, and a repeated order is answered again. Opening a position needs ' +
+    "the basic plan. Execution at a venue needs that venue's scope besides `trade:write`. A field " +
     'that does not belong to the action and type is 400.\n\n' +
     'In the examples, put an instrument of `GET /instruments?tradable=true` and a trade of ' +
     '`GET /portfolio/trades?status=open`.',
   bodyExamples: {
     'Market buy': MARKET_BUY,
-    'Limit buy that rests': {
-      ...BUY,
-      type: 'limit',
-      idempotencyKey: 'buy-2',
-      limitPriceCents: 40,
-      statedProbPct: 48,
-    },
-    'Market sell': { ...SELL, type: 'market', idempotencyKey: 'sell-1' },
-    'Limit sell': {
-      ...SELL,
-      type: 'limit',
-      idempotencyKey: 'sell-2',
-      limitPriceCents: 60,
-      timeInForce: 'gtc',
-    },
+    'Limit buy that rests': LIMIT_BUY,
+    'Market sell': MARKET_SELL,
+    'Limit sell': LIMIT_SELL,
   },
   example: {
     status: 'executed',
@@ -103,7 +81,9 @@ type PlacingCall = Pick<Call<unknown, OrderBody, Caller>, 'caller' | 'body' | 'c
   account: PaperAccount;
 };
 
-/** The command of a call that places an order, or would; a code: the order is refused before it. */
+/**
+ * The command of a call that places or previews an order. A code: the order is refused before it.
+ */
 export function commandOf(
   { identity, switches }: Context,
   { caller: { user, credentialId, placedVia }, account, body, connection }: PlacingCall,

@@ -1,4 +1,7 @@
-/** What an order would do now. Rules A75 to A77, V10, T133 (api/RULES.md, engine/RULES.md). */
+/**
+ * The effect that an order would have now. Rules A75 to A77, V10, T133 (api/RULES.md,
+ * engine/RULES.md).
+ */
 import type { Static } from '@sinclair/typebox';
 import { dollarsOf, type EpochMs, HOME_VENUE } from '../../../engine/base/units.ts';
 import { type FeeEntry, takerFeeCents } from '../../../engine/rules/fees.ts';
@@ -8,12 +11,13 @@ import { NoQuery } from '../../base/common-schemas.ts';
 import { bodyReader } from '../../base/validation.ts';
 import type { Caller } from '../../dispatch/access.ts';
 import { ofAccount, type Route } from '../../dispatch/route.ts';
+import { MARKET_BUY } from '../../schemas/examples.ts';
 import { OrderBodySchema } from '../../schemas/order-body.ts';
 import { PreviewAnswer } from '../../schemas/placing.ts';
 import { scopeOfExecution } from '../execution.ts';
 import { checkPreviewBody } from '../order-request.ts';
 import type { ServerContext } from '../server-context.ts';
-import { commandOf, MARKET_BUY } from './placing.ts';
+import { commandOf } from './placing.ts';
 
 type Context = Pick<ServerContext, 'engine' | 'fees' | 'identity' | 'switches'>;
 
@@ -94,7 +98,7 @@ function answerText(found: Found, fees: readonly FeeEntry[], atMs: EpochMs): str
   return JSON.stringify(answer);
 }
 
-/** What venue_a would charge a taker; paper charges nothing. Rule F26 (feeds/FORMATS.md). */
+/** The taker's fee of venue_a; paper charges nothing. Rule F26 (feeds/FORMATS.md). */
 function feeCents({ fill, ticker }: Found, fees: readonly FeeEntry[], atMs: EpochMs): number {
   if (fill === null || ticker === null) return 0;
   return takerFeeCents(fees, { ...fill, venue: HOME_VENUE, venueMarketId: ticker, atMs });

@@ -37,7 +37,7 @@ export function profileRoutes({ engine, identity, log }: Context): Route<Caller>
       about: {
         operationId: 'changeMe',
         tag: 'Service',
-        summary: 'Change what others see of the signed-in person',
+        summary: 'Change the public profile of the signed-in person',
         bodyExamples: { 'Go public': { displayName: 'Momentum bot', private: false } },
         example: {
           user: {

@@ -110,7 +110,7 @@ function traderRoute({ identity, records, switches }: Context, bids: WorthBids):
     response: TraderAnswer,
     run: async ({ caller, param }) => {
       const user = traderOf(identity, param);
-      // At once: how long it takes says nothing of what a private trader has.
+      // Answered at once, so that the time tells nothing about a private trader.
       if (user.private) return traderAnswer(user, null);
       const { id } = user;
       const { record, showsEarlier } = await switches.answered(async () => {
@@ -122,7 +122,7 @@ function traderRoute({ identity, records, switches }: Context, bids: WorthBids):
           showsEarlier: showEarlierTrades,
         };
       });
-      // The owner may have hidden meanwhile what was counted.
+      // The owner may have hidden counted picks meanwhile.
       const now = traderOf(identity, id);
       const shown = now.showEarlierTrades === showsEarlier ? now : { ...now, private: true };
       return traderAnswer(shown, record);
@@ -195,7 +195,7 @@ function picksRoute({ identity, records }: Context): Route<Caller> {
         const asked = { trader, limit, after, seesPrivate: seesAll || showEarlierTrades };
         const { picks, next } = await records.ask(caller.user.id, 'picks', asked);
         user = traderOf(identity, trader);
-        // What was hidden meanwhile is in no answer, nor in a cursor.
+        // Picks that were hidden meanwhile are in no answer, nor in a cursor.
         if (!seesAll && (user.private || user.showEarlierTrades !== showEarlierTrades)) continue;
         if (picks === null) throw malformedCursor();
         const owner = seesAll ? user : null;
@@ -209,7 +209,7 @@ function picksRoute({ identity, records }: Context): Route<Caller> {
   });
 }
 
-/** A cursor names a pick, which is of one trader. */
+/** A cursor names a pick, which belongs to one trader. */
 const PICKS_TAG = tagOf('picks', {});
 const NO_PICKS = JSON.stringify({ picks: [], nextCursor: null, mode: 'paper' });
 
@@ -220,7 +220,7 @@ function isShown(
   return !isPrivate && (!placedPrivate || showEarlierTrades);
 }
 
-/** `owner` null: what the public sees. */
+/** `owner` null: the public view. */
 function pickView(
   pick: RecordedPick,
   owner: User | null,

@@ -58,7 +58,7 @@ function endSession(context: Context): Route<Caller> {
   });
 }
 
-/** Those that have not ended. None of an outside auth server is known here. */
+/** The sessions that have not ended. Sessions of an outside auth server are not known here. */
 function sessionsOf({ config, identity: { sessions } }: Context, userId: Uuid): Session[] {
   if (config.outsideAuth !== null) return [];
   const nowMs: EpochMs = Date.now();

@@ -29,7 +29,7 @@ type Context = Pick<
 
 export function trackRecordRoute(context: Context): Route<Caller> {
   const { config, engine, identity, records, fees, switches, trackRecordKeys } = context;
-  /** Whoever shows no numbers is not there. */
+  /** A trader who shows no numbers is not there. */
   const shownTrader = async ({ user }: Caller, ref: string): Promise<Uuid> => {
     const { id, showEarlierTrades: showsEarlier } = traderOf(identity, ref);
     const asked = { trader: id, showsEarlier, markets: [], bids: null };
@@ -60,11 +60,11 @@ export function trackRecordRoute(context: Context): Route<Caller> {
     run: async ({ caller, param }) => {
       const nowMs = engine.nowMs();
       const { id: trader, private: isPrivate } = traderOf(identity, param);
-      // At once, as for who does not exist.
+      // Answered at once, as for an unknown trader.
       if (isPrivate) throw new ApiError('trader_not_found');
       const asked = { trader, days: TRACK_RECORD_DAYS, nowMs, fees: fees() };
       const scored = await records.ask(caller.user.id, 'scored', { ...asked, seenBy: 'public' });
-      // Last, so that what was hidden meanwhile is not answered.
+      // Checked last, so that numbers hidden meanwhile are not answered.
       const traderId = await shownTrader(caller, trader);
       const record = trackRecordOf({
         ...{ traderId, nowMs, picks: scored.map(trackPick) },

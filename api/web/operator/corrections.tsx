@@ -125,9 +125,9 @@ type Props = {
   title: string;
   action: string;
   isComplete: boolean;
-  /** What will happen. */
+  /** The effect, in sentences. */
   plan(): string;
-  /** Does it; what came of it. */
+  /** Does it, and returns the outcome. */
   run(): Promise<string>;
   children: ComponentChildren;
 };

@@ -71,7 +71,7 @@ const COLUMNS: readonly Column<Feed>[] = [
   { head: 'Rejected frames', cell: ({ rejected }) => rejectedWords(rejected) },
 ];
 
-/** What does not fit into a row. */
+/** Fields that do not fit into a row. */
 function Remarks({ rows }: { rows: readonly Feed[] }) {
   const found = rows.filter(
     (feed) => feed.lastProblem ?? feed.missedStatesProblem ?? feed.unquotedMarkets[0],

@@ -1,4 +1,4 @@
-/** What is asked for again and again, or a placeholder for it. */
+/** An answer that is asked for repeatedly, or a placeholder for it. */
 import type { ComponentChildren } from 'preact';
 import { Skeleton } from '../parts/loading.tsx';
 import { Notice, Refusal } from '../parts/notice.tsx';
@@ -9,7 +9,7 @@ import { type Polled, usePolled } from './polled.ts';
 type Props<Value> = {
   of: Polled<Value>;
   everyMs: number;
-  /** What it is: `the feeds`. */
+  /** Its name: `the feeds`. */
   name: string;
   lines?: number;
   children(value: Value): ComponentChildren;

@@ -1,4 +1,4 @@
-/** Rows in pages: those that are there, and a button for the next ones. */
+/** Rows in pages: the loaded ones, and a button for the next ones. */
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { Empty, Refusal } from '../parts/notice.tsx';
@@ -7,7 +7,7 @@ import type { Rows } from '../state/loaded.ts';
 
 type Props<Row> = {
   caption: string;
-  /** What the rows are: `users`. */
+  /** The name of the rows: `users`. */
   name: string;
   columns: readonly Column<Row>[];
   of: Rows<Row>;

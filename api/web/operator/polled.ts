@@ -1,9 +1,9 @@
-/** An answer that is asked for again and again while it is on the screen. */
+/** An answer that is asked for repeatedly while it is on the screen. */
 import { type Signal, signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 
 export type Latest<Value> = {
-  /** Null: no answer has come yet. */
+  /** Null: no answer has arrived yet. */
   value: Value | null;
   atMs: number;
   /** Why no newer one came; null: it is the newest. */
@@ -19,7 +19,7 @@ export class Polled<Value> {
     this.#ask = ask;
   }
 
-  /** What is there stays where no answer comes: an old state says more than none. */
+  /** Without a new answer the old one stays: an old state is better than none. */
   async load(): Promise<void> {
     const asked = ++this.#asked;
     try {
@@ -36,7 +36,7 @@ export class Polled<Value> {
   }
 }
 
-/** Asks at once, and then so often while the page can be seen. */
+/** Asks at once, and then at this interval while the page is visible. */
 export function usePolled(polled: Polled<unknown>, everyMs: number): void {
   useEffect(() => {
     let timer: number | undefined;

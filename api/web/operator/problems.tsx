@@ -1,4 +1,4 @@
-/** What is wrong now, and what the log warned of lately. */
+/** The present problems, and the log's recent warnings. */
 
 import type { LogLine, Ready } from '../../schemas/admin-types.ts';
 import { Empty, Notice } from '../parts/notice.tsx';

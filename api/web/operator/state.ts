@@ -22,7 +22,7 @@ import { type Place, placeOf } from './place-text.ts';
 import { Polled } from './polled.ts';
 import { ask, startToken, token } from './token.ts';
 
-/** Where the page is: the fragment of its address. */
+/** The present place: the fragment of the page's address. */
 export const place = signal<Place>(placeOf(location.hash));
 
 export const SWITCHES = { venueData: 'admin/venue-data', trading: 'admin/trading' } as const;
@@ -120,7 +120,7 @@ async function askKeys(userId: string, cursor: string | null): Promise<Rows<Key>
   return { rows: page.keys, nextCursor: page.nextCursor };
 }
 
-/** What is null or empty is left out. */
+/** Null and empty fields are left out. */
 function queryOf(given: Readonly<Record<string, string | null>>): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(given)) {

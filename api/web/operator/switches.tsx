@@ -1,4 +1,4 @@
-/** What the operator turns on and off for everybody. */
+/** The operator's switches for all accounts. */
 import { useState } from 'preact/hooks';
 import { Confirm } from '../parts/confirm.tsx';
 import { ViewHead } from '../parts/view-head.tsx';

@@ -13,7 +13,7 @@ export const why = signal<string | null>(null);
 
 const STORED = 'paperbook.admin-token';
 const REFUSED = 'The server refused this token. Paste what DATA_DIR/admin.token contains now.';
-/** What a header can carry. */
+/** The characters that a header can carry. */
 const TOKEN = /^[\x21-\x7e]+$/;
 
 export function startToken(): void {

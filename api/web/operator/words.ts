@@ -1,4 +1,4 @@
-/** What the operator's views say, as text. */
+/** The texts of the operator's views. */
 
 import type { Adjustment, Feed, Plan, Settlement, Shard, User } from '../../schemas/admin-types.ts';
 import { cents, counted, money, signedMoney, whole } from '../state/format.ts';
@@ -49,7 +49,7 @@ export function milliseconds(ms: number): string {
   return `${ms < 10 ? Number(ms.toFixed(1)) : whole(ms)} ms`;
 }
 
-/** Limits of the account itself, a line each; none: the limits of its plan apply. */
+/** Limits of the account itself, one line each; none: the limits of its plan apply. */
 export function limitLines({ tradeLimits, requestLimits }: User): string[] {
   const lines: string[] = [];
   const trade = (of: string, limits: NonNullable<User['tradeLimits']>['account']) => {
@@ -70,7 +70,7 @@ export function limitLines({ tradeLimits, requestLimits }: User): string[] {
   return lines;
 }
 
-/** What a result in place of another will do. Rule O26 (api/RULES.md). */
+/** The effect of a result in place of another. Rule O26 (api/RULES.md). */
 export function correctionPlan(market: string, result: string): string {
   return (
     `${market} gets the result ${result} instead of its present result. Every trade that the ` +
@@ -79,7 +79,7 @@ export function correctionPlan(market: string, result: string): string {
   );
 }
 
-/** What a result will do. @param result `yes`, `no`, `void`, or what yes is worth */
+/** The effect of a result. @param result `yes`, `no`, `void`, or the worth of yes */
 export function settlementPlan(market: string, result: string): string {
   const paid =
     result === 'void'
@@ -137,7 +137,7 @@ export function dollarsOf(text: string): number | undefined {
   return dollars === 0 ? undefined : dollars;
 }
 
-/** Whether it is what yes is worth: 0 to 1 with at most four decimals. */
+/** Whether it is a worth of yes: 0 to 1 with at most four decimals. */
 export function isWorth(text: string): boolean {
   return /^(0(\.\d{1,4})?|1(\.0{1,4})?)$/.test(text);
 }

@@ -1,11 +1,10 @@
-/** What is asked again and again while somebody looks. */
+/** Requests that are repeated while the page is visible. */
 import { useEffect, useRef } from 'preact/hooks';
 
 /**
  * Runs at once, and again so long after each end, while the page is visible.
  *
- * @param of what is asked for: with another one it begins again
- * @param everyMs null: not at all
+ * @param of the subject of the request; another one begins again @param everyMs null: not at all
  */
 export function useAgain(of: string, everyMs: number | null, run: () => Promise<void>): void {
   const latest = useRef(run);

@@ -93,7 +93,7 @@ export function drawPlot(
   };
 }
 
-/** What a plot cannot take other data for. */
+/** The parts of a plot that new data cannot change. */
 function shapeOf({ series, band }: ChartData): string {
   const each = series.map(({ name, color, isStepped }) => `${name} ${color} ${isStepped}`);
   return [...each, band?.upper, band?.lower].join();

@@ -1,20 +1,20 @@
 /**
- * A chart over time: lines, or steps, with gaps where there is no value. uPlot draws it, and comes
- * with the first chart. Arrow keys move along it, and its values are read in words.
+ * A chart over time: lines, or steps, with gaps where there is no value. uPlot draws it, and is
+ * loaded with the first chart. Arrow keys move along it, and its values are read in words.
  */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { report } from '../state/problems.ts';
 import type { ChartData, ChartShade, Plot } from './chart-plot.ts';
 
 type Props = ChartData & {
-  /** What it shows. */
+  /** The shown data. */
   label: string;
-  /** What one sees in it at a glance, in a sentence. */
+  /** Its main message, in a sentence. */
   summary: string;
   heightPx?: number;
   /** `19:05` of a time in milliseconds. */
   timeText(atMs: number): string;
-  /** What its shades mean, by their colors. */
+  /** The meaning of its shades, by their colors. */
   shadeKey?: readonly { color: ChartShade['color']; text: string }[];
 };
 
@@ -55,7 +55,7 @@ export function Chart({
       />
       <figcaption>
         <ChartKey series={series} shadeKey={shadeKey} />
-        {/* What one asks for is read aloud, and not each price that comes. */}
+        {/* A value that the user asks for is read aloud, and not each new price. */}
         <p class="chart-values">
           <span aria-live="polite">{values}</span>
           {values === null && summary}
@@ -76,7 +76,7 @@ function usePlot(data: ChartData, heightPx: number, onPoint: (index: number | nu
     const element = place.current!;
     let isGone = false;
     import('./chart-plot.ts').then(({ drawPlot }) => {
-      // An element is taken away a moment before the effects of its component end.
+      // An element is removed a moment before the effects of its component end.
       if (isGone || !element.isConnected) return;
       plot.current = drawPlot(element, latest.current, heightPx, onPoint);
     }, report);
@@ -107,7 +107,7 @@ function ChartKey({ series, shadeKey }: Required<Pick<Props, 'series' | 'shadeKe
   );
 }
 
-/** `19:05: Bid 43¢, Ask none`; null: the data is another one since. */
+/** `19:05: Bid 43¢, Ask none`; null: the data has changed since. */
 function valuesAt(
   { timesMs, series, valueText }: ChartData,
   at: number,

@@ -2,7 +2,7 @@
 import { useId } from 'preact/hooks';
 
 type Props<Value extends string> = {
-  /** What is chosen. */
+  /** The chosen value. */
   label: string;
   isLabelShown?: boolean;
   value: Value;

@@ -1,4 +1,4 @@
-/** Asks before something is done that cannot be taken back. It closes once that is done. */
+/** Asks before an action that cannot be undone. It closes once that is done. */
 import type { ComponentChildren } from 'preact';
 import { useRef } from 'preact/hooks';
 import { Dialog } from './dialog.tsx';
@@ -7,14 +7,14 @@ import { useSending } from './sending.ts';
 
 type Props = {
   title: string;
-  /** What the button does: `Cancel 3 orders`. */
+  /** The button's action: `Cancel 3 orders`. */
   action: string;
-  /** Rejects where it is refused, which is then shown. */
+  /** Rejects if it is refused, which is then shown. */
   onConfirm(): Promise<void>;
   onClose(): void;
   /** False: something is still missing. */
   isReady?: boolean;
-  /** What it does, in sentences. */
+  /** The effect, in sentences. */
   children: ComponentChildren;
 };
 

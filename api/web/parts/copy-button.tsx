@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import { report } from '../state/problems.ts';
 
-/** @param of what is copied: `the key` */
+/** @param of the copied thing: `the key` */
 export function CopyButton({ text, of }: { text: string; of: string }) {
   const canCopy = 'clipboard' in navigator;
   const [isCopied, setCopied] = useState(false);

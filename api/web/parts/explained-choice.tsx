@@ -1,4 +1,4 @@
-/** A choice that is on or off, with what it means. */
+/** A choice that is on or off, with its meaning. */
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
 
@@ -10,7 +10,7 @@ type Props = {
   isOn: boolean;
   onPick(): void;
   disabled?: boolean;
-  /** What it means, in small letters below. */
+  /** Its meaning, in small letters below. */
   children: ComponentChildren;
 };
 

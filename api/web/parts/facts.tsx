@@ -1,10 +1,10 @@
-/** Names and what they are: a list of facts about one thing. */
+/** A list of facts about one thing: names and values. */
 import type { ComponentChildren } from 'preact';
 
 export type Fact = {
   name: string;
   value: ComponentChildren;
-  /** What it means, or why there is none. */
+  /** The meaning of the value, or why there is none. */
   note?: ComponentChildren;
 };
 

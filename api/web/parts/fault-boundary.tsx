@@ -10,7 +10,7 @@ export class FaultBoundary extends Component<{ children: ComponentChildren }, { 
   }
 
   override componentDidCatch(fault: unknown) {
-    // The stack is for whoever reports it.
+    // The stack is for a report.
     reportError(fault);
   }
 

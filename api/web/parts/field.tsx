@@ -1,12 +1,12 @@
-/** Fields of forms: a label, what belongs in it, and what is wrong with it. */
+/** Fields of forms: a label, a hint, and the problem of the value. */
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
 
 type Frame = {
   label: string;
-  /** What belongs in it. */
+  /** A hint to the expected value. */
   hint?: string | undefined;
-  /** What is wrong with it. */
+  /** The problem of the value. */
   error?: string | null | undefined;
 };
 type Described = { id: string; 'aria-describedby'?: string; 'aria-invalid'?: true };

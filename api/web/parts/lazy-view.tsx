@@ -1,4 +1,7 @@
-/** A view whose code is fetched when it is first shown, also once a server is back. Rule A120 (api/RULES.md). */
+/**
+ * A view whose code is fetched when it is first shown, also once a server is back. Rule A120
+ * (api/RULES.md).
+ */
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { Skeleton, useComeback } from './loading.tsx';

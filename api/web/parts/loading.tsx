@@ -1,6 +1,6 @@
 /**
- * What is loaded, or a placeholder until then. If the server was not there to answer, it is asked
- * again once it is back. Rule A120 (api/RULES.md).
+ * Loaded content, or a placeholder until then. If the server did not answer, it is asked again once
+ * it is back. Rule A120 (api/RULES.md).
  */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
@@ -10,7 +10,7 @@ import { Refusal } from './notice.tsx';
 
 type Props<Value> = {
   of: Loaded<Value>;
-  /** Of the size of what comes. */
+  /** Of the size of the content. */
   skeleton: ComponentChildren;
   again?: () => void;
   children(value: Value): ComponentChildren;
@@ -25,7 +25,7 @@ export function Loading<Value>({ of, skeleton, again, children }: Props<Value>) 
   return <>{children(of.value)}</>;
 }
 
-/** @param run what is done once the server can be reached again; undefined: nothing */
+/** @param run the action once the server can be reached again; undefined: none */
 export function useComeback(run: (() => void) | undefined): void {
   const { value: count } = comebacks;
   const seen = useRef(count);

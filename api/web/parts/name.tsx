@@ -1,7 +1,8 @@
 /**
- * What people and catalogs have named. It may be as long as they like, in one word too: it is cut
- * where there is no room, and its title has all of it. Rule A122 (api/RULES.md).
+ * Names given by people and catalogs. They may be long, even as one word. A name is cut if there is
+ * no room, and its title has all of it. Rule A122 (api/RULES.md).
  */
+import { hrefOf } from '../state/route-text.ts';
 
 /** In one line: of a person, an organization, a key. */
 export function Name({ text }: { text: string }) {
@@ -19,4 +20,10 @@ export function Label({ text }: { text: string }) {
       {text}
     </span>
   );
+}
+
+/** The label of an instrument, with a link to its page unless it has left the catalog. */
+export function InstrumentLabel({ id, text }: { id: string | null; text: string }) {
+  const label = <Label text={text} />;
+  return id === null ? label : <a href={hrefOf('market', id)}>{label}</a>;
 }

@@ -1,4 +1,4 @@
-/** Sentences that stand apart: what is so, what went wrong, and that there is nothing. */
+/** Separate sentences: a fact, a failure, or that there is nothing. */
 import type { ComponentChildren } from 'preact';
 import { problemOf } from '../state/problems.ts';
 
@@ -8,7 +8,7 @@ export function Notice({ kind = 'info', children }: Props) {
   return <div class={`notice is-${kind}`}>{children}</div>;
 }
 
-/** Read aloud as it comes: the sentence of a refusal, with the id of its request. */
+/** Read aloud when it appears: the sentence of a refusal, with the id of its request. */
 export function Refusal({ error, again }: { error: unknown; again?: () => void }) {
   const { sentence, requestId } = problemOf(error);
   return (
@@ -28,7 +28,7 @@ export function Refusal({ error, again }: { error: unknown; again?: () => void }
   );
 }
 
-/** In place of rows: what would be here, and what brings it. */
+/** In place of rows: what they would show, and how the first one appears. */
 export function Empty({ children }: { children: ComponentChildren }) {
   return <div class="empty">{children}</div>;
 }

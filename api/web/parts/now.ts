@@ -1,7 +1,7 @@
-/** The time, for what is shown in relation to it. */
+/** The time, for values that are shown in relation to it. */
 import { useEffect, useState } from 'preact/hooks';
 
-/** This machine's time; the component is drawn again so often. */
+/** This machine's time; the component is drawn again at this interval. */
 export function useNow(everyMs: number): number {
   const [nowMs, setNowMs] = useState(Date.now());
   useEffect(() => {

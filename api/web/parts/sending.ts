@@ -1,9 +1,9 @@
-/** A form on its way: whether it is sent now, and what it was refused with. */
+/** A form during its request: whether it is being sent, and its refusal. */
 import { useState } from 'preact/hooks';
 
 type Sending = { isSent: boolean; error: unknown; send(event: Event): Promise<void> };
 
-/** @param run rejects where it is refused */
+/** @param run rejects if it is refused */
 export function useSending(run: () => Promise<void>): Sending {
   const [isSent, setSent] = useState(false);
   const [error, setError] = useState<unknown>(null);

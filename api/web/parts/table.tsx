@@ -4,16 +4,16 @@ import type { ComponentChildren } from 'preact';
 export type Column<Row> = {
   head: ComponentChildren;
   cell(row: Row): ComponentChildren;
-  /** Numbers stand at the right. */
+  /** Numbers are aligned right. */
   isNumber?: boolean;
   /** Names the row. */
   isHead?: boolean;
-  /** Only where there is room: on a narrow screen another cell says what is in it. */
+  /** Shown only if there is room. On a narrow screen another cell has its value. */
   isWide?: boolean;
 };
 
 type Props<Row> = {
-  /** What the rows are; read aloud, and shown where `isCaptionShown`. */
+  /** The name of the rows; read aloud, and shown if `isCaptionShown`. */
   caption: string;
   isCaptionShown?: boolean;
   columns: readonly Column<Row>[];

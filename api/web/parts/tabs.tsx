@@ -3,12 +3,12 @@ import type { ComponentChildren } from 'preact';
 import { useId, useRef } from 'preact/hooks';
 
 type Props<Name extends string> = {
-  /** What they are about. */
+  /** The subject of the tabs. */
   label: string;
   tabs: readonly { name: Name; text: string }[];
   open: Name;
   onOpen(name: Name): void;
-  /** What is in the open one. */
+  /** The content of the open one. */
   children: ComponentChildren;
 };
 

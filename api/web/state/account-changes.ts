@@ -1,7 +1,7 @@
 /**
- * What has happened to an account between two looks at its newest orders and trades, as events of
- * the stream. It is for the sandbox of an organization: a browser cannot open its stream, since it
- * sends no header with a WebSocket.
+ * The changes of an account between two answers with its newest orders and trades, as events of the
+ * stream. It is for the sandbox of an organization, whose stream a browser cannot open: it sends no
+ * header with a WebSocket.
  */
 import type { Order, Trade } from '../../client/generated.js';
 import type { AccountEvent } from '../../client/stream-types.ts';

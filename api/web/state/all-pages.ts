@@ -10,7 +10,7 @@ type Options<Row> = {
   signal: AbortSignal;
 };
 
-/** A page that is refused for a while is asked for again once that has passed. */
+/** A page that is refused for a while is asked for again after that time. */
 export async function* allPages<Row>(options: Options<Row>): AsyncGenerator<readonly Row[]> {
   let cursor: string | null = null;
   do {

@@ -1,6 +1,6 @@
 /**
- * Answers may come in another order than they were asked for, over several connections: one that is
- * older than what was taken already does not count.
+ * Answers may arrive in another order than they were asked for, over several connections. An answer
+ * that is older than the last taken one does not count.
  */
 export class AnswerOrder {
   #asked = 0;

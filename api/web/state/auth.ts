@@ -2,7 +2,7 @@
 import { CallError } from './call-error.ts';
 import { send } from './request.ts';
 
-/** What it answers to a sign-in, as far as the page reads it. */
+/** The part of a sign-in's answer that the page reads. */
 export type Signed = {
   access_token: string;
   refresh_token: string;

@@ -49,7 +49,7 @@ const MINUTES_MAX = 60 * 24 * 30;
 const AMOUNT_MAX = 1_000_000_000;
 const LEAGUE_CHARACTERS_MAX = 64;
 
-/** The body of `POST /backtest`, or what is wrong with each field. */
+/** The body of `POST /backtest`, or the problem of each field. */
 export function bodyOf(form: BacktestForm): { body: BacktestRequest } | { errors: BacktestErrors } {
   const reader = new Reader(form);
   const body: BacktestRequest = {
@@ -77,7 +77,7 @@ export function bodyOf(form: BacktestForm): { body: BacktestRequest } | { errors
   return Object.keys(errors).length === 0 ? { body } : { errors };
 }
 
-/** What is wrong with fields that are right each for itself. */
+/** Problems between fields that are valid on their own. */
 function clashesOf({ markets, rule }: BacktestRequest): BacktestErrors {
   const { minPriceCents = 1, maxPriceCents = 99, takeProfitCents, stopLossCents } = rule;
   const { entryMinutesBeforeStart: entry = 0, exitMinutesBeforeStart: exit } = rule;

@@ -10,7 +10,7 @@ export type BacktestRun =
   | { state: 'running'; sinceMs: number; abort: AbortController }
   | { state: 'canceled' }
   | { state: 'failed'; error: unknown }
-  /** A service in place of this server answers in a form of its own. */
+  /** A service in place of this server may answer in another form. */
   | { state: 'done'; answer: unknown };
 
 /** The server gives one up after so long. */
@@ -20,7 +20,7 @@ const ANSWERS_WITHIN_MS = RUNS_WITHIN_MS + 30_000;
 export const form = signal<BacktestForm>(FIRST_FORM);
 export const backtest = signal<BacktestRun>({ state: 'none' });
 
-// What one person has asked is not for the next one.
+// One person's request is not shown to the next.
 effect(() => {
   if (session.value.state !== 'out') return;
   cancelBacktest();
@@ -43,7 +43,7 @@ export async function runBacktest(body: BacktestRequest): Promise<void> {
   }
 }
 
-/** Waits no longer. The server goes on with it for as long as it may take. */
+/** Stops waiting. The server continues for as long as it may take. */
 export function cancelBacktest(): void {
   const now = backtest.peek();
   if (now.state !== 'running') return;

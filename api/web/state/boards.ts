@@ -35,7 +35,7 @@ export const evalBoard = new Pages<
 
 export const ownEval = new Loader((window: string) => call('getOwnEval', { query: { window } }));
 
-/** What markets of own trades are called, by trade. */
+/** The labels of the markets of own trades, by trade. */
 export const tradeLabels = signal<ReadonlyMap<string, string>>(new Map());
 
 /**

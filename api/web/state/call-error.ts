@@ -6,9 +6,9 @@ export class CallError extends Error {
   readonly status: number | null;
   /** The API's code, or one of GoTrue's where signing in is refused; null without an answer. */
   readonly code: ErrorCode | string | null;
-  /** What the log of the server has for it. */
+  /** The id in the server's log. */
   readonly requestId: string;
-  /** Null where waiting does not help. */
+  /** Null if waiting does not help. */
   readonly retryAfterSeconds: number | null;
 
   constructor(
@@ -24,12 +24,12 @@ export class CallError extends Error {
   }
 }
 
-/** Whether the server was not there to answer, so that it may be once it is back. */
+/** Whether the server did not answer, and may do so once it is back. */
 export function isOfAbsence(error: unknown): boolean {
   return error instanceof CallError && (error.status === null || error.status >= 500);
 }
 
-/** What a proxy in between says is no body of ours. */
+/** A proxy's answer has no body of ours. */
 export function refusedCall(status: number, body: unknown, requestId: string): CallError {
   const found = (body ?? {}) as {
     error?: { code?: unknown; message?: unknown; retryAfterSeconds?: unknown };

@@ -7,7 +7,10 @@ import { leave, leaveAsGuest, renew } from './session.ts';
 export const API = 'v1';
 const REFUSED = 'The server has refused your session. Sign in again.';
 
-/** The body of a success. Rejects with a `CallError`. An access token that has ended is renewed once. */
+/**
+ * The body of a success. Rejects with a `CallError`. An access token that has ended is renewed
+ * once.
+ */
 export async function call<Name extends CallName>(
   name: Name,
   ...[input, wait]: Record<never, never> extends Input<Name>

@@ -1,4 +1,4 @@
-/** Net worth over time as lines: one for the present run, one for those before it. */
+/** Net worth over time as lines: one for the present run, one for earlier runs. */
 import type { Equity, EquityPoint } from '../../client/generated.js';
 import { counted, money, signedMoney } from './format.ts';
 
@@ -14,9 +14,9 @@ type Line = { name: string; color: 'accent' | 'muted'; values: readonly (number 
 export type EquityCurve = {
   timesMs: readonly number[];
   lines: readonly Line[];
-  /** Those that begin within it; the first one only where it is at the beginning. */
+  /** The runs that begin within it; the first one only if it is at the beginning. */
   runs: readonly { run: number; at: string }[];
-  /** What one sees in it, in a sentence. */
+  /** Its main message, in a sentence. */
   summary: string;
 };
 

@@ -8,14 +8,14 @@ import { type Loaded, Loader } from './loaded.ts';
 import { shownEvents } from './shown-account.ts';
 
 const EVERY_MS = 60_000;
-/** Several events come of one order. */
+/** One order may lead to several events. */
 const TOGETHER_MS = 500;
 
 const loader = new Loader((account: AccountId, window: EquityWindow) =>
   call('getEquity', { query: { window }, ...ofAccount(account) }),
 );
 
-/** Of whichever window was asked for last: the curve of before stays until the next one comes. */
+/** The curve of the window that was asked for last. The earlier curve stays until it arrives. */
 export function equityOf(account: AccountId): Loaded<Equity> {
   return loader.of(account);
 }
@@ -24,7 +24,7 @@ export async function loadEquity(account: AccountId, window: EquityWindow): Prom
   await loader.load(account, window);
 }
 
-/** Keeps it as it is now, until what is returned is called. */
+/** Keeps it current, until the returned function is called. */
 export function followEquity(account: AccountId, window: EquityWindow): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const ask = () => {

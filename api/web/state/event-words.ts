@@ -1,4 +1,4 @@
-/** What happens to an account, in words. Rules J22, J44, A123 (api/RULES.md). */
+/** The events of an account, in words. Rules J22, J44, A123 (api/RULES.md). */
 import type { Order, Trade } from '../../client/generated.js';
 import type { AccountEvent } from '../../client/stream-types.ts';
 import { cents, counted, money, whole } from './format.ts';
@@ -10,7 +10,7 @@ export type EventWords = {
   what: string;
   /** `10 yes of Otters to beat Herons at 43¢, for $4.30` */
   detail: string;
-  /** Of what has ended. */
+  /** For orders and trades that have ended. */
   pnlDollars: number | null;
 };
 

@@ -2,10 +2,10 @@
 import { CallError } from './call-error.ts';
 
 /**
- * What is wrong with a field, in a sentence; null: the refusal is not about it.
+ * The problem of a field, in a sentence; null: the refusal is not about it.
  *
- * @param name by which the API calls it: a message about it begins with that
- * @param label what the form calls it: `The name`
+ * @param name the field's name in the API, which begins a message about it @param label the form's
+ * name of it: `The name`
  */
 export function fieldFault(error: unknown, name: string, label: string): string | null {
   if (!(error instanceof CallError) || error.status !== 400) return null;

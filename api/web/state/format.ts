@@ -57,7 +57,7 @@ export type Clock = {
   moment(iso: string, nowMs: number): string;
   /** `24 Nov 2026` */
   date(iso: string): string;
-  /** `Tuesday 24 November 2026 at 19:05:07 CET`: what a `title` shows. */
+  /** `Tuesday 24 November 2026 at 19:05:07 CET`: the text of a `title`. */
   full(iso: string): string;
 };
 
@@ -100,7 +100,9 @@ const UNITS = [
   { unit: 's', ms: 1000 },
 ];
 
-/** `3 d`, `2 h`, `5 min`, `12 s`, `340 ms`: the largest unit of which there is one, rounded down. */
+/**
+ * `3 d`, `2 h`, `5 min`, `12 s`, `340 ms`: the largest unit of which there is one, rounded down.
+ */
 export function duration(ms: number): string {
   const found = UNITS.find((one) => ms >= one.ms);
   return found === undefined

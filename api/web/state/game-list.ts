@@ -12,9 +12,9 @@ export function matches(filter: GameFilter, game: Game): boolean {
 }
 
 /**
- * The list after games have changed: in the order of the API, those that match the filter.
+ * The list after games have changed: the games that match the filter, in the order of the API.
  *
- * @param untilMs a game that is not in the list and starts later is on a page to come; null: all
+ * @param untilMs a game that is not in the list and starts later is on a later page; null: all
  *   pages are in the list
  */
 export function withChanged(

@@ -2,7 +2,7 @@
 import type { Book } from '../../client/generated.js';
 
 export type Level = { cents: number; contracts: number };
-/** A step of the ladder: the bid and the ask that are as far from the top. */
+/** A step of the ladder: the bid and the ask at the same distance from the top. */
 export type Rung = { bid: Level | null; ask: Level | null };
 type Sides = Pick<Book, 'yesBids' | 'yesAsks'>;
 

@@ -40,7 +40,7 @@ const gameListeners = new Set<GameListener>();
 let stream: Stream | null = null;
 let carriers: QuoteCarriers | null = null;
 
-/** Opens it whenever somebody is signed in. */
+/** Opens it whenever a person is signed in. */
 export function startLive(): void {
   effect(() => {
     const isIn = session.value.state === 'in';
@@ -61,7 +61,7 @@ export function startLive(): void {
   }, ASKED_AGAIN_MS);
 }
 
-/** Calls the listener with games that have changed; returns what ends that. */
+/** Calls the listener with games that have changed; returns the function that ends that. */
 export function onGames(listener: GameListener): () => void {
   gameListeners.add(listener);
   return () => gameListeners.delete(listener);
@@ -143,7 +143,7 @@ function furtherOf(of: QuoteCarriers): Further {
   return { ...carrierOf(further), end: () => further.close() };
 }
 
-/** What the stream itself tries again is no refusal. */
+/** A refusal that the stream itself retries is no refusal here. */
 function subscribe(carrier: Stream, channel: Channel): void {
   const of = stream;
   carrier.subscribe(channel).catch((error: unknown) => {
@@ -188,6 +188,6 @@ async function askForSwitch(): Promise<void> {
   try {
     noteVenueData((await call('listInstruments', { query: { limit: 1 } })).venueData);
   } catch {
-    // The connection's own state says what is wrong; it is asked again.
+    // The connection's own state has the problem, so it is asked.
   }
 }

@@ -1,4 +1,4 @@
-/** What is asked for once it is wanted: on its way, there, or refused. */
+/** Data that is asked for on demand: on its way, loaded, or refused. */
 import { type Signal, signal } from '@preact/signals';
 
 export type Loaded<Value> =
@@ -9,7 +9,7 @@ export type Loaded<Value> =
 /** Rows of a list, and where its next page begins; null: there is no further one. */
 export type Rows<Row> = { rows: readonly Row[]; nextCursor: string | null };
 
-/** Counts how often the server could be reached again: what had no answer is asked for once more. */
+/** Counts how often the server could be reached again. Then unanswered requests are repeated. */
 export const comebacks = signal(0);
 
 const LOADING = { state: 'loading' } as const;
@@ -27,8 +27,8 @@ export class Loader<Args extends readonly unknown[], Value> {
   }
 
   /**
-   * What is there of the question that begins with these words: an answer to another one is not
-   * there, so that a view never begins with what the last one has shown. Rule A117 (api/RULES.md).
+   * The loaded answer to the question that begins with these words. An answer to another question
+   * does not count, so a view never begins with another view's data. Rule A117 (api/RULES.md).
    */
   of(...args: Partial<Args>): Loaded<Value> {
     const { value: now } = this.now;
@@ -36,13 +36,13 @@ export class Loader<Args extends readonly unknown[], Value> {
     return textOf(this.#answered.slice(0, given.length)) === textOf(given) ? now : LOADING;
   }
 
-  /** What is there stays until the answer comes. */
+  /** The loaded data stays until the answer arrives. */
   async load(...args: Args): Promise<void> {
     if (this.now.value.state === 'failed') this.now.value = LOADING;
     await this.#take(args, () => false);
   }
 
-  /** Asks again for what is shown. What is there stays, too, where no answer comes. */
+  /** Asks again for the shown data. It stays, even without an answer. */
   async refresh(...args: Args): Promise<void> {
     await this.#take(args, () => this.of(...(args as Partial<Args>)).state === 'ready');
   }
@@ -61,7 +61,7 @@ export class Loader<Args extends readonly unknown[], Value> {
     }
   }
 
-  /** Changes what is there, by what is known of it since. */
+  /** Changes the loaded data by newer knowledge. */
   change(next: (value: Value) => Value): void {
     const { value: now } = this.now;
     if (now.state === 'ready') this.now.value = { state: 'ready', value: next(now.value) };

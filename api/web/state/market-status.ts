@@ -20,7 +20,7 @@ export type MarketStatus = {
 };
 
 type Known = {
-  /** Null: none came. */
+  /** Null: none arrived. */
   quote: ShownQuote | null;
   instrument: Pick<Instrument, 'listings'>;
   gameStatus: GameStatus | null;
@@ -28,7 +28,7 @@ type Known = {
   isTradable: boolean | null;
   /** Whether no catalog lists it any more. */
   isDropped: boolean;
-  /** Whether nothing of it is live, since the connection to the server is lost. */
+  /** Whether no price of it is live, because the connection to the server is lost. */
   isLost?: boolean;
 };
 

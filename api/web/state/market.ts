@@ -1,4 +1,4 @@
-/** The market of the view: what it is, and what else there is about its game. */
+/** The market of the view, and the other markets of its game. */
 import type { Game, Instrument } from '../../client/generated.js';
 import { call } from './calls.ts';
 import { noteVenueData, onGames } from './live.ts';
@@ -9,9 +9,9 @@ export type Market = {
   instrument: Instrument;
   /** Null: it belongs to none. */
   game: Game | null;
-  /** The other ones of its game. */
+  /** The other markets of its game. */
   others: readonly Instrument[];
-  /** As of the answer; null where it is not known: the list is of games. */
+  /** As of the answer; null if it is not known: the list is of games. */
   isTradable: boolean | null;
 };
 
@@ -40,7 +40,7 @@ export function marketOf(ref: string): Loaded<Market> {
   return loader.of(ref);
 }
 
-/** Asks for it, or again as once more of it may be shown. */
+/** Asks for it, or again once more of it may be shown. */
 export async function loadMarket(ref: string): Promise<void> {
   await loader.load(ref);
 }
@@ -49,7 +49,7 @@ export function forgetMarket(): void {
   loader.clear();
 }
 
-/** Takes changes of its game in, until what is returned is called. */
+/** Follows changes of its game, until the returned function is called. */
 export function followGame(): () => void {
   return onGames((changed) => {
     loader.change((market) => {

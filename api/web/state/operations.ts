@@ -1,8 +1,8 @@
 /**
  * The operations that the page calls, by their names in api/client: method and path. api/client has
- * the same as a table of everything that a program may ask about a call, and runs them by it; that
- * is 7 KB compressed, and this is less than one. The types are api/client's, and a name, method or
- * path that is not the description's does not compile.
+ * a table of all facts about every call, and runs them by it. That is 7 KB compressed, and this is
+ * less than one. The types are api/client's. A name, method or path that differs from the
+ * description does not compile.
  */
 import type { OPERATIONS, Ops } from '../../client/generated.js';
 

@@ -1,21 +1,22 @@
 /**
- * The idempotency keys of orders from the page: one for what a ticket says, until the server has
- * placed it. So an order that is sent again after a lost answer, or a refusal, is placed once. The
- * same order, sent again after its placing, is another order. Rules T90 to T96 (engine/RULES.md).
+ * The idempotency keys of orders from the page: one for the content of a ticket, until the server
+ * has placed it. So an order that is sent again after a lost answer, or a refusal, is placed once.
+ * If the same order is sent again after its placing, it is another order. Rules T90 to T96
+ * (engine/RULES.md).
  */
 import type { AccountId } from './account-id.ts';
 import type { OrderBody } from './ticket.ts';
 
 export class OrderKeys {
   readonly #make: () => string;
-  /** Of orders that were sent and not placed, as far as the page knows. */
+  /** Keys of orders that were sent and not placed, as far as the page knows. */
   readonly #unplaced = new Map<string, string>();
 
   constructor(make: () => string) {
     this.#make = make;
   }
 
-  /** To send the order with; each account has keys of its own. */
+  /** To send the order with; each account has its own keys. */
   keyOf(order: OrderBody, account: AccountId): string {
     const content = contentOf(order, account);
     const known = this.#unplaced.get(content);

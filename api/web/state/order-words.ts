@@ -1,4 +1,6 @@
-/** What came of an order, and what would come of one, in words. Rules A75, A119, A121, V10 (api/RULES.md). */
+/**
+ * The outcome of an order, and of its preview, in words. Rules A75, A119, A121, V10 (api/RULES.md).
+ */
 import type {
   ErrorCode,
   Order,
@@ -44,7 +46,7 @@ export function refusedWords(code: ErrorCode | undefined): string {
   return (code && REFUSED_WORDS[code]) ?? `It would be refused (${code}).`;
 }
 
-/** Of a preview: what one would see, a line each. */
+/** The lines of a preview. */
 export type PreviewWords = {
   sentence: string;
   kind: 'goes' | 'waits' | 'refused';
@@ -52,7 +54,7 @@ export type PreviewWords = {
 };
 
 type Details = {
-  /** Of a sell: what its position cost; null where that is not known. */
+  /** For a sell: the cost of its position; null if that is not known. */
   costDollars?: number | null;
   /** How long ago the answer came. */
   sinceMs?: number;
@@ -84,7 +86,7 @@ export function previewWords(
   };
 }
 
-/** What is there while venue data is on. */
+/** The fields that exist while venue data is on. */
 type Priced = OrderPreview & {
   would: NonNullable<OrderPreview['would']>;
   fills: NonNullable<OrderPreview['fills']>;
@@ -97,7 +99,7 @@ function isPriced(preview: OrderPreview): preview is Priced {
   return would !== null && fills !== null && costDollars !== null && feeDollars !== null;
 }
 
-/** While venue data is off: what follows without a price. Rule V10. */
+/** While venue data is off: the parts that follow without a price. Rule V10. */
 function hiddenWords(order: OrderBody, { holdDollars }: OrderPreview): PreviewWords {
   const { action, type, side, count = 0 } = order;
   const held = { name: 'Held while it rests', value: money(holdDollars) };
@@ -180,7 +182,7 @@ function feeAndAge({ feeDollars, quoteAgeMs }: Priced, sinceMs: number) {
   ];
 }
 
-/** What came of it, in a sentence. */
+/** Its outcome, in a sentence. */
 export function placedWords(placement: OrderPlacement): string {
   const { status, replayed, originalCreatedAt, order, trade } = placement;
   const before =

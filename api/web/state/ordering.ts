@@ -1,6 +1,6 @@
 /**
- * Orders of the page: what one would do, placing it, canceling it. Rules A75, A121 (api/RULES.md),
- * T32, T96, T110 (engine/RULES.md).
+ * Orders of the page: previewing, placing and canceling them. Rules A75, A121 (api/RULES.md), T32,
+ * T96, T110 (engine/RULES.md).
  */
 import { signal } from '@preact/signals';
 import type { OrderPlacement, OrderPreview } from '../../client/generated.js';
@@ -27,7 +27,7 @@ export type Placing =
   | { state: 'sending' }
   | { state: 'placed'; placement: OrderPlacement }
   | { state: 'refused'; error: unknown; isMoved: boolean }
-  /** It may have been placed: it is safe to send again, and only that shows it. */
+  /** It may have been placed. Sending it again is safe, and only that shows it. */
   | { state: 'unknown'; error: unknown; order: OrderBody; account: AccountId };
 
 /** Of the ticket that is open. */
@@ -36,7 +36,7 @@ export const placing = signal<Placing>({ state: 'none' });
 const keys = new OrderKeys(randomId);
 /** Orders that the engine may have placed, by their keys, as they were sent. */
 const doubtful = new Map<string, OrderBody>();
-/** Counts the tickets: what comes of an order of another one is not shown in this one. */
+/** Counts the tickets: the outcome of another ticket's order is not shown in this one. */
 let visit = 0;
 const previewer: Loader<[OrderBody, AccountId], Previewed> = new Loader(async (order, account) => {
   try {
@@ -44,7 +44,7 @@ const previewer: Loader<[OrderBody, AccountId], Previewed> = new Loader(async (o
     return { order, account, preview, atMs: Date.now() };
   } catch (error) {
     const before = previewer.of(order, account);
-    // What the server has said stays, and is shown with its time, until it says something else.
+    // The server's last answer stays, and is shown with its time, until the next one.
     if (before.state === 'ready' && isOfAbsence(error)) return before.value;
     throw error;
   }
@@ -55,7 +55,7 @@ export function previewOf(order: OrderBody, account: AccountId): Loaded<Previewe
   return previewer.of(order, account);
 }
 
-/** What the order would do now; the newest question counts. */
+/** The effect that the order would have now; the newest question counts. */
 export async function previewOrder(order: OrderBody, account: AccountId): Promise<void> {
   await previewer.load(order, account);
 }
@@ -65,7 +65,7 @@ export function forgetPreview(): void {
 }
 
 /**
- * Places it: once, however often it is sent before an answer comes.
+ * Places it: once, however often it is sent before an answer arrives.
  *
  * @param shownCents the price that the ticket shows, which bounds a market order without a bound
  */
@@ -79,11 +79,11 @@ export async function placeOrder(
   const begun = visit;
   const show = (next: Placing) => {
     if (begun === visit) placing.value = next;
-    // The account's events say what was placed, but nothing else says what was not.
+    // The account's events show placed orders, but no event shows one that was not placed.
     else if ('error' in next) report(next.error);
   };
   const idempotencyKey = keys.keyOf(order, account);
-  // What may have been placed is sent again as it was: its key is of that order.
+  // An order that may have been placed is sent again unchanged: its key belongs to that order.
   const sent = doubtful.get(idempotencyKey) ?? boundedBy(order, shownCents);
   try {
     const body = { ...sent, idempotencyKey };
@@ -125,7 +125,7 @@ export async function cancelOrder(orderId: string, account: AccountId): Promise<
   await refreshShown();
 }
 
-/** What a server that is overloaded, or something before it, answers says nothing of the order. */
+/** The answer of an overloaded server, or of a proxy, tells nothing about the order. */
 function isUnanswered(error: unknown): boolean {
   if (!(error instanceof CallError)) return false;
   return error.status === null || error.status < 300 || error.status >= 500;
@@ -136,7 +136,7 @@ function isOfEngine(error: unknown): boolean {
   return error instanceof CallError && (error.status === 409 || error.status === 404);
 }
 
-/** To a session the switch shows as a scope that it lacks (I25), of which the message is about keys. */
+/** To a session the switch shows as a missing scope (I25), and that message is about keys. */
 function inWords(error: unknown): unknown {
   if (!(error instanceof CallError) || error.code !== 'insufficient_scope') return error;
   return new CallError(refusedWords(error.code), error);

@@ -4,7 +4,7 @@ import { call } from './calls.ts';
 import { report } from './problems.ts';
 import { session } from './session.ts';
 
-/** Of a session of an auth server elsewhere, which says none. */
+/** For a session of an outside auth server, which tells none. */
 const asked = signal<string | null>(null);
 
 /** Null: not known yet. */

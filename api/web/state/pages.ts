@@ -1,4 +1,4 @@
-/** Rows that come in pages: each further page is put after the rows that are there. */
+/** Rows in pages: each further page is put after the loaded rows. */
 import { type Signal, signal } from '@preact/signals';
 import { type Loaded, Loader, type Rows } from './loaded.ts';
 import { report } from './problems.ts';
@@ -16,7 +16,7 @@ export class Pages<Args extends readonly unknown[], Row, Page extends Rows<Row>>
   readonly #first: Loader<Args, Page>;
   #asked: Args | null = null;
 
-  /** @param keyOf equal of a row that two pages have, since it has moved meanwhile: the first counts */
+  /** @param keyOf equal for a row that two pages have because it has moved: the first counts */
   constructor(ask: Ask<Args, Page>, keyOf: (row: Row) => string) {
     this.#ask = ask;
     this.#keyOf = keyOf;
@@ -27,13 +27,13 @@ export class Pages<Args extends readonly unknown[], Row, Page extends Rows<Row>>
     return this.#first.now;
   }
 
-  /** The first page. What is there stays until it comes. */
+  /** The first page. The loaded rows stay until it arrives. */
   async load(...args: Args): Promise<void> {
     this.#asked = args;
     await this.#first.load(...args);
   }
 
-  /** The next page of what was asked for last. */
+  /** The next page of the last request. */
   async more(): Promise<void> {
     const { value: now } = this.now;
     const asked = this.#asked;

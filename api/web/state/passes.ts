@@ -1,4 +1,4 @@
-/** When what has come is shown: all of it in one frame, and not in every frame. */
+/** When new data is shown: all of it in one frame, and not in every frame. */
 
 type Options = {
   /** From one pass to the next at least. */
@@ -19,7 +19,7 @@ export class Passes {
     this.#options = options;
   }
 
-  /** A pass comes: in the next frame, unless the last one was a moment ago. */
+  /** A pass is due: in the next frame, unless the last one was a moment ago. */
   request(): void {
     if (this.#isRequested) return;
     this.#isRequested = true;

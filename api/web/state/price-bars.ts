@@ -1,10 +1,10 @@
 /**
- * Prices by interval, as candles have them, and how quotes that come go on with them: as the history
- * itself goes on. Rules H10 to H12 (api/RULES.md).
+ * Prices by interval, as candles have them, and how live quotes continue them, as the history
+ * itself does. Rules H10 to H12 (api/RULES.md).
  */
 import type { Candle, Interval, Ohlc } from '../../client/generated.js';
 
-/** Of one interval; a side is null where it had no price. */
+/** The prices of one interval; a side is null if it had no price. */
 export type Bar = { startMs: number; bid: Ohlc | null; ask: Ohlc | null; mid: Ohlc | null };
 /** The top of book; a side is null without a price. */
 export type Top = { bidCents: number | null; askCents: number | null };
@@ -13,7 +13,10 @@ export type LiveBars = { stepMs: number; bars: readonly Bar[]; top: Top };
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
-/** How long an interval is, and how far back of it one looks: at most 1,000, which are one answer. */
+/**
+ * The length of an interval, and how far back the chart shows it: at most 1,000, which are one
+ * answer.
+ */
 export const INTERVALS: Readonly<Record<Interval, { stepMs: number; spanMs: number }>> = {
   '1m': { stepMs: MINUTE_MS, spanMs: DAY_MS / 4 },
   '5m': { stepMs: 5 * MINUTE_MS, spanMs: DAY_MS },
@@ -32,7 +35,7 @@ export function withTop(live: LiveBars, top: Top, atMs: number): LiveBars {
   const { stepMs, bars, top: carried } = carriedTo(live, atMs);
   const startMs = startOf(stepMs, atMs);
   const last = bars.at(-1);
-  // An answer can be ahead of what was sent before it.
+  // An answer can be ahead of messages that were sent before it.
   if (last !== undefined && last.startMs > startMs) return { stepMs, bars, top };
   if (last?.startMs === startMs) {
     if (carried.bidCents === top.bidCents && carried.askCents === top.askCents) return live;
@@ -43,7 +46,9 @@ export function withTop(live: LiveBars, top: Top, atMs: number): LiveBars {
   return { stepMs, bars: [...bars, added(emptyBar(startMs), top)], top };
 }
 
-/** The bars up to a moment, those since the last one at the price that is carried into them. */
+/**
+ * The bars up to a moment. The bars since the last one have the price that is carried into them.
+ */
 export function carriedTo(live: LiveBars, atMs: number): LiveBars {
   const { stepMs, bars, top } = live;
   const last = bars.at(-1);

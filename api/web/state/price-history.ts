@@ -1,4 +1,4 @@
-/** What prices of a market were, and as they go on: bars of an interval, and its gaps. */
+/** Past and live prices of a market: bars of an interval, and its gaps. */
 import type { HistoryGap, Interval } from '../../client/generated.js';
 import { call } from './calls.ts';
 import { type Loaded, Loader } from './loaded.ts';
@@ -9,7 +9,7 @@ import { serverNowMs } from './server-time.ts';
 export type PriceHistory = { live: LiveBars; gaps: readonly HistoryGap[] };
 
 const BARS_MAX = 1000;
-/** The newest one: it may come before the bars. */
+/** The newest one: it may arrive before the bars. */
 let top: Top = NO_TOP;
 
 const loader = new Loader(async (instrumentId: string, interval: Interval) => {
@@ -19,7 +19,7 @@ const loader = new Loader(async (instrumentId: string, interval: Interval) => {
   const series = { instrumentId, venue: 'venue_a', from } as const;
   const [{ candles }, { gaps }] = await Promise.all([
     call('getCandles', { query: { ...series, interval, limit: BARS_MAX } }),
-    // The gaps of the whole window come with any page of it.
+    // Every page has the gaps of the whole window.
     call('getHistory', { query: { ...series, order: 'desc', limit: 1 } }),
   ]);
   const loaded: LiveBars = { stepMs, bars: barsOf(candles), top: NO_TOP };

@@ -1,5 +1,5 @@
 /**
- * What went wrong and no view shows in its own place: a sentence, and the id of the request. It goes
+ * A failure that no view shows in its own place: a sentence, and the id of the request. It goes
  * with the view. Rule A117 (api/RULES.md).
  */
 import { signal } from '@preact/signals';

@@ -1,4 +1,4 @@
-/** What others see of the signed-in person. */
+/** The data that others see of the signed-in person. */
 import type { Me, ProfileChange } from '../../client/generated.js';
 import { call } from './calls.ts';
 import { Loader } from './loaded.ts';

@@ -1,6 +1,6 @@
 /**
- * Which connection carries which quote. The page's own has room for most screens; what is shown
- * beyond that comes by a further one, for as long as it has something to carry.
+ * Which connection carries which quote. The page's own has room for most screens. Further quotes
+ * arrive by a second connection, for as long as there are any.
  */
 
 /** A connection has at most 200 channels; two of the first are the games and the orders. */
@@ -43,7 +43,7 @@ export class QuoteCarriers implements Carrier {
     else this.#further?.close(id);
   }
 
-  /** What the further connection carries: those prices are live only while it is. */
+  /** The quotes of the further connection: their prices are live only while it is. */
   get byFurther(): ReadonlySet<string> {
     return this.#byFurther;
   }

@@ -1,6 +1,6 @@
 /**
- * Which quotes the stream carries: those that something shows, as many as a connection may have.
- * What nothing shows any more stays for a while, since views and rows come back.
+ * Which quotes the stream carries: the shown ones, as many as a connection may have. A quote that
+ * is shown no more stays for a while, because views and rows return.
  */
 
 type Options = {
@@ -18,7 +18,7 @@ export class QuoteSlots {
   /** How many show it. */
   readonly #shown = new Map<string, number>();
   readonly #open = new Set<string>();
-  /** The ids in `#open` that nothing shows, the longest first; each hiding has its own object. */
+  /** The ids in `#open` that are not shown, the longest first; each hiding has its own object. */
   readonly #idle = new Map<string, object>();
   /** Shown, and without a slot. */
   readonly #waiting = new Set<string>();
@@ -27,7 +27,7 @@ export class QuoteSlots {
     this.#options = options;
   }
 
-  /** Something shows it, until it calls what is returned. */
+  /** It is shown, until the returned function is called. */
   show(id: string): () => void {
     this.#shown.set(id, (this.#shown.get(id) ?? 0) + 1);
     this.#idle.delete(id);

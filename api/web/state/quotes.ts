@@ -1,4 +1,7 @@
-/** Quotes by instrument, as they come: put into signals together, at most ten times a second. */
+/**
+ * Quotes by instrument, as they arrive. They are put into signals together, at most ten times a
+ * second.
+ */
 import { batch, type Signal, signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { Quote } from '../../client/generated.js';
@@ -20,9 +23,9 @@ export const dropped = signal<ReadonlySet<string>>(new Set());
 
 /** Never emptied: a component that is about to show one again has its signal already. */
 const shown = new Map<string, Signal<ShownQuote | null>>();
-/** What came since the last pass: of each the newest. */
+/** The newest quote of each instrument since the last pass. */
 const arrived = new Map<string, Quote>();
-/** What has a mark of a change. */
+/** The quotes that have a mark of a change. */
 const marked = new Set<string>();
 let isMarksEndDue = false;
 let source: Source = { open() {}, close() {} };
@@ -45,7 +48,7 @@ const passes = new Passes(show, {
   frame: (run) => requestAnimationFrame(run),
 });
 
-/** The live quote of an instrument, for as long as the component is there; null: none came yet. */
+/** The live quote of an instrument, for as long as the component exists; null: none arrived yet. */
 export function useQuote(instrumentId: string | null): ShownQuote | null {
   useEffect(() => {
     return instrumentId === null ? undefined : slots.show(instrumentId);
@@ -53,7 +56,7 @@ export function useQuote(instrumentId: string | null): ShownQuote | null {
   return instrumentId === null ? null : signalOf(instrumentId).value;
 }
 
-/** As `useQuote`, of several at once. */
+/** As `useQuote`, for several at once. */
 export function useQuotes(instrumentIds: readonly (string | null)[]): (ShownQuote | null)[] {
   useEffect(() => {
     const ends = instrumentIds.flatMap((id) => (id === null ? [] : [slots.show(id)]));
@@ -64,7 +67,7 @@ export function useQuotes(instrumentIds: readonly (string | null)[]): (ShownQuot
   return instrumentIds.map((id) => (id === null ? null : signalOf(id).value));
 }
 
-/** What is shown comes from another stream from now on. */
+/** Shown quotes come from another stream from now on. */
 export function quotesFrom(next: Source): void {
   source = next;
   slots.reopen();
@@ -79,7 +82,7 @@ export function takeQuote(quote: Quote): void {
   passes.request();
 }
 
-/** These prices are none any more; without ids all of them, as once venue data is off. */
+/** These prices are not live any more; without ids none is, as once venue data is off. */
 export function forgetQuotes(ids: Iterable<string> = shown.keys()): void {
   batch(() => {
     for (const id of ids) {
@@ -89,7 +92,7 @@ export function forgetQuotes(ids: Iterable<string> = shown.keys()): void {
   });
 }
 
-/** No quote of it comes any more. */
+/** No quote of it arrives any more. */
 export function dropQuote(instrumentId: string): void {
   arrived.delete(instrumentId);
   batch(() => {

@@ -1,6 +1,6 @@
 /**
- * Checks a signed track record in the browser, by Ed25519 of WebCrypto: what `paperbook
- * verify-record` checks without one.
+ * Checks a signed track record in the browser, by Ed25519 of WebCrypto, as `paperbook
+ * verify-record` does without one.
  */
 import canonicalize from 'canonicalize';
 import type { SignedTrackRecord, TrackRecordKey } from '../../client/generated.js';
@@ -11,11 +11,11 @@ export type RecordCheck = {
   signature: boolean | null;
   /** The public key is the server's of this id. */
   key: boolean;
-  /** The record is what the payload says. */
+  /** The record equals its payload. */
   record: boolean;
 };
 
-/** As much of WebCrypto as is needed; a browser has none where the page came over plain HTTP. */
+/** The needed part of WebCrypto; a browser has none if the page arrived over plain HTTP. */
 type Subtle = Pick<typeof crypto.subtle, 'importKey' | 'verify'>;
 
 const ALGORITHM = 'Ed25519';
@@ -50,7 +50,7 @@ async function isSigned(
     const key = await subtle.importKey('raw', raw, ALGORITHM, false, ['verify']);
     return await subtle.verify(ALGORITHM, key, signed, payload);
   } catch (error) {
-    // Else it is no key of this algorithm.
+    // Otherwise it is no key of this algorithm.
     return error instanceof Error && error.name === 'NotSupportedError' ? null : false;
   }
 }

@@ -1,8 +1,8 @@
-/** How often the page may ask again for what no stream sends. Rule Q5 (api/RULES.md). */
+/** How often the page may ask again for data that no stream sends. Rule Q5 (api/RULES.md). */
 import type { Usage } from '../../client/generated.js';
 
 const FASTEST_MS = 1000;
-/** What is asked again and again may use half of the minute's requests. */
+/** Repeated requests may use half of the minute's requests. */
 const SHARE = 0.5;
 const MINUTE_MS = 60_000;
 

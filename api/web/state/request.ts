@@ -28,7 +28,7 @@ const TEXT_TYPES = /^(text\/csv|application\/x-ndjson)\b/;
 
 /**
  * The JSON of a success, or the text of an export; null without a body. Rejects with a `CallError`,
- * or with what the caller has ended the waiting by.
+ * or with the caller's reason to stop waiting.
  */
 export async function send({
   method,

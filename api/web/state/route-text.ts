@@ -15,7 +15,7 @@ export type Route = {
   query: Readonly<Record<string, string>>;
 };
 
-/** What each view gets. If `param` is another one, the view begins again. */
+/** The props of each view. If `param` is another one, the view begins again. */
 export type ViewProps = Pick<Route, 'param' | 'query'>;
 
 /** @param hash `#/market/ins_…?window=7d`; an empty one means the markets */
@@ -26,7 +26,7 @@ export function routeOf(hash: string): Route {
   return { view, param: decoded(param), query: Object.fromEntries(new URLSearchParams(search)) };
 }
 
-/** What is null or empty in the query is left out. */
+/** Null and empty fields of the query are left out. */
 export function hrefOf(
   view: ViewName,
   param = '',

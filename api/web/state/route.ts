@@ -1,4 +1,4 @@
-/** Where the page is: the fragment of its address, `#/market/ins_…?window=7d`. */
+/** The present place: the fragment of the page's address, `#/market/ins_…?window=7d`. */
 import { computed, signal } from '@preact/signals';
 import { type Route, routeOf } from './route-text.ts';
 
@@ -18,7 +18,7 @@ export function go(href: string): void {
   location.hash = href;
 }
 
-/** As `go`, without an entry in the history: for what is changed as one types. */
+/** As `go`, without an entry in the history, for changes during typing. */
 export function replace(href: string): void {
   history.replaceState(null, '', href);
   route.value = routeOf(href);

@@ -1,4 +1,4 @@
-/** Scores of picks as text, each with its unit where it has one. */
+/** Scores of picks as text, each with its unit, if it has one. */
 import type { EvalBoard } from '../../client/generated.js';
 import { signedMoney } from './format.ts';
 
@@ -33,7 +33,7 @@ export function skillText(value: number): string {
   return signedDecimal(value, SCORE_DECIMALS);
 }
 
-/** `−0.20`; no minus where nothing of it is shown. */
+/** `−0.20`; no minus if the shown digits are all zero. */
 export function decimal(value: number, decimals: number): string {
   const text = Math.abs(value).toFixed(decimals);
   return value < 0 && Number(text) !== 0 ? `−${text}` : text;

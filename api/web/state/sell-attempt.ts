@@ -15,16 +15,16 @@ export class SellAttempt {
     this.#key = key;
   }
 
-  /** Whether an order may have been placed whose answer did not come. */
+  /** Whether an order may have been placed whose answer did not arrive. */
   get isUnanswered(): boolean {
     return this.#unanswered !== null;
   }
 
   /**
-   * What to send. What was sent without an answer is sent again as it was: another order under its
+   * The order to send. An order without an answer is sent again unchanged. Another order under its
    * key would be refused, and it may have sold the position.
    *
-   * @param floorCents at least so much a contract; null: whatever somebody pays
+   * @param floorCents at least so many cents a contract; null: at any price
    */
   order(floorCents: number | null): OrderRequest {
     this.#unanswered ??= {
@@ -42,7 +42,7 @@ export class SellAttempt {
     return this.#unanswered?.minPriceCents ?? null;
   }
 
-  /** It has failed. What the server refuses is not placed, and its key is not used up. */
+  /** It has failed. A refused order is not placed, and its key is not used up. */
   failed(error: unknown): void {
     const status = error instanceof CallError ? error.status : null;
     if (status !== null && status >= 400 && status < 500) this.#unanswered = null;

@@ -1,6 +1,6 @@
 /**
- * The server's time, by which quotes are dated, markets open and orders expire. This machine's clock
- * may be wrong, and the server may go by the time of its feed.
+ * The server's time, by which quotes are dated, markets open and orders expire. This machine's
+ * clock may be wrong, and the server may use the time of its feed.
  */
 
 let aheadMs = 0;

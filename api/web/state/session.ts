@@ -14,9 +14,9 @@ import { report } from './problems.ts';
 import { accessToken, forget, keep, readKept, STORED } from './tokens.ts';
 
 export type Session =
-  /** It is not known yet whether the session of the last visit goes on. */
+  /** It is not known yet whether the session of the last visit continues. */
   | { state: 'starting' }
-  /** `why`: a sentence, where somebody was signed in before. */
+  /** `why`: a sentence, if a person was signed in before. */
   | { state: 'out'; why: string | null }
   /** Both null: the session is of an auth server elsewhere. */
   | { state: 'in'; userId: string | null; email: string | null };
@@ -34,7 +34,7 @@ let timer: number | undefined;
 let renewing: Promise<boolean> | null = null;
 
 /**
- * Signs in by the code of a link, else goes on with the session of the last visit, where there is one.
+ * Signs in by the code of a link, else continues the session of the last visit, if there is one.
  */
 export async function startSession(code: string | null): Promise<void> {
   addEventListener('storage', ({ key }) => {
@@ -47,7 +47,7 @@ export async function startSession(code: string | null): Promise<void> {
   if (code !== null && (await enterByCode(code))) return;
   const kept = readKept();
   if (kept === null) {
-    // Another page of this origin may have signed somebody in.
+    // Another page of this origin may have signed a person in.
     session.value =
       accessToken() === null
         ? { state: 'out', why: null }
@@ -55,7 +55,7 @@ export async function startSession(code: string | null): Promise<void> {
   } else if (accessToken() !== null && kept.expiresAtMs - Date.now() > RENEWED_BEFORE_MS) {
     enter(kept);
   } else if (!(await renew()) && session.value.state === 'starting') {
-    // The server cannot be reached: what is on the page says so, and tries again.
+    // The server cannot be reached: the page says so, and retries.
     enter(kept);
   }
 }
@@ -68,7 +68,7 @@ export async function signIn(email: string, password: string): Promise<void> {
   take(await passwordCall(email, password));
 }
 
-/** False: it was refused, which the page says, and whoever was signed in still is. */
+/** False: it was refused, which the page says. A signed-in person stays signed in. */
 export async function enterByCode(code: string): Promise<boolean> {
   try {
     take(await codeCall(code));
@@ -87,13 +87,13 @@ export async function signOut(everywhere = false): Promise<void> {
   try {
     await signOutCall(token, everywhere ? 'global' : 'local');
   } catch (error) {
-    // A session that has ended is what was wanted.
+    // The session has ended, as was wanted.
     if (error instanceof CallError && (error.status === 401 || error.status === 403)) return;
     report(error);
   }
 }
 
-/** This session goes on, all others of the person end. */
+/** This session continues, and all others of the person end. */
 export async function signOutOthers(): Promise<void> {
   await withToken((token) => signOutCall(token, 'others'));
 }
@@ -114,7 +114,7 @@ async function withToken(run: (token: string) => Promise<void>): Promise<void> {
   }
 }
 
-/** A new access token. False: there is none, and nobody is signed in where that was refused. */
+/** A new access token. False: there is none; after a refusal nobody is signed in. */
 export function renew(): Promise<boolean> {
   renewing ??= renewOnce().finally(() => {
     renewing = null;
@@ -129,7 +129,7 @@ export function leave(why: string | null): void {
   session.value = { state: 'out', why };
 }
 
-/** What a call with the session was refused with: a guest's goes no further. */
+/** The refusal of a call with the session; a guest's goes no further. */
 export function leaveAsGuest(): void {
   leave(NO_GUESTS);
 }

@@ -1,6 +1,6 @@
 /**
  * The account that a view shows: the person's own, which the stream keeps, or the sandbox of an
- * organization, of which no stream comes to a browser, so that it is asked for again and again.
+ * organization. No stream of a sandbox reaches a browser, so it is asked for repeatedly.
  */
 import { computed, effect, type ReadonlySignal, signal } from '@preact/signals';
 import type { Portfolio } from '../../client/generated.js';
@@ -42,13 +42,13 @@ export const shownPortfolio: ReadonlySignal<Loaded<Portfolio>> = computed(() => 
   return { state: 'loading' };
 });
 
-/** Null: it has not come, is refused, or another one is shown. */
+/** Null: it has not arrived, is refused, or another one is shown. */
 export function portfolioOf(id: AccountId): Portfolio | null {
   const { value: now } = shownPortfolio;
   return id === account.value && now.state === 'ready' ? now.value : null;
 }
 
-/** What has happened to it while it is shown, the newest first. */
+/** Its events while it is shown, the newest first. */
 export const shownEvents: ReadonlySignal<readonly AccountEvent[]> = computed(() =>
   account.value === null ? events.value : sandboxEvents.value,
 );
@@ -59,7 +59,7 @@ export async function loadOrganizations(): Promise<void> {
   if (now.state === 'failed') report(now.error);
 }
 
-/** Shows an account from now on, until what is returned is called. */
+/** Shows an account from now on, until the returned function is called. */
 export function followAccount(id: AccountId): () => void {
   account.value = id;
   forget();
@@ -80,7 +80,7 @@ export function followAccount(id: AccountId): () => void {
   };
 }
 
-/** Asks for it now: after what this page has done to it, say. */
+/** Asks for it now, for example after a change by this page. */
 export async function refreshShown(): Promise<void> {
   const id = account.peek();
   try {
@@ -123,7 +123,7 @@ function stateOf({ account: of, positions, orders }: Portfolio): string {
   ]);
 }
 
-/** What is shown stays, unless nobody may see it any more. */
+/** The shown account stays, unless nobody may see it any more. */
 function failed(error: unknown): void {
   failure.value = error;
   if (error instanceof CallError && (error.status === 403 || error.status === 404)) {

@@ -10,7 +10,7 @@ export type ShownQuote = {
   /** The last change of each; null: it was a while ago. */
   bidMove: Move | null;
   askMove: Move | null;
-  /** Why there is no price; null where there is one. */
+  /** Why there is no price; null if there is one. */
   note: string | null;
 };
 
@@ -40,7 +40,7 @@ function moved(before: number | null | undefined, now: number | null, nowMs: num
   return { to: now > before ? 'up' : 'down', atMs: nowMs };
 }
 
-/** Without marks of changes that were a while ago; the same one where there are none. */
+/** Without marks of changes from a while ago; the same one if there are none. */
 export function settled(shown: ShownQuote, nowMs: number): ShownQuote {
   const bidMove = recent(shown.bidMove, nowMs);
   const askMove = recent(shown.askMove, nowMs);

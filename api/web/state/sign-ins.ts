@@ -4,7 +4,7 @@ import { Loader } from './loaded.ts';
 import { changePassword, signOutOthers } from './session.ts';
 
 const loader = new Loader(async () => (await call('listSessions')).sessions);
-/** Of the sessions of an auth server elsewhere none is known. */
+/** Sessions of an outside auth server are not known. */
 export const signIns = loader.now;
 
 export async function loadSignIns(): Promise<void> {

@@ -1,18 +1,18 @@
 /**
- * An order as it is typed, and the body that it makes, or what is wrong with it beside each field.
- * Rules A30 to A33, A121 (api/RULES.md), T21 to T23, T44 (engine/RULES.md).
+ * An order as it is typed, and its body, or the problem beside each field. Rules A30 to A33, A121
+ * (api/RULES.md), T21 to T23, T44 (engine/RULES.md).
  */
 import type { OrderRequest, OrderType, Side } from '../../client/generated.js';
 import type { AccountId } from './account-id.ts';
 
 export type TimeInForce = 'gtc' | 'ioc' | 'fok';
 export type Routing = NonNullable<OrderRequest['routing']>;
-/** What is typed is kept as text. */
+/** Typed values are kept as text. */
 export type Ticket = {
   action: OrderRequest['action'];
   /** Of a buy. */
   side: Side;
-  /** Of a sell: the position; empty: none is chosen. */
+  /** For a sell: the position; empty: none is chosen. */
   tradeId: string;
   type: OrderType;
   count: string;
@@ -28,9 +28,9 @@ export type Ticket = {
 };
 export type TicketField = 'tradeId' | 'count' | 'limit' | 'expires' | 'bound' | 'probability';
 export type TicketErrors = Partial<Record<TicketField, string>>;
-/** Without its key, which comes with the placing. */
+/** Without its key, which is added at the placing. */
 export type OrderBody = Omit<OrderRequest, 'idempotencyKey' | 'clientOrderId'>;
-/** `order` is null where something is wrong. */
+/** `order` is null if something is wrong. */
 export type ReadTicket = { order: OrderBody | null; errors: TicketErrors };
 
 export const NEW_TICKET: Ticket = {
@@ -86,8 +86,8 @@ export function readTicket(ticket: Ticket, instrumentId: string, nowMs: number):
 }
 
 /**
- * A market order with a bound, so that it trades at the price that was shown, or better; any other
- * order, and one with a bound of its own, as it is. Rule A121 (api/RULES.md).
+ * A market order gets a bound, so that it trades at the shown price or better. Any other order, and
+ * one with its own bound, stays unchanged. Rule A121 (api/RULES.md).
  */
 export function boundedBy(order: OrderBody, shownCents: number | null): OrderBody {
   if (shownCents === null || !isUnbounded(order)) return order;
@@ -99,7 +99,7 @@ export function isUnbounded(order: OrderBody): boolean {
   return order.type === 'market' && order[boundName(order.action)] === undefined;
 }
 
-/** Whether the field has something in it: what is not typed yet is not wrong yet. */
+/** Whether the field has a value: an empty field is not wrong yet. */
 export function isTyped(ticket: Ticket, field: TicketField): boolean {
   return ticket[field] !== '';
 }
@@ -137,7 +137,7 @@ function positionOf(tradeId: string): string | Wrong {
   return tradeId === '' ? new Wrong('Choose the position to sell.') : tradeId;
 }
 
-/** As the API takes it; it belongs to an order that rests alone. */
+/** As the API takes it; only an order that rests has it. */
 function expiryOf({ timeInForce, expires }: Ticket, nowMs: number): string | Wrong | undefined {
   if (timeInForce !== 'gtc' || expires === '') return undefined;
   const atMs = Date.parse(expires);
@@ -155,7 +155,7 @@ function wholeOf(text: string, min: number, max: number): number | null {
   return WHOLE.test(trimmed) && value >= min && value <= max ? value : null;
 }
 
-/** Without what is undefined. */
+/** Without undefined fields. */
 function given<Values extends object>(values: Values): Partial<Values> {
   const entries = Object.entries(values).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries) as Partial<Values>;

@@ -1,6 +1,6 @@
 /**
  * Where the tokens of a session are kept. The access token is in the cookie that the API reads, so
- * that fetches and the stream carry it; what renews it is in the storage that all tabs share.
+ * that fetches and the stream carry it. The refresh token is in the storage that all tabs share.
  */
 import { BASE } from './request.ts';
 

@@ -1,10 +1,13 @@
-/** What positions and accounts are worth at the quotes of now. Money is added in whole cents. Rules M21, A78. */
+/**
+ * The worth of positions and accounts at the present quotes. Money is added in whole cents. Rules
+ * M21, A78.
+ */
 import type { Account, Portfolio, Position, Side } from '../../client/generated.js';
 import type { ShownQuote } from './shown-quote.ts';
 
 type Prices = Pick<ShownQuote, 'bidCents' | 'askCents'>;
 export type Mark = {
-  /** The bid of its side; null: nobody buys it now, and it counts at its cost. */
+  /** The bid of its side; null: there is no bid now, and it counts at its cost. */
   markCents: number | null;
   valueDollars: number;
   pnlDollars: number;
@@ -19,13 +22,13 @@ export type Totals = Pick<
   | 'lifetimePnlDollars'
 >;
 
-/** What a side sells at: the bid of yes, or what is left of a dollar at the ask. */
+/** The price at which a side sells: the bid of yes, or a dollar less the ask. */
 export function bidOfSide(side: Side, { bidCents, askCents }: Prices): number | null {
   if (side === 'yes') return bidCents;
   return askCents === null ? null : 100 - askCents;
 }
 
-/** @param quote null: none has come, and it stays at what the portfolio says */
+/** @param quote null: none has arrived, and it keeps the portfolio's mark */
 export function markOf(position: Position, quote: Prices | null): Mark {
   const costCents = centsOf(position.costDollars);
   const markCents =
@@ -60,7 +63,7 @@ export function totalsOf(
   quotes: readonly (Prices | null)[],
 ): Totals | null {
   if (account === null) return null;
-  // What has moved since the answer. So positions that it leaves out keep their marks.
+  // The changes since the answer. Positions that it leaves out keep their marks.
   let movedCents = 0;
   for (const [at, position] of positions.entries()) {
     const now = markOf(position, quotes[at] ?? null).valueDollars;
@@ -76,7 +79,7 @@ export function totalsOf(
   };
 }
 
-/** What a contract cost on average, in cents. */
+/** The average cost of a contract, in cents. */
 export function averageCents({
   costDollars,
   contracts,

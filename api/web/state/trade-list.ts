@@ -1,4 +1,4 @@
-/** The list of trades: what it is filtered by, and how an event changes it. */
+/** The list of trades: its filters, and how an event changes it. */
 import type { Trade } from '../../client/generated.js';
 
 export const TRADE_STATUSES = ['open', 'closed', 'settled', 'void'] as const;
@@ -15,7 +15,7 @@ export type TradeFilter = {
 
 const DAY = /^(\d{4})-(\d{2})-(\d{2})$/;
 
-/** @param query of the address; what it has that is no filter is left out */
+/** @param query of the address; fields that are no filter are left out */
 export function tradeFilterOf(query: Readonly<Record<string, string>>): TradeFilter {
   const { status, instrument, from, to } = query;
   return {
@@ -54,7 +54,7 @@ export function isBackwards({ from, to }: TradeFilter): boolean {
 /**
  * The list, newest opened first, after one of its trades has changed or has been opened.
  *
- * @param hasMore there are older ones on pages to come
+ * @param hasMore there are older ones on later pages
  */
 export function withTrade(
   trades: readonly Trade[],

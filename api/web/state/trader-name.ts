@@ -1,4 +1,4 @@
-/** What a trader is called. */
+/** The shown name of a trader. */
 
 /** The name, or words in its place. */
 export function traderName({ displayName, id }: { displayName: string | null; id: string }) {

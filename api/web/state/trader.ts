@@ -1,4 +1,4 @@
-/** A trader: what everyone sees of one, the picks, and the signed record. */
+/** A trader: the public data, the picks, and the signed record. */
 import { type Signal, signal } from '@preact/signals';
 import type { Pick, SignedTrackRecord, Trader } from '../../client/generated.js';
 import { call } from './calls.ts';
@@ -14,7 +14,9 @@ export type Checked =
 
 const PICKS_A_PAGE = 25;
 
-/** All that is known of one trader. Each view has its own, so that nothing of another one is in it. */
+/**
+ * All known data of one trader. Each view has its own, so that it has no data of another trader.
+ */
 export class TraderState {
   /** By id or by name. */
   readonly trader: Loader<[], Trader>;
@@ -31,7 +33,7 @@ export class TraderState {
     this.checked.value = { state: 'none' };
     return signed;
   });
-  /** What came of the last check of the record that is there. */
+  /** The outcome of the last check of the present record. */
   readonly checked: Signal<Checked> = signal({ state: 'none' });
 
   constructor(ref: string) {

@@ -1,14 +1,14 @@
 /** Trades as the lines of a CSV file: the fields of a Trade by their names in the API. */
 import type { Trade } from '../../client/generated.js';
 
-// CSV as RFC 4180 has it, which a spreadsheet opens without running anything of it.
+// CSV as RFC 4180 has it, which a spreadsheet opens without running any part of it.
 type CsvValue = string | number | boolean | null | undefined;
 
-/** What a spreadsheet would take for a formula, also after blanks. */
+/** Texts that a spreadsheet would take for a formula, also after blanks. */
 const FORMULA = /^\s*[=+\-@]|^[\t\r\n]/;
 const QUOTED = /[",\r\n]/;
 
-/** A record with its end; what is null or undefined is an empty field. */
+/** A record with its end; null and undefined are an empty field. */
 export function csvLine(values: readonly CsvValue[]): string {
   return `${values.map(field).join(',')}\r\n`;
 }

@@ -11,7 +11,10 @@ import { shownEvents } from './shown-account.ts';
 import { type TradeFilter, tradesQuery, withTrade } from './trade-list.ts';
 
 const PAGE_ROWS = 50;
-/** A page may be empty although there are more: so many are asked for before one asks again. */
+/**
+ * A page may be empty although there are more. So many are asked for before the user must ask
+ * again.
+ */
 const EMPTY_PAGES_MAX = 10;
 
 type Asked = { account: AccountId; filter: TradeFilter };
@@ -25,7 +28,7 @@ export const tradedInstruments = signal<ReadonlyMap<string, string>>(new Map());
 
 let current: Asked | null = null;
 
-/** Lists them and keeps the list as it is now, until what is returned is called. */
+/** Lists them and keeps the list current, until the returned function is called. */
 export function followTrades(account: AccountId, filter: TradeFilter): () => void {
   const asked = { account, filter };
   if (current !== null && current.account !== account) tradedInstruments.value = new Map();
@@ -40,7 +43,7 @@ export function followTrades(account: AccountId, filter: TradeFilter): () => voi
   let isLost = false;
   const endConnection = effect(() => {
     const { state } = connection.value;
-    // Not every event may have come meanwhile.
+    // Some events may have been missed meanwhile.
     if (state === 'open' && isLost) void loader.load(asked);
     isLost = state !== 'open';
   });
@@ -101,7 +104,7 @@ async function nextRows(asked: Asked, cursor: string | null): Promise<Rows<Trade
 
 function takeEvent(asked: Asked, event: AccountEvent): void {
   const { filter } = asked;
-  // It has no trade: its row, and which filter it passes, is asked for.
+  // The event has no trade: its row, and which filter it passes, is asked for.
   if (event.type === 'trade_corrected') void loader.load(asked);
   if (!('trade' in event)) return;
   noteInstruments([event.trade]);

@@ -11,7 +11,7 @@ export async function loadUsage(): Promise<void> {
   await loader.load();
 }
 
-/** Keeps it as it is now, until what is returned is called. Asking counts towards no limit. */
+/** Keeps it current, until the returned function is called. Asking counts towards no limit. */
 export function followUsage(): () => void {
   void loadUsage();
   const timer = setInterval(() => {

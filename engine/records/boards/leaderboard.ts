@@ -1,6 +1,6 @@
 /**
- * The leaderboard: rankings of a window, made when they are asked for and kept while they are
- * fresh, so that a page is a look at an array. Rules Y20 to Y25 (engine/RULES.md).
+ * The leaderboard: rankings of a window, made on request and kept while they are fresh, so that a
+ * page is a look into an array. Rules Y20 to Y25 (engine/RULES.md).
  */
 import { invariant } from '../../base/invariant.ts';
 import type { Cents, EpochMs, Uuid } from '../../base/units.ts';
@@ -18,7 +18,10 @@ import { Sums, WindowSums } from './windows.ts';
 export const BOARD_KINDS = ['pnl', 'roi', 'net_worth'] as const;
 export type BoardKind = (typeof BOARD_KINDS)[number];
 
-/** A place on a board: a value, and who has it. Pages go on after it, wherever the board moves. */
+/**
+ * A place on a board: a value, and its trader. The next page begins after it, wherever the board
+ * moves.
+ */
 export type BoardPlace = { value: number; trader: Uuid };
 
 export type LeaderboardQuestion = {
@@ -52,9 +55,9 @@ type Board = {
   rankings: Map<BoardKind, Ranking>;
 };
 
-/** 48 bytes a trader each, and 12 for each ranking. */
+/** 48 bytes per trader, and 12 for each ranking. */
 const WINDOWS_MAX = 4;
-/** Where nobody asks for a window, what it waits for is not kept. */
+/** If no request names a window any more, the changes that wait for it are dropped. */
 const WAITING_MAX = 200_000;
 
 export type LeaderboardParts = {
@@ -68,7 +71,7 @@ export type LeaderboardParts = {
 
 export class Leaderboard {
   readonly #parts: LeaderboardParts;
-  /** By days, the least lately asked first. */
+  /** By days, the one asked for longest ago first. */
   readonly #windows = new Map<number, WindowSums>();
   readonly #boards = new Map<number | null, Board>();
 
@@ -83,13 +86,13 @@ export class Leaderboard {
     }
   }
 
-  /** Nothing is ranked by live bids any more. Rule V8 (api/RULES.md). */
+  /** From now on nothing is ranked by live bids. Rule V8 (api/RULES.md). */
   forgetWorths(): void {
     for (const { rankings } of this.#boards.values()) rankings.delete('net_worth');
   }
 
   page({ board: kind, days, limit, after, nowMs }: LeaderboardQuestion): LeaderboardPage {
-    invariant(limit > 0, 'a page of nothing is asked for');
+    invariant(limit > 0, 'a page of no rows is asked for');
     const { traders, profiles } = this.#parts;
     const board = this.#boardOf(days, nowMs);
     const ranking = this.#rankingOf(board, kind);
@@ -98,7 +101,7 @@ export class Leaderboard {
     let place =
       after === null ? 0 : placeBehind(ranking, after.value, isBehindId(traders.ids, after.trader));
     for (; place < order.length && rows.length < limit; place++) {
-      // Who has become private since is left out at once.
+      // A trader who has become private since is left out at once.
       if (profiles.isListed(order[place]!)) rows.push(this.#rowOf(board, kind, place));
     }
     const isEnd = place >= order.length;
@@ -123,7 +126,7 @@ export class Leaderboard {
   #sumsOf(days: number, nowMs: EpochMs): Sums {
     const { closedTrades, traders } = this.#parts;
     const window = this.#windows.get(days) ?? new WindowSums(closedTrades, days);
-    // The last in the map is the one that was asked for last.
+    // In order of use: the last one was asked for last.
     this.#windows.delete(days);
     this.#windows.set(days, window);
     const [oldest] = this.#windows.keys();

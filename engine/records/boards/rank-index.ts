@@ -1,7 +1,6 @@
 /**
- * The rank of a single trader by P&L of all time, as it is now: a ranking of some time ago, and the
- * traders who have changed since, each of whom is looked at. 16 bytes a trader. Rule Y25
- * (engine/RULES.md).
+ * The present rank of a single trader by P&L of all time. It uses an older ranking, and compares
+ * each trader who has changed since. 16 bytes per trader. Rule Y25 (engine/RULES.md).
  */
 import { invariant } from '../../base/invariant.ts';
 import type { Profiles } from '../store/profiles.ts';
@@ -13,7 +12,7 @@ export type RankParts = {
   traders: Traders;
   ids: IdOrder;
   profiles: Profiles;
-  /** More changes than these are not looked at one by one: the board is ranked again. */
+  /** More changes than these are not compared one by one: the board is ranked again. */
   changedMax?: number;
 };
 
@@ -28,14 +27,14 @@ type Ranked = {
 export class RankIndex {
   readonly #parts: RankParts;
   readonly #changed = new Set<TraderNumber>();
-  /** Null: nobody has asked, or too much has changed. */
+  /** Null: no rank was asked for, or too much has changed. */
   #ranked: Ranked | null = null;
 
   constructor(parts: RankParts) {
     this.#parts = parts;
   }
 
-  /** Something has changed that a rank depends on: P&L, or whether the trader is on boards. */
+  /** Notes a change that a rank depends on: P&L, or whether the trader is on boards. */
   note(trader: TraderNumber): void {
     if (this.#ranked === null) return;
     this.#changed.add(trader);

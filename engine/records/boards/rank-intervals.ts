@@ -1,6 +1,6 @@
 /**
- * What intervals say of the order of a board: where a row may stand, and whether it is apart from
- * the one above. Rules Y45, Y46 (engine/RULES.md).
+ * What intervals say about the order of a board: the range of a row's rank, and whether the row is
+ * apart from the one above. Rules Y45, Y46 (engine/RULES.md).
  */
 import { invariant } from '../../base/invariant.ts';
 import { keysOf, sorted } from '../maths/radix.ts';
@@ -13,8 +13,8 @@ export type Intervals = { lows: Float64Array; highs: Float64Array };
 export type RankIntervals = { best: Uint32Array; worst: Uint32Array };
 
 /**
- * `best` is 1 plus the rows entirely above. `worst` counts the rows not entirely below, the row
- * itself among them. A row without an interval is entirely above or below none.
+ * `best` is 1 plus the rows entirely above. `worst` counts the rows that are not entirely below,
+ * including the row itself. A row without an interval is entirely above or below no row.
  */
 export function rankIntervals(metric: Metric, { lows, highs }: Intervals): RankIntervals {
   const rows = lows.length;
@@ -59,7 +59,7 @@ function byNumber(rows: Uint32Array<ArrayBuffer>, values: Float64Array): Uint32A
   return sorted({ items: rows.slice(), keys: keysOf(own) }).items;
 }
 
-/** Whether two intervals have a value in common; null where one of them is not known. */
+/** Whether two intervals have a value in common; null if one of them is not known. */
 export function tiedWithAbove(above: Interval | null, own: Interval | null): boolean | null {
   if (above === null || own === null) return null;
   return above.low <= own.high && own.low <= above.high;

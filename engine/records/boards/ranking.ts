@@ -3,6 +3,7 @@
  * (engine/RULES.md).
  */
 import { invariant } from '../../base/invariant.ts';
+import { firstIndex } from '../../base/sorted.ts';
 import type { Uuid } from '../../base/units.ts';
 import { keysOf, sorted, valuesOf } from '../maths/radix.ts';
 import type { TraderIds, TraderNumber } from '../store/trader-ids.ts';
@@ -11,9 +12,9 @@ import { uuidBytes } from '../store/uuid-bytes.ts';
 export type Ranking = {
   /** By rank, from 0. */
   order: Uint32Array;
-  /** Of each in that order. */
+  /** The value of each in that order. */
   values: Float64Array;
-  /** Whether the least value comes first. */
+  /** Whether the least value is first. */
   isAscending: boolean;
 };
 
@@ -88,7 +89,7 @@ export type Members = {
   isAscending: boolean;
 };
 
-/** Looks at each trader once, in the order of their numbers: ids may be in any other. */
+/** Visits each trader once, in the order of their numbers. The ids may be in any other order. */
 export function ranked(ids: IdOrder, { end, isMember, rankedBy, isAscending }: Members): Ranking {
   const sign = isAscending ? 1 : -1;
   const places = ids.places();
@@ -110,7 +111,7 @@ export function ranked(ids: IdOrder, { end, isMember, rankedBy, isAscending }: M
   const keys = keysOf(valueById.subarray(0, count));
   const { items: order, keys: inOrder } = sorted({ items: byId.slice(0, count), keys });
   const values = valuesOf(inOrder);
-  invariant(!Number.isNaN(values[count - 1] ?? 0), 'a board ranks what is no number');
+  invariant(!Number.isNaN(values[count - 1] ?? 0), 'a board ranks a value that is no number');
   for (let at = 0; at < count; at++) values[at] = sign * values[at]! + 0;
   return { order, values, isAscending };
 }
@@ -125,15 +126,10 @@ export function placeBehind(
   isBehind: (trader: TraderNumber) => boolean,
 ): number {
   const sign = isAscending ? 1 : -1;
-  let low = 0;
-  let high = order.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    const by = sign * (values[middle]! - value);
-    if (by > 0 || (by === 0 && isBehind(order[middle]!))) high = middle;
-    else low = middle + 1;
-  }
-  return low;
+  return firstIndex(order, (trader, at) => {
+    const by = sign * (values[at]! - value);
+    return by > 0 || (by === 0 && isBehind(trader));
+  });
 }
 
 /** Whether a trader is after the trader of an id, in the order of ids. */

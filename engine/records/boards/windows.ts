@@ -1,6 +1,6 @@
 /**
- * Sums of all traders over a window of time, which move on with it: what closes is added, and what
- * falls out at the other end is taken off again. Rules Y20, Y21 (engine/RULES.md).
+ * Sums of all traders over a window of time, which move on with it: trades that close are added,
+ * and trades that fall out at the other end are subtracted. Rules Y20, Y21 (engine/RULES.md).
  */
 import { invariant } from '../../base/invariant.ts';
 import { DAY_MS, type EpochMs } from '../../base/units.ts';
@@ -21,7 +21,7 @@ const PLACES = Object.fromEntries(SUM_NAMES.map((name, at) => [name, at])) as Re
   number
 >;
 
-/** Of each trader, side by side: a trade changes most of them. */
+/** Side by side for each trader, because a trade changes most of them. */
 export class Sums {
   #values: Float64Array;
 
@@ -30,7 +30,7 @@ export class Sums {
     this.#values = new Float64Array(traders * EACH);
   }
 
-  /** The sums of all of time, as they are now. */
+  /** The present sums of all of time. */
   static ofAll({ col, end }: Traders): Sums {
     const sums = new Sums(end);
     for (const name of SUM_NAMES) {
@@ -52,7 +52,7 @@ export class Sums {
     this.#values[at] = this.#values[at]! + by;
   }
 
-  /** For so many traders. */
+  /** The space for so many traders. */
   grow(traders: number): void {
     if (this.#values.length >= traders * EACH) return;
     const grown = new Float64Array(traders * EACH);
@@ -72,7 +72,7 @@ export class Sums {
       values[place + 2] = values[place + 2]! + sign * block.costCents[at]!;
       const state = block.state[at]!;
       if (state > VOID || block.isListed[at] === 0) continue;
-      // Won, lost and void come in the order of their states, from 1.
+      // Won, lost and void have consecutive states, from 1.
       values[place + 2 + state] = values[place + 2 + state]! + sign;
     }
   }
@@ -80,7 +80,7 @@ export class Sums {
 
 type Range = { afterMs: EpochMs; upToMs: EpochMs; sign: 1 | -1 };
 
-/** A moment in the window: later than this. */
+/** The window begins after this moment. */
 export function startOf({ days }: Window, nowMs: EpochMs): EpochMs {
   return days === null ? Number.NEGATIVE_INFINITY : nowMs - days * DAY_MS;
 }
@@ -94,7 +94,7 @@ export class WindowSums {
   readonly #closedTrades: ClosedTradeReader;
   readonly #days: number;
   #startMs: EpochMs | null = null;
-  /** What came since the last move. */
+  /** The trades since the last move. */
   #changes: Change[] = [];
 
   constructor(closedTrades: ClosedTradeReader, days: number) {
@@ -117,7 +117,7 @@ export class WindowSums {
     invariant(Number.isSafeInteger(nowMs), 'a window ends at no time');
     const startMs = startOf({ days: this.#days }, nowMs);
     if (this.#startMs === null || startMs < this.#startMs) {
-      // The first time, or time was set back.
+      // The first move, or the time was set back.
       this.sums = new Sums(end);
       this.#changes = [];
       this.#add(startMs, END_MS, 1);

@@ -1,6 +1,6 @@
 /**
- * One board of `/eval`, by metric and window: the entries of all traders, which follow what is
- * folded, and as of some moment their ranks. Rules Y21, Y28, Y44 (engine/RULES.md).
+ * One board of `/eval`, by metric and window. It has the entries of all traders, which follow the
+ * folded facts, and their ranks as of some moment. Rules Y21, Y28, Y44 (engine/RULES.md).
  */
 
 import { invariant } from '../../base/invariant.ts';
@@ -66,7 +66,7 @@ export class EvalBoard {
     if (hasOutcome) this.#noteTrader(trader);
   }
 
-  /** Starts, games or times have changed, or more than is worth to be told apart. */
+  /** Starts, games or times have changed, or more than is worth distinguishing. */
   allChanged(): void {
     this.#areAllChanged = true;
     this.#changed.clear();
@@ -87,7 +87,7 @@ export class EvalBoard {
     }
   }
 
-  /** The ranks, made again where they are no longer fresh. */
+  /** The ranks. They are made again if they are no longer fresh. */
   ranks(moment: EvalMoment): EvalRanks {
     const { pace } = this.#parts;
     const [ranks, freshness] = [this.#ranks, this.#freshness];
@@ -108,7 +108,7 @@ export class EvalBoard {
     if (this.#changed.size > changedMax) this.allChanged();
   }
 
-  /** Brings the entries up to what is folded. */
+  /** Updates the entries with all folded facts. */
   #follow({ nowMs, fees }: EvalMoment): void {
     const { traders, closedTrades } = this.#parts;
     const startMs = startOf({ days: this.#days }, nowMs);

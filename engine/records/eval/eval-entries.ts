@@ -1,7 +1,7 @@
 /**
  * The entries of a board of `/eval`: for each trader the mean of its slate picks of a window, with
- * its interval. Entries are made from all trades of the window at first. Later they are made again
- * for the traders whose slates may have changed. 48 bytes a trader. Rules Y28, Y40 to Y43, Y87
+ * its interval. Entries are first made from all trades of the window. Later they are made again for
+ * the traders whose slates may have changed. 48 bytes per trader. Rules Y28, Y40 to Y43, Y87
  * (engine/RULES.md).
  */
 
@@ -23,7 +23,10 @@ export type EntriesParts = {
   closedTrades: ClosedTradeReader;
   settled: Settled;
   instruments: Instruments;
-  /** Picks in memory at once. More are read in several rounds, each of some of the traders. */
+  /**
+   * The limit of picks in memory. More picks are read in several rounds, each for some of the
+   * traders.
+   */
   picksAtOnce?: number;
 };
 
@@ -35,7 +38,7 @@ type Columns = Record<(typeof NUMBERS)[number], Float64Array> &
 
 /** 100 to 200 MB. */
 const PICKS_AT_ONCE = 4_000_000;
-/** Of which traders, and since when. */
+/** Which traders, and since when. */
 type Range = { afterMs: EpochMs; rounds: number; round: number };
 
 export class EvalEntries {

@@ -1,6 +1,6 @@
 /**
- * Pages of the boards of `/eval`. Boards are kept by metric and window, the last ones that were asked
- * for. Rules Y21, Y28, Y44 to Y46 (engine/RULES.md).
+ * Pages of the boards of `/eval`. The boards that were asked for last are kept, by metric and
+ * window. Rules Y21, Y28, Y44 to Y46 (engine/RULES.md).
  */
 
 import { invariant } from '../../base/invariant.ts';
@@ -20,7 +20,7 @@ export type EvalQuestion = {
   limit: number;
   after: BoardPlace | null;
   nowMs: EpochMs;
-  /** Of `pnl` alone. */
+  /** For `pnl` alone. */
   fees: readonly FeeEntry[];
 };
 
@@ -31,7 +31,7 @@ export type EvalRow = {
   games: number;
   value: number;
   interval: Interval | null;
-  /** Why there is no interval; null where there is one. */
+  /** Why there is no interval; null if there is one. */
   intervalNote: string | null;
   rankInterval: { best: number; worst: number } | null;
   skill: number | null;
@@ -40,12 +40,12 @@ export type EvalRow = {
 
 export type EvalPage = { rows: EvalRow[]; next: BoardPlace | null; asOfMs: EpochMs };
 
-/** Up to 68 bytes a trader each. */
+/** Up to 68 bytes per trader each. */
 const BOARDS_MAX = 6;
 
 export class EvalBoards {
   readonly #parts: EvalBoardParts;
-  /** By metric and days, the least lately asked first. */
+  /** By metric and days, the one asked for longest ago first. */
   readonly #boards = new Map<string, EvalBoard>();
 
   constructor(parts: EvalBoardParts) {
@@ -56,7 +56,7 @@ export class EvalBoards {
     for (const board of this.#boards.values()) board.note(change);
   }
 
-  /** A catalog was taken; `isOtherwise`: it changed what has counted already. */
+  /** A catalog was taken; `isOtherwise`: it changed picks that have counted already. */
   instrumentsChanged(isOtherwise: boolean): void {
     for (const board of this.#boards.values()) {
       if (isOtherwise) board.allChanged();
@@ -70,7 +70,7 @@ export class EvalBoards {
 
   page(question: EvalQuestion): EvalPage {
     const { limit, after } = question;
-    invariant(limit > 0, 'a page of nothing is asked for');
+    invariant(limit > 0, 'a page of no rows is asked for');
     const { traders, profiles } = this.#parts;
     const board = this.#boardOf(question);
     const ranks = board.ranks(question);
@@ -78,7 +78,7 @@ export class EvalBoards {
     const rows: EvalRow[] = [];
     let place = after === null ? 0 : this.#placeBehind(ranks, after);
     for (; place < order.length && rows.length < limit; place++) {
-      // Who has become private since is left out at once.
+      // A trader who has become private since is left out at once.
       if (profiles.isListed(order[place]!)) rows.push(this.#rowOf(board, ranks, place));
     }
     const isEnd = place >= order.length;
@@ -91,7 +91,7 @@ export class EvalBoards {
   #boardOf({ metric, days }: EvalQuestion): EvalBoard {
     const key = `${metric} ${days}`;
     const board = this.#boards.get(key) ?? new EvalBoard(metric, days, this.#parts);
-    // The last in the map is the one that was asked for last.
+    // In order of use: the last one was asked for last.
     this.#boards.delete(key);
     this.#boards.set(key, board);
     const [oldest] = this.#boards.keys();

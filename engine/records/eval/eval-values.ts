@@ -1,5 +1,5 @@
 /**
- * What picks count on the boards of `/eval`, read from blocks: whole numbers of a unit where a
+ * The values of picks on the boards of `/eval`, read from blocks: whole numbers of a unit if a
  * metric has one. Rules Y50 to Y53 (engine/RULES.md).
  */
 
@@ -21,7 +21,7 @@ import { NO_SKILL } from '../projection/slate-picks.ts';
 import type { ClosedTradeBlock } from '../store/closed-trade-blocks.ts';
 import { WON } from '../store/tables.ts';
 
-/** How many units are one of what is answered. */
+/** How many units make one of the answered value. */
 export const METRIC_UNITS: Readonly<Record<Metric, number>> = {
   brier: BRIER_UNITS,
   log_loss: 1,
@@ -29,7 +29,7 @@ export const METRIC_UNITS: Readonly<Record<Metric, number>> = {
   pnl: 100,
 };
 
-/** Of a won or lost trade, by its place in a block; NaN: it has none. */
+/** The value of a won or lost trade, by its place in a block; NaN: it has none. */
 export type ValueOf = (block: ClosedTradeBlock, at: number) => number;
 
 /** For one reading of many blocks. */
@@ -68,7 +68,7 @@ function forecastPct(block: ClosedTradeBlock, at: number): number {
   return percent;
 }
 
-/** There are few of them, and a logarithm is slow. */
+/** They are few, and a logarithm is slow. */
 function logLosses(): ValueOf {
   const known = Float64Array.from({ length: 200 }, (_, at) => {
     return logLossOf(at >> 1, (at & 1) as 0 | 1);

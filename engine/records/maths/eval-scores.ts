@@ -5,17 +5,17 @@
 import { invariant } from '../../base/invariant.ts';
 import { type EpochMs, PAYOUT_CENTS, type PriceCents, type Side } from '../../base/units.ts';
 
-/** Where a pick's probability comes from. */
+/** The source of a pick's probability. */
 export type ForecastSource = 'stated' | 'entry_price';
 
 export type ScoredPick = {
   /** In the instrument's terms. */
   side: Side;
-  /** What one contract cost, rounded up to the cent. */
+  /** The cost of one contract, rounded up to the cent. */
   entryCents: PriceCents;
   /** In percent, of the side held; null: none was stated. */
   statedPct: number | null;
-  /** What happened, in the instrument's terms; null: void, or a value between. */
+  /** The outcome, in the instrument's terms; null: void, or a value between. */
   resolvedOutcome: Side | null;
   /**
    * The last live two-sided quote before the start, in the instrument's terms; null: there was
@@ -32,7 +32,7 @@ export type PickScores = {
   forecastSource: ForecastSource;
   /** (p - outcome)², 0 at best. */
   brier: number | null;
-  /** -ln of the probability given to what happened, 0 at best. */
+  /** -ln of the probability given to the outcome, 0 at best. */
   logLoss: number | null;
   clvCents: number | null;
   /** The Brier score of the entry price less the trader's own; null without a stated probability. */
@@ -61,8 +61,8 @@ export function pickScores(pick: ScoredPick): PickScores {
 }
 
 /**
- * Scores as whole numbers of so small a unit that none has a fraction: their sums are exact, so that
- * equal scores have equal means, in whatever order they are added.
+ * Scores as whole numbers of a unit so small that none has a fraction. Their sums are exact, so
+ * equal scores have equal means in any order of addition.
  */
 export const BRIER_UNITS = 10_000;
 export const CLV_UNITS = 2;
@@ -109,8 +109,8 @@ export type SlatePick = {
 };
 
 /**
- * Which picks of an account are in its slate: of each instrument the first with an outcome that
- * was placed before the start. Rule Y54 (engine/RULES.md).
+ * Which picks of an account are in its slate: for each instrument the first pick with an outcome
+ * that was placed before the start. Rule Y54 (engine/RULES.md).
  *
  * @param picks in the order of their opening
  */

@@ -1,6 +1,6 @@
 /**
- * Sorting by digits: a million numbers with what they belong to in a tenth of a second. Equal keys
- * stay in the order in which they came.
+ * Sorting by digits: a million numbers with their items in a tenth of a second. Items of equal keys
+ * keep their order.
  */
 import { invariant } from '../../base/invariant.ts';
 
@@ -11,7 +11,7 @@ const SIGN = 0x80000000;
 /** `items` by their keys; both arrays are used up. */
 export type Keyed = {
   items: Uint32Array<ArrayBuffer>;
-  /** Of each item two words of a whole number of 64 bits, the lower one first. */
+  /** For each item two words of a whole number of 64 bits, the lower one first. */
   keys: Uint32Array<ArrayBuffer>;
 };
 
@@ -28,7 +28,7 @@ export function keysOf(values: Float64Array): Uint32Array<ArrayBuffer> {
   return keys;
 }
 
-/** The numbers that keys were made of. */
+/** The numbers that keys were made from. */
 export function valuesOf(keys: Uint32Array): Float64Array<ArrayBuffer> {
   const words = new Uint32Array(keys.length);
   for (let at = 0; at < keys.length; at += 2) {
@@ -47,7 +47,7 @@ export function sorted({ items, keys }: Keyed): Keyed {
   let to: Keyed = { items: new Uint32Array(items.length), keys: new Uint32Array(keys.length) };
   for (let digit = 0; digit < DIGITS; digit++) {
     const places = counts.subarray(digit * VALUES, (digit + 1) * VALUES);
-    // All alike, as the highest digits mostly are.
+    // All are alike, as the highest digits mostly are.
     if (places.includes(items.length)) continue;
     moveByDigit(from, to, digit, places);
     [from, to] = [to, from];
@@ -68,7 +68,7 @@ function digitCounts(keys: Uint32Array<ArrayBuffer>): Uint32Array {
   return counts;
 }
 
-/** @param places how often the digit has each value; afterwards where each of them ends */
+/** @param places how often the digit has each value; afterwards the end of each value's items */
 function moveByDigit(from: Keyed, to: Keyed, digit: number, places: Uint32Array): void {
   const bytes = new Uint8Array(from.keys.buffer);
   let begin = 0;

@@ -1,8 +1,8 @@
-/** Return on what trades had cost, everywhere the same. Rule Y24 (engine/RULES.md). */
+/** The return on the cost of trades, the same on every page. Rule Y24 (engine/RULES.md). */
 import { invariant } from '../../base/invariant.ts';
 import type { Cents } from '../../base/units.ts';
 
-/** 100 × P&L / cost in hundredths, halves away from 0; null: nothing was paid. */
+/** 100 × P&L / cost in hundredths, halves away from 0; null: there was no cost. */
 export function roiHundredths(pnlCents: Cents, costCents: Cents): number | null {
   if (costCents === 0) return null;
   invariant(costCents > 0, 'trades cost less than nothing');

@@ -1,14 +1,13 @@
 /**
- * The mean of a trader's rows with its interval of 95%, where rows of one game move together. All
- * is computed from two numbers a game, so that a board of a million traders is one pass over sums.
- * Rules Y40 to Y44 (engine/RULES.md).
+ * The mean of a trader's rows with its interval of 95%, where rows of one game move together. Two
+ * numbers per game are enough, so a board of a million traders is one pass over sums. Rules Y40 to
+ * Y44 (engine/RULES.md).
  *
  * The standard error is CR2 with the degrees of freedom of Satterthwaite: R. M. Bell and D. F.
  * McCaffrey, "Bias reduction in standard errors for linear regression with multi-stage samples",
  * Survey Methodology 28 (2002), for a regression on a constant alone. There the projection of game
- * g is a block of ones over n, which has the one eigenvalue n_g/n; so their adjustment
- * (I - H_gg)^(-1/2) only divides the game's residual sum by the root of 1 - n_g/n, and no matrix is
- * left.
+ * g is a block of ones over n, whose one eigenvalue is n_g/n. So their adjustment (I - H_gg)^(-1/2)
+ * only divides the game's residual sum by the root of 1 - n_g/n, and no matrix is left.
  */
 import { invariant } from '../../base/invariant.ts';
 import { studentT95 } from './student-t.ts';
@@ -38,7 +37,7 @@ export type ClusterError = { standardError: number; degrees: number };
 export const METRICS = ['brier', 'log_loss', 'clv', 'pnl'] as const;
 export type Metric = (typeof METRICS)[number];
 
-/** Whether the least value comes first. Rule Y44 (engine/RULES.md). */
+/** Whether the least value is best. Rule Y44 (engine/RULES.md). */
 export const IS_ASCENDING: Readonly<Record<Metric, boolean>> = {
   brier: true,
   log_loss: true,
@@ -121,10 +120,16 @@ export function intervalOf(
   games: GameSums,
   estimate: MeanEstimate,
 ): Interval | null {
-  const { effectiveGames, mean } = estimate;
-  if (!isEnough(metric, effectiveGames)) return null;
+  if (!isEnough(metric, estimate.effectiveGames)) return null;
+  const interval = clusterInterval(games, estimate);
+  invariant(interval !== null, 'one game counts as many');
+  return interval;
+}
+
+/** The interval of 95% of a mean; null: one game shows no difference between games. Rule Y40. */
+export function clusterInterval(games: GameSums, estimate: MeanEstimate): Interval | null {
   const error = clusterError(games, estimate);
-  invariant(error !== null, 'one game counts as many');
+  if (error === null) return null;
   const reach = studentT95(error.degrees) * error.standardError;
-  return { low: mean - reach, high: mean + reach };
+  return { low: estimate.mean - reach, high: estimate.mean + reach };
 }

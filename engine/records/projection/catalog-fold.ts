@@ -1,6 +1,6 @@
 /**
- * What catalogs say of instruments and markets, and which markets have results. An instrument that a
- * catalog drops keeps what the last one said of it. Rules Y3, Y92 (engine/RULES.md).
+ * The catalogs' facts about instruments and markets, and which markets have results. An instrument
+ * that a catalog drops keeps the last facts about it. Rules Y3, Y92 (engine/RULES.md).
  */
 
 import { invariant } from '../../base/invariant.ts';
@@ -43,7 +43,7 @@ export class CatalogFold {
       .pluck() as never;
   }
 
-  /** @returns whether it says something else of an instrument whose market has a result */
+  /** @returns whether it changes an instrument whose market has a result */
   learn(catalog: Catalog): boolean {
     const markets = new Map(catalog.marketNames.map((name, number) => [name, number]));
     for (const [name, market] of markets) {
@@ -66,7 +66,7 @@ export class CatalogFold {
     this.#result.run(source, atMs, market);
   }
 
-  /** The result is the operator's now; its time stays. Rule Y88 (engine/RULES.md). */
+  /** The operator's result replaces it; its time stays. Rule Y88 (engine/RULES.md). */
   correct({ market, atMs }: MarketCorrected): void {
     this.#result.run('operator' satisfies OutcomeSource, atMs, market);
   }
@@ -91,7 +91,9 @@ function* rowsOf(
   }
 }
 
-/** Of a day alone no moment is the start, so no pick is before it and no quote closes it. */
+/**
+ * If only the day is known, no moment is the start. So no pick is before it and no quote closes it.
+ */
 function startOf({ startsAt, startsAtSource }: CatalogInstrument): EpochMs {
   return startsAtSource === 'day' ? UNKNOWN_START_MS : Date.parse(startsAt);
 }

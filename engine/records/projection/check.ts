@@ -26,7 +26,7 @@ export type RecordsCounts = { facts: number; traders: number; trades: number };
 
 const FACTS_AT_ONCE = 20_000;
 
-/** Makes the file again from all facts. Nobody else may have it open. Throws `LogDamage`. */
+/** Makes the file from all facts. Nobody else may have it open. Throws `LogDamage`. */
 export function rebuildRecords(dataDir: string, shards: number): RecordsCounts {
   const directory = path.join(dataDir, 'records');
   removeRecords(directory);
@@ -51,8 +51,8 @@ function countsOf(database: Database): RecordsCounts {
 }
 
 /**
- * What is wrong with the records of a directory, a line each; a server may be running. A file that
- * is missing, or of another version, is made by the next start.
+ * The problems of a directory's records, one per line; a server may be running. The next start
+ * makes a file that is missing or of another version.
  */
 export function recordsProblems(dataDir: string, shards: number): string[] {
   const directory = path.join(dataDir, 'records');
@@ -81,7 +81,7 @@ function differences(place: { dataDir: string; directory: string; shards: number
     try {
       foldAsFar(anew, database);
       return differentTables(database, anew.database).map((table) => {
-        return `${recordsFile(place.directory)}: table ${table} is not what the facts lead to`;
+        return `${recordsFile(place.directory)}: table ${table} differs from the facts`;
       });
     } finally {
       anew.close();
@@ -92,7 +92,7 @@ function differences(place: { dataDir: string; directory: string; shards: number
   }
 }
 
-/** Up to where the other database is. */
+/** Folds up to the position of the other database. */
 function foldAsFar(anew: RecordsModel, other: Database): void {
   const rows = other.prepare('SELECT shard, fact FROM positions').raw().all() as number[][];
   for (const [shard, fact] of rows) {

@@ -1,9 +1,9 @@
 /**
  * Closing lines: venue_a's last live two-sided quote before a start. They are read from the
- * history, which drops old quotes, and no fact could make them again. So they are kept always, and
- * twice: in a file beside the records and in a file beside the shards. Each row has a checksum; a
- * row that one file lost is in the other. A damaged file is set aside, never removed. Rules Y6,
- * Y52, Y84 (engine/RULES.md).
+ * history, which drops old quotes, and no fact could restore them. So they are kept forever, in two
+ * files: one beside the records and one beside the shards. Each row has a checksum. A row that one
+ * file lost is in the other. A damaged file is set aside, never removed. Rules Y6, Y52, Y84
+ * (engine/RULES.md).
  */
 import { chmodSync, existsSync, readdirSync, renameSync } from 'node:fs';
 import path from 'node:path';
@@ -54,9 +54,9 @@ const BESIDE = ['', '-wal', '-shm'];
 export const closingsFile = (dataDir: string): string => path.join(dataDir, 'records', CLOSINGS);
 const copyFile = (dataDir: string): string => path.join(dataDir, CLOSINGS_COPY);
 
-/** A file of closing lines is damaged, or is of another version: it cannot be made again. */
+/** A file of closing lines is damaged or of another version, and cannot be restored. */
 export class ClosingsDamage extends Error {
-  /** Whether another version may have written it so. */
+  /** Whether another version may have written it this way. */
   readonly isVersion: boolean;
 
   constructor(file: string, what: string, isVersion = false) {
@@ -67,14 +67,14 @@ export class ClosingsDamage extends Error {
 }
 
 export class Closings {
-  /** What was wrong with the files and became of it, a line each. */
+  /** The problems of the files and their remedies, one per line. */
   readonly problems: readonly string[];
   readonly #files: OpenFile[];
   readonly #known = new Map<string, Closing>();
 
   /**
-   * Opens or makes both files of a data directory, each with what either has. Throws
-   * `ClosingsDamage` where another version wrote them.
+   * Opens or makes both files of a data directory. Each gets all lines of both. Throws
+   * `ClosingsDamage` if another version wrote them.
    */
   constructor(dataDir: string) {
     const files = [closingsFile(dataDir), copyFile(dataDir)] as const;
@@ -99,7 +99,7 @@ export class Closings {
     return this.#known.get(keyOf({ market, startsAtMs }));
   }
 
-  /** The first one counts. Throws `ClosingsDamage`. */
+  /** The first line of a market counts. Throws `ClosingsDamage`. */
   put(closing: Closing): void {
     const key = keyOf(closing);
     if (this.#known.has(key)) return;
@@ -128,7 +128,7 @@ export class Closings {
 
 type OpenFile = { file: string; database: Database; put: Statement };
 
-/** What a file has that is whole. `damage`: it is not what was written. */
+/** All whole lines of a file. `damage`: the problem of the others. */
 type Found = { file: string; isThere: boolean; closings: Closing[]; damage: ClosingsDamage | null };
 
 function lookInto(file: string): Found {
@@ -143,10 +143,7 @@ function lookInto(file: string): Found {
   }
 }
 
-/**
- * Of what was wrong with either file. A copy that is not there is made without a word. Throws
- * `ClosingsDamage`.
- */
+/** The problems of either file. A missing copy is made without a line. Throws `ClosingsDamage`. */
 function repairsOf([own, copy]: readonly Found[]): Repair[] {
   invariant(own !== undefined && copy !== undefined, 'closing lines are in one file');
   const repairs: Repair[] = [];
@@ -159,7 +156,7 @@ function repairsOf([own, copy]: readonly Found[]): Repair[] {
       if (one.damage.isVersion && !isKept) throw one.damage;
       const became = isKept
         ? `it was made again from ${other.file}, and nothing is lost`
-        : 'what it had lost is asked of the history, and is none where that dropped it';
+        : 'its lost lines are read from the history, if that still has them';
       const problem = `${one.damage.message}: it was set aside, ${became}`;
       repairs.push({ file: one.file, isSetAside: true, problem });
     } else if (!one.isThere && one === own && other.isThere) {
@@ -183,7 +180,7 @@ function setAside(file: string): void {
   }
 }
 
-/** Files that were set aside at some start, and that an operator has not removed yet. */
+/** Files that a start has set aside and an operator has not removed yet. */
 function setAsideLines(dataDir: string): string[] {
   return [path.join(dataDir, 'records'), dataDir].flatMap((directory) => {
     if (!existsSync(directory)) return [];
@@ -194,7 +191,7 @@ function setAsideLines(dataDir: string): string[] {
   });
 }
 
-/** What is wrong with the closing lines of a directory, a line each; a server may be running. */
+/** The problems of a directory's closing lines, one per line; a server may be running. */
 export function closingsProblems(dataDir: string): string[] {
   const files = [closingsFile(dataDir), copyFile(dataDir)].map(lookInto);
   const [own, copy] = files as [Found, Found];
@@ -209,7 +206,7 @@ function openFile(file: string): OpenFile {
   if (!existsSync(file)) makeWhole(file, (unfinished) => new Sqlite(unfinished), createTable);
   const database = new Sqlite(file);
   database.pragma('journal_mode = WAL');
-  // A crash of the machine loses the newest lines, and the history still has them.
+  // A crash of the machine loses the newest lines, which the history still has.
   database.pragma('synchronous = NORMAL');
   return {
     file,
@@ -226,7 +223,7 @@ function createTable(database: Database): void {
 /** Whether a file of that name has closing lines. */
 export const isClosings = (name: string): boolean => name === CLOSINGS || name === CLOSINGS_COPY;
 
-/** A whole copy of a file that may be in use. Throws `ClosingsDamage`, and no damage is copied. */
+/** A whole copy of a file that may be in use. Throws `ClosingsDamage`, so no damage is copied. */
 export async function copyClosings(from: string, to: string): Promise<void> {
   const database = new Sqlite(from, { readonly: true });
   try {
@@ -266,7 +263,7 @@ export function* rowsOf(file: string): Generator<Closing> {
   }
 }
 
-/** Null: it is not what was written. */
+/** Null: it is damaged. */
 function closingOf(row: Row): Closing | null {
   const [market, startsAtMs, yesBidCents, yesAskCents, atMs, checksum] = row;
   if (checksumOf(row.slice(0, 5)) !== checksum) return null;

@@ -1,7 +1,7 @@
 /**
- * The effect of each fact on the records. Facts of one shard come in their order, facts of
- * different shards in any. All shards have catalogs and results: they are taken from the first
- * shard. Rules Y1 to Y3, Y10 to Y16 (engine/RULES.md).
+ * The effect of each fact on the records. Facts of one shard are folded in their order, facts of
+ * different shards in any order. All shards have catalogs and results, so these are taken from the
+ * first shard. Rules Y1 to Y3, Y10 to Y16 (engine/RULES.md).
  */
 
 import { invariant } from '../../base/invariant.ts';
@@ -15,10 +15,10 @@ import { type Change, Trades } from '../store/trades.ts';
 import { uuidBytes } from '../store/uuid-bytes.ts';
 import { CatalogFold } from './catalog-fold.ts';
 
-/** Where a shard's facts are folded up to, and how many of its names have numbers. */
+/** The place up to which a shard's facts are folded, and how many of its names have numbers. */
 export type Position = {
   fact: number;
-  /** Of the record that the fact is in: another log has another. */
+  /** The time of the fact's record, which another log does not have. */
   factAtMs: number;
   traders: number;
   trades: number;
@@ -26,11 +26,11 @@ export type Position = {
   over: number;
 };
 
-/** What is kept beside the file follows it. */
+/** A listener for data that is kept beside the file. */
 export type FoldListeners = {
   onChange?: ((change: Change) => void) | undefined;
   onOpened?: ((trader: TraderNumber, id: Uuid) => void) | undefined;
-  /** A catalog was taken; `isOtherwise`: what has counted already may count otherwise. */
+  /** A catalog was taken; `isOtherwise`: picks that counted already may count differently. */
   onLearned?: ((isOtherwise: boolean) => void) | undefined;
 };
 
@@ -78,7 +78,7 @@ export class Fold {
   take(shard: number, number: number, fact: Fact): void {
     const position = this.positions[shard];
     invariant(position !== undefined, 'a fact is of a shard that there is not');
-    invariant(number === position.fact + 1, 'a fact was left out, or came twice');
+    invariant(number === position.fact + 1, 'a fact was left out, or taken twice');
     position.fact = number;
     switch (fact.kind) {
       case 'account_opened':
@@ -129,7 +129,7 @@ export class Fold {
       case 'clock_set':
         // A trade may now end before the result that ends it.
         return this.#onLearned(true);
-      // The control store owns who is private, and the rest counts nothing.
+      // The control store owns who is private. Other kinds do not count.
       case 'privacy_changed':
       case 'order_part_filled':
       case 'trade_counted':
@@ -141,7 +141,7 @@ export class Fold {
     }
   }
 
-  /** Writes what the facts since the last call have changed, in their transaction. */
+  /** Writes all changes since the last call, in the transaction of their facts. */
   write(): void {
     this.traders.write();
     this.#closedTrades.write();

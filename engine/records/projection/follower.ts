@@ -11,7 +11,7 @@ import type { RecordsModel } from './model.ts';
 
 /** Facts in one transaction: a few tens of milliseconds. */
 const FACTS_AT_ONCE = 5000;
-/** With more facts than this to catch up with, an answer would wait for seconds. */
+/** With more facts than this left, an answer would wait for seconds. */
 const CATCH_UP_MAX = 50_000;
 
 export class Follower {
@@ -33,7 +33,7 @@ export class Follower {
     return this.#isCurrent;
   }
 
-  /** What is wrong, a line each. */
+  /** The problems, one per line. */
   problems(): string[] {
     return [...this.#stuck.values()];
   }
@@ -49,7 +49,7 @@ export class Follower {
     return isEnd;
   }
 
-  /** Folds what is on disk of an account; false: it is too much to wait for. */
+  /** Folds all facts of an account that are on disk; false: there are too many to wait for. */
   catchUp(account: Uuid): boolean {
     return this.#advance(shardOfAccount(account, this.#shards), CATCH_UP_MAX);
   }

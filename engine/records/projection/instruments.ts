@@ -1,4 +1,7 @@
-/** What the newest catalog that named an instrument said of it. Rules Y3, Y16, Y92 (engine/RULES.md). */
+/**
+ * The facts about each instrument in the newest catalog that named it. Rules Y3, Y16, Y92
+ * (engine/RULES.md).
+ */
 
 import { invariant } from '../../base/invariant.ts';
 import { type EpochMs, type MarketNumber, PAYOUT_CENTS } from '../../base/units.ts';
@@ -11,21 +14,21 @@ export type KnownInstrument = {
   id: string;
   label: string;
   gameId: string | null;
-  /** Picks of equal keys move together: a game's, else the instrument's own. */
+  /** Picks of equal keys move together: the key is the game, or the instrument without a game. */
   cluster: string;
   startsAtMs: EpochMs;
   polarity: 1 | -1;
 };
-/** Of all instruments, by number; a start of NaN: there is none of that number. */
+/** For all instruments, by number. A start of NaN: no instrument has that number. */
 export type InstrumentColumns = {
   startsAtMs: Float64Array;
-  /** The least number of an instrument of the same game; its own without a game. */
+  /** The least number of an instrument of the same game, or its own number without a game. */
   clusters: Uint32Array;
   polarity: Int8Array;
 };
 export type KnownMarket = {
   ticker: string;
-  /** Of its result; null: it has none. */
+  /** The source and the time of its result; null: it has none. */
   source: OutcomeSource | null;
   resolvedAtMs: EpochMs | null;
 };
@@ -81,7 +84,7 @@ export class Instruments {
     return this.#columns;
   }
 
-  /** A catalog said something else of some of them. */
+  /** A catalog changed some of them. */
   changed(): void {
     this.#columns = null;
   }
@@ -118,7 +121,7 @@ export class Instruments {
     this.#closings.put(closing);
   }
 
-  /** Of markets with a result whose game has begun, the closing lines that are not known. */
+  /** The unknown closing lines of markets with a result whose game has begun. */
   wanted(nowMs: EpochMs): WantedClosing[] {
     return this.#wanted
       .all(nowMs)

@@ -1,7 +1,7 @@
 /**
  * The records of a data directory: the SQLite file, and how it follows the logs of all shards.
- * Facts are folded some at a time, each time in one transaction with the positions after them. So
- * each counts once, whatever ends the thread. Rules Y1 to Y5, Y83 (engine/RULES.md).
+ * Facts are folded in groups, each in one transaction with the positions after them. So each counts
+ * once, however the thread ends. Rules Y1 to Y5, Y83 (engine/RULES.md).
  */
 
 import { invariant } from '../../base/invariant.ts';
@@ -32,7 +32,7 @@ export type ModelOptions = FoldListeners & {
 export class RecordsModel {
   readonly database: Database;
   readonly fold: Fold;
-  /** Why the file was made again; null: it was gone on with, or there was none. */
+  /** Why the file was made again; null: it was continued, or there was none. */
   readonly remade: Remade | null;
   readonly #logs: LogReader[];
   readonly #writeAhead: WriteAhead;
@@ -42,13 +42,13 @@ export class RecordsModel {
     this.database = opened.database;
     this.remade = opened.remade;
     this.#writeAhead = new WriteAhead(opened.database);
-    // A torn write at its end is gone then.
+    // A torn write at its end is now gone.
     this.copy();
     this.fold = new Fold(opened.database, shards, options);
     this.#logs = Array.from({ length: shards }, (_, shard) => openLog({ dataDir, shard }));
   }
 
-  /** Opens the file, or makes it again where it is damaged, or not of these logs. */
+  /** Opens the file. If it is damaged or not of these logs, it is made again. */
   static open(options: ModelOptions): RecordsModel {
     const { directory } = options;
     const opened = openRecords(directory);
@@ -59,7 +59,7 @@ export class RecordsModel {
     return new RecordsModel(options, { ...openRecords(directory), remade: tried });
   }
 
-  /** Or why the file cannot be gone on with. */
+  /** Opens the file, or returns why it cannot be continued. */
   static #tried(options: ModelOptions, opened: Opened): RecordsModel | Remade {
     try {
       const model = new RecordsModel(options, opened);
@@ -80,11 +80,11 @@ export class RecordsModel {
   }
 
   /**
-   * Folds about so many facts of a shard, in one transaction. Throws
-   * `LogDamage`, `LogMismatch`, and what SQLite throws.
+   * Folds about so many facts of a shard, in one transaction. Throws `LogDamage`, `LogMismatch`,
+   * and SQLite's errors.
    *
-   * @param upTo facts with a higher number are left out; 0: none is
-   * @returns whether the end of the log was reached
+   * @param upTo facts with a higher number are left out; 0: none is @returns whether the end of the
+   * log was reached
    */
   advance(shard: number, limit: number, upTo = Number.POSITIVE_INFINITY): boolean {
     const position = this.fold.positions[shard];
@@ -107,7 +107,7 @@ export class RecordsModel {
     return isEnd;
   }
 
-  /** Copies what was written into the file, as far as others let it. */
+  /** Copies the written frames into the file, as far as other readers allow. */
   copy(): void {
     this.#writeAhead.copyFrom(0);
   }
@@ -130,14 +130,14 @@ export class RecordsModel {
     position.factAtMs = record.atMs;
   }
 
-  /** An exception leaves memory ahead of the file: whoever catches it opens the model again. */
+  /** An exception leaves memory ahead of the file, so its catcher opens the model again. */
   #transaction(run: () => void, hasChanged: () => boolean): void {
     let damage: LogDamage | null = null;
     this.database.exec('BEGIN');
     try {
       run();
     } catch (error) {
-      // The damage is between two records: the records before it count.
+      // The damage is between two records, and the records before it count.
       if (!(error instanceof LogDamage)) throw error;
       damage = error;
     }
@@ -163,7 +163,7 @@ export class RecordsModel {
       for (const record of this.#logs[shard]!.records(fact - 1)) return record;
       return null;
     } catch (error) {
-      // The shard is out of order, and its records stay as they are.
+      // The shard is out of order, and its records stay unchanged.
       if (error instanceof LogDamage)
         return { atMs: this.fold.positions[shard]!.factAtMs } as never;
       throw error;

@@ -1,6 +1,6 @@
 /**
- * The settled picks of a trader that can be listed, and what a trader's page shows. Rules Y13 to
- * Y15, Y26, Y87 (engine/RULES.md).
+ * The settled picks of a trader that can be listed, and the numbers of a trader's page. Rules Y13
+ * to Y15, Y26, Y87 (engine/RULES.md).
  */
 import { invariant } from '../../base/invariant.ts';
 import type { Cents, EpochMs, Side, Uuid } from '../../base/units.ts';
@@ -83,7 +83,7 @@ export class Picks {
     trader: TraderNumber,
     { seesPrivate, limit, after }: PicksQuestion,
   ): { picks: Pick[]; next: Uuid | null } | null {
-    invariant(limit > 0, 'a page of nothing is asked for');
+    invariant(limit > 0, 'a page of no picks is asked for');
     const behind =
       after === null ? Number.POSITIVE_INFINITY : this.#trade.get(uuidBytes(after), trader);
     if (behind === undefined) return null;
@@ -93,7 +93,7 @@ export class Picks {
     return { picks, next: rest.length > limit ? picks.at(-1)!.pickId : null };
   }
 
-  /** Of the picks that were not placed while private. */
+  /** Only picks that were not placed while private. */
   publicCounts(trader: TraderNumber): Counts {
     const counts = { won: 0, lost: 0, void: 0 };
     for (const [state, count] of this.#counts.all(trader)) {

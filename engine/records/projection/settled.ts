@@ -27,7 +27,7 @@ export type ScoredTrade = PickScores & {
   costCents: Cents;
   pnlCents: Cents;
   pnlAfterFeesCents: Cents;
-  /** Of venue_a; null: not known yet. */
+  /** The ticker on venue_a; null: not known yet. */
   ticker: string | null;
 };
 
@@ -55,7 +55,7 @@ const COLUMNS =
   'trade, id, trader, market, instrument, market_yes, instrument_yes, contracts, cost_cents, ' +
   `entry_cents, stated_pct, opened_at_ms, state, outcome, closed_at_ms, pnl_cents, (${LISTED})`;
 
-/** Who looks at a trader's picks: the trader, or anyone. */
+/** The viewer of a trader's picks: the trader, or anyone. */
 export type Seer = 'owner' | 'public';
 
 export class Settled {
@@ -72,7 +72,10 @@ export class Settled {
       .raw() as never;
   }
 
-  /** Of one trader since a moment, in the order of their opening. A slate is of what is seen. */
+  /**
+   * The picks of one trader since a moment, in the order of their opening. A slate has only picks
+   * that the viewer can see.
+   */
   of(
     trader: TraderNumber,
     { afterMs, fees, seenBy }: { afterMs: EpochMs; fees: readonly FeeEntry[]; seenBy: Seer },

@@ -1,23 +1,27 @@
 /**
- * Picks that may be in slates, gathered in any order and then taken trader by trader: of each
- * instrument the first in the order of opening, summed up by game. Made for millions at once: 24
- * bytes each, in parts that fit into a processor's cache. Rules Y28, Y54 (engine/RULES.md).
+ * Candidate picks of slates, gathered in any order and then taken trader by trader. For each
+ * instrument the first in the order of opening counts, summed up by game. It handles millions at
+ * once: 24 bytes each, in parts that fit into a processor's cache. Rules Y28, Y54
+ * (engine/RULES.md).
  */
 import { invariant } from '../../base/invariant.ts';
 import { type Keyed, sorted } from '../maths/radix.ts';
 import type { GameSums } from '../maths/statistics.ts';
 import type { TraderNumber } from '../store/trader-ids.ts';
 
-/** A trader's slate, until the next one is taken. The order of the picks does not matter to it. */
+/**
+ * A trader's slate, valid until the next one is taken. The order of the picks does not matter to
+ * it.
+ */
 export type Slate = {
   trader: TraderNumber;
   games: GameSums;
-  /** Of picks with a stated probability. */
+  /** Only picks with a stated probability. */
   skillSum: number;
   skills: number;
 };
 
-/** The pick has none. */
+/** The skill of a pick without one. */
 export const NO_SKILL = -(2 ** 15);
 
 const PARTS = 256;
@@ -38,10 +42,8 @@ export class SlatePicks {
   readonly #games = { counts: new Float64Array(16), sums: new Float64Array(16), from: 0, end: 0 };
 
   /**
-   * One pick.
-   * @param trade a number in the order of opening
-   * @param value of the metric; NaN: the pick has none
-   * @param skill a whole number, or `NO_SKILL`
+   * One pick. @param trade a number in the order of opening @param value of the metric; NaN: the
+   * pick has none @param skill a whole number, or `NO_SKILL`
    */
   add(trader: TraderNumber, instrument: number, trade: number, value: number, skill: number): void {
     invariant(skill >= NO_SKILL && skill < -NO_SKILL, 'a skill is out of range');
@@ -135,7 +137,7 @@ export class SlatePicks {
   }
 }
 
-/** Keys are the number of the game, and of the trader before it. */
+/** A key is the number of the trader, then of the game. */
 function byTraderAndGame({ words, count }: Rows, clusters: ArrayLike<number>): Keyed {
   const items = new Uint32Array(count);
   const keys = new Uint32Array(2 * count);

@@ -1,7 +1,6 @@
 /**
- * Trades that are over, shard by shard in the order of their ends, some hundred in a row of the
- * file as columns: boards read millions of them in place of as many rows. Rules Y2, Y9
- * (engine/RULES.md).
+ * Trades that are over, shard by shard in the order of their ends. A row of the file holds some
+ * hundred of them as columns, because boards read millions. Rules Y2, Y9 (engine/RULES.md).
  */
 import { invariant } from '../../base/invariant.ts';
 import type { Cents, EpochMs } from '../../base/units.ts';
@@ -12,7 +11,7 @@ const NUMBERS = ['closedAtMs', 'openedAtMs', 'pnlCents', 'costCents', 'contracts
 const WORDS = ['trade', 'trader', 'instrument', 'market'] as const;
 const BYTES = [
   'entryCents',
-  /** 0: none was stated. */
+  /** 0: no probability was stated. */
   'statedPct',
   /** Its place in `TRADE_STATES`. */
   'state',
@@ -23,11 +22,11 @@ const BYTES = [
 const NAMES = [...NUMBERS, ...WORDS, ...BYTES];
 export type ClosedTradeRow = Record<(typeof NAMES)[number], number>;
 
-/** A block that is not full is written again with each change. */
+/** A block that is not full is rewritten with each change. */
 const ROWS = 256;
 const ROW_BYTES = 8 * NUMBERS.length + 4 * WORDS.length + BYTES.length;
 
-/** Fields that are named one by one: loops over millions of rows read them. */
+/** Separate fields, because loops over millions of rows read them. */
 export class ClosedTradeBlock {
   readonly closedAtMs: Float64Array;
   readonly openedAtMs: Float64Array;
@@ -69,7 +68,7 @@ export class ClosedTradeBlock {
     this.isListed = bytes(4);
   }
 
-  /** The same form for trades that come one by one. */
+  /** The same form for trades that are added one by one. */
   static of(trades: readonly ClosedTradeRow[]): ClosedTradeBlock {
     const block = new ClosedTradeBlock(new ArrayBuffer(trades.length * ROW_BYTES), 0);
     for (const trade of trades) block.push(trade);
@@ -83,7 +82,7 @@ export class ClosedTradeBlock {
   }
 }
 
-/** What is written: the last block of each shard, and marks in any of them. */
+/** The blocks to be written: the last of each shard, and every block with a changed tag. */
 export class ClosedTradeBlocks {
   readonly #shards: number;
   readonly #last: ClosedTradeBlock[];
@@ -122,7 +121,7 @@ export class ClosedTradeBlocks {
     return place;
   }
 
-  /** What a mark or a corrected result changes of a trade. */
+  /** The fields of a trade that a tag or a corrected result changes. */
   change(
     shard: number,
     place: number,
@@ -146,7 +145,7 @@ export class ClosedTradeBlocks {
     return isLast ? this.#last[shard]! : this.#read(shard, place);
   }
 
-  /** Writes what has changed, within the transaction of its facts. */
+  /** Writes all changes, within the transaction of their facts. */
   write(): void {
     for (const shard of this.#changed)
       this.#put(shard, this.#counts[shard]! - 1, this.#last[shard]!);
@@ -191,12 +190,15 @@ export class ClosedTradeReader {
     this.#count = database.prepare(`SELECT count(*) ${within}`).pluck() as never;
   }
 
-  /** Blocks with trades that closed after one moment and not after another; with others, too. */
+  /**
+   * Blocks with trades that closed after one moment and not after another. They may contain other
+   * trades, too.
+   */
   *blocks(afterMs: EpochMs, upToMs: EpochMs): Generator<ClosedTradeBlock> {
     for (const bytes of this.#blocks.iterate(afterMs, upToMs)) yield blockOf(bytes);
   }
 
-  /** How many trades these blocks have, about. */
+  /** The approximate number of trades in these blocks. */
   count(afterMs: EpochMs, upToMs: EpochMs): number {
     return ROWS * this.#count.get(afterMs, upToMs)!;
   }

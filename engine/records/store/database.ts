@@ -1,6 +1,6 @@
 /**
- * The SQLite file of the records. If it is whole and of this version, it is opened, else it is made
- * again. Nothing in it is the only copy. Rules Y1, Y4, Y5, Y82 (engine/RULES.md).
+ * The SQLite file of the records. If it is whole and of this version, it is opened, otherwise it is
+ * made again. Nothing in it is the only copy. Rules Y1, Y4, Y5, Y82 (engine/RULES.md).
  */
 import {
   closeSync,
@@ -21,24 +21,27 @@ import { BESIDE, writeAheadDamage } from './write-ahead.ts';
 export type Database = Sqlite.Database;
 export type Statement<Row = unknown[]> = Sqlite.Statement<unknown[], Row>;
 
-/** Why a file is made again: it is damaged, or is whole and cannot be gone on with. */
+/** Why a file is made again: it is damaged, or it is whole and cannot be continued. */
 export type Remade = { why: string; isDamage: boolean };
-/** The file as it is: to go on with, or why it is made again. */
+/** The existing file, or why it is made again. */
 export type Opened = { database: Database; remade: Remade | null };
 
 /**
- * SQLite alone takes any bit of a page as it finds it. This cipher puts a tag of 16 bytes on each
- * page, over its bytes and its number, and a page whose tag does not hold is never read. The key
- * hides nothing: it is here for the tags. Changed, it is another `RECORDS_VERSION`.
+ * SQLite alone does not check the bytes of a page. This cipher puts a tag of 16 bytes on each page,
+ * over its bytes and its number. A page whose tag does not hold is never read. The key hides
+ * nothing and is needed only for the tags. Another key is another `RECORDS_VERSION`.
  */
 const SEALED_PAGES = [
   "cipher = 'aegis'",
   "algorithm = 'aegis-128l'",
   `key = "raw:${Buffer.from('paperbook: pages').toString('hex')}"`,
 ];
-/** A smaller file is read whole at a start, in less than a second; of a larger one what is used. */
+/**
+ * A start reads a smaller file whole, in less than a second. Of a larger file it reads the used
+ * parts.
+ */
 const READ_AT_START_BYTES = 64 * 2 ** 20;
-/** Codes of SQLite that say so: all of its errors of input and output except a failed read. */
+/** SQLite's codes for such an error: all of its input and output errors except a failed read. */
 const NO_ROOM_OR_ACCESS =
   /^SQLITE_(FULL|CANTOPEN|BUSY|LOCKED|NOMEM|READONLY|PERM|PROTOCOL|IOERR_(?!READ|SHORT_READ|DATA|CORRUPTFS))/;
 /** A file without a seal begins with this. */
@@ -55,20 +58,20 @@ export function openRecords(directory: string): Opened {
   return { database: existsSync(file) ? connected(file) : made(file), remade: why };
 }
 
-/** The file as another process sees it: one moment of it, and unchanged. Throws what SQLite throws. */
+/** The file for another process: one moment of it, read-only. Throws SQLite's errors. */
 export function readRecords(directory: string): Database {
   const database = sealed(recordsFile(directory), { readonly: true, fileMustExist: true });
   database.exec('BEGIN');
   return database;
 }
 
-/** Takes the file away, with what is kept beside it. */
+/** Removes the file and its companion files. */
 export function removeRecords(directory: string): void {
   const file = recordsFile(directory);
   for (const ending of BESIDE) rmSync(file + ending, { force: true });
 }
 
-/** Why a file cannot be gone on with; null: it can. */
+/** Why a file cannot be continued; null: it can. */
 export function whyRemade(file: string): Remade | null {
   if (isUnsealed(file)) return { why: `${file} is of an earlier version`, isDamage: false };
   try {
@@ -89,15 +92,18 @@ export function whyRemade(file: string): Remade | null {
   }
 }
 
-/** What is wrong with any page of a file; null: nothing. It reads them all. */
+/** The problem of any page of a file; null: there is none. It reads all pages. */
 export function pagesProblem(database: Database, file: string): string | null {
   const found = database.pragma('quick_check(1)', { simple: true }) as string;
   if (found === 'ok') return null;
   const page = /page (\d+): unable to get the page/.exec(found)?.[1];
-  return damageText(file, new Error(page ? `page ${page} is not what was written` : found));
+  return damageText(
+    file,
+    new Error(page ? `page ${page} has changed since it was written` : found),
+  );
 }
 
-/** What is wrong with the version of a file; null: nothing. */
+/** The problem of a file's version; null: there is none. */
 export function versionProblem(database: Database, file: string): Remade | null {
   const id = database.pragma('application_id', { simple: true });
   const version = database.pragma('user_version', { simple: true });
@@ -112,22 +118,22 @@ export function damageText(file: string, error: unknown): string {
   return `${file} is damaged: ${(error as Error).message}`;
 }
 
-/** Whether an error of SQLite says that its file is not what was written. */
+/** Whether an error of SQLite means that its file is damaged. */
 export function isDamage(error: unknown): boolean {
   const { code } = error as { code?: string };
   return code !== undefined && /^SQLITE_(CORRUPT|NOTADB)/.test(code);
 }
 
 /**
- * Whether an error says that the machine gave no room, memory or access. It says nothing of what is
- * in the file. Rule Y82.
+ * Whether an error means that the machine gave no room, memory or access. It tells nothing about
+ * the content of the file. Rule Y82.
  */
 export function isOfMachine(error: unknown): boolean {
   const { code = '' } = error as { code?: string };
   return code.startsWith('SQLITE_') ? NO_ROOM_OR_ACCESS.test(code) : code !== '';
 }
 
-/** A file that others of the machine cannot read. */
+/** A file that other users of the machine cannot read. */
 export function makePrivate(directory: string): void {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
 }
@@ -138,7 +144,7 @@ export function connected(file: string): Database {
   const database = sealed(file);
   const mode = database.pragma('journal_mode = WAL', { simple: true });
   invariant(mode === 'wal', 'the records are written without a write-ahead file');
-  // A crash of the machine loses the newest transactions whole, and the facts are still there.
+  // A crash of the machine loses only whole new transactions, whose facts are still there.
   database.pragma('synchronous = NORMAL');
   database.pragma('wal_autocheckpoint = 0');
   return database;
@@ -168,8 +174,8 @@ function made(file: string): Database {
 }
 
 /**
- * Makes a file of SQLite. It gets its name once its tables are in it, so that a start that ends
- * half way, or has no room, leaves nothing that looks like damage.
+ * Makes a file of SQLite. It gets its name once its tables are in it. So a start that fails half
+ * way, or has no room, leaves no file that looks damaged.
  */
 export function makeWhole(
   file: string,

@@ -1,6 +1,6 @@
 /**
- * Who may be on a board. The control store owns it and says it at each start and at each change;
- * nothing of it is on disk here. Rule Y23 (engine/RULES.md).
+ * Which traders may be on a board. The control store owns this and sends it at each start and each
+ * change; none of it is on disk here. Rule Y23 (engine/RULES.md).
  */
 import { invariant } from '../../base/invariant.ts';
 import type { Uuid } from '../../base/units.ts';
@@ -15,7 +15,7 @@ const SHOWS_EARLIER = 2;
 export class Profiles {
   readonly #traders: Traders;
   #flags = new Uint8Array(0);
-  /** People without an account, who may come to have one. */
+  /** People who have no account yet. */
   readonly #waiting = new Map<Uuid, number>();
   /** Whether everyone was named. */
   areKnown = false;
@@ -42,7 +42,7 @@ export class Profiles {
     this.#put(trader, flags);
   }
 
-  /** Public, and nothing that is hidden is in the numbers. */
+  /** Public, and the numbers contain nothing hidden. */
   isListed(trader: TraderNumber): boolean {
     const flags = this.#flags[trader] ?? 0;
     if ((flags & IS_PUBLIC) === 0) return false;

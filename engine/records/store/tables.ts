@@ -3,11 +3,11 @@
  * and the file is made again from the facts. Rules Y1, Y4, Y87 (engine/RULES.md).
  */
 
-/** 'PBRC': what the file says it is, in SQLite's own header. */
+/** 'PBRC': the application id in SQLite's own header. */
 export const APPLICATION_ID = 0x50425243;
 export const RECORDS_VERSION = 3;
 
-/** How a trade is. On disk each is its index here: append, never reorder. */
+/** The state of a trade. On disk each is its index here: append, never reorder. */
 export const TRADE_STATES = ['open', 'won', 'lost', 'void', 'sold', 'reset'] as const;
 export const OPEN = 0;
 export const WON = 1;
@@ -17,21 +17,25 @@ export const SOLD = 4;
 export const RESET = 5;
 
 /**
- * Whether the public may see a trade as a pick, once it has a result: for every public figure there
- * is this one condition. Rules Y14, Y15, Y87 (engine/RULES.md).
+ * Whether the public may see a trade as a pick, once it has a result. Every public figure uses this
+ * one condition. Rules Y14, Y15, Y87 (engine/RULES.md).
  */
 export const LISTED = 'combine = 0 AND held = 0';
 
-/** The `starts_at_ms` of an instrument whose day alone is known: before every moment. Rule Y92. */
+/**
+ * The `starts_at_ms` of an instrument of which only the day is known: before every moment. Rule
+ * Y92.
+ */
 export const UNKNOWN_START_MS = Number.MIN_SAFE_INTEGER;
 
-/** Of a settled trade, in the market's terms. On disk each is its index here. */
+/** The outcome of a settled trade, in the market's terms. On disk each is its index here. */
 export const OUTCOMES = ['yes', 'no', 'void', 'scalar'] as const;
 
 /**
  * `trader`, `trade` and `block` are numbers: the n-th of a shard, times the number of shards, plus
- * the shard. So they do not depend on how the shards were read, and order a trader's trades by
- * their opening. `over_place` is a trade's place among the trades of its shard that are over.
+ * the shard. So they do not depend on the order in which the shards were read, and they order a
+ * trader's trades by their opening. `over_place` is a trade's place among the ended trades of its
+ * shard.
  */
 export const TABLES = `
 CREATE TABLE positions (
@@ -128,7 +132,7 @@ CREATE TABLE markets (
 ) STRICT;
 `;
 
-/** The tables in the order in which they are compared, each with what its rows are ordered by. */
+/** The tables in the order of comparison, each with the columns that order its rows. */
 export const TABLE_ORDER = {
   positions: 'shard',
   traders: 'trader',

@@ -1,6 +1,6 @@
 /**
  * The ids of all traders by number, and the numbers by id: a table of places by hash, half empty.
- * Some 28 bytes a trader.
+ * Some 28 bytes per trader.
  */
 import { invariant } from '../../base/invariant.ts';
 import type { Uuid } from '../../base/units.ts';
@@ -20,7 +20,7 @@ export class TraderIds {
   #count = 0;
   #end = 0;
 
-  /** One more than the highest number; there may be none below it. */
+  /** One more than the highest number; some numbers below it may be missing. */
   get end(): TraderNumber {
     return this.#end;
   }
@@ -62,7 +62,7 @@ export class TraderIds {
     return this.#ids.subarray(trader * ID_BYTES, (trader + 1) * ID_BYTES);
   }
 
-  /** Below 0: the id of `a` comes first. */
+  /** Below 0: the id of `a` precedes the other. */
   compare(a: TraderNumber, b: TraderNumber): number {
     for (let at = 0; at < ID_BYTES; at++) {
       const difference = this.#ids[a * ID_BYTES + at]! - this.#ids[b * ID_BYTES + at]!;
@@ -71,7 +71,7 @@ export class TraderIds {
     return 0;
   }
 
-  /** Below 0: the trader's id comes first. */
+  /** Below 0: the trader's id precedes the other. */
   compareToBytes(trader: TraderNumber, id: Uint8Array): number {
     for (let at = 0; at < ID_BYTES; at++) {
       const difference = this.#ids[trader * ID_BYTES + at]! - id[at]!;

@@ -1,6 +1,6 @@
 /**
- * The accounts as columns in memory, which the table `traders` has on disk: what has changed is
- * written with the facts that changed it. Rules Y2, Y10 to Y12 (engine/RULES.md).
+ * The accounts as columns in memory; the table `traders` has them on disk. Changes are written with
+ * the facts that made them. Rules Y2, Y10 to Y12 (engine/RULES.md).
  */
 import { invariant } from '../../base/invariant.ts';
 import { START_BALANCE_CENTS, type Uuid } from '../../base/units.ts';
@@ -19,9 +19,9 @@ const NAMES = [
   'open_trades',
   /** Resting orders. */
   'resting',
-  /** Trades placed while private, whatever became of them. */
+  /** Trades placed while private, with any outcome. */
   'private_trades',
-  /** Trades that are over, their P&L and what they had cost. */
+  /** Trades that are over, their P&L and their cost. */
   'closed',
   'pnl_cents',
   'cost_cents',
@@ -60,7 +60,7 @@ export class Traders {
     }
   }
 
-  /** One more than the highest number; there may be none below it. */
+  /** One more than the highest number; some numbers below it may be missing. */
   get end(): TraderNumber {
     return this.ids.end;
   }
@@ -113,7 +113,7 @@ export class Traders {
     invariant(this.col.busts[trader]! <= run[trader]!, 'a run was bust twice');
   }
 
-  /** Writes what has changed, within the transaction of its facts. */
+  /** Writes all changes, within the transaction of their facts. */
   write(): void {
     for (const trader of this.#changed) {
       const values = NAMES.map((name) => this.col[name][trader]!);

@@ -1,6 +1,6 @@
 /**
- * The rows of trades, from their first fill to their end and after it, and what each counts towards
- * its trader's sums. Rules Y2, Y10, Y13 to Y15, Y87, Y88 (engine/RULES.md).
+ * The rows of trades, from their first fill to their end and after it, and the share of each in its
+ * trader's sums. Rules Y2, Y10, Y13 to Y15, Y87, Y88 (engine/RULES.md).
  */
 
 import { invariant } from '../../base/invariant.ts';
@@ -21,7 +21,7 @@ import type { TraderNumber } from './trader-ids.ts';
 import type { Traders } from './traders.ts';
 import { uuidBytes } from './uuid-bytes.ts';
 
-/** What the sums of a trader, and of windows with this moment in them, change by. */
+/** The change of the sums of a trader, and of the windows that contain this moment. */
 export type Change = {
   trader: TraderNumber;
   closedAtMs: EpochMs;
@@ -180,7 +180,7 @@ export class Trades {
     });
   }
 
-  /** An operator's marks, which may come at any time. Rules Y14, Y15 (engine/RULES.md). */
+  /** An operator's tags, which may arrive at any time. Rules Y14, Y15 (engine/RULES.md). */
   tag(id: Uuid, tags: { parlay: Uuid | null; combine: boolean }): void {
     const row = this.#rowOf(id);
     const parlay = tags.parlay === null ? null : uuidBytes(tags.parlay);
@@ -204,7 +204,7 @@ export class Trades {
     this.#seen(row, () => this.#hold.run(held, row.trade));
   }
 
-  /** Where a change hides or shows a pick, every sum and block follows. Rules Y9, Y87. */
+  /** If a change hides or shows a pick, every sum and block follows. Rules Y9, Y87. */
   #seen(before: TradeRow, change: () => void): void {
     change();
     const after = this.#at.get(before.trade)!;
@@ -255,7 +255,7 @@ export class Trades {
   }
 }
 
-/** What a trade counts as a pick that can be listed. Rules Y13 to Y15 (engine/RULES.md). */
+/** The contribution of a trade as a pick that can be listed. Rules Y13 to Y15 (engine/RULES.md). */
 function countsOf({ listed, state }: TradeRow) {
   return {
     won: flag(listed === 1 && state === WON),
@@ -271,7 +271,7 @@ function stateOf(fact: OverFact): number {
   return resultOf(fact.outcome, fact.side);
 }
 
-/** A value between pays something, and is as a pick void. Rule Y13 (engine/RULES.md). */
+/** A value between pays something, and the pick counts as void. Rule Y13 (engine/RULES.md). */
 function resultOf(outcome: MarketOutcome, side: Side): number {
   if (outcome === 'void' || outcome === 'scalar') return VOID;
   return outcome === side ? WON : LOST;

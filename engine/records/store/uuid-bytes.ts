@@ -1,4 +1,4 @@
-/** Uuids as the 16 bytes that SQLite stores and compares; their order is that of the texts. */
+/** Uuids as the 16 bytes that SQLite stores and compares; they sort as the texts do. */
 import { invariant } from '../../base/invariant.ts';
 import { UUID_LENGTH, type Uuid } from '../../base/units.ts';
 

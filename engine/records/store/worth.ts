@@ -1,5 +1,5 @@
 /**
- * Net worth: the run's money with open trades at cost, and what they are worth more at live bids.
+ * Net worth: the run's money with open trades at cost, plus the gain of these trades at live bids.
  * Rules M21 (engine/RULES.md), Y12.
  */
 import { invariant } from '../../base/invariant.ts';
@@ -11,7 +11,7 @@ import type { Traders } from './traders.ts';
 /** Live bids by market and side; null: there is none, or none may be shown. */
 export type BidSource = { of(market: MarketNumber, isYes: boolean): PriceCents | null };
 
-/** Live bids of both sides, two bytes a market: yes, no; 0: there is none. */
+/** Live bids of both sides, two bytes per market: yes, no; 0: there is none. */
 export class Bids implements BidSource {
   /** The markets in the order of the bytes; null: all, by number. */
   readonly #places: ReadonlyMap<MarketNumber, number> | null;

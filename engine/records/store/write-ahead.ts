@@ -1,8 +1,8 @@
 /**
- * The file that SQLite has written beside the records and not copied into them yet. A crash leaves
- * it, and the next start reads it up to the first frame that is not whole. If some of the frames
- * after that frame were in the records already, old pages would lie beside new ones. So each
- * copying notes the frames that it copies, and a start compares. Rules Y2, Y83 (engine/RULES.md).
+ * The file of frames that SQLite has written beside the records and not yet copied into them. A
+ * crash leaves it, and the next start reads it up to the first frame that is not whole. If some of
+ * the later frames were in the records already, old pages would lie beside new ones. So each
+ * copying notes its frames, and a start compares. Rules Y2, Y83 (engine/RULES.md).
  */
 import {
   closeSync,
@@ -22,9 +22,9 @@ export const BESIDE = ['', '-wal', '-shm', '-copying', '-copying.new'] as const;
 const WAL = '-wal';
 const NOTE = '-copying';
 
-/** The frames are copied once they take so much. */
+/** The frames are copied once they reach this size. */
 const COPIED_FROM_BYTES = 4 * 2 ** 20;
-/** How long a transaction waits for another process, which may read what a crash has left. */
+/** How long a transaction waits for another process, which may be reading a crashed database. */
 const BUSY_MS = 5000;
 const HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
@@ -33,28 +33,28 @@ const FRAME_BYTES = FRAME_HEADER_BYTES + PAGE_BYTES;
 const FIRST_FRAME_END = HEADER_BYTES + FRAME_BYTES;
 /** In both, the checksum is the last two words. */
 const SUM_BYTES = 8;
-/** SQLite's magic number, whose last bit says in what order the words of its checksums are. */
+/** SQLite's magic number, whose last bit gives the byte order of the checksum's words. */
 const MAGIC = 0x377f0682;
 
-/** What SQLite answers to a copying: frames that are there, and frames that are in the database. */
+/** SQLite's answer to a copying: frames that exist, and frames that are in the database. */
 type Copied = { busy: number; log: number; checkpointed: number };
-/** What is copied: so many bytes from the start, and the header of the last frame of them. */
+/** The note of a copying: its bytes from the start, and the header of its last frame. */
 type Note = { bytes: number; last: string };
 
 export class WriteAhead {
   readonly #database: Sqlite.Database;
-  /** Of the last copying, where it could not finish, as others were reading. */
+  /** The noted bytes of the last copying, if readers kept it from finishing. */
   #notedBytes = 0;
 
-  /** Of a database that is written by this thread alone. */
+  /** For a database that only this thread writes. */
   constructor(database: Sqlite.Database) {
     this.#database = database;
   }
 
-  /** Between transactions: copies what was written, where that has grown by so much. */
+  /** Call it between transactions. Copies the written frames once they have grown by so much. */
   copyFrom(bytes = COPIED_FROM_BYTES): void {
     const { inTransaction, name } = this.#database;
-    invariant(!inTransaction, 'what was written is copied within a transaction');
+    invariant(!inTransaction, 'written frames are copied within a transaction');
     invariant(bytes >= 0, 'less than nothing is copied');
     const size = sizeOf(name + WAL);
     if (size < this.#notedBytes) this.#notedBytes = 0;
@@ -66,8 +66,8 @@ export class WriteAhead {
   }
 
   /**
-   * Nobody is waited for: who reads an older moment holds up the copying, and not the facts. The
-   * note goes once every frame is in the database, and before the frames go.
+   * This waits for nobody: a reader of an older moment delays the copying, and not the facts. The
+   * note is removed once every frame is in the database, and before the frames are removed.
    */
   #copy(): void {
     this.#database.pragma('busy_timeout = 0');
@@ -82,7 +82,7 @@ export class WriteAhead {
   }
 }
 
-/** Why what a crash has left beside a file cannot be gone on with; null: it can. */
+/** Why a crashed file cannot be continued; null: it can. */
 export function writeAheadDamage(file: string): string | null {
   const bytes = readIfThere(file + WAL) ?? Buffer.alloc(0);
   const { wholeBytes, brokenAt } = scanned(bytes);
@@ -93,10 +93,10 @@ export function writeAheadDamage(file: string): string | null {
   if (noted !== null && wholeBytes >= noted.bytes && lastOf(bytes, noted.bytes) === noted.last) {
     return null;
   }
-  return `${file}${WAL} is not what was being copied into ${file}`;
+  return `${file}${WAL} is not the file of the last copying ${file}`;
 }
 
-/** A disk without room leaves no half of a note: it would be taken for damage. */
+/** A disk without room must leave no half of a note, which would look like damage. */
 function writeNote(file: string, note: Note): void {
   writeFileSync(`${file}.new`, JSON.stringify(note), { mode: 0o600 });
   renameSync(`${file}.new`, file);
@@ -126,9 +126,9 @@ function notedIn(text: string): Note | null {
 }
 
 /**
- * How far frames are whole, each by the checksum that goes on from the one before. `brokenAt`:
- * where one is not, and the end of a transaction follows it: no torn write leaves that. A file
- * whose header is not whole has no frames, and is damaged where anything follows.
+ * How far frames are whole, each by the checksum that continues the one before. `brokenAt`: a frame
+ * that is not, if the end of a transaction follows it; no torn write leaves that. A file whose
+ * header is not whole has no frames. It is damaged if anything follows the header.
  */
 function scanned(bytes: Buffer): { wholeBytes: number; brokenAt: number | null } {
   if (bytes.length <= HEADER_BYTES) return { wholeBytes: 0, brokenAt: null };
@@ -157,7 +157,7 @@ function scanned(bytes: Buffer): { wholeBytes: number; brokenAt: number | null }
   return { wholeBytes, brokenAt: null };
 }
 
-/** SQLite's checksum, which goes on from one frame to the next. */
+/** SQLite's checksum, which continues from one frame to the next. */
 type Sums = [number, number];
 
 function addTo(sums: Sums, bytes: Buffer, isBigEndian: boolean): void {

@@ -1,4 +1,4 @@
-/** What is asked of the records, and what they answer. Rules Y20 to Y28 (engine/RULES.md). */
+/** The questions to the records and their answers. Rules Y20 to Y28 (engine/RULES.md). */
 
 import type { Cents, EpochMs, MarketNumber, Uuid } from '../../base/units.ts';
 import type { FeeEntry } from '../../rules/fees.ts';
@@ -11,9 +11,9 @@ export type TraderRecord = {
   /** Of trades that are over, over all runs. */
   pnlCents: Cents;
   costCents: Cents;
-  /** Open trades at live bids, or at cost where bids may not be shown. */
+  /** Open trades at live bids, or at cost if bids may not be shown. */
   worthCents: Cents;
-  /** Of all time by P&L; null: it is not on that board. */
+  /** Among all traders by P&L of all time; null: it is not on that board. */
   rank: number | null;
   /** Picks that the public sees. */
   counts: Counts;

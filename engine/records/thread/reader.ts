@@ -1,6 +1,7 @@
 /**
- * Answers from the records. What is asked of one trader has every fact of that account that was on
- * disk when it was asked; boards have what was folded. Rules Y7, Y20 to Y28 (engine/RULES.md).
+ * Answers from the records. An answer about one trader includes every fact of that account that was
+ * on disk when it was asked. A board has the facts that were folded. Rules Y7, Y20 to Y28
+ * (engine/RULES.md).
  */
 import { invariant } from '../../base/invariant.ts';
 import type { EpochMs, MarketNumber, Uuid } from '../../base/units.ts';
@@ -50,7 +51,7 @@ export class RecordsReader {
     this.#picks = new Picks(database, instruments);
     this.#settled = new Settled(database, instruments);
     const ids = new IdOrder(traders.ids);
-    // Now, and not while somebody waits for the first board.
+    // Made now, and not while a client waits for the first board.
     ids.places();
     const boards = {
       ...parts,
@@ -71,7 +72,7 @@ export class RecordsReader {
       .pluck() as never;
   }
 
-  /** Boards follow what was folded. */
+  /** Boards follow the folded facts. */
   note(change: Change): void {
     this.#leaderboard.note(change);
     this.#eval.note(change);
@@ -94,7 +95,7 @@ export class RecordsReader {
     const { instruments } = this.#parts;
     const { market } = closing;
     instruments.put(closing);
-    // Where the result was not folded so far, no trade of the market is over.
+    // If the result was not folded yet, no trade of the market is over.
     const { resolvedAtMs = null } = instruments.market(market) ?? {};
     if (resolvedAtMs !== null) this.#eval.closingAdded(market, resolvedAtMs);
   }

@@ -22,15 +22,17 @@ export type RecordsOptions = RecordsData & {
   begins?: Promise<void>;
   /** Everyone, some at a time: asked for each time the thread has started. */
   everyone: () => AsyncIterable<readonly Profile[]>;
-  /** What the history knows of a start; null: it cannot say now. */
+  /** The history's closing lines of a start; null: it cannot tell now. */
   closingOf: (wanted: WantedClosing) => Promise<Closing | null>;
 };
 
-/** One is answered while the answer of another is on its way. */
+/** One question is answered while the answer of another is on its way. */
 const AT_ONCE = 2;
 /** How often the thread gets the time, and may ask for closing lines. */
 const TIME_EVERY_MS = 1000;
-/** The history is asked again for a closing line after this, and twice as long each time. */
+/**
+ * The history is asked for a closing line again after this time, and each time after twice as long.
+ */
 const CLOSING_RETRY_MS = 1000;
 const CLOSING_RETRY_MAX_MS = 60_000;
 const DOWN = new Unavailable('the records are being made');
@@ -42,9 +44,9 @@ export class Records {
   readonly #timer: NodeJS.Timeout;
   /** Of the logs. */
   #problems: readonly string[] = [];
-  /** Of the closing lines, as the thread has found and repaired them. */
+  /** The problems of the closing lines, as the thread has found and repaired them. */
   #closings: readonly string[] = [];
-  /** Why the file was made again since this process started, and whether it is done. */
+  /** Why the file was made again since this process started, and whether that is done. */
   #damage: { why: string; isMadeAnew: boolean } | null = null;
 
   constructor(options: RecordsOptions) {
@@ -65,14 +67,14 @@ export class Records {
     else void options.begins.then(() => this.#thread.startOnce());
   }
 
-  /** What is wrong, a line each. */
+  /** The problems, one per line. */
   problems(): readonly string[] {
     const { problem } = this.#thread;
     const logs = problem === null ? this.#problems : [problem];
     const closings = this.#closings.map((line) => `records: ${line}`);
     if (this.#damage === null) return [...logs, ...closings];
     const { why, isMadeAnew } = this.#damage;
-    const became = isMadeAnew ? 'was made anew' : 'is being made anew';
+    const became = isMadeAnew ? 'was made again' : 'is being made again';
     return [...logs, `records: ${why}: it ${became} from the facts`, ...closings];
   }
 
@@ -88,12 +90,12 @@ export class Records {
     });
   }
 
-  /** Somebody is new, or has changed what others see. */
+  /** A person is new, or has changed what others see. */
   changed(profile: Profile): void {
     this.#thread.post({ kind: 'profiles', profiles: [profile], areAll: false });
   }
 
-  /** Live bids for what is asked next: `Bids`; null: open trades count at cost in it. */
+  /** Live bids for the next questions, as `Bids`; null: open trades count at cost. */
   setBids(bids: Uint8Array | null): void {
     this.#thread.post({ kind: 'bids', bids });
   }
@@ -157,7 +159,7 @@ export class Records {
     if (remade.isDamage) this.#damage = { why: remade.why, isMadeAnew: false };
   }
 
-  /** Asks until the history can say. */
+  /** Asks until the history can tell. */
   async #findClosing(wanted: WantedClosing): Promise<void> {
     const thread = this.#thread;
     const { starts } = thread;

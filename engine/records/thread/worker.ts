@@ -1,6 +1,6 @@
 /**
- * The thread of the records: it follows the logs and answers questions. What it fails at ends it,
- * and the next one goes on from what is on disk. Rules Y1 to Y7, Y82 (engine/RULES.md).
+ * The thread of the records: it follows the logs and answers questions. An error ends it, and the
+ * next thread continues from the data on disk. Rules Y1 to Y7, Y82 (engine/RULES.md).
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { invariant } from '../../base/invariant.ts';
@@ -24,7 +24,7 @@ import { RecordsReader } from './reader.ts';
 export type RecordsData = { dataDir: string; directory: string; shards: number };
 
 export type ToRecords =
-  /** What has changed of people, or who they all are. */
+  /** The people who changed, or all of them. */
   | { kind: 'profiles'; profiles: Profile[]; areAll: boolean }
   | { kind: 'bids'; bids: Uint8Array | null }
   | { kind: 'closing'; closing: Closing }
@@ -33,9 +33,9 @@ export type ToRecords =
   | { kind: 'close' };
 
 export type FromRecords =
-  /** `remade`: why the file is made again; null: it is gone on with. `closings`: what was wrong. */
+  /** `remade`: why the file is made again; null: it is continued. `closings`: their problems. */
   | { kind: 'opened'; remade: Remade | null; closings: readonly string[] }
-  /** The file does not read as it was written: the thread ends, and the next makes it again. */
+  /** The file is damaged: the thread ends, and the next makes the file again. */
   | { kind: 'damaged'; why: string }
   | { kind: 'current'; problems: string[] }
   | { kind: 'wants_closings'; wanted: WantedClosing[] }
@@ -47,7 +47,7 @@ export type FromRecords =
 /** How long after a fact is on disk the records have it, at most. */
 const POLL_MS = 100;
 const ABOUT_ONE = new Set<QuestionName>(['trader', 'open_markets', 'picks', 'scored']);
-/** They have ranks, which are known once everyone is. */
+/** Questions about ranks, which are known once everyone was named. */
 const RANKED = new Set<QuestionName>(['trader', 'leaderboard', 'eval']);
 
 const port = parentPort;
@@ -88,7 +88,7 @@ function turn(): void {
 }
 
 function take(message: ToRecords): void {
-  // What was posted before `close` was taken arrives all the same.
+  // Messages that were posted before `close` was taken arrive all the same.
   if (isClosed) return;
   switch (message.kind) {
     case 'profiles':
@@ -138,7 +138,7 @@ function close(): void {
   port!.close();
 }
 
-/** A damaged file is taken away before the thread ends, so that the next thread makes it again. */
+/** A damaged file is removed before the thread ends, so that the next thread makes it again. */
 function guarded<T>(run: () => T): T {
   try {
     return run();
@@ -147,7 +147,7 @@ function guarded<T>(run: () => T): T {
     const why = damageText(recordsFile(directory), error);
     say({ kind: 'damaged', why });
     removeRecords(directory);
-    throw new Error(`${why}; it is made anew`);
+    throw new Error(`${why}; it is made again`);
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * Track records signed with Ed25519 (RFC 8032) over their canonical JSON (RFC 8785), and the check
- * of one, which needs no server. Rules Y63 to Y65 (engine/RULES.md).
+ * Track records signed with Ed25519 (RFC 8032) over their canonical JSON (RFC 8785), and their
+ * check, which needs no server. Rules Y63 to Y65 (engine/RULES.md).
  */
 import {
   createHash,
@@ -86,7 +86,7 @@ const ANSWER = ['envelope', 'mode', 'record'];
 const ENVELOPE = ['algorithm', 'keyId', 'payload', 'publicKey', 'signature'];
 
 /**
- * What is wrong with an answer of `GET /traders/{traderId}/track-record`; null: nothing.
+ * The problem of an answer of `GET /traders/{traderId}/track-record`; null: there is none.
  *
  * @param keys public keys that are trusted; null: the record only has to agree with itself
  */
@@ -114,7 +114,7 @@ export function recordProblem(answer: unknown, keys: readonly unknown[] | null):
     return `the keys do not have ${envelope.keyId}`;
   }
   if (!isSigned(payload, signature, x)) return 'the signature is not of this payload and key';
-  if (!isForm(record, payload)) return 'record is not what the payload says';
+  if (!isForm(record, payload)) return 'record differs from the payload';
   return null;
 }
 

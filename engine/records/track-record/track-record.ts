@@ -1,6 +1,4 @@
-/**
- * What a trader did in 90 days, as one record of numbers. Rules Y60 to Y62 (engine/RULES.md).
- */
+/** A trader's 90 days as one record of numbers. Rules Y60 to Y62 (engine/RULES.md). */
 import { invariant } from '../../base/invariant.ts';
 import {
   type Cents,
@@ -21,7 +19,7 @@ export const TRACK_RECORD_DAYS = 90;
 /** A settled pick of the window that the public can see. */
 export type TrackPick = {
   result: 'won' | 'lost' | 'void';
-  /** Equal ones are one game. */
+  /** Equal names are one game. */
   game: number | string;
   /** Of the venue's tickers. */
   series: string;
@@ -40,7 +38,7 @@ export type TrackRecordInput = {
   /** The day of the fee table; null: none was in use. */
   feeTable: string | null;
   fillModel: FillModelName;
-  /** Whether the venue-data switch is on: else nothing names a series. */
+  /** Whether the venue-data switch is on. If it is off, no series is named. */
   venueData: boolean;
 };
 
@@ -128,7 +126,10 @@ export function trackRecordOf(input: TrackRecordInput): TrackRecord {
   };
 }
 
-/** A score as a whole number, whose sums are exact: so a mean is that of `/eval` to the last digit. */
+/**
+ * A score as a whole number, whose sums are exact. So a mean equals the one of `/eval` to the last
+ * digit.
+ */
 function unitsOf(score: number | null, unit: number): number | null {
   return score === null ? null : Math.round(score * unit);
 }

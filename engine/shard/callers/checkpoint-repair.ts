@@ -1,6 +1,6 @@
 /**
- * A checkpoint and the index in it are only derived: one that is damaged is rebuilt from the shard's
- * log by itself, while the shard is not open. Rule D72 (engine/RULES.md).
+ * A checkpoint and the index in it are only derived. If one is damaged, it is rebuilt automatically
+ * from the shard's log while the shard is not open. Rule D72 (engine/RULES.md).
  */
 import { invariant } from '../../base/invariant.ts';
 import type { Log } from '../../threads/log.ts';
@@ -13,15 +13,15 @@ export type RebuildShard = (shard: number, signal: AbortSignal) => Promise<Rebui
 
 type Options = { shard: number; rebuild: RebuildShard | undefined; log: Log };
 
-/** How a thread names what it failed at, where that was the checkpoint. */
+/** The reason of a thread's failure, if it was the checkpoint. */
 const FAULTS = /^(RunDamage|ValueDamage): /;
 
 export class CheckpointRepair {
   readonly #options: Options;
   readonly #ending = new AbortController();
-  /** What the shard failed at last, where a rebuilt checkpoint helps. */
+  /** The shard's last failure, if a rebuilt checkpoint helps. */
   #damage: string | null = null;
-  /** What was tried in vain: it is not tried again. */
+  /** Repairs that failed and are not tried again. */
   #inVain: { damage: string; why: string } | null = null;
   #done: string | null = null;
   #isRunning = false;
@@ -30,31 +30,31 @@ export class CheckpointRepair {
     this.#options = options;
   }
 
-  /** What was rebuilt since this process started; null: nothing. */
+  /** The rebuilt checkpoint since this process started; null: none. */
   get done(): string | null {
     return this.#done;
   }
 
-  /** What the shard could not be opened with. */
+  /** The failure to open the shard. */
   refused(error: Error): void {
     this.#damage = isOfCheckpoint(error) ? error.message : null;
   }
 
-  /** Damage as operators see it: with why it was not rebuilt, where that was tried. */
+  /** Damage as operators see it, with the reason of a failed repair. */
   shown(damage: string): string {
     return damage === this.#inVain?.damage ? `${damage}: ${this.#inVain.why}` : damage;
   }
 
-  /** What its thread ended at, as text. */
+  /** The error that ended its thread, as text. */
   failed(reason: string): void {
     this.#damage = FAULTS.test(reason) ? reason : null;
   }
 
   /**
-   * Rebuilds what the shard failed at, where that helps and was not in vain before. It never
+   * Rebuilds the checkpoint after a failure, if that helps and has not failed before. It never
    * rejects.
    *
-   * @param say what is wrong meanwhile
+   * @param say takes the problem during the repair
    */
   async run(say: (problem: string) => void): Promise<void> {
     const { shard, rebuild, log } = this.#options;

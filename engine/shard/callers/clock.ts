@@ -1,4 +1,4 @@
-/** Where the engine's time comes from. Rules C1 to C7 (engine/RULES.md). */
+/** The source of the engine's time. Rules C1 to C7 (engine/RULES.md). */
 import { invariant } from '../../base/invariant.ts';
 import { type EpochMs, isoOf } from '../../base/units.ts';
 import type { Log } from '../../threads/log.ts';
@@ -17,15 +17,18 @@ export interface Clock {
    * forward.
    */
   acceptMachine(): number;
-  /** What is wrong with the time, on one line; null: nothing. */
+  /** The problem of the time on one line; null: there is none. */
   problem(): string | null;
 }
 
 /** The clocks of a machine. */
 export type MachineClock = {
-  /** Since 1970. Somebody may set it. */
+  /** Milliseconds since 1970. A person may set this clock. */
   wallMs(): EpochMs;
-  /** Since an arbitrary moment. Nobody sets it; it may stop while the machine sleeps. */
+  /**
+   * Milliseconds since an arbitrary moment. Nobody sets this clock; it may stop while the machine
+   * sleeps.
+   */
   steadyMs(): number;
 };
 
@@ -48,11 +51,11 @@ export function wallClock(options: WallClockOptions = {}): Clock {
 }
 
 /**
- * Where the machine's time steps back, the engine's time goes on. If it stood still, no quote would
- * grow old and no minute of a trade limit would end until the machine has caught up. Where the
- * machine's time jumps forward by more than a bound, the engine's time goes on as if it had not,
- * until the jump has lasted. A moment in the wrong year would expire every order, and the engine
- * would stay in that year forever.
+ * If the machine's time steps back, the engine's time goes on. If it stopped, no quote would grow
+ * old and no minute of a trade limit would end until the machine has caught up. If the machine's
+ * time jumps forward by more than a bound, the engine's time does not follow until the jump has
+ * lasted. A moment in the wrong year would expire every order, and the engine would stay in that
+ * year forever.
  */
 class WallClock implements Clock {
   readonly #jumpMaxMs: number;
@@ -135,10 +138,10 @@ class WallClock implements Clock {
   #noteAhead(nowMs: EpochMs, machineMs: EpochMs): void {
     if (this.#isAhead || nowMs - machineMs <= AHEAD_NOTED_MS) return;
     this.#isAhead = true;
-    this.#log.error({ error: aheadText(nowMs, machineMs) }, "the machine's clock is behind");
+    this.#log.error({ error: aheadText(nowMs, machineMs) }, "the machine's clock is late");
   }
 
-  /** The time if nobody had set the machine's clock. */
+  /** The present time by a clock that nobody has set. */
   #goOn(reckonedMs: EpochMs): EpochMs {
     invariant(reckonedMs >= this.#newestMs, 'time goes back');
     this.#newestMs = reckonedMs;

@@ -1,10 +1,10 @@
 /**
- * Keys that trade in more than one shard: accounts live in different shards, and a key's hard trade
+ * Keys that trade in more than one shard. Accounts live in different shards, and a key's hard trade
  * limits hold over all that it trades. Rules L7, L11, L12 (engine/RULES.md).
  *
  * A key is in one shard at a time. Orders for that shard are sent at once. They carry the key's
  * counts of all other shards, where it cannot trade meanwhile. An order for another shard moves the
- * key: every shard that may have counted it is asked for its count, after all earlier messages to
+ * key. Every shard that may have counted it is asked for its count, after all earlier messages to
  * that shard. Orders that arrive meanwhile wait. So the limits are exact for every order of
  * answers, and counts are stored only in the shards' logs.
  */
@@ -31,7 +31,7 @@ export type PreviewPassage = Omit<Passage, 'command'> & { query: PreviewQuery };
 export type Passage = {
   command: TradingCommand;
   counting: TradeCounting;
-  /** The shard of the owner's personal account, where a key trades that never left it. */
+  /** The shard of the owner's personal account, where a key that never left it trades. */
   home: Shard;
   to: Shard;
   waiter: ReplyHandler;
@@ -40,11 +40,11 @@ export type Passage = {
 type Roamer = {
   /** The shard where the key is; null: not known yet. */
   at: Shard | null;
-  /** What it has counted in all other shards. */
+  /** Its counts in all other shards. */
   elsewhere: TradeUse | null;
   /** Every shard that may have counted it. */
   shards: Set<Shard>;
-  /** In the order in which they came; not empty while the key moves. */
+  /** In the order of their arrival; not empty while the key moves. */
   waiting: Passage[];
   /** The newest day on which it may have been counted. */
   day: number;
@@ -79,14 +79,14 @@ export class CrossShardLimits {
   }
 
   /**
-   * The shards count again, since the time was set back. Each key is asked about again at its next
+   * The shards count again after the time was set back. Each key is asked about again at its next
    * order.
    */
   timeWasSet(): void {
     for (const roamer of this.#roamers.values()) roamer.at = null;
   }
 
-  /** Sends a command to the shard of its account, at once where the key is there already. */
+  /** Sends a command to the shard of its account, at once if the key is there already. */
   send(passage: Passage): undefined {
     const { command, counting, home, to, waiter } = passage;
     this.#forgetDaysBefore(utcDayOf(command.atMs));
@@ -100,8 +100,8 @@ export class CrossShardLimits {
   }
 
   /**
-   * Sends a preview to the shard of its account, with the key's counts in all others as they are:
-   * the key stays where it is. Rule T133 (engine/RULES.md).
+   * Sends a preview to the shard of its account, with the key's present counts in all others. The
+   * key stays in its shard. Rule T133 (engine/RULES.md).
    */
   preview({ query, counting, home, to, waiter }: PreviewPassage): undefined {
     const { keyId } = counting;
@@ -114,7 +114,7 @@ export class CrossShardLimits {
     }, waiter.reject);
   }
 
-  /** Rejects with `Unavailable` where one of them cannot answer. */
+  /** Rejects with `Unavailable` if one of them cannot answer. */
   async #usesIn(shards: Iterable<Shard>, home: Shard, keyId: Uuid): Promise<TradeUse> {
     const uses = [...shards].map((shard) =>
       useIn(shard, shard === home ? keyId : awayIdOf(keyId), this.#nowMs()),
@@ -146,11 +146,11 @@ export class CrossShardLimits {
     }
   }
 
-  /** Asks all other shards; rejects with `Unavailable` where one cannot answer. */
+  /** Asks all other shards; rejects with `Unavailable` if one cannot answer. */
   async #arrive(roamer: Roamer, { counting: { keyId }, home, to }: Passage): Promise<void> {
     roamer.shards.add(to);
     let known = 0;
-    // A shard that comes back meanwhile may have counted the key, too.
+    // A shard that restarts meanwhile may have counted the key, too.
     while (known < roamer.shards.size) {
       known = roamer.shards.size;
       const others = [...roamer.shards].filter((shard) => shard !== to);
@@ -160,7 +160,7 @@ export class CrossShardLimits {
   }
 
   #pass(roamer: Roamer, { command, counting, home, to, waiter }: Passage): undefined {
-    // At the time now, not at the time when it began to wait: the key may have counted elsewhere
+    // At the present time, not the time when it began to wait: the key may have counted elsewhere
     // since.
     const atMs = Math.max(command.atMs, this.#nowMs());
     roamer.day = utcDayOf(atMs);

@@ -1,6 +1,6 @@
 /**
- * The last quote of a market, for a shard that starts again, and what all its quotes have said of
- * its levels. It is kept in place. Rules D44, D48 (engine/RULES.md).
+ * The last quote of a market, for a shard that starts again, with the levels of all its quotes. It
+ * is kept in place. Rules D44, D48 (engine/RULES.md).
  */
 import { invariant } from '../../base/invariant.ts';
 import {
@@ -13,7 +13,7 @@ import {
 import type { Depth, DepthLevel, QuoteTick } from '../../rules/messages.ts';
 import { replaceTop, topOf } from '../../rules/quote-top.ts';
 
-/** Of a level that no quote has stated. */
+/** In place of the size of a level that no quote has stated. */
 const NOT_STATED = -1;
 
 export class LastQuote {
@@ -24,7 +24,7 @@ export class LastQuote {
    * no levels, as quotes of most fill models do.
    */
   #levels: Float64Array | null = null;
-  /** All levels are known, and not some changes alone. */
+  /** All levels are known, and not only some changes. */
   #isWhole = true;
 
   constructor(tick: QuoteTick) {
@@ -55,7 +55,7 @@ export class LastQuote {
     this.#top.atMs -= byMs;
   }
 
-  /** One quote that says all that is known. */
+  /** One quote with all that is known. */
   tick(): QuoteTick {
     const top = topOf(this.#top);
     if (this.#levels === null) return top;
@@ -88,7 +88,7 @@ export class LastQuote {
     for (const [cents, contracts] of yesAsks) levels[PAYOUT_CENTS + cents] = contracts;
   }
 
-  /** What is known from a place on, by rising price. */
+  /** The known levels from a place on, by rising price. */
   #side(from: number): DepthLevel[] {
     const levels: DepthLevel[] = [];
     const least = this.#isWhole ? 1 : 0;

@@ -1,6 +1,6 @@
 /**
- * A quote may state only the levels that have changed since the market's last quote. Who keeps the
- * newest quote of a market alone puts the two together. Rule D44 (engine/RULES.md).
+ * A quote may state only the levels that have changed since the market's last quote. A keeper of
+ * only the newest quote of a market merges the two. Rule D44 (engine/RULES.md).
  */
 import { invariant } from '../../base/invariant.ts';
 import type { Depth, DepthLevel, QuoteTick } from '../../rules/messages.ts';

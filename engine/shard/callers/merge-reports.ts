@@ -59,7 +59,7 @@ export function hashOfDigests(texts: readonly string[]): string {
 }
 
 /**
- * A crash can come between the commits of two shards, and few venues send a result again. A shard
+ * A crash may happen between the commits of two shards, and few venues send a result again. A shard
  * that is out of order may lack any result. The ticks carry source 0, which has no quote yet that
  * they could revive.
  */
@@ -75,7 +75,7 @@ export function unevenResults(reports: (OpenReport | null)[], atMs: EpochMs): Re
   return ticks;
 }
 
-/** By market number, how often its result was corrected, as far as any shard knows. */
+/** By market number, the highest correction count of any shard. */
 export function correctionsIn(reports: (OpenReport | null)[]): number[] {
   const most: number[] = [];
   for (const report of reports) {
@@ -86,7 +86,10 @@ export function correctionsIn(reports: (OpenReport | null)[]): number[] {
   return most;
 }
 
-/** The last corrections that some shards lack, as a crash came between. Rule S25 (engine/RULES.md). */
+/**
+ * The last corrections that some shards lack because a crash happened in between. Rule S25
+ * (engine/RULES.md).
+ */
 export function unevenCorrections(reports: (OpenReport | null)[], atMs: EpochMs): SettleMarket[] {
   const commands: SettleMarket[] = [];
   for (const [market, correction] of correctionsIn(reports).entries()) {

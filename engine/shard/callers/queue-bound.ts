@@ -1,7 +1,7 @@
 /**
  * How many requests may wait for a shard. A request that would wait too long is better refused at
- * once, so the bound is a time: as many as the shard answers in it, at the rate that was measured
- * while others waited. Rules D6, D7 (engine/RULES.md).
+ * once, so the bound is a time. The shard answers so many in that time, at the rate that was
+ * measured while requests waited. Rules D6, D7 (engine/RULES.md).
  */
 
 import { invariant } from '../../base/invariant.ts';
@@ -15,10 +15,13 @@ const WAIT_MAX_MS = 75;
  * thousand at a time, are never refused.
  */
 const REQUESTS_MIN = 2048;
-/** A rate is measured over at least so long, and one measured over less than the second counts less. */
+/**
+ * A rate is measured over at least so long. A rate that is measured over less than the second
+ * counts less.
+ */
 const SAMPLE_MS = 20;
 const SETTLED_MS = 200;
-/** One sample of a moment in which the disk stood still is no rate. */
+/** One sample of a moment in which the disk was blocked is no rate. */
 const SHARE_MAX = 0.5;
 
 export class QueueBound {
@@ -53,18 +56,18 @@ export class QueueBound {
   }
 
   answered(): void {
-    invariant(this.#waiting > 0, 'more requests were answered than came');
+    invariant(this.#waiting > 0, 'more requests were answered than arrived');
     this.#waiting--;
     this.#answers++;
   }
 
   /** These get no answer. */
   lost(requests: number): void {
-    invariant(requests >= 0 && requests <= this.#waiting, 'more requests were lost than came');
+    invariant(requests >= 0 && requests <= this.#waiting, 'more requests were lost than arrived');
     this.#waiting -= requests;
   }
 
-  /** Looks at the rate, where requests have waited all the time. */
+  /** Measures the rate, if requests have waited all the time. */
   measure(): void {
     if (this.#waiting === 0) return;
     const tookMs = this.#now() - this.#sinceMs;

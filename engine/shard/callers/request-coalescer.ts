@@ -35,9 +35,9 @@ export class RequestCoalescer {
   }
 
   /**
-   * A question from here on may have another answer. This takes a new map: in V8 a cleared map
-   * links its old entries to the new ones, and an old entry that reached the old generation would
-   * keep all later ones alive.
+   * A question from here on may have another answer. This takes a new map. In V8 a cleared map
+   * links its old entries to the new ones. An old entry that reached the old generation would keep
+   * all later ones alive.
    */
   end(): void {
     this.#asked = new Map();

@@ -1,5 +1,5 @@
 /**
- * Messages that wait to be sent to a shard, in order. Ticks are bounded: above the bound the newest
+ * Messages that wait to be sent to a shard, in order. Ticks are bounded. Above the bound the newest
  * quote of a market replaces the waiting one, and ticks that only inform are dropped. Rule D7
  * (engine/RULES.md).
  */
@@ -12,7 +12,7 @@ import { Fifo } from '../../threads/fifo.ts';
 import { onlyInforms } from '../core/message-kinds.ts';
 import { wholeQuote } from './merge-quote.ts';
 
-/** Gets the answer once. It is a callback, since every request would pay for a promise. */
+/** Gets the answer once. It is a callback, because every request would pay for a promise. */
 export interface ReplyHandler<T = Reply> {
   resolve(answer: T): void;
   reject(error: Error): void;
@@ -23,7 +23,7 @@ export class SendQueue {
   readonly #messages = new Fifo<Sent>();
   /** One per message; null: a tick, which has no waiter. */
   readonly #waiters = new Fifo<ReplyHandler | null>();
-  /** Messages sent so far: the one at place `p` since the start is at `p - taken` now. */
+  /** Messages sent so far: the message at place `p` since the start is now at `p - taken`. */
   #taken = 0;
   /** Ticks beyond the first in each batch that is packed. */
   #packedTicks = 0;
@@ -43,7 +43,7 @@ export class SendQueue {
     this.#waiters.push(waiter);
   }
 
-  /** Packed ticks without the ticks themselves are bounded by whoever sends them. */
+  /** The sender bounds packed ticks that are passed without the ticks themselves. */
   addTick(tick: Tick | Packed): void {
     const isFull = this.#messages.length + this.#packedTicks >= this.#ticksMax;
     if (tick.kind === 'packed') {
@@ -51,13 +51,13 @@ export class SendQueue {
       else for (const each of ticksIn(tick.bytes)) this.addTick(each);
     } else if (!isFull) this.#append(tick);
     else if (tick.kind === 'quote') this.#replaceQuote(tick);
-    // Results, statuses, games and lost connections are few, and true only if they arrive.
+    // Results, statuses, games and lost connections are few, and no later message replaces them.
     else if (!onlyInforms(tick)) this.#append(tick);
   }
 
   /** The next messages, at most `max`, with the waiters of the requests among them. */
   take(max: number): { messages: Sent[]; waiters: ReplyHandler[] } {
-    invariant(max > 0, 'none of the messages that wait are taken');
+    invariant(max > 0, 'no waiting message is taken');
     const messages: Sent[] = [];
     const waiters: ReplyHandler[] = [];
     for (let taken = 0; taken < max; taken++) {
@@ -81,7 +81,7 @@ export class SendQueue {
     return this.#waiters.clear().filter(isReplyHandler);
   }
 
-  /** Quotes from after them must not come before them. */
+  /** Later quotes must not go before them. */
   #appendPacked(ticks: Packed): void {
     this.#quotePlaces.clear();
     this.#packedTicks += ticksBeyondOne(ticks);
@@ -107,7 +107,7 @@ export class SendQueue {
     if (at < 0) return this.#append(tick);
     const waiting = this.#messages.at(at);
     const isItsQuote = waiting.kind === 'quote' && waiting.market === tick.market;
-    invariant(isItsQuote, 'a quote takes the place of something else');
+    invariant(isItsQuote, 'a quote takes the place of another message');
     this.#messages.replace(at, wholeQuote(tick, waiting));
   }
 }

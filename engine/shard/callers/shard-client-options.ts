@@ -11,9 +11,9 @@ export type ShardClientOptions = {
   wasMade: boolean;
   /** Requests that may wait or be in flight before callers are refused. */
   queueDepthMax: number;
-  /** What a shard gets before anything else, at every start of its thread. */
+  /** The first messages to a shard at every start of its thread. */
   startupMessages: () => Message[];
-  /** Gets what each start of the thread found, before the shard takes a request. */
+  /** Gets the report of each start of the thread, before the shard takes a request. */
   opened: (report: OpenReport) => void;
   /** Rebuilds a checkpoint that is damaged; left out: an operator does (D33). */
   rebuild?: RebuildShard | undefined;

@@ -74,7 +74,7 @@ export class ShardClient {
 
   /** Starts the thread; rejects when the shard's data cannot be read. */
   async open(): Promise<OpenReport> {
-    // Here, and not in the thread: LMDB would end the whole process.
+    // Checked here, not in the thread, because LMDB would end the whole process.
     const { path } = this.#options.config;
     if (checkLmdbFile(path) === null && this.#wasMade) throw missingFile(path);
     const report = await this.#thread.open();
@@ -90,7 +90,9 @@ export class ShardClient {
     return report;
   }
 
-  /** `open`; where the data is damaged it answers null, and tries until it can be read. */
+  /**
+   * `open`, except for damaged data: then it answers null, and retries until the data can be read.
+   */
   async openOrLater(): Promise<OpenReport | null> {
     return await this.open().catch((error: unknown) => {
       if (!isDamage(error)) throw error;
@@ -125,7 +127,7 @@ export class ShardClient {
     }
   }
 
-  /** Why no request is taken now; null: one is. */
+  /** Why no request is taken now; null: requests are taken. */
   refusal(): Unavailable | null {
     if (this.#state !== 'open') {
       return new Unavailable(this.#problem ?? `the engine is ${this.#state}`);
@@ -133,7 +135,7 @@ export class ShardClient {
     return this.#bound.waiting >= this.#bound.requests ? AT_ITS_LIMIT : null;
   }
 
-  /** Answers once all in the answer is durable; or with `Unavailable`, maybe at once. */
+  /** Answers once all that the answer shows is durable; or with `Unavailable`, maybe at once. */
   ask(request: Command | Query, waiter: ReplyHandler): undefined {
     const refusal = this.#refusalOf(request);
     if (refusal === null) this.#send(request, waiter);
@@ -151,8 +153,8 @@ export class ShardClient {
   }
 
   /**
-   * Sends the shard what its startup messages hold from now on, past the bound of the queue. Null:
-   * it is not open, and gets it at its next start.
+   * Sends the shard its current startup messages, even past the bound of the queue. Null: it is not
+   * open, and gets them at its next start.
    */
   async deliver(command: Command): Promise<Reply | null> {
     if (this.#state !== 'open') return null;
@@ -185,14 +187,14 @@ export class ShardClient {
     });
   }
 
-  /** Answers what is queued, writes a checkpoint, ends the thread. */
+  /** Answers the queued requests, writes a checkpoint, ends the thread. */
   async close(): Promise<void> {
     this.#state = 'closed';
     this.#restarts.cancel();
     this.#repair.close();
     try {
       if (this.#link === null) return;
-      // The last that the shard is sent; its thread ends instead of an answer.
+      // The shard's last message. Its thread ends instead of an answer.
       this.#send({ kind: 'close' }, { resolve() {}, reject() {} });
       await this.#ended;
     } finally {
@@ -211,7 +213,7 @@ export class ShardClient {
     });
   }
 
-  /** Sends what waits, as far as there is room. */
+  /** Sends waiting messages, as far as there is room. */
   #flush(): void {
     this.#noteDisk();
     const link = this.#link;
@@ -247,11 +249,14 @@ export class ShardClient {
     }
     log.info({ path: config.path }, 'shard writes again');
     this.#sendStartupMessages().catch((error: unknown) => {
-      log.error({ path: config.path, error: String(error) }, 'shard did not get what it missed');
+      log.error(
+        { path: config.path, error: String(error) },
+        'shard did not get its missed messages',
+      );
     });
   }
 
-  /** The thread is served no more. Answers the rest, so that nobody waits for ever. */
+  /** The thread is served no more. Answers the remaining requests, so that none waits forever. */
   #unlink(link: ShardLink): void {
     const waiters = [...link.end(this.#answer), ...this.#queue.clear()];
     this.#link = null;
@@ -293,7 +298,7 @@ export class ShardClient {
       (error: unknown) => {
         if (this.#state === 'closed') return;
         const damage = isDamage(error) ? this.#repair.shown(error.message) : null;
-        // A damaged file is tried again and again, and logged once.
+        // A damaged file is retried often, and logged once.
         if (damage === null || damage !== this.#problem) {
           const details = { path: config.path, error: String(error) };
           log.error(details, 'shard did not start; trying again');

@@ -1,11 +1,13 @@
-/** What is wrong with the shards, and whether they take requests. Rules D6, D9, D10 (engine/RULES.md). */
+/**
+ * The problems of the shards, and whether they take requests. Rules D6, D9, D10 (engine/RULES.md).
+ */
 import type { Unavailable } from '../../threads/unavailable.ts';
 import type { ShardClient } from './shard-client.ts';
 import type { ShardStatus } from './shard-status.ts';
 
 type Shown = Pick<ShardStatus, 'state' | 'problem' | 'restartProblem'>;
 
-/** A line a shard: damaged data, no room, repeated failures, or what was rebuilt. */
+/** One line per shard: damaged data, no room, repeated failures, or a rebuilt checkpoint. */
 export function problemsOf(shards: readonly (Shown & Pick<ShardStatus, 'repaired'>)[]): string[] {
   return shards.flatMap(({ problem, restartProblem, repaired }, shard) => {
     const line = problem ?? repaired;

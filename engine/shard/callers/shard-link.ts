@@ -14,7 +14,7 @@ import type { ReplyHandler } from './send-queue.ts';
 /** Answers passed on before the event loop serves other callers. */
 const ANSWERS_A_TURN = 512;
 
-/** Gets the answer to one request; null: a command that the disk has no room for. */
+/** Gets the answer to one request; null: the disk has no room for the command. */
 type Answer = (waiter: ReplyHandler, reply: Reply | null) => void;
 
 export class ShardLink {
@@ -47,25 +47,25 @@ export class ShardLink {
     this.#end.send(this.#writer.view(0, this.#writer.length));
   }
 
-  /** Sends what waits for room, then passes answers on. @returns how many. */
+  /** Sends waiting bytes, then passes answers on. @returns how many. */
   receive(answer: Answer): number {
     this.#end.flush();
     let answers = 0;
     for (; answers < ANSWERS_A_TURN && this.#end.isReady(); answers++) {
       const reply = this.#decoder.reply(this.#end.next());
       const waiter = this.#waiting.shift();
-      invariant(waiter !== undefined, 'a shard answered what nobody asked');
+      invariant(waiter !== undefined, 'a shard answered more than it was asked');
       answer(waiter, reply);
     }
     return answers;
   }
 
-  /** The thread has ended: passes on what it has answered. @returns who gets no answer. */
+  /** The thread has ended: passes on its last answers. @returns the waiters that get no answer. */
   end(answer: Answer): ReplyHandler[] {
     invariant(!this.#isEnded, 'a thread ends twice');
     this.#isEnded = true;
     while (this.receive(answer) > 0);
-    // A sleeper would keep the memory of the rings for ever.
+    // A sleeper would keep the memory of the rings forever.
     this.#end.wakeOwn();
     return this.#waiting.clear();
   }

@@ -4,7 +4,7 @@ import { invariant } from '../../base/invariant.ts';
 import type { Uuid } from '../../base/units.ts';
 import { uuidWord } from '../../memory/uuid-words.ts';
 
-/** Never another, whatever the process: its rows are there. */
+/** Always the same shard, in every process, because its rows are there. */
 export function shardOfAccount(account: Uuid, shards: number): number {
   const shard = uuidWord(account, 3) % shards;
   invariant(shard >= 0 && shard < shards, 'an account belongs to no shard');

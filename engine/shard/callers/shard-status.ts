@@ -6,11 +6,11 @@ import type { ShardProgress } from '../thread/shard-gauges.ts';
 
 export type ShardStatus = {
   state: 'opening' | 'open' | 'restarting' | 'closed';
-  /** What was rebuilt from its log since this process started; null: nothing. */
+  /** The checkpoint rebuilt from its log since this process started; null: none. */
   repaired: string | null;
   /** Why no order can be placed here now, as damaged data or a full disk; null: orders can. */
   problem: string | null;
-  /** That it fails again and again; null: it does not. */
+  /** Its repeated failure; null: there is none. */
   restartProblem: string | null;
   lastFailure: ShardFailure | null;
   /** Requests that wait or are in flight, and how many may now. */

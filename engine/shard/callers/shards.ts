@@ -59,7 +59,7 @@ export type ShardsOptions = CoreConfig &
     shards: number;
     /** Whether an earlier start created every shard, so that a missing one was lost. */
     wereMade?: boolean;
-    /** By shard, the last fact that it had for certain; null: nothing is known beside them. */
+    /** By shard, the last fact that it had for certain; null: none is recorded beside them. */
     reached?: readonly number[] | null;
     queueDepthMax: number;
     clock: Clock;
@@ -112,8 +112,9 @@ export class Shards {
   }
 
   /**
-   * Starts every shard's thread. Returns a report per shard, null for one whose file is damaged:
-   * its accounts are unavailable, the others are served. Rejects when one cannot start otherwise.
+   * Starts every shard's thread. Returns a report per shard, or null if its file is damaged: then
+   * its accounts are unavailable, and the others are served. Rejects if a shard cannot start for
+   * another reason.
    */
   async open(): Promise<(OpenReport | null)[]> {
     const reports = await Promise.all(this.#clients.map((client) => client.openOrLater()));
@@ -131,19 +132,19 @@ export class Shards {
     return this.#options.clock.nowMs();
   }
 
-  /** The machine's time. The engine's may be ahead of it or behind. */
+  /** The machine's time. The engine's may be ahead of it, or earlier. */
   machineMs(): EpochMs {
     return this.#options.clock.machineMs();
   }
 
-  /** What is wrong with the time, on one line; null: nothing. */
+  /** The problem of the time on one line; null: there is none. */
   clockProblem(): string | null {
     return this.#options.clock.problem();
   }
 
   /**
-   * Makes the machine's time the engine's (C6): on disk in every shard on return, so that no later
-   * start continues from the old time. Throws `Unavailable` where a shard cannot accept it now.
+   * Makes the machine's time the engine's (C6). It is on disk in every shard on return, so that no
+   * later start continues from the old time. Throws `Unavailable` if a shard cannot accept it now.
    */
   async acceptMachineTime(): Promise<void> {
     this.#requireAll();
@@ -189,7 +190,9 @@ export class Shards {
     }
   }
 
-  /** Marks a trade in the shard that has it. Throws `Unavailable` where one cannot accept it now. */
+  /**
+   * Tags a trade in the shard that has it. Throws `Unavailable` if a shard cannot accept it now.
+   */
   tagTrade(command: TagTrade): Promise<Reply> {
     return tagInOne(this.#clients, command);
   }
@@ -199,7 +202,7 @@ export class Shards {
     if (state !== 'ready') throw new Unavailable(`${state}. ${this.problems().join(' ')}`);
   }
 
-  /** What is wrong with the shards, a line a shard: damaged data, or repeated failures. */
+  /** The problems of the shards, one line per shard: damaged data, or repeated failures. */
   problems(): string[] {
     return problemsOf(this.statuses());
   }
@@ -220,8 +223,9 @@ export class Shards {
 
   /**
    * Runs a command or query on the account's shard. The waiter gets the reply or `Unavailable`.
-   * Commands that count towards the limits of a key go through `trade`. What the holder of an account
-   * reads of it has a turn, since one answer may take as long as hundreds of orders: Q18 (api/RULES.md).
+   * Commands that count towards the limits of a key go through `trade`. Reads by the account's
+   * holder wait for their turn, because one answer may take as long as hundreds of orders: Q18
+   * (api/RULES.md).
    */
   ask(account: Uuid, request: Command | Query, waiter: ReplyHandler): undefined {
     if (!isReadOfHolder(request)) return this.#askNow(account, request, waiter);
@@ -249,7 +253,7 @@ export class Shards {
     return this.#crossShardLimits.send({ command, counting, home, to, waiter });
   }
 
-  /** `ask` for a preview: its order is looked at as `trade` would take it. */
+  /** `ask` for a preview: its order is decided as `trade` would decide it. */
   preview(owner: Uuid, query: PreviewQuery, waiter: ReplyHandler): undefined {
     const { account, counting } = query.order;
     if (this.#stopping || counting === null) return this.ask(account, query, waiter);
@@ -282,7 +286,7 @@ export class Shards {
     return tradeUseOf(this.#clients, this.#clientOf(owner), { owner, keyId, atMs: this.nowMs() });
   }
 
-  /** `PricedQuery`, of any shard; of all instruments it is asked once a turn. */
+  /** `PricedQuery`, from any shard. For all instruments it is asked once a turn. */
   priced(instruments: readonly InstrumentNumber[] | null, atMs: EpochMs): Promise<Reply> {
     const by = this.#clientOfQuote(String(instruments?.[0]));
     const find = () => by.call({ kind: 'priced', atMs, instruments });
@@ -295,7 +299,7 @@ export class Shards {
     return eachOr(this.#clients, { kind: 'held_markets', atMs: this.nowMs() });
   }
 
-  /** What any shard can answer. */
+  /** A question that any shard can answer. */
   askAny(query: QuoteChangesQuery | BidsQuery): Promise<Reply> {
     return this.#clientOfQuote('instruments' in query ? query.instruments[0]! : '').call(query);
   }
@@ -313,14 +317,19 @@ export class Shards {
     this.#tickAll(tick);
   }
 
-  /** `tick` of many, packed by `writeMessage`. A shard that starts again lacks them without `ticks`. */
+  /**
+   * `tick` for many, packed by `writeMessage`. Without `ticks`, a shard that starts again lacks
+   * them.
+   */
   packedTicks(bytes: Uint8Array, newestMs: EpochMs, ticks: readonly Tick[] | null = null): void {
     this.#options.clock.heartbeat(newestMs);
     for (const tick of ticks ?? []) this.#startup.keep(tick);
     this.#tickAll({ kind: 'packed', bytes, ticks: ticks?.length ?? null });
   }
 
-  /** Gives every shard the catalog, durably on return; one that is down gets it at its start. */
+  /**
+   * Gives every shard the catalog, durably on return. A shard that is down gets it at its start.
+   */
   async setCatalog(catalog: Catalog): Promise<void> {
     this.#startup.setCatalog(catalog);
     await this.#sendToAll({ kind: 'catalog', atMs: this.nowMs(), catalog });
@@ -350,7 +359,7 @@ export class Shards {
     return hashOfDigests(await askAll(this.#clients, asked));
   }
 
-  /** Answers what is queued, writes checkpoints, ends the threads. */
+  /** Answers the queued requests, writes checkpoints, ends the threads. */
   async close(): Promise<void> {
     this.#stopping = true;
     clearInterval(this.#timer);
@@ -378,7 +387,7 @@ export class Shards {
     for (const client of this.#clients) client.tick(tick);
   }
 
-  /** Whether every shard has the command. One that is not up gets it at its next start. */
+  /** Whether every shard has the command. A shard that is not up gets it at its next start. */
   #sendToAll(command: Command): Promise<boolean> {
     this.#coalescer.end();
     return sendToAll(this.#clients, command);

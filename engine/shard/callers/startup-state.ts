@@ -30,11 +30,11 @@ export class StartupState {
   readonly #quotes = new Map<MarketNumber, LastQuote>();
   readonly #statuses = new Map<number, StatusTick>();
   readonly #closings = new Map<number, ClosingTick>();
-  /** The last of each connection with quotes: they are as old as that, not as themselves. */
+  /** The last tick of each connection with quotes: its time is their age. */
   readonly #heartbeats = new Map<SourceNumber, HeartbeatTick>();
   /**
    * A market's first result, and a listed game's last status. Venues send them once, and they stay
-   * true. They are kept in the order in which they came, since the first of a market's result and
+   * true. They are kept in the order of their arrival, because the first of a market's result and
    * its game's end settles the market.
    */
   readonly #finals = new Map<string, ResultTick | GameTick>();
@@ -56,7 +56,7 @@ export class StartupState {
     this.#switches = switches;
   }
 
-  /** @returns what takes it back, where it was refused */
+  /** @returns a function that takes it back after a refusal */
   keepCorrection(command: SettleMarket): () => void {
     const { market } = command;
     const before = this.#corrections.get(market);
@@ -99,7 +99,7 @@ export class StartupState {
     }
   }
 
-  /** Time was set back by so much. What is kept here keeps its age. */
+  /** Time was set back by so much. The messages here keep their age. */
   setBack(byMs: number): void {
     invariant(byMs > 0, 'time was not set back');
     this.#wasSetBack = true;
@@ -116,7 +116,7 @@ export class StartupState {
 
   messages(atMs: EpochMs): Message[] {
     const messages: Message[] = [];
-    // First, since the shard may have failed before it took it.
+    // Sent first, because the shard may have failed before it took it.
     if (this.#wasSetBack) messages.push({ kind: 'clock', atMs, toMs: atMs });
     // Nothing may fill an order whose connection is gone.
     messages.push({ kind: 'connected', atMs, connections: [...this.connections] });
@@ -143,7 +143,7 @@ export class StartupState {
     if (!this.#finals.has(key)) this.#finals.set(key, tick);
   }
 
-  /** A status that comes again keeps its place; another status comes last. */
+  /** A repeated status keeps its place; a changed status moves to the end. */
   #keepGame(tick: GameTick): void {
     const key = gameKey(tick.game);
     const known = this.#finals.get(key);

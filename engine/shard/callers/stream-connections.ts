@@ -1,7 +1,7 @@
 /**
- * The connections of the stream that orders end with. A shard that cannot be reached when one ends
- * learns at its next start, or once its disk has space, which are open. Rules T134, T135
- * (engine/RULES.md).
+ * The stream connections that orders end with. A shard may be out of reach when a connection ends.
+ * It learns at its next start, or once its disk has space, which connections are open. Rules T134,
+ * T135 (engine/RULES.md).
  */
 
 import type { EpochMs, StreamConnection, Uuid } from '../../base/units.ts';
@@ -9,7 +9,7 @@ import type { Disconnected, Reply } from '../../rules/messages.ts';
 import type { Log } from '../../threads/log.ts';
 
 export type StreamConnectionsOptions = {
-  /** What a shard that starts is sent. */
+  /** The message to a shard that starts. */
   open: Set<StreamConnection>;
   /** Null: the shard of the account cannot take it now. */
   deliver(command: Disconnected): Promise<Reply | null>;
@@ -24,12 +24,15 @@ export class StreamConnections {
     this.#options = options;
   }
 
-  /** Before any order of it is placed. */
+  /** Called before any order of the connection is placed. */
   opened(connection: StreamConnection): void {
     this.#options.open.add(connection);
   }
 
-  /** Cancels what rests of it in these accounts; it may be called again, for what was under way. */
+  /**
+   * Cancels the connection's resting orders in these accounts. A second call cancels orders that
+   * were under way.
+   */
   ended(connection: StreamConnection, accounts: Iterable<Uuid>): void {
     const { open, deliver, nowMs, log } = this.#options;
     open.delete(connection);

@@ -1,6 +1,6 @@
 /**
- * The thread of one shard as its shard client sees it, and what both share. The client starts it
- * again: between two threads it may rebuild a checkpoint. Rule D10 (engine/RULES.md).
+ * The thread of one shard as its shard client sees it, and their shared memory. The client starts
+ * it again; between two threads it may rebuild a checkpoint. Rule D10 (engine/RULES.md).
  */
 import { invariant } from '../../base/invariant.ts';
 import { channelMemory, Endpoint } from '../../ring/endpoint.ts';
@@ -18,6 +18,9 @@ import type { FromShardThread, Opened, ToShardThread, WorkerData } from '../thre
 const DOWN = new Unavailable('the thread of the shard has ended');
 const DESTROYED = new Unavailable('the thread was destroyed before it opened its shard');
 
+/** A shard that is still being opened then is ended amid its work. */
+const END_MAX_MS = 5000;
+
 type Serving = { resolve(): void; reject(error: Error): void };
 
 export class ShardThread {
@@ -27,13 +30,16 @@ export class ShardThread {
   readonly #thread: SupervisedWorker<ToShardThread, FromShardThread>;
   /** Null: no shard is served. */
   #serving: Serving | null = null;
-  /** Of a thread that has failed and may still have its file open: settles once it has ended. */
+  /**
+   * For a thread that has failed and may still have its file open. Settles once the thread has
+   * ended.
+   */
   #ending: PromiseWithResolvers<void> | null = null;
-  /** What the last thread ended at, for who waited for it. */
+  /** The error of the last thread, for callers that waited for it. */
   #reason: Error | null = null;
   #isDestroyed = false;
 
-  /** `onEnd` is called with the error of a thread that ended by itself, for no fault of its shard. */
+  /** `onEnd` is called with the error of a thread that ended without a fault of its shard. */
   constructor(config: ShardConfig, onEnd: (error: unknown) => void) {
     this.#thread = new SupervisedWorker({
       name: `shard ${config.shard}`,
@@ -45,7 +51,7 @@ export class ShardThread {
           fault: this.#fault.memory,
           gauges: this.gauges.memory,
         }) satisfies WorkerData,
-      // The client logs what its shard failed at.
+      // The client logs its shard's failures.
       log: { info() {}, error() {} },
       down: DOWN,
       closed: DESTROYED,
@@ -59,8 +65,8 @@ export class ShardThread {
   }
 
   /**
-   * Opens the shard. Throws `ShardDamage`. After a failure that is a new thread, once the last one
-   * has released the file. Rejects when it is destroyed meanwhile.
+   * Opens the shard. Throws `ShardDamage`. After a failure it starts a new thread, once the last
+   * one has released the file. Rejects when it is destroyed meanwhile.
    */
   async open(): Promise<OpenReport> {
     await this.#ending?.promise;
@@ -76,8 +82,8 @@ export class ShardThread {
   }
 
   /**
-   * Serves the shard that is open, over a pair of rings of its own. `ended` resolves once the shard
-   * is closed, as `close` asks it, and rejects with what its thread failed at.
+   * Serves the open shard, over a new pair of rings. `ended` resolves once the shard is closed at
+   * the request of `close`. It rejects with the error of its thread.
    */
   serve(): { end: Endpoint; ended: Promise<void> } {
     invariant(this.#serving === null, 'a thread serves its shard twice at a time');
@@ -88,15 +94,15 @@ export class ShardThread {
     return { end: new Endpoint(channel, 'caller'), ended };
   }
 
-  /** What the thread failed at, for one whose service was refused with `error`. */
+  /** The thread's error, for a caller whose service was refused with `error`. */
   faultOf(error: unknown): string {
     return this.#fault.take() ?? String(error);
   }
 
-  /** Ends the thread, even in the middle of its work. */
+  /** Ends the thread, once it has released its files. */
   async destroy(): Promise<void> {
     this.#isDestroyed = true;
-    await this.#thread.close(null);
+    await this.#thread.close({ kind: 'end' }, END_MAX_MS);
     this.#ended(DESTROYED);
   }
 

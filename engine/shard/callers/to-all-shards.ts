@@ -1,4 +1,4 @@
-/** What all shards are sent, and what they reply. Rules D11, T140, T141 (engine/RULES.md). */
+/** Messages to all shards, and their replies. Rules D11, T140, T141 (engine/RULES.md). */
 import type { Command, Reply, SettleMarket, TagTrade } from '../../rules/messages.ts';
 import type { Query } from '../../rules/queries.ts';
 import { Unavailable } from '../../threads/unavailable.ts';
@@ -7,7 +7,7 @@ import type { ShardClient } from './shard-client.ts';
 
 type Clients = readonly ShardClient[];
 
-/** The answer of each shard. Throws where one refuses or is down. */
+/** The answer of each shard. Throws if one refuses or is down. */
 export function askAll(clients: Clients, request: Command | Query): Promise<string[]> {
   const asked = clients.map(async (client) => {
     const reply = await client.call(request);
@@ -17,7 +17,7 @@ export function askAll(clients: Clients, request: Command | Query): Promise<stri
   return Promise.all(asked);
 }
 
-/** The answer of each shard; null where one refuses or is down. */
+/** The answer of each shard; null if it refuses or is down. */
 export function eachOr(clients: Clients, request: Query): Promise<(string | null)[]> {
   const asked = clients.map(async (client) => {
     const reply = await client.call(request).catch(() => null);
@@ -26,7 +26,10 @@ export function eachOr(clients: Clients, request: Query): Promise<(string | null
   return Promise.all(asked);
 }
 
-/** Sends what no shard refuses. Whether every shard has it; one that is down gets it at its next start. */
+/**
+ * Sends a command that no shard refuses. Whether every shard has it; a shard that is down gets it
+ * at its next start.
+ */
 export async function sendToAll(clients: Clients, command: Command): Promise<boolean> {
   const replies = await repliesOf(clients, command);
   for (const reply of replies) {
@@ -35,7 +38,10 @@ export async function sendToAll(clients: Clients, command: Command): Promise<boo
   return !replies.includes(null);
 }
 
-/** Settles a market in every shard. Throws `Unavailable` where one is down: it may be asked again. */
+/**
+ * Settles a market in every shard. Throws `Unavailable` if one is down; then the caller may ask
+ * again.
+ */
 export async function settleInAll(clients: Clients, command: SettleMarket): Promise<Reply> {
   const replies = await repliesOf(clients, command);
   const texts: string[] = [];
@@ -47,7 +53,7 @@ export async function settleInAll(clients: Clients, command: SettleMarket): Prom
   return { ok: true, body: sumOfSettled(texts) };
 }
 
-/** Marks a trade in the one shard that has it. Throws `Unavailable` where one is down. */
+/** Tags a trade in the one shard that has it. Throws `Unavailable` if one is down. */
 export async function tagInOne(clients: Clients, command: TagTrade): Promise<Reply> {
   const replies = await repliesOf(clients, command);
   if (replies.includes(null)) throw new Unavailable('a shard did not take the mark: ask again');

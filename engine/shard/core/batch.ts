@@ -1,4 +1,4 @@
-/** What a shard takes at a time. */
+/** The messages that a shard takes at a time. */
 import type { Message } from '../../format/codec.ts';
 
 /**

@@ -55,7 +55,7 @@ export function onlyInforms({ kind }: Tick): boolean {
   return INFORMS[kind];
 }
 
-/** Queries that the holder of an account asks of it. */
+/** Queries that the holder of an account asks about it. */
 const READS_OF_HOLDER: ReadonlySet<Message['kind']> = new Set<Query['kind']>([
   ...([
     'portfolio',

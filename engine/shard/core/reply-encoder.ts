@@ -1,6 +1,6 @@
 /**
- * The answers to a batch, written as frames one after the other, as they go into the ring: no
- * answer is an object or a string on its way.
+ * The answers to a batch, written as consecutive frames, as they go into the ring. No answer
+ * becomes an object or a string on its way.
  */
 import { beginAnswer, endAnswer, type Message, repliesIn, writeReply } from '../../format/codec.ts';
 import type { FactBuffer } from '../../format/facts.ts';
@@ -18,7 +18,7 @@ export class ReplyEncoder {
   readonly #json = new JsonWriter();
   #count = 0;
 
-  /** Starts again, whatever became of the last batch. */
+  /** Begins an empty batch, even after a failed one. */
   begin(): void {
     this.#json.bytes.begin();
     this.#count = 0;
@@ -28,13 +28,13 @@ export class ReplyEncoder {
     return this.#count;
   }
 
-  /** Valid until something is added. */
+  /** Valid until the next answer is added. */
   get frames(): Buffer {
     const { bytes } = this.#json;
     return bytes.view(0, bytes.length);
   }
 
-  /** The frames read back; null: a command that was not taken. */
+  /** The frames read back; null: the command was not taken. */
   replies(): (Reply | null)[] {
     return repliesIn(this.frames);
   }
@@ -47,7 +47,10 @@ export class ReplyEncoder {
     this.query(state, message, lastNumber + facts.count);
   }
 
-  /** Shows a tick, or answers a message, where no fact can be written: null where one would be. */
+  /**
+   * Shows a tick or answers a message while no fact can be written. A message that needs a fact
+   * gets null.
+   */
   withoutFacts(state: ShardState, message: Message, lastNumber: number): void {
     if (isTick(message)) return showQuotes(state, message);
     if (message.kind === 'switches') return this.switches(state, message);

@@ -54,7 +54,7 @@ import { pricedBits, quotedInstrument, writeQuote, writeQuoteChanges } from './v
 
 const NAMES = memberNames('order', 'number', 'portfolio');
 
-/** `refusal` null: the answer is written. `limits`: of a command that counts towards some. */
+/** `refusal` null: the answer is written. `limits`: for a command that counts towards some. */
 export type Executed = { refusal: Refusal | null; limits: TradeLimitsLeft | null };
 
 /** Runs a command; applies its events and adds their facts to `facts`. */
@@ -105,7 +105,7 @@ function setSwitches(state: ShardState, { venueData, selfReset }: SetSwitches): 
 
 /**
  * Answers a question in `to` and changes nothing. Only ticks and commands move time on. Null: it is
- * answered. `lastNumber`: of the last fact that the state contains; 0 where there is no log.
+ * answered. `lastNumber`: of the last fact that the state contains; 0 if there is no log.
  */
 export function answerQuery(
   state: ShardState,
@@ -261,7 +261,7 @@ function writeAnswer(
   }
 }
 
-/** An order of the account: the row of one that rests, or what the log has of one that ended. */
+/** An order of the account: the row of a resting order, or the log's record of an ended one. */
 function findOrder(state: ShardState, { account: id, orderId }: OrderQuery) {
   const account = state.accountIds.find(id);
   if (account === NO_ROW) return null;
@@ -272,7 +272,7 @@ function findOrder(state: ShardState, { account: id, orderId }: OrderQuery) {
 
 function placedBefore(state: ShardState, { account, idempotencyKey }: PlaceOrder): Placement {
   const placed = state.records.orderByKey(state.accountIds.find(account), idempotencyKey);
-  invariant(placed !== undefined, 'a placement is answered again that never was');
+  invariant(placed !== undefined, 'a repeated placement was never placed');
   const row = state.orderIds.find(placed.orderId);
   return row === NO_ROW
     ? { placed, row: null, outcome: state.records.outcome(placed) }

@@ -42,7 +42,7 @@ import type { MarketOutcome } from '../../rules/messages.ts';
 
 /** Reads facts, including facts of the current batch. */
 export interface FactLog {
-  /** Records that begin at or after a position, up to the one of the current batch. */
+  /** Records that begin at or after a position, up to the record of the current batch. */
   recordsFrom(from: number): Iterable<{ position: number; payload: Uint8Array }>;
   /** The payload of the record at a log position. Throws `LogDamage`. */
   payload(record: number): Uint8Array;
@@ -231,7 +231,7 @@ export class ShardRecords implements FinishedRecords {
     before: Uuid | null,
   ): Generator<ClosedTrade> {
     const mayDiffer = this.correctedMarkets.size > 0 && statuses.some((it) => BY_RESULT.has(it));
-    // A corrected trade is found where its first result has put it.
+    // A corrected trade is found at the place of its first result.
     const wanted = mayDiffer ? new Set([...statuses, ...BY_RESULT]) : statuses;
     const classes = Array.from(wanted, (status) => CLASS_OF_TRADE[status]);
     for (const place of this.index.newestFirst(account, classes, wordsOf(before))) {
@@ -240,7 +240,7 @@ export class ShardRecords implements FinishedRecords {
     }
   }
 
-  /** With the result that it has now. Rule S21 (engine/RULES.md). */
+  /** With its present result. Rule S21 (engine/RULES.md). */
   #closedTrade(account: AccountRow, fact: Fact): ClosedTrade {
     const ended = expect(fact, 'trade_closed', 'trade_settled');
     const trade = closedTrade(account, ended);
@@ -369,7 +369,7 @@ function isAfter(one: FactPlace, other: FactPlace): boolean {
   return one.record === other.record ? one.offset > other.offset : one.record > other.record;
 }
 
-/** What an index leads to is of this kind, or the index is not of this log. */
+/** The fact is of the expected kind, or the index does not belong to this log. */
 function expect<K extends Fact['kind']>(fact: Fact, ...kinds: K[]): Extract<Fact, { kind: K }> {
   if ((kinds as string[]).includes(fact.kind)) return fact as Extract<Fact, { kind: K }>;
   throw new Error(`the index leads to a fact of kind ${fact.kind}, not ${kinds.join(' or ')}`);

@@ -1,5 +1,5 @@
 /**
- * What a key and an account have counted towards the hard trade limits. Rules L5, L7 (engine/RULES.md).
+ * The counts of a key and an account towards the hard trade limits. Rules L5, L7 (engine/RULES.md).
  */
 
 import type { EpochMs, TradeUse, Uuid } from '../../base/units.ts';
@@ -12,9 +12,9 @@ import { sumOfUse } from '../../rules/trade-limits.ts';
 /** The parts of a shard's client that this uses. */
 type Shard = { call(query: KeyUseQuery): Promise<Reply> };
 /**
- * Of the windows of `atMs`: over all shards the key's, and that of the personal account.
+ * The counts in the windows of `atMs`: the key's over all shards, and the personal account's.
  *
- * @param home the shard of `owner`. Rejects with `Unavailable` where a shard cannot answer.
+ * @param home the shard of `owner`. Rejects with `Unavailable` if a shard cannot answer.
  */
 export async function tradeUseOf(
   shards: readonly Shard[],

@@ -21,7 +21,7 @@ import type { Market } from '../../rules/reference-data.ts';
 import { rest } from '../../rules/resting.ts';
 import { type ShardState, tablesOf } from '../../rules/state.ts';
 
-/** What a checkpoint stores beside the pages. */
+/** The values that a checkpoint stores beside the pages. */
 export type StateHead = {
   layouts: Record<string, string>;
   tables: Record<string, TableHead>;

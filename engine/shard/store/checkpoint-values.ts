@@ -72,7 +72,7 @@ export function rowsOfPage(key: PageKey, value: Buffer | undefined, words: Uint3
 const HEADER_BYTES = HEADER_WORDS * Uint32Array.BYTES_PER_ELEMENT;
 export const pageWords = () => new Uint32Array(PAGE_WORDS);
 
-/** Reads what a start needs. */
+/** Reads everything that a start needs. */
 export function checkpointReader({ pages, heads }: CheckpointTables) {
   const read = (key: HeadKey) => {
     const value = heads.get(key);
@@ -80,7 +80,7 @@ export function checkpointReader({ pages, heads }: CheckpointTables) {
   };
   return {
     /**
-     * Throws `FormatMismatch` where another version has written it. False: it is new, or an earlier
+     * Throws `FormatMismatch` if another version has written it. False: it is new, or an earlier
      * program of this version has written it (D87).
      */
     checkFormat({

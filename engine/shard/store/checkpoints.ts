@@ -96,8 +96,8 @@ export class Checkpoints {
   }
 
   /**
-   * Records the identity in a new environment, and in one of an earlier program, which then refuses
-   * it. Throws `FormatMismatch` on another version's.
+   * Records the identity in a new environment. Also does so in one of an earlier program, which
+   * then refuses it. Throws `FormatMismatch` on another version's.
    */
   async settleFormat(): Promise<void> {
     const { identity } = this.#options;
@@ -114,9 +114,9 @@ export class Checkpoints {
   }
 
   /**
-   * Writes a checkpoint: pages and runs first, then, once all of them are on disk, the head that
-   * makes them valid. A crash before the head leaves the previous checkpoint. Waits for space on a
-   * full disk. False: `hurry` or `stop` cut it off.
+   * Writes a checkpoint: pages and runs first. Once all of them are on disk, it writes the head
+   * that makes them valid. A crash before the head leaves the previous checkpoint. Waits for space
+   * on a full disk. False: `hurry` or `stop` cut it off.
    */
   async write({ head, referenceData, tables, seal }: Checkpoint): Promise<boolean> {
     invariant(!this.#isWriting, 'a checkpoint is written while another one is');

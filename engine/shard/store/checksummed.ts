@@ -1,7 +1,7 @@
 /** Values of LMDB, each after the CRC-32 of its bytes. Rule D24 (engine/RULES.md). */
 import { crc32 } from 'node:zlib';
 
-/** A value is missing or not what was written; the problem names its table and key. */
+/** A value is missing or damaged; the problem names its table and key. */
 export class ValueDamage extends Error {
   constructor(problem: string) {
     super(`data.mdb is damaged: ${problem}`);
@@ -16,7 +16,7 @@ export function sealed(...parts: readonly Uint8Array[]): Buffer {
   return seal(Buffer.concat([new Uint8Array(SEAL_BYTES), ...parts]));
 }
 
-/** Puts the checksum of all after it into the first bytes of a value. */
+/** Puts the checksum of all following bytes into the first bytes of a value. */
 export function seal(value: Buffer): Buffer {
   value.writeUInt32LE(crc32(value.subarray(SEAL_BYTES)), 0);
   return value;
@@ -26,7 +26,7 @@ export function seal(value: Buffer): Buffer {
 export function unsealed(value: Buffer, what: string): Buffer {
   const bytes = value.subarray(SEAL_BYTES);
   const isWhole = value.length >= SEAL_BYTES && value.readUInt32LE(0) === crc32(bytes);
-  if (!isWhole) throw new ValueDamage(`${what} is not what was written`);
+  if (!isWhole) throw new ValueDamage(`${what} has changed since it was written`);
   return bytes;
 }
 
@@ -38,7 +38,7 @@ export function sealedAt(place: number, bytes: Uint8Array): Buffer {
   return value;
 }
 
-/** Whether it is what was written there. The checksum is then gone from the value. */
+/** Whether it is the value that was written there. This removes the checksum from the value. */
 export function unsealAt(place: number, value: Buffer): boolean {
   if (value.length < SEAL_BYTES) return false;
   const checksum = value.readUInt32LE(0);

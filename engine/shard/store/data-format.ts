@@ -30,7 +30,7 @@ const { tradeCorrected: _, ...FIRST_CLASSES } = INDEX_CLASS;
 const isFirst = (form: string) => !ADDED_KINDS.some((kind) => form.includes(` ${kind} `));
 
 /**
- * What was written before kinds of facts were added: all of it still means the same. Rule D87
+ * The fingerprint before kinds of facts were added, whose layouts all still mean the same. Rule D87
  * (engine/RULES.md).
  */
 export const EARLIER_FINGERPRINTS: readonly number[] = [

@@ -2,7 +2,7 @@
  * Disk space for an LMDB environment to grow into. LMDB (lmdb 3.5.6) may not survive a write that
  * the disk refuses: it prints the fault into a buffer that is too small for it. So zeros are
  * written after the pages in use before LMDB needs the space. A full disk, a quota or a limit of
- * the file's size then fails here, as an error like any other. Rule D8 (engine/RULES.md).
+ * the file's size then fails here, as an ordinary error. Rule D8 (engine/RULES.md).
  */
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, writeSync } from 'node:fs';
 import type { RootDatabase } from 'lmdb';
@@ -12,7 +12,7 @@ import { diskFullOf } from '../../log/disk-full.ts';
 
 const MIB = 2 ** 20;
 /**
- * Space that transactions need besides their data: the trees above, and the pages that they
+ * Space that transactions need besides their data, for the trees above and the pages that they
  * replace.
  */
 const SPARE_BYTES = 2 * MIB;
@@ -23,7 +23,7 @@ const LARGE_BYTES = MIB / 4;
 const STEP_BYTES = MIB;
 const ZEROS = Buffer.alloc(STEP_BYTES);
 
-/** What is read of an open environment to grow its file. */
+/** The parts of an open environment that its growth depends on. */
 type Environment = Pick<RootDatabase, 'readerCheck'>;
 
 export class DiskReserve {
@@ -39,7 +39,7 @@ export class DiskReserve {
   constructor(directory: string, environment: Environment) {
     this.#environment = environment;
     this.#file = dataFileIn(directory);
-    // Zeros are appended at the current end only, never over bytes that LMDB writes meanwhile.
+    // Zeros are appended only at the current end, never over bytes that LMDB writes meanwhile.
     this.#fd = openSync(this.#file, constants.O_RDWR | constants.O_APPEND);
     this.#size = fstatSync(this.#fd).size;
     this.#meta = metaBuffer(this.#newest().pageBytes);
@@ -81,13 +81,13 @@ export class DiskReserve {
   }
 
   /**
-   * A part of the space is useless here: it is released for smaller needs, unless something is
-   * being written that may already be in it.
+   * A part of the space is useless here. It is released for smaller needs, unless bytes are being
+   * written that may already be in it.
    */
   #grow(size: number, bytes: number, isAlone: boolean): void {
     // A backup that was killed still holds the pages that it saw. This check frees them.
     this.#environment.readerCheck();
-    // LMDB may have written past the reserve, where it had no other pages.
+    // LMDB may have written past the reserve, if it had no other pages.
     const from = fstatSync(this.#fd).size;
     this.#size = from;
     try {

@@ -13,9 +13,9 @@ export type OpenReport = {
   replayedRecords: number;
   /** The engine's time when it stopped. */
   nowMs: EpochMs;
-  /** Markets without a result that somebody holds a position or an order in. */
+  /** Markets without a result in which an account has a position or an order. */
   openMarkets: number[];
-  /** By market number, null where there is none. */
+  /** By market number, null if there is none. */
   results: (MarketResult | null)[];
   /** By market number: how often its result was corrected. */
   corrections: number[];
@@ -60,7 +60,7 @@ function accountIdsOf({ accounts }: ShardState): Uint32Array {
   for (const row of accounts.rows()) {
     for (const word of [0, 1, 2, 3] as const) words[at++] = accounts.col.id.word(row, word);
   }
-  invariant(at === words.length, 'accounts are counted otherwise than they are listed');
+  invariant(at === words.length, 'the count of accounts differs from their list');
   return words;
 }
 

@@ -1,6 +1,6 @@
 /**
- * How a shard's state comes back: the pages and the index of the newest checkpoint, then the facts
- * after it. Rules D3, D35 (engine/RULES.md).
+ * How a start recovers a shard's state: the pages and the index of the newest checkpoint, then the
+ * facts after it. Rules D3, D35 (engine/RULES.md).
  */
 
 import { invariant } from '../../base/invariant.ts';

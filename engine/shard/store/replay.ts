@@ -1,8 +1,7 @@
 /**
  * Replays records of the log. Every primary fact is turned into its event, and the event must
  * produce exactly the bytes in the log, derived facts included. So a start runs the same code as
- * trading, and a rule that changed in between is detected. Rule D3
- * (engine/RULES.md).
+ * trading, and a rule that changed in between is detected. Rule D3 (engine/RULES.md).
  */
 
 import { invariant } from '../../base/invariant.ts';
@@ -23,7 +22,7 @@ export class ReplayError extends Error {
 }
 
 /**
- * Replays the facts of one record; `facts` was begun at its position and with its first number.
+ * Replays the facts of one record. `facts` was begun at its position and with its first number.
  * Throws `ReplayError`. `onEvent` receives each event before it is applied.
  */
 export function replayFacts(
@@ -32,7 +31,7 @@ export function replayFacts(
   payload: Uint8Array,
   onEvent: (event: Event) => void = () => undefined,
 ): void {
-  invariant(facts.count === 0, 'facts are played behind those of another record');
+  invariant(facts.count === 0, 'facts are played after the facts of another record');
   const from = new ByteReader(payload);
   while (!from.isAtEnd) {
     const start = facts.offset;
@@ -48,7 +47,7 @@ export function replayFacts(
       throw fail((error as Error).message);
     }
     if (!startsWith(payload.subarray(start), facts.payload(start))) {
-      throw fail('leads to other facts than stand in the log');
+      throw fail('leads to other facts than the log has');
     }
     from.goTo(facts.offset);
   }

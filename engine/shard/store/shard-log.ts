@@ -63,7 +63,7 @@ export class ShardLog implements FactLog {
     this.facts.begin(this.#writer.tail, this.#writer.nextNumber);
   }
 
-  /** Writes the record of the current batch, as safe as the durability says. */
+  /** Writes the record of the current batch, as durably as the setting demands. */
   commit(atMs: EpochMs): void {
     const { facts } = this;
     invariant(facts.record === this.#writer.tail, 'a record is written where it was begun');
@@ -86,7 +86,7 @@ export class ShardLog implements FactLog {
     return this.#reader.records(afterNumber, from ?? undefined);
   }
 
-  /** `from`: where a record begins, maybe that of the current batch; 0: at the beginning. */
+  /** `from`: where a record begins, maybe the record of the current batch; 0: at the beginning. */
   *recordsFrom(from: LogPosition): Generator<{ position: LogPosition; payload: Uint8Array }> {
     const { facts } = this;
     if (from !== facts.record) yield* this.#reader.records(0, from === 0 ? undefined : from);

@@ -1,4 +1,4 @@
-/** What a shard is opened with: its settings, its log and its checkpoints. */
+/** The parts that a shard is opened with: its settings, its log and its checkpoints. */
 import { LogDamage, offsetOf, segmentOf } from '../../log/log-format.ts';
 import { segmentName } from '../../log/segment-file.ts';
 import type { CoreConfig } from '../../rules/reference-data.ts';
@@ -13,7 +13,7 @@ export type ShardConfig = CoreConfig & {
   durability: Durability;
   /** A checkpoint is due after so many facts. */
   checkpointEveryFacts: number;
-  /** The last fact that it had for certain, as is known beside it; left out: nothing is. */
+  /** The last fact that it certainly had, as recorded beside it; left out: none is recorded. */
   reached?: number;
   /** A batch settles so many orders and trades of markets with results; left out: 500. */
   settledAtOnce?: number;
@@ -22,7 +22,7 @@ export type ShardConfig = CoreConfig & {
 /** The state of a shard in its files. */
 export type ShardStore = { log: ShardLog; checkpoints: Checkpoints };
 
-/** Opens or makes what lies at `config.path`. Never twice in one process. */
+/** Opens or makes the files at `config.path`. Never twice in one process. */
 export async function openStore(
   { path, durability, shard, reached = 0 }: ShardConfig,
   options: Pick<CheckpointsOptions, 'sliceBytes' | 'beforeSlice'> & { segmentBytes?: number } = {},
@@ -49,7 +49,10 @@ export async function openStore(
   }
 }
 
-/** A shard of an older copy is whole, and lacks what was answered since. Rule D85 (engine/RULES.md). */
+/**
+ * A shard of an older copy is whole, and lacks facts that were answered since. Rule D85
+ * (engine/RULES.md).
+ */
 function checkReached({ lastNumber, tail }: ShardLog, reached: number): void {
   if (lastNumber >= reached) return;
   throw new LogDamage(

@@ -1,7 +1,7 @@
 /**
- * One shard's files as they were at one moment, beside a server that goes on writing, or in a
- * directory that nobody uses. Read only: other processes neither wait for it nor notice, but the
- * environment may grow while it is held, since pages that it still shows are not used again.
+ * One shard's files at one moment, beside a server that continues to write, or in a directory that
+ * nobody uses. Read only: other processes neither wait for it nor notice. The environment may grow
+ * while the snapshot is held, because LMDB does not reuse the pages that it still shows.
  */
 import { type Database, type Key, open, type RootDatabase } from 'lmdb';
 import { type PieceKey, runStoreOf } from '../../index/run-store.ts';
@@ -20,7 +20,8 @@ export function openSnapshot(path: string, identity: LogIdentity) {
   if (file === null) return null;
   const root = open({ path, maxDbs: 8, readOnly: true, encoding: 'binary' });
   const missing: string[] = [];
-  // All tables are opened before the transaction begins: it knows none that is opened later.
+  // All tables are opened before the transaction begins, because it knows none that is opened
+  // later.
   const tables = {
     pages: openTable(root, 'pages', missing),
     heads: openTable(root, 'heads', missing),
@@ -28,7 +29,7 @@ export function openSnapshot(path: string, identity: LogIdentity) {
   };
   const found = Object.keys(tables).length - missing.length;
   if (found < file.entries) {
-    // LMDB finds no table where it cannot read the pages that lead there.
+    // LMDB finds no table if it cannot read the pages that lead there.
     void root.close();
     throw new LmdbFileError(`${path} is damaged: of ${file.entries} tables ${found} can be read`);
   }

@@ -8,7 +8,7 @@ import type { EpochMs } from '../../base/units.ts';
 /** `p50Ms`: half of them took no longer. Null: there was no batch. */
 export type BatchTimesShown = { batches: number; p50Ms: number | null; p99Ms: number | null };
 
-/** Minutes that are looked at, the current one included. */
+/** The minutes that are summed, the current one included. */
 export const BATCH_MINUTES = 5;
 const MINUTE_MS = 60_000;
 

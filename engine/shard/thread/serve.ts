@@ -1,7 +1,7 @@
 /**
- * The main loop of a shard's thread: it reads the messages that have arrived, answers them
- * once that is safe, and sleeps when there are none. Its event loop turns only while a checkpoint
- * is being written; otherwise a sleep blocks the thread, and no timer fires in it.
+ * The main loop of a shard's thread. It reads the messages that have arrived, answers them once
+ * that is safe, and sleeps when there are none. Its event loop turns only while a checkpoint is
+ * being written. Otherwise a sleep blocks the thread, and no timer fires in it.
  */
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import { invariant } from '../../base/invariant.ts';
@@ -19,9 +19,11 @@ export type Served = {
   /** It accepts no batch until `caughtUp` (D43). */
   readonly isBehind: boolean;
   caughtUp(): Promise<void>;
-  /** Settles some of what results have left; false: nothing, or not now (S15). */
+  /**
+   * Settles some remaining trades of markets with results; false: none are left, or not now (S15).
+   */
   settleSlice(): boolean;
-  /** Settling goes on once the checkpoint has got further. */
+  /** Settling continues once the checkpoint is further. */
   readonly isSettlingPaused: boolean;
   /** 0: it can write. The other end is notified of a change at once. */
   readonly diskErrno: number;
@@ -29,10 +31,12 @@ export type Served = {
 
 /** With larger batches the two threads would take turns rather than work at the same time. */
 const BATCH_MAX = 256;
-/** How often it is looked whether settling may go on. */
+/** How often the loop checks whether settling may continue. */
 const PAUSE_MS = 1;
 
-/** Returns at a request to close, once all before it is answered. Throws the shard's errors. */
+/**
+ * Returns at a request to close, once all earlier messages are answered. Throws the shard's errors.
+ */
 export async function serve(shard: Served, end: Endpoint): Promise<void> {
   const server = new Server(shard, end);
   for (;;) {

@@ -1,5 +1,5 @@
 /**
- * Damage of a shard's files, or another version: no restart helps until an operator has repaired
+ * Damage of a shard's files, or another version. No restart helps until an operator has repaired
  * them. Rules D9, D23, D24 (engine/RULES.md).
  */
 import { FormatMismatch } from '../../format/version.ts';
@@ -11,7 +11,7 @@ import { ReplayError } from '../store/replay.ts';
 
 /** The shard is out of order, and the message says why. */
 export class ShardDamage extends Error {
-  /** Whether it is the checkpoint, which can be made again from the log. */
+  /** Whether it is the checkpoint, which can be rebuilt from the log. */
   readonly isOfCheckpoint: boolean;
 
   constructor(message: string, isOfCheckpoint: boolean) {
@@ -29,13 +29,13 @@ export function damageOf(error: unknown): ShardDamage | null {
   return new ShardDamage((error as Error).message, isDerived);
 }
 
-/** Of a checkpoint, or of the file that has it. Rule D72 (engine/RULES.md). */
+/** Whether it is damage of a checkpoint, or of its file. Rule D72 (engine/RULES.md). */
 export function isOfCheckpoint(error: unknown): boolean {
   if (error instanceof ShardDamage) return error.isOfCheckpoint;
   return error instanceof LmdbFileError;
 }
 
-/** Of files: what an operator must put right. */
+/** Whether an error is damage of files, which an operator must repair. */
 export function isDamage(error: unknown): error is Error {
   return error instanceof LmdbFileError || error instanceof ShardDamage;
 }

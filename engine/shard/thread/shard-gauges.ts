@@ -1,7 +1,7 @@
 /**
- * How far the log and the checkpoints of a shard are, and how long its batches took, in memory that
- * its thread shares with the callers' thread. It outlives the thread, so that an operator still
- * sees where a shard stood that has failed. Rule O18 (api/RULES.md).
+ * The progress of a shard's log and checkpoints, and the times of its batches, in memory that its
+ * thread shares with the callers' thread. It outlives the thread. So an operator still sees the
+ * progress of a shard that has failed. Rule O18 (api/RULES.md).
  */
 import { invariant } from '../../base/invariant.ts';
 import type { EpochMs } from '../../base/units.ts';
@@ -9,7 +9,7 @@ import type { CheckpointHead } from '../store/checkpoint-values.ts';
 import { BATCH_TIMES_BYTES, BatchTimes } from './batch-times.ts';
 
 export type ShardProgress = {
-  /** Of the last fact in the log; 0: there is none. */
+  /** The number of the last fact in the log; 0: there is none. */
   lastNumber: number;
   /** Of all segments, up to the last record. */
   logBytes: number;
@@ -24,7 +24,7 @@ const HEADER_BYTES = Float64Array.BYTES_PER_ELEMENT;
 const NUMBERS = 4;
 const NUMBERS_BYTES = NUMBERS * Float64Array.BYTES_PER_ELEMENT;
 
-/** A log, as far as it is shown. */
+/** The shown numbers of a log. */
 type Shown = { lastNumber: number; bytes: number };
 type Covered = Pick<CheckpointHead, 'facts' | 'nowMs'>;
 
@@ -70,7 +70,7 @@ export class ShardGauges {
       this.#numbers[2] = covered.facts;
       this.#numbers[3] = covered.nowMs;
     }
-    // Past the highest number it begins again, and leaves out the number that means never.
+    // After the highest number it begins again, and leaves out the number that means never.
     Atomics.store(this.#version, 0, (version + 1) | 0 || 2);
   }
 

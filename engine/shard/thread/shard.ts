@@ -1,8 +1,7 @@
 /**
- * One shard: its state, its log, its checkpoints. A batch is decided, its facts are written, and
- * then it is answered, all in one synchronous step; meanwhile the callers' thread gathers the next
- * batch. A checkpoint is written beside the batches. Rules D1 to D3, D8, D43, S15
- * (engine/RULES.md).
+ * One shard: its state, its log, its checkpoints. In one synchronous step a batch is decided, its
+ * facts are written, and it is answered. Meanwhile the callers' thread gathers the next batch. A
+ * checkpoint is written beside the batches. Rules D1 to D3, D8, D43, S15 (engine/RULES.md).
  */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -26,12 +25,12 @@ import type { ShardLog } from '../store/shard-log.ts';
 import { openStore, type ShardConfig, type ShardStore } from '../store/shard-store.ts';
 import { ShardGauges } from './shard-gauges.ts';
 
-/** What a message usually leads to. Room for more is made once its bytes are known. */
+/** The usual facts of a message. Room for more is made once their bytes are known. */
 const MESSAGE_BYTES = 1000;
 const SETTLED_AT_ONCE = 500;
-/** How often a shard that cannot write tries to. */
+/** How often a shard that cannot write retries. */
 const PROBE_EVERY_MS = 1000;
-/** How often it is looked whether a checkpoint has caught up. */
+/** How often a batch checks whether the checkpoint has caught up. */
 const BEHIND_EVERY_MS = 1;
 
 export class Shard {
@@ -44,11 +43,11 @@ export class Shard {
   #factsSinceCheckpoint = 0;
   /** The checkpoint being written. */
   #writing: Promise<void> | null = null;
-  /** A checkpoint was cut off, since the shard ends; there is no other. */
+  /** A checkpoint was cut off because the shard ends; there is no other. */
   #isCutOff = false;
   /** Memory is ahead of the log: a batch is being processed, or has failed. */
   #isAhead = false;
-  /** What a checkpoint has failed at; undefined: nothing. */
+  /** The error of a checkpoint; undefined: there is none. */
   #fault: unknown;
   /** `state.referenceDataVersion` of the last checkpoint; none since the start. */
   #referenceDataVersion = -1;
@@ -61,7 +60,7 @@ export class Shard {
     try {
       return new Shard(config, store, disk, gauges);
     } catch (error) {
-      // Closed, since the next try opens it again, and no process may open it twice.
+      // Closed, because the next try opens it again, and no process may open it twice.
       store.log.close();
       await store.checkpoints.close();
       throw error;
@@ -93,9 +92,10 @@ export class Shard {
   }
 
   /**
-   * Runs a batch and writes its answers in the order of its commands and queries, that a command
-   * was not taken where the disk has no room. On return all that they show is durable. Throws on a
-   * fault of ours or of the disk: memory is then ahead of the log, and the shard must start again.
+   * Runs a batch and writes its answers in the order of its commands and queries. If the disk has
+   * no room, commands are answered as not taken. On return all that the answers show is durable.
+   * Throws on a fault of ours or of the disk. Memory is then ahead of the log, and the shard must
+   * start again.
    */
   answer(messages: Batch, answers: ReplyEncoder): void {
     const startedMs = performance.now();
@@ -111,7 +111,10 @@ export class Shard {
     });
   }
 
-  /** Settles some of what results have left. False: none, or not now. Throws as `answer`. */
+  /**
+   * Settles some remaining trades of markets with results. False: none are left, or not now. Throws
+   * as `answer`.
+   */
   settleSlice(): boolean {
     const startedMs = performance.now();
     this.#throwFault();
@@ -123,7 +126,7 @@ export class Shard {
   }
 
   /**
-   * A checkpoint is being written, and the next one is half due: the rest of a settlement waits, so
+   * A checkpoint is being written, and the next one is half due. The rest of a settlement waits, so
    * that it does not make batches wait (`isBehind`).
    */
   get isSettlingPaused(): boolean {
@@ -136,20 +139,20 @@ export class Shard {
     return this.#log.lastNumber;
   }
 
-  /** A checkpoint is being written: it goes on while the event loop of this thread turns. */
+  /** A checkpoint is being written. It continues while the event loop of this thread turns. */
   get isWriting(): boolean {
     return this.#writing !== null;
   }
 
   /**
-   * A checkpoint is being written, and the next one is due: no batch may come, since a start could
-   * not replay it in time. Where it waits for space, `take` takes nothing (D8).
+   * A checkpoint is being written, and the next one is due. No batch is taken, because a start
+   * could not replay it in time. If the checkpoint waits for space, `take` takes nothing (D8).
    */
   get isBehind(): boolean {
     return this.#isOverdue && !this.#checkpoints.isLackingSpace;
   }
 
-  /** It takes batches again, or a checkpoint has failed, which `take` says. */
+  /** It takes batches again, or a checkpoint has failed, which `take` reports. */
   async caughtUp(): Promise<void> {
     while (this.isBehind) await sleep(BEHIND_EVERY_MS);
   }
@@ -159,14 +162,14 @@ export class Shard {
     return this.#disk.errno;
   }
 
-  /** `answer`, with the answers read back; null: a command that was not taken. */
+  /** `answer`, with the answers read back; null: the command was not taken. */
   take(messages: Batch): (Reply | null)[] {
     const answers = new ReplyEncoder();
     this.answer(messages, answers);
     return answers.replies();
   }
 
-  /** `take` where the disk has room. Throws `DiskFull`. */
+  /** `take` while the disk has room. Throws `DiskFull`. */
   run(messages: Message[]): Reply[] {
     return this.take(messages).map((reply) => {
       if (reply === null) throw new DiskFull(this.#disk.errno, 0);
@@ -182,14 +185,14 @@ export class Shard {
     await this.#settled();
   }
 
-  /** Ends with a checkpoint where there is space, so that the next start replays nothing. */
+  /** Ends with a checkpoint if there is space, so that the next start replays nothing. */
   async close(): Promise<void> {
     this.#checkpoints.hurry();
     await this.checkpoint();
     await this.abandon();
   }
 
-  /** Ends without a checkpoint: only what is on disk counts. */
+  /** Ends without a checkpoint: only the data on disk counts. */
   async abandon(): Promise<void> {
     this.#checkpoints.stop();
     this.#log.close();
@@ -220,7 +223,7 @@ export class Shard {
     return true;
   }
 
-  /** What `run` leads to is on disk on return; it settles no more than a batch may. */
+  /** The facts of `run` are on disk on return. It settles no more than a batch may. */
   #inOneRecord(startedMs: number, run: () => void): void {
     this.#isAhead = true;
     this.#log.begin();
@@ -257,7 +260,7 @@ export class Shard {
   /** Begins a checkpoint in one synchronous step, so that it shows one moment. */
   #beginCheckpoint(): void {
     const { state } = this;
-    invariant(!this.#isAhead, 'a checkpoint began of what is not in the log');
+    invariant(!this.#isAhead, 'a checkpoint began with facts that are not in the log');
     invariant(this.#writing === null, 'a checkpoint began while another is being written');
     const tables = tablesOf(state);
     for (const table of tables) table.beginCheckpoint(this.#checkpoints.nextNumber);

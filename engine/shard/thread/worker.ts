@@ -1,6 +1,6 @@
 /**
- * The thread of one shard, as its callers start it: it opens the shard when it is asked to, and then
- * serves it until it is closed or fails. Rule D10 (engine/RULES.md).
+ * The thread of one shard, as its callers start it. It opens the shard when it is asked to, and
+ * then serves it until it is closed or fails. Rule D10 (engine/RULES.md).
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { invariant } from '../../base/invariant.ts';
@@ -16,9 +16,11 @@ import { ShardGauges } from './shard-gauges.ts';
 
 export type ToShardThread =
   | { kind: 'open'; id: number }
-  | { kind: 'serve'; channel: ChannelMemory };
+  | { kind: 'serve'; channel: ChannelMemory }
+  /** The last message: the thread ends without a checkpoint. */
+  | { kind: 'end' };
 
-/** What `open` comes to; a damaged shard says what is wrong. */
+/** The result of `open`; for a damaged shard, its problem. */
 export type Opened = OpenReport | { damage: string; isOfCheckpoint: boolean };
 
 export type FromShardThread =
@@ -26,7 +28,7 @@ export type FromShardThread =
   | { kind: 'not_opened'; id: number; error: Error }
   /** It was asked to close: there is a checkpoint, and the file is released. */
   | { kind: 'closed' }
-  /** What the shard failed at. The thread ends once it has released the file. */
+  /** The shard's failure. The thread ends once it has released the file. */
   | { kind: 'failed'; fault: string };
 
 /** The memory of a `DiskStatus`, of a `FaultNote` and of `ShardGauges`. */
@@ -43,6 +45,7 @@ const { config, disk, fault, gauges } = workerData as WorkerData;
 let shard: Shard | null = null;
 /** The thread has failed and still has its file open. */
 let isEnding = false;
+let opening: Promise<void> | null = null;
 
 function say(message: FromShardThread): void {
   port!.postMessage(message);
@@ -87,9 +90,19 @@ async function endThread(failed: Shard, reason: string): Promise<void> {
   setTimeout(() => process.exit(1), 10);
 }
 
-port.on('message', (message: ToShardThread) => {
-  // Who asks is refused once the thread has ended.
+/** Nobody ends this thread from outside: inside LMDB that would abort the whole process. */
+async function end(): Promise<void> {
   if (isEnding) return;
-  if (message.kind === 'open') void open(message.id);
-  else void serveUntilClosed(message.channel);
+  isEnding = true;
+  await opening;
+  await shard?.abandon().catch(() => undefined);
+  process.exit(0);
+}
+
+port.on('message', (message: ToShardThread) => {
+  // The caller is refused once the thread has ended.
+  if (isEnding) return;
+  if (message.kind === 'open') opening = open(message.id);
+  else if (message.kind === 'serve') void serveUntilClosed(message.channel);
+  else void end();
 });

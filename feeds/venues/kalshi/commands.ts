@@ -1,6 +1,6 @@
 /**
- * What is said to Kalshi, and what it answers: subscriptions, and fresh snapshots of markets whose
- * book was lost. Rules W22, W23, W33 to W35, W73, W80 (feeds/FORMATS.md).
+ * Commands to Kalshi and their answers: subscriptions, and fresh snapshots of markets whose book
+ * was lost. Rules W22, W23, W33 to W35, W73, W80 (feeds/FORMATS.md).
  */
 
 import { type Fields, fieldsOf, isPlace } from '../../reading/frame.ts';
@@ -10,7 +10,7 @@ import { errorCode, readError } from './messages.ts';
 
 /** Kalshi limits the markets of one subscription (error 26); its clients use up to 256. */
 const MARKETS_A_SUBSCRIPTION = 250;
-/** Far above what a connection subscribes to. */
+/** Far more than a connection subscribes to. */
 export const SIDS_MAX = 1_000;
 
 const TOO_MANY_MARKETS = 26;
@@ -34,10 +34,10 @@ function isCombo(ticker: string): boolean {
   return ticker.startsWith('KXMVE');
 }
 
-/** What a subscription (`sid`) carries, as far as it has shown. */
+/** The known content of a subscription (`sid`). */
 type Subscription = { books: Set<string>; channels: Set<string> };
 
-/** What a gap in a subscription has lost. */
+/** The markets that a gap in a subscription has lost. */
 export type Missed = { markets: readonly string[]; states: boolean };
 
 export class KalshiCommands {
@@ -53,7 +53,7 @@ export class KalshiCommands {
     },
   }));
   readonly #subscriptions = new Map<number, Subscription>();
-  /** Markets without a price until the snapshot comes that was asked for. */
+  /** Markets without a price until the requested snapshot arrives. */
   readonly #awaited = new Set<string>();
   /** Markets whose snapshot was asked for beside the book that is kept. */
   readonly #compared = new Set<string>();
@@ -66,7 +66,7 @@ export class KalshiCommands {
     return this.#awaited.size;
   }
 
-  /** Whether the market has no price until its snapshot comes. */
+  /** Whether the market has no price until its snapshot arrives. */
   awaits(market: string): boolean {
     return this.#awaited.has(market);
   }
@@ -92,7 +92,7 @@ export class KalshiCommands {
     return commands;
   }
 
-  /** A `subscribed` or an `ok`: which subscription carries what. */
+  /** A `subscribed` or an `ok`: the content of a subscription. */
   acknowledged(fields: Fields): void {
     const message = fieldsOf(fields.msg);
     const sid = message?.sid ?? fields.sid;
@@ -117,8 +117,8 @@ export class KalshiCommands {
   }
 
   /**
-   * What a gap in this subscription has lost; null: nobody can say, or it was asked for once
-   * already, so only a new connection helps.
+   * The markets that a gap in this subscription has lost. Null: they are not known, or were asked
+   * for once already, so only a new connection helps.
    */
   missedOn(sid: number): Missed | null {
     const subscription = this.#subscriptions.get(sid);
@@ -130,7 +130,7 @@ export class KalshiCommands {
     return { markets, states: LIFE_CYCLES.some((channel) => channels.has(channel)) };
   }
 
-  /** These markets have no book until a snapshot comes. */
+  /** These markets have no book until a snapshot arrives. */
   expect(markets: readonly string[]): void {
     for (const market of markets) this.#awaited.add(market);
   }
@@ -174,7 +174,7 @@ export class KalshiCommands {
     return commands;
   }
 
-  /** A snapshot has come, good or bad. */
+  /** A snapshot has arrived, good or bad. */
   answered(market: string): void {
     const wasAsked = this.#awaited.delete(market);
     if (!this.#compared.delete(market) && !wasAsked) return;

@@ -1,6 +1,6 @@
 /**
  * Kalshi's market objects as instruments: a game's markets by the code of their event, every other
- * market as a binary of its own. Rules K22 to K25, K30, K33, K34, K38 (feeds/FORMATS.md).
+ * market as a separate binary. Rules K22 to K25, K30, K33, K34, K38 (feeds/FORMATS.md).
  */
 import { type EpochMs, STRIKE_TYPES, type Venue } from '../../../engine/base/units.ts';
 import type { InstrumentEntry } from '../../catalog/catalog-schema.ts';
@@ -13,6 +13,7 @@ import {
   type FoundGame,
   gameLeagueOf,
   type Json,
+  type Listing,
   leagueOf,
   lineEntry,
   listingOf,
@@ -48,12 +49,18 @@ const OVER = new Set(['determined', 'settled', 'finalized']);
  */
 const EXPECTED_AFTER_MS = 3 * 3_600_000;
 
-/** All that is read of a market. */
-export const KALSHI_FIELDS = [
-  ...['ticker', 'event_ticker', 'title', 'yes_sub_title', 'status', 'market_type'],
-  ...['open_time', 'close_time', 'strike_type', 'floor_strike', 'cap_strike'],
-  ...['occurrence_datetime', 'expected_expiration_time', 'eventTitle'],
-] as const;
+export const KALSHI_LISTING: Listing = {
+  schedule: 'kalshi',
+  fields: [
+    ...['ticker', 'event_ticker', 'title', 'yes_sub_title', 'status', 'market_type'],
+    ...['open_time', 'close_time', 'strike_type', 'floor_strike', 'cap_strike'],
+    ...['occurrence_datetime', 'expected_expiration_time', 'eventTitle'],
+  ],
+  owns: isKalshiMarket,
+  isCombo: isKalshiCombo,
+  idOf: ({ ticker }) => wordOf(ticker),
+  found: kalshiFound,
+};
 
 type Market = { ticker: string; event: string; fields: Json };
 /** Starts by event ticker, as milestones say. */
@@ -108,7 +115,7 @@ export function kalshiFound(
   });
 }
 
-const NAMES_DO_NOT_FIT = 'the teams cannot be told from its ticker and names';
+const NAMES_DO_NOT_FIT = 'its ticker and names do not tell the teams';
 
 function isOfAGame(event: string): boolean {
   const [series, stamp = ''] = event.split('-');
@@ -172,8 +179,8 @@ class Games {
   }
 
   /**
-   * The game that totals, spreads and props belong to, and what their series says after the league.
-   * Without a game its start alone. Null: the event is of no game.
+   * The game of totals, spreads and props, and the part of their series after the league. If the
+   * game is not known, only its start. Null: the event is of no game.
    */
   ofLines(markets: readonly Market[]): ({ game: FoundGame | null; rest: string } & Timing) | null {
     const [series, stampText, ...more] = markets[0]!.event.split('-');
@@ -210,7 +217,9 @@ class Games {
     return game;
   }
 
-  /** Of the day, else the only one a day before or after: some series have the day of UTC. */
+  /**
+   * On that day, else the only one a day before or after, because some series have the day of UTC.
+   */
   #known(
     ofSeries: string,
     { day, tickerMs, codes }: Stamp,
@@ -306,7 +315,7 @@ function teamsOf(markets: readonly Market[], stampCodes: string, league: string)
   return null;
 }
 
-/** Whether two names are each other's code's. */
+/** Whether the two names belong to each other's codes. */
 function isCrossed(league: string, codes: [string, string], names: [string?, string?]): boolean {
   const [first, second] = names;
   if (first === undefined || second === undefined) return false;
@@ -348,7 +357,7 @@ const SPORT_WORDS =
   'football|basketball|baseball|hockey|soccer|tennis|cricket|rugby|boxing|MMA|League of Legends|' +
   'Dota 2|Counter-Strike 2|Counter-Strike|CS2|Valorant|Call of Duty|Rocket League|Overwatch|' +
   'Rainbow Six|table tennis|volleyball|handball|lacrosse|darts|snooker|chess|badminton';
-/** What a title says after the second name. */
+/** The text of a title after the second name. */
 const AFTER_NAMES = new RegExp(
   '(?::.*|\\s+(?:Winner|Total .*|Spread.*|' +
     `(?:(?:professional|pro|college|men's|women's|${SPORT_WORDS})\\s+)*` +
@@ -384,7 +393,7 @@ function opponentOf(market: Market): string | null {
   return isOwn[0] ? pair[1] : pair[0];
 }
 
-/** Of a title that goes on after the name. */
+/** Of a title with text after the name. */
 const isBegunBy = (text: string, name: string) => text.startsWith(`${name} `);
 
 /** Of a series after its league: which part of a game, and how that is written. */
@@ -403,7 +412,7 @@ const PERIOD_PARTS: [pattern: RegExp, period: InstrumentEntry['period'], word: s
   [/^f5/, 'game', 'first 5 innings'],
 ];
 
-/** What a series counts. Source: titles of Kalshi's series. */
+/** The counted event of a series. Source: titles of Kalshi's series. */
 const STATS: Record<string, string> = {
   ...{ tb: 'total bases', hr: 'home runs', hit: 'hits', ks: 'strikeouts', rbi: 'RBIs' },
   ...{ hrr: 'hits, runs and RBIs', sb: 'stolen bases', er: 'earned runs', outs: 'outs' },

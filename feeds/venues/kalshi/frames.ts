@@ -1,12 +1,11 @@
 /**
- * Kalshi's WebSocket v2. Books are kept from a snapshot and its increments; both sides are bids,
+ * Kalshi's WebSocket v2. Books are kept from a snapshot and its increments. Both sides are bids,
  * and the yes ask is 1 minus the best no bid. Rules W22 to W26, W33, W62, W71, W73, W74, W80, W81
  * (feeds/FORMATS.md).
  *
- * `seq` counts per `sid` over all markets of the subscription, whatever the message type. Live, a
- * gap costs the books of its subscription, and fresh snapshots are asked for; where nobody can say
- * what was lost, the connection starts over. A recording of some markets has jumps that are no
- * loss.
+ * `seq` counts per `sid` over all markets of the subscription, for every message type. Live, a gap
+ * costs the books of its subscription, and fresh snapshots are asked for. If the lost markets are
+ * not known, the connection starts over. A recording of some markets has jumps that are no loss.
  */
 import type { EpochMs, Side } from '../../../engine/base/units.ts';
 import { isLevelPrice, unknownBook } from '../../reading/book.ts';
@@ -23,6 +22,7 @@ import {
 import type {
   AdapterOptions,
   FrameReading,
+  ResultTick,
   SettleOn,
   StateTick,
   VenueAdapter,
@@ -51,6 +51,12 @@ const NUMBERED: ReadonlySet<string> = new Set(['orderbook_snapshot', 'orderbook_
 
 const WHOLE_BOOKS: ReadonlySet<string> = new Set(['orderbook_snapshot']);
 
+/** The life-cycle events that say how a market ends, or take that back. */
+const ENDS = ['determined', 'disputed', 'amended', 'settled'] as const;
+type End = (typeof ENDS)[number];
+const isEnd = (event: unknown): event is End => ENDS.includes(event as End);
+const isDoubt = (event: End) => event === 'disputed' || event === 'amended';
+
 /** The frames that say something of one market. */
 type MarketType = 'orderbook_snapshot' | 'orderbook_delta' | 'ticker' | 'trade' | LifeCycle;
 
@@ -78,11 +84,13 @@ class KalshiAdapter implements VenueAdapter {
   readonly #lastSeq = new Map<number, number>();
   readonly #wanted: Wanted;
   readonly #settleOn: SettleOn;
-  /** Determined, and not paid yet: a `settled` may not repeat the result. */
-  readonly #determined = new Map<string, StateTick>();
+  readonly #levels: boolean;
+  /** The last word of a result since nothing was missed: a `settled` may not repeat it. */
+  readonly #told = new Map<string, ResultTick>();
 
   constructor(signer: Signer | null, options: AdapterOptions) {
-    const { depth = false, recorded = false, settleOn = 'determined' } = options;
+    const { depth = false, levels = false, recorded = false, settleOn = 'determined' } = options;
+    this.#levels = levels;
     this.#settleOn = settleOn;
     this.#signer = signer;
     this.#books = new KeptBooks(depth);
@@ -135,6 +143,7 @@ class KalshiAdapter implements VenueAdapter {
     this.#commands.clear();
     this.#lastSeq.clear();
     this.#wanted.clear();
+    this.#told.clear();
   }
 
   #readFields(fields: Fields | null): FrameReading {
@@ -159,9 +168,9 @@ class KalshiAdapter implements VenueAdapter {
       return false;
     }
     const last = this.#lastSeq.get(sid);
-    // Whether a snapshot that was asked for goes on with the sequence is not documented.
+    // Whether a requested snapshot continues the sequence is not documented.
     const isAnswer = type === 'orderbook_snapshot' && this.#commands.hasAsked(marketOf(msg));
-    // Nor whether an `ok` takes a number, or states the last one.
+    // Whether an `ok` takes a number, or states the last one, is not documented either.
     if ((isAnswer || type === 'ok') && last !== undefined && seq <= last) return false;
     const full = last === undefined && this.#lastSeq.size >= SIDS_MAX;
     if (full) this.#lastSeq.clear();
@@ -171,7 +180,7 @@ class KalshiAdapter implements VenueAdapter {
     return seq !== last + 1;
   }
 
-  /** What was lost before a frame that jumps; null: nobody can say. */
+  /** The markets that were lost before a frame that jumps; null: they are not known. */
   #missedBefore({ sid, seq }: Fields): Missed | null {
     return this.recorded || !isPlace(sid) || !isPlace(seq) ? null : this.#commands.missedOn(sid);
   }
@@ -180,6 +189,8 @@ class KalshiAdapter implements VenueAdapter {
   #mended({ markets, states }: Missed, sid: number, read: () => FrameReading): FrameReading {
     const lost = markets.filter((market) => this.#books.has(market));
     for (const market of lost) this.#books.forget(market);
+    // What was missed may have taken a result back.
+    if (states) this.#told.clear();
     this.#commands.expect(markets);
     const reading = read();
     // The frame itself may have been one of the snapshots.
@@ -224,7 +235,7 @@ class KalshiAdapter implements VenueAdapter {
 
   #readMarket(type: MarketType, market: string, message: Fields, sid: unknown): FrameReading {
     if (!this.#wanted.has(market)) {
-      // Life-cycle frames come for every market of the venue, subscribed to or not.
+      // Life-cycle frames arrive for every market of the venue, subscribed to or not.
       return isLifeCycle(type) ? said(type, []) : unwanted(type);
     }
     switch (type) {
@@ -259,7 +270,9 @@ class KalshiAdapter implements VenueAdapter {
     const problem = this.#books.replace(market, yes, no);
     if (problem === 'too many levels') return this.#lost(type, market, problem);
     if (problem !== null) return refused(type, problem);
-    return said(type, [this.#books.tickOf(market)]);
+    const reading = said(type, [this.#books.tickOf(market)]);
+    if (this.#levels) reading.levels = { kind: 'book', market, yes, no };
+    return reading;
   }
 
   #delta(market: string, message: Fields, sid: unknown): FrameReading {
@@ -278,7 +291,12 @@ class KalshiAdapter implements VenueAdapter {
     if (!kept && delta > 0) return this.#askedAgain(this.#lost(type, market), market, sid);
     if (this.#books.isOverfull) return this.#lost(type, market, 'too many levels');
     if (!kept) return this.#belowZero(type, market, sid);
-    return said(type, [this.#books.tickOf(market)]);
+    const reading = said(type, [this.#books.tickOf(market)]);
+    if (this.#levels) {
+      const size = this.#books.sizeAt(market, side, price);
+      reading.levels = { kind: 'change', market, side, price, change: delta, size };
+    }
+    return reading;
   }
 
   /** The book is not the venue's. A recording has no better one. */
@@ -288,7 +306,7 @@ class KalshiAdapter implements VenueAdapter {
     return this.#askedAgain(this.#lost(type, market, reason), market, sid);
   }
 
-  /** The reading, and live a request for the book that it has cost. */
+  /** The reading and, live, a request for the lost book. */
   #askedAgain(reading: FrameReading, market: string, sid: unknown): FrameReading {
     if (!this.recorded && isPlace(sid)) reading.send = this.#commands.askBooks(sid, [market]);
     return reading;
@@ -296,7 +314,7 @@ class KalshiAdapter implements VenueAdapter {
 
   #ticker(market: string, message: Fields): FrameReading {
     // Tickers have no sequence. An old one could bring back a price that later deltas removed. So a
-    // market with a book takes no price from tickers, nor one whose book was lost.
+    // market with a book, or with a lost book, takes no price from tickers.
     if (this.#books.has(market)) {
       const stated = bestPrices(message);
       if (stated.bid === undefined && stated.ask === undefined) return said('ticker', []);
@@ -312,29 +330,42 @@ class KalshiAdapter implements VenueAdapter {
   #lifecycle(type: LifeCycle, market: string, message: Fields): FrameReading {
     const { event_type: event } = message;
     if (event === 'price_level_structure_updated') return this.#regrid(type, market, message);
-    const isOver = event === 'determined' || event === 'settled';
     const tick = lifecycleTick(market, message);
-    if (typeof tick === 'string') {
-      const reading = refused(type, tick, isOver ? [undecided(market, tick)] : []);
-      return isOver ? this.#missed(reading, market) : reading;
+    if (!isEnd(event)) {
+      return typeof tick === 'string'
+        ? refused(type, tick)
+        : said(type, tick === null ? [] : [tick]);
     }
-    const state = isOver ? this.#paid(market, event, tick as StateTick | null) : tick;
-    const reading = said(type, state === null ? [] : [state]);
-    return isOver && state === null ? this.#missed(reading, market) : reading;
+    if (typeof tick === 'string') {
+      this.#told.delete(market);
+      const end = undecided(market, tick);
+      return this.#missed(
+        refused(type, tick, [isDoubt(event) ? { ...end, doubt: event } : end]),
+        market,
+      );
+    }
+    return this.#ended(type, market, event, tick as StateTick | null);
   }
 
   /** What the end of a market pays now, by `settleOn`. */
-  #paid(market: string, event: 'determined' | 'settled', tick: StateTick | null): StateTick | null {
-    if (this.#settleOn === 'determined') return tick;
-    const determined = this.#determined.get(market) ?? null;
-    if (event === 'settled') {
-      this.#determined.delete(market);
-      if (tick !== null || determined?.kind !== 'result') return tick;
-      const { provisional: _, ...final } = determined;
-      return final;
+  #ended(type: LifeCycle, market: string, event: End, tick: StateTick | null): FrameReading {
+    const told = this.#told.get(market);
+    if (event !== 'settled') {
+      // A doubt takes back the word before it.
+      if (tick?.kind !== 'result') this.#told.delete(market);
+      else this.#told.set(market, tick);
+      const isPaid = this.#settleOn === 'determined' || tick?.kind !== 'result';
+      const reading = said(type, [isPaid ? tick! : { kind: 'status', market, status: 'closed' }]);
+      return tick?.kind === 'result' ? reading : this.#missed(reading, market);
     }
-    if (tick !== null) this.#determined.set(market, tick);
-    return { kind: 'status', market, status: 'closed' };
+    if (tick?.kind === 'result') this.#told.set(market, tick);
+    if (tick !== null) return said(type, [tick]);
+    if (told === undefined) {
+      return this.#missed(said(type, [undecided(market, 'settled without a result')]), market);
+    }
+    if (this.#settleOn === 'determined') return this.#missed(said(type, []), market);
+    const { provisional: _, ...final } = told;
+    return said(type, [final]);
   }
 
   /** The frame has not said how the market ended: it is asked for, live. */
@@ -343,7 +374,7 @@ class KalshiAdapter implements VenueAdapter {
     return reading;
   }
 
-  /** The levels that are not on the new grid are gone, and nothing says what came in their place. */
+  /** The levels that are not on the new grid are gone, and nothing tells what replaced them. */
   #regrid(type: LifeCycle, market: string, message: Fields): FrameReading {
     if (!this.#books.has(market)) return said(type, []);
     const isOnGrid = gridOf(message);
@@ -357,7 +388,9 @@ class KalshiAdapter implements VenueAdapter {
   /** After an update that cannot be read the book is unknown until the next snapshot. */
   #lost(type: string, market: string, reason = 'unreadable price, size or side'): FrameReading {
     this.#books.forget(market);
-    return refused(type, reason, [unknownBook(market)]);
+    const reading = refused(type, reason, [unknownBook(market)]);
+    if (this.#levels) reading.levels = { kind: 'unknown', market };
+    return reading;
   }
 }
 

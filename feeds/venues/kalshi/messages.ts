@@ -89,8 +89,8 @@ export function tickerTick(market: string, message: Fields): BookTick | null {
 }
 
 /**
- * The best prices that a ticker states. Those in whole cents alone are no prices of a finer book,
- * and are left out.
+ * The best prices that a ticker states. Prices in whole cents alone are left out, because they are
+ * no prices of a finer book.
  */
 export function bestPrices(message: Fields): BestPrices {
   const best = (name: 'yes_bid' | 'yes_ask') => {
@@ -101,10 +101,10 @@ export function bestPrices(message: Fields): BestPrices {
   return { bid: best('yes_bid'), ask: best('yes_ask') };
 }
 
-/** A block trade was made beside the book, at a price that nobody else could have. Rule W82. */
+/** A block trade was made beside the book, at a price that no other trader could have. Rule W82. */
 const BLOCK_TRADE = 'block trade';
 
-/** A trade; the text says why it is none. */
+/** A trade; a text tells why it is none. */
 export function tradeTick(market: string, message: Fields): VenueTick | string {
   if (message.is_block_trade === true) return BLOCK_TRADE;
   const yesPrice = yesPriceOf(message);
@@ -115,7 +115,7 @@ export function tradeTick(market: string, message: Fields): VenueTick | string {
   return { kind: 'trade', market, yesPrice, size, takerSide };
 }
 
-/** The ticks of a market's life-cycle event; null: nothing we keep. A text says what is wrong. */
+/** The ticks of a market's life-cycle event; null: nothing we keep. A text is its problem. */
 export function lifecycleTick(market: string, message: Fields): VenueTick | null | string {
   switch (message.event_type) {
     case 'activated':
@@ -124,9 +124,12 @@ export function lifecycleTick(market: string, message: Fields): VenueTick | null
       return { kind: 'status', market, status: 'paused' };
     case 'determined':
       return provisional(resultTick(market, message)) ?? 'determined without a result';
-    case 'disputed':
     case 'amended':
-      return { kind: 'status', market, status: 'closed', doubt: message.event_type };
+      // The amended result, or the word that there will be one.
+      return provisional(resultTick(market, message)) ?? doubted(market, 'amended');
+    case 'disputed':
+      // A result beside it is the one that is disputed.
+      return doubted(market, 'disputed');
     case 'settled':
       // May only say that payouts are done. The result then came with `determined`.
       return resultTick(market, message);
@@ -140,6 +143,11 @@ export function lifecycleTick(market: string, message: Fields): VenueTick | null
     default:
       return 'unknown event_type';
   }
+}
+
+/** The venue doubts the result that it told. Rule W75 (feeds/FORMATS.md). */
+export function doubted(market: string, doubt: string): StateTick {
+  return { kind: 'status', market, status: 'closed', doubt };
 }
 
 /** The venue may still dispute or amend it. */
@@ -180,7 +188,7 @@ export function resultTick(market: string, message: Fields): StateTick | null | 
 
 /**
  * Whether a yes price is on the grid of a market, by its price ranges or else by the name of its
- * structure; null: nobody can say.
+ * structure; null: it is not known.
  */
 export function gridOf(message: Fields): ((yesPrice: PriceE4) => boolean) | null {
   const { price_ranges: ranges, price_level_structure: structure } = message;
@@ -225,7 +233,7 @@ function yesPriceOf(message: Fields): PriceE4 | null {
   return priceE4OfCents(firstOf(message, 'yes_price', 'price'));
 }
 
-/** Null is an absent side, undefined one that is not readable. */
+/** Null is an absent side, undefined a side that is not readable. */
 function sideOf(message: Fields, name: 'yes_bid' | 'yes_ask'): Level | null | undefined {
   if (firstOf(message, `${name}_dollars`, name) === undefined) return null;
   const price = priceIn(message, `${name}_dollars`, name);

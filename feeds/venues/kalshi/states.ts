@@ -7,7 +7,7 @@ import { priceE4OfCents } from '../../reading/decimal.ts';
 import { type Fields, fieldsOf, nameOf, undecided } from '../../reading/frame.ts';
 import { parseInstant } from '../../reading/instant.ts';
 import type { SettleOn, StateRequest, StateTick } from '../../reading/venue.ts';
-import { provisional, resultTick } from './messages.ts';
+import { doubted, provisional, resultTick } from './messages.ts';
 
 const MARKETS_A_REQUEST = 100;
 
@@ -18,8 +18,8 @@ const STATUSES: ReadonlyMap<unknown, MarketStatus> = new Map<unknown, MarketStat
   ['open', 'open'],
   ['closed', 'closed'],
 ]);
-const DOUBTS: ReadonlySet<unknown> = new Set(['disputed', 'amended']);
-const DECIDED: ReadonlySet<unknown> = new Set(['determined', 'settled', 'finalized']);
+const FINAL: ReadonlySet<unknown> = new Set(['settled', 'finalized']);
+const DECIDED: ReadonlySet<unknown> = new Set(['determined', 'amended', ...FINAL]);
 
 /** Below a base that ends in `/trade-api/v2`. */
 export function kalshiStates(
@@ -56,14 +56,12 @@ function ticksOf(answer: unknown, asked: ReadonlySet<string>, settleOn: SettleOn
 }
 
 function stateOf(market: string, fields: Fields, settleOn: SettleOn): StateTick[] {
-  if (DOUBTS.has(fields.status)) {
-    return [{ kind: 'status', market, status: 'closed', doubt: String(fields.status) }];
-  }
+  if (fields.status === 'disputed') return [doubted(market, 'disputed')];
   if (!DECIDED.has(fields.status)) {
     const status = STATUSES.get(fields.status);
     if (status === undefined) return [];
     const closesAtMs = parseInstant(fields.close_time);
-    // A market that is open past its time is open: its status comes last.
+    // A market that is open after its time is open, so its status is the last tick.
     return [
       ...(closesAtMs === null ? [] : [{ kind: 'closing', market, closesAtMs } as const]),
       { kind: 'status', market, status },
@@ -71,10 +69,14 @@ function stateOf(market: string, fields: Fields, settleOn: SettleOn): StateTick[
   }
   const stated = { result: fields.result, settlement_value: statedValue(fields) };
   const result = resultTick(market, stated);
+  const isAmended = fields.status === 'amended';
+  if (result === null && isAmended) return [doubted(market, 'amended')];
   // Decided, and nobody can say how: it is not traded on, and asked for again.
-  if (result === null) return [undecided(market, `${fields.status} without a result`)];
-  if (typeof result === 'string') return [undecided(market, result)];
-  if (fields.status !== 'determined') return [result];
+  if (result === null || typeof result === 'string') {
+    const end = undecided(market, result ?? `${fields.status} without a result`);
+    return [isAmended ? { ...end, doubt: 'amended' } : end];
+  }
+  if (FINAL.has(fields.status)) return [result];
   if (settleOn === 'settled') return [{ kind: 'status', market, status: 'closed' }];
   return [provisional(result) as StateTick];
 }

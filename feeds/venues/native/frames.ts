@@ -1,7 +1,7 @@
 /**
  * Paperbook's own venue protocol, spoken by venue_b and the simulator. Every book frame is a whole
  * top of book, so only the sequence is kept. Live, a native frame without a usable `seq` is a gap,
- * since frames before it may be missing. Rules N1 to N11, W62, W71 (feeds/FORMATS.md).
+ * because frames before it may be missing. Rules N1 to N11, W62, W71 (feeds/FORMATS.md).
  *
  * One extension: `resolved` may carry `"settlementValue":"0.64"` in place of a result, for a market
  * that pays something in between.
@@ -189,7 +189,7 @@ function readGame(fields: Fields): FrameReading {
   return said('game', [{ kind: 'game', game, status }]);
 }
 
-/** The tick of a `status` and, when it is `resolved`, of its result; a text says what is wrong. */
+/** The tick of a `status` and, when it is `resolved`, of its result; a text is its problem. */
 export function statusOrResult(
   market: string,
   { status, result, settlementValue }: Fields,

@@ -12,6 +12,7 @@ import {
   type FoundGame,
   gameLeagueOf,
   type Json,
+  type Listing,
   leagueOf,
   lineEntry,
   listingOf,
@@ -25,18 +26,23 @@ import {
 } from '../shared/found.ts';
 import { codeNamed, isHomeFirst, knownTeam, namesOfCodes } from '../shared/names.ts';
 
-/** `aec-mlb-ath-cws-2026-07-12`, and what follows: a leg, a line, which of two games. */
+/** `aec-mlb-ath-cws-2026-07-12`, and the rest: a leg, a line, which of two games. */
 const GAME_SLUG =
   /^(aec|atc|asc|tsc)-([a-z0-9]+)-([a-z0-9]+)-([a-z0-9]+)-(\d{4}-\d\d-\d\d)(?:-(.+))?$/;
 const TYPES = { asc: 'spread', tsc: 'total' } as const;
 const NUMBER = /^g\d$/;
 const OVER = new Set(['MARKET_STATUS_RESOLVED', 'MARKET_STATUS_RESOLVING']);
 
-/** All that is read of a market, and of what it holds. */
-export const POLYMARKET_US_FIELDS = [
-  ...['slug', 'question', 'title', 'status', 'line', 'marketSides', 'long', 'description'],
-  ...['team', 'abbreviation', 'name', 'gameStartTime', 'startTime', 'startDate', 'endDate'],
-] as const;
+export const POLYMARKET_US_LISTING: Listing = {
+  schedule: 'polymarket_us',
+  fields: [
+    ...['slug', 'question', 'title', 'status', 'line', 'marketSides', 'long', 'description'],
+    ...['team', 'abbreviation', 'name', 'gameStartTime', 'startTime', 'startDate', 'endDate'],
+  ],
+  owns: isPolymarketUsMarket,
+  idOf: ({ slug }) => wordOf(slug),
+  found: polymarketUsFound,
+};
 
 export function isPolymarketUsMarket({ slug, marketSides, conditionId }: Json): boolean {
   return typeof slug === 'string' && conditionId === undefined && Array.isArray(marketSides);
@@ -74,7 +80,7 @@ function gameOf(market: Json, parts: RegExpExecArray): FoundGame | null {
   const [away, home] = isHomeFirst(league) ? [teams[1], teams[0]] : teams;
   return {
     league,
-    // The slug's day is that of the venue's own calendar, which the start may not contradict.
+    // The slug's day is in the venue's own calendar, and the start may not contradict it.
     day: dayOf(start, slugDay!),
     number: NUMBER.test(rest ?? '') ? rest! : null,
     ...{ away, home, start },
@@ -106,8 +112,8 @@ function teamOf(market: Json, league: string, code: string): Team {
 }
 
 /**
- * One market, two instruments: its yes is the long side's team. Whose side that is its code or the
- * names say, never an order.
+ * One market, two instruments: its yes is the long side's team. The code or the names tell which
+ * team the side is, never an order.
  */
 function winnersOf(venue: Venue, market: Json, game: FoundGame, counts: Counts): Found[] {
   const sides = sidesOf(market);

@@ -60,7 +60,7 @@ const STATES: ReadonlyMap<unknown, MarketStatus> = new Map<unknown, MarketStatus
 
 const WHOLE_BOOKS: ReadonlySet<string> = new Set(['marketData', 'marketDataLite']);
 
-/** The price is that of yes: a buyer of the book takes yes, whatever the intent calls it. */
+/** The price is of yes: a buyer of the book takes yes, whatever name the intent has. */
 const TAKER_SIDES: ReadonlyMap<unknown, Side> = new Map<unknown, Side>([
   ['ORDER_SIDE_BUY', 'yes'],
   [1, 'yes'],
@@ -257,7 +257,7 @@ function levelOf(entry: unknown): Level | null {
   return price === null || size === null ? null : { price, size };
 }
 
-/** Null is an absent side, undefined one that is not readable. */
+/** Null is an absent side, undefined a side that is not readable. */
 function liteSide(value: unknown): Level | null | undefined {
   if (value === undefined) return null;
   const price = parsePriceE4(amountOf(value));

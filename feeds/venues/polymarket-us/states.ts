@@ -1,4 +1,7 @@
-/** Results by Polymarket US's public REST API; its WebSocket has none. Rules W48, W71, W72 (feeds/FORMATS.md). */
+/**
+ * Results by Polymarket US's public REST API; its WebSocket has none. Rules W48, W71, W72
+ * (feeds/FORMATS.md).
+ */
 import { parseValueE4 } from '../../reading/decimal.ts';
 import { fieldsOf, resultOfValue, undecided } from '../../reading/frame.ts';
 import type { StateRequest, StateTick } from '../../reading/venue.ts';

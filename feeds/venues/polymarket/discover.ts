@@ -15,6 +15,7 @@ import {
   type FoundGame,
   gameLeagueOf,
   type Json,
+  type Listing,
   leagueOf,
   lineEntry,
   listingOf,
@@ -35,13 +36,19 @@ export function isPolymarketMarket({ conditionId, clobTokenIds }: Json): boolean
   return typeof conditionId === 'string' && clobTokenIds !== undefined;
 }
 
-/** All that is read of a market, and of what it holds. */
-export const POLYMARKET_FIELDS = [
-  ...['conditionId', 'clobTokenIds', 'outcomes', 'slug', 'question', 'category', 'closed'],
-  ...['sportsMarketType', 'line', 'gameStartTime', 'eventStartTime', 'startDate', 'endDate'],
-  ...['teams', 'abbreviation', 'ordering', 'name', 'groupItemTitle'],
-  ...['feesEnabled', 'feeSchedule', 'rate', 'exponent'],
-] as const;
+export const POLYMARKET_LISTING: Listing = {
+  schedule: 'polymarket',
+  fields: [
+    ...['conditionId', 'clobTokenIds', 'outcomes', 'slug', 'question', 'category', 'closed'],
+    ...['sportsMarketType', 'line', 'gameStartTime', 'eventStartTime', 'startDate', 'endDate'],
+    ...['teams', 'abbreviation', 'ordering', 'name', 'groupItemTitle'],
+    ...['feesEnabled', 'feeSchedule', 'rate', 'exponent'],
+  ],
+  owns: isPolymarketMarket,
+  idOf: ({ conditionId }) => wordOf(conditionId),
+  found: polymarketFound,
+  ownFees: polymarketFees,
+};
 
 type Outcome = { name: string; token: string };
 
@@ -119,7 +126,7 @@ function startOf(market: Json): Start | null {
   return start === null ? null : { atMs: Date.parse(start), source: 'venue' };
 }
 
-/** What the event says of the team of a code. */
+/** The event's data about the team of a code. */
 function toldOf({ teams }: Json, code: string): { name: string | null; ordering: string | null } {
   const list: (Json | null)[] = Array.isArray(teams) ? teams : [];
   const team = list.find((one) => wordOf(one?.abbreviation).toLowerCase() === code);
@@ -131,8 +138,8 @@ function toldOf({ teams }: Json, code: string): { name: string | null; ordering:
 }
 
 /**
- * The winner's markets of a game. A slug has the codes, and outcomes have the names: which is whose
- * the names say, never their order. Null: they do not fit.
+ * The winner's markets of a game. A slug has the codes, and outcomes have the names. The names tell
+ * which belongs to which, never their order. Null: they do not fit.
  */
 function legsOf(
   venue: Venue,
@@ -152,7 +159,7 @@ function legsOf(
   if (isYesNo(outcomes)) {
     const at = codes.indexOf(leg ?? '');
     if (leg !== TIE && at < 0) return null;
-    // What the venue calls the leg: it has to be the team that the slug names.
+    // The venue's name of the leg, which must be the team that the slug names.
     const own = leg === TIE ? null : textOf(market.groupItemTitle, 120);
     if (own !== null && names[at] !== null && !isSameName(own, names[at]!)) return null;
     const other = names[1 - at] ?? null;
@@ -179,7 +186,7 @@ function legsOf(
   return [winner(codes[0], outcomes[own]!), winner(codes[1], outcomes[other]!)];
 }
 
-/** The game of a slug; `names` are those of its codes, where they are known. */
+/** The game of a slug; `names` belong to its codes, if they are known. */
 function gameOf(
   market: Json,
   names: readonly [string | null, string | null],
@@ -272,7 +279,7 @@ function binaryOf(
   return [{ kind: 'other', entry, game: null, listing: listingOf(place) }];
 }
 
-/** What a market says of its own fees, a line for each token; none where it says nothing. */
+/** A market's own fees, a line for each token; none if it states no fees. */
 export function polymarketFees(venue: Venue, market: Json, from: string): FeeLine[] {
   const { rate, exponent } = (market.feeSchedule ?? {}) as Json;
   const isOff = market.feesEnabled === false;

@@ -1,7 +1,7 @@
 /**
- * Polymarket's market channel. A market here is an outcome's token with a book of its own: whole
- * books, and changes that state the new size of a level. There is no sequence, so no gap can show.
- * Rules W50 to W57, W62, W71, W84, W85 (feeds/FORMATS.md).
+ * Polymarket's market channel. A market here is an outcome's token with its own book: whole books,
+ * and changes that state the new size of a level. There is no sequence, so no gap can show. Rules
+ * W50 to W57, W62, W71, W84, W85 (feeds/FORMATS.md).
  */
 import type { EpochMs, PriceE4, Side } from '../../../engine/base/units.ts';
 import { bookSide, bookTick, isLevelPrice, unknownBook } from '../../reading/book.ts';
@@ -22,13 +22,13 @@ import { polymarketStates } from './states.ts';
 
 /** Beyond, the venue's connections become unreliable. */
 const TOKENS_A_CONNECTION = 500;
-/** Of one frame; no venue has more, and the payload bounds them too. */
+/** In one frame; no venue has more, and the payload bounds them too. */
 const MESSAGES_MAX = 10_000;
 
 /** Messages that are understood and carry no price. */
 const NO_PRICE: ReadonlySet<string> = new Set(['new_market']);
 const WHOLE_BOOKS: ReadonlySet<string> = new Set(['book']);
-/** The taker's; the price is that of the token. */
+/** The taker's side; the price is the token's. */
 const TAKER_SIDES: ReadonlyMap<unknown, Side> = new Map<unknown, Side>([
   ['BUY', 'yes'],
   ['SELL', 'no'],
@@ -44,12 +44,12 @@ class PolymarketAdapter implements VenueAdapter {
   readonly contractDecimals = 2;
   readonly marketsMax = TOKENS_A_CONNECTION;
   readonly stateRequests = polymarketStates;
-  /** `market_resolved` does not come of every market. */
+  /** `market_resolved` is not sent for every market. */
   readonly tellsResults = false;
   readonly keepalive = { text: 'PING', everyMs: 10_000 };
   readonly wholeBooks = WHOLE_BOOKS;
   readonly recorded: boolean;
-  /** Tokens without a price until a whole book comes. */
+  /** Tokens without a price until a whole book arrives. */
   readonly #lostBooks = new Set<string>();
   /** Tokens whose book was asked for, since it is lost or its grid has changed. */
   readonly #awaited = new Set<string>();
@@ -131,7 +131,7 @@ class PolymarketAdapter implements VenueAdapter {
 
   #readFields(fields: Fields | null): FrameReading {
     if (fields === null) return refused('unreadable', 'not an object');
-    // First books may come without a type.
+    // First books may have no type.
     const type = nameOf(fields.event_type) ?? ('bids' in fields ? 'book' : null);
     if (type === null) return refused('unreadable', 'no event_type');
     return this.#readType(type, fields);
@@ -160,7 +160,7 @@ class PolymarketAdapter implements VenueAdapter {
   #book(token: string, fields: Fields): FrameReading {
     const bids = bookSide(fields.bids ?? fields.buys ?? [], levelOf);
     const asks = bookSide(fields.asks ?? fields.sells ?? [], levelOf);
-    // The same answer would come again.
+    // The same answer would be given again.
     const isAnswer = this.#awaited.delete(token);
     if (bids === null || asks === null) {
       return this.#lost('book', token, 'unreadable levels', isAnswer);
@@ -171,7 +171,7 @@ class PolymarketAdapter implements VenueAdapter {
     return said('book', [this.#books.tickOf(token), ...this.#closing(token)]);
   }
 
-  /** The levels that are not on the new grid are gone, and nothing says what came in their place. */
+  /** The levels that are not on the new grid are gone, and nothing tells what replaced them. */
   #regrid(token: string, fields: Fields): FrameReading {
     const type = 'tick_size_change';
     if (!this.#books.has(token)) return said(type, []);
@@ -183,7 +183,7 @@ class PolymarketAdapter implements VenueAdapter {
     return send.length === 0 ? reading : { ...reading, send };
   }
 
-  /** Of a token whose book the venue shows it is the venue that says when it closes. */
+  /** If the venue shows a token's book, the venue tells when it closes. */
   #closing(token: string): VenueTick[] {
     if (this.#closes.has(token)) return [];
     this.#closes.add(token);
@@ -201,7 +201,7 @@ class PolymarketAdapter implements VenueAdapter {
     for (const change of changes) {
       const token = nameOf(change?.asset_id) ?? nameOf(fields.asset_id);
       if (token === null || change === null) return refused(type, 'no asset_id');
-      // Both tokens come where one was subscribed to.
+      // Both tokens are sent even if only one was subscribed to.
       if (!this.#wanted.has(token)) continue;
       isWanted = true;
       readings.set(token, this.#change(token, change));
@@ -214,7 +214,7 @@ class PolymarketAdapter implements VenueAdapter {
     return stated.length === 0 ? reading : { ...reading, stated };
   }
 
-  /** What the fields state of the best prices of a book that is kept. */
+  /** The stated best prices of a kept book. */
   #stated(token: string, fields: Fields): StatedTop[] {
     const stated = { bid: bestOf(fields.best_bid), ask: bestOf(fields.best_ask) };
     if (stated.bid === undefined && stated.ask === undefined) return [];
@@ -224,7 +224,7 @@ class PolymarketAdapter implements VenueAdapter {
 
   #change(token: string, change: Fields): FrameReading {
     const type = 'price_change';
-    // Until a book has come, and after one was lost, the top that a change states is all there is.
+    // Until a book has arrived, and after one was lost, only the stated top of a change is known.
     if (!this.#books.has(token)) return this.#top(token, change, type);
     const price = priceOf(change.price);
     const size = parseContractsE2(change.size);
@@ -270,9 +270,9 @@ class PolymarketAdapter implements VenueAdapter {
     return said(type, ticks);
   }
 
-  /** Nobody is paid by a winner that is none of the outcomes. */
+  /** A winner that is none of the outcomes pays nobody. */
   #noWinner(type: string, listed: readonly unknown[]): FrameReading {
-    const reason = 'winning_asset_id is none of assets_ids';
+    const reason = 'winning_asset_id is not in assets_ids';
     const tokens = listed.map(nameOf).filter((token) => token !== null && this.#wanted.has(token));
     const ticks = tokens.map((token) => undecided(token!, reason));
     const reading = refused(type, reason, ticks);
@@ -280,7 +280,7 @@ class PolymarketAdapter implements VenueAdapter {
     return reading;
   }
 
-  /** What the venue's book is now, nobody knows until it comes whole. */
+  /** The venue's present book is unknown until it arrives whole. */
   #lost(type: string, token: string, reason: string, wasAsked = false): FrameReading {
     this.#books.forget(token);
     const reading = refused(type, reason, [unknownBook(token)]);
@@ -335,14 +335,14 @@ function levelOf(entry: unknown): Level | null {
   return price === null || size === null ? null : { price, size };
 }
 
-/** Null is an empty side, undefined one that is not readable. Sizes are not stated. */
+/** Null is an empty side, undefined a side that is not readable. Sizes are not stated. */
 function topSide(value: unknown): Level | null | undefined {
   if (value === undefined || value === null || value === '') return null;
   const price = priceOf(value);
   return price === null ? undefined : { price, size: 0 };
 }
 
-/** Null is an empty side, undefined one that is not stated, or cannot be read. */
+/** Null is an empty side, undefined a side that is not stated, or cannot be read. */
 function bestOf(value: unknown): PriceE4 | null | undefined {
   const price = value === undefined ? null : priceOf(value);
   if (price === null) return undefined;
@@ -355,7 +355,7 @@ function tickSizeOf(value: unknown): PriceE4 | null {
   return step !== null && isLevelPrice(step) ? step : null;
 }
 
-/** Null where no message states one. */
+/** Null if no message states one. */
 function newest(times: readonly (EpochMs | null)[]): EpochMs | null {
   return times.reduce<EpochMs | null>(
     (last, atMs) => (atMs === null ? last : Math.max(last ?? 0, atMs)),

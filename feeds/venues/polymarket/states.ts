@@ -36,23 +36,26 @@ function ticksOf(answer: unknown, asked: ReadonlySet<string>): StateTick[] {
   return list.flatMap((entry: unknown) => {
     const market = fieldsOf(entry);
     if (market === null || typeof market.closed !== 'boolean') return [];
-    const prices = listIn(market.outcomePrices);
-    return listIn(market.clobTokenIds).flatMap((token, at) => {
+    const tokens = listIn(market.clobTokenIds);
+    const listed = listIn(market.outcomePrices);
+    // Which price is whose, nobody could say.
+    const prices = listed.length === tokens.length ? listed : [];
+    return tokens.flatMap((token, at) => {
       return asked.has(token) ? [stateOf(token, market, prices, at)] : [];
     });
   });
 }
 
-/** A last price that is pinned beside a certain outcome, and the rounding of a sum. */
+/** The distance of a last price from a certain outcome, and the rounding of a sum. */
 const TOLERANCE: PriceE4 = 10;
 
-/** The channel says nothing of pauses, so neither does this: nothing would end one. */
+/** The channel tells no pauses, so neither does this: no message would end one. */
 function stateOf(market: string, fields: Fields, prices: readonly string[], at: number): StateTick {
-  // Some markets have only the list of what it was, the newest last.
+  // Some markets have only the list of their states, the newest last.
   const resolution = fields.umaResolutionStatus ?? listIn(fields.umaResolutionStatuses).at(-1);
   const isResolved = resolution === 'resolved';
   if (fields.closed === false) {
-    // Resolved before it is closed: nobody may buy what is known.
+    // Resolved before it is closed: no order may buy a known outcome.
     return { kind: 'status', market, status: isResolved ? 'closed' : 'open' };
   }
   const values = prices.map(parseValueE4);

@@ -24,13 +24,13 @@ import {
 
 /** Two games of the same teams on a day are at least this far apart. */
 const SAME_GAME_MS = 2 * 3_600_000;
-/** How far a start may be off that is reckoned from an expected end. */
+/** How far a start may be off if it is reckoned from an expected end. */
 const ESTIMATE_OFF_MS = 6 * 3_600_000;
 const DAY_ALONE = 'the venue names the day alone: the time of the start is not known';
-/** Leagues whose games go on until somebody wins. */
+/** Leagues whose games continue until one team wins. */
 const NO_TIE = new Set(['mlb', 'nba', 'wnba', 'nhl', 'cfb', 'cbb', 'atp', 'wta']);
 
-/** `base` with what was found; entries that it names already are brought up to date. */
+/** `base` with the found markets; entries that it names already are updated. */
 export function assemble(
   { found, fees }: Pick<Finding, 'found' | 'fees'>,
   base: CatalogFile = EMPTY,
@@ -74,7 +74,7 @@ class Games {
     return slot;
   }
 
-  /** Those of its league, of its day or the day before or after. */
+  /** The games of its league, of its day or the day before or after. */
   #near({ league, day }: FoundGame): GameEntry[] {
     return [-1, 0, 1].flatMap((days) => {
       const other = new Date(Date.parse(day) + days * DAY_MS).toISOString().slice(0, 10);
@@ -94,7 +94,7 @@ class Games {
 
 const DAY_MS = 24 * 3_600_000;
 
-/** What its catalog says, where an older one says it by its note. */
+/** The catalog's source of a start; an older catalog has it in its note. */
 function sourceOf({ startsAtSource, note }: GameEntry): StartSource {
   return startsAtSource ?? (note === DAY_ALONE ? 'day' : 'catalog');
 }
@@ -160,7 +160,7 @@ function codesOf(game: FoundGame, entry: GameEntry): Map<string, string> {
   ]);
 }
 
-/** A slug names the home team first where the league does. */
+/** A slug names the home team first if the league does. */
 function gameEntry(game: FoundGame, slugs: ReadonlySet<string>): GameEntry {
   const { league, day, number, away, home, start } = game;
   const teams = isHomeFirst(league) ? [home.code, away.code] : [away.code, home.code];
@@ -206,8 +206,8 @@ function instrumentOf(one: Found, slot: GameSlot | null, known: Known): Instrume
 }
 
 /**
- * A market that is no winner's. An instrument that lists it already keeps its names; one that was
- * found before games had their totals gets its game and its start.
+ * A market that is no winner's. An instrument that lists it already keeps its names. If it was
+ * found before games had their totals, it gets its game and its start.
  */
 function otherOf(
   { entry, listing }: Extract<Found, { kind: 'other' }>,
@@ -234,9 +234,9 @@ function otherOf(
 }
 
 type Known = {
-  /** The instruments that say who wins, by the game's slug and the code of who does. */
+  /** The winner instruments, by the game's slug and the code of the winner. */
   winners: ReadonlyMap<string, InstrumentEntry>;
-  /** By venue and market, those that list it. */
+  /** The instruments that list a market, by venue and market. */
   markets: ReadonlyMap<string, InstrumentEntry>;
 };
 
@@ -256,7 +256,7 @@ function knownIn({ games, instruments }: CatalogFile): Known {
   return { winners, markets };
 }
 
-/** What a person said of a listing stays. */
+/** A person's fields of a listing stay. */
 function joined(listings: readonly ListingEntry[], listing: ListingEntry): ListingEntry[] {
   const before = listings.find(({ venue }) => venue === listing.venue);
   const isSame = before !== undefined && before.venueMarketId === listing.venueMarketId;
@@ -283,7 +283,7 @@ function withOwnLabels(
 /** `2026-04-25`, and which of two games of the day. */
 const DAY_OF_SLUG = /\d{4}-\d\d-\d\d(?:-g\d)?$/;
 
-/** `end` is put behind labels that two slugs have; those of the catalog before stay. */
+/** `end` is appended to labels that two slugs have; labels of the catalog before stay. */
 function apartBy(
   found: readonly InstrumentEntry[],
   base: readonly InstrumentEntry[],
@@ -364,14 +364,17 @@ export function apartGames({
   return [...apart.values()];
 }
 
-/** By what two venues' names of a game may be the same: its codes, and the words of its names. */
+/**
+ * The keys by which two venues' names of a game may be the same: its codes, and the words of its
+ * names.
+ */
 function apartKeys({ league, away, home }: GameEntry): Set<string> {
   const codes = [away, home].map(({ code }) => codeNamed(league, code)).sort();
   const names = [away, home].map(({ name }) => wordsOf(name).join(' ')).sort();
   return new Set([codes.join(' '), names.join('/').toUpperCase()]);
 }
 
-/** Two games that are one as far as their teams go, and that no venue lists both of. */
+/** Two games that are one by their teams, and that no venue lists both of. */
 function isApart(a: GameEntry, b: GameEntry, venues: ReadonlyMap<string, Set<string>>): boolean {
   const isOtherSport = a.league !== b.league && isKnownLeague(a.league) && isKnownLeague(b.league);
   const [ofA, ofB] = [a, b].map(({ slug }) => venues.get(slug) ?? new Set<string>());

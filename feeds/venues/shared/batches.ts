@@ -1,7 +1,7 @@
 /**
- * Markets subscribed to in batches, by the number of the request, and what becomes of a batch that
- * the venue refuses: one bad or superfluous market must not leave the others without a price. Rule
- * W16 (feeds/FORMATS.md).
+ * Markets subscribed to in batches, by the number of the request, and the handling of refused
+ * batches. One bad or superfluous market must not leave the others without a price. Rule W16
+ * (feeds/FORMATS.md).
  */
 import type { Outgoing } from '../../reading/venue.ts';
 
@@ -16,7 +16,7 @@ export class Batches {
   #max: number;
   #nextId = 1;
 
-  /** At most `max` markets a batch; a venue that takes fewer shows it. */
+  /** At most `max` markets per batch; a venue that takes fewer shows it. */
   constructor(max: number, messageOf: (id: number, markets: readonly string[]) => unknown) {
     this.#max = max;
     this.#messageOf = messageOf;
@@ -35,12 +35,14 @@ export class Batches {
     return messages;
   }
 
-  /** The markets that a request subscribed to; undefined: it is none of ours. */
+  /** The markets that a request subscribed to; undefined: it is not our request. */
   marketsOf(id: unknown): readonly string[] | undefined {
     return this.#sent.get(id as number)?.markets;
   }
 
-  /** The batch had too many: half of it is tried again here, `overflow` needs another connection. */
+  /**
+   * The batch had too many: half of it is tried again here, `overflow` needs another connection.
+   */
   tooMany(id: number): { send: Outgoing[]; overflow: readonly string[] } {
     const { markets } = this.#take(id);
     const half = Math.floor(markets.length / 2);
@@ -49,7 +51,9 @@ export class Batches {
     return { send, overflow: markets.slice(half) };
   }
 
-  /** The batch was refused for something in it: each half is tried by itself. One market: again. */
+  /**
+   * A market of the batch was refused: each half is tried alone. A single market is tried again.
+   */
   refused(id: number, afterMs: number): Outgoing[] {
     const batch = this.#take(id);
     const half = Math.ceil(batch.markets.length / 2);
@@ -64,7 +68,9 @@ export class Batches {
     return this.#later(this.#take(id));
   }
 
-  /** Subscribes again to the batches that have any of these markets, in place of those before. */
+  /**
+   * Subscribes again to the batches that have any of these markets, in place of the earlier ones.
+   */
   renewed(markets: readonly string[]): { ended: number; message: unknown }[] {
     const asked = new Set(markets);
     const batches = [...this.#sent].filter(([, batch]) =>
@@ -76,7 +82,7 @@ export class Batches {
     });
   }
 
-  /** A new connection: what was learned of the venue's bound stays. */
+  /** A new connection: the learned bound of the venue stays. */
   clear(): void {
     this.#sent.clear();
     this.#nextId = 1;

@@ -1,21 +1,23 @@
 /** Dates and times of US Eastern time, in which venues name their games. Rule K24. */
 import type { EpochMs } from '../../../engine/base/units.ts';
 
-const PARTS = new Intl.DateTimeFormat('en-US', {
-  timeZone: 'America/New_York',
-  hourCycle: 'h23',
-  year: 'numeric',
-  month: '2-digit',
-  day: '2-digit',
-  hour: '2-digit',
-  minute: '2-digit',
-});
+/** Made at the first date: most processes that load this read none. */
+let clock: Intl.DateTimeFormat | null = null;
 
 function wallOf(atMs: EpochMs): Record<string, string> {
-  return Object.fromEntries(PARTS.formatToParts(atMs).map(({ type, value }) => [type, value]));
+  clock ??= new Intl.DateTimeFormat('en-US', {
+    timeZone: 'America/New_York',
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+    hour: '2-digit',
+    minute: '2-digit',
+  });
+  return Object.fromEntries(clock.formatToParts(atMs).map(({ type, value }) => [type, value]));
 }
 
-/** How many milliseconds the clocks of New York are behind UTC, to the minute. */
+/** How many milliseconds the clocks of New York are after UTC, to the minute. */
 function behindMs(atMs: EpochMs): number {
   const { year, month, day, hour, minute } = wallOf(atMs);
   const wallMs = Date.UTC(
@@ -34,11 +36,11 @@ export function easternDay(atMs: EpochMs): string {
   return `${year}-${month}-${day}`;
 }
 
-/** The moment of `HH:MM` of a day there; null for a day or time that there is not. */
+/** The moment of `HH:MM` of a day there; null for a day or time that does not exist. */
 export function easternMs(day: string, time = '00:00'): EpochMs | null {
   const wallMs = Date.parse(`${day}T${time}:00.000Z`);
   if (Number.isNaN(wallMs) || new Date(wallMs).toISOString().slice(0, 10) !== day) return null;
   const guessMs = wallMs + behindMs(wallMs);
-  // Where the clocks change between the guess and the moment, the second look is right.
+  // If the clocks change between the guess and the moment, the second look is right.
   return wallMs + behindMs(guessMs);
 }

@@ -1,6 +1,6 @@
 /**
- * What discovery finds in a venue's answer, before it is a catalog: markets, each with its listing
- * and the game it belongs to. Rules K20 to K29, K32, K38 to K41 (feeds/FORMATS.md).
+ * The markets that discovery finds in a venue's answer, before they are a catalog. Each has its
+ * listing and its game. Rules K20 to K29, K32, K38 to K41 (feeds/FORMATS.md).
  */
 import { createHash } from 'node:crypto';
 import {
@@ -10,6 +10,7 @@ import {
   type StartSource,
   type Venue,
 } from '../../../engine/base/units.ts';
+import type { FeeSchedule } from '../../../engine/rules/fees.ts';
 import type {
   FeeLine,
   GameEntry,
@@ -26,7 +27,7 @@ export type Team = GameEntry['home'];
 /** The code of a draw's leg, whatever its venue calls it. */
 export const TIE = 'TIE';
 
-/** A start, and what says so (K32). */
+/** A start and its source (K32). */
 export type Start = { atMs: EpochMs; source: Exclude<StartSource, 'catalog' | 'day'> };
 
 export type FoundGame = {
@@ -54,10 +55,32 @@ export type Found = { listing: ListingEntry; game: FoundGame | null } & (
 export type Reasons = Map<string, number>;
 
 /**
- * All of one or more answers. `skipped` counts markets that make no instrument; `apart` those whose
- * venue speaks of a game which they could not be joined to.
+ * All of one or more answers. `skipped` counts markets that make no instrument. `apart` counts
+ * markets whose venue names a game that they could not be joined to.
  */
 export type Finding = { found: Found[]; fees: FeeLine[]; skipped: Reasons; apart: Reasons };
+
+/** How a venue's REST API lists markets. */
+export type Listing = {
+  /** Its fee schedule; `published-fees.ts` has its lines. */
+  schedule: FeeSchedule;
+  /** All that is read of a market, and of what it holds. */
+  fields: readonly string[];
+  /** Whether an object of an answer is a market of this venue. */
+  owns(market: Json): boolean;
+  /** Whether it joins several others: an operator asks for these. Rule K44. */
+  isCombo?(market: Json): boolean;
+  idOf(market: Json): string;
+  /** @param markets of one venue, each once. @param milestones starts by event */
+  found(
+    venue: Venue,
+    markets: readonly Json[],
+    counts: Counts,
+    milestones: ReadonlyMap<string, EpochMs>,
+  ): Found[];
+  /** What a market says of its own fees. */
+  ownFees?(venue: Venue, market: Json, from: string): FeeLine[];
+};
 
 /** Where a reading of markets counts what it could not use. */
 export type Counts = Pick<Finding, 'skipped' | 'apart'>;
@@ -91,10 +114,11 @@ export function wordOf(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 }
 
-// What controls a terminal, or shows the text around it in another order; no venue has reason to.
+// Characters that control a terminal, or reorder the text around them. No venue has reason to send
+// them.
 const CONTROLS = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\u200b\u2060-\u2064\ufeff]/gu;
 
-/** A text that is not empty, without controls, cut to what a catalog takes. */
+/** A text that is not empty, without controls, cut to the catalog's length. */
 export function textOf(value: unknown, maxLength = 300): string | null {
   if (typeof value !== 'string') return null;
   const text = value.replaceAll(CONTROLS, ' ').trim().slice(0, maxLength).trim();
@@ -114,7 +138,7 @@ export function leagueOf(name: string): string | null {
   return /^[a-z0-9][a-z0-9_-]{0,31}$/.test(league) ? league : null;
 }
 
-/** The same of a game's league, whatever its venue calls it. Rule K35. */
+/** The same for a game's league, whatever its venue calls it. Rule K35. */
 export function gameLeagueOf(name: string): string | null {
   const league = leagueOf(name);
   return league === null ? null : leagueNamed(league);
@@ -124,7 +148,7 @@ export type BinaryOf = Pick<ListingOf, 'venue' | 'venueMarketId'> & {
   league: string;
   /** Null: it starts when it closes. */
   start?: Start | null;
-  /** Of an event of which the day alone is known: it does not start when it closes. */
+  /** The day of an event whose start is not known. Such an event does not start when it closes. */
   day?: string | null;
   opensAt: string | null;
   closesAt: string;
@@ -167,8 +191,8 @@ function markOf(place: PlaceName): string {
 const SLUG_MARK_CHARACTERS = 32;
 
 /**
- * A slug that says nothing of the venue's name of a market and comes from all of it: 128 bits, so
- * that no two markets share one. Rule K40.
+ * A slug derived from all of the venue's name of a market: 128 bits, so that no two markets share
+ * one. Rule K40.
  */
 export function slugOf(begin: string, { venue, venueMarketId }: PlaceName): string {
   return `${begin}-${hashOf({ venue, venueMarketId }).slice(0, SLUG_MARK_CHARACTERS)}`;
@@ -184,13 +208,13 @@ export type LineOf = PlaceName & {
   game: FoundGame;
   marketType: InstrumentEntry['marketType'];
   period: InstrumentEntry['period'];
-  /** What is counted: `total bases`; null: what the type says. */
+  /** The counted event: `total bases`; null: the type tells it. */
   stat?: string | null;
   /** The team or person that it is about; null: the game. */
   subject?: Team | null;
   strike?: InstrumentEntry['strike'];
   line?: number | null;
-  /** Whether neither number nor subject tells it from its like. */
+  /** Whether neither number nor subject distinguishes it from its like. */
   isUntold?: boolean;
 };
 
@@ -202,7 +226,7 @@ const PERIOD_WORDS: Partial<Record<InstrumentEntry['period'], string>> = {
 
 /**
  * The instrument of a total, spread, prop or period of a game. It starts with the game. Its label
- * says whom it is about, what is counted, the line, the period, and of which game. Rules K34, K39.
+ * names its subject, the counted event, the line, the period, and the game. Rules K34, K39.
  */
 export function lineEntry(of: LineOf): FoundEntry {
   const {
@@ -260,12 +284,18 @@ const STRIKE_WORDS = {
 
 /** `at least 3,370.1`, `between 63 and 64`. */
 function strikeWords({ type, floor, cap }: NonNullable<InstrumentEntry['strike']>): string {
-  const [low, high] = [floor, cap].map((bound) => (bound === null ? '' : NUMBERS.format(bound)));
+  const [low, high] = [floor, cap].map((bound) => (bound === null ? '' : numberText(bound)));
   if (type === 'between') return `between ${low} and ${high}`;
   return `${STRIKE_WORDS[type]} ${type.startsWith('less') ? high : low}`;
 }
 
-const NUMBERS = new Intl.NumberFormat('en-US', { maximumFractionDigits: 8 });
+/** Made when a strike is first named: most threads that load this name none. */
+let numbers: Intl.NumberFormat | null = null;
+
+function numberText(bound: number): string {
+  numbers ??= new Intl.NumberFormat('en-US', { maximumFractionDigits: 8 });
+  return numbers.format(bound);
+}
 
 function minuteOf(dateTime: string): string {
   return `${dateTime.slice(0, 16).replace('T', ' ')} UTC`;

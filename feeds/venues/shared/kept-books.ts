@@ -62,7 +62,7 @@ export class KeptBooks {
     return this.#books.has(market);
   }
 
-  /** A whole book in place of the one before. Null: kept; a text says why it is not. */
+  /** A whole book in place of the one before. Null: kept; a text tells why it is not. */
   replace(market: string, yesBids: readonly Level[], noBids: readonly Level[]): string | null {
     this.forget(market);
     if (this.#books.size >= BOOKS_MAX) return 'too many markets';
@@ -76,8 +76,8 @@ export class KeptBooks {
   }
 
   /**
-   * Changes the size of a bid of a book that is there by `delta`. False: that took it below zero,
-   * or above what a venue can show; the level is gone.
+   * Changes the size of an existing book's bid by `delta`. False: that took it below zero, or above
+   * the most that a venue can show; the level is gone.
    */
   add(market: string, side: Side, price: PriceE4, delta: ContractsE2): boolean {
     const ladder = this.#books.get(market)![side];
@@ -87,16 +87,21 @@ export class KeptBooks {
     return kept;
   }
 
+  /** Of a book that is there. */
+  sizeAt(market: string, side: Side, price: PriceE4): ContractsE2 {
+    return this.#books.get(market)![side].sizeAt(price);
+  }
+
   /** Sets the size of a bid of a book that is there; 0 takes it away. */
   set(market: string, side: Side, price: PriceE4, size: ContractsE2): void {
-    this.add(market, side, price, size - this.#books.get(market)![side].sizeAt(price));
+    this.add(market, side, price, size - this.sizeAt(market, side, price));
   }
 
   get isOverfull(): boolean {
     return this.#levels > LEVELS_MAX;
   }
 
-  /** The top of a book that is there. */
+  /** The top of an existing book. */
   tickOf(market: string): BookTick {
     const book = this.#books.get(market)!;
     const best = book.no.best();
@@ -105,7 +110,7 @@ export class KeptBooks {
     return tick;
   }
 
-  /** What frames state of the best prices of a book that is there, beside it. Rule B14. */
+  /** The best prices that frames state beside an existing book. Rule B14. */
   agrees(market: string, stated: BestPrices): boolean {
     const { yes, no } = this.#books.get(market)!;
     const ask = no.best();
@@ -115,7 +120,7 @@ export class KeptBooks {
     );
   }
 
-  /** Removes the levels of a book that is there that are not on the venue's grid of yes prices. */
+  /** Removes the levels of an existing book that are not on the venue's grid of yes prices. */
   keepGrid(market: string, isOnGrid: (yesPrice: PriceE4) => boolean): void {
     const { yes, no } = this.#books.get(market)!;
     for (const { price } of yes.levels()) {
@@ -146,7 +151,7 @@ function isSame(stated: PriceE4 | null | undefined, kept: PriceE4 | null): boole
   return stated === undefined || stated === kept;
 }
 
-/** A bid of no as the ask of yes that it is, and the other way round. */
+/** A bid of no as the equal ask of yes, and the other way round. */
 export function asAsk({ price, size }: Level): Level {
   return { price: 10_000 - price, size };
 }

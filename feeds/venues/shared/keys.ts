@@ -19,8 +19,8 @@ export type Signer = {
 };
 
 /**
- * A signer for the keys, or null when there are none.
- * @throws when only one of the two is given, or the key is not of the venue's kind.
+ * A signer for the keys, or null when there are none. @throws when only one of the two is given, or
+ * the key is not of the venue's kind.
  */
 export function signerOf(
   adapter: AdapterName,

@@ -1,5 +1,5 @@
 /**
- * What venues call leagues and teams. A code or a name of one venue is the same team as another's
+ * Venues' names of leagues and teams. A code or a name of one venue is the same team as another's
  * by these tables or by the words of the names, never by a place in a list. Rules K35 to K37
  * (feeds/FORMATS.md).
  */
@@ -161,7 +161,7 @@ export function isKnownLeague(league: string): boolean {
   return SPORTS.has(league);
 }
 
-/** The league that a name begins with, as `mlb` in `mlbtotal`, and what follows. */
+/** The league that a name begins with, as `mlb` in `mlbtotal`, and the remaining text. */
 export function leagueBefore(name: string): { league: string; rest: string } | null {
   for (let length = name.length - 1; length >= 2; length--) {
     const own = name.slice(0, length);
@@ -178,7 +178,7 @@ export function knownTeam(league: string, code: string): Team | null {
   return known === undefined ? null : { code: code.toUpperCase(), name: known.name };
 }
 
-/** One spelling of a team's code, whatever venue it is of. */
+/** One spelling of a team's code, from any venue. */
 export function codeNamed(league: string, code: string): string {
   const upper = code.toUpperCase();
   if (NATIONS.has(league)) return COUNTRIES[upper] ?? upper;
@@ -213,7 +213,7 @@ const isBegun = (a: string, b: string) => a.startsWith(b) || b.startsWith(a);
 /** Whether both are one team: by code, or by names that say more than a code. */
 export function isSameTeam(league: string, a: Team, b: Team): boolean {
   if (codeNamed(league, a.code) === codeNamed(league, b.code)) return true;
-  // A code of three letters says too little; GAUFF is a name all the same.
+  // A code of three letters tells too little; GAUFF is still a name.
   const isNamed = ({ code, name }: Team) => {
     return name.toUpperCase() !== code.toUpperCase() || code.length > 3;
   };
@@ -258,8 +258,8 @@ function isWithin(letters: string, text: string): boolean {
 type Pair = readonly [string, string];
 
 /**
- * Whose names these are: `straight` the first name is the first code's, `crossed` the second's.
- * Null: they do not fit, or fit both ways.
+ * The owners of these names. `straight`: the first name is the first code's; `crossed`: the
+ * second's. Null: they do not fit, or fit both ways.
  *
  * @param told names that the venue itself gives the codes
  */
@@ -278,7 +278,7 @@ export function namesOfCodes(
 
 const together = (a: number, b: number) => (a > 0 && b > 0 ? a + b : 0);
 
-/** Two codes that are written as one, as `CWSDET`: the one way to part them into known teams. */
+/** Two codes that are written as one, as `CWSDET`: the only way to part them into known teams. */
 export function partedCodes(league: string, codes: string): Pair | null {
   const ways: Pair[] = [];
   for (let at = 1; at < codes.length; at++) {

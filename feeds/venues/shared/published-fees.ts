@@ -1,6 +1,6 @@
 /**
- * What venues publish of their fees, as lines of a fee table. Rules F20, F28 (feeds/FORMATS.md).
- * A line says from when it is known to hold; what was charged before is not in it.
+ * The fees that venues publish, as lines of a fee table. Rules F20, F28 (feeds/FORMATS.md). A line
+ * states from when it is known to hold; earlier fees are not in it.
  */
 
 import type { Venue } from '../../../engine/base/units.ts';
@@ -34,7 +34,7 @@ const POLYMARKET_US: Published = {
   exponent: 1,
 };
 
-/** sports_fees_v3, since July 2026. A market's own feeSchedule goes before it. */
+/** sports_fees_v3, since July 2026. A market's own feeSchedule outranks it. */
 const POLYMARKET: Published = {
   series: null,
   from: '2026-07-10T04:00:00.000Z',

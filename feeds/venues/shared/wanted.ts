@@ -12,7 +12,7 @@ export class Wanted {
   readonly #everything: boolean;
   readonly #markets = new Set<string>();
 
-  /** `everything`: whatever comes is wanted, as in a recording. */
+  /** `everything`: every market is wanted, as in a recording. */
   constructor(everything: boolean) {
     this.#everything = everything;
   }
@@ -33,7 +33,7 @@ export class Wanted {
     this.#markets.clear();
   }
 
-  /** The reading, or a refusal where its market was not subscribed to. */
+  /** The reading, or a refusal if its market was not subscribed to. */
   kept(reading: FrameReading): FrameReading {
     for (const tick of reading.ticks) {
       if (tick.kind !== 'game' && !this.has(tick.market)) return unwanted(reading.type);

@@ -123,7 +123,7 @@ test('I71: a terminal gets no control of others, and scripts the same values', (
   const { stderr } = spawnSync(
     process.execPath,
     [
-      ...['--import', new URL('../../stripped-types.js', import.meta.url).href],
+      ...['--import', new URL('../../preload.js', import.meta.url).href],
       ...['--input-type=module', '-e'],
       `import { createLog } from ${JSON.stringify(new URL('../../../api/cli/create-log.ts', import.meta.url).href)};
       createLog('info').warn({ reason: ${JSON.stringify(foreign)} }, ${JSON.stringify(foreign)});`,

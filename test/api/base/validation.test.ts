@@ -27,8 +27,9 @@ test('whatever JSON an order body is, it is read or refused', (t) => {
     fc.jsonValue(),
   );
   const body = fc.dictionary(fc.oneof(fc.constantFrom(...fields), fc.string()), value);
-  fc.assert(fc.property(body, (order) => answersOrRefuses(() => readOrderBody(order))));
-  t.pass();
+  t.notThrows(() =>
+    fc.assert(fc.property(body, (order) => answersOrRefuses(() => readOrderBody(order)))),
+  );
 });
 
 test('whatever text a body or a query is, it is read or refused', (t) => {
@@ -40,13 +41,14 @@ test('whatever text a body or a query is, it is read or refused', (t) => {
     fc.webQueryParameters(),
     fc.stringMatching(/^(limit|status|from|%|=|&|\+)*$/),
   );
-  fc.assert(
-    fc.property(
-      text,
-      (sent) => answersOrRefuses(() => readBody(sent)) && answersOrRefuses(() => readQuery(sent)),
+  t.notThrows(() =>
+    fc.assert(
+      fc.property(
+        text,
+        (sent) => answersOrRefuses(() => readBody(sent)) && answersOrRefuses(() => readQuery(sent)),
+      ),
     ),
   );
-  t.pass();
 });
 
 /** Objects as they are written, so that a key can stand in one twice. */

@@ -39,7 +39,7 @@ test('for its owner alone, in a directory for its owner alone', async (t) => {
   t.throws(() => file.read(), { message: /session\.json holds secrets that others may read/ });
 });
 
-test('changes one after the other, so that none is lost, and leaves nothing else behind', async (t) => {
+test('changes one after the other, so that none is lost, and leaves no other file', async (t) => {
   const file = sessionFile(t);
   await file.change(() => SESSION);
   const later = () => new Promise((resolve) => setImmediate(resolve));

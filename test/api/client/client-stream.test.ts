@@ -168,7 +168,7 @@ test.serial(
     t.deepEqual(seen.gap, []);
     const later = trader.open({ after: idsOf(seen)[5]! });
     await later.stream.subscribe('orders');
-    await until('the events behind one', () => later.seen.order.length === 2);
+    await until('the events after one', () => later.seen.order.length === 2);
     t.is(later.stream.lastEventId, stream.lastEventId);
   },
 );

@@ -1,5 +1,5 @@
 /** The Python client: generated from the description, and used by a program (python-bot.py). */
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -20,8 +20,6 @@ const CLIENT = path.join(ROOT, 'api/client');
 const BOT = fileURLToPath(new URL('../python-bot.py', import.meta.url));
 const ORDER_ID = '0195d3a0-0000-7000-8000-0000000000bb';
 const ORGANIZATION = '0195d3a0-0000-7000-8000-0000000000aa';
-/** What pip says where no package index can be reached. */
-const OFFLINE = /Failed to establish a new connection|No matching distribution found|timed out/;
 
 test('the Python client is what the description gives: else npm run client', (t) => {
   const file = path.join(CLIENT, PYTHON_FILE);
@@ -78,7 +76,13 @@ test('the Python types say what a schema says', (t) => {
 const python = pythonWith('httpx, websockets');
 const withPython = python === null ? test.skip : test;
 const pipPython = pythonWith('pip');
-const withPip = pipPython === null ? test.skip : test;
+const pip = { ...process.env, PIP_RETRIES: '0', PIP_DISABLE_PIP_VERSION_CHECK: '1' };
+/** Whether the build's own package can be had: a wheel is built in an environment of its own. */
+const mayBuild =
+  pipPython !== null &&
+  spawnSync(pipPython, ['-m', 'pip', 'index', 'versions', 'flit_core'], { env: pip }).status === 0;
+// Where there is no pip, or no index answers, it is shown as skipped.
+const withPip = mayBuild ? test : test.skip;
 
 withPython('a Python program reads, trades and is refused', async (t) => {
   const api = await startApi(t);
@@ -202,16 +206,7 @@ withPip('the Python client becomes a wheel by the command of its README', async 
   const directory = mkdtempSync(path.join(tmpdir(), 'paperbook-wheel-'));
   t.teardown(() => rmSync(directory, { recursive: true }));
   const args = command!.replace('--wheel-dir .', `--wheel-dir ${directory}`).split(' ');
-  const env = { ...process.env, PIP_RETRIES: '0', PIP_DISABLE_PIP_VERSION_CHECK: '1' };
-  try {
-    await runFile(pipPython!, args, { cwd: ROOT, env, timeout: 100_000 });
-  } catch (error) {
-    const { killed, stderr } = error as { killed: boolean; stderr: string };
-    if (!killed && !OFFLINE.test(stderr)) throw error;
-    t.log('SKIPPED: no package index can be reached, so nothing could be built');
-    t.pass();
-    return;
-  }
+  await runFile(pipPython!, args, { cwd: ROOT, env: pip, timeout: 100_000 });
   const [wheel, ...more] = readdirSync(directory);
   t.deepEqual([wheel, more], [`paperbook_client-${version}-py3-none-any.whl`, []]);
   t.true(readme.includes(` ./${wheel}\n`));

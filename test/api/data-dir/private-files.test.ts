@@ -94,7 +94,7 @@ test(`${SECTION}: a directory of other things is refused, and nothing in it is c
   const error = await t.throwsAsync(openDataDir(dir, NEW));
   t.is(
     error.message,
-    `PAPERBOOK_DATA_DIR ${dir} is open to others (mode 1777) and holds what no server made ` +
+    `PAPERBOOK_DATA_DIR ${dir} is open to others (mode 1777) and holds files that no server made ` +
       '(home): set a directory of its own',
   );
   t.deepEqual(readdirSync(dir), ['home']);

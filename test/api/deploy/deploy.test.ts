@@ -21,32 +21,12 @@ test('Dockerfile: each stage is of the Node that is pinned, with glibc', (t) => 
   for (const steps of stages) t.is(steps[0]!.rest.split(' AS ')[0], from);
 });
 
-test('Dockerfile: the packed product alone, not root, data in a volume of its own', (t) => {
-  t.deepEqual(stepsOf(image, 'COPY'), ['--from=product /app ./']);
-  t.regex(stages[0]!.at(-1)!.rest, /npm pack .*npm install --prefix \/app .*\.\/paperbook-\*\.tgz/);
-  t.deepEqual(stepsOf(image, 'USER'), ['1000:1000']);
-  const [volume] = stepsOf(image, 'VOLUME');
-  t.true(
-    stepsOf(image, 'RUN').some((run) =>
-      run.includes(`install -d -m 0700 -o 1000 -g 1000 ${volume}`),
-    ),
-  );
-  t.true(stepsOf(image, 'ENV')[0]!.includes(`PAPERBOOK_DATA_DIR=${volume}`));
-  // What else runs, and what is copied, belongs to root and cannot be changed by the server.
-  const userAt = image.findIndex(({ name }) => name === 'USER');
-  t.false(image.slice(userAt).some(({ name }) => name === 'RUN' || name === 'COPY'));
-});
-
 test('Dockerfile: its variables are variables of the server, TLS or a proxy is for the operator', (t) => {
   const env = envOf(image);
   t.throws(() => loadConfig(env, null), { message: /^PAPERBOOK_HOST 0\.0\.0\.0 is not loopback/ });
   const { host, port } = loadConfig({ ...env, PAPERBOOK_BEHIND_TLS_PROXY: 'on' }, null);
   t.is(host, '0.0.0.0');
   t.deepEqual(stepsOf(image, 'EXPOSE'), [String(port)]);
-  t.deepEqual(
-    [...stepsOf(image, 'ENTRYPOINT'), ...stepsOf(image, 'CMD')],
-    ['["paperbook"]', '["serve"]'],
-  );
 });
 
 test('.dockerignore: lets through what is copied, and nothing else', (t) => {

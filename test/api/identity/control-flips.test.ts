@@ -122,6 +122,7 @@ test(`D36, small files: with any byte changed each is refused, or says the same`
     'track-record-key.json': { kty: 'OKP', crv: 'Ed25519', x: 'abcd', d: 'efgh' },
     'track-record-keys.json': { publicKeys: ['abcd'] },
     'positions.json': { facts: [1, 22, 333] },
+    'contradicted.json': { said: [{ market: 7, outcome: 'no', yesPayoutCents: 0 }] },
     'demo.json': { baseUrl: 'http://localhost:1', email: 'd@p.l', password: 'pw', key: 'svc_sk_x' },
     'demo/simulator.json': { seed: 1, firstStartMs: NOON_MS },
   };

@@ -232,7 +232,7 @@ test('D24, D70: a damaged row is an error of those who ask for it, and of the ch
   t.teardown(() => damaged.close());
   const is = (what: string) => ({
     instanceOf: ControlDamage,
-    message: `control/data.mdb is damaged: ${what} is not what was written`,
+    message: `control/data.mdb is damaged: ${what} has changed since it was written`,
   });
   t.throws(() => damaged.users.get(ann!.id), is(`users [${ann!.id}]`));
   t.throws(() => damaged.userByEmail('ann@b.c'), is(`users [${ann!.id}]`));

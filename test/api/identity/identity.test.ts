@@ -182,7 +182,7 @@ test('D24: a value that is elsewhere or misses a bit is refused, by table and ke
     table.putSync(key, value);
     const is = {
       instanceOf: ControlDamage,
-      message: `control/data.mdb is damaged: users [${key}] is not what was written`,
+      message: `control/data.mdb is damaged: users [${key}] has changed since it was written`,
     };
     t.throws(() => users.get(key), is);
     t.throws(() => check(users), is);

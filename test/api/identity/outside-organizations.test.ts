@@ -47,7 +47,7 @@ test('I66, GET /organizations: forwarded with the caller`s key', async (t) => {
   const { token } = api;
   const ownHeader = { token: null, headers: { 'x-service-key': token } };
   t.deepEqual((await api.call('GET', '/organizations', ownHeader)).json, wanted);
-  t.is(service.asked.length, 2, 'asked anew each time');
+  t.is(service.asked.length, 2, 'asked again each time');
   for (const { method, url, headers } of service.asked) {
     t.deepEqual([method, url], ['GET', '/mine?of=key']);
     t.is(headers.authorization, `Bearer ${token}`);

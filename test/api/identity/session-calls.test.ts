@@ -85,7 +85,7 @@ test('I20: the cookie is read from whichever Cookie line has it', async (t) => {
   const raw = new RawConnection(t, api.port);
   raw.send(request('GET', '/v1/api_keys', null, `Cookie: other=a, ${session}\r\n`));
   await raw.until(({ text }) => text.includes('\r\n\r\n'));
-  t.regex(raw.text, /^HTTP\/1.1 401 /, 'what stands in the value of another cookie is none');
+  t.regex(raw.text, /^HTTP\/1.1 401 /, 'the value of another cookie has no token');
 });
 
 test('I23: a session call with another content type than JSON is 400', async (t) => {

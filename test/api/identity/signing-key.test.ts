@@ -55,7 +55,7 @@ test('I31: the EdDSA key of an older version: a new key; its tokens end, refresh
   const reopened = new ControlStore(directory);
   t.teardown(() => reopened.close());
   const key = await ensureSigningKey(directory, logInto(lines));
-  t.regex(lines.join('\n'), /signed with ES256 .* by a new key: .* go on with a refresh/);
+  t.regex(lines.join('\n'), /signed with ES256 .* by a new key: .* continue with a refresh/);
   t.is(JSON.parse(readFileSync(file, 'utf8')).kty, 'EC');
   t.is(statSync(file).mode & 0o777, 0o600);
 

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import type { GameEntry } from '../../../api/catalog/catalog-view.ts';
 import { MarketBus } from '../../../api/catalog/market-bus.ts';
@@ -6,6 +8,8 @@ import { ContradictedResults } from '../../../api/market-data/contradicted-resul
 import { OPERATOR_SOURCE } from '../../../api/market-data/operator-results.ts';
 import { VoidedGames } from '../../../api/market-data/voided-games.ts';
 import type { MarketResult, ResultTick } from '../../../engine/rules/messages.ts';
+import { tempDir } from '../../engine/shard/engine-process.ts';
+import { until } from '../raw-connection.ts';
 import { startApi } from '../support.ts';
 
 const NOW_MS = Date.UTC(2026, 0, 2, 12);
@@ -18,21 +22,26 @@ const tickOf = (market: number, result: MarketResult, source = 0): ResultTick =>
   ...result,
 });
 
-function world(results: readonly (MarketResult | null)[] = []) {
+function world(
+  t: ExecutionContext,
+  results: readonly (MarketResult | null)[] = [],
+  dataDir = tempDir(t),
+) {
   const logged: object[] = [];
   const bus = new MarketBus();
   const log = { info() {}, warn: (fields: object) => void logged.push(fields), error() {} };
   const contradicted = new ContradictedResults({
+    dataDir,
     results,
     marketName: (market) => `venue_a/M${market}`,
     log,
   });
   contradicted.follow(bus);
-  return { bus, logged, contradicted };
+  return { bus, logged, contradicted, dataDir };
 }
 
 test('S18: a later result that differs is logged, counted and named with the first', (t) => {
-  const { bus, logged, contradicted } = world([null, YES]);
+  const { bus, logged, contradicted } = world(t, [null, YES]);
   bus.publish(tickOf(1, YES));
   bus.publish(tickOf(0, NO));
   t.deepEqual(contradicted.problems(), []);
@@ -52,7 +61,7 @@ test('S18: a later result that differs is logged, counted and named with the fir
 });
 
 test('S18: a correction by an operator ends the problem, and is what the market has', (t) => {
-  const { bus, contradicted } = world([YES]);
+  const { bus, contradicted } = world(t, [YES]);
   bus.publish(tickOf(0, NO));
   bus.publish(tickOf(0, NO, OPERATOR_SOURCE));
   t.deepEqual(contradicted.problems(), []);
@@ -63,14 +72,56 @@ test('S18: a correction by an operator ends the problem, and is what the market 
 });
 
 test('S18: of many contradictions the first are named, the others counted', (t) => {
-  const { bus, contradicted } = world(Array.from({ length: 25 }, () => YES));
+  const { bus, contradicted } = world(
+    t,
+    Array.from({ length: 25 }, () => YES),
+  );
   for (let market = 0; market < 25; market++) bus.publish(tickOf(market, NO));
   t.is(contradicted.problems().length, 21);
   t.is(contradicted.problems()[20], '5 more markets have results that contradict');
 });
 
+test('S26: what a venue contradicts is known after a restart, until it is corrected', async (t) => {
+  const results = [YES, YES, YES, YES, null];
+  const first = world(t, results);
+  const { bus, dataDir } = first;
+  bus.publish(tickOf(0, NO));
+  const kept = () => readFileSync(path.join(dataDir, 'contradicted.json'), 'utf8');
+  t.regex(kept(), /"market": 0/, 'at once');
+  for (const market of [1, 2, 3]) bus.publish(tickOf(market, VALUE));
+  bus.publish(tickOf(3, YES));
+  t.notRegex(kept(), /"market": 1/, 'the others within a second');
+  await first.contradicted.close();
+
+  // Market 1 was corrected, and the process was killed before it could note that.
+  const second = world(t, [YES, VALUE, null, YES, null], dataDir);
+  const problems = second.contradicted.problems();
+  t.is(problems.length, 1, 'of market 2 nobody knows the result');
+  t.regex(problems[0]!, /M0 has the result yes, and its venue says no/);
+  t.is(second.contradicted.count, 0);
+  second.bus.publish(tickOf(0, NO, OPERATOR_SOURCE));
+  t.deepEqual(second.contradicted.problems(), []);
+  await second.contradicted.close();
+  const third = world(t, [NO, VALUE, YES, YES, null], dataDir).contradicted.problems();
+  t.is(third.length, 1);
+  t.regex(third[0]!, /M2 has the result yes, and its venue says 0\.62/);
+});
+
+test('S26: a write a second, whatever a venue says', async (t) => {
+  const { bus, dataDir, contradicted } = world(t, [YES]);
+  const kept = () => readFileSync(path.join(dataDir, 'contradicted.json'), 'utf8');
+  bus.publish(tickOf(0, NO));
+  const before = kept();
+  for (let said = 0; said < 1000; said++) bus.publish(tickOf(0, said % 2 === 0 ? VALUE : NO));
+  t.is(kept(), before);
+  bus.publish(tickOf(0, VALUE));
+  await until(() => kept() !== before);
+  t.regex(kept(), /scalar/);
+  await contradicted.close();
+});
+
 test('S19: a game voids its market, and the venue settles it after all', (t) => {
-  const { bus, contradicted } = world();
+  const { bus, contradicted } = world(t);
   const states = new MarketStates();
   states.follow(bus);
   const instrument = { homeMarkets: [7], instrument: { postponementWindowHours: null } };

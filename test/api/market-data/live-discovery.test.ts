@@ -295,7 +295,7 @@ test('K56: an instrument that a catalog file drops after its result is known by 
 
 test('K57: a week of new markets leaves the lists and what is discovered flat', async (t) => {
   const [venue, dir] = [await venueOf(t), tempDir(t)];
-  // Each round stands for half a day of the week; the list has what is open then.
+  // Each round is half a day of the week; the list has what is open then.
   const server = await serverIn(t, { venue, dir, entry: { horizonHours: 1000 } });
   const [listed, files]: [number[], number[]] = [[], []];
   const from = soon();

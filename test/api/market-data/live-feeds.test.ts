@@ -104,7 +104,7 @@ test('W9: a market that another entry of its venue quotes is not without a quote
   await until(() => results.received.length === 2, 'asked for again');
   books.sockets[0]!.terminate();
   books.onMessage = () => {};
-  await until(() => unquoted()[1]!.length === 2, 'the one that quoted it owes it anew');
+  await until(() => unquoted()[1]!.length === 2, 'the feed that quoted it owes it again');
   t.deepEqual(unquoted()[0], ['T2'], 'the other never does');
 });
 
@@ -162,8 +162,8 @@ test('B13: while others quote the same markets, every quote is passed on', async
   feeds.othersQuote(true);
   await until(() => quotes().length === 1, 'a quote');
   for (let seq = 2; seq <= 5; seq++) venue.sockets[0]!.send(snapshot(seq));
-  await until(() => quotes().length === 5, 'the same quote again');
-  t.pass();
+  await until(() => quotes().length >= 5, 'the same quote again');
+  t.is(quotes().length, 5);
 });
 
 test('D45: a thread knows the engine’s time between two moments at which it is shared', async (t) => {

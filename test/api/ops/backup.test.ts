@@ -62,7 +62,7 @@ test.serial(`${SECTION}: one that was broken off has another name`, async (t) =>
   });
 });
 
-test.serial(`${SECTION}: a fault leaves nothing behind`, async (t) => {
+test.serial(`${SECTION}: a fault leaves no copy`, async (t) => {
   const { from, to } = await stoppedDir(t);
   truncateSync(path.join(from, 'shard-0', 'data.mdb'), 20_000);
   await t.throwsAsync(backUp(from, to), { message: /was not copied: .*was cut short/ });

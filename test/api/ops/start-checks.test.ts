@@ -99,7 +99,7 @@ test('D70: a server with a damaged row starts, and says so beside what it answer
   t.notRegex(refused.text, /damaged|data\.mdb|keys|svc_sk/);
   t.is((await statusOf(whole.token)).status, 200);
   t.is((await statusOf('svc_sk_nobody')).status, 401);
-  const line = `control/data.mdb is damaged: keys [${damaged.id}] is not what was written`;
+  const line = `control/data.mdb is damaged: keys [${damaged.id}] has changed since it was written`;
   let problems: string[] = [];
   while (problems.length === 0) {
     const health = await fetch(`${paperbook.adminUrl}/healthz`);

@@ -356,7 +356,7 @@ test.serial(`${SECTION}: what is no breach is a note`, async (t) => {
   t.like(await verifyDataDir(dir), {
     ok: true,
     control: null,
-    notes: ['control: is not there; a replay makes none'],
+    notes: ['control: does not exist; a replay makes none'],
   });
   writeMeta(dir, 2, { fromReplay: true });
   const { notes } = await verifyDataDir(dir);

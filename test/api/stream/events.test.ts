@@ -258,13 +258,13 @@ test.serial('J25, J43: what is no eventId is refused, and so is one that is not 
   }
   const { nextAfter } = await trader.call('GET', '/portfolio/events');
   const end = await trader.call('GET', `/portfolio/events?after=${nextAfter}`);
-  t.like(end, { events: [], nextAfter }, 'the last one has nothing behind it');
+  t.like(end, { events: [], nextAfter }, 'nothing follows the last one');
   const next = String(Number(nextAfter) + 1).padStart(16, '0');
   for (const after of [next, '9007199254740991']) {
     const url = `${trader.server.origin}/v1/portfolio/events?after=${after}`;
     const refused = await request(trader.token, 'GET', url);
     t.is(refused.status, 400, after);
-    t.is(refused.body.error.message, 'after must be the eventId of an event that was');
+    t.is(refused.body.error.message, 'after must be the eventId of a past event');
   }
   await trader.place({});
   const later = await trader.call('GET', `/portfolio/events?after=${next}`);

@@ -123,11 +123,12 @@ test('J34: 10,000 messages at once are all answered, in their order', async (t) 
   const api = await startApi(t);
   const client = await openStream(t, api.port, { token: api.token });
   for (let id = 0; id < 10_000; id++) client.sendRaw(`{"op":"ping","id":${id}}`);
+  const others: unknown[] = [];
   for (let id = 0; id < 10_000; id++) {
     const answer = await client.next();
-    if (answer.id !== id || answer.status !== 200) t.fail(`${id}: ${JSON.stringify(answer)}`);
+    if (answer.id !== id || answer.status !== 200) others.push(answer);
   }
-  t.pass();
+  t.deepEqual(others, []);
 });
 
 test('J35: a flood closes its connection with 4429; its account opens none for 5 seconds, others are answered', async (t) => {

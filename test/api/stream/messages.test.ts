@@ -111,7 +111,7 @@ test('J33: msgpack that cannot be read, or says what JSON lacks, is refused', (t
     );
   }
   const others = [
-    [bytes(0x80, 0), 'the message has bytes behind its msgpack'],
+    [bytes(0x80, 0), 'the message has bytes after its msgpack'],
     [bytes(0x90), 'the message must be a map'],
     [bytes(0x81, 1, 1), 'a key of the message is no text'],
     [within(0xa1, 0xff), 'a text of the message is not UTF-8'],

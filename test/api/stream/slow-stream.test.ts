@@ -8,9 +8,13 @@ import { type Api, type Json, startApi } from '../support.ts';
 
 const INSTRUMENTS = 200;
 
-/** All quotes change so many times, each change a message. */
-async function changeAll(api: Api, times: number): Promise<void> {
+/**
+ * All quotes change so many times. Each change is a message: a busy server would join changes that
+ * follow each other, so the next one waits until `reader` has this one.
+ */
+async function changeAll(api: Api, times: number, reader?: { waiting: Json[] }): Promise<void> {
   for (let change = 0; change < times; change++) {
+    const before = reader?.waiting.length ?? 0;
     const tick = quoteTick({
       atMs: NOW_MS,
       yesBidCents: 30 + (change % 2),
@@ -18,7 +22,13 @@ async function changeAll(api: Api, times: number): Promise<void> {
     });
     api.engine.tick(tick);
     api.context.changed.note(tick);
-    await sleep(25);
+    const endMs = performance.now() + 5000;
+    do await sleep(25);
+    while (
+      reader !== undefined &&
+      reader.waiting.length < before + INSTRUMENTS &&
+      performance.now() < endMs
+    );
   }
 }
 
@@ -34,7 +44,7 @@ test('J15: a client that does not read for a while gets a gap and a new snapshot
   }
   slow.pause();
   // More than the buffers of both ends hold.
-  await changeAll(api, 130);
+  await changeAll(api, 130, quick);
   slow.resume();
   const channel = channels[7]!;
   const seen: Json[] = [];

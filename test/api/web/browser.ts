@@ -1,6 +1,6 @@
 /**
- * The page in a real browser: Chromium against a server in a process of its own. What a page logs as
- * an error, throws, or may not load by its policy fails the test.
+ * The page in a real browser: Chromium against a server in a separate process. If a page logs an
+ * error, throws, or is refused a load by its policy, the test fails.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -25,7 +25,7 @@ const SETTINGS = {
 const WAITS_MS = 20_000;
 export const WIDE = { width: 1280, height: 800 };
 export const NARROW = { width: 375, height: 740 };
-/** What views are held against by axe: each scheme and each width once, since axe takes its time. */
+/** The schemes and widths in which axe checks the views, each once, because axe takes its time. */
 export const LOOKS = [
   { colorScheme: 'light', viewport: WIDE },
   { colorScheme: 'dark', viewport: NARROW },
@@ -98,7 +98,9 @@ async function startStage(start: Start): Promise<Stage> {
   return made;
 }
 
-/** Ends the server as a crash does, and starts it again where it was once `meanwhile` is over. */
+/**
+ * Ends the server as a crash does. Starts it again at the same address once `meanwhile` is over.
+ */
 export async function crash(stage: Stage, meanwhile: () => Promise<void>): Promise<void> {
   const { command, dataDir } = stage;
   await command.end('SIGKILL');
@@ -106,7 +108,7 @@ export async function crash(stage: Stage, meanwhile: () => Promise<void>): Promi
   Object.assign(stage, await startServer('demo', dataDir, { ...SETTINGS, ...stageEnv }));
 }
 
-/** A new visitor, with a storage of its own. What fails on the page fails the test at its end. */
+/** A new visitor, with its own storage. A failure on the page fails the test at its end. */
 export async function visit(
   t: ExecutionContext,
   { browser, pageUrl }: Stage,
@@ -164,7 +166,7 @@ type AxeResult = {
   violations: { id: string; nodes: { target: string[]; failureSummary?: string }[] }[];
 };
 
-/** What axe finds wrong with what is shown, in words; empty where it finds nothing. */
+/** The problems that axe finds in the shown page, in words; empty if there are none. */
 export async function axeFindings({ page }: Pick<Visit, 'page'>): Promise<string[]> {
   // The page's policy allows no script of a test, so it runs in the page by the browser's protocol.
   if (!(await page.evaluate('"axe" in window'))) {

@@ -15,7 +15,7 @@ import {
   visit,
 } from './browser.ts';
 
-// Levels behind the best prices, so that there is a ladder.
+// Levels after the best prices, so that there is a ladder.
 stageWith({ PAPERBOOK_FILL_MODEL: 'book_depth' });
 
 /** A game that is not over before the tests are. */

@@ -121,7 +121,7 @@ test.serial(
   'a server that is gone is said, and comes back by itself',
   onStage(async (t, stage) => {
     const { command } = stage;
-    const { page } = await visit(t, stage, { expected: /ERR_|WebSocket/ });
+    const { page } = await visit(t, stage, { expected: /ERR_|WebSocket|status of 400 .*stream/ });
     await signUp(page);
     await waitForPrices(page);
     command.signal('SIGSTOP');

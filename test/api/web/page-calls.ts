@@ -32,8 +32,8 @@ export async function callAs(
 }
 
 /**
- * Resolves once the stream of the page has its account: what happens from then on comes as events.
- * Called before somebody signs in.
+ * Resolves once the stream of the page has its account: later changes arrive as events. Call it
+ * before the sign-in.
  */
 export async function accountFollowed(page: Page): Promise<void> {
   const socket = await page.waitForEvent('websocket');

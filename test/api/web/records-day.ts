@@ -1,6 +1,6 @@
 /**
- * A day of a few traders on simulated venues: trades by keys, results by the operator. What they did
- * is the same each time, the prices at which they did it are not.
+ * A day of a few traders on simulated venues: trades by keys, results by the operator. Their
+ * actions are the same each time; the prices are not.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -19,7 +19,7 @@ const VOID_GAME = 13;
 const WIDE = { newPerMinute: 1e6, newPerDay: 1e9, closingPerMinute: 1e6 };
 const SCOPES = ['records:read', 'portfolio:read', 'markets:read', 'trade:write'];
 
-/** Every market ends yes, except one that is void. A trader is right where the side is yes. */
+/** Every market ends yes, except one that is void. A trader is right if the side is yes. */
 export type Plan = {
   name: string;
   /** Of games, from the first. */
@@ -156,7 +156,7 @@ async function startLater({ dataDir, baseUrl }: Server, token: string): Promise<
   });
 }
 
-/** Boards may lag behind what has settled. */
+/** Boards may be later than settlements. */
 async function boardsOf({ baseUrl }: Server, token: string): Promise<void> {
   const listed = PLANS.filter(({ privateFor = 0 }) => privateFor === 0);
   const settled = listed.reduce((sum, { picks }) => sum + picks, 0);

@@ -1,4 +1,4 @@
-/** The page on a day of a few traders: who is signed in, and what it shows. */
+/** The page on a day of a few traders, with one of them signed in. */
 import type { ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
 import { ask, type Json } from '../../process/client.ts';
@@ -13,7 +13,7 @@ export let traders: Day;
 export function onDay(story: (t: ExecutionContext, stage: Stage) => Promise<void>) {
   return onStage(story, async (dataDir, ends) => {
     const server = await startDayServer(dataDir, ends);
-    // Whatever happens meanwhile, the server ends with the tests.
+    // In any case the server ends with the tests.
     ends.push(() => server.command.end('SIGKILL'));
     traders = await playDay(server);
     return server;
@@ -35,7 +35,7 @@ export async function enter(
   return seen;
 }
 
-/** What the API answers to one of them. */
+/** The API's answer to one of them. */
 export async function answered({ baseUrl }: Server, where: string): Promise<Json> {
   return await ask(traders.get('Ada')!.token, 'GET', baseUrl + where);
 }

@@ -1,68 +1,30 @@
-/** Rows of answers, for tests of what the page makes of them. */
+/** Rows of answers, for tests of the page's functions on them. */
 import type { Order, Position, Trade } from '../../../api/client/client.js';
+import { ORDER, PORTFOLIO, TRADE } from '../../../api/schemas/examples.ts';
 
-const PLACED = {
+const AT = '2026-11-24T10:00:00.000Z';
+const SUBJECT = {
   instrumentId: 'ins_7Q2M4XK9WDRT',
   instrumentLabel: 'Otters to beat Herons',
-  instrumentSide: 'yes',
-  statedProbPct: null,
-  placedVia: 'web',
-  placedPrivate: true,
+} as const;
+/** Ten contracts of yes, bought at 43 cents. */
+const BOUGHT = {
+  ...SUBJECT,
+  tradeId: 'trade-1',
+  costDollars: 4.3,
+  entryCents: 43,
+  openedAt: AT,
 } as const;
 
 export function positionOf(change: Partial<Position> = {}): Position {
-  return {
-    ...PLACED,
-    tradeId: 'trade-1',
-    boughtSide: 'yes',
-    contracts: 10,
-    costDollars: 4.3,
-    parlayId: null,
-    fillVenue: 'venue_a',
-    openedAt: '2026-11-24T10:00:00.000Z',
-    entryCents: 43,
-    markCents: 45,
-    valueDollars: 4.5,
-    unrealizedPnlDollars: 0.2,
-    ...change,
-  };
+  const worth = { markCents: 45, valueDollars: 4.5, unrealizedPnlDollars: 0.2 };
+  return { ...PORTFOLIO.positions[0]!, ...BOUGHT, ...worth, ...change };
 }
 
 export function tradeOf(change: Partial<Trade> = {}): Trade {
-  const { markCents, valueDollars, unrealizedPnlDollars, ...position } = positionOf();
-  return {
-    ...position,
-    status: 'open',
-    closedAt: null,
-    closeReason: null,
-    pnlDollars: null,
-    resolvedOutcome: null,
-    exitCents: null,
-    ...change,
-  };
+  return { ...TRADE, ...BOUGHT, ...change };
 }
 
 export function orderOf(change: Partial<Order> = {}): Order {
-  return {
-    ...PLACED,
-    orderId: 'order-1',
-    action: 'buy',
-    orderSide: 'yes',
-    contracts: 10,
-    filledContracts: 0,
-    remainingContracts: 10,
-    limitCents: 40,
-    holdDollars: 4,
-    timeInForce: 'gtc',
-    expiresAt: null,
-    status: 'resting',
-    createdAt: '2026-11-24T10:00:00.000Z',
-    executedAt: null,
-    canceledAt: null,
-    updatedAt: '2026-11-24T10:00:00.000Z',
-    type: 'limit',
-    cancelReason: null,
-    tradeId: null,
-    ...change,
-  };
+  return { ...ORDER, ...SUBJECT, orderId: 'order-1', createdAt: AT, updatedAt: AT, ...change };
 }

@@ -1,7 +1,7 @@
 /**
  * `npm run screenshots`: every view in light and dark, narrow and wide, into screenshots/. With
- * `--picture FILE` one small picture for the README, four minutes after the start. The demo is real,
- * and has some trades; what needs results is of the day of a few traders (records-day.ts).
+ * `--picture FILE` one small picture for the README, four minutes after the start. The demo is
+ * real, and has some trades. Views of results are from the day of a few traders (records-day.ts).
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -40,7 +40,7 @@ type Shot = {
   isSignedOut?: boolean;
   /** Of the day of a few traders. */
   isDay?: boolean;
-  /** What is done before it is taken. */
+  /** The steps before the picture. */
   before?(page: Page): Promise<unknown>;
   /** Of the operator's page. */
   isOperator?: boolean;
@@ -155,7 +155,7 @@ async function opened(
     await page.goto(url + at(demo), { waitUntil: 'networkidle' });
     await page.locator(until).first().waitFor();
     await before?.(page);
-    // What is far below loads once it is on the screen.
+    // Parts far below load once they are on the screen.
     await page.evaluate('scrollTo(0, document.body.scrollHeight)');
     await page.locator('.skeleton').first().waitFor({ state: 'detached' });
     await page.evaluate('scrollTo(0, 0)');
@@ -230,7 +230,7 @@ function operatorOf({ adminUrl, dataDir }: Server) {
   return { operatorUrl: `${adminUrl}/`, operatorToken };
 }
 
-/** What a browser keeps once somebody has signed in. */
+/** A browser's storage after a sign-in. */
 async function signedIn(
   of: Browser,
   url: string,

@@ -35,12 +35,12 @@ test.serial(
     // The name of the demo's user.
     await field.fill('demo TRADER');
     await save.click();
-    await page.getByText('The name is used by another user, or looks like one that is.').waitFor();
+    await page.getByText('The name is used by another user, or looks like a used name.').waitFor();
     t.is(await field.getAttribute('aria-invalid'), 'true');
     const described = (await field.getAttribute('aria-describedby'))!.split(' ').at(-1);
     t.is(
       await page.locator(`[id="${described}"]`).innerText(),
-      'The name is used by another user, or looks like one that is.',
+      'The name is used by another user, or looks like a used name.',
     );
     t.is(await page.getByRole('alert').filter({ hasText: 'name' }).count(), 0);
 

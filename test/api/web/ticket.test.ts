@@ -108,7 +108,7 @@ test('T96: the same order has the same key until it is placed, and then another 
   t.is(keys.keyOf(order, ''), first, 'also once another one was typed in between');
   keys.placed(order, '');
   const second = keys.keyOf(order, '');
-  t.not(second, first, 'meant anew');
+  t.not(second, first, 'meant again');
   t.is(keys.keyOf(order, ''), second);
 });
 

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Readable } from 'node:stream';
+import { gzipSync } from 'node:zlib';
 import test from 'ava';
 import fc from 'fast-check';
 import { readOrdersFile } from '../../../api/cli/orders-file.ts';
@@ -11,6 +12,7 @@ import {
   JSON_DEPTH_MAX,
   NestedTooDeep,
   parseJson,
+  readProblem,
   SHORT_TEXT,
 } from '../../../engine/base/bounded-json.ts';
 import { parseCatalog } from '../../../feeds/catalog/catalog.ts';
@@ -67,7 +69,7 @@ test('A99: a frame, a line of a feed file and a catalog that are nested too deep
 
 test('A99: an answer of a REST API that is nested too deep is an error that names the address', async (t) => {
   const { url } = await restServer(t, () => json(`{"markets":${DEEP},"cursor":""}`));
-  const expected = { message: /^http:\/\/127.*: answered what is nested more than 100 deep$/ };
+  const expected = { message: /^http:\/\/127.*: the answer is nested more than 100 deep$/ };
   await t.throwsAsync(askRest(new URL(`${url}/markets/A`)), expected);
   await t.throwsAsync(restPages(`${url}/trade-api/v2`).next(), expected);
 });
@@ -98,4 +100,9 @@ test('A99: what is larger than any file that is meant is not read into memory', 
   await t.throwsAsync(boundedText(endless, 2 ** 20), { message: 'has more than 1 MiB' });
   t.true(given < 2 ** 21, `${given} bytes were taken`);
   await t.throwsAsync(boundedText('/dev/zero', 2 ** 20), { message: 'has more than 1 MiB' });
+});
+
+test('A99: a packed file is called what it is', async (t) => {
+  const packed = await t.throwsAsync(boundedText(Readable.from([gzipSync('{}')])));
+  t.is(readProblem(packed), 'is gzip: unpack it');
 });

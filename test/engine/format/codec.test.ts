@@ -16,7 +16,7 @@ import type {
   Reply,
   TradeCounting,
 } from '../../../engine/rules/messages.ts';
-import { CATALOG, NOON_MS, placeOrder, quoteTick, uuidOf } from '../fixtures.ts';
+import { CATALOG, NOON_MS, OTHER_TERMS, placeOrder, quoteTick, uuidOf } from '../fixtures.ts';
 import { framesOf, messagesThrough, repliesThrough } from './frames.ts';
 
 const COUNTING: TradeCounting = {
@@ -51,13 +51,7 @@ test('orders, cancels, queries and ticks arrive in order, every field of them', 
     placeOrder({
       ticker: 'T-1',
       instrumentId: null,
-      limitPriceCents: 41,
-      timeInForce: 'ioc',
-      expiresAtMs: NOON_MS + 1,
-      routing: 'best',
-      statedProbPct: 60,
-      placedVia: 'cli',
-      placedPrivate: false,
+      ...OTHER_TERMS,
       mayOpen: false,
       mayTrade: false,
       rejectIfLaterThanMs: NOON_MS + 2,

@@ -28,7 +28,7 @@ const json = (value: unknown) => JSON.stringify({ value, next: true });
 test('A3: text, whatever it is made of', (t) => {
   const plain = ['', 'a', 'yes', uuidOf(1), ' ~!#[]^', 'x'.repeat(5000), null];
   const escaped = ['"', '\\', 'a"b\\c', '\n\u0000\u001f', '\u007f', 'é', '漢字', '😀', '\ud800'];
-  for (const text of [...plain, ...escaped, ...escaped.map((part) => `before ${part} behind`)]) {
+  for (const text of [...plain, ...escaped, ...escaped.map((part) => `before ${part} after`)]) {
     t.is(
       written((to, name) => to.text(name, text)),
       json(text),

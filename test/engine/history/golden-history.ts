@@ -1,6 +1,6 @@
 /**
- * `node test/engine/history/golden-history.ts DIRECTORY` writes a small history: what a version of
- * the format has on disk. test/golden/history-2 was made so, and is never made again.
+ * `node test/engine/history/golden-history.ts DIRECTORY` writes a small history with all files of a
+ * version of the format. test/golden/history-2 was made this way, and is never made again.
  */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -9,7 +9,7 @@ import { Recorder } from '../../../engine/history/recorder.ts';
 import { quoteTick } from '../fixtures.ts';
 import { after, asked, take } from './support.ts';
 
-/** A block of marks, whose bytes are pinned, except what zstd makes of them. */
+/** A block of marks, whose bytes are pinned, except the output of zstd. */
 export const MARKS_BLOCK = {
   head: { kind: 2, market: 7, first: 512, records: 4, firstMs: after(0), lastMs: after(9000) },
   columns: [
@@ -32,12 +32,12 @@ export function goldenHistory(directory: string): void {
   first.close();
   const second = open();
   take(second, quoteTick({ atMs: after(500_000), yesBidCents: 44, yesAskCents: 47 }));
-  // As a crash leaves it: with records that came since the journal was written again.
+  // As a crash leaves it: with records since the journal's last rewrite.
   second.flush();
   second.store.abandon();
 }
 
-/** What it answers, by the name of a file. */
+/** Its answers, by the name of a file. */
 export function goldenAnswers(directory: string): Record<string, string> {
   const recorder = new Recorder({ directory, quoteMaxAgeMs: 15_000, days: 0 });
   const nowMs = after(510_000);

@@ -59,7 +59,7 @@ test('H4: a question is answered after all ticks that came before it', async (t)
   t.is(quotes.at(-1).yesAskContracts, 2002);
 });
 
-test('H4: levels behind the top cost nothing', async (t) => {
+test('H4: levels after the top cost nothing', async (t) => {
   const { history } = open(t);
   history.tick({ ...quoteTick({ atMs: after(1) }), depth: { yesBids: [[40, 1]], yesAsks: [] } });
   t.is((await listed(history)).quotes.length, 1);

@@ -183,6 +183,7 @@ test('D35, D51: every changed byte of the files is found', (t) => {
   take(recorder, ...quotes(1100, after(0)));
   recorder.close();
   t.deepEqual(historyProblems(directory, null), []);
+  const unseen: string[] = [];
   for (const name of readdirSync(directory)) {
     const file = path.join(directory, name);
     const whole = readFileSync(file);
@@ -190,11 +191,11 @@ test('D35, D51: every changed byte of the files is found', (t) => {
       const flipped = Buffer.from(whole);
       flipped[at]! ^= 0x10;
       writeFileSync(file, flipped);
-      if (historyProblems(directory, null).length === 0) t.fail(`${name} byte ${at}`);
+      if (historyProblems(directory, null).length === 0) unseen.push(`${name} byte ${at}`);
     }
     writeFileSync(file, whole);
   }
-  t.pass();
+  t.deepEqual(unseen, []);
 });
 
 test('D50: a quote costs less than 4 bytes, one of a quiet market at most 16', (t) => {

@@ -58,7 +58,7 @@ type GapView = { from: string; to: string | null; reason: string };
 type Paged<T> = T & { nextCursor: string | null };
 type Asked<Q> = Partial<Omit<Q, 'kind'>>;
 
-/** Each question is asked at the recorder's own time where it names none. */
+/** A question without a time is asked at the recorder's own time. */
 export function asked(recorder: Recorder) {
   const ask = <T>(question: Parameters<typeof answerOf>[1]): T =>
     JSON.parse(answerOf(recorder, question).text);

@@ -33,7 +33,7 @@ export function addTo(index: RecordIndex, entry: ModelEntry): void {
   index.add(entry.account, entry.class, w0, w1, w2, w3, entry.record, entry.offset);
 }
 
-/** Seals what is in memory, whole, and returns the head that is then on disk. */
+/** Seals all entries in memory, and returns the head that is then on disk. */
 export function sealed(index: RecordIndex, store: MemoryRunStore): IndexHead {
   const seal = index.beginSeal();
   for (const _ of seal.write) store.flush();
@@ -72,7 +72,7 @@ export class IndexModel {
     return seals;
   }
 
-  /** A seal, during which entries come and answers are right; false: it crashed. */
+  /** A seal during which entries are added and answers are right; false: it crashed. */
   #seal(): boolean {
     const covers = this.#entries.length;
     const seal = this.#index.beginSeal();
@@ -97,7 +97,10 @@ export class IndexModel {
     return true;
   }
 
-  /** A crash; some of what was put may be on disk. Then a start, which plays the log again. */
+  /**
+   * A crash, after which some pending writes may be on disk. Then a start, which plays the log
+   * again.
+   */
   #restart(): false {
     this.#store.flush(this.#random(this.#store.pending + 1));
     this.#store.crash();

@@ -1,4 +1,6 @@
-/** A table of runs in memory, which writes when it is flushed and loses what a crash takes. */
+/**
+ * A table of runs in memory, which writes when it is flushed and loses unflushed pieces in a crash.
+ */
 import type { RunStore } from '../../../engine/index/run-store.ts';
 
 type Write = { run: number; piece: number; bytes: Uint8Array | null };
@@ -62,7 +64,7 @@ export class MemoryRunStore implements RunStore {
     }
   }
 
-  /** What waits is lost. */
+  /** Pending writes are lost. */
   crash(): void {
     this.#pending = [];
   }

@@ -97,7 +97,7 @@ function fullSegment(t: ExecutionContext) {
 test('D21: a crash while a segment closes or the next one begins leaves a log that opens', (t) => {
   const { dir, full, end, header, records } = fullSegment(t);
   const at = (name: string) => copyLog(full, path.join(dir, '..', name));
-  opensWith(t, at('full-again'), records, 'full, with room behind it');
+  opensWith(t, at('full-again'), records, 'full, with room after it');
   const cut = at('cut');
   truncateSync(fileOf(cut, 0), end);
   opensWith(t, copyLog(cut, path.join(dir, '../cut-again')), records, 'cut to its records');

@@ -18,7 +18,7 @@ export function randomOf(seed: number): () => number {
   };
 }
 
-/** What a record has: the next number, up to four facts, up to `bytesMax` bytes. */
+/** The content of a record: the next number, up to four facts, up to `bytesMax` bytes. */
 export function nextRecord(firstNumber: number, random: () => number, bytesMax = 400): LogRecord {
   const payload = Buffer.alloc(Math.floor(random() * bytesMax));
   for (let at = 0; at < payload.length; at++) payload[at] = Math.floor(random() * 256);
@@ -50,7 +50,7 @@ export function plain({ firstNumber, count, atMs, payload }: LogRecord) {
   return { firstNumber, count, atMs, payload: Buffer.from(payload).toString('latin1') };
 }
 
-/** A copy of the files as they are now: what a SIGKILL leaves. */
+/** A copy of the present files, as a SIGKILL leaves them. */
 export function copyLog(from: string, to: string): string {
   mkdirSync(to, { recursive: true });
   for (const name of readdirSync(from)) copyFileSync(path.join(from, name), path.join(to, name));

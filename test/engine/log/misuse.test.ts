@@ -92,7 +92,7 @@ const MISTAKES: [what: string, make: (log: Log) => unknown, message: RegExp][] =
   [
     'a landmark to come',
     () => bytesOf({ landmark: positionOf(1, 64) }),
-    /a segment names a landmark behind its own start/,
+    /a segment names a landmark after its own start/,
   ],
   ['a record counted twice', cachedTwice, /a record is added twice to the cache/],
   ['facts that count back', countsBack, /begins with an earlier fact/],

@@ -1,4 +1,6 @@
-/** What a process asks of its files, in order: steps whose order a crash of the machine would show. */
+/**
+ * The file operations of a process, in order: steps whose order a crash of the machine would show.
+ */
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';

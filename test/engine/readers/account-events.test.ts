@@ -164,7 +164,7 @@ function checkTrades(t: ExecutionContext, events: Json[], trades: Json[]): void 
       0,
     );
     const changed = Math.round(100 * (pnlDollars - settled.pnlDollars));
-    t.true(moved === changed || moved === 0 || runs, 'its cash, but for runs that are over');
+    t.true(moved === changed || moved === 0 || runs, 'its cash, except for runs that are over');
   }
 }
 

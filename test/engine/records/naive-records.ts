@@ -17,7 +17,7 @@ export function resultOf({ end, side }: NaiveTrade): 'won' | 'lost' | 'void' | n
   return end.outcome === side ? 'won' : 'lost';
 }
 
-/** Whether a list of picks may have it, whoever asks. */
+/** Whether a list of picks may have it, for any viewer. */
 export function isPick(trade: NaiveTrade, { trades }: Pick<World, 'trades'>): boolean {
   if (resultOf(trade) === null || trade.combine) return false;
   const { parlay, trader } = trade;

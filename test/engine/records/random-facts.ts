@@ -1,12 +1,13 @@
 /**
- * Random facts of some accounts, as engines with one shard or more would write them, and beside them
- * what happened as plain objects, from which `naive-records.ts` calculates.
+ * Random facts of some accounts, as engines with one shard or more would write them. The same
+ * events are kept as plain objects, from which `naive-records.ts` calculates.
  */
 
 import type { EpochMs, Side, Uuid } from '../../../engine/base/units.ts';
 import type { Catalog } from '../../../engine/rules/catalog-entries.ts';
 import type { Fact, OrderEndedFact, OrderPlacedFact } from '../../../engine/rules/facts.ts';
 import type { MarketOutcome } from '../../../engine/rules/messages.ts';
+import { type TradeTerms, USUAL_TERMS } from '../../../engine/rules/order-terms.ts';
 import { shardOfAccount } from '../../../engine/shard/callers/shard-of.ts';
 import { createRandomSource, type RandomSource } from '../../model/random-source.ts';
 import { CATALOG, NOON_MS } from '../fixtures.ts';
@@ -31,7 +32,7 @@ export type NaiveTrade = {
     outcome: MarketOutcome | null;
     atMs: EpochMs;
     proceedsCents: number;
-    /** By its result, without what was sold before. */
+    /** By its result, without the parts that were sold before. */
     paidCents?: number;
   } | null;
   parlay: Uuid | null;
@@ -50,7 +51,7 @@ export type NaiveAccount = {
 };
 
 export type World = {
-  /** In order; those without an account are in every shard. */
+  /** In order; facts without an account are in every shard. */
   facts: Fact[];
   accounts: NaiveAccount[];
   /** In the order of opening. */
@@ -70,7 +71,7 @@ const WEIGHTS = {
 };
 const OUTCOMES = ['yes', 'no', 'yes', 'no', 'void', 'scalar'] as const;
 
-/** @param marks how often an operator marks a trade: 50 is as often as one is bought */
+/** @param marks how often an operator tags a trade: 50 is as often as one is bought */
 export function randomWorld(seed: number, steps: number, accounts = 7, marks = 6): World {
   const random = createRandomSource(seed);
   const corrections = createRandomSource(seed + 1_000_000);
@@ -197,10 +198,12 @@ function buy(
     trade: trade.id,
     order: random.uuid(world.nowMs),
     ...{ market, instrument, contracts, side, instrumentSide, priceCents, venue: 0 },
-    statedProbPct: trade.statedPct,
-    placedVia: 'api',
-    placedPrivate: trade.placedPrivate,
+    ...termsOf(trade),
   });
+}
+
+function termsOf({ statedPct, placedPrivate }: NaiveTrade): TradeTerms {
+  return { statedProbPct: statedPct, placedVia: 'api', placedPrivate };
 }
 
 function grow(world: World, random: RandomSource, account: NaiveAccount): void {
@@ -235,7 +238,7 @@ function reduce(world: World, random: RandomSource, account: NaiveAccount): void
   trade.costCents -= costCents;
 }
 
-/** What was sold of open trades. */
+/** The sold parts of open trades. */
 const parts = new Map<Uuid, { contracts: number; costCents: number; proceedsCents: number }>();
 
 type End = Omit<NonNullable<NaiveTrade['end']>, 'atMs'>;
@@ -261,9 +264,7 @@ function endTrade(world: World, trade: NaiveTrade, end: End): void {
     side: trade.side,
     instrumentSide: trade.instrumentSide,
     venue: 0,
-    statedProbPct: trade.statedPct,
-    placedVia: 'api',
-    placedPrivate: trade.placedPrivate,
+    ...termsOf(trade),
     costCents: trade.costCents,
     entryPriceCents: trade.entryCents,
     proceedsCents,
@@ -311,7 +312,7 @@ function settle(
   }
 }
 
-/** What the end of a trade was of, and in which run. */
+/** The trade of an end, and its run. */
 const held = new Map<Uuid, { contracts: number; costCents: number; run: number }>();
 
 /** An operator replaces a result, by another or by the same word with another value. */
@@ -367,9 +368,8 @@ const RESTING: Omit<
   'kind' | 'atMs' | 'account' | 'market' | 'instrument' | 'order'
 > = {
   ...{ idempotencyKey: 'k', byTicker: false, contracts: 1, trade: null, rests: true },
-  ...{ side: 'yes', instrumentSide: 'yes', action: 'buy', routing: 'venue_a' },
-  ...{ timeInForce: 'gtc', limitPriceCents: 5, boundPriceCents: null, statedProbPct: null },
-  ...{ placedVia: 'api', placedPrivate: false, expiresAtMs: null, connection: null },
+  ...{ side: 'yes', instrumentSide: 'yes' },
+  ...{ ...USUAL_TERMS, timeInForce: 'gtc', limitPriceCents: 5 },
 };
 const CANCELED: Omit<
   OrderEndedFact,
@@ -412,7 +412,7 @@ function reset(world: World, account: NaiveAccount): void {
   world.facts.push({ kind: 'account_reset', ...of, run: account.run });
 }
 
-/** An operator marks any trade, whatever became of it. */
+/** An operator tags any trade, open or over. */
 function mark(world: World, random: RandomSource, account: NaiveAccount): void {
   const own = world.trades.filter(({ trader }) => trader === account.id);
   if (own.length === 0) return;

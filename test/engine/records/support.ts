@@ -1,4 +1,4 @@
-/** Records without a thread: what the worker puts together, in a test's hands. */
+/** Records without a thread: the parts that the worker joins, for a test. */
 import path from 'node:path';
 import { Closings } from '../../../engine/records/projection/closings.ts';
 import { Follower } from '../../../engine/records/projection/follower.ts';

@@ -8,7 +8,7 @@ export type Echo = { channel: ChannelMemory; frames: number; answerBytesMax: num
 
 const { channel, frames, answerBytesMax } = workerData as Echo;
 const end = new Endpoint(channel, 'shard');
-// Who only waits for a bell does not keep its event loop alive.
+// A thread that only waits for a bell does not keep its event loop alive.
 parentPort!.on('message', () => undefined);
 const random = randomNumbers(2);
 for (let number = 0; number < frames; ) {

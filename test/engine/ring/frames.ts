@@ -14,7 +14,7 @@ export function numberedFrame(number: number, bytes: number): Buffer {
   return writer.view(0, writer.length);
 }
 
-/** What is wrong with a frame that should be number `number`; null: nothing. */
+/** The problem of a frame that should be number `number`; null: there is none. */
 export function faultOf({ type, bytes, at, end }: Frame, number: number): string | null {
   if (type !== (number & 127)) return `frame ${number} has the type ${type}`;
   const isWhole = bytes.subarray(at, end).every((byte) => byte === (number & 255));

@@ -49,7 +49,7 @@ const MISTAKES: [what: string, make: () => unknown, message: RegExp][] = [
   ['a size of no power of two', () => new ByteRing(ringMemory(12)), /no power of two/],
   ['ends that are apart', endsApart, /positions of a ring differ/],
   [
-    'bytes behind the buffer',
+    'bytes after the buffer',
     () => ring().write(Buffer.alloc(4), 0, 5),
     /a range to write lies outside its bytes/,
   ],
@@ -59,7 +59,7 @@ const MISTAKES: [what: string, make: () => unknown, message: RegExp][] = [
     /a range to write lies outside its bytes/,
   ],
   [
-    'a read behind the buffer',
+    'a read after the buffer',
     () => ring().read(Buffer.alloc(4), 4),
     /a ring is read to a place outside the buffer/,
   ],

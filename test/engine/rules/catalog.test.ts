@@ -238,7 +238,7 @@ test('T129: a market closes at the earliest closing time of the instruments that
 
   engine.command({ kind: 'catalog', atMs: NOON_MS, catalog: closing({ [AWAY]: late }) });
   t.is(closes(T1), Date.parse(late), 'what is listed counts, and what was dropped does not');
-  t.is(closes(T2), Date.parse(dropped), 'but for a market that nothing lists any more');
+  t.is(closes(T2), Date.parse(dropped), 'except for a market that nothing lists any more');
 
   engine.command({ kind: 'catalog', atMs: NOON_MS, catalog: closing({ [AWAY]: null }) });
   t.is(closes(T1), Number.POSITIVE_INFINITY, 'a catalog without a time takes it away');

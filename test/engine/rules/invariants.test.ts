@@ -278,7 +278,7 @@ test('D15: a row joins the list of its own owner alone, and nobody leaves an emp
   const row = table.claim();
   table.change(row).owner.set(row, 1);
   t.throws(() => lists.add(0, row), { message: /joined another's list/ });
-  t.throws(() => lists.remove(0), { message: /left an owner who has none/ });
+  t.throws(() => lists.remove(0), { message: /left an owner without rows/ });
 });
 
 test('D3: a stored column is changed by way of its row alone, so that a checkpoint takes it', (t) => {

@@ -1,4 +1,5 @@
 import type { PlaceOrder } from '../../../engine/rules/messages.ts';
+import { ORDER_TERM_NAMES } from '../../../engine/rules/order-terms.ts';
 import {
   BOB,
   HOME,
@@ -8,8 +9,14 @@ import {
   scenarioTest,
   WIN,
 } from '../../model/scenario.ts';
+import { OTHER_TERMS } from '../fixtures.ts';
 
 type Row = Record<string, unknown>;
+/** Terms of other orders than limit buys, and terms that say how an order came and not what it asks. */
+const OF_OTHERS: ReadonlySet<string> = new Set([
+  ...['action', 'boundPriceCents'],
+  ...['placedVia', 'placedPrivate', 'connection'],
+]);
 const tradeOf = (reading: { body: Row }) => reading.body.trade as Row;
 const orderOf = (reading: { body: Row }) => reading.body.order as Row;
 const idOfTrade = (reading: { body: Row }) => tradeOf(reading).tradeId as string;
@@ -49,7 +56,7 @@ scenarioTest(
 scenarioTest('T92: an order that differs in one thing is another order', (t, createScenario) => {
   const scenario = createScenario();
   scenario.quote(WIN, 41, 43);
-  const expiresAtMs = scenario.nowMs + HOUR_MS;
+  const ofLimitBuys = ORDER_TERM_NAMES.filter((name) => !OF_OTHERS.has(name));
   const held = [1, 2].map(() => idOfTrade(scenario.buy(2)));
   const variants: [Partial<PlaceOrder>, Partial<PlaceOrder>[]][] = [
     [
@@ -57,13 +64,9 @@ scenarioTest('T92: an order that differs in one thing is another order', (t, cre
       [
         { side: 'no' },
         { contracts: 11 },
-        { limitPriceCents: 39 },
         { instrumentId: OVER },
         { instrumentId: null, ticker: 'WIN' },
-        { timeInForce: 'ioc' },
-        { expiresAtMs },
-        { routing: 'best' },
-        { statedProbPct: 60 },
+        ...ofLimitBuys.map((name) => ({ [name]: OTHER_TERMS[name] })),
       ],
     ],
     [

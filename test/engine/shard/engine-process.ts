@@ -46,7 +46,7 @@ export async function breakShard(engine: Shards, account: string): Promise<void>
   await engine.call(account, query).catch(() => undefined);
 }
 
-/** Open again, and sent what every start sends. */
+/** Open again, after the messages of every start. */
 export async function untilReady(engine: Shards): Promise<void> {
   while (engine.state() !== 'ready') await new Promise((resolve) => setTimeout(resolve, 20));
   await engine.drained();

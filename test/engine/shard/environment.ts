@@ -1,4 +1,4 @@
-/** A shard's environment that has a bit of everything, and ways to break what lies in it. */
+/** A shard's environment with every kind of content, and ways to damage it. */
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import nodePath from 'node:path';
 import { type Database, type Key, open } from 'lmdb';
@@ -40,7 +40,7 @@ export function openShard(path: string, checkpointEveryFacts = 1000): Promise<Sh
   });
 }
 
-/** Ids of what `tradedShard` leaves. */
+/** Ids of the orders and trades of `tradedShard`. */
 export type Traded = { closed: string; open: string; resting: string; canceled: string };
 
 /** Alice's orders are in a checkpoint, Bob's are in the log after it. */
@@ -102,7 +102,7 @@ export async function plant(path: string, change: (tables: Tables) => void): Pro
   await root.close();
 }
 
-/** Changes what a sealed value holds, and seals it again. */
+/** Changes the content of a sealed value, and seals it again. */
 export function changeHead(
   { heads }: Tables,
   key: 'format' | 'head' | 'world',
@@ -117,7 +117,7 @@ export type PlantedRecord = { atMs: number; facts: Fact[] };
 
 /**
  * Writes the log of a shard that nobody has open once more, with other facts. Their number and
- * lengths may change; the checkpoint then is of another log.
+ * lengths may change. Then the checkpoint belongs to another log.
  */
 export function rewriteLog(path: string, change: (records: PlantedRecord[]) => void): void {
   const directory = nodePath.join(path, 'log');

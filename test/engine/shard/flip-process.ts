@@ -1,6 +1,6 @@
 /**
- * Opens and verifies shards, or control stores, of which one byte was changed, one after the other. Damage inside LMDB's
- * file can end a process, so this one may end. Takes the task, sends a line a flip.
+ * Opens and verifies shards, or control stores, with one changed byte, one after the other. Damage
+ * inside LMDB's file can end a process, so this one may end. Takes the task, sends a line per flip.
  */
 import { cpSync, rmSync } from 'node:fs';
 import path from 'node:path';
@@ -14,7 +14,7 @@ import { openShard } from './environment.ts';
 
 export type FlipTask = {
   what: 'shard' | 'control';
-  /** A directory of a shard or of a server, and the sizes of the files of it that are flipped. */
+  /** A directory of a shard or of a server, and the sizes of its flipped files. */
   base: string;
   files: { name: string; bytes: number }[];
   /** Where to work. */

@@ -40,7 +40,7 @@ export async function flips(
   return looked;
 }
 
-/** Of an LMDB file: its pages up to the last one that was ever used. */
+/** For an LMDB file: its pages up to the last one that was ever used. */
 export function usedBytes(file: string): number {
   const fd = openSync(file, 'r');
   try {

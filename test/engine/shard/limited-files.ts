@@ -5,16 +5,28 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { ExecutionContext } from 'ava';
 
-/** Limits how large this process may make a file; false, and said so, where that cannot be done. */
-export function limitFiles(t: ExecutionContext, bytes: number | 'unlimited'): boolean {
+/** Limits how large this process may make a file, at most until the test ends. */
+export function limitFiles(t: ExecutionContext, bytes: number): void {
+  t.teardown(unlimitFiles);
+  setLimit(bytes);
+}
+
+export function unlimitFiles(): void {
+  setLimit('unlimited');
+}
+
+/** A system may have no `prlimit`. */
+export function mayLimitFiles(): boolean {
   try {
-    execFileSync('prlimit', ['--pid', String(process.pid), `--fsize=${bytes}:unlimited`]);
+    unlimitFiles();
     return true;
   } catch {
-    t.log('skipped: file sizes cannot be limited here');
-    t.pass();
     return false;
   }
+}
+
+function setLimit(bytes: number | 'unlimited'): void {
+  execFileSync('prlimit', ['--pid', String(process.pid), `--fsize=${bytes}:unlimited`]);
 }
 
 /** A file system of its own, of so many MiB. */

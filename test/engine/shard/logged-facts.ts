@@ -46,7 +46,7 @@ function catalogOf(size: number): Catalog {
   };
 }
 
-/** Record `at`: what the newest market sees, and now and then, in the midst of it, a new catalog. */
+/** Record `at`: facts of the newest market and, now and then among them, a new catalog. */
 export function recordAt(at: number): Fact[] {
   const size = 1 + Math.floor(at / 10);
   const atMs = AT_MS + at;

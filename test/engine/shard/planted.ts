@@ -8,7 +8,7 @@ import { ALICE, type Traded, tradedShard } from './environment.ts';
 
 export const SECTION = 'D16, verify';
 
-/** What is planted, and a breach that must be named. */
+/** A planted change, and a breach that must be named. */
 export type Planted = [what: string, change: (dir: string, ids: Traded) => unknown, breach: RegExp];
 
 export const PLACED: OrderPlacedFact = {
@@ -28,7 +28,7 @@ export const PLACED: OrderPlacedFact = {
   trade: null,
 };
 
-/** A test a breach: a shard that traded, what is planted in it, and what is found. */
+/** A test per breach: a shard that traded, the planted change, and the found breach. */
 export function testBreaches(where: string, planted: readonly Planted[]): void {
   for (const [what, change, breach] of planted) {
     test.serial(`${SECTION}, ${where.toLowerCase()}: ${what}`, async (t) => {

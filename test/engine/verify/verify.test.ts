@@ -114,7 +114,7 @@ const LOG: Planted[] = [
         const opened = records.flatMap(({ facts }) => facts).filter(isOf('trade_opened'));
         opened.at(-1)!.priceCents++;
       }),
-    /^log: cannot be checked: fact \d+ \(order_filled\): leads to other facts than stand in the log$/,
+    /^log: cannot be checked: fact \d+ \(order_filled\): leads to other facts than the log has$/,
   ],
   [
     'an order is placed twice',
@@ -144,13 +144,13 @@ const PAGES: Planted[] = [
     /^checkpoint: cannot be checked: data\.mdb is damaged: pages \[accounts, 1, 0\] is missing$/,
   ],
   [
-    'a page is not what was written',
+    'a page has changed since it was written',
     inTables(({ pages }) => {
       const page = Buffer.from(pages.get(['accounts', 1, 0])!);
       page[60]! ^= 1;
       pages.putSync(['accounts', 1, 0], page);
     }),
-    /^checkpoint: cannot be checked: data\.mdb is damaged: pages \[accounts, 1, 0\] is not what was/,
+    /^checkpoint: cannot be checked: data\.mdb is damaged: pages \[accounts, 1, 0\] has changed since/,
   ],
   [
     'a page is too short',
@@ -187,7 +187,7 @@ const PAGES: Planted[] = [
   [
     'the head is no head',
     inTables(({ heads }) => heads.putSync('head', Buffer.from([0xc1]))),
-    /^checkpoint: cannot be checked: data\.mdb is damaged: heads \[head\] is not what was written$/,
+    /^checkpoint: cannot be checked: data\.mdb is damaged: heads \[head\] has changed since it was written$/,
   ],
   [
     'a head without what lies beside it',
@@ -198,7 +198,7 @@ const PAGES: Planted[] = [
 
 const INDEX: Planted[] = [
   [
-    'a piece of a run is not what was written',
+    'a piece of a run has changed since it was written',
     inTables(({ runs }) => {
       const [first] = [...runs.getRange({ limit: 1 })];
       const piece = Buffer.from(first!.value);

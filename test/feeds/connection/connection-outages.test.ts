@@ -33,7 +33,7 @@ test('W6: pauses grow by full jitter up to the cap, and start over with the firs
   t.is(healthy.connection.status().attempts, 0);
 });
 
-test('W6, W13: a venue that stays behind is dialed ever more slowly, until a connection lasts', async (t) => {
+test('W6, W13: a venue that stays late is dialed ever more slowly, until a connection lasts', async (t) => {
   const venue = await openVenue(t);
   const adapter = nativeAdapter();
   let isLate = true;
@@ -43,7 +43,7 @@ test('W6, W13: a venue that stays behind is dialed ever more slowly, until a con
     onFrame(text) {
       const reading = adapter.read(JSON.parse(text));
       if (!isLate || !text.includes('"seq":2')) return reading;
-      return { ...reading, drop: 'behind', late: true };
+      return { ...reading, drop: 'late', late: true };
     },
   });
   for (let number = 0; number < 3; number++) {
@@ -184,7 +184,7 @@ test('W3: a handshake has its time from dialing, however bytes drip in', async (
   const { connection, log } = connect(t, `ws://127.0.0.1:${port}/`, {
     timing: { ...TIMING, handshakeMs: 200 },
   });
-  await until(() => closed >= 2, 'two sockets that were closed for good');
+  await until(() => closed >= 2, 'two sockets that stay closed');
   t.is(connection.status().lastProblem, 'not open after 200 ms');
   t.false(log.states.includes('open'));
   t.is(log.lost, 0);

@@ -67,7 +67,7 @@ for (const protocol of [KALSHI, POLYMARKET, POLYMARKET_US, NATIVE]) {
     for (const text of protocol.garbage) venue.sockets[0]!.send(text);
     venue.sockets[0]!.send(Buffer.from([0xff, 0x00, 0x7b]));
     venue.move('B', { bid: 61, ask: 62 });
-    await until(() => JSON.stringify(world.priceOf('B')).includes('61'), 'what comes behind it');
+    await until(() => JSON.stringify(world.priceOf('B')).includes('61'), 'the frames after it');
     t.deepEqual(world.priceOf('A'), { bid: 40, ask: 45 });
     t.is(venue.sockets.length, 1);
     t.true(world.ingest.counts().skipped > 0);
@@ -86,7 +86,7 @@ for (const protocol of [KALSHI, POLYMARKET, POLYMARKET_US, NATIVE]) {
 
   for (const [word, byMs] of [
     ['ahead', HOUR_MS],
-    ['behind', -HOUR_MS],
+    ['late', -HOUR_MS],
   ] as const) {
     test(`W13: a clock of ${name} that is ${word} costs no price`, async (t) => {
       const { venue, world } = await setUp(t, {}, byMs);
@@ -111,7 +111,7 @@ for (const protocol of [KALSHI, POLYMARKET, POLYMARKET_US, NATIVE]) {
     venue.intercept = () => false;
     for (const socket of venue.sockets) socket.terminate();
     await until(() => JSON.stringify(world.priceOf('A')) === '{"bid":42,"ask":46}', 'a fresh book');
-    t.regex(world.logged, /\d ms behind the venue/);
+    t.regex(world.logged, /\d ms later than the venue/);
   });
 }
 

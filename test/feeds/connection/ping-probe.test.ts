@@ -16,7 +16,7 @@ function untimed(probeWithinMs: number): VenueAdapter {
   return { ...adapter, read: (frame) => ({ ...adapter.read(frame), probeWithinMs }) };
 }
 
-test('W18: a venue that stops answering pings is behind: no price, and a new connection', async (t) => {
+test('W18: a venue that stops answering pings is late: no price, and a new connection', async (t) => {
   const venue = await POLYMARKET_US.open(t);
   venue.tops.set('a', { bid: 40, ask: 45 });
   let isAnswering = true;

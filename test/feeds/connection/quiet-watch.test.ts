@@ -1,6 +1,9 @@
 /** Connections that are open and bring nothing, and those that are dialed again and again. */
 import test from 'ava';
 import { feedProblems } from '../../../feeds/connection/health.ts';
+import { QuietWatch } from '../../../feeds/connection/quiet-watch.ts';
+import { SocketTimers } from '../../../feeds/connection/socket-timers.ts';
+import type { BookTick, FrameReading } from '../../../feeds/reading/venue.ts';
 import { openWorld } from '../feed-world.ts';
 import { KALSHI, NATIVE, POLYMARKET, POLYMARKET_US } from '../live-venues.ts';
 import { until } from '../until.ts';
@@ -37,6 +40,37 @@ for (const protocol of [KALSHI, POLYMARKET, POLYMARKET_US, NATIVE]) {
     t.regex(problem!, /was open and silent until .*: no market data for 60 ms, and the venue an/);
   });
 }
+
+test('W87: each best price and each size of an answer is compared', async (t) => {
+  const book = { kind: 'book', market: 'A', yesBid: 4000, yesBidSize: 500 } as const;
+  const known: BookTick = { ...book, yesAsk: 4500, yesAskSize: 700 };
+  const reading = (type: string, tick: BookTick): FrameReading => ({
+    ...{ type, ticks: [tick], venueAtMs: null, rejected: null, jump: false },
+  });
+  const others: Partial<BookTick>[] = [
+    ...[{ yesBid: 3900 }, { yesBidSize: 400 }, { yesAsk: 4600 }, { yesAskSize: 800 }],
+    ...[
+      { yesBid: null, yesBidSize: 0 },
+      { yesAsk: null, yesAskSize: 0 },
+    ],
+  ];
+  for (const other of [{}, ...others]) {
+    const timers = new SocketTimers();
+    t.teardown(() => timers.endAll());
+    const failed: string[] = [];
+    const watch = new QuietWatch({
+      ...{ timers, quietMs: 4, answerMs: 60_000, wholeBooks: new Set(['snapshot']) },
+      ask: () => watch.took(reading('snapshot', { ...known, ...other })),
+      failed: (reason) => void failed.push(reason),
+    });
+    watch.start();
+    watch.took(reading('snapshot', known));
+    let asked = 0;
+    timers.every(1, () => void asked++);
+    await until(() => asked > 30 || failed.length > 0, 'an answer');
+    t.is(failed.length, Object.keys(other).length === 0 ? 0 : 1, JSON.stringify(other));
+  }
+});
 
 test('W87: a connection that does not answer is dialed again; 0 asks never', async (t) => {
   const venue = await NATIVE.open(t);

@@ -236,6 +236,9 @@ test('W29, W36: bad and contradicting answers settle nothing', (t) => {
     'scalar 5844',
   ]);
   t.deepEqual(of({ status: 'disputed', result: 'yes' }), ['closed']);
+  t.deepEqual(of({ status: 'amended', result: 'yes' }), ['yes']);
+  t.deepEqual(of({ status: 'amended', result: '' }), ['closed']);
+  t.deepEqual(of({ status: 'amended', result: 'yes', settlement_value: 50 }), ['closed']);
   t.deepEqual(of({ status: 'new' }), []);
   t.deepEqual(stateIn('kalshi', 'A', { markets: [{ ticker: 'B', status: 'active' }, 7] }), []);
   for (const answer of [null, 7, [], {}, { markets: {} }, undefined]) {
@@ -302,6 +305,10 @@ test('W71: outcomes of one question that do not add up to 1 are no result', (t) 
   t.like(of('["1","0"]', only('["resolved","disputed"]'))[0], { status: 'closed' });
   t.like(of('["1","0"]', only('[]'))[0], { outcome: 'yes' });
   t.like(of('["0.5005","0.5"]')[0], { kind: 'result', yesValue: 5005 });
+  // Three prices of two tokens, and one: nobody can say which price is whose.
+  for (const prices of ['["0.5","0","0.5"]', '["1","0","0"]', '["1"]']) {
+    t.like(of(prices)[0], { status: 'closed', unusable: 'outcomePrices that cannot be read' });
+  }
 });
 
 test('W72: values of many digits, and a price that is pinned beside a certain outcome', (t) => {

@@ -184,12 +184,19 @@ test('F32, F33: lines that go back, lines of 1970, and a first line from the fut
   const near = await of(at('04:00:01'), at('04:00:00'), at('04:00:02'), at('04:00:01.001'));
   t.deepEqual(await numbers(near, {}), [2, 3, 4, 5], 'a second back is an order of writes');
   const back = await of(at('04:00:01'), at('03:59:59'), at('04:00:02'));
-  await refused(back, /^line 3: at goes back by more than a second/);
+  await refused(back, /^line 3: at goes back by more than a second, in this line alone/);
   t.deepEqual(await numbers(back, { skipBad: true }), [2, 4]);
   const twice = await of(at('04:00:00'), at('04:10:00'), at('04:00:01'), at('04:09:59.999'));
   await refused(twice, /^line 4: at goes back/);
   const appended = await of(at('04:10:00'), at('04:10:01'), at('04:00:01'), at('04:00:02'));
-  await t.throwsAsync(numbers(appended, { skipBad: true }), { message: /^line 4: at goes back/ });
+  const merge = /^line 4: at goes back .*feed merge/;
+  await t.throwsAsync(numbers(appended, { skipBad: true }), { message: merge });
+  const last = await of(at('04:10:00'), at('04:10:01'), at('04:00:01'));
+  await refused(last, merge);
+  const whole = await of(at('04:00:00'), HEADER, at('04:00:01'));
+  const inside = { message: /^line 3: a header inside the file \(feed merge/ };
+  await t.throwsAsync(numbers(whole, {}), inside);
+  t.deepEqual(await numbers(whole, { skipBad: true }), [2, 4]);
 
   const ahead = await of(far, at('04:00:00'), at('04:00:01'), at('04:00:02'));
   await refused(ahead, /^line 2: at is more than an hour after the lines that follow/);
@@ -288,8 +295,11 @@ test('F30: what a recorder says of a line', async (t) => {
     [{ event: 'subscribe', markets: [7] }, 'markets is not a list of names'],
     [{ event: 'open', markets: [], only: 'T' }, 'only is not a list of names'],
     [{ event: 'states' }, 'states is not a list'],
-    [{ event: 'states', states: [paused, { market: 'T' }] }, 'states has one that cannot be read'],
-    [{ event: 'states', states: [{ status: 'open' }] }, 'states has one that cannot be read'],
+    [
+      { event: 'states', states: [paused, { market: 'T' }] },
+      'states has an entry that cannot be read',
+    ],
+    [{ event: 'states', states: [{ status: 'open' }] }, 'states has an entry that cannot be read'],
   ];
   for (const [fields, reason] of bad) {
     const path = await file(t, [HEADER, line(fields)].join('\n'));

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
@@ -77,9 +77,55 @@ test('F36: a bad line names its file, and leaves no output', async (t) => {
     message: /0\.jsonl: line 4: at goes back/,
   });
   t.false(existsSync(out));
+  const given: string[] = [];
+  await t.throwsAsync(async () => {
+    for await (const text of mergedLines(paths, {}, newCounts())) given.push(text);
+  });
+  t.deepEqual(given, [], 'nothing is given out before it');
   const counts = newCounts();
   const texts = await collect(mergedLines(paths, { skipBad: true }, counts));
   t.deepEqual([texts.length, counts], [5, { lines: 4, skippedLines: 1 }]);
+});
+
+test('F36: recordings put one after another in a file are merged as files are', async (t) => {
+  const at = (time: string, n: number, more: object = {}) => line(time, { n }, more);
+  const one = { connection: 1, seq: 1 };
+  const { folder, paths } = await files(t, [
+    [
+      ...[at('06:00:00', 4, one), at('06:00:01', 5, one), at('06:00:01.500', 6, one)],
+      // Times that stay back are another recording, and so is what follows a header.
+      ...[at('04:00:00', 1, one), at('04:00:00.500', 2, one)],
+      ...[HEADER, at('08:30:00', 9, one), at('08:30:01', 10, one)],
+      ...[HEADER, at('06:00:01.700', 7, one), at('06:00:01.800', 8, one)],
+      at('04:00:07', 3),
+    ],
+  ]);
+  const refused = readFeed(paths[0]!, { refuseJumps: true });
+  await t.throwsAsync(collect(refused), { message: /^line 5: .*feed merge/ });
+  const out = join(folder, 'merged.jsonl');
+  const counts = newCounts();
+  await writeMerged(out, mergedLines(paths, {}, counts));
+  t.deepEqual(counts, { lines: 10, skippedLines: 0 });
+  const read = (await collect(readFeed(out))).flat();
+  const shown = read.map(({ frame, connection }) => [(frame as { n: number }).n, connection]);
+  const numbers = [1, 1, undefined, 2, 2, 2, 3, 3, 4, 4];
+  t.deepEqual(
+    shown,
+    numbers.map((connection, index) => [index + 1, connection]),
+  );
+  t.false((await readFile(out, 'utf8')).includes('recording'));
+});
+
+test('F36: recordings beyond the bound, and what can be read once, are refused', async (t) => {
+  const recordings = Array.from({ length: 65 }, () => [HEADER, line('04:00:00', {})]).flat();
+  const { folder, paths } = await files(t, [recordings.slice(1), recordings.slice(3)]);
+  await t.throwsAsync(collect(mergedLines(paths, {}, newCounts())), {
+    message: /0\.jsonl: line 130: more than 64 recordings in one file$/,
+  });
+  t.is((await collect(mergedLines([paths[1]!], {}, newCounts()))).length, 65);
+  await t.throwsAsync(collect(mergedLines([folder], {}, newCounts())), {
+    message: /: not a plain file, and merge reads it more than once$/,
+  });
 });
 
 test('X8: inspect counts the lines that a replay refuses for their time', async (t) => {

@@ -1,7 +1,10 @@
 import test from 'ava';
 import type { FeedLine } from '../../../feeds/file/feed-line.ts';
 import { Selection } from '../../../feeds/file/selection.ts';
-import { marketsOf } from '../../../feeds/reading/frame-markets.ts';
+import type { AdapterName } from '../../../feeds/reading/venue.ts';
+import { PROTOCOLS } from '../../../feeds/venues/create.ts';
+
+const marketsOf = (name: AdapterName, frame: unknown) => PROTOCOLS[name].marketsOf(frame);
 
 const line = (number: number, frame: unknown, fields: Partial<FeedLine> = {}): FeedLine => ({
   ...{ line: number, atMs: number, venue: 'venue_a', adapter: 'native', frame },

@@ -66,7 +66,7 @@ test('W61: a cancellation among changes that wait is not lost', (t) => {
   for (const status of ['cancelled', 'inprogress', 'postponed', 'scheduled'] as const) game(status);
   t.deepEqual(said(), []);
   after(1000);
-  t.is(ticks[0]!.atMs, AT + 1000, 'nothing is passed on behind its time');
+  t.is(ticks[0]!.atMs, AT + 1000, 'nothing is passed on after its time');
   t.deepEqual(said(), ['cancelled', 'scheduled']);
 });
 

@@ -52,7 +52,7 @@ test('W13: beyond the bound over the least lag there is no price, at the bound t
     t.is(take(state(venueMs), atMs).drop, undefined);
   }
   t.deepEqual(kinds(), ['quote', 'quote', 'quote']);
-  t.is(take(state(3_000), 9_901).drop, '2001 ms behind the venue');
+  t.is(take(state(3_000), 9_901).drop, '2001 ms later than the venue');
   t.deepEqual(kinds(), ['down']);
 });
 
@@ -110,7 +110,7 @@ test('W13: a new connection has a minimum of its own, except one that follows a 
   t.truthy(take(state(40), 40_000).drop);
   again();
   take(state(50), 41_000);
-  t.truthy(take(state(60), 41_010).drop, 'still as far behind');
+  t.truthy(take(state(60), 41_010).drop, 'still as late');
   again();
   take(state(70), 100_500);
   t.is(take(state(80), 100_510).drop, undefined, 'for a minute by now: that is its clock');

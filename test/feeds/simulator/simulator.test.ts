@@ -23,7 +23,7 @@ function catalogOf(games: readonly SimGame[]): Catalog {
   return reading.catalog;
 }
 
-/** A simulator in which time stands still, and no heartbeat comes unasked. */
+/** A simulator in which only calls move time, and no heartbeat comes unasked. */
 async function simulator(t: ExecutionContext, options: Partial<SimulatorOptions> = {}) {
   const sim = await startSimulator({
     seed: 7,

@@ -83,7 +83,7 @@ row(
     const world = stub.open({ held: held(isOver), restUrl: null });
     await until(() => world.priceOf('A') !== null, 'a price');
     const problems = () => world.feed.statuses()[0]!.resultProblems;
-    t.deepEqual(problems(), ['1 market held, and nobody can learn their end without a restUrl: A']);
+    t.deepEqual(problems(), ['1 market held, and their end cannot be known without a restUrl: A']);
     const others = stub.open({ held: held(isOver), restUrl: null, othersAsk: true });
     t.deepEqual(others.feed.statuses()[0]!.resultProblems, []);
   },
@@ -173,6 +173,82 @@ row('W75: a provisional result is asked for until it is final', ['kalshi'], asyn
   t.is(problems(), '');
 });
 
+/** Says life-cycle events of market A on the venue's first connection, one after another. */
+function lifeCycle({ venue }: VenueStub): (...events: object[]) => void {
+  let seq = 0;
+  return (...events) => {
+    for (const event of events) {
+      const msg = { market_ticker: 'A', ...event };
+      const frame = { type: 'market_lifecycle_v2', sid: 3, seq: ++seq, msg };
+      venue.sockets[0]!.send(JSON.stringify(frame));
+    }
+  };
+}
+
+row('W75: an amended result is a result', ['kalshi'], async (t, stub) => {
+  const world = stub.open({ restUrl: null });
+  await until(() => world.priceOf('A') !== null, 'a price');
+  const say = lifeCycle(stub);
+  say({ event_type: 'amended', result: 'no' });
+  await until(() => world.results.has('A'), 'nothing was paid before it');
+  t.deepEqual(world.results.get('A'), ['no', 0]);
+  const problems = () => world.feed.statuses()[0]!.resultProblems.join();
+  say({ event_type: 'amended' });
+  await until(() => problems() !== '', 'it says no result');
+  t.is(problems(), '1 market paid, and their venue doubts the result: A (amended)');
+  say({ event_type: 'amended', result: '', settlement_value: '0.5' });
+  await until(() => world.results.get('A')?.[0] === 'scalar', 'the amended one after payment');
+  t.is(problems(), '', 'the contradiction is the problem');
+  t.true(world.logged.includes('venue_a/A: no, then 0.5'));
+  say({ event_type: 'amended', result: 'yes', settlement_value: '0.5' });
+  await until(() => problems() !== '', 'one that cannot be used is a doubt');
+});
+
+row('W75: a venue that doubts its final word is asked again', ['kalshi'], async (t, stub) => {
+  const world = stub.open({ askAgainMs: 120 });
+  await until(() => world.statusOf('A') === 'open' && world.priceOf('A') !== null, 'the start');
+  const say = lifeCycle(stub);
+  say({ event_type: 'settled', result: 'yes' });
+  await until(() => world.results.has('A'), 'the result');
+  stub.states.set('A', 'no');
+  await quiet();
+  t.is(world.results.get('A')?.[0], 'yes', 'a final word is not asked for');
+  say({ event_type: 'disputed', result: 'yes' });
+  await until(() => world.results.get('A')?.[0] === 'no', 'what came of the doubt');
+});
+
+row('W74: a result that was taken back is not paid', ['kalshi'], async (t, stub) => {
+  const world = stub.open({ adapter: { settleOn: 'settled' }, restUrl: null });
+  await until(() => world.priceOf('A') !== null, 'a price');
+  const say = lifeCycle(stub);
+  const problems = () => world.feed.statuses()[0]!.resultProblems.join();
+  const yes = { event_type: 'determined', result: 'yes' };
+  for (const event_type of ['disputed', 'amended']) {
+    say(yes, { event_type }, { event_type: 'settled' });
+    await until(() => problems().includes('A (settled without a result)'), event_type);
+    t.false(world.results.has('A'));
+    say({ event_type: 'activated' });
+    await until(() => problems() === '', 'open again');
+  }
+  say(yes, { event_type: 'amended', result: 'no' });
+  await until(() => world.statusOf('A') === 'closed', 'it is closed');
+  t.false(world.results.has('A'));
+  say({ event_type: 'settled' });
+  await until(() => world.results.has('A'), 'the result');
+  t.deepEqual(world.results.get('A'), ['no', 0]);
+});
+
+row('W74: nothing said before a loss is paid after it', ['kalshi'], async (t) => {
+  for (const lost of [true, false]) {
+    const adapter = createAdapter('kalshi', {}, { settleOn: 'settled', recorded: true });
+    const read = (event: object) =>
+      adapter.read({ type: 'market_lifecycle_v2', msg: { market_ticker: 'A', ...event } }).ticks;
+    read({ event_type: 'determined', result: 'yes' });
+    if (lost) adapter.reset();
+    t.like(read({ event_type: 'settled' })[0], { kind: lost ? 'status' : 'result' });
+  }
+});
+
 row('W74: only the final word pays where that was chosen', ['kalshi'], async (t, stub) => {
   const world = stub.open({ adapter: { settleOn: 'settled' }, restUrl: null });
   await until(() => world.priceOf('A') !== null, 'a price');
@@ -192,6 +268,7 @@ row('W74: only the final word pays where that was chosen', ['kalshi'], async (t,
     return request!.read({ markets: [{ ticker: 'A', status, result: 'yes' }] })[0];
   };
   t.like(read('determined'), { kind: 'status', status: 'closed' });
+  t.like(read('amended'), { kind: 'status', status: 'closed' });
   t.like(read('finalized'), { kind: 'result', outcome: 'yes' });
 });
 

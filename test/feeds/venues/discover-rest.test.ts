@@ -122,7 +122,7 @@ test('K21: a venue that stays busy, or for too long, is an error', async (t) => 
 
 const WRONG: [name: string, reply: Reply, message: RegExp][] = [
   ['a refusal', json('{}', 401), /answered 401$/],
-  ['no JSON', json('<html>'), /answered what is not JSON$/],
+  ['no JSON', json('<html>'), /the answer is not JSON$/],
   ['JSON that is no list', json({ error: 'x' }), /answered no list of markets$/],
   ['null', json('null'), /answered no list of markets$/],
   ['not there', json('{}', 404), /not found \(404\)$/],
@@ -138,7 +138,7 @@ const WRONG: [name: string, reply: Reply, message: RegExp][] = [
         null!,
       );
     },
-    /a cursor comes again$/,
+    /a cursor is repeated$/,
   ],
 ];
 
@@ -154,7 +154,7 @@ for (const [name, reply, message] of WRONG) {
 
 test('K21: a full page that comes again is an error', async (t) => {
   const { url } = await restServer(t, () => json({ markets: markets('A', 'B') }));
-  await t.throwsAsync(restAnswers(`${url}/markets?limit=2`), { message: /a page comes again$/ });
+  await t.throwsAsync(restAnswers(`${url}/markets?limit=2`), { message: /a page is repeated$/ });
 });
 
 test('K21: silence ends, before the headers and in the body', async (t) => {

@@ -65,7 +65,7 @@ const mlbUs = () =>
     usMarket(slug, [away, home], { gameStartTime: start }),
   );
 
-/** The same games as Kalshi would name them: New York time, four hours behind in July. */
+/** The same games as Kalshi would name them: New York time, four hours after UTC in July. */
 const mlbKalshi = () =>
   mlbGames().flatMap(({ away, home, start }) => {
     const time = new Date(Date.parse(start) - 4 * 3_600_000).toISOString().slice(11, 16);

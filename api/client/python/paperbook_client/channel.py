@@ -1,4 +1,4 @@
-"""A channel that a stream is subscribed to: what its messages say, and whether one is missing."""
+"""One subscribed channel of a stream: its messages, and whether one is missing."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from .events import (
 
 
 class Channel:
-    """Sends ``emit`` what its messages say."""
+    """Passes the content of its messages to ``emit``."""
 
     def __init__(self, name: str, after: str | None, emit: Callable[[StreamEvent], None]) -> None:
         self.name = name
         # Of ``orders``: the eventId of the last event that was emitted.
         self.after = after
         self._emit = emit
-        # "asked": what comes is of an earlier subscription. "begun": its first message is to come.
+        # "asked": messages are of an earlier subscription. "begun": its first message is awaited.
         self._phase: Literal["asked", "begun", "live"] = "asked"
         self._epoch = 0
         self._seq: int | None = None
@@ -57,7 +57,7 @@ class Channel:
         return self._seq is None or self._seq == seq or self.miss()
 
     def miss(self) -> bool:
-        """Messages are lost, but for events, which can be asked for again."""
+        """Messages are lost, except events, which can be asked for again."""
         if self.after is None:
             self._emit(GapEvent(self.name))
         return False

@@ -25,7 +25,7 @@ ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
 
 class Client(Operations):
-    """A method an operation: ``client.get_portfolio()``. Each returns the JSON of the answer.
+    """One method per operation: ``client.get_portfolio()``. Each returns the JSON of the answer.
 
     ``base_url`` has the version: ``https://paper.example/v1``. Reads, and orders under the
     same idempotency keys, are sent again up to ``retries`` times without an answer or at a 503; any call
@@ -139,7 +139,7 @@ class AsyncClient(AsyncOperations):
         headers = _headers(self._key) | ({} if org is None else {"x-service-org": org})
 
         async def refusal() -> Exception:
-            """The same request without a WebSocket is answered; 400 where that alone is wrong."""
+            """The same request without a WebSocket is answered; 400 if only that is wrong."""
             try:
                 response = await self._http.get("/stream", headers=headers)
                 if response.status_code == 400:
@@ -163,7 +163,7 @@ class AsyncClient(AsyncOperations):
 
 
 def outcomes_of(batch: OrderBatchResults) -> list[OrderPlacement | RefusedError]:
-    """What became of each order of a batch, in their order: its placement, or its refusal."""
+    """The outcome of each order of a batch, in their order: its placement, or its refusal."""
     outcomes: list[OrderPlacement | RefusedError] = []
     for result in batch["results"]:
         body: Any = result["body"]
@@ -180,12 +180,12 @@ class _Retries:
         self._waits_at_most_seconds = waits_at_most_seconds
 
     def pause(self, call: Call, result: _Result, attempt: int) -> float | None:
-        """Seconds until the call is sent again; None where it is not."""
+        """Seconds until the call is sent again; None if it is not."""
         if attempt >= self._at_most:
             return None
         after = 0.0
         if isinstance(result, httpx.Response):
-            # What was answered 429 was not done, so that any call can be repeated.
+            # A call that was answered 429 was not done, so any call can be repeated.
             if not (result.status_code == 429 or result.status_code == 503 and call.repeatable):
                 return None
             after = _retry_after(result)
@@ -193,7 +193,7 @@ class _Retries:
                 return None
         elif not call.repeatable:
             return None
-        # Bots that failed together do not come back together.
+        # Bots that failed together do not return together.
         return max(after, FIRST_PAUSE_SECONDS * (1 << attempt) * random.uniform(0.5, 1))
 
 

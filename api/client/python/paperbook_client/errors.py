@@ -50,7 +50,7 @@ class RefusedError(PaperbookError):
         super().__init__(message, request_id=request_id, sent=sent)
         self.status = status
         self.code = code
-        # How long to wait; None where waiting does not help.
+        # How long to wait; None if waiting does not help.
         self.retry_after_seconds = retry_after_seconds
 
     def __str__(self) -> str:
@@ -73,7 +73,7 @@ class NoAnswerError(PaperbookError):
 
 
 class ConnectionLostError(PaperbookError):
-    """A message of a stream was not answered. ``outcome`` is "not_sent" where the server never got
+    """A message of a stream was not answered. ``outcome`` is "not_sent" if the server never got
     it, else "unknown": it may have been done. Then ``place(error.sent)`` shows whether an order was
     placed, and places it once; a cancel can be sent again as it is.
     """
@@ -93,7 +93,7 @@ def refusal_of(
     request_id: str | None = None,
     sent: Mapping[str, Any] | None = None,
 ) -> RefusedError:
-    """The refusal that a body of an error says; raises ``BadAnswerError`` where it says none."""
+    """The refusal in the body of an error; raises ``BadAnswerError`` if there is none."""
     error = body.get("error") if isinstance(body, dict) else None
     if not (isinstance(error, dict) and isinstance(error.get("code"), str)):
         raise BadAnswerError(status, request_id=request_id, sent=sent)

@@ -1,4 +1,4 @@
-"""What a stream yields. Times are date-times of the server."""
+"""The events that a stream yields. Times are date-times of the server."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .generated import Event, Game, Portfolio, Quote
 
 @dataclass(frozen=True)
 class QuoteEvent:
-    """A quote as it is now; ``change`` has what of it is new, None where all of it may be."""
+    """A quote as it is now; ``change`` has its new members, None if all of them may be new."""
 
     quote: Quote
     change: dict[str, Any] | None
@@ -37,7 +37,7 @@ class GameEvent:
 
 @dataclass(frozen=True)
 class PortfolioEvent:
-    """Where ``orders`` begins anew: events before it may not have been sent."""
+    """Where ``orders`` begins again: earlier events may not have been sent."""
 
     portfolio: Portfolio
     at: str
@@ -45,7 +45,7 @@ class PortfolioEvent:
 
 @dataclass(frozen=True)
 class OrderEvent:
-    """Each event once, in order, over all connections. Replayed: it came while there was none."""
+    """Each event once, in order, over all connections. Replayed: it happened during a loss."""
 
     event: Event
     replayed: bool
@@ -53,8 +53,8 @@ class OrderEvent:
 
 @dataclass(frozen=True)
 class GapEvent:
-    """Messages of a channel are missing: what it is about follows anew. Events of ``orders`` are
-    asked for again, so that there it means that the server cannot send them any more.
+    """Messages of a channel are missing, and its content follows again. Events of ``orders`` are
+    asked for again. There a gap means that the server cannot send them any more.
     """
 
     channel: str
@@ -70,7 +70,7 @@ class EndedEvent:
 
 @dataclass(frozen=True)
 class StateEvent:
-    """``error`` says what ended the last connection; ``retry_in_seconds`` is of "waiting"."""
+    """``error`` is why the last connection ended; ``retry_in_seconds`` is of "waiting"."""
 
     state: Literal["connecting", "open", "waiting", "closed"]
     error: Exception | None = None

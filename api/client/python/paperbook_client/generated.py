@@ -1910,8 +1910,8 @@ class Operations:
         cursor: str | None = None,
     ) -> GamesPage:
         """Games that have instruments, earliest first. With neither from nor to the first page
-        starts six hours ago; a game of which the day alone is known is on it for its first 24
-        hours.
+        starts six hours ago. If only the day of a game is known, the game is on it for its
+        first 24 hours.
         """
         answer: GamesPage = self.call(Call(
             "GET",
@@ -2107,10 +2107,10 @@ class Operations:
 
     def get_equity(self, *, window: str | None = None, org: str | None = None) -> Equity:
         """Net worth of the account over time, all runs. The first and the last moment of the
-        window, and the changes between them, evenly chosen where they are many. Where they
-        are few, moments between them show what prices did to open positions. Positions count
-        at their live bid of the moment, at cost where there was none or this server has no
-        history of it, and while venue data is off.
+        window, and the changes between them. If the changes are many, they are evenly chosen.
+        If they are few, moments between them show the effect of prices on open positions.
+        Positions count at their live bid of the moment. They count at cost if there was no
+        bid, if this server has no history of it, and while venue data is off.
         """
         answer: Equity = self.call(Call(
             "GET",
@@ -2214,9 +2214,9 @@ class Operations:
         limit: int | None = None,
         cursor: str | None = None,
     ) -> EvalBoard:
-        """Public traders by the mean of a score, with intervals. Slate picks alone: the first on
-        each instrument that anyone can see, placed before its game, with an outcome.
-        Intervals are of 95%, clustered by game; too few games have none.
+        """Public traders by the mean of a score, with intervals. Only slate picks: the first
+        public pick on each instrument that was placed before its game and has an outcome.
+        Intervals are of 95%, clustered by game. Too few games have no interval.
         """
         answer: EvalBoard = self.call(Call(
             "GET",
@@ -2241,14 +2241,14 @@ class Operations:
 
     def place_order(self, body: OrderRequest, *, org: str | None = None) -> OrderPlacement:
         """Place an order. A market order fills now at the live price or is refused. A limit
-        order fills at its limit or better; else it rests (gtc) until it fills, is canceled or
-        expires, or is canceled at once (ioc, fok). A sell covers the whole position. A
-        refused order stores nothing and does not use its key up. While trading is switched
-        off new orders are refused, and one that was placed before is answered again. Opening
-        a position needs the basic plan. Execution at a venue needs that venue's scope besides
-        `trade:write`. A field that does not belong to the action and type is 400. In the
-        examples, put an instrument of `GET /instruments?tradable=true` and a trade of `GET
-        /portfolio/trades?status=open`.
+        order fills at its limit or better. Otherwise a gtc order rests until it fills, is
+        canceled or expires, and an ioc or fok order is canceled at once. A sell covers the
+        whole position. A refused order stores nothing and does not use its key up. While
+        trading is switched off new orders are refused, and a repeated order is answered
+        again. Opening a position needs the basic plan. Execution at a venue needs that
+        venue's scope besides `trade:write`. A field that does not belong to the action and
+        type is 400. In the examples, put an instrument of `GET /instruments?tradable=true`
+        and a trade of `GET /portfolio/trades?status=open`.
         """
         answer: OrderPlacement = self.call(Call(
             "POST",
@@ -2295,9 +2295,9 @@ class Operations:
         instrument_id: str | None = None,
         org: str | None = None,
     ) -> CanceledOrders:
-        """Cancel all resting orders, or those on one instrument. Cancels the orders in one
-        durable step; more than 2,000 take several steps. It counts as one cancel. Works while
-        trading is switched off, too.
+        """Cancel all resting orders, or only the orders on one instrument. Cancels the orders in
+        one durable step; more than 2,000 take several steps. It counts as one cancel. Works
+        while trading is switched off, too.
         """
         answer: CanceledOrders = self.call(Call(
             "DELETE",
@@ -2468,8 +2468,8 @@ class AsyncOperations:
         cursor: str | None = None,
     ) -> GamesPage:
         """Games that have instruments, earliest first. With neither from nor to the first page
-        starts six hours ago; a game of which the day alone is known is on it for its first 24
-        hours.
+        starts six hours ago. If only the day of a game is known, the game is on it for its
+        first 24 hours.
         """
         answer: GamesPage = await self.call(Call(
             "GET",
@@ -2665,10 +2665,10 @@ class AsyncOperations:
 
     async def get_equity(self, *, window: str | None = None, org: str | None = None) -> Equity:
         """Net worth of the account over time, all runs. The first and the last moment of the
-        window, and the changes between them, evenly chosen where they are many. Where they
-        are few, moments between them show what prices did to open positions. Positions count
-        at their live bid of the moment, at cost where there was none or this server has no
-        history of it, and while venue data is off.
+        window, and the changes between them. If the changes are many, they are evenly chosen.
+        If they are few, moments between them show the effect of prices on open positions.
+        Positions count at their live bid of the moment. They count at cost if there was no
+        bid, if this server has no history of it, and while venue data is off.
         """
         answer: Equity = await self.call(Call(
             "GET",
@@ -2772,9 +2772,9 @@ class AsyncOperations:
         limit: int | None = None,
         cursor: str | None = None,
     ) -> EvalBoard:
-        """Public traders by the mean of a score, with intervals. Slate picks alone: the first on
-        each instrument that anyone can see, placed before its game, with an outcome.
-        Intervals are of 95%, clustered by game; too few games have none.
+        """Public traders by the mean of a score, with intervals. Only slate picks: the first
+        public pick on each instrument that was placed before its game and has an outcome.
+        Intervals are of 95%, clustered by game. Too few games have no interval.
         """
         answer: EvalBoard = await self.call(Call(
             "GET",
@@ -2804,14 +2804,14 @@ class AsyncOperations:
 
     async def place_order(self, body: OrderRequest, *, org: str | None = None) -> OrderPlacement:
         """Place an order. A market order fills now at the live price or is refused. A limit
-        order fills at its limit or better; else it rests (gtc) until it fills, is canceled or
-        expires, or is canceled at once (ioc, fok). A sell covers the whole position. A
-        refused order stores nothing and does not use its key up. While trading is switched
-        off new orders are refused, and one that was placed before is answered again. Opening
-        a position needs the basic plan. Execution at a venue needs that venue's scope besides
-        `trade:write`. A field that does not belong to the action and type is 400. In the
-        examples, put an instrument of `GET /instruments?tradable=true` and a trade of `GET
-        /portfolio/trades?status=open`.
+        order fills at its limit or better. Otherwise a gtc order rests until it fills, is
+        canceled or expires, and an ioc or fok order is canceled at once. A sell covers the
+        whole position. A refused order stores nothing and does not use its key up. While
+        trading is switched off new orders are refused, and a repeated order is answered
+        again. Opening a position needs the basic plan. Execution at a venue needs that
+        venue's scope besides `trade:write`. A field that does not belong to the action and
+        type is 400. In the examples, put an instrument of `GET /instruments?tradable=true`
+        and a trade of `GET /portfolio/trades?status=open`.
         """
         answer: OrderPlacement = await self.call(Call(
             "POST",
@@ -2858,9 +2858,9 @@ class AsyncOperations:
         instrument_id: str | None = None,
         org: str | None = None,
     ) -> CanceledOrders:
-        """Cancel all resting orders, or those on one instrument. Cancels the orders in one
-        durable step; more than 2,000 take several steps. It counts as one cancel. Works while
-        trading is switched off, too.
+        """Cancel all resting orders, or only the orders on one instrument. Cancels the orders in
+        one durable step; more than 2,000 take several steps. It counts as one cancel. Works
+        while trading is switched off, too.
         """
         answer: CanceledOrders = await self.call(Call(
             "DELETE",

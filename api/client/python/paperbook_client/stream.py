@@ -22,12 +22,12 @@ HEARTBEATS_MISSED = 2
 PAUSE_SECONDS_MAX = 30.0
 WAIT_SECONDS_MAX = 60
 WAITING_MAX = 10_000
-# What was not iterated over yet; channels that bring more wait until half of it was.
+# Events not iterated over yet; channels with more events wait until half of them were.
 EVENTS_MAX = 10_000
 KEY_ENDED = 4401
 # Trying again does not help.
 FINAL_STATUSES = (400, 401, 403, 404)
-# The request limits refuse it, for so long where they do not say.
+# The request limits refuse it, for so long if they do not say.
 LIMITED = 429
 RETRY_SECONDS = 5
 # In place of a status: the connection was lost before there was an answer.
@@ -40,8 +40,8 @@ _Answered = Callable[[int, Any], None]
 class Stream:
     """Made by ``AsyncClient.stream()``: ``async with`` opens it, ``async for`` yields its events.
 
-    It comes back by itself after a lost connection, subscribed to what it was; ``orders`` goes on
-    behind the last event.
+    It reconnects by itself after a lost connection, with the same subscriptions. ``orders``
+    continues after the last event.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class Stream:
         return self
 
     async def __anext__(self) -> StreamEvent:
-        """The next event; it ends behind the StateEvent "closed"."""
+        """The next event; the StateEvent "closed" is the last."""
         while not self._events:
             if self._ended.is_set():
                 raise StopAsyncIteration
@@ -105,7 +105,7 @@ class Stream:
 
     @property
     def last_event_id(self) -> str | None:
-        """The eventId of the last event of ``orders`` that came; None: none is known."""
+        """The eventId of the last event of ``orders`` that arrived; None: none is known."""
         orders = self._channels.get("orders")
         return self._after if orders is None else orders.channel.after
 
@@ -167,7 +167,7 @@ class Stream:
         return answer
 
     async def close(self) -> None:
-        """For good. The outcome of messages that wait for answers is unknown."""
+        """Closes it finally. The outcome of messages that wait for answers is unknown."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
@@ -207,7 +207,7 @@ class Stream:
         return self._ids
 
     async def _send(self, message: dict[str, Any], answered: _Answered | None = None) -> None:
-        """On a connection that is lost nothing is sent: the next one brings what was asked for."""
+        """On a lost connection nothing is sent: the next one has the same subscriptions."""
         socket = self._socket
         if socket is None:
             return
@@ -221,7 +221,7 @@ class Stream:
         try:
             await self._run_until_final()
         except Exception as error:
-            # A fault of this program: whoever waits for the stream gets it.
+            # A fault of this program: every waiting caller gets it.
             self._end(error)
 
     async def _run_until_final(self) -> None:
@@ -233,7 +233,7 @@ class Stream:
                 self._lose()
             if isinstance(error, RefusedError) and error.status in FINAL_STATUSES:
                 return self._end(error)
-            # Clients that lost a server together do not come back together: full jitter.
+            # Clients that lost a server together do not return together: full jitter.
             at_most = self._first_pause_seconds * 2 ** min(self._attempts, 20)
             self._attempts += 1
             wait = error.retry_after_seconds if isinstance(error, RefusedError) else None
@@ -254,7 +254,7 @@ class Stream:
         except RefusedError as error:
             return error
         except ValueError as error:
-            return ConnectionError(f"the server sent what is not JSON: {error}")
+            return ConnectionError(f"the server sent a message that is not JSON: {error}")
         except ConnectionClosed as error:
             if close_code(error) == KEY_ENDED:
                 why = "the key has ended"
@@ -284,7 +284,7 @@ class Stream:
         self._enter(StateEvent("open"))
         for subscribed in list(self._channels.values()):
             await self._begin(subscribed)
-        # Half a period more, so that one that is a little late is none that is missing.
+        # Half a period more, so that a slightly late heartbeat does not count as missing.
         limit = (HEARTBEATS_MISSED + 0.5) * self._heartbeat_seconds
         while True:
             async with asyncio.timeout(limit):
@@ -316,7 +316,7 @@ class Stream:
         elif name in self._behind:
             return
         elif len(self._events) >= EVENTS_MAX:
-            # Nobody iterates over them: the channel goes on once that is made up for.
+            # Nobody iterates over them: the channel continues once events were taken.
             self._behind.add(name)
             subscribed.channel.ask()
             await self._send({"op": "unsubscribe", "channels": [name]})
@@ -326,8 +326,8 @@ class Stream:
             subscribed.settle(None)
 
     async def _catch_up(self) -> None:
-        behind, self._behind = self._behind, set()
-        for name in behind:
+        late, self._behind = self._behind, set()
+        for name in late:
             subscribed = self._channels.get(name)
             if subscribed is not None:
                 subscribed.channel.miss()
@@ -356,7 +356,7 @@ class Stream:
                 subscribed.ask_again(wait, lambda: self._begin(subscribed))
                 return
             if status >= 500:
-                # That passes: it is subscribed to again on the next connection.
+                # This passes: it is subscribed to again on the next connection.
                 raise error
             was_begun = subscribed.begun.done()
             self._forget(subscribed, error)
@@ -394,7 +394,7 @@ class Stream:
 
     def _enter(self, state: StateEvent) -> None:
         self._state = state
-        # Of a server that is away for long, only the last states are of interest.
+        # While a server is away for long, only the last states matter.
         if len(self._events) < 2 * EVENTS_MAX or state.state == "closed":
             self._emit(state)
 
@@ -409,9 +409,9 @@ class _Subscribed:
     def __init__(self, channel: Channel) -> None:
         self.channel = channel
         self.begun: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        # Until it is asked for again, refused for the request limits.
+        # Set while the request limits refuse it, until it is asked for again.
         self._again: asyncio.Task[None] | None = None
-        # Whoever waits for it gets the error; nobody needs to.
+        # A waiting caller gets the error, and without one it is ignored.
         self.begun.add_done_callback(lambda begun: begun.cancelled() or begun.exception())
 
     def ask_again(self, seconds: float, ask: Callable[[], Awaitable[None]]) -> None:

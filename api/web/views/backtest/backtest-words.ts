@@ -1,4 +1,4 @@
-/** What a backtest came to, in words. */
+/** The result of a backtest, in words. */
 import type { Backtest, BacktestTradeResult } from '../../../client/generated.js';
 import { counted, duration, money } from '../../state/format.ts';
 
@@ -49,7 +49,7 @@ export function equityText({ equity, summary }: Backtest): string {
   );
 }
 
-/** Times of a chart rise: what happened in one instant is a millisecond apart. */
+/** Times of a chart rise: events of one instant are a millisecond apart. */
 export function risingTimes(equity: Backtest['equity']): number[] {
   let last = Number.NEGATIVE_INFINITY;
   return equity.map(({ at }) => {
@@ -58,13 +58,13 @@ export function risingTimes(equity: Backtest['equity']): number[] {
   });
 }
 
-/** How long to wait, as a sentence; null where waiting does not help. */
+/** How long to wait, as a sentence; null if waiting does not help. */
 export function retryText(retryAfterSeconds: number | null): string | null {
   if (retryAfterSeconds === null) return null;
   return `Try again in ${counted(retryAfterSeconds, 'second')}.`;
 }
 
-/** Whether it is an answer of this server, and not one of another service in a form of its own. */
+/** Whether it is an answer of this server, and not a service's answer in another form. */
 export function isBacktest(answer: unknown): answer is Backtest {
   if (!isObject(answer)) return false;
   const { summary, equity, trades, skipped, coverage, inputHash } = answer;

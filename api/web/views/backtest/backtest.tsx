@@ -1,4 +1,4 @@
-/** Backtests: a rule replayed on settled game winners, and what would have come of it. */
+/** Backtests: a rule replayed on settled game winners, and its result. */
 import { ViewHead } from '../../parts/view-head.tsx';
 import { BacktestFormPart } from './form.tsx';
 import { Outcome } from './outcome.tsx';

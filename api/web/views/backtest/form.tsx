@@ -1,4 +1,4 @@
-/** The form of a backtest. Once it was sent, what is wrong with a field is beside the field. */
+/** The form of a backtest. Once it was sent, each problem is beside its field. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Field, SelectField, TextField } from '../../parts/field.tsx';
 import { backtest, form, runBacktest } from '../../state/backtest.ts';

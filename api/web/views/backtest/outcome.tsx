@@ -1,4 +1,4 @@
-/** What became of the backtest that was asked for last. */
+/** The outcome of the last backtest. */
 import { useEffect, useRef } from 'preact/hooks';
 import { Notice, Refusal } from '../../parts/notice.tsx';
 import { useNow } from '../../parts/now.ts';
@@ -28,7 +28,7 @@ export function Outcome() {
   );
 }
 
-/** What is read aloud as it happens. */
+/** The text that is read aloud when it appears. */
 function sentenceOf(run: BacktestRun) {
   switch (run.state) {
     case 'running':

@@ -4,12 +4,11 @@ import { useState } from 'preact/hooks';
 import type { BacktestTrade } from '../../../client/generated.js';
 import { Money } from '../../parts/money.tsx';
 import { MoreButton } from '../../parts/more-button.tsx';
-import { Label } from '../../parts/name.tsx';
+import { InstrumentLabel } from '../../parts/name.tsx';
 import { Price } from '../../parts/price.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { When } from '../../parts/when.tsx';
 import { cents, counted, money, whole } from '../../state/format.ts';
-import { hrefOf } from '../../state/route-text.ts';
 import { RESULTS } from './backtest-words.ts';
 
 const PAGE_ROWS = 100;
@@ -78,7 +77,7 @@ const RESULT: readonly Column<BacktestTrade>[] = [
   { head: 'Closed', isWide: true, cell: ({ closedAt }) => <When iso={closedAt} /> },
 ];
 
-/** Where columns have no room, most of them stand here. */
+/** If columns have no room, most of them are here. */
 function Market(trade: BacktestTrade) {
   const { instrumentId, label, side, contracts, entryCents, exitCents, result, feesDollars } =
     trade;
@@ -90,9 +89,7 @@ function Market(trade: BacktestTrade) {
   const parts = [`${counted(contracts, 'contract')} of ${side}`, ...prices, ...fees];
   return (
     <>
-      <a href={hrefOf('market', instrumentId)}>
-        <Label text={label} />
-      </a>
+      <InstrumentLabel id={instrumentId} text={label} />
       <span class="second-line only-narrow">{parts.join(' · ')}</span>
       <span class="second-line only-narrow">
         {RESULTS[result]}, <When iso={trade.openedAt} /> to <When iso={trade.closedAt} />

@@ -1,4 +1,4 @@
-/** The time of a board, and asking for it again. */
+/** The time of a board, and the button that asks for it again. */
 import { When } from '../../parts/when.tsx';
 
 export function BoardState({ asOf, onRefresh }: { asOf: string; onRefresh(): void }) {

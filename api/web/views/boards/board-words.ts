@@ -1,4 +1,4 @@
-/** What the boards show, in words. */
+/** The texts of the boards. */
 import type { EvalPick, EvalRow, Leaderboard } from '../../../client/generated.js';
 import type { Metric } from '../../state/score-text.ts';
 
@@ -59,7 +59,7 @@ export function windowText(window: string): string {
 
 const DAYS_MAX = 3650;
 
-/** The window of so many days as they are typed, or what is wrong with them. */
+/** The window of so many days as they are typed, or its problem. */
 export function windowOfDays(text: string): { window: string } | { error: string } {
   const days = /^\d{1,4}$/.test(text.trim()) ? Number(text) : 0;
   if (days >= 1 && days <= DAYS_MAX) return { window: `${days}d` };
@@ -89,13 +89,13 @@ export function tieText({ rank, tiedWithAbove, interval }: EvalRow): string {
   return `Not comparable with ${above}: ${whose} has no interval.`;
 }
 
-/** What a note of the server says, as a sentence. */
+/** A note of the server, as a sentence. */
 export function sentence(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`;
 }
 
 /**
- * Why a pick does not count; null: it does. A slate has, of each market, the first pick with an
+ * Why a pick does not count; null: it does. A slate has, for each market, the first pick with an
  * outcome that was placed before the start.
  *
  * @param counted the markets of which another pick is in the slate

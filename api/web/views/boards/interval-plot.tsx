@@ -1,6 +1,7 @@
 /**
- * Values with their intervals on one scale. Drawn from attributes, since the page's policy allows no
- * inline styles; each row says in words what its plot shows, and so does the axis of the scale.
+ * Values with their intervals on one scale. They are drawn from attributes, because the page's
+ * policy allows no inline styles. Each row expresses its plot in words, and so does the axis of the
+ * scale.
  */
 import { placeOf, type Scale } from './interval-scale.ts';
 

@@ -13,7 +13,7 @@ export type Scale = {
 
 const TICKS_ABOUT = 4;
 const STEPS = [1, 2, 2.5, 5, 10];
-/** What is drawn at an end is not cut off. */
+/** So drawings at an end are not cut off. */
 const MARGIN_PCT = 4;
 
 /** Everything of the rows lies on it, and zero, with which a value is compared. */

@@ -106,7 +106,7 @@ function columnsOf(ranked: Kind): readonly Column<LeaderboardRow>[] {
   ];
 }
 
-/** Where columns have no room, all but the ranked one stand here. */
+/** If columns have no room, all but the ranked one are here. */
 function Trader({ row, ranked }: { row: LeaderboardRow; ranked: Kind }) {
   const { pnlDollars, roiPct, netWorthDollars, won, lost, void: voided, resets, busts } = row;
   const numbers = [

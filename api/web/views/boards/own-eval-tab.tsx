@@ -5,13 +5,12 @@ import type { EvalPick, OwnEval } from '../../../client/generated.js';
 import { Loading, Skeleton } from '../../parts/loading.tsx';
 import { Money } from '../../parts/money.tsx';
 import { MoreButton } from '../../parts/more-button.tsx';
-import { Label } from '../../parts/name.tsx';
+import { InstrumentLabel } from '../../parts/name.tsx';
 import { Empty, Notice } from '../../parts/notice.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { When } from '../../parts/when.tsx';
 import { needTradeLabels, ownEval, tradeLabels } from '../../state/boards.ts';
 import { whole } from '../../state/format.ts';
-import { hrefOf } from '../../state/route-text.ts';
 import { scoreText } from '../../state/score-text.ts';
 import { sentence, slateReason } from './board-words.ts';
 import { WindowField } from './window-field.tsx';
@@ -123,20 +122,14 @@ function score(metric: 'brier' | 'log_loss' | 'clv', value: number | null): stri
   return value === null ? 'none' : scoreText(metric, value);
 }
 
-/** Where columns have no room, most of them stand here. */
+/** If columns have no room, most of them are here. */
 function Market({ pick, reason }: { pick: EvalPick; reason: string | null }) {
   const { tradeId, instrumentId, side, brier, logLoss, clvCents } = pick;
   const label = tradeLabels.value.get(tradeId) ?? '';
   const text = label === '' ? (instrumentId ?? 'No longer listed') : label;
   return (
     <>
-      {instrumentId === null ? (
-        <Label text={text} />
-      ) : (
-        <a href={hrefOf('market', instrumentId)}>
-          <Label text={text} />
-        </a>
-      )}
+      <InstrumentLabel id={instrumentId} text={text} />
       <span class="second-line only-narrow">
         {side}, {forecastText(pick)}, {outcomeText(pick)}
       </span>

@@ -1,4 +1,4 @@
-/** What the price chart draws: lines of bars, a band, and the stretches without a live price. */
+/** The parts of the price chart: lines of bars, a band, and the stretches without a live price. */
 import type { GapReason, HistoryGap, Ohlc } from '../../../client/generated.js';
 import { cents } from '../../state/format.ts';
 import type { Bar, LiveBars, Top } from '../../state/price-bars.ts';
@@ -6,7 +6,7 @@ import type { Bar, LiveBars, Top } from '../../state/price-bars.ts';
 export type ChartKind = 'sides' | 'mid';
 export type Line = { name: string; values: (number | null)[] };
 export type Lines = { timesMs: number[]; lines: Line[] };
-/** Within what the chart shows; `toMs` is now where it goes on. */
+/** Within the shown window; `toMs` is now if it is live. */
 export type Stretch = { fromMs: number; toMs: number; reason: GapReason; isOpen: boolean };
 
 export const GAP_WORDS: Readonly<Record<GapReason, string>> = {
@@ -86,7 +86,7 @@ function midOf({ bidCents, askCents }: Top): number | null {
   return bidCents === null || askCents === null ? null : (bidCents + askCents) / 2;
 }
 
-/** Those that overlap what is shown, cut to it. */
+/** The gaps that overlap the window, cut to it. */
 export function stretchesOf(
   gaps: readonly HistoryGap[],
   { fromMs, toMs }: { fromMs: number; toMs: number },
@@ -101,7 +101,7 @@ export function stretchesOf(
     .filter((one) => one.fromMs < one.toMs);
 }
 
-/** What one sees at a glance, in a sentence. */
+/** Its main message, in a sentence. */
 export function summaryOf({ bars, top }: LiveBars): string {
   const sides = [`Yes bid ${priceText(top.bidCents)}`, `ask ${priceText(top.askCents)}`];
   const ranges = bars.flatMap(({ bid, ask }) => [bid, ask]).filter((range) => range !== null);

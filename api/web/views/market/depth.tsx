@@ -1,4 +1,4 @@
-/** The levels that are displayed behind the best prices, and the latest prints. */
+/** The displayed levels of the book, and the latest prints. */
 import { useRef } from 'preact/hooks';
 import { useAgain } from '../../parts/again.ts';
 import { Loading, Skeleton } from '../../parts/loading.tsx';
@@ -19,7 +19,7 @@ import { usePaceMs } from './pace.ts';
 
 type Props = { instrumentId: string; quote: ShownQuote | null };
 
-/** Of one that has nothing but the best prices. */
+/** For a market that has only the best prices. */
 const FLAT_EVERY_MS = 30_000;
 const PRINTS_EVERY_MS = 5000;
 

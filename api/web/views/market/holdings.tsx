@@ -1,4 +1,4 @@
-/** What one has of the market: positions, resting orders, and what has just happened to them. */
+/** The person's positions, resting orders, and latest events in the market. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Position, RestingOrder } from '../../../client/generated.js';
 import { Loading, Skeleton } from '../../parts/loading.tsx';
@@ -194,7 +194,7 @@ function Events({ instrumentId }: { instrumentId: string }) {
   const rows = shownEvents.value
     .filter((event) => instrumentOf(event) === instrumentId)
     .slice(0, EVENTS_SHOWN);
-  // Read aloud as they come.
+  // Read aloud when they arrive.
   const latest = rows[0];
   return (
     <>
@@ -211,7 +211,7 @@ function Events({ instrumentId }: { instrumentId: string }) {
   );
 }
 
-/** Of this visit to the view alone: what came before it is no news. */
+/** Only of this visit to the view: earlier events are no news. */
 function Announced({ text }: { text: string }) {
   const [before] = useState(text);
   const [isNew, setNew] = useState(false);

@@ -1,4 +1,4 @@
-/** What a market is, whether it trades, and its price now. */
+/** The name of a market, whether it trades, and its present price. */
 
 import type { ComponentChildren } from 'preact';
 import type { Instrument, VenueQuote } from '../../../client/generated.js';
@@ -23,7 +23,7 @@ type Props = { market: Market; quote: ShownQuote | null };
 
 export function MarketHead({ market, quote }: Props) {
   const { instrument, game } = market;
-  // The ages of what is shown.
+  // The ages of the shown values.
   useNow(1000);
   const nowMs = serverNowMs();
   const { label, league, startsAt, yesMeans } = instrument;

@@ -1,4 +1,4 @@
-/** A market: its price now and before, and what one does about it. */
+/** A market: its prices, and the actions on it. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Loading, Skeleton } from '../../parts/loading.tsx';
 import { Notice } from '../../parts/notice.tsx';
@@ -96,7 +96,7 @@ function OpenMarket({ market: found, param, query }: { market: Market } & ViewPr
   );
 }
 
-/** What is known of a market changes with the switch, and once it opens. */
+/** The known data of a market changes with the switch, and once it opens. */
 function useReloads(param: string, quote: ShownQuote | null): void {
   const now = { isOn: venueData.value, isWaiting: quote?.note?.startsWith('opens at') ?? false };
   const { isOn, isWaiting } = now;
@@ -109,7 +109,7 @@ function useReloads(param: string, quote: ShownQuote | null): void {
   }, [isOn, isWaiting, param]);
 }
 
-/** The ticket is beside, or far above: whoever comes from elsewhere goes on there. */
+/** The ticket is beside, or far above: the focus moves there from elsewhere. */
 function goToTicket(): void {
   const ticket = document.getElementById('ticket')!;
   ticket.focus({ preventScroll: true });

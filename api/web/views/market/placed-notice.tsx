@@ -1,4 +1,4 @@
-/** What came of the order: it takes the focus, so that it is read and the keyboard is there. */
+/** The outcome of the order. It takes the focus, so that it is read and the keyboard is there. */
 import { useEffect, useRef } from 'preact/hooks';
 import { placedWords } from '../../state/order-words.ts';
 import { forgetPlacing, type Placing, placeOrder, placing } from '../../state/ordering.ts';

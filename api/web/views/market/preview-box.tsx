@@ -1,4 +1,7 @@
-/** What the order of the ticket would do now, before one confirms it. Rule A119 (api/RULES.md). */
+/**
+ * The effect that the ticket's order would have now, before it is confirmed. Rule A119
+ * (api/RULES.md).
+ */
 import { useEffect, useRef } from 'preact/hooks';
 import { useComeback } from '../../parts/loading.tsx';
 import { Refusal } from '../../parts/notice.tsx';
@@ -19,14 +22,14 @@ type Props = {
   order: OrderBody | null;
   account: AccountId;
   quote: ShownQuote | null;
-  /** Of a sell: what the position cost. */
+  /** For a sell: the cost of the position. */
   costDollars: number | null;
 };
 
 const TYPED_FOR_MS = 200;
 /** Also without a change of the price, so that the age of the quote is true. */
 const ASKED_AGAIN_MS = 10_000;
-/** An answer that is so old is not of now: those since have not come. */
+/** An answer of this age is not current: later ones have not arrived. */
 const OLD_MS = 25_000;
 
 export function PreviewBox({ order, account, quote, costDollars }: Props) {
@@ -74,8 +77,8 @@ function isPriced(now: Loaded<Previewed>, order: OrderBody): boolean {
 }
 
 /**
- * Asks once what is typed has not changed for a moment. Asks again as prices move, as often as
- * limits allow, and every 10 s. While the connection is lost it does not ask; once the connection
+ * Asks once the typed values have not changed for a moment. Asks again as prices move, as often as
+ * limits allow, and every 10 s. While the connection is lost it does not ask. Once the connection
  * is back it asks at once.
  */
 function usePreview(order: OrderBody | null, account: AccountId, quote: ShownQuote | null): void {
@@ -111,6 +114,6 @@ function usePreview(order: OrderBody | null, account: AccountId, quote: ShownQuo
       Math.max(0, askedMs.current + everyMs - Date.now()),
     );
     return () => clearTimeout(timer);
-    // Prices alone: what is typed has the effect above.
+    // Prices alone: typed values have the effect above.
   }, [quote?.bidCents, quote?.askCents, quote?.note, everyMs]);
 }

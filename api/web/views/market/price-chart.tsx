@@ -1,4 +1,4 @@
-/** What the price was, by interval, and as it goes on; where there was none, and why. */
+/** Past prices by interval, continued live; where there was none, and why. */
 import { useEffect, useRef } from 'preact/hooks';
 import type { Interval } from '../../../client/generated.js';
 import { Chart } from '../../parts/chart.tsx';
@@ -39,7 +39,7 @@ type Props = { instrumentId: string; quote: ShownQuote | null } & ViewProps;
 
 const DRAWN_EVERY_MS = 5000;
 const HEIGHT_PX = 260;
-/** What a price that was lost, or is back, changes in the gaps is on disk by then. */
+/** By then the history has written the gap of a price that was lost, or is back. */
 const GAP_SETTLES_MS = 1000;
 const NAMES = Object.keys(INTERVALS) as Interval[];
 
@@ -77,7 +77,9 @@ export function PriceChart({ instrumentId, quote, param, query }: Props) {
   );
 }
 
-/** Loads it, goes on with the quote, and loads it again where the stream has left something out. */
+/**
+ * Loads it, continues it with the quote, and loads it again if the stream has left something out.
+ */
 function useHistory(instrumentId: string, interval: Interval, quote: ShownQuote | null): void {
   const isOn = venueData.value !== false;
   const bidCents = quote?.bidCents ?? null;

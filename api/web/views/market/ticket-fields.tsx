@@ -1,4 +1,4 @@
-/** The fields of the ticket, those that belong to its kind of order. */
+/** The fields of the ticket that belong to its kind of order. */
 import type { Position } from '../../../client/generated.js';
 import { Choice } from '../../parts/choice.tsx';
 import { Field, SelectField, TextField } from '../../parts/field.tsx';
@@ -13,7 +13,7 @@ type Props = {
   /** Open ones on this market. */
   positions: readonly Position[];
   quote: ShownQuote | null;
-  /** What an empty bound means. */
+  /** The meaning of an empty bound. */
   boundHint: string;
   onChange(ticket: Ticket): void;
 };
@@ -201,7 +201,7 @@ function dealt(ticket: Ticket, deal: Deal, positions: readonly Position[]): Part
   return { action: 'sell', tradeId, bound: '' };
 }
 
-/** The live price of what the ticket trades, which a limit order at it fills at; null: there is none. */
+/** The live price of the ticket's side, which a limit order at it fills at; null: there is none. */
 export function priceNow({
   ticket,
   positions,

@@ -1,7 +1,4 @@
-/**
- * The order ticket: what one orders, what it would do, and what came of it. Rule A121
- * (api/RULES.md).
- */
+/** The order ticket: the order, its preview, and its outcome. Rule A121 (api/RULES.md). */
 import { useRef, useState } from 'preact/hooks';
 import type { Instrument, Position } from '../../../client/generated.js';
 import type { AccountId } from '../../state/account-id.ts';
@@ -38,7 +35,7 @@ export function TicketForm({ instrument, quote, ticket: typed, onChange }: Props
   const [isHalfDate, setHalfDate] = useState(false);
   const positions = positionsIn(typed.account, instrument.id);
   const position = positions.find(({ tradeId }) => tradeId === typed.tradeId) ?? null;
-  // One that is sold, or settled, is chosen no more.
+  // A position that is sold, or settled, is chosen no more.
   const ticket = position === null ? { ...typed, tradeId: '' } : typed;
   const { order, errors } = readTicket(ticket, instrument.id, serverNowMs());
   const { state } = placing.value;
@@ -95,7 +92,7 @@ export function TicketForm({ instrument, quote, ticket: typed, onChange }: Props
   );
 }
 
-/** What bounds an order, beside what is typed. */
+/** The bounds of an order besides the typed values. */
 type Bound =
   | { state: 'typed' }
   | { state: 'shown'; cents: number }
@@ -107,7 +104,7 @@ type Bound =
 
 const NO_PRICE_SHOWN = 'No live price is shown as a bound: enter a price.';
 
-/** @param nowCents the live price, where the preview has none: it is refused, or did not come */
+/** @param nowCents the live price, if the preview has none: it is refused, or did not arrive */
 function boundOf(order: OrderBody | null, account: AccountId, nowCents: number | null): Bound {
   if (order === null || !isUnbounded(order)) return { state: 'typed' };
   if (venueData.value === false) return { state: 'hidden' };
@@ -131,7 +128,7 @@ function positionsIn(account: AccountId, instrumentId: string): readonly Positio
   return positions.filter((position) => position.instrumentId === instrumentId);
 }
 
-/** What the text of the fields alone does not show. */
+/** Values that the text of the fields alone does not show. */
 function withMore(errors: TicketErrors, isHalfDate: boolean, bound: Bound): TicketErrors {
   return {
     ...errors,
@@ -140,7 +137,7 @@ function withMore(errors: TicketErrors, isHalfDate: boolean, bound: Bound): Tick
   };
 }
 
-/** What is not typed yet is no error before one wants to place it. */
+/** An empty field is no error before the order is to be placed. */
 function shownErrors(ticket: Ticket, errors: TicketErrors, isSubmitted: boolean): TicketErrors {
   const shown = Object.entries(errors).filter(([field]) => {
     return isSubmitted || isTyped(ticket, field as TicketField);

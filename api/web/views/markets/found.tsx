@@ -1,4 +1,4 @@
-/** What the search finds: instruments, each with its live price. */
+/** The results of the search: instruments, each with its live price. */
 
 import type { Instrument } from '../../../client/generated.js';
 import { Loading, Skeleton } from '../../parts/loading.tsx';

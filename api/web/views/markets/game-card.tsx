@@ -1,4 +1,4 @@
-/** A game: its two teams, and what each costs and brings now. */
+/** A game: its two teams, and the present ask and bid of each. */
 import { useEffect, useRef } from 'preact/hooks';
 import type { Game, GameStatus, Instrument, Team } from '../../../client/generated.js';
 import { useOnScreen } from '../../parts/on-screen.ts';
@@ -20,7 +20,7 @@ const SKELETONS = 6;
 
 export function GameCard({ game }: { game: Game }) {
   const card = useRef<HTMLTableElement>(null);
-  // Only what is on the screen asks for prices: a list can be longer than a connection carries.
+  // Only cards on the screen ask for prices: a list can be longer than a connection carries.
   const isShown = useOnScreen(card);
   const winners = winnersOfGame(game.id).value;
   useEffect(() => {

@@ -1,6 +1,6 @@
 /**
  * Games by league with live prices of both teams, and the search. The address is the one source of
- * what is looked for. Rule A118 (api/RULES.md).
+ * the search. Rule A118 (api/RULES.md).
  */
 import { useEffect, useState } from 'preact/hooks';
 import type { GameStatus } from '../../../client/generated.js';
@@ -78,7 +78,7 @@ function Filters(wanted: Wanted) {
   const [seen, setSeen] = useState(text);
   if (seen !== text) {
     setSeen(text);
-    // Another address, and not what was typed here, which may end in a space still.
+    // Another address, and not the typed text, which may end in a space still.
     if (typed.trim() !== text) setTyped(text);
   }
   useEffect(() => {
@@ -121,7 +121,7 @@ function Filters(wanted: Wanted) {
   );
 }
 
-/** What is picked is there, although no answer had it yet. */
+/** A picked value is shown, although no answer had it yet. */
 function withPicked(known: readonly string[], picked: string | null): readonly string[] {
   return picked === null || known.includes(picked) ? known : [...known, picked].sort();
 }

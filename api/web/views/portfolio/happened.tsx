@@ -1,4 +1,4 @@
-/** What happens to the account, by itself as it does. */
+/** The events of the account, as they happen. */
 import type { AccountEvent } from '../../../client/stream-types.ts';
 import { Empty } from '../../parts/notice.tsx';
 import { When } from '../../parts/when.tsx';
@@ -19,7 +19,7 @@ export function Happened({ account }: { account: AccountId }) {
             : 'The activity of the organization during this visit appears here.'}
         </Empty>
       )}
-      {/* What scrolls must be reached by keyboard. */}
+      {/* A scrolling part must be reached by keyboard. */}
       <div
         class="happened-list"
         role="log"

@@ -1,4 +1,4 @@
-/** What an account holds, what it is worth, and what it has done; live. */
+/** The holdings, the worth and the past of an account; live. */
 import { useEffect } from 'preact/hooks';
 import { Loading, Skeleton } from '../../parts/loading.tsx';
 import { Empty } from '../../parts/notice.tsx';

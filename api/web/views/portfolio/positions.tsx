@@ -1,16 +1,15 @@
-/** Open positions, each with what it is worth at the quote of now. */
+/** Open positions, each with its worth at the present quote. */
 
 import { useRef, useState } from 'preact/hooks';
 import type { Portfolio, Position } from '../../../client/generated.js';
 import { Money } from '../../parts/money.tsx';
-import { Label } from '../../parts/name.tsx';
+import { InstrumentLabel } from '../../parts/name.tsx';
 import { Empty } from '../../parts/notice.tsx';
 import { Price } from '../../parts/price.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import type { AccountId } from '../../state/account-id.ts';
 import { cents, money, whole } from '../../state/format.ts';
 import { useQuote } from '../../state/quotes.ts';
-import { hrefOf } from '../../state/route-text.ts';
 import { averageCents, markOf } from '../../state/totals.ts';
 import { labelOf } from '../../state/trade-words.ts';
 import { SellDialog } from './sell-dialog.tsx';
@@ -23,7 +22,7 @@ export function Positions({ portfolio, account }: Props) {
   const [chosen, setChosen] = useState<Position | null>(null);
   const close = () => {
     setChosen(null);
-    // The button that has opened it goes with what is sold.
+    // The button that has opened it goes with the sold position.
     if (!positions.some(({ tradeId }) => tradeId === chosen?.tradeId)) heading.current?.focus();
   };
   return (
@@ -90,13 +89,7 @@ function Named({ position }: { position: Position }) {
   const { instrumentId, instrumentSide, contracts } = position;
   return (
     <>
-      {instrumentId === null ? (
-        <Label text={labelOf(position)} />
-      ) : (
-        <a href={hrefOf('market', instrumentId)}>
-          <Label text={labelOf(position)} />
-        </a>
-      )}
+      <InstrumentLabel id={instrumentId} text={labelOf(position)} />
       <span class="only-narrow hint">
         {whole(contracts)} {instrumentSide} at {cents(averageCents(position))}, worth{' '}
         <Value position={position} />

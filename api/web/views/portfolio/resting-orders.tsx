@@ -1,9 +1,9 @@
-/** Orders that wait for their price, and what takes them away. */
+/** Orders that wait for their price, and their cancels. */
 
 import { useState } from 'preact/hooks';
 import type { Portfolio, RestingOrder } from '../../../client/generated.js';
 import { Confirm } from '../../parts/confirm.tsx';
-import { Label } from '../../parts/name.tsx';
+import { InstrumentLabel } from '../../parts/name.tsx';
 import { Empty } from '../../parts/notice.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { When } from '../../parts/when.tsx';
@@ -12,7 +12,6 @@ import { CallError } from '../../state/call-error.ts';
 import { call } from '../../state/calls.ts';
 import { cents, counted, money, whole } from '../../state/format.ts';
 import { report } from '../../state/problems.ts';
-import { hrefOf } from '../../state/route-text.ts';
 import { refreshShown } from '../../state/shown-account.ts';
 import { labelOf } from '../../state/trade-words.ts';
 
@@ -101,13 +100,7 @@ function Named({ order }: { order: RestingOrder }) {
   const { instrumentId, action, instrumentSide } = order;
   return (
     <>
-      {instrumentId === null ? (
-        <Label text={labelOf(order)} />
-      ) : (
-        <a href={hrefOf('market', instrumentId)}>
-          <Label text={labelOf(order)} />
-        </a>
-      )}
+      <InstrumentLabel id={instrumentId} text={labelOf(order)} />
       <span class="only-narrow hint">
         {action} {contractsText(order)} {instrumentSide}, expires <Expiry order={order} />
       </span>
@@ -134,7 +127,7 @@ function CancelButton({ order, account }: { order: RestingOrder; account: Accoun
       await call('cancelOrder', { path: { orderId: order.orderId }, ...ofAccount(account) });
       if (account !== null) await refreshShown();
     } catch (error) {
-      // Its row goes by itself, and the list of what happens says why.
+      // Its row goes by itself, and the list of events tells why.
       if (!(error instanceof CallError) || error.code !== 'already_closed') report(error);
       setSent(false);
     }

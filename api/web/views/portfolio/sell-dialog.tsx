@@ -1,4 +1,4 @@
-/** Sells a position at the bid that is shown, or better, and once. */
+/** Sells a position at the shown bid, or better, and once. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Position, Trade } from '../../../client/generated.js';
 import { Dialog } from '../../parts/dialog.tsx';

@@ -1,4 +1,4 @@
-/** What the list of trades, and its file, are filtered by. */
+/** The filters of the list of trades, and of its file. */
 import { SelectField, TextField } from '../../parts/field.tsx';
 import { replace } from '../../state/route.ts';
 import { hrefOf, type ViewProps } from '../../state/route-text.ts';

@@ -4,13 +4,13 @@ import { useEffect, useState } from 'preact/hooks';
 import type { Trade } from '../../../client/generated.js';
 import { Loading, Skeleton } from '../../parts/loading.tsx';
 import { Money } from '../../parts/money.tsx';
-import { Label } from '../../parts/name.tsx';
+import { InstrumentLabel } from '../../parts/name.tsx';
 import { Empty } from '../../parts/notice.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { When } from '../../parts/when.tsx';
 import type { AccountId } from '../../state/account-id.ts';
 import { cents, money, whole } from '../../state/format.ts';
-import { hrefOf, type ViewProps } from '../../state/route-text.ts';
+import type { ViewProps } from '../../state/route-text.ts';
 import { isBackwards, isFiltered, type TradeFilter } from '../../state/trade-list.ts';
 import { labelOf, outcomeOf } from '../../state/trade-words.ts';
 import {
@@ -115,13 +115,7 @@ function Named({ trade }: { trade: Trade }) {
   const { instrumentId, instrumentSide, contracts, entryCents, exitCents, openedAt } = trade;
   return (
     <>
-      {instrumentId === null ? (
-        <Label text={labelOf(trade)} />
-      ) : (
-        <a href={hrefOf('market', instrumentId)}>
-          <Label text={labelOf(trade)} />
-        </a>
-      )}
+      <InstrumentLabel id={instrumentId} text={labelOf(trade)} />
       <span class="only-narrow hint">
         {whole(contracts)} {instrumentSide}
         {entryCents !== undefined && ` at ${cents(entryCents)}`}

@@ -1,4 +1,4 @@
-/** What the account is worth at the quotes of now, and its part in cash. */
+/** The worth of the account at the present quotes, and its part in cash. */
 import type { ComponentChildren } from 'preact';
 import type { Portfolio } from '../../../client/generated.js';
 import { Money } from '../../parts/money.tsx';

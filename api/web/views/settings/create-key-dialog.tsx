@@ -1,4 +1,4 @@
-/** A new key: what it is for, what it may do, and for how long. */
+/** A new key: its purpose, its scopes, and its lifetime. */
 import { useState } from 'preact/hooks';
 import type { Scope } from '../../../client/generated.js';
 import { Dialog } from '../../parts/dialog.tsx';

@@ -1,4 +1,4 @@
-/** Keys for programs: what there are, a new one, another one in place of one, and an end to one. */
+/** Keys for programs: the list, a new key, a rotation, and a revocation. */
 
 import { useEffect, useState } from 'preact/hooks';
 import type { KeyView } from '../../../client/generated.js';
@@ -66,7 +66,7 @@ export function Keys() {
   );
 }
 
-/** Those that work before those that do not any more. */
+/** Active keys precede ended ones. */
 function newestFirst(rows: readonly KeyView[]): readonly KeyView[] {
   const rank = (key: KeyView) => (isWorking(key) ? 1 : 0);
   return rows.toSorted(
@@ -149,8 +149,8 @@ function RevokeDialog({ of: key, onClose }: { of: KeyView; onClose(): void }) {
       onClose={onClose}
     >
       <p>
-        “{key.label}”, <code>{key.tokenPrefix}…</code>, works no more at once and for good. What it
-        has ordered stays.
+        “{key.label}”, <code>{key.tokenPrefix}…</code>, stops working at once and forever. Its
+        orders stay.
       </p>
     </Confirm>
   );

@@ -1,4 +1,4 @@
-/** What others see: the name, and whether the results are public. */
+/** The data that others see: the name, and whether the results are public. */
 import { useEffect, useState } from 'preact/hooks';
 import type { Me } from '../../../client/generated.js';
 import { ExplainedChoice } from '../../parts/explained-choice.tsx';

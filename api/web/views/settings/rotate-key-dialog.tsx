@@ -1,4 +1,4 @@
-/** Another key in place of one, which works on for a while so that programs can change over. */
+/** A new key in place of another, which works for a while so that programs can change over. */
 import { useState } from 'preact/hooks';
 import type { KeyView } from '../../../client/generated.js';
 import { Dialog } from '../../parts/dialog.tsx';

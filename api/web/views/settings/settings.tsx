@@ -1,4 +1,4 @@
-/** What a person decides: name, privacy, keys, sign-ins, a reset; and which limits are used. */
+/** A person's settings: name, privacy, keys, sign-ins, a reset; and the used limits. */
 import { ViewHead } from '../../parts/view-head.tsx';
 import { Keys } from './keys.tsx';
 import { Limits } from './limits.tsx';

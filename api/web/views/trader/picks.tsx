@@ -5,12 +5,11 @@ import type { Pick, Trader } from '../../../client/generated.js';
 import { Loading, Skeleton } from '../../parts/loading.tsx';
 import { Money } from '../../parts/money.tsx';
 import { MoreButton } from '../../parts/more-button.tsx';
-import { Label } from '../../parts/name.tsx';
+import { InstrumentLabel } from '../../parts/name.tsx';
 import { Empty } from '../../parts/notice.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { When } from '../../parts/when.tsx';
 import { money } from '../../state/format.ts';
-import { hrefOf } from '../../state/route-text.ts';
 import type { TraderState } from '../../state/trader.ts';
 import { labelText, RESULTS, shownText } from './trader-words.ts';
 
@@ -71,20 +70,14 @@ const COLUMNS: readonly Column<Pick>[] = [
 
 const SHOWN: Column<Pick> = { head: 'Visibility', isWide: true, cell: (pick) => shownText(pick) };
 
-/** Where columns have no room, all but the result in dollars stand here. */
+/** If columns have no room, all but the result in dollars are here. */
 function Market(pick: Pick) {
   const { instrumentId, side, result, stakeDollars, closedAt } = pick;
   const text = labelText(pick);
   const stake = stakeDollars === null ? '' : ` · ${money(stakeDollars)}`;
   return (
     <>
-      {instrumentId === null ? (
-        <Label text={text} />
-      ) : (
-        <a href={hrefOf('market', instrumentId)}>
-          <Label text={text} />
-        </a>
-      )}
+      <InstrumentLabel id={instrumentId} text={text} />
       <span class="second-line only-narrow">
         {side} · {RESULTS[result]}
         {stake} · <When iso={closedAt} />

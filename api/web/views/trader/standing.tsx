@@ -1,4 +1,4 @@
-/** What a trader has done so far, in numbers. */
+/** A trader's numbers so far. */
 import type { Trader } from '../../../client/generated.js';
 import { type Fact, Facts } from '../../parts/facts.tsx';
 import { Money } from '../../parts/money.tsx';

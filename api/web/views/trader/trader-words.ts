@@ -1,4 +1,4 @@
-/** What a trader shows, and what not and why, in words. */
+/** The shown data of a trader, and the reasons for missing data, in words. */
 import type { Pick, SignedTrackRecord, Trader } from '../../../client/generated.js';
 import { counted } from '../../state/format.ts';
 import type { RecordCheck } from '../../state/record-check.ts';
@@ -27,7 +27,7 @@ export function picksText({ settledPicks, won, lost, void: voided }: Trader): st
   return `${counted(settledPicks, 'pick')} settled: ${won} won, ${lost} lost, ${voided} void`;
 }
 
-/** What the owner alone knows of a pick; null: it is not the owner who looks. */
+/** The owner's private data of a pick; null: the viewer is not the owner. */
 export function shownText({ placedPrivate, shown }: Pick): string | null {
   if (placedPrivate === undefined || shown === undefined) return null;
   const placed = placedPrivate ? 'Placed while you were private' : 'Placed while you were public';
@@ -43,7 +43,7 @@ export function labelText({ marketLabel, instrumentId }: Pick): string {
 
 type Claim = { claim: string; holds: boolean | null };
 
-/** What was checked of a record, and what came of it. */
+/** The checks of a record, and their outcome. */
 export function claimsOf(check: RecordCheck, keyId: string): Claim[] {
   return [
     {

@@ -1,4 +1,4 @@
-/** What open positions are worth now, by market. Rule M21 (engine/RULES.md). */
+/** The present worth of open positions, by market. Rule M21 (engine/RULES.md). */
 
 import { type EpochMs, type MarketNumber, NO_PRICE } from '../../../base/units.ts';
 import { bidOf, priceBook } from '../../../rules/pricing.ts';

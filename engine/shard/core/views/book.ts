@@ -32,7 +32,7 @@ export function writeBook(
   to.close(start);
 }
 
-/** Both sides of a market as asks, best first: what the fill model keeps, or the top alone. */
+/** Both sides of a market as asks, best first: the fill model's levels, or only the top. */
 function asksOf(state: ShardState, market: Market): Asks {
   const kept = state.fillModel.displayed(market.number);
   if (kept !== null) return kept;

@@ -1,6 +1,6 @@
 /**
- * Which markets somebody has something at stake in, by the counts that are kept of each: no trade
- * and no order is looked at. Rule S17 (engine/RULES.md).
+ * Which markets have open positions or orders, by the kept counts of each. No trade and no order is
+ * read. Rule S17 (engine/RULES.md).
  */
 import { ladderOf } from '../../../rules/pricing.ts';
 import type { Book } from '../../../rules/reference-data.ts';

@@ -26,7 +26,7 @@ import { writeEnvelope } from './portfolio.ts';
 import { writeTrade } from './trade.ts';
 
 const NAMES = memberNames('orders', 'trades', 'nextCursor');
-/** Rows that one page looks at. Rows that a filter leaves out are still read from the log. */
+/** Rows that one page reads. Rows that a filter leaves out are still read from the log. */
 const LOOKED_AT_MAX = 500;
 
 export function writeOrders(to: JsonWriter, state: ShardState, query: OrdersQuery): void {
@@ -117,7 +117,7 @@ function ordersOf(
   return newestFirst<RestingOrder | EndedOrder>(resting, ended, before, orderIdOf);
 }
 
-/** A key may also be that of a market order, which is in no list. */
+/** A key may also belong to a market order, which is in no list. */
 function orderOfKey(
   state: ShardState,
   account: AccountRow,
@@ -165,7 +165,7 @@ function* newestFirst<T>(
   let at = 0;
   let last: Uuid | null = null;
   for (const old of logged) {
-    // A cursor continues after the last id of a page: a record out of order would be left out.
+    // A cursor continues after the last id of a page, so a record out of order would be left out.
     invariant(last === null || idOf(old) < last, 'the log lists records that are not in order');
     last = idOf(old);
     while (at < rows.length && idOf(rows[at]!) > idOf(old)) yield rows[at++]!;
@@ -175,8 +175,8 @@ function* newestFirst<T>(
 }
 
 /**
- * One page, and the id to continue from when there may be more. Its last row is the last one that
- * matches, or the page has looked at as many rows as it may.
+ * One page, and the id to continue from if there may be more. Its last row is the last one that
+ * matches, or the last one that the page may read.
  */
 function takePage<T>(
   rows: Iterable<T>,

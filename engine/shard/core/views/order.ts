@@ -60,18 +60,18 @@ const NAMES = memberNames(
 
 const NOT_ENDED = pieceOf(',"executedAt":null,"canceledAt":null');
 
-/** An order as it was placed, as far as it is shown. */
+/** The shown fields of an order as it was placed. */
 type Placed = TradedSide & Pick<OrderPlaced, 'orderId' | 'contracts' | 'terms'>;
 type Ended = Omit<OrderOutcome, 'venue'>;
 
-/** What GET /portfolio lists of a resting order; it omits four fields of Order. */
+/** The fields of a resting order in GET /portfolio; it omits four fields of Order. */
 export function writeRestingOrder(to: JsonWriter, state: ShardState, row: OrderRow): void {
   const start = to.open();
   writeResting(to, state, placedAt(state, row), row);
   to.close(start);
 }
 
-/** An order in any status: the row of one that rests, or what the log has of any other. */
+/** An order in any status: the row of a resting order, or the log's record of any other. */
 export function writeOrder(
   to: JsonWriter,
   state: ShardState,
@@ -133,7 +133,7 @@ export function writeEnded(to: JsonWriter, naming: Naming, placed: Placed, outco
   to.close(start);
 }
 
-/** An order that is not over: what was filled of it, and the average price of that. */
+/** The filled contracts of an order that is not over, and their average price. */
 export type Standing = {
   filledContracts: Contracts;
   fillPriceCents: PriceCents | null;
@@ -209,7 +209,7 @@ function writeFields(
   writeMarketTicker(to, naming, placed.market);
 }
 
-/** What the columns of an order's row show: it rests, or did until now. */
+/** The fields that an order's row shows. The order rests, or did until now. */
 function placedAt(state: ShardState, row: OrderRow): Placed {
   const { col } = state.orders;
   const flags = col.flags.get(row);
@@ -224,14 +224,14 @@ function placedAt(state: ShardState, row: OrderRow): Placed {
   };
 }
 
-/** An order as it was placed, and what has become of it: its row while it rests, or its end. */
+/** An order as it was placed, with its present state: its row while it rests, or its end. */
 export type Placement = {
   placed: Omit<OrderPlaced, 'kind' | 'order' | 'position'>;
   row: OrderRow | null;
   outcome: OrderOutcome | null;
 };
 
-/** The answer to a placement, now or again under the same idempotency key. */
+/** The answer to a placement, also when it is repeated under the same idempotency key. */
 export function writePlacement(
   to: JsonWriter,
   state: ShardState,

@@ -122,7 +122,7 @@ function resetFields(state: ShardState, account: AccountRow, { nowMs, isPersonal
 }
 
 /**
- * Open positions at their live bid, at cost where there is none. While the venue-data switch is off
+ * Open positions at their live bid, or at cost if there is none. While the venue-data switch is off
  * all are marked at cost, so that net worth leaks no price. Rule M21 (engine/RULES.md).
  */
 function openValueCents(state: ShardState, account: AccountRow, nowMs: EpochMs): Cents {
@@ -134,7 +134,7 @@ function openValueCents(state: ShardState, account: AccountRow, nowMs: EpochMs):
   return cents;
 }
 
-/** More than the rows of one millisecond: within one, lists and ids may be in different orders. */
+/** More than the rows of one millisecond. Within one, lists and ids may be in different orders. */
 const SAME_MOMENT_MAX = 256;
 
 /** The newest `max` rows by id. `rows` are newest first already, except within one millisecond. */
@@ -148,7 +148,7 @@ function newest<Row>(ids: { idOf(row: Row): Uuid }, rows: Iterable<Row>, max: nu
   return candidates.slice(0, max).map(({ row }) => row);
 }
 
-/** What every portfolio answer carries. Rules I60 to I62 (api/RULES.md). */
+/** The fields of every portfolio answer. Rules I60 to I62 (api/RULES.md). */
 export function writeEnvelope(
   to: JsonWriter,
   { switches }: ShardState,

@@ -1,6 +1,6 @@
 /**
  * A preview as the engine answers it. The API adds the fee, whose table it has. While venue data is
- * off there is no market in it, and so neither ticker nor age. Rules A75, V10 (api/RULES.md).
+ * off it has no market, and so neither ticker nor age. Rules A75, V10 (api/RULES.md).
  */
 
 import type { EpochMs } from '../../../base/units.ts';
@@ -11,7 +11,7 @@ import type { Market } from '../../../rules/reference-data.ts';
 import type { ShardState } from '../../../rules/state.ts';
 
 export type PreviewReply = Omit<Preview, 'market'> & {
-  /** Of the home market, by which a fee is found; null: the order names none. */
+  /** The home market, which the fee depends on; null: the order names none. */
   ticker: string | null;
   quoteAgeMs: number | null;
   venueData: boolean;
@@ -32,7 +32,7 @@ export function writePreview(
   to.value(reply);
 }
 
-/** Since the quote's connection was last heard from. Rule T13 (engine/RULES.md). */
+/** Since the last frame of the quote's connection. Rule T13 (engine/RULES.md). */
 function quoteAgeMs({ sources }: ShardState, market: Market | null, nowMs: EpochMs): number | null {
   const quote = market?.quote ?? null;
   const source = quote === null ? undefined : sources[quote.source];

@@ -22,8 +22,8 @@ const DISCLAIMER = 'Paper prices for simulation; not an offer to trade.';
 type Described = Instrument & { entry: CatalogInstrument };
 
 /**
- * A quote as JSON. It is asked for far more often than it changes. So its members are kept,
- * together with everything they were made of. Only `asOf` is written again for every answer.
+ * A quote as JSON. It is asked for far more often than it changes. So its members are kept, with
+ * everything they were made of. Only `asOf` is written for every answer.
  */
 export function writeQuote(
   to: JsonWriter,
@@ -117,7 +117,9 @@ function membersOf(state: ShardState, instrument: Described, atMs: EpochMs): Mem
   return known;
 }
 
-/** No instrument is `NOT_LISTED`; a quote's is the start of a hash of it, made when it is asked for. */
+/**
+ * `NOT_LISTED`: no instrument. The version of a quote is the start of its hash, computed on demand.
+ */
 function versionOf(quote: Members | null): number {
   if (quote === null) return NOT_LISTED;
   if (quote.version === 0) {
@@ -132,8 +134,8 @@ const NOT_LISTED = -1;
 const VERSION_HEX_DIGITS = 12;
 
 /**
- * Objects that a venue's message replaces as a whole and never changes, so identity shows a change,
- * and of a quote, which changes in place, its market and its count.
+ * Objects that a venue's message replaces as a whole and never changes, so identity shows a change.
+ * A quote changes in place, so its market and its count stand for it.
  */
 function partsOf(state: ShardState, instrument: Described, atMs: EpochMs): unknown[] {
   const isOpen = atMs >= instrument.opensAtMs;

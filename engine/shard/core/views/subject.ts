@@ -1,6 +1,6 @@
 /**
- * What an order, a position or a trade is about, as the wire shows it. Rules V3, S8 (api/RULES.md,
- * engine/RULES.md).
+ * The instrument and market of an order, a position or a trade, as the wire shows them. Rules V3,
+ * S8 (api/RULES.md, engine/RULES.md).
  */
 
 import { oppositeSide, type Side } from '../../../base/units.ts';
@@ -9,7 +9,7 @@ import type { CatalogInstrument } from '../../../rules/catalog-entries.ts';
 import type { MarketOutcome } from '../../../rules/messages.ts';
 import type { ShardState } from '../../../rules/state.ts';
 
-/** What numbers of the catalog mean, and whether it is shown. */
+/** The meaning of the catalog's numbers, and whether it is shown. */
 export type Naming = {
   readonly instruments: readonly Pick<ShardState['instruments'][number], 'id' | 'entry'>[];
   readonly markets: readonly Pick<ShardState['markets'][number], 'ticker'>[];
@@ -18,7 +18,7 @@ export type Naming = {
 
 const NAMES = memberNames('instrumentId', 'instrumentLabel', 'marketTicker');
 
-/** The label is the newest the catalog gave; a dropped instrument keeps its last. */
+/** The label is the newest of the catalog; a dropped instrument keeps its last label. */
 export function writeInstrument(to: JsonWriter, { instruments }: Naming, number: number): void {
   const { id, entry } = instruments[number]!;
   if (entry === null) {

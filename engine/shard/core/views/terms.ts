@@ -1,4 +1,4 @@
-/** The terms of an order that answers show by their names, as they are. */
+/** The terms of an order that answers show by their names, unchanged. */
 import { type JsonWriter, memberNames, type Piece } from '../../../format/json-writer.ts';
 import {
   ORDER_TERM_NAMES,
@@ -23,7 +23,7 @@ export const writeTradeTerms = membersOf<TradeTerms>(TRADE_TERM_NAMES);
 
 type Members<Terms> = (to: JsonWriter, terms: Terms) => void;
 
-/** Compiled once: a loop over the terms would look each of them up for every order. */
+/** Compiled once: a loop would look up each term for every order. */
 function membersOf<Terms>(all: readonly (keyof OrderTerms)[]): Members<Terms> {
   const shown = all.filter((name) => ORDER_TERMS[name].shown);
   const writes = shown.map((name) => {

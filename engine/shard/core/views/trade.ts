@@ -130,7 +130,7 @@ export function writeClosedTrade(to: JsonWriter, naming: Naming, trade: ClosedTr
   to.close(start);
 }
 
-/** What a contract brought on average, rounded against the trader. Rule A80 (api/RULES.md). */
+/** The average proceeds of a contract, rounded against the trader. Rule A80 (api/RULES.md). */
 function exitCentsOf({ proceedsCents, contracts }: ClosedTrade): Cents {
   return Math.floor(proceedsCents / contracts);
 }
@@ -159,7 +159,7 @@ export function writeTradeOf(
   else writeClosedTrade(to, state, asMarked(state, closed));
 }
 
-/** A trade that is over with the marks that it has now. */
+/** A trade that is over, with its present tags. */
 function asMarked(state: ShardState, trade: ClosedTrade): ClosedTrade {
   return state.tradeTags.size === 0 ? trade : { ...trade, parlay: parlayOf(state, trade.tradeId) };
 }

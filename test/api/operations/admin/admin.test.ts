@@ -193,7 +193,7 @@ test('O6, admin user: created, changed, listed', async (t) => {
     [{ email: 'NEW@example.com' }, 'email is used by another user'],
     [
       { email: 'x@example.com', displayName: 'newcomer' },
-      'displayName is used by another user, or looks like one that is',
+      'displayName is used by another user, or looks like a used name',
     ],
     [{ email: 'x@example.com', displayName: 'x' }, 'displayName must have at least 2 characters'],
     [
@@ -212,7 +212,7 @@ test('O6, admin user: created, changed, listed', async (t) => {
   const taken = await api.admin('PATCH', `/admin/users/${user.id}`, {
     body: { displayName: 'OWNER' },
   });
-  t.is(taken.json.error.message, 'displayName is used by another user, or looks like one that is');
+  t.is(taken.json.error.message, 'displayName is used by another user, or looks like a used name');
 });
 
 test('Q12: only an account of plan enterprise is given limits of its own', async (t) => {

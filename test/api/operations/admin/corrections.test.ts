@@ -90,7 +90,7 @@ test('O12: unknown markets are 404, results that are none 400', async (t) => {
   for (const result of ['maybe', '1.5', '-0.1', '0.64555', '64', '0,5', 'YES']) {
     const answer = await settle(api, 'T-LIONS', result);
     t.is(answer.status, 400, result);
-    t.regex(answer.json.error.message, /^result must be yes, no, void, or what yes is worth/);
+    t.regex(answer.json.error.message, /^result must be yes, no, void, or the worth of yes/);
   }
   t.is((await settle(api, 'T-LIONS', 0.5)).json.error.message, 'result must be a string');
   await buy(api);

@@ -27,7 +27,7 @@ test('O20: /admin/users is a page, the newest first', async (t) => {
   t.is(second.nextCursor, null);
   const whole = await get(api, '/admin/users?limit=61');
   t.is(whole.users.length, 61);
-  t.is(whole.nextCursor, null, 'nothing is behind it');
+  t.is(whole.nextCursor, null, 'nothing follows it');
   const small = await get(api, '/admin/users?limit=2');
   t.deepEqual(emailsOf(small), newest.slice(0, 2));
   for (const query of ['limit=0', 'limit=501', 'cursor=x', `cursor=${api.user.id.toUpperCase()}`]) {

@@ -13,7 +13,12 @@ async function withTrader(t: ExecutionContext) {
   const server = await startWhole(t);
   const { adminToken, origin, instrumentIds, paperbook } = server;
   const send = async (token: string, method: string, url: string, body?: object): Promise<Json> => {
-    const answer = await ask(token, method, url, body);
+    let answer = await ask(token, method, url, body);
+    // The records may still be opening.
+    while (answer.status === 503 && answer.body.error.retryAfterSeconds !== undefined) {
+      await sleep(100);
+      answer = await ask(token, method, url, body);
+    }
     t.true(answer.status < 300, JSON.stringify(answer.body));
     return answer.body;
   };

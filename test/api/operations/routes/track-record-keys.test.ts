@@ -120,7 +120,7 @@ test.serial(
     writeFileSync(file, JSON.stringify({ ...answer, record: { ...record, brier: 0.1 } }));
     const changed = await runHere(['verify-record', file, '--keys', jwks]);
     t.is(changed.code, 1);
-    t.regex(changed.stdout, /is not genuine: record is not what the payload says/);
+    t.regex(changed.stdout, /is not genuine: record differs from the payload/);
     writeFileSync(file, JSON.stringify(answer).replace('"mode":', '"mode":"live","mode":'));
     const twice = await runHere(['verify-record', file]);
     t.is(twice.code, 1);

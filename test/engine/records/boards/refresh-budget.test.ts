@@ -4,7 +4,7 @@ import { type Freshness, RefreshBudget } from '../../../../engine/records/boards
 
 const BEHIND_MAX_MS = 5000;
 const HOUR_MS = 3_600_000;
-/** How far behind the disk boards are made: rule Y7. */
+/** How late after the disk boards are made: rule Y7. */
 const POLL_MS = 100;
 
 /** Boards that take so long each; what a share of an hour they took, and how old they were at most. */
@@ -30,7 +30,7 @@ function asked(tookMs: readonly number[]) {
   return { oldestMs, share: busyMs / HOUR_MS };
 }
 
-test('Y21: a board that takes up to 1.2 s is less than 5 s behind, whenever a trade settles', (t) => {
+test('Y21: a board that takes up to 1.2 s is less than 5 s old, whenever a trade settles', (t) => {
   for (const took of [0, 1, 20, 100, 300, 500, 800, 1000, 1200]) {
     const { oldestMs, share } = asked([took]);
     t.true(oldestMs + POLL_MS < BEHIND_MAX_MS, `${took}: ${oldestMs}`);
@@ -80,5 +80,5 @@ test('Y21: a board that nobody asked for is made again, also right after another
   const recent = made(180);
   nowMs += 1500;
   made(1200);
-  t.false(pace.isDue(recent), 'less than 5 s behind, it waits');
+  t.false(pace.isDue(recent), 'less than 5 s old, it waits');
 });

@@ -67,18 +67,19 @@ const anyGames = fc.array(
 );
 
 test('Y40: sums a game give the CR2 of whole matrices, whatever the games', (t) => {
-  fc.assert(
-    fc.property(anyGames, (games) => {
-      const { estimate, error } = estimated(games);
-      const expected = cr2ByMatrices(games);
-      return (
-        near(estimate.mean, meanOf(games), 1e-12) &&
-        near(error.standardError, expected.standardError, 1e-9) &&
-        near(error.degrees, expected.degrees, 1e-9)
-      );
-    }),
+  t.notThrows(() =>
+    fc.assert(
+      fc.property(anyGames, (games) => {
+        const { estimate, error } = estimated(games);
+        const expected = cr2ByMatrices(games);
+        return (
+          near(estimate.mean, meanOf(games), 1e-12) &&
+          near(error.standardError, expected.standardError, 1e-9) &&
+          near(error.degrees, expected.degrees, 1e-9)
+        );
+      }),
+    ),
   );
-  t.pass();
 });
 
 test('Y40: the games of many equal rows spread as a bootstrap of whole games says', (t) => {

@@ -244,11 +244,11 @@ test('Y83: where pages were copied, what they were copied from has to be whole',
   const ahead = readFileSync(`${file}-wal`);
   ahead[ahead.length - 1]! ^= 1;
   writeFileSync(`${file}-wal`, ahead);
-  t.regex(writeAheadDamage(file)!, /is not what was being copied/);
-  t.regex(recordsProblems(dataDir, 1).join(), /is not what was being copied/);
+  t.regex(writeAheadDamage(file)!, /is not the file of the last copying/);
+  t.regex(recordsProblems(dataDir, 1).join(), /is not the file of the last copying/);
   const now = served(dataDir);
   t.is(now.answers, answers);
-  t.regex(now.found!, /is not what was being copied/);
+  t.regex(now.found!, /is not the file of the last copying/);
 });
 
 test('Y82, Y83: a disk without room leaves nothing that a start takes for damage', (t) => {
@@ -340,7 +340,7 @@ test('Y84: where both files are damaged, what is whole of each counts, and the l
     database.close();
   }
   const closings = new Closings(dataDir);
-  t.regex(closings.problems.join('\n'), /is asked of the history/);
+  t.regex(closings.problems.join('\n'), /are read from the history/);
   closings.close();
   for (const file of files) t.deepEqual([...rowsOf(file)], before);
   t.is(statSync(files[1]!).mode & 0o077, 0);

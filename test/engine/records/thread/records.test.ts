@@ -220,7 +220,7 @@ function writeUnsealed(file: string): void {
   database.close();
 }
 
-test('Y8: rows that are not what the facts lead to, and closing lines that changed, are problems', async (t) => {
+test('Y8: rows that differ from the facts, and closing lines that changed, are problems', async (t) => {
   const { records, dataDir, world } = started(t);
   await boardOf({ records, world });
   await records.close();
@@ -235,7 +235,7 @@ test('Y8: rows that are not what the facts lead to, and closing lines that chang
   changeRecords(dataDir, 'UPDATE traders SET pnl_cents = pnl_cents + 1 WHERE trader = 1');
   const problems = recordsProblems(dataDir, 1).join('\n');
   t.regex(problems, /closings\.db is damaged: the closing line of market 99/);
-  t.regex(problems, /table traders is not what the facts lead to/);
+  t.regex(problems, /table traders differs from the facts/);
 });
 
 test('Y3: what a catalog and a result say is taken from the first shard', (t) => {
@@ -276,8 +276,11 @@ test('Y82: what a running thread finds damaged is refused, made again, and said 
   });
   t.deepEqual(now, picks);
   for (const line of again.records.problems()) said.add(line);
-  t.regex([...said].join('\n'), /records\.db is damaged: .*: it is being made anew from the facts/);
-  t.regex(again.records.problems().join('\n'), /: it was made anew from the facts$/);
+  t.regex(
+    [...said].join('\n'),
+    /records\.db is damaged: .*: it is being made again from the facts/,
+  );
+  t.regex(again.records.problems().join('\n'), /: it was made again from the facts$/);
   await again.records.close();
   t.deepEqual(recordsProblems(dataDir, 1), []);
 });

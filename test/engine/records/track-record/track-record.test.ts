@@ -171,8 +171,8 @@ test('Y65: another record, key or field is found, and named', (t) => {
   const other = trackRecordKey(newPrivateKey());
   const swapped = { ...envelope, publicKey: other.publicKey };
   for (const [changed, message] of [
-    [{ ...whole, record: { ...whole.record, won: 99 } }, /record is not what the payload says/],
-    [{ ...whole, record: { won: '\ud800' } }, /record is not what the payload says/],
+    [{ ...whole, record: { ...whole.record, won: 99 } }, /record differs from the payload/],
+    [{ ...whole, record: { won: '\ud800' } }, /record differs from the payload/],
     [{ ...whole, envelope: swapped }, /keyId is not that of/],
     [{ ...whole, envelope: { ...swapped, keyId: other.keyId } }, /signature is not of this/],
     [{ ...whole, envelope: { ...envelope, signature: 'AA' } }, /not 64 bytes/],

@@ -245,7 +245,7 @@ test('a key is asked about when it moves, and not while it stays', async (t) => 
   send(home);
   send(away);
   send(away);
-  t.deepEqual(countingsOf(await home.answer()), [counting(), 'key_use'], 'behind its orders');
+  t.deepEqual(countingsOf(await home.answer()), [counting(), 'key_use'], 'after its orders');
   const there = { ...counting(), keyId: awayIdOf(KEY), elsewhere: use };
   t.deepEqual(countingsOf(await away.answer()), [there, there]);
   send(away);
@@ -275,7 +275,7 @@ test('L12: a thousand orders of a key wait for its move, in order', async (t) =>
   send(home, uuidOf(901));
   t.is(home.asked.length, 2, 'the question, and another key`s order');
   await home.answer();
-  t.is((await away.answer()).length, 991, 'the orders, and the question behind them');
+  t.is((await away.answer()).length, 991, 'the orders, and the question after them');
   t.is((await home.answer()).length, 10);
 });
 

@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
 import test from 'ava';
 import { ShardLink } from '../../../../engine/shard/callers/shard-link.ts';
 import { ShardThread } from '../../../../engine/shard/callers/thread.ts';
@@ -70,6 +71,18 @@ test('D10: a shard that starts again while its engine closes is not started any 
     t.regex(await ended, /destroyed|before the end/);
     await t.throwsAsync(thread.open(), { message: /destroyed/ });
   }
+});
+
+test('D10: a thread that opens its shard is not ended amid that', async (t) => {
+  const dir = path.join(tempDir(t), 'shard-0');
+  await tradedShard(dir);
+  const thread = new ShardThread({ ...CONFIG, path: dir }, () => undefined);
+  const opened = thread.open();
+  await turn();
+  await thread.destroy();
+  const again = new ShardThread({ ...CONFIG, path: dir }, () => undefined);
+  t.deepEqual((await again.open()).accounts, (await opened).accounts, 'its files were released');
+  await again.destroy();
 });
 
 function serve(thread: ShardThread) {

@@ -96,11 +96,11 @@ const gap = {
 };
 
 const MISTAKES: [what: string, make: () => unknown, message: RegExp][] = [
-  ['a request answered twice', answeredTwice, /more requests were answered than came/],
-  ['more lost than came', lostTwice, /more requests were lost than came/],
+  ['a request answered twice', answeredTwice, /more requests were answered than arrived/],
+  ['more lost than came', lostTwice, /more requests were lost than arrived/],
   ['a steady clock that goes back', clockGoesBack, /never goes back has gone back/],
   ['time that goes back', steadyGoesBack, /time goes back/],
-  ['nothing taken of what waits', () => new SendQueue(5).take(0), /none of the messages that wait/],
+  ['nothing taken of what waits', () => new SendQueue(5).take(0), /no waiting message is taken/],
   ['a thread that ends twice', endedTwice, /a thread ends twice/],
   ['a message to a thread that ended', sentToTheDead, /to a thread that has ended/],
   ['a page of no checkpoint', () => nextPage(table, 0, 1), /belongs to no checkpoint/],
@@ -115,7 +115,7 @@ const MISTAKES: [what: string, make: () => unknown, message: RegExp][] = [
   ['a hash of nothing', () => hashOfDigests([]), /asked for of no shard/],
   ['time set back by nothing', () => new StartupState().setBack(0), /time was not set back/],
   ['a catalog that forgets markets', forgetful, /a catalog removes markets/],
-  ['facts played behind others', playedBehind, /behind those of another record/],
+  ['facts played after others', playedBehind, /after the facts of another record/],
   ['a fact left out of an audit', () => auditFacts(emptyState(), [gap]), /an audit skipped a fact/],
 ];
 
@@ -154,7 +154,7 @@ test('D15: a state that is ahead of its log gets no checkpoint', async (t) => {
   const shard = await openShard(t);
   shard.run([{ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG }]);
   t.throws(() => shard.run([quoteTick({ market: 99 })]), { message: /market that does not/ });
-  await t.throwsAsync(shard.checkpoint(), { message: /of what is not in the log/ });
+  await t.throwsAsync(shard.checkpoint(), { message: /facts that are not in the log/ });
   await shard.abandon();
 });
 

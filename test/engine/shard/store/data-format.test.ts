@@ -104,7 +104,7 @@ test('D24: a value of a checkpoint in which one bit is another is named and not 
       value[bit >> 3]! ^= 1 << (bit & 7);
       t.throws(() => read({ [part]: value }), {
         instanceOf: ValueDamage,
-        message: `data.mdb is damaged: ${names[part]} is not what was written`,
+        message: `data.mdb is damaged: ${names[part]} has changed since it was written`,
       });
     }
   }

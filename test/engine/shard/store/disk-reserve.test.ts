@@ -13,17 +13,16 @@ import { verifyShard } from '../../../../engine/verify/verify.ts';
 import { AWAY, CATALOG, NOON_MS, placeOrder, quoteTick, uuidOf } from '../../fixtures.ts';
 import { openShards, tempDir } from '../engine-process.ts';
 import { openShard } from '../environment.ts';
-import { limitFiles } from '../limited-files.ts';
+import { limitFiles, mayLimitFiles, unlimitFiles } from '../limited-files.ts';
 
-test.afterEach.always((t) => {
-  limitFiles(t, 'unlimited');
-});
+// Where files cannot be limited these are shown as skipped.
+const limited = mayLimitFiles() ? test.serial : test.serial.skip;
 
 const CONNECTION = 7;
 const fileIn = (dir: string) => path.join(dir, 'data.mdb');
 const sizeOf = (dir: string) => statSync(fileIn(dir)).size;
 
-test.serial('D8: room is made before it is needed, or refused with nothing changed', async (t) => {
+limited('D8: room is made before it is needed, or refused with nothing changed', async (t) => {
   const dir = tempDir(t);
   const root = open({ path: dir, noSync: true });
   root.putSync('key', 'value');
@@ -31,12 +30,12 @@ test.serial('D8: room is made before it is needed, or refused with nothing chang
   room.ensure(100_000);
   const size = sizeOf(dir);
   t.true(size > 3_000_000);
-  if (!limitFiles(t, size)) return;
+  limitFiles(t, size);
   const refused = t.throws(() => room.ensure(2_000_000), { instanceOf: DiskFull });
   t.is(refused.message, 'the data directory cannot be written: file too large');
   t.true(refused instanceof Unavailable);
   t.is(sizeOf(dir), size);
-  limitFiles(t, 'unlimited');
+  unlimitFiles();
   room.ensure(2_000_000);
   t.true(sizeOf(dir) > size);
   root.putSync('key', 'x'.repeat(1_000_000));
@@ -50,86 +49,80 @@ const asked = { kind: 'instrument_quote', atMs: NOON_MS, instrumentId: AWAY } as
 /** More than a log may grow to, where no file may be larger than the environment is now. */
 const burst = () => Array.from({ length: 10_000 }, () => limitBuy({ account: uuidOf(9) }));
 
-test.serial(
-  'D8: a shard without room shows quotes and takes nothing; then it goes on',
-  async (t) => {
-    const dir = tempDir(t);
-    const shard = await openShard(dir, 100);
-    shard.run([{ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG }, quoteTick()]);
-    shard.run([{ kind: 'switches', atMs: NOON_MS, venueData: true, selfReset: false }]);
-    const expiring = { account: uuidOf(1), expiresAtMs: NOON_MS + 1000 };
-    shard.run([limitBuy({ account: uuidOf(1) }), limitBuy(expiring)]);
-    if (!limitFiles(t, sizeOf(dir))) return;
-
-    t.deepEqual(new Set(shard.take(burst())), new Set([null]));
-    const reaching = quoteTick({ atMs: NOON_MS + 2000, yesBidCents: 15, yesAskCents: 18 });
-    const [refused, quote] = shard.take([reaching, placeOrder(), asked]);
-    t.is(refused, null);
-    t.like(JSON.parse(quote?.ok ? quote.body : '{}').venues[0], { yesAskCents: 18 });
-    t.is(shard.state.orders.live, 2, 'nothing fills and nothing expires');
-    t.throws(() => shard.run([placeOrder()]), { instanceOf: DiskFull });
-    const checkpoint = shard.checkpoint();
-
-    limitFiles(t, 'unlimited');
-    // A shard that could not write looks again after a while.
-    await until(() => shard.take([placeOrder({ account: uuidOf(2) })])[0] !== null);
-    shard.run([reaching]);
-    t.is(shard.state.orders.live, 0, 'the quote fills one, the other has expired');
-    await checkpoint;
-    await shard.close();
-    t.like(await verifyShard(dir, 0, 1), { accounts: 2, problems: [] });
-  },
-);
-
-test.serial(
-  'D8: a shard without room takes no harm from markets that it does not know',
-  async (t) => {
-    const dir = tempDir(t);
-    const shard = await openShard(dir, 100);
-    shard.run([{ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG }, quoteTick()]);
-    if (!limitFiles(t, sizeOf(dir))) return;
-    t.deepEqual(new Set(shard.take(burst())), new Set([null]));
-    const marketNames = [...CATALOG.marketNames, 'venue_a/NEW'];
-    const command = {
-      kind: 'catalog',
-      atMs: NOON_MS,
-      catalog: { ...CATALOG, marketNames },
-    } as const;
-    const market = CATALOG.marketNames.length;
-    const place = { atMs: NOON_MS, source: 0, market };
-    const [refused, quote] = shard.take([
-      command,
-      quoteTick({ market }),
-      { kind: 'status', ...place, status: 'paused' },
-      { kind: 'trade', ...place, yesPriceCents: 40, contracts: 1, side: 'yes' },
-      asked,
-    ]);
-    t.is(refused, null);
-    t.true(quote?.ok);
-    await shard.abandon();
-  },
-);
-
-test.serial('D8: a shard without room for much does not go on for little', async (t) => {
+limited('D8: a shard without room shows quotes and takes nothing; then it goes on', async (t) => {
   const dir = tempDir(t);
   const shard = await openShard(dir, 100);
   shard.run([{ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG }, quoteTick()]);
-  if (!limitFiles(t, sizeOf(dir))) return;
+  shard.run([{ kind: 'switches', atMs: NOON_MS, venueData: true, selfReset: false }]);
+  const expiring = { account: uuidOf(1), expiresAtMs: NOON_MS + 1000 };
+  shard.run([limitBuy({ account: uuidOf(1) }), limitBuy(expiring)]);
+  limitFiles(t, sizeOf(dir));
+
+  t.deepEqual(new Set(shard.take(burst())), new Set([null]));
+  const reaching = quoteTick({ atMs: NOON_MS + 2000, yesBidCents: 15, yesAskCents: 18 });
+  const [refused, quote] = shard.take([reaching, placeOrder(), asked]);
+  t.is(refused, null);
+  t.like(JSON.parse(quote?.ok ? quote.body : '{}').venues[0], { yesAskCents: 18 });
+  t.is(shard.state.orders.live, 2, 'nothing fills and nothing expires');
+  t.throws(() => shard.run([placeOrder()]), { instanceOf: DiskFull });
+  const checkpoint = shard.checkpoint();
+
+  unlimitFiles();
+  // A shard that could not write looks again after a while.
+  await until(() => shard.take([placeOrder({ account: uuidOf(2) })])[0] !== null);
+  shard.run([reaching]);
+  t.is(shard.state.orders.live, 0, 'the quote fills one, the other has expired');
+  await checkpoint;
+  await shard.close();
+  t.like(await verifyShard(dir, 0, 1), { accounts: 2, problems: [] });
+});
+
+limited('D8: a shard without room takes no harm from markets that it does not know', async (t) => {
+  const dir = tempDir(t);
+  const shard = await openShard(dir, 100);
+  shard.run([{ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG }, quoteTick()]);
+  limitFiles(t, sizeOf(dir));
+  t.deepEqual(new Set(shard.take(burst())), new Set([null]));
+  const marketNames = [...CATALOG.marketNames, 'venue_a/NEW'];
+  const command = {
+    kind: 'catalog',
+    atMs: NOON_MS,
+    catalog: { ...CATALOG, marketNames },
+  } as const;
+  const market = CATALOG.marketNames.length;
+  const place = { atMs: NOON_MS, source: 0, market };
+  const [refused, quote] = shard.take([
+    command,
+    quoteTick({ market }),
+    { kind: 'status', ...place, status: 'paused' },
+    { kind: 'trade', ...place, yesPriceCents: 40, contracts: 1, side: 'yes' },
+    asked,
+  ]);
+  t.is(refused, null);
+  t.true(quote?.ok);
+  await shard.abandon();
+});
+
+limited('D8: a shard without room for much does not go on for little', async (t) => {
+  const dir = tempDir(t);
+  const shard = await openShard(dir, 100);
+  shard.run([{ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG }, quoteTick()]);
+  limitFiles(t, sizeOf(dir));
   t.deepEqual(new Set(shard.take(burst())), new Set([null]));
   // Longer than until it looks again.
   await new Promise((resolve) => setTimeout(resolve, 1100));
   t.deepEqual(shard.take([limitBuy({})]), [null]);
-  limitFiles(t, 'unlimited');
+  unlimitFiles();
   await until(() => shard.take([limitBuy({})])[0] !== null);
   t.is(shard.state.orders.live, 1);
   await shard.close();
 });
 
-test.serial('D8: a shard that ends without room loses nothing that it acknowledged', async (t) => {
+limited('D8: a shard that ends without room loses nothing that it acknowledged', async (t) => {
   const dir = tempDir(t);
   const shard = await openShard(dir, 100);
   shard.run([{ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG }, quoteTick()]);
-  if (!limitFiles(t, sizeOf(dir))) return;
+  limitFiles(t, sizeOf(dir));
   let placed = 0;
   for (; placed < 100_000; placed++) if (shard.take([limitBuy({})])[0] === null) break;
   t.true(placed > 100 && placed < 100_000, `${placed}`);
@@ -140,7 +133,7 @@ test.serial('D8: a shard that ends without room loses nothing that it acknowledg
   await again.abandon();
 });
 
-test.serial('D8, T135: what came while there was no room follows once there is', async (t) => {
+limited('D8, T135: what came while there was no room follows once there is', async (t) => {
   const dir = tempDir(t);
   const engine = await openShards(dir);
   engine.tick(quoteTick());
@@ -149,7 +142,7 @@ test.serial('D8, T135: what came while there was no room follows once there is',
   engine.connections.opened(CONNECTION);
   const tied = limitBuy({ connection: CONNECTION });
   t.true((await engine.call(tied.account, tied)).ok);
-  if (!limitFiles(t, sizeOf(path.join(dir, 'shard-0')))) return;
+  limitFiles(t, sizeOf(path.join(dir, 'shard-0')));
   let isFull = false;
   for (let rounds = 0; rounds < 50 && !isFull; rounds++) {
     const orders = Array.from({ length: 900 }, (_, n) => {
@@ -169,7 +162,7 @@ test.serial('D8, T135: what came while there was no room follows once there is',
   engine.tick({ kind: 'result', atMs: NOON_MS, source: 0, market: 0, ...pays });
   await engine.drained();
   t.is(await openPositions(engine), 1);
-  limitFiles(t, 'unlimited');
+  unlimitFiles();
   await until(() => {
     engine.tick({ kind: 'time', atMs: NOON_MS });
     return engine.state() === 'ready';
@@ -183,7 +176,7 @@ test.serial('D8, T135: what came while there was no room follows once there is',
   await engine.close();
 });
 
-test.serial('S15, D8: a settlement waits for room, and shows nothing half settled', async (t) => {
+limited('S15, D8: a settlement waits for room, and shows nothing half settled', async (t) => {
   const dir = tempDir(t);
   const shard = await openShard(dir, 100_000);
   shard.run([{ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG }, quoteTick()]);
@@ -195,7 +188,7 @@ test.serial('S15, D8: a settlement waits for room, and shows nothing half settle
   const pays = { outcome: 'yes', yesPayoutCents: 100, noPayoutCents: 0 } as const;
   shard.run([{ kind: 'result', atMs: NOON_MS, source: 0, market: 0, ...pays }]);
   t.is(shard.state.positions.live, 400, 'the newest 500 are settled');
-  if (!limitFiles(t, sizeOf(dir))) return;
+  limitFiles(t, sizeOf(dir));
   t.deepEqual(new Set(shard.take(burst())), new Set([null]));
 
   t.false(shard.settleSlice());
@@ -210,7 +203,7 @@ test.serial('S15, D8: a settlement waits for room, and shows nothing half settle
   );
   t.is(shard.state.positions.live, 400);
 
-  limitFiles(t, 'unlimited');
+  unlimitFiles();
   await until(() => shard.settleSlice());
   for (let slices = 0; slices < 9 && shard.settleSlice(); slices++);
   t.is(shard.state.positions.live, 0);

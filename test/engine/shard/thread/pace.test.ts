@@ -36,7 +36,7 @@ const until = async (isSo: () => boolean) => {
   while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5));
 };
 
-test('D43: a shard is behind while a checkpoint is due and another one is being written', async (t) => {
+test('D43: a shard is late while a checkpoint is due and another one is being written', async (t) => {
   let open = () => {};
   let gate: Promise<void> | null = new Promise((resolve) => {
     open = resolve;
@@ -62,7 +62,7 @@ test('D43: a shard is behind while a checkpoint is due and another one is being 
   t.like(await verifyShard(path, 0, 1), { recordsBehind: 0, problems: [] });
 });
 
-test('D8, D43: where a checkpoint that is behind waits for space, nothing is placed until it has it', async (t) => {
+test('D8, D43: where a late checkpoint waits for space, nothing is placed until it has it', async (t) => {
   let isFull = true;
   const { path, shard } = await gatedShard(t, () =>
     isFull ? Promise.reject(new DiskFull(ENOSPC, 4096)) : Promise.resolve(),

@@ -96,7 +96,7 @@ test('what comes while a batch is taken shares its commit, and is answered with 
   await serving;
 });
 
-test('D43: while its checkpoint is behind, a shard takes no batch', async (t) => {
+test('D43: while its checkpoint is late, a shard takes no batch', async (t) => {
   const { shard, send, serving, answers } = linked(t);
   shard.onMessage = () => {
     shard.isBehind = true;

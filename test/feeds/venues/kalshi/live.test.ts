@@ -71,7 +71,7 @@ test('W34: after a gap the subscription is asked for snapshots, and nothing is r
   kalshiSnapshot(venue, venue.sockets[0]!, 'A');
   await until(() => shows('A', { bid: 87, ask: 90 }), 'the snapshot of A');
   venue.move('A', MOVED);
-  await until(() => shows('A', MOVED), 'the changes behind it');
+  await until(() => shows('A', MOVED), 'the changes after it');
   t.deepEqual([venue.sockets.length, downs(), world.ingest.counts().gaps], [1, 0, 1]);
 });
 
@@ -100,7 +100,7 @@ test('W34: a snapshot that starts the sequence over is taken all the same', asyn
   venue.move('A', { bid: 87, ask: 90 });
   await until(() => shows('A', { bid: 87, ask: 90 }), 'a fresh price');
   venue.move('A', MOVED);
-  await until(() => shows('A', MOVED), 'changes behind it');
+  await until(() => shows('A', MOVED), 'changes after it');
   t.deepEqual([venue.sockets.length, world.ingest.counts().gaps], [1, 1]);
 });
 

@@ -1,0 +1,156 @@
+import test, { type ExecutionContext } from 'ava';
+import type { Fidelity } from '../../../api/fidelity/fidelity.ts';
+import { runHere } from '../../process/run-here.ts';
+import { book, delta, print, recording } from './recording.ts';
+
+const BOOK = book({ 40: 10, 39: 10 }, { 55: 10, 54: 10 });
+
+/** A file of 100 s, so that orders are placed in its first 40; a far level keeps quotes fresh. */
+function lasting(frames: [number, object][]): [number, object][] {
+  const fresh = Array.from({ length: 20 }, (_, nth): [number, object] => {
+    const atMs = (nth + 1) * 5000;
+    return [atMs, delta('yes', 5, 1, atMs)];
+  });
+  return [[0, BOOK] as [number, object], ...fresh, ...frames].sort(([a], [b]) => a - b);
+}
+
+async function found(t: ExecutionContext, file: string): Promise<Fidelity> {
+  const exit = await runHere(['fidelity', file, '--orders', '48', '--json']);
+  t.is(exit.code, 0, exit.stderr);
+  return JSON.parse(exit.stdout);
+}
+
+const NONE = [0, 0, 0, 0];
+
+/** By size, of one place within 60 s, or 10. */
+function rates({ fillRates }: Fidelity, place: string, withinMs = 60_000) {
+  const of = fillRates.filter((rate) => rate.place === place && rate.withinMs === withinMs);
+  return {
+    orders: of.map(({ orders }) => orders),
+    low: of.map(({ low }) => low),
+    high: of.map(({ high }) => high),
+    topOfBook: of.map(({ top_of_book: { rate } }) => rate),
+    topGap: of.map(({ top_of_book: { gap } }) => gap),
+    bookDepth: of.map(({ book_depth: { rate } }) => rate),
+  };
+}
+
+test.serial('X13, X14: trades fill by turn, where prices never reach the limit', async (t) => {
+  // A taker of fifteen meets each side: ten at the best price, five at the next.
+  const traded = (['yes', 'no'] as const).flatMap((side): [number, object][] => {
+    const cents = side === 'yes' ? 40 : 55;
+    return [
+      [42_000, delta(side, cents, -10, 41_990)],
+      [42_000, print(side, cents, 10, 41_990)],
+      [42_000, delta(side, cents - 1, -5, 41_990)],
+      [42_000, print(side, cents - 1, 5, 41_990)],
+    ];
+  });
+  const all = await found(t, recording(t, lasting(traded)));
+  t.like(all, { windows: 1, toldApart: 0 });
+  // Ten go to those ahead, and five met a worse price: whoever bids more gets all fifteen.
+  t.deepEqual(rates(all, 'joined'), {
+    ...{ orders: [4, 4, 4, 4], low: [1, 0, 0, 0], high: [1, 0, 0, 0] },
+    ...{ topOfBook: NONE, topGap: [-1, 0, 0, 0], bookDepth: NONE },
+  });
+  t.like(rates(all, 'improved'), { low: [1, 1, 0, 0], high: [1, 1, 0, 0] });
+  t.like(rates(all, 'one_below'), { low: NONE, high: NONE });
+  // A hundred contracts are not there.
+  t.deepEqual(all.takerCosts, [
+    { contracts: 1, orders: 4, top_of_book: 0, book_depth: 0 },
+    { contracts: 10, orders: 4, top_of_book: 0, book_depth: 0 },
+    { contracts: 100, orders: 0, top_of_book: null, book_depth: null },
+    { contracts: 1000, orders: 0, top_of_book: null, book_depth: null },
+  ]);
+  t.true(
+    all.fillRates.every(({ top_of_book: { interval } }) => interval === null),
+    'one file',
+  );
+});
+
+test.serial(
+  'X13, X14: an order that meets the limit fills its size, and mids move after',
+  async (t) => {
+    // The best bid goes, and seven contracts are offered at its price for a second; first for yes.
+    const met = (['yes', 'no'] as const).flatMap((side, nth): [number, object][] => {
+      const [best, other] = side === 'yes' ? ([40, 'no'] as const) : ([55, 'yes'] as const);
+      const atMs = 42_000 + nth * 2000;
+      return [
+        [atMs, delta(side, best, -10, atMs)],
+        [atMs, delta(other, 100 - best, 7, atMs)],
+        [atMs + 1000, delta(other, 100 - best, -7, atMs + 1000)],
+        [atMs + 1000, delta(side, best, 10, atMs + 1000)],
+      ];
+    });
+    const file = recording(t, lasting(met));
+    const all = await found(t, file);
+    t.is(all.toldApart, 1);
+    t.deepEqual(rates(all, 'joined'), {
+      ...{ orders: [4, 4, 4, 4], low: [1, 0, 0, 0], high: [1, 0, 0, 0] },
+      ...{ topOfBook: [1, 1, 1, 1], topGap: [0, 1, 1, 1], bookDepth: [1, 0, 0, 0] },
+    });
+    t.like(rates(all, 'one_below'), { low: NONE, topOfBook: NONE, bookDepth: NONE });
+    // Who was placed ten seconds before fills in both at the same moment, who was earlier in none.
+    const soon = rates(all, 'joined', 10_000);
+    t.deepEqual([soon.topOfBook[0], soon.bookDepth[0]], [soon.low[0], soon.low[0]]);
+    t.true(soon.low[0]! < 1);
+    // The mid is half a cent worse while the seven are there, and 2.5 better once they are gone.
+    t.deepEqual(
+      all.markouts,
+      [100, 1000, 5000, 30_000].map((afterMs) => {
+        const cents = afterMs === 100 ? -0.5 : 2.5;
+        return { afterMs, market: cents, top_of_book: cents, book_depth: cents };
+      }),
+    );
+    const { stdout } = await runHere(['fidelity', file, '--orders', '48']);
+    t.regex(stdout, /^at the best price +10 +60 +4 +0\.0 +100\.0 \(\+100\.0\) +0\.0 \(0\.0\)$/m);
+    t.regex(stdout, /^ *0\.1 +-0\.50 +-0\.50 +-0\.50$/m);
+  },
+);
+
+test.serial('X12, X14: between the two readings there is no gap', async (t) => {
+  // Six come after the orders, and five go: of these six, or of the ten before. A trade takes ten.
+  const unclear = (['yes', 'no'] as const).flatMap((side, nth): [number, object][] => {
+    const [best, other] = side === 'yes' ? ([40, 'no'] as const) : ([55, 'yes'] as const);
+    const atMs = 42_000 + nth * 2000;
+    return [
+      [atMs, delta(side, best, 6, atMs)],
+      [atMs, delta(side, best, -5, atMs)],
+      [atMs, delta(side, best, -10, atMs)],
+      [atMs, print(side, best, 10, atMs)],
+      [atMs, delta(side, best, -1, atMs + 1)],
+      [atMs, delta(other, 100 - best, 7, atMs)],
+      [atMs + 1000, delta(other, 100 - best, -7, atMs + 1000)],
+      [atMs + 1000, delta(side, best, 10, atMs + 1000)],
+    ];
+  });
+  const all = await found(t, recording(t, lasting(unclear)));
+  // Seven are offered to all, and by one reading five were filled before.
+  t.deepEqual(rates(all, 'joined'), {
+    ...{ orders: [4, 4, 4, 4], low: [1, 0, 0, 0], high: [1, 1, 0, 0] },
+    ...{ topOfBook: [1, 1, 1, 1], topGap: [0, 0, 1, 1], bookDepth: [1, 0, 0, 0] },
+  });
+  const gaps = all.fillRates.map(({ book_depth: { gap } }) => gap);
+  t.deepEqual(new Set(gaps.slice(4, 8)), new Set([0]), 'nor below');
+});
+
+test.serial('X14: several files have intervals, with each file as one', async (t) => {
+  const [one, two] = [recording(t, lasting([])), recording(t, lasting([]))];
+  const exit = await runHere(['fidelity', one, two, '--orders', '24', '--json']);
+  const all: Fidelity = JSON.parse(exit.stdout);
+  t.is(all.windows, 2);
+  t.deepEqual(rates(all, 'joined').orders, [4, 4, 4, 4]);
+  t.deepEqual(all.fillRates[0]!.top_of_book.interval, { low: 0, high: 0 });
+});
+
+test.serial('X10: a file that cannot be used is named', async (t) => {
+  const empty = recording(t, []);
+  const one = recording(t, [[0, book({ 40: 10 }, {})]]);
+  for (const file of [empty, one]) {
+    const { code, stdout, stderr } = await runHere(['fidelity', file]);
+    t.like({ code, stdout }, { code: 1, stdout: '' });
+    t.true(stderr.includes(`${file}: no book of increments has both sides`), stderr);
+  }
+  const missing = await runHere(['fidelity', `${empty}.gz`]);
+  t.true(missing.stderr.includes(`${empty}.gz: the feed file cannot be read`), missing.stderr);
+});
