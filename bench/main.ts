@@ -27,6 +27,7 @@ import { settlement } from './suites/settle.ts';
 import { shard } from './suites/shard.ts';
 import { stream } from './suites/stream.ts';
 import { tick } from './suites/tick.ts';
+import { verify } from './suites/verify.ts';
 
 /** A suite with any type of sizes. */
 type AnySuite = { name: string; about: string; start: Start };
@@ -41,6 +42,7 @@ const SUITES: readonly AnySuite[] = [
   named(stream),
   named(memory),
   named(recovery),
+  named(verify),
   named(scale),
   named(overload),
   named(search),

@@ -10,7 +10,7 @@ export function addVerifyCommand(program: Command): void {
     .command('verify')
     .description('check every invariant of a data directory, in use or not; exit 1 on a breach')
     .option('--data-dir <dir>', 'data directory', process.env.PAPERBOOK_DATA_DIR ?? './data')
-    .option('--whole', 'check everything, also what an earlier run has checked')
+    .option('--whole', 'check again what an earlier run has checked')
     .option('--json', 'print JSON')
     .action(async ({ dataDir, whole = false, ...options }: Options) => {
       const found = await verifyDataDir(dataDir, { keeps: true, isWhole: whole });
@@ -28,7 +28,8 @@ function textOf({ shards, control, notes, problems }: Verification): string {
       `${shard.recordsBehind} records after it` +
       (shard.verifiedBefore === 0
         ? ''
-        : `; facts 1 to ${shard.verifiedBefore} were verified before: their bytes were compared alone`),
+        : `; an earlier run checked facts 1 to ${shard.verifiedBefore}: this one compared their bytes ` +
+          'and their index alone (--whole checks them again)'),
   );
   if (control !== null) parts.push(`control: ${control.users} users, ${control.keys} keys`);
   const result =

@@ -2,24 +2,14 @@
  * Checks a whole data directory, with or without a running server: every shard, then the control
  * store, then whether they agree. Rules D14, D16, D97, D98 (engine/RULES.md).
  */
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { Problems } from '../../engine/audit/problems.ts';
 import { historyProblems } from '../../engine/history/verify.ts';
-import { recordsProblems } from '../../engine/records/projection/check.ts';
-import { closingsProblems } from '../../engine/records/projection/closings.ts';
-import {
-  damageText,
-  isUnsealed,
-  pagesProblem,
-  readRecords,
-  recordsFile,
-  versionProblem,
-} from '../../engine/records/store/database.ts';
-import { writeAheadDamage } from '../../engine/records/store/write-ahead.ts';
 import { logIn } from '../../engine/shard/store/shard-log.ts';
 import type { ShardVerification } from '../../engine/verify/verify.ts';
+import { verifyRecords } from '../../engine/verify/verify-records.ts';
 import { CHECKED_NAMES, readChecked } from '../data-dir/checked-file.ts';
 import { type Meta, metaOf, VERIFIED } from '../data-dir/data-dir.ts';
 import { idProblem, isReplays } from '../data-dir/directory-id.ts';
@@ -32,7 +22,7 @@ import { type Part, type PartVerifier, verifyParts } from './part-verifier.ts';
 
 type ShardCounts = Omit<
   ShardVerification,
-  'accountIds' | 'marketNames' | 'instrumentIds' | 'outcomes' | 'openMarkets' | 'notes'
+  'accountIds' | 'marketNames' | 'instrumentIds' | 'outcomes' | 'openMarkets' | 'notes' | 'verified'
 >;
 
 export type Verification = {
@@ -110,8 +100,6 @@ type Parts = { shards: Part<ShardVerification>[]; control: Part<ControlAudit> };
 
 /** Large logs are worth a process each. */
 const LARGE_LOG_BYTES = 2 ** 25;
-/** Says that the records were what the facts lead to. */
-const KEPT_RECORDS = 'records';
 
 async function readParts(
   dataDir: string,
@@ -154,60 +142,19 @@ function logBytes(directory: string): number {
   return readdirSync(log).reduce((sum, name) => sum + statSync(path.join(log, name)).size, 0);
 }
 
-/**
- * The rows of the records were compared with the facts that an earlier verification has checked: from
- * then on their pages alone are read, since every page says whether it was changed. Rule D98
- * (engine/RULES.md).
- */
+/** Each run compares every row. It folds only the facts that the last run has not. Rule D98. */
 function checkRecords(
   dataDir: string,
   shards: readonly Part<ShardVerification>[],
   { keeps, isWhole }: VerifyOptions,
   notes: Problems,
 ): string[] {
-  const file = path.join(dataDir, VERIFIED, KEPT_RECORDS);
-  const facts = shards.map(({ found }) => found?.verifiedBefore ?? 0);
-  if (keeps && !isWhole && existsSync(file) && facts.every((before) => before > 0)) {
-    notes.add('records: their pages were read, and their rows not compared with the facts again');
-    return recordsPagesProblems(dataDir);
-  }
-  const problems = recordsProblems(dataDir, shards.length);
-  if (!keeps) return problems;
-  if (problems.length > 0) rmSync(file, { force: true });
-  else if (shards.every(({ found }) => found !== null)) keepRecords(file, notes);
-  return problems;
-}
-
-function keepRecords(file: string, notes: Problems): void {
-  try {
-    mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
-    writeFileSync(file, '', { mode: 0o600, flush: true });
-  } catch (error) {
-    notes.add(`records: that they were compared cannot be kept: ${(error as Error).message}`);
-  }
-}
-
-/** As `recordsProblems`, without a comparison of their rows. */
-function recordsPagesProblems(dataDir: string): string[] {
-  const directory = path.join(dataDir, 'records');
-  const problems = closingsProblems(dataDir);
-  const file = recordsFile(directory);
-  if (!existsSync(file) || isUnsealed(file)) return problems;
-  try {
-    const torn = writeAheadDamage(file);
-    if (torn !== null) problems.push(torn);
-    const database = readRecords(directory);
-    try {
-      const otherwise = versionProblem(database, file);
-      if (otherwise !== null) return otherwise.isDamage ? [...problems, otherwise.why] : problems;
-      const damage = pagesProblem(database, file);
-      return damage === null ? problems : [...problems, damage];
-    } finally {
-      database.close();
-    }
-  } catch (error) {
-    return [...problems, damageText(file, error)];
-  }
+  const logs = (of: 'before' | 'now') => shards.map(({ found }) => found?.verified[of] ?? null);
+  const directory = path.join(dataDir, VERIFIED);
+  const keeping = keeps ? { directory, isWhole, before: logs('before'), now: logs('now') } : null;
+  const found = verifyRecords(dataDir, shards.length, keeping);
+  for (const line of found.notes) notes.add(`records: ${line}`);
+  return found.problems;
 }
 
 /** The control store writes numbers to disk before a shard gets them. */
@@ -334,8 +281,16 @@ function checkSmallFiles(dataDir: string, across: Problems): void {
 }
 
 function shardCounts(shard: number, { found, problems }: Part<ShardVerification>) {
-  const { accountIds, marketNames, instrumentIds, outcomes, openMarkets, notes, ...counts } =
-    found ?? EMPTY;
+  const {
+    accountIds,
+    marketNames,
+    instrumentIds,
+    outcomes,
+    openMarkets,
+    notes,
+    verified,
+    ...counts
+  } = found ?? EMPTY;
   return { shard, ...counts, problems };
 }
 
@@ -354,6 +309,7 @@ const EMPTY: ShardVerification = {
   checkpointFacts: 0,
   recordsBehind: 0,
   verifiedBefore: 0,
+  verified: { before: null, now: null },
   notes: [],
   problems: [],
   accountIds: [],

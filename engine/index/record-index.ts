@@ -211,6 +211,17 @@ export class RecordIndex {
       invariant(run.run < this.#nextRun, 'a run has a number that is still to be given');
   }
 
+  /** Calls `each` with all entries, in no order. Throws `RunDamage`. */
+  forEach(each: (words: Uint32Array, at: number) => void): void {
+    for (const run of this.#runs) {
+      const cursor = run.ascending();
+      do each(cursor.words, cursor.at);
+      while (cursor.next());
+    }
+    this.#sealing?.part.forEach(each);
+    this.#memory.forEach(each);
+  }
+
   /** Problems of the runs; reads all of their pieces. A step reads a chunk. */
   *problems(): Generator<string | null> {
     for (const run of this.#runs) yield* problemsOfRun(this.#store, run);

@@ -29,6 +29,8 @@ export type ModelOptions = FoldListeners & {
   shards: number;
 };
 
+const FACTS_AT_ONCE = 20_000;
+
 export class RecordsModel {
   readonly database: Database;
   readonly fold: Fold;
@@ -105,6 +107,15 @@ export class RecordsModel {
       () => position.fact > from,
     );
     return isEnd;
+  }
+
+  /** Folds up to these facts, by shard, or to the ends of the logs. */
+  advanceTo(positions: readonly number[]): void {
+    for (const [shard, upTo] of positions.entries()) {
+      while (this.fold.positions[shard]!.fact < upTo) {
+        if (this.advance(shard, FACTS_AT_ONCE, upTo)) break;
+      }
+    }
   }
 
   /** Copies the written frames into the file, as far as other readers allow. */

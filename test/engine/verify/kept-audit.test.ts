@@ -1,9 +1,11 @@
 /** A verification that goes on from the last one: what it checks, and what it finds. */
 import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { crc32 } from 'node:zlib';
 import test, { type ExecutionContext } from 'ava';
 import type { AccountRow } from '../../../engine/base/units.ts';
-import { readKeptAudit, writeKeptAudit } from '../../../engine/verify/kept-audit.ts';
+import type { Fact } from '../../../engine/rules/facts.ts';
+import { type KeptAudit, readKept, writeKept } from '../../../engine/verify/kept-audit.ts';
 import { verifyShard } from '../../../engine/verify/verify.ts';
 import { NOON_MS, placeOrder, quoteTick, uuidOf } from '../fixtures.ts';
 import { tempDir } from '../shard/engine-process.ts';
@@ -64,16 +66,24 @@ test.serial(
   async (t) => {
     const { dir, file, verify, first } = await verified(t);
     const again = await verify();
-    t.deepEqual(again, { ...first, verifiedBefore: first.facts });
+    t.deepEqual(again, {
+      ...first,
+      verifiedBefore: first.facts,
+      verified: { before: first.verified.now, now: first.verified.now },
+    });
     await tradeOn(dir);
     const later = await verify();
     t.deepEqual(later.problems, []);
     t.true(later.facts > first.facts && later.closedTrades > first.closedTrades);
     t.is(later.verifiedBefore, first.facts);
-    const kept = readKeptAudit(file)!;
+    const kept = readKept<KeptAudit>(file)!;
     const whole = await verify(true);
-    t.deepEqual(whole, { ...later, verifiedBefore: 0 });
-    t.deepEqual(readKeptAudit(file), kept, 'and the same is kept');
+    t.deepEqual(whole, {
+      ...later,
+      verifiedBefore: 0,
+      verified: { ...later.verified, before: null },
+    });
+    t.deepEqual(readKept<KeptAudit>(file), kept, 'and the same is kept');
   },
 );
 
@@ -96,8 +106,8 @@ test.serial(
 
 test.serial(`${SECTION}: an order that rested before and is gone is missed`, async (t) => {
   const { file, verify } = await verified(t);
-  const kept = readKeptAudit(file)!;
-  writeKeptAudit(file, { ...kept, resting: kept.resting + 1 });
+  const kept = readKept<KeptAudit>(file)!;
+  writeKept(file, { ...kept, resting: kept.resting + 1 });
   const { problems } = await verify();
   t.true(
     problems.some((line) => /rested before, 0 ended/.test(line)),
@@ -142,17 +152,70 @@ test.serial(`${SECTION}: a log that was changed, cut off, or replaced is found`,
 test.serial(`${SECTION}: what was kept is used whole, or everything is verified`, async (t) => {
   const { file, verify, first } = await verified(t);
   const bytes = readFileSync(file);
-  const kept = readKeptAudit(file);
+  const kept = readKept<KeptAudit>(file);
   for (let at = 0; at < bytes.length; at += 7) {
     const flipped = Buffer.from(bytes);
     flipped[at]! ^= 1 << (at % 8);
     writeFileSync(file, flipped);
-    t.throws(() => readKeptAudit(file), { message: /does not have its checksum/ }, `byte ${at}`);
+    t.throws(
+      () => readKept<KeptAudit>(file),
+      { message: /does not have its checksum/ },
+      `byte ${at}`,
+    );
   }
   const again = await verify();
   t.is(again.verifiedBefore, 0);
   t.regex(again.notes.join('\n'), /shard-0 is damaged: .* everything was verified/);
   t.deepEqual(again.problems, []);
-  t.deepEqual(readKeptAudit(file), kept, 'it is kept anew');
+  t.deepEqual(readKept<KeptAudit>(file), kept, 'it is kept again');
   t.is((await verify()).verifiedBefore, first.facts);
+});
+
+test.serial(`${SECTION}: what other versions of the checks have kept is not used`, async (t) => {
+  const { file, verify, first } = await verified(t);
+  const bytes = readFileSync(file);
+  for (const at of [4, 8, 12, 16]) {
+    const other = Buffer.from(bytes);
+    other.writeUInt32BE(other.readUInt32BE(at) + 1, at);
+    other.writeUInt32BE(crc32(other.subarray(4)), 0);
+    writeFileSync(file, other);
+    const { verifiedBefore, notes, problems } = await verify();
+    t.deepEqual([verifiedBefore, problems], [0, []], `version at byte ${at}`);
+    t.regex(notes.join('\n'), /shard-0 is of another version; so everything was verified/);
+  }
+  t.is((await verify()).verifiedBefore, first.facts);
+});
+
+test.serial('D97, D99: entries of the index that lead to earlier facts are compared', async (t) => {
+  const { file, verify } = await verified(t);
+  const kept = readKept<KeptAudit>(file)!;
+  for (const changed of [{ one: kept.index.one ^ 1 }, { two: kept.index.two ^ 1 }]) {
+    writeKept(file, { ...kept, index: { ...kept.index, ...changed } });
+    const { problems, verified: marks } = await verify();
+    t.regex(problems.join('\n'), /^index: has other entries than the log has facts/);
+    t.is(marks.now, null, 'nothing is kept');
+  }
+});
+
+test.serial(`${SECTION}: a second end of what ended before is found`, async (t) => {
+  const { dir, verify } = await verified(t);
+  let facts: Fact[] = [];
+  rewriteLog(dir, (records) => {
+    facts = records.flatMap((record) => record.facts);
+  });
+  const ends = (['order_ended', 'trade_closed', 'order_placed'] as const).map((kind) => {
+    return facts.findLast((fact) => fact.kind === kind)!;
+  });
+  for (const end of ends) {
+    t.truthy(end);
+    const log = readFileSync(path.join(dir, SEGMENT));
+    appendFacts(dir, [{ ...end, atMs: NOON_MS + 9000 }]);
+    const { problems } = await verify();
+    t.true(
+      problems.some((line) => line.includes(`(${end.kind})`)),
+      `${end.kind}: ${problems.join('\n')}`,
+    );
+    writeFileSync(path.join(dir, SEGMENT), log);
+  }
+  t.deepEqual((await verify()).problems, []);
 });
