@@ -22,7 +22,6 @@ import {
   EntrySums,
   INDEX_CLASS,
   type IndexClass,
-  placeAt,
   writeEntry,
 } from '../index/entry.ts';
 import { Table } from '../memory/table.ts';
@@ -80,28 +79,20 @@ export function auditFacts(
   };
   // Later facts are few, and may contradict earlier ones, which only the index finds.
   const first = audited(kept !== null);
-  const index = sumsOf(state, kept);
-  const isIndexed = isSameSums(first.kept.index, index.all);
+  const index = new EntrySums();
+  state.records.index.forEach((words, at) => {
+    index.add(words, at);
+  });
+  const isIndexed = isSameSums(first.kept.index, index);
   const report = isIndexed || kept !== null ? first : audited(true);
-  const isAsBefore = kept === null || isSameSums(kept.index, index.before);
-  if (isIndexed && isAsBefore) return report;
-  const [has, wants] = [index.all.entries, report.kept.index.entries];
+  if (isIndexed) return report;
+  const [has, wants] = [index.entries, report.kept.index.entries];
   const what =
     has !== wants
       ? `has ${has} entries, and the log ${wants} facts that it leads to`
       : 'has other entries than the log has facts that it leads to';
-  const where = isAsBefore ? '' : '; --whole names the facts that were verified before';
+  const where = kept === null ? '' : '; --whole names the facts that were verified before';
   return { ...report, problems: [...report.problems, `index: ${what}${where}`] };
-}
-
-/** Of all entries of the index, and of those that lead to facts before. */
-function sumsOf({ records: { index } }: StoredState, kept: KeptAudit | null) {
-  const [all, before] = [new EntrySums(), new EntrySums()];
-  index.forEach((words, at) => {
-    all.add(words, at);
-    if (kept !== null && placeAt(words, at).record < kept.tail) before.add(words, at);
-  });
-  return { all, before };
 }
 
 function isSameSums(one: Sums, other: Sums): boolean {
