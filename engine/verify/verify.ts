@@ -198,15 +198,17 @@ class ShardVerifier {
   /** Checks every header and record. */
   #checkLog(): void {
     const { log } = this.#snapshot;
-    for (const { message } of log.problems()) this.#problems.add(`log: ${message}`);
-    if (!this.#problems.isEmpty) return;
     let isSame = this.#before === null;
-    for (const { firstNumber, count, position, payload } of log.records(0)) {
-      this.#lastNumber = firstNumber + count - 1;
+    let lastNumber = 0;
+    const problems = log.problems(({ firstNumber, count, payload }, position) => {
+      lastNumber = firstNumber + count - 1;
       this.#tail = position + RECORD_HEADER_BYTES + payload.length;
       this.#digest = crc32(payload, this.#digest);
-      if (this.#lastNumber === this.#before?.facts) isSame = this.#digest === this.#before.digest;
-    }
+      if (lastNumber === this.#before?.facts) isSame = this.#digest === this.#before.digest;
+    });
+    for (const { message } of problems) this.#problems.add(`log: ${message}`);
+    if (!this.#problems.isEmpty) return;
+    this.#lastNumber = lastNumber;
     if (isSame) return;
     const { facts } = this.#before!;
     this.#before = null;
