@@ -51,7 +51,7 @@ const SWEEP_STEPS_MIN = 64;
 
 export class RecordIndex {
   readonly #store: RunStore;
-  readonly #cache = new ChunkCache();
+  readonly #cache: ChunkCache;
   readonly #merges: Merges;
   readonly #leftovers: Leftovers;
   readonly #name = new Uint32Array(4);
@@ -62,10 +62,14 @@ export class RecordIndex {
   #memory = new MemoryPart();
   #sealing: Sealing | null = null;
 
-  /** @param seed four secret random words; `load` replaces them by the words in the head */
-  constructor(store: RunStore, seed: KeySeed) {
+  /**
+   * @param seed four secret random words; `load` replaces them by the words in the head
+   * @param cache of chunks: a larger one where the whole index is looked up
+   */
+  constructor(store: RunStore, seed: KeySeed, cache = new ChunkCache()) {
     invariant(seed.length === 4, 'a seed of keys is four words');
     this.#store = store;
+    this.#cache = cache;
     this.#seed = Array.from(seed);
     this.#merges = new Merges({ store, cache: this.#cache });
     this.#leftovers = new Leftovers(store);
@@ -205,6 +209,17 @@ export class RecordIndex {
     this.#takeStock();
     for (const run of head.runs)
       invariant(run.run < this.#nextRun, 'a run has a number that is still to be given');
+  }
+
+  /** Calls `each` with all entries, in no order. Throws `RunDamage`. */
+  forEach(each: (words: Uint32Array, at: number) => void): void {
+    for (const run of this.#runs) {
+      const cursor = run.ascending();
+      do each(cursor.words, cursor.at);
+      while (cursor.next());
+    }
+    this.#sealing?.part.forEach(each);
+    this.#memory.forEach(each);
   }
 
   /** Problems of the runs; reads all of their pieces. A step reads a chunk. */
