@@ -3,6 +3,7 @@
  * memory. Each checkpoint seals them: writes them as one sorted run, in steps, while newer ones go
  * to a new part of memory. Rules T90, D40, D41 (engine/RULES.md).
  */
+import { crc32 } from 'node:zlib';
 import { invariant } from '../base/invariant.ts';
 import { ChunkCache } from './chunk-cache.ts';
 import { CursorHeap, type EntryCursor } from './cursor-heap.ts';
@@ -195,6 +196,11 @@ export class RecordIndex {
     this.#leftovers.add(gone.map(({ head }) => head.run));
     this.#merges.forgetWritten();
     this.#sealing = null;
+  }
+
+  /** The CRC-32 of the seed: indexes with another one have other names of the same keys. */
+  get seedSum(): number {
+    return crc32(Buffer.from(Uint32Array.from(this.#seed).buffer));
   }
 
   /** Reads fences and filters of the runs in the head. Throws `RunDamage`. */

@@ -176,6 +176,7 @@ class FactsAudit {
     return {
       counts: { ...this.#counts },
       index: { ...this.#index },
+      seedSum: this.#state.records.index.seedSum,
       resting: this.#resting,
       corrected: this.#corrected,
       realizedCents: this.#realizedCents.slice(),

@@ -24,8 +24,9 @@ export type KeptAudit = VerifiedFacts & {
   /** Where the facts end. */
   tail: LogPosition;
   counts: { limitOrders: number; marketOrders: number; closedTrades: number };
-  /** Of the entries that lead to these facts. */
+  /** Of the entries that lead to these facts, under a seed of key names with this CRC-32. */
   index: EntrySums;
+  seedSum: number;
   /** Orders that rested then. */
   resting: number;
   corrected: Map<Uuid, Pick<TradeCorrectedFact, 'to' | 'proceedsCents'>>;

@@ -7,7 +7,7 @@ import type { AccountRow } from '../../../engine/base/units.ts';
 import type { Fact } from '../../../engine/rules/facts.ts';
 import { type KeptAudit, readKept, writeKept } from '../../../engine/verify/kept-audit.ts';
 import { verifyShard } from '../../../engine/verify/verify.ts';
-import { NOON_MS, placeOrder, quoteTick, uuidOf } from '../fixtures.ts';
+import { CATALOG, NOON_MS, placeOrder, quoteTick, uuidOf } from '../fixtures.ts';
 import { tempDir } from '../shard/engine-process.ts';
 import {
   ALICE,
@@ -101,6 +101,26 @@ test.serial(
         problems.join('\n'),
       );
     }
+  },
+);
+
+test.serial(
+  `${SECTION}: a first checkpoint names keys otherwise, and all is verified`,
+  async (t) => {
+    const dir = tempDir(t);
+    const file = path.join(dir, 'verified', 'shard-0');
+    const verify = async () => (await verifyShard(dir, 0, 1, { file, isWhole: false }))!;
+    const shard = await openShard(dir);
+    shard.run([{ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG }, quoteTick()]);
+    shard.run([placeOrder({ account: ALICE })]);
+    await shard.abandon();
+    t.like(await verify(), { checkpointFacts: 0, problems: [] });
+    t.true((await verify()).verifiedBefore > 0);
+    await (await openShard(dir)).close();
+    t.like(await verify(), { verifiedBefore: 0, problems: [], notes: [] });
+    const again = await verify();
+    t.true(again.checkpointFacts > 0);
+    t.is(again.verifiedBefore, again.facts);
   },
 );
 
