@@ -1,8 +1,9 @@
 /**
- * `node bench/main.ts [SUITE...] [--json FILE] [--quick]`: measures, prints a table per suite, and
- * writes the figures. Without a name every suite runs except `profile`, which has no figures.
+ * `node bench/main.ts [SUITE...] [--stream FILE] [--json FILE] [--quick]`: measures, prints a table
+ * per suite, and writes the figures. Without a name every suite runs except `profile`, which has no figures.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { loadNow, machine, machineText } from './lib/machine.ts';
 import { type Figures, type Suite, tableText } from './lib/report.ts';
@@ -13,7 +14,7 @@ import { feed } from './suites/feed.ts';
 import { history } from './suites/history.ts';
 import { http } from './suites/http.ts';
 import { lists } from './suites/lists.ts';
-import { match } from './suites/match.ts';
+import { match, matchStream } from './suites/match.ts';
 import { memory } from './suites/memory.ts';
 import { overload } from './suites/overload.ts';
 import { page } from './suites/page.ts';
@@ -28,6 +29,7 @@ import { settlement } from './suites/settle.ts';
 import { shard } from './suites/shard.ts';
 import { stream } from './suites/stream.ts';
 import { tick } from './suites/tick.ts';
+import { verify } from './suites/verify.ts';
 
 /** A suite with any type of sizes. */
 type AnySuite = { name: string; about: string; start: Start };
@@ -43,6 +45,7 @@ const SUITES: readonly AnySuite[] = [
   named(stream),
   named(memory),
   named(recovery),
+  named(verify),
   named(scale),
   named(overload),
   named(search),
@@ -59,8 +62,9 @@ const SUITES: readonly AnySuite[] = [
 ];
 
 const USAGE = [
-  'usage: npm run bench -- [SUITE...] [--json FILE] [--quick]',
+  'usage: npm run bench -- [SUITE...] [--stream FILE] [--json FILE] [--quick]',
   ...SUITES.map(({ name, about }) => `  ${name.padEnd(9)} ${about}`),
+  '  --stream FILE  with match alone: a stream of flash1-dev/matching-engine-benchmark instead',
   '  --json FILE  write the figures; other suites already in FILE stay',
   '  --quick      small sizes: to look, not to quote',
 ].join('\n');
@@ -78,8 +82,9 @@ await main();
 
 async function main(): Promise<void> {
   const { values, positionals } = readArguments();
-  const chosen = chosenSuites(positionals);
-  const { json, quick } = values;
+  const { json, quick, stream: streamFile } = values;
+  const chosen =
+    streamFile === undefined ? chosenSuites(positionals) : [ofStream(positionals, streamFile)];
   out(`machine: ${machineText(machine())}; load before: ${loadNow()}`);
   if (quick) out('quick sizes: to look, not to quote');
   for (const { name, start } of chosen) {
@@ -102,7 +107,11 @@ function readArguments() {
   try {
     return parseArgs({
       allowPositionals: true,
-      options: { json: { type: 'string' }, quick: { type: 'boolean', default: false } },
+      options: {
+        json: { type: 'string' },
+        stream: { type: 'string' },
+        quick: { type: 'boolean', default: false },
+      },
     });
   } catch (error) {
     return misused((error as Error).message);
@@ -114,6 +123,15 @@ function chosenSuites(names: readonly string[]): readonly AnySuite[] {
   return names.map(
     (name) => SUITES.find((suite) => suite.name === name) ?? misused(`there is no suite ${name}`),
   );
+}
+
+function ofStream(names: readonly string[], file: string): AnySuite {
+  const isMatch = names.length === 1 && names[0] === match.name;
+  if (!isMatch) misused('--stream is for match alone');
+  const start: Start = (quick, progress) => {
+    return matchStream(file, (quick ? match.quick : match.full).rounds, progress);
+  };
+  return { name: `${match.name} ${path.basename(file)}`, about: match.about, start };
 }
 
 function writeFigures(file: string, suite: string, taken: Taken): void {

@@ -129,6 +129,9 @@ function settleShards(directory: string, { wanted, byDefault, fromReplay }: Shar
   return meta.shards;
 }
 
+/** What `paperbook verify` keeps for its next run. A copy of the directory has none of it. */
+export const VERIFIED = 'verified';
+
 /**
  * The part that belongs to one directory alone: numbers of accounts and markets, which mean others
  * elsewhere.

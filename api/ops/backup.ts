@@ -27,7 +27,7 @@ import { copyClosings, isClosings } from '../../engine/records/projection/closin
 import { identityOf } from '../../engine/shard/store/data-format.ts';
 import { logIn } from '../../engine/shard/store/shard-log.ts';
 import { openSnapshot } from '../../engine/shard/store/snapshot.ts';
-import { type Meta, metaOf } from '../data-dir/data-dir.ts';
+import { type Meta, metaOf, VERIFIED } from '../data-dir/data-dir.ts';
 import { DataDirError, replaceFile, syncPath } from '../data-dir/directory-files.ts';
 import { takeLock } from '../data-dir/directory-lock.ts';
 import { makeDirectory } from '../data-dir/private-files.ts';
@@ -153,7 +153,7 @@ async function copyInto(
     logs.push(planLogCopy(from!, to!, shard, covered));
   }
   for (const name of readdirSync(dataDir).sort(controlLast)) {
-    if (/^shard-\d+$/.test(name)) continue;
+    if (/^shard-\d+$/.test(name) || name === VERIFIED) continue;
     const [from, to] = [dataDir, others!].map((base) => path.join(base, name));
     if (name === HISTORY) copyHistoryOf(from!, to!, path.join(directory, name), copied);
     else await copyEntry(from!, to!, copied);

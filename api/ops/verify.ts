@@ -1,26 +1,28 @@
 /**
  * Checks a whole data directory, with or without a running server: every shard, then the control
- * store, then whether they agree. Rules D14, D16 (engine/RULES.md).
+ * store, then whether they agree. Rules D14, D16, D97, D98 (engine/RULES.md).
  */
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { Problems } from '../../engine/audit/problems.ts';
 import { historyProblems } from '../../engine/history/verify.ts';
-import { recordsProblems } from '../../engine/records/projection/check.ts';
+import { logIn } from '../../engine/shard/store/shard-log.ts';
 import type { ShardVerification } from '../../engine/verify/verify.ts';
+import { verifyRecords } from '../../engine/verify/verify-records.ts';
 import { CHECKED_NAMES, readChecked } from '../data-dir/checked-file.ts';
-import { type Meta, metaOf } from '../data-dir/data-dir.ts';
+import { type Meta, metaOf, VERIFIED } from '../data-dir/data-dir.ts';
 import { idProblem, isReplays } from '../data-dir/directory-id.ts';
 import { POSITIONS_NAME, readPositions } from '../data-dir/shard-positions.ts';
 import { readAdminToken } from '../identity/admin-token.ts';
 import { lostKeys } from '../read-side/track-record-keys.ts';
 import type { ControlAudit } from './audit.ts';
 import { ownerlessLines } from './ownerless.ts';
-import { type Part, verifyParts } from './part-verifier.ts';
+import { type Part, type PartVerifier, verifyParts } from './part-verifier.ts';
 
 type ShardCounts = Omit<
   ShardVerification,
-  'accountIds' | 'marketNames' | 'instrumentIds' | 'outcomes' | 'openMarkets'
+  'accountIds' | 'marketNames' | 'instrumentIds' | 'outcomes' | 'openMarkets' | 'notes' | 'verified'
 >;
 
 export type Verification = {
@@ -35,12 +37,24 @@ export type Verification = {
   problems: string[];
 };
 
-/** Throws `DataDirError` when `dataDir` is not a data directory. */
-export async function verifyDataDir(dataDir: string): Promise<Verification> {
+export type VerifyOptions = {
+  /** Keeps what was verified in the directory, for the next verification. */
+  keeps: boolean;
+  /** Uses nothing that an earlier one has kept. */
+  isWhole: boolean;
+};
+
+/**
+ * Throws `DataDirError` when `dataDir` is not a data directory. Rules D97, D98 (engine/RULES.md).
+ */
+export async function verifyDataDir(
+  dataDir: string,
+  options: VerifyOptions = { keeps: false, isWhole: true },
+): Promise<Verification> {
   const meta = metaOf(dataDir);
   // Before the shards, which a server may write on.
   const reached = positionsIn(dataDir);
-  const { shards, control } = await readParts(dataDir, meta.shards);
+  const { shards, control } = await readParts(dataDir, meta.shards, options);
   const notes = new Problems();
   const across = new Problems();
   for (const [shard, { found }] of shards.entries()) {
@@ -56,15 +70,19 @@ export async function verifyDataDir(dataDir: string): Promise<Verification> {
   checkOwners(dataDir, meta, shards, control.found, { notes, across });
   checkEntries(dataDir, meta, shards, control, { notes, across });
   checkSmallFiles(dataDir, across);
+  const records = checkRecords(dataDir, shards, options, notes);
   const problems = [
     ...shards.flatMap((part, shard) => part.problems.map((line) => `shard-${shard}: ${line}`)),
     ...control.problems.map((line) => `control: ${line}`),
     ...historyProblems(path.join(dataDir, 'history'), meta.historyMadeAtMs ?? null).map(
       (line) => `history: ${line}`,
     ),
-    ...recordsProblems(dataDir, meta.shards).map((line) => `records: ${line}`),
+    ...records.map((line) => `records: ${line}`),
     ...across.lines(),
   ];
+  for (const [shard, { found }] of shards.entries()) {
+    for (const line of found?.notes ?? []) notes.add(`shard-${shard}: ${line}`);
+  }
   return {
     ok: problems.length === 0,
     shards: shards.map((part, shard) => shardCounts(shard, part)),
@@ -80,16 +98,63 @@ const shardPath = (dataDir: string, shard: number) => path.join(dataDir, `shard-
 
 type Parts = { shards: Part<ShardVerification>[]; control: Part<ControlAudit> };
 
-function readParts(dataDir: string, count: number): Promise<Parts> {
-  return verifyParts(async (verifier) => {
+/** Large logs are worth a process each. */
+const LARGE_LOG_BYTES = 2 ** 25;
+
+async function readParts(
+  dataDir: string,
+  count: number,
+  { keeps, isWhole }: VerifyOptions,
+): Promise<Parts> {
+  const numbers = Array.from({ length: count }, (_, shard) => shard);
+  const verify = (verifier: PartVerifier, shard: number) => {
+    const file = path.join(dataDir, VERIFIED, `shard-${shard}`);
+    return verifier.verify<ShardVerification>({
+      ...{ part: 'shard', path: shardPath(dataDir, shard), shard, shards: count },
+      keeping: keeps ? { file, isWhole } : null,
+    });
+  };
+  return await verifyParts(async (verifier) => {
+    const isLarge = numbers.some((shard) => logBytes(shardPath(dataDir, shard)) > LARGE_LOG_BYTES);
     const shards: Part<ShardVerification>[] = [];
-    for (let shard = 0; shard < count; shard++) {
-      const directory = shardPath(dataDir, shard);
-      shards.push(await verifier.verify({ part: 'shard', path: directory, shard, shards: count }));
+    if (isLarge && count > 1) {
+      // As many at once as there are cores, each in a process of its own.
+      const left = [...numbers];
+      const work = async () => {
+        await verifyParts(async (own) => {
+          for (let shard = left.shift(); shard !== undefined; shard = left.shift()) {
+            shards[shard] = await verify(own, shard);
+          }
+        });
+      };
+      await Promise.all(Array.from({ length: Math.min(availableParallelism(), count) }, work));
+    } else {
+      for (const shard of numbers) shards.push(await verify(verifier, shard));
     }
     // Last: it holds the numbers before a shard uses them.
-    return { shards, control: await verifier.verify({ part: 'control', dataDir }) };
+    return { shards, control: await verifier.verify<ControlAudit>({ part: 'control', dataDir }) };
   });
+}
+
+function logBytes(directory: string): number {
+  const log = logIn(directory);
+  if (!existsSync(log)) return 0;
+  return readdirSync(log).reduce((sum, name) => sum + statSync(path.join(log, name)).size, 0);
+}
+
+/** Each run compares every row. It folds only the facts that the last run has not. Rule D98. */
+function checkRecords(
+  dataDir: string,
+  shards: readonly Part<ShardVerification>[],
+  { keeps, isWhole }: VerifyOptions,
+  notes: Problems,
+): string[] {
+  const logs = (of: 'before' | 'now') => shards.map(({ found }) => found?.verified[of] ?? null);
+  const directory = path.join(dataDir, VERIFIED);
+  const keeping = keeps ? { directory, isWhole, before: logs('before'), now: logs('now') } : null;
+  const found = verifyRecords(dataDir, shards.length, keeping);
+  for (const line of found.notes) notes.add(`records: ${line}`);
+  return found.problems;
 }
 
 /** The control store writes numbers to disk before a shard gets them. */
@@ -216,8 +281,16 @@ function checkSmallFiles(dataDir: string, across: Problems): void {
 }
 
 function shardCounts(shard: number, { found, problems }: Part<ShardVerification>) {
-  const { accountIds, marketNames, instrumentIds, outcomes, openMarkets, ...counts } =
-    found ?? EMPTY;
+  const {
+    accountIds,
+    marketNames,
+    instrumentIds,
+    outcomes,
+    openMarkets,
+    notes,
+    verified,
+    ...counts
+  } = found ?? EMPTY;
   return { shard, ...counts, problems };
 }
 
@@ -235,6 +308,9 @@ const EMPTY: ShardVerification = {
   facts: 0,
   checkpointFacts: 0,
   recordsBehind: 0,
+  verifiedBefore: 0,
+  verified: { before: null, now: null },
+  notes: [],
   problems: [],
   accountIds: [],
   marketNames: [],

@@ -16,6 +16,8 @@ type CpuProfile = {
 export type FunctionTime = { name: string; place: string; share: number };
 export type ThreadProfile = {
   file: string;
+  /** `main`, or the folder whose module the thread runs: `engine/records/thread`. */
+  name: string;
   /** Without idle time; shares are of this. */
   busyMs: number;
   totalMs: number;
@@ -38,6 +40,15 @@ export function readProfiles(dir: string, lastMs: number): ThreadProfile[] {
 function threadOf(file: string): number {
   return Number(file.split('.')[4]);
 }
+
+/** The module of a worker is the first of ours whose top-level code ran. */
+function threadName(file: string, nodes: CpuProfile['nodes']): string {
+  if (threadOf(file) === 0) return 'main thread';
+  const worker = nodes.find(({ callFrame }) => WORKER.test(callFrame.url))?.callFrame.url;
+  return worker === undefined ? `thread ${threadOf(file)}` : `${WORKER.exec(worker)![1]} thread`;
+}
+
+const WORKER = /\/((?:engine|api|feeds)\/.*?)(?:\/thread)?\/[^/]*(?:worker|thread)[^/]*$/;
 
 function profileOf(file: string, profile: CpuProfile, lastMs: number): ThreadProfile {
   const { nodes, samples, timeDeltas, startTime, endTime } = profile;
@@ -62,6 +73,7 @@ function profileOf(file: string, profile: CpuProfile, lastMs: number): ThreadPro
   }
   return {
     file,
+    name: threadName(file, nodes),
     busyMs: busyMicros / 1000,
     totalMs: totalMicros / 1000,
     functions: sharesOf(functions, busyMicros),

@@ -1,14 +1,18 @@
 /** The tables of the feed suite. */
 import type { Memory } from './heaps.ts';
+import type { Usage } from './proc.ts';
 import { count, type Figures, mib, ms, type Report, ratio, type Table } from './report.ts';
 import type { LatencySummary } from './stats.ts';
+import { threadTable } from './thread-table.ts';
 
 /** The results of a flood of increments. */
 export type Flood = {
   framesPerSecond: number;
   sentPerSecond: number;
   lag: LatencySummary;
-  cpuMicros: { all: number; main: number; others: number[] };
+  /** Of the whole server, and by thread. */
+  usage: Usage;
+  frames: number;
   /** At the start of the measured time, at its middle and at its end. */
   memory: readonly [Memory, Memory, Memory];
 };
@@ -33,7 +37,7 @@ export function feedReport(
     { name: `book_depth${sent}`, flood: deep },
   ]);
   const shares = floods.map(({ sent, top, deep }) => {
-    const share = deep.cpuMicros.all / top.cpuMicros.all;
+    const share = cpuMicrosOf(deep) / cpuMicrosOf(top);
     const times = ratio(figure(`book_depth to top_of_book${sent}`, 'times', share));
     return `CPU of book_depth to that of top_of_book${sent}: ${times}`;
   });
@@ -41,33 +45,40 @@ export function feedReport(
     floodTable(named, shares, figure),
     memoryTable(named, warmUpSeconds, figure),
     latencyTable(times, light, figure),
+    threadTable(
+      'feed',
+      'frame',
+      named.map(({ name, flood }) => ({
+        label: name,
+        rounds: [{ threads: flood.usage.threads, units: flood.frames }],
+      })),
+      figures,
+    ),
   ];
   return { tables, figures };
 }
 
 type Figure = (name: string, unit: string, value: number) => number;
 
+const cpuMicrosOf = ({ usage, frames }: Flood) => (usage.serverCpuMs * 1000) / frames;
+
 function floodTable(floods: readonly Named[], shares: string[], figure: Figure): Table {
   const rows = floods.map(({ name, flood }) => {
-    const { framesPerSecond, sentPerSecond, lag, cpuMicros } = flood;
-    const micros = (thread: string, cpu: number) =>
-      figure(`${name}/CPU ${thread}`, 'us/frame', cpu).toFixed(1);
+    const { framesPerSecond, sentPerSecond, lag } = flood;
     return [
       ...[name, count(sentPerSecond), count(figure(`${name}/taken`, '1/s', framesPerSecond))],
       ...[ms(lag.p50), ms(figure(`${name}/lag p99`, 'ms', lag.p99))],
-      ...[micros('all', cpuMicros.all), micros('main', cpuMicros.main)],
-      cpuMicros.others.map((each) => each.toFixed(1)).join(' '),
+      figure(`${name}/CPU all`, 'us/frame', cpuMicrosOf(flood)).toFixed(1),
     ];
   });
   return {
     title: 'feed: a flood of increments, CPU microseconds a frame, lag in ms',
-    columns: ['fill model', 'sent/s', 'taken/s', 'lag p50', 'lag p99', 'CPU', 'main', 'others'],
+    columns: ['fill model', 'sent/s', 'taken/s', 'lag p50', 'lag p99', 'CPU'],
     rows,
     notes: [
       'as recorded: of the increments 21% change the best level of a side, 10% nothing that is shown',
       'all shown: each changes a shown level, 25% the best',
       ...shares,
-      'CPU of the main thread, and of the busiest others: feed thread, shard, history',
     ],
   };
 }

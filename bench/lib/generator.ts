@@ -25,7 +25,7 @@ export class Generator implements LoadGenerator {
   /** Runs one load against a server; `whileMeasuring` is called once measuring has begun. */
   run(target: Target, job: LoadJob, whileMeasuring: () => void = () => {}): Promise<Measured> {
     return new Promise((resolve, reject) => {
-      let usage = (): Usage => ({ serverCpuMs: 0, mainCpuMs: 0, otherCpuMs: 0, writtenBytes: 0 });
+      let usage = (): Usage => ({ serverCpuMs: 0, writtenBytes: 0, threads: [] });
       let generatorCpuMs = 0;
       let used = usage();
       const pid = this.#child.pid!;

@@ -3,6 +3,7 @@ import type { Measured } from './generator.ts';
 import { count, type Figures, ms, type Report, range, ratio, type Table } from './report.ts';
 import type { AnswerBytes } from './server.ts';
 import { type Spread, spreadOf } from './stats.ts';
+import { type ThreadRounds, threadTable } from './thread-table.ts';
 
 /** The rounds of one load, on the server and its peers; equal numbers ran side by side. */
 export type Rounds = {
@@ -43,9 +44,17 @@ export function httpReport(
     }
   }
   return {
-    tables: tablesOf(rates, cpus, bytes, [refusalsOf(taken), `generator: ${generator}`]),
+    tables: [
+      ...tablesOf(rates, cpus, bytes, [refusalsOf(taken), `generator: ${generator}`]),
+      threadTable('http', 'request', taken.map(ofThreads), figures),
+    ],
     figures,
   };
+}
+
+function ofThreads({ label, ours }: Rounds): ThreadRounds {
+  const rounds = ours.map((one) => ({ threads: one.threads, units: answersOf(one) }));
+  return { label: `${label}/${NAMES.ours}`, rounds };
 }
 
 function rateRow(name: string, of: Measured[], bare: Measured[], figures: Figures): string[] {
@@ -75,8 +84,6 @@ function cpuRow(name: string, of: Measured[], bare: Measured[], figures: Figures
     cpu.median.toFixed(1),
     range(cpu, (value) => value.toFixed(1)),
     ratio(times.median),
-    micros((one) => one.mainCpuMs).median.toFixed(1),
-    micros((one) => one.otherCpuMs).median.toFixed(1),
     micros((one) => one.generatorCpuMs).median.toFixed(1),
     written.median.toFixed(0),
   ];
@@ -112,16 +119,7 @@ function tablesOf(
     },
     {
       title: 'http: CPU microseconds a request',
-      columns: [
-        first,
-        'CPU',
-        'min .. max',
-        'to bare',
-        'main thread',
-        'busiest other',
-        'generator',
-        'bytes written',
-      ],
+      columns: [first, 'CPU', 'min .. max', 'to bare', 'generator', 'bytes written'],
       rows: cpus,
       notes: ['bytes written: of write calls of the process (wchar of /proc/PID/io), a request'],
     },

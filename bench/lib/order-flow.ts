@@ -19,6 +19,13 @@ export type FlowOptions = {
   /** The most resting orders, and the most open positions. */
   restingMax: number;
   positionsMax: number;
+  /** What a server's shard already has; without it, accounts and instruments are made up. */
+  on?: {
+    accounts: readonly Uuid[];
+    /** By market. */
+    instruments: readonly string[];
+    fromMs: EpochMs;
+  };
 };
 
 /** Out of a hundred orders. */
@@ -40,7 +47,10 @@ export class OrderFlow {
   readonly accounts: readonly Uuid[];
   readonly #options: FlowOptions;
   readonly #random: Random;
-  readonly #countings: readonly TradeCounting[];
+  /** By account; those of a server have no key here. */
+  readonly #countings: readonly (TradeCounting | null)[];
+  readonly #instrumentOf: (market: number) => string;
+  readonly #startMs: EpochMs;
   readonly #resting: Kept[] = [];
   readonly #positions: Kept[] = [];
   #orders = 0;
@@ -51,18 +61,20 @@ export class OrderFlow {
     this.#random = seededRandom(options.seed);
     const ids = () =>
       Array.from({ length: options.accounts }, () => seededUuid(this.#random, START_MS));
-    this.accounts = ids();
-    this.#countings = ids().map((keyId) => ({
-      keyId,
-      keyLimits: WIDE,
-      accountLimits: WIDE,
-      elsewhere: null,
-    }));
+    const { on } = options;
+    this.#startMs = on?.fromMs ?? START_MS;
+    this.#instrumentOf = on === undefined ? instrumentIdOf : (market) => on.instruments[market]!;
+    this.accounts = on?.accounts ?? ids();
+    this.#countings = this.accounts.map(() => {
+      if (on !== undefined) return null;
+      const keyId = seededUuid(this.#random, START_MS);
+      return { keyId, keyLimits: WIDE, accountLimits: WIDE, elsewhere: null };
+    });
   }
 
   /** The time of the next order: a millisecond later every so many. */
   get nowMs(): EpochMs {
-    return START_MS + this.#passedMs + Math.floor(this.#orders / ORDERS_A_MS);
+    return this.#startMs + this.#passedMs + Math.floor(this.#orders / ORDERS_A_MS);
   }
 
   /** Time passes without an order. */
@@ -165,7 +177,12 @@ export class OrderFlow {
   /** A market buy of one contract. */
   #order(atMs: EpochMs, account: number): PlaceOrder {
     const market = this.#random.below(this.#options.markets);
-    const order = marketBuy(this.#random, atMs, this.accounts[account]!, instrumentIdOf(market));
+    const order = marketBuy(
+      this.#random,
+      atMs,
+      this.accounts[account]!,
+      this.#instrumentOf(market),
+    );
     return { ...order, counting: this.#countings[account]! };
   }
 

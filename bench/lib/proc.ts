@@ -31,31 +31,83 @@ export function threadCpuSince(
   };
 }
 
-/** The resources that a server used under load. */
+/** What the threads of one name used. */
+export type ThreadUse = { name: string; cpuMs: number; writtenBytes: number };
+
+/** The resources that a whole server used under load. */
 export type Usage = {
   serverCpuMs: number;
-  /** Of its main thread, and of its busiest other one. */
-  mainCpuMs: number;
-  otherCpuMs: number;
   /** Bytes passed to write calls. */
   writtenBytes: number;
+  /** The main thread first, then by CPU; threads that ended meanwhile come last. */
+  threads: ThreadUse[];
 };
+
+/** The use of a process since it was started. */
+export function usageOf(pid: number): Usage {
+  return usageBetween({ cpuMs: 0, writtenBytes: 0, threads: new Map() }, usedBy(pid));
+}
 
 /** Begins to measure a process; the returned function gives its use since then. */
 export function usageSince(pid: number): () => Usage {
-  const cpuMs = cpuMsOf(pid);
-  const threads = threadCpuMs(pid);
-  const written = writtenBytes(pid);
-  return () => {
-    const { main, others } = threadCpuSince(pid, threads);
-    return {
-      serverCpuMs: cpuMsOf(pid) - cpuMs,
-      mainCpuMs: main,
-      otherCpuMs: others[0] ?? 0,
-      writtenBytes: writtenBytes(pid) - written,
-    };
-  };
+  const before = usedBy(pid);
+  return () => usageBetween(before, usedBy(pid));
 }
+
+function usageBetween(before: Used, now: Used): Usage {
+  const serverCpuMs = now.cpuMs - before.cpuMs;
+  const writtenBytes = now.writtenBytes - before.writtenBytes;
+  const byName = new Map<string, ThreadUse>();
+  const ended = { name: 'ended', cpuMs: serverCpuMs, writtenBytes };
+  for (const [thread, use] of now.threads) {
+    const known = before.threads.get(thread);
+    const used = byName.get(use.name) ?? { name: use.name, cpuMs: 0, writtenBytes: 0 };
+    byName.set(use.name, used);
+    const cpuMs = use.cpuMs - (known?.cpuMs ?? 0);
+    const written = use.writtenBytes - (known?.writtenBytes ?? 0);
+    used.cpuMs += cpuMs;
+    used.writtenBytes += written;
+    ended.cpuMs -= cpuMs;
+    ended.writtenBytes -= written;
+  }
+  const threads = [...byName.values()].sort((one, other) => {
+    return Number(other.name === MAIN) - Number(one.name === MAIN) || other.cpuMs - one.cpuMs;
+  });
+  // Less than a tick for each thread is rounding.
+  if (ended.cpuMs > TICK_MS * now.threads.size || ended.writtenBytes > 0) threads.push(ended);
+  return { serverCpuMs, writtenBytes, threads };
+}
+
+const MAIN = 'main';
+
+/** Since the start of the process, in all and by thread. */
+type Used = { cpuMs: number; writtenBytes: number; threads: Map<number, ThreadUse> };
+
+function usedBy(pid: number): Used {
+  const threads: Used['threads'] = new Map();
+  for (const thread of readdirSync(`/proc/${pid}/task`).map(Number)) {
+    const task = `/proc/${pid}/task/${thread}`;
+    try {
+      const comm = readFileSync(`${task}/comm`, 'utf8').trim();
+      threads.set(thread, {
+        name: thread === pid ? MAIN : (UNNAMED[comm] ?? comm),
+        cpuMs: cpuMsIn(`${task}/stat`),
+        writtenBytes: writtenIn(`${task}/io`),
+      });
+    } catch (error) {
+      // It has ended since the list was read.
+      if (!['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    }
+  }
+  return { cpuMs: cpuMsOf(pid), writtenBytes: writtenBytes(pid), threads };
+}
+
+/** Threads that Node starts and that no module names; V8's compile and collect garbage. */
+const UNNAMED: Readonly<Record<string, string>> = {
+  node: 'V8',
+  DelayedTaskSche: 'V8',
+  'libuv-worker': 'libuv',
+};
 
 /** Processor milliseconds of children of this process that have ended. */
 export function endedChildrenCpuMs(): number {
@@ -64,8 +116,12 @@ export function endedChildrenCpuMs(): number {
 
 /** Bytes that a process passed to write calls: files and pipes, but not sockets. */
 export function writtenBytes(pid: number | 'self'): number {
-  const written = /^wchar: (\d+)$/m.exec(readFileSync(`/proc/${pid}/io`, 'utf8'))?.[1];
-  if (written === undefined) throw new Error(`/proc/${pid}/io has no wchar`);
+  return writtenIn(`/proc/${pid}/io`);
+}
+
+function writtenIn(file: string): number {
+  const written = /^wchar: (\d+)$/m.exec(readFileSync(file, 'utf8'))?.[1];
+  if (written === undefined) throw new Error(`${file} has no wchar`);
   return Number(written);
 }
 

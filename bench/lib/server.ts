@@ -17,6 +17,8 @@ export type Paperbook = Served & {
 
 const COMMAND = fileURLToPath(new URL('../../api/cli/paperbook.js', import.meta.url));
 const BARE = fileURLToPath(new URL('../processes/bare.ts', import.meta.url));
+/** Makes the kernel show each thread by name. */
+const NAMED = ['--import', new URL('../processes/name-threads.ts', import.meta.url).href];
 const STARTS_WITHIN_MS = 240_000;
 
 const running = new Set<ChildProcess>();
@@ -33,7 +35,7 @@ export async function startPaperbook(
     listeners = 1,
   }: { nodeArgs?: readonly string[]; shards?: number; listeners?: number } = {},
 ): Promise<Paperbook> {
-  const { child, printed } = start([...nodeArgs, COMMAND, 'demo'], {
+  const { child, printed } = start([...NAMED, ...nodeArgs, COMMAND, 'demo'], {
     ...outerVariables(),
     PAPERBOOK_DATA_DIR: dataDir,
     PAPERBOOK_PORT: '0',
@@ -64,7 +66,7 @@ export async function startServe(
   nodeArgs: readonly string[] = [],
 ): Promise<Served> {
   const adminPort = await freePort();
-  const { child, printed } = start([...nodeArgs, COMMAND, 'serve'], {
+  const { child, printed } = start([...NAMED, ...nodeArgs, COMMAND, 'serve'], {
     ...outerVariables(),
     PAPERBOOK_DATA_DIR: dataDir,
     PAPERBOOK_PORT: '0',

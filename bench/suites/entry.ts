@@ -12,6 +12,7 @@ import { count, type Figures, ms, type Report, range, ratio, type Suite } from '
 import { type Running, startBare, startPaperbook, type Target } from '../lib/server.ts';
 import { spreadOf } from '../lib/stats.ts';
 import { dropDir, tempDir } from '../lib/temp.ts';
+import { threadTable } from '../lib/thread-table.ts';
 import { makeUsers, tradableInstruments } from '../lib/users.ts';
 
 export type EntrySizes = {
@@ -161,17 +162,19 @@ function reportOf(loads: readonly Load[], taken: readonly Measured[][]): Report 
       ms(figure('p99', 'ms', ({ latency }) => latency.p99).median),
       cpu.median.toFixed(1),
       ratio(times.median),
-      micros('main thread', (one) => one.mainCpuMs),
-      micros('busiest other', (one) => one.otherCpuMs),
       micros('generator', (one) => one.generatorCpuMs),
     ];
   });
-  return { tables: [tableOf(rows)], figures };
+  const threads = loads.map(({ label }, at) => ({
+    label,
+    rounds: taken[at]!.map((one) => ({ threads: one.threads, units: answersOf(one) })),
+  }));
+  return { tables: [tableOf(rows), threadTable('entry', 'order', threads, figures)], figures };
 }
 
 function tableOf(rows: string[][]) {
   const rates = ['orders/s', 'min .. max', 'to bare', 'p50', 'p99'];
-  const cpus = ['CPU us', 'to bare', 'main thread', 'busiest other', 'generator'];
+  const cpus = ['CPU us', 'to bare', 'generator'];
   return {
     title: 'entry: orders and cancels a second, times in ms, CPU microseconds an order',
     columns: ['load', ...rates, ...cpus],

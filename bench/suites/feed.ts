@@ -13,7 +13,7 @@ import { Generator } from '../lib/generator.ts';
 import { heapsTo, memoryOf } from '../lib/heaps.ts';
 import { catalogOf, type Mix } from '../lib/kalshi-frames.ts';
 import { FILL_MARKET, KalshiVenue, LAG_MARKET } from '../lib/kalshi-venue.ts';
-import { threadCpuMs, threadCpuSince } from '../lib/proc.ts';
+import { usageSince } from '../lib/proc.ts';
 import { count, type Report, type Suite } from '../lib/report.ts';
 import { type Served, startServe } from '../lib/server.ts';
 import type { LatencySummary } from '../lib/stats.ts';
@@ -173,7 +173,7 @@ async function measure(world: World, sizes: FeedSizes, mix: Mix): Promise<Flood>
   venue.send(sizes.framesPerSecond, MARKERS_PER_SECOND, mix);
   await sleep(sizes.warmUpMs);
   const [taken, sent] = [await framesTaken(server), await venue.count()];
-  const cpu = threadCpuMs(server.pid);
+  const usage = usageSince(server.pid);
   const memory = () => memoryOf(server.pid, heapsFile);
   const start = memory();
   const startedMs = performance.now();
@@ -181,17 +181,16 @@ async function measure(world: World, sizes: FeedSizes, mix: Mix): Promise<Flood>
   const lag = (await probe.lag(lagId, sizes.forMs)).summary();
   const seconds = (performance.now() - startedMs) / 1000;
   const frames = (await framesTaken(server)) - taken;
-  const { main, others } = threadCpuSince(server.pid, cpu);
+  const used = usage();
   const end = memory();
   const sentSince = (await venue.count()).frames - sent.frames;
   venue.send(0, 0);
-  const micros = (cpuMs: number) => (cpuMs * 1000) / frames;
-  const all = micros(others.reduce((sum, each) => sum + each, main));
   return {
     framesPerSecond: frames / seconds,
     sentPerSecond: sentSince / seconds,
     lag,
-    cpuMicros: { all, main: micros(main), others: others.slice(0, 3).map(micros) },
+    usage: used,
+    frames,
     memory: [start, await middle, end],
   };
 }

@@ -6,11 +6,13 @@ import path from 'node:path';
 import { tagOf } from '../../api/base/cursors.ts';
 import { cursorOf, ROW_ID } from '../../engine/base/cursors.ts';
 import { type Past, prepareHistory } from '../lib/prepared-history.ts';
+import { usageSince } from '../lib/proc.ts';
 import { seededRandom } from '../lib/random.ts';
 import { count, type Figures, ms, type Report, type Suite } from '../lib/report.ts';
 import { type Paperbook, startPaperbook } from '../lib/server.ts';
 import { Latencies } from '../lib/stats.ts';
 import { dropDir, tempDir } from '../lib/temp.ts';
+import { threadTable } from '../lib/thread-table.ts';
 import { askJson } from '../lib/users.ts';
 import { seededUuid } from '../lib/uuid.ts';
 
@@ -52,13 +54,15 @@ async function accountOf({ port, basePath, demoKey }: Paperbook): Promise<string
 }
 
 async function measure(
-  { port, basePath, demoKey: token }: Paperbook,
+  { pid, port, basePath, demoKey: token }: Paperbook,
   { fromMs, untilMs }: Past,
   { trades, requests }: ListsSizes,
   progress: (line: string) => void,
 ): Promise<Report> {
   const figures: Figures = {};
   const rows: string[][] = [];
+  const usage = usageSince(pid);
+  let pages = 0;
   for (const { list, path: route, statuses } of LISTS) {
     for (const status of statuses) {
       const name = `${list}, ${status ?? 'any status'}`;
@@ -80,13 +84,16 @@ async function measure(
         figures[`${name}/${where}/p50`] = { unit: 'ms', value: p50 };
         figures[`${name}/${where}/p99`] = { unit: 'ms', value: p99 };
       }
+      pages += 2 * (WARM_UP + requests);
       const times = [firstPage, deepPage].flatMap(({ p50, p99 }) => [ms(p50), ms(p99)]);
       rows.push([name, ...times]);
     }
   }
   const columns = ['list', 'first, p50', 'p99', 'all over, p50', 'p99'];
   const title = `pages of ${PAGE} of an account with ${count(trades)} trades, ms over HTTP`;
-  return { tables: [{ title, columns, rows }], figures };
+  const used = [{ label: 'pages', rounds: [{ threads: usage().threads, units: pages }] }];
+  const threads = threadTable('lists', 'page', used, figures);
+  return { tables: [{ title, columns, rows }, threads], figures };
 }
 
 async function timed(url: string, token: string, requests: number, cursor: () => string | null) {

@@ -4,15 +4,23 @@
  * figures by id, because other books find an order by its id. The figures by row show the ladders'
  * cost.
  */
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { OrderBook, Side } from 'nodejs-order-book';
 import { NO_ROW } from '../../engine/base/units.ts';
 import { Ladders } from '../../engine/memory/ladder.ts';
 import { Table } from '../../engine/memory/table.ts';
 import { UuidIndex } from '../../engine/memory/uuid-index.ts';
+import {
+  comparedToPublished,
+  FlashBook,
+  hashOfReports,
+  readFlashStream,
+} from '../lib/flash-stream.ts';
 import { ADD, CANCEL, CROSS, makeStream, type Outcome, type Stream } from '../lib/op-stream.ts';
 import { seededRandom } from '../lib/random.ts';
 import { count, type Figures, type Report, range, ratio, type Suite } from '../lib/report.ts';
-import type { Spread } from '../lib/stats.ts';
+import { type Spread, spreadOf } from '../lib/stats.ts';
 import { ratesOf, timeRounds } from '../lib/timed.ts';
 import { seededUuid } from '../lib/uuid.ts';
 
@@ -74,6 +82,61 @@ async function run(sizes: MatchSizes, progress: (line: string) => void): Promise
   }
   const columns = ['book', 'operations/s', 'min .. max', 'a CPU second', 'to the peer, by CPU'];
   return { tables: [{ title: 'match: operations a second', columns, rows, notes }], figures };
+}
+
+/**
+ * One file of the public `flash1-dev/matching-engine-benchmark` on our ladders. Its reports are
+ * compared with the published hash after each round; neither reading nor hashing is timed.
+ */
+export async function matchStream(
+  file: string,
+  rounds: number,
+  progress: (line: string) => void,
+): Promise<Report> {
+  const name = path.basename(file);
+  const stream = readFlashStream(readFileSync(file));
+  let book: FlashBook | null = null;
+  let reports = 0;
+  let hash = '';
+  let says = '';
+  const verify = () => {
+    if (book === null) return;
+    const found = hashOfReports(book.reports);
+    says = comparedToPublished(name, found);
+    if (hash !== '' && found !== hash)
+      throw new Error(`${name}: two rounds differ in their reports`);
+    hash = found;
+    reports = book.reports.count;
+  };
+  progress(`match: ${name}, ${count(stream.count)} messages`);
+  const timed = await timeRounds({
+    name,
+    rounds,
+    prepare() {
+      verify();
+      book = new FlashBook(stream);
+    },
+    run: () => book!.play(),
+  });
+  verify();
+  const { wall, cpu } = ratesOf(timed, stream.count);
+  const micros = spreadOf(timed.cpu.map((millis) => (1000 * millis) / stream.count));
+  const table = {
+    title: `match: the messages of ${name}, ids as numbers`,
+    columns: ['book', 'messages/s', 'min .. max', 'a CPU second', 'CPU us a message'],
+    rows: [
+      ['paperbook', count(wall.median), range(wall), count(cpu.median), micros.median.toFixed(3)],
+    ],
+    notes: [
+      `${count(stream.count)} messages, ${count(reports)} reports`,
+      `SHA-256 of the reports: ${hash}, ${says}`,
+    ],
+  };
+  const figures: Figures = {
+    [`${name}/paperbook`]: { unit: 'messages/s', value: wall },
+    [`${name}/paperbook/cpu`]: { unit: 'messages/CPU s', value: cpu },
+  };
+  return { tables: [table], figures };
 }
 
 type Rates = { wall: Spread; cpu: Spread };

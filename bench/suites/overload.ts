@@ -26,6 +26,7 @@ import {
   type Target,
 } from '../lib/server.ts';
 import { dropDir, tempDir } from '../lib/temp.ts';
+import { threadTable } from '../lib/thread-table.ts';
 
 export type OverloadSizes = {
   /** Closed loop, to find the ceiling. */
@@ -210,7 +211,13 @@ function reportOf(sizes: OverloadSizes, rate: number, outcome: Outcome): Report 
       mib(all),
     ]),
   };
-  return { tables: [main, memory], figures: figuresOf(outcome) };
+  const figures = figuresOf(outcome);
+  const loads = Object.entries({ ceiling, offered: under, afterwards: after });
+  const threads = loads.map(([label, { threads: used, statuses }]) => {
+    const answers = Object.values(statuses).reduce((sum, times) => sum + times, 0);
+    return { label, rounds: [{ threads: used, units: answers }] };
+  });
+  return { tables: [main, memory, threadTable('overload', 'answer', threads, figures)], figures };
 }
 
 /** The share of its ceiling that the server keeps, to the share that bare keeps. */

@@ -3,10 +3,12 @@ import type { Browser, CDPSession, Page } from 'playwright-core';
 import { launchChromium, NO_BROWSER } from '../lib/chromium.ts';
 import { GamesFeed, startGames } from '../lib/games-server.ts';
 import { loadNow } from '../lib/machine.ts';
+import { usageSince } from '../lib/proc.ts';
 import { type Figures, ms, type Report, range, type Suite, type Table } from '../lib/report.ts';
 import type { Served } from '../lib/server.ts';
 import { type Spread, spreadOf } from '../lib/stats.ts';
 import { dropDir, tempDir } from '../lib/temp.ts';
+import { threadTable } from '../lib/thread-table.ts';
 
 export type PageSizes = {
   /** Loads of a page, each in a new browser profile. */
@@ -69,11 +71,14 @@ async function run(sizes: PageSizes, progress: (line: string) => void): Promise<
     browser = await launchChromium();
     const url = `http://127.0.0.1:${server.port}/`;
     const loaded = await loads(browser, url, sizes.loads, progress);
+    const usage = usageSince(server.pid);
+    const startedMs = performance.now();
     const ticked = await ticks(browser, url, server, sizes, progress);
-    return {
-      tables: [...loaded.tables, ...ticked.tables],
-      figures: { ...loaded.figures, ...ticked.figures },
-    };
+    const seconds = (performance.now() - startedMs) / 1000;
+    const figures = { ...loaded.figures, ...ticked.figures };
+    const used = [{ label: 'ticks', rounds: [{ threads: usage().threads, units: seconds }] }];
+    const threads = threadTable('page', 'second', used, figures);
+    return { tables: [...loaded.tables, ...ticked.tables, threads], figures };
   } finally {
     await browser?.close();
     await server?.stop();

@@ -62,8 +62,8 @@ async function run(sizes: ProfileSizes, progress: (line: string) => void): Promi
 
 function tablesOf(threads: ThreadProfile[], { kind, connections, top }: ProfileSizes): Table[] {
   if (threads.length < 2) throw new Error('a thread left no profile');
-  return threads.slice(0, 2).flatMap((thread, at) => {
-    const name = at === 0 ? 'main thread' : 'shard thread';
+  return threads.flatMap((thread) => {
+    const { name } = thread;
     const busy = `${count(thread.busyMs)} ms busy of ${count(thread.totalMs)} ms`;
     const title = `profile: ${kind}, ${connections} connections, ${name}, ${busy}`;
     return [

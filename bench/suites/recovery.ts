@@ -5,11 +5,12 @@
 import path from 'node:path';
 import { Generator } from '../lib/generator.ts';
 import { startPrepared } from '../lib/prepared-server.ts';
-import { cpuMsOf } from '../lib/proc.ts';
+import { type Usage, usageOf } from '../lib/proc.ts';
 import { count, type Figures, ms, type Report, type Suite } from '../lib/report.ts';
 import { type Paperbook, startPaperbook } from '../lib/server.ts';
 import { spreadOf } from '../lib/stats.ts';
 import { dropDir, tempDir } from '../lib/temp.ts';
+import { threadTable } from '../lib/thread-table.ts';
 import { askJson } from '../lib/users.ts';
 
 export type RecoverySizes = { accounts: number; loadsMs: readonly number[] };
@@ -25,7 +26,7 @@ export const recovery: Suite<RecoverySizes> = {
 const CONNECTIONS = 256;
 
 /** `orders`: accepted since the start before. */
-type Round = { orders: number; readyMs: number; cpuMs: number };
+type Round = { orders: number; readyMs: number; usage: Usage };
 
 async function run(sizes: RecoverySizes, progress: (line: string) => void): Promise<Report> {
   const dir = tempDir();
@@ -54,7 +55,7 @@ async function run(sizes: RecoverySizes, progress: (line: string) => void): Prom
       server = await startPaperbook(dataDir);
       await askJson(`http://127.0.0.1:${server.port}${server.basePath}/portfolio`, keys[0]!);
       const readyMs = performance.now() - startedMs;
-      rounds.push({ orders: statuses[200] ?? 0, readyMs, cpuMs: cpuMsOf(server.pid) });
+      rounds.push({ orders: statuses[200] ?? 0, readyMs, usage: usageOf(server.pid) });
     }
     return reportOf(sizes, rounds);
   } finally {
@@ -66,12 +67,19 @@ async function run(sizes: RecoverySizes, progress: (line: string) => void): Prom
 function reportOf({ accounts }: RecoverySizes, rounds: readonly Round[]): Report {
   const figures: Figures = {
     ready: { unit: 'ms', value: spreadOf(rounds.map(({ readyMs }) => readyMs)) },
-    cpu: { unit: 'ms', value: spreadOf(rounds.map(({ cpuMs }) => cpuMs)) },
+    cpu: { unit: 'ms', value: spreadOf(rounds.map(({ usage }) => usage.serverCpuMs)) },
   };
   const table = {
     title: `recovery: from a start after kill -9 to a portfolio, ${count(accounts)} accounts with a resting order each`,
     columns: ['orders and cancels before', 'ms', 'CPU ms'],
-    rows: rounds.map(({ orders, readyMs, cpuMs }) => [count(orders), ms(readyMs), ms(cpuMs)]),
+    rows: rounds.map(({ orders, readyMs, usage }) => [
+      count(orders),
+      ms(readyMs),
+      ms(usage.serverCpuMs),
+    ]),
   };
-  return { tables: [table], figures };
+  const starts = [
+    { label: 'start', rounds: rounds.map(({ usage }) => ({ threads: usage.threads, units: 1 })) },
+  ];
+  return { tables: [table, threadTable('recovery', 'start', starts, figures)], figures };
 }

@@ -142,7 +142,7 @@ async function listenersTable(
       const micros = (cpuMs: (round: Measured) => number) =>
         of((round) => (cpuMs(round) * 1000) / answersOf(round));
       const rate = of((round) => answersOf(round) / round.seconds);
-      const main = micros((round) => round.mainCpuMs);
+      const main = micros((round) => round.threads[0]!.cpuMs);
       const all = micros((round) => round.serverCpuMs);
       figures[`${listeners} listeners/orders`] = { unit: 'orders/s', value: rate };
       figures[`${listeners} listeners/main thread`] = { unit: 'CPU us/order', value: main };

@@ -10,11 +10,12 @@ import { fileURLToPath } from 'node:url';
 import { catalogOf } from '../lib/catalog.ts';
 import { heapsTo, type Memory, memoryOf } from '../lib/heaps.ts';
 import { loadNow } from '../lib/machine.ts';
-import { cpuMsOf, threadCpuMs, threadCpuSince } from '../lib/proc.ts';
+import { usageSince } from '../lib/proc.ts';
 import { seededRandom } from '../lib/random.ts';
 import { count, type Figures, type Report, type Suite } from '../lib/report.ts';
 import { type Served, startServe } from '../lib/server.ts';
 import { dropDir, tempDir } from '../lib/temp.ts';
+import { threadTable } from '../lib/thread-table.ts';
 import { makeUsers } from '../lib/users.ts';
 import type { FromSubscribers, SubscribersJob } from '../processes/subscribers.ts';
 
@@ -144,10 +145,9 @@ async function measure(world: World, progress: (line: string) => void): Promise<
     perMessage.toFixed(1),
     (quiet.mainMs / quiet.seconds / 10).toFixed(0),
     (busy.mainMs / busy.seconds / 10).toFixed(0),
-    (busy.otherMs / busy.seconds / 10).toFixed(0),
     String(busy.gaps),
   ];
-  const cpus = ['CPU us', 'main, quiet', 'main', 'busiest other'];
+  const cpus = ['CPU us', 'main, quiet', 'main'];
   return {
     tables: [
       {
@@ -157,6 +157,12 @@ async function measure(world: World, progress: (line: string) => void): Promise<
         rows: [row],
         notes: [`subscribers and server share the cores; load at the end: ${loadNow()}`],
       },
+      threadTable(
+        'stream',
+        'message',
+        [{ label: 'quotes', rounds: [{ threads: busy.threads, units: busy.messages }] }],
+        figures,
+      ),
       {
         title: 'stream: memory of the server, MiB',
         columns: ['moment', 'resident', 'heaps', 'in use', 'buffers'],
@@ -179,18 +185,16 @@ function memoryRow(moment: string, { resident, heaps, used, external }: Memory):
 
 async function during(pid: number, child: ChildProcess, ms: number) {
   const before = await ask(child, 'count');
-  const threads = threadCpuMs(pid);
-  const cpuMs = cpuMsOf(pid);
+  const usage = usageSince(pid);
   const startedMs = performance.now();
   await sleep(ms);
-  const { main, others } = threadCpuSince(pid, threads);
+  const { threads } = usage();
   const seconds = (performance.now() - startedMs) / 1000;
   const after = await ask(child, 'count');
   return {
     seconds,
-    mainMs: main,
-    otherMs: others[0] ?? 0,
-    cpuMs: cpuMsOf(pid) - cpuMs,
+    mainMs: threads[0]?.cpuMs ?? 0,
+    threads,
     messages: after.messages - before.messages,
     gaps: after.gaps - before.gaps,
   };

@@ -82,17 +82,16 @@ export function checkEnd(
   );
 }
 
-/** Checks an order that has ended against its trade. */
+/** Checks an order that has ended against its trade, which is missing if it is undefined. */
 export function checkTraded(
-  state: ShardState,
   placed: PlacedOrder,
   outcome: OrderOutcome,
+  trade: TradeSoFar | undefined,
   check: Check,
 ): void {
-  const { account, contracts, terms } = placed;
+  const { contracts, terms } = placed;
   const { tradeId } = outcome;
   invariant(tradeId !== null, 'an order without a trade is compared with one');
-  const trade = tradeOf(state, account, tradeId);
   check(trade !== undefined, `names trade ${tradeId}, which is missing`);
   if (trade === undefined) return;
   const isOfIt =
@@ -158,12 +157,27 @@ function isInOrder({ setBackFromMs }: ShardState, beforeMs: EpochMs, afterMs: Ep
   return afterMs >= beforeMs || beforeMs <= setBackFromMs;
 }
 
-/** The trade, open or closed; of an open one only the fields that exist from its first fill on. */
-function tradeOf(state: ShardState, account: AccountRow, tradeId: Uuid) {
-  const closed = state.records.closedTrade(account, tradeId);
-  if (closed !== undefined) return closed;
+/** A trade, of which the end may be missing. */
+export type TradeSoFar = Omit<ClosedTrade, 'closeReason'> & { closeReason: string };
+
+/** The trade, open or closed. */
+export function tradeOf(
+  state: ShardState,
+  account: AccountRow,
+  tradeId: Uuid,
+): TradeSoFar | undefined {
+  return state.records.closedTrade(account, tradeId) ?? openTradeOf(state, account, tradeId);
+}
+
+/** The open trade, of which only the fields count that exist from its first fill on. */
+export function openTradeOf(
+  state: ShardState,
+  account: AccountRow,
+  tradeId: Uuid,
+): TradeSoFar | undefined {
   const position = state.positionIds.find(tradeId);
-  if (position === NO_ROW || state.positions.col.account.get(position) !== account)
+  if (position === NO_ROW || state.positions.col.account.get(position) !== account) {
     return undefined;
+  }
   return { ...closedTradeOf(state, position, 0, 0, null), closeReason: 'open' };
 }

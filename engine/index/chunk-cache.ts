@@ -8,8 +8,14 @@ import { PIECES_MAX } from './pieces.ts';
 const CHUNKS_MAX = 64;
 
 export class ChunkCache {
+  readonly #max: number;
   /** Least recently used first. */
   readonly #chunks = new Map<number, Uint32Array>();
+
+  /** @param max how many chunks of 16 KB it keeps */
+  constructor(max = CHUNKS_MAX) {
+    this.#max = max;
+  }
 
   get(run: number, chunk: number): Uint32Array | undefined {
     return this.#chunks.get(run * PIECES_MAX + chunk);
@@ -17,7 +23,7 @@ export class ChunkCache {
 
   set(run: number, chunk: number, words: Uint32Array): void {
     invariant(chunk >= 0 && chunk < PIECES_MAX, 'a chunk is kept as one of another run');
-    if (this.#chunks.size >= CHUNKS_MAX) {
+    if (this.#chunks.size >= this.#max) {
       for (const oldest of this.#chunks.keys()) {
         this.#chunks.delete(oldest);
         break;

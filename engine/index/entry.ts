@@ -118,6 +118,27 @@ export function compareEntries(
   return byClass !== 0 ? byClass : compareNames(words, at, other, otherAt);
 }
 
+/** How many entries there are, and two sums over all of them in any order. */
+export class EntrySums {
+  entries = 0;
+  one = 0;
+  two = 0;
+
+  add(words: Uint32Array, at: number): void {
+    let one = 0x2545f491;
+    let two = 0x9e3779b9;
+    for (let word = at; word < at + ENTRY_WORDS; word++) {
+      one = Math.imul(one ^ words[word]!, 0x85ebca6b);
+      one ^= one >>> 13;
+      two = Math.imul(two ^ words[word]!, 0xc2b2ae35);
+      two ^= two >>> 15;
+    }
+    this.entries++;
+    this.one = (this.one + one) >>> 0;
+    this.two = (this.two + two) >>> 0;
+  }
+}
+
 /** By name alone, the order of lists over several classes. */
 export function compareNames(
   words: Uint32Array,

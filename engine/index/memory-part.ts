@@ -94,6 +94,13 @@ export class MemoryPart {
     }
   }
 
+  /** All entries, in no order. */
+  forEach(each: (words: Uint32Array, at: number) => void): void {
+    for (const { words, count } of this.#slabs) {
+      for (let entry = 0; entry < count; entry++) each(words, entry * ENTRY_WORDS);
+    }
+  }
+
   /** The entries of an account in each class, below its bound, as descending sequences. */
   *descending(bounds: readonly ListBound[]): Generator<EntryCursor> {
     for (const slab of this.#slabs) {

@@ -3,6 +3,7 @@
  * memory. Each checkpoint seals them: writes them as one sorted run, in steps, while newer ones go
  * to a new part of memory. Rules T90, D40, D41 (engine/RULES.md).
  */
+import { crc32 } from 'node:zlib';
 import { invariant } from '../base/invariant.ts';
 import { ChunkCache } from './chunk-cache.ts';
 import { CursorHeap, type EntryCursor } from './cursor-heap.ts';
@@ -51,7 +52,7 @@ const SWEEP_STEPS_MIN = 64;
 
 export class RecordIndex {
   readonly #store: RunStore;
-  readonly #cache = new ChunkCache();
+  readonly #cache: ChunkCache;
   readonly #merges: Merges;
   readonly #leftovers: Leftovers;
   readonly #name = new Uint32Array(4);
@@ -62,10 +63,14 @@ export class RecordIndex {
   #memory = new MemoryPart();
   #sealing: Sealing | null = null;
 
-  /** @param seed four secret random words; `load` replaces them by the words in the head */
-  constructor(store: RunStore, seed: KeySeed) {
+  /**
+   * @param seed four secret random words; `load` replaces them by the words in the head
+   * @param cache of chunks: a larger one where the whole index is looked up
+   */
+  constructor(store: RunStore, seed: KeySeed, cache = new ChunkCache()) {
     invariant(seed.length === 4, 'a seed of keys is four words');
     this.#store = store;
+    this.#cache = cache;
     this.#seed = Array.from(seed);
     this.#merges = new Merges({ store, cache: this.#cache });
     this.#leftovers = new Leftovers(store);
@@ -193,6 +198,11 @@ export class RecordIndex {
     this.#sealing = null;
   }
 
+  /** The CRC-32 of the seed: indexes with another one have other names of the same keys. */
+  get seedSum(): number {
+    return crc32(Buffer.from(Uint32Array.from(this.#seed).buffer));
+  }
+
   /** Reads fences and filters of the runs in the head. Throws `RunDamage`. */
   load(head: IndexHead): void {
     const isNew = this.#memory.count === 0 && this.#sealing === null && this.#runs.length === 0;
@@ -205,6 +215,17 @@ export class RecordIndex {
     this.#takeStock();
     for (const run of head.runs)
       invariant(run.run < this.#nextRun, 'a run has a number that is still to be given');
+  }
+
+  /** Calls `each` with all entries, in no order. Throws `RunDamage`. */
+  forEach(each: (words: Uint32Array, at: number) => void): void {
+    for (const run of this.#runs) {
+      const cursor = run.ascending();
+      do each(cursor.words, cursor.at);
+      while (cursor.next());
+    }
+    this.#sealing?.part.forEach(each);
+    this.#memory.forEach(each);
   }
 
   /** Problems of the runs; reads all of their pieces. A step reads a chunk. */

@@ -8,6 +8,7 @@ import {
   type LogPosition,
   positionOf,
   SEGMENT_HEADER_BYTES,
+  type StoredRecord,
 } from './log-format.ts';
 import { RESERVE_NAME } from './reserve.ts';
 import { SegmentFile, segmentName, segmentsIn } from './segment-file.ts';
@@ -15,8 +16,14 @@ import { SegmentFile, segmentName, segmentsIn } from './segment-file.ts';
 /**
  * The first problem of each file. A running server may lengthen the log during the check; this is
  * no problem.
+ *
+ * @param each gets every whole record with its place; all of them are on disk once this returns
  */
-export function logProblems(directory: string, identity: LogIdentity): (LogDamage | LogMismatch)[] {
+export function logProblems(
+  directory: string,
+  identity: LogIdentity,
+  each: EachRecord | null = null,
+): (LogDamage | LogMismatch)[] {
   const segments = segmentsIn(directory);
   const there = new Set(segments);
   const problems: (LogDamage | LogMismatch)[] = [];
@@ -24,7 +31,7 @@ export function logProblems(directory: string, identity: LogIdentity): (LogDamag
   for (let segment = 0; segment <= (segments.at(-1) ?? -1); segment++) {
     try {
       if (!there.has(segment)) throw new LogDamage(segmentName(segment), 0, 'it is missing');
-      start = endOf(directory, segment, identity, start, there.has(segment + 1));
+      start = endOf({ directory, segment, identity }, start, there.has(segment + 1), each);
     } catch (error) {
       if (!(error instanceof LogDamage || error instanceof LogMismatch)) throw error;
       problems.push(error);
@@ -34,6 +41,9 @@ export function logProblems(directory: string, identity: LogIdentity): (LogDamag
   return [...problems, ...reserveProblems(directory)];
 }
 
+export type EachRecord = (record: StoredRecord, position: LogPosition) => void;
+type Place = { directory: string; segment: number; identity: LogIdentity };
+
 /** The start of a segment: the number of its first fact, and the newest landmark before it. */
 type Start = { number: number; landmark: LogPosition };
 
@@ -41,11 +51,10 @@ type Start = { number: number; landmark: LogPosition };
  * Checks a segment that begins with `start` (null: not known). @returns the start of the next one.
  */
 function endOf(
-  directory: string,
-  segment: number,
-  identity: LogIdentity,
+  { directory, segment, identity }: Place,
   start: Start | null,
   isClosed: boolean,
+  each: EachRecord | null,
 ): Start {
   const file = new SegmentFile(directory, segment, identity, 'r');
   try {
@@ -57,6 +66,7 @@ function endOf(
     for (;;) {
       const record = file.recordAt(offset, number);
       if (record === null) break;
+      each?.(record, positionOf(segment, offset));
       if (record.isLandmark) landmark = positionOf(segment, offset);
       offset += record.bytes;
       number += record.count;
@@ -66,6 +76,7 @@ function endOf(
       : !file.hasLostRecordAt(offset, number);
     if (!isWhole)
       throw new LogDamage(file.name, offset, 'a record has changed since it was written');
+    if (each !== null && !isClosed) file.sync();
     return { number, landmark };
   } finally {
     file.close();

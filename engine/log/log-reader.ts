@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { invariant } from '../base/invariant.ts';
-import { logProblems } from './check-log.ts';
+import { type EachRecord, logProblems } from './check-log.ts';
 import {
   LogDamage,
   type LogIdentity,
@@ -149,9 +149,13 @@ export class LogReader {
     return files;
   }
 
-  /** The problems of the log: every header and record is read. */
-  problems(): (LogDamage | LogMismatch)[] {
-    return logProblems(this.#directory, this.#options);
+  /**
+   * The problems of the log: every header and record is read.
+   *
+   * @param each gets every whole record, which is on disk once this returns
+   */
+  problems(each: EachRecord | null = null): (LogDamage | LogMismatch)[] {
+    return logProblems(this.#directory, this.#options, each);
   }
 
   close(): void {

@@ -1,8 +1,9 @@
 /**
  * Checks every promise of one shard's files, at one moment: the log, the checkpoint, the state that
- * both replay to, the index, and every fact. Rules D16, D35 (engine/RULES.md).
+ * both replay to, the index, and every fact. Rules D16, D35, D97 (engine/RULES.md).
  */
 
+import { crc32 } from 'node:zlib';
 import { audit } from '../audit/audit.ts';
 import { auditRows } from '../audit/audit-rows.ts';
 import { Problems } from '../audit/problems.ts';
@@ -10,6 +11,7 @@ import type { Uuid } from '../base/units.ts';
 import { ByteReader } from '../format/bytes.ts';
 import { readFact } from '../format/fact-layouts.ts';
 import { FactBuffer } from '../format/facts.ts';
+import { ChunkCache } from '../index/chunk-cache.ts';
 import { RecordIndex } from '../index/record-index.ts';
 import {
   type LogIdentity,
@@ -29,7 +31,8 @@ import type { CheckpointHead } from '../shard/store/checkpoint-values.ts';
 import { identityOf } from '../shard/store/data-format.ts';
 import { checkReach, loadTables, replay } from '../shard/store/recover.ts';
 import { openSnapshot, type Snapshot } from '../shard/store/snapshot.ts';
-import { auditFacts, type PlacedFact } from './audit-facts.ts';
+import { auditFacts, type FactsReport, type PlacedFact } from './audit-facts.ts';
+import { type KeptAudit, readKept, type VerifiedFacts, writeKept } from './kept-audit.ts';
 
 export type ShardVerification = {
   accounts: number;
@@ -42,6 +45,12 @@ export type ShardVerification = {
   facts: number;
   checkpointFacts: number;
   recordsBehind: number;
+  /** Facts of the log that an earlier verification has checked, and this one has not; 0: none. */
+  verifiedBefore: number;
+  /** What the last verification has found right, and this one, if it is kept. */
+  verified: { before: VerifiedFacts | null; now: VerifiedFacts | null };
+  /** Worth knowing, but not a problem. */
+  notes: string[];
   /** One line per problem. */
   problems: string[];
   /** The accounts that the control store must contain. */
@@ -54,12 +63,18 @@ export type ShardVerification = {
   openMarkets: number[];
 };
 
+/** Of 16 KB: each fact is looked up, and those of an account lie together. */
+const CHUNKS_MAX = 4096;
+
 /** A replay does not use these limits. */
 const CONFIG: CoreConfig = {
   quoteMaxAgeMs: 15_000,
   routingBandCents: 10,
   fillModel: 'top_of_book',
 };
+
+/** Where a verification is kept for the next one; `isWhole`: this one uses nothing of the last. */
+export type Keeping = { file: string; isWhole: boolean };
 
 /**
  * Verifies shard `shard` of `shards` in the directory at `path`; null: there is none yet. Reading a
@@ -69,12 +84,13 @@ export async function verifyShard(
   path: string,
   shard: number,
   shards: number,
+  keeping: Keeping | null = null,
 ): Promise<ShardVerification | null> {
   const identity = identityOf(shard);
   const snapshot = openSnapshot(path, identity);
   if (snapshot === null) return null;
   try {
-    return new ShardVerifier(snapshot, identity).run(shard, shards);
+    return new ShardVerifier(snapshot, identity, keeping).run(shard, shards);
   } finally {
     await snapshot.close();
   }
@@ -86,19 +102,29 @@ class ShardVerifier {
   readonly #state: StoredState;
   readonly #buffer = new FactBuffer();
   readonly #problems = new Problems();
+  readonly #notes: string[] = [];
+  readonly #keeping: Keeping | null;
+  /** Of the last verification, and of this one. */
+  #before: KeptAudit | null = null;
+  #digest = 0;
+  #audited: FactsReport['kept'] | null = null;
   /** Results of earlier checks. */
   #head: CheckpointHead | null = null;
+  /** The record whose facts are being checked. */
+  #read: PlacedRecord | null = null;
   #lastNumber = 0;
   #tail: LogPosition = SEGMENT_HEADER_BYTES;
   #recordsBehind = 0;
 
-  constructor(snapshot: NonNullable<Snapshot>, identity: LogIdentity) {
+  constructor(snapshot: NonNullable<Snapshot>, identity: LogIdentity, keeping: Keeping | null) {
+    this.#keeping = keeping;
     this.#snapshot = snapshot;
     this.#identity = identity;
     const { log, runs } = snapshot;
-    const index = new RecordIndex(runs, new Uint32Array(4));
+    const index = new RecordIndex(runs, new Uint32Array(4), new ChunkCache(CHUNKS_MAX));
     const records = new ShardRecords(index, {
-      payload: (record) => log.record(record).payload,
+      payload: (record) =>
+        record === this.#read?.position ? this.#read.payload : log.record(record).payload,
       recordsFrom: (record) => this.#records(0, record === 0 ? null : record),
     });
     this.#state = createState(CONFIG, records);
@@ -107,6 +133,7 @@ class ShardVerifier {
   /** Each step builds on the previous one. The state they load is then checked as a whole. */
   run(shard: number, shards: number): ShardVerification {
     const counts = { limitOrders: 0, marketOrders: 0, closedTrades: 0 };
+    this.#before = this.#readKept();
     const isBack =
       this.#passes('tables', () => this.#checkTables()) &&
       this.#passes('log', () => this.#checkLog()) &&
@@ -116,11 +143,13 @@ class ShardVerifier {
       this.#passes('tables', () => rebuildDerived(this.#state)) &&
       this.#passes('log', () => this.#replay());
     if (isBack) {
+      this.#forgetOtherNames();
       this.#passes('accounts', () => this.#checkState(shard, shards));
       if (this.#passes('index', () => this.#checkIndex())) {
         this.#passes('facts', () => Object.assign(counts, this.#checkFacts()));
       }
     }
+    const now = this.#keep();
     const { accounts, orders, positions, accountIds } = this.#state;
     return {
       accounts: accounts.live,
@@ -130,6 +159,9 @@ class ShardVerifier {
       facts: this.#lastNumber,
       checkpointFacts: this.#head?.facts ?? 0,
       recordsBehind: this.#recordsBehind,
+      verifiedBefore: this.#before?.facts ?? 0,
+      verified: { before: this.#before === null ? null : verifiedBy(this.#before), now },
+      notes: this.#notes,
       problems: this.#problems.lines(),
       accountIds: [...accounts.rows()].map((row) => accountIds.idOf(row)),
       marketNames: this.#state.catalog.marketNames,
@@ -167,11 +199,56 @@ class ShardVerifier {
   /** Checks every header and record. */
   #checkLog(): void {
     const { log } = this.#snapshot;
-    for (const { message } of log.problems()) this.#problems.add(`log: ${message}`);
-    if (!this.#problems.isEmpty) return;
-    for (const { firstNumber, count, position, payload } of log.records(0)) {
-      this.#lastNumber = firstNumber + count - 1;
+    let isSame = this.#before === null;
+    let lastNumber = 0;
+    const problems = log.problems(({ firstNumber, count, payload }, position) => {
+      lastNumber = firstNumber + count - 1;
       this.#tail = position + RECORD_HEADER_BYTES + payload.length;
+      this.#digest = crc32(payload, this.#digest);
+      if (lastNumber === this.#before?.facts) isSame = this.#digest === this.#before.digest;
+    });
+    for (const { message } of problems) this.#problems.add(`log: ${message}`);
+    if (!this.#problems.isEmpty) return;
+    this.#lastNumber = lastNumber;
+    if (isSame) return;
+    const { facts } = this.#before!;
+    this.#before = null;
+    const what =
+      this.#lastNumber < facts
+        ? `ends with fact ${this.#lastNumber}, and fact ${facts} was verified`
+        : `has other facts up to ${facts} than those that were verified`;
+    this.#problems.add(`log: ${what}; --whole checks all of it as it is`);
+  }
+
+  #readKept(): KeptAudit | null {
+    if (this.#keeping === null || this.#keeping.isWhole) return null;
+    try {
+      return readKept<KeptAudit>(this.#keeping.file);
+    } catch (error) {
+      this.#notes.push(`${(error as Error).message}; so everything was verified`);
+      return null;
+    }
+  }
+
+  /**
+   * The first checkpoint, or a rebuild, gives the index its seed. Sums over the names of keys from
+   * before then say nothing about it.
+   */
+  #forgetOtherNames(): void {
+    if (this.#before?.seedSum !== this.#state.records.index.seedSum) this.#before = null;
+  }
+
+  /** Only what has no problem is kept. */
+  #keep(): VerifiedFacts | null {
+    if (this.#keeping === null || this.#audited === null || !this.#problems.isEmpty) return null;
+    const verified = { facts: this.#lastNumber, digest: this.#digest };
+    try {
+      const kept: KeptAudit = { ...verified, tail: this.#tail, ...this.#audited };
+      writeKept(this.#keeping.file, kept);
+      return verified;
+    } catch (error) {
+      this.#notes.push(`what was verified cannot be kept: ${(error as Error).message}`);
+      return null;
     }
   }
 
@@ -230,21 +307,17 @@ class ShardVerifier {
   }
 
   #checkFacts() {
-    const { problems, indexed, ...counts } = auditFacts(this.#state, this.#facts());
+    const facts = { [Symbol.iterator]: () => this.#facts() };
+    const { problems, kept, ...counts } = auditFacts(this.#state, facts, this.#before);
+    this.#audited = kept;
     for (const problem of problems) this.#problems.add(problem);
-    const runs = this.#head?.index.runs ?? [];
-    const inRuns = runs.reduce((sum, { entries }) => sum + entries, 0);
-    const entries = inRuns + this.#state.records.index.unsealed;
-    this.#problems.check(
-      entries === indexed,
-      'index',
-      `has ${entries} entries, and the log ${indexed} facts that it leads to`,
-    );
     return counts;
   }
 
   *#facts(): Generator<PlacedFact> {
-    for (const { position, firstNumber, payload } of this.#records(0, null)) {
+    for (const record of this.#records(this.#before?.facts ?? 0, null)) {
+      const { position, firstNumber, payload } = record;
+      this.#read = record;
       const from = new ByteReader(payload);
       for (let number = firstNumber; !from.isAtEnd; number++) {
         const place = { record: position, offset: from.at };
@@ -252,4 +325,8 @@ class ShardVerifier {
       }
     }
   }
+}
+
+function verifiedBy({ facts, digest }: VerifiedFacts): VerifiedFacts {
+  return { facts, digest };
 }

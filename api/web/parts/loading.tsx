@@ -25,15 +25,19 @@ export function Loading<Value>({ of, skeleton, again, children }: Props<Value>) 
   return <>{children(of.value)}</>;
 }
 
-/** @param run the action once the server can be reached again; undefined: none */
+/**
+ * @param run the action once the server can be reached again; undefined: none. If a request was under
+ *   way as the server came back, and fails after that, it runs then.
+ */
 export function useComeback(run: (() => void) | undefined): void {
   const { value: count } = comebacks;
   const seen = useRef(count);
+  const isWanted = run !== undefined;
   useEffect(() => {
-    if (seen.current === count) return;
+    if (!isWanted || seen.current === count) return;
     seen.current = count;
-    run?.();
-  }, [count]);
+    run();
+  }, [count, isWanted]);
 }
 
 /** Gray lines in place of rows. */

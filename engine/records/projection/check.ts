@@ -56,7 +56,11 @@ function countsOf(database: Database): RecordsCounts {
  * The problems of a directory's records, one per line; a server may be running. The next start
  * makes a file that is missing or of another version.
  */
-export function recordsProblems(dataDir: string, shards: number): string[] {
+export function recordsProblems(
+  dataDir: string,
+  shards: number,
+  fold: ComparedFold = new ScratchFold(dataDir, shards),
+): string[] {
   const directory = path.join(dataDir, 'records');
   const problems = closingsProblems(dataDir);
   const file = recordsFile(directory);
@@ -64,46 +68,84 @@ export function recordsProblems(dataDir: string, shards: number): string[] {
   try {
     const torn = writeAheadDamage(file);
     if (torn !== null) problems.push(torn);
-    problems.push(...differences({ dataDir, directory, shards }));
+    problems.push(...differences(directory, shards, fold));
   } catch (error) {
     problems.push(damageText(file, error));
   }
   return problems;
 }
 
-function differences(place: { dataDir: string; directory: string; shards: number }): string[] {
-  const database = readRecords(place.directory);
-  const scratch = mkdtempSync(path.join(tmpdir(), 'paperbook-records-'));
+/** Makes the rows that the first facts of each shard lead to. */
+export interface ComparedFold {
+  /** The rows after so many facts of each shard. The caller closes it, and then calls `release`. */
+  at(positions: readonly number[]): RecordsModel;
+  release(): void;
+}
+
+/** From the first fact on, in a directory that nothing is kept of. */
+export class ScratchFold implements ComparedFold {
+  readonly #dataDir: string;
+  readonly #shards: number;
+  #scratch: string | null = null;
+
+  constructor(dataDir: string, shards: number) {
+    this.#dataDir = dataDir;
+    this.#shards = shards;
+  }
+
+  at(positions: readonly number[]): RecordsModel {
+    this.#scratch = mkdtempSync(path.join(tmpdir(), 'paperbook-records-'));
+    const database = connected(path.join(this.#scratch, 'records.db'));
+    const place = { dataDir: this.#dataDir, shards: this.#shards };
+    return advanced(RecordsModel.within(database, place), positions);
+  }
+
+  release(): void {
+    if (this.#scratch !== null) rmSync(this.#scratch, { recursive: true });
+    this.#scratch = null;
+  }
+}
+
+/** Folds a model up to these facts, or closes it. */
+export function advanced(model: RecordsModel, positions: readonly number[]): RecordsModel {
   try {
-    const otherwise = versionProblem(database, recordsFile(place.directory));
+    model.advanceTo(positions);
+    return model;
+  } catch (error) {
+    model.close();
+    throw error;
+  }
+}
+
+function differences(directory: string, shards: number, fold: ComparedFold): string[] {
+  const database = readRecords(directory);
+  try {
+    const otherwise = versionProblem(database, recordsFile(directory));
     if (otherwise !== null) return otherwise.isDamage ? [otherwise.why] : [];
-    const damage = pagesProblem(database, recordsFile(place.directory));
+    const damage = pagesProblem(database, recordsFile(directory));
     if (damage !== null) return [damage];
-    const rebuilt = RecordsModel.within(connected(path.join(scratch, 'records.db')), place);
+    const rebuilt = fold.at(positionsOf(database, shards));
     try {
-      foldAsFar(rebuilt, database);
       return differentTables(database, rebuilt.database).map((table) => {
-        return `${recordsFile(place.directory)}: table ${table} differs from the facts`;
+        return `${recordsFile(directory)}: table ${table} differs from the facts`;
       });
     } finally {
       rebuilt.close();
     }
   } finally {
+    fold.release();
     database.close();
-    rmSync(scratch, { recursive: true });
   }
 }
 
-/** Folds up to the position of the other database. */
-function foldAsFar(rebuilt: RecordsModel, other: Database): void {
-  const rows = other.prepare('SELECT shard, fact FROM positions').raw().all() as number[][];
+function positionsOf(database: Database, shards: number): number[] {
+  const rows = database.prepare('SELECT shard, fact FROM positions').raw().all() as number[][];
+  const positions = new Array<number>(shards).fill(0);
   for (const [shard, fact] of rows) {
     invariant(fact !== undefined && fact >= 0, 'a position of the records is no number');
-    while (rebuilt.fold.positions[shard!]!.fact < fact) {
-      if (rebuilt.advance(shard!, FACTS_AT_ONCE, fact)) break;
-    }
+    positions[shard!] = fact;
   }
-  rebuilt.commit();
+  return positions;
 }
 
 /** The tables whose rows differ, each compared in its order. */

@@ -39,6 +39,7 @@ export type ModelOptions = FoldListeners & {
  * With half as many, each of 200,000 accounts is written twice as often.
  */
 const FACTS_TOGETHER = 500_000;
+const FACTS_AT_ONCE = 20_000;
 
 export class RecordsModel {
   readonly database: Database;
@@ -144,6 +145,16 @@ export class RecordsModel {
     this.#isTorn = false;
     this.#uncommitted = 0;
     this.#writeAhead.copyFrom();
+  }
+
+  /** Folds up to these facts, by shard, or to the ends of the logs, and writes them. */
+  advanceTo(positions: readonly number[]): void {
+    for (const [shard, upTo] of positions.entries()) {
+      while (this.fold.positions[shard]!.fact < upTo) {
+        if (this.advance(shard, FACTS_AT_ONCE, upTo)) break;
+      }
+    }
+    this.commit();
   }
 
   /** Copies the written frames into the file, as far as other readers allow. */

@@ -67,7 +67,7 @@ export class CrossShardLimits {
   readonly #roamers = new Map<Uuid, Roamer>();
   #day = 0;
 
-  /** `nowMs`: the engine's time. `others`: the further threads; null: there are none. */
+  /** `nowMs`: the engine's time. `others`: the further threads; null: none runs. */
   constructor(nowMs: () => EpochMs, others: () => Others | null = () => null) {
     this.#nowMs = nowMs;
     this.#others = others;
@@ -170,9 +170,10 @@ export class CrossShardLimits {
   async #arrive(roamer: Roamer, { counting: { keyId }, home, to }: Passage): Promise<void> {
     roamer.shards.add(to);
     const others = this.#others();
-    // Without others the question is sent at once: no order may come between.
-    if (others !== null && !roamer.isAlone) await others.roams(keyId);
-    roamer.isAlone = true;
+    if (others !== null && !roamer.isAlone) {
+      await others.roams(keyId);
+      roamer.isAlone = true;
+    }
     let known = 0;
     // A shard that restarts meanwhile may have counted the key, too.
     while (known < roamer.shards.size) {

@@ -33,20 +33,13 @@ export type FurtherCallers = {
   pause(): Promise<() => void>;
 };
 
-const NOBODY: FurtherCallers = {
-  changed() {},
-  roams: async () => {},
-  isHome() {},
-  pause: async () => () => {},
-};
-
 export class FurtherEnds {
   /** How many further threads there are. */
   readonly count: number;
   /** By shard; undefined: it is down. */
   readonly #served: (ServedEnds | undefined)[] = [];
-  /** Set once they run. */
-  callers: FurtherCallers = NOBODY;
+  /** Null: they do not run yet, or there are none. */
+  callers: FurtherCallers | null = null;
 
   constructor(count = 0) {
     this.count = count;
@@ -55,12 +48,12 @@ export class FurtherEnds {
   served(shard: number, ends: ServedEnds): void {
     invariant(ends.channels.length === this.count, 'a shard has an end for each further thread');
     this.#served[shard] = ends;
-    this.callers.changed(shard);
+    this.callers?.changed(shard);
   }
 
   lost(shard: number): void {
     this.#served[shard] = undefined;
-    this.callers.changed(shard);
+    this.callers?.changed(shard);
   }
 
   /** The end of thread `at`; null: the shard is down. */

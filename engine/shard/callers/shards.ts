@@ -163,7 +163,7 @@ export class Shards {
    */
   async acceptMachineTime(): Promise<void> {
     this.#requireAll();
-    const goOn = await this.#further.callers.pause();
+    const goOn = await this.#further.callers?.pause();
     try {
       const backMs = this.#options.clock.acceptMachine();
       // Every later message carries the new time and arrives after this one.
@@ -173,7 +173,7 @@ export class Shards {
       if (!isTaken) throw new Unavailable('a shard did not take the time: ask again');
       this.#crossShardLimits.timeWasSet();
     } finally {
-      goOn();
+      goOn?.();
     }
   }
 

@@ -48,13 +48,13 @@ export interface FactLog {
   payload(record: number): Uint8Array;
 }
 
-const CLASS_OF_ORDER = {
+export const CLASS_OF_ORDER = {
   executed: INDEX_CLASS.orderExecuted,
   canceled: INDEX_CLASS.orderCanceled,
   expired: INDEX_CLASS.orderExpired,
 } as const satisfies Record<OrderOutcome['status'], IndexClass>;
 
-const CLASS_OF_TRADE = {
+export const CLASS_OF_TRADE = {
   closed: INDEX_CLASS.tradeClosed,
   settled: INDEX_CLASS.tradeSettled,
   void: INDEX_CLASS.tradeVoid,
@@ -81,7 +81,7 @@ export class ShardRecords implements FinishedRecords {
   }
 
   noteKey(account: AccountRow, key: string, record: number, offset: number): void {
-    const name = this.#nameOf(account, key);
+    const name = this.nameOfKey(account, key);
     const { key: of } = INDEX_CLASS;
     this.index.add(account, of, name[0]!, name[1]!, name[2]!, name[3]!, record, offset);
   }
@@ -167,21 +167,41 @@ export class ShardRecords implements FinishedRecords {
   }
 
   orderByKey(account: AccountRow, idempotencyKey: string): PlacedOrder | undefined {
-    const name = this.#nameOf(account, idempotencyKey);
-    const places = this.index.find(
-      account,
-      INDEX_CLASS.key,
-      name[0]!,
-      name[1]!,
-      name[2]!,
-      name[3]!,
-    );
     // Keys may share a name.
-    for (const place of places) {
+    for (const place of this.placesOfKey(account, idempotencyKey)) {
       const placed = this.orderAt(account, place);
       if (placed.idempotencyKey === idempotencyKey) return placed;
     }
     return undefined;
+  }
+
+  /** The words that the index has for a key. The next call may overwrite them. */
+  nameOfKey(account: AccountRow, key: string): ArrayLike<number> {
+    if (this.#named.account === account && this.#named.key === key) return this.#name;
+    this.#named = { account, key };
+    this.#name = this.index.nameOfKey(account, key);
+    return this.#name;
+  }
+
+  /** The places of the orders whose keys share the name of this one. */
+  placesOfKey(account: AccountRow, idempotencyKey: string): readonly FactPlace[] {
+    const [w0, w1, w2, w3] = this.nameOfKey(account, idempotencyKey) as unknown as Words;
+    return this.index.find(account, INDEX_CLASS.key, w0, w1, w2, w3);
+  }
+
+  /** The place of the end of a limit order. */
+  placeOfEnd(account: AccountRow, orderId: Uuid): FactPlace | undefined {
+    return this.index.findOne(account, ORDER_CLASSES, wordsOf(orderId));
+  }
+
+  /** The places of all ends of a limit order; more than one is a mistake. */
+  placesOfEnd(account: AccountRow, orderId: Uuid): readonly FactPlace[] {
+    return this.#placesOf(account, ORDER_CLASSES, orderId);
+  }
+
+  /** The places of all ends of a trade, its corrections left out. */
+  placesOfTrade(account: AccountRow, tradeId: Uuid): readonly FactPlace[] {
+    return this.#placesOf(account, TRADE_CLASSES, tradeId);
   }
 
   orderAt(account: AccountRow, place: FactPlace): PlacedOrder {
@@ -267,13 +287,6 @@ export class ShardRecords implements FinishedRecords {
     this.index.add(account, of, w0, w1, ids.word(row, 2), ids.word(row, 3), record, offset);
   }
 
-  #nameOf(account: AccountRow, key: string): ArrayLike<number> {
-    if (this.#named.account === account && this.#named.key === key) return this.#name;
-    this.#named = { account, key };
-    this.#name = this.index.nameOfKey(account, key);
-    return this.#name;
-  }
-
   #ended(account: AccountRow, orderId: Uuid): OrderFilledFact | OrderEndedFact | undefined {
     const fact = this.#find(account, ORDER_CLASSES, orderId);
     return fact && expect(fact, 'order_filled', 'order_ended');
@@ -281,6 +294,11 @@ export class ShardRecords implements FinishedRecords {
 
   #endedOrder(account: AccountRow, fact: OrderFilledFact | OrderEndedFact): EndedOrder {
     return { placed: this.orderAt(account, fact.placed), outcome: outcomeOf(fact) };
+  }
+
+  #placesOf(account: AccountRow, classes: readonly IndexClass[], id: Uuid): FactPlace[] {
+    const [w0, w1, w2, w3] = wordsOf(id) as unknown as Words;
+    return classes.flatMap((of) => [...this.index.find(account, of, w0, w1, w2, w3)]);
   }
 
   #find(account: AccountRow, classes: readonly IndexClass[], id: Uuid): Fact | undefined {
@@ -367,6 +385,8 @@ function expect<K extends Fact['kind']>(fact: Fact, ...kinds: K[]): Extract<Fact
   if ((kinds as string[]).includes(fact.kind)) return fact as Extract<Fact, { kind: K }>;
   throw new Error(`the index leads to a fact of kind ${fact.kind}, not ${kinds.join(' or ')}`);
 }
+
+type Words = readonly [number, number, number, number];
 
 function wordsOf(id: Uuid): readonly number[];
 function wordsOf(id: Uuid | null): readonly number[] | null;

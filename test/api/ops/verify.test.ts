@@ -1,9 +1,11 @@
 import {
   closeSync,
   cpSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   openSync,
+  readdirSync,
   rmSync,
   statSync,
   truncateSync,
@@ -22,8 +24,10 @@ import { newOrganization } from '../../../api/identity/organizations.ts';
 import { ownedKey } from '../../../api/identity/owned-ids.ts';
 import { ControlStore } from '../../../api/identity/store.ts';
 import { newUser } from '../../../api/identity/users.ts';
+import { backUp } from '../../../api/ops/backup.ts';
 import { verifyDataDir } from '../../../api/ops/verify.ts';
 import { FORMAT_VERSION } from '../../../engine/format/version.ts';
+import { rebuildRecords } from '../../../engine/records/projection/check.ts';
 import { CATALOG, NOON_MS } from '../../engine/fixtures.ts';
 import { flip } from '../../engine/log/log-files.ts';
 import { tempDir } from '../../engine/shard/engine-process.ts';
@@ -75,6 +79,55 @@ test.serial(`${SECTION}: a healthy directory`, async (t) => {
   const found = await verifyDataDir(await dataDirOf(t));
   t.like(found, { ok: true, control: { users: 2, keys: 1 }, notes: [], problems: [] });
   t.like(found.shards, { length: 1, 0: { shard: 0, accounts: 2, closedTrades: 1 } });
+});
+
+test.serial(
+  'D97, D98: a run keeps what it verified, the next goes on, and a copy has none of it',
+  async (t) => {
+    const dir = await dataDirOf(t);
+    const options = { keeps: true, isWhole: false };
+    const first = await verifyDataDir(dir, options);
+    t.like(first, { ok: true, notes: [] });
+    t.is(first.shards[0]!.verifiedBefore, 0);
+    const again = await verifyDataDir(dir, options);
+    t.like(again, { ok: true, problems: [] });
+    t.is(again.shards[0]!.verifiedBefore, first.shards[0]!.facts);
+    t.deepEqual(again.notes, []);
+    const whole = await verifyDataDir(dir, { keeps: true, isWhole: true });
+    t.deepEqual(whole, first);
+    const copy = path.join(tempDir(t), 'copy');
+    await backUp(dir, copy);
+    t.false(existsSync(path.join(copy, 'verified')));
+  },
+);
+
+test.serial('D97, D98: an older copy beside later verifications is never found good', async (t) => {
+  const dir = await dataDirOf(t);
+  rebuildRecords(dir, 1);
+  const options = { keeps: true, isWhole: false };
+  const copy = path.join(tempDir(t), 'copy');
+  await backUp(dir, copy);
+  const shard = await openShard(path.join(dir, 'shard-0'));
+  shard.run([{ kind: 'adjust', atMs: NOON_MS + 1, account: ALICE, amountCents: 700 }]);
+  await shard.close();
+  rebuildRecords(dir, 1);
+  t.like(await verifyDataDir(dir, options), { ok: true, notes: [] });
+  for (const name of readdirSync(copy)) {
+    rmSync(path.join(dir, name), { recursive: true, force: true });
+    cpSync(path.join(copy, name), path.join(dir, name), { recursive: true });
+  }
+  const { ok, problems } = await verifyDataDir(dir, options);
+  t.false(ok);
+  t.regex(
+    problems.join('\n'),
+    /shard-0: log: ends with fact \d+, and fact \d+ was verified; --whole/,
+  );
+  const whole = await verifyDataDir(dir, { keeps: true, isWhole: true });
+  t.deepEqual(
+    whole.problems.filter((line) => !line.startsWith('records:')),
+    [],
+    'the copy itself is good',
+  );
 });
 
 const NOBODY = '01234567-0000-7000-8000-000000000000';

@@ -1,11 +1,27 @@
 /** Breaches of facts that a checkpoint covers: nothing plays them again, so each must be looked at. */
 import test from 'ava';
 import type { Uuid } from '../../../engine/base/units.ts';
+import { ByteReader } from '../../../engine/format/bytes.ts';
+import { readFact } from '../../../engine/format/fact-layouts.ts';
+import { INDEX_CLASS, placeAt } from '../../../engine/index/entry.ts';
+import { LogReader } from '../../../engine/log/log-reader.ts';
+import { uuidWords } from '../../../engine/memory/uuid-words.ts';
 import type { Fact } from '../../../engine/rules/facts.ts';
+import { identityOf } from '../../../engine/shard/store/data-format.ts';
+import { logIn } from '../../../engine/shard/store/shard-log.ts';
+import { auditFacts, type PlacedFact } from '../../../engine/verify/audit-facts.ts';
 import { verifyShard } from '../../../engine/verify/verify.ts';
 import { CATALOG, NOON_MS, placeOrder, quoteTick, uuidOf } from '../fixtures.ts';
 import { tempDir } from '../shard/engine-process.ts';
-import { ALICE, openShard, plant, rewriteLog, setCell, type Traded } from '../shard/environment.ts';
+import {
+  ALICE,
+  openShard,
+  plant,
+  rewriteLog,
+  setCell,
+  type Traded,
+  tradedShard,
+} from '../shard/environment.ts';
 import { type Planted, SECTION, testBreaches } from '../shard/planted.ts';
 
 type Of<K> = Extract<Fact, { kind: K }>;
@@ -183,3 +199,74 @@ test.serial(
     t.regex(problems, /^account \S+: run 1 realized \d+ cents, not -?\d+$/m);
   },
 );
+
+/** A shard's state and facts, to be audited with a change of one of them. */
+async function stateAndFacts(dir: string) {
+  const ids = await tradedShard(dir);
+  const shard = await openShard(dir);
+  const log = LogReader.open(logIn(dir), identityOf(0));
+  const facts: PlacedFact[] = [];
+  for (const { firstNumber, position, payload } of log.records(0)) {
+    const from = new ByteReader(payload);
+    for (let number = firstNumber; !from.isAtEnd; number++) {
+      const place = { record: position, offset: from.at };
+      facts.push({ number, fact: readFact(from), place });
+    }
+  }
+  log.close();
+  return { ids, shard, facts };
+}
+
+test.serial(
+  'D99: an order without an end is named, where the index lacks it as well',
+  async (t) => {
+    const { ids, shard, facts } = await stateAndFacts(tempDir(t));
+    const { state } = shard;
+    t.deepEqual(auditFacts(state, facts).problems, []);
+    const end = facts.find(
+      ({ fact }) => fact.kind === 'order_ended' && fact.order === ids.canceled,
+    )!;
+    const left = facts
+      .filter((fact) => fact !== end)
+      .map((fact, at) => ({ ...fact, number: at + 1 }));
+    const { index } = state.records;
+    const forEach = index.forEach.bind(index);
+    index.forEach = (each) =>
+      forEach((words, at) => {
+        const { record, offset } = placeAt(words, at);
+        if (record !== end.place.record || offset !== end.place.offset) each(words, at);
+      });
+    const { problems } = auditFacts(state, left);
+    t.is(problems.length, 1, problems.join('; '));
+    t.regex(problems[0]!, /^fact \d+ \(order_placed\): neither rests nor has an end$/);
+    index.forEach = forEach;
+    t.regex(
+      auditFacts(state, left).problems.join('; '),
+      /^index: has \d+ entries, and the log \d+/,
+    );
+    await shard.abandon();
+  },
+);
+
+test.serial('D97: an order that ended before ends again, and the index has both', async (t) => {
+  const { ids, shard, facts } = await stateAndFacts(tempDir(t));
+  const { state } = shard;
+  const last = facts.at(-1)!;
+  const tail = last.place.record + 10_000;
+  const kept = { facts: last.number, digest: 0, tail, ...auditFacts(state, facts).kept };
+  t.deepEqual(auditFacts(state, [], kept).problems, []);
+  const { fact } = facts.find((one) => {
+    return one.fact.kind === 'order_ended' && one.fact.order === ids.canceled;
+  })!;
+  const [w0, w1, w2, w3] = uuidWords(ids.canceled) as unknown as [number, number, number, number];
+  const account = state.accountIds.find(ALICE);
+  const { orderCanceled } = INDEX_CLASS;
+  state.records.index.add(account, orderCanceled, w0, w1, w2, w3, tail, 0);
+  const again = { number: last.number + 1, fact, place: { record: tail, offset: 0 } };
+  const { problems } = auditFacts(state, [again], kept);
+  t.true(
+    problems.some((line) => /the index finds another end of order/.test(line)),
+    problems.join('; '),
+  );
+  await shard.abandon();
+});

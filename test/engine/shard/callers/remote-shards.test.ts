@@ -206,8 +206,9 @@ test('D75, C6: while the time is set back a further caller sends nothing, and th
   t.true((await ask(remote, order(laterMs))).ok);
   machineMs = NOON_MS;
   const waiting: Promise<Reply>[] = [];
-  const { pause } = further.callers;
-  further.callers.pause = async () => {
+  const callers = further.callers!;
+  const { pause } = callers;
+  callers.pause = async () => {
     const goOn = await pause();
     return () => {
       // Made at the time before, when every shard has the new one.
