@@ -124,6 +124,16 @@ test.serial(
   },
 );
 
+test.serial(`${SECTION}: a shard without a fact is verified again`, async (t) => {
+  const dir = tempDir(t);
+  const file = path.join(dir, 'verified', 'shard-0');
+  await (await openShard(dir)).close();
+  for (let times = 0; times < 2; times++) {
+    t.like(await verifyShard(dir, 0, 1, { file, isWhole: false }), { facts: 0, problems: [] });
+  }
+  t.is(readKept<KeptAudit>(file)?.facts, 0);
+});
+
 test.serial(`${SECTION}: an order that rested before and is gone is missed`, async (t) => {
   const { file, verify } = await verified(t);
   const kept = readKept<KeptAudit>(file)!;
