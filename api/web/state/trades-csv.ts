@@ -26,7 +26,7 @@ const FIELDS = [
   ...(['instrumentId', 'instrumentLabel', 'instrumentSide', 'boughtSide'] as const),
   ...(['contracts', 'entryCents', 'exitCents', 'costDollars', 'pnlDollars'] as const),
   ...(['resolvedOutcome', 'statedProbPct', 'placedVia', 'placedPrivate'] as const),
-  ...(['fillVenue', 'marketTicker', 'parlayId'] as const),
+  ...(['fillVenue', 'fillModel', 'marketTicker', 'parlayId'] as const),
 ] satisfies readonly (keyof Trade)[];
 
 export const TRADES_CSV_HEAD = csvLine(FIELDS);
