@@ -98,10 +98,7 @@ if (NO_BROWSER !== null) {
 const directory = mkdtempSync(path.join(tmpdir(), 'paperbook-screenshots-'));
 const ends: (() => unknown)[] = [() => rmSync(directory, { recursive: true })];
 try {
-  const server = await startServer('demo', path.join(directory, 'data'), {
-    PAPERBOOK_FILL_MODEL: 'book_depth',
-    PAPERBOOK_SELF_RESET: 'on',
-  });
+  const server = await startServer('demo', path.join(directory, 'data'), {}, true);
   ends.push(() => server.command.end('SIGINT'));
   const browser = await launchChromium();
   ends.push(() => browser.close());
