@@ -98,7 +98,7 @@ export const BOTS: readonly Bot[] = [
 ];
 
 /** The shares of questions that a bot may trade: a few express games, most of the long ones. */
-const SHARE = { express: 0.06, long: 0.75 };
+const SHARE = { express: 0.2, long: 0.75 };
 const LEAD_MIN_MS = 5 * 60_000;
 const LEAD_MAX_MS = 6 * 3_600_000;
 const LANE = { share: 0, lead: 1, luck: 2, size: 3 } as const;

@@ -165,9 +165,11 @@ type Market = {
   seen: ReturnType<typeof seenOf>;
 };
 
-/** The steps of the past: while no game is on, while one is, and at its end. */
-const STEPS_MS = { quiet: 20 * MINUTE_MS, play: 5 * MINUTE_MS, end: MINUTE_MS };
-const END_MS = 30 * MINUTE_MS;
+/** The steps of the past, while no game is on and while one is; the last day has finer ones. */
+const EARLIER = { quietMs: 60 * MINUTE_MS, playMs: 15 * MINUTE_MS };
+const LAST_DAY = { quietMs: 30 * MINUTE_MS, playMs: 10 * MINUTE_MS };
+/** Express games are over within minutes. */
+const END = { lastsMs: 30 * MINUTE_MS, stepMs: 2 * MINUTE_MS };
 /** So many lines are sent together while no bot trades. */
 const LINES_AHEAD_MAX = 2000;
 
@@ -230,8 +232,8 @@ class Past {
     }
     for (let atMs = firstStartMs; atMs < untilMs; ) {
       const isOn = games.some((game) => game.startsAtMs <= atMs && atMs < game.endsAtMs);
-      const { quiet, play, end } = STEPS_MS;
-      atMs += untilMs - atMs <= END_MS ? end : isOn ? play : quiet;
+      const { quietMs, playMs } = untilMs - atMs > DAY_MS ? EARLIER : LAST_DAY;
+      atMs += untilMs - atMs <= END.lastsMs ? END.stepMs : isOn ? playMs : quietMs;
       times.add(atMs);
     }
     return [...times]
