@@ -1,4 +1,5 @@
 /** The demo's output: curl lines that work unchanged, one after another. */
+import { CODE_VALID_MS } from '../identity/one-time-codes.ts';
 import type { Paperbook } from '../main.ts';
 import type { DemoUser } from './demo-user.ts';
 
@@ -22,7 +23,7 @@ export async function firstSteps(
     'Paperbook demo: paper money at simulated prices.',
     '',
     `  Page    ${page}`,
-    ...(page.includes('#') ? ['          opens signed in, once, within ten minutes'] : []),
+    ...(page.includes('#') ? [`          opens signed in, once, ${lifeOfLink(Date.now())}`] : []),
     `  API     ${baseUrl}`,
     `  Docs    ${new URL('/docs', baseUrl).href}`,
     `  Admin   ${adminUrl}`,
@@ -35,6 +36,14 @@ export async function firstSteps(
     '',
     'Ctrl-C stops it; the next start keeps the same account.',
   ].join('\n');
+}
+
+/** In the time of this machine, since a person reads it there. */
+function lifeOfLink(nowMs: number): string {
+  const until = new Date(nowMs + CODE_VALID_MS);
+  const at = [until.getHours(), until.getMinutes()].map((part) => String(part).padStart(2, '0'));
+  const minutes = CODE_VALID_MS / 60_000;
+  return `within ${minutes} minutes, until ${at.join(':')}; each start prints a new link`;
 }
 
 function steps(baseUrl: string, key: string, { instrument, label, askCents }: Listed): string[] {

@@ -11,7 +11,13 @@ import { newUser } from '../identity/users.ts';
 
 const NAME = 'demo.json';
 
-export type DemoUser = { email: string; password: string; key: string };
+export type DemoUser = {
+  email: string;
+  password: string;
+  key: string;
+  /** The keys of the bots, in their order; left out: there are none. Rule U34. */
+  bots?: readonly string[];
+};
 
 /** High enough for a bot. Rule U2 (api/RULES.md). */
 const LIMITS = { newPerMinute: 6000, newPerDay: 1_000_000, closingPerMinute: 6000 };
@@ -26,6 +32,7 @@ const SCOPES = ['records:read', 'portfolio:read', 'markets:read', 'trade:write']
 export async function demoUser(identity: ControlStore, dataDir: string): Promise<DemoUser> {
   const nowMs = Date.now();
   const known = readDemoFile(dataDir);
+  const bots = known?.bots === undefined ? {} : { bots: known.bots };
   let user = identity.userByEmail(EMAIL);
   if (user === undefined) {
     user = newUser(
@@ -47,12 +54,12 @@ export async function demoUser(identity: ControlStore, dataDir: string): Promise
   }
   const key = known === null ? undefined : identity.keyByHash(hashOfToken(known.key));
   if (known !== null && key?.userId === user.id && keyStatus(key, nowMs) === 'active') {
-    return { email: EMAIL, password, key: known.key };
+    return { email: EMAIL, password, key: known.key, ...bots };
   }
   if (known === null) await endEarlier(identity, user.id, nowMs);
   const made = newKey(user.id, { label: LABEL, scopes: [...SCOPES] }, 'cli', nowMs);
   await identity.putKey(made.key);
-  return { email: EMAIL, password, key: made.token };
+  return { email: EMAIL, password, key: made.token, ...bots };
 }
 
 /** The file is gone, maybe because others could read it, so the password and key are replaced. */
@@ -64,7 +71,7 @@ async function endEarlier(identity: ControlStore, userId: Uuid, nowMs: EpochMs):
   await identity.sessions.end(identity.sessions.ofUser(userId));
 }
 
-/** `{baseUrl, adminUrl, email, password, key}`. */
+/** `{baseUrl, adminUrl, email, password, key, bots?}`. */
 export function writeDemoFile(
   dataDir: string,
   { baseUrl, adminUrl }: { baseUrl: string; adminUrl: string },

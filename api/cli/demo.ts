@@ -1,14 +1,14 @@
 /**
- * `paperbook demo`: the server on simulated venues, with a demo user and key, and first steps to
- * try. The venues are real WebSockets on loopback. Rules U2 (api/RULES.md), N21
- * (feeds/FORMATS.md).
+ * `paperbook demo`: the server on simulated venues, with a past, bots, a demo user and key, and
+ * first steps to try. The venues are real WebSockets on loopback. Rules U2, U33 to U36
+ * (api/RULES.md), N21 (feeds/FORMATS.md).
  */
 
 import path from 'node:path';
 import type { Command } from 'commander';
 import { bookNeedsOf } from '../../feeds/reading/venue.ts';
 import { catalogFileOf } from '../../feeds/simulator/catalog-file.ts';
-import { listedGames, type Schedule } from '../../feeds/simulator/schedule.ts';
+import { type Listed, listedGames, type Schedule } from '../../feeds/simulator/schedule.ts';
 import { type Simulator, startSimulator } from '../../feeds/simulator/server.ts';
 import type { Log } from '../base/logger.ts';
 import { configHelp, loadConfig } from '../config/config.ts';
@@ -18,6 +18,8 @@ import { replaceFile } from '../data-dir/directory-files.ts';
 import { makeDirectory } from '../data-dir/private-files.ts';
 import { type Paperbook, startPaperbook, takeDataDir } from '../main.ts';
 import { createLog } from './create-log.ts';
+import { botKeys, LiveBots } from './demo-bots.ts';
+import { givePast, PAST_DAYS } from './demo-past.ts';
 import { firstSteps } from './demo-steps.ts';
 import { type DemoUser, demoUser, writeDemoFile } from './demo-user.ts';
 import { outputColumns } from './screen.ts';
@@ -28,9 +30,11 @@ const DEMO_DEFAULTS = {
   PAPERBOOK_VENUE_DATA: 'on',
   PAPERBOOK_DEFAULT_PLAN: 'basic',
   PAPERBOOK_LOG_LEVEL: 'warn',
-  // Longer than any of its games is listed, so an instrument that has left the catalog leaves the
-  // disk, too.
-  PAPERBOOK_HISTORY_DAYS: '2',
+  PAPERBOOK_FILL_MODEL: 'book_depth',
+  PAPERBOOK_SELF_RESET: 'on',
+  // Longer than any of its games is listed, so the prices of an instrument that has left the
+  // catalog leave the disk, too.
+  PAPERBOOK_HISTORY_DAYS: '5',
 };
 /** Variables that it sets itself at each start. */
 const SIMULATED = {
@@ -40,9 +44,12 @@ const SIMULATED = {
 
 /** The seed and the first start of the games. */
 const STATE = 'demo/simulator.json';
-const LISTED_AHEAD_MS = 15 * 60_000;
-/** Games that are over and still listed, the newest. */
-const OVER_KEPT = 20;
+/** As many days of long games stay as a new demo has. Rule N21. */
+const LISTED: Listed = {
+  aheadMs: 15 * 60_000,
+  expressOver: 20,
+  longOverMs: PAST_DAYS * 24 * 3_600_000,
+};
 /** The venues announce a result before the catalog has it. */
 const AFTER_RESULT_MS = 1000;
 const RETRY_MS = 5000;
@@ -51,13 +58,14 @@ export function addDemoCommand(program: Command): void {
   program
     .command('demo')
     .description('start the server with simulated venues, a user and a key')
+    .option('--empty', 'in a new directory: no games of past days; no bots trade')
     .addHelpText('after', () => {
       const help = configHelp(outputColumns(), { ...DEMO_DEFAULTS, ...SIMULATED });
       return `\nEnvironment variables, as for serve:\n${help}`;
     })
-    .action(async () => {
+    .action(async ({ empty }: { empty?: true }) => {
       const stopped = stopRequest();
-      const server = await startDemo(process.env);
+      const server = await startDemo(process.env, empty === true);
       process.stdout.write(`${server.welcome}\n`);
       await stopped;
       await server.close();
@@ -68,7 +76,7 @@ export function addDemoCommand(program: Command): void {
 type Demo = Pick<Paperbook, 'baseUrl' | 'adminUrl' | 'close'> & { welcome: string };
 
 /** Starts the demo; every environment variable of the server applies to it. */
-async function startDemo(set: NodeJS.ProcessEnv): Promise<Demo> {
+async function startDemo(set: NodeJS.ProcessEnv, isEmpty: boolean): Promise<Demo> {
   const env = withDefaults(DEMO_DEFAULTS, set);
   const basics = loadConfig(env, null);
   const log = createLog(basics.logLevel);
@@ -76,12 +84,15 @@ async function startDemo(set: NodeJS.ProcessEnv): Promise<Demo> {
   let simulator: Simulator | undefined;
   let server: Paperbook | undefined;
   let venues: DemoVenues | undefined;
+  let bots: LiveBots | undefined;
   const stop = async () => {
     venues?.close();
+    await bots?.close();
     await server?.close();
     await simulator?.close();
   };
   try {
+    await givePast(basics, dataDir, { isWanted: !isEmpty, log });
     venues = new DemoVenues(dataDir.path, log);
     simulator = await startSimulator({
       ...venues.schedule,
@@ -101,7 +112,16 @@ async function startDemo(set: NodeJS.ProcessEnv): Promise<Demo> {
     );
     server = await startPaperbook(config, dataDir, log);
     const user = await demoUser(server.identity, dataDir.path);
-    writeDemoFile(dataDir.path, server, user);
+    // They have traded since the past was made. Without one there are none.
+    const isLively = !isEmpty && venues.hasPast;
+    const keys = isLively ? await botKeys(server.identity, user.bots ?? [], Date.now()) : user.bots;
+    const demo = keys === undefined ? user : { ...user, bots: keys };
+    writeDemoFile(dataDir.path, server, demo);
+    if (isLively) {
+      const { seed } = venues.schedule;
+      bots = new LiveBots(server.baseUrl, { seed, keys: keys!, log });
+      bots.start();
+    }
     const page = pageLink(server, user, config);
     return {
       baseUrl: server.baseUrl,
@@ -155,10 +175,15 @@ class DemoVenues {
     this.schedule = this.#read();
   }
 
+  /** Whether it was made with games of past days. */
+  get hasPast(): boolean {
+    return this.schedule.expressSinceMs !== undefined;
+  }
+
   /** Writes the catalog now and whenever a game has ended, until `close`. */
   keepCatalog(): void {
     const nowMs = Date.now();
-    const games = listedGames(this.schedule, nowMs, LISTED_AHEAD_MS, OVER_KEPT);
+    const games = listedGames(this.schedule, nowMs, LISTED);
     replaceFile(this.catalogFile, JSON.stringify(catalogFileOf(games, nowMs)));
     const ends = games.map(({ resolvesAtMs }) => resolvesAtMs).filter((atMs) => atMs > nowMs);
     this.#refreshIn(Math.min(...ends) - nowMs + AFTER_RESULT_MS);
@@ -182,7 +207,7 @@ class DemoVenues {
   /** The seed and the first start, the same at every start. */
   #read(): Schedule {
     const state = readChecked(this.#dataDir, STATE) as Schedule | undefined;
-    if (state !== undefined) return { seed: state.seed, firstStartMs: state.firstStartMs };
+    if (state !== undefined) return state;
     const schedule = { seed: 1, firstStartMs: Date.now() };
     writeChecked(this.#dataDir, STATE, schedule);
     return schedule;

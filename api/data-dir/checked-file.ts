@@ -17,8 +17,8 @@ const FIELDS = {
   'track-record-keys.json': ['publicKeys'],
   'positions.json': ['facts'],
   'contradicted.json': ['said'],
-  'demo.json': ['baseUrl', 'adminUrl', 'email', 'password', 'key'],
-  'demo/simulator.json': ['seed', 'firstStartMs'],
+  'demo.json': ['baseUrl', 'adminUrl', 'email', 'password', 'key', 'bots'],
+  'demo/simulator.json': ['seed', 'firstStartMs', 'longGames', 'expressSinceMs'],
 } as const;
 
 export type CheckedName = keyof typeof FIELDS;

@@ -6,7 +6,8 @@ import { randomBytes } from 'node:crypto';
 import type { EpochMs, Uuid } from '../../engine/base/units.ts';
 import { hashOfToken } from './keys.ts';
 
-const VALID_MS = 10 * 60_000;
+/** A code is valid for so long. */
+export const CODE_VALID_MS = 10 * 60_000;
 /** As many random bits as a key has, so that no slower hash is needed. */
 const CODE_BYTES = 32;
 
@@ -17,7 +18,7 @@ export class OneTimeCodes {
   /** A code for the user. It is stored nowhere. */
   issue(userId: Uuid, nowMs: EpochMs): string {
     const code = randomBytes(CODE_BYTES).toString('base64url');
-    this.#issued.set(hashOfToken(code), { userId, endsAtMs: nowMs + VALID_MS });
+    this.#issued.set(hashOfToken(code), { userId, endsAtMs: nowMs + CODE_VALID_MS });
     return code;
   }
 

@@ -43,7 +43,7 @@ function gameEntry(game: SimGame, asOfMs: EpochMs): GameEntry {
   return {
     id: gameIdOf(game.slug),
     slug: game.slug,
-    league: 'sim',
+    league: game.league.name,
     startsAt: isoOf(game.startsAtMs),
     status: gameStatusAt(game, asOfMs),
     home: game.home,
@@ -67,14 +67,14 @@ function entriesOf(game: SimGame, market: SimMarket): InstrumentEntry[] {
   return wordings.map((wording) => ({
     id: instrumentIdOf(wording.slug),
     gameSlug: game.slug,
-    league: 'sim',
+    league: game.league.name,
     startsAt: isoOf(game.startsAtMs),
     opensAt: isoOf(game.listedAtMs + FIRST_QUOTE_MS),
     marketType: market.kind,
     period: 'game',
     line: market.line,
     pushPossible: false,
-    stat: market.kind === 'total' ? 'runs' : null,
+    stat: market.kind === 'total' ? game.league.stat : null,
     tieRule: 'no_tie',
     settlesOn: 'official_result',
     postponementWindowHours: 48,
@@ -101,11 +101,12 @@ function winners(game: SimGame, market: SimMarket): Wording[] {
 
 function overWording(game: SimGame, market: SimMarket): Wording {
   const title = `${game.away.name} at ${game.home.name}`;
+  const { stat } = game.league;
   return {
     slug: `${game.slug}-total-${String(market.line).replace('.', '-')}-over`,
-    label: `Over ${market.line} runs, ${title}`,
-    oppositeLabel: `Under ${market.line} runs, ${title}`,
-    yesMeans: `The two teams score more than ${market.line} runs together`,
+    label: `Over ${market.line} ${stat}, ${title}`,
+    oppositeLabel: `Under ${market.line} ${stat}, ${title}`,
+    yesMeans: `The two teams score more than ${market.line} ${stat} together`,
     subject: null,
     listings: listingsOf(game, market, 1, `Over ${market.line}`),
   };

@@ -21,7 +21,7 @@ export function prepare(frame: NativeFrame): PreparedFrame {
 }
 
 /** The frame as the venue sends it: `{"type":"quote","seq":2,...}`. */
-function numberedText({ frame, rest }: PreparedFrame, seq: number): string {
+export function numberedText({ frame, rest }: PreparedFrame, seq: number): string {
   return `{"type":"${frame.type}","seq":${seq}${rest}`;
 }
 

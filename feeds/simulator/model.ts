@@ -62,6 +62,8 @@ export type Model = {
   markets(): string[];
   /** The first frames for a new subscriber of a market; null when there is no such market. */
   introduce(market: string): NativeFrame[] | null;
+  /** The levels of an open market, as they were last sent; null when there is no such market. */
+  levels(market: string): SimLevels | null;
   /** Slug of a market's game; null when there is no such market. */
   gameOf(market: string): string | null;
   /** Takes effect, and is sent, with the next step. @throws when there is no such market. */
@@ -163,6 +165,10 @@ class SimulatedVenue implements Model {
     const frames = introduction(ticker, state);
     const status = gameStatusAt(game, this.#atMs);
     return status === 'scheduled' ? frames : [...frames, { type: 'game', game: game.slug, status }];
+  }
+
+  levels(ticker: string): SimLevels | null {
+    return this.#saidOfMarkets.get(ticker)?.levels ?? null;
   }
 
   gameOf(ticker: string): string | null {

@@ -1,7 +1,7 @@
 /**
  * Which simulated games exist, when they start, and how they end: a pure function of the seed, the
  * first start and the game's number. So a restarted demo has the same games. Long games last a day;
- * express games settle within minutes. Rules N20, N22 (feeds/FORMATS.md).
+ * express games settle within minutes. Rules N20, N22, N24 (feeds/FORMATS.md).
  */
 
 import type { EpochMs } from '../../engine/base/units.ts';
@@ -14,6 +14,17 @@ export type Schedule = {
   firstStartMs: EpochMs;
   /** Long games at a time, 0..26; 6 by default. */
   longGames?: number;
+  /** Express games listed before this do not exist; left out: all do. Rule N24. */
+  expressSinceMs?: EpochMs;
+};
+
+/** A league of the simulator: its name in catalogs, and what its totals count. */
+export type SimLeague = {
+  name: string;
+  stat: string;
+  /** The least and the largest line of a total, without its half. */
+  lines: readonly [low: number, high: number];
+  teams: readonly Team[];
 };
 
 export type SimMarket = {
@@ -29,6 +40,7 @@ export type SimMarket = {
 
 export type SimGame = {
   slug: string;
+  league: Pick<SimLeague, 'name' | 'stat'>;
   away: Team;
   home: Team;
   /** Markets open. */
@@ -39,6 +51,8 @@ export type SimGame = {
   /** Results are known, and the game is final or, with every result void, cancelled. */
   resolvesAtMs: EpochMs;
   cancelled: boolean;
+  /** It settles within minutes. */
+  isExpress: boolean;
   markets: SimMarket[];
 };
 
@@ -62,7 +76,7 @@ const EXPRESS = {
   lastsMs: 4 * MINUTE,
 };
 
-const TEAMS: readonly Team[] = [
+const BASEBALL: readonly Team[] = [
   { code: 'ALD', name: 'Alder Bay Herons' },
   { code: 'BRK', name: 'Brackwater Otters' },
   { code: 'CAL', name: 'Calloway Lanterns' },
@@ -81,6 +95,37 @@ const TEAMS: readonly Team[] = [
   { code: 'PEL', name: 'Pellworth Anchors' },
 ];
 
+const BASKETBALL: readonly Team[] = [
+  { code: 'AMB', name: 'Amberley Sparks' },
+  { code: 'BEL', name: 'Belmont Quay Tides' },
+  { code: 'CRE', name: 'Crestwick Falcons' },
+  { code: 'DRI', name: 'Drift Harbor Sails' },
+  { code: 'ELM', name: 'Elmstead Giants' },
+  { code: 'FAR', name: 'Farrow Hill Hounds' },
+  { code: 'GRA', name: 'Granby Thunder' },
+  { code: 'HAZ', name: 'Hazelgate Wasps' },
+  { code: 'ION', name: 'Iona Falls Torrents' },
+  { code: 'KIN', name: 'Kingsmere Lions' },
+];
+
+const HOCKEY: readonly Team[] = [
+  { code: 'ARC', name: 'Arcwell Bears' },
+  { code: 'BOR', name: 'Boreal City Wolves' },
+  { code: 'COL', name: 'Coldwater Seals' },
+  { code: 'DEE', name: 'Deepford Moose' },
+  { code: 'EIS', name: 'Eisenholm Anvils' },
+  { code: 'FRO', name: 'Frosthaven Huskies' },
+  { code: 'GLE', name: 'Glenrime Hawks' },
+  { code: 'HAR', name: 'Harrow Lake Pucks' },
+];
+
+/** A game's league goes by its number, so that the games of a day are of all leagues. */
+const LEAGUES: readonly SimLeague[] = [
+  { name: 'sim-baseball', stat: 'runs', lines: [6, 10], teams: BASEBALL },
+  { name: 'sim-basketball', stat: 'points', lines: [205, 235], teams: BASKETBALL },
+  { name: 'sim-hockey', stat: 'goals', lines: [4, 7], teams: HOCKEY },
+];
+
 const LANE = { shuffle: 0, away: 1, home: 2, cancelled: 3, base: 4, result: 5, line: 6 } as const;
 
 /**
@@ -95,23 +140,34 @@ export function scheduleUntil(
   return gamesBetween(schedule, sinceMs, untilMs).sort((a, b) => a.listedAtMs - b.listedAtMs);
 }
 
+/** Which games of a catalog are over, and how early a game is in it. */
+export type Listed = {
+  aheadMs: number;
+  /** Express games that are over, the newest. */
+  expressOver: number;
+  /** Long games stay so long after their result. */
+  longOverMs: number;
+};
+
 /**
- * The games of a catalog at a time: the games listed by `aheadMs` later. Of games that are over,
- * only the newest `over` are in it. In the order of listing. Rule N21 (feeds/FORMATS.md).
+ * The games of a catalog at a time: the games listed by `aheadMs` later, and of games that are over
+ * the newest. In the order of listing. Rule N21 (feeds/FORMATS.md).
  */
 export function listedGames(
   schedule: Schedule,
   nowMs: EpochMs,
-  aheadMs: number,
-  over: number,
+  { aheadMs, expressOver, longOverMs }: Listed,
 ): SimGame[] {
-  // So many games alone have ended since.
-  const sinceMs = nowMs - (over + 1) * EXPRESS.everyMs;
+  // So many express games alone have ended since.
+  const expressMs = (expressOver + 1) * EXPRESS.everyMs;
+  const sinceMs = nowMs - Math.max(expressMs, longOverMs);
   const games = scheduleUntil(schedule, nowMs + aheadMs, { sinceMs });
-  const ended = games.filter(({ resolvesAtMs }) => resolvesAtMs <= nowMs);
+  const ended = games.filter(({ isExpress, resolvesAtMs }) => isExpress && resolvesAtMs <= nowMs);
   ended.sort((a, b) => b.resolvesAtMs - a.resolvesAtMs);
-  const left = new Set(ended.slice(over));
-  return games.filter((game) => !left.has(game));
+  const left = new Set(ended.slice(expressOver));
+  return games.filter((game) => {
+    return !left.has(game) && (game.isExpress || game.resolvesAtMs > nowMs - longOverMs);
+  });
 }
 
 /** Games listed by `toMs` and not yet resolved before `fromMs`. */
@@ -130,7 +186,10 @@ export function gamesBetween(schedule: Schedule, fromMs: EpochMs, toMs: EpochMs)
   }
 
   const expressLifeMs = EXPRESS.startsMs + EXPRESS.lastsMs + SETTLE_MS;
-  const first = firstIndex(fromMs - firstStartMs - expressLifeMs, EXPRESS.everyMs);
+  const first = Math.max(
+    firstIndex(fromMs - firstStartMs - expressLifeMs, EXPRESS.everyMs),
+    firstExpress(schedule),
+  );
   const last = Math.floor((toMs - firstStartMs - EXPRESS.listedMs) / EXPRESS.everyMs);
   for (let n = first; n <= last; n++) add(expressGame(schedule, n));
   return games;
@@ -143,6 +202,7 @@ export function gameOfKey(schedule: Schedule, key: string): SimGame | undefined 
   const [, day, letter, number] = fields;
   let game: SimGame;
   if (letter === undefined) {
+    if (Number(number) < firstExpress(schedule)) return undefined;
     game = expressGame(schedule, Number(number));
   } else {
     const slot = letter.charCodeAt(0) - 65;
@@ -157,45 +217,59 @@ function longGamesOf({ longGames = 6 }: Schedule): number {
   return Math.min(longGames, LONG_GAMES_MAX);
 }
 
+/** The number of the first express game that exists. */
+function firstExpress({ firstStartMs, expressSinceMs = firstStartMs }: Schedule): number {
+  return Math.max(0, Math.ceil((expressSinceMs - firstStartMs) / EXPRESS.everyMs));
+}
+
 function firstIndex(offsetMs: number, everyMs: number): number {
   return Math.max(0, Math.floor(offsetMs / everyMs));
 }
 
 function longGame(schedule: Schedule, day: number, slot: number): SimGame {
   const name = `L${day}${String.fromCharCode(65 + slot)}`;
-  const teams = shuffledTeams(schedule.seed, day);
+  const league = LEAGUES[slot % LEAGUES.length]!;
+  const teams = shuffledTeams(schedule.seed, day, league);
+  const pair = 2 * Math.floor(slot / LEAGUES.length);
   const dayMs = schedule.firstStartMs + day * LONG.everyMs;
   return gameOf(schedule, {
     name,
-    away: teams[(2 * slot) % teams.length]!,
-    home: teams[(2 * slot + 1) % teams.length]!,
+    league,
+    away: teams[pair % teams.length]!,
+    home: teams[(pair + 1) % teams.length]!,
     listedAtMs: dayMs + LONG.listedMs,
     startsAtMs: dayMs + LONG.startsMs + slot * LONG.apartMs,
     lastsMs: LONG.lastsMs,
     withTotal: slot % 2 === 0,
     cancelledShare: 0.02,
+    isExpress: false,
   });
 }
 
 function expressGame(schedule: Schedule, n: number): SimGame {
   const key = keyOf(schedule.seed, `express ${n}`);
-  const away = drawBetween(key, LANE.away, 0, 0, TEAMS.length - 1);
-  const home = (away + drawBetween(key, LANE.home, 0, 1, TEAMS.length - 1)) % TEAMS.length;
+  const league = LEAGUES[n % LEAGUES.length]!;
+  const { teams } = league;
+  const away = drawBetween(key, LANE.away, 0, 0, teams.length - 1);
+  const home = (away + drawBetween(key, LANE.home, 0, 1, teams.length - 1)) % teams.length;
   const slotMs = schedule.firstStartMs + n * EXPRESS.everyMs;
   return gameOf(schedule, {
     name: `X${n}`,
-    away: TEAMS[away]!,
-    home: TEAMS[home]!,
+    league,
+    away: teams[away]!,
+    home: teams[home]!,
     listedAtMs: slotMs + EXPRESS.listedMs,
     startsAtMs: slotMs + EXPRESS.startsMs,
     lastsMs: EXPRESS.lastsMs,
     withTotal: false,
     cancelledShare: 0.04,
+    isExpress: true,
   });
 }
 
 type GamePlan = {
   name: string;
+  league: SimLeague;
   away: Team;
   home: Team;
   listedAtMs: EpochMs;
@@ -203,16 +277,20 @@ type GamePlan = {
   lastsMs: number;
   withTotal: boolean;
   cancelledShare: number;
+  isExpress: boolean;
 };
 
 function gameOf({ seed }: Schedule, plan: GamePlan): SimGame {
-  const { name, away, home, startsAtMs } = plan;
+  const { name, league, away, home, startsAtMs, isExpress } = plan;
   const cancelled = draw(keyOf(seed, name), LANE.cancelled, 0) < plan.cancelledShare;
   const date = new Date(startsAtMs).toISOString().slice(0, 10);
-  const markets = [marketOf(seed, `${name}-ML`, 'moneyline', cancelled)];
-  if (plan.withTotal) markets.push(marketOf(seed, `${name}-TOT`, 'total', cancelled));
+  const markets = [marketOf(seed, `${name}-ML`, { kind: 'moneyline', league, cancelled })];
+  if (plan.withTotal) {
+    markets.push(marketOf(seed, `${name}-TOT`, { kind: 'total', league, cancelled }));
+  }
   return {
     slug: `sim-${away.code}-${home.code}-${date}-${name}`.toLowerCase(),
+    league: { name: league.name, stat: league.stat },
     away,
     home,
     listedAtMs: plan.listedAtMs,
@@ -220,6 +298,7 @@ function gameOf({ seed }: Schedule, plan: GamePlan): SimGame {
     endsAtMs: startsAtMs + plan.lastsMs,
     resolvesAtMs: startsAtMs + plan.lastsMs + SETTLE_MS,
     cancelled,
+    isExpress,
     markets,
   };
 }
@@ -227,8 +306,7 @@ function gameOf({ seed }: Schedule, plan: GamePlan): SimGame {
 function marketOf(
   seed: number,
   marketKey: string,
-  kind: SimMarket['kind'],
-  cancelled: boolean,
+  { kind, league, cancelled }: Pick<SimMarket, 'kind'> & { league: SimLeague; cancelled: boolean },
 ): SimMarket {
   const key = keyOf(seed, marketKey);
   const [low, high] = kind === 'total' ? [42, 58] : [28, 72];
@@ -238,15 +316,15 @@ function marketOf(
   return {
     key: marketKey,
     kind,
-    line: kind === 'total' ? drawBetween(key, LANE.line, 0, 6, 10) + 0.5 : null,
+    line: kind === 'total' ? drawBetween(key, LANE.line, 0, ...league.lines) + 0.5 : null,
     baseCents,
     result: cancelled ? 'void' : yes ? 'yes' : 'no',
   };
 }
 
-function shuffledTeams(seed: number, day: number): Team[] {
-  const key = keyOf(seed, `long ${day}`);
-  const teams = [...TEAMS];
+function shuffledTeams(seed: number, day: number, league: SimLeague): Team[] {
+  const key = keyOf(seed, `long ${day} ${league.name}`);
+  const teams = [...league.teams];
   for (let i = teams.length - 1; i > 0; i--) {
     const j = drawBetween(key, LANE.shuffle, i, 0, i);
     [teams[i], teams[j]] = [teams[j]!, teams[i]!];

@@ -19,6 +19,8 @@ export type SimulatorOptions = {
   firstStartMs?: EpochMs;
   /** Long games at a time; 6 by default. */
   longGames?: number;
+  /** Express games listed before this do not exist; left out: all do. */
+  expressSinceMs?: EpochMs;
   /** Sends the levels of books, and not their top alone. */
   depth?: boolean;
   /** Venues pause markets now and then; they do unless this is false. */
@@ -121,7 +123,11 @@ class Venues {
 
   constructor(options: SimulatorOptions, startMs: EpochMs) {
     const { seed, firstStartMs = startMs, longGames = 6, depth = false, pauses = true } = options;
-    this.#schedule = { seed, firstStartMs, longGames };
+    const { expressSinceMs } = options;
+    this.#schedule = {
+      ...{ seed, firstStartMs, longGames },
+      ...(expressSinceMs === undefined ? {} : { expressSinceMs }),
+    };
     const serverOf = (venue: SimVenue): VenueServer => ({
       model: createModel(this.#schedule, venue, startMs, { depth, pauses }),
       clients: new Set(),

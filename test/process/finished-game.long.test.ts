@@ -58,7 +58,7 @@ test.serial(
       return trades.find(({ tradeId }: Json) => tradeId === bought.trade.tradeId) ?? null;
     });
     const rule = { side: 'yes', entryMinutesBeforeStart: -3 };
-    const body = { markets: { league: 'sim' }, rule, stake: { contracts: 1 } };
+    const body = { markets: { league: soonest!.league.name }, rule, stake: { contracts: 1 } };
     const tested = await request(demo.key, 'POST', `${demo.baseUrl}/backtest`, body);
     t.is(tested.status, 200);
     t.is(tested.body.summary.trades, 2, JSON.stringify(tested.body));

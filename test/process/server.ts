@@ -183,13 +183,18 @@ export type Place = {
 
 export type Server = Place & { command: Command };
 
-/** Starts `paperbook demo` or `serve` and waits until it says that it can be used. */
+/**
+ * Starts `paperbook demo` or `serve` and waits until it says that it can be used. The demo is empty
+ * unless a test asks for a lively one: a past takes seconds, and bots change what a test counts.
+ */
 export async function startServer(
   name: 'demo' | 'serve',
   dataDir: string,
   env: Env = {},
+  isLively = false,
 ): Promise<Server> {
-  const command = new Command([name], { env: { ...env, PAPERBOOK_DATA_DIR: dataDir } });
+  const args = name === 'demo' && !isLively ? [name, '--empty'] : [name];
+  const command = new Command(args, { env: { ...env, PAPERBOOK_DATA_DIR: dataDir } });
   try {
     await command.printed(name === 'demo' ? /^Ctrl-C stops it/m : /^Paperbook listens on /m);
     const { stdout, stderr } = command.output;
@@ -228,9 +233,13 @@ export function sharedServer(name: 'demo' | 'serve'): Promise<Server> {
 export async function startFor(
   t: ExecutionContext,
   name: 'demo' | 'serve',
-  { dataDir = path.join(tempDir(t), 'data'), env = {} }: { dataDir?: string; env?: Env } = {},
+  {
+    dataDir = path.join(tempDir(t), 'data'),
+    env = {},
+    isLively = false,
+  }: { dataDir?: string; env?: Env; isLively?: boolean } = {},
 ): Promise<Server> {
-  const server = await startServer(name, dataDir, env);
+  const server = await startServer(name, dataDir, env, isLively);
   t.teardown(async () => {
     if (server.command.isRunning) await server.command.end('SIGKILL');
   });

@@ -38,13 +38,13 @@ pageTest(
   onStage(async (t, stage) => {
     const { page } = await visit(t, stage);
     await signUp(page);
-    await page.getByLabel('Search').pressSequentially('heron');
+    await page.getByLabel('Search').pressSequentially('otter');
     const table = page.getByRole('table', { name: 'Markets found' });
     await table
-      .getByRole('link', { name: /Herons/ })
+      .getByRole('link', { name: /Otters/ })
       .first()
       .waitFor();
-    await page.waitForURL(/#\/markets\?q=heron$/);
+    await page.waitForURL(/#\/markets\?q=otter$/);
     await page.getByLabel('Search').fill('nobody is called that');
     await page.getByText('Nothing is called “nobody is called that”').waitFor();
     await page.getByLabel('Search').fill('');
@@ -70,7 +70,7 @@ pageTest(
     await waitForPrices(page);
     const search = page.getByLabel('Search');
     const go = (hash: string) => page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
-    await search.fill('herons');
+    await search.fill('otters');
     const table = page.getByRole('table', { name: 'Markets found' });
     await table.waitFor();
     await go('#/markets?q=zzzz');

@@ -98,10 +98,9 @@ if (NO_BROWSER !== null) {
 const directory = mkdtempSync(path.join(tmpdir(), 'paperbook-screenshots-'));
 const ends: (() => unknown)[] = [() => rmSync(directory, { recursive: true })];
 try {
-  const server = await startServer('demo', path.join(directory, 'data'), {
-    PAPERBOOK_FILL_MODEL: 'book_depth',
-    PAPERBOOK_SELF_RESET: 'on',
-  });
+  // The pictures of all views begin without traders; a newcomer sees some.
+  const isLively = values.picture !== undefined;
+  const server = await startServer('demo', path.join(directory, 'data'), {}, isLively);
   ends.push(() => server.command.end('SIGINT'));
   const browser = await launchChromium();
   ends.push(() => browser.close());

@@ -62,9 +62,12 @@ test('feeds/simulator/schedule.ts: gamesBetween leaves nothing out, wherever it 
 });
 
 test('N21: a catalog has every game until its result, and of those that are over the newest', (t) => {
-  const all = scheduleUntil(SCHEDULE, START + 80 * HOUR);
-  for (let atMs = START; atMs < START + 60 * HOUR; atMs += 11 * MINUTE + 7) {
-    const listed = listedGames(SCHEDULE, atMs, 15 * MINUTE, 20);
+  const all = scheduleUntil(SCHEDULE, START + 100 * HOUR);
+  const longOverMs = 30 * HOUR;
+  for (let atMs = START; atMs < START + 90 * HOUR; atMs += 11 * MINUTE + 7) {
+    const listed = listedGames(SCHEDULE, atMs, {
+      ...{ aheadMs: 15 * MINUTE, expressOver: 20, longOverMs },
+    });
     const isOver = (game: SimGame) => game.resolvesAtMs <= atMs;
     const expected = all.filter((game) => !isOver(game) && game.listedAtMs <= atMs + 15 * MINUTE);
     t.deepEqual(
@@ -72,18 +75,51 @@ test('N21: a catalog has every game until its result, and of those that are over
       expected,
     );
     const over = all.filter(isOver).sort((a, b) => b.resolvesAtMs - a.resolvesAtMs);
-    t.deepEqual(
-      listed
-        .filter(isOver)
-        .map(({ slug }) => slug)
-        .sort(),
-      over
-        .slice(0, 20)
-        .map(({ slug }) => slug)
-        .sort(),
-    );
-    t.true(listed.length < 50);
+    const kept = [
+      ...over.filter(({ isExpress }) => isExpress).slice(0, 20),
+      ...over.filter((game) => !game.isExpress && game.resolvesAtMs > atMs - longOverMs),
+    ];
+    const slugs = (games: SimGame[]) => games.map(({ slug }) => slug).sort();
+    t.deepEqual(slugs(listed.filter(isOver)), slugs(kept));
+    t.true(listed.length < 60);
   }
+});
+
+test('N24: express games exist from a chosen time on, and long games before it', (t) => {
+  const expressSinceMs = START + 30 * HOUR;
+  const all = scheduleUntil(SCHEDULE, START + 32 * HOUR);
+  const kept = scheduleUntil({ ...SCHEDULE, expressSinceMs }, START + 32 * HOUR);
+  const firstMs = Math.min(
+    ...kept.filter(({ isExpress }) => isExpress).map(({ startsAtMs }) => startsAtMs),
+  );
+  t.true(firstMs >= expressSinceMs && firstMs < expressSinceMs + 6 * MINUTE);
+  t.deepEqual(
+    kept,
+    all.filter(({ isExpress, startsAtMs }) => !isExpress || startsAtMs >= firstMs),
+  );
+  const model = createModel({ ...SCHEDULE, expressSinceMs }, 'venue_a', expressSinceMs);
+  t.is(model.introduce('SIM-X0-ML'), null);
+  t.not(model.introduce('SIM-X610-ML'), null);
+});
+
+test('N25: games are of three leagues, each with its teams and its count', (t) => {
+  const { games, instruments } = catalogOf(scheduleUntil(SCHEDULE, START + 30 * HOUR));
+  const stats = new Map<string, Set<string | null>>();
+  const teams = new Map<string, string>();
+  for (const { league, stat, marketType } of instruments) {
+    if (marketType === 'total') stats.set(league, (stats.get(league) ?? new Set()).add(stat));
+  }
+  for (const { league, home, away } of games) {
+    for (const { name } of [home, away]) {
+      t.is(teams.get(name) ?? league, league, name);
+      teams.set(name, league);
+    }
+  }
+  t.deepEqual([...stats].map(([league, names]) => [league, ...names]).sort(), [
+    ['sim-baseball', 'runs'],
+    ['sim-basketball', 'points'],
+    ['sim-hockey', 'goals'],
+  ]);
 });
 
 test('feeds/simulator/schedule.ts: whenever a demo starts, a market that is open then settles within ten minutes', (t) => {

@@ -1,0 +1,118 @@
+/** The demo at first sight: past games, public bots, and a first start that is killed. */
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import test from 'ava';
+import { BOTS, LiveBots } from '../../api/cli/demo-bots.ts';
+import { ask, type Json, request } from './client.ts';
+import { callerOf } from './demo-caller.ts';
+import { runHere } from './run-here.ts';
+import { Command, eventually, startFor, tempDir } from './server.ts';
+
+test.serial(
+  'U33, U34, U35, U36, paperbook demo: killed amid its first start, it has a past and bots at the next',
+  async (t) => {
+    const dataDir = path.join(tempDir(t), 'data');
+    const killed = new Command(['demo'], { env: { PAPERBOOK_DATA_DIR: dataDir } });
+    await eventually(
+      'the past is begun',
+      async () => {
+        return existsSync(path.join(dataDir, 'demo/past/shard-0')) || null;
+      },
+      { everyMs: 5 },
+    );
+    await killed.end('SIGKILL');
+    t.false(existsSync(path.join(dataDir, 'demo/simulator.json')));
+
+    const env = { PAPERBOOK_REQUEST_LOG: 'on', PAPERBOOK_LOG_LEVEL: 'info' };
+    const first = await startFor(t, 'demo', { dataDir, env, isLively: true });
+    const demo = callerOf(first);
+    const { account } = await demo.get('/portfolio');
+    t.is(account, null, 'the demo’s user has not traded');
+    const { rows } = await eventually('a board of all bots', async () => {
+      const { status, body } = await request(
+        demo.key,
+        'GET',
+        `${demo.baseUrl}/leaderboard?window=all`,
+      );
+      return status === 200 && body.rows.length === BOTS.length ? body : null;
+    });
+    for (const { displayName } of rows) t.regex(displayName, / Bot$/);
+    const { rows: scored } = await demo.get('/eval?window=all');
+    t.true(scored.length > 4, JSON.stringify(scored));
+    const { picks } = await demo.get(`/traders/${rows[0].traderId}/picks`);
+    t.true(picks.length > 3);
+
+    const { games: over } = await demo.get('/games?status=final&limit=100');
+    t.true(over.length > 10);
+    const leagues = new Set(over.map(({ league }: Json) => league));
+    t.is(leagues.size, 3);
+    const { games: on } = await demo.get('/games?status=inprogress');
+    t.true(on.length > 2);
+    const { instruments } = await demo.get('/instruments?tradable=true&status=inprogress&limit=3');
+    for (const { id } of instruments) {
+      const { yesBids, yesAsks } = await demo.get(`/instruments/${id}/book`);
+      t.true(yesBids.length + yesAsks.length > 4, 'levels');
+      const { candles } = await demo.get(`/history/candles?instrumentId=${id}&interval=1h`);
+      t.true(candles.length > 10, `${candles.length} candles`);
+    }
+    const rule = { side: 'yes', entryMinutesBeforeStart: 30 };
+    const body = { markets: { league: [...leagues][0] }, rule, stake: { contracts: 1 } };
+    const tested = await request(demo.key, 'POST', `${demo.baseUrl}/backtest`, body);
+    t.is(tested.status, 200);
+    t.true(tested.body.summary.trades > 3, JSON.stringify(tested.body.summary));
+
+    const { bots } = JSON.parse(readFileSync(path.join(dataDir, 'demo.json'), 'utf8'));
+    t.is(bots.length, BOTS.length);
+    const prefix = bots[0].slice(0, 16);
+    await eventually('a bot looks at prices', async () => {
+      const lines = first.command.output.stderr.split('\n');
+      return lines.find((line) => line.includes(prefix) && line.includes('/quotes')) ?? null;
+    });
+    const exit = await first.command.end('SIGINT');
+    t.is(exit.code, 0);
+    t.notRegex(exit.stderr, /"level":"(warn|error)"/);
+
+    const second = await startFor(t, 'demo', { dataDir, isLively: true });
+    const kept = JSON.parse(readFileSync(path.join(dataDir, 'demo.json'), 'utf8'));
+    t.deepEqual(kept.bots, bots);
+    t.is(kept.key, demo.key);
+    const { rows: later } = await eventually('the board again', async () => {
+      const url = `${second.baseUrl}/leaderboard?window=all`;
+      const { status, body } = await request(kept.key, 'GET', url);
+      return status === 200 && body.rows.length === BOTS.length ? body : null;
+    });
+    const ids = (of: Json[]) => of.map(({ traderId }) => traderId).sort();
+    t.deepEqual(ids(later), ids(rows), 'the same traders');
+    await second.command.end('SIGINT');
+    const { code, stdout } = await runHere(['verify', '--data-dir', dataDir]);
+    t.is(code, 0, stdout);
+  },
+);
+
+test.serial(
+  'U35: bots trade through the API by their rules, and end when they are closed',
+  async (t) => {
+    const { key, baseUrl } = callerOf(await startFor(t, 'demo'));
+    const warnings: unknown[] = [];
+    const log = { info() {}, warn: (fields: object) => void warnings.push(fields), error() {} };
+    const keys = BOTS.map(() => key);
+    const tradesOf = async () =>
+      (await ask(key, 'GET', `${baseUrl}/portfolio/trades?limit=100`)).trades;
+    // Which of the few games of an empty demo a bot trades goes by the seed.
+    for (let seed = 1; (await tradesOf()).length === 0 && seed < 50; seed++) {
+      const bots = new LiveBots(baseUrl, { seed, keys, log });
+      bots.start(0);
+      await setTimeout(1000);
+      await bots.close();
+    }
+    const trades = await tradesOf();
+    t.true(trades.length > 0);
+    for (const { statedProbPct, contracts } of trades) {
+      t.true(statedProbPct >= 1 && contracts >= 10);
+    }
+    await setTimeout(1000);
+    t.is((await tradesOf()).length, trades.length, 'closed bots place nothing');
+    t.deepEqual(warnings, []);
+  },
+);
