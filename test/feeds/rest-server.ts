@@ -27,6 +27,8 @@ export async function restServer(
     asked.push(`${url.pathname}${url.search}`);
     reply(url, asked.length)(url, response, request);
   });
+  // No idle connection ends just as a busy machine asks over it again.
+  server.keepAliveTimeout = 120_000;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.teardown(() => {
     server.closeAllConnections();

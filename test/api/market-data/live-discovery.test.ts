@@ -41,6 +41,8 @@ async function venueOf(t: ExecutionContext) {
     const markets = all.slice(page * 200, (page + 1) * 200);
     response.end(JSON.stringify({ markets, cursor: isLast ? '' : String(page + 1) }));
   });
+  // No idle connection ends just as a busy machine asks over it again.
+  server.keepAliveTimeout = 120_000;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.teardown(() => server.close());
   venue.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/trade-api/v2`;
