@@ -3,7 +3,7 @@ import type { EpochMs, PlacedVia, Uuid } from '../../engine/base/units.ts';
 import { ApiError, invalidRequest } from '../base/errors.ts';
 import type { HttpContext } from '../http/http-context.ts';
 import { credentialHeader } from './credential-header.ts';
-import { isLastUseStale, type Key, keyStatus, type Scope } from './keys.ts';
+import { isLastUseStale, isUsable, type Key, type Scope } from './keys.ts';
 import { RecentTokens } from './recent-tokens.ts';
 import { isAccessToken } from './session-access.ts';
 import type { ControlStore } from './store.ts';
@@ -94,11 +94,6 @@ function ownerReader(store: ControlStore, onWriteFailed: OnWriteFailed) {
     }
     return keyCallerOf(user, key, token);
   };
-}
-
-function isUsable(key: Key, nowMs: number): boolean {
-  const status = keyStatus(key, nowMs);
-  return status === 'active' || status === 'rotating';
 }
 
 /**

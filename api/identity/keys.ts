@@ -110,6 +110,12 @@ export function keyStatus(key: Key, nowMs: EpochMs): KeyStatus {
   return key.rotatedAtMs === null ? 'active' : 'rotating';
 }
 
+/** Whether requests with it are served now. Rule I3 (api/RULES.md). */
+export function isUsable(key: Key, nowMs: EpochMs): boolean {
+  const status = keyStatus(key, nowMs);
+  return status === 'active' || status === 'rotating';
+}
+
 /** Whether a use now must be recorded. Rule I5 (api/RULES.md). */
 export function isLastUseStale(key: Key, nowMs: EpochMs): boolean {
   return key.lastUsedAtMs === null || nowMs - key.lastUsedAtMs >= LAST_USED_REFRESH_MS;

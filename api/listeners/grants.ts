@@ -6,7 +6,7 @@
 import type { EpochMs, Uuid } from '../../engine/base/units.ts';
 import type { ExecutionVenue } from '../base/common-schemas.ts';
 import { CredentialVersions } from '../identity/credential-versions.ts';
-import { type Key, keyStatus } from '../identity/keys.ts';
+import { isUsable } from '../identity/keys.ts';
 import type { Grant, SentCredential } from './messages.ts';
 
 const KEPT_MS = 60_000;
@@ -94,9 +94,4 @@ export class Grants {
 
 function nameOf({ authorization, ownHeader }: SentCredential): string {
   return ownHeader === '' ? authorization : `${authorization}\n${ownHeader}`;
-}
-
-function isUsable(key: Key, nowMs: EpochMs): boolean {
-  const status = keyStatus(key, nowMs);
-  return status === 'active' || status === 'rotating';
 }

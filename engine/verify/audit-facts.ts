@@ -48,7 +48,7 @@ import {
   outcomeOf,
   placedOrder,
 } from '../shard/core/shard-records.ts';
-import type { KeptAudit, EntrySums as Sums, VerifiedFacts } from './kept-audit.ts';
+import type { KeptAudit, VerifiedFacts } from './kept-audit.ts';
 
 export type PlacedFact = { number: number; fact: Fact; place: FactPlace };
 
@@ -95,7 +95,7 @@ export function auditFacts(
   return { ...report, problems: [...report.problems, `index: ${what}${where}`] };
 }
 
-function isSameSums(one: Sums, other: Sums): boolean {
+function isSameSums(one: KeptAudit['index'], other: KeptAudit['index']): boolean {
   return one.entries === other.entries && one.one === other.one && one.two === other.two;
 }
 

@@ -9,6 +9,7 @@ import { deserialize, serialize } from 'node:v8';
 import { crc32 } from 'node:zlib';
 import type { Uuid } from '../base/units.ts';
 import { FORMAT_VERSION } from '../format/version.ts';
+import type { EntrySums } from '../index/entry.ts';
 import type { LogPosition } from '../log/log-format.ts';
 import { RECORDS_VERSION } from '../records/store/tables.ts';
 import type { TradeCorrectedFact } from '../rules/facts.ts';
@@ -17,15 +18,12 @@ import { FINGERPRINT } from '../shard/store/data-format.ts';
 /** Of a log: how many facts, and the CRC-32 of their records one after the other. */
 export type VerifiedFacts = { facts: number; digest: number };
 
-/** Entries of an index: how many, and two sums over all of them. */
-export type EntrySums = { entries: number; one: number; two: number };
-
 export type KeptAudit = VerifiedFacts & {
   /** Where the facts end. */
   tail: LogPosition;
   counts: { limitOrders: number; marketOrders: number; closedTrades: number };
   /** Of the entries that lead to these facts, under a seed of key names with this CRC-32. */
-  index: EntrySums;
+  index: Pick<EntrySums, 'entries' | 'one' | 'two'>;
   seedSum: number;
   /** Orders that rested then. */
   resting: number;

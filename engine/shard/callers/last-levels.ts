@@ -47,6 +47,6 @@ export class LastLevels {
   }
 
   clear(): void {
-    for (const market of this.#known) this.#known.delete(market);
+    this.#known.clear();
   }
 }
