@@ -47,6 +47,7 @@ const GROUPS: readonly Group[] = [
     load: async () => (await import('./markets.ts')).addMarketCommands,
   },
   { names: ['watch'], load: async () => (await import('./watch.ts')).addWatchCommand },
+  { names: ['mcp'], load: async () => (await import('./mcp.ts')).addMcpCommand },
   { names: ['history'], load: async () => (await import('./history.ts')).addHistoryCommands },
   { names: ['backtest'], load: async () => (await import('./backtest.ts')).addBacktestCommand },
   {
