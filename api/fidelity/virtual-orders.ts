@@ -51,10 +51,15 @@ export class VirtualOrders {
   readonly takers: VirtualTaker[] = [];
   /** Decreases without a print, by how many orders had their size. */
   readonly cancels = { one: 0, several: 0, none: 0 };
-  /** The time of the last event. */
+  /** The times of the first and the last event. */
+  readonly firstMs: EpochMs;
   lastMs: EpochMs = 0;
   readonly #markets = new Map<string, Market>();
   #turn = 0;
+
+  constructor(firstMs: EpochMs = 0) {
+    this.firstMs = firstMs;
+  }
 
   /** A market whose mids are asked for later. */
   mids(market: string): readonly Mid[] {
