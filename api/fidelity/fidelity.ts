@@ -6,7 +6,6 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { firstIndex } from '../../engine/base/sorted.ts';
 import { type EpochMs, FILL_MODELS, type FillModelName, isoOf } from '../../engine/base/units.ts';
 import {
   clusterInterval,
@@ -18,6 +17,7 @@ import { bookEvents } from './book-events.ts';
 import {
   type Fill,
   type Mid,
+  midAt,
   PLACES,
   type Place,
   RESTS_MS,
@@ -356,7 +356,7 @@ function markoutOf(compared: readonly Compared[], afterMs: number): Markout {
   const moved = (filledAt: (each: Compared) => EpochMs | null) =>
     single.flatMap((each): InWindow[] => {
       const atMs = filledAt(each);
-      const mid = atMs === null ? null : midAt(each, atMs + afterMs);
+      const mid = atMs === null ? null : midAt(each.mids, atMs + afterMs, each.lastMs);
       if (mid === null) return [];
       const { side, limitCents } = each.order;
       const by = (side === 'yes' ? mid : 10_000 - mid) / 100 - limitCents;
@@ -366,12 +366,6 @@ function markoutOf(compared: readonly Compared[], afterMs: number): Markout {
     moved(({ filled }) => filled.get(`${model} ${RESTS_MS}`)!.atMs);
   const market = moved(({ order }) => order.fills.from_the_back[0]?.atMs ?? null);
   return { afterMs, ...meansOf({ market, ...byModel(modelled) }) };
-}
-
-/** Null: a side was empty then, or the file had ended. */
-function midAt({ mids, lastMs }: Compared, atMs: EpochMs): number | null {
-  if (atMs > lastMs) return null;
-  return mids[firstIndex(mids, (mid) => mid.atMs > atMs) - 1]?.price ?? null;
 }
 
 /** Numbers of 0 to 1, the same for the same seed on every machine. */

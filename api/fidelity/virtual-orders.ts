@@ -2,6 +2,7 @@
  * Orders that nobody placed, in the book of a recording: when the market would have filled them.
  * Rules X10 to X13 (feeds/FORMATS.md).
  */
+import { firstIndex } from '../../engine/base/sorted.ts';
 import type { ContractsE2, EpochMs, PriceCents, PriceE4, Side } from '../../engine/base/units.ts';
 import { BidLadder } from '../../feeds/reading/bid-ladder.ts';
 import type { Level } from '../../feeds/reading/venue.ts';
@@ -44,6 +45,12 @@ type Resting = VirtualOrder & { turn: number; price: PriceE4; left: Record<Readi
 
 /** Half the sum of the best prices, in ten-thousandths; null: a side is empty. */
 export type Mid = { atMs: EpochMs; price: number | null };
+
+/** Null: a side was empty then, or the file had ended (`lastMs`). */
+export function midAt(mids: readonly Mid[], atMs: EpochMs, lastMs: EpochMs): number | null {
+  if (atMs > lastMs) return null;
+  return mids[firstIndex(mids, (mid) => mid.atMs > atMs) - 1]?.price ?? null;
+}
 
 /** The books of one file, and the orders in them. */
 export class VirtualOrders {
