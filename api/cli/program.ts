@@ -29,6 +29,7 @@ const GROUPS: readonly Group[] = [
     load: async () => (await import('./verify-record.ts')).addVerifyRecordCommand,
   },
   { names: ['fidelity'], load: async () => (await import('./fidelity.ts')).addFidelityCommand },
+  { names: ['reconcile'], load: async () => (await import('./reconcile.ts')).addReconcileCommand },
   { names: ['log'], load: async () => (await import('./log.ts')).addLogCommand },
   { names: ['backup'], load: async () => (await import('./backup.ts')).addBackupCommand },
   { names: ['rebuild'], load: async () => (await import('./rebuild.ts')).addRebuildCommand },
