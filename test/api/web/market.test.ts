@@ -21,7 +21,7 @@ stageWith({ PAPERBOOK_FILL_MODEL: 'book_depth' });
 
 /** A game that is not over before the tests are. */
 async function openMarket(page: Page): Promise<void> {
-  await page.locator('.game a').last().click();
+  await page.locator('.game:has(.bet) .game-team').last().click();
   await page.waitForURL(/#\/market\/ins_/);
   await figure(page, 'Yes ask').locator('.price:not(.is-none)').waitFor();
 }
@@ -273,8 +273,8 @@ pageTest(
   onStage(async (t, stage) => {
     const { page } = await visit(t, stage, { expected: /status of 500 .*organizations/ });
     await signUp(page);
-    await page.locator('.game a').first().waitFor();
-    const hrefs = await page.locator('.game a').evaluateAll((links) => {
+    await page.locator('.game a.game-team').first().waitFor();
+    const hrefs = await page.locator('.game:has(.bet) a.game-team').evaluateAll((links) => {
       return links.map((link) => link.getAttribute('href')!);
     });
     const chart = page.locator('.market-chart canvas');

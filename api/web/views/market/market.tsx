@@ -45,7 +45,11 @@ const FORGOTTEN = [forgetMarket, forgetPriceHistory, forgetPrints, forgetLadder,
 function OpenMarket({ market: found, param, query }: { market: Market } & ViewProps) {
   const { id } = found.instrument;
   const quote = useQuote(id);
-  const [ticket, setTicket] = useState<Ticket>(NEW_TICKET);
+  const side = sideOf(query);
+  const [ticket, setTicket] = useState<Ticket>({ ...NEW_TICKET, side: side ?? 'yes' });
+  useEffect(() => {
+    if (side !== null) setTicket((before) => ({ ...before, action: 'buy', side }));
+  }, [side]);
   const isOn = venueData.value;
   const isDropped = dropped.value.has(id);
   useReloads(param, quote);
@@ -94,6 +98,11 @@ function OpenMarket({ market: found, param, query }: { market: Market } & ViewPr
       </div>
     </>
   );
+}
+
+/** The side that the address names, as the buttons of a card do; null: none. */
+function sideOf({ side }: ViewProps['query']): 'yes' | 'no' | null {
+  return side === 'yes' || side === 'no' ? side : null;
 }
 
 /** The known data of a market changes with the switch, and once it opens. */
