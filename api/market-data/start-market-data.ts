@@ -90,7 +90,8 @@ export async function startMarketData(
   const files = { file, discoveredFile: discoveredFile!, pastFile: pastFile! };
   const live = new LiveCatalog({ ...files, identity, engine, openMarkets, states, bus });
   const catalog = others.catalog ?? live;
-  const view = new CatalogView(() => catalog.current, states);
+  stack.add(async () => live.close());
+  const view = new CatalogView(() => catalog.current, states, live.past);
   const changed = new ChangedMarkets();
   const contradicted = new ContradictedResults({
     dataDir: config.dataDir,
@@ -103,7 +104,7 @@ export async function startMarketData(
   const isFeedClock = config.clock === 'feed';
   const intake = new TickIntake({ engine, voids, bus, isFeedClock });
   const venues = [...new Set(config.feeds.map(({ venue }) => venue))];
-  const markets = () => catalog.marketsToWatch(venues);
+  const markets = (named: number) => catalog.marketsToWatch(venues, named);
   const feeds = new LiveFeeds({ config, markets, intake, nowMs, log });
   stack.add(() => feeds.close());
 
