@@ -117,8 +117,9 @@ export type ShardState = {
   readonly games: Map<string, { status: GameStatus; atMs: EpochMs }>;
   /** Counts changes of the data that `referenceDataOf` returns. */
   referenceDataVersion: number;
-  readonly books: Book[];
   readonly booksByKey: Map<string | number, Book>;
+  /** Numbers below the number of books that no book has any more. */
+  readonly freeBooks: number[];
   readonly sources: (Source | undefined)[];
   switches: Switches;
   /** The tags of trades, open or not. They are few, because an operator sets each. */
