@@ -55,16 +55,17 @@ const ajv = createAjv();
 
 /**
  * A body reader for an object schema. `refine` checks conditions that no schema can express; it
- * throws the 400.
+ * throws the 400. The description shows `shown`, if it can say more than what validates.
  */
 export function bodyReader<S extends TSchema>(
   schema: S,
   refine: (body: Static<S>) => Static<S> = (body) => body,
+  shown: TSchema = schema,
 ): BodyReader<Static<S>> {
   const check = valueReader(schema, 'field');
   const ofValue = (value: unknown) => refine(check(asObject(value, 'the body')));
   const read = (text: string) => refine(check(parseObject(text, 'the body')));
-  return Object.assign(read, { ofValue, schema, isRequired: true });
+  return Object.assign(read, { ofValue, schema: shown, isRequired: true });
 }
 
 /** The same reader, which reads a missing body as an empty object. */

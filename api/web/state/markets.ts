@@ -108,7 +108,7 @@ async function gamePage(of: GameFilter, cursor: string | null): Promise<Rows<Gam
 
 /** The markets of the first games in one answer; the others are asked for game by game. */
 async function loadWinners(of: GameFilter): Promise<void> {
-  const kind = { marketType: 'moneyline', tradable: 'true', limit: PAGE_ROWS } as const;
+  const kind = { marketType: 'moneyline', tradable: true, limit: PAGE_ROWS } as const;
   const { instruments, venueData } = await call('listInstruments', {
     query: { ...given(of), ...kind },
   });
