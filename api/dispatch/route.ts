@@ -105,6 +105,8 @@ export type Route<C> = {
   access: Access;
   /** Null: any valid key. */
   scope: Scope | null;
+  /** Whether visitors may read it where they may read at all. Rule A161 (api/RULES.md). */
+  isPublic: boolean;
   /** Whether it acts on a paper account, and so reads the X-Service-Org header. */
   ofAccount: boolean;
   /** The operator's switch that must be on. */
@@ -164,6 +166,7 @@ type Declaration<C, Q extends TObject, R extends TSchema, P, B, K = Call<P, B, C
   response: R;
   status?: 101 | 201 | 204;
   scope?: Scope | null;
+  isPublic?: true;
   needs?: 'venueData';
   mayBeUnavailable?: boolean;
   /** Every request does when left out. */
@@ -234,6 +237,7 @@ function routeOf<C, Q extends TObject, R extends TSchema, P, B, K>(
     path: declared.path,
     access,
     scope: declared.scope ?? null,
+    isPublic: declared.isPublic ?? false,
     ofAccount: isOfAccount,
     needs: declared.needs ?? null,
     mayBeUnavailable: declared.mayBeUnavailable ?? false,

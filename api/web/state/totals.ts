@@ -1,6 +1,6 @@
 /**
  * The worth of positions and accounts at the present quotes. Money is added in whole cents. Rules
- * M21, A78.
+ * M21, A78, U38 (api/RULES.md).
  */
 import type { Account, Portfolio, Position, Side } from '../../client/generated.js';
 import type { ShownQuote } from './shown-quote.ts';
@@ -77,6 +77,19 @@ export function totalsOf(
     pnlSinceResetDollars: moved(account.pnlSinceResetDollars),
     lifetimePnlDollars: moved(account.lifetimePnlDollars),
   };
+}
+
+/** Before the first trade, what an account begins with. */
+const START_DOLLARS = 100_000;
+
+/** Cash and net worth for the header: before the first trade, the start balance. Rule U38. */
+export function fundsOf(
+  of: Pick<Portfolio, 'account' | 'positions'>,
+  quotes: readonly (Prices | null)[],
+): { cashDollars: number; netWorthDollars: number } {
+  const totals = totalsOf(of, quotes);
+  if (totals === null) return { cashDollars: START_DOLLARS, netWorthDollars: START_DOLLARS };
+  return { cashDollars: totals.balanceDollars, netWorthDollars: totals.netWorthDollars };
 }
 
 /** The average cost of a contract, in cents. */

@@ -1,7 +1,13 @@
 import test from 'ava';
 import type { Account } from '../../../api/client/client.js';
 import { equityCurve } from '../../../api/web/state/equity-curve.ts';
-import { averageCents, bidOfSide, markOf, totalsOf } from '../../../api/web/state/totals.ts';
+import {
+  averageCents,
+  bidOfSide,
+  fundsOf,
+  markOf,
+  totalsOf,
+} from '../../../api/web/state/totals.ts';
 import { positionOf } from './rows.ts';
 
 const ACCOUNT = {
@@ -99,4 +105,16 @@ test('runs are apart from each other, and marked where they begin', (t) => {
     { run: 3, at: points[3]!.at },
   ]);
   t.regex(summary, /^Net worth is \$100\.00, after 2 resets in all time\. Lowest \$80\.00/);
+});
+
+test('U38: the header has cash and net worth at the quotes of now, and before the first trade the start balance', (t) => {
+  const none = { account: null, positions: [] };
+  t.deepEqual(fundsOf(none, []), { cashDollars: 100_000, netWorthDollars: 100_000 });
+  const position = { contracts: 10, instrumentSide: 'yes', costDollars: 4, valueDollars: 4 };
+  const account = { balanceDollars: 96, netWorthDollars: 100 };
+  const of = { account, positions: [position] } as unknown as Parameters<typeof fundsOf>[0];
+  t.deepEqual(fundsOf(of, [{ bidCents: 50, askCents: 52 }]), {
+    ...{ cashDollars: 96, netWorthDollars: 101 },
+  });
+  t.deepEqual(fundsOf(of, []), { cashDollars: 96, netWorthDollars: 100 });
 });

@@ -15,16 +15,18 @@ import { followAccount, loadOrganizations } from '../../state/shown-account.ts';
 import type { ShownQuote } from '../../state/shown-quote.ts';
 import { NEW_TICKET, type Ticket } from '../../state/ticket.ts';
 import { venueData } from '../../state/venue-data.ts';
+import { isVisitor } from '../../state/visitor.ts';
 import { Holdings } from './holdings.tsx';
 import { MarketHead } from './market-head.tsx';
 import { Depth } from './order-book.tsx';
 import { PriceChart } from './price-chart.tsx';
 import { TicketForm } from './ticket-form.tsx';
+import { VisitorTicket } from './visitor-ticket.tsx';
 
 export function MarketView({ param, query }: ViewProps) {
   useEffect(() => {
     void loadMarket(param);
-    void loadOrganizations();
+    if (!isVisitor.peek()) void loadOrganizations();
     const unfollow = followGame();
     return () => {
       unfollow();
@@ -53,7 +55,8 @@ function OpenMarket({ market: found, param, query }: { market: Market } & ViewPr
   const isOn = venueData.value;
   const isDropped = dropped.value.has(id);
   useReloads(param, quote);
-  useEffect(() => followAccount(ticket.account), [ticket.account]);
+  const isLooking = isVisitor.value;
+  useEffect(() => (isLooking ? undefined : followAccount(ticket.account)), [ticket.account]);
   return (
     <>
       <MarketHead market={found} quote={quote} />
@@ -77,22 +80,28 @@ function OpenMarket({ market: found, param, query }: { market: Market } & ViewPr
         <div class="market-chart">
           <PriceChart instrumentId={id} quote={quote} query={query} param={param} />
         </div>
-        <TicketForm
-          instrument={found.instrument}
-          quote={quote}
-          ticket={ticket}
-          onChange={setTicket}
-        />
-        <div class="market-rest">
-          <Holdings
-            instrumentId={id}
-            account={ticket.account}
+        {isLooking ? (
+          <VisitorTicket quote={quote} side={ticket.side} />
+        ) : (
+          <TicketForm
+            instrument={found.instrument}
             quote={quote}
-            onSell={(tradeId) => {
-              setTicket({ ...ticket, action: 'sell', tradeId, bound: '' });
-              goToTicket();
-            }}
+            ticket={ticket}
+            onChange={setTicket}
           />
+        )}
+        <div class="market-rest">
+          {!isLooking && (
+            <Holdings
+              instrumentId={id}
+              account={ticket.account}
+              quote={quote}
+              onSell={(tradeId) => {
+                setTicket({ ...ticket, action: 'sell', tradeId, bound: '' });
+                goToTicket();
+              }}
+            />
+          )}
           {!isDropped && <Depth instrumentId={id} quote={quote} />}
         </div>
       </div>

@@ -15,6 +15,7 @@ import type { Print } from '../../state/print-text.ts';
 import { loadPrints, shownPrints } from '../../state/prints.ts';
 import type { ShownQuote } from '../../state/shown-quote.ts';
 import { venueData } from '../../state/venue-data.ts';
+import { isVisitor } from '../../state/visitor.ts';
 import { usePaceMs } from './pace.ts';
 
 type Props = { instrumentId: string; quote: ShownQuote | null };
@@ -28,7 +29,8 @@ export function Depth(props: Props) {
   return (
     <div class="depth">
       <Ladder {...props} />
-      <Prints {...props} />
+      {/* Their list is an export, which visitors do not get. */}
+      {!isVisitor.value && <Prints {...props} />}
     </div>
   );
 }
