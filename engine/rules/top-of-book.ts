@@ -17,7 +17,8 @@ export function topOfBook(): FillModel {
     orderArrives(_context, _book, price, { side, upToCents, contracts }) {
       const ask = askOf(price, side);
       if (ask === null || ask.priceCents > upToCents) return null;
-      return { contracts, askCents: ask.priceCents, venue: ask.venue, consumption: null };
+      const { priceCents: askCents, venue } = ask;
+      return { contracts, askCents, venue, levels: null, consumption: null };
     },
     modelOf: () => 'top_of_book',
     queues: null,
