@@ -21,9 +21,11 @@ import type {
 import type {
   AccountOpened,
   AccountReset,
+  BookMissed,
   CashAdjusted,
   CatalogReplaced,
   ClockSet,
+  FillNoted,
   GameChanged,
   MarketCorrected,
   MarketResolved,
@@ -34,6 +36,7 @@ import type {
   OrderPlaced,
   OrderQueued,
   PrivacyChanged,
+  QueueMet,
   TradeCorrected,
   TradeCounted,
   TradeMarked,
@@ -87,6 +90,9 @@ export type OrderQueuedFact = Omit<OrderQueued, 'order' | 'account'> & {
   account: Uuid;
   order: Uuid;
 };
+
+/** What traded with an order in its queue. */
+export type QueueMetFact = Omit<QueueMet, 'order' | 'account'> & { account: Uuid; order: Uuid };
 
 export type OrderPartFilledFact = OfOrder<OrderPartFilled> & { trade: Uuid };
 
@@ -165,6 +171,9 @@ export type PrimaryFact =
   | CashAdjustedFact
   | OrderPlacedFact
   | OrderQueuedFact
+  | QueueMetFact
+  | FillNoted
+  | BookMissed
   | OrderFilledFact
   | OrderPartFilledFact
   | OrderEndedFact

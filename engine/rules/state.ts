@@ -107,6 +107,8 @@ export type ShardState = {
    * it.
    */
   setBackFromMs: EpochMs;
+  /** The time of the last fact that a start has read; before that nothing is known of venues. */
+  recoveredAtMs: EpochMs;
   catalog: Catalog;
   readonly markets: Market[];
   readonly marketsByName: Map<string, Market>;

@@ -63,6 +63,7 @@ export function createState<Records extends FinishedRecords>(
     sequence: 0,
     nowMs: 0,
     setBackFromMs: 0,
+    recoveredAtMs: 0,
     catalog: { games: [], instruments: [], marketNames: [], instrumentIds: [] },
     markets: [],
     marketsByName: new Map(),
