@@ -116,7 +116,20 @@ function OpenMarket({ market: found, param, query }: { market: Market } & ViewPr
               }}
             />
           )}
-          {!isDropped && <Depth instrumentId={id} quote={quote} />}
+          {!isDropped && (
+            <Depth
+              instrumentId={id}
+              quote={quote}
+              onPrice={
+                isLooking
+                  ? null
+                  : (limit) =>
+                      openTicket({
+                        ...{ action: 'buy', side: 'yes', type: 'limit', limit: String(limit) },
+                      })
+              }
+            />
+          )}
         </div>
       </div>
       {!isLooking && !isTicketOpen && (
