@@ -39,6 +39,7 @@ import { RequestMeter } from './limits/request-meter.ts';
 import { CountSlots, countsMemory } from './limits/shared-counts.ts';
 import { Listeners } from './listeners/listeners.ts';
 import type { MarketData } from './market-data/start-market-data.ts';
+import { DESCRIPTION_VERSION } from './openapi/document.ts';
 import { adminRoutes, operatorOf } from './operations/admin/admin.ts';
 import { apiRoutes, BASE_PATH, type Served } from './operations/routes/api-routes.ts';
 import { authRoutes, visitorOf } from './operations/routes/auth.ts';
@@ -65,6 +66,7 @@ export type Server = {
 
 const AUTH_PATH = '/auth/v1';
 const DOCS_PATH = '/docs';
+const MCP_PATH = '/mcp';
 const PARTS_PATH = '/web';
 const ADMIN_HOST = '127.0.0.1';
 const ADMIN_NAMES = [ADMIN_HOST, 'localhost', '[::1]'];
@@ -140,13 +142,14 @@ function contextOf(
   const { config, log, stack, identity, engine, positions, marketData, readers } = parts;
   const { view, catalog, changed, feeds, contradicted, discovery, playback, settleMarket } =
     marketData;
+  const { bookNeeds } = marketData;
   const checks = others.checks ?? startChecks(parts);
   const meter = new RequestMeter({ counts, enforced: config.limitsEnforced });
   stack.add(() => meter.close());
   return {
     ...readers,
     ...{ engine, changed, contradicted, discovery, playback, settleMarket, log, config, identity },
-    meter,
+    ...{ meter, bookNeeds },
     adminToken: parts.adminToken,
     catalog: view,
     fees: () => catalog.fees,
@@ -217,7 +220,7 @@ async function listenForApi(
   listeners: Listeners | null,
 ): Promise<Listener> {
   const { config, log } = context;
-  const { handle: handleApi, streams } = apiHandler(context, auth, metrics);
+  const { handle: handleApi, handleMcp, streams } = await apiHandler(context, auth, metrics);
   const handleAuth = authHandler(auth, log, metrics) ?? handleApi;
   const pages = pageRoutes('page', { hasGuests: config.publicPage });
   const handlePages = pagesHandler([...pages, ...docsRoutes()], { log, metrics });
@@ -234,6 +237,7 @@ async function listenForApi(
     handle: (http) => {
       const { path } = http;
       if (isBelow(AUTH_PATH, path)) handleAuth(http);
+      else if (handleMcp !== null && path === MCP_PATH) handleMcp(http);
       else if (isOfPage(http) || isBelow(DOCS_PATH, path)) handlePages(http);
       else if (isRead(http) && path === '/') handleText(http);
       else handleApi(http);
@@ -326,8 +330,8 @@ function refuseForeignHost(http: HttpContext, port: number): void {
   });
 }
 
-/** The API, by key or session, and its stream. */
-function apiHandler(context: ServerContext, auth: Auth, metrics: Metrics) {
+/** The API, by key or session, and its stream; also by the Model Context Protocol, if it is on. */
+async function apiHandler(context: ServerContext, auth: Auth, metrics: Metrics) {
   const { config, identity, log, meter, switches } = context;
   const onWriteFailed = (error: unknown) => {
     log.error({ err: error }, 'the last use of a key could not be written');
@@ -347,6 +351,7 @@ function apiHandler(context: ServerContext, auth: Auth, metrics: Metrics) {
       sessions: auth.sessions,
       switches,
       organizations: context.organizations,
+      realism: identity.realism,
     }),
     refusal: () => context.engine.refusal(),
     metrics,
@@ -358,16 +363,23 @@ function apiHandler(context: ServerContext, auth: Auth, metrics: Metrics) {
   const entry = orderEntry(routes, { ...checks, keyed });
   const streams = new Streams({ ...context, entry, keyed, callerAgain: callerAgain(credentials) });
   served = { entry, streams };
-  const handle = createDispatcher({
+  const dispatching = {
     ...checks,
-    prefix: BASE_PATH,
-    routes,
     authorize,
     meter: { unkeyed: meter.unkeyed, callerOf: callerIfAny, keyed },
     policy: NO_PAGE,
     errorBody,
-  });
-  return { handle, streams };
+  };
+  const handle = createDispatcher({ ...dispatching, prefix: BASE_PATH, routes });
+  let handleMcp: ((http: HttpContext) => void) | null = null;
+  if (config.mcp) {
+    // Loaded only where it is on: the library takes a tenth of a second.
+    const { mcpRoute } = await import('./mcp/mcp-route.ts');
+    const options = { routes, invoker: { ...checks, keyed }, isTrading: config.mcpTrade };
+    const route = mcpRoute({ ...options, version: DESCRIPTION_VERSION });
+    handleMcp = createDispatcher({ ...dispatching, prefix: '', routes: [route] });
+  }
+  return { handle, handleMcp, streams };
 }
 
 /** The embedded auth server; null if an outside one replaces it. */

@@ -116,6 +116,10 @@ export function placementOf(fact: OrderPlacedFact): Omit<PlacedOrder, 'account' 
     tradeId: fact.trade,
     terms: fact,
     fillModel: fact.fillModel,
+    latencyMs: fact.latencyMs,
+    feesOn: fact.feesOn,
+    liquidity: fact.liquidity,
+    realistic: fact.realistic,
     rests: fact.rests,
   };
 }

@@ -129,6 +129,7 @@ function orderPlaced(state: ShardState, event: OrderPlaced): void {
   col.contracts.set(row, event.contracts);
   col.flags.set(row, flagsOf(event));
   writeOrderTerms(col, row, terms);
+  keepRealism(state, row, event);
   state.orderIds.set(row, event.orderId);
   if (terms.action === 'buy') {
     countPayable(state, event.account, event.contracts);
@@ -137,6 +138,13 @@ function orderPlaced(state: ShardState, event: OrderPlaced): void {
     hold(state, event.account, costCents(terms.limitPriceCents!, event.contracts));
   }
   if (event.rests) rest(state, row);
+}
+
+/** Most orders are under the preset `simple`, of which nothing is kept. */
+function keepRealism({ realism }: ShardState, row: OrderRow, event: OrderPlaced): void {
+  const { latencyMs, feesOn, liquidity, realistic } = event;
+  if (latencyMs === 0 && !feesOn && liquidity === 'account' && !realistic) return;
+  realism.keep(row, { latencyMs, feesOn, liquidity, realistic }, null);
 }
 
 /** Checks that the rows and numbers of an event exist, which `decide` guarantees. */
@@ -284,6 +292,7 @@ function finishOrder(state: ShardState, order: OrderRow): void {
     positions.derived.resting.set(position, NO_ROW);
   }
   state.queue.remove(order);
+  state.realism.remove(order);
   state.orderIds.remove(order);
   orders.release(order);
   countBust(state, account);

@@ -38,6 +38,7 @@ import {
 } from './pricing.ts';
 import { privacyEvents } from './privacy.ts';
 import { aheadAtArrival } from './queue-fills.ts';
+import { placedUnder } from './realism.ts';
 import { REJECTIONS } from './rejections.ts';
 import type { ShardState } from './state.ts';
 import { countedRefusal, withinLimits } from './trade-limits.ts';
@@ -113,10 +114,10 @@ function decideAtPrice(
 ): Decision {
   const routed = order.routing === 'best' ? subject.instrument : null;
   const book = { market: subject.market, routed };
-  const fillModel = state.fillModel.modelOf(book);
+  const fillModel = state.fillModel.modelOf(book, order.realism?.model ?? 'server');
   const fill = fillNow(state, order, subject, { account, book, fillModel });
   if (!isLimit(order)) {
-    if (fill === null) return reject('no_liquidity', state.fillModel.noLiquidity);
+    if (fill === null) return reject('no_liquidity', state.fillModel.noLiquidity(fillModel));
     const bound = order.boundPriceCents;
     const priceCents = tradePrice(order.action, fill.askCents);
     if (bound !== null && !reaches(order.action, priceCents, bound)) {
@@ -283,6 +284,8 @@ function placedEvent(
     tradeId: subject.position === null ? null : state.positionIds.idOf(subject.position),
     terms: order,
     fillModel,
+    ...placedUnder(order.realism, order.orderId),
+    latencyMs: 0,
     rests,
   };
 }

@@ -109,7 +109,7 @@ async function gamePage(of: GameFilter, cursor: string | null): Promise<Rows<Gam
 
 /** The markets of the first games in one answer; the others are asked for game by game. */
 async function loadFirstMarkets(of: GameFilter): Promise<readonly Instrument[]> {
-  const query = { ...given(of), tradable: 'true', limit: PAGE_ROWS } as const;
+  const query = { ...given(of), tradable: true, limit: PAGE_ROWS } as const;
   const { instruments, venueData } = await call('listInstruments', { query });
   noteVenueData(venueData);
   return instruments;

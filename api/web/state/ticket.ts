@@ -2,6 +2,7 @@
  * An order as it is typed, and its body, or the problem beside each field. Rules A30 to A33, A121,
  * U39, U40 (api/RULES.md), T21 to T23, T44 (engine/RULES.md).
  */
+import type { OrderFields } from '../../client/client.js';
 import type { OrderRequest, OrderType, Side } from '../../client/generated.js';
 import type { AccountId } from './account-id.ts';
 
@@ -31,7 +32,7 @@ export type Ticket = {
 export type TicketField = 'tradeId' | 'count' | 'limit' | 'expires' | 'bound' | 'probability';
 export type TicketErrors = Partial<Record<TicketField, string>>;
 /** Without its key, which is added at the placing. */
-export type OrderBody = Omit<OrderRequest, 'idempotencyKey' | 'clientOrderId'>;
+export type OrderBody = Omit<OrderFields, 'idempotencyKey' | 'clientOrderId'>;
 /** `order` is null if something is wrong. */
 export type ReadTicket = { order: OrderBody | null; errors: TicketErrors };
 

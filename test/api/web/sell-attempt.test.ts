@@ -55,7 +55,7 @@ test('U42: all is sold at each bid under its own key; what is refused or has no 
     floorOf: ({ tradeId }) => bids[tradeId]!,
     sell: async (order) => {
       sent.push(order);
-      const error = failures.get(order.tradeId!);
+      const error = failures.get('tradeId' in order ? order.tradeId : '');
       if (error !== undefined) throw error;
       return { pnlDollars: 0.1 };
     },
