@@ -1,11 +1,13 @@
-/** A market: its prices, and the actions on it. */
+/** A market: its prices, and the actions on it. Rule U39 (api/RULES.md). */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Loading, Skeleton } from '../../parts/loading.tsx';
 import { Notice } from '../../parts/notice.tsx';
+import { Price } from '../../parts/price.tsx';
 import { ViewHead } from '../../parts/view-head.tsx';
 import { CallError } from '../../state/call-error.ts';
 import { forgetLadder } from '../../state/ladder.ts';
 import { followGame, forgetMarket, loadMarket, type Market, marketOf } from '../../state/market.ts';
+import { askOfSide } from '../../state/market-day.ts';
 import { forgetTicket } from '../../state/ordering.ts';
 import { forgetPriceHistory } from '../../state/price-history.ts';
 import { forgetPrints } from '../../state/prints.ts';
@@ -48,10 +50,21 @@ function OpenMarket({ market: found, param, query }: { market: Market } & ViewPr
   const { id } = found.instrument;
   const quote = useQuote(id);
   const side = sideOf(query);
+  const [isTicketOpen, setTicketOpen] = useState(side !== null);
   const [ticket, setTicket] = useState<Ticket>({ ...NEW_TICKET, side: side ?? 'yes' });
   useEffect(() => {
     if (side !== null) setTicket((before) => ({ ...before, action: 'buy', side }));
   }, [side]);
+  const openTicket = (next: Partial<Ticket>) => {
+    setTicket({ ...ticket, ...next });
+    setTicketOpen(true);
+    // Once it is drawn: on a phone it was not there before.
+    requestAnimationFrame(goToTicket);
+  };
+  const closeTicket = () => {
+    setTicketOpen(false);
+    requestAnimationFrame(() => document.querySelector<HTMLElement>('.buy-bar .bet')?.focus());
+  };
   const isOn = venueData.value;
   const isDropped = dropped.value.has(id);
   useReloads(param, quote);
@@ -87,7 +100,9 @@ function OpenMarket({ market: found, param, query }: { market: Market } & ViewPr
             instrument={found.instrument}
             quote={quote}
             ticket={ticket}
+            isOpen={isTicketOpen}
             onChange={setTicket}
+            onClose={closeTicket}
           />
         )}
         <div class="market-rest">
@@ -97,14 +112,29 @@ function OpenMarket({ market: found, param, query }: { market: Market } & ViewPr
               account={ticket.account}
               quote={quote}
               onSell={(tradeId) => {
-                setTicket({ ...ticket, action: 'sell', tradeId, bound: '' });
-                goToTicket();
+                openTicket({ action: 'sell', tradeId, bound: '' });
               }}
             />
           )}
-          {!isDropped && <Depth instrumentId={id} quote={quote} />}
+          {!isDropped && (
+            <Depth
+              instrumentId={id}
+              quote={quote}
+              onPrice={
+                isLooking
+                  ? null
+                  : (limit) =>
+                      openTicket({
+                        ...{ action: 'buy', side: 'yes', type: 'limit', limit: String(limit) },
+                      })
+              }
+            />
+          )}
         </div>
       </div>
+      {!isLooking && !isTicketOpen && (
+        <BuyBar quote={quote} onPick={(picked) => openTicket({ action: 'buy', side: picked })} />
+      )}
     </>
   );
 }
@@ -125,6 +155,25 @@ function useReloads(param: string, quote: ShownQuote | null): void {
     const isSwitched = before.isOn !== null && before.isOn !== isOn;
     if (isSwitched || (before.isWaiting && !isWaiting)) void loadMarket(param);
   }, [isOn, isWaiting, param]);
+}
+
+type BarProps = { quote: ShownQuote | null; onPick(side: 'yes' | 'no'): void };
+
+/** On a phone, what both sides cost, where a thumb is; it opens the ticket. Rule U39. */
+function BuyBar({ quote, onPick }: BarProps) {
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: two buttons are no set of fields
+    <div class="buy-bar" role="group" aria-label="Buy">
+      {(['yes', 'no'] as const).map((side) => {
+        const price = quote === null ? null : askOfSide(side, quote);
+        return (
+          <button key={side} type="button" class={`bet is-${side}`} onClick={() => onPick(side)}>
+            Buy {side} <Price price={price} />
+          </button>
+        );
+      })}
+    </div>
+  );
 }
 
 /** The ticket is beside, or far above: the focus moves there from elsewhere. */
