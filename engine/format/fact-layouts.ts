@@ -5,6 +5,7 @@
  */
 
 import { FILL_MODELS, type FillModelName, GAME_STATUSES, type Side } from '../base/units.ts';
+import type { CatalogChange } from '../rules/catalog-change.ts';
 import type { Catalog } from '../rules/catalog-entries.ts';
 import { CANCEL_REASONS, OUTCOME_SOURCES } from '../rules/events.ts';
 import type { Fact } from '../rules/facts.ts';
@@ -84,6 +85,7 @@ export const KIND = {
   market_corrected: 22,
   trade_corrected: 23,
   order_queued: 28,
+  catalog_changed: 29,
 } as const satisfies Record<Fact['kind'], number>;
 
 /** Kinds that later got one more field, and the number that their facts have since then. */
@@ -232,6 +234,12 @@ const FACT_LAYOUTS: { [K in Fact['kind']]: RecordLayout<FirstForm<K>> } = {
     atMs: u48,
     catalog: json as Layout<Catalog>,
   }),
+  catalog_changed: record({
+    kind: always('catalog_changed'),
+    atMs: u48,
+    before: f64,
+    change: json as Layout<CatalogChange>,
+  }),
   clock_set: record({ kind: always('clock_set'), atMs: u48, fromMs: u48 }),
   account_reset: record({ kind: always('account_reset'), atMs: u48, account: uuid, run: u32 }),
   privacy_changed: record({
@@ -374,6 +382,7 @@ export function writeFact(to: ByteWriter, fact: Fact): void {
 export const ADDED_FORMS: readonly (readonly number[])[] = [
   [KIND.market_corrected, KIND.trade_corrected],
   [...Object.values(WITH_FILL_MODEL), KIND.order_queued],
+  [KIND.catalog_changed],
 ];
 
 /** All layouts as text: equal texts mean equal bytes. */

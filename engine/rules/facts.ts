@@ -22,6 +22,7 @@ import type {
   AccountOpened,
   AccountReset,
   CashAdjusted,
+  CatalogChanged,
   CatalogReplaced,
   ClockSet,
   GameChanged,
@@ -178,6 +179,7 @@ export type PrimaryFact =
   | MarketCorrected
   | GameChanged
   | CatalogReplaced
+  | CatalogChanged
   | ClockSet;
 
 export type DerivedFact = TradeOpenedFact | TradeGrownFact | TradeReducedFact | TradeClosedFact;

@@ -45,6 +45,7 @@ const { tradeCorrected: _, ...FIRST_CLASSES } = INDEX_CLASS;
 export const EARLIER_FINGERPRINTS: readonly number[] = [
   fingerprintOf(factsBefore(ADDED_FORMS), FIRST_TABLES, FIRST_CLASSES),
   fingerprintOf(factsBefore(ADDED_FORMS.slice(1)), FIRST_TABLES, INDEX_CLASS),
+  fingerprintOf(factsBefore(ADDED_FORMS.slice(2)), TABLES, INDEX_CLASS),
 ];
 
 /** The identity that each file of a shard contains. */
