@@ -2774,6 +2774,10 @@ export type TrackRecord = {
     feeTable: string | null;
     fillModel: "top_of_book" | "book_depth" | "queue";
     /**
+     * Absent: all picks.
+     */
+    fills?: "realistic";
+    /**
      * Present only while the venue-data switch is on.
      */
     bySeries?: {
@@ -3244,6 +3248,44 @@ export type VenueQuote = {
     fungibility: Fungibility;
     note: string | null;
     reviewed: boolean;
+};
+export type Verdict = {
+    /**
+     * not_yet: too few games to say.
+     */
+    verdict: "edge" | "no_edge" | "not_yet";
+    /**
+     * The measure that decides.
+     */
+    basis: "pnl_after_fees" | "clv";
+    /**
+     * clv: cents a contract after fees. pnl_after_fees: dollars a pick.
+     */
+    mean: number | null;
+    /**
+     * 95%, clustered by game; null: too few games.
+     */
+    interval: {
+        low: number;
+        high: number;
+    } | null;
+    /**
+     * @minimum 0
+     */
+    games: number;
+    /**
+     * Further games for an answer in 80% of cases; null: the spread is not known.
+     */
+    gamesNeeded: number | null;
+    /**
+     * Whether the edge shows, and trades under realistic fills do not show it.
+     */
+    simpleOnly: boolean;
+    notes: string[];
+    /**
+     * Every trade is a paper trade.
+     */
+    mode: "paper";
 };
 export type GetStatusResult = Status;
 export type GetStatusHeaders = {
@@ -4558,6 +4600,10 @@ export type GetLeaderboardQuery = {
      */
     window?: string;
     /**
+     * realistic: only trades placed under the preset `realistic`.
+     */
+    fills?: "all" | "realistic";
+    /**
      * Measure to rank by, highest first.
      */
     kind?: "pnl" | "roi" | "net_worth";
@@ -4699,6 +4745,10 @@ export type GetOwnEvalQuery = {
      * @pattern ^(all|[0-9]{1,4}d)$
      */
     window?: string;
+    /**
+     * realistic: only trades placed under the preset `realistic`.
+     */
+    fills?: "all" | "realistic";
 };
 export type GetOwnEvalHeaders = {
     /**
@@ -4729,6 +4779,47 @@ export type GetOwnEvalVariables = {
     query?: GetOwnEvalQuery;
     headers?: GetOwnEvalHeaders;
 };
+export type GetVerdictResult = Verdict;
+export type GetVerdictQuery = {
+    /**
+     * all, or the days up to now in which trades were over: 1d to 3650d
+     * @pattern ^(all|[0-9]{1,4}d)$
+     */
+    window?: string;
+    /**
+     * realistic: only trades placed under the preset `realistic`.
+     */
+    fills?: "all" | "realistic";
+};
+export type GetVerdictHeaders = {
+    /**
+     * Returned on the response; default: a new id.
+     * @pattern ^[!-~]{1,128}$
+     */
+    "X-Request-Id"?: string;
+};
+export type GetVerdictResponseHeaders = {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+};
+export type GetVerdictVariables = {
+    query?: GetVerdictQuery;
+    headers?: GetVerdictHeaders;
+};
 export type GetEvalResult = EvalBoard;
 export type GetEvalQuery = {
     /**
@@ -4736,6 +4827,10 @@ export type GetEvalQuery = {
      * @pattern ^(all|[0-9]{1,4}d)$
      */
     window?: string;
+    /**
+     * realistic: only trades placed under the preset `realistic`.
+     */
+    fills?: "all" | "realistic";
     /**
      * Score to average.
      */
@@ -4797,6 +4892,10 @@ export type GetTrackRecordQuery = {
      * @maximum 90
      */
     days?: number;
+    /**
+     * realistic: only trades placed under the preset `realistic`.
+     */
+    fills?: "all" | "realistic";
 };
 export type GetTrackRecordHeaders = {
     /**
@@ -5996,6 +6095,31 @@ export type Ops = {
             headers?: GetOwnEvalHeaders;
         };
         result: GetOwnEvalResult;
+        headers: {
+            xRequestId: string;
+            cacheControl: string;
+            ratelimitLimit: number;
+            ratelimitRemaining: number;
+            ratelimitReset: number;
+            ratelimitPolicy: string;
+            ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
+            servicePlan: string;
+            serviceQuotaLimit: number;
+            serviceQuotaRemaining: number;
+            serviceQuotaReset: number;
+        };
+    };
+    getVerdict: {
+        args: {
+            query?: GetVerdictQuery;
+            headers?: GetVerdictHeaders;
+        };
+        result: GetVerdictResult;
         headers: {
             xRequestId: string;
             cacheControl: string;
@@ -9163,6 +9287,9 @@ export declare const OPERATIONS: {
             readonly name: "window";
             readonly in: "query";
         }, {
+            readonly name: "fills";
+            readonly in: "query";
+        }, {
             readonly name: "kind";
             readonly in: "query";
         }, {
@@ -9463,6 +9590,107 @@ export declare const OPERATIONS: {
             readonly name: "window";
             readonly in: "query";
         }, {
+            readonly name: "fills";
+            readonly in: "query";
+        }, {
+            readonly name: "X-Request-Id";
+            readonly in: "header";
+        }];
+        readonly security: readonly [readonly [{
+            readonly scheme: "bearerKey";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "serviceKey";
+            readonly kind: "apiKey";
+            readonly name: "x-service-key";
+            readonly in: "header";
+        }], readonly [{
+            readonly scheme: "sessionBearer";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "sessionCookie";
+            readonly kind: "apiKey";
+            readonly name: "sb-access-token";
+            readonly in: "cookie";
+        }]];
+        readonly responseHeaders: readonly [{
+            readonly name: "x-request-id";
+            readonly key: "xRequestId";
+            readonly type: "string";
+        }, {
+            readonly name: "cache-control";
+            readonly key: "cacheControl";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit-limit";
+            readonly key: "ratelimitLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-remaining";
+            readonly key: "ratelimitRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-reset";
+            readonly key: "ratelimitReset";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-policy";
+            readonly key: "ratelimitPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit";
+            readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
+            readonly type: "string";
+        }, {
+            readonly name: "service-plan";
+            readonly key: "servicePlan";
+            readonly type: "string";
+        }, {
+            readonly name: "service-quota-limit";
+            readonly key: "serviceQuotaLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-remaining";
+            readonly key: "serviceQuotaRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-reset";
+            readonly key: "serviceQuotaReset";
+            readonly type: "number";
+        }];
+    };
+    readonly getVerdict: {
+        readonly id: "getVerdict";
+        readonly method: "GET";
+        readonly path: "/me/verdict";
+        readonly tags: readonly ["Records"];
+        readonly params: readonly [{
+            readonly name: "window";
+            readonly in: "query";
+        }, {
+            readonly name: "fills";
+            readonly in: "query";
+        }, {
             readonly name: "X-Request-Id";
             readonly in: "header";
         }];
@@ -9556,6 +9784,9 @@ export declare const OPERATIONS: {
         readonly tags: readonly ["Records"];
         readonly params: readonly [{
             readonly name: "window";
+            readonly in: "query";
+        }, {
+            readonly name: "fills";
             readonly in: "query";
         }, {
             readonly name: "metric";
@@ -9663,6 +9894,9 @@ export declare const OPERATIONS: {
             readonly in: "path";
         }, {
             readonly name: "days";
+            readonly in: "query";
+        }, {
+            readonly name: "fills";
             readonly in: "query";
         }, {
             readonly name: "X-Request-Id";
@@ -10897,8 +11131,8 @@ export declare function defaultRetryOn(ctx: RetryContext): boolean;
  * unions (`OperationId`/`OperationPath`/`OperationTag`) into `ctx.operation`.
  */
 export declare function createClient<Ops extends OpsShape, Id extends string = string, Path extends string = string, Tag extends string = string>(operations: Record<string, OperationDescriptor>, config?: ClientConfig<OperationContext<Id, Path, Tag>>): Client<Ops, OperationContext<Id, Path, Tag>>;
-export declare const client: Client<Ops, OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "changeOrganization" | "createKey" | "endSession" | "exportHistory" | "getAccount" | "getBook" | "getCandles" | "getDescription" | "getEquity" | "getEval" | "getGame" | "getHistory" | "getHistoryAsOf" | "getInstrument" | "getLeaderboard" | "getMe" | "getOrder" | "getOwnEval" | "getPortfolio" | "getQuote" | "getStatus" | "getTrackRecord" | "getTrader" | "getUsage" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listPicks" | "listQuotes" | "listSessions" | "listTrackRecordKeys" | "listTrades" | "placeOrder" | "placeOrders" | "previewOrder" | "resetAccount" | "revokeKey" | "rotateKey" | "runBacktest" | "searchInstruments", "/account" | "/account/reset" | "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/backtest" | "/eval" | "/games" | "/games/{ref}" | "/history" | "/history/as_of" | "/history/candles" | "/history/export" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/leaderboard" | "/me" | "/me/eval" | "/me/sessions" | "/me/sessions/{id}" | "/openapi.json" | "/organizations" | "/organizations/{organizationId}" | "/portfolio" | "/portfolio/equity" | "/portfolio/events" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/track-record/keys" | "/traders/{traderId}" | "/traders/{traderId}/picks" | "/traders/{traderId}/track-record" | "/usage", "Backtest" | "History" | "Keys" | "Markets" | "Portfolio" | "Records" | "Service" | "Trading">>;
-export declare const configure: (config: ClientConfig<OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "changeOrganization" | "createKey" | "endSession" | "exportHistory" | "getAccount" | "getBook" | "getCandles" | "getDescription" | "getEquity" | "getEval" | "getGame" | "getHistory" | "getHistoryAsOf" | "getInstrument" | "getLeaderboard" | "getMe" | "getOrder" | "getOwnEval" | "getPortfolio" | "getQuote" | "getStatus" | "getTrackRecord" | "getTrader" | "getUsage" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listPicks" | "listQuotes" | "listSessions" | "listTrackRecordKeys" | "listTrades" | "placeOrder" | "placeOrders" | "previewOrder" | "resetAccount" | "revokeKey" | "rotateKey" | "runBacktest" | "searchInstruments", "/account" | "/account/reset" | "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/backtest" | "/eval" | "/games" | "/games/{ref}" | "/history" | "/history/as_of" | "/history/candles" | "/history/export" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/leaderboard" | "/me" | "/me/eval" | "/me/sessions" | "/me/sessions/{id}" | "/openapi.json" | "/organizations" | "/organizations/{organizationId}" | "/portfolio" | "/portfolio/equity" | "/portfolio/events" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/track-record/keys" | "/traders/{traderId}" | "/traders/{traderId}/picks" | "/traders/{traderId}/track-record" | "/usage", "Backtest" | "History" | "Keys" | "Markets" | "Portfolio" | "Records" | "Service" | "Trading">>) => void, use: (...middleware: Middleware<OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "changeOrganization" | "createKey" | "endSession" | "exportHistory" | "getAccount" | "getBook" | "getCandles" | "getDescription" | "getEquity" | "getEval" | "getGame" | "getHistory" | "getHistoryAsOf" | "getInstrument" | "getLeaderboard" | "getMe" | "getOrder" | "getOwnEval" | "getPortfolio" | "getQuote" | "getStatus" | "getTrackRecord" | "getTrader" | "getUsage" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listPicks" | "listQuotes" | "listSessions" | "listTrackRecordKeys" | "listTrades" | "placeOrder" | "placeOrders" | "previewOrder" | "resetAccount" | "revokeKey" | "rotateKey" | "runBacktest" | "searchInstruments", "/account" | "/account/reset" | "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/backtest" | "/eval" | "/games" | "/games/{ref}" | "/history" | "/history/as_of" | "/history/candles" | "/history/export" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/leaderboard" | "/me" | "/me/eval" | "/me/sessions" | "/me/sessions/{id}" | "/openapi.json" | "/organizations" | "/organizations/{organizationId}" | "/portfolio" | "/portfolio/equity" | "/portfolio/events" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/track-record/keys" | "/traders/{traderId}" | "/traders/{traderId}/picks" | "/traders/{traderId}/track-record" | "/usage", "Backtest" | "History" | "Keys" | "Markets" | "Portfolio" | "Records" | "Service" | "Trading">>[]) => void;
+export declare const client: Client<Ops, OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "changeOrganization" | "createKey" | "endSession" | "exportHistory" | "getAccount" | "getBook" | "getCandles" | "getDescription" | "getEquity" | "getEval" | "getGame" | "getHistory" | "getHistoryAsOf" | "getInstrument" | "getLeaderboard" | "getMe" | "getOrder" | "getOwnEval" | "getPortfolio" | "getQuote" | "getStatus" | "getTrackRecord" | "getTrader" | "getUsage" | "getVerdict" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listPicks" | "listQuotes" | "listSessions" | "listTrackRecordKeys" | "listTrades" | "placeOrder" | "placeOrders" | "previewOrder" | "resetAccount" | "revokeKey" | "rotateKey" | "runBacktest" | "searchInstruments", "/account" | "/account/reset" | "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/backtest" | "/eval" | "/games" | "/games/{ref}" | "/history" | "/history/as_of" | "/history/candles" | "/history/export" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/leaderboard" | "/me" | "/me/eval" | "/me/sessions" | "/me/sessions/{id}" | "/me/verdict" | "/openapi.json" | "/organizations" | "/organizations/{organizationId}" | "/portfolio" | "/portfolio/equity" | "/portfolio/events" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/track-record/keys" | "/traders/{traderId}" | "/traders/{traderId}/picks" | "/traders/{traderId}/track-record" | "/usage", "Backtest" | "History" | "Keys" | "Markets" | "Portfolio" | "Records" | "Service" | "Trading">>;
+export declare const configure: (config: ClientConfig<OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "changeOrganization" | "createKey" | "endSession" | "exportHistory" | "getAccount" | "getBook" | "getCandles" | "getDescription" | "getEquity" | "getEval" | "getGame" | "getHistory" | "getHistoryAsOf" | "getInstrument" | "getLeaderboard" | "getMe" | "getOrder" | "getOwnEval" | "getPortfolio" | "getQuote" | "getStatus" | "getTrackRecord" | "getTrader" | "getUsage" | "getVerdict" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listPicks" | "listQuotes" | "listSessions" | "listTrackRecordKeys" | "listTrades" | "placeOrder" | "placeOrders" | "previewOrder" | "resetAccount" | "revokeKey" | "rotateKey" | "runBacktest" | "searchInstruments", "/account" | "/account/reset" | "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/backtest" | "/eval" | "/games" | "/games/{ref}" | "/history" | "/history/as_of" | "/history/candles" | "/history/export" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/leaderboard" | "/me" | "/me/eval" | "/me/sessions" | "/me/sessions/{id}" | "/me/verdict" | "/openapi.json" | "/organizations" | "/organizations/{organizationId}" | "/portfolio" | "/portfolio/equity" | "/portfolio/events" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/track-record/keys" | "/traders/{traderId}" | "/traders/{traderId}/picks" | "/traders/{traderId}/track-record" | "/usage", "Backtest" | "History" | "Keys" | "Markets" | "Portfolio" | "Records" | "Service" | "Trading">>) => void, use: (...middleware: Middleware<OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "changeOrganization" | "createKey" | "endSession" | "exportHistory" | "getAccount" | "getBook" | "getCandles" | "getDescription" | "getEquity" | "getEval" | "getGame" | "getHistory" | "getHistoryAsOf" | "getInstrument" | "getLeaderboard" | "getMe" | "getOrder" | "getOwnEval" | "getPortfolio" | "getQuote" | "getStatus" | "getTrackRecord" | "getTrader" | "getUsage" | "getVerdict" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listPicks" | "listQuotes" | "listSessions" | "listTrackRecordKeys" | "listTrades" | "placeOrder" | "placeOrders" | "previewOrder" | "resetAccount" | "revokeKey" | "rotateKey" | "runBacktest" | "searchInstruments", "/account" | "/account/reset" | "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/backtest" | "/eval" | "/games" | "/games/{ref}" | "/history" | "/history/as_of" | "/history/candles" | "/history/export" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/leaderboard" | "/me" | "/me/eval" | "/me/sessions" | "/me/sessions/{id}" | "/me/verdict" | "/openapi.json" | "/organizations" | "/organizations/{organizationId}" | "/portfolio" | "/portfolio/equity" | "/portfolio/events" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/track-record/keys" | "/traders/{traderId}" | "/traders/{traderId}/picks" | "/traders/{traderId}/track-record" | "/usage", "Backtest" | "History" | "Keys" | "Markets" | "Portfolio" | "Records" | "Service" | "Trading">>[]) => void;
 export declare const getStatus: (<Init extends RequestOptions | undefined = undefined>(args?: {
     headers?: GetStatusHeaders;
 } | undefined, init?: Init | undefined) => Promise<EnvelopeResult<Status, {
@@ -11553,6 +11787,26 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     query?: GetOwnEvalQuery;
     headers?: GetOwnEvalHeaders;
 } | undefined, init?: Init | undefined) => Promise<EnvelopeResult<OwnEval, {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+}, Init>>) & OperationMethodIdentity, getVerdict: (<Init extends RequestOptions | undefined = undefined>(args?: {
+    query?: GetVerdictQuery;
+    headers?: GetVerdictHeaders;
+} | undefined, init?: Init | undefined) => Promise<EnvelopeResult<Verdict, {
     xRequestId: string;
     cacheControl: string;
     ratelimitLimit: number;
