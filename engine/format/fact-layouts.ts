@@ -13,8 +13,9 @@ import {
   PLAIN,
   type Side,
 } from '../base/units.ts';
+import type { CatalogChange } from '../rules/catalog-change.ts';
 import type { Catalog } from '../rules/catalog-entries.ts';
-import { CANCEL_REASONS, OUTCOME_SOURCES } from '../rules/events.ts';
+import { CANCEL_REASONS, OUTCOME_SOURCES, QUEUE_MEETINGS } from '../rules/events.ts';
 import type { Fact } from '../rules/facts.ts';
 import type { MarketOutcome } from '../rules/messages.ts';
 import { ByteReader, type ByteWriter, type IdPlace, type InPlaceReader } from './bytes.ts';
@@ -22,12 +23,14 @@ import {
   always,
   type Compiled,
   compile,
+  count,
   f64,
   flag,
   json,
   type Layout,
   nullable,
   orNull,
+  pairs,
   place,
   type RecordLayout,
   record,
@@ -92,6 +95,10 @@ export const KIND = {
   market_corrected: 22,
   trade_corrected: 23,
   order_queued: 28,
+  queue_met: 56,
+  fill_noted: 57,
+  book_missed: 58,
+  catalog_changed: 60,
 } as const satisfies Record<Fact['kind'], number>;
 
 /**
@@ -198,6 +205,31 @@ const FACT_LAYOUTS: { [K in Fact['kind']]: RecordLayout<FirstForm<K>> } = {
     aheadE2: f64,
     partE2: u8,
   }),
+  queue_met: record<FactOf<'queue_met'>>({
+    kind: always('queue_met'),
+    atMs: u48,
+    account: uuid,
+    order: uuid,
+    by: word(...QUEUE_MEETINGS),
+    volumeE2: count,
+    aheadE2: count,
+    partE2: u8,
+  }),
+  // The fact before it says whose fill it is.
+  fill_noted: record<FactOf<'fill_noted'>>({
+    kind: always('fill_noted'),
+    atMs: u48,
+    role: word('taker', 'maker'),
+    quoteAgeMs: count,
+    levels: pairs,
+  }),
+  // The market comes first: records are searched for these bytes.
+  book_missed: record<FactOf<'book_missed'>>({
+    kind: always('book_missed'),
+    market: u32,
+    fromMs: u48,
+    atMs: u48,
+  }),
   trade_opened: record<FirstForm<'trade_opened'>>({
     kind: always('trade_opened'),
     atMs: u48,
@@ -265,6 +297,12 @@ const FACT_LAYOUTS: { [K in Fact['kind']]: RecordLayout<FirstForm<K>> } = {
     kind: always('catalog_replaced'),
     atMs: u48,
     catalog: json as Layout<Catalog>,
+  }),
+  catalog_changed: record({
+    kind: always('catalog_changed'),
+    atMs: u48,
+    before: f64,
+    change: json as Layout<CatalogChange>,
   }),
   clock_set: record({ kind: always('clock_set'), atMs: u48, fromMs: u48 }),
   account_reset: record({ kind: always('account_reset'), atMs: u48, account: uuid, run: u32 }),
@@ -421,6 +459,8 @@ export const ADDED_FORMS: readonly (readonly number[])[] = [
   [KIND.market_corrected, KIND.trade_corrected],
   [24, 25, 26, 27, KIND.order_queued],
   [29, 30, 31, 32],
+  [KIND.queue_met, KIND.fill_noted, KIND.book_missed],
+  [KIND.catalog_changed],
 ];
 
 /** All layouts as text: equal texts mean equal bytes. */

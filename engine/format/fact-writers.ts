@@ -10,10 +10,13 @@ import type { AppliedChange } from '../rules/applied-change.ts';
 import type {
   AccountOpened,
   AccountReset,
+  BookMissed,
   CashAdjusted,
+  CatalogChanged,
   CatalogReplaced,
   ClockSet,
   Event,
+  FillNoted,
   GameChanged,
   MarketCorrected,
   MarketResolved,
@@ -26,6 +29,7 @@ import type {
   PositionReset,
   PositionSettled,
   PrivacyChanged,
+  QueueMet,
   TradeCorrected,
   TradeCounted,
   TradeMarked,
@@ -203,6 +207,13 @@ export const FACT_WRITERS = {
     { account: { table: 'accounts', row: 'event.account' }, order },
     null,
   ),
+  queue_met: writer<'queue_met', QueueMet>(
+    'queue_met',
+    { account: { table: 'accounts', row: 'event.account' }, order },
+    null,
+  ),
+  fill_noted: writer<'fill_noted', FillNoted>('fill_noted', {}, null),
+  book_missed: writer<'book_missed', BookMissed>('book_missed', {}, null),
   order_filled: writer<'order_filled', OrderFilled>(
     'order_filled',
     {
@@ -276,5 +287,6 @@ export const FACT_WRITERS = {
   trade_corrected: writer<'trade_corrected', TradeCorrected>('trade_corrected', OF_ACCOUNT, null),
   game_changed: writer<'game_changed', GameChanged>('game_changed', {}, null),
   catalog_replaced: writer<'catalog_replaced', CatalogReplaced>('catalog_replaced', {}, null),
+  catalog_changed: writer<'catalog_changed', CatalogChanged>('catalog_changed', {}, null),
   clock_set: writer<'clock_set', ClockSet>('clock_set', {}, null),
 } satisfies { [Kind in Fact['kind']]: unknown };

@@ -115,9 +115,11 @@ export class BookDepth {
     const asks = this.#asksOf(market.number, side);
     let contracts = 0;
     let paidCents = 0;
+    const levels: DepthLevel[] = [];
     let cents = asks.nextAfter(0);
     while (cents <= upToCents && cents < PAYOUT_CENTS && contracts < want.contracts) {
       const part = Math.min(asks.freeFor(account, cents), want.contracts - contracts);
+      if (part > 0) levels.push([cents, part]);
       contracts += part;
       paidCents += part * cents;
       cents = asks.nextAfter(cents);
@@ -127,7 +129,7 @@ export class BookDepth {
     // Rounding up is against the trader on both sides: a seller gets 100 minus the ask. Rules T64,
     // M40 (engine/RULES.md).
     const askCents = Math.ceil(paidCents / contracts);
-    return { contracts, askCents, venue: market.venue, consumption };
+    return { contracts, askCents, venue: market.venue, levels, consumption };
   }
 
   #asksOf(market: MarketNumber, side: Side): DisplayedSide {

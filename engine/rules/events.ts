@@ -19,6 +19,7 @@ import type {
   PriceCents,
   Uuid,
 } from '../base/units.ts';
+import type { CatalogChange } from './catalog-change.ts';
 import type { Catalog } from './catalog-entries.ts';
 import type { MarketOutcome, Payouts } from './messages.ts';
 import type { OrderTerms, TradedSide, TradeTerms } from './order-terms.ts';
@@ -67,6 +68,47 @@ export type OrderQueued = {
   aheadE2: ContractsE2;
   /** What has traded of its next contract. */
   partE2: ContractsE2;
+};
+
+/** What meets an order in its queue, by the venue's book. Rule T186 (engine/RULES.md). */
+export const QUEUE_MEETINGS = ['print', 'addition', 'book'] as const;
+export type QueueMeeting = (typeof QUEUE_MEETINGS)[number];
+
+/**
+ * Something traded with an order in its queue, at least a part of a contract. Whole contracts are
+ * filled by the next event. Nothing is ahead of the order any more. Rule T186 (engine/RULES.md).
+ */
+export type QueueMet = {
+  kind: 'queue_met';
+  atMs: EpochMs;
+  order: OrderRow;
+  account: AccountRow;
+  by: QueueMeeting;
+  /** All that met the orders there. */
+  volumeE2: ContractsE2;
+  /** What was ahead of this one before. */
+  aheadE2: ContractsE2;
+  /** What has traded of its next contract, the whole ones left out. */
+  partE2: ContractsE2;
+};
+
+/** What a fill took; it comes after the event of the fill. Rule T187 (engine/RULES.md). */
+export type FillNoted = {
+  kind: 'fill_noted';
+  atMs: EpochMs;
+  /** A taker is filled as it meets the book. */
+  role: 'taker' | 'maker';
+  quoteAgeMs: number;
+  /** In cents of the side traded, the best first; none: all of it at the price of the fill. */
+  levels: readonly (readonly [cents: PriceCents, contracts: Contracts])[];
+};
+
+/** Nobody knew a market's levels from `fromMs` to `atMs`. Rule T188 (engine/RULES.md). */
+export type BookMissed = {
+  kind: 'book_missed';
+  atMs: EpochMs;
+  market: MarketNumber;
+  fromMs: EpochMs;
 };
 
 /** The rest of an order traded: a buy has its position, a sell has closed its position. */
@@ -249,6 +291,17 @@ export type TradeCounted = {
 
 export type CatalogReplaced = { kind: 'catalog_replaced'; atMs: EpochMs; catalog: Catalog };
 
+/**
+ * The catalog became another. `before`: the record of the catalog or change that it follows. Rule
+ * K60 (feeds/FORMATS.md).
+ */
+export type CatalogChanged = {
+  kind: 'catalog_changed';
+  atMs: EpochMs;
+  before: number;
+  change: CatalogChange;
+};
+
 /** An operator set the clock back from `fromMs` to `atMs`. */
 export type ClockSet = { kind: 'clock_set'; atMs: EpochMs; fromMs: EpochMs };
 
@@ -256,6 +309,9 @@ export type Event =
   | AccountOpened
   | OrderPlaced
   | OrderQueued
+  | QueueMet
+  | FillNoted
+  | BookMissed
   | OrderFilled
   | OrderPartFilled
   | OrderEnded
@@ -272,6 +328,7 @@ export type Event =
   | CashAdjusted
   | TradeCounted
   | CatalogReplaced
+  | CatalogChanged
   | ClockSet;
 
 /** How an order ended; written once. */

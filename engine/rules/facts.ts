@@ -21,9 +21,12 @@ import type {
 import type {
   AccountOpened,
   AccountReset,
+  BookMissed,
   CashAdjusted,
+  CatalogChanged,
   CatalogReplaced,
   ClockSet,
+  FillNoted,
   GameChanged,
   MarketCorrected,
   MarketResolved,
@@ -34,6 +37,7 @@ import type {
   OrderPlaced,
   OrderQueued,
   PrivacyChanged,
+  QueueMet,
   TradeCorrected,
   TradeCounted,
   TradeMarked,
@@ -87,6 +91,9 @@ export type OrderQueuedFact = Omit<OrderQueued, 'order' | 'account'> & {
   account: Uuid;
   order: Uuid;
 };
+
+/** What traded with an order in its queue. */
+export type QueueMetFact = Omit<QueueMet, 'order' | 'account'> & { account: Uuid; order: Uuid };
 
 export type OrderPartFilledFact = OfOrder<OrderPartFilled> & { trade: Uuid };
 
@@ -165,6 +172,9 @@ export type PrimaryFact =
   | CashAdjustedFact
   | OrderPlacedFact
   | OrderQueuedFact
+  | QueueMetFact
+  | FillNoted
+  | BookMissed
   | OrderFilledFact
   | OrderPartFilledFact
   | OrderEndedFact
@@ -180,6 +190,7 @@ export type PrimaryFact =
   | MarketCorrected
   | GameChanged
   | CatalogReplaced
+  | CatalogChanged
   | ClockSet;
 
 export type DerivedFact = TradeOpenedFact | TradeGrownFact | TradeReducedFact | TradeClosedFact;

@@ -43,6 +43,8 @@ export type Fill = {
   contracts: Contracts;
   askCents: PriceCents;
   venue: Venue;
+  /** The asks that it takes, best first; null: all of it at `askCents`. */
+  levels: readonly DepthLevel[] | null;
   /** Displayed sizes that this fill consumes; null: none. */
   consumption: Consumption | null;
 };

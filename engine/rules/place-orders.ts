@@ -21,6 +21,7 @@ import { closingMs } from './closing.ts';
 import { accept, type Decision, reject } from './decision.ts';
 import { type Event, fillEvent, type OrderPlaced } from './events.ts';
 import { type Fill, tradeOf } from './fill-model.ts';
+import { takerNote } from './fill-notes.ts';
 import type { PlacedOrder } from './finished-records.ts';
 import { isLimit, sideOf } from './flags.ts';
 import { costCents, FIRST_PAYOUT_ROOM_CENTS, payoutRoomCents } from './ledger.ts';
@@ -236,7 +237,12 @@ function placementEvents(
   const row = replaced !== NO_ROW ? replaced : state.orders.nextRow;
   events.push(placedEvent(state, order, subject, { account, row, rests, fillModel }));
   const { contracts } = subject;
-  if (fill !== null) events.push(fillEvent(atMs, row, contracts, tradeOf(order.action, fill)));
+  if (fill !== null) {
+    const routed = order.routing === 'best' ? subject.instrument : null;
+    const book = { market: subject.market, routed };
+    events.push(fillEvent(atMs, row, contracts, tradeOf(order.action, fill)));
+    events.push(takerNote(fill, order.action, book, atMs));
+  }
   if (rests && fillModel === 'queue') {
     events.push({
       kind: 'order_queued',

@@ -162,7 +162,13 @@ const MISTAKES: Mistake[] = [
 ];
 
 const POSITION = positionRow(0);
-const FILL: Fill = { contracts: 1, askCents: 20, venue: 'venue_a', consumption: null };
+const FILL: Fill = {
+  contracts: 1,
+  askCents: 20,
+  venue: 'venue_a',
+  levels: null,
+  consumption: null,
+};
 const NO_FACTS = { record: 0, offset: 0, add() {} };
 
 function shrink(state: ShardState, over: { contracts?: number; cost?: number; cents?: number }) {
