@@ -32,6 +32,7 @@ import { RequestMeter } from './limits/request-meter.ts';
 import { CountSlots, countsMemory } from './limits/shared-counts.ts';
 import { Listeners } from './listeners/listeners.ts';
 import type { MarketData } from './market-data/start-market-data.ts';
+import { DESCRIPTION_VERSION } from './openapi/document.ts';
 import { adminRoutes, operatorOf } from './operations/admin/admin.ts';
 import { apiRoutes, BASE_PATH, type Served } from './operations/routes/api-routes.ts';
 import { authRoutes, visitorOf } from './operations/routes/auth.ts';
@@ -58,6 +59,7 @@ export type Server = {
 
 const AUTH_PATH = '/auth/v1';
 const DOCS_PATH = '/docs';
+const MCP_PATH = '/mcp';
 const PARTS_PATH = '/web';
 const ADMIN_HOST = '127.0.0.1';
 const ADMIN_NAMES = [ADMIN_HOST, 'localhost', '[::1]'];
@@ -210,7 +212,7 @@ async function listenForApi(
   listeners: Listeners | null,
 ): Promise<Listener> {
   const { config, log } = context;
-  const { handle: handleApi, streams } = apiHandler(context, auth, metrics);
+  const { handle: handleApi, handleMcp, streams } = await apiHandler(context, auth, metrics);
   const handleAuth = authHandler(auth, log, metrics) ?? handleApi;
   const handlePages = pagesHandler([...pageRoutes('page'), ...docsRoutes()], { log, metrics });
   const listener = await listenOn({
@@ -225,6 +227,7 @@ async function listenForApi(
     handle: (http) => {
       const { path } = http;
       if (isBelow(AUTH_PATH, path)) handleAuth(http);
+      else if (handleMcp !== null && path === MCP_PATH) handleMcp(http);
       else if (isOfPage(http) || isBelow(DOCS_PATH, path)) handlePages(http);
       else handleApi(http);
     },
@@ -316,8 +319,8 @@ function refuseForeignHost(http: HttpContext, port: number): void {
   });
 }
 
-/** The API, by key or session, and its stream. */
-function apiHandler(context: ServerContext, auth: Auth, metrics: Metrics) {
+/** The API, by key or session, and its stream; also by the Model Context Protocol, if it is on. */
+async function apiHandler(context: ServerContext, auth: Auth, metrics: Metrics) {
   const { config, identity, log, meter, switches } = context;
   const onWriteFailed = (error: unknown) => {
     log.error({ err: error }, 'the last use of a key could not be written');
@@ -344,16 +347,23 @@ function apiHandler(context: ServerContext, auth: Auth, metrics: Metrics) {
   const entry = orderEntry(routes, { ...checks, keyed });
   const streams = new Streams({ ...context, entry, keyed, callerAgain: callerAgain(credentials) });
   served = { entry, streams };
-  const handle = createDispatcher({
+  const dispatching = {
     ...checks,
-    prefix: BASE_PATH,
-    routes,
     authorize,
     meter: { unkeyed: meter.unkeyed, callerOf: callerIfAny, keyed },
     policy: NO_PAGE,
     errorBody,
-  });
-  return { handle, streams };
+  };
+  const handle = createDispatcher({ ...dispatching, prefix: BASE_PATH, routes });
+  let handleMcp: ((http: HttpContext) => void) | null = null;
+  if (config.mcp) {
+    // Loaded only where it is on: the library takes a tenth of a second.
+    const { mcpRoute } = await import('./mcp/mcp-route.ts');
+    const options = { routes, invoker: { ...checks, keyed }, isTrading: config.mcpTrade };
+    const route = mcpRoute({ ...options, version: DESCRIPTION_VERSION });
+    handleMcp = createDispatcher({ ...dispatching, prefix: '', routes: [route] });
+  }
+  return { handle, handleMcp, streams };
 }
 
 /** The embedded auth server; null if an outside one replaces it. */

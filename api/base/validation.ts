@@ -13,12 +13,15 @@ import { isPersonName, isShownText, PERSON_NAME, SHOWN_TEXT } from './shown-text
 
 /** Reads a raw query string, returns its parameters or throws `invalid_request`. */
 export type QueryReader<Q> = (query: string) => Q;
-/** Takes a body's text, answers its value or throws `invalid_request`. `schema` describes it. */
+/** Takes a body's text, answers its value or throws `invalid_request`. */
 export type BodyReader<B> = {
   (text: string): B;
   /** The same of a value that was part of another text, which `parseObject` read. */
   ofValue(value: unknown): B;
+  /** What validates it. */
   schema: TSchema;
+  /** What the description shows, if it can say more than what validates. */
+  shown?: TSchema;
   isRequired: boolean;
 };
 
@@ -55,7 +58,7 @@ const ajv = createAjv();
 
 /**
  * A body reader for an object schema. `refine` checks conditions that no schema can express; it
- * throws the 400. The description shows `shown`, if it can say more than what validates.
+ * throws the 400. The description has `shown` in place of `schema`.
  */
 export function bodyReader<S extends TSchema>(
   schema: S,
@@ -65,14 +68,14 @@ export function bodyReader<S extends TSchema>(
   const check = valueReader(schema, 'field');
   const ofValue = (value: unknown) => refine(check(asObject(value, 'the body')));
   const read = (text: string) => refine(check(parseObject(text, 'the body')));
-  return Object.assign(read, { ofValue, schema: shown, isRequired: true });
+  return Object.assign(read, { ofValue, schema, shown, isRequired: true });
 }
 
 /** The same reader, which reads a missing body as an empty object. */
 export function optionalBody<B>(reader: BodyReader<B>): BodyReader<B> {
   const read = (text: string) => reader(text === '' ? '{}' : text);
   const ofValue = (value: unknown) => reader.ofValue(value ?? {});
-  return Object.assign(read, { ofValue, schema: reader.schema, isRequired: false });
+  return Object.assign(read, { ...reader, ofValue, isRequired: false });
 }
 
 /** Checks a parsed value. Throws `invalid_request` naming the field. */

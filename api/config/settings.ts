@@ -228,6 +228,18 @@ export const SETTINGS = {
     'refuse requests over the request limits',
     readSwitch,
   ),
+  MCP: setting(
+    'mcp',
+    'off',
+    'POST /mcp: the Model Context Protocol, for assistants with a key',
+    readSwitch,
+  ),
+  MCP_TRADE: setting(
+    'mcpTrade',
+    'off',
+    'tools of POST /mcp that place and cancel orders, for keys with trade:write',
+    readSwitch,
+  ),
   // Null: the embedded auth server.
   AUTH_JWKS_URL: part(
     'outsideAuth.jwksUrl',
