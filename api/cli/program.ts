@@ -39,7 +39,7 @@ const GROUPS: readonly Group[] = [
   },
   { names: ['upgrade'], load: async () => (await import('./upgrade.ts')).addUpgradeCommand },
   {
-    names: ['login', 'logout', 'whoami'],
+    names: ['signup', 'login', 'logout', 'whoami'],
     load: async () => (await import('./account.ts')).addAccountCommands,
   },
   { names: ['keys'], load: async () => (await import('./keys.ts')).addKeysCommands },
@@ -56,7 +56,7 @@ const GROUPS: readonly Group[] = [
     load: async () => (await import('./paper-account.ts')).addPaperAccountCommands,
   },
   {
-    names: ['portfolio', 'trades', 'orders', 'order'],
+    names: ['portfolio', 'positions', 'trades', 'orders', 'order'],
     load: async () => (await import('./portfolio.ts')).addPortfolioCommands,
   },
   {

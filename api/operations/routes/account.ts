@@ -9,6 +9,12 @@ import type { ServerContext } from '../server-context.ts';
 
 type Context = Pick<ServerContext, 'engine' | 'log'>;
 
+type Worth = {
+  points: number;
+  account: { balanceDollars: number } | null;
+  asOf: string;
+};
+
 export function accountRoutes(context: Context): Route<Caller>[] {
   return [getAccount(context), resetAccount(context)];
 }
@@ -29,6 +35,7 @@ function getAccount({ engine }: Context): Route<Caller> {
         },
         plan: 'basic',
         points: ACCOUNT.netWorthDollars,
+        balanceDollars: ACCOUNT.balanceDollars,
         account: ACCOUNT,
         asOf: ENVELOPE.asOf,
         mode: 'paper',
@@ -42,10 +49,16 @@ function getAccount({ engine }: Context): Route<Caller> {
       const { id, displayName, private: isPrivate, plan } = user;
       const reply = await engine.call(id, { kind: 'account', atMs: engine.nowMs(), account: id });
       if (!reply.ok) return reply;
+      const { points, account, ...rest } = JSON.parse(reply.body) as Worth;
+      // Without a trade there is no account yet, and the points are the balance it will begin with.
+      const balanceDollars = account?.balanceDollars ?? points;
       return JSON.stringify({
         user: { id, displayName, private: isPrivate },
         plan,
-        ...JSON.parse(reply.body),
+        points,
+        balanceDollars,
+        account,
+        ...rest,
         mode: 'paper',
       });
     },
