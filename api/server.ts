@@ -9,7 +9,14 @@ import { ApiError, errorBody } from './base/errors.ts';
 import type { RecentLines } from './base/recent-lines.ts';
 import { InstrumentSearch } from './catalog/instrument-search.ts';
 import type { Config } from './config/settings.ts';
-import { admitter, type Caller, callerAgain, callerReaders, permit } from './dispatch/access.ts';
+import {
+  admitter,
+  type Caller,
+  callerAgain,
+  callerReaders,
+  isGuest,
+  permit,
+} from './dispatch/access.ts';
 import { createDispatcher, type DispatchOptions } from './dispatch/dispatch.ts';
 import { Metrics } from './dispatch/metrics.ts';
 import { orderEntry } from './dispatch/order-entry.ts';
@@ -37,7 +44,7 @@ import { adminRoutes, operatorOf } from './operations/admin/admin.ts';
 import { apiRoutes, BASE_PATH, type Served } from './operations/routes/api-routes.ts';
 import { authRoutes, visitorOf } from './operations/routes/auth.ts';
 import { docsRoutes } from './operations/routes/docs.ts';
-import { pageRoutes, wantsPage } from './operations/routes/page.ts';
+import { isRead, pageRoutes, rootTextRoute, wantsPage } from './operations/routes/page.ts';
 import type { ServerContext } from './operations/server-context.ts';
 import { StartChecks } from './ops/start-checks.ts';
 import type { StartedShards } from './ops/start-shards.ts';
@@ -135,13 +142,14 @@ function contextOf(
   const { config, log, stack, identity, engine, positions, marketData, readers } = parts;
   const { view, catalog, changed, feeds, contradicted, discovery, playback, settleMarket } =
     marketData;
+  const { bookNeeds } = marketData;
   const checks = others.checks ?? startChecks(parts);
   const meter = new RequestMeter({ counts, enforced: config.limitsEnforced });
   stack.add(() => meter.close());
   return {
     ...readers,
     ...{ engine, changed, contradicted, discovery, playback, settleMarket, log, config, identity },
-    meter,
+    ...{ meter, bookNeeds },
     adminToken: parts.adminToken,
     catalog: view,
     fees: () => catalog.fees,
@@ -214,7 +222,9 @@ async function listenForApi(
   const { config, log } = context;
   const { handle: handleApi, handleMcp, streams } = await apiHandler(context, auth, metrics);
   const handleAuth = authHandler(auth, log, metrics) ?? handleApi;
-  const handlePages = pagesHandler([...pageRoutes('page'), ...docsRoutes()], { log, metrics });
+  const pages = pageRoutes('page', { hasGuests: config.publicPage });
+  const handlePages = pagesHandler([...pages, ...docsRoutes()], { log, metrics });
+  const handleText = pagesHandler([rootTextRoute()], { log, metrics });
   const listener = await listenOn({
     host: config.host,
     port: config.port,
@@ -229,6 +239,7 @@ async function listenForApi(
       if (isBelow(AUTH_PATH, path)) handleAuth(http);
       else if (handleMcp !== null && path === MCP_PATH) handleMcp(http);
       else if (isOfPage(http) || isBelow(DOCS_PATH, path)) handlePages(http);
+      else if (isRead(http) && path === '/') handleText(http);
       else handleApi(http);
     },
   }).catch((error: unknown) => {
@@ -326,9 +337,13 @@ async function apiHandler(context: ServerContext, auth: Auth, metrics: Metrics) 
     log.error({ err: error }, 'the last use of a key could not be written');
   };
   const sessions = { source: auth.sessions, scheme: publicScheme(config), switches };
-  const credentials = { store: identity, sessions, onWriteFailed };
+  const hasGuests = config.publicPage;
+  const credentials = { store: identity, sessions, hasGuests, onWriteFailed };
   const { authorize, callerIfAny } = callerReaders(credentials);
-  const keyed = ({ user, key }: Caller) => meter.keyed(user, key?.id ?? null);
+  const keyed = (caller: Caller) =>
+    isGuest(caller)
+      ? meter.guest(caller.network)
+      : meter.keyed(caller.user, caller.key?.id ?? null);
   const checks = {
     permit,
     admit: admitter({
@@ -336,6 +351,7 @@ async function apiHandler(context: ServerContext, auth: Auth, metrics: Metrics) 
       sessions: auth.sessions,
       switches,
       organizations: context.organizations,
+      realism: identity.realism,
     }),
     refusal: () => context.engine.refusal(),
     metrics,

@@ -70,6 +70,7 @@ export class ReplayOrders {
         connection: null,
         mayOpen: true,
         mayTrade: true,
+        realism: null,
         counting: null,
       });
       reply = await this.#engine.call(account.id, command);

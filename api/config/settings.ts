@@ -210,6 +210,12 @@ export const SETTINGS = {
     'owners may reset their accounts once in 30 days',
     readSwitch,
   ),
+  PUBLIC_PAGE: setting(
+    'publicPage',
+    'off',
+    'on: visitors without an account see markets, boards and traders',
+    readSwitch,
+  ),
   LOG_LEVEL: setting(
     'logLevel',
     'info',

@@ -94,6 +94,9 @@ export type About<Answer, Body> = {
   bodyExamples?: Readonly<Record<string, Body>>;
 };
 
+/** A code, with another status than its own if it has one here. */
+export type RouteRefusal = ErrorCode | { code: ErrorCode; status: number };
+
 export type Route<C> = {
   method: Method;
   /** `/portfolio/orders/{orderId}`: at most one segment is a parameter. */
@@ -102,6 +105,8 @@ export type Route<C> = {
   access: Access;
   /** Null: any valid key. */
   scope: Scope | null;
+  /** Whether visitors may read it where they may read at all. Rule A161 (api/RULES.md). */
+  isPublic: boolean;
   /** Whether it acts on a paper account, and so reads the X-Service-Org header. */
   ofAccount: boolean;
   /** The operator's switch that must be on. */
@@ -113,7 +118,7 @@ export type Route<C> = {
   /**
    * Refusals by its own rules. Refusals that follow from the fields above are not repeated here.
    */
-  errors: readonly ErrorCode[];
+  errors: readonly RouteRefusal[];
   /** Null: not part of the API description. */
   about: About<unknown, unknown> | null;
   /** How long the answer may be cached; 0: not at all. */
@@ -152,7 +157,7 @@ type Declaration<C, Q extends TObject, R extends TSchema, P, B, K = Call<P, B, C
   method: Method;
   path: string;
   about?: About<Static<R>, NoInfer<B>>;
-  errors?: readonly ErrorCode[];
+  errors?: readonly RouteRefusal[];
   query: Q;
   /**
    * Checks and reads the parts of the query that no schema can: cursors, instants. Throws the 400.
@@ -161,6 +166,7 @@ type Declaration<C, Q extends TObject, R extends TSchema, P, B, K = Call<P, B, C
   response: R;
   status?: 101 | 201 | 204;
   scope?: Scope | null;
+  isPublic?: true;
   needs?: 'venueData';
   mayBeUnavailable?: boolean;
   /** Every request does when left out. */
@@ -231,6 +237,7 @@ function routeOf<C, Q extends TObject, R extends TSchema, P, B, K>(
     path: declared.path,
     access,
     scope: declared.scope ?? null,
+    isPublic: declared.isPublic ?? false,
     ofAccount: isOfAccount,
     needs: declared.needs ?? null,
     mayBeUnavailable: declared.mayBeUnavailable ?? false,

@@ -13,6 +13,7 @@ import {
   type Uuid,
 } from '../../engine/base/units.ts';
 import type { PlaceOrder, TradeCounting } from '../../engine/rules/messages.ts';
+import type { Realism } from '../../engine/rules/realism.ts';
 import { invalidRequest } from '../base/errors.ts';
 import { valueReader } from '../base/validation.ts';
 import { ORDER_KINDS, type OrderBody, OrderBodySchema } from '../schemas/order-body.ts';
@@ -33,6 +34,8 @@ export type OrderContext = {
   mayOpen: boolean;
   /** Whether trading with keys is on. */
   mayTrade: boolean;
+  /** What the account has chosen; null: the preset `simple`. */
+  realism: Realism | null;
   counting: TradeCounting | null;
 };
 
@@ -105,6 +108,7 @@ export function placeOrderOf(body: OrderBody, context: OrderContext): PlaceOrder
     mayTrade: context.mayTrade,
     rejectIfLaterThanMs:
       body.rejectIfLaterThan === undefined ? null : instantOf(body.rejectIfLaterThan),
+    realism: context.realism,
     counting: context.counting,
   };
 }

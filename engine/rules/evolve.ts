@@ -46,6 +46,11 @@ export function evolve(state: ShardState, event: Event): void {
       return orderPlaced(state, event);
     case 'order_queued':
       return orderQueued(state, event);
+    case 'queue_met':
+      return state.queue.note(event.order, 0, event.partE2);
+    case 'fill_noted':
+    case 'book_missed':
+      return;
     case 'order_filled':
       return orderFilled(state, event);
     case 'order_part_filled':
@@ -129,6 +134,7 @@ function orderPlaced(state: ShardState, event: OrderPlaced): void {
   col.contracts.set(row, event.contracts);
   col.flags.set(row, flagsOf(event));
   writeOrderTerms(col, row, terms);
+  keepRealism(state, row, event);
   state.orderIds.set(row, event.orderId);
   if (terms.action === 'buy') {
     countPayable(state, event.account, event.contracts);
@@ -137,6 +143,13 @@ function orderPlaced(state: ShardState, event: OrderPlaced): void {
     hold(state, event.account, costCents(terms.limitPriceCents!, event.contracts));
   }
   if (event.rests) rest(state, row);
+}
+
+/** Most orders are under the preset `simple`, of which nothing is kept. */
+function keepRealism({ realism }: ShardState, row: OrderRow, event: OrderPlaced): void {
+  const { latencyMs, feesOn, liquidity, realistic } = event;
+  if (latencyMs === 0 && !feesOn && liquidity === 'account' && !realistic) return;
+  realism.keep(row, { latencyMs, feesOn, liquidity, realistic }, null);
 }
 
 /** Checks that the rows and numbers of an event exist, which `decide` guarantees. */
@@ -284,6 +297,7 @@ function finishOrder(state: ShardState, order: OrderRow): void {
     positions.derived.resting.set(position, NO_ROW);
   }
   state.queue.remove(order);
+  state.realism.remove(order);
   state.orderIds.remove(order);
   orders.release(order);
   countBust(state, account);

@@ -1,6 +1,6 @@
 /**
  * Whether settled picks show an edge, by two measures that the same games cluster: the closing line
- * value less fees, which needs fewer games, and the profit after fees. Rules Y104 to Y107
+ * value less fees, which needs fewer games, and the profit after fees. Rules Y104 to Y106
  * (engine/RULES.md).
  *
  * The number of games still needed is the usual one of a test of a mean: (z(97.5%) + z(80%))² times

@@ -91,13 +91,16 @@ export function referenceDataOf(state: ShardState): ReferenceData {
   };
 }
 
+/** Tables that an earlier program lacks. Rule D87 (engine/RULES.md). */
+const ADDED_TABLES: ReadonlySet<string> = new Set(['queue', 'realism']);
+
 /** Loads both into an empty state. Pages follow, then `rebuildDerived`. */
 export function loadHead(state: ShardState, head: StateHead & ReferenceData): void {
   invariant(state.sequence === 0, 'a checkpoint is loaded into a state that is in use');
   for (const table of tablesOf(state)) {
     const layout = head.layouts[table.name];
-    // An earlier program has no such table (D87): nothing is in it.
-    if (layout === undefined && table.name === state.queue.table.name) continue;
+    // An earlier program has no such table: nothing is in it.
+    if (layout === undefined && ADDED_TABLES.has(table.name)) continue;
     invariant(layout === table.layout, `table ${table.name} was written with other columns`);
     table.loadHead(head.tables[table.name]!);
   }
@@ -152,6 +155,7 @@ export function rebuildDerived(state: ShardState): void {
     rest(state, row);
   }
   state.queue.rebuild();
+  state.realism.rebuild();
 }
 
 type InSequence<Row extends number> = {
