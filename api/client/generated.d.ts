@@ -26,6 +26,29 @@
  *
  * **Answers.** A field without a value is present and null. A few fields say that they are only there while the
  * venue-data switch is on. Later 1.x versions may add fields: ignore what you do not know.
+ *
+ * **Errors.** The body of every refusal is `{"error":{"code","message"}}`, with `retryAfterSeconds` where waiting
+ * helps. Branch on the code. The codes of an operation are beside its statuses.
+ *
+ * **Headers.** Beside those that guard an answer in a browser:
+ *
+ * | header | on | content |
+ * | --- | --- | --- |
+ * | `X-Request-Id` | every answer | The request's own X-Request-Id, or a new one. |
+ * | `Cache-Control` | every answer | no-store, or the seconds that the answer may be cached. |
+ * | `RateLimit-Limit` | every answer | Requests per UTC minute: the plan's; without a key, 60 an address. |
+ * | `RateLimit-Remaining` | every answer | Requests left in this minute. Without a key it is advice. |
+ * | `RateLimit-Reset` | every answer | Seconds until the minute ends. |
+ * | `RateLimit-Policy` | every answer | Every limit, and its window in seconds. Answers of the engine to orders and cancels have their hard trade limits, too. These are key-minute, key-day, account-minute and account-day. For sells and cancels they are key-closing-minute and account-closing-minute. They may be on a second line of the field. A list of items, as draft-ietf-httpapi-ratelimit-headers-11 has it. |
+ * | `RateLimit` | every answer | The rest of every limit, and the seconds to its reset. Answers of the engine to orders and cancels have their hard trade limits, too. These are key-minute, key-day, account-minute and account-day. For sells and cancels they are key-closing-minute and account-closing-minute. They may be on a second line of the field. A list of items, as draft-ietf-httpapi-ratelimit-headers-11 has it. |
+ * | `Strict-Transport-Security` | every answer | Over HTTPS. |
+ * | `Service-Plan` | an answer to a key or a session | The plan of the caller's account. |
+ * | `Service-Quota-Limit` | an answer to a key or a session | Requests per UTC month. |
+ * | `Service-Quota-Remaining` | an answer to a key or a session | Requests left in this month. |
+ * | `Service-Quota-Reset` | an answer to a key or a session | Seconds until 00:00 UTC on the 1st. |
+ * | `WWW-Authenticate` | some answers | The error of the credential, or the missing scope (RFC 6750). |
+ * | `Retry-After` | some answers | Seconds to wait; error.retryAfterSeconds is the same number. |
+ * | `Content-Disposition` | some answers | Suggested file name. |
  */
 export type Account = {
     /**
@@ -112,6 +135,10 @@ export type AccountPage = {
      * Equal to the net worth; the start balance before the first trade.
      */
     points: number;
+    /**
+     * Spendable cash; the start balance before the first trade. Equal to that of the account.
+     */
+    balanceDollars: number;
     /**
      * Null before the first trade.
      */

@@ -226,6 +226,8 @@ class AccountPage(TypedDict):
     realism: Realism
     # Equal to the net worth; the start balance before the first trade.
     points: float
+    # Spendable cash; the start balance before the first trade. Equal to that of the account.
+    balanceDollars: float
     # Null before the first trade.
     account: Account | None
     # Time of this answer.
@@ -2190,7 +2192,7 @@ class Operations:
         status: GameStatus | None = None,
         limit: int | None = None,
     ) -> InstrumentsFound:
-        """Instruments by words, best match first."""
+        """Instruments by words, best match first, tradable ones first of equal matches."""
         answer: InstrumentsFound = self.call(Call(
             "GET",
             "/instruments/search",
@@ -3002,7 +3004,7 @@ class AsyncOperations:
         status: GameStatus | None = None,
         limit: int | None = None,
     ) -> InstrumentsFound:
-        """Instruments by words, best match first."""
+        """Instruments by words, best match first, tradable ones first of equal matches."""
         answer: InstrumentsFound = await self.call(Call(
             "GET",
             "/instruments/search",
