@@ -74,6 +74,8 @@ export class FactBuffer implements FactSink {
       case 'trade_counted':
         return WRITE.trade_counted(this.#next(), state, event);
       case 'order_queued':
+      case 'order_arrived':
+      case 'order_cancel_accepted':
       case 'account_opened':
       case 'account_reset':
       case 'privacy_changed':
@@ -116,9 +118,9 @@ export class FactBuffer implements FactSink {
     }
   }
 
-  /** A market order is a fill, not an order, so it has no index entry. */
+  /** A market order that met the book at once is a fill, not an order: it has no index entry. */
   #noteOrder({ orders: { col }, applied, records }: ShardState, order: OrderRow): void {
-    if (col.limitPriceCents.get(order) === 0) return;
+    if (col.limitPriceCents.get(order) === 0 && !applied.hadLatency) return;
     const { account, status } = applied;
     records.noteOrder(account, status, col.id, order, this.record, this.offset);
   }

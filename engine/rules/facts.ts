@@ -28,6 +28,8 @@ import type {
   MarketCorrected,
   MarketResolved,
   MarketValued,
+  OrderArrived,
+  OrderCancelAccepted,
   OrderEnded,
   OrderFilled,
   OrderPartFilled,
@@ -82,11 +84,14 @@ export type OrderFilledFact = OfOrder<OrderFilled> & {
   placed: FactPlace;
 };
 
+type OfWaiting<AnEvent> = Omit<AnEvent, 'order' | 'account'> & { account: Uuid; order: Uuid };
+
 /** Where an order is in its queue. */
-export type OrderQueuedFact = Omit<OrderQueued, 'order' | 'account'> & {
-  account: Uuid;
-  order: Uuid;
-};
+export type OrderQueuedFact = OfWaiting<OrderQueued>;
+
+/** An order meets the book, or will be canceled. */
+export type OrderArrivedFact = OfWaiting<OrderArrived>;
+export type OrderCancelAcceptedFact = OfWaiting<OrderCancelAccepted>;
 
 export type OrderPartFilledFact = OfOrder<OrderPartFilled> & { trade: Uuid };
 
@@ -165,6 +170,8 @@ export type PrimaryFact =
   | CashAdjustedFact
   | OrderPlacedFact
   | OrderQueuedFact
+  | OrderArrivedFact
+  | OrderCancelAcceptedFact
   | OrderFilledFact
   | OrderPartFilledFact
   | OrderEndedFact

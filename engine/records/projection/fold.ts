@@ -160,6 +160,8 @@ export class Fold {
       // The control store owns who is private. Other kinds do not count.
       case 'privacy_changed':
       case 'order_queued':
+      case 'order_arrived':
+      case 'order_cancel_accepted':
       case 'order_part_filled':
       case 'trade_counted':
       case 'market_valued':
