@@ -21,7 +21,7 @@ import {
 import { closingMs } from './closing.ts';
 import { accept, type Decision, reject } from './decision.ts';
 import { type Event, fillEvent, type OrderPlaced } from './events.ts';
-import { type Fill, tradeOf } from './fill-model.ts';
+import { type Fill, takerOf, tradeOf } from './fill-model.ts';
 import type { PlacedOrder } from './finished-records.ts';
 import { isLimit, sideOf } from './flags.ts';
 import { costCents, FIRST_PAYOUT_ROOM_CENTS, payoutRoomCents } from './ledger.ts';
@@ -184,7 +184,10 @@ function fillNow(
     order.limitPriceCents ?? (order.action === 'buy' ? 99 : 1),
   );
   const want = {
-    account: account === NO_ROW ? state.accounts.nextRow : account,
+    taker: takerOf(
+      account === NO_ROW ? state.accounts.nextRow : account,
+      order.realism?.liquidity ?? 'account',
+    ),
     side: waitsForAskOf,
     upToCents: priceLevel,
     contracts,
