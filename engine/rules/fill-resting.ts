@@ -9,7 +9,7 @@ import { prefetched } from '../memory/prefetch.ts';
 import { fillEvent } from './events.ts';
 import { emit } from './evolve.ts';
 import type { FactSink } from './fact-sink.ts';
-import { tradeOf } from './fill-model.ts';
+import { takerOf, tradeOf } from './fill-model.ts';
 import { makerNote } from './fill-notes.ts';
 import { actionOf, fillModelOf } from './flags.ts';
 import { remainingOf } from './partial-fills.ts';
@@ -168,7 +168,7 @@ function fillResting(
   settleAccount(state, col.account.get(order), facts);
   const contracts = remainingOf(state, order);
   const want = {
-    account: col.account.get(order),
+    taker: takerOf(col.account.get(order), state.realism.liquidity(order)),
     side,
     upToCents: priceLevelOf(state.orders, order),
     contracts,
