@@ -2,6 +2,7 @@
 
 import { isoOf, type Uuid, VENUES } from '../../engine/base/units.ts';
 import type { LoggedFact } from '../../engine/readers/read-facts.ts';
+import { newIn } from '../../engine/rules/catalog-change.ts';
 import type { Fact } from '../../engine/rules/facts.ts';
 import { plain } from '../base/shown-text.ts';
 
@@ -56,6 +57,16 @@ function wordsOf({ fact, names }: LoggedFact): string {
       const ahead = `${fact.aheadE2 / 100} ahead`;
       return `${short(fact.account)} order ${short(fact.order)} ${ahead}`;
     }
+    case 'queue_met': {
+      const met = `${fact.by} of ${fact.volumeE2 / 100}, ${fact.aheadE2 / 100} ahead`;
+      return `${short(fact.account)} order ${short(fact.order)} ${met}`;
+    }
+    case 'fill_noted': {
+      const levels = fact.levels.map(([cents, contracts]) => `, ${contracts} at ${cents}c`);
+      return `${fact.role}, quote of ${fact.quoteAgeMs} ms${levels.join('')}`;
+    }
+    case 'book_missed':
+      return `${fact.atMs - fact.fromMs} ms ${ticker(fact.market)}`;
     case 'market_resolved':
       return `${fact.outcome} ${ticker(fact.market)}`;
     case 'market_valued':
@@ -71,6 +82,10 @@ function wordsOf({ fact, names }: LoggedFact): string {
     case 'catalog_replaced': {
       const { games, instruments } = fact.catalog;
       return `${games.length} games, ${instruments.length} instruments`;
+    }
+    case 'catalog_changed': {
+      const { games, instruments } = fact.change;
+      return `${newIn(games).length} games, ${newIn(instruments).length} instruments are new or changed`;
     }
     case 'account_reset':
       return `${short(fact.account)} run ${fact.run}`;

@@ -107,6 +107,7 @@ export type AccountPage = {
         "private": boolean;
     };
     plan: Plan;
+    realism: Realism;
     /**
      * Equal to the net worth; the start balance before the first trade.
      */
@@ -1316,6 +1317,189 @@ export type LeaderboardRow = {
     busts: number;
 };
 /**
+ * The body of a limit buy.
+ */
+export type LimitBuy = {
+    action: "buy";
+    type: "limit";
+    /**
+     * One key per order. The same key with the same order returns the stored order and places nothing. After a timeout or a 503, send the order again with its key. (1 to 128 visible ASCII characters)
+     * @pattern ^[!-~]{1,128}$
+     */
+    idempotencyKey?: string;
+    /**
+     * Another name for idempotencyKey: send exactly one of the two. (1 to 128 visible ASCII characters)
+     * @pattern ^[!-~]{1,128}$
+     */
+    clientOrderId?: string;
+    /**
+     * Of a buy: the instrument to buy. (ins_ and 12 characters of 0-9A-HJKMNP-TV-Z)
+     * @pattern ^ins_[0-9A-HJKMNP-TV-Z]{12}$
+     */
+    instrumentId: string;
+    /**
+     * Of a buy: the side to buy.
+     */
+    side: Side;
+    /**
+     * Of a buy: contracts.
+     * @minimum 1
+     * @maximum 1000000000
+     */
+    count: number;
+    /**
+     * Of a limit order: cents a contract of the side; filled at that or better.
+     * @minimum 1
+     * @maximum 99
+     */
+    limitPriceCents: number;
+    /**
+     * Of a limit order: gtc (default) rests; ioc and fok fill now or cancel.
+     */
+    timeInForce?: "gtc" | "ioc" | "fok" | "good_till_canceled" | "immediate_or_cancel" | "fill_or_kill";
+    /**
+     * Of a gtc order: the time it stops resting, at most 365 days ahead. Seconds are optional.
+     * @format date-time
+     */
+    expiresAt?: string;
+    /**
+     * best: a fill may have the price of venue_b or venue_c. Default venue_a.
+     */
+    routing?: "venue_a" | "best";
+    /**
+     * Of a buy: your probability of the side, in percent.
+     * @minimum 1
+     * @maximum 99
+     */
+    statedProbPct?: number;
+    /**
+     * An order that the engine takes later is 409 too_late, and its key is not used. An order that was placed before returns the stored order.
+     * @format date-time
+     */
+    rejectIfLaterThan?: string;
+    /**
+     * Default paper; each other value needs its own scope.
+     */
+    execution?: "paper" | "venue_a" | "venue_c_intl" | "venue_c";
+};
+/**
+ * The body of a limit sell.
+ */
+export type LimitSell = {
+    action: "sell";
+    type: "limit";
+    /**
+     * One key per order. The same key with the same order returns the stored order and places nothing. After a timeout or a 503, send the order again with its key. (1 to 128 visible ASCII characters)
+     * @pattern ^[!-~]{1,128}$
+     */
+    idempotencyKey?: string;
+    /**
+     * Another name for idempotencyKey: send exactly one of the two. (1 to 128 visible ASCII characters)
+     * @pattern ^[!-~]{1,128}$
+     */
+    clientOrderId?: string;
+    /**
+     * Of a sell: the open position, all of it.
+     * @format uuid
+     */
+    tradeId: string;
+    /**
+     * Of a limit order: cents a contract of the side; filled at that or better.
+     * @minimum 1
+     * @maximum 99
+     */
+    limitPriceCents: number;
+    /**
+     * Of a limit order: gtc (default) rests; ioc and fok fill now or cancel.
+     */
+    timeInForce?: "gtc" | "ioc" | "fok" | "good_till_canceled" | "immediate_or_cancel" | "fill_or_kill";
+    /**
+     * Of a gtc order: the time it stops resting, at most 365 days ahead. Seconds are optional.
+     * @format date-time
+     */
+    expiresAt?: string;
+    /**
+     * best: a fill may have the price of venue_b or venue_c. Default venue_a.
+     */
+    routing?: "venue_a" | "best";
+    /**
+     * An order that the engine takes later is 409 too_late, and its key is not used. An order that was placed before returns the stored order.
+     * @format date-time
+     */
+    rejectIfLaterThan?: string;
+    /**
+     * Default paper; each other value needs its own scope.
+     */
+    execution?: "paper" | "venue_a" | "venue_c_intl" | "venue_c";
+};
+/**
+ * The body of a limit buy.
+ */
+export type LimitTickerBuy = {
+    action: "buy";
+    type: "limit";
+    /**
+     * One key per order. The same key with the same order returns the stored order and places nothing. After a timeout or a 503, send the order again with its key. (1 to 128 visible ASCII characters)
+     * @pattern ^[!-~]{1,128}$
+     */
+    idempotencyKey?: string;
+    /**
+     * Another name for idempotencyKey: send exactly one of the two. (1 to 128 visible ASCII characters)
+     * @pattern ^[!-~]{1,128}$
+     */
+    clientOrderId?: string;
+    /**
+     * Of a buy, instead of instrumentId: a venue market. The side is in the market's terms.
+     * @minLength 1
+     * @maxLength 256
+     */
+    ticker: string;
+    /**
+     * Of a buy: the side to buy.
+     */
+    side: Side;
+    /**
+     * Of a buy: contracts.
+     * @minimum 1
+     * @maximum 1000000000
+     */
+    count: number;
+    /**
+     * Of a limit order: cents a contract of the side; filled at that or better.
+     * @minimum 1
+     * @maximum 99
+     */
+    limitPriceCents: number;
+    /**
+     * Of a limit order: gtc (default) rests; ioc and fok fill now or cancel.
+     */
+    timeInForce?: "gtc" | "ioc" | "fok" | "good_till_canceled" | "immediate_or_cancel" | "fill_or_kill";
+    /**
+     * Of a gtc order: the time it stops resting, at most 365 days ahead. Seconds are optional.
+     * @format date-time
+     */
+    expiresAt?: string;
+    /**
+     * best: a fill may have the price of venue_b or venue_c. Default venue_a.
+     */
+    routing?: "venue_a" | "best";
+    /**
+     * Of a buy: your probability of the side, in percent.
+     * @minimum 1
+     * @maximum 99
+     */
+    statedProbPct?: number;
+    /**
+     * An order that the engine takes later is 409 too_late, and its key is not used. An order that was placed before returns the stored order.
+     * @format date-time
+     */
+    rejectIfLaterThan?: string;
+    /**
+     * Default paper; each other value needs its own scope.
+     */
+    execution?: "paper" | "venue_a" | "venue_c_intl" | "venue_c";
+};
+/**
  * A venue market of the instrument. Venue references are present only while the venue-data switch is on.
  */
 export type Listing = {
@@ -1349,6 +1533,162 @@ export type Listing = {
     venueSideRef?: string | null;
     venueEvent?: string | null;
 };
+/**
+ * The body of a market buy.
+ */
+export type MarketBuy = {
+    action: "buy";
+    type: "market";
+    /**
+     * One key per order. The same key with the same order returns the stored order and places nothing. After a timeout or a 503, send the order again with its key. (1 to 128 visible ASCII characters)
+     * @pattern ^[!-~]{1,128}$
+     */
+    idempotencyKey?: string;
+    /**
+     * Another name for idempotencyKey: send exactly one of the two. (1 to 128 visible ASCII characters)
+     * @pattern ^[!-~]{1,128}$
+     */
+    clientOrderId?: string;
+    /**
+     * Of a buy: the instrument to buy. (ins_ and 12 characters of 0-9A-HJKMNP-TV-Z)
+     * @pattern ^ins_[0-9A-HJKMNP-TV-Z]{12}$
+     */
+    instrumentId: string;
+    /**
+     * Of a buy: the side to buy.
+     */
+    side: Side;
+    /**
+     * Of a buy: contracts.
+     * @minimum 1
+     * @maximum 1000000000
+     */
+    count: number;
+    /**
+     * Of a market buy: fill at this or less, else 409 price_moved.
+     * @minimum 1
+     * @maximum 99
+     */
+    maxPriceCents?: number;
+    /**
+     * best: a fill may have the price of venue_b or venue_c. Default venue_a.
+     */
+    routing?: "venue_a" | "best";
+    /**
+     * Of a buy: your probability of the side, in percent.
+     * @minimum 1
+     * @maximum 99
+     */
+    statedProbPct?: number;
+    /**
+     * An order that the engine takes later is 409 too_late, and its key is not used. An order that was placed before returns the stored order.
+     * @format date-time
+     */
+    rejectIfLaterThan?: string;
+    /**
+     * Default paper; each other value needs its own scope.
+     */
+    execution?: "paper" | "venue_a" | "venue_c_intl" | "venue_c";
+};
+/**
+ * The body of a market sell.
+ */
+export type MarketSell = {
+    action: "sell";
+    type: "market";
+    /**
+     * One key per order. The same key with the same order returns the stored order and places nothing. After a timeout or a 503, send the order again with its key. (1 to 128 visible ASCII characters)
+     * @pattern ^[!-~]{1,128}$
+     */
+    idempotencyKey?: string;
+    /**
+     * Another name for idempotencyKey: send exactly one of the two. (1 to 128 visible ASCII characters)
+     * @pattern ^[!-~]{1,128}$
+     */
+    clientOrderId?: string;
+    /**
+     * Of a sell: the open position, all of it.
+     * @format uuid
+     */
+    tradeId: string;
+    /**
+     * Of a market sell: fill at this or more, else 409 price_moved.
+     * @minimum 1
+     * @maximum 99
+     */
+    minPriceCents?: number;
+    /**
+     * best: a fill may have the price of venue_b or venue_c. Default venue_a.
+     */
+    routing?: "venue_a" | "best";
+    /**
+     * An order that the engine takes later is 409 too_late, and its key is not used. An order that was placed before returns the stored order.
+     * @format date-time
+     */
+    rejectIfLaterThan?: string;
+    /**
+     * Default paper; each other value needs its own scope.
+     */
+    execution?: "paper" | "venue_a" | "venue_c_intl" | "venue_c";
+};
+/**
+ * The body of a market buy.
+ */
+export type MarketTickerBuy = {
+    action: "buy";
+    type: "market";
+    /**
+     * One key per order. The same key with the same order returns the stored order and places nothing. After a timeout or a 503, send the order again with its key. (1 to 128 visible ASCII characters)
+     * @pattern ^[!-~]{1,128}$
+     */
+    idempotencyKey?: string;
+    /**
+     * Another name for idempotencyKey: send exactly one of the two. (1 to 128 visible ASCII characters)
+     * @pattern ^[!-~]{1,128}$
+     */
+    clientOrderId?: string;
+    /**
+     * Of a buy, instead of instrumentId: a venue market. The side is in the market's terms.
+     * @minLength 1
+     * @maxLength 256
+     */
+    ticker: string;
+    /**
+     * Of a buy: the side to buy.
+     */
+    side: Side;
+    /**
+     * Of a buy: contracts.
+     * @minimum 1
+     * @maximum 1000000000
+     */
+    count: number;
+    /**
+     * Of a market buy: fill at this or less, else 409 price_moved.
+     * @minimum 1
+     * @maximum 99
+     */
+    maxPriceCents?: number;
+    /**
+     * best: a fill may have the price of venue_b or venue_c. Default venue_a.
+     */
+    routing?: "venue_a" | "best";
+    /**
+     * Of a buy: your probability of the side, in percent.
+     * @minimum 1
+     * @maximum 99
+     */
+    statedProbPct?: number;
+    /**
+     * An order that the engine takes later is 409 too_late, and its key is not used. An order that was placed before returns the stored order.
+     * @format date-time
+     */
+    rejectIfLaterThan?: string;
+    /**
+     * Default paper; each other value needs its own scope.
+     */
+    execution?: "paper" | "venue_a" | "venue_c_intl" | "venue_c";
+};
 export type MarketType = "moneyline" | "spread" | "total" | "team_total" | "player_prop" | "series" | "outright" | "other";
 export declare const MarketType: {
     readonly moneyline: "moneyline";
@@ -1376,6 +1716,10 @@ export type Me = {
          */
         showEarlierTrades: boolean;
     };
+    /**
+     * Of the personal account.
+     */
+    realism: Realism;
     /**
      * Null for a session.
      */
@@ -1671,92 +2015,7 @@ export type OrderPreview = {
      */
     mode: "paper";
 };
-export type OrderRequest = {
-    action: Action;
-    type: OrderType;
-    /**
-     * One key per order. The same key with the same order returns the stored order and places nothing. After a timeout or a 503, send the order again with its key. (1 to 128 visible ASCII characters)
-     * @pattern ^[!-~]{1,128}$
-     */
-    idempotencyKey?: string;
-    /**
-     * Another name for idempotencyKey: send exactly one of the two. (1 to 128 visible ASCII characters)
-     * @pattern ^[!-~]{1,128}$
-     */
-    clientOrderId?: string;
-    /**
-     * Of a buy: the instrument to buy. (ins_ and 12 characters of 0-9A-HJKMNP-TV-Z)
-     * @pattern ^ins_[0-9A-HJKMNP-TV-Z]{12}$
-     */
-    instrumentId?: string;
-    /**
-     * Of a buy, instead of instrumentId: a venue market. The side is in the market's terms.
-     * @minLength 1
-     * @maxLength 256
-     */
-    ticker?: string;
-    /**
-     * Of a buy: the side to buy.
-     */
-    side?: Side;
-    /**
-     * Of a buy: contracts.
-     * @minimum 1
-     * @maximum 1000000000
-     */
-    count?: number;
-    /**
-     * Of a sell: the open position, all of it.
-     * @format uuid
-     */
-    tradeId?: string;
-    /**
-     * Of a limit order: cents a contract of the side; filled at that or better.
-     * @minimum 1
-     * @maximum 99
-     */
-    limitPriceCents?: number;
-    /**
-     * Of a limit order: gtc (default) rests; ioc and fok fill now or cancel.
-     */
-    timeInForce?: "gtc" | "ioc" | "fok" | "good_till_canceled" | "immediate_or_cancel" | "fill_or_kill";
-    /**
-     * Of a gtc order: the time it stops resting, at most 365 days ahead. Seconds are optional.
-     * @format date-time
-     */
-    expiresAt?: string;
-    /**
-     * Of a market buy: fill at this or less, else 409 price_moved.
-     * @minimum 1
-     * @maximum 99
-     */
-    maxPriceCents?: number;
-    /**
-     * Of a market sell: fill at this or more, else 409 price_moved.
-     * @minimum 1
-     * @maximum 99
-     */
-    minPriceCents?: number;
-    /**
-     * best: a fill may have the price of venue_b or venue_c. Default venue_a.
-     */
-    routing?: "venue_a" | "best";
-    /**
-     * Of a buy: your probability of the side, in percent.
-     * @minimum 1
-     * @maximum 99
-     */
-    statedProbPct?: number;
-    /**
-     * An order that the engine takes later is 409 too_late, and its key is not used. An order that was placed before returns the stored order.
-     * @format date-time
-     */
-    rejectIfLaterThan?: string;
-    /**
-     * Default paper; each other value needs its own scope.
-     */
-    execution?: "paper" | "venue_a" | "venue_c_intl" | "venue_c";
-};
+export type OrderRequest = MarketBuy | LimitBuy | MarketSell | LimitSell | MarketTickerBuy | LimitTickerBuy;
 export type OrderStatus = "resting" | "executed" | "canceled" | "expired";
 export declare const OrderStatus: {
     readonly resting: "resting";
@@ -1799,6 +2058,10 @@ export type Organization = {
     slug: string;
     name: string;
     role: Role;
+    realism: Realism;
+};
+export type OrganizationAnswer = {
+    organization: Organization;
 };
 export type OrganizationsAnswer = {
     organizations: Organization[];
@@ -2020,6 +2283,10 @@ export type Position = {
     unrealizedPnlDollars?: number;
 };
 export type Profile = {
+    /**
+     * Of the personal account.
+     */
+    realism: Realism;
     user: {
         /**
          * @format uuid
@@ -2040,6 +2307,38 @@ export type ProfileChange = {
      * Whether trades placed while private are shown once public.
      */
     showEarlierTrades?: boolean;
+    /**
+     * A preset, or the parts to change. It counts for orders placed afterwards.
+     */
+    realism?: RealismPreset | {
+        /**
+         * Fill model of its orders; server: the model of the server.
+         */
+        model?: "server" | "top_of_book" | "book_depth" | "queue";
+        /**
+         * How long after its acceptance an order meets the book.
+         */
+        latencyMs?: {
+            /**
+             * @minimum 0
+             * @maximum 60000
+             */
+            min: number;
+            /**
+             * @minimum 0
+             * @maximum 60000
+             */
+            max: number;
+        };
+        /**
+         * venue: fills cost the venue's fees.
+         */
+        fees?: "none" | "venue";
+        /**
+         * market: displayed sizes fill once for all accounts of this choice.
+         */
+        liquidity?: "account" | "market";
+    };
 };
 export type Quote = {
     /**
@@ -2121,6 +2420,74 @@ export type QuotesAnswer = {
      * Every trade is a paper trade.
      */
     mode: "paper";
+};
+export type Realism = {
+    /**
+     * Fill model of its orders; server: the model of the server.
+     */
+    model: "server" | "top_of_book" | "book_depth" | "queue";
+    /**
+     * How long after its acceptance an order meets the book.
+     */
+    latencyMs: {
+        /**
+         * @minimum 0
+         * @maximum 60000
+         */
+        min: number;
+        /**
+         * @minimum 0
+         * @maximum 60000
+         */
+        max: number;
+    };
+    /**
+     * venue: fills cost the venue's fees.
+     */
+    fees: "none" | "venue";
+    /**
+     * market: displayed sizes fill once for all accounts of this choice.
+     */
+    liquidity: "account" | "market";
+};
+export type RealismPreset = "simple" | "realistic";
+export declare const RealismPreset: {
+    readonly simple: "simple";
+    readonly realistic: "realistic";
+};
+export type RealismRequest = {
+    /**
+     * A preset, or the parts to change. It counts for orders placed afterwards.
+     */
+    realism: RealismPreset | {
+        /**
+         * Fill model of its orders; server: the model of the server.
+         */
+        model?: "server" | "top_of_book" | "book_depth" | "queue";
+        /**
+         * How long after its acceptance an order meets the book.
+         */
+        latencyMs?: {
+            /**
+             * @minimum 0
+             * @maximum 60000
+             */
+            min: number;
+            /**
+             * @minimum 0
+             * @maximum 60000
+             */
+            max: number;
+        };
+        /**
+         * venue: fills cost the venue's fees.
+         */
+        fees?: "none" | "venue";
+        /**
+         * market: displayed sizes fill once for all accounts of this choice.
+         */
+        liquidity?: "account" | "market";
+    };
 };
 export type RequestLimits = {
     minute: {
@@ -3017,6 +3384,41 @@ export type ListOrganizationsResponseHeaders = {
 export type ListOrganizationsVariables = {
     headers?: ListOrganizationsHeaders;
 };
+export type ChangeOrganizationResult = OrganizationAnswer;
+export type ChangeOrganizationPath = {
+    /**
+     * Id of the organization, in either case.
+     * @format uuid
+     */
+    organizationId: string;
+};
+export type ChangeOrganizationBody = RealismRequest;
+export type ChangeOrganizationHeaders = {
+    /**
+     * Returned on the response; default: a new id.
+     * @pattern ^[!-~]{1,128}$
+     */
+    "X-Request-Id"?: string;
+};
+export type ChangeOrganizationResponseHeaders = {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
+};
+export type ChangeOrganizationVariables = {
+    path: ChangeOrganizationPath;
+    body: ChangeOrganizationBody;
+    headers?: ChangeOrganizationHeaders;
+};
 export type ListSessionsResult = Sessions;
 export type ListSessionsHeaders = {
     /**
@@ -3245,11 +3647,11 @@ export type ListInstrumentsQuery = {
     /**
      * Whether it accepts orders now. It then has exactly one listing on venue_a, and its game is not cancelled. The market is open: not paused, closed or resolved, its opening time passed.
      */
-    tradable?: "true" | "false";
+    tradable?: boolean;
     /**
      * Whether venue_a has a live price of it now: a bid, an ask or both. Needs the venue-data switch.
      */
-    priced?: "true" | "false";
+    priced?: boolean;
     /**
      * How many at most.
      * @minimum 1
@@ -3490,9 +3892,9 @@ export type ListQuotesResult = QuotesAnswer;
 export type ListQuotesQuery = {
     /**
      * 1 to 20 instrument ids, as GET /instruments lists them, with commas between. One given twice counts once.
-     * @minLength 1
+     * @minItems 1
      */
-    ids: string;
+    ids: string[];
 };
 export type ListQuotesHeaders = {
     /**
@@ -3755,10 +4157,9 @@ export type GetHistoryAsOfResult = HistoryAsOf;
 export type GetHistoryAsOfQuery = {
     /**
      * One to 20 ids, separated by commas.
-     * @minLength 1
-     * @maxLength 640
+     * @minItems 1
      */
-    instrumentIds: string;
+    instrumentIds: string[];
     /**
      * A date or date-time: the moment to show.
      * @minLength 1
@@ -4875,6 +5276,28 @@ export type Ops = {
             serviceQuotaLimit: number;
             serviceQuotaRemaining: number;
             serviceQuotaReset: number;
+        };
+    };
+    changeOrganization: {
+        args: {
+            path: ChangeOrganizationPath;
+            body: ChangeOrganizationBody;
+            headers?: ChangeOrganizationHeaders;
+        };
+        result: ChangeOrganizationResult;
+        headers: {
+            xRequestId: string;
+            cacheControl: string;
+            ratelimitLimit: number;
+            ratelimitRemaining: number;
+            ratelimitReset: number;
+            ratelimitPolicy: string;
+            ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
         };
     };
     listSessions: {
@@ -6251,6 +6674,80 @@ export declare const OPERATIONS: {
             readonly type: "number";
         }];
     };
+    readonly changeOrganization: {
+        readonly id: "changeOrganization";
+        readonly method: "PATCH";
+        readonly path: "/organizations/{organizationId}";
+        readonly tags: readonly ["Service"];
+        readonly params: readonly [{
+            readonly name: "organizationId";
+            readonly in: "path";
+        }, {
+            readonly name: "X-Request-Id";
+            readonly in: "header";
+        }];
+        readonly body: {
+            readonly contentType: "application/json";
+        };
+        readonly security: readonly [readonly [{
+            readonly scheme: "sessionBearer";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "sessionCookie";
+            readonly kind: "apiKey";
+            readonly name: "sb-access-token";
+            readonly in: "cookie";
+        }]];
+        readonly responseHeaders: readonly [{
+            readonly name: "x-request-id";
+            readonly key: "xRequestId";
+            readonly type: "string";
+        }, {
+            readonly name: "cache-control";
+            readonly key: "cacheControl";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit-limit";
+            readonly key: "ratelimitLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-remaining";
+            readonly key: "ratelimitRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-reset";
+            readonly key: "ratelimitReset";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-policy";
+            readonly key: "ratelimitPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit";
+            readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
+            readonly type: "string";
+        }];
+    };
     readonly listSessions: {
         readonly id: "listSessions";
         readonly method: "GET";
@@ -7261,6 +7758,8 @@ export declare const OPERATIONS: {
         readonly params: readonly [{
             readonly name: "ids";
             readonly in: "query";
+            readonly style: "form";
+            readonly explode: false;
         }, {
             readonly name: "X-Request-Id";
             readonly in: "header";
@@ -7778,6 +8277,8 @@ export declare const OPERATIONS: {
         readonly params: readonly [{
             readonly name: "instrumentIds";
             readonly in: "query";
+            readonly style: "form";
+            readonly explode: false;
         }, {
             readonly name: "at";
             readonly in: "query";
@@ -10396,8 +10897,8 @@ export declare function defaultRetryOn(ctx: RetryContext): boolean;
  * unions (`OperationId`/`OperationPath`/`OperationTag`) into `ctx.operation`.
  */
 export declare function createClient<Ops extends OpsShape, Id extends string = string, Path extends string = string, Tag extends string = string>(operations: Record<string, OperationDescriptor>, config?: ClientConfig<OperationContext<Id, Path, Tag>>): Client<Ops, OperationContext<Id, Path, Tag>>;
-export declare const client: Client<Ops, OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "createKey" | "endSession" | "exportHistory" | "getAccount" | "getBook" | "getCandles" | "getDescription" | "getEquity" | "getEval" | "getGame" | "getHistory" | "getHistoryAsOf" | "getInstrument" | "getLeaderboard" | "getMe" | "getOrder" | "getOwnEval" | "getPortfolio" | "getQuote" | "getStatus" | "getTrackRecord" | "getTrader" | "getUsage" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listPicks" | "listQuotes" | "listSessions" | "listTrackRecordKeys" | "listTrades" | "placeOrder" | "placeOrders" | "previewOrder" | "resetAccount" | "revokeKey" | "rotateKey" | "runBacktest" | "searchInstruments", "/account" | "/account/reset" | "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/backtest" | "/eval" | "/games" | "/games/{ref}" | "/history" | "/history/as_of" | "/history/candles" | "/history/export" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/leaderboard" | "/me" | "/me/eval" | "/me/sessions" | "/me/sessions/{id}" | "/openapi.json" | "/organizations" | "/portfolio" | "/portfolio/equity" | "/portfolio/events" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/track-record/keys" | "/traders/{traderId}" | "/traders/{traderId}/picks" | "/traders/{traderId}/track-record" | "/usage", "Backtest" | "History" | "Keys" | "Markets" | "Portfolio" | "Records" | "Service" | "Trading">>;
-export declare const configure: (config: ClientConfig<OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "createKey" | "endSession" | "exportHistory" | "getAccount" | "getBook" | "getCandles" | "getDescription" | "getEquity" | "getEval" | "getGame" | "getHistory" | "getHistoryAsOf" | "getInstrument" | "getLeaderboard" | "getMe" | "getOrder" | "getOwnEval" | "getPortfolio" | "getQuote" | "getStatus" | "getTrackRecord" | "getTrader" | "getUsage" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listPicks" | "listQuotes" | "listSessions" | "listTrackRecordKeys" | "listTrades" | "placeOrder" | "placeOrders" | "previewOrder" | "resetAccount" | "revokeKey" | "rotateKey" | "runBacktest" | "searchInstruments", "/account" | "/account/reset" | "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/backtest" | "/eval" | "/games" | "/games/{ref}" | "/history" | "/history/as_of" | "/history/candles" | "/history/export" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/leaderboard" | "/me" | "/me/eval" | "/me/sessions" | "/me/sessions/{id}" | "/openapi.json" | "/organizations" | "/portfolio" | "/portfolio/equity" | "/portfolio/events" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/track-record/keys" | "/traders/{traderId}" | "/traders/{traderId}/picks" | "/traders/{traderId}/track-record" | "/usage", "Backtest" | "History" | "Keys" | "Markets" | "Portfolio" | "Records" | "Service" | "Trading">>) => void, use: (...middleware: Middleware<OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "createKey" | "endSession" | "exportHistory" | "getAccount" | "getBook" | "getCandles" | "getDescription" | "getEquity" | "getEval" | "getGame" | "getHistory" | "getHistoryAsOf" | "getInstrument" | "getLeaderboard" | "getMe" | "getOrder" | "getOwnEval" | "getPortfolio" | "getQuote" | "getStatus" | "getTrackRecord" | "getTrader" | "getUsage" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listPicks" | "listQuotes" | "listSessions" | "listTrackRecordKeys" | "listTrades" | "placeOrder" | "placeOrders" | "previewOrder" | "resetAccount" | "revokeKey" | "rotateKey" | "runBacktest" | "searchInstruments", "/account" | "/account/reset" | "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/backtest" | "/eval" | "/games" | "/games/{ref}" | "/history" | "/history/as_of" | "/history/candles" | "/history/export" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/leaderboard" | "/me" | "/me/eval" | "/me/sessions" | "/me/sessions/{id}" | "/openapi.json" | "/organizations" | "/portfolio" | "/portfolio/equity" | "/portfolio/events" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/track-record/keys" | "/traders/{traderId}" | "/traders/{traderId}/picks" | "/traders/{traderId}/track-record" | "/usage", "Backtest" | "History" | "Keys" | "Markets" | "Portfolio" | "Records" | "Service" | "Trading">>[]) => void;
+export declare const client: Client<Ops, OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "changeOrganization" | "createKey" | "endSession" | "exportHistory" | "getAccount" | "getBook" | "getCandles" | "getDescription" | "getEquity" | "getEval" | "getGame" | "getHistory" | "getHistoryAsOf" | "getInstrument" | "getLeaderboard" | "getMe" | "getOrder" | "getOwnEval" | "getPortfolio" | "getQuote" | "getStatus" | "getTrackRecord" | "getTrader" | "getUsage" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listPicks" | "listQuotes" | "listSessions" | "listTrackRecordKeys" | "listTrades" | "placeOrder" | "placeOrders" | "previewOrder" | "resetAccount" | "revokeKey" | "rotateKey" | "runBacktest" | "searchInstruments", "/account" | "/account/reset" | "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/backtest" | "/eval" | "/games" | "/games/{ref}" | "/history" | "/history/as_of" | "/history/candles" | "/history/export" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/leaderboard" | "/me" | "/me/eval" | "/me/sessions" | "/me/sessions/{id}" | "/openapi.json" | "/organizations" | "/organizations/{organizationId}" | "/portfolio" | "/portfolio/equity" | "/portfolio/events" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/track-record/keys" | "/traders/{traderId}" | "/traders/{traderId}/picks" | "/traders/{traderId}/track-record" | "/usage", "Backtest" | "History" | "Keys" | "Markets" | "Portfolio" | "Records" | "Service" | "Trading">>;
+export declare const configure: (config: ClientConfig<OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "changeOrganization" | "createKey" | "endSession" | "exportHistory" | "getAccount" | "getBook" | "getCandles" | "getDescription" | "getEquity" | "getEval" | "getGame" | "getHistory" | "getHistoryAsOf" | "getInstrument" | "getLeaderboard" | "getMe" | "getOrder" | "getOwnEval" | "getPortfolio" | "getQuote" | "getStatus" | "getTrackRecord" | "getTrader" | "getUsage" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listPicks" | "listQuotes" | "listSessions" | "listTrackRecordKeys" | "listTrades" | "placeOrder" | "placeOrders" | "previewOrder" | "resetAccount" | "revokeKey" | "rotateKey" | "runBacktest" | "searchInstruments", "/account" | "/account/reset" | "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/backtest" | "/eval" | "/games" | "/games/{ref}" | "/history" | "/history/as_of" | "/history/candles" | "/history/export" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/leaderboard" | "/me" | "/me/eval" | "/me/sessions" | "/me/sessions/{id}" | "/openapi.json" | "/organizations" | "/organizations/{organizationId}" | "/portfolio" | "/portfolio/equity" | "/portfolio/events" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/track-record/keys" | "/traders/{traderId}" | "/traders/{traderId}/picks" | "/traders/{traderId}/track-record" | "/usage", "Backtest" | "History" | "Keys" | "Markets" | "Portfolio" | "Records" | "Service" | "Trading">>) => void, use: (...middleware: Middleware<OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "changeOrganization" | "createKey" | "endSession" | "exportHistory" | "getAccount" | "getBook" | "getCandles" | "getDescription" | "getEquity" | "getEval" | "getGame" | "getHistory" | "getHistoryAsOf" | "getInstrument" | "getLeaderboard" | "getMe" | "getOrder" | "getOwnEval" | "getPortfolio" | "getQuote" | "getStatus" | "getTrackRecord" | "getTrader" | "getUsage" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listPicks" | "listQuotes" | "listSessions" | "listTrackRecordKeys" | "listTrades" | "placeOrder" | "placeOrders" | "previewOrder" | "resetAccount" | "revokeKey" | "rotateKey" | "runBacktest" | "searchInstruments", "/account" | "/account/reset" | "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/backtest" | "/eval" | "/games" | "/games/{ref}" | "/history" | "/history/as_of" | "/history/candles" | "/history/export" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/leaderboard" | "/me" | "/me/eval" | "/me/sessions" | "/me/sessions/{id}" | "/openapi.json" | "/organizations" | "/organizations/{organizationId}" | "/portfolio" | "/portfolio/equity" | "/portfolio/events" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/track-record/keys" | "/traders/{traderId}" | "/traders/{traderId}/picks" | "/traders/{traderId}/track-record" | "/usage", "Backtest" | "History" | "Keys" | "Markets" | "Portfolio" | "Records" | "Service" | "Trading">>[]) => void;
 export declare const getStatus: (<Init extends RequestOptions | undefined = undefined>(args?: {
     headers?: GetStatusHeaders;
 } | undefined, init?: Init | undefined) => Promise<EnvelopeResult<Status, {
@@ -10486,6 +10987,23 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
     serviceQuotaReset: number;
+}, Init>>) & OperationMethodIdentity, changeOrganization: (<Init extends RequestOptions | undefined = undefined>(args: {
+    path: ChangeOrganizationPath;
+    body: ChangeOrganizationBody;
+    headers?: ChangeOrganizationHeaders;
+}, init?: Init | undefined) => Promise<EnvelopeResult<OrganizationAnswer, {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
 }, Init>>) & OperationMethodIdentity, listSessions: (<Init extends RequestOptions | undefined = undefined>(args?: {
     headers?: ListSessionsHeaders;
 } | undefined, init?: Init | undefined) => Promise<EnvelopeResult<Sessions, {

@@ -211,6 +211,7 @@ function marketBuy(random: Random, atMs: EpochMs, account: Uuid, instrumentId: s
     mayOpen: true,
     mayTrade: true,
     rejectIfLaterThanMs: null,
+    realism: null,
     counting: null,
   };
 }

@@ -162,6 +162,7 @@ export class PaperAccount {
       mayOpen: true,
       mayTrade: true,
       rejectIfLaterThanMs: null,
+      realism: null,
       counting: null,
     };
   }

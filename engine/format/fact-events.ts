@@ -35,6 +35,12 @@ export function eventOf(state: ShardState, fact: PrimaryFact): Event {
       const of = { account: accountOf(state, fact.account), order: orderOf(state, fact.order) };
       return { kind, atMs, ...of, aheadE2, partE2 };
     }
+    case 'queue_met':
+      return {
+        ...fact,
+        account: accountOf(state, fact.account),
+        order: orderOf(state, fact.order),
+      };
     case 'order_filled': {
       const { atMs, priceCents, venue } = fact;
       const order = orderOf(state, fact.order);
@@ -79,11 +85,14 @@ export function eventOf(state: ShardState, fact: PrimaryFact): Event {
       const { kind, atMs, account, closing } = fact;
       return { kind, atMs, account, keyId: fact.key, closing };
     }
+    case 'fill_noted':
+    case 'book_missed':
     case 'market_resolved':
     case 'market_corrected':
     case 'market_valued':
     case 'game_changed':
     case 'catalog_replaced':
+    case 'catalog_changed':
     case 'clock_set':
       return fact;
     default:
@@ -116,6 +125,10 @@ export function placementOf(fact: OrderPlacedFact): Omit<PlacedOrder, 'account' 
     tradeId: fact.trade,
     terms: fact,
     fillModel: fact.fillModel,
+    latencyMs: fact.latencyMs,
+    feesOn: fact.feesOn,
+    liquidity: fact.liquidity,
+    realistic: fact.realistic,
     rests: fact.rests,
   };
 }

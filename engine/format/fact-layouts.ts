@@ -4,9 +4,18 @@
  * (engine/RULES.md).
  */
 
-import { FILL_MODELS, type FillModelName, GAME_STATUSES, type Side } from '../base/units.ts';
+import {
+  FILL_MODELS,
+  type FillModelName,
+  GAME_STATUSES,
+  LIQUIDITIES,
+  type Liquidity,
+  PLAIN,
+  type Side,
+} from '../base/units.ts';
+import type { CatalogChange } from '../rules/catalog-change.ts';
 import type { Catalog } from '../rules/catalog-entries.ts';
-import { CANCEL_REASONS, OUTCOME_SOURCES } from '../rules/events.ts';
+import { CANCEL_REASONS, OUTCOME_SOURCES, QUEUE_MEETINGS } from '../rules/events.ts';
 import type { Fact } from '../rules/facts.ts';
 import type { MarketOutcome } from '../rules/messages.ts';
 import { ByteReader, type ByteWriter, type IdPlace, type InPlaceReader } from './bytes.ts';
@@ -14,12 +23,14 @@ import {
   always,
   type Compiled,
   compile,
+  count,
   f64,
   flag,
   json,
   type Layout,
   nullable,
   orNull,
+  pairs,
   place,
   type RecordLayout,
   record,
@@ -84,20 +95,50 @@ export const KIND = {
   market_corrected: 22,
   trade_corrected: 23,
   order_queued: 28,
+  queue_met: 56,
+  fill_noted: 57,
+  book_missed: 58,
+  catalog_changed: 60,
 } as const satisfies Record<Fact['kind'], number>;
 
-/** Kinds that later got one more field, and the number that their facts have since then. */
-const WITH_FILL_MODEL = {
-  order_placed: 24,
-  trade_opened: 25,
-  trade_closed: 26,
-  trade_settled: 27,
-} as const satisfies Partial<Record<Fact['kind'], number>>;
-type Extended = keyof typeof WITH_FILL_MODEL;
+/**
+ * Fields that a kind got later: its facts have another number since then. A fact is written in the
+ * first form whose missing fields have the value `absent`, and reads as having it.
+ */
+type Extension = { number: number; fields: Fields; absent: Values };
+type Fields = Readonly<Record<string, Layout<never>>>;
+type Values = Readonly<Record<string, unknown>>;
+
 const fillModel = word<FillModelName>(...FILL_MODELS);
+const withFillModel = (number: number) => {
+  return { number, fields: { fillModel }, absent: { fillModel: null } } as unknown as Extension;
+};
+/** What an order was placed under. Rule T158 (engine/RULES.md). */
+const under = {
+  latencyMs: u32,
+  feesOn: flag,
+  liquidity: word<Liquidity>(...LIQUIDITIES),
+  realistic: flag,
+};
+const withRealistic = (number: number): Extension => {
+  const fields = { realistic: flag } as unknown as Fields;
+  return { number, fields, absent: { realistic: false } };
+};
+
+const EXTENSIONS = {
+  order_placed: [
+    withFillModel(24),
+    { number: 29, fields: under as unknown as Fields, absent: PLAIN },
+  ],
+  trade_opened: [withFillModel(25), withRealistic(30)],
+  trade_closed: [withFillModel(26), withRealistic(31)],
+  trade_settled: [withFillModel(27), withRealistic(32)],
+} as const satisfies Partial<Record<Fact['kind'], readonly Extension[]>>;
+type Extended = keyof typeof EXTENSIONS;
+type AddedField = 'fillModel' | keyof typeof under;
 
 /** A fact as the first programs wrote it. */
-type FirstForm<K> = K extends Extended ? Omit<FactOf<K>, 'fillModel'> : FactOf<K>;
+type FirstForm<K> = K extends Extended ? Omit<FactOf<K>, AddedField> : FactOf<K>;
 
 const FACT_LAYOUTS: { [K in Fact['kind']]: RecordLayout<FirstForm<K>> } = {
   account_opened: record({ kind: always('account_opened'), atMs: u48, account: uuid }),
@@ -163,6 +204,31 @@ const FACT_LAYOUTS: { [K in Fact['kind']]: RecordLayout<FirstForm<K>> } = {
     order: uuid,
     aheadE2: f64,
     partE2: u8,
+  }),
+  queue_met: record<FactOf<'queue_met'>>({
+    kind: always('queue_met'),
+    atMs: u48,
+    account: uuid,
+    order: uuid,
+    by: word(...QUEUE_MEETINGS),
+    volumeE2: count,
+    aheadE2: count,
+    partE2: u8,
+  }),
+  // The fact before it says whose fill it is.
+  fill_noted: record<FactOf<'fill_noted'>>({
+    kind: always('fill_noted'),
+    atMs: u48,
+    role: word('taker', 'maker'),
+    quoteAgeMs: count,
+    levels: pairs,
+  }),
+  // The market comes first: records are searched for these bytes.
+  book_missed: record<FactOf<'book_missed'>>({
+    kind: always('book_missed'),
+    market: u32,
+    fromMs: u48,
+    atMs: u48,
   }),
   trade_opened: record<FirstForm<'trade_opened'>>({
     kind: always('trade_opened'),
@@ -232,6 +298,12 @@ const FACT_LAYOUTS: { [K in Fact['kind']]: RecordLayout<FirstForm<K>> } = {
     atMs: u48,
     catalog: json as Layout<Catalog>,
   }),
+  catalog_changed: record({
+    kind: always('catalog_changed'),
+    atMs: u48,
+    before: f64,
+    change: json as Layout<CatalogChange>,
+  }),
   clock_set: record({ kind: always('clock_set'), atMs: u48, fromMs: u48 }),
   account_reset: record({ kind: always('account_reset'), atMs: u48, account: uuid, run: u32 }),
   privacy_changed: record({
@@ -275,46 +347,58 @@ const FACT_LAYOUTS: { [K in Fact['kind']]: RecordLayout<FirstForm<K>> } = {
   }),
 };
 
-/** The bytes of a kind: their number, and their fields in order. */
-export type FactForm = { number: number; layout: RecordLayout<object>; hasFillModel: boolean };
+/** The bytes of a kind: their number, their fields in order, and the values of those they lack. */
+export type FactForm = { number: number; layout: RecordLayout<object>; absent: Values };
 
 const kindNames = Object.keys(KIND) as Fact['kind'][];
 
 /** The forms of a kind, the first program's first. */
 export function formsOf(kind: Fact['kind']): readonly FactForm[] {
-  const layout = FACT_LAYOUTS[kind] as unknown as RecordLayout<object>;
-  const first = { number: KIND[kind], layout, hasFillModel: false };
-  if (!isExtended(kind)) return [first];
-  const extended = record<object>({ ...layout.fields, fillModel } as never);
-  return [first, { number: WITH_FILL_MODEL[kind], layout: extended, hasFillModel: true }];
+  const extensions: readonly Extension[] = isExtended(kind) ? EXTENSIONS[kind] : [];
+  let { fields } = FACT_LAYOUTS[kind] as unknown as { fields: Fields };
+  let absent: Values = Object.assign({}, ...extensions.map((each) => each.absent));
+  const form = (number: number) => {
+    return { number, layout: record<object>(fields as never), absent };
+  };
+  const forms: FactForm[] = [form(KIND[kind])];
+  for (const extension of extensions) {
+    fields = { ...fields, ...extension.fields };
+    const added = new Set(Object.keys(extension.fields));
+    absent = Object.fromEntries(Object.entries(absent).filter(([name]) => !added.has(name)));
+    forms.push(form(extension.number));
+  }
+  return forms;
 }
 
 function isExtended(kind: Fact['kind']): kind is Extended {
-  return kind in WITH_FILL_MODEL;
+  return kind in EXTENSIONS;
 }
 
-/** The form of a fact. The first form of an extended kind says that no model was noted. */
+/** The shortest form that says everything about a fact. */
 function formOf(fact: Fact): FactForm {
-  const forms = formsOf(fact.kind);
-  return 'fillModel' in fact && fact.fillModel === null ? forms[0]! : forms.at(-1)!;
+  return formsOf(fact.kind).find(({ absent }) => {
+    return Object.entries(absent).every(([name, value]) => {
+      return (fact as unknown as Values)[name] === value;
+    });
+  })!;
 }
 
-/** All forms, by their numbers. */
+/** All forms, by their numbers. A fact of any form has the fields of the last one. */
 function compiledForms(): Map<number, Compiled<Fact>> {
   const forms = new Map<number, Compiled<Fact>>();
   for (const kind of kindNames) {
-    for (const { number, layout, hasFillModel } of formsOf(kind)) {
-      const { write, read } = compile(layout as unknown as Layout<Fact>);
-      const isShort = isExtended(kind) && !hasFillModel;
-      forms.set(number, { write, read: isShort ? (from) => withoutModel(read(from)) : read });
+    for (const { number, layout, absent } of formsOf(kind)) {
+      const missing = Object.entries(absent).map(([name, value]) => [name, constant(value)]);
+      const whole = record<object>({ ...layout.fields, ...Object.fromEntries(missing) } as never);
+      forms.set(number, compile(whole as unknown as Layout<Fact>));
     }
   }
   return forms;
 }
 
-function withoutModel(fact: Fact): Fact {
-  (fact as FactOf<Extended>).fillModel = null;
-  return fact;
+/** A value that takes no bytes. */
+function constant(value: unknown): Layout<unknown> {
+  return { write: () => '', read: JSON.stringify(value), form: '' };
 }
 
 const compiled = compiledForms();
@@ -373,7 +457,10 @@ export function writeFact(to: ByteWriter, fact: Fact): void {
  */
 export const ADDED_FORMS: readonly (readonly number[])[] = [
   [KIND.market_corrected, KIND.trade_corrected],
-  [...Object.values(WITH_FILL_MODEL), KIND.order_queued],
+  [24, 25, 26, 27, KIND.order_queued],
+  [29, 30, 31, 32],
+  [KIND.queue_met, KIND.fill_noted, KIND.book_missed],
+  [KIND.catalog_changed],
 ];
 
 /** All layouts as text: equal texts mean equal bytes. */

@@ -10,10 +10,13 @@ import type { AppliedChange } from '../rules/applied-change.ts';
 import type {
   AccountOpened,
   AccountReset,
+  BookMissed,
   CashAdjusted,
+  CatalogChanged,
   CatalogReplaced,
   ClockSet,
   Event,
+  FillNoted,
   GameChanged,
   MarketCorrected,
   MarketResolved,
@@ -26,12 +29,13 @@ import type {
   PositionReset,
   PositionSettled,
   PrivacyChanged,
+  QueueMet,
   TradeCorrected,
   TradeCounted,
   TradeMarked,
 } from '../rules/events.ts';
 import type { Fact } from '../rules/facts.ts';
-import { fillModelOf, instrumentSideOf, sideOf } from '../rules/flags.ts';
+import { fillModelOf, instrumentSideOf, isRealistic, sideOf } from '../rules/flags.ts';
 import { ORDER_TERM_NAMES, type OrderTerms, type TradeTerms } from '../rules/order-terms.ts';
 import { parlayOf } from '../rules/row-records.ts';
 import { TRADE_TERM_READERS } from '../rules/row-terms.ts';
@@ -87,23 +91,24 @@ function writer<Kind extends Fact['kind'], AnEvent extends Event>(
   sources: Sources<FactOf<Kind>, AnEvent>,
   terms: TermsOf<FactOf<Kind>, AnEvent>,
 ): Write<AnEvent> {
-  const forms = formsOf(kind).map(({ number, layout }) => {
+  const forms = formsOf(kind).map(({ number, layout, absent }) => {
     const fields = Object.entries(layout.fields as Record<string, Layout<never>>);
     const lines = fields.map(([name, field]) => lineOf(name, field, sources, terms));
-    return { number, lines: lines.join('\n') };
+    const lacks = Object.entries(absent).map(([name, value]) => {
+      return `${addedValueOf(name, sources)} === ${JSON.stringify(value)}`;
+    });
+    const written = `{ to.u8(${number}); ${lines.join('\n')} }`;
+    return lacks.length === 0 ? written : `if (${lacks.join(' && ')}) ${written}`;
   });
-  const [first, extended] = forms;
-  const plain = `to.u8(${first!.number}); ${first!.lines}`;
-  const written =
-    extended === undefined
-      ? plain
-      : `if (fillModelOf(state, event) === null) { ${plain} }
-         else { to.u8(${extended.number}); ${extended.lines} }`;
   const ofTerms = typeof terms === 'function' ? 'const terms = termsOf(state, event);' : '';
-  const body = `const { applied } = state; ${ofTerms} ${written}`;
-  const source = `const { fillModel: fillModelOf = (_, event) => event.fillModel } = sources;
-    return (to, state, event) => { ${body} };`;
+  const body = `const { applied } = state; ${ofTerms} ${forms.join(' else ')}`;
+  const source = `return (to, state, event) => { ${body} };`;
   return new Function('sources', 'termsOf', 'NO_ROW', source)(sources, terms, NO_ROW);
+}
+
+/** The value of a field that not every form of a fact has. */
+function addedValueOf(name: string, sources: object): string {
+  return name in sources ? `sources.${name}(state, event)` : `event.${name}`;
 }
 
 /** The statement that writes a field. */
@@ -163,6 +168,9 @@ const OF_TRADE = {
   fillModel: ({ positions, applied }: ShardState) => {
     return fillModelOf(positions.col.flags.get(applied.position));
   },
+  realistic: ({ positions, applied }: ShardState) => {
+    return isRealistic(positions.col.flags.get(applied.position));
+  },
 } as const;
 /** The proceeds of all parts of a trade; the newest are not in its row. */
 const OVER_TRADE = {
@@ -199,6 +207,13 @@ export const FACT_WRITERS = {
     { account: { table: 'accounts', row: 'event.account' }, order },
     null,
   ),
+  queue_met: writer<'queue_met', QueueMet>(
+    'queue_met',
+    { account: { table: 'accounts', row: 'event.account' }, order },
+    null,
+  ),
+  fill_noted: writer<'fill_noted', FillNoted>('fill_noted', {}, null),
+  book_missed: writer<'book_missed', BookMissed>('book_missed', {}, null),
   order_filled: writer<'order_filled', OrderFilled>(
     'order_filled',
     {
@@ -272,5 +287,6 @@ export const FACT_WRITERS = {
   trade_corrected: writer<'trade_corrected', TradeCorrected>('trade_corrected', OF_ACCOUNT, null),
   game_changed: writer<'game_changed', GameChanged>('game_changed', {}, null),
   catalog_replaced: writer<'catalog_replaced', CatalogReplaced>('catalog_replaced', {}, null),
+  catalog_changed: writer<'catalog_changed', CatalogChanged>('catalog_changed', {}, null),
   clock_set: writer<'clock_set', ClockSet>('clock_set', {}, null),
 } satisfies { [Kind in Fact['kind']]: unknown };

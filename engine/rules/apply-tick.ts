@@ -35,7 +35,7 @@ export function applyTick(state: ShardState, tick: Tick, facts: FactSink): void 
   if (tick.kind === 'time') return;
   if (tick.kind === 'down') {
     sourceOf(state, tick.source).epoch++;
-    state.fillModel.queues?.levels.forget(tick.source);
+    state.fillModel.queues?.levels.forget(tick.source, atMs);
     return;
   }
   const revived = recordHeartbeat(state, tick);
@@ -234,7 +234,6 @@ function setLastTrade(state: ShardState, tick: TradeTick): void {
   const sideCents = side === 'yes' ? yesPriceCents : complement(yesPriceCents);
   market.lastTrade = { priceCents: yesPriceCents, atMs };
   market.lastTradeOf[side] = { priceCents: sideCents, atMs };
-  state.fillModel.tradePrinted(tick);
 }
 
 function setGame(state: ShardState, tick: GameTick, facts: FactSink): void {

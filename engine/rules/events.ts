@@ -14,10 +14,12 @@ import type {
   GameStatus,
   MarketNumber,
   OrderRow,
+  PlacedUnder,
   PositionRow,
   PriceCents,
   Uuid,
 } from '../base/units.ts';
+import type { CatalogChange } from './catalog-change.ts';
 import type { Catalog } from './catalog-entries.ts';
 import type { MarketOutcome, Payouts } from './messages.ts';
 import type { OrderTerms, TradedSide, TradeTerms } from './order-terms.ts';
@@ -31,26 +33,27 @@ export type AccountOpened = {
 };
 
 /** An order as it was accepted; this never changes. Its row is freed once the order is done. */
-export type OrderPlaced = TradedSide & {
-  kind: 'order_placed';
-  atMs: EpochMs;
-  /** Its row until it is done. */
-  order: OrderRow;
-  account: AccountRow;
-  orderId: Uuid;
-  idempotencyKey: string;
-  byTicker: boolean;
-  contracts: Contracts;
-  /** sell: the row and the id of the position. */
-  position: PositionRow | null;
-  tradeId: Uuid | null;
-  /** The message or fact from which the event was made; the terms are among its fields. */
-  terms: OrderTerms;
-  /** The model that fills it; null: an earlier program placed it. */
-  fillModel: FillModelName | null;
-  /** It rests on its book. A buy holds limit x contracts. Parts of it may trade at once. */
-  rests: boolean;
-};
+export type OrderPlaced = TradedSide &
+  PlacedUnder & {
+    kind: 'order_placed';
+    atMs: EpochMs;
+    /** Its row until it is done. */
+    order: OrderRow;
+    account: AccountRow;
+    orderId: Uuid;
+    idempotencyKey: string;
+    byTicker: boolean;
+    contracts: Contracts;
+    /** sell: the row and the id of the position. */
+    position: PositionRow | null;
+    tradeId: Uuid | null;
+    /** The message or fact from which the event was made; the terms are among its fields. */
+    terms: OrderTerms;
+    /** The model that fills it; null: an earlier program placed it. */
+    fillModel: FillModelName | null;
+    /** It rests on its book. A buy holds limit x contracts. Parts of it may trade at once. */
+    rests: boolean;
+  };
 
 /**
  * The place of a resting order in the queue of its price. It is noted when the order joins, when
@@ -65,6 +68,47 @@ export type OrderQueued = {
   aheadE2: ContractsE2;
   /** What has traded of its next contract. */
   partE2: ContractsE2;
+};
+
+/** What meets an order in its queue, by the venue's book. Rule T186 (engine/RULES.md). */
+export const QUEUE_MEETINGS = ['print', 'addition', 'book'] as const;
+export type QueueMeeting = (typeof QUEUE_MEETINGS)[number];
+
+/**
+ * Something traded with an order in its queue, at least a part of a contract. Whole contracts are
+ * filled by the next event. Nothing is ahead of the order any more. Rule T186 (engine/RULES.md).
+ */
+export type QueueMet = {
+  kind: 'queue_met';
+  atMs: EpochMs;
+  order: OrderRow;
+  account: AccountRow;
+  by: QueueMeeting;
+  /** All that met the orders there. */
+  volumeE2: ContractsE2;
+  /** What was ahead of this one before. */
+  aheadE2: ContractsE2;
+  /** What has traded of its next contract, the whole ones left out. */
+  partE2: ContractsE2;
+};
+
+/** What a fill took; it comes after the event of the fill. Rule T187 (engine/RULES.md). */
+export type FillNoted = {
+  kind: 'fill_noted';
+  atMs: EpochMs;
+  /** A taker is filled as it meets the book. */
+  role: 'taker' | 'maker';
+  quoteAgeMs: number;
+  /** In cents of the side traded, the best first; none: all of it at the price of the fill. */
+  levels: readonly (readonly [cents: PriceCents, contracts: Contracts])[];
+};
+
+/** Nobody knew a market's levels from `fromMs` to `atMs`. Rule T188 (engine/RULES.md). */
+export type BookMissed = {
+  kind: 'book_missed';
+  atMs: EpochMs;
+  market: MarketNumber;
+  fromMs: EpochMs;
 };
 
 /** The rest of an order traded: a buy has its position, a sell has closed its position. */
@@ -247,6 +291,17 @@ export type TradeCounted = {
 
 export type CatalogReplaced = { kind: 'catalog_replaced'; atMs: EpochMs; catalog: Catalog };
 
+/**
+ * The catalog became another. `before`: the record of the catalog or change that it follows. Rule
+ * K60 (feeds/FORMATS.md).
+ */
+export type CatalogChanged = {
+  kind: 'catalog_changed';
+  atMs: EpochMs;
+  before: number;
+  change: CatalogChange;
+};
+
 /** An operator set the clock back from `fromMs` to `atMs`. */
 export type ClockSet = { kind: 'clock_set'; atMs: EpochMs; fromMs: EpochMs };
 
@@ -254,6 +309,9 @@ export type Event =
   | AccountOpened
   | OrderPlaced
   | OrderQueued
+  | QueueMet
+  | FillNoted
+  | BookMissed
   | OrderFilled
   | OrderPartFilled
   | OrderEnded
@@ -270,6 +328,7 @@ export type Event =
   | CashAdjusted
   | TradeCounted
   | CatalogReplaced
+  | CatalogChanged
   | ClockSet;
 
 /** How an order ended; written once. */
@@ -308,4 +367,6 @@ export type ClosedTrade = TradedSide &
     parlay: Uuid | null;
     /** Of the order that opened it. */
     fillModel: FillModelName | null;
+    /** Whether that was placed under the preset `realistic`. Rule T159 (engine/RULES.md). */
+    realistic: boolean;
   };

@@ -16,6 +16,7 @@ import {
   valueMarket,
 } from './apply-results.ts';
 import { replaceCatalog } from './catalog.ts';
+import { changed } from './catalog-change.ts';
 import type {
   Event,
   OrderEnded,
@@ -46,6 +47,11 @@ export function evolve(state: ShardState, event: Event): void {
       return orderPlaced(state, event);
     case 'order_queued':
       return orderQueued(state, event);
+    case 'queue_met':
+      return state.queue.note(event.order, 0, event.partE2);
+    case 'fill_noted':
+    case 'book_missed':
+      return;
     case 'order_filled':
       return orderFilled(state, event);
     case 'order_part_filled':
@@ -90,6 +96,9 @@ export function evolve(state: ShardState, event: Event): void {
     case 'catalog_replaced':
       state.referenceDataVersion++;
       return replaceCatalog(state, event.catalog);
+    case 'catalog_changed':
+      state.referenceDataVersion++;
+      return replaceCatalog(state, changed(state.catalog, event.change));
     case 'clock_set':
       invariant(event.atMs <= event.fromMs, 'the clock was set forward');
       state.nowMs = event.atMs;
@@ -111,7 +120,21 @@ export function emit(state: ShardState, facts: FactSink, event: Event): void {
   if (event.kind === 'market_resolved') {
     state.markets[event.market]!.settlement!.record = facts.record;
   }
+  const { offset } = facts;
   facts.add(state, event);
+  noteCatalog(state, event, { record: facts.record, bytes: facts.offset - offset });
+}
+
+/** Where the newest catalog is in the log, and what changes since the last whole one took. */
+function noteCatalog(state: ShardState, event: Event, at: { record: number; bytes: number }): void {
+  const { record, bytes } = at;
+  if (event.kind === 'catalog_replaced') {
+    state.catalogPlace = { record, wholeBytes: bytes, changedBytes: 0 };
+  }
+  if (event.kind !== 'catalog_changed') return;
+  invariant(state.catalogPlace?.record === event.before, 'a catalog follows another one');
+  const { wholeBytes, changedBytes } = state.catalogPlace;
+  state.catalogPlace = { record, wholeBytes, changedBytes: changedBytes + bytes };
 }
 
 function orderPlaced(state: ShardState, event: OrderPlaced): void {
@@ -129,6 +152,7 @@ function orderPlaced(state: ShardState, event: OrderPlaced): void {
   col.contracts.set(row, event.contracts);
   col.flags.set(row, flagsOf(event));
   writeOrderTerms(col, row, terms);
+  keepRealism(state, row, event);
   state.orderIds.set(row, event.orderId);
   if (terms.action === 'buy') {
     countPayable(state, event.account, event.contracts);
@@ -137,6 +161,13 @@ function orderPlaced(state: ShardState, event: OrderPlaced): void {
     hold(state, event.account, costCents(terms.limitPriceCents!, event.contracts));
   }
   if (event.rests) rest(state, row);
+}
+
+/** Most orders are under the preset `simple`, of which nothing is kept. */
+function keepRealism({ realism }: ShardState, row: OrderRow, event: OrderPlaced): void {
+  const { latencyMs, feesOn, liquidity, realistic } = event;
+  if (latencyMs === 0 && !feesOn && liquidity === 'account' && !realistic) return;
+  realism.keep(row, { latencyMs, feesOn, liquidity, realistic }, null);
 }
 
 /** Checks that the rows and numbers of an event exist, which `decide` guarantees. */
@@ -284,6 +315,7 @@ function finishOrder(state: ShardState, order: OrderRow): void {
     positions.derived.resting.set(position, NO_ROW);
   }
   state.queue.remove(order);
+  state.realism.remove(order);
   state.orderIds.remove(order);
   orders.release(order);
   countBust(state, account);

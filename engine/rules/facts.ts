@@ -21,9 +21,12 @@ import type {
 import type {
   AccountOpened,
   AccountReset,
+  BookMissed,
   CashAdjusted,
+  CatalogChanged,
   CatalogReplaced,
   ClockSet,
+  FillNoted,
   GameChanged,
   MarketCorrected,
   MarketResolved,
@@ -34,6 +37,7 @@ import type {
   OrderPlaced,
   OrderQueued,
   PrivacyChanged,
+  QueueMet,
   TradeCorrected,
   TradeCounted,
   TradeMarked,
@@ -88,6 +92,9 @@ export type OrderQueuedFact = Omit<OrderQueued, 'order' | 'account'> & {
   order: Uuid;
 };
 
+/** What traded with an order in its queue. */
+export type QueueMetFact = Omit<QueueMet, 'order' | 'account'> & { account: Uuid; order: Uuid };
+
 export type OrderPartFilledFact = OfOrder<OrderPartFilled> & { trade: Uuid };
 
 export type OrderEndedFact = OfOrder<OrderEnded> & {
@@ -109,6 +116,8 @@ type OfTrade = TradedSide &
     venue: number;
     /** Of the order that opened it; null: an earlier program placed that. */
     fillModel: FillModelName | null;
+    /** Whether the order that opened it was placed under the preset `realistic`. */
+    realistic: boolean;
   };
 
 /** Derived: a buy traded for the first time. */
@@ -163,6 +172,9 @@ export type PrimaryFact =
   | CashAdjustedFact
   | OrderPlacedFact
   | OrderQueuedFact
+  | QueueMetFact
+  | FillNoted
+  | BookMissed
   | OrderFilledFact
   | OrderPartFilledFact
   | OrderEndedFact
@@ -178,6 +190,7 @@ export type PrimaryFact =
   | MarketCorrected
   | GameChanged
   | CatalogReplaced
+  | CatalogChanged
   | ClockSet;
 
 export type DerivedFact = TradeOpenedFact | TradeGrownFact | TradeReducedFact | TradeClosedFact;

@@ -209,7 +209,7 @@ function names(series: string | null, market: string): boolean {
 }
 
 /** Used if no table has a line. Rule F26. */
-const NO_TABLE: FeeEntry = {
+export const NO_TABLE: FeeEntry = {
   venue: 'venue_a',
   series: null,
   from: '1970-01-01T00:00:00.000Z',

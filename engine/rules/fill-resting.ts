@@ -10,6 +10,7 @@ import { fillEvent } from './events.ts';
 import { emit } from './evolve.ts';
 import type { FactSink } from './fact-sink.ts';
 import { tradeOf } from './fill-model.ts';
+import { makerNote } from './fill-notes.ts';
 import { actionOf, fillModelOf } from './flags.ts';
 import { remainingOf } from './partial-fills.ts';
 import { type BookPrice, ladderOf, priceBook, tradePrice } from './pricing.ts';
@@ -160,7 +161,7 @@ function fillResting(
   facts: FactSink,
 ): void {
   const { col } = state.orders;
-  const model = fillModelOf(col.flags.get(order)) ?? state.fillModel.name;
+  const model = state.fillModel.modelOfPlaced(fillModelOf(col.flags.get(order)));
   // The venue's prints fill it, and no quote does. Rule T151 (engine/RULES.md).
   if (model === 'queue' && state.fillModel.queues !== null) return;
   settleAccount(state, col.account.get(order), facts);
@@ -177,6 +178,8 @@ function fillResting(
   invariant(fill.contracts <= contracts, 'a fill model fills more than is left of an order');
   invariant(fill.askCents <= want.upToCents, 'a fill model fills beyond the limit of an order');
   if (fill.consumption !== null) state.fillModel.consume(fill.consumption);
-  const trade = tradeOf(actionOf(col.flags.get(order)), fill);
-  emit(state, facts, fillEvent(atMs, order, contracts, trade));
+  const action = actionOf(col.flags.get(order));
+  const note = makerNote(fill, action, atMs);
+  emit(state, facts, fillEvent(atMs, order, contracts, tradeOf(action, fill)));
+  if (note !== null) emit(state, facts, note);
 }

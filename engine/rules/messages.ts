@@ -23,6 +23,7 @@ import type {
 import type { Catalog } from './catalog-entries.ts';
 import type { TradeLimitsLeft } from './limits-left.ts';
 import type { OrderTerms } from './order-terms.ts';
+import type { Realism } from './realism.ts';
 import type { RejectionCode } from './rejections.ts';
 
 /** The complete top of book of one market; it replaces the last one. `NO_PRICE`: an empty side. */
@@ -245,6 +246,8 @@ export type PlaceOrder = OrderTerms & {
   mayTrade: boolean;
   /** A new order is refused after it; not a term, and not stored. Rule T132 (engine/RULES.md). */
   rejectIfLaterThanMs: EpochMs | null;
+  /** What its account has chosen; null: the preset `simple`. Rule T158 (engine/RULES.md). */
+  realism: Realism | null;
   /** Null: the hard trade limits do not apply, as for a replay. */
   counting: TradeCounting | null;
 };
@@ -341,6 +344,8 @@ export type SetSwitches = {
   atMs: EpochMs;
   venueData: boolean;
   selfReset: boolean;
+  /** An account has chosen another fill model than the server's. Rule T158 (engine/RULES.md). */
+  followsBooks?: boolean;
 };
 
 /** Sets the shard's time to `toMs`, even back. No other message sets time back. */

@@ -21,12 +21,14 @@ import { closingMs } from './closing.ts';
 import { accept, type Decision, reject } from './decision.ts';
 import { type Event, fillEvent, type OrderPlaced } from './events.ts';
 import { type Fill, tradeOf } from './fill-model.ts';
+import { takerNote } from './fill-notes.ts';
 import type { PlacedOrder } from './finished-records.ts';
 import { isLimit, sideOf } from './flags.ts';
 import { costCents, FIRST_PAYOUT_ROOM_CENTS, payoutRoomCents } from './ledger.ts';
 import type { PlaceOrder } from './messages.ts';
 import { type Subject, subjectOf } from './order-subject.ts';
 import { ASKED_TERM_NAMES } from './order-terms.ts';
+import { placedUnder } from './placed-under.ts';
 import {
   bidOf,
   type PricedBook,
@@ -113,10 +115,10 @@ function decideAtPrice(
 ): Decision {
   const routed = order.routing === 'best' ? subject.instrument : null;
   const book = { market: subject.market, routed };
-  const fillModel = state.fillModel.modelOf(book);
+  const fillModel = state.fillModel.modelOf(book, order.realism?.model ?? 'server');
   const fill = fillNow(state, order, subject, { account, book, fillModel });
   if (!isLimit(order)) {
-    if (fill === null) return reject('no_liquidity', state.fillModel.noLiquidity);
+    if (fill === null) return reject('no_liquidity', state.fillModel.noLiquidity(fillModel));
     const bound = order.boundPriceCents;
     const priceCents = tradePrice(order.action, fill.askCents);
     if (bound !== null && !reaches(order.action, priceCents, bound)) {
@@ -235,7 +237,12 @@ function placementEvents(
   const row = replaced !== NO_ROW ? replaced : state.orders.nextRow;
   events.push(placedEvent(state, order, subject, { account, row, rests, fillModel }));
   const { contracts } = subject;
-  if (fill !== null) events.push(fillEvent(atMs, row, contracts, tradeOf(order.action, fill)));
+  if (fill !== null) {
+    const routed = order.routing === 'best' ? subject.instrument : null;
+    const book = { market: subject.market, routed };
+    events.push(fillEvent(atMs, row, contracts, tradeOf(order.action, fill)));
+    events.push(takerNote(fill, order.action, book, atMs));
+  }
   if (rests && fillModel === 'queue') {
     events.push({
       kind: 'order_queued',
@@ -283,6 +290,8 @@ function placedEvent(
     tradeId: subject.position === null ? null : state.positionIds.idOf(subject.position),
     terms: order,
     fillModel,
+    ...placedUnder(order.realism, order.orderId),
+    latencyMs: 0,
     rests,
   };
 }

@@ -20,6 +20,7 @@ import type {
 } from '../base/units.ts';
 import type { ExpiryQueue } from '../memory/expiry-queue.ts';
 import type { Ladders } from '../memory/ladder.ts';
+import type { OrderRealism } from '../memory/order-realism.ts';
 import type { OwnerIndex } from '../memory/owner-index.ts';
 import type { QueuePlaces } from '../memory/queue-places.ts';
 import type { Schema } from '../memory/row-places.ts';
@@ -33,7 +34,15 @@ import type { FillModel } from './fill-model.ts';
 import type { FinishedRecords } from './finished-records.ts';
 import type { Flags } from './flags.ts';
 import type { PendingSettlements } from './pending-settlements.ts';
-import type { Book, CoreConfig, Instrument, Market, Source, Switches } from './reference-data.ts';
+import type {
+  Book,
+  CatalogNaming,
+  CoreConfig,
+  Instrument,
+  Market,
+  Source,
+  Switches,
+} from './reference-data.ts';
 import type {
   ACCOUNT_COLUMNS,
   ACCOUNT_DERIVED,
@@ -92,6 +101,8 @@ export type ShardState = {
   readonly expiries: ExpiryQueue<OrderRow>;
   /** The places of orders under the `queue` model. */
   readonly queue: QueuePlaces;
+  /** What orders were placed under, if it is not the preset `simple`. */
+  readonly realism: OrderRealism;
   readonly records: FinishedRecords;
   readonly applied: AppliedChange;
   readonly tradeCounts: TradeCounts;
@@ -104,18 +115,27 @@ export type ShardState = {
    * it.
    */
   setBackFromMs: EpochMs;
+  /** The time of the last fact that a start has read; before that nothing is known of venues. */
+  recoveredAtMs: EpochMs;
   catalog: Catalog;
+  /**
+   * The record of the newest catalog or change; the bytes of the newest whole catalog in the log,
+   * and of the changes since. Null: not known. Rule K60 (feeds/FORMATS.md).
+   */
+  catalogPlace: { record: number; wholeBytes: number; changedBytes: number } | null;
   readonly markets: Market[];
   readonly marketsByName: Map<string, Market>;
   readonly instruments: Instrument[];
   readonly instrumentsById: Map<string, Instrument>;
+  readonly names: CatalogNaming;
   /** Slugs of every game that a catalog has listed. */
   readonly listedGames: Set<string>;
   readonly games: Map<string, { status: GameStatus; atMs: EpochMs }>;
   /** Counts changes of the data that `referenceDataOf` returns. */
   referenceDataVersion: number;
-  readonly books: Book[];
   readonly booksByKey: Map<string | number, Book>;
+  /** Numbers below the number of books that no book has any more. */
+  readonly freeBooks: number[];
   readonly sources: (Source | undefined)[];
   switches: Switches;
   /** The tags of trades, open or not. They are few, because an operator sets each. */
@@ -127,6 +147,6 @@ export type ShardState = {
 
 /** The tables that a checkpoint writes page by page. */
 export function tablesOf(state: ShardState) {
-  const { accounts, positions, orders, tradeCounts, queue } = state;
-  return [accounts, positions, orders, tradeCounts.table, queue.table] as const;
+  const { accounts, positions, orders, tradeCounts, queue, realism } = state;
+  return [accounts, positions, orders, tradeCounts.table, queue.table, realism.table] as const;
 }

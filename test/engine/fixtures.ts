@@ -160,6 +160,7 @@ export function placeOrder(over: Partial<PlaceOrder> = {}): PlaceOrder {
     mayOpen: true,
     mayTrade: true,
     rejectIfLaterThanMs: null,
+    realism: null,
     counting: null,
     ...over,
   };

@@ -161,6 +161,7 @@ function blankOrder(world: RandomWorld): PlaceOrder {
     mayOpen: !random.oneIn(40),
     mayTrade: !random.oneIn(40),
     rejectIfLaterThanMs: random.oneIn(20) ? nowMs + random.int(-500, 500) : null,
+    realism: null,
     counting: null,
   };
 }

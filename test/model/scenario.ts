@@ -211,6 +211,7 @@ function blankOrder(atMs: number, number: number): PlaceOrder {
     mayOpen: true,
     mayTrade: true,
     rejectIfLaterThanMs: null,
+    realism: null,
     counting: null,
   };
 }

@@ -148,6 +148,9 @@ export class Fold {
       case 'catalog_replaced':
         if (shard === CATALOG_SHARD) this.#onLearned(this.#catalogs.learn(fact.catalog));
         return;
+      case 'catalog_changed':
+        if (shard === CATALOG_SHARD) this.#onLearned(this.#catalogs.change(fact.change));
+        return;
       case 'market_resolved':
         if (shard === CATALOG_SHARD) this.#catalogs.resolve(fact);
         return;
@@ -160,6 +163,9 @@ export class Fold {
       // The control store owns who is private. Other kinds do not count.
       case 'privacy_changed':
       case 'order_queued':
+      case 'queue_met':
+      case 'fill_noted':
+      case 'book_missed':
       case 'order_part_filled':
       case 'trade_counted':
       case 'market_valued':

@@ -100,8 +100,10 @@ export function takeSwitches(state: ShardState, switches: SetSwitches, to: JsonW
   return null;
 }
 
-function setSwitches(state: ShardState, { venueData, selfReset }: SetSwitches): void {
+function setSwitches(state: ShardState, switches: SetSwitches): void {
+  const { venueData, selfReset, followsBooks = false } = switches;
   state.switches = { venueData, selfReset };
+  if (followsBooks) state.fillModel.followBooks(state.markets);
 }
 
 /**

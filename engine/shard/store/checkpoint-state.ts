@@ -40,6 +40,8 @@ export type StateHead = {
  */
 export type ReferenceData = {
   catalog: Catalog;
+  /** No earlier version of the program has it. */
+  catalogPlace?: ShardState['catalogPlace'];
   /** Instruments that the catalog no longer lists, with their last description. */
   dropped: CatalogInstrument[];
   outcomes: [
@@ -77,6 +79,7 @@ function withoutLeft({ market, atMs, from }: PendingCorrection) {
 export function referenceDataOf(state: ShardState): ReferenceData {
   return {
     catalog: state.catalog,
+    catalogPlace: state.catalogPlace,
     dropped: state.instruments.flatMap(({ entry, listed }) =>
       entry === null || listed ? [] : [entry],
     ),
@@ -91,13 +94,16 @@ export function referenceDataOf(state: ShardState): ReferenceData {
   };
 }
 
+/** Tables that an earlier program lacks. Rule D87 (engine/RULES.md). */
+const ADDED_TABLES: ReadonlySet<string> = new Set(['queue', 'realism']);
+
 /** Loads both into an empty state. Pages follow, then `rebuildDerived`. */
 export function loadHead(state: ShardState, head: StateHead & ReferenceData): void {
   invariant(state.sequence === 0, 'a checkpoint is loaded into a state that is in use');
   for (const table of tablesOf(state)) {
     const layout = head.layouts[table.name];
-    // An earlier program has no such table (D87): nothing is in it.
-    if (layout === undefined && table.name === state.queue.table.name) continue;
+    // An earlier program has no such table: nothing is in it.
+    if (layout === undefined && ADDED_TABLES.has(table.name)) continue;
     invariant(layout === table.layout, `table ${table.name} was written with other columns`);
     table.loadHead(head.tables[table.name]!);
   }
@@ -108,6 +114,7 @@ export function loadHead(state: ShardState, head: StateHead & ReferenceData): vo
   if (head.correction !== undefined)
     state.pendingSettlements.correction = { ...head.correction, left: null };
   replaceCatalog(state, head.catalog);
+  state.catalogPlace = head.catalogPlace ?? null;
   for (const entry of head.dropped) {
     const instrument = state.instrumentsById.get(entry.id);
     invariant(instrument !== undefined, 'a dropped instrument has no number');
@@ -152,6 +159,7 @@ export function rebuildDerived(state: ShardState): void {
     rest(state, row);
   }
   state.queue.rebuild();
+  state.realism.rebuild();
 }
 
 type InSequence<Row extends number> = {

@@ -21,6 +21,7 @@ const CONTEXT = {
   connection: 7,
   mayOpen: true,
   mayTrade: true,
+  realism: null,
   counting: null,
 } as const;
 
@@ -43,6 +44,7 @@ const fieldless = {
   contracts: null,
   tradeId: null,
   rejectIfLaterThanMs: null,
+  realism: null,
 };
 
 test('A30: the four kinds of order', (t) => {

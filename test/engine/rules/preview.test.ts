@@ -33,6 +33,7 @@ function orderOf(scenario: Scenario, over: Partial<PlaceOrder>): PlaceOrder {
     mayOpen: true,
     mayTrade: true,
     rejectIfLaterThanMs: null,
+    realism: null,
     counting: null,
     ...over,
   };

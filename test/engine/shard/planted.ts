@@ -1,5 +1,6 @@
 /** Breaches planted in the store of a shard. */
 import test from 'ava';
+import { PLAIN } from '../../../engine/base/units.ts';
 import type { OrderPlacedFact } from '../../../engine/rules/facts.ts';
 import { verifyShard } from '../../../engine/verify/verify.ts';
 import { orderTerms, uuidOf } from '../fixtures.ts';
@@ -25,6 +26,7 @@ export const PLACED: OrderPlacedFact = {
   instrumentSide: 'yes',
   byTicker: false,
   fillModel: 'top_of_book',
+  ...PLAIN,
   rests: true,
   trade: null,
 };
