@@ -92,6 +92,11 @@ pageTest(
       (await preview.innerText())!,
       /10 at \d+¢\s+Cost\s+\$\d\.\d\d.*Payout if yes wins\s+\$10\.00/s,
     );
+    // It is there for some seconds alone.
+    const toast = page
+      .locator('.toast')
+      .getByText(/^Bought: 10 yes of /)
+      .waitFor();
     await place(page);
     await result(page)
       .getByText(/^Bought 10 contracts of yes at \d+¢ for \$\d\.\d\d\.$/)
@@ -108,13 +113,10 @@ pageTest(
     t.like(position, { contracts: 10, placedVia: 'web' });
 
     await page.getByText('Your buys and sales, at their prices of yes.').waitFor();
-    await page
-      .locator('.toast')
-      .getByText(/^Bought: 10 yes of /)
-      .waitFor();
+    await toast;
 
     await rowsOf(positions(page)).getByRole('button', { name: 'Sell 10 yes' }).click();
-    t.true(await isFocused(ticket(page)));
+    await page.waitForFunction('document.activeElement.id === "ticket"');
     await preview.getByText('Proceeds').waitFor();
     await ticket(page)
       .getByRole('button', { name: /^Sell 10 contracts of yes at \d+¢ or more$/ })
