@@ -296,7 +296,7 @@ pageTest(
 pageTest(
   'A117: from one market to another each shows itself alone, and what went wrong goes with its view',
   onStage(async (t, stage) => {
-    const { page } = await visit(t, stage, { expected: /status of 500 .*organizations/ });
+    const { page } = await visit(t, stage, { expected: /status of 403 .*organizations/ });
     await signUp(page);
     await page.locator('.game a.game-team').first().waitFor();
     const hrefs = await page.locator('.game:has(.bet) a.game-team').evaluateAll((links) => {
@@ -331,9 +331,9 @@ pageTest(
       t.deepEqual([...new Set(seen[title])], [href], title);
     }
 
-    await page.route('**/v1/organizations', (route) => route.fulfill({ status: 500, json: {} }));
+    await page.route('**/v1/organizations', (route) => route.fulfill({ status: 403, json: {} }));
     await page.evaluate(`location.hash = '${hrefs[0]!}'`);
-    await page.locator('.problems').getByText('status 500').waitFor();
+    await page.locator('.problems').getByText('status 403').waitFor();
     await page.getByRole('navigation').getByRole('link', { name: 'Backtest' }).click();
     await page.getByRole('heading', { level: 1, name: 'Backtest' }).waitFor();
     t.is(await page.locator('.problems .notice').count(), 0);
