@@ -28,6 +28,7 @@ import { costCents, FIRST_PAYOUT_ROOM_CENTS, payoutRoomCents } from './ledger.ts
 import type { PlaceOrder } from './messages.ts';
 import { type Subject, subjectOf } from './order-subject.ts';
 import { ASKED_TERM_NAMES } from './order-terms.ts';
+import { placedUnder } from './placed-under.ts';
 import {
   bidOf,
   type PricedBook,
@@ -39,7 +40,6 @@ import {
 } from './pricing.ts';
 import { privacyEvents } from './privacy.ts';
 import { aheadAtArrival } from './queue-fills.ts';
-import { placedUnder } from './realism.ts';
 import { REJECTIONS } from './rejections.ts';
 import type { ShardState } from './state.ts';
 import { countedRefusal, withinLimits } from './trade-limits.ts';
