@@ -108,7 +108,7 @@ function putPicks(
     const place = closedTrades.add(0, {
       ...{ trade, trader, instrument, market: instrument, contracts: CONTRACTS, costCents },
       ...{ entryCents, statedPct: statedPct ?? 0, openedAtMs, closedAtMs, pnlCents, state },
-      ...{ instrumentYes: 1, isListed: 1 },
+      ...{ instrumentYes: 1, isListed: 1, isRealistic: 0 },
     });
     put.run(
       ...[trader, trade, idOf(trade, random), instrument, instrument, 1, 1, CONTRACTS, costCents],
