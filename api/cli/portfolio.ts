@@ -1,11 +1,16 @@
-/** `paperbook portfolio`, `positions`, `trades`, `orders` and `order`. Rules U12, U13, U64 (api/RULES.md). */
+/**
+ * `paperbook portfolio`, `positions`, `trades`, `orders`, `order` and `receipt`. Rules U12, U13, U64,
+ * A159 (api/RULES.md).
+ */
 import { type Command, Option } from 'commander';
 import type {
   Order,
   OrderStatus,
   Portfolio,
   Position,
+  ReceiptFill,
   RestingOrder,
+  SignedReceipt,
   Trade,
 } from 'paperbook/client';
 import {
@@ -42,6 +47,11 @@ export function addPortfolioCommands(program: Command): void {
     .option('--idempotency-key <key>', 'only the order that was placed with this key')
     .action(orders);
   ofAccount(program.command('order <orderId>').description('show one limit order')).action(order);
+  ofAccount(
+    program.command('receipt <id>').description('show how a trade or an order was filled, signed'),
+  )
+    .option('--order', 'the id is an order’s, not a trade’s')
+    .action(receipt);
 }
 
 function asList(command: Command): Command {
@@ -205,4 +215,48 @@ function factsOf(order: Order): [name: string, value: string | number][] {
     ['Placed', `${order.createdAt} by ${order.placedVia}`],
     ['Trade', order.tradeId ?? '-'],
   ];
+}
+
+async function receipt(id: string, options: AccountFlags & { order?: true }): Promise<void> {
+  const { server, client } = byKey(options);
+  const asked =
+    options.order === true
+      ? client.getOrderReceipt({ path: { orderId: id }, ...headersOf(options) })
+      : client.getTradeReceipt({ path: { tradeId: id }, ...headersOf(options) });
+  show(options, await answerOf(server, asked), receiptText);
+}
+
+function receiptText({ receipt: of, envelope }: SignedReceipt): string {
+  const arrived = of.arrivedAt === null ? 'not yet' : `${of.arrivedAt}, after ${of.latencyMs} ms`;
+  const head = listOf([
+    ['Order', of.orderId],
+    ['Trade', of.tradeId ?? '-'],
+    ['Fill model', of.model ?? '-'],
+    ['Accepted', of.acceptedAt],
+    ['Met the book', arrived],
+    ['Signed by', envelope.keyId],
+  ]);
+  if (of.fills.length === 0) return `${head}\nNothing was filled.\n`;
+  return `${head}\n${tableOf(of.fills, FILL_COLUMNS)}`;
+}
+
+const FILL_COLUMNS: Column<ReceiptFill>[] = [
+  ['filled at', ({ at }) => at],
+  ['contracts', ({ contracts }) => contracts],
+  ['price ¢', ({ priceCents }) => priceCents],
+  ['as', ({ liquidity, venue }) => `${liquidity} at ${venue}`],
+  ['why this price', whyOf],
+  ['quote ms', ({ quoteAgeMs }) => quoteAgeMs],
+  ['gaps ms', ({ gapsMs }) => gapsMs],
+  ['fee', ({ fee }) => (fee === null ? '-' : `$${fee.dollars} (${fee.rate})`)],
+];
+
+function whyOf({ levels, queue }: ReceiptFill): string {
+  if (queue !== null) {
+    const met = queue.prints.map(({ at, contracts }) => `${contracts} at ${at}`).join(', ');
+    const ahead = queue.aheadAtArrival ?? 'unknown';
+    return `met ${met}; ahead ${queue.aheadBefore ?? 'unknown'}, at arrival ${ahead}`;
+  }
+  if (levels === null) return '-';
+  return levels.map(([cents, contracts]) => `${contracts} at ${cents}¢`).join(', ');
 }

@@ -28,6 +28,10 @@ const GROUPS: readonly Group[] = [
     names: ['verify-record'],
     load: async () => (await import('./verify-record.ts')).addVerifyRecordCommand,
   },
+  {
+    names: ['verify-receipt'],
+    load: async () => (await import('./verify-record.ts')).addVerifyReceiptCommand,
+  },
   { names: ['fidelity'], load: async () => (await import('./fidelity.ts')).addFidelityCommand },
   { names: ['reconcile'], load: async () => (await import('./reconcile.ts')).addReconcileCommand },
   { names: ['log'], load: async () => (await import('./log.ts')).addLogCommand },
@@ -56,7 +60,7 @@ const GROUPS: readonly Group[] = [
     load: async () => (await import('./paper-account.ts')).addPaperAccountCommands,
   },
   {
-    names: ['portfolio', 'positions', 'trades', 'orders', 'order'],
+    names: ['portfolio', 'positions', 'trades', 'orders', 'order', 'receipt'],
     load: async () => (await import('./portfolio.ts')).addPortfolioCommands,
   },
   {

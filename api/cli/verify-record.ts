@@ -1,7 +1,10 @@
-/** `paperbook verify-record FILE`: a signed track record, checked without a server. Rule U19 (api/RULES.md). */
+/**
+ * `paperbook verify-record FILE` and `verify-receipt FILE`: what a server has signed, checked without
+ * one. Rules U19, A158 (api/RULES.md).
+ */
 import type { Command } from 'commander';
 import { boundedText, readProblem } from '../../engine/base/bounded-json.ts';
-import { recordProblem } from '../../engine/records/track-record/track-record-signature.ts';
+import { signedProblem } from '../../engine/records/track-record/track-record-signature.ts';
 import { parseObject } from '../base/validation.ts';
 import { show } from './table.ts';
 
@@ -9,20 +12,34 @@ import { show } from './table.ts';
 const FILE_BYTES_MAX = 16 * 2 ** 20;
 
 type Flags = { keys?: string; json?: true };
+/** The part of an answer that is signed. */
+type Signed = 'record' | 'receipt';
 
 export function addVerifyRecordCommand(program: Command): void {
-  program
-    .command('verify-record <file>')
-    .description('check the signature of a track record, without a server; exit 1 on a breach')
-    .option('--keys <file>', 'public keys of the server, from GET /v1/track-record/keys')
-    .option('--json', 'print JSON on one line')
-    .action(verifyRecord);
+  addCommand(program, 'verify-record', 'record', 'a track record');
 }
 
-async function verifyRecord(file: string, { keys: keysFile, ...options }: Flags): Promise<void> {
+export function addVerifyReceiptCommand(program: Command): void {
+  addCommand(program, 'verify-receipt', 'receipt', 'a receipt');
+}
+
+function addCommand(program: Command, name: string, signed: Signed, what: string): void {
+  program
+    .command(`${name} <file>`)
+    .description(`check the signature of ${what}, without a server; exit 1 on a breach`)
+    .option('--keys <file>', 'public keys of the server, from GET /v1/track-record/keys')
+    .option('--json', 'print JSON on one line')
+    .action((file: string, flags: Flags) => verify(signed, file, flags));
+}
+
+async function verify(
+  signed: Signed,
+  file: string,
+  { keys: keysFile, ...options }: Flags,
+): Promise<void> {
   const keys = keysFile === undefined ? null : await keysIn(keysFile);
   const answer = await objectIn(file);
-  const problem = recordProblem(answer, keys);
+  const problem = signedProblem(signed, answer, keys);
   if (problem !== null) process.exitCode = 1;
   const signer = keys === null ? 'unknown' : 'known';
   const keyId =

@@ -72,15 +72,18 @@ const Record = strict(
   { title: 'TrackRecord' },
 );
 
+/** The signature of a record or a receipt. */
+export const Envelope = strict({
+  payload: Type.String({ description: 'The canonical JSON of what is signed, in base64url.' }),
+  signature: Type.String(),
+  publicKey: Type.String(),
+  keyId: Type.String(),
+  algorithm: oneOf(['Ed25519']),
+});
+
 export const TrackRecordAnswer = strict(
   {
-    envelope: strict({
-      payload: Type.String({ description: 'The canonical JSON of the record, in base64url.' }),
-      signature: Type.String(),
-      publicKey: Type.String(),
-      keyId: Type.String(),
-      algorithm: oneOf(['Ed25519']),
-    }),
+    envelope: Envelope,
     record: Record,
     mode: Mode,
   },

@@ -287,3 +287,5 @@ export const OrdersQuery = strict({
 
 /** The `{orderId}` of a path. */
 export const OrderId = described(Uuid, 'Id of the order, in either case.');
+/** The `{tradeId}` of a path. */
+export const TradeId = described(Uuid, 'Id of the trade, in either case.');

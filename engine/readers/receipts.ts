@@ -45,7 +45,8 @@ export type OrderReceipt = {
   model: FillModelName | null;
   latencyMs: number;
   acceptedAtMs: EpochMs;
-  arrivedAtMs: EpochMs;
+  /** Null: it has not met the book. */
+  arrivedAtMs: EpochMs | null;
   fills: ReceiptFill[];
 };
 
@@ -146,7 +147,9 @@ class Found {
   #placed: OrderPlacedFact | null = null;
   /** Whether the facts still tell of its placement. */
   #isArriving = false;
-  #aheadAtArrivalE2: ContractsE2 | null = null;
+  #arrivedAtMs: EpochMs | null = null;
+  /** Undefined: it is in no queue so far. */
+  #aheadAtArrivalE2: ContractsE2 | null | undefined = undefined;
   #met: QueueMetFact[] = [];
   readonly #fills: Told[] = [];
   readonly #gaps: { fromMs: EpochMs; atMs: EpochMs }[] = [];
@@ -187,15 +190,18 @@ class Found {
     if ('account' in fact && fact.account !== this.#account) this.#isArriving = false;
     if (fact.kind === 'order_filled' || fact.kind === 'order_part_filled') this.#telling = null;
     if (!('order' in fact) || fact.order !== this.#order) return;
+    const isOfBook = fact.kind !== 'order_placed' && fact.kind !== 'order_ended';
+    if (isOfBook) this.#arrivedAtMs ??= fact.atMs;
     switch (fact.kind) {
       case 'order_placed':
         this.#placed = fact;
         this.#isArriving = true;
+        if (fact.latencyMs === 0) this.#arrivedAtMs = fact.atMs;
         this.#gapBytes = gapBytes(fact.market);
         return;
       case 'order_queued':
         // The first one is of its arrival.
-        if (this.#isArriving) this.#aheadAtArrivalE2 = known(fact.aheadE2);
+        if (this.#aheadAtArrivalE2 === undefined) this.#aheadAtArrivalE2 = known(fact.aheadE2);
         this.#isArriving = false;
         return;
       case 'queue_met':
@@ -223,23 +229,20 @@ class Found {
     if (placed === null || placed.account !== this.#account) return null;
     return {
       ...{ orderId: this.#order, tradeId: this.#tradeId, action: placed.action },
-      ...{ market: placed.market, model: placed.fillModel, latencyMs: 0 },
-      ...{ acceptedAtMs: placed.atMs, arrivedAtMs: placed.atMs },
+      ...{ market: placed.market, model: placed.fillModel, latencyMs: placed.latencyMs },
+      ...{ acceptedAtMs: placed.atMs, arrivedAtMs: this.#arrivedAtMs },
       fills: this.#fills.map((told) => this.#fillOf(told, placed)),
     };
   }
 
-  #fillOf(
-    { fill, note, met, isAtArrival }: Told,
-    { atMs, fillModel }: OrderPlacedFact,
-  ): ReceiptFill {
+  #fillOf({ fill, note, met, isAtArrival }: Told, { fillModel }: OrderPlacedFact): ReceiptFill {
     const { contracts, priceCents } = fill;
     const venue = VENUES[fill.venue];
     invariant(venue !== undefined, 'an order was filled at no venue');
     const isInQueue = met.length > 0;
     const isTaker = note === null ? isAtArrival : note.role === 'taker';
     const walked = note === null || note.levels.length === 0 ? null : note.levels;
-    const gapsMs = isTaker ? 0 : isInQueue ? this.#gapsMs(atMs, fill.atMs) : null;
+    const gapsMs = isTaker ? 0 : isInQueue ? this.#gapsMs(this.#arrivedAtMs!, fill.atMs) : null;
     return {
       ...{ atMs: fill.atMs, contracts, priceCents, venue, gapsMs },
       liquidity: isTaker ? 'taker' : 'maker',
@@ -247,7 +250,7 @@ class Found {
       queue: !isInQueue
         ? null
         : {
-            aheadAtArrivalE2: this.#aheadAtArrivalE2,
+            aheadAtArrivalE2: this.#aheadAtArrivalE2 ?? null,
             aheadBeforeE2: known(met[0]!.aheadE2),
             prints: met.map(({ atMs: metAtMs, volumeE2 }) => {
               return { atMs: metAtMs, contractsE2: volumeE2 };

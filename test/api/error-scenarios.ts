@@ -62,6 +62,8 @@ export const REQUESTS: Record<string, { path?: string; body?: object }> = {
   searchInstruments: { path: '/instruments/search?q=away' },
   getOrder: { path: `/portfolio/orders/${SOME_ID}` },
   cancelOrder: { path: `/portfolio/orders/${SOME_ID}` },
+  getOrderReceipt: { path: `/portfolio/orders/${SOME_ID}/receipt` },
+  getTradeReceipt: { path: `/portfolio/trades/${SOME_ID}/receipt` },
   placeOrder: { body: { ...MARKET, idempotencyKey: 'k' } },
   previewOrder: { body: MARKET },
   getBook: { path: `/instruments/${AWAY}/book` },
@@ -170,6 +172,15 @@ async function ofHistory(scenario: Scenario, history: HistorySource): Promise<An
   return ask({ ...scenario, api, token: api.token });
 }
 
+/** The shard's log cannot be read. */
+async function withoutLog({ t, operation }: Scenario): Promise<Answer> {
+  const api = await startApi(t);
+  const log = path.join(api.dataDir, 'shard-0', 'log');
+  mkdirSync(log, { recursive: true });
+  writeFileSync(path.join(log, '00000000.log'), 'not a log');
+  return api.call('GET', operation.path);
+}
+
 /** Common errors that some operations give in their own way. */
 type OwnError = '503 internal_error' | '404 organization_not_found' | '403 organization_forbidden';
 
@@ -199,14 +210,14 @@ export const OWN: Record<string, { [error in ErrorCode | OwnError]?: Reach }> = 
     '403 organization_forbidden': (scenario) => ofOrganization(scenario, 'member', 'simple'),
     not_configured: (scenario) => ofOrganization(scenario, 'owner', 'realistic'),
   },
-  listEvents: {
-    '503 internal_error': async ({ t }) => {
-      const api = await startApi(t);
-      const log = path.join(api.dataDir, 'shard-0', 'log');
-      mkdirSync(log, { recursive: true });
-      writeFileSync(path.join(log, '00000000.log'), 'not a log');
-      return api.call('GET', '/portfolio/events');
-    },
+  listEvents: { '503 internal_error': withoutLog },
+  getOrderReceipt: {
+    '503 internal_error': withoutLog,
+    order_not_found: (scenario) => ask(scenario),
+  },
+  getTradeReceipt: {
+    '503 internal_error': withoutLog,
+    trade_not_found: (scenario) => ask(scenario),
   },
   placeOrders: {
     '503 internal_error': async ({ t, operation: { body } }) => {

@@ -62,7 +62,7 @@ test.serial('U15: no other shell, and the scripts name no place of this machine'
 
 /** Lines as they are typed, the last word unfinished, and what is offered for it. */
 const TYPED: [words: string[], offered: string[]][] = [
-  [['ver'], ['verify', 'verify-record']],
+  [['ver'], ['verify', 'verify-receipt', 'verify-record']],
   [
     ['feed', 're'],
     ['record', 'replay'],

@@ -22,6 +22,7 @@ import { portfolioRoutes } from './portfolio.ts';
 import { previewOrder } from './preview.ts';
 import { profileRoutes } from './profile.ts';
 import { quoteRoutes } from './quotes.ts';
+import { receiptRoutes } from './receipts.ts';
 import { recordRoutes } from './records.ts';
 import { sessionRoutes } from './sessions.ts';
 import { statusRoutes } from './status.ts';
@@ -53,6 +54,7 @@ export function apiRoutes(context: ServerContext, served = onlyDescribed): Route
     ...portfolioRoutes(context),
     equityRoute(context),
     ...eventRoutes(context),
+    ...receiptRoutes(context),
     ...recordRoutes(context),
     ...evalRoutes(context),
     trackRecordRoute(context),

@@ -82,7 +82,6 @@ export function signRecord(record: object, key: TrackRecordKey): Envelope {
   };
 }
 
-const ANSWER = ['envelope', 'mode', 'record'];
 const ENVELOPE = ['algorithm', 'keyId', 'payload', 'publicKey', 'signature'];
 
 /**
@@ -91,8 +90,18 @@ const ENVELOPE = ['algorithm', 'keyId', 'payload', 'publicKey', 'signature'];
  * @param keys public keys that are trusted; null: the record only has to agree with itself
  */
 export function recordProblem(answer: unknown, keys: readonly unknown[] | null): string | null {
-  if (!hasFields(answer, ANSWER)) return `it must have ${ANSWER.join(', ')} and nothing else`;
-  const { envelope, record, mode } = answer;
+  return signedProblem('record', answer, keys);
+}
+
+/** The same of an answer whose signed part has a name. */
+export function signedProblem(
+  name: 'record' | 'receipt',
+  answer: unknown,
+  keys: readonly unknown[] | null,
+): string | null {
+  const fields = ['envelope', 'mode', name].sort();
+  if (!hasFields(answer, fields)) return `it must have ${fields.join(', ')} and nothing else`;
+  const { envelope, [name]: signed, mode } = answer;
   if (!hasFields(envelope, ENVELOPE)) {
     return `envelope must have ${ENVELOPE.join(', ')} and nothing else`;
   }
@@ -114,7 +123,7 @@ export function recordProblem(answer: unknown, keys: readonly unknown[] | null):
     return `the keys do not have ${envelope.keyId}`;
   }
   if (!isSigned(payload, signature, x)) return 'the signature is not of this payload and key';
-  if (!isForm(record, payload)) return 'record differs from the payload';
+  if (!isForm(signed, payload)) return `${name} differs from the payload`;
   return null;
 }
 
@@ -127,10 +136,10 @@ function isSigned(payload: Buffer, signature: Buffer, x: string): boolean {
   }
 }
 
-function isForm(record: unknown, payload: Buffer): boolean {
-  if (typeof record !== 'object' || record === null) return false;
+function isForm(signed: unknown, payload: Buffer): boolean {
+  if (typeof signed !== 'object' || signed === null) return false;
   try {
-    return Buffer.from(canonicalJson(record)).equals(payload);
+    return Buffer.from(canonicalJson(signed)).equals(payload);
   } catch {
     return false;
   }

@@ -78,7 +78,7 @@ function venueWords(file: CatalogFile): string[] {
 const SCOPES = ['records:read', 'portfolio:read', 'markets:read', 'trade:write'];
 const WIDE = { newPerMinute: 1000, newPerDay: 1000, closingPerMinute: 1000 };
 
-type Trader = { key: string; session: string; userId: string; orderId: string };
+type Trader = Record<'key' | 'session' | 'userId' | 'orderId' | 'tradeId', string>;
 
 /** Somebody public with a settled, a sold, an open and a void trade, and orders that ended and rest. */
 async function trade(t: ExecutionContext, server: WholeServer): Promise<Trader> {
@@ -115,7 +115,8 @@ async function trade(t: ExecutionContext, server: WholeServer): Promise<Trader> 
     send(adminToken, 'POST', `${paperbook.adminUrl}/admin/settlements`, { market: ticker, result });
   await settle('KXZEPHYR0-26NOV22-T0', 'yes');
   await settle('KXZEPHYR2-26NOV22-T2', 'void');
-  return { key, session, userId: user.id, orderId: resting.order.orderId };
+  const ids = { orderId: resting.order.orderId, tradeId: sold.trade.tradeId };
+  return { key, session, userId: user.id, ...ids };
 }
 
 /** The paths of each GET; each is answered 200 or, where the switch says so, 403. */
@@ -158,6 +159,8 @@ function pathsOf(
     '/portfolio/trades': ['/portfolio/trades'],
     '/portfolio/orders': ['/portfolio/orders'],
     '/portfolio/orders/{orderId}': [`/portfolio/orders/${trader.orderId}`],
+    '/portfolio/orders/{orderId}/receipt': [`/portfolio/orders/${trader.orderId}/receipt`],
+    '/portfolio/trades/{tradeId}/receipt': [`/portfolio/trades/${trader.tradeId}/receipt`],
     '/portfolio/equity': ['/portfolio/equity'],
     '/portfolio/events': ['/portfolio/events?limit=500'],
   };
@@ -211,7 +214,7 @@ async function findsNothing(t: ExecutionContext, file: CatalogFile): Promise<voi
     [],
   );
   for (const { path, status, text } of dark) {
-    const isDark = /^\/(quotes|history)|\/(quote|book)$/.test(path);
+    const isDark = /^\/(quotes|history)|\/(quote|book|receipt)$/.test(path);
     t.is(status, isDark ? 403 : 200, `${path}: ${text}`);
   }
 }

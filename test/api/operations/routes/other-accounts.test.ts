@@ -48,6 +48,11 @@ const PROBES: Record<string, Probe> = {
   'GET /me': own('key'),
   'GET /usage': own('key'),
   'GET /organizations': own('key'),
+  // A person who is no member is told so, as by the header.
+  'PATCH /organizations/{organizationId}': {
+    ...named('session', '404 organization_not_found', () => ({ realism: 'simple' })),
+    open: ['organization'],
+  },
   'PATCH /me': own('session', { body: () => ({ displayName: 'Mallory', private: false }) }),
   'GET /me/sessions': own('session'),
   'DELETE /me/sessions/{id}': named('session', '404 session_not_found'),
@@ -82,6 +87,8 @@ const PROBES: Record<string, Probe> = {
   'GET /portfolio/orders': own('key', { query: ({ cursors }) => `?cursor=${cursors.orders}` }),
   'GET /portfolio/equity': own('key'),
   'GET /portfolio/events': own('key'),
+  'GET /portfolio/orders/{orderId}/receipt': named('key', '404 order_not_found'),
+  'GET /portfolio/trades/{tradeId}/receipt': named('key', '404 trade_not_found'),
   'POST /portfolio/orders': named('key', '404 trade_not_found', sell),
   'POST /portfolio/orders/batch': own('key', { body: (other) => ({ orders: [sell(other)] }) }),
   'GET /stream': named('key', '400 invalid_request'),
