@@ -43,6 +43,8 @@ export type Tool = {
 /** Anything that describes and answers an operation. */
 export type Described = Pick<Route<never>, 'about' | 'path' | 'query' | 'readBody' | 'scope'>;
 
+type Param = { name: string; description: string };
+
 type Declaration = {
   name: string;
   title: string;
@@ -50,7 +52,9 @@ type Declaration = {
   description: string;
   operationId: string;
   /** The name of the path's parameter in the tool. */
-  param?: { name: string; description: string };
+  param?: Param;
+  /** Another operation, for another parameter in the place of the first. */
+  or?: { operationId: string; param: Param };
   /** Query parameters that the tool takes: all when left out. */
   query?: readonly string[];
   /** Rows of an answer when `limit` is left out, and at most. */
@@ -134,6 +138,20 @@ const DECLARED: readonly Declaration[] = [
     description: 'What an order would do now: price, cost, cash after it, or why it is refused.',
     operationId: 'previewOrder',
     without: ['idempotencyKey', 'clientOrderId', 'rejectIfLaterThan', 'execution'],
+  },
+  {
+    name: 'get_receipt',
+    title: 'Why this price?',
+    toolset: 'portfolio',
+    description:
+      'The signed receipt of an order or a trade: each fill with its levels, queue, quote age and ' +
+      'fee. Takes a tradeId or an orderId.',
+    operationId: 'getTradeReceipt',
+    param: { name: 'tradeId', description: 'From list_trades.' },
+    or: {
+      operationId: 'getOrderReceipt',
+      param: { name: 'orderId', description: 'From list_orders.' },
+    },
   },
   {
     name: 'leaderboard',
@@ -224,24 +242,46 @@ function toolOf(declared: Declaration, routes: readonly Described[]): Tool {
   if (route === undefined) throw new Error(`no route answers ${operationId}`);
   const query = queryFields(route, declared);
   const body = bodyFields(route, declared);
-  const { param } = declared;
-  const path = param === undefined ? {} : { [param.name]: { type: 'string', ...described(param) } };
+  const { param, or } = declared;
+  const params = [param, or?.param].filter((one) => one !== undefined);
+  const path = Object.fromEntries(
+    params.map((one) => [one.name, { type: 'string', description: one.description }]),
+  );
   return {
     ...{ name, title, toolset, description },
     scope: route.scope!,
     inputSchema: {
       type: 'object',
       properties: { ...path, ...query.properties, ...body.properties },
-      required: [...Object.keys(path), ...query.required, ...body.required],
+      required: [
+        ...(or === undefined ? Object.keys(path) : []),
+        ...query.required,
+        ...body.required,
+      ],
       additionalProperties: false,
     },
     ask: (input) => ({
-      operationId,
-      param: param === undefined ? '' : textOf(input[param.name]),
+      ...operationOf(declared, input),
       query: queryOf(input, query.properties, declared),
       body: route.readBody === null ? null : pick(input, Object.keys(body.properties)),
     }),
   };
+}
+
+/** Throws if the input names none of the parameters, or both. */
+function operationOf(
+  { name, operationId, param, or }: Declaration,
+  input: Fields,
+): Pick<Asked, 'operationId' | 'param'> {
+  if (param === undefined) return { operationId, param: '' };
+  const other = or?.param.name ?? '';
+  const isOther = other in input;
+  if (or !== undefined && isOther === param.name in input) {
+    throw new Error(`${name} takes ${param.name} or ${other}`);
+  }
+  return or !== undefined && isOther
+    ? { operationId: or.operationId, param: textOf(input[other]) }
+    : { operationId, param: textOf(input[param.name]) };
 }
 
 type Properties = { properties: JSONObject; required: readonly string[] };
@@ -340,7 +380,6 @@ function plainValue(value: unknown): unknown {
 
 const KNOWN_FORMATS: readonly unknown[] = ['date-time', 'uuid'];
 
-const described = ({ description }: { description: string }) => ({ description });
 const textOf = (value: unknown) =>
   typeof value === 'string' ? value : JSON.stringify(value ?? '');
 

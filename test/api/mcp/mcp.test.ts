@@ -19,7 +19,15 @@ import { type Api, type Json, startApi } from '../support.ts';
 const ON = { PAPERBOOK_MCP: 'on', PAPERBOOK_MCP_TRADE: 'on' };
 const READS = [
   ...['search_markets', 'get_quotes', 'get_book', 'get_history', 'get_candles', 'get_portfolio'],
-  ...['list_trades', 'list_orders', 'preview_order', 'leaderboard', 'get_trader', 'get_eval'],
+  ...[
+    'list_trades',
+    'list_orders',
+    'preview_order',
+    'get_receipt',
+    'leaderboard',
+    'get_trader',
+    'get_eval',
+  ],
   ...['get_verdict', 'run_backtest'],
 ];
 const TRADES = ['place_order', 'cancel_order', 'cancel_all'];
@@ -62,6 +70,18 @@ test('A176: an assistant finds, quotes, previews, buys and sees it, over HTTP', 
   t.is(positions[0].tradeId, placed.trade.tradeId);
   const { trades } = await answer(client, 'list_trades', { status: 'open', limit: 5 });
   t.is(trades.length, 1);
+  const both = 'get_receipt takes tradeId or orderId';
+  t.is(await answer(client, 'get_receipt', {}, true), both);
+  const tradeId = IDS.lions;
+  t.is(await answer(client, 'get_receipt', { tradeId, orderId: tradeId }, true), both);
+  for (const [name, code] of [
+    ['tradeId', 'trade_not_found'],
+    ['orderId', 'order_not_found'],
+  ]) {
+    const unknown = '019aa4c0-5e00-7d10-b2f3-8c1e6a9d4f05';
+    const { error } = await answer(client, 'get_receipt', { [name!]: unknown }, true);
+    t.is(error.code, code);
+  }
 });
 
 test('A176: tools that a key has no scope for are absent; the others say what the API says', async (t) => {
@@ -226,7 +246,7 @@ test('U70, A179: over standard input, with caps for an order and for a day', asy
     return client;
   };
   const reading = await start('--toolsets', 'markets,portfolio');
-  t.deepEqual(await namesOf(reading), READS.slice(0, 9));
+  t.deepEqual(await namesOf(reading), READS.slice(0, 10));
   await reading.close();
 
   const caps = ['--trade', '--max-order-dollars', '20', '--max-day-dollars', '25'];
