@@ -67,6 +67,14 @@ function wordsOf({ fact, names }: LoggedFact): string {
     }
     case 'book_missed':
       return `${fact.atMs - fact.fromMs} ms ${ticker(fact.market)}`;
+    case 'order_arrived': {
+      const how = fact.rests ? 'rests' : 'meets the book';
+      return `${short(fact.account)} order ${short(fact.order)} ${how}`;
+    }
+    case 'order_cancel_accepted': {
+      const until = isoOf(fact.cancelsAtMs);
+      return `${short(fact.account)} order ${short(fact.order)} until ${until}`;
+    }
     case 'market_resolved':
       return `${fact.outcome} ${ticker(fact.market)}`;
     case 'market_valued':

@@ -19,7 +19,7 @@ import {
 } from './account-connection.ts';
 import { wholeNumber } from './admin-connection.ts';
 import { pagesOf } from './pages.ts';
-import { money, show, wrapped } from './table.ts';
+import { limitText, money, show, wrapped } from './table.ts';
 import { UsageError } from './usage.ts';
 
 type TimeInForce = 'gtc' | 'ioc' | 'fok';
@@ -178,7 +178,7 @@ function placementOf({ status, order, trade, fillPriceCents, replayed }: OrderPl
   const again = replayed ? ' (placed before under this key)' : '';
   if (status !== 'executed') {
     const { orderId, action, contracts, instrumentSide, limitCents, cancelReason } = order!;
-    const what = `${action} ${contracts} ${instrumentSide} at ${limitCents}¢`;
+    const what = `${action} ${contracts} ${instrumentSide} ${limitText(limitCents)}`;
     const why = cancelReason === null ? '' : `, ${cancelReason}`;
     return wrapped(`${status}: ${what}${why}${again}\norder ${orderId}`);
   }
@@ -206,7 +206,7 @@ async function cancel(orderId: string | undefined, options: CancelFlags): Promis
   const answer = await answerOf(server, asked);
   show(options, answer, ({ order }) => {
     const { action, contracts, instrumentSide, limitCents } = order;
-    return `canceled: ${action} ${contracts} ${instrumentSide} at ${limitCents}¢\n`;
+    return `canceled: ${action} ${contracts} ${instrumentSide} ${limitText(limitCents)}\n`;
   });
 }
 

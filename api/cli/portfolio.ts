@@ -22,7 +22,7 @@ import {
   ofAccount,
 } from './account-connection.ts';
 import { ofPages, type PageFlags, pagesOf, sayMore } from './pages.ts';
-import { type Column, listOf, money, show, tableOf } from './table.ts';
+import { type Column, limitText, listOf, money, show, tableOf } from './table.ts';
 
 type ListFlags = AccountFlags & PageFlags & { instrument?: string; from?: string; to?: string };
 type TradesFlags = ListFlags & { status?: 'open' | 'closed' | 'settled' | 'void' };
@@ -202,11 +202,12 @@ function factsOf(order: Order): [name: string, value: string | number][] {
   const { status, cancelReason, contracts, filledContracts, fillPriceCents } = order;
   const { action, instrumentSide, limitCents, timeInForce, expiresAt, statedProbPct } = order;
   const price = fillPriceCents == null ? '' : ` at ${fillPriceCents}¢`;
-  const lasts = expiresAt === null ? timeInForce : `${timeInForce}, until ${expiresAt}`;
+  const lasts =
+    expiresAt === null ? (timeInForce ?? 'at once') : `${timeInForce}, until ${expiresAt}`;
   return [
     ['Order', order.orderId],
     ['Instrument', `${order.instrumentLabel ?? '-'} (${order.instrumentId ?? '-'})`],
-    ['What', `${action} ${contracts} ${instrumentSide} at ${limitCents}¢, ${lasts}`],
+    ['What', `${action} ${contracts} ${instrumentSide} ${limitText(limitCents)}, ${lasts}`],
     ['Status', cancelReason === null ? status : `${status}, ${cancelReason}`],
     ['Filled', `${filledContracts} of ${contracts}${price}`],
     ['Holds', money(order.holdDollars)],

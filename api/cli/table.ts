@@ -153,3 +153,8 @@ export function money(dollars: number | null): string {
 export function show<T>({ json }: { json?: true }, answer: T, forPeople: (answer: T) => string) {
   process.stdout.write(json === true ? `${jsonText(answer)}\n` : forPeople(answer));
 }
+
+/** The limit of an order; null: a market order. */
+export function limitText(limitCents: number | null): string {
+  return limitCents === null ? 'at market' : `at ${limitCents}¢`;
+}

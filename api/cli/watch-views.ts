@@ -6,7 +6,7 @@ import type { AccountEvent, Channel, Portfolio, Quote, RefusedError } from 'pape
 import { jsonText, plain } from '../base/shown-text.ts';
 import { quoteTable } from './markets.ts';
 import { redraw } from './screen.ts';
-import { columnsOfOutput, money } from './table.ts';
+import { columnsOfOutput, limitText, money } from './table.ts';
 
 export type WatchView = {
   quote(quote: Quote, at: string): void;
@@ -128,7 +128,7 @@ function eventLine(event: AccountEvent): string {
     const { action, contracts, instrumentSide, limitCents, cancelReason } = event.order;
     const { orderId, instrumentLabel } = event.order;
     const why = cancelReason === null ? '' : `, ${cancelReason}`;
-    const what = `${action} ${contracts} ${instrumentSide} at ${limitCents}¢${why}`;
+    const what = `${action} ${contracts} ${instrumentSide} ${limitText(limitCents)}${why}`;
     return plain(`${event.type}  ${what}  ${instrumentLabel ?? ''}  order ${orderId}`);
   }
   if (event.type === 'trade_corrected') {

@@ -1804,7 +1804,7 @@ export type OpenApiDocument = {
     components: Record<string, unknown>;
 };
 /**
- * A limit order. marketTicker and fillPriceCents are present only while the venue-data switch is on.
+ * A limit order, or a market order under latency. marketTicker and fillPriceCents are present only while the venue-data switch is on.
  */
 export type Order = {
     /**
@@ -1838,21 +1838,26 @@ export type Order = {
      */
     remainingContracts: number;
     /**
-     * The limit, in cents a contract of the side traded.
-     * @minimum 1
-     * @maximum 99
+     * The limit, in cents a contract of the side traded; null: a market order.
      */
-    limitCents: number;
+    limitCents: number | null;
     /**
      * Part of the balance that it holds, in dollars.
      */
     holdDollars: number;
-    timeInForce: "gtc" | "ioc" | "fok";
+    /**
+     * Null: a market order.
+     */
+    timeInForce: ("gtc" | "ioc" | "fok") | null;
     /**
      * Time when it stops resting; null: never.
      */
     expiresAt: string | null;
     status: OrderStatus;
+    /**
+     * Under latency: when the order, or its cancel, meets the book. Null once it has met it.
+     */
+    pendingUntil: string | null;
     /**
      * @format date-time
      */
@@ -1890,11 +1895,11 @@ export type Order = {
      * The venue market's ticker.
      */
     marketTicker?: string;
-    type: "limit";
+    type: OrderType;
     /**
      * Reason of a cancel or expiry; else null.
      */
-    cancelReason: ("canceled_by_owner" | "ioc_not_filled" | "fok_not_filled" | "market_resolved" | "position_closed" | "account_reset" | "expired" | "instrument_dropped" | "disconnected") | null;
+    cancelReason: ("canceled_by_owner" | "ioc_not_filled" | "fok_not_filled" | "market_resolved" | "position_closed" | "account_reset" | "expired" | "instrument_dropped" | "disconnected" | "no_liquidity" | "price_moved") | null;
     /**
      * Trade that the order opened or closes.
      */
@@ -1995,7 +2000,7 @@ export type OrderPlacement = {
  */
 export type OrderPreview = {
     /**
-     * rest: the contracts that do not trade at once rest. cancel: an ioc or fok without a fill.
+     * rest: the contracts that do not trade at once rest. cancel: an ioc or fok without a fill, or a market order under latency without one.
      */
     would: ("execute" | "rest" | "cancel" | "refuse") | null;
     /**
@@ -2037,6 +2042,19 @@ export type OrderPreview = {
      * Time since the last message on the connection of the quote; null without one.
      */
     quoteAgeMs: number | null;
+    /**
+     * The order meets the book so much later, and would, fills and costs are of the book as it is now. Null: it meets the book at once.
+     */
+    latencyMs: {
+        /**
+         * @minimum 0
+         */
+        min: number;
+        /**
+         * @minimum 0
+         */
+        max: number;
+    } | null;
     /**
      * Every trade is a paper trade.
      */
@@ -2670,21 +2688,26 @@ export type RestingOrder = {
      */
     remainingContracts: number;
     /**
-     * The limit, in cents a contract of the side traded.
-     * @minimum 1
-     * @maximum 99
+     * The limit, in cents a contract of the side traded; null: a market order.
      */
-    limitCents: number;
+    limitCents: number | null;
     /**
      * Part of the balance that it holds, in dollars.
      */
     holdDollars: number;
-    timeInForce: "gtc" | "ioc" | "fok";
+    /**
+     * Null: a market order.
+     */
+    timeInForce: ("gtc" | "ioc" | "fok") | null;
     /**
      * Time when it stops resting; null: never.
      */
     expiresAt: string | null;
     status: OrderStatus;
+    /**
+     * Under latency: when the order, or its cancel, meets the book. Null once it has met it.
+     */
+    pendingUntil: string | null;
     /**
      * @format date-time
      */

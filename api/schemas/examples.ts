@@ -183,6 +183,7 @@ const RESTING_ORDER: Static<typeof PortfolioAnswer>['orders'][number] = {
   timeInForce: 'gtc',
   expiresAt: null,
   status: 'resting',
+  pendingUntil: null,
   createdAt: AT,
   executedAt: null,
   canceledAt: null,
@@ -248,7 +249,7 @@ export const LIMIT_BUY: OrderBody = {
   ...BUY,
   type: 'limit',
   idempotencyKey: 'buy-2',
-  limitPriceCents: RESTING_ORDER.limitCents,
+  limitPriceCents: RESTING_ORDER.limitCents!,
   statedProbPct: SUBJECT.statedProbPct,
 };
 

@@ -70,7 +70,8 @@ export const PreviewAnswer = strict(
   {
     would: nullable(WOULD, {
       description:
-        'rest: the contracts that do not trade at once rest. cancel: an ioc or fok without a fill.',
+        'rest: the contracts that do not trade at once rest. cancel: an ioc or fok without a fill, ' +
+        'or a market order under latency without one.',
     }),
     code: Type.Optional(
       described(ErrorCodeSchema, 'Reason of a refusal; absent without a refusal.'),
@@ -95,6 +96,11 @@ export const PreviewAnswer = strict(
     }),
     quoteAgeMs: nullable(Count, {
       description: 'Time since the last message on the connection of the quote; null without one.',
+    }),
+    latencyMs: nullable(strict({ min: Count, max: Count }), {
+      description:
+        'The order meets the book so much later, and would, fills and costs are of the book as ' +
+        'it is now. Null: it meets the book at once.',
     }),
     mode: Mode,
   },

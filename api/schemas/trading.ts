@@ -76,11 +76,17 @@ const PORTFOLIO_ORDER = {
   contracts: Contracts,
   filledContracts: Count,
   remainingContracts: Count,
-  limitCents: described(PriceCents, 'The limit, in cents a contract of the side traded.'),
+  limitCents: nullable(PriceCents, {
+    description: 'The limit, in cents a contract of the side traded; null: a market order.',
+  }),
   holdDollars: described(Dollars, 'Part of the balance that it holds, in dollars.'),
-  timeInForce: oneOf(['gtc', 'ioc', 'fok']),
+  timeInForce: nullable(oneOf(['gtc', 'ioc', 'fok']), { description: 'Null: a market order.' }),
   expiresAt: nullable(DateTime, { description: 'Time when it stops resting; null: never.' }),
   status: OrderStatus,
+  pendingUntil: nullable(DateTime, {
+    description:
+      'Under latency: when the order, or its cancel, meets the book. Null once it has met it.',
+  }),
   createdAt: DateTime,
   executedAt: nullable(DateTime, {
     description: 'Time when the whole order had traded, else null.',
@@ -100,7 +106,7 @@ const PortfolioOrder = strict(PORTFOLIO_ORDER, {
 export const Order = strict(
   {
     ...PORTFOLIO_ORDER,
-    type: Type.Literal('limit'),
+    type: OrderTypeSchema,
     cancelReason: nullable(oneOf(CANCEL_REASONS), {
       description: 'Reason of a cancel or expiry; else null.',
     }),
@@ -110,7 +116,7 @@ export const Order = strict(
   {
     title: 'Order',
     description:
-      'A limit order. marketTicker and fillPriceCents are present only while the venue-data ' +
+      'A limit order, or a market order under latency. marketTicker and fillPriceCents are present only while the venue-data ' +
       'switch is on.',
   },
 );

@@ -22,6 +22,9 @@ export function auditRows(state: ShardState, problems: Problems): void {
   for (const row of state.accounts.rows()) auditAccountRow(state, row, problems);
   for (const row of state.positions.rows()) auditPositionRow(state, row, problems);
   for (const row of state.orders.rows()) auditOrderRow(state, row, problems);
+  for (const order of state.realism.orders()) {
+    problems.check(state.orders.isLive(order), 'realism', `order row ${order} is not in use`);
+  }
 }
 
 /** Money that `ledger.ts` keeps in whole cents. */
@@ -79,8 +82,10 @@ function auditOrderRow(state: ShardState, row: OrderRow, problems: Problems): vo
   check(state.markets[col.market.get(row)] !== undefined, NO_MARKET);
   check(state.instruments[col.instrument.get(row)] !== undefined, NO_INSTRUMENT);
   check(col.contracts.get(row) > 0, 'has no contracts');
-  check(hasLimit(col.flags.get(row)), 'rests and is no limit order');
-  check(isPrice(col.limitPriceCents.get(row)), 'has no limit of 1 to 99 cents');
+  if (state.realism.latencyMs(row) === 0 || hasLimit(col.flags.get(row))) {
+    check(hasLimit(col.flags.get(row)), 'rests and is no limit order');
+    check(isPrice(col.limitPriceCents.get(row)), 'has no limit of 1 to 99 cents');
+  }
   check(isSequence(state, col.sequence.get(row)), OUT_OF_SEQUENCE);
   const position = col.position.get(row);
   const isSale = isSell(col.flags.get(row));

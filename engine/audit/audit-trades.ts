@@ -10,32 +10,43 @@ import {
   NO_ROW,
   type OrderRow,
   PAYOUT_CENTS,
+  type PlacedUnder,
   type Uuid,
 } from '../base/units.ts';
 import { uuidTimeMs } from '../memory/uuid-words.ts';
 import type { ClosedTrade, OrderOutcome } from '../rules/events.ts';
 import type { PlacedOrder } from '../rules/finished-records.ts';
-import { instrumentSideOf, isLimit, sideOf } from '../rules/flags.ts';
+import { instrumentSideOf, isShownOrder, sideOf } from '../rules/flags.ts';
 import { isTradeOf } from '../rules/ids.ts';
 import type { MarketOutcome } from '../rules/messages.ts';
 import { ORDER_TERM_NAMES, TRADE_TERM_NAMES } from '../rules/order-terms.ts';
 import { reaches } from '../rules/pricing.ts';
 import { closedTradeOf } from '../rules/row-records.ts';
-import { orderTermsAt } from '../rules/row-terms.ts';
 import type { ShardState } from '../rules/state.ts';
+import { waitingTermsAt } from '../rules/waiting-terms.ts';
 
 /** Reports `what` unless `holds`. */
 export type Check = (holds: boolean, rule: string) => void;
+
+function isPlacedUnder(placed: PlacedUnder, under: PlacedUnder): boolean {
+  return (
+    placed.latencyMs === under.latencyMs &&
+    placed.feesOn === under.feesOn &&
+    placed.liquidity === under.liquidity &&
+    placed.realistic === under.realistic
+  );
+}
 
 /** Whether the row of an unfinished order agrees with its placement. */
 export function restsAsPlaced(state: ShardState, row: OrderRow, placed: PlacedOrder): boolean {
   const { col } = state.orders;
   const flags = col.flags.get(row);
   const position = col.position.get(row);
-  const terms = orderTermsAt(col, row);
+  const terms = waitingTermsAt(state, row);
   return (
     placed.rests &&
     ORDER_TERM_NAMES.every((name) => terms[name] === placed.terms[name]) &&
+    isPlacedUnder(placed, state.realism.of(row)) &&
     col.contracts.get(row) === placed.contracts &&
     col.market.get(row) === placed.market &&
     col.instrument.get(row) === placed.instrument &&
@@ -59,12 +70,13 @@ export function checkEnd(
       ? reason === null || (reason === 'ioc_not_filled' && filledContracts !== null)
       : reason !== null && (reason === 'expired') === (status === 'expired');
   check(ends, `is ${status} because of ${reason}`);
-  const isWhole = isLimit(placed.terms) || (status === 'executed' && filledContracts === null);
+  const isWhole = isShownOrder(placed) || (status === 'executed' && filledContracts === null);
   check(isWhole, 'is a market order, and was not filled completely');
   if (reason === 'ioc_not_filled' || reason === 'fok_not_filled') {
     check(reason.startsWith(`${timeInForce}_`), `cannot end because of ${reason}`);
   }
-  check(!placed.rests || timeInForce === 'gtc', 'rested and is not gtc');
+  const mayWait = timeInForce === 'gtc' || placed.latencyMs > 0;
+  check(!placed.rests || mayWait, 'rested and is not gtc');
   const inTime = placed.rests
     ? isInOrder(state, placed.atMs, outcome.atMs)
     : outcome.atMs === placed.atMs;

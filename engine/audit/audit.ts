@@ -7,11 +7,12 @@ import { type AccountRow, NO_ROW, type PositionRow, type Uuid } from '../base/un
 import type { UuidIndex } from '../memory/uuid-index.ts';
 import { uuidTimeMs } from '../memory/uuid-words.ts';
 import { isSell } from '../rules/flags.ts';
-import { costCents, imbalanceCents, payoutRoomCents } from '../rules/ledger.ts';
+import { imbalanceCents, payoutRoomCents } from '../rules/ledger.ts';
 import { remainingOf } from '../rules/partial-fills.ts';
 import { ladderOf } from '../rules/pricing.ts';
-import { ordersOn } from '../rules/resting.ts';
+import { ordersOn, priorityOf } from '../rules/resting.ts';
 import type { ShardState } from '../rules/state.ts';
+import { heldCentsAt } from '../rules/waiting-terms.ts';
 import { auditRows } from './audit-rows.ts';
 import { Problems } from './problems.ts';
 
@@ -50,6 +51,7 @@ function auditDerived(state: ShardState, problems: Problems): void {
   auditBooks(state, problems);
   auditMarkets(state, problems);
   auditExpiries(state, problems);
+  auditArrivals(state, problems);
 }
 
 function auditIndexes(state: ShardState, problems: Problems): void {
@@ -84,7 +86,9 @@ function auditAccount(state: ShardState, account: AccountRow, problems: Problems
   for (const row of state.ordersOfAccount.of(account)) {
     orders++;
     const { col: order } = state.orders;
-    report(state.ladders.isWaiting(row), `order row ${row} waits on no book`);
+    const isPending = state.realism.arrivesAtMs(row) !== 0;
+    const isWaiting = state.ladders.isWaiting(row);
+    report(isWaiting !== isPending, `order row ${row} waits on no book, or before it meets it`);
     const position = order.position.get(row);
     const isSale = isSell(order.flags.get(row));
     if (isSale || position !== NO_ROW) {
@@ -96,7 +100,7 @@ function auditAccount(state: ShardState, account: AccountRow, problems: Problems
     const isPart = remaining > 0 && remaining <= order.contracts.get(row);
     report(isPart, `order row ${row} has ${remaining} contracts left`);
     if (isSale) continue;
-    heldCents += costCents(order.limitPriceCents.get(row), remaining);
+    heldCents += heldCentsAt(state, row, remaining);
     payable += remaining;
   }
   let stakeCents = 0;
@@ -174,10 +178,12 @@ function auditBooks(state: ShardState, problems: Problems): void {
     }
     for (const side of ['yes', 'no'] as const) auditLadder(state, ladderOf(book, side), problems);
   }
+  resting += state.arrivals.waiting().orders.length;
   if (resting !== state.orders.live) problems.add('orders: some wait on no book, or on two');
 }
 
-function auditLadder({ ladders, orders }: ShardState, ladder: number, problems: Problems): void {
+function auditLadder(state: ShardState, ladder: number, problems: Problems): void {
+  const { ladders } = state;
   const subject = `ladder ${ladder}`;
   for (
     let priceLevel = ladders.best(ladder);
@@ -187,7 +193,7 @@ function auditLadder({ ladders, orders }: ShardState, ladder: number, problems: 
     const first = ladders.first(ladder, priceLevel);
     problems.check(first !== NO_ROW, subject, `priceLevel ${priceLevel} is marked but empty`);
     for (let row = first, before = 0; row !== NO_ROW; row = ladders.after(row)) {
-      const sequence = orders.col.sequence.get(row);
+      const sequence = priorityOf(state, row);
       problems.check(sequence > before, subject, `priceLevel ${priceLevel} is out of time order`);
       if (sequence <= before) break;
       before = sequence;
@@ -213,6 +219,22 @@ function auditMarkets(state: ShardState, problems: Problems): void {
     const market = state.markets[state.orders.col.market.get(row)]!;
     const isOpen = market.outcome === null || pending.has(market.number);
     problems.check(isOpen, `market ${market.number}`, `has its result, and order row ${row} rests`);
+  }
+}
+
+/** What is still to meet the book is queued, and only that. */
+function auditArrivals({ arrivals, cancels, realism }: ShardState, problems: Problems): void {
+  const wanted = { arrivals: new Set<number>(), cancels: new Set<number>() };
+  for (const order of realism.orders()) {
+    if (realism.arrivesAtMs(order) !== 0) wanted.arrivals.add(order);
+    if (realism.cancelsAtMs(order) !== 0) wanted.cancels.add(order);
+  }
+  for (const [name, queue] of Object.entries({ arrivals, cancels })) {
+    const { orders, inOrder } = queue.waiting();
+    const of = wanted[name as keyof typeof wanted];
+    problems.check(inOrder, name, 'are out of time order');
+    const isSame = orders.length === of.size && orders.every((order) => of.has(order));
+    problems.check(isSame, name, 'an order is queued that is not due, or is due and not queued');
   }
 }
 

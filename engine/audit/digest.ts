@@ -105,7 +105,17 @@ function orderLine(state: ShardState, row: OrderRow): string {
     col.contracts.get(row),
     ...COLUMN_TERM_NAMES.map((name) => col[name].get(row)),
     col.position.get(row) === NO_ROW ? '' : state.positionIds.idOf(col.position.get(row)),
+    ...realismColumns(state, row),
   ].join(' ');
+}
+
+/** Empty for an order under the preset `simple`. */
+function realismColumns({ realism }: ShardState, row: OrderRow): unknown[] {
+  const { latencyMs, feesOn, liquidity, realistic } = realism.of(row);
+  const under = [latencyMs, feesOn, liquidity, realistic];
+  if (latencyMs === 0) return feesOn || liquidity === 'market' || realistic ? under : [];
+  const due = [realism.arrivesAtMs(row), realism.cancelsAtMs(row)];
+  return [...under, ...due, realism.timeInForce(row), realism.boundPriceCents(row)];
 }
 
 function positionLine(state: ShardState, row: PositionRow): string {

@@ -16,6 +16,7 @@ import {
 } from '../base/units.ts';
 import type { Fact, TradeClosedFact, TradeSettledFact } from '../rules/facts.ts';
 import { costCents } from '../rules/ledger.ts';
+import { holdPriceCents } from '../rules/waiting-terms.ts';
 
 export type AccountFactOf = Extract<Fact, { account: Uuid }>;
 
@@ -80,8 +81,8 @@ export class EquityFold {
         return this.#note(atMs);
       case 'order_placed':
         if (fact.action !== 'buy' || !fact.rests) return;
-        this.#buys.set(fact.order, { limitCents: fact.limitPriceCents!, left: fact.contracts });
-        this.#hold(costCents(fact.limitPriceCents!, fact.contracts));
+        this.#buys.set(fact.order, { limitCents: holdPriceCents(fact), left: fact.contracts });
+        this.#hold(costCents(holdPriceCents(fact), fact.contracts));
         return this.#note(atMs);
       case 'order_ended':
         if (!this.#release(fact.order, Number.POSITIVE_INFINITY)) return;

@@ -41,6 +41,11 @@ export function eventOf(state: ShardState, fact: PrimaryFact): Event {
         account: accountOf(state, fact.account),
         order: orderOf(state, fact.order),
       };
+    case 'order_arrived':
+    case 'order_cancel_accepted': {
+      const { account, order } = fact;
+      return { ...fact, account: accountOf(state, account), order: orderOf(state, order) };
+    }
     case 'order_filled': {
       const { atMs, priceCents, venue } = fact;
       const order = orderOf(state, fact.order);

@@ -15,7 +15,13 @@ import {
 } from '../base/units.ts';
 import type { CatalogChange } from '../rules/catalog-change.ts';
 import type { Catalog } from '../rules/catalog-entries.ts';
-import { CANCEL_REASONS, OUTCOME_SOURCES, QUEUE_MEETINGS } from '../rules/events.ts';
+import {
+  CANCEL_REASONS,
+  type CancelReason,
+  LATER_REASONS,
+  OUTCOME_SOURCES,
+  QUEUE_MEETINGS,
+} from '../rules/events.ts';
 import type { Fact } from '../rules/facts.ts';
 import type { MarketOutcome } from '../rules/messages.ts';
 import { ByteReader, type ByteWriter, type IdPlace, type InPlaceReader } from './bytes.ts';
@@ -95,6 +101,8 @@ export const KIND = {
   market_corrected: 22,
   trade_corrected: 23,
   order_queued: 28,
+  order_arrived: 33,
+  order_cancel_accepted: 34,
   queue_met: 56,
   fill_noted: 57,
   book_missed: 58,
@@ -105,7 +113,13 @@ export const KIND = {
  * Fields that a kind got later: its facts have another number since then. A fact is written in the
  * first form whose missing fields have the value `absent`, and reads as having it.
  */
-type Extension = { number: number; fields: Fields; absent: Values };
+type Extension = {
+  number: number;
+  fields: Fields;
+  absent: Values;
+  /** Words that earlier forms of a field lack. */
+  words?: { field: string; added: readonly string[] };
+};
 type Fields = Readonly<Record<string, Layout<never>>>;
 type Values = Readonly<Record<string, unknown>>;
 
@@ -125,7 +139,17 @@ const withRealistic = (number: number): Extension => {
   return { number, fields, absent: { realistic: false } };
 };
 
+const FIRST_REASONS = CANCEL_REASONS.filter((reason) => {
+  return !(LATER_REASONS as readonly string[]).includes(reason);
+});
+const withLaterReasons: Extension = {
+  ...{ number: 35, absent: {} },
+  fields: { reason: word(...CANCEL_REASONS) } as unknown as Fields,
+  words: { field: 'reason', added: LATER_REASONS },
+};
+
 const EXTENSIONS = {
+  order_ended: [withLaterReasons],
   order_placed: [
     withFillModel(24),
     { number: 29, fields: under as unknown as Fields, absent: PLAIN },
@@ -190,7 +214,7 @@ const FACT_LAYOUTS: { [K in Fact['kind']]: RecordLayout<FirstForm<K>> } = {
     atMs: u48,
     ...ofOrder,
     status: word('canceled', 'expired', 'executed'),
-    reason: word(...CANCEL_REASONS),
+    reason: word(...FIRST_REASONS) as Layout<CancelReason>,
     fillPriceCents: orNull(u8),
     fillVenue: nullable(u8),
     filledContracts: orNull(u32),
@@ -229,6 +253,20 @@ const FACT_LAYOUTS: { [K in Fact['kind']]: RecordLayout<FirstForm<K>> } = {
     market: u32,
     fromMs: u48,
     atMs: u48,
+  }),
+  order_arrived: record<FactOf<'order_arrived'>>({
+    kind: always('order_arrived'),
+    atMs: u48,
+    account: uuid,
+    order: uuid,
+    rests: flag,
+  }),
+  order_cancel_accepted: record<FactOf<'order_cancel_accepted'>>({
+    kind: always('order_cancel_accepted'),
+    atMs: u48,
+    account: uuid,
+    order: uuid,
+    cancelsAtMs: u48,
   }),
   trade_opened: record<FirstForm<'trade_opened'>>({
     kind: always('trade_opened'),
@@ -347,8 +385,16 @@ const FACT_LAYOUTS: { [K in Fact['kind']]: RecordLayout<FirstForm<K>> } = {
   }),
 };
 
-/** The bytes of a kind: their number, their fields in order, and the values of those they lack. */
-export type FactForm = { number: number; layout: RecordLayout<object>; absent: Values };
+/**
+ * The bytes of a kind: their number, their fields in order, the values of the fields that they lack,
+ * and the words that a field cannot have.
+ */
+export type FactForm = {
+  number: number;
+  layout: RecordLayout<object>;
+  absent: Values;
+  lacks: { field: string; words: readonly string[] } | null;
+};
 
 const kindNames = Object.keys(KIND) as Fact['kind'][];
 
@@ -357,11 +403,14 @@ export function formsOf(kind: Fact['kind']): readonly FactForm[] {
   const extensions: readonly Extension[] = isExtended(kind) ? EXTENSIONS[kind] : [];
   let { fields } = FACT_LAYOUTS[kind] as unknown as { fields: Fields };
   let absent: Values = Object.assign({}, ...extensions.map((each) => each.absent));
+  const words = extensions.find((each) => each.words !== undefined)?.words ?? null;
+  let lacks: FactForm['lacks'] = words && { field: words.field, words: words.added };
   const form = (number: number) => {
-    return { number, layout: record<object>(fields as never), absent };
+    return { number, layout: record<object>(fields as never), absent, lacks };
   };
   const forms: FactForm[] = [form(KIND[kind])];
   for (const extension of extensions) {
+    if (extension.words !== undefined) lacks = null;
     fields = { ...fields, ...extension.fields };
     const added = new Set(Object.keys(extension.fields));
     absent = Object.fromEntries(Object.entries(absent).filter(([name]) => !added.has(name)));
@@ -376,10 +425,10 @@ function isExtended(kind: Fact['kind']): kind is Extended {
 
 /** The shortest form that says everything about a fact. */
 function formOf(fact: Fact): FactForm {
-  return formsOf(fact.kind).find(({ absent }) => {
-    return Object.entries(absent).every(([name, value]) => {
-      return (fact as unknown as Values)[name] === value;
-    });
+  const values = fact as unknown as Values;
+  return formsOf(fact.kind).find(({ absent, lacks }) => {
+    const isSaid = Object.entries(absent).every(([name, value]) => values[name] === value);
+    return isSaid && (lacks === null || !lacks.words.includes(values[lacks.field] as string));
   })!;
 }
 
@@ -458,7 +507,7 @@ export function writeFact(to: ByteWriter, fact: Fact): void {
 export const ADDED_FORMS: readonly (readonly number[])[] = [
   [KIND.market_corrected, KIND.trade_corrected],
   [24, 25, 26, 27, KIND.order_queued],
-  [29, 30, 31, 32],
+  [29, 30, 31, 32, KIND.order_arrived, KIND.order_cancel_accepted, 35],
   [KIND.queue_met, KIND.fill_noted, KIND.book_missed],
   [KIND.catalog_changed],
 ];

@@ -21,6 +21,8 @@ import type {
   MarketCorrected,
   MarketResolved,
   MarketValued,
+  OrderArrived,
+  OrderCancelAccepted,
   OrderEnded,
   OrderFilled,
   OrderPartFilled,
@@ -91,12 +93,16 @@ function writer<Kind extends Fact['kind'], AnEvent extends Event>(
   sources: Sources<FactOf<Kind>, AnEvent>,
   terms: TermsOf<FactOf<Kind>, AnEvent>,
 ): Write<AnEvent> {
-  const forms = formsOf(kind).map(({ number, layout, absent }) => {
+  const forms = formsOf(kind).map(({ number, layout, absent, lacks: without }) => {
     const fields = Object.entries(layout.fields as Record<string, Layout<never>>);
     const lines = fields.map(([name, field]) => lineOf(name, field, sources, terms));
     const lacks = Object.entries(absent).map(([name, value]) => {
       return `${addedValueOf(name, sources)} === ${JSON.stringify(value)}`;
     });
+    if (without !== null) {
+      const words = JSON.stringify(without.words);
+      lacks.push(`!${words}.includes(${addedValueOf(without.field, sources)})`);
+    }
     const written = `{ to.u8(${number}); ${lines.join('\n')} }`;
     return lacks.length === 0 ? written : `if (${lacks.join(' && ')}) ${written}`;
   });
@@ -214,6 +220,16 @@ export const FACT_WRITERS = {
   ),
   fill_noted: writer<'fill_noted', FillNoted>('fill_noted', {}, null),
   book_missed: writer<'book_missed', BookMissed>('book_missed', {}, null),
+  order_arrived: writer<'order_arrived', OrderArrived>(
+    'order_arrived',
+    { account: { table: 'accounts', row: 'event.account' }, order },
+    null,
+  ),
+  order_cancel_accepted: writer<'order_cancel_accepted', OrderCancelAccepted>(
+    'order_cancel_accepted',
+    { account: { table: 'accounts', row: 'event.account' }, order },
+    null,
+  ),
   order_filled: writer<'order_filled', OrderFilled>(
     'order_filled',
     {

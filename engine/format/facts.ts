@@ -84,6 +84,8 @@ export class FactBuffer implements FactSink {
       case 'queue_met':
       case 'fill_noted':
       case 'book_missed':
+      case 'order_arrived':
+      case 'order_cancel_accepted':
       case 'account_opened':
       case 'account_reset':
       case 'privacy_changed':
@@ -127,9 +129,9 @@ export class FactBuffer implements FactSink {
     }
   }
 
-  /** A market order is a fill, not an order, so it has no index entry. */
+  /** A market order that met the book at once is a fill, not an order: it has no index entry. */
   #noteOrder({ orders: { col }, applied, records }: ShardState, order: OrderRow): void {
-    if (col.limitPriceCents.get(order) === 0) return;
+    if (col.limitPriceCents.get(order) === 0 && !applied.hadLatency) return;
     const { account, status } = applied;
     records.noteOrder(account, status, col.id, order, this.record, this.offset);
   }

@@ -19,10 +19,13 @@ type Orders<Order extends number> = {
 
 export class ExpiryQueue<Order extends number> {
   readonly #orders: Orders<Order>;
+  readonly #isDue: ((order: Order, atMs: EpochMs) => boolean) | null;
   #heap: Entry<Order>[] = [];
 
-  constructor(orders: Orders<Order>) {
+  /** `isDue`: whether an order of the queue still falls due at its time; left out: all do. */
+  constructor(orders: Orders<Order>, isDue?: (order: Order, atMs: EpochMs) => boolean) {
     this.#orders = orders;
+    this.#isDue = isDue ?? null;
   }
 
   get size(): number {
@@ -47,6 +50,27 @@ export class ExpiryQueue<Order extends number> {
     return NO_ROW;
   }
 
+  /** When the next order falls due; infinite if none does. */
+  nextMs(): EpochMs {
+    for (let top = this.#heap[0]; top !== undefined; top = this.#heap[0]) {
+      if (this.#isCurrent(top)) return top.expiresAtMs;
+      this.#removeTop();
+    }
+    return Number.POSITIVE_INFINITY;
+  }
+
+  /** The order that falls due next; it waits no longer. */
+  take(): Order {
+    const top = this.#heap[0];
+    invariant(top !== undefined && this.#isCurrent(top), 'an order is taken where none is due');
+    this.#removeTop();
+    return top.order;
+  }
+
+  clear(): void {
+    this.#heap = [];
+  }
+
   /** Queued orders; `inOrder` false: the heap would end them in the wrong order. */
   waiting(): { orders: Order[]; inOrder: boolean } {
     const orders = this.#heap.filter((entry) => this.#isCurrent(entry)).map(({ order }) => order);
@@ -56,8 +80,9 @@ export class ExpiryQueue<Order extends number> {
     return { orders, inOrder };
   }
 
-  #isCurrent({ order, sequence }: Entry<Order>): boolean {
-    return this.#orders.isLive(order) && this.#orders.col.sequence.get(order) === sequence;
+  #isCurrent({ order, sequence, expiresAtMs }: Entry<Order>): boolean {
+    const isIts = this.#orders.isLive(order) && this.#orders.col.sequence.get(order) === sequence;
+    return isIts && (this.#isDue?.(order, expiresAtMs) ?? true);
   }
 
   #compact(): void {

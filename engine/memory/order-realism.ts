@@ -20,6 +20,8 @@ export const REALISM_COLUMNS = {
   arrivesAtMs: 'f64',
   /** When its cancel meets the book; 0: nobody has canceled it. */
   cancelsAtMs: 'f64',
+  /** Its place in the order of arrivals, among sequences of placements; 0: it has not arrived. */
+  arrival: 'f64',
   order: 'i32',
   latencyMs: 'u32',
   bits: 'u8',
@@ -125,16 +127,25 @@ export class OrderRealism {
     );
     to.arrivesAtMs.set(row, pending?.arrivesAtMs ?? 0);
     to.cancelsAtMs.set(row, 0);
+    to.arrival.set(row, 0);
     to.boundPriceCents.set(row, pending?.boundPriceCents ?? 0);
     to.timeInForce.set(row, pending?.timeInForce ?? 0);
     this.#show(row);
   }
 
+  /** Its place among orders that met the book when they were placed; 0: it is as it was placed. */
+  arrival(order: OrderRow): number {
+    const row = this.#rowOf(order);
+    return row === NO_ROW ? 0 : this.table.col.arrival.get(row);
+  }
+
   /** It has met the book. */
-  arrived(order: OrderRow): void {
+  arrived(order: OrderRow, arrival: number): void {
     const row = this.#rowOf(order);
     invariant(row !== NO_ROW, 'an order meets the book that was not pending');
-    this.table.change(row).arrivesAtMs.set(row, 0);
+    const to = this.table.change(row);
+    to.arrivesAtMs.set(row, 0);
+    to.arrival.set(row, arrival);
   }
 
   /** Its owner has canceled it, and the cancel meets the book then. */
@@ -142,6 +153,16 @@ export class OrderRealism {
     const row = this.#rowOf(order);
     invariant(row !== NO_ROW, 'a cancel waits whose order has no latency');
     this.table.change(row).cancelsAtMs.set(row, cancelsAtMs);
+  }
+
+  /** Nothing of it falls due later than its latency from now. */
+  waitAtMost(order: OrderRow, nowMs: EpochMs): void {
+    const row = this.#rowOf(order);
+    invariant(row !== NO_ROW, 'an order waits that has no latency');
+    const { arrivesAtMs, cancelsAtMs, latencyMs } = this.table.change(row);
+    const mostMs = nowMs + latencyMs.get(row);
+    if (arrivesAtMs.get(row) > mostMs) arrivesAtMs.set(row, mostMs);
+    if (cancelsAtMs.get(row) > mostMs) cancelsAtMs.set(row, mostMs);
   }
 
   /** The order is done. */

@@ -22,7 +22,7 @@ import type {
   OrderPlacedFact,
   TradeOpenedFact,
 } from '../rules/facts.ts';
-import { isLimit } from '../rules/flags.ts';
+import { isShownOrder } from '../rules/flags.ts';
 import { costCents } from '../rules/ledger.ts';
 import { averagePrice } from '../rules/partial-fills.ts';
 import { closedTrade, outcomeOf } from '../shard/core/shard-records.ts';
@@ -107,7 +107,7 @@ export class AccountEvents {
   }
 
   #placed(number: number, fact: OrderPlacedFact): AccountEvent | null {
-    if (!isLimit(fact)) return null;
+    if (!isShownOrder({ terms: fact, latencyMs: fact.latencyMs })) return null;
     const order = { placed: fact, contracts: 0, cents: 0, trade: fact.trade };
     this.#open.set(fact.order, order);
     return this.#standing(number, fact.atMs, 'order_placed', order);
@@ -122,7 +122,7 @@ export class AccountEvents {
       this.#open.set(fact.order, order);
     }
     addFill(order, fact);
-    if (!isLimit(order.placed)) return null;
+    if (!isShownOrder(placementOf(order.placed))) return null;
     return this.#standing(number, fact.atMs, 'order_part_filled', order);
   }
 
@@ -130,15 +130,17 @@ export class AccountEvents {
     const { placed, contracts, cents, trade: tradeId } = order;
     const fillPriceCents = contracts === 0 ? null : averagePrice(placed.action, cents, contracts);
     const standing = { filledContracts: contracts, fillPriceCents, tradeId };
+    const isPending = type === 'order_placed' && placed.latencyMs > 0;
+    const pendingUntilMs = isPending ? placed.atMs + placed.latencyMs : null;
     return this.#event(number, atMs, type, 'order', (to, naming) => {
-      writeStanding(to, naming, placementOf(placed), standing);
+      writeStanding(to, naming, placementOf(placed), { ...standing, pendingUntilMs });
     });
   }
 
   #over(number: number, fact: OrderFilledFact | OrderEndedFact): AccountEvent | null {
     const placed = this.#open.get(fact.order)?.placed ?? this.#log.orderPlaced(fact.placed);
     this.#open.delete(fact.order);
-    if (!isLimit(placed)) return null;
+    if (!isShownOrder(placementOf(placed))) return null;
     const outcome = outcomeOf(fact);
     return this.#event(number, fact.atMs, TYPE_OF_END[outcome.status], 'order', (to, naming) => {
       writeEnded(to, naming, placementOf(placed), outcome);

@@ -24,6 +24,8 @@ export class AppliedChange {
    */
   status: OrderOutcome['status'] = 'executed';
   reason: CancelReason | null = null;
+  /** The order met the book later than it was accepted. */
+  hadLatency = false;
   fillPriceCents: PriceCents = 0;
   fillVenue: number | null = null;
   /**

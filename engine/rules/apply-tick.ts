@@ -14,6 +14,7 @@ import {
   type PriceCents,
   type SourceNumber,
 } from '../base/units.ts';
+import { meetBefore } from './arrivals.ts';
 import { venueClosingMs } from './closing.ts';
 import type { OrderEnded } from './events.ts';
 import { emit } from './evolve.ts';
@@ -132,11 +133,19 @@ export function advance(state: ShardState, atMs: EpochMs, facts: FactSink): Epoc
   const now = state.nowMs;
   for (let dueMs = nextVoidMs(state); dueMs <= now; dueMs = nextVoidMs(state)) {
     const voidMs = Math.max(dueMs, beforeMs);
-    expire(state, voidMs, facts);
+    pass(state, voidMs, facts);
     voidPostponed(state, voidMs, facts);
   }
-  expire(state, now, facts);
+  pass(state, now, facts);
   return now;
+}
+
+/** Orders expire up to a moment, and others meet the book before it. */
+function pass(state: ShardState, upToMs: EpochMs, facts: FactSink): void {
+  if (state.arrivals.size > 0 || state.cancels.size > 0) {
+    meetBefore(state, upToMs, facts, (atMs) => expire(state, atMs, facts));
+  }
+  expire(state, upToMs, facts);
 }
 
 function expire(state: ShardState, upToMs: EpochMs, facts: FactSink): void {

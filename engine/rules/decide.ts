@@ -9,6 +9,7 @@ import { invariant } from '../base/invariant.ts';
 import { type EpochMs, NO_ROW, type OrderRow } from '../base/units.ts';
 import { resultOf } from './apply-results.ts';
 import { changeOf } from './catalog-change.ts';
+import { canceledByOwner } from './arrivals.ts';
 import { decideCorrection, isSameResult } from './corrections.ts';
 import { accept, type Decision, reject } from './decision.ts';
 import { restingOf, restingOfOthers } from './disconnects.ts';
@@ -97,7 +98,7 @@ function decideCancel(state: ShardState, { atMs, account, orderId }: CancelOrder
       ? reject('already_closed', 'The order is not resting.')
       : reject('order_not_found');
   }
-  return accept(canceled(atMs, [order], 'canceled_by_owner'));
+  return accept(canceledByOwner(state, atMs, [order]));
 }
 
 function canceled(atMs: EpochMs, orders: OrderRow[], reason: CancelReason): OrderEnded[] {
@@ -119,7 +120,7 @@ function decideCancelAll(
     if (newest.length === CANCEL_ALL_MAX) break;
     if (instrument === null || ofInstrument.get(order) === instrument.number) newest.push(order);
   }
-  return accept(canceled(atMs, newest.reverse(), 'canceled_by_owner'));
+  return accept(canceledByOwner(state, atMs, newest.reverse()));
 }
 
 function decideAdjust(state: ShardState, command: AdjustCash): Decision {

@@ -51,7 +51,10 @@ export type OrderPlaced = TradedSide &
     terms: OrderTerms;
     /** The model that fills it; null: an earlier program placed it. */
     fillModel: FillModelName | null;
-    /** It rests on its book. A buy holds limit x contracts. Parts of it may trade at once. */
+    /**
+     * It rests on its book, or waits until it meets it. A buy holds the most that it can cost. Parts of
+     * it may trade at once.
+     */
     rests: boolean;
   };
 
@@ -147,6 +150,25 @@ export function fillEvent(
     : { kind: 'order_part_filled', atMs, order, contracts, priceCents, venue };
 }
 
+/** An order under latency meets the book. Rule T160 (engine/RULES.md). */
+export type OrderArrived = {
+  kind: 'order_arrived';
+  atMs: EpochMs;
+  order: OrderRow;
+  account: AccountRow;
+  /** It rests on its book from now on; else it fills or ends at once. */
+  rests: boolean;
+};
+
+/** The owner has canceled an order under latency: the cancel meets the book later. Rule T162. */
+export type OrderCancelAccepted = {
+  kind: 'order_cancel_accepted';
+  atMs: EpochMs;
+  order: OrderRow;
+  account: AccountRow;
+  cancelsAtMs: EpochMs;
+};
+
 export type OrderEnded = {
   kind: 'order_ended';
   atMs: EpochMs;
@@ -155,6 +177,8 @@ export type OrderEnded = {
   status: 'canceled' | 'expired' | 'executed';
   reason: CancelReason;
 };
+/** Reasons of market orders under latency, which the first programs did not have. Rule T161. */
+export const LATER_REASONS = ['no_liquidity', 'price_moved'] as const;
 /**
  * On disk a reason is its index in this list: append, never reorder. Rule T111 (engine/RULES.md).
  */
@@ -168,6 +192,7 @@ export const CANCEL_REASONS = [
   'expired',
   'instrument_dropped',
   'disconnected',
+  ...LATER_REASONS,
 ] as const;
 export type CancelReason = (typeof CANCEL_REASONS)[number];
 
@@ -312,6 +337,8 @@ export type Event =
   | QueueMet
   | FillNoted
   | BookMissed
+  | OrderArrived
+  | OrderCancelAccepted
   | OrderFilled
   | OrderPartFilled
   | OrderEnded

@@ -19,6 +19,8 @@ import { replaceCatalog } from './catalog.ts';
 import { changed } from './catalog-change.ts';
 import type {
   Event,
+  OrderArrived,
+  OrderCancelAccepted,
   OrderEnded,
   OrderFilled,
   OrderPartFilled,
@@ -36,9 +38,10 @@ import {
   shrinkPosition,
   startSale,
 } from './positions.ts';
-import { rest } from './resting.ts';
+import { joinBook, rest, waitNoLonger } from './resting.ts';
 import { writeOrderTerms } from './row-terms.ts';
 import type { ShardState } from './state.ts';
+import { heldCents, heldCentsAt, timeInForceCode } from './waiting-terms.ts';
 
 export function evolve(state: ShardState, event: Event): void {
   if (event.atMs > state.nowMs) state.nowMs = event.atMs;
@@ -52,6 +55,10 @@ export function evolve(state: ShardState, event: Event): void {
     case 'fill_noted':
     case 'book_missed':
       return;
+    case 'order_arrived':
+      return orderArrived(state, event);
+    case 'order_cancel_accepted':
+      return cancelAccepted(state, event);
     case 'order_filled':
       return orderFilled(state, event);
     case 'order_part_filled':
@@ -103,6 +110,7 @@ export function evolve(state: ShardState, event: Event): void {
       invariant(event.atMs <= event.fromMs, 'the clock was set forward');
       state.nowMs = event.atMs;
       state.setBackFromMs = Math.max(state.setBackFromMs, event.fromMs);
+      waitNoLonger(state, event.atMs);
       return state.tradeCounts.clear();
     default:
       event satisfies never;
@@ -158,7 +166,7 @@ function orderPlaced(state: ShardState, event: OrderPlaced): void {
     countPayable(state, event.account, event.contracts);
   }
   if (event.rests && terms.action === 'buy') {
-    hold(state, event.account, costCents(terms.limitPriceCents!, event.contracts));
+    hold(state, event.account, heldCents(terms, event.contracts));
   }
   if (event.rests) rest(state, row);
 }
@@ -167,7 +175,10 @@ function orderPlaced(state: ShardState, event: OrderPlaced): void {
 function keepRealism({ realism }: ShardState, row: OrderRow, event: OrderPlaced): void {
   const { latencyMs, feesOn, liquidity, realistic } = event;
   if (latencyMs === 0 && !feesOn && liquidity === 'account' && !realistic) return;
-  realism.keep(row, { latencyMs, feesOn, liquidity, realistic }, null);
+  const { boundPriceCents, timeInForce } = event.terms;
+  const arrivesAtMs = event.atMs + latencyMs;
+  const pending = { arrivesAtMs, boundPriceCents, timeInForce: timeInForceCode(timeInForce) };
+  realism.keep(row, { latencyMs, feesOn, liquidity, realistic }, latencyMs > 0 ? pending : null);
 }
 
 /** Checks that the rows and numbers of an event exist, which `decide` guarantees. */
@@ -177,7 +188,9 @@ function checkPlaced(state: ShardState, event: OrderPlaced): void {
   invariant(state.markets[event.market] !== undefined, 'an order names no market');
   invariant(state.instruments[event.instrument] !== undefined, 'an order names no instrument');
   invariant(event.contracts > 0, 'an order of no contracts was placed');
-  invariant(!event.rests || isLimit(terms), 'an order rests without a limit');
+  const isPending = event.latencyMs > 0;
+  invariant(!isPending || event.rests, 'an order is under latency and does not wait');
+  invariant(!event.rests || isPending || isLimit(terms), 'an order rests without a limit');
   invariant(
     !event.rests || state.markets[event.market]!.outcome === null,
     'an order rests in a settled market',
@@ -199,6 +212,27 @@ function orderQueued(state: ShardState, { order, account, aheadE2, partE2 }: Ord
   invariant(state.orders.col.account.get(order) === account, 'an order queues for another account');
   invariant(state.ladders.isWaiting(order), 'an order is in a queue and does not rest');
   state.queue.note(order, aheadE2, partE2);
+}
+
+function orderArrived(state: ShardState, { order, account, rests }: OrderArrived): void {
+  invariant(state.orders.isLive(order), 'an order meets the book that is done');
+  invariant(
+    state.orders.col.account.get(order) === account,
+    'an order arrives for another account',
+  );
+  invariant(state.realism.arrivesAtMs(order) !== 0, 'an order meets the book twice');
+  // Orders that met the book before it are before it.
+  state.realism.arrived(order, ++state.sequence);
+  if (rests) joinBook(state, order);
+}
+
+function cancelAccepted(state: ShardState, event: OrderCancelAccepted): void {
+  const { order, account, cancelsAtMs } = event;
+  invariant(state.orders.isLive(order), 'an order is canceled that is done');
+  invariant(state.orders.col.account.get(order) === account, 'a cancel is of another account');
+  state.realism.cancelAt(order, cancelsAtMs);
+  const sequence = state.orders.col.sequence.get(order);
+  state.cancels.add({ expiresAtMs: cancelsAtMs, sequence, order });
 }
 
 function orderFilled(state: ShardState, event: OrderFilled): void {
@@ -293,23 +327,29 @@ function orderEnded(state: ShardState, event: OrderEnded): void {
 }
 
 /**
- * A resting buy holds limit x remaining contracts; any other order holds nothing. Rule M4
+ * A buy that waits holds limit x remaining contracts; any other order holds nothing. Rules M4, T161
  * (engine/RULES.md).
  */
 function holdOf(state: ShardState, order: OrderRow, contracts: Contracts): Cents {
   const { col } = state.orders;
-  const isRestingBuy = isBuy(col.flags.get(order)) && state.ladders.isWaiting(order);
-  return isRestingBuy ? costCents(col.limitPriceCents.get(order), contracts) : 0;
+  return isBuy(col.flags.get(order)) && waits(state, order)
+    ? heldCentsAt(state, order, contracts)
+    : 0;
+}
+
+/** Whether it is on its book, or is or was on its way there. */
+function waits({ ladders, realism }: ShardState, order: OrderRow): boolean {
+  return ladders.isWaiting(order) || realism.latencyMs(order) > 0;
 }
 
 /** How the order ended is in the applied change. */
 function finishOrder(state: ShardState, order: OrderRow): void {
   const { orders, positions } = state;
   const { account } = state.applied;
-  if (state.ladders.isWaiting(order)) {
-    state.ladders.remove(order);
-    state.ordersOfAccount.remove(account);
-  }
+  const hadLatency = state.realism.latencyMs(order) > 0;
+  state.applied.hadLatency = hadLatency;
+  if (hadLatency || state.ladders.isWaiting(order)) state.ordersOfAccount.remove(account);
+  if (state.ladders.isWaiting(order)) state.ladders.remove(order);
   const position = orders.col.position.get(order);
   if (position !== NO_ROW && positions.col.resting.get(position) === order) {
     positions.derived.resting.set(position, NO_ROW);

@@ -31,6 +31,8 @@ import type {
   MarketCorrected,
   MarketResolved,
   MarketValued,
+  OrderArrived,
+  OrderCancelAccepted,
   OrderEnded,
   OrderFilled,
   OrderPartFilled,
@@ -86,11 +88,14 @@ export type OrderFilledFact = OfOrder<OrderFilled> & {
   placed: FactPlace;
 };
 
+type OfWaiting<AnEvent> = Omit<AnEvent, 'order' | 'account'> & { account: Uuid; order: Uuid };
+
 /** Where an order is in its queue. */
-export type OrderQueuedFact = Omit<OrderQueued, 'order' | 'account'> & {
-  account: Uuid;
-  order: Uuid;
-};
+export type OrderQueuedFact = OfWaiting<OrderQueued>;
+
+/** An order meets the book, or will be canceled. */
+export type OrderArrivedFact = OfWaiting<OrderArrived>;
+export type OrderCancelAcceptedFact = OfWaiting<OrderCancelAccepted>;
 
 /** What traded with an order in its queue. */
 export type QueueMetFact = Omit<QueueMet, 'order' | 'account'> & { account: Uuid; order: Uuid };
@@ -175,6 +180,8 @@ export type PrimaryFact =
   | QueueMetFact
   | FillNoted
   | BookMissed
+  | OrderArrivedFact
+  | OrderCancelAcceptedFact
   | OrderFilledFact
   | OrderPartFilledFact
   | OrderEndedFact

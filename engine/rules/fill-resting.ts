@@ -15,7 +15,7 @@ import { actionOf, fillModelOf } from './flags.ts';
 import { remainingOf } from './partial-fills.ts';
 import { type BookPrice, ladderOf, priceBook, tradePrice } from './pricing.ts';
 import type { Book, Market } from './reference-data.ts';
-import { booksOf } from './resting.ts';
+import { booksOf, priorityOf } from './resting.ts';
 import { settleAccount } from './settle-markets.ts';
 import type { ShardState } from './state.ts';
 
@@ -94,13 +94,14 @@ function isAwaited({ ladders }: ShardState, book: Book): boolean {
 type ReachedOrder = { reached: Reached; order: OrderRow };
 
 /** One home market after another; in each, orders that wait for the yes ask are first. */
-function byPriceAndTime({ orders }: ShardState, a: ReachedOrder, b: ReachedOrder): number {
+function byPriceAndTime(state: ShardState, a: ReachedOrder, b: ReachedOrder): number {
+  const { orders } = state;
   const { book, side } = a.reached;
   const { market } = b.reached.book;
   if (book.market !== market) return book.market.number - market.number;
   if (side !== b.reached.side) return side === 'yes' ? -1 : 1;
   const byPriceLevel = priceLevelOf(orders, b.order) - priceLevelOf(orders, a.order);
-  return byPriceLevel || orders.col.sequence.get(a.order) - orders.col.sequence.get(b.order);
+  return byPriceLevel || priorityOf(state, a.order) - priorityOf(state, b.order);
 }
 
 /** The highest ask that a resting order takes. */

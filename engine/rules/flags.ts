@@ -57,6 +57,17 @@ export function isLimit(order: { limitPriceCents: PriceCents | null }): boolean 
   return order.limitPriceCents !== null;
 }
 
+/**
+ * Whether it is an order that can be asked for. A market order that met the book at once is a fill.
+ * Rules T26, T161.
+ */
+export function isShownOrder(placed: {
+  terms: { limitPriceCents: PriceCents | null };
+  latencyMs: number;
+}): boolean {
+  return isLimit(placed.terms) || placed.latencyMs > 0;
+}
+
 /** The same from a stored row. Market orders never rest, so a position has no limit to look at. */
 export function hasLimit(flags: Flags): boolean {
   return (flags & FLAG.limit) !== 0;

@@ -13,6 +13,7 @@ import {
   NO_ROW,
   type OrderRow,
   PAYOUT_CENTS,
+  type PlacedUnder,
   type PositionRow,
   type PriceCents,
   START_BALANCE_CENTS,
@@ -43,6 +44,7 @@ import { aheadAtArrival } from './queue-fills.ts';
 import { REJECTIONS } from './rejections.ts';
 import type { ShardState } from './state.ts';
 import { countedRefusal, withinLimits } from './trade-limits.ts';
+import { heldCents } from './waiting-terms.ts';
 
 /** A known key is answered before any other check. Rules T91, T95 (engine/RULES.md). */
 export function decidePlace(state: ShardState, order: PlaceOrder): Decision {
@@ -116,6 +118,8 @@ function decideAtPrice(
   const routed = order.routing === 'best' ? subject.instrument : null;
   const book = { market: subject.market, routed };
   const fillModel = state.fillModel.modelOf(book, order.realism?.model ?? 'server');
+  const under = placedUnder(order.realism, order.orderId);
+  if (under.latencyMs > 0) return decideLater(state, order, subject, { account, fillModel, under });
   const fill = fillNow(state, order, subject, { account, book, fillModel });
   if (!isLimit(order)) {
     if (fill === null) return reject('no_liquidity', state.fillModel.noLiquidity(fillModel));
@@ -132,8 +136,25 @@ function decideAtPrice(
   }
 
   // From here on the command cannot fail.
-  const events = placementEvents(state, order, subject, { account, fill, rests, fillModel });
+  const events = placementEvents(state, order, subject, {
+    ...{ account, fill, rests, fillModel, under },
+  });
   return accept(events, fill?.consumption ?? null);
+}
+
+/** An order under latency waits, whatever the price is. Rule T161 (engine/RULES.md). */
+function decideLater(
+  state: ShardState,
+  order: PlaceOrder,
+  subject: Subject,
+  { account, fillModel, under }: Pick<Placing, 'account' | 'fillModel' | 'under'>,
+): Decision {
+  if (order.action === 'buy') {
+    const short = checkBalance(state, account, heldCents(order, subject.contracts));
+    if (short !== null) return short;
+  }
+  const placing = { account, fill: null, rests: true, fillModel, under };
+  return accept(placementEvents(state, order, subject, placing));
 }
 
 /** The refusal of a buy that needs more than the account can spend; null: it does not. */
@@ -196,6 +217,7 @@ type Placing = {
   fill: Fill | null;
   rests: boolean;
   fillModel: FillModelName;
+  under: PlacedUnder;
 };
 
 /** The place of an order that meets the book now. Rule T146 (engine/RULES.md). */
@@ -214,7 +236,7 @@ function placementEvents(
   state: ShardState,
   order: PlaceOrder,
   subject: Subject,
-  { account: known, fill, rests, fillModel }: Placing,
+  { account: known, fill, rests, fillModel, under }: Placing,
 ): Event[] {
   const events: Event[] = [];
   const { atMs } = order;
@@ -235,7 +257,7 @@ function placementEvents(
   }
   // The order that ends frees its row first.
   const row = replaced !== NO_ROW ? replaced : state.orders.nextRow;
-  events.push(placedEvent(state, order, subject, { account, row, rests, fillModel }));
+  events.push(placedEvent(state, order, subject, { account, row, rests, fillModel, under }));
   const { contracts } = subject;
   if (fill !== null) {
     const routed = order.routing === 'best' ? subject.instrument : null;
@@ -243,7 +265,7 @@ function placementEvents(
     events.push(fillEvent(atMs, row, contracts, tradeOf(order.action, fill)));
     events.push(takerNote(fill, order.action, book, atMs));
   }
-  if (rests && fillModel === 'queue') {
+  if (rests && fillModel === 'queue' && under.latencyMs === 0) {
     events.push({
       kind: 'order_queued',
       atMs,
@@ -271,7 +293,7 @@ function placedEvent(
   state: ShardState,
   order: PlaceOrder,
   subject: Subject,
-  { account, row, rests, fillModel }: Omit<Placing, 'fill'> & { row: OrderRow },
+  { account, row, rests, fillModel, under }: Omit<Placing, 'fill'> & { row: OrderRow },
 ): OrderPlaced {
   return {
     kind: 'order_placed',
@@ -290,8 +312,7 @@ function placedEvent(
     tradeId: subject.position === null ? null : state.positionIds.idOf(subject.position),
     terms: order,
     fillModel,
-    ...placedUnder(order.realism, order.orderId),
-    latencyMs: 0,
+    ...under,
     rests,
   };
 }

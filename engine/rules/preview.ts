@@ -19,9 +19,11 @@ import { costCents } from './ledger.ts';
 import type { PlaceOrder } from './messages.ts';
 import { type Subject, subjectOf } from './order-subject.ts';
 import { checkBalance, decideUnderNewKey } from './place-orders.ts';
+import type { Realism } from './realism.ts';
 import type { Market } from './reference-data.ts';
 import type { RejectionCode } from './rejections.ts';
 import type { ShardState } from './state.ts';
+import { heldCents } from './waiting-terms.ts';
 
 export type Preview = {
   /** Null: it depends on a price that may not be shown. */
@@ -37,17 +39,24 @@ export type Preview = {
   holdCents: Cents;
   /** The home market; null: the order names none. */
   market: Market | null;
+  /** Null: the order meets the book at once. */
+  latencyMs: Latency | null;
 };
+
+type Latency = Realism['latencyMs'];
 
 /** Reads the state as of `nowMs`, which may be ahead of it, and changes nothing. */
 export function preview(current: ShardState, order: PlaceOrder, nowMs: EpochMs): Preview {
   const state: ShardState = { ...current, nowMs };
   const account = state.accountIds.find(order.account);
   if (!state.switches.venueData) return unpriced(state, order, account);
-  const decision = decideUnderNewKey(state, order, account);
+  const accepted = decideUnderNewKey(state, order, account);
+  const latencyMs = latencyOf(order);
+  if (latencyMs !== null && accepted.kind === 'accept') return later(state, order, account);
+  const decision = accepted;
   const subject = subjectOf(state, order, account);
   const market = 'kind' in subject ? null : subject.market;
-  const nothing = { code: null, fill: null, costCents: 0, holdCents: 0, market };
+  const nothing = { code: null, fill: null, costCents: 0, holdCents: 0, market, latencyMs };
   invariant(decision.kind !== 'replay', 'an order under a new key was placed before');
   if (decision.kind === 'reject') {
     return { ...nothing, would: 'refuse', code: decision.rejection.code };
@@ -69,6 +78,24 @@ export function preview(current: ShardState, order: PlaceOrder, nowMs: EpochMs):
   };
 }
 
+function latencyOf({ realism }: PlaceOrder): Latency | null {
+  return realism === null || realism.latencyMs.max === 0 ? null : realism.latencyMs;
+}
+
+/**
+ * An order under latency is accepted, and holds the most that it can cost. The rest is what it would
+ * do if it met the book as it is now. Rule T163 (engine/RULES.md).
+ */
+function later(state: ShardState, order: PlaceOrder, account: AccountRow): Preview {
+  const realism = { ...order.realism!, latencyMs: { min: 0, max: 0 } };
+  const now = preview(state, { ...order, realism }, state.nowMs);
+  const subject = subjectOf(state, order, account);
+  invariant(!('kind' in subject), 'an order was accepted that has no subject');
+  const holdCents = order.action === 'buy' ? heldCents(order, subject.contracts) : 0;
+  const would = now.would === 'refuse' ? 'cancel' : now.would;
+  return { ...now, would, code: null, holdCents, latencyMs: latencyOf(order) };
+}
+
 /** The lowest cost of a contract. */
 const LEAST_CENTS = 1;
 
@@ -79,13 +106,21 @@ const LEAST_CENTS = 1;
 function unpriced(state: ShardState, order: PlaceOrder, account: AccountRow): Preview {
   let holdCents = 0;
   const decision = decideUnderNewKey(state, order, account, (_, __, subject) => {
-    const { needed, held } = needsOf(order, subject);
+    const { needed, held } =
+      latencyOf(order) === null ? needsOf(order, subject) : allOf(order, subject);
     const short = checkBalance(state, account, needed);
     if (short === null) holdCents = held;
     return short ?? accept([]);
   });
   const code = decision.kind === 'reject' ? decision.rejection.code : null;
-  return { would: null, code, fill: null, costCents: 0, holdCents, market: null };
+  const latencyMs = latencyOf(order);
+  return { would: null, code, fill: null, costCents: 0, holdCents, market: null, latencyMs };
+}
+
+/** Under latency a buy of any type holds the most that it can cost. */
+function allOf(order: PlaceOrder, { contracts }: Subject): { needed: Cents; held: Cents } {
+  const held = order.action === 'buy' ? heldCents(order, contracts) : 0;
+  return { needed: held, held };
 }
 
 /** A limit buy that rests needs its hold. Any other buy needs its cost at the lowest price. */

@@ -4,19 +4,35 @@
  */
 
 import { invariant } from '../base/invariant.ts';
-import type { OrderRow } from '../base/units.ts';
+import type { EpochMs, OrderRow } from '../base/units.ts';
 import { NO_ROW } from '../base/units.ts';
 import { actionOf, isRouted, sideOf } from './flags.ts';
 import { ladderOf, restingPlace } from './pricing.ts';
 import type { Book, Instrument, Market } from './reference-data.ts';
 import type { ShardState } from './state.ts';
 
-/** Puts an order on the ladder that its columns name, and onto its position, if it has one. */
-export function rest(state: ShardState, order: OrderRow): void {
-  const { col } = state.orders;
-  invariant(state.orders.isLive(order), 'an order was put on a book that is done');
+/** The order in which orders met their books. Rule T160 (engine/RULES.md). */
+export function priorityOf({ realism, orders }: ShardState, order: OrderRow): number {
+  return realism.arrival(order) || orders.col.sequence.get(order);
+}
+
+/** Puts an order on the ladder that its columns name. */
+export function joinBook(state: ShardState, order: OrderRow): void {
   const { book, waitsForAskOf, priceLevel } = placeOf(state, order);
   state.ladders.add(ladderOf(book, waitsForAskOf), priceLevel, order);
+}
+
+/** Puts an order on its book, unless it is pending, and onto its position, if it has one. */
+export function rest(state: ShardState, order: OrderRow): void {
+  invariant(state.orders.isLive(order), 'an order was put on a book that is done');
+  keepWaiting(state, order);
+  if (state.realism.arrivesAtMs(order) === 0) joinBook(state, order);
+}
+
+/** Everything of an order that waits, but its place on a book. */
+export function keepWaiting(state: ShardState, order: OrderRow): void {
+  const { col } = state.orders;
+  addDue(state, order);
   state.ordersOfAccount.add(col.account.get(order), order);
   const position = col.position.get(order);
   if (position !== NO_ROW) {
@@ -29,6 +45,36 @@ export function rest(state: ShardState, order: OrderRow): void {
   const expiresAtMs = col.expiresAtMs.get(order);
   if (expiresAtMs === 0) return;
   state.expiries.add({ expiresAtMs, sequence: col.sequence.get(order), order });
+}
+
+/** Queues what of an order is still to meet the book. Rule T160 (engine/RULES.md). */
+export function addDue(state: ShardState, order: OrderRow): void {
+  const { realism, arrivals, cancels } = state;
+  const arrivesAtMs = realism.arrivesAtMs(order);
+  const cancelsAtMs = realism.cancelsAtMs(order);
+  if (arrivesAtMs === 0 && cancelsAtMs === 0) return;
+  const sequence = state.orders.col.sequence.get(order);
+  if (arrivesAtMs !== 0) arrivals.add({ expiresAtMs: arrivesAtMs, sequence, order });
+  if (cancelsAtMs !== 0) cancels.add({ expiresAtMs: cancelsAtMs, sequence, order });
+}
+
+/** The pending orders of a market, the first placed first. */
+export function pendingOf({ arrivals, orders }: ShardState, market: Market): OrderRow[] {
+  if (arrivals.size === 0) return [];
+  const { market: of, sequence } = orders.col;
+  const pending = arrivals.waiting().orders.filter((order) => of.get(order) === market.number);
+  return pending.sort((a, b) => sequence.get(a) - sequence.get(b));
+}
+
+/** A clock that went back makes no order wait longer than its latency. Rule T160. */
+export function waitNoLonger(state: ShardState, nowMs: EpochMs): void {
+  const { realism, arrivals, cancels } = state;
+  arrivals.clear();
+  cancels.clear();
+  for (const order of realism.orders()) {
+    realism.waitAtMost(order, nowMs);
+    addDue(state, order);
+  }
 }
 
 /** Where an order rests, by its columns. */
@@ -116,9 +162,12 @@ export function booksOf({ book, routedBooks }: Market): readonly Book[] {
 export function byFillOrder(state: ShardState, market: Market) {
   const books = booksOf(market);
   const keysOf = (order: OrderRow): number[] => {
+    const sequence = priorityOf(state, order);
+    // Pending orders are on no book, and come last.
+    if (state.realism.arrivesAtMs(order) !== 0) return [books.length, 0, 0, sequence];
     const { book, waitsForAskOf, priceLevel } = placeOf(state, order);
     const side = waitsForAskOf === 'yes' ? 0 : 1;
-    return [books.indexOf(book), side, -priceLevel, state.orders.col.sequence.get(order)];
+    return [books.indexOf(book), side, -priceLevel, sequence];
   };
   return (a: OrderRow, b: OrderRow): number => {
     const keysOfB = keysOf(b);

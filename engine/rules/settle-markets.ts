@@ -29,7 +29,7 @@ import type { FactSink } from './fact-sink.ts';
 import { sideOf } from './flags.ts';
 import type { ResultTick, Settled } from './messages.ts';
 import type { Book, Instrument, Market } from './reference-data.ts';
-import { booksOf, byFillOrder, ordersOn } from './resting.ts';
+import { booksOf, byFillOrder, ordersOn, pendingOf } from './resting.ts';
 import type { ShardState } from './state.ts';
 
 /** A result and its source. */
@@ -160,6 +160,10 @@ function continueMarket(state: ShardState, number: MarketNumber, facts: FactSink
       cancelOrder(state, order, facts);
     }
   }
+  for (const order of pendingOf(state, market)) {
+    if (pendingSettlements.left <= 0) return false;
+    cancelOrder(state, order, facts);
+  }
   for (;;) {
     const position = positionsOfMarket.newest(number);
     if (position === NO_ROW) break;
@@ -197,9 +201,10 @@ function isPayout(cents: Cents): boolean {
   return Number.isInteger(cents) && cents >= 0 && cents <= PAYOUT_CENTS;
 }
 
-/** The orders that wait on the books of a home market. */
+/** The orders that wait on the books of a home market, or on their way there. */
 function* ordersIn(state: ShardState, market: Market): Generator<OrderRow> {
   for (const book of booksOf(market)) if (book.market === market) yield* ordersOn(state, book);
+  yield* pendingOf(state, market);
 }
 
 function firstOn(state: ShardState, book: Book): OrderRow | typeof NO_ROW {

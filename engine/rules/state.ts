@@ -99,6 +99,9 @@ export type ShardState = {
   readonly positionsOfMarket: OwnerIndex<MarketNumber, PositionRow>;
   readonly ladders: Ladders<OrderRow>;
   readonly expiries: ExpiryQueue<OrderRow>;
+  /** Orders, and cancels of orders, that have not met the book. Rule T160 (engine/RULES.md). */
+  readonly arrivals: ExpiryQueue<OrderRow>;
+  readonly cancels: ExpiryQueue<OrderRow>;
   /** The places of orders under the `queue` model. */
   readonly queue: QueuePlaces;
   /** What orders were placed under, if it is not the preset `simple`. */

@@ -40,7 +40,7 @@ import type {
   TradeSettledFact,
 } from '../rules/facts.ts';
 import type { PlacedOrder } from '../rules/finished-records.ts';
-import { isBuy, isLimit } from '../rules/flags.ts';
+import { isBuy, isShownOrder } from '../rules/flags.ts';
 import type { StoredState } from '../shard/core/create-state.ts';
 import {
   CLASS_OF_ORDER,
@@ -269,7 +269,7 @@ class FactsAudit {
     invariant(account < this.#opened.length, 'an account was opened during its audit');
     const placed = placedOrder(account, place, fact);
     this.#lastPlaced = placed;
-    const isMarket = !isLimit(placed.terms);
+    const isMarket = !isShownOrder(placed);
     this.#counts[isMarket ? 'marketOrders' : 'limitOrders']++;
     const name = records.nameOfKey(account, placed.idempotencyKey);
     this.#indexes(account, INDEX_CLASS.key, name, place);
@@ -366,7 +366,7 @@ class FactsAudit {
     if (this.#before !== null && fact.placed.record < this.#before.tail) this.#endedOfBefore++;
     check(orderIds.find(fact.order) === NO_ROW, `order ${fact.order} rests and has an end`);
     const outcome = outcomeOf(fact);
-    if (isLimit(placed.terms)) {
+    if (isShownOrder(placed)) {
       this.#indexes(account, CLASS_OF_ORDER[outcome.status], uuidWords(fact.order), place);
       if (this.#looksUp) {
         const [found, another] = records.placesOfEnd(account, fact.order);

@@ -5,7 +5,7 @@ import type { ExecutionContext } from 'ava';
 import { generateKeyPair, SignJWT } from 'jose';
 import type { ErrorCode } from '../../api/base/errors.ts';
 import { DEFAULT_SCOPES, type Scope } from '../../api/identity/keys.ts';
-import { newOrganization } from '../../api/identity/organizations.ts';
+import { newOrganization, type Role } from '../../api/identity/organizations.ts';
 import type { SwitchName } from '../../api/identity/switches.ts';
 import type { EmbeddedBacktest } from '../../api/read-side/backtest-source.ts';
 import type { HistorySource } from '../../api/read-side/history-source.ts';
@@ -69,6 +69,7 @@ export const REQUESTS: Record<string, { path?: string; body?: object }> = {
   getBook: { path: `/instruments/${AWAY}/book` },
   placeOrders: { body: { orders: [{ ...MARKET, idempotencyKey: 'k' }] } },
   changeMe: { body: {} },
+  changeOrganization: { body: { realism: 'simple' } },
   createKey: { body: {} },
   rotateKey: { path: `/api_keys/${SOME_ID}/rotate`, body: {} },
   revokeKey: { path: `/api_keys/${SOME_ID}` },
@@ -171,6 +172,9 @@ async function ofHistory(scenario: Scenario, history: HistorySource): Promise<An
   return ask({ ...scenario, api, token: api.token });
 }
 
+/** Common errors that some operations give in their own way. */
+type OwnError = '503 internal_error' | '404 organization_not_found' | '403 organization_forbidden';
+
 /** The shard's log cannot be read. */
 async function withoutLog({ t, operation }: Scenario): Promise<Answer> {
   const api = await startApi(t);
@@ -184,12 +188,27 @@ async function withoutLog({ t, operation }: Scenario): Promise<Answer> {
  * The operations' own rules, by code. Common codes are reached there as well, except a code with
  * its status: such a code is reached on this operation in its own way.
  */
-export const OWN: Record<string, { [error in ErrorCode | '503 internal_error']?: Reach }> = {
+export const OWN: Record<string, { [error in ErrorCode | OwnError]?: Reach }> = {
   listOrganizations: {
     '503 internal_error': async ({ t }) => {
       const env = { PAPERBOOK_ORGANIZATIONS_URL: 'http://127.0.0.1:1/' };
       return (await startApi(t, { env })).call('GET', '/organizations');
     },
+  },
+  changeMe: {
+    not_configured: (scenario) => ask(scenario, { body: { realism: 'realistic' } }),
+  },
+  changeOrganization: {
+    '503 internal_error': async ({ t }) => {
+      const env = { PAPERBOOK_ORGANIZATIONS_URL: 'http://127.0.0.1:1/' };
+      const api = await startApi(t, { env });
+      const body = { realism: 'simple' };
+      const token = await api.signIn();
+      return api.call('PATCH', `/organizations/${SOME_ID}`, { token, body });
+    },
+    '404 organization_not_found': at('/organizations/nobody'),
+    '403 organization_forbidden': (scenario) => ofOrganization(scenario, 'member', 'simple'),
+    not_configured: (scenario) => ofOrganization(scenario, 'owner', 'realistic'),
   },
   listEvents: { '503 internal_error': withoutLog },
   getOrderReceipt: {
@@ -318,6 +337,18 @@ export const OWN: Record<string, { [error in ErrorCode | '503 internal_error']?:
     insufficient_balance: (scenario) => place(scenario, { ...MARKET, count: 1_000_000_000 }),
   },
 };
+
+/** A change of the realism of an organization in which the caller has a role. */
+async function ofOrganization(scenario: Scenario, role: Role, realism: string): Promise<Answer> {
+  const { store } = scenario.api;
+  const organization = newOrganization({ slug: `of-${role}`, name: role }, 1);
+  await store.organizations.add(organization);
+  const userId = [...store.users.values()].at(-1)!.id;
+  const membership = { organizationId: organization.id, userId, role, createdAtMs: 1 };
+  await store.organizations.putMember(membership);
+  const operation = { ...scenario.operation, path: `/organizations/${organization.id}` };
+  return ask({ ...scenario, operation }, { body: { realism } });
+}
 
 /** The operation's own request, changed by `options`. */
 async function ask(scenario: Scenario, options: CallOptions = {}, query = ''): Promise<Answer> {

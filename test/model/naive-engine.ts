@@ -29,7 +29,7 @@ import {
 } from './naive-ledger.ts';
 import { keyUse, limitsLeft } from './naive-limits.ts';
 import { bookOf, matchResting } from './naive-matching.ts';
-import { cancel, cancelAll, cancelDisconnected, place, refuse } from './naive-orders.ts';
+import { arrive, cancel, cancelAll, cancelDisconnected, place, refuse } from './naive-orders.ts';
 import { preview } from './naive-preview.ts';
 import { accountAlone, oneOrder, orderList, portfolio, tradeList } from './naive-queries.ts';
 import { forgetMoves, noteMoves, takeLevels } from './naive-queue.ts';
@@ -252,6 +252,11 @@ function setClockBack(state: ModelState, byMs: number): void {
   if (byMs <= 0) return;
   state.nowMs -= byMs;
   state.attempts = [];
+  for (const order of state.resting) {
+    const latestMs = state.nowMs + order.latencyMs;
+    if (order.arrivesAtMs !== null) order.arrivesAtMs = Math.min(order.arrivesAtMs, latestMs);
+    if (order.cancelsAtMs !== null) order.cancelsAtMs = Math.min(order.cancelsAtMs, latestMs);
+  }
   for (const source of state.sources.values()) source.lastHeardMs -= byMs;
   for (const { quote, lastTrade, lastTradeOf } of state.markets.values()) {
     // The last trade of a side may be the last trade itself.
@@ -297,12 +302,35 @@ function advanceTo(state: ModelState, atMs: EpochMs): void {
     const next = windowsOf(state).toSorted((a, b) => a.endMs - b.endMs)[0];
     if (next === undefined || next.endMs >= nowMs) break;
     const voidMs = Math.max(next.endMs + 1, state.nowMs);
+    meetBook(state, voidMs);
     expireOrders(state, voidMs);
     state.nowMs = voidMs;
     voidInstrument(state, next.instrument);
   }
+  meetBook(state, nowMs);
   state.nowMs = nowMs;
   expireOrders(state, nowMs);
+}
+
+/** T160: what fell due before a moment meets the book, the earliest first, orders before cancels. */
+function meetBook(state: ModelState, beforeMs: EpochMs): void {
+  for (;;) {
+    const due = state.resting
+      .flatMap((order) => [
+        { order, atMs: order.arrivesAtMs ?? Number.POSITIVE_INFINITY, isCancel: 0 },
+        { order, atMs: order.cancelsAtMs ?? Number.POSITIVE_INFINITY, isCancel: 1 },
+      ])
+      .sort((a, b) => {
+        const byTime = a.atMs - b.atMs || a.isCancel - b.isCancel;
+        return byTime || a.order.sequence - b.order.sequence;
+      })[0];
+    if (due === undefined || due.atMs >= beforeMs) return;
+    state.nowMs = Math.max(state.nowMs, due.atMs);
+    expireOrders(state, due.atMs);
+    if (due.order.status !== 'resting') continue;
+    if (due.isCancel === 1) end(state, due.order, 'canceled', 'canceled_by_owner');
+    else arrive(state, due.order);
+  }
 }
 
 /** Of instruments of postponed games that have no result. Rule S14 (engine/RULES.md). */
@@ -428,7 +456,7 @@ function isOpen(state: ModelState, tradeId: Uuid): boolean {
 function digestOf(state: ModelState): Digest {
   const accounts = [...state.accounts.values()].map(({ keys: _keys, ...account }) => account);
   const orders = [...state.orders.values()].map(
-    ({ sequence: _sequence, queue: _, noted: __, ...order }) => order,
+    ({ sequence: _sequence, priority: ___, queue: _, noted: __, ...order }) => order,
   );
   const trades = [...state.trades.values()].map((trade) => ({ ...trade }));
   return {

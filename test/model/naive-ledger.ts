@@ -67,13 +67,21 @@ export function remainingOf(order: ModelOrder): Contracts {
   return order.fills.reduce((left, { contracts }) => left - contracts, order.contracts);
 }
 
+/** The most that a contract of a buy can cost. T161. */
+export function dearestCentsOf({
+  limitPriceCents,
+  boundPriceCents,
+}: Pick<ModelOrder, 'limitPriceCents' | 'boundPriceCents'>): PriceCents {
+  return limitPriceCents ?? boundPriceCents ?? 99;
+}
+
 /**
  * A resting buy holds limit x remaining contracts. A sell, and an order that does not rest, holds
  * nothing.
  */
 export function holdCentsOf(order: ModelOrder): Cents {
   if (order.status !== 'resting' || order.action === 'sell') return 0;
-  return order.limitPriceCents! * remainingOf(order);
+  return dearestCentsOf(order) * remainingOf(order);
 }
 
 /** Puts an accepted order to rest and takes its hold off the balance. */
@@ -90,6 +98,8 @@ export function end(
   reason: CancelReason,
 ): void {
   stopResting(state, order);
+  order.arrivesAtMs = null;
+  order.cancelsAtMs = null;
   order.status = status;
   order.cancelReason = reason;
   order.endedAtMs = status === 'expired' ? order.expiresAtMs : state.nowMs;
@@ -112,6 +122,7 @@ export function fill(state: ModelState, order: ModelOrder, offer: Offer): void {
     return;
   }
   order.status = 'executed';
+  order.cancelsAtMs = null;
   order.endedAtMs = state.nowMs;
   state.endings.push({ orderId: order.id, status: 'executed', reason: null });
   countBust(state, order.account);
@@ -203,7 +214,7 @@ export function countBust(state: ModelState, id: Uuid): void {
   account.busts += 1;
 }
 
-function stopResting(state: ModelState, order: ModelOrder): void {
+export function stopResting(state: ModelState, order: ModelOrder): void {
   if (!state.resting.includes(order)) return;
   accountOf(state, order.account).balanceCents += holdCentsOf(order);
   state.resting = state.resting.filter((other) => other !== order);

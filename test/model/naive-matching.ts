@@ -17,7 +17,9 @@ import {
 export function matchResting(state: ModelState, numbers: MarketNumber[]): void {
   const watching = state.resting.filter(
     (order) =>
-      order.fillModel !== 'queue' && numbers.some((number) => isWatching(state, order, number)),
+      order.arrivesAtMs === null &&
+      order.fillModel !== 'queue' &&
+      numbers.some((number) => isWatching(state, order, number)),
   );
   for (const order of watching.sort((a, b) => inMatchingOrder(state, a, b))) {
     const offer = offerFor(state, order, remainingOf(order), order.limitPriceCents);
@@ -48,7 +50,7 @@ function inMatchingOrder(state: ModelState, a: ModelOrder, b: ModelOrder): numbe
   if (aWaitsForAsk !== waitsForAsk(b)) return aWaitsForAsk ? -1 : 1;
   const byLevel = levelOf(a) - levelOf(b);
   if (byLevel !== 0) return aWaitsForAsk ? -byLevel : byLevel;
-  return a.sequence - b.sequence;
+  return a.priority - b.priority;
 }
 
 function waitsForAsk(order: ModelOrder): boolean {

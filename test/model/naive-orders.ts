@@ -13,22 +13,31 @@ import type {
   Reply,
 } from '../../engine/rules/messages.ts';
 import { ORDER_TERM_NAMES } from '../../engine/rules/order-terms.ts';
+import { placedUnder } from '../../engine/rules/placed-under.ts';
 import { REJECTIONS, type RejectionCode } from '../../engine/rules/rejections.ts';
 import { mayBuy } from './naive-bounds.ts';
-import { end, fill, openedAccount, rest } from './naive-ledger.ts';
+import {
+  dearestCentsOf,
+  end,
+  fill,
+  openedAccount,
+  remainingOf,
+  rest,
+  stopResting,
+} from './naive-ledger.ts';
 import { countOrRefuse } from './naive-limits.ts';
 import { isAtLimitOrBetter, offerFor } from './naive-prices.ts';
 import { fillModelFor, join } from './naive-queue.ts';
 import {
   hasClosed,
   hasOpened,
+  isAsked,
   type ModelOrder,
   type ModelState,
   type ModelTrade,
   marketOf,
   pick,
   restingOf,
-  typeOf,
 } from './naive-state.ts';
 import { type Target, targetOf } from './naive-targets.ts';
 import { answer, orderAnswer, placementAnswer } from './naive-views.ts';
@@ -72,6 +81,16 @@ export function place(state: ModelState, request: PlaceOrder): Reply {
 
   const { action, routing, timeInForce, limitPriceCents } = request;
   const fillModel = fillModelFor(state, target.market, routing);
+  const { latencyMs } = placedUnder(request.realism, request.orderId);
+  if (latencyMs > 0) {
+    const spendableCents = account?.balanceCents ?? START_BALANCE_CENTS;
+    const needed = dearestCentsOf(request) * target.contracts;
+    if (action === 'buy' && needed > spendableCents) return refuse('insufficient_balance');
+    const order = accept(state, request, { ...target, fillModel, latencyMs }, fingerprint);
+    cancelWorkingOrderOf(state, target.position);
+    rest(state, order);
+    return placementAnswer(state, order, false);
+  }
   const asked = { ...target, account: request.account, action, routing, fillModel };
   const offer = offerFor(state, asked, target.contracts, limitPriceCents);
   const isWhole = offer?.contracts === target.contracts;
@@ -92,7 +111,7 @@ export function place(state: ModelState, request: PlaceOrder): Reply {
     if (costCents + holdCents > spendableCents) return refuse('insufficient_balance');
   }
 
-  const order = accept(state, request, { ...target, fillModel }, fingerprint);
+  const order = accept(state, request, { ...target, fillModel, latencyMs }, fingerprint);
   if (trades !== null || rests) cancelWorkingOrderOf(state, target.position);
   if (rests) rest(state, order);
   if (rests && fillModel === 'queue') join(state, order);
@@ -104,15 +123,50 @@ export function place(state: ModelState, request: PlaceOrder): Reply {
   return placementAnswer(state, order, false);
 }
 
+/** T160, T161: an order meets the book as if it were placed now. */
+export function arrive(state: ModelState, order: ModelOrder): void {
+  stopResting(state, order);
+  order.arrivesAtMs = null;
+  order.priority = ++state.priorities;
+  const { timeInForce, limitPriceCents, boundPriceCents: bound } = order;
+  const left = remainingOf(order);
+  const market = marketOf(state, order.market);
+  const isOpen = market.status === 'open' && !hasClosed(state, order.market, state.nowMs);
+  const offer = isOpen ? offerFor(state, order, left, limitPriceCents) : null;
+  const isWhole = offer?.contracts === left;
+  if (limitPriceCents === null) {
+    if (offer === null || !isWhole) return end(state, order, 'canceled', 'no_liquidity');
+    if (bound !== null && !isAtLimitOrBetter(order.action, offer.priceCents, bound)) {
+      return end(state, order, 'canceled', 'price_moved');
+    }
+  }
+  const trades = offer !== null && (isWhole || timeInForce !== 'fok') ? offer : null;
+  const rests = timeInForce === 'gtc' && !isWhole;
+  if (rests) rest(state, order);
+  if (rests && order.fillModel === 'queue') join(state, order);
+  if (trades !== null) fill(state, order, trades);
+  if (isWhole || rests) return;
+  const reason = timeInForce === 'fok' ? 'fok_not_filled' : 'ioc_not_filled';
+  end(state, order, trades === null ? 'canceled' : 'executed', reason);
+}
+
+/** T162. False: it was canceled before. */
+function cancelOne(state: ModelState, order: ModelOrder): boolean {
+  if (order.latencyMs === 0) end(state, order, 'canceled', 'canceled_by_owner');
+  else if (order.cancelsAtMs !== null) return false;
+  else order.cancelsAtMs = state.nowMs + order.latencyMs;
+  return true;
+}
+
 export function cancel(state: ModelState, request: CancelOrder): Reply {
   const limited = countOrRefuse(state, request, true);
   if (limited !== null) return limited;
   const order = state.orders.get(request.orderId);
-  if (order === undefined || order.account !== request.account || typeOf(order) !== 'limit') {
+  if (order === undefined || order.account !== request.account || !isAsked(order)) {
     return refuse('order_not_found');
   }
   if (order.status !== 'resting') return refuse('already_closed');
-  end(state, order, 'canceled', 'canceled_by_owner');
+  cancelOne(state, order);
   return orderAnswer(state, order);
 }
 
@@ -127,8 +181,7 @@ export function cancelAll(state: ModelState, request: CancelAll): Reply {
   const resting = restingOf(state, request.account)
     .filter((order) => instrumentId === null || order.instrumentId === instrumentId)
     .sort((a, b) => a.sequence - b.sequence);
-  for (const order of resting) end(state, order, 'canceled', 'canceled_by_owner');
-  const canceled = resting.map((order) => order.id);
+  const canceled = resting.filter((order) => cancelOne(state, order)).map(({ id }) => id);
   return answer({ canceled, count: canceled.length, mode: 'paper' });
 }
 
@@ -175,13 +228,14 @@ function cancelWorkingOrderOf(state: ModelState, position: ModelTrade | null): v
 function accept(
   state: ModelState,
   request: PlaceOrder,
-  target: Target & { fillModel: FillModelName },
+  target: Target & { fillModel: FillModelName; latencyMs: number },
   fingerprint: string,
 ): ModelOrder {
   const account = openedAccount(state, request.account);
   account.keys.set(request.idempotencyKey, { orderId: request.orderId, fingerprint });
   const order: ModelOrder = {
     sequence: state.orders.size,
+    priority: ++state.priorities,
     id: request.orderId,
     account: request.account,
     idempotencyKey: request.idempotencyKey,
@@ -198,6 +252,9 @@ function accept(
     tradeId: target.position?.id ?? null,
     fills: [],
     fillModel: target.fillModel,
+    latencyMs: target.latencyMs,
+    arrivesAtMs: target.latencyMs === 0 ? null : state.nowMs + target.latencyMs,
+    cancelsAtMs: null,
     queue: null,
     noted: null,
   };

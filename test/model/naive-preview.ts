@@ -18,6 +18,15 @@ export function preview(state: ModelState, { order }: PreviewQuery, nowMs: Epoch
   const target = targetOf(trial, order);
   const market = typeof target === 'string' ? null : target.market;
   const reply = place(trial, { ...order, idempotencyKey: 'never used' });
+  const latencyMs = latencyOf(order);
+  if (latencyMs !== null && reply.ok) {
+    const holdCents = holdCentsOf(trial.orders.get(order.orderId)!);
+    const atOnce = { ...order, realism: { ...order.realism!, latencyMs: { min: 0, max: 0 } } };
+    const again = preview(state, { kind: 'preview', atMs: nowMs, order: atOnce }, nowMs);
+    const now = again.ok ? JSON.parse(again.body) : {};
+    const would = now.would === 'refuse' ? 'cancel' : now.would;
+    return answer({ ...now, would, code: null, holdCents, latencyMs });
+  }
   const placed = reply.ok ? trial.orders.get(order.orderId)! : null;
   const [fill = null] = placed?.fills ?? [];
   return answer({
@@ -28,6 +37,7 @@ export function preview(state: ModelState, { order }: PreviewQuery, nowMs: Epoch
     holdCents: placed === null ? 0 : holdCentsOf(placed),
     ticker: market === null ? null : tickerOf(state, market),
     quoteAgeMs: market === null ? null : quoteAgeMs(state, market, nowMs),
+    latencyMs,
     venueData: state.venueData,
   });
 }
@@ -48,8 +58,13 @@ function hidden(trial: ModelState, order: PlaceOrder): Reply {
     holdCents: placed === null ? 0 : holdCentsOf(placed),
     ticker: null,
     quoteAgeMs: null,
+    latencyMs: latencyOf(order),
     venueData: false,
   });
+}
+
+function latencyOf({ realism }: PlaceOrder) {
+  return realism === null || realism.latencyMs.max === 0 ? null : realism.latencyMs;
 }
 
 function costCentsOf({ action, fills }: ModelOrder): number {

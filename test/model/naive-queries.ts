@@ -15,6 +15,7 @@ import type {
 } from '../../engine/rules/queries.ts';
 import { refuse } from './naive-orders.ts';
 import {
+  isAsked,
   type ModelOrder,
   type ModelState,
   type ModelTrade,
@@ -22,7 +23,6 @@ import {
   ordersOf,
   restingOf,
   tradesOf,
-  typeOf,
 } from './naive-state.ts';
 import {
   accountJson,
@@ -66,7 +66,7 @@ export function accountAlone(state: ModelState, query: AccountQuery, nowMs: Epoc
 /** One limit order, in any status. */
 export function oneOrder(state: ModelState, query: OrderQuery): Reply {
   const order = state.orders.get(query.orderId);
-  if (order === undefined || order.account !== query.account || typeOf(order) !== 'limit') {
+  if (order === undefined || order.account !== query.account || !isAsked(order)) {
     return refuse('order_not_found');
   }
   return answer({
@@ -80,7 +80,7 @@ export function oneOrder(state: ModelState, query: OrderQuery): Reply {
 export function orderList(state: ModelState, query: OrdersQuery): Reply {
   const key = query.only?.idempotencyKey ?? null;
   const all = ordersOf(state, query.account)
-    .filter((order) => typeOf(order) === 'limit')
+    .filter((order) => isAsked(order))
     .filter((order) => key === null || order.idempotencyKey === key)
     .filter((order) => isWithin(query, order, order.createdAtMs))
     .sort(newestOrderFirst);

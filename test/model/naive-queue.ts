@@ -203,7 +203,7 @@ function queueAt(state: ModelState, number: MarketNumber, side: Side): ModelOrde
   return state.resting
     .filter((order) => order.queue !== null && order.market === number)
     .filter((order) => bidOf(order).side === side)
-    .sort((a, b) => bidOf(b).cents - bidOf(a).cents || a.sequence - b.sequence);
+    .sort((a, b) => bidOf(b).cents - bidOf(a).cents || a.priority - b.priority);
 }
 
 /** T155. */

@@ -104,6 +104,8 @@ export type QueuePlace = { ahead: number; part: number };
 export type ModelOrder = OrderTerms & {
   /** Place in the order of acceptance, over all accounts. */
   sequence: number;
+  /** Place in the order of meeting the book. */
+  priority: number;
   id: Uuid;
   account: Uuid;
   idempotencyKey: string;
@@ -121,6 +123,10 @@ export type ModelOrder = OrderTerms & {
   tradeId: Uuid | null;
   fills: { contracts: Contracts; priceCents: PriceCents; venue: Venue }[];
   fillModel: FillModelName;
+  latencyMs: number;
+  /** When it meets the book, and when its cancel does; null: it has, or there is none. */
+  arrivesAtMs: EpochMs | null;
+  cancelsAtMs: EpochMs | null;
   /** Its place, and the last one that was noted; null: it is in no queue. */
   queue: QueuePlace | null;
   noted: QueuePlace | null;
@@ -152,6 +158,8 @@ export type ModelTrade = TradeTerms & {
 };
 
 export type ModelState = {
+  /** How many were given. */
+  priorities: number;
   options: TradingOptions;
   nowMs: EpochMs;
   venueData: boolean;
@@ -188,6 +196,7 @@ export type Attempt = { id: Uuid; atMs: EpochMs; closing: boolean };
 
 export function emptyState(options: TradingOptions): ModelState {
   return {
+    priorities: 0,
     options,
     nowMs: 0,
     venueData: false,
@@ -337,6 +346,11 @@ export function openTradesOf(state: ModelState, account: Uuid): ModelTrade[] {
 
 export function restingOf(state: ModelState, account: Uuid): ModelOrder[] {
   return state.resting.filter((order) => order.account === account);
+}
+
+/** Whether it can be asked for: a market order that met the book at once is a fill. T161. */
+export function isAsked(order: ModelOrder): boolean {
+  return typeOf(order) === 'limit' || order.latencyMs > 0;
 }
 
 export function typeOf({ limitPriceCents }: ModelOrder): 'market' | 'limit' {

@@ -18,6 +18,7 @@ import { holdCentsOf, remainingOf, resetBlock } from './naive-ledger.ts';
 import { averageOf, livePrices } from './naive-prices.ts';
 import {
   instrumentOf,
+  isAsked,
   type ModelAccount,
   type ModelOrder,
   type ModelState,
@@ -44,7 +45,7 @@ export function placementAnswer(state: ModelState, order: ModelOrder, replayed: 
     idempotencyKey: order.idempotencyKey,
     replayed,
     originalCreatedAt: replayed ? isoOf(order.createdAtMs) : null,
-    order: typeOf(order) === 'limit' ? orderJson(state, order) : null,
+    order: isAsked(order) ? orderJson(state, order) : null,
     trade: executed ? tradeJson(state, state.trades.get(order.tradeId!)!) : null,
     fillVenue: order.fills[0]?.venue ?? null,
     mode: 'paper',
@@ -86,6 +87,7 @@ export function listedOrderJson(state: ModelState, order: ModelOrder): Json {
     timeInForce: order.timeInForce,
     expiresAt: isoOrNull(order.expiresAtMs),
     status: order.status,
+    pendingUntil: isoOrNull(order.arrivesAtMs ?? order.cancelsAtMs),
     createdAt: isoOf(order.createdAtMs),
     executedAt: order.status === 'executed' ? isoOrNull(order.endedAtMs) : null,
     canceledAt: order.status === 'canceled' ? isoOrNull(order.endedAtMs) : null,

@@ -18,6 +18,7 @@ import type {
   TradeCounting,
 } from '../../engine/rules/messages.ts';
 import { ORDER_TERMS, TRADE_TERM_NAMES, USUAL_TERMS } from '../../engine/rules/order-terms.ts';
+import { PRESETS, type Realism } from '../../engine/rules/realism.ts';
 import type { RandomSource } from './random-source.ts';
 import { clampPrice, DAY_MS, fairCentsOf, type RandomWorld, someAccount } from './random-world.ts';
 
@@ -137,6 +138,14 @@ function placedAgain(world: RandomWorld, earlier: PlaceOrder): PlaceOrder {
     : { ...order, account: someAccount(world) };
 }
 
+/** Mostly the preset `simple`. */
+function someRealism(random: RandomSource): Realism | null {
+  if (!random.oneIn(3)) return null;
+  const min = random.oneIn(3) ? 0 : random.int(1, 300);
+  const max = random.oneIn(4) ? min + random.int(0, 2000) : min;
+  return { ...PRESETS.simple, latencyMs: { min, max } };
+}
+
 function blankOrder(world: RandomWorld): PlaceOrder {
   const { random, nowMs } = world;
   world.keysMade += 1;
@@ -161,7 +170,7 @@ function blankOrder(world: RandomWorld): PlaceOrder {
     mayOpen: !random.oneIn(40),
     mayTrade: !random.oneIn(40),
     rejectIfLaterThanMs: random.oneIn(20) ? nowMs + random.int(-500, 500) : null,
-    realism: null,
+    realism: someRealism(world.realism),
     counting: null,
   };
 }

@@ -43,6 +43,7 @@ export function previewOrder(context: Context): Route<Caller> {
         holdDollars: 0,
         feeDollars: 0.18,
         quoteAgeMs: 120,
+        latencyMs: null,
         mode: 'paper',
       },
     },
@@ -79,12 +80,13 @@ const REFUSED = {
   holdCents: 0,
   ticker: null,
   quoteAgeMs: null,
+  latencyMs: null,
 } as const;
 
 type Found = Omit<PreviewReply, 'code'> & { code: Static<typeof PreviewAnswer>['code'] | null };
 
 function answerText(found: Found, fees: readonly FeeEntry[], atMs: EpochMs): string {
-  const { would, code, fill, costCents, holdCents, quoteAgeMs, venueData } = found;
+  const { would, code, fill, costCents, holdCents, quoteAgeMs, venueData, latencyMs } = found;
   const answer: Static<typeof PreviewAnswer> = {
     would: venueData ? would : null,
     ...(code == null ? {} : { code }),
@@ -93,6 +95,7 @@ function answerText(found: Found, fees: readonly FeeEntry[], atMs: EpochMs): str
     holdDollars: dollarsOf(holdCents),
     feeDollars: venueData ? dollarsOf(feeCents(found, fees, atMs)) : null,
     quoteAgeMs: venueData ? quoteAgeMs : null,
+    latencyMs,
     mode: 'paper',
   };
   return JSON.stringify(answer);

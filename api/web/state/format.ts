@@ -25,6 +25,11 @@ export function cents(price: number): string {
   return `${price}¢`;
 }
 
+/** The limit of an order; null: a market order. */
+export function limitWords(limitCents: number | null): string {
+  return limitCents === null ? 'the market' : cents(limitCents);
+}
+
 /** `1,000` */
 export function whole(count: number): string {
   return WHOLE.format(count);

@@ -10,7 +10,16 @@ import type {
   Trade,
   Venue,
 } from '../../client/generated.js';
-import { cents, clock, counted, duration, money, signedMoney, whole } from './format.ts';
+import {
+  cents,
+  clock,
+  counted,
+  duration,
+  limitWords,
+  money,
+  signedMoney,
+  whole,
+} from './format.ts';
 import type { OrderBody } from './ticket.ts';
 
 export const VENUE_WORDS: Readonly<Record<Venue, string>> = {
@@ -227,6 +236,8 @@ export const CANCEL_WORDS: Readonly<Record<CancelReason, string>> = {
   expired: 'it expired',
   instrument_dropped: 'its market has left the catalog',
   disconnected: 'the connection that placed it has ended',
+  no_liquidity: 'there was too little to trade with when it met the book',
+  price_moved: 'the price was beyond your bound when it met the book',
 };
 
 function canceledWords(order: Order | null): string {
@@ -260,5 +271,9 @@ function restingWords(order: Order): string {
   const holds = order.holdDollars > 0 ? `, and holds ${money(order.holdDollars)}` : '';
   const filled = filledContracts > 0 ? `${whole(filledContracts)} filled. ` : '';
   const what = `${action} ${counted(remainingContracts, 'contract')} of ${instrumentSide}`;
-  return `${filled}Rests: ${what} at ${cents(limitCents)} or better${until}${holds}.`;
+  if (order.pendingUntil !== null) {
+    const when = clock.full(order.pendingUntil);
+    return `On its way: ${what} at ${limitWords(limitCents)} meets the book at ${when}${holds}.`;
+  }
+  return `${filled}Rests: ${what} at ${limitWords(limitCents)} or better${until}${holds}.`;
 }

@@ -1,6 +1,6 @@
 /** Orders and trades in words. */
 import type { Order, Trade } from '../../client/generated.js';
-import { cents, signedMoney, whole } from './format.ts';
+import { limitWords, signedMoney, whole } from './format.ts';
 
 type Labeled = Pick<Trade, 'instrumentId' | 'instrumentLabel'>;
 export function labelOf({ instrumentLabel, instrumentId }: Labeled): string {
@@ -31,7 +31,7 @@ export function outcomeOf({ status, resolvedOutcome, instrumentSide }: Trade): s
 export function orderWords(order: Order): string {
   const { action, limitCents } = order;
   const bound = action === 'buy' ? 'or less' : 'or more';
-  return `${action} ${holdingWords(order)} at ${cents(limitCents)} ${bound}`;
+  return `${action} ${holdingWords(order)} at ${limitWords(limitCents)} ${bound}`;
 }
 
 /** `10 yes of Otters to beat Herons` */

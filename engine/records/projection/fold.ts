@@ -166,6 +166,8 @@ export class Fold {
       case 'queue_met':
       case 'fill_noted':
       case 'book_missed':
+      case 'order_arrived':
+      case 'order_cancel_accepted':
       case 'order_part_filled':
       case 'trade_counted':
       case 'market_valued':

@@ -40,6 +40,7 @@ export function createState<Records extends FinishedRecords>(
     POSITION_DERIVED,
     'account',
   );
+  const realism = new OrderRealism();
   const [orderIds, positionIds] = UuidIndex.pair(orders, positions);
   const [markets, instruments]: [Market[], Instrument[]] = [[], []];
   return {
@@ -56,8 +57,10 @@ export function createState<Records extends FinishedRecords>(
     positionsOfMarket: new OwnerIndex(positions, positions.col.market),
     ladders: new Ladders(),
     expiries: new ExpiryQueue(orders),
+    arrivals: new ExpiryQueue(orders, (order, atMs) => realism.arrivesAtMs(order) === atMs),
+    cancels: new ExpiryQueue(orders, (order, atMs) => realism.cancelsAtMs(order) === atMs),
     queue: new QueuePlaces(),
-    realism: new OrderRealism(),
+    realism,
     records,
     applied: new AppliedChange(),
     tradeCounts: new TradeCounts(),

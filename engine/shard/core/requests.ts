@@ -237,8 +237,13 @@ function writeAnswer(
     case 'cancel': {
       const events = decision.kind === 'replay' ? [] : decision.events;
       const ended = events.find((event) => event.kind === 'order_ended');
-      invariant(ended !== undefined, 'a cancel was accepted and ended no order');
-      const write = () => writeEndedJustNow(to, state, ended);
+      const write = () => {
+        if (ended !== undefined) return writeEndedJustNow(to, state, ended);
+        // Its cancel meets the book later. Rule T162 (engine/RULES.md).
+        const row = state.orderIds.find(command.orderId);
+        invariant(row !== NO_ROW, 'a cancel was accepted of no order');
+        writeOrder(to, state, { row });
+      };
       return writeEnveloped(to, state, NO_ORGANIZATION, write);
     }
     case 'cancel_all':

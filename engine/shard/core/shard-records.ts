@@ -36,7 +36,7 @@ import type {
   SettledFact,
   SoldParts,
 } from '../../rules/finished-records.ts';
-import { isLimit } from '../../rules/flags.ts';
+import { isShownOrder } from '../../rules/flags.ts';
 import { costCents } from '../../rules/ledger.ts';
 import type { MarketOutcome } from '../../rules/messages.ts';
 
@@ -209,8 +209,8 @@ export class ShardRecords implements FinishedRecords {
   }
 
   outcome(placed: PlacedOrder): OrderOutcome {
-    const isMarket = !isLimit(placed.terms);
-    const fact = isMarket
+    const isFill = !isShownOrder(placed);
+    const fact = isFill
       ? this.#factBehind(placed.place)
       : this.#ended(placed.account, placed.orderId);
     if (fact === undefined) throw new Error(`order ${placed.orderId} has no outcome`);

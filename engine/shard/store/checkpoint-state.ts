@@ -18,7 +18,7 @@ import type { MarketOutcome, Payouts } from '../../rules/messages.ts';
 import { remainingOf } from '../../rules/partial-fills.ts';
 import type { PendingCorrection } from '../../rules/pending-settlements.ts';
 import type { Market } from '../../rules/reference-data.ts';
-import { rest } from '../../rules/resting.ts';
+import { joinBook, keepWaiting, priorityOf, rest } from '../../rules/resting.ts';
 import { type ShardState, tablesOf } from '../../rules/state.ts';
 
 /** The values that a checkpoint stores beside the pages. */
@@ -152,14 +152,24 @@ export function rebuildDerived(state: ShardState): void {
     state.positionsOfMarket.add(positions.col.market.get(row), row);
     state.positionIds.add(row);
   }
+  state.realism.rebuild();
+  // Else some have met their books later than they were placed.
+  const allAtOnce = state.realism.table.live === 0;
   for (const row of inTimeOrder(orders)) {
     const remaining = isBuy(orders.col.flags.get(row)) ? remainingOf(state, row) : 0;
     countPayable(state, orders.col.account.get(row), remaining);
     state.orderIds.add(row);
-    rest(state, row);
+    if (allAtOnce) rest(state, row);
+    else keepWaiting(state, row);
   }
+  if (!allAtOnce) joinInOrder(state);
   state.queue.rebuild();
-  state.realism.rebuild();
+}
+
+function joinInOrder(state: ShardState): void {
+  const onBooks = [...state.orders.rows()].filter((row) => state.realism.arrivesAtMs(row) === 0);
+  onBooks.sort((a, b) => priorityOf(state, a) - priorityOf(state, b));
+  for (const row of onBooks) joinBook(state, row);
 }
 
 type InSequence<Row extends number> = {

@@ -27,6 +27,7 @@ const previewOf = (change: Partial<OrderPreview>): OrderPreview => ({
   holdDollars: 0,
   feeDollars: 0.18,
   quoteAgeMs: 41,
+  latencyMs: null,
   mode: 'paper',
   ...change,
 });

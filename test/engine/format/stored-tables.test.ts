@@ -6,6 +6,7 @@
 import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { takeRow } from '../../../engine/memory/row-pages.ts';
+import { PRESETS, type Realism } from '../../../engine/rules/realism.ts';
 import { tablesOf } from '../../../engine/rules/state.ts';
 import type { StoredState } from '../../../engine/shard/core/create-state.ts';
 import {
@@ -24,6 +25,8 @@ type Stored = { layout: string; rows: string[] };
 
 const GOLDEN = new URL('../../golden/format/tables.json', import.meta.url);
 const QUEUED = new URL('../../golden/format/queue-tables.json', import.meta.url);
+
+const REALISTIC = new URL('../../golden/format/realism-tables.json', import.meta.url);
 
 /** Every row in use of the pages that a checkpoint takes, by table. */
 function storedIn(state: StoredState): Record<string, Stored> {
@@ -96,6 +99,35 @@ function queuedState(): StoredState {
   engine.tick({ ...print, contracts: 12_345 + 250 });
   return engine.state();
 }
+
+/** A pending order, one whose cancel is on its way, and one that has no latency. */
+function realisticState(): StoredState {
+  const engine = createMemoryEngine({ quoteMaxAgeMs: 15_000, routingBandCents: 10 });
+  engine.command({ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG });
+  const { simple, realistic } = PRESETS;
+  const under: Realism[] = [
+    realistic,
+    { ...simple, latencyMs: { min: 400, max: 400 } },
+    { ...simple, fees: 'venue', liquidity: 'market' },
+  ];
+  for (const [number, realism] of under.entries()) {
+    const ids = { orderId: uuidOf(300 + number), idempotencyKey: `key-${number}`, realism };
+    const limit = { limitPriceCents: number === 0 ? null : 3, boundPriceCents: 70 };
+    const bound = number === 0 ? limit : { ...limit, boundPriceCents: null };
+    const timeInForce = number === 0 ? null : 'gtc';
+    engine.command(placeOrder({ ...ids, placedPrivate: false, ...bound, timeInForce }));
+  }
+  const { account } = placeOrder();
+  const orderId = uuidOf(301);
+  engine.command({ kind: 'cancel', atMs: NOON_MS, account, orderId, counting: null });
+  return engine.state();
+}
+
+test('T158, T160, D107: pages note what orders were placed under, and what is on its way', (t) => {
+  const golden = JSON.parse(readFileSync(REALISTIC, 'utf8')) as Record<string, Stored>;
+  const { orders, realism } = storedIn(realisticState());
+  t.deepEqual({ orders, realism }, golden);
+});
 
 test('pages of the tables are written as they always were', (t) => {
   const golden = JSON.parse(readFileSync(GOLDEN, 'utf8')) as Record<string, Stored>;

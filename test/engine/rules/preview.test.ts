@@ -51,7 +51,7 @@ scenarioTest('T133: a preview says what placing would do', (t, create) => {
   const scenario = create();
   scenario.quote(WIN, 40, 43);
   const fill = { priceCents: 43, contracts: 10, venue: 'venue_a' as const };
-  const of = { ticker: 'WIN', quoteAgeMs: 0, venueData: true };
+  const of = { ticker: 'WIN', quoteAgeMs: 0, venueData: true, latencyMs: null };
   const none = { code: null, fill: null, costCents: 0, holdCents: 0, ...of };
   t.deepEqual(preview(scenario), { ...none, would: 'execute', fill, costCents: 430 });
   t.deepEqual(preview(scenario, limit(41)), { ...none, would: 'rest', holdCents: 410 });
@@ -104,6 +104,7 @@ scenarioTest('T133: why an order would be refused, of its time and its caller to
     code: 'no_liquidity',
     ticker: 'TOTAL',
     quoteAgeMs: null,
+    latencyMs: null,
   });
   t.like(preview(scenario, { instrumentId: 'ins_ZZZZZZZZZZZZ' }), {
     code: 'instrument_not_found',
@@ -132,7 +133,7 @@ scenarioTest(
     ];
     const shown = () => orders.map((order) => preview(scenario, order));
     const first = shown();
-    const of = { ticker: null, quoteAgeMs: null, venueData: false };
+    const of = { ticker: null, quoteAgeMs: null, venueData: false, latencyMs: null };
     const none = { would: null, code: null, fill: null, costCents: 0, holdCents: 0, ...of };
     t.deepEqual(first, [
       none,

@@ -87,6 +87,7 @@ __all__ = [
     "OrderPlacement",
     "OrderPreview",
     "OrderPreviewFillsItem",
+    "OrderPreviewLatencyMs",
     "OrderRequest",
     "OrderStatus",
     "OrderType",
@@ -183,6 +184,7 @@ TIME_FIELDS = frozenset((
     "nextResetAt",
     "openedAt",
     "originalCreatedAt",
+    "pendingUntil",
     "quotedAt",
     "rejectIfLaterThan",
     "revokedAt",
@@ -1206,8 +1208,8 @@ class OpenApiDocumentInfo(TypedDict):
 
 
 class Order(TypedDict):
-    """A limit order. marketTicker and fillPriceCents are present only while the venue-data
-    switch is on.
+    """A limit order, or a market order under latency. marketTicker and fillPriceCents are
+    present only while the venue-data switch is on.
     """
     orderId: str
     action: Action
@@ -1221,14 +1223,17 @@ class Order(TypedDict):
     contracts: int
     filledContracts: int
     remainingContracts: int
-    # The limit, in cents a contract of the side traded.
-    limitCents: int
+    # The limit, in cents a contract of the side traded; null: a market order.
+    limitCents: int | None
     # Part of the balance that it holds, in dollars.
     holdDollars: float
-    timeInForce: Literal["gtc", "ioc", "fok"]
+    # Null: a market order.
+    timeInForce: Literal["gtc", "ioc", "fok"] | None
     # Time when it stops resting; null: never.
     expiresAt: str | None
     status: OrderStatus
+    # Under latency: when the order, or its cancel, meets the book. Null once it has met it.
+    pendingUntil: str | None
     createdAt: str
     # Time when the whole order had traded, else null.
     executedAt: str | None
@@ -1246,7 +1251,7 @@ class Order(TypedDict):
     fillModel: Literal["top_of_book", "book_depth", "queue"] | None
     # The venue market's ticker.
     marketTicker: NotRequired[str]
-    type: Literal["limit"]
+    type: OrderType
     # Reason of a cancel or expiry; else null.
     cancelReason: Literal[
         "canceled_by_owner",
@@ -1258,6 +1263,8 @@ class Order(TypedDict):
         "expired",
         "instrument_dropped",
         "disconnected",
+        "no_liquidity",
+        "price_moved",
     ] | None
     # Trade that the order opened or closes.
     tradeId: str | None
@@ -1326,7 +1333,8 @@ class OrderPreview(TypedDict):
     """While the venue-data switch is off, would, fills, costDollars, feeDollars and quoteAgeMs
     are null. The fields code and holdDollars depend on no price.
     """
-    # rest: the contracts that do not trade at once rest. cancel: an ioc or fok without a fill.
+    # rest: the contracts that do not trade at once rest. cancel: an ioc or fok without a fill, or a
+    # market order under latency without one.
     would: Literal["execute", "rest", "cancel", "refuse"] | None
     # Reason of a refusal; absent without a refusal.
     code: NotRequired[ErrorCode]
@@ -1340,6 +1348,9 @@ class OrderPreview(TypedDict):
     feeDollars: float | None
     # Time since the last message on the connection of the quote; null without one.
     quoteAgeMs: int | None
+    # The order meets the book so much later, and would, fills and costs are of the book as it is
+    # now. Null: it meets the book at once.
+    latencyMs: OrderPreviewLatencyMs | None
     # Every trade is a paper trade.
     mode: Literal["paper"]
 
@@ -1350,6 +1361,11 @@ class OrderPreviewFillsItem(TypedDict):
     contracts: int
     # Venue that would price the fill.
     venue: Venue
+
+
+class OrderPreviewLatencyMs(TypedDict):
+    min: int
+    max: int
 
 
 OrderRequest: TypeAlias = "MarketBuy | LimitBuy | MarketSell | LimitSell | MarketTickerBuy | LimitTickerBuy"
@@ -1687,14 +1703,17 @@ class RestingOrder(TypedDict):
     contracts: int
     filledContracts: int
     remainingContracts: int
-    # The limit, in cents a contract of the side traded.
-    limitCents: int
+    # The limit, in cents a contract of the side traded; null: a market order.
+    limitCents: int | None
     # Part of the balance that it holds, in dollars.
     holdDollars: float
-    timeInForce: Literal["gtc", "ioc", "fok"]
+    # Null: a market order.
+    timeInForce: Literal["gtc", "ioc", "fok"] | None
     # Time when it stops resting; null: never.
     expiresAt: str | None
     status: OrderStatus
+    # Under latency: when the order, or its cancel, meets the book. Null once it has met it.
+    pendingUntil: str | None
     createdAt: str
     # Time when the whole order had traded, else null.
     executedAt: str | None

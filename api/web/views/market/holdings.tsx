@@ -9,7 +9,7 @@ import { type Column, Table } from '../../parts/table.tsx';
 import { When } from '../../parts/when.tsx';
 import type { AccountId } from '../../state/account-id.ts';
 import { eventSentence, instrumentOf } from '../../state/event-words.ts';
-import { cents, money, whole } from '../../state/format.ts';
+import { cents, limitWords, money, whole } from '../../state/format.ts';
 import { cancelOrder } from '../../state/ordering.ts';
 import {
   portfolioOf,
@@ -172,7 +172,7 @@ const RESTING_COLUMNS: readonly Column<RestingOrder>[] = [
     isHead: true,
     cell: (order) => (
       <>
-        {restingText(order)} at {cents(order.limitCents)}
+        {restingText(order)} at {limitWords(order.limitCents)}
         <small>
           {whole(order.filledContracts)} of {whole(order.contracts)} filled
           {order.holdDollars > 0 && `, holds ${money(order.holdDollars)}`}

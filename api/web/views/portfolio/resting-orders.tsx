@@ -10,7 +10,7 @@ import { When } from '../../parts/when.tsx';
 import { type AccountId, ofAccount } from '../../state/account-id.ts';
 import { CallError } from '../../state/call-error.ts';
 import { call } from '../../state/calls.ts';
-import { cents, counted, money, whole } from '../../state/format.ts';
+import { counted, limitWords, money, whole } from '../../state/format.ts';
 import { report } from '../../state/problems.ts';
 import { refreshShown } from '../../state/shown-account.ts';
 import { labelOf } from '../../state/trade-words.ts';
@@ -85,7 +85,7 @@ const columnsOf = (account: AccountId): readonly Column<RestingOrder>[] => [
   { head: 'Market', isHead: true, cell: (order) => <Named order={order} /> },
   { head: 'Order', isWide: true, cell: (order) => `${order.action} ${order.instrumentSide}` },
   { head: 'Contracts', isNumber: true, isWide: true, cell: contractsText },
-  { head: 'Limit', isNumber: true, cell: ({ limitCents }) => cents(limitCents) },
+  { head: 'Limit', isNumber: true, cell: ({ limitCents }) => limitWords(limitCents) },
   { head: 'Held', isNumber: true, isWide: true, cell: ({ holdDollars }) => money(holdDollars) },
   { head: 'Expires', isWide: true, cell: (order) => <Expiry order={order} /> },
   { head: 'Placed', isWide: true, cell: ({ createdAt }) => <When iso={createdAt} /> },
@@ -104,6 +104,12 @@ function Named({ order }: { order: RestingOrder }) {
       <span class="only-narrow hint">
         {action} {contractsText(order)} {instrumentSide}, expires <Expiry order={order} />
       </span>
+      {order.pendingUntil !== null && (
+        <span class="hint">
+          {' '}
+          on its way until <When iso={order.pendingUntil} />
+        </span>
+      )}
     </>
   );
 }

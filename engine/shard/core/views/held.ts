@@ -18,5 +18,10 @@ export function heldBits(state: ShardState): string {
       booksOf(market).some((book) => hasOrders(state, book));
     if (isHeld) bits[number >> 3]! |= 1 << (number & 7);
   }
+  const { col } = state.orders;
+  for (const order of state.arrivals.waiting().orders) {
+    const number = col.market.get(order);
+    bits[number >> 3]! |= 1 << (number & 7);
+  }
   return bits.toString('base64');
 }

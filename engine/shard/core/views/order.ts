@@ -17,12 +17,17 @@ import { type JsonWriter, memberNames, pieceOf } from '../../../format/json-writ
 import { uuidTimeMs } from '../../../memory/uuid-words.ts';
 import type { Event, OrderEnded, OrderOutcome, OrderPlaced } from '../../../rules/events.ts';
 import type { EndedOrder } from '../../../rules/finished-records.ts';
-import { fillModelOf, instrumentSideOf, isLimit, sideOf } from '../../../rules/flags.ts';
-import { costCents } from '../../../rules/ledger.ts';
+import {
+  fillModelOf,
+  instrumentSideOf,
+  isLimit,
+  isShownOrder,
+  sideOf,
+} from '../../../rules/flags.ts';
 import type { TradedSide } from '../../../rules/order-terms.ts';
 import { filledSoFar, remainingOf } from '../../../rules/partial-fills.ts';
-import { orderTermsAt } from '../../../rules/row-terms.ts';
 import type { ShardState } from '../../../rules/state.ts';
+import { heldCents, waitingTermsAt } from '../../../rules/waiting-terms.ts';
 import { type Naming, writeInstrument, writeMarketTicker, writeVenuePrice } from './subject.ts';
 import { writeOrderTerms } from './terms.ts';
 import { writeTradeOf } from './trade.ts';
@@ -37,6 +42,7 @@ const NAMES = memberNames(
   'remainingContracts',
   'limitCents',
   'holdDollars',
+  'pendingUntil',
   'timeInForce',
   'expiresAt',
   'status',
@@ -62,7 +68,8 @@ const NAMES = memberNames(
 const NOT_ENDED = pieceOf(',"executedAt":null,"canceledAt":null');
 
 /** The shown fields of an order as it was placed. */
-type Placed = TradedSide & Pick<OrderPlaced, 'orderId' | 'contracts' | 'terms' | 'fillModel'>;
+type Placed = TradedSide &
+  Pick<OrderPlaced, 'orderId' | 'contracts' | 'terms' | 'fillModel' | 'latencyMs'>;
 type Ended = Omit<OrderOutcome, 'venue'>;
 
 /** The fields of a resting order in GET /portfolio; it omits four fields of Order. */
@@ -97,9 +104,10 @@ export function writeCanceled(
   { orderIds }: ShardState,
   events: readonly Event[],
 ): void {
-  const canceled = events.flatMap((event) =>
-    event.kind === 'order_ended' ? [orderIds.idOf(event.order)] : [],
-  );
+  const canceled = events.flatMap((event) => {
+    const isCancel = event.kind === 'order_ended' || event.kind === 'order_cancel_accepted';
+    return isCancel ? [orderIds.idOf(event.order)] : [];
+  });
   to.value({ canceled, count: canceled.length, mode: 'paper' });
 }
 
@@ -122,8 +130,8 @@ export function writeEnded(to: JsonWriter, naming: Naming, placed: Placed, outco
   const whole = outcome.status === 'executed' ? placed.contracts : 0;
   const filled = outcome.filledContracts ?? whole;
   const start = to.open();
-  writeFields(to, naming, placed, outcome.status, filled, 0);
-  to.text(NAMES.type, 'limit');
+  writeFields(to, naming, placed, outcome.status, filled, 0, null);
+  to.text(NAMES.type, isLimit(placed.terms) ? 'limit' : 'market');
   to.text(NAMES.cancelReason, outcome.reason);
   to.text(NAMES.tradeId, outcome.tradeId);
   const { status, atMs } = outcome;
@@ -139,6 +147,8 @@ export type Standing = {
   filledContracts: Contracts;
   fillPriceCents: PriceCents | null;
   tradeId: Uuid | null;
+  /** When it meets the book; null: it has. */
+  pendingUntilMs: EpochMs | null;
 };
 
 /** An order as it stood. */
@@ -146,16 +156,16 @@ export function writeStanding(
   to: JsonWriter,
   naming: Naming,
   placed: Placed & Pick<OrderPlaced, 'rests'>,
-  { filledContracts, fillPriceCents, tradeId }: Standing,
+  { filledContracts, fillPriceCents, tradeId, pendingUntilMs }: Standing,
 ): void {
   const { terms, rests, contracts } = placed;
   const holds = rests && terms.action === 'buy';
-  const heldCents = holds ? costCents(terms.limitPriceCents!, contracts - filledContracts) : 0;
+  const held = holds ? heldCents(terms, contracts - filledContracts) : 0;
   const start = to.open();
-  writeFields(to, naming, placed, 'resting', filledContracts, heldCents);
+  writeFields(to, naming, placed, 'resting', filledContracts, held, pendingUntilMs);
   to.piece(NOT_ENDED);
   to.time(NAMES.updatedAt, uuidTimeMs(placed.orderId));
-  to.text(NAMES.type, 'limit');
+  to.text(NAMES.type, isLimit(terms) ? 'limit' : 'market');
   to.null(NAMES.cancelReason);
   to.text(NAMES.tradeId, tradeId);
   writeVenuePrice(to, naming, NAMES.fillPriceCents, fillPriceCents);
@@ -166,7 +176,7 @@ function writeWholeResting(to: JsonWriter, state: ShardState, placed: Placed, ro
   const position = state.orders.col.position.get(row);
   const start = to.open();
   writeResting(to, state, placed, row);
-  to.text(NAMES.type, 'limit');
+  to.text(NAMES.type, isLimit(placed.terms) ? 'limit' : 'market');
   to.null(NAMES.cancelReason);
   if (position === NO_ROW) to.null(NAMES.tradeId);
   else to.idAt(NAMES.tradeId, state.positions.col.id, position);
@@ -177,8 +187,10 @@ function writeWholeResting(to: JsonWriter, state: ShardState, placed: Placed, ro
 function writeResting(to: JsonWriter, state: ShardState, placed: Placed, row: OrderRow): void {
   const remaining = remainingOf(state, row);
   const { contracts, terms } = placed;
-  const heldCents = terms.action === 'sell' ? 0 : costCents(terms.limitPriceCents!, remaining);
-  writeFields(to, state, placed, 'resting', contracts - remaining, heldCents);
+  const held = terms.action === 'sell' ? 0 : heldCents(terms, remaining);
+  const { realism } = state;
+  const dueAtMs = realism.arrivesAtMs(row) || realism.cancelsAtMs(row) || null;
+  writeFields(to, state, placed, 'resting', contracts - remaining, held, dueAtMs);
   to.piece(NOT_ENDED);
   to.time(NAMES.updatedAt, uuidTimeMs(placed.orderId));
 }
@@ -189,7 +201,8 @@ function writeFields(
   placed: Placed,
   status: string,
   filledContracts: Contracts,
-  heldCents: Cents,
+  held: Cents,
+  pendingUntilMs: EpochMs | null,
 ): void {
   const { orderId, contracts, terms, fillModel } = placed;
   to.text(NAMES.orderId, orderId);
@@ -201,10 +214,11 @@ function writeFields(
   to.number(NAMES.filledContracts, filledContracts);
   to.number(NAMES.remainingContracts, contracts - filledContracts);
   to.number(NAMES.limitCents, terms.limitPriceCents);
-  to.dollars(NAMES.holdDollars, heldCents);
+  to.dollars(NAMES.holdDollars, held);
   to.text(NAMES.timeInForce, terms.timeInForce);
   to.time(NAMES.expiresAt, terms.expiresAtMs);
   to.text(NAMES.status, status);
+  to.time(NAMES.pendingUntil, pendingUntilMs);
   to.time(NAMES.createdAt, uuidTimeMs(orderId));
   writeOrderTerms(to, terms);
   to.text(NAMES.fillModel, fillModel);
@@ -223,7 +237,8 @@ function placedAt(state: ShardState, row: OrderRow): Placed {
     instrumentSide: instrumentSideOf(flags),
     contracts: col.contracts.get(row),
     fillModel: fillModelOf(flags),
-    terms: orderTermsAt(col, row),
+    latencyMs: state.realism.latencyMs(row),
+    terms: waitingTermsAt(state, row),
   };
 }
 
@@ -253,7 +268,7 @@ export function writePlacement(
   to.text(NAMES.idempotencyKey, placed.idempotencyKey);
   to.flag(NAMES.replayed, replayed);
   to.time(NAMES.originalCreatedAt, replayed ? uuidTimeMs(placed.orderId) : null);
-  if (isLimit(placed.terms)) {
+  if (isShownOrder(placed)) {
     to.piece(NAMES.order);
     writePlacedOrder(to, state, { placed, row, outcome });
   } else to.null(NAMES.order);
