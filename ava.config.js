@@ -9,11 +9,11 @@ const isOfFiles = process.argv.slice(2).some((argument) => argument.endsWith('.t
 const isLong = process.env.PAPERBOOK_LONG_TESTS !== undefined;
 /** Threads of many files start from the packed product; `ava FILE` and coverage take the sources. */
 const fromProduct = !isOfFiles && process.env.NODE_V8_COVERAGE === undefined;
-/** They take longest, so they begin first. */
+/** They take longest, or wait much, so they begin first; the shortest ones fill the end. */
 const LONGEST = [
-  ...['web-views', 'process-product', 'process-data', 'engine-shard', 'process-commands'],
-  ...['api-operations', 'check', 'api-threads', 'whole', 'engine-parts', 'process-servers'],
-  ...['web-records', 'rules-and-feeds'],
+  ...['web-views', 'process-product', 'engine-parts', 'api-threads', 'whole', 'engine-shard'],
+  ...['process-commands', 'api-operations', 'process-data', 'rules-and-feeds', 'api-parts'],
+  ...['api-stream', 'check', 'api-identity', 'process-servers', 'web-records'],
 ];
 const rankOf = (file) => {
   const rank = LONGEST.findIndex((room) => file.endsWith(`/rooms/${room}.ts`));
@@ -31,7 +31,8 @@ export default {
     SEEDS_PERCENT: process.env.SEEDS_PERCENT ?? (isLong ? '100' : '10'),
     ...(fromProduct ? { PRODUCT_OF_TESTS: pathToFileURL(`${productFolder()}/`).href } : {}),
   },
-  concurrency: 3,
+  // Many tests wait, for a disk, a page or a moment.
+  concurrency: 4,
   timeout: isLong ? '10m' : '3m',
   workerThreads: false,
 };

@@ -270,6 +270,7 @@ const NOTHING_FINISHED: FinishedRecords = {
   orderByKey: none,
   closedTrade: none,
   endedOrder: none,
+  describedIn: never,
   orderAt: never,
   outcome: never,
   endedOrders: () => [],

@@ -7,6 +7,7 @@
 import { invariant } from '../base/invariant.ts';
 import {
   type EpochMs,
+  type Liquidity,
   NO_ROW,
   type OrderRow,
   PLAIN,
@@ -72,9 +73,9 @@ export class OrderRealism {
     return this.#has(order, BITS.feesOn);
   }
 
-  /** Whether it shares displayed sizes with the orders of other accounts. */
-  sharesLiquidity(order: OrderRow): boolean {
-    return this.#has(order, BITS.market);
+  /** Who shares displayed sizes with it. */
+  liquidity(order: OrderRow): Liquidity {
+    return this.#has(order, BITS.market) ? 'market' : 'account';
   }
 
   isRealistic(order: OrderRow): boolean {

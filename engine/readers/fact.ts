@@ -54,6 +54,8 @@ function shownField(
       return { [field]: value === null ? null : VENUES[value as number] };
     case 'expiresAtMs':
       return { expiresAt: value === null ? null : isoOf(value as EpochMs) };
+    case 'cancelsAtMs':
+      return { cancelsAt: isoOf(value as EpochMs) };
     case 'fromMs':
       return { from: isoOf(value as EpochMs) };
     case 'change': {

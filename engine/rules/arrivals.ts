@@ -10,7 +10,7 @@ import { closingMs } from './closing.ts';
 import { type CancelReason, type Event, fillEvent, type OrderEnded } from './events.ts';
 import { emit } from './evolve.ts';
 import type { FactSink } from './fact-sink.ts';
-import { type Fill, tradeOf } from './fill-model.ts';
+import { type Fill, takerOf, tradeOf } from './fill-model.ts';
 import { takerNote } from './fill-notes.ts';
 import { actionOf, fillModelOf, isRouted, sideOf } from './flags.ts';
 import { remainingOf } from './partial-fills.ts';
@@ -73,7 +73,7 @@ function fillThen(state: ShardState, order: OrderRow, atMs: EpochMs): Fill | nul
   const book = bookOf(state, order);
   const contracts = remainingOf(state, order);
   const want = {
-    account: col.account.get(order),
+    taker: takerOf(col.account.get(order), state.realism.liquidity(order)),
     side: place.waitsForAskOf,
     upToCents: place.priceLevel,
     contracts,

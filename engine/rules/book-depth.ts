@@ -80,27 +80,27 @@ export class BookDepth {
     return { yes: sides?.yes.levels() ?? [], no: sides?.no.levels() ?? [] };
   }
 
-  consume({ account, market, side, contracts }: Consumption): void {
+  consume({ taker, market, side, contracts }: Consumption): void {
     invariant(contracts > 0, 'a fill consumes no contracts');
     const asks = this.#asksOf(market, side);
     let left = contracts;
     for (let cents = asks.nextAfter(0); left > 0; cents = asks.nextAfter(cents)) {
       invariant(cents < PAYOUT_CENTS, 'a fill consumed more than is displayed');
-      const part = Math.min(left, asks.freeFor(account, cents));
-      if (part > 0) asks.consume(account, cents, part);
+      const part = Math.min(left, asks.freeFor(taker, cents));
+      if (part > 0) asks.consume(taker, cents, part);
       left -= part;
     }
   }
 
   /** The contracts of one level that the account has not consumed. */
-  freeAt({ account, market, side }: Omit<Consumption, 'contracts'>, askCents: PriceCents) {
-    return this.#displayed[market]?.[side].freeFor(account, askCents) ?? 0;
+  freeAt({ taker, market, side }: Omit<Consumption, 'contracts'>, askCents: PriceCents) {
+    return this.#displayed[market]?.[side].freeFor(taker, askCents) ?? 0;
   }
 
   /** Contracts of one level, at most those that are free. */
-  consumeAt({ account, market, side, contracts }: Consumption, askCents: PriceCents): void {
-    const part = Math.min(contracts, this.freeAt({ account, market, side }, askCents));
-    if (part > 0) this.#asksOf(market, side).consume(account, askCents, part);
+  consumeAt({ taker, market, side, contracts }: Consumption, askCents: PriceCents): void {
+    const part = Math.min(contracts, this.freeAt({ taker, market, side }, askCents));
+    if (part > 0) this.#asksOf(market, side).consume(taker, askCents, part);
   }
 
   /** The contracts up to a price that the account has not consumed, at most those that it wants. */
@@ -111,21 +111,21 @@ export class BookDepth {
 
   /** The part of a market's asks that the account has not consumed, up to the wanted contracts. */
   #walk(market: Market, side: Side, want: Want, upToCents: PriceCents): Fill | null {
-    const { account } = want;
+    const { taker } = want;
     const asks = this.#asksOf(market.number, side);
     let contracts = 0;
     let paidCents = 0;
     const levels: DepthLevel[] = [];
     let cents = asks.nextAfter(0);
     while (cents <= upToCents && cents < PAYOUT_CENTS && contracts < want.contracts) {
-      const part = Math.min(asks.freeFor(account, cents), want.contracts - contracts);
+      const part = Math.min(asks.freeFor(taker, cents), want.contracts - contracts);
       if (part > 0) levels.push([cents, part]);
       contracts += part;
       paidCents += part * cents;
       cents = asks.nextAfter(cents);
     }
     if (contracts === 0) return null;
-    const consumption = { account, market: market.number, side, contracts };
+    const consumption = { taker, market: market.number, side, contracts };
     // Rounding up is against the trader on both sides: a seller gets 100 minus the ask. Rules T64,
     // M40 (engine/RULES.md).
     const askCents = Math.ceil(paidCents / contracts);

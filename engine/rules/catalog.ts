@@ -13,8 +13,15 @@ import {
   type Venue,
 } from '../base/units.ts';
 import type { Catalog, CatalogGame, CatalogInstrument } from './catalog-entries.ts';
-import type { Instrument, Market } from './reference-data.ts';
-import { NO_BOOKS, releaseBooks, reserveBooks, watchMarkets } from './resting.ts';
+import type { Instrument, InstrumentListing, Market } from './reference-data.ts';
+import {
+  booksOf,
+  isAwaited,
+  NO_BOOKS,
+  releaseBooks,
+  reserveBooks,
+  watchMarkets,
+} from './resting.ts';
 import type { ShardState } from './state.ts';
 
 /** Replaces the catalog. Numbers, live quotes and resting orders stay. */
@@ -38,6 +45,8 @@ export function replaceCatalog(state: ShardState, catalog: Catalog): void {
       listings: [],
       home: null,
       opensAtMs: 0,
+      described: null,
+      isPast: false,
     };
     state.instruments[number] = added;
     state.instrumentsById.set(id, added);
@@ -62,7 +71,11 @@ export function replaceCatalog(state: ShardState, catalog: Catalog): void {
       if (isBetter) market.shownBy = { instrument, polarity };
     }
   }
-  for (const instrument of state.instruments) if (!instrument.listed) closeMarkets(instrument);
+  for (const instrument of state.instruments) {
+    if (instrument.listed) continue;
+    if (mayForget(state, instrument)) forget(instrument);
+    else closeMarkets(instrument);
+  }
   releaseBooks(state);
   for (const book of state.booksByKey.values()) watchMarkets(book);
   // So that an order finds its ladders made.
@@ -70,6 +83,27 @@ export function replaceCatalog(state: ShardState, catalog: Catalog): void {
     return market.shownBy !== null && market.venue === HOME_VENUE && market.book === null;
   });
   reserveBooks(state, state.booksByKey.size + state.freeBooks.length + bookless.length);
+}
+
+/** Whether nothing about it can change any more, and the log has its description. */
+function mayForget(state: ShardState, { entry, listings, described }: Instrument): boolean {
+  if (entry === null || described === null || listings.length === 0) return false;
+  const homes = listings.filter(({ market }) => market.venue === HOME_VENUE);
+  return (homes.length > 0 ? homes : listings).every(({ market }) => {
+    const isHeld = state.positionsOfMarket.count(market.number) > 0;
+    return (
+      market.outcome !== null && !isHeld && !booksOf(market).some((book) => isAwaited(state, book))
+    );
+  });
+}
+
+/** The log describes it to whoever asks. Rule K59 (feeds/FORMATS.md). */
+function forget(instrument: Instrument): void {
+  const { home } = instrument;
+  instrument.entry = null;
+  instrument.listings = [];
+  instrument.home = home === null ? null : { market: home.market, polarity: home.polarity };
+  instrument.isPast = true;
 }
 
 /**
@@ -141,8 +175,17 @@ export function describe(
   entry: CatalogInstrument,
 ): void {
   instrument.entry = entry;
+  instrument.isPast = false;
   instrument.opensAtMs = entry.opensAt === null ? 0 : Date.parse(entry.opensAt);
-  instrument.listings = entry.listings
+  instrument.listings = listingsOf(state, entry);
+  const homes = instrument.listings.filter(({ market }) => market.venue === HOME_VENUE);
+  instrument.home = homes.length === 1 ? homes[0]! : null;
+  closeMarkets(instrument);
+}
+
+/** Its listings with their markets, home venue first. */
+export function listingsOf(state: ShardState, entry: CatalogInstrument): InstrumentListing[] {
+  return entry.listings
     .map((listing) => {
       const market = state.marketsByName.get(marketName(listing.venue, listing.venueMarketId));
       invariant(market !== undefined, 'a listing names a market without a number');
@@ -151,7 +194,4 @@ export function describe(
       return { listing, market, polarity: listing.polarity, eligible };
     })
     .sort((a, b) => VENUES.indexOf(a.market.venue) - VENUES.indexOf(b.market.venue));
-  const homes = instrument.listings.filter(({ market }) => market.venue === HOME_VENUE);
-  instrument.home = homes.length === 1 ? homes[0]! : null;
-  closeMarkets(instrument);
 }

@@ -8,8 +8,8 @@
 import { invariant } from '../base/invariant.ts';
 import { type EpochMs, NO_ROW, type OrderRow } from '../base/units.ts';
 import { resultOf } from './apply-results.ts';
-import { changeOf } from './catalog-change.ts';
 import { canceledByOwner } from './arrivals.ts';
+import { changeOf } from './catalog-change.ts';
 import { decideCorrection, isSameResult } from './corrections.ts';
 import { accept, type Decision, reject } from './decision.ts';
 import { restingOf, restingOfOthers } from './disconnects.ts';

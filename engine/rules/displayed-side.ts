@@ -4,7 +4,8 @@
  * (engine/RULES.md).
  */
 import { invariant } from '../base/invariant.ts';
-import { type AccountRow, type Contracts, PAYOUT_CENTS, type PriceCents } from '../base/units.ts';
+import { type Contracts, PAYOUT_CENTS, type PriceCents } from '../base/units.ts';
+import type { Taker } from './fill-model.ts';
 import type { DepthLevel } from './messages.ts';
 
 const shownAnew = new Float64Array(PAYOUT_CENTS);
@@ -13,7 +14,7 @@ export class DisplayedSide {
   /** By cents of the ask; 0: none is displayed. */
   readonly #contracts = new Float64Array(PAYOUT_CENTS);
   /** By cents of the ask; null: no account has consumed any. */
-  #consumed: Map<PriceCents, Map<AccountRow, Contracts>> | null = null;
+  #consumed: Map<PriceCents, Map<Taker, Contracts>> | null = null;
 
   /** Displays an ask with so many contracts; 0 removes it. An equal size keeps its consumption. */
   set(askCents: PriceCents, contracts: Contracts): void {
@@ -37,18 +38,18 @@ export class DisplayedSide {
   }
 
   /** The part of an ask that the account has not consumed. */
-  freeFor(account: AccountRow, askCents: PriceCents): Contracts {
-    const consumed = this.#consumed?.get(askCents)?.get(account) ?? 0;
+  freeFor(taker: Taker, askCents: PriceCents): Contracts {
+    const consumed = this.#consumed?.get(askCents)?.get(taker) ?? 0;
     return this.#contracts[askCents]! - consumed;
   }
 
-  consume(account: AccountRow, askCents: PriceCents, contracts: Contracts): void {
-    const isThere = contracts <= this.freeFor(account, askCents);
+  consume(taker: Taker, askCents: PriceCents, contracts: Contracts): void {
+    const isThere = contracts <= this.freeFor(taker, askCents);
     invariant(isThere, 'an account consumes more of a level than it displays');
     this.#consumed ??= new Map();
-    const level = this.#consumed.get(askCents) ?? new Map<AccountRow, Contracts>();
+    const level = this.#consumed.get(askCents) ?? new Map<Taker, Contracts>();
     this.#consumed.set(askCents, level);
-    level.set(account, (level.get(account) ?? 0) + contracts);
+    level.set(taker, (level.get(taker) ?? 0) + contracts);
   }
 
   /** Best first. */

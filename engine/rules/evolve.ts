@@ -16,7 +16,8 @@ import {
   valueMarket,
 } from './apply-results.ts';
 import { replaceCatalog } from './catalog.ts';
-import { changed } from './catalog-change.ts';
+import { changed, newIn } from './catalog-change.ts';
+import type { CatalogInstrument } from './catalog-entries.ts';
 import type {
   Event,
   OrderArrived,
@@ -133,9 +134,16 @@ export function emit(state: ShardState, facts: FactSink, event: Event): void {
   noteCatalog(state, event, { record: facts.record, bytes: facts.offset - offset });
 }
 
+function describedBy(event: Event): readonly CatalogInstrument[] {
+  if (event.kind === 'catalog_replaced') return event.catalog.instruments;
+  return event.kind === 'catalog_changed' ? newIn(event.change.instruments) : [];
+}
+
 /** Where the newest catalog is in the log, and what changes since the last whole one took. */
 function noteCatalog(state: ShardState, event: Event, at: { record: number; bytes: number }): void {
   const { record, bytes } = at;
+  const described = describedBy(event);
+  for (const { id } of described) state.instrumentsById.get(id)!.described = record;
   if (event.kind === 'catalog_replaced') {
     state.catalogPlace = { record, wholeBytes: bytes, changedBytes: 0 };
   }

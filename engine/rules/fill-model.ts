@@ -10,6 +10,7 @@ import {
   type Contracts,
   type EpochMs,
   type FillModelName,
+  type Liquidity,
   type MarketNumber,
   PAYOUT_CENTS,
   type PriceCents,
@@ -28,9 +29,20 @@ import {
 import type { RealismModel } from './realism.ts';
 import type { Market } from './reference-data.ts';
 
+/**
+ * Who consumes displayed sizes: an account by its row, or all accounts of this shard whose orders
+ * share them. Rule T164 (engine/RULES.md).
+ */
+export type Taker = AccountRow;
+const MARKET = -2 as Taker;
+
+export function takerOf(account: AccountRow, liquidity: Liquidity): Taker {
+  return liquidity === 'market' ? MARKET : account;
+}
+
 /** The wish of an order: contracts of the asks of `side`, none of them above `upToCents`. */
 export type Want = {
-  account: AccountRow;
+  taker: Taker;
   side: Side;
   upToCents: PriceCents;
   contracts: Contracts;
@@ -49,9 +61,9 @@ export type Fill = {
   consumption: Consumption | null;
 };
 
-/** Contracts that an account consumes of a market's side, from its best ask on. */
+/** Contracts that are consumed of a market's side, from its best ask on. */
 export type Consumption = {
-  account: AccountRow;
+  taker: Taker;
   market: MarketNumber;
   side: Side;
   contracts: Contracts;

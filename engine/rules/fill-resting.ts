@@ -9,13 +9,13 @@ import { prefetched } from '../memory/prefetch.ts';
 import { fillEvent } from './events.ts';
 import { emit } from './evolve.ts';
 import type { FactSink } from './fact-sink.ts';
-import { tradeOf } from './fill-model.ts';
+import { takerOf, tradeOf } from './fill-model.ts';
 import { makerNote } from './fill-notes.ts';
 import { actionOf, fillModelOf } from './flags.ts';
 import { remainingOf } from './partial-fills.ts';
 import { type BookPrice, ladderOf, priceBook, tradePrice } from './pricing.ts';
 import type { Book, Market } from './reference-data.ts';
-import { booksOf, priorityOf } from './resting.ts';
+import { booksOf, isAwaited, priorityOf } from './resting.ts';
 import { settleAccount } from './settle-markets.ts';
 import type { ShardState } from './state.ts';
 
@@ -85,10 +85,6 @@ function isMarketAwaited(state: ShardState, { book, routedBooks }: Market): bool
   if (book !== null && isAwaited(state, book)) return true;
   for (const routed of routedBooks) if (isAwaited(state, routed)) return true;
   return false;
-}
-
-function isAwaited({ ladders }: ShardState, book: Book): boolean {
-  return ladders.best(ladderOf(book, 'yes')) !== 0 || ladders.best(ladderOf(book, 'no')) !== 0;
 }
 
 type ReachedOrder = { reached: Reached; order: OrderRow };
@@ -168,7 +164,7 @@ function fillResting(
   settleAccount(state, col.account.get(order), facts);
   const contracts = remainingOf(state, order);
   const want = {
-    account: col.account.get(order),
+    taker: takerOf(col.account.get(order), state.realism.liquidity(order)),
     side,
     upToCents: priceLevelOf(state.orders, order),
     contracts,

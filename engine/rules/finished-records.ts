@@ -15,6 +15,7 @@ import type {
   Uuid,
 } from '../base/units.ts';
 import type { Ids } from '../memory/columns.ts';
+import type { CatalogInstrument } from './catalog-entries.ts';
 import type { ClosedTrade, OrderOutcome, OrderPlaced } from './events.ts';
 import type { FactPlace, TradeCorrectedFact, TradeSettledFact } from './facts.ts';
 
@@ -73,6 +74,8 @@ export interface FinishedRecords {
   soldParts(account: AccountRow, sinceMs: EpochMs): ReadonlyMap<Uuid, SoldParts>;
   /** The last reset of each account in this record or after it. */
   resetsFrom(record: number): ReadonlyMap<Uuid, FactPlace>;
+  /** What the catalog in this record says of an instrument. Rule K59 (feeds/FORMATS.md). */
+  describedIn(record: number, id: string): CatalogInstrument;
   /** The order that has used the key, market orders included. */
   orderByKey(account: AccountRow, idempotencyKey: string): PlacedOrder | undefined;
   /** The order of the account whose `order_placed` is at this place. */

@@ -21,7 +21,7 @@ import {
 import { closingMs } from './closing.ts';
 import { accept, type Decision, reject } from './decision.ts';
 import { type Event, fillEvent, type OrderPlaced } from './events.ts';
-import { type Fill, tradeOf } from './fill-model.ts';
+import { type Fill, takerOf, tradeOf } from './fill-model.ts';
 import { takerNote } from './fill-notes.ts';
 import type { PlacedOrder } from './finished-records.ts';
 import { isLimit, sideOf } from './flags.ts';
@@ -185,7 +185,10 @@ function fillNow(
     order.limitPriceCents ?? (order.action === 'buy' ? 99 : 1),
   );
   const want = {
-    account: account === NO_ROW ? state.accounts.nextRow : account,
+    taker: takerOf(
+      account === NO_ROW ? state.accounts.nextRow : account,
+      order.realism?.liquidity ?? 'account',
+    ),
     side: waitsForAskOf,
     upToCents: priceLevel,
     contracts,

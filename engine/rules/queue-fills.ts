@@ -8,7 +8,6 @@
 
 import { invariant } from '../base/invariant.ts';
 import {
-  type AccountRow,
   askCentsOf,
   type Contracts,
   type ContractsE2,
@@ -24,7 +23,7 @@ import { closingMs } from './closing.ts';
 import { fillEvent, type OrderQueued, type QueueMeeting, type QueueMet } from './events.ts';
 import { emit } from './evolve.ts';
 import type { FactSink } from './fact-sink.ts';
-import type { Queues } from './fill-model.ts';
+import { type Queues, type Taker, takerOf } from './fill-model.ts';
 import { actionOf } from './flags.ts';
 import type { ExactBook } from './followed-levels.ts';
 import type { LevelsTick, LevelTick, PrintTick } from './messages.ts';
@@ -213,10 +212,15 @@ function bookCame(on: In, market: Market, book: ExactBook, isSame: boolean): voi
 /** A whole book that crosses an order meets it, up to what its account has not taken of it. */
 function meetCrossing(on: In, { market, side }: Place, order: OrderRow): void {
   const { state, queues } = on;
-  const { account } = state.orders.col;
   const upToCents = levelOf(state, order);
   const contracts = remainingOf(state, order);
-  const want = { account: account.get(order), side, upToCents, contracts, model: 'queue' } as const;
+  const want = {
+    taker: takerAt(state, order),
+    side,
+    upToCents,
+    contracts,
+    model: 'queue',
+  } as const;
   const crossing = queues.crossing(market, want);
   if (crossing === null) return;
   if (crossing.consumption !== null) state.fillModel.consume(crossing.consumption);
@@ -255,8 +259,8 @@ class Fill {
   readonly #by: QueueMeeting;
   readonly #volumeE2: ContractsE2;
   /** Null: of one account at most. */
-  #usedBy: Map<AccountRow, ContractsE2> | null = null;
-  #first: { account: AccountRow; usedE2: ContractsE2 } | null = null;
+  #usedBy: Map<Taker, ContractsE2> | null = null;
+  #first: { taker: Taker; usedE2: ContractsE2 } | null = null;
 
   constructor(on: In, at: Place, by: QueueMeeting, volumeE2: ContractsE2) {
     this.#on = on;
@@ -280,11 +284,11 @@ class Fill {
     const { state, queues } = this.#on;
     const aheadE2 = state.queue.aheadE2(order);
     state.queue.setAheadE2(order, 0);
-    const account = state.orders.col.account.get(order);
+    const taker = takerAt(state, order);
     const contracts = this.#credit(order, this.#volumeE2, aheadE2);
     if (contracts > 0 && askCents !== null && askCents > 0) {
       const { market, side } = this.#at;
-      queues.consumeAt({ account, market: market.number, side, contracts }, askCents);
+      queues.consumeAt({ taker, market: market.number, side, contracts }, askCents);
     }
     if (state.queue.has(order) && state.queue.isFarFromNoted(order)) notePlace(this.#on, order);
   }
@@ -292,13 +296,13 @@ class Fill {
   /** `aheadE2`: of it before. @returns the whole contracts that traded */
   #credit(order: OrderRow, availableE2: ContractsE2, aheadE2: ContractsE2): Contracts {
     const { state } = this.#on;
-    const account = state.orders.col.account.get(order);
-    const freeE2 = availableE2 - this.#used(account);
+    const taker = takerAt(state, order);
+    const freeE2 = availableE2 - this.#used(taker);
     if (freeE2 <= 0) return 0;
     const before = state.queue.partE2(order);
     const leftE2 = remainingOf(state, order) * CONTRACT - before;
     const filledE2 = Math.min(freeE2, leftE2);
-    this.#use(account, filledE2);
+    this.#use(taker, filledE2);
     const partE2 = (before + filledE2) % CONTRACT;
     const contracts = (before + filledE2 - partE2) / CONTRACT;
     met(this.#on, order, { by: this.#by, volumeE2: this.#volumeE2, aheadE2, partE2 });
@@ -306,20 +310,24 @@ class Fill {
     return contracts;
   }
 
-  #used(account: AccountRow): ContractsE2 {
-    if (this.#usedBy !== null) return this.#usedBy.get(account) ?? 0;
-    return this.#first?.account === account ? this.#first.usedE2 : 0;
+  #used(taker: Taker): ContractsE2 {
+    if (this.#usedBy !== null) return this.#usedBy.get(taker) ?? 0;
+    return this.#first?.taker === taker ? this.#first.usedE2 : 0;
   }
 
-  #use(account: AccountRow, filledE2: ContractsE2): void {
-    const usedE2 = this.#used(account) + filledE2;
-    if (this.#usedBy === null && (this.#first === null || this.#first.account === account)) {
-      this.#first = { account, usedE2 };
+  #use(taker: Taker, filledE2: ContractsE2): void {
+    const usedE2 = this.#used(taker) + filledE2;
+    if (this.#usedBy === null && (this.#first === null || this.#first.taker === taker)) {
+      this.#first = { taker, usedE2 };
       return;
     }
-    this.#usedBy ??= new Map([[this.#first!.account, this.#first!.usedE2]]);
-    this.#usedBy.set(account, usedE2);
+    this.#usedBy ??= new Map([[this.#first!.taker, this.#first!.usedE2]]);
+    this.#usedBy.set(taker, usedE2);
   }
+}
+
+function takerAt({ orders, realism }: ShardState, order: OrderRow): Taker {
+  return takerOf(orders.col.account.get(order), realism.liquidity(order));
 }
 
 type Meeting = Pick<QueueMet, 'by' | 'volumeE2' | 'aheadE2' | 'partE2'>;

@@ -110,11 +110,15 @@ export type Instrument = {
   home: { market: Market; polarity: 1 | -1 } | null;
   /** When its markets open; 0 if the catalog has no time. */
   opensAtMs: EpochMs;
+  /** The record of the log with its last description; null: not known. */
+  described: number | null;
+  /** It is dropped and settled. Its description is in the log alone. Rule K59 (feeds/FORMATS.md). */
+  isPast: boolean;
 };
 
 /** Whether callers may name it: a dropped instrument with a result is over. Rule T121 (engine/RULES.md). */
-export function isKnown({ listed, listings }: Instrument): boolean {
-  return listed || listings.some(({ market }) => market.outcome !== null);
+export function isKnown({ listed, listings, isPast }: Instrument): boolean {
+  return listed || isPast || listings.some(({ market }) => market.outcome !== null);
 }
 
 export type InstrumentListing = {

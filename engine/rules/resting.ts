@@ -109,18 +109,20 @@ export function reserveBooks({ ladders }: ShardState, count: number): void {
   ladders.ensureLadders(count * 2);
 }
 
+/** Whether an order waits on a book. */
+export function isAwaited({ ladders }: ShardState, book: Book): boolean {
+  return ladders.best(ladderOf(book, 'yes')) > 0 || ladders.best(ladderOf(book, 'no')) > 0;
+}
+
 /**
  * Gives back the books of markets with a result on which no order waits: other markets use their
  * ladders. Rule K59 (feeds/FORMATS.md).
  */
 export function releaseBooks(state: ShardState): void {
-  const { ladders } = state;
   const routed = new Set<Book>();
   for (const [key, book] of state.booksByKey) {
     const { market } = book;
-    const isAwaited =
-      ladders.best(ladderOf(book, 'yes')) > 0 || ladders.best(ladderOf(book, 'no')) > 0;
-    if (market.outcome === null || isAwaited) continue;
+    if (market.outcome === null || isAwaited(state, book)) continue;
     state.booksByKey.delete(key);
     state.freeBooks.push(book.number);
     if (book.routed === null) market.book = null;

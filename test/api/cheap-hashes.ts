@@ -1,17 +1,23 @@
 /**
- * scrypt at a small part of its cost, in this process of tests: a hash of a password takes a
- * quarter of a second of CPU, by design. sign-in-parts.test.ts proves the real cost.
+ * scrypt at a small part of its cost, in tests: a hash of a password takes a quarter of a second of
+ * CPU, by design. sign-in-parts.test.ts proves the real cost.
  */
 import crypto, { type BinaryLike, type ScryptOptions } from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
+import type { ExecutionContext } from 'ava';
 
 const { scrypt } = crypto;
 type Callback = (error: Error | null, key: Buffer) => void;
 
-/** Returns a function that restores the whole cost. */
-export function cheapenHashes(): () => void {
+/** For the other tests of this process. */
+export function cheapenHashes(): void {
   replaceScrypt(cheapScrypt);
-  return () => replaceScrypt(scrypt);
+}
+
+/** The whole cost for one test, which is serial. */
+export function wholeCostOfHashes(t: ExecutionContext): void {
+  replaceScrypt(scrypt);
+  t.teardown(cheapenHashes);
 }
 
 function cheapScrypt(
@@ -28,3 +34,21 @@ function replaceScrypt(replacement: typeof cheapScrypt): void {
   Object.assign(crypto, { scrypt: replacement });
   syncBuiltinESMExports();
 }
+
+const CHEAP_SCRYPT = `
+  import crypto from 'node:crypto';
+  import { syncBuiltinESMExports } from 'node:module';
+  const { scrypt } = crypto;
+  crypto.scrypt = (password, salt, bytes, _options, callback) =>
+    scrypt(password, salt, bytes, { N: 2, r: 1, p: 1 }, callback);
+  syncBuiltinESMExports();`;
+
+/** The same in a server that is a process of its own. */
+export const CHEAP_HASHES = {
+  NODE_OPTIONS: [
+    process.env.NODE_OPTIONS ?? '',
+    `--import=data:text/javascript,${encodeURIComponent(CHEAP_SCRYPT)}`,
+  ]
+    .join(' ')
+    .trim(),
+};

@@ -172,9 +172,6 @@ async function ofHistory(scenario: Scenario, history: HistorySource): Promise<An
   return ask({ ...scenario, api, token: api.token });
 }
 
-/** Common errors that some operations give in their own way. */
-type OwnError = '503 internal_error' | '404 organization_not_found' | '403 organization_forbidden';
-
 /** The shard's log cannot be read. */
 async function withoutLog({ t, operation }: Scenario): Promise<Answer> {
   const api = await startApi(t);
@@ -183,6 +180,9 @@ async function withoutLog({ t, operation }: Scenario): Promise<Answer> {
   writeFileSync(path.join(log, '00000000.log'), 'not a log');
   return api.call('GET', operation.path);
 }
+
+/** Common errors that some operations give in their own way. */
+type OwnError = '503 internal_error' | '404 organization_not_found' | '403 organization_forbidden';
 
 /**
  * The operations' own rules, by code. Common codes are reached there as well, except a code with

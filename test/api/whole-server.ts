@@ -16,7 +16,10 @@ import type { User } from '../../api/identity/users.ts';
 import type { Paperbook } from '../../api/main.ts';
 import { NOON_MS, quoteTick } from '../engine/fixtures.ts';
 import { catalogOf, game, instrument } from '../process/catalogs.ts';
+import { cheapenHashes } from './cheap-hashes.ts';
 import { type Ending, startOnFeedClock } from './on-feed-clock.ts';
+
+cheapenHashes();
 
 /** The first `PRICED` of them have a live price. */
 const INSTRUMENTS = 4;

@@ -139,8 +139,8 @@ function placedAgain(world: RandomWorld, earlier: PlaceOrder): PlaceOrder {
 }
 
 /** Mostly the preset `simple`. */
-function someRealism(random: RandomSource): Realism | null {
-  if (!random.oneIn(3)) return null;
+function someRealism(random: RandomSource | null): Realism | null {
+  if (random === null || !random.oneIn(3)) return null;
   const min = random.oneIn(3) ? 0 : random.int(1, 300);
   const max = random.oneIn(4) ? min + random.int(0, 2000) : min;
   return { ...PRESETS.simple, latencyMs: { min, max } };

@@ -47,8 +47,8 @@ export type RandomWorld = {
   resolved: Set<string>;
   /** How often results were corrected, and a separate random source for that. */
   corrections: { random: RandomSource; count: number };
-  /** For what accounts have chosen. */
-  realism: RandomSource;
+  /** For what accounts have chosen; null: all have the preset `simple`. */
+  realism: RandomSource | null;
   /** Null: ticks of levels are left out. */
   levels: RandomLevels | null;
   /** The latest placements, to place some again. */
@@ -71,10 +71,12 @@ export type WorldOptions = {
   countedOneIn?: number;
   /** Ticks of levels are among the ticks. */
   levels?: boolean;
+  /** Some orders are under latency. */
+  latency?: boolean;
 };
 
 export function createRandomWorld(
-  { seed, accounts = 4, countedOneIn = 10, levels = false }: WorldOptions,
+  { seed, accounts = 4, countedOneIn = 10, levels = false, latency = false }: WorldOptions,
   feedback: Feedback,
 ): RandomWorld {
   const random = createRandomSource(seed);
@@ -90,7 +92,7 @@ export function createRandomWorld(
     books: new Map(),
     resolved: new Set(),
     corrections: { random: createRandomSource(seed + 1_000_000), count: 0 },
-    realism: createRandomSource(seed + 2_000_000),
+    realism: latency ? createRandomSource(seed + 2_000_000) : null,
     levels: levels ? createRandomLevels(seed) : null,
     placed: [],
     keysMade: 0,

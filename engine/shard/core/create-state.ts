@@ -74,7 +74,12 @@ export function createState<Records extends FinishedRecords>(
     marketsByName: new Map(),
     instruments,
     names: {
-      instrument: (number) => instruments[number]!,
+      instrument: (number) => {
+        const instrument = instruments[number]!;
+        if (!instrument.isPast) return instrument;
+        const { id, described } = instrument;
+        return { id, entry: records.describedIn(described!, id) };
+      },
       ticker: (number) => markets[number]!.ticker,
     },
     instrumentsById: new Map(),

@@ -14,10 +14,13 @@ import type {
 import { ByteReader } from '../../format/bytes.ts';
 import { placementOf } from '../../format/fact-events.ts';
 import { factAt, readFact } from '../../format/fact-layouts.ts';
+import { isOfCatalog } from '../../format/facts.ts';
 import { INDEX_CLASS, type IndexClass } from '../../index/entry.ts';
 import type { RecordIndex } from '../../index/record-index.ts';
 import type { Ids } from '../../memory/columns.ts';
 import { uuidTimeMs, uuidWord } from '../../memory/uuid-words.ts';
+import { newIn } from '../../rules/catalog-change.ts';
+import type { CatalogInstrument } from '../../rules/catalog-entries.ts';
 import type { ClosedTrade, OrderOutcome } from '../../rules/events.ts';
 import type {
   Fact,
@@ -67,10 +70,15 @@ const BY_RESULT: ReadonlySet<ClosedTrade['status']> = new Set(['settled', 'void'
 const ORDER_CLASSES: readonly IndexClass[] = Object.values(CLASS_OF_ORDER);
 const TRADE_CLASSES: readonly IndexClass[] = Object.values(CLASS_OF_TRADE);
 
+/** A page of an account's trades may name as many. */
+const DESCRIBED_MAX = 500;
+
 export class ShardRecords implements FinishedRecords {
   readonly index: RecordIndex;
   readonly correctedMarkets = new Set<MarketNumber>();
   readonly #log: FactLog;
+  /** The descriptions that were read last. */
+  readonly #described = new Map<string, { record: number; entry: CatalogInstrument }>();
   /** The last key and its name: a placement searches for its key and then adds it. */
   #named = { account: -1, key: '' };
   #name: ArrayLike<number> = [];
@@ -164,6 +172,26 @@ export class ShardRecords implements FinishedRecords {
       if (fact.kind === 'account_reset') resets.set(fact.account, place);
     }
     return resets;
+  }
+
+  describedIn(record: number, id: string): CatalogInstrument {
+    const known = this.#described.get(id);
+    if (known?.record === record) return known.entry;
+    let entry: CatalogInstrument | undefined;
+    const from = new ByteReader(this.#log.payload(record));
+    while (!from.isAtEnd) {
+      const fact = readFact(from);
+      if (!isOfCatalog(fact)) continue;
+      const isWhole = fact.kind === 'catalog_replaced';
+      const all = isWhole ? fact.catalog.instruments : newIn(fact.change.instruments);
+      entry = all.find((one) => one.id === id) ?? entry;
+    }
+    if (entry === undefined) throw new Error(`record ${record} does not describe ${id}`);
+    this.#described.delete(id);
+    this.#described.set(id, { record, entry });
+    const [oldest] = this.#described.keys();
+    if (this.#described.size > DESCRIBED_MAX) this.#described.delete(oldest!);
+    return entry;
   }
 
   orderByKey(account: AccountRow, idempotencyKey: string): PlacedOrder | undefined {

@@ -44,6 +44,10 @@ export type ReferenceData = {
   catalogPlace?: ShardState['catalogPlace'];
   /** Instruments that the catalog no longer lists, with their last description. */
   dropped: CatalogInstrument[];
+  /** Of instruments: where the log describes them. No earlier version of the program has it. */
+  described?: [instrument: number, record: number][];
+  /** Of those that are past: the market where orders went, and its polarity. */
+  past?: [instrument: number, market: number | null, polarity: 1 | -1][];
   outcomes: [
     market: number,
     outcome: MarketOutcome,
@@ -83,6 +87,13 @@ export function referenceDataOf(state: ShardState): ReferenceData {
     dropped: state.instruments.flatMap(({ entry, listed }) =>
       entry === null || listed ? [] : [entry],
     ),
+    described: state.instruments.flatMap(({ number, described }) =>
+      described === null ? [] : [[number, described] as [number, number]],
+    ),
+    past: state.instruments.flatMap(
+      ({ number, isPast, home }): NonNullable<ReferenceData['past']> =>
+        isPast ? [[number, home?.market.number ?? null, home?.polarity ?? 1]] : [],
+    ),
     outcomes: state.markets.flatMap((market): ReferenceData['outcomes'] => {
       const { number, outcome, payouts, resolvedAtMs, settlement, corrections } = market;
       if (outcome === null) return [];
@@ -119,6 +130,13 @@ export function loadHead(state: ShardState, head: StateHead & ReferenceData): vo
     const instrument = state.instrumentsById.get(entry.id);
     invariant(instrument !== undefined, 'a dropped instrument has no number');
     describe(state, instrument, entry);
+  }
+  for (const [number, record] of head.described ?? []) {
+    state.instruments[number]!.described = record;
+  }
+  for (const [number, market, polarity] of head.past ?? []) {
+    const home = market === null ? null : { market: state.markets[market]!, polarity };
+    Object.assign(state.instruments[number]!, { isPast: true, home });
   }
   for (const [market, outcome, payouts, resolvedAtMs, ...of] of head.outcomes) {
     const [settlement = null, corrections = 0] = of;

@@ -10,10 +10,12 @@ import {
   REUSE_GRACE_MS,
   refreshSession,
 } from '../../../api/identity/sessions.ts';
-import { cheapenHashes } from '../cheap-hashes.ts';
+import { cheapenHashes, wholeCostOfHashes } from '../cheap-hashes.ts';
 
 const NOW_MS = Date.parse('2026-11-21T05:00:00Z');
 const DAY_MS = 86_400_000;
+
+cheapenHashes();
 
 test('attempts: so many in a window, each on their own, and afresh in the next', (t) => {
   const attempts = new Attempts(2, 60_000);
@@ -45,7 +47,8 @@ test('I33: a password matches its hash alone, in whichever code points it is typ
   t.false(await matchesPassword('anything', null));
 });
 
-test('I33: a hash is scrypt at the cost that it names', async (t) => {
+test.serial('I33: a hash is scrypt at the cost that it names', async (t) => {
+  wholeCostOfHashes(t);
   const kept = await hashPassword('correct horse');
   const [, salt, hash] = /^\$scrypt\$ln=15,r=8,p=3\$([\w-]{22})\$([\w-]{43})$/.exec(kept)!;
   const cost = { N: 2 ** 15, r: 8, p: 3, maxmem: 2 ** 26 };
@@ -56,7 +59,6 @@ test('I33: a hash is scrypt at the cost that it names', async (t) => {
 test.serial(
   'I33: only so many passwords wait to be hashed; more are asked to come back',
   async (t) => {
-    t.teardown(cheapenHashes());
     const hashes = Array.from({ length: 36 }, () => hashPassword('correct horse'));
     const settled = await Promise.allSettled(hashes);
     const refused = settled.filter(({ status }) => status === 'rejected');

@@ -11,6 +11,7 @@ import type { Browser, BrowserContext, ConsoleMessage, Page, WebError } from 'pl
 import { launchChromium, NO_BROWSER } from '../../../bench/lib/chromium.ts';
 import { shareOf } from '../../model/seeds.ts';
 import { type Env, type Server, startServer } from '../../process/server.ts';
+import { CHEAP_HASHES } from '../cheap-hashes.ts';
 
 const AXE = fileURLToPath(import.meta.resolve('axe-core/axe.min.js'));
 /**
@@ -22,6 +23,7 @@ const SETTINGS = {
   PAPERBOOK_PORT: String(PORT),
   PAPERBOOK_ADMIN_PORT: String(PORT + 1),
   PAPERBOOK_SELF_RESET: 'on',
+  ...CHEAP_HASHES,
 };
 const WAITS_MS = 20_000;
 export const WIDE = { width: 1280, height: 800 };

@@ -92,6 +92,11 @@ pageTest(
       (await preview.innerText())!,
       /10 at \d+¢\s+Cost\s+\$\d\.\d\d.*Payout if yes wins\s+\$10\.00/s,
     );
+    // It is there for some seconds alone.
+    const toast = page
+      .locator('.toast')
+      .getByText(/^Bought: 10 yes of /)
+      .waitFor();
     await place(page);
     await result(page)
       .getByText(/^Bought 10 contracts of yes at \d+¢ for \$\d\.\d\d\.$/)
@@ -108,13 +113,10 @@ pageTest(
     t.like(position, { contracts: 10, placedVia: 'web' });
 
     await page.getByText('Your buys and sales, at their prices of yes.').waitFor();
-    await page
-      .locator('.toast')
-      .getByText(/^Bought: 10 yes of /)
-      .waitFor();
+    await toast;
 
     await rowsOf(positions(page)).getByRole('button', { name: 'Sell 10 yes' }).click();
-    t.true(await isFocused(ticket(page)));
+    await page.waitForFunction('document.activeElement.id === "ticket"');
     await preview.getByText('Proceeds').waitFor();
     await ticket(page)
       .getByRole('button', { name: /^Sell 10 contracts of yes at \d+¢ or more$/ })
@@ -294,7 +296,7 @@ pageTest(
 pageTest(
   'A117: from one market to another each shows itself alone, and what went wrong goes with its view',
   onStage(async (t, stage) => {
-    const { page } = await visit(t, stage, { expected: /status of 500 .*organizations/ });
+    const { page } = await visit(t, stage, { expected: /status of 403 .*organizations/ });
     await signUp(page);
     await page.locator('.game a.game-team').first().waitFor();
     const hrefs = await page.locator('.game:has(.bet) a.game-team').evaluateAll((links) => {
@@ -329,9 +331,9 @@ pageTest(
       t.deepEqual([...new Set(seen[title])], [href], title);
     }
 
-    await page.route('**/v1/organizations', (route) => route.fulfill({ status: 500, json: {} }));
+    await page.route('**/v1/organizations', (route) => route.fulfill({ status: 403, json: {} }));
     await page.evaluate(`location.hash = '${hrefs[0]!}'`);
-    await page.locator('.problems').getByText('status 500').waitFor();
+    await page.locator('.problems').getByText('status 403').waitFor();
     await page.getByRole('navigation').getByRole('link', { name: 'Backtest' }).click();
     await page.getByRole('heading', { level: 1, name: 'Backtest' }).waitFor();
     t.is(await page.locator('.problems .notice').count(), 0);

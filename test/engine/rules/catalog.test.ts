@@ -280,3 +280,57 @@ test('K59: markets with a result give their ladders to later markets, once no or
   engine.crash();
   t.deepEqual(engine.conservation(), []);
 });
+
+test('K59, T121: what is dropped after its result is described by the log, also after a crash', (t) => {
+  const engine = engineWith(CATALOG);
+  engine.tick(quoteTick());
+  const placed = placeOrder();
+  t.is(statusOf(engine.command(placed)), 'executed');
+  engine.command({ kind: 'catalog', atMs: NOON_MS, catalog: relabelled('its last label') });
+  const pays = { outcome: 'yes', yesPayoutCents: 100, noPayoutCents: 0 } as const;
+  engine.tick({ kind: 'result', atMs: NOON_MS, source: 0, market: T1, ...pays });
+  const others = CATALOG.instruments.filter(({ id }) => id !== AWAY);
+  const without = { ...CATALOG, instruments: others };
+  engine.command({ kind: 'catalog', atMs: NOON_MS, catalog: without });
+  const shown = () => {
+    const quote = engine.query({ kind: 'instrument_quote', instrumentId: AWAY, atMs: NOON_MS });
+    const { label, venues, omitted } = JSON.parse(quote.ok ? quote.body : '{}');
+    const order = engine.command(placeOrder());
+    return { label, venues, omitted, refused: order.ok ? null : order.code };
+  };
+  const isPast = () => engine.state().instruments[0]!.isPast;
+  const expected = shown();
+  t.like(expected, { label: 'its last label', venues: [], refused: 'market_resolved' });
+  t.is(expected.omitted.length, 1);
+  t.true(isPast());
+  t.is(engine.state().instruments[0]!.entry, null);
+  t.deepEqual(engine.conservation(), []);
+  for (let round = 0; round < 2; round++) {
+    engine.crash();
+    t.true(isPast());
+    t.deepEqual(shown(), expected);
+    engine.checkpoint();
+  }
+  engine.command({ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG });
+  t.false(isPast(), 'a catalog lists it again');
+  t.is(shown().label, CATALOG.instruments[0]!.label);
+  t.is(shown().refused, 'market_resolved');
+});
+
+test('K59: what is dropped with an open trade, or without a result, keeps its description', (t) => {
+  const engine = engineWith(CATALOG);
+  engine.tick(quoteTick());
+  t.is(statusOf(engine.command(placeOrder())), 'executed');
+  engine.command({ kind: 'catalog', atMs: NOON_MS, catalog: { ...CATALOG, instruments: [] } });
+  t.deepEqual(
+    engine.state().instruments.map(({ isPast }) => isPast),
+    [false, false, false, false],
+  );
+});
+
+const relabelled = (label: string): Catalog => ({
+  ...CATALOG,
+  instruments: CATALOG.instruments.map((entry) =>
+    entry.id === AWAY ? { ...entry, label } : entry,
+  ),
+});

@@ -20,7 +20,7 @@ const levels = (fromCents: number, toCents: number, sign: 1 | -1) =>
     .map((list) => list.sort(([a], [b]) => sign * (a - b)));
 const book = fc.record({ yesBids: levels(1, 49, -1), yesAsks: levels(50, 99, 1) });
 const want: fc.Arbitrary<Want> = fc.record({
-  account: fc.integer({ min: 0, max: 2 }).map(accountRow),
+  taker: fc.integer({ min: 0, max: 2 }).map(accountRow),
   side: fc.constantFrom('yes', 'no'),
   upToCents: fc.integer({ min: 1, max: 99 }),
   contracts: fc.integer({ min: 1, max: 1000 }),
@@ -68,7 +68,7 @@ for (const name of FILL_MODELS) {
 
 test('T65, T74: each shard has a model of its own, which forgets with it what was consumed', (t) => {
   const depth: Depth = { yesBids: [], yesAsks: [[50, 10]] };
-  const of = { account: accountRow(0), side: 'yes', upToCents: 99 } as const;
+  const of = { taker: accountRow(0), side: 'yes', upToCents: 99 } as const;
   const one: Want = { ...of, contracts: 10, model: 'book_depth' };
   const first = modelOf('book_depth', depth);
   first.model.consume(first.ask(one)!.consumption!);
@@ -79,7 +79,7 @@ test('T65, T74: each shard has a model of its own, which forgets with it what wa
 test('T65: no more of a level is consumed than it shows', (t) => {
   const { model, ask } = modelOf('book_depth', { yesBids: [], yesAsks: [[50, 10]] });
   const { consumption } = ask({
-    account: accountRow(0),
+    taker: accountRow(0),
     side: 'yes',
     upToCents: 99,
     contracts: 10,

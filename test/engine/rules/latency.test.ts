@@ -1,12 +1,16 @@
 /** Orders and cancels that meet the book later than they were accepted. */
 import test from 'ava';
 import { audit } from '../../../engine/audit/audit.ts';
+import { FILL_MODELS } from '../../../engine/base/units.ts';
 import { PRESETS, type Realism } from '../../../engine/rules/realism.ts';
+import { createNaiveEngine } from '../../model/naive-engine.ts';
+import { createRandomInput } from '../../model/random-input.ts';
 import {
   ALICE,
   BOB,
   HOME,
   HOUR_MS,
+  MAX_AGE_MS,
   type Scenario,
   scenarioTest,
   WIN,
@@ -283,3 +287,31 @@ test('T160: a clock that is set back makes no order wait longer than its latency
   t.is(engine.state().arrivals.nextMs(), NOON_MS - HOUR_MS + 150);
   t.is(engine.folded().arrivals.nextMs(), NOON_MS - HOUR_MS + 150);
 });
+
+for (const fillModel of FILL_MODELS) {
+  test(`T160 to T163: generated orders under latency end as in the model, ${fillModel}`, (t) => {
+    const options = { quoteMaxAgeMs: MAX_AGE_MS, routingBandCents: 10, fillModel };
+    const naive = createNaiveEngine(options);
+    const engine = createMemoryEngine(options);
+    const of = { seed: 5, quoteMaxAgeMs: MAX_AGE_MS, latency: true };
+    const input = createRandomInput({ ...of, levels: fillModel === 'queue' }, naive);
+    let pending = 0;
+    for (let step = 0; step < 1200; step++) {
+      const next = input.next();
+      if (next.on === 'tick') {
+        naive.tick(next.tick);
+        engine.tick(next.tick);
+      } else if (next.on === 'command' || next.on === 'query') {
+        const [wanted, found] = [naive, engine].map((each) => {
+          return next.on === 'command' ? each.command(next.command) : each.query(next.query);
+        });
+        t.is(found!.ok, wanted!.ok);
+        if (!found!.ok || !wanted!.ok) continue;
+        t.deepEqual(JSON.parse(found!.body), JSON.parse(wanted!.body));
+        if (found!.body.includes('"pendingUntil":"')) pending++;
+      }
+    }
+    t.true(pending > 10, `${pending}`);
+    t.deepEqual(audit(engine.state()).problems, []);
+  });
+}

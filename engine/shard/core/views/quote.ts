@@ -10,6 +10,7 @@ import {
   NO_PRICE,
 } from '../../../base/units.ts';
 import { type JsonWriter, memberNames, type Piece, pieceOf } from '../../../format/json-writer.ts';
+import { listingsOf } from '../../../rules/catalog.ts';
 import type { CatalogInstrument, CatalogListing } from '../../../rules/catalog-entries.ts';
 import { complement, notLive } from '../../../rules/pricing.ts';
 import type { QuoteChangesQuery } from '../../../rules/queries.ts';
@@ -100,9 +101,11 @@ export function writeQuoteChanges(
 /** An instrument that callers may name, by its id. */
 export function quotedInstrument(state: ShardState, id: string): Described | null {
   const instrument = state.instrumentsById.get(id);
-  const entry = instrument?.entry;
-  if (instrument === undefined || entry == null || !isKnown(instrument)) return null;
-  return { ...instrument, entry };
+  if (instrument === undefined || !isKnown(instrument)) return null;
+  const { entry } = state.names.instrument(instrument.number);
+  if (entry === null) return null;
+  const { isPast, listings } = instrument;
+  return { ...instrument, entry, listings: isPast ? listingsOf(state, entry) : listings };
 }
 
 /** All of a quote but `asOf`. */
