@@ -190,14 +190,16 @@ class Found {
     if ('account' in fact && fact.account !== this.#account) this.#isArriving = false;
     if (fact.kind === 'order_filled' || fact.kind === 'order_part_filled') this.#telling = null;
     if (!('order' in fact) || fact.order !== this.#order) return;
-    const isOfBook = fact.kind !== 'order_placed' && fact.kind !== 'order_ended';
-    if (isOfBook) this.#arrivedAtMs ??= fact.atMs;
     switch (fact.kind) {
       case 'order_placed':
         this.#placed = fact;
         this.#isArriving = true;
         if (fact.latencyMs === 0) this.#arrivedAtMs = fact.atMs;
         this.#gapBytes = gapBytes(fact.market);
+        return;
+      case 'order_arrived':
+        this.#arrivedAtMs = fact.atMs;
+        this.#isArriving = true;
         return;
       case 'order_queued':
         // The first one is of its arrival.

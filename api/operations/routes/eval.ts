@@ -1,4 +1,7 @@
-/** How well picks were: of the caller, and of all public traders. Rules Y78 to Y80, A182 (api/RULES.md). */
+/**
+ * How well picks were: of the caller, and of all public traders. Rules Y78 to Y80, A182, A183
+ * (api/RULES.md).
+ */
 import type { Static } from '@sinclair/typebox';
 import { nextCursorOf } from '../../../engine/base/cursors.ts';
 import { dollarsOf, isoOf } from '../../../engine/base/units.ts';

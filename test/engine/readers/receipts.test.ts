@@ -9,6 +9,7 @@ import { readFacts } from '../../../engine/readers/read-facts.ts';
 import { type ReceiptQuestion, readReceipt } from '../../../engine/readers/receipts.ts';
 import type { Fact } from '../../../engine/rules/facts.ts';
 import type { Tick } from '../../../engine/rules/messages.ts';
+import type { Realism } from '../../../engine/rules/realism.ts';
 import { Shard } from '../../../engine/shard/thread/shard.ts';
 import { CATALOG, NOON_MS, placeOrder, quoteTick, uuidOf } from '../fixtures.ts';
 import { tempDir } from '../shard/engine-process.ts';
@@ -177,6 +178,28 @@ test('T186, T188, T189: a fill in a queue is told what was ahead, and what met i
     'each account has the whole of a print',
   );
   await again.close();
+});
+
+test('T189: an order under latency is told when it has met the book, and how it stood then', async (t) => {
+  const { dataDir, shard } = await begun(t, 'queue');
+  shard.run([whole(0, YES, NO)]);
+  const latencyMs = { min: 500, max: 500 };
+  const realism: Realism = { model: 'queue', latencyMs, fees: 'none', liquidity: 'account' };
+  const bid = placeOrder({ atMs: at(2), limitPriceCents: 40, contracts: 5, realism });
+  const buy = placeOrder({ atMs: at(2), limitPriceCents: 43, contracts: 4, realism });
+  shard.run([bid, buy]);
+  const early = await receiptOf(dataDir, { order: bid.orderId });
+  t.like(early, { acceptedAtMs: at(2), arrivedAtMs: null, latencyMs: 500, fills: [] });
+  shard.run([quote(3), print(3, 4000, 1200)]);
+  const receipt = await receiptOf(dataDir, { order: bid.orderId });
+  t.like(receipt, { acceptedAtMs: at(2), arrivedAtMs: at(2.5) });
+  t.deepEqual(receipt!.fills[0]!.queue, {
+    ...{ aheadAtArrivalE2: 1000, aheadBeforeE2: 1000 },
+    prints: [{ atMs: at(3), contractsE2: 1200 }],
+  });
+  const taken = await receiptOf(dataDir, { order: buy.orderId });
+  t.like(taken!.fills[0], { atMs: at(2.5), liquidity: 'taker', quoteAgeMs: 2500, gapsMs: 0 });
+  await shard.close();
 });
 
 test('T186: what meets an order beside a print is told too, also while its book is unknown', async (t) => {

@@ -75,6 +75,7 @@ const PROBES: Record<string, Probe> = {
   'GET /leaderboard': own('key'),
   'GET /eval': own('key'),
   'GET /me/eval': own('key'),
+  'GET /me/verdict': own('key'),
   'GET /traders/{traderId}': { ...noTrader, open: ['user'] },
   'GET /traders/{traderId}/picks': { ...noTrader, open: ['user'] },
   'GET /traders/{traderId}/track-record': noTrader,
