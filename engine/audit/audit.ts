@@ -88,7 +88,8 @@ function auditAccount(state: ShardState, account: AccountRow, problems: Problems
     const { col: order } = state.orders;
     const isPending = state.realism.arrivesAtMs(row) !== 0;
     const isWaiting = state.ladders.isWaiting(row);
-    report(isWaiting !== isPending, `order row ${row} waits on no book, or before it meets it`);
+    report(isWaiting || isPending, `order row ${row} waits on no book`);
+    report(!isWaiting || !isPending, `order row ${row} waits on a book before it meets it`);
     const position = order.position.get(row);
     const isSale = isSell(order.flags.get(row));
     if (isSale || position !== NO_ROW) {
