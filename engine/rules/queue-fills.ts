@@ -79,12 +79,14 @@ export function followLevels(
     return bookCame({ state, queues, atMs, facts }, market, book, wasKnown && tick.repeats);
   }
   const book = levels.followedBy(tick, source.epoch);
-  if (book === undefined || market.book === null) return;
+  if (book === undefined) return;
   const { side } = tick;
+  if (tick.kind === 'level' && book.isKnown) book.set(side, tick.price, tick.size);
+  // No order has ever waited on the market, so the change reaches none.
+  if (market.book === null) return;
   const at = { market, side, ladder: ladderOf(market.book, side) };
   if (tick.kind === 'print') return printed({ state, queues, atMs, facts }, at, tick);
   if (!book.isKnown) return;
-  book.set(side, tick.price, tick.size);
   if (tick.change === 'add') added({ state, queues, atMs, facts }, at, tick);
   else if (tick.change === 'cancel') canceled({ state, queues, atMs, facts }, at, tick);
 }

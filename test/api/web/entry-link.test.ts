@@ -31,14 +31,15 @@ pageTest(
 );
 
 pageTest(
-  'I44: a link that was used says so, and leads to the sign-in',
+  'I44, A163: a link that was used says so, and a visitor is offered the sign-in',
   onStage(async (t, stage) => {
     const { page } = await visit(t, stage, {
       at: entryOf(stage),
       expected: /status of 403 .*auth\/v1\/verify/,
     });
     await page.getByText(REFUSED).waitFor();
-    await page.getByRole('heading', { name: SIGN_IN }).waitFor();
     t.is(page.url(), `${stage.pageUrl}#/markets`);
+    await page.getByRole('link', { name: 'Sign in', exact: true }).click();
+    await page.getByRole('heading', { name: SIGN_IN }).waitFor();
   }),
 );

@@ -47,7 +47,7 @@ pageTest(
     await press(page, page.getByRole('button', { name: 'Skip to the content' }));
     await type(page, page.getByRole('searchbox', { name: 'Search' }), 'beat');
     const found = page.getByRole('table', { name: 'Markets found' });
-    await press(page, found.getByRole('link').last());
+    await press(page, found.getByRole('link').first());
     const ticket = page.getByRole('region', { name: 'Order ticket' });
     // What Tab comes to is chosen, so that what is typed takes its place.
     await type(page, ticket.getByLabel('Contracts'), '7');
