@@ -124,7 +124,8 @@ test('A47: of equal matches what can be traded comes first, and a better match b
     // One of them, and the one of other words, has a market.
     listings: at < 2 ? [] : tradable!.listings,
   }));
-  const catalog = { ...sample, instruments };
+  const instrumentIds = instruments.map(({ id }) => id);
+  const catalog = { ...sample, instruments, instrumentIds };
   const view = new CatalogView(() => catalog);
   const search = new InstrumentSearch(view);
   const found = (query: string, limit: number) =>

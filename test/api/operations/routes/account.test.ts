@@ -22,7 +22,7 @@ test('A90: points are the net worth, before the first trade and after it', async
   const envelope = { asOf: new Date(NOW_MS).toISOString(), mode: 'paper' };
   const before = await api.call('GET', '/account');
   const realism = PRESETS.simple;
-  const empty = { points: 100_000, account: null };
+  const empty = { points: 100_000, balanceDollars: 100_000, account: null };
   t.deepEqual(before.json, { user, plan: 'basic', realism, ...empty, ...envelope });
   await buy(api);
   const { json } = await api.call('GET', '/account');

@@ -151,6 +151,7 @@ function pathsOf(
     '/leaderboard': ['/leaderboard?window=all'],
     '/eval': ['/eval?window=all'],
     '/me/eval': ['/me/eval?window=all'],
+    '/me/verdict': ['/me/verdict?window=all'],
     '/traders/{traderId}': [`/traders/${trader.userId}`, '/traders/dark'],
     '/traders/{traderId}/picks': [`/traders/${trader.userId}/picks`],
     '/traders/{traderId}/track-record': [`/traders/${trader.userId}/track-record`],
