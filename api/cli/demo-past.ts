@@ -323,7 +323,7 @@ class Past {
         placedVia: 'api',
         placedPrivate: user.private,
       },
-      ...{ connection: null, mayOpen: true, mayTrade: true, counting: null },
+      ...{ connection: null, mayOpen: true, mayTrade: true, feesOn: false, counting: null },
     });
     const reply = await engine.call(account, command);
     return reply.ok ? JSON.parse(reply.body).trade : null;

@@ -66,6 +66,7 @@ export class ReplayOrders {
         connection: null,
         mayOpen: true,
         mayTrade: true,
+        feesOn: false,
         counting: null,
       });
       reply = await this.#engine.call(account.id, command);

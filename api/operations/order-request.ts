@@ -33,6 +33,8 @@ export type OrderContext = {
   mayOpen: boolean;
   /** Whether trading with keys is on. */
   mayTrade: boolean;
+  /** True: the account's orders pay their venues' fees. */
+  feesOn: boolean;
   counting: TradeCounting | null;
 };
 
@@ -103,6 +105,7 @@ export function placeOrderOf(body: OrderBody, context: OrderContext): PlaceOrder
     connection: context.connection,
     mayOpen: context.mayOpen,
     mayTrade: context.mayTrade,
+    feesOn: context.feesOn,
     rejectIfLaterThanMs:
       body.rejectIfLaterThan === undefined ? null : instantOf(body.rejectIfLaterThan),
     counting: context.counting,

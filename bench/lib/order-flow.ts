@@ -210,6 +210,7 @@ function marketBuy(random: Random, atMs: EpochMs, account: Uuid, instrumentId: s
     tradeId: null,
     mayOpen: true,
     mayTrade: true,
+    feesOn: false,
     rejectIfLaterThanMs: null,
     counting: null,
   };

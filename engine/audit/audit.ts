@@ -8,6 +8,7 @@ import type { UuidIndex } from '../memory/uuid-index.ts';
 import { uuidTimeMs } from '../memory/uuid-words.ts';
 import { isSell } from '../rules/flags.ts';
 import { costCents, imbalanceCents, payoutRoomCents } from '../rules/ledger.ts';
+import { heldForFees } from '../rules/order-fees.ts';
 import { remainingOf } from '../rules/partial-fills.ts';
 import { ladderOf } from '../rules/pricing.ts';
 import { ordersOn } from '../rules/resting.ts';
@@ -96,7 +97,9 @@ function auditAccount(state: ShardState, account: AccountRow, problems: Problems
     const isPart = remaining > 0 && remaining <= order.contracts.get(row);
     report(isPart, `order row ${row} has ${remaining} contracts left`);
     if (isSale) continue;
+    const { orderFees } = state;
     heldCents += costCents(order.limitPriceCents.get(row), remaining);
+    heldCents += heldForFees(orderFees.eachMicros(row), remaining, orderFees.carryMicros(row));
     payable += remaining;
   }
   let stakeCents = 0;

@@ -161,6 +161,7 @@ export class PaperAccount {
       tradeId: null,
       mayOpen: true,
       mayTrade: true,
+      feesOn: false,
       rejectIfLaterThanMs: null,
       counting: null,
     };

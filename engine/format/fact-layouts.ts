@@ -59,7 +59,7 @@ const endedTrade = {
 };
 
 type FactOf<K> = Extract<Fact, { kind: K }>;
-/** The kinds' numbers. Reserved for a future kind: 20 fees. */
+/** The kinds' numbers. Reserved for a future kind: 20. */
 export const KIND = {
   account_opened: 1,
   cash_adjusted: 2,
@@ -86,18 +86,69 @@ export const KIND = {
   order_queued: 28,
 } as const satisfies Record<Fact['kind'], number>;
 
-/** Kinds that later got one more field, and the number that their facts have since then. */
-const WITH_FILL_MODEL = {
-  order_placed: 24,
-  trade_opened: 25,
-  trade_closed: 26,
-  trade_settled: 27,
-} as const satisfies Partial<Record<Fact['kind'], number>>;
-type Extended = keyof typeof WITH_FILL_MODEL;
-const fillModel = word<FillModelName>(...FILL_MODELS);
-
+/** Fields that a kind got later. A fact of an earlier form has the value in `WITHOUT`. */
+type LaterField =
+  | 'fillModel'
+  | 'feeEachMicros'
+  | 'cents'
+  | 'feeCents'
+  | 'carryMicros'
+  | 'feesCents';
 /** A fact as the first programs wrote it. */
-type FirstForm<K> = K extends Extended ? Omit<FactOf<K>, 'fillModel'> : FactOf<K>;
+type FirstForm<K> = Omit<FactOf<K>, LaterField>;
+
+/** Of a fill that has one price, and no fee. */
+const PLAIN_FILL = '(fact.priceCents * fact.contracts)';
+/** The value of a later field in a fact of a form that lacks it: source text about `fact`. */
+const WITHOUT: { readonly [K in LaterField]: string } = {
+  fillModel: 'null',
+  feeEachMicros: 'null',
+  cents: PLAIN_FILL,
+  feeCents: 'null',
+  carryMicros: '0',
+  feesCents: 'null',
+};
+
+const fillModel = { fillModel: word<FillModelName>(...FILL_MODELS) };
+/** In the forms for fees it may be unknown: an earlier program placed the order. */
+const knownModel = { fillModel: nullable(fillModel.fillModel) };
+const fillMoney = { cents: u48, feeCents: nullable(f64) };
+const fees = { feesCents: nullable(f64) };
+
+type LaterForm = {
+  number: number;
+  fields: { readonly [K in LaterField]?: Layout<unknown> };
+  /** Source text: what a fact must be for this form. Left out: any. */
+  needs?: string;
+};
+const WITH_MODEL = { fields: fillModel, needs: 'fillModel !== null' };
+/**
+ * The forms that a kind got later, each with more fields than the one before. A fact is written in
+ * the first form that can say it.
+ */
+const LATER_FORMS: { readonly [K in Fact['kind']]?: readonly LaterForm[] } = {
+  order_placed: [
+    { number: 24, ...WITH_MODEL },
+    { number: 48, fields: { ...knownModel, feeEachMicros: nullable(f64) } },
+  ],
+  trade_opened: [
+    { number: 25, ...WITH_MODEL },
+    { number: 43, fields: { ...knownModel, ...fillMoney } },
+  ],
+  trade_closed: [
+    { number: 26, ...WITH_MODEL },
+    { number: 46, fields: { ...knownModel, ...fees } },
+  ],
+  trade_settled: [
+    { number: 27, ...WITH_MODEL },
+    { number: 47, fields: { ...knownModel, ...fees } },
+  ],
+  order_filled: [{ number: 40, fields: { ...fillMoney, ...fees } }],
+  order_part_filled: [{ number: 41, fields: { ...fillMoney, carryMicros: u32 } }],
+  order_ended: [{ number: 42, fields: fees }],
+  trade_grown: [{ number: 44, fields: fillMoney }],
+  trade_reduced: [{ number: 45, fields: fillMoney }],
+};
 
 const FACT_LAYOUTS: { [K in Fact['kind']]: RecordLayout<FirstForm<K>> } = {
   account_opened: record({ kind: always('account_opened'), atMs: u48, account: uuid }),
@@ -127,7 +178,7 @@ const FACT_LAYOUTS: { [K in Fact['kind']]: RecordLayout<FirstForm<K>> } = {
     // The order of terms never changes; terms of later versions are added here.
     ...FACT_TERMS,
   }),
-  order_filled: record<FactOf<'order_filled'>>({
+  order_filled: record<FirstForm<'order_filled'>>({
     kind: always('order_filled'),
     atMs: u48,
     ...ofOrder,
@@ -137,14 +188,14 @@ const FACT_LAYOUTS: { [K in Fact['kind']]: RecordLayout<FirstForm<K>> } = {
     fillVenue: u8,
     placed: place,
   }),
-  order_part_filled: record<FactOf<'order_part_filled'>>({
+  order_part_filled: record<FirstForm<'order_part_filled'>>({
     kind: always('order_part_filled'),
     atMs: u48,
     ...ofOrder,
     ...fill,
     trade: uuid,
   }),
-  order_ended: record<FactOf<'order_ended'>>({
+  order_ended: record<FirstForm<'order_ended'>>({
     kind: always('order_ended'),
     atMs: u48,
     ...ofOrder,
@@ -171,7 +222,7 @@ const FACT_LAYOUTS: { [K in Fact['kind']]: RecordLayout<FirstForm<K>> } = {
     order: uuid,
     priceCents: u8,
   }),
-  trade_grown: record<FactOf<'trade_grown'>>({
+  trade_grown: record<FirstForm<'trade_grown'>>({
     kind: always('trade_grown'),
     atMs: u48,
     account: uuid,
@@ -179,7 +230,7 @@ const FACT_LAYOUTS: { [K in Fact['kind']]: RecordLayout<FirstForm<K>> } = {
     order: uuid,
     ...fill,
   }),
-  trade_reduced: record<FactOf<'trade_reduced'>>({
+  trade_reduced: record<FirstForm<'trade_reduced'>>({
     kind: always('trade_reduced'),
     atMs: u48,
     account: uuid,
@@ -276,45 +327,77 @@ const FACT_LAYOUTS: { [K in Fact['kind']]: RecordLayout<FirstForm<K>> } = {
 };
 
 /** The bytes of a kind: their number, and their fields in order. */
-export type FactForm = { number: number; layout: RecordLayout<object>; hasFillModel: boolean };
+export type FactForm = {
+  number: number;
+  layout: RecordLayout<object>;
+  /** The later fields that it has. */
+  has: readonly LaterField[];
+  needs: string;
+};
 
 const kindNames = Object.keys(KIND) as Fact['kind'][];
 
 /** The forms of a kind, the first program's first. */
 export function formsOf(kind: Fact['kind']): readonly FactForm[] {
   const layout = FACT_LAYOUTS[kind] as unknown as RecordLayout<object>;
-  const first = { number: KIND[kind], layout, hasFillModel: false };
-  if (!isExtended(kind)) return [first];
-  const extended = record<object>({ ...layout.fields, fillModel } as never);
-  return [first, { number: WITH_FILL_MODEL[kind], layout: extended, hasFillModel: true }];
+  const later = (LATER_FORMS[kind] ?? []).map(({ number, fields, needs = 'true' }) => ({
+    number,
+    layout: record<object>({ ...layout.fields, ...fields } as never),
+    has: Object.keys(fields) as LaterField[],
+    needs,
+  }));
+  return [{ number: KIND[kind], layout, has: [], needs: 'true' }, ...later];
 }
 
-function isExtended(kind: Fact['kind']): kind is Extended {
-  return kind in WITH_FILL_MODEL;
+/** The later fields of a kind. */
+export function laterFieldsOf(kind: Fact['kind']): readonly LaterField[] {
+  return formsOf(kind).at(-1)!.has;
 }
 
-/** The form of a fact. The first form of an extended kind says that no model was noted. */
-function formOf(fact: Fact): FactForm {
-  const forms = formsOf(fact.kind);
-  return 'fillModel' in fact && fact.fillModel === null ? forms[0]! : forms.at(-1)!;
+/**
+ * Source text: whether a form can say a fact, whose later fields are variables of their names;
+ * `plainCents`: price × contracts.
+ */
+export function saysAll(kind: Fact['kind'], form: FactForm, plainCents: string): string {
+  const lacks = laterFieldsOf(kind).filter((field) => !form.has.includes(field));
+  const isWithout = lacks.map((field) => {
+    return `${field} === ${field === 'cents' ? plainCents : WITHOUT[field]}`;
+  });
+  return [...isWithout, form.needs].join(' && ');
 }
+
+/** The form of a fact: the first that can say it. */
+const formOf: (fact: Fact) => FactForm = (() => {
+  const choosers = new Map<string, (fact: Fact) => FactForm>();
+  for (const kind of kindNames) {
+    const forms = formsOf(kind);
+    const lines = forms.map((form, at) => {
+      return `if (${saysAll(kind, form, PLAIN_FILL)}) return forms[${at}];`;
+    });
+    const source = `return (fact) => { const { ${laterFieldsOf(kind).join(', ')} } = fact;
+      ${lines.join('\n')} };`;
+    choosers.set(kind, new Function('forms', source)(forms));
+  }
+  return (fact) => choosers.get(fact.kind)!(fact);
+})();
 
 /** All forms, by their numbers. */
 function compiledForms(): Map<number, Compiled<Fact>> {
   const forms = new Map<number, Compiled<Fact>>();
   for (const kind of kindNames) {
-    for (const { number, layout, hasFillModel } of formsOf(kind)) {
+    for (const { number, layout, has } of formsOf(kind)) {
       const { write, read } = compile(layout as unknown as Layout<Fact>);
-      const isShort = isExtended(kind) && !hasFillModel;
-      forms.set(number, { write, read: isShort ? (from) => withoutModel(read(from)) : read });
+      const lacks = laterFieldsOf(kind).filter((field) => !has.includes(field));
+      const lines = lacks.map((field) => `fact.${field} = ${WITHOUT[field]};`);
+      const complete = new Function(
+        'read',
+        `return (from) => {
+        const fact = read(from); ${lines.join(' ')} return fact; };`,
+      );
+      forms.set(number, { write, read: lacks.length === 0 ? read : complete(read) });
     }
   }
   return forms;
-}
-
-function withoutModel(fact: Fact): Fact {
-  (fact as FactOf<Extended>).fillModel = null;
-  return fact;
 }
 
 const compiled = compiledForms();
@@ -373,7 +456,8 @@ export function writeFact(to: ByteWriter, fact: Fact): void {
  */
 export const ADDED_FORMS: readonly (readonly number[])[] = [
   [KIND.market_corrected, KIND.trade_corrected],
-  [...Object.values(WITH_FILL_MODEL), KIND.order_queued],
+  [24, 25, 26, 27, KIND.order_queued],
+  [40, 41, 42, 43, 44, 45, 46, 47, 48],
 ];
 
 /** All layouts as text: equal texts mean equal bytes. */

@@ -5,6 +5,7 @@
  * here.
  */
 
+import { invariant } from '../base/invariant.ts';
 import { NO_ROW, type Uuid } from '../base/units.ts';
 import type { AppliedChange } from '../rules/applied-change.ts';
 import type {
@@ -38,7 +39,7 @@ import { TRADE_TERM_READERS } from '../rules/row-terms.ts';
 import type { ShardState } from '../rules/state.ts';
 import type { ORDER_COLUMNS, POSITION_COLUMNS } from '../rules/table-columns.ts';
 import type { ByteWriter } from './bytes.ts';
-import { formsOf } from './fact-layouts.ts';
+import { formsOf, laterFieldsOf, saysAll } from './fact-layouts.ts';
 import type { Layout } from './layout.ts';
 
 /** The row that has a value; the id of `NO_ROW` is null. */
@@ -87,23 +88,35 @@ function writer<Kind extends Fact['kind'], AnEvent extends Event>(
   sources: Sources<FactOf<Kind>, AnEvent>,
   terms: TermsOf<FactOf<Kind>, AnEvent>,
 ): Write<AnEvent> {
-  const forms = formsOf(kind).map(({ number, layout }) => {
-    const fields = Object.entries(layout.fields as Record<string, Layout<never>>);
-    const lines = fields.map(([name, field]) => lineOf(name, field, sources, terms));
-    return { number, lines: lines.join('\n') };
+  const later = laterFieldsOf(kind).map((name) => {
+    return `const ${name} = ${laterValue(name, sources)};`;
   });
-  const [first, extended] = forms;
-  const plain = `to.u8(${first!.number}); ${first!.lines}`;
-  const written =
-    extended === undefined
-      ? plain
-      : `if (fillModelOf(state, event) === null) { ${plain} }
-         else { to.u8(${extended.number}); ${extended.lines} }`;
+  const written = formsOf(kind).map((form) => {
+    const fields = Object.entries(form.layout.fields as Record<string, Layout<never>>);
+    const lines = fields.map(([name, field]) => {
+      return form.has.includes(name as never)
+        ? field.write(name)
+        : lineOf(name, field, sources, terms);
+    });
+    const says = saysAll(kind, form, PLAIN_CENTS);
+    return `if (${says}) { to.u8(${form.number}); ${lines.join('\n')} return; }`;
+  });
   const ofTerms = typeof terms === 'function' ? 'const terms = termsOf(state, event);' : '';
-  const body = `const { applied } = state; ${ofTerms} ${written}`;
-  const source = `const { fillModel: fillModelOf = (_, event) => event.fillModel } = sources;
-    return (to, state, event) => { ${body} };`;
+  const body = `const { applied } = state; ${ofTerms} ${later.join(' ')} ${written.join('\n')}`;
+  const source = `return (to, state, event) => { ${body} };`;
   return new Function('sources', 'termsOf', 'NO_ROW', source)(sources, terms, NO_ROW);
+}
+
+/** The cents of a fill at one price. */
+const PLAIN_CENTS = '(event.priceCents * applied.contracts)';
+
+/** An expression: the value of a later field. */
+function laterValue(name: string, sources: object): string {
+  const source = (sources as Record<string, Source<never, number> | undefined>)[name];
+  if (source === undefined) return `event.${name}`;
+  if (typeof source === 'function') return `sources.${name}(state, event)`;
+  invariant(typeof source === 'string', 'a later field of a fact has a source of its own');
+  return `applied.${source}`;
 }
 
 /** The statement that writes a field. */
@@ -177,6 +190,7 @@ const OVER_TRADE = {
   proceedsCents: ({ positions, applied }: ShardState) => {
     return applied.cents + positions.col.soldCents.get(applied.position);
   },
+  feesCents: 'tradeFeesCents',
   // Without tags no id is made into text.
   parlay: (state: ShardState) => {
     const { tradeTags, positionIds, applied } = state;
@@ -208,6 +222,7 @@ export const FACT_WRITERS = {
       fillPriceCents: 'fillPriceCents',
       fillVenue: ({ applied }) => applied.fillVenue!,
       placed,
+      feesCents: 'feesCents',
     },
     null,
   ),
@@ -225,6 +240,7 @@ export const FACT_WRITERS = {
       filledContracts: 'filledContracts',
       trade,
       placed,
+      feesCents: 'feesCents',
     },
     null,
   ),

@@ -60,6 +60,7 @@ const place = record<PlaceOrder>({
   tradeId: nullable(text),
   mayOpen: flag,
   mayTrade: flag,
+  feesOn: flag,
   rejectIfLaterThanMs: nullable(f64),
   counting: nullable(counting),
 });

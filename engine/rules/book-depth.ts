@@ -1,6 +1,6 @@
 /**
- * The `book_depth` fill model: an order walks the displayed levels of one venue, best first. Its
- * price is their average, rounded against the trader. Rules T62 to T68, T74 (engine/RULES.md).
+ * The `book_depth` fill model: an order walks the displayed levels of one venue, best first. It
+ * pays each level's price; the price that is shown is their average. Rules T62 to T68, T74 (engine/RULES.md).
  *
  * A displayed size counts once for an account. The part of a level that its fills consumed stays
  * consumed until a quote shows that price with another size, or without any. Accounts do not
@@ -132,9 +132,11 @@ export class BookDepth implements FillModel {
     const asks = this.#asksOf(market.number, side);
     let contracts = 0;
     let paidCents = 0;
+    const levels: DepthLevel[] = [];
     let cents = asks.nextAfter(0);
     while (cents <= upToCents && cents < PAYOUT_CENTS && contracts < want.contracts) {
       const part = Math.min(asks.freeFor(account, cents), want.contracts - contracts);
+      if (part > 0) levels.push([cents, part]);
       contracts += part;
       paidCents += part * cents;
       cents = asks.nextAfter(cents);
@@ -144,7 +146,7 @@ export class BookDepth implements FillModel {
     // Rounding up is against the trader on both sides: a seller gets 100 minus the ask. Rules T64,
     // M40 (engine/RULES.md).
     const askCents = Math.ceil(paidCents / contracts);
-    return { contracts, askCents, venue: market.venue, consumption };
+    return { contracts, askCents, paidCents, levels, market, consumption };
   }
 
   #asksOf(market: MarketNumber, side: Side): DisplayedSide {
@@ -154,9 +156,9 @@ export class BookDepth implements FillModel {
   }
 }
 
-/** More contracts first, then the better price. If both are equal, the earlier venue. */
+/** More contracts first, then the lower cost. If both are equal, the earlier venue. Rule T67. */
 function isBetter(a: Fill, b: Fill): boolean {
-  return a.contracts !== b.contracts ? a.contracts > b.contracts : a.askCents < b.askCents;
+  return a.contracts !== b.contracts ? a.contracts > b.contracts : a.paidCents < b.paidCents;
 }
 
 /** The asks of a side. An ask of no is a bid of yes, at 100 minus its price. */

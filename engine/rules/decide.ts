@@ -61,6 +61,7 @@ export function decide(state: ShardState, command: Command): Decision {
         ? accept([])
         : accept([{ kind: 'catalog_replaced', atMs: command.atMs, catalog: command.catalog }]);
     case 'switches':
+    case 'fees':
       return accept([]);
     case 'clock': {
       const { toMs } = command;

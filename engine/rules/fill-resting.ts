@@ -9,8 +9,9 @@ import { prefetched } from '../memory/prefetch.ts';
 import { fillEvent } from './events.ts';
 import { emit } from './evolve.ts';
 import type { FactSink } from './fact-sink.ts';
-import { tradeOf } from './fill-model.ts';
+import { levelsOf, tradeOf } from './fill-model.ts';
 import { actionOf, fillModelOf } from './flags.ts';
+import { restingFee } from './order-fees.ts';
 import { remainingOf } from './partial-fills.ts';
 import { type BookPrice, ladderOf, priceBook, tradePrice } from './pricing.ts';
 import type { Book, Market } from './reference-data.ts';
@@ -177,6 +178,9 @@ function fillResting(
   invariant(fill.contracts <= contracts, 'a fill model fills more than is left of an order');
   invariant(fill.askCents <= want.upToCents, 'a fill model fills beyond the limit of an order');
   if (fill.consumption !== null) state.fillModel.consume(fill.consumption);
-  const trade = tradeOf(actionOf(col.flags.get(order)), fill);
-  emit(state, facts, fillEvent(atMs, order, contracts, trade));
+  const traded = tradeOf(actionOf(col.flags.get(order)), fill);
+  const fee = state.orderFees.has(order)
+    ? restingFee(state, order, { market: fill.market, levels: levelsOf(fill), traded }, atMs)
+    : null;
+  emit(state, facts, fillEvent(atMs, order, contracts, traded, fee));
 }

@@ -21,6 +21,7 @@ import type {
   Uuid,
 } from '../base/units.ts';
 import type { Catalog } from './catalog-entries.ts';
+import type { FeeEntry } from './fees.ts';
 import type { TradeLimitsLeft } from './limits-left.ts';
 import type { OrderTerms } from './order-terms.ts';
 import type { RejectionCode } from './rejections.ts';
@@ -243,6 +244,8 @@ export type PlaceOrder = OrderTerms & {
   mayOpen: boolean;
   /** True: trading is on, and a new order may be placed. Rule V6 (api/RULES.md). */
   mayTrade: boolean;
+  /** True: a new order pays its venue's fees. Rule M14 (engine/RULES.md). */
+  feesOn: boolean;
   /** A new order is refused after it; not a term, and not stored. Rule T132 (engine/RULES.md). */
   rejectIfLaterThanMs: EpochMs | null;
   /** Null: the hard trade limits do not apply, as for a replay. */
@@ -343,6 +346,9 @@ export type SetSwitches = {
   selfReset: boolean;
 };
 
+/** The fee table of the catalog in use. Like switches, it is in no log. Rule F20 (feeds/FORMATS.md). */
+export type SetFees = { kind: 'fees'; atMs: EpochMs; lines: readonly FeeEntry[] };
+
 /** Sets the shard's time to `toMs`, even back. No other message sets time back. */
 export type SetClock = { kind: 'clock'; atMs: EpochMs; toMs: EpochMs };
 
@@ -357,6 +363,7 @@ export type Command =
   | SettleMarket
   | SetCatalog
   | SetSwitches
+  | SetFees
   | SetClock;
 
 /**

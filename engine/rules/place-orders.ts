@@ -7,6 +7,7 @@ import { invariant } from '../base/invariant.ts';
 import {
   type AccountRow,
   type Cents,
+  type Contracts,
   dollarsOf,
   type EpochMs,
   type FillModelName,
@@ -19,12 +20,13 @@ import {
 } from '../base/units.ts';
 import { closingMs } from './closing.ts';
 import { accept, type Decision, reject } from './decision.ts';
-import { type Event, fillEvent, type OrderPlaced } from './events.ts';
-import { type Fill, tradeOf } from './fill-model.ts';
+import { type Event, type FillFee, fillEvent, type OrderPlaced } from './events.ts';
+import { type Fill, levelsOf, tradeOf } from './fill-model.ts';
 import type { PlacedOrder } from './finished-records.ts';
 import { isLimit, sideOf } from './flags.ts';
 import { costCents, FIRST_PAYOUT_ROOM_CENTS, payoutRoomCents } from './ledger.ts';
 import type { PlaceOrder } from './messages.ts';
+import { fillFee, heldForFees, worstEachMicros } from './order-fees.ts';
 import { type Subject, subjectOf } from './order-subject.ts';
 import { ASKED_TERM_NAMES } from './order-terms.ts';
 import {
@@ -124,13 +126,16 @@ function decideAtPrice(
     }
   }
   const rests = order.timeInForce === 'gtc' && fill?.contracts !== subject.contracts;
+  const fees = order.feesOn ? feesOf(state, order, book, { fill, rests }) : null;
   if (order.action === 'buy') {
-    const short = checkBalance(state, account, neededCents(order, subject, fill, rests));
+    const short = checkBalance(state, account, neededCents(order, subject, fill, rests, fees));
     if (short !== null) return short;
   }
 
   // From here on the command cannot fail.
-  const events = placementEvents(state, order, subject, { account, fill, rests, fillModel });
+  const events = placementEvents(state, order, subject, {
+    ...{ account, fill, rests, fillModel, fees },
+  });
   return accept(events, fill?.consumption ?? null);
 }
 
@@ -174,19 +179,48 @@ function fillNow(
   return fill === null || fill.contracts === contracts || takesPart ? fill : null;
 }
 
+/** The fees of an order that pays any. Rules M14, M15 (engine/RULES.md). */
+export type OrdersFees = {
+  /** Of the part that trades now; null: none does. */
+  fee: FillFee | null;
+  /** Held for each contract of a buy that rests. */
+  eachMicros: number;
+};
+
+/** What trades as the order meets the book takes. */
+function feesOf(
+  { fees, nowMs }: ShardState,
+  order: PlaceOrder,
+  book: PricedBook,
+  { fill, rests }: { fill: Fill | null; rests: boolean },
+): OrdersFees {
+  const holds = rests && order.action === 'buy';
+  const eachMicros = holds ? worstEachMicros(fees, book, order.limitPriceCents!, nowMs) : 0;
+  if (fill === null) return { fee: null, eachMicros };
+  const taken = { market: fill.market, levels: levelsOf(fill), role: 'taker' } as const;
+  return { fee: fillFee(fees, taken, { carryMicros: 0, atMs: nowMs }), eachMicros };
+}
+
 /**
- * The cost of the part that trades plus the hold of the part that rests; a canceled part needs
- * nothing.
+ * The cost of the part that trades plus the hold of the part that rests, with the fees of both; a
+ * canceled part needs nothing. Rule M6 (engine/RULES.md).
  */
 function neededCents(
   order: PlaceOrder,
   { contracts }: Subject,
   fill: Fill | null,
   rests: boolean,
+  fees: OrdersFees | null,
 ): Cents {
-  const filled = fill?.contracts ?? 0;
-  const held = rests ? costCents(order.limitPriceCents!, contracts - filled) : 0;
-  return held + costCents(fill?.askCents ?? 0, filled);
+  const left = contracts - (fill?.contracts ?? 0);
+  const held = rests ? costCents(order.limitPriceCents!, left) + heldFees(fees, left) : 0;
+  return held + (fill?.paidCents ?? 0) + (fees?.fee?.cents ?? 0);
+}
+
+/** What the part of a buy that rests holds for its fees. */
+export function heldFees(fees: OrdersFees | null, left: Contracts): Cents {
+  if (fees === null) return 0;
+  return heldForFees(fees.eachMicros, left, fees.fee?.carryMicros ?? 0);
 }
 
 type Placing = {
@@ -194,6 +228,8 @@ type Placing = {
   fill: Fill | null;
   rests: boolean;
   fillModel: FillModelName;
+  /** Null: the order pays no fees. */
+  fees: OrdersFees | null;
 };
 
 /** The place of an order that meets the book now. Rule T146 (engine/RULES.md). */
@@ -212,7 +248,7 @@ function placementEvents(
   state: ShardState,
   order: PlaceOrder,
   subject: Subject,
-  { account: known, fill, rests, fillModel }: Placing,
+  { account: known, fill, rests, fillModel, fees }: Placing,
 ): Event[] {
   const events: Event[] = [];
   const { atMs } = order;
@@ -233,9 +269,12 @@ function placementEvents(
   }
   // The order that ends frees its row first.
   const row = replaced !== NO_ROW ? replaced : state.orders.nextRow;
-  events.push(placedEvent(state, order, subject, { account, row, rests, fillModel }));
+  events.push(placedEvent(state, order, subject, { account, row, rests, fillModel, fees }));
   const { contracts } = subject;
-  if (fill !== null) events.push(fillEvent(atMs, row, contracts, tradeOf(order.action, fill)));
+  if (fill !== null) {
+    const traded = tradeOf(order.action, fill);
+    events.push(fillEvent(atMs, row, contracts, traded, fees === null ? null : fees.fee));
+  }
   if (rests && fillModel === 'queue') {
     events.push({
       kind: 'order_queued',
@@ -264,7 +303,7 @@ function placedEvent(
   state: ShardState,
   order: PlaceOrder,
   subject: Subject,
-  { account, row, rests, fillModel }: Omit<Placing, 'fill'> & { row: OrderRow },
+  { account, row, rests, fillModel, fees }: Omit<Placing, 'fill'> & { row: OrderRow },
 ): OrderPlaced {
   return {
     kind: 'order_placed',
@@ -283,6 +322,7 @@ function placedEvent(
     tradeId: subject.position === null ? null : state.positionIds.idOf(subject.position),
     terms: order,
     fillModel,
+    feeEachMicros: fees === null ? null : fees.eachMicros,
     rests,
   };
 }

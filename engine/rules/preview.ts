@@ -17,6 +17,7 @@ import { accept } from './decision.ts';
 import type { OrderFilled, OrderPartFilled } from './events.ts';
 import { costCents } from './ledger.ts';
 import type { PlaceOrder } from './messages.ts';
+import { heldForFees, worstEachMicros } from './order-fees.ts';
 import { type Subject, subjectOf } from './order-subject.ts';
 import { checkBalance, decideUnderNewKey } from './place-orders.ts';
 import type { Market } from './reference-data.ts';
@@ -35,6 +36,8 @@ export type Preview = {
    */
   costCents: Cents;
   holdCents: Cents;
+  /** Of the part that trades; null: the order pays no fees. */
+  feeCents: Cents | null;
   /** The home market; null: the order names none. */
   market: Market | null;
 };
@@ -47,7 +50,7 @@ export function preview(current: ShardState, order: PlaceOrder, nowMs: EpochMs):
   const decision = decideUnderNewKey(state, order, account);
   const subject = subjectOf(state, order, account);
   const market = 'kind' in subject ? null : subject.market;
-  const nothing = { code: null, fill: null, costCents: 0, holdCents: 0, market };
+  const nothing = { code: null, fill: null, costCents: 0, holdCents: 0, feeCents: null, market };
   invariant(decision.kind !== 'replay', 'an order under a new key was placed before');
   if (decision.kind === 'reject') {
     return { ...nothing, would: 'refuse', code: decision.rejection.code };
@@ -59,13 +62,17 @@ export function preview(current: ShardState, order: PlaceOrder, nowMs: EpochMs):
   const filled =
     fill === null ? 0 : fill.kind === 'order_filled' ? placed.contracts : fill.contracts;
   const isBuy = order.action === 'buy';
-  const { rests } = placed;
+  const { rests, feeEachMicros, contracts } = placed;
+  const left = contracts - filled;
+  const carryMicros = fill?.kind === 'order_part_filled' ? fill.carryMicros : 0;
+  const heldFees = heldForFees(feeEachMicros ?? 0, left, carryMicros);
   return {
     ...nothing,
     would: rests ? 'rest' : fill === null ? 'cancel' : 'execute',
     fill: fill && { priceCents: fill.priceCents, contracts: filled, venue: VENUES[fill.venue]! },
-    costCents: isBuy && fill !== null ? costCents(fill.priceCents, filled) : 0,
-    holdCents: isBuy && rests ? costCents(order.limitPriceCents!, placed.contracts - filled) : 0,
+    costCents: isBuy && fill !== null ? fill.cents : 0,
+    holdCents: isBuy && rests ? costCents(order.limitPriceCents!, left) + heldFees : 0,
+    feeCents: fill === null ? null : fill.feeCents,
   };
 }
 
@@ -79,24 +86,32 @@ const LEAST_CENTS = 1;
 function unpriced(state: ShardState, order: PlaceOrder, account: AccountRow): Preview {
   let holdCents = 0;
   const decision = decideUnderNewKey(state, order, account, (_, __, subject) => {
-    const { needed, held } = needsOf(order, subject);
+    const { needed, held } = needsOf(state, order, subject);
     const short = checkBalance(state, account, needed);
     if (short === null) holdCents = held;
     return short ?? accept([]);
   });
   const code = decision.kind === 'reject' ? decision.rejection.code : null;
-  return { would: null, code, fill: null, costCents: 0, holdCents, market: null };
+  return { would: null, code, fill: null, costCents: 0, holdCents, feeCents: null, market: null };
 }
 
-/** A limit buy that rests needs its hold. Any other buy needs its cost at the lowest price. */
+/**
+ * A limit buy that rests needs its hold, with its fees. Any other buy needs its cost at the lowest
+ * price.
+ */
 function needsOf(
-  { action, limitPriceCents, timeInForce }: PlaceOrder,
-  { contracts }: Subject,
+  state: ShardState,
+  order: PlaceOrder,
+  { contracts, market, instrument }: Subject,
 ): { needed: Cents; held: Cents } {
+  const { action, limitPriceCents, timeInForce } = order;
   if (action === 'sell') return { needed: 0, held: 0 };
   // A market order trades or is refused; an ioc or fok that does not trade needs nothing.
   if (limitPriceCents === null) return { needed: costCents(LEAST_CENTS, contracts), held: 0 };
-  const held = timeInForce === 'gtc' ? costCents(limitPriceCents, contracts) : 0;
+  if (timeInForce !== 'gtc') return { needed: 0, held: 0 };
+  const book = { market, routed: order.routing === 'best' ? instrument : null };
+  const each = order.feesOn ? worstEachMicros(state.fees, book, limitPriceCents, state.nowMs) : 0;
+  const held = costCents(limitPriceCents, contracts) + heldForFees(each, contracts, 0);
   return { needed: held, held };
 }
 

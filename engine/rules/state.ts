@@ -19,6 +19,7 @@ import type {
   Uuid,
 } from '../base/units.ts';
 import type { ExpiryQueue } from '../memory/expiry-queue.ts';
+import type { FeeRows } from '../memory/fee-rows.ts';
 import type { Ladders } from '../memory/ladder.ts';
 import type { OwnerIndex } from '../memory/owner-index.ts';
 import type { QueuePlaces } from '../memory/queue-places.ts';
@@ -29,6 +30,7 @@ import type { UuidIndex } from '../memory/uuid-index.ts';
 import type { AppliedChange } from './applied-change.ts';
 import type { Catalog } from './catalog-entries.ts';
 import type { TradeTag } from './events.ts';
+import type { FeeTable } from './fee-table.ts';
 import type { FillModel } from './fill-model.ts';
 import type { FinishedRecords } from './finished-records.ts';
 import type { Flags } from './flags.ts';
@@ -90,6 +92,9 @@ export type ShardState = {
   readonly positionsOfMarket: OwnerIndex<MarketNumber, PositionRow>;
   readonly ladders: Ladders<OrderRow>;
   readonly expiries: ExpiryQueue<OrderRow>;
+  /** The fees of orders that are not done, and of open trades; only of those that pay any. */
+  readonly orderFees: FeeRows<OrderRow>;
+  readonly tradeFees: FeeRows<PositionRow>;
   /** The places of orders under the `queue` model. */
   readonly queue: QueuePlaces;
   readonly records: FinishedRecords;
@@ -118,6 +123,8 @@ export type ShardState = {
   readonly booksByKey: Map<string | number, Book>;
   readonly sources: (Source | undefined)[];
   switches: Switches;
+  /** The fees of venues. It is in no log, and is sent at every start. */
+  fees: FeeTable;
   /** The tags of trades, open or not. They are few, because an operator sets each. */
   readonly tradeTags: Map<Uuid, TradeTag>;
   readonly pendingSettlements: PendingSettlements;
@@ -127,6 +134,7 @@ export type ShardState = {
 
 /** The tables that a checkpoint writes page by page. */
 export function tablesOf(state: ShardState) {
-  const { accounts, positions, orders, tradeCounts, queue } = state;
-  return [accounts, positions, orders, tradeCounts.table, queue.table] as const;
+  const { accounts, positions, orders, tradeCounts, queue, orderFees, tradeFees } = state;
+  const small = [tradeCounts.table, queue.table, orderFees.table, tradeFees.table] as const;
+  return [accounts, positions, orders, ...small] as const;
 }

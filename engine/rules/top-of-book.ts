@@ -17,7 +17,9 @@ export function topOfBook(): FillModel {
     orderArrives(_context, _book, price, { side, upToCents, contracts }) {
       const ask = askOf(price, side);
       if (ask === null || ask.priceCents > upToCents) return null;
-      return { contracts, askCents: ask.priceCents, venue: ask.venue, consumption: null };
+      const { priceCents: askCents, market } = ask;
+      const paidCents = askCents * contracts;
+      return { contracts, askCents, paidCents, levels: null, market, consumption: null };
     },
     modelOf: () => 'top_of_book',
     queues: null,

@@ -159,6 +159,7 @@ export function placeOrder(over: Partial<PlaceOrder> = {}): PlaceOrder {
     tradeId: null,
     mayOpen: true,
     mayTrade: true,
+    feesOn: false,
     rejectIfLaterThanMs: null,
     counting: null,
     ...over,

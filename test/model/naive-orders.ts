@@ -15,9 +15,10 @@ import type {
 import { ORDER_TERM_NAMES } from '../../engine/rules/order-terms.ts';
 import { REJECTIONS, type RejectionCode } from '../../engine/rules/rejections.ts';
 import { mayBuy } from './naive-bounds.ts';
-import { end, fill, openedAccount, rest } from './naive-ledger.ts';
+import { feeOf, worstMicros } from './naive-fees.ts';
+import { end, fill, holdCentsOf, openedAccount, rest } from './naive-ledger.ts';
 import { countOrRefuse } from './naive-limits.ts';
-import { isAtLimitOrBetter, offerFor } from './naive-prices.ts';
+import { isAtLimitOrBetter, type Offer, offerFor } from './naive-prices.ts';
 import { fillModelFor, join } from './naive-queue.ts';
 import {
   hasClosed,
@@ -85,18 +86,20 @@ export function place(state: ModelState, request: PlaceOrder): Reply {
   const trades = offer !== null && (isWhole || timeInForce !== 'fok') ? offer : null;
   const left = target.contracts - (trades?.contracts ?? 0);
   const rests = left > 0 && timeInForce === 'gtc';
+  const order = orderOf(state, request, { ...target, fillModel });
+  if (rests && request.feesOn && action === 'buy') order.eachMicros = worstMicros(state, order);
   if (action === 'buy') {
     const spendableCents = account?.balanceCents ?? START_BALANCE_CENTS;
-    const costCents = trades === null ? 0 : trades.priceCents * trades.contracts;
-    const holdCents = rests ? limitPriceCents! * left : 0;
-    if (costCents + holdCents > spendableCents) return refuse('insufficient_balance');
+    if (neededCents(state, order, trades, rests) > spendableCents) {
+      return refuse('insufficient_balance');
+    }
   }
 
-  const order = accept(state, request, { ...target, fillModel }, fingerprint);
+  accept(state, request, order, fingerprint);
   if (trades !== null || rests) cancelWorkingOrderOf(state, target.position);
   if (rests) rest(state, order);
   if (rests && fillModel === 'queue') join(state, order);
-  if (trades !== null) fill(state, order, trades);
+  if (trades !== null) fill(state, order, trades, 'taker');
   if (left > 0 && !rests) {
     const reason = timeInForce === 'ioc' ? 'ioc_not_filled' : 'fok_not_filled';
     end(state, order, trades === null ? 'canceled' : 'executed', reason);
@@ -171,16 +174,40 @@ function cancelWorkingOrderOf(state: ModelState, position: ModelTrade | null): v
   if (working !== undefined) end(state, working, 'canceled', 'position_closed');
 }
 
+/** M6: what it trades at once, and what it would hold after that, tried on a copy. */
+function neededCents(
+  state: ModelState,
+  placed: ModelOrder,
+  trades: Offer | null,
+  rests: boolean,
+): number {
+  const order = structuredClone(placed);
+  let needed = 0;
+  if (trades !== null) {
+    needed += trades.cents + (order.feesOn ? feeOf(state, order, trades, 'taker') : 0);
+    order.fills.push({ ...trades, feeCents: null });
+  }
+  return needed + (rests ? holdCentsOf(order) : 0);
+}
+
 /** Stores the order under its key; `place` decides in the next line whether it really rests. */
 function accept(
   state: ModelState,
   request: PlaceOrder,
-  target: Target & { fillModel: FillModelName },
+  order: ModelOrder,
   fingerprint: string,
-): ModelOrder {
+): void {
   const account = openedAccount(state, request.account);
   account.keys.set(request.idempotencyKey, { orderId: request.orderId, fingerprint });
-  const order: ModelOrder = {
+  state.orders.set(order.id, order);
+}
+
+function orderOf(
+  state: ModelState,
+  request: PlaceOrder,
+  target: Target & { fillModel: FillModelName },
+): ModelOrder {
+  return {
     sequence: state.orders.size,
     id: request.orderId,
     account: request.account,
@@ -197,10 +224,10 @@ function accept(
     endedAtMs: null,
     tradeId: target.position?.id ?? null,
     fills: [],
+    feesOn: request.feesOn,
+    ...{ eachMicros: 0, owedMicros: 0, chargedCents: 0 },
     fillModel: target.fillModel,
     queue: null,
     noted: null,
   };
-  state.orders.set(order.id, order);
-  return order;
 }

@@ -160,6 +160,7 @@ function blankOrder(world: RandomWorld): PlaceOrder {
     connection: randomConnection(random),
     mayOpen: !random.oneIn(40),
     mayTrade: !random.oneIn(40),
+    feesOn: world.fees.oneIn(2),
     rejectIfLaterThanMs: random.oneIn(20) ? nowMs + random.int(-500, 500) : null,
     counting: null,
   };

@@ -47,6 +47,8 @@ export type RandomWorld = {
   resolved: Set<string>;
   /** How often results were corrected, and a separate random source for that. */
   corrections: { random: RandomSource; count: number };
+  /** What fee tables say, and which orders pay fees. */
+  fees: RandomSource;
   /** Null: ticks of levels are left out. */
   levels: RandomLevels | null;
   /** The latest placements, to place some again. */
@@ -88,6 +90,7 @@ export function createRandomWorld(
     books: new Map(),
     resolved: new Set(),
     corrections: { random: createRandomSource(seed + 1_000_000), count: 0 },
+    fees: createRandomSource(seed + 3_000_000),
     levels: levels ? createRandomLevels(seed) : null,
     placed: [],
     keysMade: 0,

@@ -210,6 +210,7 @@ function blankOrder(atMs: number, number: number): PlaceOrder {
     tradeId: null,
     mayOpen: true,
     mayTrade: true,
+    feesOn: false,
     rejectIfLaterThanMs: null,
     counting: null,
   };

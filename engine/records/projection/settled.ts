@@ -49,11 +49,12 @@ type Row = [
   closedAtMs: number,
   pnlCents: number,
   listed: 0 | 1,
+  charged: 0 | 1,
 ];
 
 const COLUMNS =
   'trade, id, trader, market, instrument, market_yes, instrument_yes, contracts, cost_cents, ' +
-  `entry_cents, stated_pct, opened_at_ms, state, outcome, closed_at_ms, pnl_cents, (${LISTED})`;
+  `entry_cents, stated_pct, opened_at_ms, state, outcome, closed_at_ms, pnl_cents, (${LISTED}), charged`;
 
 /** The viewer of a trader's picks: the trader, or anyone. */
 export type Seer = 'owner' | 'public';
@@ -133,7 +134,7 @@ export class Settled {
 function closedTradeRowOf(row: Row): ClosedTradeRow {
   const [trade, , trader, market, instrument, , instrumentYes, contracts, costCents] = row;
   const [, , , , , , , , , entryCents, statedPct, openedAtMs, state] = row;
-  const [, , , , , , , , , , , , , , closedAtMs, pnlCents, isListed] = row;
+  const [, , , , , , , , , , , , , , closedAtMs, pnlCents, isListed, isCharged] = row;
   return {
     ...{
       closedAtMs,
@@ -146,7 +147,7 @@ function closedTradeRowOf(row: Row): ClosedTradeRow {
       instrument,
       market,
     },
-    ...{ entryCents, statedPct: statedPct ?? 0, state, instrumentYes, isListed },
+    ...{ entryCents, statedPct: statedPct ?? 0, state, instrumentYes, isListed, isCharged },
   };
 }
 
@@ -164,6 +165,8 @@ function scoresOf(row: Row, closing: ReturnType<Instruments['closing']>): PickSc
 }
 
 function afterFees(row: Row, ticker: string, fees: readonly FeeEntry[]): Cents {
+  // Its P&L has the fees that it paid. Rule F27 (feeds/FORMATS.md).
+  if (row[17] === 1) return row[15];
   return pnlAfterFeesCents(fees, {
     venue: HOME_VENUE,
     venueMarketId: ticker,

@@ -18,6 +18,8 @@ const BYTES = [
   'instrumentYes',
   /** Whether the public may see it as a pick. Rules Y14, Y15, Y87 (engine/RULES.md). */
   'isListed',
+  /** Whether its P&L has its fees. Rule M18 (engine/RULES.md). */
+  'isCharged',
 ] as const;
 const NAMES = [...NUMBERS, ...WORDS, ...BYTES];
 export type ClosedTradeRow = Record<(typeof NAMES)[number], number>;
@@ -42,6 +44,7 @@ export class ClosedTradeBlock {
   readonly state: Uint8Array;
   readonly instrumentYes: Uint8Array;
   readonly isListed: Uint8Array;
+  readonly isCharged: Uint8Array;
   /** Rows in use. */
   count: number;
 
@@ -66,6 +69,7 @@ export class ClosedTradeBlock {
     this.state = bytes(2);
     this.instrumentYes = bytes(3);
     this.isListed = bytes(4);
+    this.isCharged = bytes(5);
   }
 
   /** The same form for trades that are added one by one. */

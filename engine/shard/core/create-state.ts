@@ -2,6 +2,7 @@
 
 import { FILL_MODELS, type FillModelName } from '../../base/units.ts';
 import { ExpiryQueue } from '../../memory/expiry-queue.ts';
+import { FeeRows } from '../../memory/fee-rows.ts';
 import { Ladders } from '../../memory/ladder.ts';
 import { OwnerIndex } from '../../memory/owner-index.ts';
 import { QueuePlaces } from '../../memory/queue-places.ts';
@@ -10,6 +11,7 @@ import { TradeCounts } from '../../memory/trade-counts.ts';
 import { UuidIndex } from '../../memory/uuid-index.ts';
 import { AppliedChange } from '../../rules/applied-change.ts';
 import { bookDepth } from '../../rules/book-depth.ts';
+import { FeeTable } from '../../rules/fee-table.ts';
 import type { FillModel } from '../../rules/fill-model.ts';
 import type { FinishedRecords } from '../../rules/finished-records.ts';
 import { PendingSettlements } from '../../rules/pending-settlements.ts';
@@ -58,6 +60,8 @@ export function createState<Records extends FinishedRecords>(
     positionsOfMarket: new OwnerIndex(positions, positions.col.market),
     ladders: new Ladders(),
     expiries: new ExpiryQueue(orders),
+    orderFees: new FeeRows('order_fees'),
+    tradeFees: new FeeRows('trade_fees'),
     queue: new QueuePlaces(),
     records,
     applied: new AppliedChange(),
@@ -77,6 +81,7 @@ export function createState<Records extends FinishedRecords>(
     booksByKey: new Map(),
     sources: [],
     switches: { venueData: false, selfReset: false },
+    fees: new FeeTable([]),
     tradeTags: new Map(),
     pendingSettlements: new PendingSettlements(),
     nextVoid: { version: -1, atMs: 0 },

@@ -94,10 +94,12 @@ export function referenceDataOf(state: ShardState): ReferenceData {
 /** Loads both into an empty state. Pages follow, then `rebuildDerived`. */
 export function loadHead(state: ShardState, head: StateHead & ReferenceData): void {
   invariant(state.sequence === 0, 'a checkpoint is loaded into a state that is in use');
+  const { queue, orderFees, tradeFees } = state;
+  const later = new Set([queue, orderFees, tradeFees].map(({ table }) => table.name));
   for (const table of tablesOf(state)) {
     const layout = head.layouts[table.name];
     // An earlier program has no such table (D87): nothing is in it.
-    if (layout === undefined && table.name === state.queue.table.name) continue;
+    if (layout === undefined && later.has(table.name)) continue;
     invariant(layout === table.layout, `table ${table.name} was written with other columns`);
     table.loadHead(head.tables[table.name]!);
   }
@@ -137,6 +139,8 @@ export function rebuildDerived(state: ShardState): void {
   state.tradeCounts.rebuild();
   state.ordersOfAccount.ensureOwners(accounts.size);
   state.positionsOfAccount.ensureOwners(accounts.size);
+  state.orderFees.rebuild();
+  state.tradeFees.rebuild();
   for (const row of inTimeOrder(positions)) {
     const account = positions.col.account.get(row);
     positions.derived.resting.set(row, NO_ROW);

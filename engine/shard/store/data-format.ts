@@ -9,6 +9,7 @@ import { ADDED_FORMS, FACT_FORMS } from '../../format/fact-layouts.ts';
 import { FORMAT_VERSION } from '../../format/version.ts';
 import { ENTRY_WORDS, INDEX_CLASS } from '../../index/entry.ts';
 import type { LogIdentity } from '../../log/log-format.ts';
+import { FEE_COLUMNS } from '../../memory/fee-rows.ts';
 import { QUEUE_COLUMNS } from '../../memory/queue-places.ts';
 import { PAGE_FORM } from '../../memory/row-pages.ts';
 import { TRADE_COUNT_COLUMNS } from '../../memory/trade-counts.ts';
@@ -25,7 +26,8 @@ function fingerprintOf(facts: readonly string[], tables: object, classes: object
 }
 
 const FIRST_TABLES = { ACCOUNT_COLUMNS, ORDER_COLUMNS, POSITION_COLUMNS, TRADE_COUNT_COLUMNS };
-const TABLES = { ...FIRST_TABLES, QUEUE_COLUMNS };
+const QUEUE_TABLES = { ...FIRST_TABLES, QUEUE_COLUMNS };
+const TABLES = { ...QUEUE_TABLES, FEE_COLUMNS };
 
 /** The layouts of facts before some times at which forms were added. */
 function factsBefore(added: readonly (readonly number[])[]): string[] {
@@ -45,6 +47,7 @@ const { tradeCorrected: _, ...FIRST_CLASSES } = INDEX_CLASS;
 export const EARLIER_FINGERPRINTS: readonly number[] = [
   fingerprintOf(factsBefore(ADDED_FORMS), FIRST_TABLES, FIRST_CLASSES),
   fingerprintOf(factsBefore(ADDED_FORMS.slice(1)), FIRST_TABLES, INDEX_CLASS),
+  fingerprintOf(factsBefore(ADDED_FORMS.slice(2)), QUEUE_TABLES, INDEX_CLASS),
 ];
 
 /** The identity that each file of a shard contains. */

@@ -21,6 +21,7 @@ const CONTEXT = {
   connection: 7,
   mayOpen: true,
   mayTrade: true,
+  feesOn: false,
   counting: null,
 } as const;
 

@@ -25,6 +25,7 @@ export const PLACED: OrderPlacedFact = {
   instrumentSide: 'yes',
   byTicker: false,
   fillModel: 'top_of_book',
+  feeEachMicros: null,
   rests: true,
   trade: null,
 };

@@ -936,7 +936,7 @@ class Order(TypedDict):
     remainingContracts: int
     # The limit, in cents a contract of the side traded.
     limitCents: int
-    # Part of the balance that it holds, in dollars.
+    # Part of the balance that it holds, with its worst fees.
     holdDollars: float
     timeInForce: Literal["gtc", "ioc", "fok"]
     # Time when it stops resting; null: never.
@@ -957,6 +957,9 @@ class Order(TypedDict):
     placedPrivate: bool
     # Fill model of the order; null if it is older than this field.
     fillModel: Literal["top_of_book", "book_depth", "queue"] | None
+    # Fees of its fills so far; below zero: rebates. Null: it pays no fees. Neither costDollars nor
+    # prices have them.
+    feesDollars: float | None
     # The venue market's ticker.
     marketTicker: NotRequired[str]
     type: Literal["limit"]
@@ -1045,11 +1048,12 @@ class OrderPreview(TypedDict):
     code: NotRequired[ErrorCode]
     # Fills that would trade at once.
     fills: list[OrderPreviewFillsItem] | None
-    # Cost of the fills; 0 for a sell.
+    # Cost of the fills, without fees; 0 for a sell.
     costDollars: float | None
-    # Hold while it rests. While venue data is off, the hold if no contract trades at once.
+    # Hold while it rests, with its fees. While venue data is off, the hold if no contract trades at
+    # once.
     holdDollars: float
-    # Fee at the venue; a paper trade pays no fee.
+    # Fee of the fills; for an account that pays no fees, the fee at the venue.
     feeDollars: float | None
     # Time since the last message on the connection of the quote; null without one.
     quoteAgeMs: int | None
@@ -1264,7 +1268,7 @@ class Position(TypedDict):
     # compare it with resolvedOutcome.
     boughtSide: Side
     contracts: int
-    # Cost in dollars.
+    # Cost in dollars, without fees.
     costDollars: float
     # The caller's stated probability of the side, in percent.
     statedProbPct: int | None
@@ -1274,6 +1278,9 @@ class Position(TypedDict):
     placedPrivate: bool
     # Fill model of the order; null if it is older than this field.
     fillModel: Literal["top_of_book", "book_depth", "queue"] | None
+    # Fees of its fills so far; below zero: rebates. Null: it pays no fees. Neither costDollars nor
+    # prices have them.
+    feesDollars: float | None
     parlayId: str | None
     # Venue that priced the fill; paper only.
     fillVenue: Venue | None
@@ -1378,7 +1385,7 @@ class RestingOrder(TypedDict):
     remainingContracts: int
     # The limit, in cents a contract of the side traded.
     limitCents: int
-    # Part of the balance that it holds, in dollars.
+    # Part of the balance that it holds, with its worst fees.
     holdDollars: float
     timeInForce: Literal["gtc", "ioc", "fok"]
     # Time when it stops resting; null: never.
@@ -1399,6 +1406,9 @@ class RestingOrder(TypedDict):
     placedPrivate: bool
     # Fill model of the order; null if it is older than this field.
     fillModel: Literal["top_of_book", "book_depth", "queue"] | None
+    # Fees of its fills so far; below zero: rebates. Null: it pays no fees. Neither costDollars nor
+    # prices have them.
+    feesDollars: float | None
     # The venue market's ticker.
     marketTicker: NotRequired[str]
 
@@ -1558,7 +1568,7 @@ class Trade(TypedDict):
     # compare it with resolvedOutcome.
     boughtSide: Side
     contracts: int
-    # Cost in dollars.
+    # Cost in dollars, without fees.
     costDollars: float
     # The caller's stated probability of the side, in percent.
     statedProbPct: int | None
@@ -1568,6 +1578,9 @@ class Trade(TypedDict):
     placedPrivate: bool
     # Fill model of the order; null if it is older than this field.
     fillModel: Literal["top_of_book", "book_depth", "queue"] | None
+    # Fees of its fills so far; below zero: rebates. Null: it pays no fees. Neither costDollars nor
+    # prices have them.
+    feesDollars: float | None
     parlayId: str | None
     # Venue that priced the fill; paper only.
     fillVenue: Venue | None
@@ -1584,7 +1597,7 @@ class Trade(TypedDict):
         "voided",
         "account_reset",
     ] | None
-    # Profit or loss in dollars; null while open.
+    # Profit or loss in dollars, less its fees; null while open.
     pnlDollars: float | None
     # The result in the terms of the instrument, as instrumentSide: if the two are equal, the trade
     # won. Null without a result, after a void, and for a result between yes and no.

@@ -19,6 +19,7 @@ import type { Event, OrderEnded, OrderOutcome, OrderPlaced } from '../../../rule
 import type { EndedOrder } from '../../../rules/finished-records.ts';
 import { fillModelOf, instrumentSideOf, isLimit, sideOf } from '../../../rules/flags.ts';
 import { costCents } from '../../../rules/ledger.ts';
+import { heldForFees } from '../../../rules/order-fees.ts';
 import type { TradedSide } from '../../../rules/order-terms.ts';
 import { filledSoFar, remainingOf } from '../../../rules/partial-fills.ts';
 import { orderTermsAt } from '../../../rules/row-terms.ts';
@@ -55,6 +56,7 @@ const NAMES = memberNames(
   'trade',
   'fillVenue',
   'fillModel',
+  'feesDollars',
   'mode',
   'venueData',
 );
@@ -62,7 +64,8 @@ const NAMES = memberNames(
 const NOT_ENDED = pieceOf(',"executedAt":null,"canceledAt":null');
 
 /** The shown fields of an order as it was placed. */
-type Placed = TradedSide & Pick<OrderPlaced, 'orderId' | 'contracts' | 'terms' | 'fillModel'>;
+type Placed = TradedSide & Pick<OrderPlaced, PlacedField>;
+type PlacedField = 'orderId' | 'contracts' | 'terms' | 'fillModel' | 'feeEachMicros';
 type Ended = Omit<OrderOutcome, 'venue'>;
 
 /** The fields of a resting order in GET /portfolio; it omits four fields of Order. */
@@ -106,6 +109,7 @@ export function writeCanceled(
 /** How the last event has ended its order. */
 export function outcomeJustNow({ applied, positionIds }: ShardState, atMs: EpochMs): OrderOutcome {
   const { status, reason, fillPriceCents, fillVenue, filledContracts, position } = applied;
+  const { feesCents } = applied;
   return {
     atMs,
     status,
@@ -114,6 +118,7 @@ export function outcomeJustNow({ applied, positionIds }: ShardState, atMs: Epoch
     venue: fillVenue,
     tradeId: position === NO_ROW ? null : positionIds.idOf(position),
     filledContracts: filledContracts || null,
+    feesCents,
   };
 }
 
@@ -122,7 +127,8 @@ export function writeEnded(to: JsonWriter, naming: Naming, placed: Placed, outco
   const whole = outcome.status === 'executed' ? placed.contracts : 0;
   const filled = outcome.filledContracts ?? whole;
   const start = to.open();
-  writeFields(to, naming, placed, outcome.status, filled, 0);
+  const money = { filledContracts: filled, heldCents: 0, feesCents: outcome.feesCents };
+  writeFields(to, naming, placed, outcome.status, money);
   to.text(NAMES.type, 'limit');
   to.text(NAMES.cancelReason, outcome.reason);
   to.text(NAMES.tradeId, outcome.tradeId);
@@ -139,6 +145,9 @@ export type Standing = {
   filledContracts: Contracts;
   fillPriceCents: PriceCents | null;
   tradeId: Uuid | null;
+  /** Null: it pays no fees. */
+  feesCents: Cents | null;
+  carryMicros: number;
 };
 
 /** An order as it stood. */
@@ -146,13 +155,12 @@ export function writeStanding(
   to: JsonWriter,
   naming: Naming,
   placed: Placed & Pick<OrderPlaced, 'rests'>,
-  { filledContracts, fillPriceCents, tradeId }: Standing,
+  { filledContracts, fillPriceCents, tradeId, feesCents, carryMicros }: Standing,
 ): void {
-  const { terms, rests, contracts } = placed;
-  const holds = rests && terms.action === 'buy';
-  const heldCents = holds ? costCents(terms.limitPriceCents!, contracts - filledContracts) : 0;
+  const remaining = placed.contracts - filledContracts;
+  const heldCents = placed.rests ? heldBy(placed, remaining, carryMicros) : 0;
   const start = to.open();
-  writeFields(to, naming, placed, 'resting', filledContracts, heldCents);
+  writeFields(to, naming, placed, 'resting', { filledContracts, heldCents, feesCents });
   to.piece(NOT_ENDED);
   to.time(NAMES.updatedAt, uuidTimeMs(placed.orderId));
   to.text(NAMES.type, 'limit');
@@ -176,20 +184,31 @@ function writeWholeResting(to: JsonWriter, state: ShardState, placed: Placed, ro
 
 function writeResting(to: JsonWriter, state: ShardState, placed: Placed, row: OrderRow): void {
   const remaining = remainingOf(state, row);
-  const { contracts, terms } = placed;
-  const heldCents = terms.action === 'sell' ? 0 : costCents(terms.limitPriceCents!, remaining);
-  writeFields(to, state, placed, 'resting', contracts - remaining, heldCents);
+  const { orderFees } = state;
+  writeFields(to, state, placed, 'resting', {
+    filledContracts: placed.contracts - remaining,
+    heldCents: heldBy(placed, remaining, orderFees.carryMicros(row)),
+    feesCents: orderFees.feesCents(row),
+  });
   to.piece(NOT_ENDED);
   to.time(NAMES.updatedAt, uuidTimeMs(placed.orderId));
 }
+
+/** The hold of a resting order of which so many contracts are left. Rules M4, M15. */
+function heldBy({ terms, feeEachMicros }: Placed, left: Contracts, carryMicros: number): Cents {
+  if (terms.action === 'sell') return 0;
+  const feesCents = heldForFees(feeEachMicros ?? 0, left, carryMicros);
+  return costCents(terms.limitPriceCents!, left) + feesCents;
+}
+
+type OrderMoney = { filledContracts: Contracts; heldCents: Cents; feesCents: Cents | null };
 
 function writeFields(
   to: JsonWriter,
   naming: Naming,
   placed: Placed,
   status: string,
-  filledContracts: Contracts,
-  heldCents: Cents,
+  { filledContracts, heldCents, feesCents }: OrderMoney,
 ): void {
   const { orderId, contracts, terms, fillModel } = placed;
   to.text(NAMES.orderId, orderId);
@@ -208,6 +227,8 @@ function writeFields(
   to.time(NAMES.createdAt, uuidTimeMs(orderId));
   writeOrderTerms(to, terms);
   to.text(NAMES.fillModel, fillModel);
+  if (feesCents === null) to.null(NAMES.feesDollars);
+  else to.dollars(NAMES.feesDollars, feesCents);
   writeMarketTicker(to, naming, placed.market);
 }
 
@@ -223,6 +244,7 @@ function placedAt(state: ShardState, row: OrderRow): Placed {
     instrumentSide: instrumentSideOf(flags),
     contracts: col.contracts.get(row),
     fillModel: fillModelOf(flags),
+    feeEachMicros: state.orderFees.has(row) ? state.orderFees.eachMicros(row) : null,
     terms: orderTermsAt(col, row),
   };
 }
