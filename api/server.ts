@@ -133,13 +133,14 @@ function contextOf(
   const { config, log, stack, identity, engine, positions, marketData, readers } = parts;
   const { view, catalog, changed, feeds, contradicted, discovery, playback, settleMarket } =
     marketData;
+  const { bookNeeds } = marketData;
   const checks = others.checks ?? startChecks(parts);
   const meter = new RequestMeter({ counts, enforced: config.limitsEnforced });
   stack.add(() => meter.close());
   return {
     ...readers,
     ...{ engine, changed, contradicted, discovery, playback, settleMarket, log, config, identity },
-    meter,
+    ...{ meter, bookNeeds },
     adminToken: parts.adminToken,
     catalog: view,
     fees: () => catalog.fees,
@@ -333,6 +334,7 @@ function apiHandler(context: ServerContext, auth: Auth, metrics: Metrics) {
       sessions: auth.sessions,
       switches,
       organizations: context.organizations,
+      realism: identity.realism,
     }),
     refusal: () => context.engine.refusal(),
     metrics,

@@ -54,13 +54,13 @@ const trimInPlace: SchemaValidateFunction = (_wanted, text: string, _schema, at)
 const ajv = createAjv();
 
 /**
- * A body reader for an object schema. `refine` checks conditions that no schema can express; it
- * throws the 400.
+ * A body reader for an object schema. `refine` checks conditions that no schema can express, and may
+ * read the value in another form; it throws the 400.
  */
-export function bodyReader<S extends TSchema>(
+export function bodyReader<S extends TSchema, B = Static<S>>(
   schema: S,
-  refine: (body: Static<S>) => Static<S> = (body) => body,
-): BodyReader<Static<S>> {
+  refine: (body: Static<S>) => B = (body) => body as B,
+): BodyReader<B> {
   const check = valueReader(schema, 'field');
   const ofValue = (value: unknown) => refine(check(asObject(value, 'the body')));
   const read = (text: string) => refine(check(parseObject(text, 'the body')));

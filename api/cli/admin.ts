@@ -20,6 +20,7 @@ import {
   withLimitFlags,
 } from './admin-limits.ts';
 import { addOrganizationCommands, addVenueKeyCommands } from './admin-organizations.ts';
+import { addRealismCommand } from './admin-realism.ts';
 import { addProblemsCommand, addShardsCommand } from './admin-shards.ts';
 import { addTrackRecordCommand } from './admin-track-record.ts';
 import { ofPages, type PageFlags, pagesOf, sayMore } from './pages.ts';
@@ -35,6 +36,7 @@ export function addAdminCommands(program: Command): void {
   addOrganizationCommands(admin);
   addVenueKeyCommands(admin);
   addLimitsCommand(admin);
+  addRealismCommand(admin);
   addSwitchCommand(admin, 'venue-data', 'the venue-data switch');
   addSwitchCommand(admin, 'trading', 'trading with keys');
   addClockCommand(admin);

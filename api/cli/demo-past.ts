@@ -21,7 +21,6 @@ import { readChecked, writeChecked } from '../data-dir/checked-file.ts';
 import { type DataDir, openDataDir } from '../data-dir/data-dir.ts';
 import { replaceFile, syncPath } from '../data-dir/directory-files.ts';
 import { makeDirectory } from '../data-dir/private-files.ts';
-import { personalAccount } from '../identity/accounts.ts';
 import { openData } from '../identity/open-data.ts';
 import type { User } from '../identity/users.ts';
 import { startMarketData } from '../market-data/start-market-data.ts';
@@ -313,7 +312,7 @@ class Past {
   ): Promise<{ tradeId: Uuid; entryCents: number } | null> {
     const { engine, users } = this.#parts;
     const user = users[index]!;
-    const { id: account } = personalAccount(user);
+    const { id: account } = user;
     const atMs = engine.nowMs();
     const command = placeOrderOf(readOrderBody(order), {
       ...{
@@ -323,7 +322,7 @@ class Past {
         placedVia: 'api',
         placedPrivate: user.private,
       },
-      ...{ connection: null, mayOpen: true, mayTrade: true, feesOn: false, counting: null },
+      ...{ connection: null, mayOpen: true, mayTrade: true, realism: null, counting: null },
     });
     const reply = await engine.call(account, command);
     return reply.ok ? JSON.parse(reply.body).trade : null;

@@ -66,7 +66,7 @@ export class ReplayOrders {
         connection: null,
         mayOpen: true,
         mayTrade: true,
-        feesOn: false,
+        realism: null,
         counting: null,
       });
       reply = await this.#engine.call(account.id, command);

@@ -107,6 +107,7 @@ export type AccountPage = {
         "private": boolean;
     };
     plan: Plan;
+    realism: Realism;
     /**
      * Equal to the net worth; the start balance before the first trade.
      */
@@ -1377,6 +1378,10 @@ export type Me = {
         showEarlierTrades: boolean;
     };
     /**
+     * Of the personal account.
+     */
+    realism: Realism;
+    /**
      * Null for a session.
      */
     key: {
@@ -1803,6 +1808,10 @@ export type Organization = {
     slug: string;
     name: string;
     role: Role;
+    realism: Realism;
+};
+export type OrganizationAnswer = {
+    organization: Organization;
 };
 export type OrganizationsAnswer = {
     organizations: Organization[];
@@ -2028,6 +2037,10 @@ export type Position = {
     unrealizedPnlDollars?: number;
 };
 export type Profile = {
+    /**
+     * Of the personal account.
+     */
+    realism: Realism;
     user: {
         /**
          * @format uuid
@@ -2048,6 +2061,38 @@ export type ProfileChange = {
      * Whether trades placed while private are shown once public.
      */
     showEarlierTrades?: boolean;
+    /**
+     * A preset, or the parts to change. It counts for orders placed afterwards.
+     */
+    realism?: RealismPreset | {
+        /**
+         * Fill model of its orders; server: the model of the server.
+         */
+        model?: "server" | "top_of_book" | "book_depth" | "queue";
+        /**
+         * How long after its acceptance an order meets the book.
+         */
+        latencyMs?: {
+            /**
+             * @minimum 0
+             * @maximum 60000
+             */
+            min: number;
+            /**
+             * @minimum 0
+             * @maximum 60000
+             */
+            max: number;
+        };
+        /**
+         * venue: fills cost the venue's fees.
+         */
+        fees?: "none" | "venue";
+        /**
+         * market: displayed sizes fill once for all accounts of this choice.
+         */
+        liquidity?: "account" | "market";
+    };
 };
 export type Quote = {
     /**
@@ -2129,6 +2174,74 @@ export type QuotesAnswer = {
      * Every trade is a paper trade.
      */
     mode: "paper";
+};
+export type Realism = {
+    /**
+     * Fill model of its orders; server: the model of the server.
+     */
+    model: "server" | "top_of_book" | "book_depth" | "queue";
+    /**
+     * How long after its acceptance an order meets the book.
+     */
+    latencyMs: {
+        /**
+         * @minimum 0
+         * @maximum 60000
+         */
+        min: number;
+        /**
+         * @minimum 0
+         * @maximum 60000
+         */
+        max: number;
+    };
+    /**
+     * venue: fills cost the venue's fees.
+     */
+    fees: "none" | "venue";
+    /**
+     * market: displayed sizes fill once for all accounts of this choice.
+     */
+    liquidity: "account" | "market";
+};
+export type RealismPreset = "simple" | "realistic";
+export declare const RealismPreset: {
+    readonly simple: "simple";
+    readonly realistic: "realistic";
+};
+export type RealismRequest = {
+    /**
+     * A preset, or the parts to change. It counts for orders placed afterwards.
+     */
+    realism: RealismPreset | {
+        /**
+         * Fill model of its orders; server: the model of the server.
+         */
+        model?: "server" | "top_of_book" | "book_depth" | "queue";
+        /**
+         * How long after its acceptance an order meets the book.
+         */
+        latencyMs?: {
+            /**
+             * @minimum 0
+             * @maximum 60000
+             */
+            min: number;
+            /**
+             * @minimum 0
+             * @maximum 60000
+             */
+            max: number;
+        };
+        /**
+         * venue: fills cost the venue's fees.
+         */
+        fees?: "none" | "venue";
+        /**
+         * market: displayed sizes fill once for all accounts of this choice.
+         */
+        liquidity?: "account" | "market";
+    };
 };
 export type RequestLimits = {
     minute: {
@@ -3032,6 +3145,41 @@ export type ListOrganizationsResponseHeaders = {
 };
 export type ListOrganizationsVariables = {
     headers?: ListOrganizationsHeaders;
+};
+export type ChangeOrganizationResult = OrganizationAnswer;
+export type ChangeOrganizationPath = {
+    /**
+     * Id of the organization, in either case.
+     * @format uuid
+     */
+    organizationId: string;
+};
+export type ChangeOrganizationBody = RealismRequest;
+export type ChangeOrganizationHeaders = {
+    /**
+     * Returned on the response; default: a new id.
+     * @pattern ^[!-~]{1,128}$
+     */
+    "X-Request-Id"?: string;
+};
+export type ChangeOrganizationResponseHeaders = {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
+};
+export type ChangeOrganizationVariables = {
+    path: ChangeOrganizationPath;
+    body: ChangeOrganizationBody;
+    headers?: ChangeOrganizationHeaders;
 };
 export type ListSessionsResult = Sessions;
 export type ListSessionsHeaders = {
@@ -4893,6 +5041,28 @@ export type Ops = {
             serviceQuotaReset: number;
         };
     };
+    changeOrganization: {
+        args: {
+            path: ChangeOrganizationPath;
+            body: ChangeOrganizationBody;
+            headers?: ChangeOrganizationHeaders;
+        };
+        result: ChangeOrganizationResult;
+        headers: {
+            xRequestId: string;
+            cacheControl: string;
+            ratelimitLimit: number;
+            ratelimitRemaining: number;
+            ratelimitReset: number;
+            ratelimitPolicy: string;
+            ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
+        };
+    };
     listSessions: {
         args: {
             headers?: ListSessionsHeaders;
@@ -6265,6 +6435,80 @@ export declare const OPERATIONS: {
             readonly name: "service-quota-reset";
             readonly key: "serviceQuotaReset";
             readonly type: "number";
+        }];
+    };
+    readonly changeOrganization: {
+        readonly id: "changeOrganization";
+        readonly method: "PATCH";
+        readonly path: "/organizations/{organizationId}";
+        readonly tags: readonly ["Service"];
+        readonly params: readonly [{
+            readonly name: "organizationId";
+            readonly in: "path";
+        }, {
+            readonly name: "X-Request-Id";
+            readonly in: "header";
+        }];
+        readonly body: {
+            readonly contentType: "application/json";
+        };
+        readonly security: readonly [readonly [{
+            readonly scheme: "sessionBearer";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "sessionCookie";
+            readonly kind: "apiKey";
+            readonly name: "sb-access-token";
+            readonly in: "cookie";
+        }]];
+        readonly responseHeaders: readonly [{
+            readonly name: "x-request-id";
+            readonly key: "xRequestId";
+            readonly type: "string";
+        }, {
+            readonly name: "cache-control";
+            readonly key: "cacheControl";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit-limit";
+            readonly key: "ratelimitLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-remaining";
+            readonly key: "ratelimitRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-reset";
+            readonly key: "ratelimitReset";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-policy";
+            readonly key: "ratelimitPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit";
+            readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
+            readonly type: "string";
         }];
     };
     readonly listSessions: {
@@ -10412,8 +10656,8 @@ export declare function defaultRetryOn(ctx: RetryContext): boolean;
  * unions (`OperationId`/`OperationPath`/`OperationTag`) into `ctx.operation`.
  */
 export declare function createClient<Ops extends OpsShape, Id extends string = string, Path extends string = string, Tag extends string = string>(operations: Record<string, OperationDescriptor>, config?: ClientConfig<OperationContext<Id, Path, Tag>>): Client<Ops, OperationContext<Id, Path, Tag>>;
-export declare const client: Client<Ops, OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "createKey" | "endSession" | "exportHistory" | "getAccount" | "getBook" | "getCandles" | "getDescription" | "getEquity" | "getEval" | "getGame" | "getHistory" | "getHistoryAsOf" | "getInstrument" | "getLeaderboard" | "getMe" | "getOrder" | "getOwnEval" | "getPortfolio" | "getQuote" | "getStatus" | "getTrackRecord" | "getTrader" | "getUsage" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listPicks" | "listQuotes" | "listSessions" | "listTrackRecordKeys" | "listTrades" | "placeOrder" | "placeOrders" | "previewOrder" | "resetAccount" | "revokeKey" | "rotateKey" | "runBacktest" | "searchInstruments", "/account" | "/account/reset" | "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/backtest" | "/eval" | "/games" | "/games/{ref}" | "/history" | "/history/as_of" | "/history/candles" | "/history/export" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/leaderboard" | "/me" | "/me/eval" | "/me/sessions" | "/me/sessions/{id}" | "/openapi.json" | "/organizations" | "/portfolio" | "/portfolio/equity" | "/portfolio/events" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/track-record/keys" | "/traders/{traderId}" | "/traders/{traderId}/picks" | "/traders/{traderId}/track-record" | "/usage", "Backtest" | "History" | "Keys" | "Markets" | "Portfolio" | "Records" | "Service" | "Trading">>;
-export declare const configure: (config: ClientConfig<OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "createKey" | "endSession" | "exportHistory" | "getAccount" | "getBook" | "getCandles" | "getDescription" | "getEquity" | "getEval" | "getGame" | "getHistory" | "getHistoryAsOf" | "getInstrument" | "getLeaderboard" | "getMe" | "getOrder" | "getOwnEval" | "getPortfolio" | "getQuote" | "getStatus" | "getTrackRecord" | "getTrader" | "getUsage" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listPicks" | "listQuotes" | "listSessions" | "listTrackRecordKeys" | "listTrades" | "placeOrder" | "placeOrders" | "previewOrder" | "resetAccount" | "revokeKey" | "rotateKey" | "runBacktest" | "searchInstruments", "/account" | "/account/reset" | "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/backtest" | "/eval" | "/games" | "/games/{ref}" | "/history" | "/history/as_of" | "/history/candles" | "/history/export" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/leaderboard" | "/me" | "/me/eval" | "/me/sessions" | "/me/sessions/{id}" | "/openapi.json" | "/organizations" | "/portfolio" | "/portfolio/equity" | "/portfolio/events" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/track-record/keys" | "/traders/{traderId}" | "/traders/{traderId}/picks" | "/traders/{traderId}/track-record" | "/usage", "Backtest" | "History" | "Keys" | "Markets" | "Portfolio" | "Records" | "Service" | "Trading">>) => void, use: (...middleware: Middleware<OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "createKey" | "endSession" | "exportHistory" | "getAccount" | "getBook" | "getCandles" | "getDescription" | "getEquity" | "getEval" | "getGame" | "getHistory" | "getHistoryAsOf" | "getInstrument" | "getLeaderboard" | "getMe" | "getOrder" | "getOwnEval" | "getPortfolio" | "getQuote" | "getStatus" | "getTrackRecord" | "getTrader" | "getUsage" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listPicks" | "listQuotes" | "listSessions" | "listTrackRecordKeys" | "listTrades" | "placeOrder" | "placeOrders" | "previewOrder" | "resetAccount" | "revokeKey" | "rotateKey" | "runBacktest" | "searchInstruments", "/account" | "/account/reset" | "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/backtest" | "/eval" | "/games" | "/games/{ref}" | "/history" | "/history/as_of" | "/history/candles" | "/history/export" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/leaderboard" | "/me" | "/me/eval" | "/me/sessions" | "/me/sessions/{id}" | "/openapi.json" | "/organizations" | "/portfolio" | "/portfolio/equity" | "/portfolio/events" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/track-record/keys" | "/traders/{traderId}" | "/traders/{traderId}/picks" | "/traders/{traderId}/track-record" | "/usage", "Backtest" | "History" | "Keys" | "Markets" | "Portfolio" | "Records" | "Service" | "Trading">>[]) => void;
+export declare const client: Client<Ops, OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "changeOrganization" | "createKey" | "endSession" | "exportHistory" | "getAccount" | "getBook" | "getCandles" | "getDescription" | "getEquity" | "getEval" | "getGame" | "getHistory" | "getHistoryAsOf" | "getInstrument" | "getLeaderboard" | "getMe" | "getOrder" | "getOwnEval" | "getPortfolio" | "getQuote" | "getStatus" | "getTrackRecord" | "getTrader" | "getUsage" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listPicks" | "listQuotes" | "listSessions" | "listTrackRecordKeys" | "listTrades" | "placeOrder" | "placeOrders" | "previewOrder" | "resetAccount" | "revokeKey" | "rotateKey" | "runBacktest" | "searchInstruments", "/account" | "/account/reset" | "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/backtest" | "/eval" | "/games" | "/games/{ref}" | "/history" | "/history/as_of" | "/history/candles" | "/history/export" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/leaderboard" | "/me" | "/me/eval" | "/me/sessions" | "/me/sessions/{id}" | "/openapi.json" | "/organizations" | "/organizations/{organizationId}" | "/portfolio" | "/portfolio/equity" | "/portfolio/events" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/track-record/keys" | "/traders/{traderId}" | "/traders/{traderId}/picks" | "/traders/{traderId}/track-record" | "/usage", "Backtest" | "History" | "Keys" | "Markets" | "Portfolio" | "Records" | "Service" | "Trading">>;
+export declare const configure: (config: ClientConfig<OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "changeOrganization" | "createKey" | "endSession" | "exportHistory" | "getAccount" | "getBook" | "getCandles" | "getDescription" | "getEquity" | "getEval" | "getGame" | "getHistory" | "getHistoryAsOf" | "getInstrument" | "getLeaderboard" | "getMe" | "getOrder" | "getOwnEval" | "getPortfolio" | "getQuote" | "getStatus" | "getTrackRecord" | "getTrader" | "getUsage" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listPicks" | "listQuotes" | "listSessions" | "listTrackRecordKeys" | "listTrades" | "placeOrder" | "placeOrders" | "previewOrder" | "resetAccount" | "revokeKey" | "rotateKey" | "runBacktest" | "searchInstruments", "/account" | "/account/reset" | "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/backtest" | "/eval" | "/games" | "/games/{ref}" | "/history" | "/history/as_of" | "/history/candles" | "/history/export" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/leaderboard" | "/me" | "/me/eval" | "/me/sessions" | "/me/sessions/{id}" | "/openapi.json" | "/organizations" | "/organizations/{organizationId}" | "/portfolio" | "/portfolio/equity" | "/portfolio/events" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/track-record/keys" | "/traders/{traderId}" | "/traders/{traderId}/picks" | "/traders/{traderId}/track-record" | "/usage", "Backtest" | "History" | "Keys" | "Markets" | "Portfolio" | "Records" | "Service" | "Trading">>) => void, use: (...middleware: Middleware<OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "changeOrganization" | "createKey" | "endSession" | "exportHistory" | "getAccount" | "getBook" | "getCandles" | "getDescription" | "getEquity" | "getEval" | "getGame" | "getHistory" | "getHistoryAsOf" | "getInstrument" | "getLeaderboard" | "getMe" | "getOrder" | "getOwnEval" | "getPortfolio" | "getQuote" | "getStatus" | "getTrackRecord" | "getTrader" | "getUsage" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listPicks" | "listQuotes" | "listSessions" | "listTrackRecordKeys" | "listTrades" | "placeOrder" | "placeOrders" | "previewOrder" | "resetAccount" | "revokeKey" | "rotateKey" | "runBacktest" | "searchInstruments", "/account" | "/account/reset" | "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/backtest" | "/eval" | "/games" | "/games/{ref}" | "/history" | "/history/as_of" | "/history/candles" | "/history/export" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/leaderboard" | "/me" | "/me/eval" | "/me/sessions" | "/me/sessions/{id}" | "/openapi.json" | "/organizations" | "/organizations/{organizationId}" | "/portfolio" | "/portfolio/equity" | "/portfolio/events" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/track-record/keys" | "/traders/{traderId}" | "/traders/{traderId}/picks" | "/traders/{traderId}/track-record" | "/usage", "Backtest" | "History" | "Keys" | "Markets" | "Portfolio" | "Records" | "Service" | "Trading">>[]) => void;
 export declare const getStatus: (<Init extends RequestOptions | undefined = undefined>(args?: {
     headers?: GetStatusHeaders;
 } | undefined, init?: Init | undefined) => Promise<EnvelopeResult<Status, {
@@ -10502,6 +10746,23 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
     serviceQuotaReset: number;
+}, Init>>) & OperationMethodIdentity, changeOrganization: (<Init extends RequestOptions | undefined = undefined>(args: {
+    path: ChangeOrganizationPath;
+    body: ChangeOrganizationBody;
+    headers?: ChangeOrganizationHeaders;
+}, init?: Init | undefined) => Promise<EnvelopeResult<OrganizationAnswer, {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
 }, Init>>) & OperationMethodIdentity, listSessions: (<Init extends RequestOptions | undefined = undefined>(args?: {
     headers?: ListSessionsHeaders;
 } | undefined, init?: Init | undefined) => Promise<EnvelopeResult<Sessions, {

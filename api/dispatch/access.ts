@@ -18,6 +18,7 @@ import {
 } from '../identity/key-access.ts';
 import type { Scope } from '../identity/keys.ts';
 import type { Organizations } from '../identity/organization-access.ts';
+import type { RealismTable } from '../identity/realism-table.ts';
 import {
   requireLiveSession,
   type SessionCaller,
@@ -99,6 +100,8 @@ export type AdmitterParts = {
   switches: SwitchFlags;
   /** Null: no request names an organization. */
   organizations: Organizations | null;
+  /** What people have chosen for their personal accounts. */
+  realism: Pick<RealismTable, 'of'>;
 };
 
 /**
@@ -106,7 +109,7 @@ export type AdmitterParts = {
  * organization, switch. The credential is checked again, because it can expire or be revoked while
  * the body is read and an organization service answers.
  */
-export function admitter({ store, sessions, switches, organizations }: AdmitterParts) {
+export function admitter({ store, sessions, switches, organizations, realism }: AdmitterParts) {
   const requireValid = (caller: Caller): void => {
     if (caller.key === null) {
       invariant(sessions !== null, 'a session calls where only keys do');
@@ -114,7 +117,7 @@ export function admitter({ store, sessions, switches, organizations }: AdmitterP
     } else usableKey(store, caller.key.id, Date.now());
   };
   const accountOf = (caller: Caller, organization: string | null) => {
-    if (organization === null) return personalAccount(caller.user);
+    if (organization === null) return personalAccount(caller.user, realism.of(caller.user.id));
     invariant(organizations !== null, 'a request names an organization where none may');
     return organizations.accountOf(caller, organizationId(organization));
   };

@@ -91,6 +91,9 @@ export type About<Answer, Body> = {
   bodyExamples?: Readonly<Record<string, Body>>;
 };
 
+/** A code, with another status than its own if it has one here. */
+export type RouteRefusal = ErrorCode | { code: ErrorCode; status: number };
+
 export type Route<C> = {
   method: Method;
   /** `/portfolio/orders/{orderId}`: at most one segment is a parameter. */
@@ -110,7 +113,7 @@ export type Route<C> = {
   /**
    * Refusals by its own rules. Refusals that follow from the fields above are not repeated here.
    */
-  errors: readonly ErrorCode[];
+  errors: readonly RouteRefusal[];
   /** Null: not part of the API description. */
   about: About<unknown, unknown> | null;
   /** How long the answer may be cached; 0: not at all. */
@@ -147,7 +150,7 @@ type Declaration<C, Q extends TObject, R extends TSchema, P, B, K = Call<P, B, C
   method: Method;
   path: string;
   about?: About<Static<R>, NoInfer<B>>;
-  errors?: readonly ErrorCode[];
+  errors?: readonly RouteRefusal[];
   query: Q;
   /**
    * Checks and reads the parts of the query that no schema can: cursors, instants. Throws the 400.

@@ -6,6 +6,7 @@
 import type { Static } from '@sinclair/typebox';
 import type { Uuid } from '../../engine/base/units.ts';
 import type { TradeCounting, TradeLimits } from '../../engine/rules/messages.ts';
+import type { Realism } from '../../engine/rules/realism.ts';
 import { ACCOUNT_LIMITS, KEY_LIMITS } from '../../engine/rules/trade-limits.ts';
 import type { SandboxLimitsChangeSchema, TradeLimitsChangeSchema } from '../schemas/identity.ts';
 import type { SandboxLimits } from './organizations.ts';
@@ -19,12 +20,14 @@ export type PaperAccount = {
   isPrivate: boolean;
   /** Its hard trade limits over all keys. */
   accountLimits: TradeLimits;
+  /** What its owner has chosen for its orders; null: the preset `simple`. */
+  realism: Realism | null;
 };
 
-export function personalAccount(user: User): PaperAccount {
+export function personalAccount(user: User, realism: Realism | null): PaperAccount {
   const { id, private: isPrivate } = user;
   const accountLimits = ownTradeLimits(user)?.account ?? ACCOUNT_LIMITS;
-  return { id, organizationSlug: null, isPrivate, accountLimits };
+  return { id, organizationSlug: null, isPrivate, accountLimits, realism };
 }
 
 /** An account of plan enterprise may carry its own limits. Rule L9 (engine/RULES.md). */
@@ -36,9 +39,10 @@ function ownTradeLimits({ plan, tradeLimits }: User): OwnTradeLimits | null {
 export function organizationAccount(
   { id, slug }: { id: Uuid; slug: string },
   tradeLimits: SandboxLimits | null,
+  realism: Realism | null,
 ): PaperAccount {
   const accountLimits = tradeLimits?.account ?? ACCOUNT_LIMITS;
-  return { id, organizationSlug: slug, isPrivate: true, accountLimits };
+  return { id, organizationSlug: slug, isPrivate: true, accountLimits, realism };
 }
 
 /** An account's own limits after a change; without own limits it starts from the default ones. */

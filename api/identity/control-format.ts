@@ -25,10 +25,14 @@ export const TABLE_NAMES = [
   ...['requests', 'sessions', 'passwords', 'subjects'],
   ...INDEX_NAMES,
   'keyUses',
+  'realism',
 ] as const;
 
 /** Tables that a store of an earlier layout lacks. Rule D95 (engine/RULES.md). */
-export const ADDED_TABLES: readonly string[] = ['keyUses'] satisfies (typeof TABLE_NAMES)[number][];
+export const ADDED_TABLES: readonly string[] = [
+  'keyUses',
+  'realism',
+] satisfies (typeof TABLE_NAMES)[number][];
 
 /** Values beside the tables, each under its name. */
 export const VALUE_NAMES = [
@@ -120,12 +124,26 @@ export const CONTROL_FINGERPRINT = crc32(
   ]),
 );
 
-/** Of a store without the added tables: all that it has still means the same. */
+/** The tables of a store of an earlier layout, which lacks these. */
+const without = (...added: readonly string[]) => {
+  return TABLE_NAMES.filter((name) => !added.includes(name));
+};
+
+/**
+ * Of stores without some of the added tables, the first program's first: all that they have still
+ * means the same.
+ */
 export const EARLIER_CONTROL_FINGERPRINTS: readonly number[] = [
   crc32(
     JSON.stringify([
-      TABLE_NAMES.filter((name) => !ADDED_TABLES.includes(name)),
+      without('keyUses', 'realism'),
       ...[VALUE_NAMES, STRUCTURES, REQUEST_COUNT.layout.form],
+    ]),
+  ),
+  crc32(
+    JSON.stringify([
+      ...[without('realism'), VALUE_NAMES, STRUCTURES, REQUEST_COUNT.layout.form],
+      KEY_USE.layout.form,
     ]),
   ),
 ];

@@ -3,6 +3,7 @@ import { inspect } from 'node:util';
 import type { Database, RootDatabase } from 'lmdb';
 import type { Uuid } from '../../engine/base/units.ts';
 import { FormatMismatch } from '../../engine/format/version.ts';
+import type { Realism } from '../../engine/rules/realism.ts';
 import {
   ADDED_TABLES,
   CONTROL_FORMAT,
@@ -22,7 +23,12 @@ import type { VenueKey } from './venue-keys.ts';
 export type CatalogNumbers = { marketNames: string[]; instrumentIds: string[] };
 
 /** Switches as an operator last set them live; a switch that was never set is missing. */
-export type StoredSwitches = { venueData?: boolean; trading?: boolean };
+export type StoredSwitches = {
+  venueData?: boolean;
+  trading?: boolean;
+  /** An account has chosen another fill model than the server's, now or before. */
+  followsBooks?: boolean;
+};
 
 /** Keyed by id unless stated otherwise. */
 type Rows = {
@@ -37,6 +43,8 @@ type Rows = {
   requests: Uint8Array;
   /** grouped-rows.ts */
   keyUses: Uint8Array;
+  /** By the id of its account. */
+  realism: Realism;
   sessions: Session;
   passwords: string;
   /** By a hash of issuer and subject. */

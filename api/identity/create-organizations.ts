@@ -13,5 +13,8 @@ export function createOrganizations(
 ): Organizations {
   return organizationsUrl === null
     ? storedOrganizations(store)
-    : outsideOrganizations({ url: organizationsUrl, users: store.users, log });
+    : outsideOrganizations({
+        ...{ url: organizationsUrl, log },
+        ...{ users: store.users, realism: store.realism },
+      });
 }

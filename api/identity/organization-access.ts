@@ -28,7 +28,7 @@ export interface Organizations {
 }
 
 /** Organizations of the control store. */
-export function storedOrganizations({ organizations }: ControlStore): Organizations {
+export function storedOrganizations({ organizations, realism }: ControlStore): Organizations {
   return {
     of: ({ user }) =>
       organizations
@@ -44,7 +44,7 @@ export function storedOrganizations({ organizations }: ControlStore): Organizati
       if (organizations.membership(id, user.id) === undefined) {
         throw new ApiError('organization_forbidden');
       }
-      return organizationAccount(organization, organization.tradeLimits);
+      return organizationAccount(organization, organization.tradeLimits, realism.of(id));
     },
   };
 }

@@ -18,6 +18,7 @@ import { createAjv } from '../base/validation.ts';
 import { RoleSchema } from '../schemas/identity.ts';
 import { organizationAccount } from './accounts.ts';
 import type { CredentialHolder, Organizations, OwnOrganization } from './organization-access.ts';
+import type { RealismTable } from './realism-table.ts';
 
 const ANSWER_WITHIN_MS = 3000;
 const ANSWER_BYTES_MAX = 256 * 1024;
@@ -27,14 +28,19 @@ const REMEMBERED_MAX = 10_000;
 const QUESTIONS_OPEN_MAX = 64;
 const RETRY_AFTER_SECONDS = 2;
 
-type Options = { url: string; users: { has(id: UuidText): boolean }; log: Log };
+type Options = {
+  url: string;
+  users: { has(id: UuidText): boolean };
+  realism: Pick<RealismTable, 'of'>;
+  log: Log;
+};
 
 type Question = { askedAtMs: EpochMs; isOpen: boolean; answer: Promise<OwnOrganization[]> };
 
 /** The problem of an answer, in words for the log; it contains no part of the answer itself. */
 class UnusableAnswer extends Error {}
 
-export function outsideOrganizations({ url, users, log }: Options): Organizations {
+export function outsideOrganizations({ url, users, realism, log }: Options): Organizations {
   /** The last question of each key or session, oldest first. */
   const questions = new Map<UuidText, Question>();
   let openCount = 0;
@@ -75,7 +81,7 @@ export function outsideOrganizations({ url, users, log }: Options): Organization
       // The service does not say which ids exist, except the ids of this caller. An id of a user
       // must not open that user's account, whatever the service lists.
       if (organization === undefined || users.has(id)) throw new ApiError('organization_forbidden');
-      return organizationAccount(organization, null);
+      return organizationAccount(organization, null, realism.of(id));
     },
   };
 }

@@ -29,6 +29,7 @@ import { GroupedRows } from './grouped-rows.ts';
 import { KeyTable } from './key-table.ts';
 import type { Key } from './keys.ts';
 import { OrganizationTable } from './organization-table.ts';
+import { RealismTable } from './realism-table.ts';
 import { SessionTable } from './session-table.ts';
 import { PasswordTable, SubjectTable } from './sign-in-tables.ts';
 import { UserTable } from './user-table.ts';
@@ -39,6 +40,7 @@ export class ControlStore {
   readonly users: UserTable;
   readonly keys: KeyTable;
   readonly organizations: OrganizationTable;
+  readonly realism: RealismTable;
   /** By `userId/venue`. */
   readonly venueKeys: ControlRows<VenueKey>;
   readonly sessions: SessionTable;
@@ -73,6 +75,7 @@ export class ControlStore {
       const indexes = new ControlIndexes(this.#tables);
       this.organizations = new OrganizationTable(this.#tables);
       const onChanged = (id: Uuid) => this.versions.changed(id);
+      this.realism = new RealismTable(this.#tables.realism, onChanged);
       this.users = new UserTable(this.#tables.users, indexes, this.#writer, onChanged);
       this.keys = new KeyTable(this.#tables, indexes, this.#writer, onChanged);
       this.sessions = new SessionTable(this.#tables.sessions, indexes, this.#writer);

@@ -50,6 +50,8 @@ export class Switches extends SwitchFlags {
   readonly #engine: Pick<Engine, 'broadcast' | 'nowMs'>;
   readonly #log: Log;
   readonly #onVenueDataOff: (() => void)[] = [];
+  /** An account has chosen another fill model than the server's, now or before. */
+  #followsBooks: boolean;
   /** One change after another, so that the shards end up with the last caller's values. */
   #changes: Promise<void> = Promise.resolve();
 
@@ -64,6 +66,7 @@ export class Switches extends SwitchFlags {
     this.setFlag('venueData', config.venueData ?? stored.venueData ?? DEFAULTS.venueData);
     this.setFlag('trading', config.trading ?? stored.trading ?? DEFAULTS.trading);
     this.#selfReset = config.selfReset;
+    this.#followsBooks = stored.followsBooks ?? false;
     this.#store = store;
     this.#engine = engine;
     this.#log = log;
@@ -114,12 +117,25 @@ export class Switches extends SwitchFlags {
     this.#log.info({ switch: name, on }, 'switch set');
   }
 
+  /** Sizes and queues count in every shard from now on, and after each start. Rule T158. */
+  followBooks(): Promise<void> {
+    const change = this.#changes.then(async () => {
+      if (this.#followsBooks) return;
+      await this.#store.putSwitches({ ...this.#store.switches(), followsBooks: true });
+      this.#followsBooks = true;
+      await this.#broadcast(this.venueData);
+    });
+    this.#changes = change.catch(() => {});
+    return change;
+  }
+
   #broadcast(venueData: boolean): Promise<void> {
     return this.#engine.broadcast({
       kind: 'switches',
       atMs: this.#engine.nowMs(),
       venueData,
       selfReset: this.#selfReset,
+      ...(this.#followsBooks ? { followsBooks: true } : {}),
     });
   }
 }

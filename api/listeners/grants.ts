@@ -4,6 +4,7 @@
  * request. Rules A19, A131 (api/RULES.md).
  */
 import type { EpochMs, Uuid } from '../../engine/base/units.ts';
+import type { Realism } from '../../engine/rules/realism.ts';
 import type { ExecutionVenue } from '../base/common-schemas.ts';
 import { CredentialVersions } from '../identity/credential-versions.ts';
 import { isUsable } from '../identity/keys.ts';
@@ -53,6 +54,11 @@ export class Grants {
   /** Whether a granted user has a credential at a venue; undefined: there is none. */
   venueKey(userId: Uuid, venue: ExecutionVenue): ExecutionVenue | undefined {
     return this.#latest.get(userId)?.venueKeys.find((each) => each === venue);
+  }
+
+  /** What a granted user has chosen for their account; null: the preset `simple`. */
+  realismOf(userId: Uuid): Realism | null {
+    return this.#latest.get(userId)?.realism ?? null;
   }
 
   /** Null: the main thread must say who the caller is. */

@@ -110,6 +110,7 @@ const admitNow = admitter({
   sessions: null,
   organizations: null,
   switches,
+  realism: { of: (userId) => grants.realismOf(userId) },
 });
 
 /** A key whose row has changed while a body arrived is granted again, or refused. */

@@ -299,6 +299,7 @@ class ListenerThread {
     return {
       caller: { ...caller, key: { ...key, hash: '' } },
       venueKeys: OUR_VENUES.filter((venue) => identity.venueKey(user.id, venue) !== undefined),
+      realism: identity.realism.of(user.id),
       versions: { user: identity.versions.of(user.id), key: identity.versions.of(key.id) },
       slots: { user: ofUser, key: ofKey },
     };

@@ -1,6 +1,7 @@
 /** The messages between the main thread and the thread of a further listener. */
 import type { EpochMs, Uuid } from '../../engine/base/units.ts';
 import type { Reply, TradingCommand } from '../../engine/rules/messages.ts';
+import type { Realism } from '../../engine/rules/realism.ts';
 import type { FurtherEnd } from '../../engine/shard/callers/further-ends.ts';
 import type { ExecutionVenue } from '../base/common-schemas.ts';
 import type { Config } from '../config/settings.ts';
@@ -20,6 +21,8 @@ export type RequestNumber = number;
 export type Grant = {
   caller: KeyCaller;
   venueKeys: ExecutionVenue[];
+  /** Of the user's personal account; null: the preset `simple`. */
+  realism: Realism | null;
   /** Of user and key, read before the rows: `CredentialVersions`. */
   versions: { user: number; key: number };
   /** Where requests of user and key are counted. */

@@ -12,10 +12,10 @@ import { workerUrl } from '../../engine/threads/worker-url.ts';
 import type { HeldMarkets, MarketsToWatch } from '../../feeds/catalog/watched-markets.ts';
 import type { FeedStatus } from '../../feeds/connection/connection-status.ts';
 import { feedProblems } from '../../feeds/connection/health.ts';
-import { bookNeedsOf } from '../../feeds/reading/venue.ts';
 import type { Log } from '../base/logger.ts';
 import type { MarketBus } from '../catalog/market-bus.ts';
 import type { Config } from '../config/settings.ts';
+import type { BookNeeds } from './book-needs.ts';
 import { checkFeed } from './connect-feed.ts';
 import { FeedBatches } from './feed-batches.ts';
 import type { FeedThreadInput, FromFeedThread, ToFeedThread } from './feed-thread-messages.ts';
@@ -23,10 +23,8 @@ import { type SharedTime, sharedTime, timeMemory } from './shared-time.ts';
 import type { TickIntake } from './tick-intake.ts';
 
 export type LiveFeedsOptions = {
-  config: Pick<
-    Config,
-    'feeds' | 'clock' | 'feedLagMaxMs' | 'feedQuietMs' | 'fillModel' | 'settleOn'
-  >;
+  config: Pick<Config, 'feeds' | 'clock' | 'feedLagMaxMs' | 'feedQuietMs' | 'settleOn'>;
+  needs: BookNeeds;
   /** The catalog as it is now. */
   markets(): MarketsToWatch;
   intake: Pick<TickIntake, 'batch' | 'take'>;
@@ -81,6 +79,7 @@ export class LiveFeeds {
     });
     this.#timer = setInterval(() => this.#time.share(options.nowMs()), TIME_EVERY_MS);
     this.#timer.unref();
+    options.needs.onRaised(() => this.#reopen());
   }
 
   /**
@@ -88,9 +87,11 @@ export class LiveFeeds {
    * of PAPERBOOK_FEEDS cannot be used.
    */
   async start(): Promise<void> {
-    const { feeds, fillModel, settleOn } = this.#options.config;
+    const { config, needs } = this.#options;
+    const { feeds, settleOn } = config;
+    const { depth, levels } = needs;
     if (feeds.length === 0) return;
-    for (const feed of feeds) checkFeed(feed, { ...bookNeedsOf(fillModel), settleOn });
+    for (const feed of feeds) checkFeed(feed, { depth, levels, settleOn });
     const failure = await new Promise<string | null>((resolve) => {
       this.#started = resolve;
       this.#thread.start();
@@ -155,19 +156,27 @@ export class LiveFeeds {
     this.#lose();
   }
 
+  /** Another thread tells more of the books. Their quotes are lost until it has connected. */
+  #reopen(): void {
+    if (!this.#thread.isUp) return;
+    this.#thread.stop(DOWN);
+    this.#lose();
+    this.#thread.start();
+  }
+
   #post(message: ToFeedThread): void {
     this.#thread.post(message);
   }
 
   #input(): FeedThreadInput {
-    const { config, markets, nowMs } = this.#options;
+    const { config, needs, markets, nowMs } = this.#options;
     this.#time.share(nowMs());
     const channel = channelMemory();
     this.#batches = new FeedBatches(channel, (bytes) => this.#batch(bytes));
     return {
       feeds: config.feeds,
       markets: markets(),
-      ...bookNeedsOf(config.fillModel),
+      ...{ depth: needs.depth, levels: needs.levels },
       settleOn: config.settleOn,
       isFeedClock: this.#isFeedClock,
       lagMaxMs: config.feedLagMaxMs,

@@ -9,11 +9,12 @@ import type { Shards } from '../../engine/shard/callers/shards.ts';
 import { FeedFileError, readLine } from '../../feeds/file/feed-line.ts';
 import { FeedPlayer } from '../../feeds/file/replay.ts';
 import { createIngest, type Ingest } from '../../feeds/ingest/ingest.ts';
-import { bookNeedsOf, type SettleOn } from '../../feeds/reading/venue.ts';
+import type { SettleOn } from '../../feeds/reading/venue.ts';
 import { invalidRequest } from '../base/errors.ts';
 import type { Log } from '../base/logger.ts';
 import type { LiveCatalog } from '../catalog/live-catalog.ts';
 import type { Config } from '../config/settings.ts';
+import type { BookNeeds } from './book-needs.ts';
 import { ConflatedTicks } from './conflated-ticks.ts';
 import type { LiveFeeds } from './live-feeds.ts';
 import { OPERATOR_SOURCE } from './operator-results.ts';
@@ -40,9 +41,7 @@ type PlaybackParts = {
   /** The sink of `ingest`. */
   held: ConflatedTicks;
   engine: Pick<Shards, 'nowMs' | 'drained'>;
-  /** Levels are wanted, and not only the top. */
-  depth: boolean;
-  levels: boolean;
+  needs: BookNeeds;
   settleOn: SettleOn;
   /** Its quotes may take the place of live ones, or no longer do. */
   onActive(isActive: boolean): void;
@@ -51,14 +50,22 @@ type PlaybackParts = {
 };
 
 function createPlayback(parts: PlaybackParts): Playback {
-  const { ingest, held, engine, depth, levels, settleOn, isFeedClock, onActive } = parts;
+  const { ingest, held, engine, needs, settleOn, isFeedClock, onActive } = parts;
   let lastSource = OPERATOR_SOURCE;
   // Live connections have the even numbers.
   const newSource = (): SourceNumber => {
     lastSource += 2;
     return lastSource;
   };
-  const player = new FeedPlayer(ingest, { depth, levels, settleOn, newSource });
+  const newPlayer = () => {
+    const { depth, levels } = needs;
+    return new FeedPlayer(ingest, { depth, levels, settleOn, newSource });
+  };
+  let player = newPlayer();
+  needs.onRaised(() => {
+    player.close(engine.nowMs());
+    player = newPlayer();
+  });
   // On the wall's clock a recorded quote is as old as its arrival here.
   const timeOf = (atMs: EpochMs) => (isFeedClock ? Math.max(atMs, engine.nowMs()) : engine.nowMs());
   return {
@@ -100,7 +107,8 @@ function createPlayback(parts: PlaybackParts): Playback {
 
 /** An operator's lines take the path of the venues' frames. */
 export function playbackInto(to: {
-  config: Pick<Config, 'fillModel' | 'clock' | 'settleOn'>;
+  config: Pick<Config, 'clock' | 'settleOn'>;
+  needs: BookNeeds;
   engine: Pick<Shards, 'nowMs' | 'drained'>;
   history: Pick<History, 'drained'> | null;
   catalog: Pick<LiveCatalog, 'marketNumber'>;
@@ -108,15 +116,16 @@ export function playbackInto(to: {
   feeds: Pick<LiveFeeds, 'othersQuote'>;
   log: Log;
 }): Playback {
-  const { config, engine, history, catalog, intake, feeds, log } = to;
+  const { config, needs, engine, history, catalog, intake, feeds, log } = to;
   const held = new ConflatedTicks(intake.take);
-  const needs = bookNeedsOf(config.fillModel);
   return createPlayback({
     held,
     ingest: createIngest({
       marketNumber: (venue, market) => catalog.marketNumber(venue, market),
       sink: held.take,
-      levels: needs.levels,
+      get levels() {
+        return needs.levels;
+      },
       log: ({ reason, detail }) => log.warn({ reason, detail }, 'feed input not used'),
     }),
     engine: {
@@ -125,7 +134,7 @@ export function playbackInto(to: {
         await Promise.all([engine.drained(), history?.drained()]);
       },
     },
-    ...needs,
+    needs,
     settleOn: config.settleOn,
     isFeedClock: config.clock === 'feed',
     onActive: (isActive) => feeds.othersQuote(isActive),

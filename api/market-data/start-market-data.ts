@@ -20,6 +20,7 @@ import { MarketBus } from '../catalog/market-bus.ts';
 import { MarketStates } from '../catalog/market-states.ts';
 import type { Config } from '../config/settings.ts';
 import type { ControlStore } from '../identity/store.ts';
+import { BookNeeds } from './book-needs.ts';
 import { ChangedMarkets } from './changed-markets.ts';
 import { ContradictedResults } from './contradicted-results.ts';
 import { followHeldMarkets } from './held-markets.ts';
@@ -35,7 +36,7 @@ export type MarketDataParts = {
   config: Config;
   log: Log;
   stack: CleanupStack;
-  identity: Pick<ControlStore, 'numbers' | 'putNumbers'>;
+  identity: Pick<ControlStore, 'numbers' | 'putNumbers' | 'switches'>;
   engine: Pick<
     Shards,
     'nowMs' | 'tick' | 'packedTicks' | 'setCatalog' | 'setFees' | 'settle' | 'drained' | 'held'
@@ -61,6 +62,8 @@ export type MarketData = {
   /** Null: nothing is recorded here. */
   history: History | null;
   feeds: Pick<LiveFeeds, 'statuses' | 'problems'>;
+  /** What the feeds must tell of books. */
+  bookNeeds: Pick<BookNeeds, 'raise'>;
   contradicted: Pick<ContradictedResults, 'count' | 'problems'>;
   discovery: Pick<LiveDiscovery, 'statuses' | 'problems' | 'counts' | 'runNow'>;
   playback: Playback;
@@ -104,7 +107,8 @@ export async function startMarketData(
   const intake = new TickIntake({ engine, voids, bus, isFeedClock });
   const venues = [...new Set(config.feeds.map(({ venue }) => venue))];
   const markets = () => catalog.marketsToWatch(venues);
-  const feeds = new LiveFeeds({ config, markets, intake, nowMs, log });
+  const needs = new BookNeeds(config.fillModel, identity.switches().followsBooks ?? false);
+  const feeds = new LiveFeeds({ config, needs, markets, intake, nowMs, log });
   stack.add(() => feeds.close());
 
   // They are subscribed in this order: the state of a market before its readers.
@@ -136,7 +140,7 @@ export async function startMarketData(
   stack.add(() => discovery.close());
   discovery.start();
 
-  const playback = playbackInto({ config, engine, history, catalog, intake, feeds, log });
+  const playback = playbackInto({ config, needs, engine, history, catalog, intake, feeds, log });
   const settleMarket = operatorResults({
     marketNumber: (venue, name) => catalog.marketNumber(venue, name),
     engine,
@@ -149,6 +153,7 @@ export async function startMarketData(
     changed,
     history,
     feeds,
+    bookNeeds: needs,
     contradicted,
     discovery,
     playback,

@@ -46,7 +46,10 @@ export function errorsOf(route: Declared): RouteError[] {
     add('organization_forbidden');
   }
   if (route.needs === 'venueData') add('venue_data_off');
-  for (const code of route.errors) add(code);
+  for (const error of route.errors) {
+    if (typeof error === 'string') add(error);
+    else add(error.code, error.status);
+  }
   // The session may belong to an outside auth server, whose keys cannot always be fetched.
   if (route.mayBeUnavailable || takesSession) add('internal_error', 503);
   if (route.access !== 'open') add('internal_error');

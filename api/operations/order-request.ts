@@ -13,6 +13,7 @@ import {
   type Uuid,
 } from '../../engine/base/units.ts';
 import type { PlaceOrder, TradeCounting } from '../../engine/rules/messages.ts';
+import type { Realism } from '../../engine/rules/realism.ts';
 import { invalidRequest } from '../base/errors.ts';
 import { valueReader } from '../base/validation.ts';
 import { type OrderBody, OrderBodySchema } from '../schemas/order-body.ts';
@@ -33,8 +34,8 @@ export type OrderContext = {
   mayOpen: boolean;
   /** Whether trading with keys is on. */
   mayTrade: boolean;
-  /** True: the account's orders pay their venues' fees. */
-  feesOn: boolean;
+  /** What the account has chosen; null: the preset `simple`. */
+  realism: Realism | null;
   counting: TradeCounting | null;
 };
 
@@ -105,9 +106,9 @@ export function placeOrderOf(body: OrderBody, context: OrderContext): PlaceOrder
     connection: context.connection,
     mayOpen: context.mayOpen,
     mayTrade: context.mayTrade,
-    feesOn: context.feesOn,
     rejectIfLaterThanMs:
       body.rejectIfLaterThan === undefined ? null : instantOf(body.rejectIfLaterThan),
+    realism: context.realism,
     counting: context.counting,
   };
 }

@@ -17,6 +17,7 @@ import type { Organizations } from '../identity/organization-access.ts';
 import type { ControlStore } from '../identity/store.ts';
 import type { Switches } from '../identity/switches.ts';
 import type { RequestMeter } from '../limits/request-meter.ts';
+import type { BookNeeds } from '../market-data/book-needs.ts';
 import type { ChangedMarkets } from '../market-data/changed-markets.ts';
 import type { ContradictedResults } from '../market-data/contradicted-results.ts';
 import type { LiveDiscovery } from '../market-data/live-discovery.ts';
@@ -39,6 +40,8 @@ export type ServerContext = {
   /** New markets of venues, found by the server itself. */
   discovery: Pick<LiveDiscovery, 'statuses' | 'counts' | 'runNow'>;
   playback: Playback;
+  /** What the feeds must tell of books. */
+  bookNeeds: Pick<BookNeeds, 'raise'>;
   history: HistorySource;
   backtest: BacktestSource;
   log: Log;

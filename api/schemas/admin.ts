@@ -22,6 +22,7 @@ import {
   ScopeSchema,
   TradeLimitsSchema,
 } from './identity.ts';
+import { RealismSchema } from './realism.ts';
 
 export const HealthAnswer = strict({
   /** No problem was found. */
@@ -287,6 +288,7 @@ export const AdminOrganizationAnswer = strict({ organization: strict(ADMIN_ORGAN
 export const AdminOrganizationsAnswer = strict({
   organizations: Type.Array(strict({ ...ADMIN_ORGANIZATION, members: Type.Array(AdminMember) })),
 });
+export const AdminRealismAnswer = strict({ accountId: Uuid, realism: RealismSchema });
 export const AdminMembershipAnswer = strict({ organizationId: Uuid, member: AdminMember });
 
 const AdminVenueKey = strict({

@@ -1,5 +1,6 @@
 /** Examples of each resource in the API description. Types and a test check them. */
 import type { Static } from '@sinclair/typebox';
+import { PRESETS } from '../../engine/rules/realism.ts';
 import type { EquityAnswer } from './equity.ts';
 import type { KeyAnswer, OrganizationsAnswer, SessionsAnswer } from './identity.ts';
 import type { Game, Instrument, Quote } from './markets.ts';
@@ -155,6 +156,7 @@ export const ORGANIZATION: Static<typeof OrganizationsAnswer>['organizations'][n
   slug: 'acme',
   name: 'Acme',
   role: 'member',
+  realism: PRESETS.simple,
 };
 
 const SUBJECT = {

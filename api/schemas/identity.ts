@@ -14,6 +14,7 @@ import {
   Uuid,
 } from '../base/common-schemas.ts';
 import { PLANS } from '../base/plan-names.ts';
+import { RealismSchema } from './realism.ts';
 
 export const StatusAnswer = strict(
   {
@@ -170,6 +171,7 @@ export const MeAnswer = strict(
         description: 'Whether trades placed while private are shown once public.',
       }),
     }),
+    realism: described(RealismSchema, 'Of the personal account.'),
     key: nullable(
       strict({
         prefix: Type.String({ description: 'The first 16 characters of the key.' }),
@@ -184,19 +186,28 @@ export const MeAnswer = strict(
   { title: 'Me' },
 );
 
+const OrganizationSchema = strict(
+  {
+    id: described(Uuid, 'What X-Service-Org takes.'),
+    slug: Type.String(),
+    name: Type.String(),
+    role: RoleSchema,
+    realism: RealismSchema,
+  },
+  { title: 'Organization' },
+);
+
+/** The `{organizationId}` of a path. */
+export const OrganizationId = described(Uuid, 'Id of the organization, in either case.');
+
+export const OrganizationAnswer = strict(
+  { organization: OrganizationSchema },
+  { title: 'OrganizationAnswer' },
+);
+
 export const OrganizationsAnswer = strict(
   {
-    organizations: Type.Array(
-      strict(
-        {
-          id: described(Uuid, 'What X-Service-Org takes.'),
-          slug: Type.String(),
-          name: Type.String(),
-          role: RoleSchema,
-        },
-        { title: 'Organization' },
-      ),
-    ),
+    organizations: Type.Array(OrganizationSchema),
     count: Count,
     mode: Mode,
   },
@@ -276,6 +287,7 @@ export const SessionsAnswer = strict(
 /** PATCH /me. */
 export const ProfileAnswer = strict(
   {
+    realism: described(RealismSchema, 'Of the personal account.'),
     user: strict({
       id: Uuid,
       displayName: nullable(Type.String()),

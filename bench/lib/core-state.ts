@@ -1,12 +1,13 @@
 /** The core without a disk: finished records are dropped, as after a checkpoint. */
 
-import type {
-  AccountRow,
-  EpochMs,
-  FillModelName,
-  PriceCents,
-  Side,
-  Uuid,
+import {
+  type AccountRow,
+  type EpochMs,
+  type FillModelName,
+  PLAIN,
+  type PriceCents,
+  type Side,
+  type Uuid,
 } from '../../engine/base/units.ts';
 import { RecordIndex } from '../../engine/index/record-index.ts';
 import type { RunStore } from '../../engine/index/run-store.ts';
@@ -71,6 +72,7 @@ export function restedBuy(state: ShardState, atMs: EpochMs, order: Resting): Ord
     terms: { ...USUAL_TERMS, limitPriceCents: priceLevel, timeInForce: 'gtc' },
     fillModel: 'top_of_book',
     feeEachMicros: null,
+    ...PLAIN,
     rests: true,
   };
 }

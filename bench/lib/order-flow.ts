@@ -210,8 +210,8 @@ function marketBuy(random: Random, atMs: EpochMs, account: Uuid, instrumentId: s
     tradeId: null,
     mayOpen: true,
     mayTrade: true,
-    feesOn: false,
     rejectIfLaterThanMs: null,
+    realism: null,
     counting: null,
   };
 }

@@ -119,6 +119,7 @@ function settledTrade(account: Uuid, instrument: number): Fact[] {
     ...{ account, trade, market: instrument, instrument, contracts: CONTRACTS, venue: 0 },
     ...sides,
     fillModel: 'top_of_book' as const,
+    realistic: false,
     ...USUAL_TERMS,
   };
   const opened: Fact = {

@@ -148,7 +148,13 @@ async function openTrades(engine: Shards, flow: OrderFlow, trades: number): Prom
         ...{ kind: 'place', atMs, account, action: 'buy', type: 'market', side: 'yes' },
         ...{ orderId: seededUuid(random, atMs), idempotencyKey: `open-${opened + at}` },
         ...{ instrumentId: instrumentIdOf(SETTLED), ticker: null, contracts: 1, tradeId: null },
-        ...{ mayOpen: true, mayTrade: true, feesOn: false, rejectIfLaterThanMs: null, counting: null },
+        ...{
+          mayOpen: true,
+          mayTrade: true,
+          rejectIfLaterThanMs: null,
+          realism: null,
+          counting: null,
+        },
       });
     });
     for (const reply of await Promise.all(placed)) {

@@ -161,8 +161,8 @@ export class PaperAccount {
       tradeId: null,
       mayOpen: true,
       mayTrade: true,
-      feesOn: false,
       rejectIfLaterThanMs: null,
+      realism: null,
       counting: null,
     };
   }

@@ -15,7 +15,7 @@ import {
 } from '../base/units.ts';
 import type { StoredRows } from '../history/questions.ts';
 import type { Columns } from '../history/record-columns.ts';
-import { statesSizes } from '../rules/queue.ts';
+import { statesSizes } from '../rules/fill-models.ts';
 import { askOf, bidContractsOf, bidOf, isTwoSided, looksFrom } from './looks.ts';
 import type { BacktestMarket, BacktestTerms, Look, SkipReason } from './task.ts';
 

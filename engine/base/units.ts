@@ -54,6 +54,30 @@ export type MarketStatus = (typeof MARKET_STATUSES)[number];
  */
 export const FILL_MODELS = ['top_of_book', 'book_depth', 'queue'] as const;
 export type FillModelName = (typeof FILL_MODELS)[number];
+/**
+ * Who shares displayed sizes: the orders of one account, or of all accounts that chose so. On disk
+ * each is its index in this list: append, never reorder. Rule T158 (engine/RULES.md).
+ */
+export const LIQUIDITIES = ['account', 'market'] as const;
+export type Liquidity = (typeof LIQUIDITIES)[number];
+/** What an order was placed under, beside its fill model. It never changes. */
+export type PlacedUnder = {
+  /** How long after its acceptance it meets the book. */
+  latencyMs: number;
+  /** Its fills cost the venue's fees. */
+  feesOn: boolean;
+  liquidity: Liquidity;
+  /** Its account had chosen the preset `realistic`. */
+  realistic: boolean;
+};
+
+/** Of an order under the preset `simple`. */
+export const PLAIN: PlacedUnder = {
+  latencyMs: 0,
+  feesOn: false,
+  liquidity: 'account',
+  realistic: false,
+};
 
 /** The venue whose price every paper order trades at; other venues may only improve it. */
 export const HOME_VENUE = 'venue_a';

@@ -117,6 +117,10 @@ export function placementOf(fact: OrderPlacedFact): Omit<PlacedOrder, 'account' 
     terms: fact,
     fillModel: fact.fillModel,
     feeEachMicros: fact.feeEachMicros,
+    latencyMs: fact.latencyMs,
+    feesOn: fact.feesOn,
+    liquidity: fact.liquidity,
+    realistic: fact.realistic,
     rests: fact.rests,
   };
 }

@@ -4,7 +4,15 @@
  * (engine/RULES.md).
  */
 
-import { FILL_MODELS, type FillModelName, GAME_STATUSES, type Side } from '../base/units.ts';
+import {
+  FILL_MODELS,
+  type FillModelName,
+  GAME_STATUSES,
+  LIQUIDITIES,
+  type Liquidity,
+  type PlacedUnder,
+  type Side,
+} from '../base/units.ts';
 import type { Catalog } from '../rules/catalog-entries.ts';
 import { CANCEL_REASONS, OUTCOME_SOURCES } from '../rules/events.ts';
 import type { Fact } from '../rules/facts.ts';
@@ -89,6 +97,7 @@ export const KIND = {
 /** Fields that a kind got later. A fact of an earlier form has the value in `WITHOUT`. */
 type LaterField =
   | 'fillModel'
+  | keyof PlacedUnder
   | 'feeEachMicros'
   | 'cents'
   | 'feeCents'
@@ -102,6 +111,10 @@ const PLAIN_FILL = '(fact.priceCents * fact.contracts)';
 /** The value of a later field in a fact of a form that lacks it: source text about `fact`. */
 const WITHOUT: { readonly [K in LaterField]: string } = {
   fillModel: 'null',
+  latencyMs: '0',
+  feesOn: 'false',
+  liquidity: "'account'",
+  realistic: 'false',
   feeEachMicros: 'null',
   cents: PLAIN_FILL,
   feeCents: 'null',
@@ -110,6 +123,12 @@ const WITHOUT: { readonly [K in LaterField]: string } = {
 };
 
 const fillModel = { fillModel: word<FillModelName>(...FILL_MODELS) };
+/** What an order was placed under. Rule T158 (engine/RULES.md). */
+const realistic = { realistic: flag };
+const under = {
+  ...{ latencyMs: u32, feesOn: flag },
+  ...{ liquidity: word<Liquidity>(...LIQUIDITIES), ...realistic },
+};
 /** In the forms for fees it may be unknown: an earlier program placed the order. */
 const knownModel = { fillModel: nullable(fillModel.fillModel) };
 const fillMoney = { cents: u48, feeCents: nullable(f64) };
@@ -123,24 +142,28 @@ type LaterForm = {
 };
 const WITH_MODEL = { fields: fillModel, needs: 'fillModel !== null' };
 /**
- * The forms that a kind got later, each with more fields than the one before. A fact is written in
- * the first form that can say it.
+ * The forms that a kind got later, each with these fields besides those of the one before. A fact is
+ * written in the first form that can say it.
  */
 const LATER_FORMS: { readonly [K in Fact['kind']]?: readonly LaterForm[] } = {
   order_placed: [
     { number: 24, ...WITH_MODEL },
-    { number: 48, fields: { ...knownModel, feeEachMicros: nullable(f64) } },
+    { number: 29, fields: under },
+    { number: 48, fields: { feeEachMicros: nullable(f64) } },
   ],
   trade_opened: [
     { number: 25, ...WITH_MODEL },
+    { number: 30, fields: realistic },
     { number: 43, fields: { ...knownModel, ...fillMoney } },
   ],
   trade_closed: [
     { number: 26, ...WITH_MODEL },
+    { number: 31, fields: realistic },
     { number: 46, fields: { ...knownModel, ...fees } },
   ],
   trade_settled: [
     { number: 27, ...WITH_MODEL },
+    { number: 32, fields: realistic },
     { number: 47, fields: { ...knownModel, ...fees } },
   ],
   order_filled: [{ number: 40, fields: { ...fillMoney, ...fees } }],
@@ -340,13 +363,14 @@ const kindNames = Object.keys(KIND) as Fact['kind'][];
 /** The forms of a kind, the first program's first. */
 export function formsOf(kind: Fact['kind']): readonly FactForm[] {
   const layout = FACT_LAYOUTS[kind] as unknown as RecordLayout<object>;
-  const later = (LATER_FORMS[kind] ?? []).map(({ number, fields, needs = 'true' }) => ({
-    number,
-    layout: record<object>({ ...layout.fields, ...fields } as never),
-    has: Object.keys(fields) as LaterField[],
-    needs,
-  }));
-  return [{ number: KIND[kind], layout, has: [], needs: 'true' }, ...later];
+  const forms: FactForm[] = [{ number: KIND[kind], layout, has: [], needs: 'true' }];
+  for (const { number, fields, needs = 'true' } of LATER_FORMS[kind] ?? []) {
+    const before = forms.at(-1)!;
+    const has = new Set([...before.has, ...(Object.keys(fields) as LaterField[])]);
+    const whole = record<object>({ ...before.layout.fields, ...fields } as never);
+    forms.push({ number, layout: whole, has: [...has], needs });
+  }
+  return forms;
 }
 
 /** The later fields of a kind. */
@@ -457,6 +481,7 @@ export function writeFact(to: ByteWriter, fact: Fact): void {
 export const ADDED_FORMS: readonly (readonly number[])[] = [
   [KIND.market_corrected, KIND.trade_corrected],
   [24, 25, 26, 27, KIND.order_queued],
+  [29, 30, 31, 32],
   [40, 41, 42, 43, 44, 45, 46, 47, 48],
 ];
 

@@ -32,7 +32,7 @@ import type {
   TradeMarked,
 } from '../rules/events.ts';
 import type { Fact } from '../rules/facts.ts';
-import { fillModelOf, instrumentSideOf, sideOf } from '../rules/flags.ts';
+import { fillModelOf, instrumentSideOf, isRealistic, sideOf } from '../rules/flags.ts';
 import { ORDER_TERM_NAMES, type OrderTerms, type TradeTerms } from '../rules/order-terms.ts';
 import { parlayOf } from '../rules/row-records.ts';
 import { TRADE_TERM_READERS } from '../rules/row-terms.ts';
@@ -175,6 +175,9 @@ const OF_TRADE = {
   venue: { ...trade, column: 'venue' },
   fillModel: ({ positions, applied }: ShardState) => {
     return fillModelOf(positions.col.flags.get(applied.position));
+  },
+  realistic: ({ positions, applied }: ShardState) => {
+    return isRealistic(positions.col.flags.get(applied.position));
   },
 } as const;
 /** The proceeds of all parts of a trade; the newest are not in its row. */

@@ -4,7 +4,7 @@
  * from words. This is not on disk and may change freely.
  */
 
-import type { Side, TradeUse } from '../base/units.ts';
+import { LIQUIDITIES, type Side, type TradeUse } from '../base/units.ts';
 import {
   type CancelOrder,
   type Depth,
@@ -20,6 +20,7 @@ import {
   type TradeTick,
 } from '../rules/messages.ts';
 import type { PortfolioQuery, QuoteQuery } from '../rules/queries.ts';
+import { FEE_CHOICES, REALISM_MODELS, type Realism } from '../rules/realism.ts';
 import {
   always,
   count,
@@ -46,6 +47,13 @@ const counting = record<TradeCounting>({
   elsewhere: nullable(use),
 });
 
+const realism = record<Realism>({
+  model: word(...REALISM_MODELS),
+  latencyMs: record<Realism['latencyMs']>({ min: f64, max: f64 }),
+  fees: word(...FEE_CHOICES),
+  liquidity: word(...LIQUIDITIES),
+});
+
 const place = record<PlaceOrder>({
   kind: always('place'),
   atMs: f64,
@@ -60,8 +68,8 @@ const place = record<PlaceOrder>({
   tradeId: nullable(text),
   mayOpen: flag,
   mayTrade: flag,
-  feesOn: flag,
   rejectIfLaterThanMs: nullable(f64),
+  realism: nullable(realism),
   counting: nullable(counting),
 });
 

@@ -234,7 +234,6 @@ function setLastTrade(state: ShardState, tick: TradeTick): void {
   const sideCents = side === 'yes' ? yesPriceCents : complement(yesPriceCents);
   market.lastTrade = { priceCents: yesPriceCents, atMs };
   market.lastTradeOf[side] = { priceCents: sideCents, atMs };
-  state.fillModel.tradePrinted(tick);
 }
 
 function setGame(state: ShardState, tick: GameTick, facts: FactSink): void {

@@ -12,7 +12,6 @@ import { invariant } from '../base/invariant.ts';
 import {
   type Contracts,
   type EpochMs,
-  type FillModelName,
   type MarketNumber,
   NO_PRICE,
   PAYOUT_CENTS,
@@ -20,7 +19,7 @@ import {
   type Side,
 } from '../base/units.ts';
 import { DisplayedSide } from './displayed-side.ts';
-import type { Consumption, Fill, FillModel, Want } from './fill-model.ts';
+import type { Consumption, Fill, Want } from './fill-model.ts';
 import type { DepthLevel, QuoteTick } from './messages.ts';
 import {
   askOf,
@@ -35,23 +34,10 @@ import type { Market } from './reference-data.ts';
 /** Both sides of a market as asks. */
 type Displayed = Readonly<Record<Side, DisplayedSide>>;
 
-export function bookDepth(): FillModel {
-  return new BookDepth();
-}
-
 /** It also serves the `queue` model, whose orders take displayed levels as they arrive. */
-export class BookDepth implements FillModel {
-  readonly name = 'book_depth';
-  readonly sharesSizes = true;
-  readonly queues = null;
-  readonly noLiquidity =
-    'There is no live price on that side now, or too little is displayed for all of it.';
+export class BookDepth {
   /** By market number: the levels of its last quote. */
   readonly #displayed: (Displayed | undefined)[] = [];
-
-  modelOf(): FillModelName {
-    return this.name;
-  }
 
   quoteSeen(tick: QuoteTick): void {
     let sides = this.#displayed[tick.market];
@@ -70,9 +56,6 @@ export class BookDepth implements FillModel {
       sides.no.set(complement(cents), contracts);
     }
   }
-
-  /** Sizes are the displayed ones after the venue's own trades. */
-  tradePrinted(): void {}
 
   orderArrives(
     context: PricingContext,

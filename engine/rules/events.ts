@@ -14,6 +14,7 @@ import type {
   GameStatus,
   MarketNumber,
   OrderRow,
+  PlacedUnder,
   PositionRow,
   PriceCents,
   Uuid,
@@ -31,33 +32,35 @@ export type AccountOpened = {
 };
 
 /** An order as it was accepted; this never changes. Its row is freed once the order is done. */
-export type OrderPlaced = TradedSide & {
-  kind: 'order_placed';
-  atMs: EpochMs;
-  /** Its row until it is done. */
-  order: OrderRow;
-  account: AccountRow;
-  orderId: Uuid;
-  idempotencyKey: string;
-  byTicker: boolean;
-  contracts: Contracts;
-  /** sell: the row and the id of the position. */
-  position: PositionRow | null;
-  tradeId: Uuid | null;
-  /** The message or fact from which the event was made; the terms are among its fields. */
-  terms: OrderTerms;
-  /** The model that fills it; null: an earlier program placed it. */
-  fillModel: FillModelName | null;
-  /**
-   * A buy that rests holds it for the fees of each contract, in millionths of a dollar. Null: the
-   * order pays no fees. Rules M14, M15 (engine/RULES.md).
-   */
-  feeEachMicros: number | null;
-  /**
-   * It rests on its book. A buy holds limit x contracts and its fees. Parts of it may trade at once.
-   */
-  rests: boolean;
-};
+export type OrderPlaced = TradedSide &
+  PlacedUnder & {
+    kind: 'order_placed';
+    atMs: EpochMs;
+    /** Its row until it is done. */
+    order: OrderRow;
+    account: AccountRow;
+    orderId: Uuid;
+    idempotencyKey: string;
+    byTicker: boolean;
+    contracts: Contracts;
+    /** sell: the row and the id of the position. */
+    position: PositionRow | null;
+    tradeId: Uuid | null;
+    /** The message or fact from which the event was made; the terms are among its fields. */
+    terms: OrderTerms;
+    /** The model that fills it; null: an earlier program placed it. */
+    fillModel: FillModelName | null;
+    /**
+     * A buy that rests holds it for the fees of each contract, in millionths of a dollar. Null: the
+     * order pays no fees (`feesOn`). Rules M14, M15 (engine/RULES.md).
+     */
+    feeEachMicros: number | null;
+    /**
+     * It rests on its book. A buy holds limit x contracts and its fees. Parts of it may trade at
+     * once.
+     */
+    rests: boolean;
+  };
 
 /**
  * The place of a resting order in the queue of its price. It is noted when the order joins, when
@@ -336,4 +339,6 @@ export type ClosedTrade = TradedSide &
     fillModel: FillModelName | null;
     /** Of all its buys and sells; null: none of them paid fees. */
     feesCents: Cents | null;
+    /** Whether that was placed under the preset `realistic`. Rule T159 (engine/RULES.md). */
+    realistic: boolean;
   };

@@ -136,6 +136,7 @@ function orderPlaced(state: ShardState, event: OrderPlaced): void {
   col.contracts.set(row, event.contracts);
   col.flags.set(row, flagsOf(event));
   writeOrderTerms(col, row, terms);
+  keepRealism(state, row, event);
   state.orderIds.set(row, event.orderId);
   if (terms.action === 'buy') {
     countPayable(state, event.account, event.contracts);
@@ -145,6 +146,13 @@ function orderPlaced(state: ShardState, event: OrderPlaced): void {
   if (!event.rests) return;
   rest(state, row);
   if (terms.action === 'buy') hold(state, event.account, holdOf(state, row, event.contracts));
+}
+
+/** Most orders are under the preset `simple`, of which nothing is kept. */
+function keepRealism({ realism }: ShardState, row: OrderRow, event: OrderPlaced): void {
+  const { latencyMs, feesOn, liquidity, realistic } = event;
+  if (latencyMs === 0 && !feesOn && liquidity === 'account' && !realistic) return;
+  realism.keep(row, { latencyMs, feesOn, liquidity, realistic }, null);
 }
 
 /** Checks that the rows and numbers of an event exist, which `decide` guarantees. */
@@ -334,6 +342,7 @@ function finishOrder(state: ShardState, order: OrderRow): void {
   }
   state.queue.remove(order);
   state.orderFees.end(order);
+  state.realism.remove(order);
   state.orderIds.remove(order);
   orders.release(order);
   countBust(state, account);

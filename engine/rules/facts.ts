@@ -113,6 +113,8 @@ type OfTrade = TradedSide &
     venue: number;
     /** Of the order that opened it; null: an earlier program placed that. */
     fillModel: FillModelName | null;
+    /** Whether the order that opened it was placed under the preset `realistic`. */
+    realistic: boolean;
   };
 
 /** Derived: a buy traded for the first time. */

@@ -17,7 +17,7 @@ import {
   type Side,
 } from '../base/units.ts';
 import type { FollowedLevels } from './followed-levels.ts';
-import type { DepthLevel, QuoteTick, TradeTick } from './messages.ts';
+import type { DepthLevel, QuoteTick } from './messages.ts';
 import {
   type BookPrice,
   type PricedBook,
@@ -25,6 +25,7 @@ import {
   tradePrice,
   venueIndex,
 } from './pricing.ts';
+import type { RealismModel } from './realism.ts';
 import type { Market } from './reference-data.ts';
 
 /** The wish of an order: contracts of the asks of `side`, none of them above `upToCents`. */
@@ -33,7 +34,7 @@ export type Want = {
   side: Side;
   upToCents: PriceCents;
   contracts: Contracts;
-  /** The model of the order; only a model that may choose another looks at it. */
+  /** The model of the order. */
   model: FillModelName;
 };
 
@@ -86,19 +87,22 @@ export interface Queues {
 }
 
 /**
- * The model of one shard. It keeps its own state of quotes, trades and fills in memory only: a
- * shard starts with a new model, and feeds send their quotes again.
+ * The models of one shard. They keep their own state of quotes and fills in memory only: a shard
+ * starts with new ones, and feeds send their quotes again.
  */
 export interface FillModel {
+  /** The server's model. */
   readonly name: FillModelName;
-  /** True: a fill leaves less for the next one. */
+  /** True: a fill may leave less for the next one. */
   readonly sharesSizes: boolean;
+  /** What it keeps for orders in queues; null: it has no queues. */
+  readonly queues: Queues | null;
+  /** An account has chosen another model than the server's: sizes and queues count from now on. */
+  followBooks(markets: readonly Market[]): void;
   /** The refusal of a market order that cannot be filled. */
-  readonly noLiquidity: string;
+  noLiquidity(model: FillModelName): string;
   /** A market's new quote, before any order is matched with it. */
   quoteSeen(tick: QuoteTick): void;
-  /** A trade at a venue. */
-  tradePrinted(tick: TradeTick): void;
   /**
    * The fill that is possible now on a book whose prices are `price`; null: none. It serves orders
    * that arrive, and resting orders that the price has reached. Changes nothing, because the order
@@ -111,10 +115,13 @@ export interface FillModel {
     want: Want,
     nowMs: EpochMs,
   ): Fill | null;
-  /** The model under which an order of this book would be placed now. Rule T156 (engine/RULES.md). */
-  modelOf(book: PricedBook): FillModelName;
-  /** What it keeps for orders in queues; null: it has no queues. */
-  readonly queues: Queues | null;
+  /**
+   * The model under which an order of this book would be placed now. Rules T156, T158
+   * (engine/RULES.md).
+   */
+  modelOf(book: PricedBook, wanted: RealismModel): FillModelName;
+  /** The model that fills an order now; null: it was placed before orders noted it. Rule T156. */
+  modelOfPlaced(placed: FillModelName | null): FillModelName;
   /** The known asks of both sides of a market, best first; null: the model keeps none. */
   displayed(market: MarketNumber): Readonly<Record<Side, readonly DepthLevel[]>> | null;
   /** A fill that consumes displayed sizes was applied. */

@@ -161,7 +161,7 @@ function fillResting(
   facts: FactSink,
 ): void {
   const { col } = state.orders;
-  const model = fillModelOf(col.flags.get(order)) ?? state.fillModel.name;
+  const model = state.fillModel.modelOfPlaced(fillModelOf(col.flags.get(order)));
   // The venue's prints fill it, and no quote does. Rule T151 (engine/RULES.md).
   if (model === 'queue' && state.fillModel.queues !== null) return;
   settleAccount(state, col.account.get(order), facts);

@@ -20,6 +20,12 @@ const FLAG = { sell: 1, no: 2, instrumentNo: 4, routed: 8, private: 16, limit: 3
 const FILL_MODEL_SHIFT = 6;
 const FILL_MODEL_MASK = 3 << FILL_MODEL_SHIFT;
 
+/**
+ * Of a position alone, which has no limit: the order that opened it was placed under the preset
+ * `realistic`.
+ */
+const POSITION_REALISTIC = FLAG.limit;
+
 /** The `flags` of an order or a position. */
 export type Flags = number & { readonly __unit: 'Flags' };
 
@@ -36,8 +42,14 @@ export function flagsOf({ side, instrumentSide, terms, fillModel }: OrderPlaced)
 }
 
 /** The flags of the position that an order opens. */
-export function positionFlagsOf(order: Flags): Flags {
-  return (order & (FLAG.no | FLAG.instrumentNo | FLAG.private | FILL_MODEL_MASK)) as Flags;
+export function positionFlagsOf(order: Flags, realistic: boolean): Flags {
+  const same = order & (FLAG.no | FLAG.instrumentNo | FLAG.private | FILL_MODEL_MASK);
+  return (same | (realistic ? POSITION_REALISTIC : 0)) as Flags;
+}
+
+/** Whether the order that opened a position was placed under the preset `realistic`. Rule T159. */
+export function isRealistic(position: Flags): boolean {
+  return (position & POSITION_REALISTIC) !== 0;
 }
 
 /** A limit order. Any other is a market order, which is a fill and no order (T26). */

@@ -24,6 +24,7 @@ import type { Catalog } from './catalog-entries.ts';
 import type { FeeEntry } from './fees.ts';
 import type { TradeLimitsLeft } from './limits-left.ts';
 import type { OrderTerms } from './order-terms.ts';
+import type { Realism } from './realism.ts';
 import type { RejectionCode } from './rejections.ts';
 
 /** The complete top of book of one market; it replaces the last one. `NO_PRICE`: an empty side. */
@@ -244,10 +245,10 @@ export type PlaceOrder = OrderTerms & {
   mayOpen: boolean;
   /** True: trading is on, and a new order may be placed. Rule V6 (api/RULES.md). */
   mayTrade: boolean;
-  /** True: a new order pays its venue's fees. Rule M14 (engine/RULES.md). */
-  feesOn: boolean;
   /** A new order is refused after it; not a term, and not stored. Rule T132 (engine/RULES.md). */
   rejectIfLaterThanMs: EpochMs | null;
+  /** What its account has chosen; null: the preset `simple`. Rule T158 (engine/RULES.md). */
+  realism: Realism | null;
   /** Null: the hard trade limits do not apply, as for a replay. */
   counting: TradeCounting | null;
 };
@@ -344,6 +345,8 @@ export type SetSwitches = {
   atMs: EpochMs;
   venueData: boolean;
   selfReset: boolean;
+  /** An account has chosen another fill model than the server's. Rule T158 (engine/RULES.md). */
+  followsBooks?: boolean;
 };
 
 /** The fee table of the catalog in use. Like switches, it is in no log. Rule F20 (feeds/FORMATS.md). */

@@ -40,6 +40,7 @@ import {
 } from './pricing.ts';
 import { privacyEvents } from './privacy.ts';
 import { aheadAtArrival } from './queue-fills.ts';
+import { placedUnder } from './realism.ts';
 import { REJECTIONS } from './rejections.ts';
 import type { ShardState } from './state.ts';
 import { countedRefusal, withinLimits } from './trade-limits.ts';
@@ -115,10 +116,10 @@ function decideAtPrice(
 ): Decision {
   const routed = order.routing === 'best' ? subject.instrument : null;
   const book = { market: subject.market, routed };
-  const fillModel = state.fillModel.modelOf(book);
+  const fillModel = state.fillModel.modelOf(book, order.realism?.model ?? 'server');
   const fill = fillNow(state, order, subject, { account, book, fillModel });
   if (!isLimit(order)) {
-    if (fill === null) return reject('no_liquidity', state.fillModel.noLiquidity);
+    if (fill === null) return reject('no_liquidity', state.fillModel.noLiquidity(fillModel));
     const bound = order.boundPriceCents;
     const priceCents = tradePrice(order.action, fill.askCents);
     if (bound !== null && !reaches(order.action, priceCents, bound)) {
@@ -126,7 +127,7 @@ function decideAtPrice(
     }
   }
   const rests = order.timeInForce === 'gtc' && fill?.contracts !== subject.contracts;
-  const fees = order.feesOn ? feesOf(state, order, book, { fill, rests }) : null;
+  const fees = paysFees(order) ? feesOf(state, order, book, { fill, rests }) : null;
   if (order.action === 'buy') {
     const short = checkBalance(state, account, neededCents(order, subject, fill, rests, fees));
     if (short !== null) return short;
@@ -186,6 +187,11 @@ export type OrdersFees = {
   /** Held for each contract of a buy that rests. */
   eachMicros: number;
 };
+
+/** Whether the fills of an order cost its venue's fees. Rule M14 (engine/RULES.md). */
+export function paysFees({ realism }: PlaceOrder): boolean {
+  return realism?.fees === 'venue';
+}
 
 /** What trades as the order meets the book takes. */
 function feesOf(
@@ -323,6 +329,8 @@ function placedEvent(
     terms: order,
     fillModel,
     feeEachMicros: fees === null ? null : fees.eachMicros,
+    ...placedUnder(order.realism, order.orderId),
+    latencyMs: 0,
     rests,
   };
 }

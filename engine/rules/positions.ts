@@ -37,7 +37,7 @@ export function openPosition(
   to.contracts.set(row, contracts);
   to.soldContracts.set(row, 0);
   to.entryPriceCents.set(row, event.priceCents);
-  to.flags.set(row, positionFlagsOf(from.flags.get(order)));
+  to.flags.set(row, positionFlagsOf(from.flags.get(order), state.realism.isRealistic(order)));
   copyTradeTerms(to, row, from, order);
   to.venue.set(row, event.venue);
   to.soldVenue.set(row, 0);

@@ -19,7 +19,7 @@ import { costCents } from './ledger.ts';
 import type { PlaceOrder } from './messages.ts';
 import { heldForFees, worstEachMicros } from './order-fees.ts';
 import { type Subject, subjectOf } from './order-subject.ts';
-import { checkBalance, decideUnderNewKey } from './place-orders.ts';
+import { checkBalance, decideUnderNewKey, paysFees } from './place-orders.ts';
 import type { Market } from './reference-data.ts';
 import type { RejectionCode } from './rejections.ts';
 import type { ShardState } from './state.ts';
@@ -110,7 +110,9 @@ function needsOf(
   if (limitPriceCents === null) return { needed: costCents(LEAST_CENTS, contracts), held: 0 };
   if (timeInForce !== 'gtc') return { needed: 0, held: 0 };
   const book = { market, routed: order.routing === 'best' ? instrument : null };
-  const each = order.feesOn ? worstEachMicros(state.fees, book, limitPriceCents, state.nowMs) : 0;
+  const each = paysFees(order)
+    ? worstEachMicros(state.fees, book, limitPriceCents, state.nowMs)
+    : 0;
   const held = costCents(limitPriceCents, contracts) + heldForFees(each, contracts, 0);
   return { needed: held, held };
 }

@@ -3,7 +3,7 @@
 import type { Cents, EpochMs, PositionRow, Uuid } from '../base/units.ts';
 import { uuidTimeAt } from '../memory/uuid-words.ts';
 import type { ClosedTrade } from './events.ts';
-import { fillModelOf, instrumentSideOf, sideOf } from './flags.ts';
+import { fillModelOf, instrumentSideOf, isRealistic, sideOf } from './flags.ts';
 import type { MarketOutcome } from './messages.ts';
 import { tradeTermsAt } from './row-terms.ts';
 import type { ShardState } from './state.ts';
@@ -55,6 +55,7 @@ export function closedTradeOf(
     proceedsCents: proceedsCents + col.soldCents.get(position),
     outcome,
     fillModel: fillModelOf(flags),
+    realistic: isRealistic(flags),
     parlay: parlayOf(state, state.positionIds.idOf(position)),
     feesCents: state.tradeFees.feesCents(position),
   };

@@ -21,6 +21,7 @@ import type {
 import type { ExpiryQueue } from '../memory/expiry-queue.ts';
 import type { FeeRows } from '../memory/fee-rows.ts';
 import type { Ladders } from '../memory/ladder.ts';
+import type { OrderRealism } from '../memory/order-realism.ts';
 import type { OwnerIndex } from '../memory/owner-index.ts';
 import type { QueuePlaces } from '../memory/queue-places.ts';
 import type { Schema } from '../memory/row-places.ts';
@@ -97,6 +98,8 @@ export type ShardState = {
   readonly tradeFees: FeeRows<PositionRow>;
   /** The places of orders under the `queue` model. */
   readonly queue: QueuePlaces;
+  /** What orders were placed under, if it is not the preset `simple`. */
+  readonly realism: OrderRealism;
   readonly records: FinishedRecords;
   readonly applied: AppliedChange;
   readonly tradeCounts: TradeCounts;
@@ -134,7 +137,8 @@ export type ShardState = {
 
 /** The tables that a checkpoint writes page by page. */
 export function tablesOf(state: ShardState) {
-  const { accounts, positions, orders, tradeCounts, queue, orderFees, tradeFees } = state;
-  const small = [tradeCounts.table, queue.table, orderFees.table, tradeFees.table] as const;
-  return [accounts, positions, orders, ...small] as const;
+  const { accounts, positions, orders, tradeCounts, queue, realism } = state;
+  const { orderFees, tradeFees } = state;
+  const ofOrders = [queue.table, realism.table, orderFees.table, tradeFees.table] as const;
+  return [accounts, positions, orders, tradeCounts.table, ...ofOrders] as const;
 }

@@ -18,7 +18,10 @@ export async function connectTo(api: Api, method: string, path: string): Promise
   const route = api.routes.find((route) => route.method === method && route.path === path)!;
   const calls = new RouteInvoker(route, {
     permit,
-    admit: admitter({ store: identity, sessions, switches, organizations }),
+    admit: admitter({
+      ...{ store: identity, sessions, switches, organizations },
+      realism: identity.realism,
+    }),
     refusal: () => engine.refusal(),
     keyed: ({ user, key }) => meter.keyed(user, key?.id ?? null),
     metrics: new Metrics(),

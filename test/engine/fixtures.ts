@@ -159,8 +159,8 @@ export function placeOrder(over: Partial<PlaceOrder> = {}): PlaceOrder {
     tradeId: null,
     mayOpen: true,
     mayTrade: true,
-    feesOn: false,
     rejectIfLaterThanMs: null,
+    realism: null,
     counting: null,
     ...over,
   };

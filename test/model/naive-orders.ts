@@ -87,7 +87,7 @@ export function place(state: ModelState, request: PlaceOrder): Reply {
   const left = target.contracts - (trades?.contracts ?? 0);
   const rests = left > 0 && timeInForce === 'gtc';
   const order = orderOf(state, request, { ...target, fillModel });
-  if (rests && request.feesOn && action === 'buy') order.eachMicros = worstMicros(state, order);
+  if (rests && order.feesOn && action === 'buy') order.eachMicros = worstMicros(state, order);
   if (action === 'buy') {
     const spendableCents = account?.balanceCents ?? START_BALANCE_CENTS;
     if (neededCents(state, order, trades, rests) > spendableCents) {
@@ -224,7 +224,7 @@ function orderOf(
     endedAtMs: null,
     tradeId: target.position?.id ?? null,
     fills: [],
-    feesOn: request.feesOn,
+    feesOn: request.realism?.fees === 'venue',
     ...{ eachMicros: 0, owedMicros: 0, chargedCents: 0 },
     fillModel: target.fillModel,
     queue: null,

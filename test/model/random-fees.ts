@@ -7,8 +7,8 @@ import { DAY_MS, type RandomWorld } from './random-world.ts';
 
 const VENUES = ['venue_a', 'venue_b', 'venue_c'] as const;
 const RATES = ['0', '0.07', '0.0695', '0.05', '0.12345678', '0.5'];
-const MAKER_RATES = [...RATES, '0.0175', '-0.0125', '-0.3'];
-const SERIES = [null, null, 'A1', 'A2-0', 'A', 'B1'];
+const MAKER_RATES = ['0', '0.0175', '0.07', '0.5', '-0.0125', '-0.3', '-0.3'];
+const SERIES = [null, null, null, 'A1', 'A2-0', 'A', 'B1'];
 
 export function randomFees({ fees: random, nowMs }: RandomWorld): SetFees {
   const lines = Array.from({ length: random.int(0, 8) }, (): FeeEntry => {

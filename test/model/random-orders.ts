@@ -18,6 +18,7 @@ import type {
   TradeCounting,
 } from '../../engine/rules/messages.ts';
 import { ORDER_TERMS, TRADE_TERM_NAMES, USUAL_TERMS } from '../../engine/rules/order-terms.ts';
+import { PRESETS } from '../../engine/rules/realism.ts';
 import type { RandomSource } from './random-source.ts';
 import { clampPrice, DAY_MS, fairCentsOf, type RandomWorld, someAccount } from './random-world.ts';
 
@@ -160,8 +161,8 @@ function blankOrder(world: RandomWorld): PlaceOrder {
     connection: randomConnection(random),
     mayOpen: !random.oneIn(40),
     mayTrade: !random.oneIn(40),
-    feesOn: world.fees.oneIn(2),
     rejectIfLaterThanMs: random.oneIn(20) ? nowMs + random.int(-500, 500) : null,
+    realism: world.fees.oneIn(2) ? { ...PRESETS.simple, fees: 'venue' } : null,
     counting: null,
   };
 }

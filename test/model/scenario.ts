@@ -210,8 +210,8 @@ function blankOrder(atMs: number, number: number): PlaceOrder {
     tradeId: null,
     mayOpen: true,
     mayTrade: true,
-    feesOn: false,
     rejectIfLaterThanMs: null,
+    realism: null,
     counting: null,
   };
 }

@@ -112,8 +112,7 @@ async function openTrades(
           ...{ kind: 'place', atMs, account, action: 'buy', type: 'market', side: 'yes' },
           ...{ orderId: uuidOf(2 * key, atMs), idempotencyKey: `open-${key}`, instrumentId },
           ...{ ticker: null, contracts: 1, tradeId: null, mayOpen: true, mayTrade: true },
-          feesOn: false,
-          ...{ rejectIfLaterThanMs: null, counting: null },
+          ...{ rejectIfLaterThanMs: null, realism: null, counting: null },
         };
       });
       if (!shard.run(orders).every(({ ok }) => ok)) t.fail('a trade was not opened');

@@ -30,6 +30,7 @@ import { discoveryAdminRoutes } from './discovery.ts';
 import { keyAdminRoutes } from './keys.ts';
 import { organizationAdminRoutes } from './organizations.ts';
 import { playbackAdminRoutes } from './playback.ts';
+import { realismAdminRoutes } from './realism.ts';
 import { shardAdminRoutes } from './shards.ts';
 import { trackRecordAdminRoute } from './track-record.ts';
 import { userAdminRoutes } from './users.ts';
@@ -64,6 +65,7 @@ export function adminRoutes(context: ServerContext, metrics: Metrics): Route<Ope
     ...correctionAdminRoutes(context),
     ...discoveryAdminRoutes(context),
     ...playbackAdminRoutes(context),
+    ...realismAdminRoutes(context),
     ...shardAdminRoutes(context),
     trackRecordAdminRoute(context),
     keyed({

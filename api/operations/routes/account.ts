@@ -1,5 +1,6 @@
 /** The personal account: its worth, and its reset. Rules A90, A91 (api/RULES.md). */
 
+import { PRESETS } from '../../../engine/rules/realism.ts';
 import { NoQuery } from '../../base/common-schemas.ts';
 import type { Caller } from '../../dispatch/access.ts';
 import { keyed, type Route, session } from '../../dispatch/route.ts';
@@ -7,13 +8,13 @@ import { AccountAnswer, ResetAnswer } from '../../schemas/account.ts';
 import { ACCOUNT, ENVELOPE } from '../../schemas/examples.ts';
 import type { ServerContext } from '../server-context.ts';
 
-type Context = Pick<ServerContext, 'engine' | 'log'>;
+type Context = Pick<ServerContext, 'engine' | 'log' | 'identity'>;
 
 export function accountRoutes(context: Context): Route<Caller>[] {
   return [getAccount(context), resetAccount(context)];
 }
 
-function getAccount({ engine }: Context): Route<Caller> {
+function getAccount({ engine, identity }: Context): Route<Caller> {
   return keyed({
     method: 'GET',
     path: '/account',
@@ -28,6 +29,7 @@ function getAccount({ engine }: Context): Route<Caller> {
           private: true,
         },
         plan: 'basic',
+        realism: PRESETS.simple,
         points: ACCOUNT.netWorthDollars,
         account: ACCOUNT,
         asOf: ENVELOPE.asOf,
@@ -45,6 +47,7 @@ function getAccount({ engine }: Context): Route<Caller> {
       return JSON.stringify({
         user: { id, displayName, private: isPrivate },
         plan,
+        realism: identity.realism.of(id) ?? PRESETS.simple,
         ...JSON.parse(reply.body),
         mode: 'paper',
       });

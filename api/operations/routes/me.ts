@@ -4,6 +4,7 @@
 
 import { DAY_MS, type TradeUse, type Uuid } from '../../../engine/base/units.ts';
 import type { TradeLimits } from '../../../engine/rules/messages.ts';
+import { PRESETS } from '../../../engine/rules/realism.ts';
 import { ACCOUNT_LIMITS, KEY_LIMITS } from '../../../engine/rules/trade-limits.ts';
 import { Unavailable } from '../../../engine/threads/unavailable.ts';
 import { NoQuery } from '../../base/common-schemas.ts';
@@ -15,7 +16,7 @@ import type { User } from '../../identity/users.ts';
 import { MeAnswer, UsageAnswer } from '../../schemas/identity.ts';
 import type { ServerContext } from '../server-context.ts';
 
-type Context = Pick<ServerContext, 'engine' | 'meter'>;
+type Context = Pick<ServerContext, 'engine' | 'meter' | 'identity'>;
 
 const MINUTE_MS = 60_000;
 
@@ -23,7 +24,7 @@ export function meRoutes(context: Context): Route<Caller>[] {
   return [getMe(context), getUsage(context)];
 }
 
-function getMe({ meter }: Context): Route<Caller> {
+function getMe({ meter, identity }: Context): Route<Caller> {
   return keyed({
     method: 'GET',
     path: '/me',
@@ -38,6 +39,7 @@ function getMe({ meter }: Context): Route<Caller> {
           private: true,
           showEarlierTrades: false,
         },
+        realism: PRESETS.simple,
         key: { prefix: 'svc_sk_Q3v9Zk2mX', scopes: ['portfolio:read', 'markets:read'] },
         mode: 'paper',
         paperOnly: true,
@@ -55,6 +57,7 @@ function getMe({ meter }: Context): Route<Caller> {
       const { id, displayName, private: isPrivate, showEarlierTrades } = user;
       return JSON.stringify({
         user: { id, displayName, private: isPrivate, showEarlierTrades },
+        realism: identity.realism.of(id) ?? PRESETS.simple,
         key: key === null ? null : { prefix: key.tokenPrefix, scopes: key.scopes },
         mode: 'paper',
         paperOnly: true,
@@ -122,7 +125,11 @@ function getUsage({ engine, meter }: Context): Route<Caller> {
 async function tradingOf(engine: Engine, user: User, credentialId: Uuid) {
   try {
     const use = await engine.tradeUse(user.id, credentialId);
-    const { keyLimits, accountLimits } = countingOf(user, credentialId, personalAccount(user));
+    const { keyLimits, accountLimits } = countingOf(
+      user,
+      credentialId,
+      personalAccount(user, null),
+    );
     return { key: windowsOf(keyLimits, use.key), account: windowsOf(accountLimits, use.account) };
   } catch (error) {
     if (error instanceof Unavailable) return null;

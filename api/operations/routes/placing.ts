@@ -111,7 +111,7 @@ export function commandOf(
     mayOpen: user.plan !== 'none',
     // Only the engine knows whether this request repeats an order it has placed.
     mayTrade,
-    feesOn: false,
+    realism: account.realism,
     counting: countingOf(user, credentialId, account),
   });
 }

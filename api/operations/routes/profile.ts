@@ -1,7 +1,9 @@
 /** PATCH /me: people change their own profile, by their session. Rules I51, M36 (api/RULES.md, engine/RULES.md). */
 
+import { type Static, Type } from '@sinclair/typebox';
+import { PRESETS } from '../../../engine/rules/realism.ts';
 import { Unavailable } from '../../../engine/threads/unavailable.ts';
-import { NoQuery } from '../../base/common-schemas.ts';
+import { NoQuery, strict } from '../../base/common-schemas.ts';
 import type { Engine } from '../../base/engine.ts';
 import type { Log } from '../../base/logger.ts';
 import { bodyReader } from '../../base/validation.ts';
@@ -9,9 +11,14 @@ import type { Caller } from '../../dispatch/access.ts';
 import { type Route, session } from '../../dispatch/route.ts';
 import { ProfileChangeSchema, type User } from '../../identity/users.ts';
 import { ProfileAnswer } from '../../schemas/identity.ts';
+import { type RealismChange, RealismChangeSchema } from '../../schemas/realism.ts';
+import { changeRealism, NO_QUEUES, readRealism, realismOf } from '../realism.ts';
 import type { ServerContext } from '../server-context.ts';
 
-type Context = Pick<ServerContext, 'engine' | 'log' | 'identity'>;
+type Context = Pick<
+  ServerContext,
+  'engine' | 'log' | 'identity' | 'config' | 'switches' | 'bookNeeds'
+>;
 
 /**
  * The control store has the choice already. A shard that is down learns it from the owner's next
@@ -27,9 +34,22 @@ async function logPrivacy(engine: Engine, { id: account, ...user }: User, log: L
   }
 }
 
-const readProfileChange = bodyReader(ProfileChangeSchema);
+type MeChange = Static<typeof ProfileChangeSchema> & { realism?: RealismChange };
+const LOOSE = strict({ ...ProfileChangeSchema.properties, realism: Type.Optional(Type.Unknown()) });
+const readProfileChange = Object.assign(
+  bodyReader(LOOSE, ({ realism, ...profile }): MeChange => {
+    return realism === undefined ? profile : { ...profile, realism: readRealism(realism) };
+  }),
+  {
+    schema: strict(
+      { ...ProfileChangeSchema.properties, realism: Type.Optional(RealismChangeSchema) },
+      { title: 'ProfileChange' },
+    ),
+  },
+);
 
-export function profileRoutes({ engine, identity, log }: Context): Route<Caller>[] {
+export function profileRoutes(context: Context): Route<Caller>[] {
+  const { engine, identity, log } = context;
   return [
     session({
       method: 'PATCH',
@@ -37,8 +57,11 @@ export function profileRoutes({ engine, identity, log }: Context): Route<Caller>
       about: {
         operationId: 'changeMe',
         tag: 'Service',
-        summary: 'Change the public profile of the signed-in person',
-        bodyExamples: { 'Go public': { displayName: 'Momentum bot', private: false } },
+        summary: 'Change the public profile, and the realism of the personal account',
+        bodyExamples: {
+          'Go public': { displayName: 'Momentum bot', private: false },
+          'Realistic fills': { realism: 'realistic' },
+        },
         example: {
           user: {
             id: '019aa4c0-5e00-7d10-b2f3-8c1e6a9d4f05',
@@ -46,17 +69,25 @@ export function profileRoutes({ engine, identity, log }: Context): Route<Caller>
             private: false,
             showEarlierTrades: false,
           },
+          realism: PRESETS.realistic,
         },
       },
+      errors: [NO_QUEUES],
       query: NoQuery,
       response: ProfileAnswer,
       readBody: readProfileChange,
       run: async ({ caller: { user }, body }) => {
-        const changed = await identity.changeUser(user.id, body);
-        log.info({ userId: user.id, ...body }, 'profile changed');
+        const { realism: change, ...profile } = body;
+        const realism =
+          change === undefined
+            ? realismOf(context, user.id)
+            : await changeRealism(context, user.id, change);
+        const changed = await identity.changeUser(user.id, profile);
+        log.info({ userId: user.id, ...profile }, 'profile changed');
         await logPrivacy(engine, changed, log);
         const { id, displayName, private: isPrivate, showEarlierTrades } = changed;
-        return JSON.stringify({ user: { id, displayName, private: isPrivate, showEarlierTrades } });
+        const shown = { id, displayName, private: isPrivate, showEarlierTrades };
+        return JSON.stringify({ user: shown, realism });
       },
     }),
   ];

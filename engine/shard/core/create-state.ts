@@ -1,21 +1,19 @@
 /** Creates the whole state of a shard: tables, indexes, books, and finished records. */
 
-import { FILL_MODELS, type FillModelName } from '../../base/units.ts';
 import { ExpiryQueue } from '../../memory/expiry-queue.ts';
 import { FeeRows } from '../../memory/fee-rows.ts';
 import { Ladders } from '../../memory/ladder.ts';
+import { OrderRealism } from '../../memory/order-realism.ts';
 import { OwnerIndex } from '../../memory/owner-index.ts';
 import { QueuePlaces } from '../../memory/queue-places.ts';
 import { Table } from '../../memory/table.ts';
 import { TradeCounts } from '../../memory/trade-counts.ts';
 import { UuidIndex } from '../../memory/uuid-index.ts';
 import { AppliedChange } from '../../rules/applied-change.ts';
-import { bookDepth } from '../../rules/book-depth.ts';
 import { FeeTable } from '../../rules/fee-table.ts';
-import type { FillModel } from '../../rules/fill-model.ts';
+import { fillModels } from '../../rules/fill-models.ts';
 import type { FinishedRecords } from '../../rules/finished-records.ts';
 import { PendingSettlements } from '../../rules/pending-settlements.ts';
-import { queue } from '../../rules/queue.ts';
 import type { CoreConfig } from '../../rules/reference-data.ts';
 import type { AccountTable, OrderTable, PositionTable, ShardState } from '../../rules/state.ts';
 import {
@@ -26,7 +24,6 @@ import {
   POSITION_COLUMNS,
   POSITION_DERIVED,
 } from '../../rules/table-columns.ts';
-import { topOfBook } from '../../rules/top-of-book.ts';
 import type { ShardRecords } from './shard-records.ts';
 
 /** The state of the rules, with the finished records that a checkpoint writes. */
@@ -48,7 +45,7 @@ export function createState<Records extends FinishedRecords>(
   const [orderIds, positionIds] = UuidIndex.pair(orders, positions);
   return {
     config,
-    fillModel: createFillModel(config.fillModel ?? 'top_of_book'),
+    fillModel: fillModels(config.fillModel ?? 'top_of_book'),
     accounts,
     orders,
     positions,
@@ -63,6 +60,7 @@ export function createState<Records extends FinishedRecords>(
     orderFees: new FeeRows('order_fees'),
     tradeFees: new FeeRows('trade_fees'),
     queue: new QueuePlaces(),
+    realism: new OrderRealism(),
     records,
     applied: new AppliedChange(),
     tradeCounts: new TradeCounts(),
@@ -86,19 +84,4 @@ export function createState<Records extends FinishedRecords>(
     pendingSettlements: new PendingSettlements(),
     nextVoid: { version: -1, atMs: 0 },
   };
-}
-
-/** A model of the shard's own, with no quote seen. */
-function createFillModel(name: FillModelName): FillModel {
-  switch (name) {
-    case 'top_of_book':
-      return topOfBook();
-    case 'book_depth':
-      return bookDepth();
-    case 'queue':
-      return queue();
-    default:
-      name satisfies never;
-      throw new Error(`fillModel must be one of ${FILL_MODELS.join(', ')}, not ${name}`);
-  }
 }

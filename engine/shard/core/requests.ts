@@ -111,8 +111,9 @@ function set(state: ShardState, setting: SetSwitches | SetFees): void {
     state.fees = new FeeTable(setting.lines);
     return;
   }
-  const { venueData, selfReset } = setting;
+  const { venueData, selfReset, followsBooks = false } = setting;
   state.switches = { venueData, selfReset };
+  if (followsBooks) state.fillModel.followBooks(state.markets);
 }
 
 /**

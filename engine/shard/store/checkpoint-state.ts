@@ -91,15 +91,16 @@ export function referenceDataOf(state: ShardState): ReferenceData {
   };
 }
 
+/** Tables that an earlier program lacks. Rule D87 (engine/RULES.md). */
+const ADDED_TABLES: ReadonlySet<string> = new Set(['queue', 'realism', 'order_fees', 'trade_fees']);
+
 /** Loads both into an empty state. Pages follow, then `rebuildDerived`. */
 export function loadHead(state: ShardState, head: StateHead & ReferenceData): void {
   invariant(state.sequence === 0, 'a checkpoint is loaded into a state that is in use');
-  const { queue, orderFees, tradeFees } = state;
-  const later = new Set([queue, orderFees, tradeFees].map(({ table }) => table.name));
   for (const table of tablesOf(state)) {
     const layout = head.layouts[table.name];
-    // An earlier program has no such table (D87): nothing is in it.
-    if (layout === undefined && later.has(table.name)) continue;
+    // An earlier program has no such table: nothing is in it.
+    if (layout === undefined && ADDED_TABLES.has(table.name)) continue;
     invariant(layout === table.layout, `table ${table.name} was written with other columns`);
     table.loadHead(head.tables[table.name]!);
   }
@@ -156,6 +157,7 @@ export function rebuildDerived(state: ShardState): void {
     rest(state, row);
   }
   state.queue.rebuild();
+  state.realism.rebuild();
 }
 
 type InSequence<Row extends number> = {

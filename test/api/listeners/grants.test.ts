@@ -18,6 +18,7 @@ function granted(expiresAtMs: number | null = null) {
   const grantNow = (): Grant => ({
     caller: keyCallerOf(user, { ...key, expiresAtMs }, token),
     venueKeys: ['venue_a'],
+    realism: null,
     versions: { user: versions.of(user.id), key: versions.of(key.id) },
     slots: { user: 0, key: 1 },
   });

@@ -2,6 +2,7 @@
 import { Worker } from 'node:worker_threads';
 import test, { type ExecutionContext } from 'ava';
 import { MarketBus } from '../../../api/catalog/market-bus.ts';
+import { BookNeeds } from '../../../api/market-data/book-needs.ts';
 import { LiveFeeds, type LiveFeedsOptions } from '../../../api/market-data/live-feeds.ts';
 import { sharedTime, timeMemory } from '../../../api/market-data/shared-time.ts';
 import { ticksIn } from '../../../engine/format/codec.ts';
@@ -23,9 +24,9 @@ async function setUp(t: ExecutionContext, over: Partial<LiveFeedsOptions> = {}) 
       clock: 'wall',
       feedLagMaxMs: 2000,
       feedQuietMs: 60_000,
-      fillModel: 'top_of_book',
       settleOn: 'determined',
     },
+    needs: new BookNeeds('top_of_book', false),
     markets: () => ({
       marketNames: ['venue_a/T1', 'venue_a/T2'],
       byVenue: { venue_a: ['T1', 'T2'] },

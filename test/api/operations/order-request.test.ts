@@ -21,7 +21,7 @@ const CONTEXT = {
   connection: 7,
   mayOpen: true,
   mayTrade: true,
-  feesOn: false,
+  realism: null,
   counting: null,
 } as const;
 
@@ -44,6 +44,7 @@ const fieldless = {
   contracts: null,
   tradeId: null,
   rejectIfLaterThanMs: null,
+  realism: null,
 };
 
 test('A30: the four kinds of order', (t) => {

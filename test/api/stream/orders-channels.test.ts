@@ -16,6 +16,7 @@ const ACCOUNT = {
   id: uuidOf(1),
   organizationSlug: null,
   isPrivate: true,
+  realism: null,
   accountLimits: {} as never,
 };
 const LIMIT = 10_000;

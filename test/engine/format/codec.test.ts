@@ -54,7 +54,6 @@ test('orders, cancels, queries and ticks arrive in order, every field of them', 
       ...OTHER_TERMS,
       mayOpen: false,
       mayTrade: false,
-      feesOn: true,
       rejectIfLaterThanMs: NOON_MS + 2,
       counting: COUNTING,
     }),
@@ -84,8 +83,8 @@ test('orders, cancels, queries and ticks arrive in order, every field of them', 
 });
 
 test('each flag of an order arrives as its own, and not as another', (t) => {
-  const flags = ['placedPrivate', 'mayOpen', 'mayTrade', 'feesOn'] as const;
-  const none = { placedPrivate: false, mayOpen: false, mayTrade: false, feesOn: false };
+  const flags = ['placedPrivate', 'mayOpen', 'mayTrade'] as const;
+  const none = { placedPrivate: false, mayOpen: false, mayTrade: false };
   const messages: Message[] = flags.map((flag) => placeOrder({ ...none, [flag]: true }));
   t.deepEqual(messagesThrough(messages), messages);
 });

@@ -3,7 +3,7 @@
  * events are kept as plain objects, from which `naive-records.ts` calculates.
  */
 
-import type { EpochMs, Side, Uuid } from '../../../engine/base/units.ts';
+import { type EpochMs, PLAIN, type Side, type Uuid } from '../../../engine/base/units.ts';
 import type { Catalog } from '../../../engine/rules/catalog-entries.ts';
 import type {
   Fact,
@@ -210,7 +210,7 @@ function buy(
 
 function termsOf({ statedPct, placedPrivate }: NaiveTrade) {
   const terms: TradeTerms = { statedProbPct: statedPct, placedVia: 'api', placedPrivate };
-  return { ...terms, fillModel: 'top_of_book' } as const;
+  return { ...terms, fillModel: 'top_of_book', realistic: false } as const;
 }
 
 function grow(world: World, random: RandomSource, account: NaiveAccount): void {
@@ -397,6 +397,7 @@ const RESTING: Omit<
 > = {
   ...{ idempotencyKey: 'k', byTicker: false, contracts: 1, trade: null, rests: true },
   ...{ side: 'yes', instrumentSide: 'yes', fillModel: 'top_of_book', feeEachMicros: null },
+  ...PLAIN,
   ...{ ...USUAL_TERMS, timeInForce: 'gtc', limitPriceCents: 5 },
 };
 const CANCELED: Omit<

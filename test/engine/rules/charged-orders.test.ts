@@ -2,6 +2,7 @@
 import test from 'ava';
 import type { FeeEntry, FeeSchedule } from '../../../engine/rules/fees.ts';
 import type { PlaceOrder } from '../../../engine/rules/messages.ts';
+import { PRESETS } from '../../../engine/rules/realism.ts';
 import { publishedFees } from '../../../feeds/venues/shared/published-fees.ts';
 import {
   ALICE,
@@ -16,7 +17,7 @@ import {
 const OCTOBER = Date.UTC(2026, 9, 5);
 const DEPTH = { fillModel: 'book_depth', startMs: OCTOBER } as const;
 const TOP = { startMs: OCTOBER } as const;
-const ON = { feesOn: true } as const;
+const ON = { realism: { ...PRESETS.simple, fees: 'venue' } } as const;
 const START = 100_000;
 
 type Row = Record<string, unknown>;

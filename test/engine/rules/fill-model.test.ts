@@ -90,26 +90,24 @@ test('T65: no more of a level is consumed than it shows', (t) => {
   });
 });
 
-test('engine/rules/fill-model.ts: a model sees quotes, trades, orders and what they consume', (t) => {
+test('engine/rules/fill-model.ts: a model sees quotes, orders and what they consume', (t) => {
   const scenario = modelOf('book_depth', { yesBids: [], yesAsks: [[50, 10]] });
   const { state, model } = scenario;
   const seen: string[] = [];
   const recorder: FillModel = {
-    ...{ name: model.name, sharesSizes: model.sharesSizes, noLiquidity: model.noLiquidity },
+    ...{ name: model.name, sharesSizes: model.sharesSizes, queues: model.queues },
+    followBooks: (markets) => model.followBooks(markets),
+    noLiquidity: (name) => model.noLiquidity(name),
     quoteSeen(tick) {
       seen.push(`quote ${tick.yesAskCents}`);
       model.quoteSeen(tick);
-    },
-    tradePrinted(tick) {
-      seen.push(`trade ${tick.yesPriceCents}`);
-      model.tradePrinted(tick);
     },
     orderArrives(...asked) {
       seen.push(`order of ${asked[3].contracts}`);
       return model.orderArrives(...asked);
     },
     modelOf: () => model.name,
-    queues: model.queues,
+    modelOfPlaced: () => model.name,
     displayed: (market) => model.displayed(market),
     consume(consumption) {
       seen.push(`consumed ${consumption.contracts}`);
@@ -126,8 +124,6 @@ test('engine/rules/fill-model.ts: a model sees quotes, trades, orders and what t
   t.deepEqual(seen.splice(0), ['order of 15', 'consumed 10'], 'an order arrives and rests');
   const ask = { yesBidCents: 0, yesBidContracts: 0, yesAskCents: 51, yesAskContracts: 3 };
   t.deepEqual(play(quoteTick(ask)), ['quote 51', 'order of 5', 'consumed 3']);
-  const trade = { atMs: NOON_MS, source: 0, market: 0, contracts: 1, side: 'yes' } as const;
-  t.deepEqual(play({ kind: 'trade', ...trade, yesPriceCents: 52 }), ['trade 52']);
 });
 
 test('T60: a fill model that nobody knows is refused, not taken for another', (t) => {

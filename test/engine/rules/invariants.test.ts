@@ -1,7 +1,7 @@
 import test from 'ava';
 import { cursorOf, ROW_ID } from '../../../engine/base/cursors.ts';
 import { InvariantError, invariant } from '../../../engine/base/invariant.ts';
-import { dollarsOf, type OrderRow } from '../../../engine/base/units.ts';
+import { dollarsOf, type OrderRow, PLAIN } from '../../../engine/base/units.ts';
 import { OwnerIndex } from '../../../engine/memory/owner-index.ts';
 import { Table } from '../../../engine/memory/table.ts';
 import { UuidIndex } from '../../../engine/memory/uuid-index.ts';
@@ -10,6 +10,7 @@ import { replaceCatalog } from '../../../engine/rules/catalog.ts';
 import type { OrderPlaced } from '../../../engine/rules/events.ts';
 import { evolve } from '../../../engine/rules/evolve.ts';
 import { type Fill, tradeOf } from '../../../engine/rules/fill-model.ts';
+import { fillModels } from '../../../engine/rules/fill-models.ts';
 import { writeTradeId } from '../../../engine/rules/ids.ts';
 import {
   adjust,
@@ -24,7 +25,6 @@ import type { Market } from '../../../engine/rules/reference-data.ts';
 import { rest } from '../../../engine/rules/resting.ts';
 import { settle } from '../../../engine/rules/settle-markets.ts';
 import type { ShardState } from '../../../engine/rules/state.ts';
-import { topOfBook } from '../../../engine/rules/top-of-book.ts';
 import {
   accountRow,
   CATALOG,
@@ -202,7 +202,8 @@ function payTooMuch(state: ShardState): void {
 
 /** A quote that reaches the resting buy of 20 cents, under a model that is wrong. */
 function fillWith(state: ShardState, over: Partial<Fill>): void {
-  const fillModel = { ...topOfBook(), orderArrives: () => ({ ...FILL, ...over }) };
+  const orderArrives = () => ({ ...FILL, ...over });
+  const fillModel = Object.assign(fillModels('top_of_book'), { orderArrives });
   tick({ ...state, fillModel }, { yesBidCents: 10, yesAskCents: 15 });
 }
 
@@ -232,6 +233,7 @@ function place(state: ShardState, over: Partial<OrderPlaced>): void {
     terms: orderTerms({ limitPriceCents: 20 }),
     fillModel: 'top_of_book',
     feeEachMicros: null,
+    ...PLAIN,
     rests: true,
     ...over,
   });

@@ -32,8 +32,8 @@ function orderOf(scenario: Scenario, over: Partial<PlaceOrder>): PlaceOrder {
     tradeId: null,
     mayOpen: true,
     mayTrade: true,
-    feesOn: false,
     rejectIfLaterThanMs: null,
+    realism: null,
     counting: null,
     ...over,
   };

@@ -1,5 +1,6 @@
 /** Breaches planted in the store of a shard. */
 import test from 'ava';
+import { PLAIN } from '../../../engine/base/units.ts';
 import type { OrderPlacedFact } from '../../../engine/rules/facts.ts';
 import { verifyShard } from '../../../engine/verify/verify.ts';
 import { orderTerms, uuidOf } from '../fixtures.ts';
@@ -26,6 +27,7 @@ export const PLACED: OrderPlacedFact = {
   byTicker: false,
   fillModel: 'top_of_book',
   feeEachMicros: null,
+  ...PLAIN,
   rests: true,
   trade: null,
 };

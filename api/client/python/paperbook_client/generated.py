@@ -98,6 +98,8 @@ __all__ = [
     "QuoteAnswer",
     "QuoteOmittedItem",
     "QuotesAnswer",
+    "Realism",
+    "RealismLatencyMs",
     "RequestLimits",
     "RequestLimitsMinute",
     "RequestLimitsMonth",
@@ -181,6 +183,7 @@ class Account(TypedDict):
 class AccountPage(TypedDict):
     user: AccountPageUser
     plan: Plan
+    realism: Realism
     # Equal to the net worth; the start balance before the first trade.
     points: float
     # Null before the first trade.
@@ -875,6 +878,8 @@ MarketType: TypeAlias = Literal[
 
 class Me(TypedDict):
     user: MeUser
+    # Of the personal account.
+    realism: Realism
     # Null for a session.
     key: MeKey | None
     # Every trade is a paper trade.
@@ -1156,6 +1161,7 @@ class Organization(TypedDict):
     slug: str
     name: str
     role: Role
+    realism: Realism
 
 
 class OrganizationsAnswer(TypedDict):
@@ -1346,6 +1352,28 @@ class QuotesAnswer(TypedDict):
     asOf: str
     # Every trade is a paper trade.
     mode: Literal["paper"]
+
+
+class Realism(TypedDict):
+    # Fill model of its orders; server: the model of the server.
+    model: Literal[
+        "server",
+        "top_of_book",
+        "book_depth",
+        "queue",
+    ]
+    # How long after its acceptance an order meets the book.
+    latencyMs: RealismLatencyMs
+    # venue: fills cost the venue's fees.
+    fees: Literal["none", "venue"]
+    # market: displayed sizes fill once for all accounts of this choice.
+    liquidity: Literal["account", "market"]
+
+
+class RealismLatencyMs(TypedDict):
+    """How long after its acceptance an order meets the book."""
+    min: int
+    max: int
 
 
 class RequestLimits(TypedDict):

@@ -13,7 +13,7 @@ import {
 } from '../../../base/units.ts';
 import { type JsonWriter, memberNames } from '../../../format/json-writer.ts';
 import type { ClosedTrade } from '../../../rules/events.ts';
-import { fillModelOf, instrumentSideOf, sideOf } from '../../../rules/flags.ts';
+import { fillModelOf, instrumentSideOf, isRealistic, sideOf } from '../../../rules/flags.ts';
 import { costCents } from '../../../rules/ledger.ts';
 import { positionBid } from '../../../rules/place-orders.ts';
 import { openedAtMs, parlayOf, pnlCentsOf } from '../../../rules/row-records.ts';
@@ -214,6 +214,7 @@ function holdingAt(state: ShardState, row: PositionRow): Holding {
     venue: col.venue.get(row),
     fillModel: fillModelOf(flags),
     feesCents: state.tradeFees.feesCents(row),
+    realistic: isRealistic(flags),
     parlay: state.tradeTags.size === 0 ? null : parlayOf(state, state.positionIds.idOf(row)),
     openedAtMs: openedAtMs(state, row),
   };

@@ -1,5 +1,6 @@
 /** The account by itself, its reset, its privacy in the log, and marks of its trades. */
 import test from 'ava';
+import { PRESETS } from '../../../../engine/rules/realism.ts';
 import { IDS, NOW_MS } from '../../samples.ts';
 import { type Api, startApi } from '../../support.ts';
 
@@ -20,7 +21,9 @@ test('A90: points are the net worth, before the first trade and after it', async
   const user = { id, displayName, private: true };
   const envelope = { asOf: new Date(NOW_MS).toISOString(), mode: 'paper' };
   const before = await api.call('GET', '/account');
-  t.deepEqual(before.json, { user, plan: 'basic', points: 100_000, account: null, ...envelope });
+  const realism = PRESETS.simple;
+  const empty = { points: 100_000, account: null };
+  t.deepEqual(before.json, { user, plan: 'basic', realism, ...empty, ...envelope });
   await buy(api);
   const { json } = await api.call('GET', '/account');
   const portfolio = await api.call('GET', '/portfolio');

@@ -1,5 +1,6 @@
 import test from 'ava';
 import { newOrganization, type Role } from '../../../../api/identity/organizations.ts';
+import { PRESETS } from '../../../../engine/rules/realism.ts';
 import { ACCOUNT_LIMITS, KEY_LIMITS } from '../../../../engine/rules/trade-limits.ts';
 import { sampleReply } from '../../fake-engine.ts';
 import { RawConnection, request } from '../../raw-connection.ts';
@@ -237,10 +238,11 @@ test('A59, GET /organizations: the organizations of the key, by slug, with the r
   const acme = await addOrganization(api, 'acme');
   await addOrganization(api, 'strangers', null);
   const token = await api.addKey({ scopes: ['markets:read'] });
+  const realism = PRESETS.simple;
   t.deepEqual((await api.call('GET', '/organizations')).json, {
     organizations: [
-      { id: acme.id, slug: 'acme', name: 'The acme', role: 'member' },
-      { id: zoo.id, slug: 'zoo', name: 'The zoo', role: 'owner' },
+      { id: acme.id, slug: 'acme', name: 'The acme', role: 'member', realism },
+      { id: zoo.id, slug: 'zoo', name: 'The zoo', role: 'owner', realism },
     ],
     count: 2,
     mode: 'paper',

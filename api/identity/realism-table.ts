@@ -1,0 +1,36 @@
+/**
+ * What accounts have chosen of realism, by the id of the account: a user's, or an organization's,
+ * wherever that lives. Rules A140, D107 (api/RULES.md, engine/RULES.md).
+ */
+import type { Uuid } from '../../engine/base/units.ts';
+import { isPreset, type Realism } from '../../engine/rules/realism.ts';
+import type { ControlTable } from './control-table.ts';
+
+export class RealismTable {
+  /** Of accounts with another choice than the preset `simple`. */
+  readonly #chosen = new Map<Uuid, Realism>();
+  readonly #table: ControlTable<Realism>;
+  readonly #onChanged: (account: Uuid) => void;
+
+  constructor(table: ControlTable<Realism>, onChanged: (account: Uuid) => void) {
+    this.#table = table;
+    this.#onChanged = onChanged;
+    for (const { key, value } of table.entries()) this.#chosen.set(key, value);
+  }
+
+  /** Null: the preset `simple`. */
+  of(account: Uuid): Realism | null {
+    return this.#chosen.get(account) ?? null;
+  }
+
+  /** Resolves once it is on disk. It counts for the next order. */
+  async put(account: Uuid, realism: Realism): Promise<void> {
+    const isSimple = isPreset(realism, 'simple');
+    const written = isSimple ? this.#table.remove(account) : this.#table.put(account, realism);
+    if (isSimple) this.#chosen.delete(account);
+    else this.#chosen.set(account, realism);
+    this.#onChanged(account);
+    await written;
+    await this.#table.flushed;
+  }
+}

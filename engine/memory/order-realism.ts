@@ -1,0 +1,182 @@
+/**
+ * What an order keeps of its account's realism, for unfinished orders that have anything else than
+ * the preset `simple`: a row for each. So an order under `simple` takes no bytes here. An order under
+ * latency is pending until it meets the book. Rules T158, T159 (engine/RULES.md).
+ */
+
+import { invariant } from '../base/invariant.ts';
+import {
+  type EpochMs,
+  NO_ROW,
+  type OrderRow,
+  PLAIN,
+  type PlacedUnder,
+  type PriceCents,
+} from '../base/units.ts';
+import { grown, Table } from './table.ts';
+
+export const REALISM_COLUMNS = {
+  /** When it meets the book; 0: it has. */
+  arrivesAtMs: 'f64',
+  /** When its cancel meets the book; 0: nobody has canceled it. */
+  cancelsAtMs: 'f64',
+  order: 'i32',
+  latencyMs: 'u32',
+  bits: 'u8',
+  /** Of a market order; 0: none. Other orders never rest with a bound. */
+  boundPriceCents: 'u8',
+  /** The index of its time in force and one more; 0: a market order. */
+  timeInForce: 'u8',
+} as const;
+
+const BITS = { feesOn: 1, market: 2, realistic: 4 } as const;
+
+type RealismRow = number & { readonly __unit: 'RealismRow' };
+type Units = {
+  order: OrderRow;
+  arrivesAtMs: EpochMs;
+  cancelsAtMs: EpochMs;
+  boundPriceCents: PriceCents;
+};
+
+/** The terms that an order has only while it is pending. */
+export type PendingTerms = {
+  arrivesAtMs: EpochMs;
+  boundPriceCents: PriceCents | null;
+  timeInForce: number;
+};
+
+export class OrderRealism {
+  readonly table: Table<typeof REALISM_COLUMNS, Record<never, never>, RealismRow, Units> =
+    new Table('realism', REALISM_COLUMNS, {}, 'order');
+  /** By order, one more than its row; 0: it has none. */
+  #rows = new Int32Array(0);
+
+  of(order: OrderRow): PlacedUnder {
+    const row = this.#rowOf(order);
+    if (row === NO_ROW) return PLAIN;
+    const { latencyMs, bits } = this.table.col;
+    const flags = bits.get(row);
+    return {
+      latencyMs: latencyMs.get(row),
+      feesOn: (flags & BITS.feesOn) !== 0,
+      liquidity: (flags & BITS.market) === 0 ? 'account' : 'market',
+      realistic: (flags & BITS.realistic) !== 0,
+    };
+  }
+
+  /** Whether the fills of an unfinished order cost the venue's fees. */
+  feesOn(order: OrderRow): boolean {
+    return this.#has(order, BITS.feesOn);
+  }
+
+  /** Whether it shares displayed sizes with the orders of other accounts. */
+  sharesLiquidity(order: OrderRow): boolean {
+    return this.#has(order, BITS.market);
+  }
+
+  isRealistic(order: OrderRow): boolean {
+    return this.#has(order, BITS.realistic);
+  }
+
+  /** 0: it met the book when it was placed. */
+  latencyMs(order: OrderRow): number {
+    const row = this.#rowOf(order);
+    return row === NO_ROW ? 0 : this.table.col.latencyMs.get(row);
+  }
+
+  /** When a pending order meets the book; 0: it is not pending. */
+  arrivesAtMs(order: OrderRow): EpochMs {
+    const row = this.#rowOf(order);
+    return row === NO_ROW ? 0 : this.table.col.arrivesAtMs.get(row);
+  }
+
+  /** When its cancel meets the book; 0: it has none. */
+  cancelsAtMs(order: OrderRow): EpochMs {
+    const row = this.#rowOf(order);
+    return row === NO_ROW ? 0 : this.table.col.cancelsAtMs.get(row);
+  }
+
+  boundPriceCents(order: OrderRow): PriceCents | null {
+    const row = this.#rowOf(order);
+    return row === NO_ROW ? null : this.table.col.boundPriceCents.get(row) || null;
+  }
+
+  /** One more than the index of its time in force; 0: a market order. */
+  timeInForce(order: OrderRow): number {
+    const row = this.#rowOf(order);
+    invariant(row !== NO_ROW, 'the time in force of an order is read that keeps none');
+    return this.table.col.timeInForce.get(row);
+  }
+
+  /** Keeps what an order was placed under; `pending` null: it has met the book. */
+  keep(order: OrderRow, under: PlacedUnder, pending: PendingTerms | null): void {
+    invariant(this.#rowOf(order) === NO_ROW, 'an order was placed twice');
+    invariant(under.latencyMs > 0 === (pending !== null), 'an order waits without latency');
+    const row = this.table.claim();
+    const to = this.table.change(row);
+    to.order.set(row, order);
+    to.latencyMs.set(row, under.latencyMs);
+    to.bits.set(
+      row,
+      (under.feesOn ? BITS.feesOn : 0) |
+        (under.liquidity === 'market' ? BITS.market : 0) |
+        (under.realistic ? BITS.realistic : 0),
+    );
+    to.arrivesAtMs.set(row, pending?.arrivesAtMs ?? 0);
+    to.cancelsAtMs.set(row, 0);
+    to.boundPriceCents.set(row, pending?.boundPriceCents ?? 0);
+    to.timeInForce.set(row, pending?.timeInForce ?? 0);
+    this.#show(row);
+  }
+
+  /** It has met the book. */
+  arrived(order: OrderRow): void {
+    const row = this.#rowOf(order);
+    invariant(row !== NO_ROW, 'an order meets the book that was not pending');
+    this.table.change(row).arrivesAtMs.set(row, 0);
+  }
+
+  /** Its owner has canceled it, and the cancel meets the book then. */
+  cancelAt(order: OrderRow, cancelsAtMs: EpochMs): void {
+    const row = this.#rowOf(order);
+    invariant(row !== NO_ROW, 'a cancel waits whose order has no latency');
+    this.table.change(row).cancelsAtMs.set(row, cancelsAtMs);
+  }
+
+  /** The order is done. */
+  remove(order: OrderRow): void {
+    const row = this.#rowOf(order);
+    if (row === NO_ROW) return;
+    this.table.release(row);
+    this.#rows[order] = 0;
+  }
+
+  /** Every order that has a row. */
+  *orders(): Generator<OrderRow> {
+    for (const row of this.table.rows()) yield this.table.col.order.get(row);
+  }
+
+  /** After a load. */
+  rebuild(): void {
+    for (const row of this.table.rows()) this.#show(row);
+  }
+
+  #has(order: OrderRow, bit: number): boolean {
+    const row = this.#rowOf(order);
+    return row !== NO_ROW && (this.table.col.bits.get(row) & bit) !== 0;
+  }
+
+  #rowOf(order: OrderRow): RealismRow | typeof NO_ROW {
+    return order < this.#rows.length ? ((this.#rows[order]! - 1) as RealismRow) : NO_ROW;
+  }
+
+  #show(row: RealismRow): void {
+    const order = this.table.col.order.get(row);
+    if (order >= this.#rows.length) {
+      const capacity = Math.max(order + 1, this.#rows.length * 2, 128);
+      this.#rows = grown(this.#rows, new Int32Array(capacity));
+    }
+    this.#rows[order] = row + 1;
+  }
+}

@@ -1,0 +1,74 @@
+/**
+ * How much an account's orders are like orders at a venue: its choice, and what of it an order
+ * keeps. Rules T158, T159 (engine/RULES.md).
+ */
+
+import { FILL_MODELS, type Liquidity, PLAIN, type PlacedUnder, type Uuid } from '../base/units.ts';
+import { uuidWord } from '../memory/uuid-words.ts';
+
+/** `server`: the model of PAPERBOOK_FILL_MODEL. */
+export const REALISM_MODELS = ['server', ...FILL_MODELS] as const;
+export type RealismModel = (typeof REALISM_MODELS)[number];
+export const FEE_CHOICES = ['none', 'venue'] as const;
+
+/** An account's choice, for the orders that it places from now on. */
+export type Realism = {
+  model: RealismModel;
+  /** An order meets the book so much later than it was accepted, from `min` to `max`. */
+  latencyMs: { min: number; max: number };
+  fees: (typeof FEE_CHOICES)[number];
+  /** Who shares displayed sizes: the orders of one account, or of all accounts of this choice. */
+  liquidity: Liquidity;
+};
+
+/** Longer than any connection takes. */
+export const LATENCY_MAX_MS = 60_000;
+
+export const PRESETS = {
+  simple: {
+    model: 'server',
+    latencyMs: { min: 0, max: 0 },
+    fees: 'none',
+    liquidity: 'account',
+  },
+  realistic: {
+    model: 'queue',
+    latencyMs: { min: 150, max: 150 },
+    fees: 'venue',
+    liquidity: 'market',
+  },
+} as const satisfies Record<string, Realism>;
+export type PresetName = keyof typeof PRESETS;
+
+/** `realism` null: the preset `simple`. */
+export function placedUnder(realism: Realism | null, orderId: Uuid): PlacedUnder {
+  if (realism === null) return PLAIN;
+  const { latencyMs, fees, liquidity } = realism;
+  return {
+    latencyMs: drawn(latencyMs, orderId),
+    feesOn: fees === 'venue',
+    liquidity,
+    realistic: isPreset(realism, 'realistic'),
+  };
+}
+
+/** Whether these are the parts of a preset. */
+export function isPreset({ model, latencyMs, fees, liquidity }: Realism, name: PresetName) {
+  const preset = PRESETS[name];
+  return (
+    model === preset.model &&
+    latencyMs.min === preset.latencyMs.min &&
+    latencyMs.max === preset.latencyMs.max &&
+    fees === preset.fees &&
+    liquidity === preset.liquidity
+  );
+}
+
+/** Each value from `min` to `max` is as likely as any other, and one id always draws the same. */
+function drawn({ min, max }: Realism['latencyMs'], orderId: Uuid): number {
+  if (min === max) return min;
+  let word = uuidWord(orderId, 2) ^ Math.imul(uuidWord(orderId, 3), 0x9e3779b1);
+  word = Math.imul(word ^ (word >>> 16), 0x85ebca6b);
+  word = Math.imul(word ^ (word >>> 13), 0xc2b2ae35);
+  return min + (((word ^ (word >>> 16)) >>> 0) % (max - min + 1));
+}
