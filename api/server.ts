@@ -9,7 +9,14 @@ import { ApiError, errorBody } from './base/errors.ts';
 import type { RecentLines } from './base/recent-lines.ts';
 import { InstrumentSearch } from './catalog/instrument-search.ts';
 import type { Config } from './config/settings.ts';
-import { admitter, type Caller, callerAgain, callerReaders, permit } from './dispatch/access.ts';
+import {
+  admitter,
+  type Caller,
+  callerAgain,
+  callerReaders,
+  isGuest,
+  permit,
+} from './dispatch/access.ts';
 import { createDispatcher, type DispatchOptions } from './dispatch/dispatch.ts';
 import { Metrics } from './dispatch/metrics.ts';
 import { orderEntry } from './dispatch/order-entry.ts';
@@ -32,11 +39,12 @@ import { RequestMeter } from './limits/request-meter.ts';
 import { CountSlots, countsMemory } from './limits/shared-counts.ts';
 import { Listeners } from './listeners/listeners.ts';
 import type { MarketData } from './market-data/start-market-data.ts';
+import { DESCRIPTION_VERSION } from './openapi/document.ts';
 import { adminRoutes, operatorOf } from './operations/admin/admin.ts';
 import { apiRoutes, BASE_PATH, type Served } from './operations/routes/api-routes.ts';
 import { authRoutes, visitorOf } from './operations/routes/auth.ts';
 import { docsRoutes } from './operations/routes/docs.ts';
-import { pageRoutes, wantsPage } from './operations/routes/page.ts';
+import { isRead, pageRoutes, rootTextRoute, wantsPage } from './operations/routes/page.ts';
 import type { ServerContext } from './operations/server-context.ts';
 import { StartChecks } from './ops/start-checks.ts';
 import type { StartedShards } from './ops/start-shards.ts';
@@ -58,6 +66,7 @@ export type Server = {
 
 const AUTH_PATH = '/auth/v1';
 const DOCS_PATH = '/docs';
+const MCP_PATH = '/mcp';
 const PARTS_PATH = '/web';
 const ADMIN_HOST = '127.0.0.1';
 const ADMIN_NAMES = [ADMIN_HOST, 'localhost', '[::1]'];
@@ -211,9 +220,11 @@ async function listenForApi(
   listeners: Listeners | null,
 ): Promise<Listener> {
   const { config, log } = context;
-  const { handle: handleApi, streams } = apiHandler(context, auth, metrics);
+  const { handle: handleApi, handleMcp, streams } = await apiHandler(context, auth, metrics);
   const handleAuth = authHandler(auth, log, metrics) ?? handleApi;
-  const handlePages = pagesHandler([...pageRoutes('page'), ...docsRoutes()], { log, metrics });
+  const pages = pageRoutes('page', { hasGuests: config.publicPage });
+  const handlePages = pagesHandler([...pages, ...docsRoutes()], { log, metrics });
+  const handleText = pagesHandler([rootTextRoute()], { log, metrics });
   const listener = await listenOn({
     host: config.host,
     port: config.port,
@@ -226,7 +237,9 @@ async function listenForApi(
     handle: (http) => {
       const { path } = http;
       if (isBelow(AUTH_PATH, path)) handleAuth(http);
+      else if (handleMcp !== null && path === MCP_PATH) handleMcp(http);
       else if (isOfPage(http) || isBelow(DOCS_PATH, path)) handlePages(http);
+      else if (isRead(http) && path === '/') handleText(http);
       else handleApi(http);
     },
   }).catch((error: unknown) => {
@@ -317,16 +330,20 @@ function refuseForeignHost(http: HttpContext, port: number): void {
   });
 }
 
-/** The API, by key or session, and its stream. */
-function apiHandler(context: ServerContext, auth: Auth, metrics: Metrics) {
+/** The API, by key or session, and its stream; also by the Model Context Protocol, if it is on. */
+async function apiHandler(context: ServerContext, auth: Auth, metrics: Metrics) {
   const { config, identity, log, meter, switches } = context;
   const onWriteFailed = (error: unknown) => {
     log.error({ err: error }, 'the last use of a key could not be written');
   };
   const sessions = { source: auth.sessions, scheme: publicScheme(config), switches };
-  const credentials = { store: identity, sessions, onWriteFailed };
+  const hasGuests = config.publicPage;
+  const credentials = { store: identity, sessions, hasGuests, onWriteFailed };
   const { authorize, callerIfAny } = callerReaders(credentials);
-  const keyed = ({ user, key }: Caller) => meter.keyed(user, key?.id ?? null);
+  const keyed = (caller: Caller) =>
+    isGuest(caller)
+      ? meter.guest(caller.network)
+      : meter.keyed(caller.user, caller.key?.id ?? null);
   const checks = {
     permit,
     admit: admitter({
@@ -346,16 +363,23 @@ function apiHandler(context: ServerContext, auth: Auth, metrics: Metrics) {
   const entry = orderEntry(routes, { ...checks, keyed });
   const streams = new Streams({ ...context, entry, keyed, callerAgain: callerAgain(credentials) });
   served = { entry, streams };
-  const handle = createDispatcher({
+  const dispatching = {
     ...checks,
-    prefix: BASE_PATH,
-    routes,
     authorize,
     meter: { unkeyed: meter.unkeyed, callerOf: callerIfAny, keyed },
     policy: NO_PAGE,
     errorBody,
-  });
-  return { handle, streams };
+  };
+  const handle = createDispatcher({ ...dispatching, prefix: BASE_PATH, routes });
+  let handleMcp: ((http: HttpContext) => void) | null = null;
+  if (config.mcp) {
+    // Loaded only where it is on: the library takes a tenth of a second.
+    const { mcpRoute } = await import('./mcp/mcp-route.ts');
+    const options = { routes, invoker: { ...checks, keyed }, isTrading: config.mcpTrade };
+    const route = mcpRoute({ ...options, version: DESCRIPTION_VERSION });
+    handleMcp = createDispatcher({ ...dispatching, prefix: '', routes: [route] });
+  }
+  return { handle, handleMcp, streams };
 }
 
 /** The embedded auth server; null if an outside one replaces it. */

@@ -1,6 +1,6 @@
 /**
- * `node bench/main.ts [SUITE...] [--stream FILE] [--json FILE] [--quick]`: measures, prints a table
- * per suite, and writes the figures. Without a name every suite runs except `profile`, which has no figures.
+ * `node bench/main.ts [SUITE...] [--stream FILE] [--json FILE] [--quick]`, or `fidelity FILE...`:
+ * measures, prints a table per suite, and writes the figures. Without a name every suite runs except `profile`, which has no figures.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -11,6 +11,7 @@ import { backtest } from './suites/backtest.ts';
 import { coverage } from './suites/coverage.ts';
 import { entry } from './suites/entry.ts';
 import { feed } from './suites/feed.ts';
+import { type FidelitySizes, fills } from './suites/fidelity.ts';
 import { history } from './suites/history.ts';
 import { http } from './suites/http.ts';
 import { lists } from './suites/lists.ts';
@@ -39,6 +40,7 @@ const SUITES: readonly AnySuite[] = [
   named(match),
   named(tick),
   named(queue),
+  named(fills),
   named(shard),
   named(http),
   named(entry),
@@ -63,6 +65,7 @@ const SUITES: readonly AnySuite[] = [
 
 const USAGE = [
   'usage: npm run bench -- [SUITE...] [--stream FILE] [--json FILE] [--quick]',
+  '       npm run bench -- fidelity FILE... [--json FILE] [--quick]',
   ...SUITES.map(({ name, about }) => `  ${name.padEnd(9)} ${about}`),
   '  --stream FILE  with match alone: a stream of flash1-dev/matching-engine-benchmark instead',
   '  --json FILE  write the figures; other suites already in FILE stay',
@@ -120,9 +123,17 @@ function readArguments() {
 
 function chosenSuites(names: readonly string[]): readonly AnySuite[] {
   if (names.length === 0) return SUITES.filter(({ name }) => name !== profile.name);
+  const after = names.slice(1).filter((name) => SUITES.every((suite) => suite.name !== name));
+  if (names[0] === fills.name && after.length > 0) return [ofRecordings(names.slice(1))];
   return names.map(
     (name) => SUITES.find((suite) => suite.name === name) ?? misused(`there is no suite ${name}`),
   );
+}
+
+/** What follows `fidelity` are recordings, unless all of it are names of suites. */
+function ofRecordings(files: readonly string[]): AnySuite {
+  const ofFiles = (sizes: FidelitySizes) => ({ ...sizes, files });
+  return named({ ...fills, full: ofFiles(fills.full), quick: ofFiles(fills.quick) });
 }
 
 function ofStream(names: readonly string[], file: string): AnySuite {

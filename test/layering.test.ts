@@ -32,6 +32,7 @@ const ROOMS = [
     'api/operations/admin',
     'api/ops',
     'api/listeners',
+    'api/mcp',
     'api',
     'api/fidelity',
     'api/cli',

@@ -41,6 +41,35 @@ export function saidInPlace(schema: object): string | undefined {
   return (schema as { [IN_PLACE]?: string })[IN_PLACE];
 }
 
+const AS_PARAMETER = Symbol('how a parameter of this schema is described');
+
+/** A parameter as OpenAPI describes it, beside its name. */
+export type ShownParameter = { schema: object; style?: string; explode?: boolean };
+
+/** The same schema of a query's text, described as what a client sends by that text. */
+export function shownAs<T extends TSchema>(schema: T, parameter: ShownParameter): T {
+  return { ...schema, [AS_PARAMETER]: parameter };
+}
+
+/** The parameter given to `shownAs`; undefined without one. */
+export function shownParameter(schema: object): ShownParameter | undefined {
+  return (schema as { [AS_PARAMETER]?: ShownParameter })[AS_PARAMETER];
+}
+
+/** `true` or `false` in a query, described as a boolean. */
+export function flag(description: string) {
+  const schema = Type.Boolean({ description, examples: [true] });
+  return shownAs(oneOf(['true', 'false'], { description }), { schema });
+}
+
+/** Texts in a query with commas between, described as a list. */
+export function listed(description: string, lengthMax?: number) {
+  const schema = Type.Array(Type.String({ minLength: 1 }), { minItems: 1, description });
+  const longest = lengthMax === undefined ? {} : { maxLength: lengthMax };
+  const text = Type.String({ minLength: 1, ...longest, description });
+  return shownAs(text, { schema, style: 'form', explode: false });
+}
+
 export const Uuid = Type.String({ format: 'uuid' });
 export const DateTime = Type.String({ format: 'date-time' });
 /** Dollars with at most two decimals. */

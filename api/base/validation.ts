@@ -55,16 +55,18 @@ const ajv = createAjv();
 
 /**
  * A body reader for an object schema. `refine` checks conditions that no schema can express, and may
- * read the value in another form; it throws the 400.
+ * read the value in another form; it throws the 400. The description shows `shown`, if it can say
+ * more than what validates.
  */
 export function bodyReader<S extends TSchema, B = Static<S>>(
   schema: S,
   refine: (body: Static<S>) => B = (body) => body as B,
+  shown: TSchema = schema,
 ): BodyReader<B> {
   const check = valueReader(schema, 'field');
   const ofValue = (value: unknown) => refine(check(asObject(value, 'the body')));
   const read = (text: string) => refine(check(parseObject(text, 'the body')));
-  return Object.assign(read, { ofValue, schema, isRequired: true });
+  return Object.assign(read, { ofValue, schema: shown, isRequired: true });
 }
 
 /** The same reader, which reads a missing body as an empty object. */

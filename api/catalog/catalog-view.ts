@@ -1,11 +1,13 @@
 /**
  * Games and instruments as callers read them. The wire objects have derived fields, and live game
  * statuses over the catalog's own. While the venue-data switch is off, they have no venue
- * reference. Rules A45 to A49, A125, V3 (api/RULES.md).
+ * reference. Rules A45 to A49, A125, V3
+ * (api/RULES.md), K59 (feeds/FORMATS.md).
  */
 import type { Static } from '@sinclair/typebox';
 import { nextCursorOf } from '../../engine/base/cursors.ts';
 import { invariant } from '../../engine/base/invariant.ts';
+import { NumberedNames } from '../../engine/base/text-numbers.ts';
 import {
   type EpochMs,
   type GameStatus,
@@ -27,6 +29,7 @@ import { compareSortKeys, GAME_PLACE, takePage } from '../base/paging.ts';
 import type { Game, Instrument, Listing } from '../schemas/markets.ts';
 import type { MarketBus } from './market-bus.ts';
 import { MarketStates } from './market-states.ts';
+import type { PastInstruments, Retired } from './past-instruments.ts';
 
 export type GameEntry = {
   id: string;
@@ -58,9 +61,7 @@ type Index = {
   catalog: Catalog;
   /** Sorted by start, then id; games without an instrument are not public. */
   games: GameEntry[];
-  /** Those that are listed, and with the retired ones. */
   instruments: InstrumentEntry[];
-  everyInstrument: InstrumentEntry[];
   gamesByRef: Map<string, GameEntry>;
   gamesBySlug: Map<string, GameEntry>;
   instrumentsByRef: Map<string, InstrumentEntry>;
@@ -71,17 +72,38 @@ type LiveStatus = { status: GameStatus; over: GameStatus };
 
 type StatesOfMarkets = Pick<MarketStates, 'isOpen' | 'venueClosesAtMs'>;
 
+/** What no list has any more, by id or slug. Rule K59 (feeds/FORMATS.md). */
+export type PastLookup = Pick<PastInstruments, 'instrument' | 'game'> & {
+  having(text: string): Iterable<Retired>;
+};
+const NO_PAST: PastLookup = {
+  instrument: () => undefined,
+  game: () => undefined,
+  having: () => [],
+};
+
+type Names = { markets: NumberedNames; instruments: NumberedNames };
+
 export class CatalogView {
   readonly #source: () => Catalog;
   readonly #states: StatesOfMarkets;
   readonly #live = new Map<string, LiveStatus>();
+  /** Of games that no list has any more, by their slugs. */
+  readonly #lastStatuses = new Map<string, GameStatus>();
+  readonly #past: PastLookup;
+  #numbers: Names = { markets: new NumberedNames(), instruments: new NumberedNames() };
   #index: Index;
 
   /** `source` returns the current catalog; a new object counts as a new catalog. */
-  constructor(source: () => Catalog, states: StatesOfMarkets = new MarketStates()) {
+  constructor(
+    source: () => Catalog,
+    states: StatesOfMarkets = new MarketStates(),
+    past: PastLookup = NO_PAST,
+  ) {
     this.#source = source;
     this.#states = states;
-    this.#index = indexOf(source());
+    this.#past = past;
+    this.#index = this.#indexOf(source());
   }
 
   /** Follows the venues' statuses of games. @returns the function that ends it */
@@ -94,7 +116,10 @@ export class CatalogView {
    */
   setGameStatus(slug: string, status: GameStatus): void {
     const entry = this.#current().gamesBySlug.get(slug);
-    if (entry === undefined) return;
+    if (entry === undefined) {
+      if (this.#past.game(slug) !== undefined) this.#lastStatuses.set(slug, status);
+      return;
+    }
     this.#live.set(slug, { status, over: entry.game.status });
     showStatus(entry, status);
   }
@@ -132,19 +157,29 @@ export class CatalogView {
     return this.#current().instruments;
   }
 
-  /** The retired ones, too (K56). */
-  everyInstrument(): readonly InstrumentEntry[] {
-    return this.#current().everyInstrument;
+  /** Retired instruments with this text in their description. They are read from a file. */
+  *retiredHaving(text: string): Generator<InstrumentEntry> {
+    for (const retired of this.#past.having(text)) {
+      // A list may have it again.
+      const isListed = this.#current().instrumentsByRef.has(retired.instrument.id);
+      if (!isListed) yield this.#pastEntry(retired);
+    }
   }
 
-  /** A public game by id or slug. */
+  /** A public game by id or slug, listed or not. */
   game(ref: string): GameEntry | undefined {
-    return this.#current().gamesByRef.get(ref);
+    const listed = this.#current().gamesByRef.get(ref);
+    if (listed !== undefined) return listed;
+    const game = this.#past.game(ref);
+    return game === undefined ? undefined : this.#gameEntry(game);
   }
 
-  /** An instrument by id or slug. */
+  /** An instrument by id or slug, listed or not. */
   instrument(ref: string): InstrumentEntry | undefined {
-    return this.#current().instrumentsByRef.get(ref);
+    const listed = this.#current().instrumentsByRef.get(ref);
+    if (listed !== undefined) return listed;
+    const retired = this.#past.instrument(ref);
+    return retired === undefined ? undefined : this.#pastEntry(retired);
   }
 
   /** `venue/venueMarketId` of a market that a catalog has had. */
@@ -155,74 +190,89 @@ export class CatalogView {
   #current(): Index {
     const catalog = this.#source();
     if (catalog === this.#index.catalog) return this.#index;
-    this.#index = indexOf(catalog);
+    this.#index = this.#indexOf(catalog);
     for (const [slug, { status, over }] of this.#live) {
       const entry = this.#index.gamesBySlug.get(slug);
-      if (entry?.game.status === over) entry.status = status;
-      else this.#live.delete(slug);
+      if (entry?.game.status === over) {
+        entry.status = status;
+        continue;
+      }
+      this.#live.delete(slug);
+      if (entry === undefined && this.#past.game(slug)?.status === over) {
+        this.#lastStatuses.set(slug, status);
+      }
     }
     return this.#index;
   }
-}
 
-function indexOf(catalog: Catalog): Index {
-  const gamesBySlug = new Map<string, GameEntry>();
-  for (const game of catalog.games) {
-    gamesBySlug.set(game.slug, {
-      id: game.id,
-      startsAtMs: Date.parse(game.startsAt),
-      game,
-      status: game.status,
-      instruments: [],
+  #indexOf(catalog: Catalog): Index {
+    this.#number(catalog);
+    const gamesBySlug = new Map<string, GameEntry>();
+    for (const game of catalog.games) gamesBySlug.set(game.slug, entryOf(game, game.status));
+    const instruments = catalog.instruments.map((instrument) => {
+      return this.#entryOf(instrument, gamesBySlug.get(instrument.gameSlug ?? '') ?? null);
     });
-  }
-  const numbers = new Map(catalog.instrumentIds.map((id, number) => [id, number]));
-  const markets = new Map(catalog.marketNames.map((name, number) => [name, number]));
-  const instruments = catalog.instruments.map((instrument): InstrumentEntry => {
+    instruments.sort(compareSortKeys);
+    for (const entry of instruments) entry.game?.instruments.push(entry);
+    const games = [...gamesBySlug.values()].filter((entry) => entry.instruments.length > 0);
+    games.sort(compareSortKeys);
     return {
-      id: instrument.id,
-      number: numbers.get(instrument.id)!,
-      startsAtMs: Date.parse(instrument.startsAt),
-      opensAtMs: instrument.opensAt === null ? 0 : Date.parse(instrument.opensAt),
-      closesAtMs:
-        instrument.closesAt === undefined
-          ? Number.POSITIVE_INFINITY
-          : Date.parse(instrument.closesAt),
-      homeMarkets: homeMarketsOf(instrument, markets),
-      instrument,
-      game: gamesBySlug.get(instrument.gameSlug ?? '') ?? null,
+      ...{ catalog, games, instruments, gamesBySlug },
+      gamesByRef: byRef(games, (entry) => entry.game.slug),
+      instrumentsByRef: byRef(instruments, (entry) => entry.instrument.slug),
+    };
+  }
+
+  /** A catalog that does not go on from the last one has numbers of its own. */
+  #number({ marketNames, instrumentIds }: Catalog): void {
+    const { markets, instruments } = this.#numbers;
+    const goesOn = isBeginning(markets.names, marketNames);
+    if (!goesOn || !isBeginning(instruments.names, instrumentIds)) {
+      this.#numbers = { markets: new NumberedNames(), instruments: new NumberedNames() };
+    }
+    this.#numbers.markets.extend(marketNames);
+    this.#numbers.instruments.extend(instrumentIds);
+  }
+
+  #entryOf(instrument: CatalogInstrument, game: GameEntry | null): InstrumentEntry {
+    const { id, startsAt, opensAt, closesAt } = instrument;
+    const number = this.#numbers.instruments.numberOf(id);
+    invariant(number !== undefined, 'a catalog has an instrument without a number');
+    return {
+      ...{ id, number, instrument, game },
+      startsAtMs: Date.parse(startsAt),
+      opensAtMs: opensAt === null ? 0 : Date.parse(opensAt),
+      closesAtMs: closesAt === undefined ? Number.POSITIVE_INFINITY : Date.parse(closesAt),
+      homeMarkets: homeMarketsOf(instrument, this.#numbers.markets),
       text: { on: null, off: null },
     };
-  });
-  instruments.sort(compareSortKeys);
-  // Retired instruments are found by their ids and are in no list (K56).
-  const [listed, retired] = [false, true].map((isRetired) =>
-    instruments.filter(({ instrument }) => (instrument.retired === true) === isRetired),
-  );
-  for (const entry of listed!) entry.game?.instruments.push(entry);
-  const games = [...gamesBySlug.values()].filter((entry) => entry.instruments.length > 0);
-  games.sort(compareSortKeys);
-  const isPublic = new Set(games);
-  for (const { game } of retired!) if (game !== null) isPublic.add(game);
-  return {
-    catalog,
-    games,
-    instruments: listed!,
-    everyInstrument: instruments,
-    gamesBySlug,
-    gamesByRef: byRef([...isPublic], (entry) => entry.game.slug),
-    instrumentsByRef: byRef(instruments, (entry) => entry.instrument.slug),
-  };
+  }
+
+  #pastEntry({ instrument, game }: Retired): InstrumentEntry {
+    return this.#entryOf(instrument, game === null ? null : this.#gameEntry(game));
+  }
+
+  /** If it is listed, as it is there. */
+  #gameEntry(game: CatalogGame): GameEntry {
+    const listed = this.#current().gamesBySlug.get(game.slug);
+    return listed ?? entryOf(game, this.#lastStatuses.get(game.slug) ?? game.status);
+  }
 }
 
-function homeMarketsOf(
-  { listings }: CatalogInstrument,
-  numbers: ReadonlyMap<string, MarketNumber>,
-): MarketNumber[] {
+function entryOf(game: CatalogGame, status: GameStatus): GameEntry {
+  const startsAtMs = Date.parse(game.startsAt);
+  return { id: game.id, startsAtMs, game, status, instruments: [] };
+}
+
+function isBeginning(names: readonly string[], of: readonly string[]): boolean {
+  return names.length <= of.length && names.at(-1) === of[names.length - 1];
+}
+
+function homeMarketsOf({ listings }: CatalogInstrument, numbers: NumberedNames): MarketNumber[] {
   return listings
     .filter(({ venue }) => venue === HOME_VENUE)
     .map(({ venue, venueMarketId }) => {
-      const number = numbers.get(marketName(venue, venueMarketId));
+      const number = numbers.numberOf(marketName(venue, venueMarketId));
       invariant(number !== undefined, 'a listing names a market without a number');
       return number;
     });

@@ -3,23 +3,20 @@
  * K58 (feeds/FORMATS.md).
  */
 
+import { NumberedNames } from '../../engine/base/text-numbers.ts';
 import {
   type EpochMs,
   HOME_VENUE,
+  type InstrumentNumber,
   type MarketNumber,
+  marketName,
   type Venue,
 } from '../../engine/base/units.ts';
 import type { Catalog, CatalogInstrument } from '../../engine/rules/catalog-entries.ts';
 import type { FeeEntry } from '../../engine/rules/fees.ts';
 import type { Shards } from '../../engine/shard/callers/shards.ts';
-import {
-  catalogProblem,
-  continued,
-  listedMarkets,
-  watchCatalog,
-} from '../../feeds/catalog/catalog.ts';
+import { catalogProblem, listedMarkets, watchCatalog } from '../../feeds/catalog/catalog.ts';
 import { type CombinedReading, loadBoth } from '../../feeds/catalog/discovered.ts';
-import { marketNumbers } from '../../feeds/catalog/market-numbers.ts';
 import type { MarketsToWatch } from '../../feeds/catalog/watched-markets.ts';
 import type { Log } from '../base/logger.ts';
 import { ConfigError } from '../config/config.ts';
@@ -52,9 +49,11 @@ export class LiveCatalog {
   current: Catalog;
   /** Its fee table. Rule F20 (feeds/FORMATS.md). */
   fees: readonly FeeEntry[] = [];
-  marketNumber: ReturnType<typeof marketNumbers>;
+  /** Kept under their ids. */
+  readonly past: PastInstruments;
+  readonly #marketNames = new NumberedNames();
+  readonly #instrumentIds = new NumberedNames();
   readonly #parts: LiveCatalogParts;
-  readonly #past: PastInstruments;
   /** Instruments that only discovery knows, by their slugs. */
   #discovered: ReadonlySet<string> = new Set();
   /** Reads both files; a separate thread may do it. */
@@ -68,12 +67,27 @@ export class LiveCatalog {
 
   constructor(parts: LiveCatalogParts) {
     this.#parts = parts;
-    this.#past = new PastInstruments(parts.pastFile);
+    this.past = new PastInstruments(parts.pastFile);
     this.#read = () => loadBoth(parts.file, parts.discoveredFile);
     this.#listed = new Set(parts.openMarkets);
     const numbers = parts.identity.numbers() ?? { marketNames: [], instrumentIds: [] };
     this.current = { games: [], instruments: [], ...numbers };
-    this.marketNumber = marketNumbers(this.current);
+    this.#number(this.current);
+  }
+
+  /** The number of a venue market of this catalog, or of an earlier one. */
+  marketNumber(venue: Venue, venueMarketId: string): MarketNumber | undefined {
+    return this.#marketNames.numberOf(marketName(venue, venueMarketId));
+  }
+
+  /** The number of an instrument of this catalog, or of an earlier one. */
+  instrumentNumber(id: string): InstrumentNumber | undefined {
+    return this.#instrumentIds.numberOf(id);
+  }
+
+  #number({ marketNames, instrumentIds }: Pick<Catalog, 'marketNames' | 'instrumentIds'>): void {
+    this.#marketNames.extend(marketNames);
+    this.#instrumentIds.extend(instrumentIds);
   }
 
   /** Loads the files, or starts with an empty catalog; throws when one has errors. */
@@ -106,7 +120,7 @@ export class LiveCatalog {
 
   /** How many instruments discovery alone knows, and how many are retired. */
   counts(): { discovered: number; retired: number } {
-    return { discovered: this.#discovered.size, retired: this.#past.count };
+    return { discovered: this.#discovered.size, retired: this.past.count };
   }
 
   /**
@@ -119,18 +133,20 @@ export class LiveCatalog {
     const over = this.current.instruments.filter((instrument) => {
       return this.#discovered.has(instrument.slug) && this.#isOver(instrument);
     });
-    const due = this.#past.due(over, nowMs);
-    this.#past.retire(this.current, due);
+    const due = this.past.due(over, nowMs);
+    this.past.retire(this.current, due);
     return due.map(({ slug }) => slug);
   }
 
-  /** The catalog data that the feeds of these venues need. */
-  marketsToWatch(venues: readonly Venue[]): MarketsToWatch {
+  /** The catalog data that the feeds of these venues need. `named`: they know so many names. */
+  marketsToWatch(venues: readonly Venue[], named: number): MarketsToWatch {
     return {
-      marketNames: this.current.marketNames,
+      named,
+      marketNames: named === 0 ? this.current.marketNames : this.current.marketNames.slice(named),
       byVenue: Object.fromEntries(venues.map((venue) => [venue, this.watchedMarkets(venue)])),
       games: this.current.games.map(({ slug }) => slug),
-      settled: this.#parts.states.over(),
+      // Later results come one by one.
+      settled: named === 0 ? this.#parts.states.over() : [],
     };
   }
 
@@ -156,11 +172,10 @@ export class LiveCatalog {
     this.#discovered = new Set(reading.discovered);
     // An instrument that is over and in no file any more is kept for its traders.
     const ids = new Set(reading.catalog.instruments.map(({ id }) => id));
-    const gone = this.current.instruments.filter((instrument) => {
-      return instrument.retired !== true && !ids.has(instrument.id) && this.#isOver(instrument);
-    });
-    this.#past.retire(this.current, gone);
-    await this.#use(continued(this.#past.addTo(reading.catalog), this.current), reading.catalog);
+    const gone = this.current.instruments.filter(({ id }) => !ids.has(id));
+    const over = gone.filter((one) => this.#isOver(one));
+    this.past.retire(this.current, over);
+    await this.#use(reading.catalog, gone);
   }
 
   /** Whether each of its markets that take orders has its result; if there is none, each market. */
@@ -177,29 +192,50 @@ export class LiveCatalog {
   }
 
   /**
-   * Numbers are on disk before a fact names them. Rule D18 (engine/RULES.md). The engine gets the
-   * listed instruments alone: it writes the catalog to its log with each change, and keeps what it
-   * knew of the others. Rule K58 (feeds/FORMATS.md).
+   * Numbers are on disk before a fact names them. Rule D18 (engine/RULES.md). `gone`: the
+   * instruments that only the catalog before has.
    */
-  async #use(catalog: Catalog, listed: Pick<Catalog, 'games' | 'instruments'>): Promise<void> {
+  async #use(listed: Catalog, gone: readonly CatalogInstrument[]): Promise<void> {
+    const catalog = this.#numbered(listed);
     const { marketNames, instrumentIds } = catalog;
     await this.#parts.identity.putNumbers({ marketNames, instrumentIds });
     this.current = catalog;
-    this.marketNumber = marketNumbers(catalog);
+    this.#number(catalog);
     // Nobody holds a retired instrument, so that its markets at other venues need no result.
-    for (const { listings, retired } of catalog.instruments) {
-      if (retired !== true) continue;
-      for (const { venue, venueMarketId } of listings) {
-        this.#listed.delete(this.marketNumber(venue, venueMarketId)!);
-      }
+    for (const one of gone) {
+      if (!this.past.isRetired(one)) continue;
+      for (const market of this.#marketsOf(one)) this.#listed.delete(market);
     }
-    for (const { listings } of listed.instruments) {
-      for (const { venue, venueMarketId } of listings) {
-        this.#listed.add(this.marketNumber(venue, venueMarketId)!);
-      }
+    for (const one of catalog.instruments) {
+      for (const market of this.#marketsOf(one)) this.#listed.add(market);
     }
-    const { games, instruments } = listed;
-    await this.#parts.engine.setCatalog({ ...catalog, games, instruments });
+    await this.#parts.engine.setCatalog(catalog);
     this.#parts.bus.publish({ kind: 'catalog', catalog });
+  }
+
+  *#marketsOf({ listings }: CatalogInstrument): Generator<MarketNumber> {
+    for (const { venue, venueMarketId } of listings) yield this.marketNumber(venue, venueMarketId)!;
+  }
+
+  /** With the numbers of every catalog before: those stay, and new ones follow. */
+  #numbered({ games, instruments }: Catalog): Catalog {
+    const [markets, ids] = [new Set<string>(), new Set<string>()];
+    for (const { id, listings } of instruments) {
+      if (this.#instrumentIds.numberOf(id) === undefined) ids.add(id);
+      for (const { venue, venueMarketId } of listings) {
+        const name = marketName(venue, venueMarketId);
+        if (this.#marketNames.numberOf(name) === undefined) markets.add(name);
+      }
+    }
+    const { marketNames, instrumentIds } = this.current;
+    return {
+      ...{ games, instruments },
+      marketNames: markets.size === 0 ? marketNames : [...marketNames, ...markets],
+      instrumentIds: ids.size === 0 ? instrumentIds : [...instrumentIds, ...ids],
+    };
+  }
+
+  close(): void {
+    this.past.close();
   }
 }

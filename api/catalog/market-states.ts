@@ -3,6 +3,7 @@
  * is over once it has a result, by a venue, by an operator or by a game that voids it. Nothing
  * opens it again. Rules A46 (api/RULES.md), S16, T143 (engine/RULES.md).
  */
+import { NumberSet } from '../../engine/base/number-set.ts';
 import type { EpochMs, MarketNumber, MarketStatus } from '../../engine/base/units.ts';
 import { venueClosingMs } from '../../engine/rules/closing.ts';
 import type { MarketBus } from './market-bus.ts';
@@ -12,11 +13,11 @@ export class MarketStates {
   readonly #statuses = new Map<MarketNumber, MarketStatus>();
   /** When their venues close them, if the venues have said so. */
   readonly #closings = new Map<MarketNumber, EpochMs>();
-  readonly #over: Set<MarketNumber>;
+  readonly #over: NumberSet;
 
   /** `over`: the markets that had their result before. */
   constructor(over: Iterable<MarketNumber> = []) {
-    this.#over = new Set(over);
+    this.#over = new NumberSet(over);
   }
 
   /** @returns the function that ends it */
@@ -25,8 +26,12 @@ export class MarketStates {
       const { market } = tick;
       if (tick.kind === 'result') {
         this.#over.add(market);
+        // Nothing opens it again, whatever its venue says.
+        this.#statuses.delete(market);
+        this.#closings.delete(market);
         return;
       }
+      if (this.#over.has(market)) return;
       if (tick.kind === 'status') this.#statuses.set(market, tick.status);
       this.#closings.set(market, venueClosingMs(this.#closings.get(market) ?? null, tick));
     });

@@ -32,6 +32,7 @@ const DEMO_DEFAULTS = {
   PAPERBOOK_LOG_LEVEL: 'warn',
   PAPERBOOK_FILL_MODEL: 'book_depth',
   PAPERBOOK_SELF_RESET: 'on',
+  PAPERBOOK_PUBLIC_PAGE: 'on',
   // Longer than any of its games is listed, so the prices of an instrument that has left the
   // catalog leave the disk, too.
   PAPERBOOK_HISTORY_DAYS: '5',

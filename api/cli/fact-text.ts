@@ -59,6 +59,16 @@ function wordsOf({ fact, names }: LoggedFact): string {
       const ahead = `${fact.aheadE2 / 100} ahead`;
       return `${short(fact.account)} order ${short(fact.order)} ${ahead}`;
     }
+    case 'queue_met': {
+      const met = `${fact.by} of ${fact.volumeE2 / 100}, ${fact.aheadE2 / 100} ahead`;
+      return `${short(fact.account)} order ${short(fact.order)} ${met}`;
+    }
+    case 'fill_noted': {
+      const levels = fact.levels.map(([cents, contracts]) => `, ${contracts} at ${cents}c`);
+      return `${fact.role}, quote of ${fact.quoteAgeMs} ms${levels.join('')}`;
+    }
+    case 'book_missed':
+      return `${fact.atMs - fact.fromMs} ms ${ticker(fact.market)}`;
     case 'market_resolved':
       return `${fact.outcome} ${ticker(fact.market)}`;
     case 'market_valued':

@@ -1,22 +1,12 @@
 /** `paperbook fidelity`: how near paper fills come to the market's. Rules X10 to X14 (feeds/FORMATS.md). */
 import type { Command } from 'commander';
-import { FILL_MODELS } from '../../engine/base/units.ts';
-import {
-  type Fidelity,
-  type FillRate,
-  fidelity,
-  type Markout,
-  type ModelRate,
-  type TakerCost,
-} from '../fidelity/fidelity.ts';
-import { PLACES, SIZES } from '../fidelity/virtual-orders.ts';
+import { fidelity, ORDERS_A_MOMENT } from '../fidelity/fidelity.ts';
+import { fidelityTables } from '../fidelity/fidelity-tables.ts';
 import { wholeNumber } from './feed-options.ts';
 import { replay, WHOLE_FILE } from './replay.ts';
 import { show, tableOf } from './table.ts';
 
 const ORDERS = 3600;
-/** One of each place and size. */
-const ORDERS_A_MOMENT = PLACES.length * SIZES.length;
 
 type Flags = { seed: number; orders: number; json?: true };
 
@@ -38,64 +28,14 @@ async function run(files: string[], flags: Flags): Promise<void> {
     replay: (options) => replay({ ...WHOLE_FILE, ...options }),
     progress: (line) => process.stderr.write(`${line}\n`),
   });
-  show(flags, found, readable);
-}
-
-function readable({ windows, fillRates, markouts, takerCosts, toldApart }: Fidelity): string {
-  const rates = tableOf(fillRates, [
-    ['order', ({ place }) => PLACE_NAMES[place]],
-    ['contracts', ({ contracts }) => contracts],
-    ['within s', ({ withinMs }) => withinMs / 1000],
-    ['orders', ({ orders }) => orders],
-    ['market %', ({ low, high }) => between(low, high)],
-    ...FILL_MODELS.map((model) => [model, (rate: FillRate) => modelled(rate[model])] as const),
-  ]);
-  const moves = tableOf(markouts, [
-    ['after s', ({ afterMs }) => afterMs / 1000],
-    ['market', ({ market }) => cents(market)],
-    ...FILL_MODELS.map((model) => [model, (move: Markout) => cents(move[model])] as const),
-  ]);
-  const costs = tableOf(takerCosts, [
-    ['contracts', ({ contracts }) => contracts],
-    ['orders', ({ orders }) => orders],
-    ...FILL_MODELS.map((model) => [model, (cost: TakerCost) => cents(cost[model])] as const),
-  ]);
-  const told = `${percent(toldApart)}% of the cancels say which order they were`;
-  return [
-    `Resting orders filled whole, in percent (${windows} ${windows === 1 ? 'file' : 'files'}; ${told})`,
-    rates,
-    'Cents that the mid moved for the holder after a fill, single contracts that joined the best price',
-    moves,
-    'Cents a contract that a market order cost more than its levels',
-    costs,
-  ].join('\n');
-}
-
-const PLACE_NAMES = {
-  joined: 'at the best price',
-  improved: 'one cent better',
-  one_below: 'one cent worse',
-} as const;
-
-function between(low: number, high: number): string {
-  const [from, to] = [percent(low), percent(high)];
-  return from === to ? from : `${from}..${to}`;
-}
-
-function modelled({ rate, gap, interval }: ModelRate): string {
-  const reach = interval === null ? '' : ` ±${percent((interval.high - interval.low) / 2)}`;
-  return `${percent(rate)} (${signed(gap * 100, 1)}${reach})`;
-}
-
-function percent(share: number): string {
-  return (share * 100).toFixed(1);
-}
-
-function cents(value: number | null): string {
-  return value === null ? '-' : signed(value, 2);
-}
-
-function signed(value: number, decimals: number): string {
-  const text = value.toFixed(decimals);
-  return Number(text) > 0 ? `+${text}` : text.replace(/^-(0\.?0*)$/, '$1');
+  show(flags, found, (of) =>
+    fidelityTables(of)
+      .map(({ title, columns, rows }) => {
+        const cells = columns.map((name, at) => {
+          return [name, (row: (typeof rows)[number]) => row[at]!] as const;
+        });
+        return `${title}\n${tableOf(rows, cells)}`;
+      })
+      .join('\n'),
+  );
 }

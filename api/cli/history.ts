@@ -124,7 +124,7 @@ const CANDLE_COLUMNS: Column<Candle>[] = [
 
 async function printAsOf(instrumentId: string, at: string, options: HistoryFlags): Promise<void> {
   const { server, client } = byKey(options);
-  const query = { instrumentIds: instrumentId, at, ...given({ venue: options.venue }) };
+  const query = { instrumentIds: [instrumentId], at, ...given({ venue: options.venue }) };
   const answer = await answerOf(server, client.getHistoryAsOf({ query }));
   show(options, answer, ({ rows }) => tableOf(rows, AS_OF_COLUMNS));
   if (answer.notFound.length === 0) return;

@@ -55,7 +55,7 @@ const statusOption = (what: string) => new Option('--status <status>', what).cho
 
 async function quote(instrumentIds: string[], options: KeyFlags): Promise<void> {
   const { server, client } = byKey(options);
-  const asked = client.listQuotes({ query: { ids: instrumentIds.join(',') } });
+  const asked = client.listQuotes({ query: { ids: instrumentIds } });
   const answer = await answerOf(server, asked);
   show(options, answer, ({ quotes }) => quoteTable(quotes));
   if (answer.notFound.length === 0) return;
@@ -113,7 +113,7 @@ const GAME_COLUMNS: Column<Game>[] = [
 async function instruments(options: InstrumentsFlags): Promise<void> {
   const { server, client } = byKey(options);
   const { league, game: gameId, type: marketType, status } = options;
-  const [tradable, priced] = [wordOf(options.tradable), wordOf(options.priced)];
+  const { tradable, priced } = options;
   const filter = given({ league, gameId, marketType, status, tradable, priced });
   const asked = pagesOf('instruments', options, PAGE_MAX, (query) =>
     client.listInstruments({ query: { ...filter, ...query } }),
@@ -121,10 +121,6 @@ async function instruments(options: InstrumentsFlags): Promise<void> {
   const page = await answerOf(server, asked);
   show(options, page, () => tableOf(page.instruments, INSTRUMENT_COLUMNS));
   sayMore(page, options);
-}
-
-function wordOf(is: boolean | undefined): 'true' | 'false' | undefined {
-  return is === undefined ? undefined : is ? 'true' : 'false';
 }
 
 const INSTRUMENT_COLUMNS: Column<Instrument>[] = [

@@ -1,6 +1,7 @@
 /** `paperbook buy`, `sell` and `cancel`. Rules A30, A74, A75, U8, U14, V10 (api/RULES.md). */
 import { Argument, type Command, Option } from 'commander';
 import {
+  type OrderFields,
   type OrderPlacement,
   type OrderPreview,
   type OrderRequest,
@@ -132,7 +133,9 @@ function termsOf({ limit, tif, expires, routing, ...flags }: BuyFlags & SellFlag
 }
 
 /** Retries under one key while there is no answer, so that the order is placed once. */
-async function place(order: OrderRequest, options: SellFlags): Promise<void> {
+async function place(fields: OrderFields, options: SellFlags): Promise<void> {
+  // The options of a wrong kind are refused by `termsOf`, or by the server.
+  const order = fields as OrderRequest;
   const { server, client } = byKey(options);
   if (options.preview === true) {
     const asked = client.previewOrder({ body: order, ...headersOf(options) });
@@ -144,7 +147,7 @@ async function place(order: OrderRequest, options: SellFlags): Promise<void> {
   const asked = client.placeOrder({ body: { ...order, idempotencyKey }, ...headersOf(options) });
   const placed = await answerOf(server, asked).catch((error: Error) => {
     if (error.cause instanceof RefusedError && error.cause.status < 500) throw error;
-    const trade = options.instrument && `${order.tradeId} in place of --instrument and `;
+    const trade = options.instrument && `${fields.tradeId} in place of --instrument and `;
     throw new Error(
       `${error.message}; it may have been placed. The same command with ${trade ?? ''}` +
         `--idempotency-key ${idempotencyKey} shows whether it was, and places it once`,

@@ -29,6 +29,7 @@ const GROUPS: readonly Group[] = [
     load: async () => (await import('./verify-record.ts')).addVerifyRecordCommand,
   },
   { names: ['fidelity'], load: async () => (await import('./fidelity.ts')).addFidelityCommand },
+  { names: ['reconcile'], load: async () => (await import('./reconcile.ts')).addReconcileCommand },
   { names: ['log'], load: async () => (await import('./log.ts')).addLogCommand },
   { names: ['backup'], load: async () => (await import('./backup.ts')).addBackupCommand },
   { names: ['rebuild'], load: async () => (await import('./rebuild.ts')).addRebuildCommand },
@@ -47,6 +48,7 @@ const GROUPS: readonly Group[] = [
     load: async () => (await import('./markets.ts')).addMarketCommands,
   },
   { names: ['watch'], load: async () => (await import('./watch.ts')).addWatchCommand },
+  { names: ['mcp'], load: async () => (await import('./mcp.ts')).addMcpCommand },
   { names: ['history'], load: async () => (await import('./history.ts')).addHistoryCommands },
   { names: ['backtest'], load: async () => (await import('./backtest.ts')).addBacktestCommand },
   {

@@ -13,14 +13,16 @@ import type { ReplayAccount } from './summary.ts';
 
 export class ReplayOrders {
   readonly #engine: Shards;
+  readonly #onRefused: (account: string, code: string) => void;
   readonly #accounts = new Map<string, ReplayAccount>();
   /** Orders and cancels that were refused, by code. */
   readonly refused: Record<string, number> = {};
   /** Market orders that were executed. */
   marketOrders = 0;
 
-  constructor(engine: Shards) {
+  constructor(engine: Shards, onRefused: (account: string, code: string) => void = () => {}) {
     this.#engine = engine;
+    this.#onRefused = onRefused;
   }
 
   /** By name. */
@@ -37,7 +39,9 @@ export class ReplayOrders {
       'cancel' in step
         ? await this.#cancel(account, atMs, step.cancel)
         : await this.#place(account, atMs, step.order);
-    if (code !== null) this.refused[code] = (this.refused[code] ?? 0) + 1;
+    if (code === null) return;
+    this.refused[code] = (this.refused[code] ?? 0) + 1;
+    this.#onRefused(name, code);
   }
 
   /** The code of the refusal, or null. */

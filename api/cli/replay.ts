@@ -37,6 +37,8 @@ export type ReplayOptions = ReplayRange & {
   /** Where every trade is written as CSV. */
   trades: string | null;
   fillModel: FillModelName;
+  /** Called with the account and the code of each order or cancel that is refused. */
+  onRefused?(account: string, code: string): void;
 };
 
 /** Of a whole feed file, at full speed, in an engine of its own that is not kept. */
@@ -112,7 +114,7 @@ class Replay {
 
   constructor(engine: Shards, catalog: Catalog, options: ReplayOptions) {
     this.#engine = engine;
-    this.#orders = new ReplayOrders(engine);
+    this.#orders = new ReplayOrders(engine, options.onRefused);
     this.#catalog = catalog;
     this.#options = options;
     this.#pace = paceOf(options.speed);

@@ -54,24 +54,24 @@ export class SessionFile {
   async change(
     next: (session: SavedSession | null) => SavedSession | null | Promise<SavedSession | null>,
   ): Promise<SavedSession | null> {
-    const directory = path.dirname(this.path);
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
-    const lock = await takeLock(directory);
-    try {
+    return await lockedIn(path.dirname(this.path), async () => {
       const session = await next(this.read());
       if (session === null) rmSync(this.path, { force: true });
       else this.#replace(session);
       return session;
-    } finally {
-      lock.close();
-    }
+    });
   }
 
   #replace(session: SavedSession): void {
-    const fresh = `${this.path}.${randomBytes(6).toString('hex')}`;
-    writeFileSync(fresh, `${JSON.stringify(session, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
-    renameSync(fresh, this.path);
+    replaceJson(this.path, session);
   }
+}
+
+/** Replaces a file by a value, as a whole, for its owner alone. */
+export function replaceJson(file: string, value: object): void {
+  const fresh = `${file}.${randomBytes(6).toString('hex')}`;
+  writeFileSync(fresh, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
+  renameSync(fresh, file);
 }
 
 /** `$XDG_CONFIG_HOME/paperbook/session.json`, by default below `~/.config`. */
@@ -91,6 +91,17 @@ function parse(text: string): SavedSession | null {
     return isWhole && typeof value.expiresAtMs === 'number' ? (value as SavedSession) : null;
   } catch {
     return null;
+  }
+}
+
+/** Runs it while no other command changes a file of the directory, which is made. */
+export async function lockedIn<T>(directory: string, run: () => T | Promise<T>): Promise<T> {
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const lock = await takeLock(directory);
+  try {
+    return await run();
+  } finally {
+    lock.close();
   }
 }
 

@@ -3,7 +3,7 @@
  * generated from the API's own description (`npm run client`); this is how they are set up.
  */
 import { ConnectionLostError, RefusedError } from './errors.ts';
-import type { Client as GeneratedClient, OperationContext, OperationPath, OperationTag, Ops, OrderBatchResults, OrderPlacement } from './generated.js';
+import type { Client as GeneratedClient, OperationContext, OperationPath, OperationTag, Ops, OrderBatchResults, OrderPlacement, OrderRequest, RequestOptions } from './generated.js';
 import { type OperationId } from './generated.js';
 import { Stream } from './stream.ts';
 import type { StreamOptions } from './stream-types.ts';
@@ -24,7 +24,36 @@ export type ClientOptions = {
     /** Milliseconds that a server may take for one answer; 30 seconds by default. */
     timeoutMs?: number;
 };
-export type Client = GeneratedClient<Ops, OperationContext<OperationId, OperationPath, OperationTag>> & {
+type FieldsOf<Order> = Order extends unknown ? keyof Order : never;
+type ValueOf<Order, Field> = Order extends unknown ? Field extends keyof Order ? NonNullable<Order[Field]> : never : never;
+/** The fields of all kinds of orders, for an order whose kind is chosen as a program runs. */
+export type OrderFields = Pick<OrderRequest, 'action' | 'type'> & {
+    [Field in Exclude<FieldsOf<OrderRequest>, 'action' | 'type'>]?: ValueOf<OrderRequest, Field>;
+};
+type Calls = GeneratedClient<Ops, OperationContext<OperationId, OperationPath, OperationTag>>;
+/** The list in each page of a paged call. */
+export declare const ROWS: {
+    readonly listInstruments: 'instruments';
+    readonly listGames: 'games';
+    readonly getHistory: 'quotes';
+    readonly getCandles: 'candles';
+    readonly listTrades: 'trades';
+    readonly listOrders: 'orders';
+    readonly listEvents: 'events';
+    readonly getLeaderboard: 'rows';
+    readonly listPicks: 'picks';
+    readonly getEval: 'rows';
+};
+type Rows = typeof ROWS;
+type Paged = keyof Rows;
+type NameOf<Call> = Call extends `${'list' | 'get'}${infer Name}` ? `iter${Name}` : never;
+type RowOf<Call extends Paged> = Ops[Call]['result'] extends Record<Rows[Call], (infer Row)[]> ? Row : never;
+type Asked<Call extends Paged> = Record<never, never> extends Ops[Call]['args'] ? [input?: Ops[Call]['args'], init?: RequestOptions] : [input: Ops[Call]['args'], init?: RequestOptions];
+/** `iterTrades`, `iterOrders`, …: every row of a paged call, asked for page by page. Rule U60. */
+export type Iterators = {
+    [Call in Paged as NameOf<Call>]: (...asked: Asked<Call>) => AsyncGenerator<RowOf<Call>, void, undefined>;
+};
+export type Client = Calls & Iterators & {
     /** Opens the stream; throws `TypeError` for an option that cannot be. */
     stream(options?: StreamOptions): Stream;
 };

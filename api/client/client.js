@@ -11,6 +11,19 @@ export { ConnectionLostError, RefusedError };
 const RETRY_AFTER_SECONDS_MAX = 10;
 const ANSWERS_WITHIN_MS = 30_000;
 const FIRST_RETRY_MS = 250;
+/** The list in each page of a paged call. */
+export const ROWS = {
+    listInstruments: 'instruments',
+    listGames: 'games',
+    getHistory: 'quotes',
+    getCandles: 'candles',
+    listTrades: 'trades',
+    listOrders: 'orders',
+    listEvents: 'events',
+    getLeaderboard: 'rows',
+    listPicks: 'picks',
+    getEval: 'rows',
+};
 /**
  * One method per operation of the description: `client.placeOrder({ body })`. Each returns the JSON
  * of a success, throws `RefusedError` for a refusal, and the error of `fetch` without an answer.
@@ -31,7 +44,28 @@ export function createClient({ baseUrl, credential, retries = 0, timeoutMs, }) {
     const stream = (options = {}) => {
         return new Stream(streamParts({ baseUrl, credential, timeoutMs: timeout }, options));
     };
-    return Object.assign(calls, { stream });
+    return Object.assign(calls, iteratorsOf(calls), { stream });
+}
+function iteratorsOf(calls) {
+    const named = Object.entries(ROWS).map(([name, field]) => {
+        const call = calls[name];
+        const iterator = (input = {}, init) => rowsOf(call, field, input, init);
+        return [name.replace(/^(list|get)/, 'iter'), iterator];
+    });
+    return Object.fromEntries(named);
+}
+async function* rowsOf(call, field, input, init) {
+    // Events have no last page: at the end the place stays the same.
+    const place = field === 'events' ? 'after' : 'cursor';
+    let query = input.query ?? {};
+    while (true) {
+        const { [field]: rows, nextCursor, nextAfter } = await call({ ...input, query }, init);
+        yield* rows;
+        const next = nextCursor ?? nextAfter ?? null;
+        if (next === null || next === query[place])
+            return;
+        query = { ...query, [place]: next };
+    }
 }
 /** The keys of their orders make sure that each is placed once. */
 const REPEATABLE = new Set(['placeOrder', 'placeOrders']);

@@ -12,6 +12,8 @@ import type {
   Ops,
   OrderBatchResults,
   OrderPlacement,
+  OrderRequest,
+  RequestOptions,
 } from './generated.js';
 import { createClient as createGenerated, OPERATIONS, type OperationId } from './generated.js';
 import { Stream } from './stream.ts';
@@ -37,18 +39,60 @@ export type ClientOptions = {
   timeoutMs?: number;
 };
 
+type FieldsOf<Order> = Order extends unknown ? keyof Order : never;
+type ValueOf<Order, Field> = Order extends unknown
+  ? Field extends keyof Order
+    ? NonNullable<Order[Field]>
+    : never
+  : never;
+
+/** The fields of all kinds of orders, for an order whose kind is chosen as a program runs. */
+export type OrderFields = Pick<OrderRequest, 'action' | 'type'> & {
+  [Field in Exclude<FieldsOf<OrderRequest>, 'action' | 'type'>]?: ValueOf<OrderRequest, Field>;
+};
+
 /** Never waits longer than this, even if the server asks for more. */
 const RETRY_AFTER_SECONDS_MAX = 10;
 const ANSWERS_WITHIN_MS = 30_000;
 const FIRST_RETRY_MS = 250;
 
-export type Client = GeneratedClient<
-  Ops,
-  OperationContext<OperationId, OperationPath, OperationTag>
-> & {
-  /** Opens the stream; throws `TypeError` for an option that cannot be. */
-  stream(options?: StreamOptions): Stream;
+type Calls = GeneratedClient<Ops, OperationContext<OperationId, OperationPath, OperationTag>>;
+
+/** The list in each page of a paged call. */
+export const ROWS = {
+  listInstruments: 'instruments',
+  listGames: 'games',
+  getHistory: 'quotes',
+  getCandles: 'candles',
+  listTrades: 'trades',
+  listOrders: 'orders',
+  listEvents: 'events',
+  getLeaderboard: 'rows',
+  listPicks: 'picks',
+  getEval: 'rows',
+} as const satisfies Partial<Record<OperationId, string>>;
+type Rows = typeof ROWS;
+type Paged = keyof Rows;
+type NameOf<Call> = Call extends `${'list' | 'get'}${infer Name}` ? `iter${Name}` : never;
+type RowOf<Call extends Paged> =
+  Ops[Call]['result'] extends Record<Rows[Call], (infer Row)[]> ? Row : never;
+type Asked<Call extends Paged> =
+  Record<never, never> extends Ops[Call]['args']
+    ? [input?: Ops[Call]['args'], init?: RequestOptions]
+    : [input: Ops[Call]['args'], init?: RequestOptions];
+
+/** `iterTrades`, `iterOrders`, …: every row of a paged call, asked for page by page. Rule U60. */
+export type Iterators = {
+  [Call in Paged as NameOf<Call>]: (
+    ...asked: Asked<Call>
+  ) => AsyncGenerator<RowOf<Call>, void, undefined>;
 };
+
+export type Client = Calls &
+  Iterators & {
+    /** Opens the stream; throws `TypeError` for an option that cannot be. */
+    stream(options?: StreamOptions): Stream;
+  };
 
 /**
  * One method per operation of the description: `client.placeOrder({ body })`. Each returns the JSON
@@ -75,7 +119,33 @@ export function createClient({
   const stream = (options: StreamOptions = {}) => {
     return new Stream(streamParts({ baseUrl, credential, timeoutMs: timeout }, options));
   };
-  return Object.assign(calls, { stream });
+  return Object.assign(calls, iteratorsOf(calls), { stream });
+}
+
+type Page = { [field: string]: unknown };
+type AnyInput = { query?: Record<string, unknown> };
+type AnyCall = (input: AnyInput, init?: unknown) => Promise<Page>;
+
+function iteratorsOf(calls: Calls): Iterators {
+  const named = Object.entries(ROWS).map(([name, field]) => {
+    const call = calls[name as Paged] as unknown as AnyCall;
+    const iterator = (input: AnyInput = {}, init?: unknown) => rowsOf(call, field, input, init);
+    return [name.replace(/^(list|get)/, 'iter'), iterator];
+  });
+  return Object.fromEntries(named);
+}
+
+async function* rowsOf(call: AnyCall, field: string, input: AnyInput, init: unknown) {
+  // Events have no last page: at the end the place stays the same.
+  const place = field === 'events' ? 'after' : 'cursor';
+  let query = input.query ?? {};
+  while (true) {
+    const { [field]: rows, nextCursor, nextAfter } = await call({ ...input, query }, init);
+    yield* rows as unknown[];
+    const next = nextCursor ?? nextAfter ?? null;
+    if (next === null || next === query[place]) return;
+    query = { ...query, [place]: next };
+  }
 }
 
 type RetryOn = NonNullable<NonNullable<ClientConfig['retry']>['retryOn']>;

@@ -1317,6 +1317,189 @@ export type LeaderboardRow = {
     busts: number;
 };
 /**
+ * The body of a limit buy.
+ */
+export type LimitBuy = {
+    action: "buy";
+    type: "limit";
+    /**
+     * One key per order. The same key with the same order returns the stored order and places nothing. After a timeout or a 503, send the order again with its key. (1 to 128 visible ASCII characters)
+     * @pattern ^[!-~]{1,128}$
+     */
+    idempotencyKey?: string;
+    /**
+     * Another name for idempotencyKey: send exactly one of the two. (1 to 128 visible ASCII characters)
+     * @pattern ^[!-~]{1,128}$
+     */
+    clientOrderId?: string;
+    /**
+     * Of a buy: the instrument to buy. (ins_ and 12 characters of 0-9A-HJKMNP-TV-Z)
+     * @pattern ^ins_[0-9A-HJKMNP-TV-Z]{12}$
+     */
+    instrumentId: string;
+    /**
+     * Of a buy: the side to buy.
+     */
+    side: Side;
+    /**
+     * Of a buy: contracts.
+     * @minimum 1
+     * @maximum 1000000000
+     */
+    count: number;
+    /**
+     * Of a limit order: cents a contract of the side; filled at that or better.
+     * @minimum 1
+     * @maximum 99
+     */
+    limitPriceCents: number;
+    /**
+     * Of a limit order: gtc (default) rests; ioc and fok fill now or cancel.
+     */
+    timeInForce?: "gtc" | "ioc" | "fok" | "good_till_canceled" | "immediate_or_cancel" | "fill_or_kill";
+    /**
+     * Of a gtc order: the time it stops resting, at most 365 days ahead. Seconds are optional.
+     * @format date-time
+     */
+    expiresAt?: string;
+    /**
+     * best: a fill may have the price of venue_b or venue_c. Default venue_a.
+     */
+    routing?: "venue_a" | "best";
+    /**
+     * Of a buy: your probability of the side, in percent.
+     * @minimum 1
+     * @maximum 99
+     */
+    statedProbPct?: number;
+    /**
+     * An order that the engine takes later is 409 too_late, and its key is not used. An order that was placed before returns the stored order.
+     * @format date-time
+     */
+    rejectIfLaterThan?: string;
+    /**
+     * Default paper; each other value needs its own scope.
+     */
+    execution?: "paper" | "venue_a" | "venue_c_intl" | "venue_c";
+};
+/**
+ * The body of a limit sell.
+ */
+export type LimitSell = {
+    action: "sell";
+    type: "limit";
+    /**
+     * One key per order. The same key with the same order returns the stored order and places nothing. After a timeout or a 503, send the order again with its key. (1 to 128 visible ASCII characters)
+     * @pattern ^[!-~]{1,128}$
+     */
+    idempotencyKey?: string;
+    /**
+     * Another name for idempotencyKey: send exactly one of the two. (1 to 128 visible ASCII characters)
+     * @pattern ^[!-~]{1,128}$
+     */
+    clientOrderId?: string;
+    /**
+     * Of a sell: the open position, all of it.
+     * @format uuid
+     */
+    tradeId: string;
+    /**
+     * Of a limit order: cents a contract of the side; filled at that or better.
+     * @minimum 1
+     * @maximum 99
+     */
+    limitPriceCents: number;
+    /**
+     * Of a limit order: gtc (default) rests; ioc and fok fill now or cancel.
+     */
+    timeInForce?: "gtc" | "ioc" | "fok" | "good_till_canceled" | "immediate_or_cancel" | "fill_or_kill";
+    /**
+     * Of a gtc order: the time it stops resting, at most 365 days ahead. Seconds are optional.
+     * @format date-time
+     */
+    expiresAt?: string;
+    /**
+     * best: a fill may have the price of venue_b or venue_c. Default venue_a.
+     */
+    routing?: "venue_a" | "best";
+    /**
+     * An order that the engine takes later is 409 too_late, and its key is not used. An order that was placed before returns the stored order.
+     * @format date-time
+     */
+    rejectIfLaterThan?: string;
+    /**
+     * Default paper; each other value needs its own scope.
+     */
+    execution?: "paper" | "venue_a" | "venue_c_intl" | "venue_c";
+};
+/**
+ * The body of a limit buy.
+ */
+export type LimitTickerBuy = {
+    action: "buy";
+    type: "limit";
+    /**
+     * One key per order. The same key with the same order returns the stored order and places nothing. After a timeout or a 503, send the order again with its key. (1 to 128 visible ASCII characters)
+     * @pattern ^[!-~]{1,128}$
+     */
+    idempotencyKey?: string;
+    /**
+     * Another name for idempotencyKey: send exactly one of the two. (1 to 128 visible ASCII characters)
+     * @pattern ^[!-~]{1,128}$
+     */
+    clientOrderId?: string;
+    /**
+     * Of a buy, instead of instrumentId: a venue market. The side is in the market's terms.
+     * @minLength 1
+     * @maxLength 256
+     */
+    ticker: string;
+    /**
+     * Of a buy: the side to buy.
+     */
+    side: Side;
+    /**
+     * Of a buy: contracts.
+     * @minimum 1
+     * @maximum 1000000000
+     */
+    count: number;
+    /**
+     * Of a limit order: cents a contract of the side; filled at that or better.
+     * @minimum 1
+     * @maximum 99
+     */
+    limitPriceCents: number;
+    /**
+     * Of a limit order: gtc (default) rests; ioc and fok fill now or cancel.
+     */
+    timeInForce?: "gtc" | "ioc" | "fok" | "good_till_canceled" | "immediate_or_cancel" | "fill_or_kill";
+    /**
+     * Of a gtc order: the time it stops resting, at most 365 days ahead. Seconds are optional.
+     * @format date-time
+     */
+    expiresAt?: string;
+    /**
+     * best: a fill may have the price of venue_b or venue_c. Default venue_a.
+     */
+    routing?: "venue_a" | "best";
+    /**
+     * Of a buy: your probability of the side, in percent.
+     * @minimum 1
+     * @maximum 99
+     */
+    statedProbPct?: number;
+    /**
+     * An order that the engine takes later is 409 too_late, and its key is not used. An order that was placed before returns the stored order.
+     * @format date-time
+     */
+    rejectIfLaterThan?: string;
+    /**
+     * Default paper; each other value needs its own scope.
+     */
+    execution?: "paper" | "venue_a" | "venue_c_intl" | "venue_c";
+};
+/**
  * A venue market of the instrument. Venue references are present only while the venue-data switch is on.
  */
 export type Listing = {
@@ -1349,6 +1532,162 @@ export type Listing = {
     venueMarketId?: string;
     venueSideRef?: string | null;
     venueEvent?: string | null;
+};
+/**
+ * The body of a market buy.
+ */
+export type MarketBuy = {
+    action: "buy";
+    type: "market";
+    /**
+     * One key per order. The same key with the same order returns the stored order and places nothing. After a timeout or a 503, send the order again with its key. (1 to 128 visible ASCII characters)
+     * @pattern ^[!-~]{1,128}$
+     */
+    idempotencyKey?: string;
+    /**
+     * Another name for idempotencyKey: send exactly one of the two. (1 to 128 visible ASCII characters)
+     * @pattern ^[!-~]{1,128}$
+     */
+    clientOrderId?: string;
+    /**
+     * Of a buy: the instrument to buy. (ins_ and 12 characters of 0-9A-HJKMNP-TV-Z)
+     * @pattern ^ins_[0-9A-HJKMNP-TV-Z]{12}$
+     */
+    instrumentId: string;
+    /**
+     * Of a buy: the side to buy.
+     */
+    side: Side;
+    /**
+     * Of a buy: contracts.
+     * @minimum 1
+     * @maximum 1000000000
+     */
+    count: number;
+    /**
+     * Of a market buy: fill at this or less, else 409 price_moved.
+     * @minimum 1
+     * @maximum 99
+     */
+    maxPriceCents?: number;
+    /**
+     * best: a fill may have the price of venue_b or venue_c. Default venue_a.
+     */
+    routing?: "venue_a" | "best";
+    /**
+     * Of a buy: your probability of the side, in percent.
+     * @minimum 1
+     * @maximum 99
+     */
+    statedProbPct?: number;
+    /**
+     * An order that the engine takes later is 409 too_late, and its key is not used. An order that was placed before returns the stored order.
+     * @format date-time
+     */
+    rejectIfLaterThan?: string;
+    /**
+     * Default paper; each other value needs its own scope.
+     */
+    execution?: "paper" | "venue_a" | "venue_c_intl" | "venue_c";
+};
+/**
+ * The body of a market sell.
+ */
+export type MarketSell = {
+    action: "sell";
+    type: "market";
+    /**
+     * One key per order. The same key with the same order returns the stored order and places nothing. After a timeout or a 503, send the order again with its key. (1 to 128 visible ASCII characters)
+     * @pattern ^[!-~]{1,128}$
+     */
+    idempotencyKey?: string;
+    /**
+     * Another name for idempotencyKey: send exactly one of the two. (1 to 128 visible ASCII characters)
+     * @pattern ^[!-~]{1,128}$
+     */
+    clientOrderId?: string;
+    /**
+     * Of a sell: the open position, all of it.
+     * @format uuid
+     */
+    tradeId: string;
+    /**
+     * Of a market sell: fill at this or more, else 409 price_moved.
+     * @minimum 1
+     * @maximum 99
+     */
+    minPriceCents?: number;
+    /**
+     * best: a fill may have the price of venue_b or venue_c. Default venue_a.
+     */
+    routing?: "venue_a" | "best";
+    /**
+     * An order that the engine takes later is 409 too_late, and its key is not used. An order that was placed before returns the stored order.
+     * @format date-time
+     */
+    rejectIfLaterThan?: string;
+    /**
+     * Default paper; each other value needs its own scope.
+     */
+    execution?: "paper" | "venue_a" | "venue_c_intl" | "venue_c";
+};
+/**
+ * The body of a market buy.
+ */
+export type MarketTickerBuy = {
+    action: "buy";
+    type: "market";
+    /**
+     * One key per order. The same key with the same order returns the stored order and places nothing. After a timeout or a 503, send the order again with its key. (1 to 128 visible ASCII characters)
+     * @pattern ^[!-~]{1,128}$
+     */
+    idempotencyKey?: string;
+    /**
+     * Another name for idempotencyKey: send exactly one of the two. (1 to 128 visible ASCII characters)
+     * @pattern ^[!-~]{1,128}$
+     */
+    clientOrderId?: string;
+    /**
+     * Of a buy, instead of instrumentId: a venue market. The side is in the market's terms.
+     * @minLength 1
+     * @maxLength 256
+     */
+    ticker: string;
+    /**
+     * Of a buy: the side to buy.
+     */
+    side: Side;
+    /**
+     * Of a buy: contracts.
+     * @minimum 1
+     * @maximum 1000000000
+     */
+    count: number;
+    /**
+     * Of a market buy: fill at this or less, else 409 price_moved.
+     * @minimum 1
+     * @maximum 99
+     */
+    maxPriceCents?: number;
+    /**
+     * best: a fill may have the price of venue_b or venue_c. Default venue_a.
+     */
+    routing?: "venue_a" | "best";
+    /**
+     * Of a buy: your probability of the side, in percent.
+     * @minimum 1
+     * @maximum 99
+     */
+    statedProbPct?: number;
+    /**
+     * An order that the engine takes later is 409 too_late, and its key is not used. An order that was placed before returns the stored order.
+     * @format date-time
+     */
+    rejectIfLaterThan?: string;
+    /**
+     * Default paper; each other value needs its own scope.
+     */
+    execution?: "paper" | "venue_a" | "venue_c_intl" | "venue_c";
 };
 export type MarketType = "moneyline" | "spread" | "total" | "team_total" | "player_prop" | "series" | "outright" | "other";
 export declare const MarketType: {
@@ -1680,92 +2019,7 @@ export type OrderPreview = {
      */
     mode: "paper";
 };
-export type OrderRequest = {
-    action: Action;
-    type: OrderType;
-    /**
-     * One key per order. The same key with the same order returns the stored order and places nothing. After a timeout or a 503, send the order again with its key. (1 to 128 visible ASCII characters)
-     * @pattern ^[!-~]{1,128}$
-     */
-    idempotencyKey?: string;
-    /**
-     * Another name for idempotencyKey: send exactly one of the two. (1 to 128 visible ASCII characters)
-     * @pattern ^[!-~]{1,128}$
-     */
-    clientOrderId?: string;
-    /**
-     * Of a buy: the instrument to buy. (ins_ and 12 characters of 0-9A-HJKMNP-TV-Z)
-     * @pattern ^ins_[0-9A-HJKMNP-TV-Z]{12}$
-     */
-    instrumentId?: string;
-    /**
-     * Of a buy, instead of instrumentId: a venue market. The side is in the market's terms.
-     * @minLength 1
-     * @maxLength 256
-     */
-    ticker?: string;
-    /**
-     * Of a buy: the side to buy.
-     */
-    side?: Side;
-    /**
-     * Of a buy: contracts.
-     * @minimum 1
-     * @maximum 1000000000
-     */
-    count?: number;
-    /**
-     * Of a sell: the open position, all of it.
-     * @format uuid
-     */
-    tradeId?: string;
-    /**
-     * Of a limit order: cents a contract of the side; filled at that or better.
-     * @minimum 1
-     * @maximum 99
-     */
-    limitPriceCents?: number;
-    /**
-     * Of a limit order: gtc (default) rests; ioc and fok fill now or cancel.
-     */
-    timeInForce?: "gtc" | "ioc" | "fok" | "good_till_canceled" | "immediate_or_cancel" | "fill_or_kill";
-    /**
-     * Of a gtc order: the time it stops resting, at most 365 days ahead. Seconds are optional.
-     * @format date-time
-     */
-    expiresAt?: string;
-    /**
-     * Of a market buy: fill at this or less, else 409 price_moved.
-     * @minimum 1
-     * @maximum 99
-     */
-    maxPriceCents?: number;
-    /**
-     * Of a market sell: fill at this or more, else 409 price_moved.
-     * @minimum 1
-     * @maximum 99
-     */
-    minPriceCents?: number;
-    /**
-     * best: a fill may have the price of venue_b or venue_c. Default venue_a.
-     */
-    routing?: "venue_a" | "best";
-    /**
-     * Of a buy: your probability of the side, in percent.
-     * @minimum 1
-     * @maximum 99
-     */
-    statedProbPct?: number;
-    /**
-     * An order that the engine takes later is 409 too_late, and its key is not used. An order that was placed before returns the stored order.
-     * @format date-time
-     */
-    rejectIfLaterThan?: string;
-    /**
-     * Default paper; each other value needs its own scope.
-     */
-    execution?: "paper" | "venue_a" | "venue_c_intl" | "venue_c";
-};
+export type OrderRequest = MarketBuy | LimitBuy | MarketSell | LimitSell | MarketTickerBuy | LimitTickerBuy;
 export type OrderStatus = "resting" | "executed" | "canceled" | "expired";
 export declare const OrderStatus: {
     readonly resting: "resting";
@@ -3409,11 +3663,11 @@ export type ListInstrumentsQuery = {
     /**
      * Whether it accepts orders now. It then has exactly one listing on venue_a, and its game is not cancelled. The market is open: not paused, closed or resolved, its opening time passed.
      */
-    tradable?: "true" | "false";
+    tradable?: boolean;
     /**
      * Whether venue_a has a live price of it now: a bid, an ask or both. Needs the venue-data switch.
      */
-    priced?: "true" | "false";
+    priced?: boolean;
     /**
      * How many at most.
      * @minimum 1
@@ -3654,9 +3908,9 @@ export type ListQuotesResult = QuotesAnswer;
 export type ListQuotesQuery = {
     /**
      * 1 to 20 instrument ids, as GET /instruments lists them, with commas between. One given twice counts once.
-     * @minLength 1
+     * @minItems 1
      */
-    ids: string;
+    ids: string[];
 };
 export type ListQuotesHeaders = {
     /**
@@ -3919,10 +4173,9 @@ export type GetHistoryAsOfResult = HistoryAsOf;
 export type GetHistoryAsOfQuery = {
     /**
      * One to 20 ids, separated by commas.
-     * @minLength 1
-     * @maxLength 640
+     * @minItems 1
      */
-    instrumentIds: string;
+    instrumentIds: string[];
     /**
      * A date or date-time: the moment to show.
      * @minLength 1
@@ -7521,6 +7774,8 @@ export declare const OPERATIONS: {
         readonly params: readonly [{
             readonly name: "ids";
             readonly in: "query";
+            readonly style: "form";
+            readonly explode: false;
         }, {
             readonly name: "X-Request-Id";
             readonly in: "header";
@@ -8038,6 +8293,8 @@ export declare const OPERATIONS: {
         readonly params: readonly [{
             readonly name: "instrumentIds";
             readonly in: "query";
+            readonly style: "form";
+            readonly explode: false;
         }, {
             readonly name: "at";
             readonly in: "query";

@@ -40,8 +40,10 @@ function manifest(): object {
     license,
     type: 'module',
     sideEffects: false,
-    // The first with a WebSocket, which the stream needs.
-    engines: { node: '>=22' },
+    engines: { node: '>=20' },
+    // Of Node 20 alone, which has no WebSocket for the stream.
+    peerDependencies: { ws: '>=8' },
+    peerDependenciesMeta: { ws: { optional: true } },
     exports: {
       '.': { types: './client.d.ts', default: './client.js' },
       './package.json': './package.json',

@@ -13,6 +13,8 @@ export type Schema = {
   prefixItems?: readonly Schema[];
   properties?: Record<string, Schema>;
   required?: readonly string[];
+  format?: string;
+  maximum?: number;
   additionalProperties?: boolean | Schema;
 };
 

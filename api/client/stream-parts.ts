@@ -7,8 +7,8 @@ const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const HEARTBEAT_MS = 5000;
 const FIRST_PAUSE_MS = 250;
 const WEBSOCKET_MISSING =
-  'there is no WebSocket here: Node has one from version 22 on. Use that, or pass a class as the ' +
-  'option WebSocket, such as that of the package ws';
+  'there is no WebSocket here: Node has one from version 22 on. Use that, install the package ws ' +
+  'beside the client, or pass a class as the option WebSocket';
 
 /** The answer to a handshake that is no WebSocket's: all checks before have passed. */
 const NO_WEBSOCKET = 400;
@@ -26,7 +26,7 @@ export function streamParts(
   { baseUrl, credential, timeoutMs }: Server,
   options: StreamOptions,
 ): StreamOptions & Parts & { timeoutMs: number } {
-  const { organization, WebSocket: given = globalThis.WebSocket } = options;
+  const { organization, WebSocket: given = globalThis.WebSocket ?? classOfPackage() } = options;
   if (organization !== undefined && !ID.test(organization)) {
     throw new TypeError('organization must be the id of an organization');
   }
@@ -54,6 +54,23 @@ export function streamParts(
     heartbeatMs: options.heartbeatMs ?? HEARTBEAT_MS,
     firstPauseMs: options.firstPauseMs ?? FIRST_PAUSE_MS,
   };
+}
+
+type Builtin = { createRequire(from: string): (name: string) => unknown };
+type OfNode = { process?: { getBuiltinModule?(name: string): Builtin } };
+
+/**
+ * The class of the package `ws`, where it is installed beside the client; undefined elsewhere. No
+ * bundler sees an import here, so a page needs no such package. Rule U29 (api/RULES.md).
+ */
+function classOfPackage(): StreamSocketClass | undefined {
+  const load = (globalThis as OfNode).process?.getBuiltinModule?.('node:module');
+  try {
+    return load?.createRequire(import.meta.url)('ws') as StreamSocketClass | undefined;
+  } catch (error) {
+    if ((error as { code?: unknown }).code === 'MODULE_NOT_FOUND') return undefined;
+    throw error;
+  }
 }
 
 /** A WebSocket does not say why its handshake failed; the same request without one is answered. */

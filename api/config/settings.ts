@@ -210,6 +210,12 @@ export const SETTINGS = {
     'owners may reset their accounts once in 30 days',
     readSwitch,
   ),
+  PUBLIC_PAGE: setting(
+    'publicPage',
+    'off',
+    'on: visitors without an account see markets, boards and traders',
+    readSwitch,
+  ),
   LOG_LEVEL: setting(
     'logLevel',
     'info',
@@ -226,6 +232,18 @@ export const SETTINGS = {
     'limitsEnforced',
     'off',
     'refuse requests over the request limits',
+    readSwitch,
+  ),
+  MCP: setting(
+    'mcp',
+    'off',
+    'POST /mcp: the Model Context Protocol, for assistants with a key',
+    readSwitch,
+  ),
+  MCP_TRADE: setting(
+    'mcpTrade',
+    'off',
+    'tools of POST /mcp that place and cancel orders, for keys with trade:write',
     readSwitch,
   ),
   // Null: the embedded auth server.

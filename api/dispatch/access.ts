@@ -1,6 +1,6 @@
 /**
  * Who may call which route: a key or a session from the headers, then scopes, the organization and
- * the switches. Rules A17, A19, I25, I26, I60, V2 (api/RULES.md).
+ * the switches. Rules A17, A19, A161, I25, I26, I60, V2 (api/RULES.md).
  */
 
 import { invariant } from '../../engine/base/invariant.ts';
@@ -9,6 +9,7 @@ import { isUuid } from '../../engine/rules/ids.ts';
 import { ApiError, invalidRequest } from '../base/errors.ts';
 import type { HttpContext } from '../http/http-context.ts';
 import { personalAccount } from '../identity/accounts.ts';
+import { type GuestCaller, guestOf } from '../identity/guest.ts';
 import {
   type KeyCaller,
   type KeysById,
@@ -32,12 +33,18 @@ import type { ControlStore } from '../identity/store.ts';
 import type { SwitchFlags } from '../identity/switches.ts';
 import type { Call, Route } from './route.ts';
 
-/** A caller with a key, or with a person's session in its place. */
-export type Caller = KeyCaller | SessionCaller;
+/** A caller with a key, with a person's session in its place, or a visitor without either. */
+export type Caller = KeyCaller | SessionCaller | GuestCaller;
+
+export function isGuest(caller: Caller): caller is GuestCaller {
+  return 'network' in caller;
+}
 
 export type CallerOptions = {
   store: ControlStore;
   sessions: SessionOptions;
+  /** Whether visitors read public routes. Rule A161. */
+  hasGuests: boolean;
   /** The last use of a key could not be written. */
   onWriteFailed(error: unknown): void;
 };
@@ -45,18 +52,20 @@ export type CallerOptions = {
 type Found = Caller | Promise<Caller>;
 
 /** Identifies the caller of a request: one of the first two, or null, by the last. */
-export function callerReaders({ store, sessions, onWriteFailed }: CallerOptions) {
+export function callerReaders({ store, sessions, hasGuests, onWriteFailed }: CallerOptions) {
   const callerByKey = keyReader(store, onWriteFailed);
   const callerBySession = sessionReader(sessions);
-  const eitherOf = (http: HttpContext): Found => {
+  const eitherOf = (http: HttpContext, isPublic = false): Found => {
     const caller = callerByKey(http) ?? callerBySession(http);
-    if (caller === null) throw unauthorized();
-    return caller;
+    if (caller !== null) return caller;
+    if (!isPublic || !hasGuests) throw unauthorized();
+    requireOwnOrigin(http, sessions.scheme);
+    return guestOf(http);
   };
   return {
     /** By the kind of credential that the route takes. */
-    authorize: (http: HttpContext, { access }: Route<Caller>): Found => {
-      if (access === 'key') return eitherOf(http);
+    authorize: (http: HttpContext, { access, isPublic }: Route<Caller>): Found => {
+      if (access === 'key') return eitherOf(http, isPublic);
       const caller = callerBySession(http);
       if (caller !== null) return caller;
       throw unauthorized('Send the access token of a session: sign in first.');
@@ -82,10 +91,20 @@ function nullIfRefused(error: unknown): null {
  * Reads the caller of a connection again, with the present credential and owner. Throws the error
  * of the first reading of the credential.
  */
-export function callerAgain({ store, sessions, onWriteFailed }: CallerOptions) {
+export function callerAgain({ store, sessions, onWriteFailed }: Omit<CallerOptions, 'hasGuests'>) {
   const byKey = keyAgain(store, onWriteFailed);
   const bySession = sessionAgain(sessions, store.users);
-  return (caller: Caller): Caller => (caller.key === null ? bySession(caller) : byKey(caller));
+  return (caller: Caller): Caller => {
+    if (isGuest(caller)) return caller;
+    return caller.key === null ? bySession(caller) : byKey(caller);
+  };
+}
+
+/** A page of another site opens no stream without a credential in the name of its visitors. */
+function requireOwnOrigin(http: HttpContext, scheme: string): void {
+  const origin = http.header('origin');
+  if (http.handshake === null || origin === '') return;
+  if (origin !== `${scheme}://${http.header('host')}`) throw unauthorized();
 }
 
 /** Throws unless the caller holds the scope of the route. */
@@ -111,6 +130,7 @@ export type AdmitterParts = {
  */
 export function admitter({ store, sessions, switches, organizations, realism }: AdmitterParts) {
   const requireValid = (caller: Caller): void => {
+    if (isGuest(caller)) return;
     if (caller.key === null) {
       invariant(sessions !== null, 'a session calls where only keys do');
       requireLiveSession(sessions, caller);
@@ -118,6 +138,7 @@ export function admitter({ store, sessions, switches, organizations, realism }: 
   };
   const accountOf = (caller: Caller, organization: string | null) => {
     if (organization === null) return personalAccount(caller.user, realism.of(caller.user.id));
+    if (isGuest(caller)) throw unauthorized();
     invariant(organizations !== null, 'a request names an organization where none may');
     return organizations.accountOf(caller, organizationId(organization));
   };
@@ -150,8 +171,11 @@ function requireSwitch(switches: SwitchFlags, { needs }: Route<Caller>): void {
 }
 
 /** Throws unless the key or the session holds the scope. */
-export function permitScope({ key, scopes }: Caller, scope: Scope): void {
+export function permitScope(caller: Caller, scope: Scope): void {
+  const { key, scopes } = caller;
   if (scopes.includes(scope)) return;
+  // It would need a credential, and no other scope.
+  if (isGuest(caller)) throw unauthorized();
   const who = key === null ? 'session' : 'API key';
   throw new ApiError('insufficient_scope', {
     message: `The ${who} lacks the scope ${scope}.`,

@@ -113,6 +113,7 @@ class Dispatcher<C> {
       body: null,
       organization: found.ofAccount ? http.joinedHeader('x-service-org') : null,
       acceptEncoding: found.isAsset ? (http.joinedHeader('accept-encoding') ?? '') : '',
+      headers: found.readsHeaders.length === 0 ? NO_HEADERS : headersOf(http, found.readsHeaders),
       protocols: http.handshake?.protocols ?? null,
       connection: null,
       account: null,
@@ -242,6 +243,12 @@ function bodyOf<C>(found: Served<C>, body: BodyText): unknown {
   if (body.ok) return (found.readBody ?? readNoFields)(body.text);
   if (body.fault === 'too_large') throw tooLarge(found);
   throw invalidRequest('the body is not UTF-8');
+}
+
+const NO_HEADERS: Readonly<Record<string, string>> = {};
+
+function headersOf(http: HttpContext, names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(names.map((name) => [name, http.header(name)]));
 }
 
 /** The check of a body on a route without one. Rule A105 (api/RULES.md). */

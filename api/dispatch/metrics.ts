@@ -45,7 +45,9 @@ export class Metrics {
   /** Null: requests without a route. */
   readonly #requests = new Map<Named | null, RouteCount>();
 
-  requestsOf(route: Named | null): RouteCount {
+  /** Of one count, routes of two handlers that have the same name. */
+  requestsOf(asked: Named | null): RouteCount {
+    const route = asked === null ? null : this.#named(asked);
     let count = this.#requests.get(route);
     if (count === undefined) {
       count = new RouteCount();
@@ -74,7 +76,7 @@ export class Metrics {
 
   /** Adds what another thread has served. Rule A133 (api/RULES.md). */
   add({ route, byStatus, byBound, sumMs }: RouteTally): void {
-    const count = this.requestsOf(route === null ? null : this.#named(route));
+    const count = this.requestsOf(route);
     for (const [status, requests] of byStatus) {
       count.byStatus[status] = (count.byStatus[status] ?? 0) + requests;
     }
@@ -82,7 +84,7 @@ export class Metrics {
     count.sumMs += sumMs;
   }
 
-  /** The route of this thread with that method and path. */
+  /** The known route with that method and path. */
   #named(route: Named): Named {
     for (const known of this.#requests.keys()) {
       if (known?.method === route.method && known.path === route.path) return known;

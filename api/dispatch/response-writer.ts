@@ -9,6 +9,7 @@ import type { Log } from '../base/logger.ts';
 import { CodedBody } from '../http/asset.ts';
 import { type HeaderLines, headerLines } from '../http/header-lines.ts';
 import type { HttpContext } from '../http/http-context.ts';
+import { OwnAnswer } from '../http/own-answer.ts';
 import { Upgrade } from '../http/socket.ts';
 import { StreamedBody } from '../http/streamed-body.ts';
 import type { Metrics, RouteCount } from './metrics.ts';
@@ -80,6 +81,11 @@ export class ResponseWriter {
       requests.add(status, http.startedMs);
       const headers = (found.headers + result.headers) as HeaderLines;
       http.answer(status, headers, result.bytes);
+      return;
+    }
+    if (result instanceof OwnAnswer) {
+      requests.add(result.status, http.startedMs);
+      http.answer(result.status, (found.headers + result.headers) as HeaderLines, result.body);
       return;
     }
     if (result instanceof Upgrade) {

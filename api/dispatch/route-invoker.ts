@@ -31,7 +31,10 @@ export type MessageCall = {
   organization: string | null;
   /** The connection that its order ends with; left out: none. */
   connection?: OrderConnection | null;
-  /** Whether it counts towards the request limits; false: another request has counted for it. */
+  /**
+   * Whether it counts towards the request limits; false: another request has counted for it. The
+   * further requests that its query counts as count in any case.
+   */
   isCounted: boolean;
 };
 
@@ -67,16 +70,23 @@ export class RouteInvoker {
       if (counts) reservation.refuseOver();
       const busy = route.mayBeUnavailable ? refusal() : null;
       if (busy !== null) return pending.reject(busy);
+      const asked = route.readQuery(query);
+      const further = route.isCounted ? route.requestsOf(asked) - 1 : 0;
+      if (further > 0) {
+        reservation.count(further);
+        reservation.refuseOver();
+      }
       const result = admitAndRun(
         admit,
         route,
         {
           caller,
           param,
-          query: route.readQuery(query),
+          query: asked,
           body: route.readBody?.ofValue(body) ?? null,
           organization,
           acceptEncoding: '',
+          headers: NO_HEADERS,
           protocols: null,
           connection,
           account: null,
@@ -94,6 +104,8 @@ export class RouteInvoker {
     }
   }
 }
+
+const NO_HEADERS: Readonly<Record<string, string>> = {};
 
 type Reservation = ReturnType<RouteInvokerOptions['keyed']>;
 

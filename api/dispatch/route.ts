@@ -10,6 +10,7 @@ import type { ReplyHandler } from '../../engine/shard/callers/send-queue.ts';
 import type { ErrorCode } from '../base/errors.ts';
 import { type BodyReader, type QueryReader, queryReader } from '../base/validation.ts';
 import type { CodedBody } from '../http/asset.ts';
+import type { OwnAnswer } from '../http/own-answer.ts';
 import type { Upgrade } from '../http/socket.ts';
 import type { StreamedBody } from '../http/streamed-body.ts';
 import type { PaperAccount } from '../identity/accounts.ts';
@@ -30,6 +31,8 @@ export type Call<Q, B, C> = {
   organization: string | null;
   /** The Accept-Encoding header, for assets only; else empty. */
   acceptEncoding: string;
+  /** The headers that the route reads, by their lower-case names; empty texts where not sent. */
+  headers: Readonly<Record<string, string>>;
   /** Sec-WebSocket-Protocol of a WebSocket's handshake, maybe empty; null: any other request. */
   protocols: string | null;
   /** The connection of a stream message whose order ends with it; else null. */
@@ -50,10 +53,10 @@ export interface OrderConnection {
 type AccountCall<Q, B, C> = Call<Q, B, C> & { account: PaperAccount };
 
 /**
- * JSON text of the answer, the engine's reply, other bytes, or a WebSocket. Our own refusals are
- * thrown.
+ * JSON text of the answer, the engine's reply, other bytes, an answer with a status of its own, or a
+ * WebSocket. Our own refusals are thrown.
  */
-export type Result = string | Reply | CodedBody | StreamedBody | Upgrade;
+export type Result = string | Reply | CodedBody | OwnAnswer | StreamedBody | Upgrade;
 
 /**
  * Who may call: anyone (`open`); anyone, with the listener's knowledge of the caller (`visitor`);
@@ -102,6 +105,8 @@ export type Route<C> = {
   access: Access;
   /** Null: any valid key. */
   scope: Scope | null;
+  /** Whether visitors may read it where they may read at all. Rule A161 (api/RULES.md). */
+  isPublic: boolean;
   /** Whether it acts on a paper account, and so reads the X-Service-Org header. */
   ofAccount: boolean;
   /** The operator's switch that must be on. */
@@ -118,6 +123,8 @@ export type Route<C> = {
   about: About<unknown, unknown> | null;
   /** How long the answer may be cached; 0: not at all. */
   cacheSeconds: number;
+  /** The lower-case names of headers that `run` reads. */
+  readsHeaders: readonly string[];
   /** Whether it is a file whose name changes with its content, sent in encodings. */
   isAsset: boolean;
   query: TObject;
@@ -159,12 +166,14 @@ type Declaration<C, Q extends TObject, R extends TSchema, P, B, K = Call<P, B, C
   response: R;
   status?: 101 | 201 | 204;
   scope?: Scope | null;
+  isPublic?: true;
   needs?: 'venueData';
   mayBeUnavailable?: boolean;
   /** Every request does when left out. */
   asksFor?: (query: P) => boolean;
   cacheSeconds?: number;
   isAsset?: boolean;
+  readsHeaders?: readonly string[];
   isCounted?: boolean;
   requestsOf?: (query: P) => number;
   contentType?: string;
@@ -228,6 +237,7 @@ function routeOf<C, Q extends TObject, R extends TSchema, P, B, K>(
     path: declared.path,
     access,
     scope: declared.scope ?? null,
+    isPublic: declared.isPublic ?? false,
     ofAccount: isOfAccount,
     needs: declared.needs ?? null,
     mayBeUnavailable: declared.mayBeUnavailable ?? false,
@@ -236,6 +246,7 @@ function routeOf<C, Q extends TObject, R extends TSchema, P, B, K>(
     about: declared.about ?? null,
     cacheSeconds: declared.cacheSeconds ?? 0,
     isAsset: declared.isAsset ?? false,
+    readsHeaders: declared.readsHeaders ?? NO_HEADERS,
     query: declared.query,
     readQuery:
       declared.readQuery ??
@@ -268,6 +279,7 @@ export function admitAndRun<C>(
 }
 
 const BODY_BYTES_MAX = 64 * 1024;
+const NO_HEADERS: readonly string[] = [];
 const noScope = () => null;
 const oneRequest = () => 1;
 const always = () => true;

@@ -6,7 +6,6 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { firstIndex } from '../../engine/base/sorted.ts';
 import { type EpochMs, FILL_MODELS, type FillModelName, isoOf } from '../../engine/base/units.ts';
 import {
   clusterInterval,
@@ -18,6 +17,7 @@ import { bookEvents } from './book-events.ts';
 import {
   type Fill,
   type Mid,
+  midAt,
   PLACES,
   type Place,
   RESTS_MS,
@@ -27,8 +27,12 @@ import {
   type VirtualTaker,
 } from './virtual-orders.ts';
 
+/** One of each place and size. */
+export const ORDERS_A_MOMENT = PLACES.length * SIZES.length;
 export const HORIZONS_MS = [10_000, RESTS_MS] as const;
 export const MARKOUTS_MS = [100, 1000, 5000, 30_000] as const;
+/** Orders of one file that are placed within this time of each other meet the same market. */
+const WINDOW_MS = 15 * 60_000;
 const MODELS = FILL_MODELS;
 type Model = FillModelName;
 
@@ -63,17 +67,23 @@ export type FillRate = {
 
 /**
  * `gap`: how far the rate is outside of low to high, and 0 inside; the interval of 95% is that of the
- * distance from their middle, with the orders of one file as one. Null: there is one file alone.
+ * distance from their middle, with the orders of one window as one. Null: there is one window alone.
  */
 export type ModelRate = { rate: number; gap: number; interval: Interval | null };
 
 /** Cents a contract that a market order costs more than its levels, on average. */
-export type TakerCost = { contracts: number; orders: number } & Record<Model, number | null>;
+export type TakerCost = { contracts: number; orders: number } & Means<Model>;
 
 /** Cents that the mid has moved for the holder, on average; null: no order of it was filled. */
-export type Markout = { afterMs: number; market: number | null } & Record<Model, number | null>;
+export type Markout = { afterMs: number } & Means<Model | 'market'>;
+
+/** Averages, and their intervals of 95% with the orders of one window as one. */
+type Means<Of extends string> = Record<Of, number | null> & {
+  intervals: Record<Of, Interval | null>;
+};
 
 export type Fidelity = {
+  /** Quarters of an hour of a file, counted from its first frame, in which orders were placed. */
   windows: number;
   fillRates: FillRate[];
   /** Of single contracts that joined the best price. */
@@ -93,7 +103,7 @@ type Compared = {
   /** By model and time. */
   filled: Map<string, Filled>;
 };
-type ComparedTaker = { taker: VirtualTaker; filled: Map<Model, Filled> };
+type ComparedTaker = { window: number; taker: VirtualTaker; filled: Map<Model, Filled> };
 type Filled = { contracts: number; costCents: number; atMs: EpochMs | null };
 const NOTHING: Filled = { contracts: 0, costCents: 0, atMs: null };
 
@@ -102,9 +112,10 @@ export async function fidelity(options: FidelityOptions): Promise<Fidelity> {
   const compared: Compared[] = [];
   const takers: ComparedTaker[] = [];
   const cancels = { one: 0, several: 0, none: 0 };
-  for (const [window, file] of options.files.entries()) {
+  let windows = 0;
+  for (const [nth, file] of options.files.entries()) {
     options.progress(`${file}: the book, order by order`);
-    const draw = randomOf(options.seed + window);
+    const draw = randomOf(options.seed + nth);
     const virtual = await ordersOf(file, draw, options.moments).catch((error: unknown) => {
       throw error instanceof FeedFileError ? new Error(`${file}: ${error.message}`) : error;
     });
@@ -112,19 +123,28 @@ export async function fidelity(options: FidelityOptions): Promise<Fidelity> {
       throw new Error(`${file}: no book of increments has both sides for a minute`);
     }
     for (const kind of ['one', 'several', 'none'] as const) cancels[kind] += virtual.cancels[kind];
+    const { firstMs, lastMs } = virtual;
+    const numbers = new Map<number, number>();
+    const windowOf = (placedAtMs: EpochMs) => {
+      const inFile = Math.floor((placedAtMs - firstMs) / WINDOW_MS);
+      if (!numbers.has(inFile)) numbers.set(inFile, windows++);
+      return numbers.get(inFile)!;
+    };
     const inFile = {
       orders: virtual.orders.map((order): Compared => {
-        const { lastMs } = virtual;
+        const window = windowOf(order.placedAtMs);
         return { window, order, mids: virtual.mids(order.market), lastMs, filled: new Map() };
       }),
-      takers: virtual.takers.map((taker): ComparedTaker => ({ taker, filled: new Map() })),
+      takers: virtual.takers.map((taker): ComparedTaker => {
+        return { window: windowOf(taker.placedAtMs), taker, filled: new Map() };
+      }),
     };
     await placeAll(file, inFile, options);
     compared.push(...inFile.orders);
     takers.push(...inFile.takers);
   }
   return {
-    windows: options.files.length,
+    windows,
     fillRates: fillRatesOf(compared),
     markouts: MARKOUTS_MS.map((afterMs) => markoutOf(compared, afterMs)),
     takerCosts: SIZES.map((contracts) => takerCostOf(takers, contracts)),
@@ -142,7 +162,7 @@ async function ordersOf(file: string, draw: () => number, moments: number) {
   const roomMs = Math.max(0, lastMs - firstMs - RESTS_MS);
   const drawn = Array.from({ length: moments }, () => firstMs + Math.floor(draw() * roomMs));
   const times = drawn.sort((a, b) => a - b);
-  const virtual = new VirtualOrders();
+  const virtual = new VirtualOrders(firstMs);
   let next = 0;
   for await (const event of bookEvents(file)) {
     // Frames of the same moment come before orders, as in a replay (R7).
@@ -276,12 +296,14 @@ function byModel<Value>(of: (model: Model) => Value): Record<Model, Value> {
   return Object.fromEntries(MODELS.map((model) => [model, of(model)])) as Record<Model, Value>;
 }
 
-/** Orders of one file meet the same market: they count as one. Null: one file alone. */
-function intervalOf(apart: readonly { window: number; by: number }[]): Interval | null {
-  const windows = 1 + Math.max(-1, ...new Set(apart.map(({ window }) => window)));
+type InWindow = { window: number; by: number };
+
+/** Orders of one window meet the same market: they count as one. Null: one window alone. */
+function intervalOf(all: readonly InWindow[]): Interval | null {
+  const windows = 1 + all.reduce((last, { window }) => Math.max(last, window), -1);
   const counts = new Array<number>(windows).fill(0);
   const sums = new Array<number>(windows).fill(0);
-  for (const { window, by } of apart) {
+  for (const { window, by } of all) {
     counts[window]!++;
     sums[window]! += by;
   }
@@ -296,16 +318,21 @@ function takerCostOf(takers: readonly ComparedTaker[], contracts: number): Taker
     ({ taker }) => taker.contracts === contracts && taker.costCents !== null,
   );
   const over = (model: Model) =>
-    mean(
-      of.flatMap(({ taker, filled }) => {
-        const { contracts: bought, costCents } = filled.get(model)!;
-        return bought === contracts ? [(costCents - taker.costCents!) / contracts] : [];
-      }),
-    );
+    of.flatMap(({ window, taker, filled }): InWindow[] => {
+      const { contracts: bought, costCents } = filled.get(model)!;
+      return bought === contracts
+        ? [{ window, by: (costCents - taker.costCents!) / contracts }]
+        : [];
+    });
+  return { contracts, orders: of.length, ...meansOf(byModel(over)) };
+}
+
+function meansOf<Of extends string>(values: Record<Of, readonly InWindow[]>): Means<Of> {
+  const each = Object.entries(values) as [Of, readonly InWindow[]][];
   return {
-    ...{ contracts, orders: of.length },
-    ...byModel(over),
-  };
+    ...Object.fromEntries(each.map(([name, all]) => [name, mean(all.map(({ by }) => by))])),
+    intervals: Object.fromEntries(each.map(([name, all]) => [name, intervalOf(all)])),
+  } as Means<Of>;
 }
 
 /** Null: of nothing. */
@@ -327,28 +354,18 @@ function wholeAt(fills: readonly Fill[], contracts: number): EpochMs {
 function markoutOf(compared: readonly Compared[], afterMs: number): Markout {
   const single = compared.filter(({ order }) => order.place === 'joined' && order.contracts === 1);
   const moved = (filledAt: (each: Compared) => EpochMs | null) =>
-    mean(
-      single.flatMap((each) => {
-        const atMs = filledAt(each);
-        const mid = atMs === null ? null : midAt(each, atMs + afterMs);
-        if (mid === null) return [];
-        const { side, limitCents } = each.order;
-        return [(side === 'yes' ? mid : 10_000 - mid) / 100 - limitCents];
-      }),
-    );
+    single.flatMap((each): InWindow[] => {
+      const atMs = filledAt(each);
+      const mid = atMs === null ? null : midAt(each.mids, atMs + afterMs, each.lastMs);
+      if (mid === null) return [];
+      const { side, limitCents } = each.order;
+      const by = (side === 'yes' ? mid : 10_000 - mid) / 100 - limitCents;
+      return [{ window: each.window, by }];
+    });
   const modelled = (model: Model) =>
     moved(({ filled }) => filled.get(`${model} ${RESTS_MS}`)!.atMs);
-  return {
-    afterMs,
-    market: moved(({ order }) => order.fills.from_the_back[0]?.atMs ?? null),
-    ...byModel(modelled),
-  };
-}
-
-/** Null: a side was empty then, or the file had ended. */
-function midAt({ mids, lastMs }: Compared, atMs: EpochMs): number | null {
-  if (atMs > lastMs) return null;
-  return mids[firstIndex(mids, (mid) => mid.atMs > atMs) - 1]?.price ?? null;
+  const market = moved(({ order }) => order.fills.from_the_back[0]?.atMs ?? null);
+  return { afterMs, ...meansOf({ market, ...byModel(modelled) }) };
 }
 
 /** Numbers of 0 to 1, the same for the same seed on every machine. */

@@ -2,6 +2,7 @@
  * Orders that nobody placed, in the book of a recording: when the market would have filled them.
  * Rules X10 to X13 (feeds/FORMATS.md).
  */
+import { firstIndex } from '../../engine/base/sorted.ts';
 import type { ContractsE2, EpochMs, PriceCents, PriceE4, Side } from '../../engine/base/units.ts';
 import { BidLadder } from '../../feeds/reading/bid-ladder.ts';
 import type { Level } from '../../feeds/reading/venue.ts';
@@ -45,16 +46,27 @@ type Resting = VirtualOrder & { turn: number; price: PriceE4; left: Record<Readi
 /** Half the sum of the best prices, in ten-thousandths; null: a side is empty. */
 export type Mid = { atMs: EpochMs; price: number | null };
 
+/** Null: a side was empty then, or the file had ended (`lastMs`). */
+export function midAt(mids: readonly Mid[], atMs: EpochMs, lastMs: EpochMs): number | null {
+  if (atMs > lastMs) return null;
+  return mids[firstIndex(mids, (mid) => mid.atMs > atMs) - 1]?.price ?? null;
+}
+
 /** The books of one file, and the orders in them. */
 export class VirtualOrders {
   readonly orders: VirtualOrder[] = [];
   readonly takers: VirtualTaker[] = [];
   /** Decreases without a print, by how many orders had their size. */
   readonly cancels = { one: 0, several: 0, none: 0 };
-  /** The time of the last event. */
+  /** The times of the first and the last event. */
+  readonly firstMs: EpochMs;
   lastMs: EpochMs = 0;
   readonly #markets = new Map<string, Market>();
   #turn = 0;
+
+  constructor(firstMs: EpochMs = 0) {
+    this.firstMs = firstMs;
+  }
 
   /** A market whose mids are asked for later. */
   mids(market: string): readonly Mid[] {

@@ -179,7 +179,7 @@ export class HttpContext {
   /** Serves it now, or in a later turn of the event loop; until then its body is kept. */
   serve(turns: RequestTurns, handle: () => void): void {
     this.#turns = turns;
-    if (turns.hasTime()) return handle();
+    if (turns.hasTime(this)) return handle();
     const by = this.sentBy;
     this.hold();
     this.#sent = sent.copy();
@@ -222,7 +222,7 @@ export class HttpContext {
 
   /** The work on a body may take long, too. */
   #takeTurn(by: string, run: () => void): void {
-    if (this.#turns === null || this.#turns.hasTimeForBody()) return run();
+    if (this.#turns === null || this.#turns.hasTimeForBody(by)) return run();
     this.#turns.wait(by, () => {
       if (this.#isOpen) run();
     });

@@ -1,7 +1,8 @@
 /**
  * How much of a turn of the event loop requests may take. All requests that can be read at a moment
- * arrive in one turn, perhaps thousands of one connection. Requests above the bound wait for the
- * next turns, in which callers take turns. Rule Q21 (api/RULES.md).
+ * arrive in one turn, perhaps thousands of one connection. Beyond the bound each caller has one
+ * more request in the turn: to keep a request for later costs as much as a tenth of serving it. All
+ * others wait for the next turns, in which callers take turns. Rule Q21 (api/RULES.md).
  */
 
 import { Fifo } from '../../engine/base/fifo.ts';
@@ -11,11 +12,14 @@ import { invariant } from '../../engine/base/invariant.ts';
  * The time of a turn before new requests wait, and the time at the turn's end for waiting requests.
  */
 const BUDGET_MS = 2;
+/** The time of a turn before each caller's one request waits, too. */
+const ONE_EACH_MS = 16;
 /** So many are served at once in any case, so that a few pipelined requests are answered. */
 const ALWAYS = 8;
 
 export type RequestTurnsOptions = {
   budgetMs?: number;
+  oneEachMs?: number;
   /** A clock that nobody sets; `performance.now` when left out. */
   now?(): number;
   /** Calls it after all that this turn of the event loop has read. */
@@ -27,6 +31,7 @@ type Line = { by: string; waiting: Fifo<() => void> };
 
 export class RequestTurns {
   readonly #budgetMs: number;
+  readonly #oneEachMs: number;
   readonly #now: () => number;
   readonly #later: (run: () => void) => void;
   readonly #lines = new Map<string, Line>();
@@ -34,37 +39,64 @@ export class RequestTurns {
   /** When the first request of this turn began; null: there was none. */
   #beganMs: number | null = null;
   #served = 0;
+  /** Callers who had their one request beyond the bound, and their one body. */
+  #heads = new Set<string>();
+  #bodies = new Set<string>();
+  /** It is the turn of a request that has waited. */
+  #isTurn = false;
 
-  constructor({ budgetMs = BUDGET_MS, now, later }: RequestTurnsOptions = {}) {
+  constructor(options: RequestTurnsOptions = {}) {
+    const { budgetMs = BUDGET_MS, oneEachMs = ONE_EACH_MS, now, later } = options;
     this.#budgetMs = budgetMs;
+    this.#oneEachMs = oneEachMs;
     this.#now = now ?? (() => performance.now());
     this.#later = later ?? ((run) => void setImmediate(run));
   }
 
   /**
-   * Whether a request that arrives now is served at once: nobody waits, and the turn has time left.
+   * Whether a request that arrives now is served at once.
+   *
+   * @param from gives the caller, by credential or address
    */
-  hasTime(): boolean {
-    this.#begin();
-    if (this.#next.length > 0) return false;
-    return this.#served++ < ALWAYS || this.#isInTime();
+  hasTime(from: { readonly sentBy: string }): boolean {
+    const tookMs = this.#sinceBegin();
+    if (this.#next.length === 0 && (this.#served++ < ALWAYS || tookMs < this.#budgetMs)) {
+      return true;
+    }
+    return tookMs < this.#oneEachMs && this.#isFirst(this.#heads, from.sentBy);
   }
 
-  /** The same for a body that is now whole, and whose work may take long. */
-  hasTimeForBody(): boolean {
-    this.#begin();
-    return this.#next.length === 0 && this.#isInTime();
+  /**
+   * The same for a body that is now whole, and whose work may take long. If it came while its
+   * request waited, it does not wait again.
+   */
+  hasTimeForBody(by: string): boolean {
+    if (this.#isTurn) return true;
+    const tookMs = this.#sinceBegin();
+    if (this.#next.length === 0 && tookMs < this.#budgetMs) return true;
+    return tookMs < this.#oneEachMs && this.#isFirst(this.#bodies, by);
   }
 
-  #begin(): void {
-    if (this.#beganMs !== null) return;
-    this.#beganMs = this.#now();
+  /** Whether a caller has had none of its kind beyond the bound, and waits for none. */
+  #isFirst(had: Set<string>, by: string): boolean {
+    if (had.has(by) || this.#lines.has(by)) return false;
+    had.add(by);
+    return true;
+  }
+
+  /** How long this turn has taken; begins it if there was no request. */
+  #sinceBegin(): number {
+    const nowMs = this.#now();
+    if (this.#beganMs === null) this.#begin(nowMs);
+    return nowMs - this.#beganMs!;
+  }
+
+  #begin(nowMs: number): void {
+    this.#beganMs = nowMs;
     this.#served = 0;
+    if (this.#heads.size > 0) this.#heads = new Set();
+    if (this.#bodies.size > 0) this.#bodies = new Set();
     this.#later(this.#end);
-  }
-
-  #isInTime(): boolean {
-    return this.#now() - this.#beganMs! < this.#budgetMs;
   }
 
   /** @param by the caller, by credential or address */
@@ -85,11 +117,13 @@ export class RequestTurns {
       invariant(run !== undefined, 'it is the turn of a caller who does not wait');
       if (line.waiting.length > 0) this.#next.push(line);
       else this.#lines.delete(line.by);
+      this.#isTurn = true;
       run();
+      this.#isTurn = false;
       if (this.#now() - beganMs >= this.#budgetMs) break;
     }
     if (this.#next.length === 0) return;
     // Requests that are read meanwhile take their places among them.
-    this.#begin();
+    this.#begin(this.#now());
   };
 }

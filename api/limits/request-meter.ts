@@ -1,5 +1,5 @@
 /**
- * Counts every request of the public API and applies its limits. Rules Q4 to Q8, Q10
+ * Counts every request of the public API and applies its limits. Rules A162, Q4 to Q8, Q10
  * (api/RULES.md).
  *
  * A request is counted before it is answered, so that concurrent requests cannot exceed a limit
@@ -48,6 +48,11 @@ export class RequestMeter implements KeyUsage {
     this.unkeyed = new AddressReservation(this.#state);
   }
 
+  /** A reservation for a request of a visitor without an account. Rule A162 (api/RULES.md). */
+  guest(network: string): GuestReservation {
+    return new GuestReservation(this.#state, this.enforced, network);
+  }
+
   /**
    * A reservation for a request with this key; null: with a session, which counts for the account
    * alone. Nothing is counted before `count`.
@@ -91,6 +96,7 @@ export class RequestMeter implements KeyUsage {
 /** The counts, and the texts of headers that many answers share. */
 class MeterState {
   readonly counts: Counts;
+  readonly guests = new AddressCounts();
   readonly resetText: ResetText;
   /** By the id of the key, or of a session's account; rebuilt when its user has changed. */
   readonly #used = new Map<Uuid, Used>();
@@ -234,29 +240,13 @@ export class AccountReservation implements QuotaReservation {
   }
 }
 
-/** Calls without a key: counted by address, never refused. Rule Q10 (api/RULES.md). */
-class AddressReservation implements QuotaReservation {
-  readonly isByAddress = true;
-  readonly #state: MeterState;
+/** The calls of each address in the present minute. */
+class AddressCounts {
   readonly #calls = new Map<string, number>();
   #minute = 0;
 
-  constructor(state: MeterState) {
-    this.#state = state;
-  }
-
-  commit(): void {}
-
-  headers(http: HttpContext): HeaderLines {
-    this.#state.advance();
-    const calls = this.#add(http.remoteAddress());
-    const { resetText } = this.#state;
-    return resetText.address(Math.max(0, ADDRESS_PER_MINUTE - calls));
-  }
-
-  /** The number of calls from the address in this minute, including this one. */
-  #add(address: string): number {
-    const { minute } = this.#state.counts.windows;
+  /** @returns the calls of the address in this minute, after these */
+  add(address: string, calls: number, minute: number): number {
     if (minute !== this.#minute) {
       this.#minute = minute;
       this.#calls.clear();
@@ -266,8 +256,76 @@ class AddressReservation implements QuotaReservation {
       const [oldest] = this.#calls.keys();
       this.#calls.delete(oldest!);
     }
-    const calls = (known ?? 0) + 1;
-    this.#calls.set(address, calls);
-    return calls;
+    const after = (known ?? 0) + calls;
+    this.#calls.set(address, after);
+    return after;
+  }
+}
+
+/** A visitor's request: counted by network, and refused over its minute if limits are enforced. */
+class GuestReservation implements QuotaReservation {
+  readonly isByAddress = false;
+  readonly #state: MeterState;
+  readonly #enforced: boolean;
+  readonly #network: string;
+  #counted = 0;
+  #inMinute = 0;
+
+  constructor(state: MeterState, enforced: boolean, network: string) {
+    state.advance();
+    this.#state = state;
+    this.#enforced = enforced;
+    this.#network = network;
+  }
+
+  count(requests: number): void {
+    this.#counted += requests;
+    this.#add(requests);
+  }
+
+  refuseOver(): void {
+    if (!this.#enforced || this.#inMinute <= ADDRESS_PER_MINUTE) return;
+    throw new ApiError('rate_limited', {
+      message: `The address is at its limit of ${ADDRESS_PER_MINUTE} requests a minute. Sign in for an own limit.`,
+      retryAfterSeconds: this.#state.counts.windows.minuteResetSeconds,
+    });
+  }
+
+  commit(status: number): void {
+    if (status !== 429 || this.#counted === 0) return;
+    this.#add(-this.#counted);
+    this.#counted = 0;
+  }
+
+  headers(): HeaderLines {
+    this.#state.advance();
+    this.#add(0);
+    return this.#state.resetText.address(Math.max(0, ADDRESS_PER_MINUTE - this.#inMinute));
+  }
+
+  #add(requests: number): void {
+    const { minute } = this.#state.counts.windows;
+    this.#inMinute = Math.max(0, this.#state.guests.add(this.#network, requests, minute));
+  }
+}
+
+/** Calls without a key: counted by address, never refused. Rule Q10 (api/RULES.md). */
+class AddressReservation implements QuotaReservation {
+  readonly isByAddress = true;
+  readonly #state: MeterState;
+  readonly #calls = new AddressCounts();
+
+  constructor(state: MeterState) {
+    this.#state = state;
+  }
+
+  commit(): void {}
+
+  headers(http: HttpContext): HeaderLines {
+    this.#state.advance();
+    const { resetText, counts } = this.#state;
+    // This call too.
+    const calls = this.#calls.add(http.remoteAddress(), 1, counts.windows.minute);
+    return resetText.address(Math.max(0, ADDRESS_PER_MINUTE - calls));
   }
 }

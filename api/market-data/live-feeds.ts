@@ -25,8 +25,8 @@ import type { TickIntake } from './tick-intake.ts';
 export type LiveFeedsOptions = {
   config: Pick<Config, 'feeds' | 'clock' | 'feedLagMaxMs' | 'feedQuietMs' | 'settleOn'>;
   needs: BookNeeds;
-  /** The catalog as it is now. */
-  markets(): MarketsToWatch;
+  /** The catalog as it is now, for a thread that knows so many names of markets. */
+  markets(named: number): MarketsToWatch;
   intake: Pick<TickIntake, 'batch' | 'take'>;
   /** The engine's time. */
   nowMs(): EpochMs;
@@ -61,6 +61,8 @@ export class LiveFeeds {
   /** The last thread has ended, and no other has begun to dial. */
   #failure: { reason: string; sinceMs: EpochMs } | null = null;
   #doOthersQuote = false;
+  /** How many names of markets the running thread knows. */
+  #named = 0;
   #held: HeldMarkets = { markets: [], unheld: [], maybeOver: [] };
 
   constructor(options: LiveFeedsOptions) {
@@ -106,7 +108,7 @@ export class LiveFeeds {
     const ends = [
       bus.subscribe(['result'], ({ market }) => this.#post({ kind: 'settled', market })),
       bus.subscribe(['catalog'], () => {
-        this.#post({ kind: 'markets', markets: this.#options.markets() });
+        this.#post({ kind: 'markets', markets: this.#markets(this.#named) });
       }),
     ];
     return () => {
@@ -164,18 +166,24 @@ export class LiveFeeds {
     this.#thread.start();
   }
 
+  #markets(named: number): MarketsToWatch {
+    const markets = this.#options.markets(named);
+    this.#named = named + markets.marketNames.length;
+    return markets;
+  }
+
   #post(message: ToFeedThread): void {
     this.#thread.post(message);
   }
 
   #input(): FeedThreadInput {
-    const { config, needs, markets, nowMs } = this.#options;
+    const { config, needs, nowMs } = this.#options;
     this.#time.share(nowMs());
     const channel = channelMemory();
     this.#batches = new FeedBatches(channel, (bytes) => this.#batch(bytes));
     return {
       feeds: config.feeds,
-      markets: markets(),
+      markets: this.#markets(0),
       ...{ depth: needs.depth, levels: needs.levels },
       settleOn: config.settleOn,
       isFeedClock: this.#isFeedClock,

@@ -93,7 +93,8 @@ export async function startMarketData(
   const files = { file, discoveredFile: discoveredFile!, pastFile: pastFile! };
   const live = new LiveCatalog({ ...files, identity, engine, openMarkets, states, bus });
   const catalog = others.catalog ?? live;
-  const view = new CatalogView(() => catalog.current, states);
+  stack.add(async () => live.close());
+  const view = new CatalogView(() => catalog.current, states, live.past);
   const changed = new ChangedMarkets();
   const contradicted = new ContradictedResults({
     dataDir: config.dataDir,
@@ -106,7 +107,7 @@ export async function startMarketData(
   const isFeedClock = config.clock === 'feed';
   const intake = new TickIntake({ engine, voids, bus, isFeedClock });
   const venues = [...new Set(config.feeds.map(({ venue }) => venue))];
-  const markets = () => catalog.marketsToWatch(venues);
+  const markets = (named: number) => catalog.marketsToWatch(venues, named);
   const needs = new BookNeeds(config.fillModel, identity.switches().followsBooks ?? false);
   const feeds = new LiveFeeds({ config, needs, markets, intake, nowMs, log });
   stack.add(() => feeds.close());

@@ -9,7 +9,7 @@ import { type Described, operationOf } from './operation.ts';
 import { SHARED } from './parts.ts';
 
 /** The version of the description. */
-const DESCRIPTION_VERSION = '1.11.0';
+export const DESCRIPTION_VERSION = '1.11.0';
 
 const TAGS: Record<Tag, string> = {
   Service: 'The service itself, and the caller.',

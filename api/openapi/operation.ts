@@ -1,6 +1,6 @@
 /** One route as an operation of the description. */
 import type { TSchema } from '@sinclair/typebox';
-import { ErrorAnswer } from '../base/common-schemas.ts';
+import { ErrorAnswer, shownParameter } from '../base/common-schemas.ts';
 import { ERRORS } from '../base/errors.ts';
 import type { About, Route } from '../dispatch/route.ts';
 import type { Components, SchemaJson } from './components.ts';
@@ -50,11 +50,13 @@ function parametersOf(
   for (const [name, property] of Object.entries(query.properties)) {
     // A parameter with a default is in the schema's `required`, since the default fills it in.
     const isRequired = (query.required ?? []).includes(name) && property.default === undefined;
+    const { schema, ...form } = shownParameter(property) ?? { schema: property as TSchema };
     parameters.push({
       name,
       in: 'query',
       required: isRequired,
-      ...described(components.place(property as TSchema)),
+      ...form,
+      ...described(components.place(schema)),
     });
   }
   if (ofAccount) parameters.push(reference('parameters', PARAMETERS.organization));

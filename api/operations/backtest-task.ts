@@ -15,6 +15,7 @@ import {
 import type { MarketResult } from '../../engine/rules/messages.ts';
 import { invalidRequest } from '../base/errors.ts';
 import { windowIn } from '../base/instants.ts';
+import { compareSortKeys } from '../base/paging.ts';
 import type { CatalogView, InstrumentEntry } from '../catalog/catalog-view.ts';
 import type { EmbeddedBacktest } from '../read-side/backtest-source.ts';
 import type { EmbeddedHistory } from '../read-side/history-source.ts';
@@ -67,7 +68,7 @@ type Parts = Context & {
 export async function backtestTask(parts: Parts, body: BacktestBody): Promise<BacktestTask> {
   const { source, engine, fees, config } = parts;
   const terms = termsOf(body, config.fillModel);
-  const chosen = chosenMarkets(parts, body.markets);
+  const chosen = await chosenMarkets(parts, body.markets);
   const nowMs = engine.nowMs();
   const results = await resultsOf(
     parts,
@@ -106,39 +107,65 @@ function termsOf(body: BacktestBody, fillModel: BacktestTerms['fillModel']): Bac
 type Chosen = { market: BacktestMarket; number: MarketNumber };
 
 /** The game winners that match, earliest start first, whether listed or retired. */
-function chosenMarkets(parts: Parts, wanted: BacktestBody['markets']): Chosen[] {
+async function chosenMarkets(parts: Parts, wanted: BacktestBody['markets']): Promise<Chosen[]> {
   const { catalog, marketNumber } = parts;
   const { fromMs, toMs } = windowIn(wanted, 'markets.');
   const { league, instrumentIds } = wanted;
-  const ids = instrumentIds === undefined ? null : namedIds(catalog, instrumentIds);
+  const named = instrumentIds === undefined ? null : namedEntries(catalog, instrumentIds);
   const chosen: Chosen[] = [];
-  // Settled games are what a backtest plays, and most of them are retired (K56 of feeds/FORMATS.md).
-  for (const entry of catalog.everyInstrument()) {
-    const { id, startsAtMs, instrument } = entry;
-    const isWanted = ids?.has(id) ?? true;
-    const isIn = startsAtMs >= (fromMs ?? 0) && startsAtMs < (toMs ?? Number.POSITIVE_INFINITY);
-    if (!isWanted || !isIn || (league !== undefined && instrument.league !== league)) continue;
-    const market = marketOf(entry);
+  const isOther = (entry: InstrumentEntry) =>
+    entry.startsAtMs < (fromMs ?? 0) ||
+    entry.startsAtMs >= (toMs ?? Number.POSITIVE_INFINITY) ||
+    (league !== undefined && entry.instrument.league !== league);
+  const take = (entry: InstrumentEntry) => {
+    const market = isOther(entry) ? null : marketOf(entry);
     const number = market === null ? undefined : marketNumber(HOME_VENUE, market.ticker);
-    if (market === null || number === undefined) continue;
+    if (market === null || number === undefined) return;
     chosen.push({ market, number });
     if (chosen.length > BACKTEST_MARKETS_MAX) {
       throw invalidRequest(
         `markets matches more than ${BACKTEST_MARKETS_MAX} game winners: narrow it by from and to`,
       );
     }
-  }
-  return chosen;
+  };
+  for (const entry of named ?? catalog.instruments()) take(entry);
+  if (named === null) await eachRetired(catalog, take);
+  // Of equal starts by id, as lists are.
+  return chosen.sort((a, b) => compareSortKeys(keyOf(a), keyOf(b)));
 }
 
-function namedIds(catalog: CatalogView, ids: readonly string[]): ReadonlySet<string> {
+const keyOf = ({ market: { instrumentId: id, startsAtMs } }: Chosen) => ({ id, startsAtMs });
+
+/** So many are read in one turn: a few milliseconds. */
+const RETIRED_A_TURN = 200;
+
+/**
+ * Settled games are what a backtest plays, and most of them are retired (K56, K59 of
+ * feeds/FORMATS.md). They are read from their file, in turns, and none is kept that is not chosen.
+ */
+async function eachRetired(
+  catalog: CatalogView,
+  take: (entry: InstrumentEntry) => void,
+): Promise<void> {
+  let left = RETIRED_A_TURN;
+  for (const entry of catalog.retiredHaving('"marketType":"moneyline"')) {
+    take(entry);
+    if (--left > 0) continue;
+    left = RETIRED_A_TURN;
+    await new Promise<void>((resolve) => setImmediate(resolve));
+  }
+}
+
+function namedEntries(catalog: CatalogView, ids: readonly string[]): InstrumentEntry[] {
+  const entries = new Map<string, InstrumentEntry>();
   for (const [at, id] of ids.entries()) {
     const entry = catalog.instrument(id);
     if (entry === undefined || marketOf(entry) === null) {
       throw invalidRequest(`markets.instrumentIds[${at}] is no game winner that lists on venue_a`);
     }
+    entries.set(entry.id, entry);
   }
-  return new Set(ids);
+  return [...entries.values()];
 }
 
 /** Null: it is no game winner, or cannot be traded. Rule Z2 (engine/RULES.md). */

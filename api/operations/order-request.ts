@@ -16,7 +16,7 @@ import type { PlaceOrder, TradeCounting } from '../../engine/rules/messages.ts';
 import type { Realism } from '../../engine/rules/realism.ts';
 import { invalidRequest } from '../base/errors.ts';
 import { valueReader } from '../base/validation.ts';
-import { type OrderBody, OrderBodySchema } from '../schemas/order-body.ts';
+import { ORDER_KINDS, type OrderBody, OrderBodySchema } from '../schemas/order-body.ts';
 
 const checkSchema = valueReader(OrderBodySchema, 'field');
 
@@ -62,7 +62,7 @@ export function checkPreviewBody(body: OrderBody): OrderBody {
 }
 
 function checkFields(body: OrderBody): void {
-  const kind = KINDS[body.action][body.type];
+  const kind = ORDER_KINDS[body.action][body.type];
   for (const field of kind.refused) {
     if (body[field] !== undefined) throw invalidRequest(`${field} does not belong to ${kind.name}`);
   }
@@ -114,37 +114,6 @@ export function placeOrderOf(body: OrderBody, context: OrderContext): PlaceOrder
 }
 
 type Field = keyof OrderBody;
-type Kind = { name: string; required: readonly Field[]; refused: readonly Field[] };
-
-const OF_LIMIT = ['limitPriceCents', 'timeInForce', 'expiresAt'] as const;
-const OF_BUY = ['instrumentId', 'ticker', 'side', 'count', 'statedProbPct'] as const;
-
-const KINDS: Record<OrderBody['action'], Record<OrderBody['type'], Kind>> = {
-  buy: {
-    market: {
-      name: 'a market buy',
-      required: ['side', 'count'],
-      refused: [...OF_LIMIT, 'tradeId', 'minPriceCents'],
-    },
-    limit: {
-      name: 'a limit buy',
-      required: ['side', 'count', 'limitPriceCents'],
-      refused: ['tradeId', 'maxPriceCents', 'minPriceCents'],
-    },
-  },
-  sell: {
-    market: {
-      name: 'a market sell',
-      required: ['tradeId'],
-      refused: [...OF_LIMIT, ...OF_BUY, 'maxPriceCents'],
-    },
-    limit: {
-      name: 'a limit sell',
-      required: ['tradeId', 'limitPriceCents'],
-      refused: [...OF_BUY, 'maxPriceCents', 'minPriceCents'],
-    },
-  },
-};
 
 function exactlyOne(body: OrderBody, first: Field, second: Field): void {
   if ((body[first] === undefined) !== (body[second] === undefined)) return;

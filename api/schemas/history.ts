@@ -9,6 +9,7 @@ import {
   Cursor,
   DateTime,
   limitOf,
+  listed,
   Mode,
   NextCursor,
   nullable,
@@ -63,11 +64,7 @@ export const CandlesQuery = strict({
 });
 
 export const HistoryAsOfQuery = strict({
-  instrumentIds: Type.String({
-    minLength: 1,
-    maxLength: 640,
-    description: 'One to 20 ids, separated by commas.',
-  }),
+  instrumentIds: listed('One to 20 ids, separated by commas.', 640),
   at: Instant('the moment to show'),
   venue: Series.venue,
 });

@@ -8,11 +8,13 @@ import {
   Cursor,
   DateTime,
   described,
+  flag,
   GameId,
   GameStatusSchema,
   InstrumentId,
   instant,
   limitOf,
+  listed,
   Mode,
   NextCursor,
   nullable,
@@ -246,20 +248,16 @@ export const InstrumentsQuery = strict({
   marketType: Type.Optional(described(MarketTypeSchema, 'Only of this type.')),
   status: Type.Optional(described(GameStatusSchema, 'Only of games in this status.')),
   tradable: Type.Optional(
-    oneOf(['true', 'false'], {
-      description:
-        'Whether it accepts orders now. It then has exactly one listing on venue_a, and its game is ' +
+    flag(
+      'Whether it accepts orders now. It then has exactly one listing on venue_a, and its game is ' +
         'not cancelled. The market is open: not paused, closed or resolved, its opening time passed.',
-      examples: ['true'],
-    }),
+    ),
   ),
   priced: Type.Optional(
-    oneOf(['true', 'false'], {
-      description:
-        'Whether venue_a has a live price of it now: a bid, an ask or both. Needs the venue-data ' +
+    flag(
+      'Whether venue_a has a live price of it now: a bid, an ask or both. Needs the venue-data ' +
         'switch.',
-      examples: ['true'],
-    }),
+    ),
   ),
   limit: limitOf(100, 50),
   cursor: Type.Optional(Cursor),
@@ -287,10 +285,8 @@ export const GamesQuery = strict({
 });
 
 export const QuotesQuery = strict({
-  ids: Type.String({
-    minLength: 1,
-    description:
-      '1 to 20 instrument ids, as GET /instruments lists them, with commas between. One given ' +
+  ids: listed(
+    '1 to 20 instrument ids, as GET /instruments lists them, with commas between. One given ' +
       'twice counts once.',
-  }),
+  ),
 });

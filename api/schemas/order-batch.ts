@@ -1,11 +1,11 @@
 /** Several orders in one request, and their answers. Rules J30 to J32 (api/RULES.md). */
 import { Type } from '@sinclair/typebox';
 import { described, ErrorAnswer, Mode, strict } from '../base/common-schemas.ts';
-import { OrderBodySchema } from './order-body.ts';
+import { OrderRequestSchema } from './order-body.ts';
 import { PlacementAnswer } from './placing.ts';
 
 export const OrderBatch = strict(
-  { orders: Type.Array(OrderBodySchema, { minItems: 1, maxItems: 100 }) },
+  { orders: Type.Array(OrderRequestSchema, { minItems: 1, maxItems: 100 }) },
   { title: 'OrderBatch' },
 );
 

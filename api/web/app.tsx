@@ -1,5 +1,10 @@
-/** The frame of the page: where one can go, whether prices are live, who is signed in. */
+/**
+ * The frame of the page: where one can go, whether prices are live, who is signed in, and what the
+ * account has. Rules A163, U38 (api/RULES.md).
+ */
+import { useEffect } from 'preact/hooks';
 import { FaultBoundary } from './parts/fault-boundary.tsx';
+import { Funds } from './parts/funds.tsx';
 import { LazyView } from './parts/lazy-view.tsx';
 import { Skeleton } from './parts/loading.tsx';
 import { Notice } from './parts/notice.tsx';
@@ -9,9 +14,10 @@ import { When } from './parts/when.tsx';
 import { connectionWords } from './state/connection-words.ts';
 import { connection, lostAtMs } from './state/live.ts';
 import { dismiss, problems } from './state/problems.ts';
-import { route, shownView } from './state/route.ts';
-import { hrefOf, type ViewName } from './state/route-text.ts';
+import { hash, replace, route, shownView } from './state/route.ts';
+import { hrefOf, signInHref, type ViewName } from './state/route-text.ts';
 import { session, signOut } from './state/session.ts';
+import { isForVisitors, isVisitor } from './state/visitor.ts';
 import { SignInView } from './views/sign-in.tsx';
 import { VIEW_OF } from './views.ts';
 
@@ -22,6 +28,7 @@ const PLACES: readonly { view: ViewName; text: string }[] = [
   { view: 'backtest', text: 'Backtest' },
   { view: 'settings', text: 'Settings' },
 ];
+const PUBLIC_PLACES = PLACES.filter(({ view }) => view === 'markets' || view === 'boards');
 /** The place of the navigation for a view without its own. */
 const PLACE_OF: Partial<Record<ViewName, ViewName>> = { market: 'markets', trader: 'boards' };
 
@@ -34,13 +41,15 @@ export function App() {
       <Header />
       <main id="main" tabIndex={-1}>
         <Lost />
+        <Ended />
         <Problems />
         <FaultBoundary key={`${shownView.value}/${userId()}`}>
           <CurrentView />
         </FaultBoundary>
       </main>
       <footer class="foot">
-        Paper trading: no order goes to a venue, and no money is real. Times are in your time zone.
+        Paper trading: no order goes to a venue, and no money is real. Times are in your time zone.{' '}
+        <a href="docs">API docs</a>
       </footer>
     </div>
   );
@@ -58,6 +67,7 @@ function skip(): void {
 }
 
 function Header() {
+  useReturn();
   const isIn = session.value.state === 'in';
   const { view } = route.value;
   const here = view === null ? null : (PLACE_OF[view] ?? view);
@@ -66,20 +76,46 @@ function Header() {
       <a class="brand" href={hrefOf('markets')}>
         Paperbook
       </a>
-      {isIn && <ConnectionState />}
+      {isIn && <Funds />}
+      {(isIn || isVisitor.value) && <ConnectionState />}
       <Person />
+      {isVisitor.value && <SignInLink />}
       <PlacesNav here={here}>
-        {isIn && <Places here={here} />}
-        <a href="docs">API docs</a>
+        {isIn && <Places places={PLACES} here={here} />}
+        {isVisitor.value && <Places places={PUBLIC_PLACES} here={here} />}
+        <a class="docs-link" href="docs">
+          API docs
+        </a>
       </PlacesNav>
     </header>
   );
 }
 
-function Places({ here }: { here: ViewName | null }) {
+/** After a sign-in the view that one came from is shown again. */
+function useReturn(): void {
+  const { view, query } = route.value;
+  const isBack = session.value.state === 'in' && view === 'sign-in';
+  useEffect(() => {
+    if (isBack) replace(`#/${query.back ?? 'markets'}`);
+  }, [isBack]);
+}
+
+function SignInLink() {
+  const { view } = route.value;
+  if (view === 'sign-in') return null;
+  return (
+    <a class="button primary sign-in-link" href={signInHref(hash())}>
+      Sign in
+    </a>
+  );
+}
+
+type PlacesProps = { places: typeof PLACES; here: ViewName | null };
+
+function Places({ places, here }: PlacesProps) {
   return (
     <>
-      {PLACES.map((place) => (
+      {places.map((place) => (
         <a
           key={place.view}
           href={hrefOf(place.view)}
@@ -125,12 +161,28 @@ function Lost() {
   );
 }
 
+/** Why a visitor who was signed in is not any more; the sign-in says it itself. */
+function Ended() {
+  const { value: now } = session;
+  if (now.state !== 'out' || now.why === null || !isForVisitors(route.value.view)) return null;
+  return (
+    <Notice kind="warning">
+      <p role="status">{now.why}</p>
+    </Notice>
+  );
+}
+
 function Person() {
   const { value: now } = session;
   if (now.state !== 'in') return null;
   return (
     <details class="person">
-      <summary title={now.email ?? undefined}>{now.email ?? 'Signed in'}</summary>
+      <summary title={now.email ?? undefined}>
+        <span class="person-initial" aria-hidden="true">
+          {(now.email ?? 'A').charAt(0).toUpperCase()}
+        </span>
+        <span class="person-name">{now.email ?? 'Signed in'}</span>
+      </summary>
       <div class="person-menu">
         <button type="button" class="button quiet" onClick={() => void signOut()}>
           Sign out
@@ -167,7 +219,7 @@ function CurrentView() {
   const { view, param, query } = route.value;
   const { state } = session.value;
   if (state === 'starting') return <Skeleton lines={10} of="your session" />;
-  if (state === 'out') return <SignInView />;
+  if (state === 'out' && !isForVisitors(view)) return <SignInView />;
   if (view === null) {
     return (
       <Notice>

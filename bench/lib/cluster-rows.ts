@@ -61,7 +61,7 @@ export function plainError(
 }
 
 /** The method of Box and Muller. */
-function normal(random: Random): number {
+export function normal(random: Random): number {
   const radius = Math.sqrt(-2 * Math.log((random.word() + 1) / 2 ** 32));
   return radius * Math.cos((2 * Math.PI * random.word()) / 2 ** 32);
 }

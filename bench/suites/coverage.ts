@@ -10,13 +10,19 @@ import {
   meanOfGames,
 } from '../../engine/records/maths/statistics.ts';
 import { studentT95 } from '../../engine/records/maths/student-t.ts';
-import { plainError, ROW_KINDS, type RowKind, randomGames } from '../lib/cluster-rows.ts';
-import { seededRandom } from '../lib/random.ts';
+import { type VerdictPick, verdictOf } from '../../engine/records/maths/verdict.ts';
+import { normal, plainError, ROW_KINDS, type RowKind, randomGames } from '../lib/cluster-rows.ts';
+import { type Random, seededRandom } from '../lib/random.ts';
 import { count, type Figures, ms, percent, type Report, type Suite } from '../lib/report.ts';
 
 export type CoverageSizes = { samples: number; games: readonly number[]; traders: number };
 
 const ROWS_A_TRADER = 10;
+/** A trader's verdicts take many more steps than an interval. */
+const SAMPLES_A_VERDICT = 10;
+/** Cents a contract: the spread of closing line values, and an edge. */
+const SPREAD_CENTS = 10;
+const EDGE_CENTS = 2;
 
 export const coverage: Suite<CoverageSizes> = {
   name: 'coverage',
@@ -37,6 +43,14 @@ async function run(sizes: CoverageSizes, progress: (line: string) => void): Prom
       return [`${kind.name}, ${games} games`, '95.0%', percent(plain), percent(adjusted)];
     }),
   );
+  const verdicts = sizes.games.map((games) => {
+    progress(`coverage: verdicts of ${games} games`);
+    const samples = Math.ceil(sizes.samples / SAMPLES_A_VERDICT);
+    const shares = [0, EDGE_CENTS].map((mean) => verdictShare(mean, games, samples));
+    figures[`verdict/${games} games/no edge`] = { unit: 'share', value: shares[0]! };
+    figures[`verdict/${games} games/an edge`] = { unit: 'share', value: shares[1]! };
+    return [`${games} games`, ...shares.map(percent)];
+  });
   progress(`coverage: a board of ${count(sizes.traders)} traders`);
   const { estimateMs, rankMs } = board(sizes.traders);
   figures['board/means and intervals'] = { unit: 'ms', value: estimateMs };
@@ -52,6 +66,12 @@ async function run(sizes: CoverageSizes, progress: (line: string) => void): Prom
           'games have 1 to 12 rows, most of them 1 or 2; so effective games are about half as many',
           'the API shows an interval from 10 effective games on, of P&L from 50 on',
         ],
+      },
+      {
+        title: `verdicts of an edge, spread ${SPREAD_CENTS} cents a contract`,
+        columns: ['picks', 'without an edge (at most 5%)', `an edge of ${EDGE_CENTS} cents`],
+        rows: verdicts,
+        notes: ['a power of 80% takes 196 games; both measures are tested'],
       },
       {
         title: `a board's intervals, CPU milliseconds: ${size}`,
@@ -80,6 +100,26 @@ function covered(kind: RowKind, games: number, samples: number) {
     if (has(clusterError(sums, estimate)!)) adjusted++;
   }
   return { plain: plain / samples, adjusted: adjusted / samples };
+}
+
+/** How often a trader with this mean is said to have an edge. */
+function verdictShare(mean: number, games: number, samples: number): number {
+  const random = seededRandom(games);
+  let edges = 0;
+  for (let sample = 0; sample < samples; sample++) {
+    const picks = Array.from({ length: games }, (_, game) => pickOf(game, mean, random));
+    if (verdictOf(picks).verdict === 'edge') edges++;
+  }
+  return edges / samples;
+}
+
+/** Bought at 50 cents. It wins as often as the closing line says. */
+function pickOf(game: number, mean: number, random: Random): VerdictPick {
+  const clvCents = mean + SPREAD_CENTS * normal(random);
+  const hasWon = 100 * (random.word() / 2 ** 32) < 50 + clvCents;
+  const pnlCents = hasWon ? 50 : -50;
+  const of = { contracts: 1, costCents: 50, pnlCents, pnlAfterFeesCents: pnlCents };
+  return { cluster: String(game), ...of, clvCents };
 }
 
 /** Every trader has as many games, of one row each. */

@@ -166,7 +166,7 @@ function* bounded<Row>(rows: Iterable<Row>, most: number): Generator<Row> {
 
 function auditBooks(state: ShardState, problems: Problems): void {
   let resting = 0;
-  for (const book of state.books) {
+  for (const book of state.booksByKey.values()) {
     for (const row of bounded(ordersOn(state, book), state.orders.live)) {
       resting++;
       const { market } = book;

@@ -35,6 +35,12 @@ export function eventOf(state: ShardState, fact: PrimaryFact): Event {
       const of = { account: accountOf(state, fact.account), order: orderOf(state, fact.order) };
       return { kind, atMs, ...of, aheadE2, partE2 };
     }
+    case 'queue_met':
+      return {
+        ...fact,
+        account: accountOf(state, fact.account),
+        order: orderOf(state, fact.order),
+      };
     case 'order_filled': {
       const { kind, atMs, priceCents, venue, cents, feeCents } = fact;
       const order = orderOf(state, fact.order);
@@ -79,6 +85,8 @@ export function eventOf(state: ShardState, fact: PrimaryFact): Event {
       const { kind, atMs, account, closing } = fact;
       return { kind, atMs, account, keyId: fact.key, closing };
     }
+    case 'fill_noted':
+    case 'book_missed':
     case 'market_resolved':
     case 'market_corrected':
     case 'market_valued':

@@ -14,7 +14,7 @@ import {
   type Side,
 } from '../base/units.ts';
 import type { Catalog } from '../rules/catalog-entries.ts';
-import { CANCEL_REASONS, OUTCOME_SOURCES } from '../rules/events.ts';
+import { CANCEL_REASONS, OUTCOME_SOURCES, QUEUE_MEETINGS } from '../rules/events.ts';
 import type { Fact } from '../rules/facts.ts';
 import type { MarketOutcome } from '../rules/messages.ts';
 import { ByteReader, type ByteWriter, type IdPlace, type InPlaceReader } from './bytes.ts';
@@ -22,12 +22,14 @@ import {
   always,
   type Compiled,
   compile,
+  count,
   f64,
   flag,
   json,
   type Layout,
   nullable,
   orNull,
+  pairs,
   place,
   type RecordLayout,
   record,
@@ -92,6 +94,9 @@ export const KIND = {
   market_corrected: 22,
   trade_corrected: 23,
   order_queued: 28,
+  queue_met: 56,
+  fill_noted: 57,
+  book_missed: 58,
 } as const satisfies Record<Fact['kind'], number>;
 
 /** Fields that a kind got later. A fact of an earlier form has the value in `WITHOUT`. */
@@ -237,6 +242,31 @@ const FACT_LAYOUTS: { [K in Fact['kind']]: RecordLayout<FirstForm<K>> } = {
     order: uuid,
     aheadE2: f64,
     partE2: u8,
+  }),
+  queue_met: record<FactOf<'queue_met'>>({
+    kind: always('queue_met'),
+    atMs: u48,
+    account: uuid,
+    order: uuid,
+    by: word(...QUEUE_MEETINGS),
+    volumeE2: count,
+    aheadE2: count,
+    partE2: u8,
+  }),
+  // The fact before it says whose fill it is.
+  fill_noted: record<FactOf<'fill_noted'>>({
+    kind: always('fill_noted'),
+    atMs: u48,
+    role: word('taker', 'maker'),
+    quoteAgeMs: count,
+    levels: pairs,
+  }),
+  // The market comes first: records are searched for these bytes.
+  book_missed: record<FactOf<'book_missed'>>({
+    kind: always('book_missed'),
+    market: u32,
+    fromMs: u48,
+    atMs: u48,
   }),
   trade_opened: record<FirstForm<'trade_opened'>>({
     kind: always('trade_opened'),
@@ -482,6 +512,7 @@ export const ADDED_FORMS: readonly (readonly number[])[] = [
   [KIND.market_corrected, KIND.trade_corrected],
   [24, 25, 26, 27, KIND.order_queued],
   [29, 30, 31, 32],
+  [KIND.queue_met, KIND.fill_noted, KIND.book_missed],
   [40, 41, 42, 43, 44, 45, 46, 47, 48],
 ];
 

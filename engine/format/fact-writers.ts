@@ -11,10 +11,12 @@ import type { AppliedChange } from '../rules/applied-change.ts';
 import type {
   AccountOpened,
   AccountReset,
+  BookMissed,
   CashAdjusted,
   CatalogReplaced,
   ClockSet,
   Event,
+  FillNoted,
   GameChanged,
   MarketCorrected,
   MarketResolved,
@@ -27,6 +29,7 @@ import type {
   PositionReset,
   PositionSettled,
   PrivacyChanged,
+  QueueMet,
   TradeCorrected,
   TradeCounted,
   TradeMarked,
@@ -216,6 +219,13 @@ export const FACT_WRITERS = {
     { account: { table: 'accounts', row: 'event.account' }, order },
     null,
   ),
+  queue_met: writer<'queue_met', QueueMet>(
+    'queue_met',
+    { account: { table: 'accounts', row: 'event.account' }, order },
+    null,
+  ),
+  fill_noted: writer<'fill_noted', FillNoted>('fill_noted', {}, null),
+  book_missed: writer<'book_missed', BookMissed>('book_missed', {}, null),
   order_filled: writer<'order_filled', OrderFilled>(
     'order_filled',
     {

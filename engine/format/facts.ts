@@ -74,6 +74,9 @@ export class FactBuffer implements FactSink {
       case 'trade_counted':
         return WRITE.trade_counted(this.#next(), state, event);
       case 'order_queued':
+      case 'queue_met':
+      case 'fill_noted':
+      case 'book_missed':
       case 'account_opened':
       case 'account_reset':
       case 'privacy_changed':

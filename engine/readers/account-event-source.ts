@@ -12,6 +12,7 @@ import { workerUrl } from '../threads/worker-url.ts';
 import type { AccountEvent } from './account-events.ts';
 import type { EventQuestion } from './event-reader.ts';
 import type { EventsData, FromEvents } from './events-thread.ts';
+import type { OrderReceipt, ReceiptQuestion } from './receipts.ts';
 
 type Options = { dataDir: string; shards: number; log: Log };
 /** `isThere`: the log reaches the number of the event before them. */
@@ -94,6 +95,19 @@ export class AccountEventSource {
       from,
       bounds: within,
     }));
+  }
+
+  /** What is known of an order's fills; null: the account has no such order or trade. */
+  async receipt(
+    asker: Asker,
+    account: Uuid,
+    of: ReceiptQuestion['of'],
+  ): Promise<OrderReceipt | null> {
+    const shard = this.#shardOf(account);
+    const { receipt } = await this.#ask<{ receipt: OrderReceipt | null }>(asker, (id) => {
+      return { kind: 'receipt', id, shard, account, of };
+    });
+    return receipt;
   }
 
   unwatch(account: Uuid): void {

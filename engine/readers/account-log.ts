@@ -48,9 +48,10 @@ export class AccountLog {
   }
 
   /** If the instrument of a fact was dropped since, the catalog of its time still describes it. */
-  #learnOfItsTime({ number, fact }: AccountFact): void {
+  #learnOfItsTime({ fact }: AccountFact, { firstNumber, count }: LogRecord): void {
     if (!('instrument' in fact) || this.names.instruments[fact.instrument]?.entry !== null) return;
-    const record = this.#log.landmarkUpTo(number);
+    // A catalog may be in the same record.
+    const record = this.#log.landmarkUpTo(firstNumber + count - 1);
     if (record === null || this.#earlier.has(record.firstNumber)) return;
     this.#earlier.add(record.firstNumber);
     for (const { fact: of } of factsIn(record)) {
@@ -81,7 +82,7 @@ export class AccountLog {
     for (const record of this.#log.records(after)) {
       for (const fact of factsOf(record, account, bytes)) {
         if (fact.number <= after) continue;
-        if (fact.number <= upTo) this.#learnOfItsTime(fact);
+        if (fact.number <= upTo) this.#learnOfItsTime(fact, record);
         const one = fact.number > upTo ? null : take(fact);
         if (one === null) continue;
         if (taken.length === limit) return { taken, last: fact.number - 1 };
@@ -108,6 +109,16 @@ export class AccountLog {
     const fact = factAt(this.#log.record(record as LogPosition).payload, offset);
     invariant(fact.kind === 'order_placed', 'an order was placed by another fact');
     return fact;
+  }
+
+  /** The records from a time on; nothing that happened at it or later is left out. */
+  recordsFrom(atMs: EpochMs): Generator<LogRecord> {
+    return this.#log.records(this.#numberAt(atMs, Number.MAX_SAFE_INTEGER));
+  }
+
+  /** All records. */
+  allRecords(): Generator<LogRecord> {
+    return this.#log.records(0);
   }
 
   /** How an order was placed, and its fills before a fact. */
@@ -172,6 +183,7 @@ export function uuidBytes(id: Uuid): Buffer {
   return Buffer.from(id.replaceAll('-', ''), 'hex');
 }
 
-function has({ payload }: LogRecord, bytes: Buffer): boolean {
+/** Whether a record has these bytes, so maybe a fact of theirs. */
+export function has({ payload }: LogRecord, bytes: Buffer): boolean {
   return Buffer.from(payload.buffer, payload.byteOffset, payload.length).includes(bytes);
 }

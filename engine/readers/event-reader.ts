@@ -8,6 +8,7 @@ import type { Uuid } from '../base/units.ts';
 import { type AccountEvent, AccountEvents } from './account-events.ts';
 import { AccountLog, factsOf, type PageBounds } from './account-log.ts';
 import type { FactSource } from './read-facts.ts';
+import { type OrderReceipt, type ReceiptQuestion, readReceipt } from './receipts.ts';
 
 /** The questions to the reader. Every question except `unwatch` is answered. */
 export type EventQuestion =
@@ -25,7 +26,9 @@ export type EventQuestion =
       from: number;
       bounds: Omit<PageBounds, 'upTo'> | null;
     }
-  | { kind: 'unwatch'; shard: number; account: Uuid };
+  | { kind: 'unwatch'; shard: number; account: Uuid }
+  /** What is known of the fills of an order, or of the order that opened a trade. */
+  | ({ kind: 'receipt'; id: number; shard: number } & ReceiptQuestion);
 
 export type EventAnswer =
   /** `isThere`: the log reaches the number of the event before them. */
@@ -35,7 +38,9 @@ export type EventAnswer =
    * for.
    */
   | { kind: 'watched'; id: number; events: AccountEvent[] | null; last: number }
-  | { kind: 'news'; account: Uuid; events: AccountEvent[] };
+  | { kind: 'news'; account: Uuid; events: AccountEvent[] }
+  /** Null: the account has no such order or trade. */
+  | { kind: 'receipt'; id: number; receipt: OrderReceipt | null };
 
 /**
  * The bytes of a log that are read for one question, before others have their turn. Rule Q20
@@ -62,6 +67,7 @@ export class EventReader {
     }
     if (question.kind === 'unwatch') events.unwatch(question.account);
     else if (question.kind === 'page') void events.page(question);
+    else if (question.kind === 'receipt') void events.receipt(question);
     else events.watch(question);
   }
 }
@@ -101,6 +107,11 @@ class ShardEvents {
     }
     const isThere = after > bounds.after || this.#log.has(bounds.after);
     this.#send({ kind: 'page', id, events, last: after, isThere });
+  }
+
+  async receipt({ id, account, of }: Extract<EventQuestion, { kind: 'receipt' }>): Promise<void> {
+    const receipt = await readReceipt(this.#log, { account, of }, others);
+    this.#send({ kind: 'receipt', id, receipt });
   }
 
   watch(question: Watch): void {

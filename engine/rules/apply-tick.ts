@@ -35,7 +35,7 @@ export function applyTick(state: ShardState, tick: Tick, facts: FactSink): void 
   if (tick.kind === 'time') return;
   if (tick.kind === 'down') {
     sourceOf(state, tick.source).epoch++;
-    state.fillModel.queues?.levels.forget(tick.source);
+    state.fillModel.queues?.levels.forget(tick.source, atMs);
     return;
   }
   const revived = recordHeartbeat(state, tick);

@@ -77,8 +77,6 @@ export type CatalogInstrument = {
   postponementWindowHours: number | null;
   rulesVersion: number;
   listings: CatalogListing[];
-  /** Over for long: kept for clients that know its id, and not listed; left out: it is listed. */
-  retired?: true;
 };
 
 /** Games and instruments with the numbers that ticks and facts use for them. */

@@ -13,8 +13,8 @@ import {
   type Venue,
 } from '../base/units.ts';
 import type { Catalog, CatalogGame, CatalogInstrument } from './catalog-entries.ts';
-import type { Book, Instrument, Market } from './reference-data.ts';
-import { bookOf, watchMarkets } from './resting.ts';
+import type { Instrument, Market } from './reference-data.ts';
+import { NO_BOOKS, releaseBooks, reserveBooks, watchMarkets } from './resting.ts';
 import type { ShardState } from './state.ts';
 
 /** Replaces the catalog. Numbers, live quotes and resting orders stay. */
@@ -63,7 +63,13 @@ export function replaceCatalog(state: ShardState, catalog: Catalog): void {
     }
   }
   for (const instrument of state.instruments) if (!instrument.listed) closeMarkets(instrument);
-  for (const book of state.books) watchMarkets(book);
+  releaseBooks(state);
+  for (const book of state.booksByKey.values()) watchMarkets(book);
+  // So that an order finds its ladders made.
+  const bookless = state.markets.filter((market) => {
+    return market.shownBy !== null && market.venue === HOME_VENUE && market.book === null;
+  });
+  reserveBooks(state, state.booksByKey.size + state.freeBooks.length + bookless.length);
 }
 
 /**
@@ -89,9 +95,6 @@ export function outdatedStatuses(
     .filter(({ slug, status }) => statuses.has(slug) && statuses.get(slug) !== status)
     .map(({ slug }) => slug);
 }
-
-/** All markets without a time share it, so that a quote reads no array of its own market. */
-const NO_BOOKS: readonly Book[] = [];
 
 function nameMarket(state: ShardState, number: MarketNumber, name: string): void {
   const known = state.markets[number];
@@ -129,7 +132,6 @@ function nameMarket(state: ShardState, number: MarketNumber, name: string): void
   state.markets[number] = market;
   state.positionsOfMarket.ensureOwners(state.markets.length);
   state.marketsByName.set(name, market);
-  if (market.venue === HOME_VENUE) bookOf(state, market, null);
 }
 
 /** Points an instrument at its catalog entry and at the markets of its listings. */

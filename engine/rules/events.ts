@@ -77,6 +77,47 @@ export type OrderQueued = {
   partE2: ContractsE2;
 };
 
+/** What meets an order in its queue, by the venue's book. Rule T186 (engine/RULES.md). */
+export const QUEUE_MEETINGS = ['print', 'addition', 'book'] as const;
+export type QueueMeeting = (typeof QUEUE_MEETINGS)[number];
+
+/**
+ * Something traded with an order in its queue, at least a part of a contract. Whole contracts are
+ * filled by the next event. Nothing is ahead of the order any more. Rule T186 (engine/RULES.md).
+ */
+export type QueueMet = {
+  kind: 'queue_met';
+  atMs: EpochMs;
+  order: OrderRow;
+  account: AccountRow;
+  by: QueueMeeting;
+  /** All that met the orders there. */
+  volumeE2: ContractsE2;
+  /** What was ahead of this one before. */
+  aheadE2: ContractsE2;
+  /** What has traded of its next contract, the whole ones left out. */
+  partE2: ContractsE2;
+};
+
+/** What a fill took; it comes after the event of the fill. Rule T187 (engine/RULES.md). */
+export type FillNoted = {
+  kind: 'fill_noted';
+  atMs: EpochMs;
+  /** A taker is filled as it meets the book. */
+  role: 'taker' | 'maker';
+  quoteAgeMs: number;
+  /** In cents of the side traded, the best first; none: all of it at the price of the fill. */
+  levels: readonly (readonly [cents: PriceCents, contracts: Contracts])[];
+};
+
+/** Nobody knew a market's levels from `fromMs` to `atMs`. Rule T188 (engine/RULES.md). */
+export type BookMissed = {
+  kind: 'book_missed';
+  atMs: EpochMs;
+  market: MarketNumber;
+  fromMs: EpochMs;
+};
+
 /** The money of a fill. */
 export type FillMoney = {
   /** Of the side traded: the average of its levels, rounded against the trader. */
@@ -281,6 +322,9 @@ export type Event =
   | AccountOpened
   | OrderPlaced
   | OrderQueued
+  | QueueMet
+  | FillNoted
+  | BookMissed
   | OrderFilled
   | OrderPartFilled
   | OrderEnded

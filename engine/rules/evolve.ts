@@ -53,6 +53,11 @@ export function evolve(state: ShardState, event: Event): void {
       return orderPlaced(state, event);
     case 'order_queued':
       return orderQueued(state, event);
+    case 'queue_met':
+      return state.queue.note(event.order, 0, event.partE2);
+    case 'fill_noted':
+    case 'book_missed':
+      return;
     case 'order_filled':
       return orderFilled(state, event);
     case 'order_part_filled':

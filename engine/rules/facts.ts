@@ -21,9 +21,11 @@ import type {
 import type {
   AccountOpened,
   AccountReset,
+  BookMissed,
   CashAdjusted,
   CatalogReplaced,
   ClockSet,
+  FillNoted,
   GameChanged,
   MarketCorrected,
   MarketResolved,
@@ -34,6 +36,7 @@ import type {
   OrderPlaced,
   OrderQueued,
   PrivacyChanged,
+  QueueMet,
   TradeCorrected,
   TradeCounted,
   TradeMarked,
@@ -89,6 +92,9 @@ export type OrderQueuedFact = Omit<OrderQueued, 'order' | 'account'> & {
   account: Uuid;
   order: Uuid;
 };
+
+/** What traded with an order in its queue. */
+export type QueueMetFact = Omit<QueueMet, 'order' | 'account'> & { account: Uuid; order: Uuid };
 
 export type OrderPartFilledFact = OfOrder<OrderPartFilled> & { trade: Uuid };
 
@@ -176,6 +182,9 @@ export type PrimaryFact =
   | CashAdjustedFact
   | OrderPlacedFact
   | OrderQueuedFact
+  | QueueMetFact
+  | FillNoted
+  | BookMissed
   | OrderFilledFact
   | OrderPartFilledFact
   | OrderEndedFact

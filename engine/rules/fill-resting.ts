@@ -10,6 +10,7 @@ import { fillEvent } from './events.ts';
 import { emit } from './evolve.ts';
 import type { FactSink } from './fact-sink.ts';
 import { levelsOf, tradeOf } from './fill-model.ts';
+import { makerNote } from './fill-notes.ts';
 import { actionOf, fillModelOf } from './flags.ts';
 import { restingFee } from './order-fees.ts';
 import { remainingOf } from './partial-fills.ts';
@@ -178,9 +179,12 @@ function fillResting(
   invariant(fill.contracts <= contracts, 'a fill model fills more than is left of an order');
   invariant(fill.askCents <= want.upToCents, 'a fill model fills beyond the limit of an order');
   if (fill.consumption !== null) state.fillModel.consume(fill.consumption);
-  const traded = tradeOf(actionOf(col.flags.get(order)), fill);
+  const action = actionOf(col.flags.get(order));
+  const traded = tradeOf(action, fill);
   const fee = state.orderFees.has(order)
     ? restingFee(state, order, { market: fill.market, levels: levelsOf(fill), traded }, atMs)
     : null;
+  const note = makerNote(fill, action, atMs);
   emit(state, facts, fillEvent(atMs, order, contracts, traded, fee));
+  if (note !== null) emit(state, facts, note);
 }

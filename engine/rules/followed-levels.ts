@@ -25,6 +25,8 @@ export class ExactBook {
   atMs: EpochMs;
   /** False: something was missed, and the levels may be wrong. */
   isKnown = false;
+  /** Since when nobody knows its levels; null: they are known. Rule T188 (engine/RULES.md). */
+  lostAtMs: EpochMs | null = null;
   /** By cents, yes before no. */
   readonly #atCents = new Float64Array(2 * PAYOUT_CENTS);
   /** Of prices between cents; null: there is none. */
@@ -60,6 +62,7 @@ export class ExactBook {
     for (const [price, size] of levels.yes) this.set('yes', price, size);
     for (const [price, size] of levels.no) this.set('no', price, size);
     this.isKnown = true;
+    this.lostAtMs = null;
   }
 
   levels(): WholeLevels {
@@ -93,8 +96,9 @@ export class FollowedLevels {
   }
 
   /** The connection is lost. */
-  forget(source: SourceNumber): void {
+  forget(source: SourceNumber, atMs: EpochMs): void {
     this.#taken.delete(source);
+    for (const book of this.#books) if (book?.source === source) book.lostAtMs ??= atMs;
   }
 
   /** The book of a market whose levels were ever told; undefined: they never were. */
@@ -119,7 +123,10 @@ export class FollowedLevels {
     const followed = this.followedBy(tick, epoch);
     const wasKnown = followed?.isKnown === true;
     if (tick.levels === null) {
-      if (followed !== undefined) followed.isKnown = false;
+      if (followed !== undefined) {
+        followed.isKnown = false;
+        followed.lostAtMs ??= tick.atMs;
+      }
       return wasKnown;
     }
     const book = this.#books[tick.market] ?? new ExactBook(tick, epoch);

@@ -22,6 +22,7 @@ import { closingMs } from './closing.ts';
 import { accept, type Decision, reject } from './decision.ts';
 import { type Event, type FillFee, fillEvent, type OrderPlaced } from './events.ts';
 import { type Fill, levelsOf, tradeOf } from './fill-model.ts';
+import { takerNote } from './fill-notes.ts';
 import type { PlacedOrder } from './finished-records.ts';
 import { isLimit, sideOf } from './flags.ts';
 import { costCents, FIRST_PAYOUT_ROOM_CENTS, payoutRoomCents } from './ledger.ts';
@@ -280,6 +281,7 @@ function placementEvents(
   if (fill !== null) {
     const traded = tradeOf(order.action, fill);
     events.push(fillEvent(atMs, row, contracts, traded, fees === null ? null : fees.fee));
+    events.push(takerNote(fill, order.action, atMs));
   }
   if (rests && fillModel === 'queue') {
     events.push({

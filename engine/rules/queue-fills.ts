@@ -21,7 +21,7 @@ import {
   type Side,
 } from '../base/units.ts';
 import { closingMs } from './closing.ts';
-import { fillEvent, type OrderQueued } from './events.ts';
+import { fillEvent, type OrderQueued, type QueueMeeting, type QueueMet } from './events.ts';
 import { emit } from './evolve.ts';
 import type { FactSink } from './fact-sink.ts';
 import type { Queues } from './fill-model.ts';
@@ -71,8 +71,13 @@ export function followLevels(
   invariant(market !== undefined, 'a level is of a market that does not exist');
   invariant(source !== undefined, 'a level is of a connection that nobody heard');
   if (tick.kind === 'levels') {
+    const missedFromMs = missedSince(state, levels, tick);
     const wasKnown = levels.replace(tick, source.epoch);
     if (tick.levels === null) return;
+    if (missedFromMs !== null && missedFromMs < atMs && hasQueue(state, market)) {
+      const { number } = market;
+      emit(state, facts, { kind: 'book_missed', atMs, market: number, fromMs: missedFromMs });
+    }
     const book = levels.of(tick.market)!;
     return bookCame({ state, queues, atMs, facts }, market, book, wasKnown && tick.repeats);
   }
@@ -85,6 +90,25 @@ export function followLevels(
   book.set(side, tick.price, tick.size);
   if (tick.change === 'add') added({ state, queues, atMs, facts }, at, tick);
   else if (tick.change === 'cancel') canceled({ state, queues, atMs, facts }, at, tick);
+}
+
+/** Since when a book is unknown that comes whole now; null: it was known. Rule T188. */
+function missedSince(
+  { recoveredAtMs }: ShardState,
+  levels: Queues['levels'],
+  { market, levels: told }: LevelsTick,
+): EpochMs | null {
+  const book = levels.of(market);
+  if (told === null) return null;
+  return book === undefined ? recoveredAtMs : book.lostAtMs;
+}
+
+/** Whether orders wait in the queues of a market. */
+function hasQueue(state: ShardState, { book }: Market): boolean {
+  if (book === null) return false;
+  return (['yes', 'no'] as const).some((side) => {
+    return ordersFrom(state, ladderOf(book, side), 1).length > 0;
+  });
 }
 
 /** Only shows the change: a shard that cannot write fills nothing. Rule D8 (engine/RULES.md). */
@@ -142,7 +166,7 @@ function added(on: In, { market, side }: Place, { price, contracts }: LevelTick)
   const least = Math.ceil((ONE - price) / CENT);
   if (on.state.ladders.best(ladder) < least) return;
   if (!mayFill(market, on.state)) return;
-  const fill = new Fill(on, { market, side: ours, ladder }, contracts);
+  const fill = new Fill(on, { market, side: ours, ladder }, 'addition', contracts);
   const askCents = askCentsOf(ONE - price);
   for (const order of ordersFrom(on.state, ladder, least)) fill.meet(order, askCents);
 }
@@ -162,7 +186,7 @@ function printed(on: In, at: Place, tick: PrintTick): void {
   const least = Math.ceil(price / CENT);
   if (state.ladders.best(ladder) < least) return;
   const isOpen = mayFill(market, state);
-  const fill = new Fill(on, at, isOpen ? contracts : 0);
+  const fill = new Fill(on, at, 'print', isOpen ? contracts : 0);
   const atItsPrice = price % CENT === 0 ? least : 0;
   for (const order of ordersFrom(state, ladder, least)) {
     if (levelOf(state, order) === atItsPrice) fill.eat(order, contracts);
@@ -198,7 +222,9 @@ function meetCrossing(on: In, { market, side }: Place, order: OrderRow): void {
   const crossing = queues.crossing(market, want);
   if (crossing === null) return;
   if (crossing.consumption !== null) state.fillModel.consume(crossing.consumption);
-  state.queue.setAheadE2(order, 0);
+  const before = { aheadE2: state.queue.aheadE2(order), partE2: state.queue.partE2(order) };
+  const volumeE2 = crossing.contracts * CONTRACT;
+  met(on, order, { by: 'book', volumeE2, ...before });
   trade(on, order, crossing.contracts);
 }
 
@@ -228,32 +254,36 @@ function mayFill(market: Market, { nowMs }: ShardState): boolean {
 class Fill {
   readonly #on: In;
   readonly #at: Place;
+  readonly #by: QueueMeeting;
   readonly #volumeE2: ContractsE2;
   /** Null: of one account at most. */
   #usedBy: Map<AccountRow, ContractsE2> | null = null;
   #first: { account: AccountRow; usedE2: ContractsE2 } | null = null;
 
-  constructor(on: In, at: Place, volumeE2: ContractsE2) {
+  constructor(on: In, at: Place, by: QueueMeeting, volumeE2: ContractsE2) {
     this.#on = on;
     this.#at = at;
+    this.#by = by;
     this.#volumeE2 = volumeE2;
   }
 
   /** A print at the price of an order takes what is ahead of it, then the order. */
   eat(order: OrderRow, printedE2: ContractsE2): void {
     const { queue } = this.#on.state;
-    const eatenE2 = Math.min(queue.aheadE2(order), printedE2);
-    queue.setAheadE2(order, queue.aheadE2(order) - eatenE2);
-    this.#credit(order, this.#volumeE2 - eatenE2);
+    const aheadE2 = queue.aheadE2(order);
+    const eatenE2 = Math.min(aheadE2, printedE2);
+    queue.setAheadE2(order, aheadE2 - eatenE2);
+    this.#credit(order, this.#volumeE2 - eatenE2, aheadE2);
     if (queue.has(order) && queue.isFarFromNoted(order)) notePlace(this.#on, order);
   }
 
   /** Whoever trades at a worse price would have met the order first. `askCents`: displayed there. */
   meet(order: OrderRow, askCents: number | null): void {
     const { state, queues } = this.#on;
+    const aheadE2 = state.queue.aheadE2(order);
     state.queue.setAheadE2(order, 0);
     const account = state.orders.col.account.get(order);
-    const contracts = this.#credit(order, this.#volumeE2);
+    const contracts = this.#credit(order, this.#volumeE2, aheadE2);
     if (contracts > 0 && askCents !== null && askCents > 0) {
       const { market, side } = this.#at;
       queues.consumeAt({ account, market: market.number, side, contracts }, askCents);
@@ -261,8 +291,8 @@ class Fill {
     if (state.queue.has(order) && state.queue.isFarFromNoted(order)) notePlace(this.#on, order);
   }
 
-  /** @returns the whole contracts that traded */
-  #credit(order: OrderRow, availableE2: ContractsE2): Contracts {
+  /** `aheadE2`: of it before. @returns the whole contracts that traded */
+  #credit(order: OrderRow, availableE2: ContractsE2, aheadE2: ContractsE2): Contracts {
     const { state } = this.#on;
     const account = state.orders.col.account.get(order);
     const freeE2 = availableE2 - this.#used(account);
@@ -273,7 +303,7 @@ class Fill {
     this.#use(account, filledE2);
     const partE2 = (before + filledE2) % CONTRACT;
     const contracts = (before + filledE2 - partE2) / CONTRACT;
-    state.queue.setPartE2(order, partE2);
+    met(this.#on, order, { by: this.#by, volumeE2: this.#volumeE2, aheadE2, partE2 });
     if (contracts > 0) trade(this.#on, order, contracts);
     return contracts;
   }
@@ -292,6 +322,20 @@ class Fill {
     this.#usedBy ??= new Map([[this.#first!.account, this.#first!.usedE2]]);
     this.#usedBy.set(account, usedE2);
   }
+}
+
+type Meeting = Pick<QueueMet, 'by' | 'volumeE2' | 'aheadE2' | 'partE2'>;
+
+/** A part of an order or more trades in its queue. Rule T186. */
+function met({ state, queues, atMs, facts }: In, order: OrderRow, meeting: Meeting): void {
+  const { account, market } = state.orders.col;
+  const book = queues.levels.of(market.get(order));
+  if (book != null && book.lostAtMs !== null && book.lostAtMs < atMs) {
+    const missed = { market: market.get(order), fromMs: book.lostAtMs };
+    emit(state, facts, { kind: 'book_missed', atMs, ...missed });
+    book.lostAtMs = atMs;
+  }
+  emit(state, facts, { kind: 'queue_met', atMs, order, account: account.get(order), ...meeting });
 }
 
 /** Contracts of an order trade at its limit. Rule T152. */

@@ -50,13 +50,46 @@ export function bookOf(state: ShardState, market: Market, routed: Instrument | n
   const key = routed === null ? market.number : `${market.number}/${routed.number}`;
   const known = state.booksByKey.get(key);
   if (known !== undefined) return known;
-  const book: Book = { number: state.books.length, market, routed };
-  state.books.push(book);
+  const number = state.freeBooks.pop() ?? state.booksByKey.size;
+  const book: Book = { number, market, routed };
   state.booksByKey.set(key, book);
-  state.ladders.ensureLadders(state.books.length * 2);
+  reserveBooks(state, number + 1);
   watchMarkets(book);
   return book;
 }
+
+/** A ladder for each side of so many books: 1,600 bytes a book. */
+export function reserveBooks({ ladders }: ShardState, count: number): void {
+  ladders.ensureLadders(count * 2);
+}
+
+/**
+ * Gives back the books of markets with a result on which no order waits: other markets use their
+ * ladders. Rule K59 (feeds/FORMATS.md).
+ */
+export function releaseBooks(state: ShardState): void {
+  const { ladders } = state;
+  const routed = new Set<Book>();
+  for (const [key, book] of state.booksByKey) {
+    const { market } = book;
+    const isAwaited =
+      ladders.best(ladderOf(book, 'yes')) > 0 || ladders.best(ladderOf(book, 'no')) > 0;
+    if (market.outcome === null || isAwaited) continue;
+    state.booksByKey.delete(key);
+    state.freeBooks.push(book.number);
+    if (book.routed === null) market.book = null;
+    else routed.add(book);
+  }
+  if (routed.size === 0) return;
+  for (const market of state.markets) {
+    if (!market.routedBooks.some((book) => routed.has(book))) continue;
+    const others = market.routedBooks.filter((book) => !routed.has(book));
+    market.routedBooks = others.length === 0 ? NO_BOOKS : others;
+  }
+}
+
+/** All markets without such a book share it, so that a quote reads no array of its own market. */
+export const NO_BOOKS: readonly Book[] = [];
 
 /** Links the book to every market that its price depends on. */
 export function watchMarkets(book: Book): void {

@@ -112,6 +112,8 @@ export type ShardState = {
    * it.
    */
   setBackFromMs: EpochMs;
+  /** The time of the last fact that a start has read; before that nothing is known of venues. */
+  recoveredAtMs: EpochMs;
   catalog: Catalog;
   readonly markets: Market[];
   readonly marketsByName: Map<string, Market>;
@@ -122,8 +124,9 @@ export type ShardState = {
   readonly games: Map<string, { status: GameStatus; atMs: EpochMs }>;
   /** Counts changes of the data that `referenceDataOf` returns. */
   referenceDataVersion: number;
-  readonly books: Book[];
   readonly booksByKey: Map<string | number, Book>;
+  /** Numbers below the number of books that no book has any more. */
+  readonly freeBooks: number[];
   readonly sources: (Source | undefined)[];
   switches: Switches;
   /** The fees of venues. It is in no log, and is sent at every start. */

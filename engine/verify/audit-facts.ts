@@ -2,7 +2,7 @@
  * Checks every fact of a log against the other facts, the index and the accounts. It reads the
  * whole log: for `paperbook verify`, not for a running shard. Facts are compared as they come, and
  * the index by sums over its entries. If the sums differ, each fact is looked up in the index, so
- * that the wrong entry is named. Rules M20 to M27, D16, D97, D99 (engine/RULES.md).
+ * that the wrong entry is named. Rules M20 to M27, D16, D97, D99, T187 (engine/RULES.md).
  */
 
 import {
@@ -27,12 +27,13 @@ import {
 import { Table } from '../memory/table.ts';
 import { UuidIndex } from '../memory/uuid-index.ts';
 import { uuidWords } from '../memory/uuid-words.ts';
-import type { ClosedTrade, OrderOutcome } from '../rules/events.ts';
+import type { ClosedTrade, FillNoted, OrderOutcome } from '../rules/events.ts';
 import type {
   Fact,
   FactPlace,
   OrderEndedFact,
   OrderFilledFact,
+  OrderPartFilledFact,
   OrderPlacedFact,
   TradeClosedFact,
   TradeCorrectedFact,
@@ -100,6 +101,14 @@ function isSameSums(one: KeptAudit['index'], other: KeptAudit['index']): boolean
   return one.entries === other.entries && one.one === other.one && one.two === other.two;
 }
 
+/** The facts of what a fill has done to its trade. */
+const OF_FILLS: ReadonlySet<Fact['kind']> = new Set([
+  'trade_opened',
+  'trade_grown',
+  'trade_reduced',
+  'trade_closed',
+]);
+
 /** An order that has traded, compared with its trade once that has ended. */
 type Traded = { placed: PlacedOrder; outcome: OrderOutcome; check: Check };
 
@@ -140,6 +149,8 @@ class FactsAudit {
   readonly #opened: Uint32Array;
   #lastNumber = 0;
   #isSummed = false;
+  /** The fill that the facts tell of now. */
+  #filled: OrderFilledFact | OrderPartFilledFact | null = null;
   /** The order that the last fact has placed, which most often is the next one asked for. */
   #lastPlaced: PlacedOrder | null = null;
   /** A market order, whose end is the next fact. */
@@ -215,6 +226,12 @@ class FactsAudit {
     invariant(number === this.#lastNumber + 1, 'an audit skipped a fact');
     this.#lastNumber = number;
     this.#meet(fact);
+    if (fact.kind === 'fill_noted')
+      this.#noted(
+        fact,
+        this.#checker(() => `fact ${number} (${fact.kind})`),
+      );
+    else this.#follow(fact);
     if (!('account' in fact)) return;
     const check = this.#checker(() => `fact ${number} (${fact.kind})`);
     try {
@@ -290,6 +307,27 @@ class FactsAudit {
     const [w0, w1, w2, w3] = [name[0]!, name[1]!, name[2]!, name[3]!];
     writeEntry(this.#entry, 0, account, of, w0, w1, w2, w3, record, offset);
     this.#index.add(this.#entry, 0);
+  }
+
+  /** Remembers a fill until a fact that cannot tell of it. */
+  #follow(fact: Fact): void {
+    if (fact.kind === 'order_filled' || fact.kind === 'order_part_filled') this.#filled = fact;
+    else if (!OF_FILLS.has(fact.kind)) this.#filled = null;
+  }
+
+  /** What a fill took agrees with it. Rule T187 (engine/RULES.md). */
+  #noted({ levels, atMs }: FillNoted, check: Check): void {
+    const filled = this.#filled;
+    this.#filled = null;
+    if (filled === null || filled.atMs !== atMs) return check(false, 'tells of no fill');
+    if (levels.length === 0) return;
+    const contracts = levels.reduce((sum, [, part]) => sum + part, 0);
+    const cents = levels.reduce((sum, [price, part]) => sum + price * part, 0);
+    const isAll = contracts === filled.contracts;
+    check(isAll, `has levels of ${contracts} contracts for a fill of ${filled.contracts}`);
+    const average = cents / contracts;
+    const isPrice = Math.abs(average - filled.priceCents) < 1;
+    check(isPrice, `has levels at ${average} cents for a fill at ${filled.priceCents}`);
   }
 
   /** A market order trades at once, so its end is the fact after it. */

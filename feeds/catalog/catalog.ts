@@ -155,8 +155,7 @@ function versionOf(stats: BigIntStats | undefined): string | null {
 /** The venue's own names of the markets that this catalog lists now, for subscriptions. */
 export function listedMarkets(catalog: Pick<Catalog, 'instruments'>, venue: Venue): string[] {
   const names = new Set<string>();
-  for (const { listings, retired } of catalog.instruments) {
-    if (retired === true) continue;
+  for (const { listings } of catalog.instruments) {
     for (const listing of listings) if (listing.venue === venue) names.add(listing.venueMarketId);
   }
   return [...names];
@@ -164,11 +163,6 @@ export function listedMarkets(catalog: Pick<Catalog, 'instruments'>, venue: Venu
 
 function refused(errors: CatalogError[]): CatalogReading {
   return { ok: false, errors };
-}
-
-/** The catalog with the numbers of the catalog before: those stay, and new ones follow. */
-export function continued({ games, instruments }: Catalog, previous: Catalog): Catalog {
-  return numbered(games, instruments, previous);
 }
 
 function numbered(

@@ -1,16 +1,19 @@
 /** The catalog as a thread of feeds knows it: numbers of markets, and which to watch. Rules W60, W70 (feeds/FORMATS.md). */
-import { type MarketNumber, VENUES, type Venue } from '../../engine/base/units.ts';
-import { marketNumbers } from './market-numbers.ts';
+import { invariant } from '../../engine/base/invariant.ts';
+import { NumberSet } from '../../engine/base/number-set.ts';
+import { type MarketNumber, marketName, VENUES, type Venue } from '../../engine/base/units.ts';
 
 /** Plain data, from one thread to another. */
 export type MarketsToWatch = {
-  /** `venue/venueMarketId` by market number. */
+  /** How many names were told before. */
+  named: number;
+  /** The names after those, `venue/venueMarketId` by market number. */
   marketNames: readonly string[];
   /** The markets to subscribe to, in the venue's own names. */
   byVenue: Partial<Record<Venue, readonly string[]>>;
   /** Games that the catalog lists, by their slugs. */
   games: readonly string[];
-  /** Markets that have their result. */
+  /** Markets that have their result, as far as that was not told before. */
   settled: readonly MarketNumber[];
 };
 
@@ -30,11 +33,12 @@ export type HeldMarkets = {
 type ByName = Map<string, boolean>;
 
 export class WatchedMarkets {
-  marketNumber: ReturnType<typeof marketNumbers> = () => undefined;
+  /** By name. Names are only added, so that a market that is long over keeps its number. */
+  readonly #numbers = new Map<string, MarketNumber>();
+  readonly #names: string[] = [];
   #byVenue: MarketsToWatch['byVenue'] = {};
   #games: ReadonlySet<string> = new Set();
-  readonly #settled = new Set<MarketNumber>();
-  #marketNames: readonly string[] = [];
+  readonly #settled = new NumberSet();
   #lastHeld: HeldMarkets = { markets: [], unheld: [], maybeOver: [] };
   #held: ReadonlyMap<Venue, ByName> = new Map();
   #unheld: ReadonlyMap<Venue, ByName> = new Map();
@@ -43,14 +47,18 @@ export class WatchedMarkets {
     this.take(markets);
   }
 
-  take({ marketNames, byVenue, games, settled }: MarketsToWatch): void {
-    this.marketNumber = marketNumbers({ marketNames });
-    this.#marketNames = marketNames;
+  take({ named, marketNames, byVenue, games, settled }: MarketsToWatch): void {
+    invariant(named === this.#names.length, 'the names of markets have a gap');
+    for (const name of marketNames) this.#numbers.set(name, this.#names.push(name) - 1);
     // New markets may be held already.
     this.hold(this.#lastHeld);
     this.#byVenue = byVenue;
     this.#games = new Set(games);
     for (const market of settled) this.#settled.add(market);
+  }
+
+  marketNumber(venue: Venue, venueMarketId: string): MarketNumber | undefined {
+    return this.#numbers.get(marketName(venue, venueMarketId));
   }
 
   hold(held: HeldMarkets): void {
@@ -72,7 +80,7 @@ export class WatchedMarkets {
   #byName(markets: readonly MarketNumber[], over: ReadonlySet<MarketNumber>): Map<Venue, ByName> {
     const byVenue = new Map<Venue, ByName>();
     for (const number of markets) {
-      const name = this.#marketNames[number] ?? '';
+      const name = this.#names[number] ?? '';
       const venue = VENUES.find((one) => name.startsWith(`${one}/`));
       if (venue === undefined) continue;
       const ofVenue: ByName = byVenue.get(venue) ?? new Map();

@@ -114,7 +114,10 @@ export class FakeEngine implements Engine {
   }
 
   coalesce<T>(_question: string, find: () => Promise<T>, waiter: ReplyHandler<T>): undefined {
-    find().then(waiter.resolve, waiter.reject);
+    find().then(
+      (found) => waiter.resolve(found),
+      (error: unknown) => waiter.reject(error as Error),
+    );
   }
 
   quote(instrumentId: string, _atMs: number, kind: QuoteKind = 'instrument_quote'): Promise<Reply> {

@@ -166,8 +166,9 @@ class SetCatalog implements CatalogSource {
     return number === -1 ? undefined : number;
   }
 
-  marketsToWatch() {
-    return { ...this.current, byVenue: {}, games: [], settled: [] };
+  marketsToWatch(_: readonly Venue[], named: number) {
+    const marketNames = this.current.marketNames.slice(named);
+    return { named, marketNames, byVenue: {}, games: [], settled: [] };
   }
 
   watch() {

@@ -131,7 +131,8 @@ export function createMemoryEngine(
       // The same quotes (below) are sent again, with the sizes consumed of them.
       state = { ...newState(), fillModel: before.fillModel };
       // What decreases took from places is lost.
-      for (const source of before.sources.keys()) state.fillModel.queues?.levels.forget(source);
+      const { queues } = state.fillModel;
+      for (const source of before.sources.keys()) queues?.levels.forget(source, before.nowMs);
       if (saved !== null) {
         loadHead(state, saved.head);
         state.records.index.load(saved.head.index);

@@ -80,7 +80,7 @@ export const EQUAL: ReadonlyMap<string, string> = new Map([
     'numbers of ladders are made here alone',
   ],
   [
-    'engine/rules/resting.ts | state.ladders.ensureLadders(state.books.length * 2); | 2 -> 3',
+    'engine/rules/resting.ts | ladders.ensureLadders(count * 2); | 2 -> 3',
     'room for more ladders than there are',
   ],
   [

@@ -22,7 +22,7 @@ test('J23: after a server was killed each event still comes once, in order', asy
   stream.on('gap', ({ channel }) => t.fail(channel));
   await stream.subscribe('orders');
   const [instrument] = await eventually('an instrument', async () => {
-    const { instruments } = await client.listInstruments({ query: { tradable: 'true', limit: 1 } });
+    const { instruments } = await client.listInstruments({ query: { tradable: true, limit: 1 } });
     return instruments.length === 0 ? null : instruments;
   });
   let orders = 0;

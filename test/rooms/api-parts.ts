@@ -10,6 +10,7 @@ await playFiles(
   'test/api/fidelity',
   'test/api/http',
   'test/api/limits',
+  'test/api/mcp',
   'test/api/page',
   'test/api/schemas',
 );

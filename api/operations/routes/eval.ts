@@ -98,6 +98,7 @@ function evalRoute({ engine, identity, records, fees }: Context): Route<Caller> 
       example: EVAL_EXAMPLE,
     },
     scope: 'records:read',
+    isPublic: true,
     mayBeUnavailable: true,
     query: EvalQuery,
     response: EvalAnswer,

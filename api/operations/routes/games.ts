@@ -34,6 +34,7 @@ function listGames({ catalog, engine }: Context): Route<Caller> {
       example: { games: [GAME], count: 1, nextCursor: null, asOf: ENVELOPE.asOf, mode: 'paper' },
     },
     scope: 'markets:read',
+    isPublic: true,
     query: GamesQuery,
     response: GamesAnswer,
     prepare: (query) => {
@@ -77,6 +78,7 @@ function getGame({ catalog, engine, switches }: Context): Route<Caller> {
     },
     errors: ['game_not_found'],
     scope: 'markets:read',
+    isPublic: true,
     query: NoQuery,
     response: GameAnswer,
     run: ({ param }) => {

@@ -54,6 +54,7 @@ function historyRoute(context: Context): Route<Caller> {
   return keyed({
     ...SHARED,
     path: '/history',
+    isPublic: true,
     about: {
       operationId: 'getHistory',
       tag: 'History',
@@ -88,6 +89,7 @@ function candlesRoute(context: Context): Route<Caller> {
   return keyed({
     ...SHARED,
     path: '/history/candles',
+    isPublic: true,
     about: {
       operationId: 'getCandles',
       tag: 'History',

@@ -40,6 +40,7 @@ function listInstruments(context: Context): Route<Caller> {
     },
     errors: ['venue_data_off'],
     scope: 'markets:read',
+    isPublic: true,
     mayBeUnavailable: true,
     query: InstrumentsQuery,
     response: InstrumentsAnswer,
@@ -99,6 +100,7 @@ function searchInstruments(context: Context): Route<Caller> {
       example: { instruments: [INSTRUMENT], count: 1, ...ENVELOPE },
     },
     scope: 'markets:read',
+    isPublic: true,
     query: InstrumentSearchQuery,
     response: InstrumentSearchAnswer,
     run: ({ query }) => {
@@ -125,6 +127,7 @@ function getInstrument({ catalog, engine, switches }: Context): Route<Caller> {
     },
     errors: ['instrument_not_found'],
     scope: 'markets:read',
+    isPublic: true,
     query: NoQuery,
     response: InstrumentAnswer,
     run: ({ param }) => {

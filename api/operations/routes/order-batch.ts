@@ -47,9 +47,10 @@ const REFUSED: Static<typeof BatchAnswer>['results'][number] = {
 type Orders = { orders: unknown[] };
 
 /** The orders are read one by one later, so that a bad one refuses only itself. */
-const READ_BATCH: BodyReader<Orders> = Object.assign(
-  bodyReader(strict({ orders: Type.Array(Type.Unknown(), { minItems: 1, maxItems: 100 }) })),
-  { schema: OrderBatch },
+const READ_BATCH: BodyReader<Orders> = bodyReader(
+  strict({ orders: Type.Array(Type.Unknown(), { minItems: 1, maxItems: 100 }) }),
+  (body) => body,
+  OrderBatch,
 );
 
 function placeAll(

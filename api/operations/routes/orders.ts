@@ -14,7 +14,7 @@ import type { Caller } from '../../dispatch/access.ts';
 import { ofAccount, type Route } from '../../dispatch/route.ts';
 import { countingOf, type PaperAccount } from '../../identity/accounts.ts';
 import { ORDER } from '../../schemas/examples.ts';
-import { OrderBodySchema } from '../../schemas/order-body.ts';
+import { OrderBodySchema, OrderRequestSchema } from '../../schemas/order-body.ts';
 import { CanceledAnswer, CancelOrdersQuery, PlacementAnswer } from '../../schemas/placing.ts';
 import { OrderAnswer, OrderId, OrdersAnswer, OrdersQuery } from '../../schemas/trading.ts';
 import { cancelAll } from '../cancel-all.ts';
@@ -48,7 +48,7 @@ function placeOrder(context: Context): Route<Caller> {
     mayBeUnavailable: true,
     query: NoQuery,
     response: PlacementAnswer,
-    readBody: bodyReader(OrderBodySchema, checkOrderBody),
+    readBody: bodyReader(OrderBodySchema, checkOrderBody, OrderRequestSchema),
     scopeOfBody: scopeOfExecution,
     run: (call, waiter) => {
       const command = commandOf(context, call, context.engine.nowMs());

@@ -22,8 +22,36 @@ const ICON =
   "%3Crect x='2' y='1' width='12' height='14' rx='2' fill='%231f5fae'/%3E" +
   "%3Cpath d='M5 5h6M5 8h6M5 11h4' stroke='%23fff' stroke-width='1.4'/%3E%3C/svg%3E";
 
+type PageOptions = {
+  /** Whether visitors without an account read public data. Rule A161. */
+  hasGuests: boolean;
+};
+
+const ROOT_TEXT = `Paperbook: paper trading of prediction markets. No order reaches a venue.
+
+/                  the page, in a browser
+/docs              the API, described
+/v1/openapi.json   the same for programs
+/v1                the API, with a key
+`;
+
+/** `/` for programs that name no HTML, such as curl. Rule A96. */
+export function rootTextRoute(): Route<null> {
+  return open({
+    method: 'GET',
+    path: '/',
+    query: NoQuery,
+    response: PageText,
+    contentType: 'text/plain; charset=utf-8',
+    run: () => ROOT_TEXT,
+  });
+}
+
 /** The page and its parts. */
-export function pageRoutes(name: PageName): Route<null>[] {
+export function pageRoutes(
+  name: PageName,
+  options: PageOptions = { hasGuests: false },
+): Route<null>[] {
   return [
     open({
       method: 'GET',
@@ -31,7 +59,7 @@ export function pageRoutes(name: PageName): Route<null>[] {
       query: NoQuery,
       response: PageText,
       contentType: 'text/html; charset=utf-8',
-      run: async () => pageText(name, await webBundle()),
+      run: async () => pageText(name, options, await webBundle()),
     }),
     open({
       method: 'GET',
@@ -53,13 +81,21 @@ export function pageRoutes(name: PageName): Route<null>[] {
 
 /** Whether a browser asks for a page: it names HTML, as programs do not. */
 export function wantsPage(http: HttpContext): boolean {
-  const { method } = http;
-  return (method === 'GET' || method === 'HEAD') && /\btext\/html\b/.test(http.header('accept'));
+  return isRead(http) && /\btext\/html\b/.test(http.header('accept'));
 }
 
-function pageText(name: PageName, { styles, pages }: WebBundle): string {
+export function isRead({ method }: HttpContext): boolean {
+  return method === 'GET' || method === 'HEAD';
+}
+
+function pageText(
+  name: PageName,
+  { hasGuests }: PageOptions,
+  { styles, pages }: WebBundle,
+): string {
   const { script, imported } = pages[name];
   const links = imported.map((part) => `<link rel="modulepreload" href="web/${part}">\n`);
+  const visitors = hasGuests ? '<meta name="paperbook-visitors" content="on">\n' : '';
   // Relative, so that it also works below a proxy's path.
   return `<!doctype html>
 <html lang="en">
@@ -67,7 +103,7 @@ function pageText(name: PageName, { styles, pages }: WebBundle): string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${TITLES[name]}</title>
+${visitors}<title>${TITLES[name]}</title>
 <link rel="icon" href="${ICON}">
 <link rel="stylesheet" href="web/${styles}">
 ${links.join('')}</head>

@@ -12,7 +12,7 @@ import { bodyReader } from '../../base/validation.ts';
 import type { Caller } from '../../dispatch/access.ts';
 import { ofAccount, type Route } from '../../dispatch/route.ts';
 import { MARKET_BUY } from '../../schemas/examples.ts';
-import { OrderBodySchema } from '../../schemas/order-body.ts';
+import { OrderBodySchema, OrderRequestSchema } from '../../schemas/order-body.ts';
 import { PreviewAnswer } from '../../schemas/placing.ts';
 import { scopeOfExecution } from '../execution.ts';
 import { checkPreviewBody } from '../order-request.ts';
@@ -21,7 +21,7 @@ import { commandOf } from './placing.ts';
 
 type Context = Pick<ServerContext, 'engine' | 'fees' | 'identity' | 'switches'>;
 
-const readBody = bodyReader(OrderBodySchema, checkPreviewBody);
+const readBody = bodyReader(OrderBodySchema, checkPreviewBody, OrderRequestSchema);
 
 export function previewOrder(context: Context): Route<Caller> {
   return ofAccount({

@@ -35,7 +35,12 @@ export function recordRoutes(context: Context): Route<Caller>[] {
   return [leaderboardRoute(context, bids), traderRoute(context, bids), picksRoute(context)];
 }
 
-const SHARED = { method: 'GET', scope: 'records:read', mayBeUnavailable: true } as const;
+const SHARED = {
+  method: 'GET',
+  scope: 'records:read',
+  isPublic: true,
+  mayBeUnavailable: true,
+} as const;
 
 function leaderboardRoute(context: Context, bids: WorthBids): Route<Caller> {
   const { engine, identity, records, switches } = context;

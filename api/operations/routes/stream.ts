@@ -18,6 +18,7 @@ export function streamRoute(streams: () => Streams): Route<Caller> {
       description: DESCRIPTION,
     },
     status: 101,
+    isPublic: true,
     query: NoQuery,
     response: Type.Void(),
     run: ({ caller, organization, account, protocols }) => {

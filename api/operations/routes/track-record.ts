@@ -53,6 +53,7 @@ export function trackRecordRoute(context: Context): Route<Caller> {
       example: TRACK_RECORD_EXAMPLE,
     },
     scope: 'records:read',
+    isPublic: true,
     mayBeUnavailable: true,
     errors: ['trader_not_found'],
     query: TrackRecordQuery,

@@ -6,7 +6,13 @@ type Props<Value extends string> = {
   label: string;
   isLabelShown?: boolean;
   value: Value;
-  options: readonly { value: Value; text: string; disabled?: boolean }[];
+  options: readonly {
+    value: Value;
+    text: string;
+    disabled?: boolean;
+    /** The side of a market, in its color. */
+    kind?: 'yes' | 'no';
+  }[];
   onPick(value: Value): void;
 };
 
@@ -23,7 +29,7 @@ export function Choice<Value extends string>({
       <legend class={isLabelShown ? '' : 'sr'}>{label}</legend>
       <div class="choice-row">
         {options.map((one) => (
-          <label key={one.value}>
+          <label key={one.value} class={one.kind === undefined ? '' : `is-${one.kind}`}>
             <input
               type="radio"
               name={name}

@@ -2,7 +2,7 @@
 import { CallError } from './call-error.ts';
 import { type CallName, type Input, type Output, requestLine } from './operations.ts';
 import { type Request, send, type Wait } from './request.ts';
-import { leave, leaveAsGuest, renew } from './session.ts';
+import { leave, leaveAsGuest, renew, session } from './session.ts';
 
 export const API = 'v1';
 const REFUSED = 'The server has refused your session. Sign in again.';
@@ -32,7 +32,9 @@ export async function call<Name extends CallName>(
   } catch (error) {
     if (!(error instanceof CallError)) throw error;
     if (error.code === 'guest_account') leaveAsGuest();
-    if (error.status !== 401 || !(await renew())) throw error;
+    // A visitor has no session to renew.
+    const isOut = session.peek().state === 'out';
+    if (error.status !== 401 || isOut || !(await renew())) throw error;
   }
   return (await sendAgain(request)) as Output<Name>;
 }

@@ -8,6 +8,8 @@ const MONEY = new Intl.NumberFormat('en-US', {
 });
 const WHOLE = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
 
+const COMPACT = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 });
+
 /** `$1,234.50`, `−$3.20` */
 export function money(dollars: number): string {
   return `${isBelowZero(dollars) ? MINUS : ''}$${MONEY.format(Math.abs(dollars))}`;
@@ -26,6 +28,11 @@ export function cents(price: number): string {
 /** `1,000` */
 export function whole(count: number): string {
   return WHOLE.format(count);
+}
+
+/** `940`, `1.2K`, `3.4M` */
+export function compact(count: number): string {
+  return COMPACT.format(count);
 }
 
 /** `1 contract`, `1,000 contracts` */

@@ -1,8 +1,15 @@
-/** Lists of games, and the two winners' instruments of each, as plain data. */
+/** Lists of games, and the markets that the card of each shows, as plain data. */
 import type { Game, GameStatus, Instrument } from '../../client/generated.js';
 
 export type GameFilter = { league: string | null; status: GameStatus | null };
-export type Winners = { away: Instrument | null; home: Instrument | null };
+export type GameMarkets = {
+  away: Instrument | null;
+  home: Instrument | null;
+  total: Instrument | null;
+  spread: Instrument | null;
+  /** All markets of the game. */
+  count: number;
+};
 
 export function matches(filter: GameFilter, game: Game): boolean {
   return (
@@ -36,27 +43,64 @@ function earliestFirst(a: Game, b: Game): number {
   return Date.parse(a.startsAt) - Date.parse(b.startsAt) || (a.id < b.id ? -1 : 1);
 }
 
-/** By league, each in the order of the list, the leagues by name. */
+/** What can be traded comes first. */
+const STATUS_RANKS: Readonly<Record<GameStatus, number>> = {
+  inprogress: 0,
+  scheduled: 1,
+  postponed: 2,
+  final: 3,
+  cancelled: 3,
+};
+
+/** By league, the leagues by name; in each the games that can be traded first. */
 export function byLeague(games: readonly Game[]): { league: string; games: readonly Game[] }[] {
   const leagues = [...new Set(games.map(({ league }) => league))].sort();
   return leagues.map((league) => ({
     league,
-    games: games.filter((game) => game.league === league),
+    games: games
+      .filter((game) => game.league === league)
+      .sort((a, b) => STATUS_RANKS[a.status] - STATUS_RANKS[b.status] || earliestFirst(a, b)),
   }));
 }
 
-/** The winner markets of a whole game among its instruments. */
-export function winnersOf(
+/**
+ * The markets that a card shows: both winners, and of totals and of spreads the middle line, which
+ * is nearest to even. Other lines are on the page of a market. Rule U37 (api/RULES.md).
+ */
+export function marketsOfGame(
   game: Pick<Game, 'id' | 'home' | 'away'>,
   instruments: readonly Instrument[],
-): Winners {
-  const of = (code: string) =>
-    instruments.find(
-      ({ gameId, marketType, period, subject }) =>
-        gameId === game.id &&
-        marketType === 'moneyline' &&
-        (period === 'game' || period === 'regulation') &&
-        subject?.code === code,
-    ) ?? null;
-  return { away: of(game.away.code), home: of(game.home.code) };
+): GameMarkets {
+  const whole = instruments.filter(
+    ({ gameId, period }) => gameId === game.id && (period === 'game' || period === 'regulation'),
+  );
+  const winner = ({ code }: Game['home']) =>
+    whole.find(({ marketType, subject }) => {
+      return marketType === 'moneyline' && subject?.code === code;
+    }) ?? null;
+  return {
+    away: winner(game.away),
+    home: winner(game.home),
+    total: middleLine(whole, 'total'),
+    spread: middleLine(whole, 'spread'),
+    count: instruments.filter(({ gameId }) => gameId === game.id).length,
+  };
+}
+
+function middleLine(
+  instruments: readonly Instrument[],
+  type: Instrument['marketType'],
+): Instrument | null {
+  const lines = instruments
+    .filter(({ marketType, line }) => marketType === type && line !== null)
+    .sort((a, b) => a.line! - b.line! || (a.id < b.id ? -1 : 1));
+  return lines[Math.floor((lines.length - 1) / 2)] ?? null;
+}
+
+/** `Over 8.5`, `OTT −1.5`: a line where there is little room. */
+export function lineText({ marketType, line, subject }: Instrument): string {
+  if (line === null) return '';
+  if (marketType === 'total') return `Over ${line}`;
+  const signed = line > 0 ? `+${line}` : `−${Math.abs(line)}`;
+  return subject === null ? signed : `${subject.code} ${signed}`;
 }

@@ -17,6 +17,7 @@ import { BASE } from './request.ts';
 import { noteServerTime } from './server-time.ts';
 import { leaveAsGuest, renew, session } from './session.ts';
 import { venueData } from './venue-data.ts';
+import { isVisitor } from './visitor.ts';
 
 export type LiveConnection =
   | { state: 'off' }
@@ -40,13 +41,13 @@ const gameListeners = new Set<GameListener>();
 let stream: Stream | null = null;
 let carriers: QuoteCarriers | null = null;
 
-/** Opens it whenever a person is signed in. */
+/** Opens it whenever a person is signed in, or a visitor may look around. */
 export function startLive(): void {
   effect(() => {
-    const isIn = session.value.state === 'in';
+    const isOpen = session.value.state === 'in' || isVisitor.value;
     untracked(() => {
       close();
-      if (isIn) open(null);
+      if (isOpen) open(null);
     });
   });
   // A pause between two attempts can be long; a network that is back need not wait for it.
@@ -95,7 +96,7 @@ function open(after: string | null): void {
   opened.on('games', ({ games }) => passOn(games));
   opened.on('game', ({ game }) => passOn([game]));
   opened.on('ended', ({ channel, error }) => refusedChannel(channel, error));
-  subscribe(opened, 'orders');
+  if (session.peek().state === 'in') subscribe(opened, 'orders');
   subscribe(opened, 'games');
   carryQuotes(opened);
 }
@@ -181,6 +182,7 @@ async function refused(error: Error, after: string | null): Promise<void> {
   if (!(error instanceof RefusedError)) return;
   if (error.code === 'guest_account') return leaveAsGuest();
   const ended = stream;
+  if (session.peek().state === 'out') return;
   if (error.status === 401 && (await renew()) && stream === ended) open(after);
 }
 

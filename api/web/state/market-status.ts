@@ -55,7 +55,7 @@ const NO_PRICE: Readonly<Record<string, string>> = {
 
 /** The note of a quote without a price, where there is little room. */
 export const NO_PRICE_WORDS: Readonly<Record<string, string>> = {
-  'market resolved': 'has its result',
+  'market resolved': 'settled',
   'market paused': 'paused',
   'market closed': 'closed',
   'no quote': 'no quote yet',

@@ -25,7 +25,7 @@ const loader = new Loader(async (ref: string): Promise<Market> => {
   if (gameId === null) return { instrument, game: null, others: [], isTradable: null };
   const [{ game, instruments }, tradable] = await Promise.all([
     call('getGame', { path: { ref: gameId } }),
-    call('listInstruments', { query: { gameId, tradable: 'true', limit: TRADABLE_MAX } }),
+    call('listInstruments', { query: { gameId, tradable: true, limit: TRADABLE_MAX } }),
   ]);
   return {
     instrument,

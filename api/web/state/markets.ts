@@ -3,7 +3,7 @@ import { type Signal, signal } from '@preact/signals';
 import type { Game, Instrument } from '../../client/generated.js';
 import { CallError } from './call-error.ts';
 import { call } from './calls.ts';
-import { type GameFilter, type Winners, winnersOf, withChanged } from './game-list.ts';
+import { type GameFilter, type GameMarkets, marketsOfGame, withChanged } from './game-list.ts';
 import { noteVenueData, onGames } from './live.ts';
 import { type Loaded, Loader, type Rows } from './loaded.ts';
 import { report } from './problems.ts';
@@ -13,11 +13,12 @@ export const leagues = signal<readonly string[]>([]);
 
 const PAGE_ROWS = 100;
 const FOUND_MAX = 25;
-const winners = new Map<string, Signal<Winners | null>>();
+const markets = new Map<string, Signal<GameMarkets | null>>();
 let filter: GameFilter = { league: null, status: null };
 
 const gameLoader = new Loader(async (of: GameFilter): Promise<Rows<Game>> => {
-  const [page] = await Promise.all([gamePage(of, null), loadWinners(of)]);
+  const [page, instruments] = await Promise.all([gamePage(of, null), loadFirstMarkets(of)]);
+  noteMarkets(page.rows, instruments);
   return page;
 });
 
@@ -66,23 +67,23 @@ export async function loadMoreGames(): Promise<void> {
   }
 }
 
-/** The winners' instruments of a game; null: not known yet. */
-export function winnersOfGame(gameId: string): Signal<Winners | null> {
-  const known = winners.get(gameId);
+/** The markets of a game's card; null: not known yet. */
+export function cardMarkets(gameId: string): Signal<GameMarkets | null> {
+  const known = markets.get(gameId);
   if (known !== undefined) return known;
-  const made = signal<Winners | null>(null);
-  winners.set(gameId, made);
+  const made = signal<GameMarkets | null>(null);
+  markets.set(gameId, made);
   return made;
 }
 
-/** Asks for the winners' instruments of a game that is on the screen, unless they are known. */
-export async function needWinners(game: Game): Promise<void> {
-  const known = winnersOfGame(game.id);
+/** Asks for the markets of a game that is on the screen, unless they are known. */
+export async function needCardMarkets(game: Game): Promise<void> {
+  const known = cardMarkets(game.id);
   if (known.value !== null) return;
   try {
     const { instruments, venueData } = await call('getGame', { path: { ref: game.id } });
     noteVenueData(venueData);
-    known.value = winnersOf(game, instruments);
+    known.value = marketsOfGame(game, instruments);
   } catch (error) {
     // It has left the catalog; its row goes with the next list.
     if (error instanceof CallError && error.code === 'game_not_found') return;
@@ -107,18 +108,20 @@ async function gamePage(of: GameFilter, cursor: string | null): Promise<Rows<Gam
 }
 
 /** The markets of the first games in one answer; the others are asked for game by game. */
-async function loadWinners(of: GameFilter): Promise<void> {
-  const kind = { marketType: 'moneyline', tradable: 'true', limit: PAGE_ROWS } as const;
-  const { instruments, venueData } = await call('listInstruments', {
-    query: { ...given(of), ...kind },
-  });
+async function loadFirstMarkets(of: GameFilter): Promise<readonly Instrument[]> {
+  const query = { ...given(of), tradable: true, limit: PAGE_ROWS } as const;
+  const { instruments, venueData } = await call('listInstruments', { query });
   noteVenueData(venueData);
-  for (const [gameId, rows] of Map.groupBy(instruments, (one) => one.gameId)) {
-    const [{ home, away }] = rows as [Instrument];
-    if (gameId === null || home === null || away === null) continue;
-    const both = winnersOf({ id: gameId, home, away }, rows);
-    // The other one may be on the next page.
-    if (both.home !== null && both.away !== null) winnersOfGame(gameId).value = both;
+  return instruments;
+}
+
+function noteMarkets(games: readonly Game[], instruments: readonly Instrument[]): void {
+  const byGame = Map.groupBy(instruments, ({ gameId }) => gameId);
+  for (const game of games) {
+    const rows = byGame.get(game.id) ?? [];
+    // Others may be on the next page, or cannot be traded now.
+    if (rows.length < game.instrumentCount) continue;
+    cardMarkets(game.id).value = marketsOfGame(game, rows);
   }
 }
 

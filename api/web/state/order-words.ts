@@ -1,5 +1,6 @@
 /**
- * The outcome of an order, and of its preview, in words. Rules A75, A119, A121, V10 (api/RULES.md).
+ * The outcome of an order, and of its preview, in words. Rules A75, A119, A121, U40, V10
+ * (api/RULES.md).
  */
 import type {
   ErrorCode,
@@ -58,16 +59,21 @@ type Details = {
   costDollars?: number | null;
   /** How long ago the answer came. */
   sinceMs?: number;
+  /** For a buy: what can be spent, and the price of the side; null: not known. */
+  cashDollars?: number | null;
+  priceCents?: number | null;
 };
 
 export function previewWords(
   order: OrderBody,
   preview: OrderPreview,
-  { costDollars = null, sinceMs = 0 }: Details = {},
+  { costDollars = null, sinceMs = 0, cashDollars = null, priceCents = null }: Details = {},
 ): PreviewWords {
   const { would, code } = preview;
   if (would === 'refuse' || code !== undefined) {
-    return { sentence: refusedWords(code), kind: 'refused', lines: [] };
+    const isTooDear = code === 'insufficient_balance' && order.action === 'buy';
+    const lines = isTooDear ? tooDearLines(order, cashDollars, priceCents) : [];
+    return { sentence: refusedWords(code), kind: 'refused', lines };
   }
   if (!isPriced(preview)) return hiddenWords(order, preview);
   const kind = would === 'execute' ? 'goes' : 'waits';
@@ -84,6 +90,21 @@ export function previewWords(
       ...feeAndAge(preview, sinceMs),
     ],
   };
+}
+
+/** What it would cost at the price now, or at its limit, and what there is. Rule U40. */
+function tooDearLines(
+  { count = 0, limitPriceCents }: OrderBody,
+  cashDollars: number | null,
+  priceCents: number | null,
+) {
+  const eachCents = limitPriceCents ?? priceCents;
+  return [
+    ...(eachCents === null
+      ? []
+      : [{ name: `Cost at ${cents(eachCents)}`, value: money((count * eachCents) / 100) }]),
+    ...(cashDollars === null ? [] : [{ name: 'Your cash', value: money(cashDollars) }]),
+  ];
 }
 
 /** The fields that exist while venue data is on. */

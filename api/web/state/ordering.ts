@@ -3,7 +3,7 @@
  * T96, T110 (engine/RULES.md).
  */
 import { signal } from '@preact/signals';
-import type { OrderPlacement, OrderPreview } from '../../client/generated.js';
+import type { OrderPlacement, OrderPreview, OrderRequest } from '../../client/generated.js';
 import { type AccountId, ofAccount } from './account-id.ts';
 import { CallError, isOfAbsence } from './call-error.ts';
 import { call } from './calls.ts';
@@ -40,7 +40,10 @@ const doubtful = new Map<string, OrderBody>();
 let visit = 0;
 const previewer: Loader<[OrderBody, AccountId], Previewed> = new Loader(async (order, account) => {
   try {
-    const preview = await call('previewOrder', { body: order, ...ofAccount(account) });
+    const preview = await call('previewOrder', {
+      body: order as OrderRequest,
+      ...ofAccount(account),
+    });
     return { order, account, preview, atMs: Date.now() };
   } catch (error) {
     const before = previewer.of(order, account);
@@ -86,7 +89,7 @@ export async function placeOrder(
   // An order that may have been placed is sent again unchanged: its key belongs to that order.
   const sent = doubtful.get(idempotencyKey) ?? boundedBy(order, shownCents);
   try {
-    const body = { ...sent, idempotencyKey };
+    const body = { ...sent, idempotencyKey } as OrderRequest;
     const placement = await call('placeOrder', { body, ...ofAccount(account) });
     keys.placed(order, account);
     doubtful.delete(idempotencyKey);

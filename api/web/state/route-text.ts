@@ -38,6 +38,12 @@ export function hrefOf(
   return `#/${path}${search === '' ? '' : `?${search}`}`;
 }
 
+/** The sign-in that returns to an address, such as `#/market/ins_…`. */
+export function signInHref(hash: string): string {
+  const back = hash.replace(/^#?\/?/, '');
+  return hrefOf('sign-in', '', { back: back.startsWith('sign-in') ? '' : back });
+}
+
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -1,6 +1,6 @@
 /** The present place: the fragment of the page's address, `#/market/ins_…?window=7d`. */
 import { computed, signal } from '@preact/signals';
-import { type Route, routeOf } from './route-text.ts';
+import { hrefOf, type Route, routeOf } from './route-text.ts';
 
 export const route = signal<Route>(routeOf(location.hash));
 
@@ -11,6 +11,12 @@ export function startRoute(): void {
   addEventListener('hashchange', () => {
     route.value = routeOf(location.hash);
   });
+}
+
+/** The address of the present place, as `hrefOf` makes it. */
+export function hash(): string {
+  const { view, param, query } = route.value;
+  return hrefOf(view ?? 'markets', param, query);
 }
 
 /** Goes to an address that `hrefOf` has made. */

@@ -2,13 +2,13 @@
  * One sale of a position at the market, however often it is sent: all under one idempotency key, so
  * that it is sold once.
  */
-import type { OrderRequest } from '../../client/generated.js';
+import type { MarketSell } from '../../client/generated.js';
 import { CallError } from './call-error.ts';
 
 export class SellAttempt {
   readonly #tradeId: string;
   readonly #key: string;
-  #unanswered: OrderRequest | null = null;
+  #unanswered: MarketSell | null = null;
 
   constructor(tradeId: string, key: string) {
     this.#tradeId = tradeId;
@@ -26,7 +26,7 @@ export class SellAttempt {
    *
    * @param floorCents at least so many cents a contract; null: at any price
    */
-  order(floorCents: number | null): OrderRequest {
+  order(floorCents: number | null): MarketSell {
     this.#unanswered ??= {
       action: 'sell',
       type: 'market',

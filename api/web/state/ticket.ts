@@ -1,7 +1,8 @@
 /**
- * An order as it is typed, and its body, or the problem beside each field. Rules A30 to A33, A121
- * (api/RULES.md), T21 to T23, T44 (engine/RULES.md).
+ * An order as it is typed, and its body, or the problem beside each field. Rules A30 to A33, A121,
+ * U39, U40 (api/RULES.md), T21 to T23, T44 (engine/RULES.md).
  */
+import type { OrderFields } from '../../client/client.js';
 import type { OrderRequest, OrderType, Side } from '../../client/generated.js';
 import type { AccountId } from './account-id.ts';
 
@@ -15,6 +16,8 @@ export type Ticket = {
   /** For a sell: the position; empty: none is chosen. */
   tradeId: string;
   type: OrderType;
+  /** What `count` is in. */
+  unit: 'contracts' | 'dollars';
   count: string;
   limit: string;
   timeInForce: TimeInForce;
@@ -29,7 +32,7 @@ export type Ticket = {
 export type TicketField = 'tradeId' | 'count' | 'limit' | 'expires' | 'bound' | 'probability';
 export type TicketErrors = Partial<Record<TicketField, string>>;
 /** Without its key, which is added at the placing. */
-export type OrderBody = Omit<OrderRequest, 'idempotencyKey' | 'clientOrderId'>;
+export type OrderBody = Omit<OrderFields, 'idempotencyKey' | 'clientOrderId'>;
 /** `order` is null if something is wrong. */
 export type ReadTicket = { order: OrderBody | null; errors: TicketErrors };
 
@@ -38,6 +41,7 @@ export const NEW_TICKET: Ticket = {
   side: 'yes',
   tradeId: '',
   type: 'market',
+  unit: 'contracts',
   count: '10',
   limit: '',
   timeInForce: 'gtc',
@@ -53,8 +57,18 @@ const EXPIRES_WITHIN_DAYS = 365;
 const DAY_MS = 86_400_000;
 const WHOLE = /^\d+$/;
 
-/** @param nowMs the server's time, which decides whether an expiry is ahead */
-export function readTicket(ticket: Ticket, instrumentId: string, nowMs: number): ReadTicket {
+type Read = {
+  /** The server's time, which decides whether an expiry is ahead. */
+  nowMs: number;
+  /** The live price of the side, by which dollars are contracts; null: there is none. */
+  priceCents: number | null;
+};
+
+export function readTicket(
+  ticket: Ticket,
+  instrumentId: string,
+  { nowMs, priceCents }: Read,
+): ReadTicket {
   const errors: TicketErrors = {};
   const read = <Value>(field: TicketField, value: Value | Wrong): Value | undefined => {
     if (!(value instanceof Wrong)) return value;
@@ -69,7 +83,7 @@ export function readTicket(ticket: Ticket, instrumentId: string, nowMs: number):
       ? {
           instrumentId,
           side,
-          count: read('count', countOf(ticket.count)),
+          count: read('count', countOf(ticket, priceCents)),
           statedProbPct: read('probability', percentOf(ticket.probability)),
         }
       : { tradeId: read('tradeId', positionOf(ticket.tradeId)) }),
@@ -116,8 +130,71 @@ function boundName(action: Ticket['action']): 'maxPriceCents' | 'minPriceCents' 
   return action === 'buy' ? 'maxPriceCents' : 'minPriceCents';
 }
 
-function countOf(text: string): number | Wrong {
-  return wholeOf(text, 1, COUNT_MAX) ?? new Wrong('A whole number from 1 to 1,000,000,000.');
+function countOf(ticket: Ticket, priceCents: number | null): number | Wrong {
+  const { count: text, unit } = ticket;
+  if (unit === 'contracts') {
+    return wholeOf(text, 1, COUNT_MAX) ?? new Wrong('A whole number from 1 to 1,000,000,000.');
+  }
+  const amountCents = centsOfText(text);
+  if (amountCents === null) return new Wrong('An amount in dollars, such as 25 or 12.50.');
+  const eachCents = priceOfEach(ticket, priceCents);
+  if (eachCents === null) return new Wrong('There is no price now: enter contracts, or a limit.');
+  const count = contractsFor(amountCents, eachCents);
+  if (count > 0) return count;
+  return new Wrong(`One contract costs ${eachCents}¢.`);
+}
+
+/** The price by which an amount is contracts: the limit of a limit order, else the live price. */
+export function priceOfEach(
+  { type, limit }: Pick<Ticket, 'type' | 'limit'>,
+  priceCents: number | null,
+): number | null {
+  return type === 'limit' ? wholeOf(limit, 1, 99) : priceCents;
+}
+
+/** As many whole contracts as an amount buys. */
+export function contractsFor(amountCents: number, eachCents: number): number {
+  return Math.min(COUNT_MAX, Math.floor(amountCents / eachCents));
+}
+
+/** Amounts of a button each, in the ticket's unit. */
+export const QUICK_SIZES: Readonly<Record<Ticket['unit'], readonly number[]>> = {
+  contracts: [10, 50, 100, 500],
+  dollars: [10, 50, 100, 500],
+};
+
+/** All that the cash buys at the price, as its field has it; null: nothing, or no price is known. */
+export function maxText(
+  ticket: Ticket,
+  cashDollars: number | null,
+  priceCents: number | null,
+): string | null {
+  const eachCents = priceOfEach(ticket, priceCents);
+  if (cashDollars === null || eachCents === null) return null;
+  const cashCents = Math.round(cashDollars * 100);
+  const count = contractsFor(cashCents, eachCents);
+  if (count < 1) return null;
+  return ticket.unit === 'contracts' ? String(count) : String((count * eachCents) / 100);
+}
+
+/** The same amount in the other unit, as far as a price is known. */
+export function inUnit(ticket: Ticket, unit: Ticket['unit'], priceCents: number | null): Ticket {
+  if (unit === ticket.unit) return ticket;
+  const read = countOf(ticket, priceCents);
+  const eachCents = priceOfEach(ticket, priceCents);
+  if (typeof read !== 'number') return { ...ticket, unit, count: '' };
+  if (unit === 'contracts') return { ...ticket, unit, count: String(read) };
+  const count = eachCents === null ? '' : String((read * eachCents) / 100);
+  return { ...ticket, unit, count };
+}
+
+/** Whole cents; null: it is no amount above zero. */
+function centsOfText(text: string): number | null {
+  const found = /^\$?\s*(\d{1,9}(?:,\d{3})*)(?:\.(\d{1,2}))?$/.exec(text.trim());
+  if (found === null) return null;
+  const [, dollars, cents = ''] = found;
+  const all = Number(dollars!.replaceAll(',', '')) * 100 + Number(cents.padEnd(2, '0'));
+  return all > 0 ? all : null;
 }
 
 function priceOf(text: string): number | Wrong {

@@ -1,6 +1,6 @@
 /**
  * The worth of positions and accounts at the present quotes. Money is added in whole cents. Rules
- * M21, A78.
+ * M21, A78, U38, U42 (api/RULES.md).
  */
 import type { Account, Portfolio, Position, Side } from '../../client/generated.js';
 import type { ShownQuote } from './shown-quote.ts';
@@ -76,6 +76,52 @@ export function totalsOf(
     netWorthDollars: moved(account.netWorthDollars),
     pnlSinceResetDollars: moved(account.pnlSinceResetDollars),
     lifetimePnlDollars: moved(account.lifetimePnlDollars),
+  };
+}
+
+/** Before the first trade, what an account begins with. */
+const START_DOLLARS = 100_000;
+
+/** Cash and net worth for the header: before the first trade, the start balance. Rule U38. */
+export function fundsOf(
+  of: Pick<Portfolio, 'account' | 'positions'>,
+  quotes: readonly (Prices | null)[],
+): { cashDollars: number; netWorthDollars: number } {
+  const totals = totalsOf(of, quotes);
+  if (totals === null) return { cashDollars: START_DOLLARS, netWorthDollars: START_DOLLARS };
+  return { cashDollars: totals.balanceDollars, netWorthDollars: totals.netWorthDollars };
+}
+
+/** Positions of one side of a market, the newest first. */
+export type MarketPositions = { first: Position; all: readonly Position[]; sum: Sum };
+type Sum = Pick<Position, 'contracts' | 'costDollars'>;
+
+/** By market and side, in the order of the list. Rule U42. */
+export function byMarket(positions: readonly Position[]): MarketPositions[] {
+  const groups = Map.groupBy(positions, ({ instrumentId, instrumentSide, tradeId }) => {
+    return instrumentId === null ? tradeId : `${instrumentId} ${instrumentSide}`;
+  });
+  return [...groups.values()].map((all) => ({ first: all[0]!, all, sum: sumOf(all) }));
+}
+
+function sumOf(all: readonly Position[]): Sum {
+  const costCents = all.reduce((sum, { costDollars }) => sum + centsOf(costDollars), 0);
+  const contracts = all.reduce((sum, one) => sum + one.contracts, 0);
+  return { contracts, costDollars: costCents / 100 };
+}
+
+/** Of several positions at once. `markCents` is of the first. @param quotes one for each */
+export function markOfAll(
+  positions: readonly Position[],
+  quotes: readonly (Prices | null)[],
+): Mark {
+  const marks = positions.map((position, at) => markOf(position, quotes[at] ?? null));
+  const sum = (field: 'valueDollars' | 'pnlDollars') =>
+    marks.reduce((all, mark) => all + centsOf(mark[field]), 0) / 100;
+  return {
+    markCents: marks[0]?.markCents ?? null,
+    valueDollars: sum('valueDollars'),
+    pnlDollars: sum('pnlDollars'),
   };
 }
 

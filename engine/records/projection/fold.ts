@@ -160,6 +160,9 @@ export class Fold {
       // The control store owns who is private. Other kinds do not count.
       case 'privacy_changed':
       case 'order_queued':
+      case 'queue_met':
+      case 'fill_noted':
+      case 'book_missed':
       case 'order_part_filled':
       case 'trade_counted':
       case 'market_valued':

@@ -125,10 +125,13 @@ export class CrossShardLimits {
     const shards = new Set(this.#roamers.get(keyId)?.shards).add(home);
     shards.delete(to);
     if (shards.size === 0) return to.ask(query, waiter);
-    this.#usesIn(shards, home, keyId).then((elsewhere) => {
-      const counted = { ...counting, keyId: to === home ? keyId : awayIdOf(keyId), elsewhere };
-      to.ask({ ...query, order: { ...query.order, counting: counted } }, waiter);
-    }, waiter.reject);
+    this.#usesIn(shards, home, keyId).then(
+      (elsewhere) => {
+        const counted = { ...counting, keyId: to === home ? keyId : awayIdOf(keyId), elsewhere };
+        to.ask({ ...query, order: { ...query.order, counting: counted } }, waiter);
+      },
+      (error: unknown) => waiter.reject(error as Error),
+    );
   }
 
   /** Rejects with `Unavailable` if one of them cannot answer. */

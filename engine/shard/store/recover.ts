@@ -37,7 +37,9 @@ export function recover(
 ): FromDisk {
   const head = loadTables(state, read);
   rebuildDerived(state);
-  return { ...replay(state, head, log, facts), head };
+  const replayed = replay(state, head, log, facts);
+  state.recoveredAtMs = state.nowMs;
+  return { ...replayed, head };
 }
 
 /** Loads the newest finished checkpoint as it was written; returns its head, if there is one. */

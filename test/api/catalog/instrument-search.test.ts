@@ -29,7 +29,8 @@ function catalogOf(labels: readonly string[], league: string): Catalog {
     slug: '',
     listings: [],
   }));
-  return { ...sample, games: [], instruments };
+  const instrumentIds = instruments.map(({ id }) => id);
+  return { games: [], instruments, marketNames: sample.marketNames, instrumentIds };
 }
 
 const numbered = (count: number, word: string) =>

@@ -45,7 +45,7 @@ test('K10: a market with a result is dropped with its line, after any reload bef
   list('OVER', 'LIVE');
   await reload();
   t.deepEqual(catalog.watchedMarkets('venue_a').sort(), ['LIVE', 'NEXT', 'OVER']);
-  t.deepEqual(catalog.marketsToWatch([]).settled, [market]);
+  t.deepEqual(catalog.marketsToWatch([], 0).settled, [market]);
   list('LIVE');
   await reload();
   t.deepEqual(catalog.watchedMarkets('venue_a').sort(), ['LIVE', 'NEXT']);

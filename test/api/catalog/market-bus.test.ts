@@ -46,7 +46,7 @@ test('S16: a market is over since its result, by a start too, and nothing opens 
   bus.publish({ kind: 'result', ...on, market: 4, ...pays });
   for (const market of [4, 5]) bus.publish({ kind: 'status', ...on, market, status: 'open' });
   t.deepEqual([states.isOpen(4), states.isOpen(5)], [false, false]);
-  t.deepEqual(states.over(), [5, 4]);
+  t.deepEqual(states.over(), [4, 5]);
   end();
   bus.publish({ kind: 'result', ...on, market: 6, ...pays });
   t.true(states.isOpen(6));

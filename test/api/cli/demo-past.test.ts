@@ -1,5 +1,15 @@
 /** The past of a demo as it is on disk, and a first start that is cut off. */
-import { existsSync, mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test from 'ava';
 import { BOTS } from '../../../api/cli/demo-bots.ts';
@@ -26,6 +36,23 @@ async function madeIn(dataDir: string, seed = 1): Promise<void> {
   await makePast(settings, { schedule, untilMs: UNTIL, shards: 1, log: SILENT });
 }
 
+/** The past of seed 1, made once. */
+let made: Promise<string> | null = null;
+const MADE = mkdtempSync(path.join(tmpdir(), 'paperbook-past-'));
+test.after.always('the past that is copied', () => rmSync(MADE, { recursive: true }));
+
+async function madeOnce(): Promise<string> {
+  const dataDir = path.join(MADE, 'data');
+  await madeIn(dataDir);
+  return dataDir;
+}
+
+/** The same past, in a new directory. */
+async function copiedTo(dataDir: string): Promise<void> {
+  made ??= madeOnce();
+  cpSync(await made, dataDir, { recursive: true });
+}
+
 /** The trades and results of a past, without ids that are new each time. */
 function factsIn(dataDir: string): string[] {
   const texts: string[] = [];
@@ -44,7 +71,7 @@ function factsIn(dataDir: string): string[] {
 
 test.serial('U33, N24: the same seed plays the same past, another seed another', async (t) => {
   const [first, again, other] = [1, 1, 2].map(() => path.join(tempDir(t), 'data'));
-  await madeIn(first!);
+  await copiedTo(first!);
   const facts = factsIn(first!);
   t.true(facts.filter((text) => text.includes(' trade ')).length > BOTS.length);
   t.true(facts.some((text) => text.includes(' result ')));
@@ -56,15 +83,15 @@ test.serial('U33, N24: the same seed plays the same past, another seed another',
 
 test.serial('U36: a first start that was cut off is made again, or its move goes on', async (t) => {
   const dataDir = path.join(tempDir(t), 'data');
-  const made = path.join(dataDir, 'demo/past');
+  const past = path.join(dataDir, 'demo/past');
   const config = loadConfig({ PAPERBOOK_DATA_DIR: dataDir }, null);
   // Complete, and cut off after the first name was moved.
-  await madeIn(made);
+  await copiedTo(past);
   const opened = await openDataDir(dataDir, { wanted: null, byDefault: 1 });
   t.teardown(() => opened.release());
-  const names = readdirSync(made).filter((name) => !['server.lock', 'demo'].includes(name));
-  const facts = factsIn(made);
-  renameSync(path.join(made, 'shard-0'), path.join(dataDir, 'shard-0'));
+  const names = readdirSync(past).filter((name) => !['server.lock', 'demo'].includes(name));
+  const facts = factsIn(past);
+  renameSync(path.join(past, 'shard-0'), path.join(dataDir, 'shard-0'));
   await givePast(config, opened, { isWanted: true, log: SILENT });
   t.deepEqual(
     names.filter((name) => !existsSync(path.join(dataDir, name))),
@@ -72,7 +99,7 @@ test.serial('U36: a first start that was cut off is made again, or its move goes
   );
   t.deepEqual(factsIn(dataDir), facts);
   t.true(existsSync(path.join(dataDir, 'demo/simulator.json')));
-  t.false(existsSync(made));
+  t.false(existsSync(past));
   // A complete directory stays as it is.
   await givePast(config, opened, { isWanted: true, log: SILENT });
   t.deepEqual(factsIn(dataDir), facts);
@@ -84,15 +111,15 @@ test.serial(
     const dataDir = path.join(tempDir(t), 'data');
     const opened = await openDataDir(dataDir, { wanted: null, byDefault: 1 });
     t.teardown(() => opened.release());
-    const made = path.join(dataDir, 'demo/past');
-    await madeIn(made);
+    const past = path.join(dataDir, 'demo/past');
+    await copiedTo(past);
     mkdirSync(path.join(dataDir, 'control'));
     writeFileSync(path.join(dataDir, 'control/data.mdb'), 'an operator’s');
     const config = loadConfig({ PAPERBOOK_DATA_DIR: dataDir }, null);
     await givePast(config, opened, { isWanted: true, log: SILENT });
     t.deepEqual(readdirSync(dataDir).sort(), ['control', 'demo', 'paperbook.json', 'server.lock']);
     t.deepEqual(readdirSync(path.join(dataDir, 'control')), ['data.mdb']);
-    t.false(existsSync(made));
+    t.false(existsSync(past));
   },
 );
 

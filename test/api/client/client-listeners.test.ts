@@ -101,7 +101,8 @@ test('a socket that does not send takes no more than a megabyte', async (t) => {
   const stream = client.stream({ WebSocket: StuckSocket });
   await stream.ready();
   const placed = Array.from({ length: 300 }, () => {
-    const body = { action: 'buy', type: 'market', idempotencyKey: 'x'.repeat(5000) } as const;
+    const idempotencyKey = 'x'.repeat(5000);
+    const body = { action: 'sell', type: 'market', tradeId: 'a', idempotencyKey } as const;
     return t.throwsAsync(stream.place(body));
   });
   stream.close();

@@ -3,7 +3,7 @@ import test, { type ExecutionContext } from 'ava';
 import {
   ConnectionLostError,
   createClient,
-  type OrderRequest,
+  type LimitBuy,
   outcomesOf,
   type Quote,
   RefusedError,
@@ -34,7 +34,7 @@ type Trader = {
   relay: Relay;
   quotes: `quotes:${string}`;
   /** The body of an order that rests, each with a key of its own. */
-  resting(): OrderRequest & { idempotencyKey: string };
+  resting(): LimitBuy & { idempotencyKey: string };
   /** A stream through the relay, and all that its listeners got. */
   open(options?: StreamOptions): { stream: Stream; seen: Seen };
   /** The ids of all events of the account. */
@@ -284,7 +284,7 @@ test.serial('J20: orders are placed and canceled, and refused as over HTTP', asy
   ]);
   t.deepEqual({ ...again! }, { ...same! });
   const placed = await Promise.all([1, 2, 3].map(() => stream.place(trader.resting())));
-  const { canceled } = await stream.cancelAll({ instrumentId: body.instrumentId! });
+  const { canceled } = await stream.cancelAll({ instrumentId: body.instrumentId });
   t.deepEqual(canceled.toSorted(), placed.map((one) => one.order!.orderId).toSorted());
 });
 

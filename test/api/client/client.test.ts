@@ -9,8 +9,9 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
 import { type Client, createClient, type OrderRequest, RefusedError } from 'paperbook/client';
+import { ROWS } from '../../../api/client/client.ts';
 import { CLIENT_FILES, generateClient } from '../../../api/client/generate.ts';
-import { startApi } from '../support.ts';
+import { type Json, startApi } from '../support.ts';
 
 const runFile = promisify(execFile);
 const PACKAGE = fileURLToPath(new URL('../../..', import.meta.url));
@@ -38,7 +39,20 @@ import { createClient, RefusedError, type OrderRequest } from 'paperbook/client'
 
 const [baseUrl = '', credential = ''] = process.argv.slice(2);
 const client = createClient({ baseUrl, credential });
-const order: OrderRequest = { action: 'buy', type: 'market', side: 'yes', count: 1 };
+const instrumentId = 'ins_000000000000';
+const buy = { action: 'buy', instrumentId, side: 'yes', count: 1 } as const;
+const order: OrderRequest = { ...buy, type: 'market' };
+// @ts-expect-error: a limit order has a price
+const unpriced: OrderRequest = { ...buy, type: 'limit' };
+// @ts-expect-error: only a limit order rests
+const resting: OrderRequest = { ...buy, type: 'market', timeInForce: 'gtc' };
+const { side, ...sideless } = buy;
+// @ts-expect-error: a buy has a side
+const lacking: OrderRequest = { ...sideless, type: 'market' };
+// @ts-expect-error: a sell is of a trade
+const selling: OrderRequest = { ...buy, action: 'sell', type: 'market' };
+const limit: OrderRequest = { ...buy, type: 'limit', limitPriceCents: 7, timeInForce: 'ioc' };
+const byTicker: OrderRequest = { action: 'buy', type: 'market', ticker: 'T', side: 'no', count: 2 };
 // @ts-expect-error: a typo is found before it is sent
 const typo: OrderRequest = { action: 'buy', type: 'market', cuont: 1 };
 const me = await client.getMe();
@@ -48,7 +62,7 @@ const id: string = me.user.id;
 const refused = await client.placeOrder({ body: order }).catch((error: unknown) => error);
 if (!(refused instanceof RefusedError)) throw new Error('not refused');
 // @ts-expect-error: not a code of the table
-if (refused.code === 'out_of_coffee') throw typo;
+if (refused.code === 'out_of_coffee') throw [typo, unpriced, resting, lacking, selling, byTicker];
 console.log(JSON.stringify({ id, code: refused.code }));
 `;
 
@@ -75,6 +89,44 @@ test('U1: another package imports paperbook/client, types included', async (t) =
   t.deepEqual(JSON.parse(stdout), { id: api.user.id, code: 'invalid_request' });
 });
 
+test('U60: each paged call of the description has an iterator over all of its rows', async (t) => {
+  const api = await startApi(t);
+  const { paths } = (await api.call('GET', '/openapi.json')).json;
+  const paged: string[] = Object.values<{ get?: Json }>(paths).flatMap(({ get }) => {
+    const isPaged = get?.parameters.some(({ name }: Json) => /^(cursor|after)$/.test(name));
+    return isPaged ? [get!.operationId] : [];
+  });
+  // The keys of a person are listed whole; the stream is no list.
+  const listed = paged.filter((name) => name !== 'openStream');
+  t.deepEqual(listed.sort(), Object.keys(ROWS).sort());
+
+  const seen: string[] = [];
+  const client = await clientOf(t, async (request, response) => {
+    seen.push(request.url!);
+    const { pathname, searchParams } = new URL(request.url!, 'http://a');
+    if (pathname.endsWith('/portfolio/events')) {
+      const after = searchParams.get('after') ?? '1';
+      const events = after === '1' ? [{ eventId: '2' }] : [];
+      return answer(response, 200, { events, nextAfter: '2' });
+    }
+    const at = Number(searchParams.get('cursor') ?? 0);
+    const nextCursor = at === 2 ? null : String(at + 1);
+    answer(response, 200, { trades: [{ tradeId: `t${at}` }], nextCursor });
+  });
+  const trades: string[] = [];
+  for await (const { tradeId } of client.iterTrades({ query: { status: 'open' } })) {
+    trades.push(tradeId);
+    t.is(seen.length, trades.length, 'a page is asked for when its rows are needed');
+  }
+  t.deepEqual(trades, ['t0', 't1', 't2']);
+  t.true(seen[2]!.includes('status=open') && seen[2]!.includes('cursor=2'));
+  const events: string[] = [];
+  for await (const { eventId } of client.iterEvents({ query: { after: '1' } }))
+    events.push(eventId);
+  t.deepEqual(events, ['2']);
+  t.is(seen.length, 5);
+});
+
 test('a refusal carries the status, the code and the wait of the description', async (t) => {
   const api = await startApi(t);
   const client = createClient({ baseUrl: api.baseUrl, credential: api.token });
@@ -98,7 +150,8 @@ test('U8, idempotencyKey: a 503 or no answer sends the same order again', async 
     else if (count === 2) answer(response, 503, refusal(0));
     else answer(response, 200, { status: 'executed' });
   });
-  const body: OrderRequest = { action: 'buy', type: 'market', idempotencyKey: 'one' };
+  const sold = { action: 'sell', type: 'market', tradeId: 'a' } as const;
+  const body: OrderRequest = { ...sold, idempotencyKey: 'one' };
   t.like(await client.placeOrder({ body }), { status: 'executed' });
   t.deepEqual(bodies, Array(3).fill(JSON.stringify(body)));
 });
@@ -155,11 +208,11 @@ function refusal(retryAfterSeconds: number) {
   return { error: { code: 'internal_error', message: 'Busy.', retryAfterSeconds } };
 }
 
-type Body = { status: string } | ReturnType<typeof refusal>;
+type Body = ReturnType<typeof refusal> | { [field: string]: unknown; error?: never };
 
 function answer(response: ServerResponse, status: number, body: Body): void {
   response.statusCode = status;
   response.setHeader('content-type', 'application/json');
-  if ('error' in body) response.setHeader('retry-after', body.error.retryAfterSeconds);
+  if (body.error !== undefined) response.setHeader('retry-after', body.error.retryAfterSeconds);
   response.end(JSON.stringify(body));
 }

@@ -8,6 +8,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
+import { ERRORS } from '../../../api/base/errors.ts';
 import { generatePython, PYTHON_FILE } from '../../../api/client/generate.ts';
 import { argumentName, PythonTypes, type Schema } from '../../../api/client/python-types.ts';
 import { pythonWith, runPython } from '../python.ts';
@@ -17,6 +18,8 @@ import { startApi } from '../support.ts';
 const runFile = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const CLIENT = path.join(ROOT, 'api/client');
+const COMFORTS = fileURLToPath(new URL('../python-comforts.py', import.meta.url));
+const TYPED = fileURLToPath(new URL('../python-typed.py', import.meta.url));
 const BOT = fileURLToPath(new URL('../python-bot.py', import.meta.url));
 const ORDER_ID = '0195d3a0-0000-7000-8000-0000000000bb';
 const ORGANIZATION = '0195d3a0-0000-7000-8000-0000000000aa';
@@ -97,7 +100,7 @@ withPython('a Python program reads, trades and is refused', async (t) => {
   t.true(said.orderIsUnchanged);
   t.is(said.byClientId, 'mine');
   t.deepEqual([said.resting, said.canceled], [true, 'canceled']);
-  t.like(said.twice, { is: 'RefusedError', status: 409, code: 'already_closed' });
+  t.like(said.twice, { is: 'AlreadyClosed', status: 409, code: 'already_closed' });
   t.is(said.twice.text, `already_closed: ${said.twice.message}`);
   t.like(said.nowhere, { status: 404, code: 'instrument_not_found', retry_after_seconds: null });
   t.regex(said.nowhere.request_id, /^[!-~]+$/);
@@ -108,6 +111,108 @@ withPython('a Python program reads, trades and is refused', async (t) => {
   t.like(known, { idempotencyKey: 'mine', replayed: true });
   t.deepEqual(said.async, { positions: 3, trades: 3, code: 'game_not_found' });
 });
+
+test('U60: each paged call of the description has an iterator in Python', (t) => {
+  const methods = generatePython().split(/\n {4}(?:async )?def /);
+  const paged = methods.filter((text) =>
+    /^(list|get)_[^:]*\((?:.|\n)*?(cursor|after): str/.test(text),
+  );
+  t.true(paged.length >= 18, 'of both clients');
+  for (const text of paged) {
+    const [name] = /^\w+/.exec(text)!;
+    const iterator = methods.filter((one) =>
+      one.startsWith(`iter_${name.replace(/^[a-z]+_/, '')}(`),
+    );
+    t.is(iterator.length, 2, name);
+    for (const one of iterator) t.true(one.includes(`at: self.${name}(`), name);
+  }
+});
+
+test('U61, U62: the exceptions of the Python client cover the codes and statuses of the API', (t) => {
+  const read = (name: string) => {
+    return readFileSync(path.join(CLIENT, 'python/paperbook_client', name), 'utf8');
+  };
+  const [errors, exported] = [read('errors.py'), read('__init__.py')];
+  const table = (name: string) => {
+    const body = new RegExp(`^${name}.*?\\{\n(.*?)^\\}`, 'ms').exec(errors)![1]!;
+    return new Map(
+      [...body.matchAll(/^ +"?(\w+)"?: (\w+),$/gm)].map(([, key, kind]) => [key!, kind!]),
+    );
+  };
+  const [byCode, byStatus] = [table('_BY_CODE'), table('_BY_STATUS')];
+  for (const code of byCode.keys()) t.like(ERRORS[code as 'too_late'], { status: 409 }, code);
+  for (const { status } of Object.values(ERRORS)) t.true(byStatus.has(String(status)), `${status}`);
+  for (const kind of [...byCode.values(), ...byStatus.values()]) {
+    t.true(exported.includes(`    "${kind}",`), kind);
+  }
+  const page = readFileSync(path.join(CLIENT, 'python/README.md'), 'utf8');
+  const settings = page.match(/PAPERBOOK_[A-Z_]+/g)!;
+  t.deepEqual([...new Set(settings)].sort(), ['PAPERBOOK_API_KEY', 'PAPERBOOK_BASE_URL']);
+  for (const name of settings) t.true(read('client.py').includes(`"${name}"`), name);
+});
+
+withPython(
+  'U60, U61, U62: iterators, kinds, settings, frames, money and log of the client',
+  async (t) => {
+    const codes = Object.fromEntries(
+      Object.entries(ERRORS).map(([code, { status }]) => [code, status]),
+    );
+    const said = await runPython(python!, COMFORTS, JSON.stringify(codes));
+    const prefix = 'svc_sk_012345678';
+    t.is(said.env, `<Client https://paper.example/v1 key ${prefix}…>`);
+    t.is(said.none, '<AsyncClient http://127.0.0.1:8080/v1 no key>');
+    t.is(said.token, '<Client http://a/v2 a session>');
+    t.regex(said.bad, /^base_url must be like http:\/\/127/);
+    t.deepEqual(said.trades, ['t0', 't1', 't2', 't3', 't4', 't5']);
+    t.deepEqual(said.lazy, ['t0', 1], 'the next page is not asked for before it is needed');
+    t.deepEqual([said.events, said.later], [['e1', 'e2'], ['e2']]);
+    t.deepEqual(said.async, { trades: said.trades, rows: '<AsyncRows of events>' });
+    t.is(said.limitBefore, null);
+    t.like(said.limit, { plan: 'basic', limit: 60, remaining: 41, reset_seconds: 17 });
+    t.like(said.limit, { month_limit: 1000, month_remaining: 900, month_reset_seconds: 86_400 });
+    t.deepEqual(said.asked, ['http://a/v1/quotes?ids=a%2Cb', 'http://a/v1/quotes?ids=a']);
+    const kindsOf = (code: string) => said.kinds[code].slice(2, -2);
+    for (const code of Object.keys(codes)) t.true(said.kinds[code][0], code);
+    t.deepEqual(kindsOf('rate_limited'), ['RateLimited']);
+    t.deepEqual(kindsOf('trade_not_found'), ['NotFound']);
+    t.deepEqual(kindsOf('insufficient_balance'), ['InsufficientBalance', 'Conflict']);
+    t.deepEqual(kindsOf('price_moved'), ['PriceMoved', 'Conflict']);
+    t.deepEqual(kindsOf('key_limit_reached'), ['Conflict']);
+    t.deepEqual(said.kinds.invalid_token.slice(1), [
+      "Unauthorized(status=401, code='invalid_token', message='No.', retry_after_seconds=None, " +
+        "request_id='r1')",
+      ...['Unauthorized', 'RefusedError', 'PaperbookError'],
+    ]);
+    t.deepEqual(said.money, ["Decimal('100000')", "Decimal('0.1')"]);
+    t.deepEqual(said.other, ['float', '[0.5, 1]']);
+    t.regex(said.log, /DEBUG:paperbook_client:GET \/portfolio\/trades: 200/);
+    t.false(said.log.includes('secret'));
+    t.false(JSON.stringify(said).includes('secretsecret'));
+    if (said.frames === null) return t.log('no pandas here: frames are not checked');
+    t.deepEqual(said.frames.trades, [6, ['tradeId', 'costDollars']]);
+    t.deepEqual(said.frames.history, ['datetime64[us, UTC]', [40, 41, 42]]);
+    const columns = ['end', 'bid.open', 'bid.high', 'bid.low', 'bid.close', 'trades.count'];
+    t.deepEqual(said.frames.candles, ['start', columns]);
+    t.is(said.frames.none, 0);
+  },
+);
+
+const mypy = pythonWith('mypy, httpx, websockets');
+const withMypy = mypy === null ? test.skip : test;
+
+withMypy(
+  'A167, U61: mypy takes orders of each kind, and refuses a limit order without a price',
+  async (t) => {
+    const env = { PATH: process.env.PATH, MYPYPATH: path.join(CLIENT, 'python') };
+    const cache = mkdtempSync(path.join(tmpdir(), 'paperbook-mypy-'));
+    t.teardown(() => rmSync(cache, { recursive: true }));
+    const args = ['-m', 'mypy', '--strict', '--warn-unused-ignores', '--cache-dir', cache, TYPED];
+    const { stdout } = await runFile(mypy!, args, { env, timeout: 100_000 }).catch(
+      (error) => error,
+    );
+    t.regex(stdout, /^Success: no issues found/);
+  },
+);
 
 /** What a call is answered in turn, the last again and again; 0 closes the connection. */
 const FAILING: Record<string, number[]> = {
@@ -179,11 +284,11 @@ withPython('a Python program sends again what is safe to send again, under one k
   t.deepEqual(said.batch, { ok: true });
   t.like(said.lostBatch, { is: 'NoAnswerError', key: null, sent: batches[3] });
 
-  const long = { is: 'RefusedError', status: 429, code: 'rate_limited', retry_after_seconds: 11 };
+  const long = { is: 'RateLimited', status: 429, code: 'rate_limited', retry_after_seconds: 11 };
   t.like(said.longWait, long);
   t.is(sent('GET /v1/portfolio').length, 1);
   const [refused, unanswered, canceled] = said.cancels;
-  t.like(refused, { is: 'RefusedError', status: 503, key: null, sent: null });
+  t.like(refused, { is: 'Unavailable', status: 503, key: null, sent: null });
   t.is(unanswered.is, 'NoAnswerError');
   t.deepEqual(canceled, { ok: true }, 'after a 429, which has done nothing');
   t.is(sent(`DELETE /v1/portfolio/orders/${ORDER_ID}`).length, 4);

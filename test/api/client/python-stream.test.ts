@@ -10,6 +10,7 @@ import { TRADER_SCOPES } from '../support.ts';
 import { startWhole } from '../whole-server.ts';
 
 const PROGRAM = fileURLToPath(new URL('../python-stream.py', import.meta.url));
+const SYNC = fileURLToPath(new URL('../python-sync-stream.py', import.meta.url));
 const FAULTS = fileURLToPath(new URL('../python-faults.py', import.meta.url));
 const WIDE = { newPerMinute: 1000, newPerDay: 1000, closingPerMinute: 1000 };
 
@@ -83,6 +84,28 @@ withPython(
     t.is(said.refused, 'invalid_token');
   },
 );
+
+withPython('U61: a Python program without asyncio has callbacks, and iterates', async (t) => {
+  const { paperbook, instrumentIds } = await startWhole(t);
+  const { identity, baseUrl } = paperbook;
+  const tradeLimits = { key: WIDE, account: WIDE };
+  const user = newUser({ email: 'sync@example.org', plan: 'enterprise', tradeLimits }, Date.now());
+  await identity.addUser(user);
+  const own = newKey(user.id, { scopes: TRADER_SCOPES! }, 'cli', Date.now());
+  await identity.putKey(own.key);
+  const said = await runPython(python!, SYNC, baseUrl, own.token, instrumentIds[0]!);
+  t.deepEqual(said.types.toSorted(), ['order_canceled', 'order_placed', 'order_placed']);
+  t.is(said.raised, 3, 'after the error of a callback the next event is shown');
+  t.deepEqual([said.again, said.canceled, said.count], ['resting', 'canceled', 1]);
+  t.deepEqual([said.state, said.done, said.open], ['open', true, false]);
+  t.is(typeof said.label, 'string');
+  t.regex(said.repr, /^<Stream ws:\/\/.*\/v1\/stream open \['orders', 'quotes:ins_/);
+  t.is(said.iter, 'the events of this stream go to its callbacks');
+  t.regex(said.after, /^the stream is not open/);
+  t.deepEqual(said.iterated, said.types);
+  t.true(said.closedWithin);
+  t.deepEqual(said.threads, []);
+});
 
 withPython('a Python program is safe from faults of its connections, and of proxies', async (t) => {
   const said = await runPython(python!, FAULTS);

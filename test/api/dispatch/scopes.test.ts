@@ -14,7 +14,7 @@ const SCOPES: Scope[] = [
 /** By the first match. Null: any valid key. */
 const GRANTS: [route: RegExp, scope: Scope | null | 'session'][] = [
   [/^\S+ \/api_keys/, 'session'],
-  [/^PATCH \/me$/, 'session'],
+  [/^PATCH \/(me|organizations\/.*)$/, 'session'],
   [/^(GET|DELETE) \/me\/sessions/, 'session'],
   [/^POST \/account\/reset$/, 'session'],
   [/^GET \/(me|usage|organizations|stream)$/, null],

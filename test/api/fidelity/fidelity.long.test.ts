@@ -1,10 +1,9 @@
 /** How near the `queue` model comes to the market on a recorded window of Kalshi. */
-import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { gunzipSync } from 'node:zlib';
+import { fileURLToPath } from 'node:url';
 import test from 'ava';
 import type { Fidelity } from '../../../api/fidelity/fidelity.ts';
-import { isoOf } from '../../../engine/base/units.ts';
+import { feedFileOf } from '../../../bench/suites/fidelity.ts';
 import { sharedData } from '../../feeds/golden.ts';
 import { runHere } from '../../process/run-here.ts';
 import { tempDir } from '../../process/server.ts';
@@ -19,15 +18,8 @@ const windowTest = gold.present ? test : test.skip;
 windowTest(
   'X14: queue fills within 1.5 points and 0.1 cents of the market, for each size and place',
   async (t) => {
-    const file = path.join(tempDir(t), 'window.jsonl');
-    const recorded = gunzipSync(readFileSync(new URL(WINDOW, gold.dir)))
-      .toString()
-      .trimEnd();
-    const lines = recorded.split('\n').map((line) => {
-      const { recv_ms: atMs, event: frame } = JSON.parse(line);
-      return JSON.stringify({ at: isoOf(atMs), venue: 'venue_a', adapter: 'kalshi', frame });
-    });
-    writeFileSync(file, ['{"format":"paperbook-feed","version":1}', ...lines, ''].join('\n'));
+    const recorded = fileURLToPath(new URL(WINDOW, gold.dir));
+    const file = await feedFileOf(recorded, path.join(tempDir(t), 'window.jsonl'));
     const exit = await runHere(['fidelity', file, '--json']);
     t.is(exit.code, 0, exit.stderr);
     const { fillRates, markouts }: Fidelity = JSON.parse(exit.stdout);

@@ -1,7 +1,11 @@
+import { writeFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
 import test, { type ExecutionContext } from 'ava';
 import type { Fidelity } from '../../../api/fidelity/fidelity.ts';
+import { tableText } from '../../../bench/lib/report.ts';
+import { feedFileOf, fills } from '../../../bench/suites/fidelity.ts';
 import { runHere } from '../../process/run-here.ts';
-import { book, delta, print, recording } from './recording.ts';
+import { book, delta, print, recording, START_MS } from './recording.ts';
 
 const BOOK = book({ 40: 10, 39: 10 }, { 55: 10, 54: 10 });
 
@@ -59,15 +63,16 @@ test.serial('X13, X14: trades fill by turn, where prices never reach the limit',
   t.like(rates(all, 'improved'), { low: improved, high: improved, queue: improved });
   t.like(rates(all, 'one_below'), { low: NONE, high: NONE, queue: NONE });
   // A hundred contracts are not there.
+  const intervals = { top_of_book: null, book_depth: null, queue: null };
   t.deepEqual(all.takerCosts, [
-    { contracts: 1, orders: 4, top_of_book: 0, book_depth: 0, queue: 0 },
-    { contracts: 10, orders: 4, top_of_book: 0, book_depth: 0, queue: 0 },
-    { contracts: 100, orders: 0, top_of_book: null, book_depth: null, queue: null },
-    { contracts: 1000, orders: 0, top_of_book: null, book_depth: null, queue: null },
+    { contracts: 1, orders: 4, top_of_book: 0, book_depth: 0, queue: 0, intervals },
+    { contracts: 10, orders: 4, top_of_book: 0, book_depth: 0, queue: 0, intervals },
+    { contracts: 100, orders: 0, top_of_book: null, book_depth: null, queue: null, intervals },
+    { contracts: 1000, orders: 0, top_of_book: null, book_depth: null, queue: null, intervals },
   ]);
   t.true(
     all.fillRates.every(({ top_of_book: { interval } }) => interval === null),
-    'one file',
+    'one window',
   );
 });
 
@@ -103,7 +108,9 @@ test.serial(
       all.markouts,
       [100, 1000, 5000, 30_000].map((afterMs) => {
         const cents = afterMs === 100 ? -0.5 : 2.5;
-        return { afterMs, market: cents, top_of_book: cents, book_depth: cents, queue: cents };
+        const same = { market: cents, top_of_book: cents, book_depth: cents, queue: cents };
+        const none = { market: null, top_of_book: null, book_depth: null, queue: null };
+        return { afterMs, ...same, intervals: none };
       }),
     );
     const { stdout } = await runHere(['fidelity', file, '--orders', '48']);
@@ -143,13 +150,41 @@ test.serial('X12, X14: between the two readings there is no gap', async (t) => {
   t.deepEqual(new Set(gaps.slice(4, 8)), new Set([0]), 'nor below');
 });
 
-test.serial('X14: several files have intervals, with each file as one', async (t) => {
-  const [one, two] = [recording(t, lasting([])), recording(t, lasting([]))];
-  const exit = await runHere(['fidelity', one, two, '--orders', '24', '--json']);
+test.serial('X14: intervals are by window, a quarter of an hour of one of the files', async (t) => {
+  const still = Array.from({ length: 240 }, (_, nth): [number, object] => {
+    const atMs = nth * 10_000;
+    return [atMs, nth === 0 ? BOOK : delta('yes', 5, 1, atMs)];
+  });
+  const files = [recording(t, lasting([])), recording(t, still)];
+  const exit = await runHere(['fidelity', ...files, '--orders', '120', '--json']);
+  t.is(exit.code, 0, exit.stderr);
   const all: Fidelity = JSON.parse(exit.stdout);
-  t.is(all.windows, 2);
-  t.deepEqual(rates(all, 'joined').orders, [4, 4, 4, 4]);
+  t.is(all.windows, 4);
+  t.is(all.fillRates[0]!.orders, 20);
   t.deepEqual(all.fillRates[0]!.top_of_book.interval, { low: 0, high: 0 });
+  t.deepEqual(all.takerCosts[0]!.intervals.queue, { low: 0, high: 0 });
+  t.deepEqual(all.markouts[0]!.intervals.queue, null, 'nothing was filled');
+});
+
+test.serial('X15: the bench prints the tables of the command, here of raw frames', async (t) => {
+  const frames = lasting([]);
+  const feed = recording(t, frames);
+  const raw = `${feed}.ndjson.gz`;
+  const lines = frames.map(([atMs, event]) => {
+    return `${JSON.stringify({ recv_ms: START_MS + atMs, event })}\n`;
+  });
+  writeFileSync(raw, gzipSync(lines.join('')));
+  const { stdout } = await runHere(['fidelity', feed, '--orders', '24']);
+  const words = (text: string) =>
+    text
+      .toLowerCase()
+      .replaceAll(/[\s-]+/g, ' ')
+      .trim();
+  const { tables, figures } = await fills.run({ files: [raw], orders: 24 }, () => {});
+  const text = tables.map((table) => tableText(table).replace(/^fidelity: /, '')).join('\n');
+  t.is(words(text), words(stdout));
+  t.is(figures['joined/1/10 s/queue']!.value, 0);
+  t.is(await feedFileOf(feed, `${feed}.copy`), feed, 'a feed file is taken as it is');
 });
 
 test.serial('X10: a file that cannot be used is named', async (t) => {

@@ -11,6 +11,7 @@ function world() {
   const order: string[] = [];
   const turns = new RequestTurns({
     budgetMs: 2,
+    oneEachMs: 20,
     now: () => nowMs,
     later: (run) => void later.push(run),
   });
@@ -22,7 +23,7 @@ function world() {
     turns,
     order,
     come(by: string, name: string) {
-      if (turns.hasTime()) serve(name);
+      if (turns.hasTime({ sentBy: by })) serve(name);
       else turns.wait(by, () => serve(name));
     },
     /** All that was read has been served or waits: the turn ends. */
@@ -37,33 +38,62 @@ function world() {
 test('Q21: what is beyond a turn waits, and callers take turns in those that follow', (t) => {
   const { come, endTurn, order } = world();
   for (let n = 0; n < 12; n++) come('a', `a${n}`);
-  come('b', 'b0');
+  for (let n = 0; n < 3; n++) come('b', `b${n}`);
   t.deepEqual(
-    order,
-    Array.from({ length: 8 }, (_, n) => `a${n}`),
-    'eight at once, whatever the time',
+    order.splice(0),
+    [...Array.from({ length: 8 }, (_, n) => `a${n}`), 'a8', 'b0'],
+    'eight at once, whatever the time, and one more of each caller',
   );
   endTurn();
-  t.deepEqual(order.splice(0), [...Array.from({ length: 8 }, (_, n) => `a${n}`), 'a8', 'b0']);
-  // Who comes while others wait is not served before them.
+  t.deepEqual(order.splice(0), ['a9', 'b1']);
+  // Its one request of the turn.
   come('c', 'c0');
-  t.deepEqual(order, []);
-  endTurn();
-  t.deepEqual(order.splice(0), ['a9', 'c0']);
-  endTurn();
-  t.deepEqual(order.splice(0), ['a10', 'a11']);
-  endTurn();
+  t.deepEqual(order.splice(0), ['c0']);
   come('a', 'a12');
-  t.deepEqual(order, ['a12'], 'where nobody waits, all is as before');
+  come('c', 'c1');
+  t.deepEqual(order, [], 'a caller who waits has no other request served before');
+  endTurn();
+  t.deepEqual(order.splice(0), ['a10', 'b2']);
+  endTurn();
+  t.deepEqual(order.splice(0), ['c1', 'a11']);
+  endTurn();
+  t.deepEqual(order.splice(0), ['a12']);
+  endTurn();
+  come('a', 'a13');
+  t.deepEqual(order, ['a13'], 'where nobody waits, all is as before');
 });
 
-test('Q21: a body that is whole when the turn has no time left waits, whatever came before', (t) => {
+test('Q21: a turn that has taken long serves no more, whoever calls', (t) => {
+  const { come, endTurn, order } = world();
+  for (let n = 0; n < 30; n++) come(`caller ${n}`, `${n}`);
+  t.is(order.length, 20);
+  endTurn();
+  t.is(order.length, 22);
+});
+
+test('Q21: a body that is whole when the turn has no time left waits, except one of each caller', (t) => {
   const { turns, come } = world();
-  t.true(turns.hasTimeForBody());
+  t.true(turns.hasTimeForBody('a'));
   come('a', 'a0');
   come('a', 'a1');
-  t.false(turns.hasTimeForBody());
-  t.true(turns.hasTime());
+  t.true(turns.hasTimeForBody('a'));
+  t.false(turns.hasTimeForBody('a'));
+  t.true(turns.hasTimeForBody('b'));
+  t.true(turns.hasTime({ sentBy: 'a' }));
+});
+
+test('Q21: a body that came while its request waited does not wait again', (t) => {
+  const { turns, come, endTurn } = world();
+  for (let n = 0; n < 9; n++) come('a', `a${n}`);
+  const had: boolean[] = [];
+  for (const by of ['a', 'a', 'a']) {
+    turns.wait(by, () => {
+      had.push(turns.hasTimeForBody(by), turns.hasTimeForBody(by));
+    });
+  }
+  endTurn();
+  t.deepEqual(had, [true, true, true, true, true, true]);
+  t.true(turns.hasTimeForBody('a'), 'of the next turn');
 });
 
 test('Q21, A62: thousands of pipelined requests of a connection end it, and others are served', async (t) => {

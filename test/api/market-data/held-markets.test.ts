@@ -51,7 +51,10 @@ test('W70: the feeds are told what is held, with its other listings, and what ma
   const all = [...markets, ...unheld];
   t.deepEqual(told[2], { markets, unheld, maybeOver: all }, 'no catalog lists the last');
 
-  const watched = new WatchedMarkets({ ...catalog, byVenue: {}, games: [], settled: [] });
+  const watched = new WatchedMarkets({
+    ...{ ...catalog, named: 0 },
+    ...{ byVenue: {}, games: [], settled: [] },
+  });
   watched.hold({ markets: [0, 2], unheld: [1], maybeOver: [1, 2] });
   t.deepEqual([...watched.held('venue_a')], [['T1', false]]);
   t.deepEqual([...watched.held('venue_b')], [['B2', true]]);

@@ -27,8 +27,9 @@ async function setUp(t: ExecutionContext, over: Partial<LiveFeedsOptions> = {}) 
       settleOn: 'determined',
     },
     needs: new BookNeeds('top_of_book', false),
-    markets: () => ({
-      marketNames: ['venue_a/T1', 'venue_a/T2'],
+    markets: (named) => ({
+      named,
+      marketNames: ['venue_a/T1', 'venue_a/T2'].slice(named),
       byVenue: { venue_a: ['T1', 'T2'] },
       games: ['g1'],
       settled: [],

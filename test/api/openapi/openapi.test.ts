@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import test from 'ava';
 import { apiRoutes } from '../../../api/operations/routes/api-routes.ts';
+import { OrderBodySchema } from '../../../api/schemas/order-body.ts';
 import { AnswerCheck, type SeenAnswer } from '../answer-check.ts';
 import { IDS, NOW_MS, sampleCatalog, samplePortfolio } from '../samples.ts';
 import { type Api, type Json, startApi } from '../support.ts';
@@ -130,6 +131,53 @@ test('A8: the query parameters are those that are read, with bounds', async (t) 
   t.like(limit.schema, { type: 'integer', minimum: 1, maximum: 200, default: 50 });
   const [ids] = document.paths['/quotes'].get.parameters;
   t.like(ids, { name: 'ids', required: true });
+});
+
+test('A167: the description has a schema for each kind of order, as the server takes it', async (t) => {
+  const api = await startApi(t);
+  const document = await descriptionOf(api);
+  const { OrderRequest, ...schemas } = document.components.schemas;
+  const names = OrderRequest.anyOf.map(({ $ref }: Json) => $ref.split('/').at(-1));
+  t.is(names.length, 6);
+  const values: Json = { instrumentId: IDS.lions, ticker: 'T-LIONS', side: 'yes', count: 1 };
+  Object.assign(values, { tradeId: '0195d3a0-0000-7000-8000-0000000000bb', limitPriceCents: 1 });
+  const { properties } = OrderBodySchema;
+  for (const name of names) {
+    const { required, properties: own, additionalProperties } = schemas[name];
+    t.false(additionalProperties);
+    const [action, type] = [own.action.const, own.type.const];
+    const body: Json = { action, type, idempotencyKey: name };
+    for (const field of required) body[field] ??= values[field];
+    const place = (sent: Json) => api.call('POST', '/portfolio/orders', { body: sent });
+    t.not((await place(body)).status, 400, name);
+    for (const field of required) {
+      const { [field]: _, ...lacking } = body;
+      t.is((await place(lacking)).status, 400, `${name} without ${field}`);
+    }
+    for (const field of Object.keys(properties)) {
+      if (field in own || field in body) continue;
+      const { status } = await place({ ...body, [field]: values[field] ?? 'x' });
+      t.is(status, 400, `${name} with ${field}`);
+    }
+  }
+});
+
+test('A168: booleans and lists of a query are described as such', async (t) => {
+  const api = await startApi(t);
+  const document = await descriptionOf(api);
+  const parameterOf = (at: string, name: string) =>
+    document.paths[at].get.parameters.find((one: Json) => one.name === name);
+  for (const name of ['tradable', 'priced']) {
+    t.like(parameterOf('/instruments', name), { schema: { type: 'boolean' }, example: true });
+  }
+  const list = { style: 'form', explode: false, schema: { type: 'array' } };
+  t.like(parameterOf('/quotes', 'ids'), list);
+  t.like(parameterOf('/history/as_of', 'instrumentIds'), list);
+  for (const [at, { parameters }] of operationsOf(document)) {
+    for (const { name, schema } of parameters) {
+      t.notDeepEqual(schema?.enum, ['true', 'false'], `${at} ${name}`);
+    }
+  }
 });
 
 test('examples are as their schemas say', async (t) => {

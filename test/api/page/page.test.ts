@@ -20,7 +20,7 @@ function partsOf(html: string): string[] {
   return linked.filter((url) => !url.startsWith('data:'));
 }
 
-test('A96: / is the page for a browser, and an unknown path for anyone else', async (t) => {
+test('A96: / is the page for a browser, and a short text for any other reader', async (t) => {
   const api = await startApi(t);
   const url = new URL('/', api.baseUrl);
   const ask = (method: string, accept: string) => fetch(url, { method, headers: { accept } });
@@ -32,17 +32,19 @@ test('A96: / is the page for a browser, and an unknown path for anyone else', as
   const head = await ask('HEAD', HTML);
   t.is(head.status, 200);
   t.is(head.headers.get('content-length'), page.headers.get('content-length'));
-  for (const [method, accept] of [
-    ['GET', '*/*'],
-    ['GET', 'application/json'],
-    ['POST', HTML],
-  ] as const) {
-    const answer = await ask(method, accept);
-    t.is(answer.status, 404, `${method} ${accept}`);
-    t.like(await answer.json(), { error: { code: 'route_not_found' } });
+  for (const accept of ['*/*', 'application/json']) {
+    const answer = await ask('GET', accept);
+    t.is(answer.status, 200, accept);
+    t.is(answer.headers.get('content-type'), 'text/plain; charset=utf-8');
+    t.regex(await answer.text(), /^Paperbook: .*\n.*\/v1\b/s);
   }
+  const posted = await ask('POST', HTML);
+  t.is(posted.status, 404);
+  t.like(await posted.json(), { error: { code: 'route_not_found' } });
+  const operator = await fetch(api.adminUrl, { headers: { accept: '*/*' } });
+  t.is(operator.status, 404, 'the operator’s listener has the page alone');
   const metrics = await (await fetch(`${api.adminUrl}/metrics`)).text();
-  t.regex(metrics, /requests_total\{method="GET",route="\/",status="200"\} 2/);
+  t.regex(metrics, /requests_total\{method="GET",route="\/",status="200"\} 4/);
 });
 
 test('A97: the page allows nothing from elsewhere and nothing inline, and has none', async (t) => {

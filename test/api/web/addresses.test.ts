@@ -2,7 +2,7 @@ import test from 'ava';
 import { OPERATIONS } from '../../../api/client/generated.js';
 import { refusedCall, unansweredCall } from '../../../api/web/state/call-error.ts';
 import { CALLS, type CallName, requestLine } from '../../../api/web/state/operations.ts';
-import { hrefOf, routeOf } from '../../../api/web/state/route-text.ts';
+import { hrefOf, routeOf, signInHref } from '../../../api/web/state/route-text.ts';
 
 test('an address of a view is read as it was made', (t) => {
   t.is(hrefOf('markets'), '#/markets');
@@ -52,4 +52,12 @@ test('a refusal has its sentence, code and wait, of the API and of the sign-in',
   const late = new DOMException('signal timed out', 'TimeoutError');
   t.is(unansweredCall(late, 'id').message, 'The server did not answer in time.');
   t.is(unansweredCall(new TypeError('x'), 'id').message, 'The server could not be reached.');
+});
+
+test('A163: the sign-in has the address that one comes back to', (t) => {
+  const market = hrefOf('market', 'ins_0123456789AB', { side: 'no' });
+  const { view, query } = routeOf(signInHref(market));
+  t.is(view, 'sign-in');
+  t.is(`#/${query.back}`, market);
+  t.is(signInHref(signInHref(market)), '#/sign-in', 'no sign-in leads to itself');
 });

@@ -182,6 +182,7 @@ export const PASSWORD = 'correct horse battery';
 export async function signUp(page: Page): Promise<string> {
   people += 1;
   const email = `person${people}-${process.pid}@example.com`;
+  await toSignIn(page);
   await page.getByRole('tab', { name: 'Create an account' }).click();
   await page.getByLabel('Email').fill(email);
   await page.getByLabel('Password').fill(PASSWORD);
@@ -190,7 +191,16 @@ export async function signUp(page: Page): Promise<string> {
   return email;
 }
 
+/** From the view of a visitor, or where the sign-in is shown already. */
+async function toSignIn(page: Page): Promise<void> {
+  const link = page.getByRole('banner').getByRole('link', { name: 'Sign in', exact: true });
+  const tab = page.getByRole('tab', { name: 'Create an account' });
+  await link.or(tab).first().waitFor();
+  if (!(await tab.isVisible())) await link.click();
+}
+
 export async function signIn(page: Page, email: string, password = PASSWORD): Promise<void> {
+  await toSignIn(page);
   await page.getByLabel('Email').fill(email);
   await page.getByLabel('Password').fill(password);
   await page.getByRole('tabpanel').getByRole('button', { name: 'Sign in' }).click();

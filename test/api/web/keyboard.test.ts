@@ -38,7 +38,10 @@ async function signUpByKeys(page: Page, name: string): Promise<void> {
 pageTest(
   'one signs up, buys and sells by keyboard alone',
   onStage(async (t, stage) => {
-    const { page } = await visit(t, stage, { expected: /status of 409 .*portfolio\/orders/ });
+    const { page } = await visit(t, stage, {
+      at: '#/sign-in',
+      expected: /status of 409 .*portfolio\/orders/,
+    });
     await signUpByKeys(page, 'keys');
 
     await press(page, page.getByRole('button', { name: 'Skip to the content' }));

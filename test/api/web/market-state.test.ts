@@ -1,6 +1,6 @@
 import test from 'ava';
 import type { Instrument, Position, Quote, VenueQuote } from '../../../api/client/generated.js';
-import { hasDepth, rungsOf } from '../../../api/web/state/ladder-rungs.ts';
+import { hasDepth, rungsOf, spreadOf } from '../../../api/web/state/ladder-rungs.ts';
 import { marketStatus } from '../../../api/web/state/market-status.ts';
 import { printsOf, withPrints } from '../../../api/web/state/print-text.ts';
 import { paceMs } from '../../../api/web/state/request-limits.ts';
@@ -91,7 +91,7 @@ test('M21: a position is marked at the live bid of its side, and at cost without
   t.deepEqual(markedNow(unmarked, quote), unmarked, 'while venue data is off');
 });
 
-test('A84: levels of both sides stand beside each other, the best first', (t) => {
+test('A84, U41: levels are asks above bids with their sums, and the best prices meet', (t) => {
   const book = {
     yesBids: [
       [40, 5],
@@ -100,9 +100,17 @@ test('A84: levels of both sides stand beside each other, the best first', (t) =>
     yesAsks: [[43, 9]],
   };
   t.deepEqual(rungsOf(book), [
-    { bid: { cents: 40, contracts: 5 }, ask: { cents: 43, contracts: 9 } },
-    { bid: { cents: 39, contracts: 7 }, ask: null },
+    { side: 'ask', cents: 43, contracts: 9, total: 9, sharePct: 75 },
+    { side: 'bid', cents: 40, contracts: 5, total: 5, sharePct: 42 },
+    { side: 'bid', cents: 39, contracts: 7, total: 12, sharePct: 100 },
   ]);
+  t.is(spreadOf(book), 3);
+  t.is(spreadOf({ yesBids: [[40, 5]], yesAsks: [] }), null);
+  const deep = { yesBids: [], yesAsks: Array.from({ length: 20 }, (_, at) => [50 + at, 1]) };
+  t.deepEqual(
+    rungsOf(deep as never).map(({ cents }) => cents),
+    [57, 56, 55, 54, 53, 52, 51, 50],
+  );
   t.true(hasDepth(book));
   t.false(hasDepth({ yesBids: [[40, 5]], yesAsks: [[43, 9]] }));
 });

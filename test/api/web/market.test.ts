@@ -21,7 +21,7 @@ stageWith({ PAPERBOOK_FILL_MODEL: 'book_depth' });
 
 /** A game that is not over before the tests are. */
 async function openMarket(page: Page): Promise<void> {
-  await page.locator('.game a').last().click();
+  await page.locator('.game:has(.bet) .game-team').last().click();
   await page.waitForURL(/#\/market\/ins_/);
   await figure(page, 'Yes ask').locator('.price:not(.is-none)').waitFor();
 }
@@ -126,7 +126,7 @@ pageTest(
     const { page } = await visit(t, stage, { expected: MAY_HAVE_MOVED });
     await signUp(page);
     await openMarket(page);
-    await ticket(page).getByRole('radio', { name: 'Market' }).press('ArrowRight');
+    await ticket(page).getByRole('radio', { name: 'At the price now' }).press('ArrowRight');
     const limit = ticket(page).getByLabel('Limit, ¢');
     await limit.fill('1');
     await ticket(page).getByLabel('Contracts').fill('3');
@@ -260,7 +260,22 @@ pageTest(
     const [position] = (await portfolioOf(page, stage)).positions;
     t.true(position!.entryCents! <= sent.at(-1).maxPriceCents);
 
+    // Dollars are contracts at the price shown.
+    await ticket(page).getByRole('radio', { name: '$' }).check();
+    await ticket(page).getByRole('button', { name: '$100', exact: true }).click();
+    t.is(await ticket(page).getByLabel('Dollars').inputValue(), '100');
+    const [, count] = /^Buy (\d+) yes/.exec(
+      (await ticket(page).locator('button[type="submit"]').textContent())!,
+    )!;
+    t.true(Number(count) > 100);
+    await ticket(page).getByRole('radio', { name: '#' }).check();
+    await ticket(page).getByRole('button', { name: 'Max' }).click();
+    await ticket(page).locator('.preview').waitFor();
+    t.true(Number(await ticket(page).getByLabel('Contracts').inputValue()) > 1000);
+    await ticket(page).getByRole('button', { name: '10', exact: true }).click();
+
     // A bound of its own is what is sent.
+    await ticket(page).getByText('More options').click();
     await ticket(page).getByLabel('Highest price, ¢').fill('99');
     await ticket(page).getByRole('button', { name: 'Buy 10 yes at 99¢ or less' }).waitFor();
     await place(page);
@@ -273,8 +288,8 @@ pageTest(
   onStage(async (t, stage) => {
     const { page } = await visit(t, stage, { expected: /status of 500 .*organizations/ });
     await signUp(page);
-    await page.locator('.game a').first().waitFor();
-    const hrefs = await page.locator('.game a').evaluateAll((links) => {
+    await page.locator('.game a.game-team').first().waitFor();
+    const hrefs = await page.locator('.game:has(.bet) a.game-team').evaluateAll((links) => {
       return links.map((link) => link.getAttribute('href')!);
     });
     const chart = page.locator('.market-chart canvas');
@@ -321,8 +336,15 @@ pageTest(
     const { page } = await visit(t, stage, { colorScheme: 'dark', viewport: NARROW });
     await signUp(page);
     await openMarket(page);
+    const bar = page.getByRole('group', { name: 'Buy', exact: true });
+    await bar.getByRole('button', { name: /^Buy no \d+¢$/ }).click();
     const form = ticket(page);
-    await form.getByRole('radio', { name: 'Limit' }).check();
+    await page.waitForFunction('document.activeElement.id === "ticket"');
+    await form.press('Escape');
+    await bar.getByRole('button', { name: /^Buy yes/ }).press('Enter');
+    t.true(await form.getByRole('radio', { name: 'Buy yes' }).isChecked());
+    await form.getByText('More options').click();
+    await form.getByRole('radio', { name: 'At my limit' }).check();
     await form.getByLabel('Contracts').fill('1.5');
     await form.getByLabel('Limit, ¢').fill('');
     await form.getByLabel('Expires').fill('2020-01-01T10:00');
@@ -331,7 +353,7 @@ pageTest(
     await form.getByText('Whole cents from 1 to 99.').waitFor();
     await form.getByText('It must be in the future.').waitFor();
     await page.waitForFunction('document.activeElement.getAttribute("aria-invalid") === "true"');
-    t.true(await isFocused(form.getByLabel('Contracts')));
+    t.true(await isFocused(form.getByLabel('Limit, ¢')));
     t.deepEqual((await portfolioOf(page, stage)).account, null, 'nothing was placed');
     t.deepEqual(await axeFindings({ page }), []);
     t.false(await scrollsSideways({ page, context: page.context() }));
@@ -368,6 +390,7 @@ pageTest(
     t.is(await page.locator('.market-now .price:not(.is-none)').count(), 0);
     await ticket(page).getByLabel('Contracts').fill('13');
     await preview.getByText('While venue data is off, prices and the preview are hidden').waitFor();
+    await ticket(page).getByText('More options').click();
     await ticket(page).getByText('Empty: the price of the moment, which is hidden.').waitFor();
     await ticket(page).getByRole('button', { name: 'Buy 13 yes at the market' }).waitFor();
     await place(page);
@@ -394,6 +417,7 @@ pageTest(
     const members = `organizations/${organization.id}/members`;
     await admin(stage, 'PUT', members, { userId, role: 'member' });
     await openMarket(page);
+    await ticket(page).getByText('More options').click();
     await ticket(page).getByLabel('Account').selectOption(`Sandbox of ${name}`);
     await holdings(page).getByText('No position in this market.').waitFor();
     await place(page);
@@ -448,7 +472,7 @@ pageTest(
       .getByText(/^Bought 10/)
       .waitFor();
     await rowsOf(positions(page)).first().waitFor();
-    await ticket(page).getByRole('radio', { name: 'Limit' }).check();
+    await ticket(page).getByRole('radio', { name: 'At my limit' }).check();
     await ticket(page).getByLabel('Limit, ¢').fill('1');
     await place(page);
     await result(page)

@@ -12,14 +12,15 @@ async function waitForPrices(page: Page): Promise<void> {
 }
 
 pageTest(
-  'games show live prices of both teams, which tick',
+  'games show the probability, the volume and the prices of both teams, which tick',
   onStage(async (t, stage) => {
     const { page } = await visit(t, stage);
     await signUp(page);
     await waitForPrices(page);
     t.is(await page.locator('.connection').getByRole('status').textContent(), 'Live');
     // Each side's price comes with a quote of its own, and may be gone for a while.
-    const shown = /(Starts|In progress) .*Bid\s+Ask\s+.+\s+\d+¢\s+\d+¢\s+.+\s+\d+¢\s+\d+¢/s;
+    const row = String.raw`\d+%\s+Buy\s+Yes\s+of .+\d+¢\s+Buy\s+No\s+of .+\d+¢.+`;
+    const shown = new RegExp(`(Starts|In progress).+vol\\..+${row}${row}\\d markets`, 's');
     await eventually('a game with both prices', async () => {
       const games = await page.locator('.game').allInnerTexts();
       return games.find((text) => shown.test(text)) ?? null;
@@ -30,6 +31,10 @@ pageTest(
       return (await page.evaluate(ALL_PRICES)) === before ? null : true;
     });
     await page.locator('.price.is-up, .price.is-down').first().waitFor();
+    await page.locator('.game .spark polyline').first().waitFor();
+    await page.locator('.game .bet.is-no .price:not(.is-none)').first().click();
+    await page.waitForURL(/#\/market\/ins_\w+\?side=no$/);
+    t.true(await page.getByRole('radio', { name: 'Buy no' }).isChecked());
   }),
 );
 
@@ -104,7 +109,7 @@ pageTest(
   'venue data that is turned off takes the prices away, and brings them back',
   onStage(async (t, stage) => {
     const { adminUrl, dataDir } = stage;
-    const { page } = await visit(t, stage);
+    const { page } = await visit(t, stage, { expected: /status of 403 .*candles/ });
     await signUp(page);
     await waitForPrices(page);
     await turn(adminUrl, dataDir, false);

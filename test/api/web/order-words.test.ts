@@ -235,3 +235,19 @@ test('J22: every event of the account has its sentence, and its market', (t) => 
   t.is(eventSentence(reset), 'Account reset: A new run has begun with the start balance.');
   t.is(instrumentOf(reset), null);
 });
+
+test('U40: what costs too much is shown with its cost and the cash', (t) => {
+  const tooDear = previewOf({ would: 'refuse', code: 'insufficient_balance', fills: [] });
+  const known = { cashDollars: 3, priceCents: 46 };
+  t.deepEqual(previewWords(BUY, tooDear, known).lines, [
+    { name: 'Cost at 46¢', value: '$4.60' },
+    { name: 'Your cash', value: '$3.00' },
+  ]);
+  t.deepEqual(previewWords(LIMIT, tooDear, known).lines[0], {
+    name: 'Cost at 40¢',
+    value: '$4.00',
+  });
+  t.deepEqual(previewWords(BUY, tooDear).lines, [], 'nothing that is not known');
+  const closed = previewOf({ would: 'refuse', code: 'market_not_open', fills: [] });
+  t.deepEqual(previewWords(BUY, closed, known).lines, []);
+});

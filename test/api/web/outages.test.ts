@@ -92,7 +92,7 @@ pageTest(
       expected: /ERR_|WebSocket|status of 400 .*stream|dynamically imported/,
     });
     await signUp(page);
-    await page.locator('.game a').last().click();
+    await page.locator('.game:has(.bet) .game-team').last().click();
     const preview = page.locator('.preview');
     await preview.getByText('Would fill now.').waitFor();
     const status = page.locator('.market-status strong');

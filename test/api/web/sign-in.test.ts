@@ -22,7 +22,8 @@ pageTest(
     await page.bringToFront();
     await page.getByText(email).click();
     await page.getByRole('button', { name: 'Sign out', exact: true }).click();
-    await page.getByRole('heading', { name: SIGN_IN }).waitFor();
+    // Markets are for visitors, too.
+    await page.getByRole('link', { name: 'Sign in', exact: true }).waitFor();
     await other.getByRole('heading', { name: SIGN_IN }).waitFor();
     t.deepEqual(await context.cookies(), []);
 
@@ -34,6 +35,33 @@ pageTest(
     await page.getByRole('heading', { level: 1, name: 'Markets', exact: true }).waitFor();
     // The other tab goes on where it was.
     await other.getByRole('heading', { level: 1, name: 'Portfolio' }).waitFor();
+  }),
+);
+
+pageTest(
+  'A163: a visitor sees markets with live prices and boards, and comes back from the sign-in to the market',
+  onStage(async (t, stage) => {
+    const seen = await visit(t, stage);
+    const { page } = seen;
+    const nav = page.getByRole('navigation');
+    await page.locator('.game .bet .price:not(.is-none)').first().waitFor();
+    t.is(await page.locator('.connection').getByRole('status').textContent(), 'Live');
+    t.is(await nav.getByRole('link', { name: 'Portfolio' }).count(), 0);
+    t.deepEqual(await faultsInLooks(seen), [], 'markets');
+    await nav.getByRole('link', { name: 'Boards' }).click();
+    await page.getByText('Nobody is on this board.').waitFor();
+    t.is(await page.getByRole('tab', { name: 'Your evaluation' }).count(), 0);
+    await nav.getByRole('link', { name: 'Markets' }).click();
+    await page.locator('.game .bet.is-no .price:not(.is-none)').last().click();
+    await page.getByText('Trade this market on paper').waitFor();
+    await page.locator('.market-chart canvas').waitFor();
+    t.deepEqual(await faultsInLooks(seen), [], 'market');
+    const market = page.url();
+    await page.getByRole('link', { name: 'Sign in or create an account' }).click();
+    await signUp(page);
+    await page.getByRole('radio', { name: 'Buy no' }).waitFor();
+    t.is(page.url(), market);
+    await page.getByRole('banner').getByText('Cash $100,000.00').waitFor();
   }),
 );
 
@@ -78,7 +106,7 @@ pageTest(
 pageTest(
   'the sign-in is clean to axe, in light and dark, wide and narrow',
   onStage(async (t, stage) => {
-    const seen = await visit(t, stage);
+    const seen = await visit(t, stage, { at: '#/sign-in' });
     await seen.page.getByRole('tab', { name: 'Create an account' }).click();
     t.deepEqual(await faultsInLooks(seen), []);
   }),

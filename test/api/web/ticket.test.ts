@@ -3,7 +3,9 @@ import { readOrderBody } from '../../../api/operations/order-request.ts';
 import { OrderKeys } from '../../../api/web/state/order-keys.ts';
 import {
   boundedBy,
+  inUnit,
   isUnbounded,
+  maxText,
   NEW_TICKET,
   type OrderBody,
   readTicket,
@@ -16,7 +18,7 @@ const NOW_MS = Date.parse('2026-11-24T12:00:00.000Z');
 const DAY_MS = 86_400_000;
 
 const read = (change: Partial<Ticket>) =>
-  readTicket({ ...NEW_TICKET, ...change }, INSTRUMENT, NOW_MS);
+  readTicket({ ...NEW_TICKET, ...change }, INSTRUMENT, { nowMs: NOW_MS, priceCents: 43 });
 /** What the field of a date and time has in it at a moment, in the zone of the machine. */
 function localText(atMs: number): string {
   const at = new Date(atMs - new Date(atMs).getTimezoneOffset() * 60_000);
@@ -125,4 +127,30 @@ test('A121: the price shown bounds a market order without a bound of its own, an
     t.is(boundedBy(order, 57), order);
   }
   t.notThrows(() => readOrderBody({ ...boundedBy(market, 57), idempotencyKey: 'a-key' }));
+});
+
+test('U39: dollars buy whole contracts at the limit, or at the live price', (t) => {
+  const dollars = { ...NEW_TICKET, unit: 'dollars', count: '25' } as const;
+  t.is(read(dollars).order?.count, 58, '25 dollars at 43 cents');
+  t.is(read({ ...dollars, type: 'limit', limit: '50' }).order?.count, 50);
+  t.is(read({ ...dollars, count: '$1,000.50' }).order?.count, 2326);
+  t.regex(read({ ...dollars, count: '0.42' }).errors.count!, /One contract costs 43¢/);
+  for (const count of ['', 'ten', '-5', '0', '1.234']) {
+    t.regex(read({ ...dollars, count }).errors.count!, /An amount in dollars/, count);
+  }
+  const blind = readTicket(dollars, INSTRUMENT, { nowMs: NOW_MS, priceCents: null });
+  t.regex(blind.errors.count!, /There is no price now/);
+});
+
+test('U39: Max is all that the cash buys, and an amount stays the same in the other unit', (t) => {
+  t.is(maxText(NEW_TICKET, 100, 43), '232');
+  t.is(maxText({ ...NEW_TICKET, unit: 'dollars' }, 100, 43), '99.76');
+  t.is(maxText({ ...NEW_TICKET, type: 'limit', limit: '50' }, 100, 43), '200');
+  t.is(maxText(NEW_TICKET, 0.42, 43), null);
+  t.is(maxText(NEW_TICKET, null, 43), null);
+  t.is(maxText(NEW_TICKET, 100, null), null);
+  const inDollars = inUnit({ ...NEW_TICKET, count: '10' }, 'dollars', 43);
+  t.is(inDollars.count, '4.3');
+  t.is(inUnit(inDollars, 'contracts', 43).count, '10');
+  t.is(inUnit({ ...NEW_TICKET, count: 'x' }, 'dollars', 43).count, '');
 });

@@ -5,9 +5,9 @@ import { eventually, tempDir } from '../../process/server.ts';
 import { onStage, pageTest, signUp, visit } from './browser.ts';
 
 const GAMES = 100;
-/** Bid and ask of both teams. */
+/** What yes and no of both teams cost. */
 const CELLS = 4 * GAMES;
-const LARGE = { width: 1920, height: 4000 };
+const LARGE = { width: 1920, height: 7400 };
 const PRICES = '.game .price:not(.is-none)';
 const MARKED = '.game :is(.is-up, .is-down)';
 /** Frames of the page wait for the test, and quotes are counted as they come. */
@@ -63,7 +63,12 @@ pageTest(
     const { page } = await visit(
       t,
       { ...stage, pageUrl },
-      { viewport: LARGE, initScript: HOLD_FRAMES },
+      { viewport: LARGE, initScript: HOLD_FRAMES, expected: /status of 503 .*candles/ },
+    );
+    // Days that come one by one are changes too.
+    const error = { code: 'not_configured', message: 'This service is not configured.' };
+    await page.route('**/history/candles*', (route) =>
+      route.fulfill({ status: 503, json: { error } }),
     );
     await signUp(page);
     await feed.quoteAll(40);
@@ -83,16 +88,16 @@ pageTest(
     await heldFrame(page);
     const all = () => page.locator(PRICES).allTextContents();
     await eventually('the newest prices', async () =>
-      (await all()).every((text) => text === '44¢' || text === '47¢') ? true : null,
+      (await all()).every((text) => text === '47¢' || text === '56¢') ? true : null,
     );
-    // A text and a class of each cell.
-    t.is(await changesSince(page, 0), 2 * CELLS);
+    // A text and a class of each cell, and the probability of each row.
+    t.is(await changesSince(page, 0), 2 * CELLS + CELLS / 2);
     t.is(await page.locator(MARKED).count(), CELLS);
 
     await eventually('marks have ended', async () => {
       await heldFrame(page);
       return (await page.locator(MARKED).count()) === 0 ? true : null;
     });
-    t.is(await changesSince(page, 0), 3 * CELLS);
+    t.is(await changesSince(page, 0), 3 * CELLS + CELLS / 2);
   }),
 );

@@ -1,7 +1,15 @@
 import test from 'ava';
 import type { Account } from '../../../api/client/client.js';
 import { equityCurve } from '../../../api/web/state/equity-curve.ts';
-import { averageCents, bidOfSide, markOf, totalsOf } from '../../../api/web/state/totals.ts';
+import {
+  averageCents,
+  bidOfSide,
+  byMarket,
+  fundsOf,
+  markOf,
+  markOfAll,
+  totalsOf,
+} from '../../../api/web/state/totals.ts';
 import { positionOf } from './rows.ts';
 
 const ACCOUNT = {
@@ -99,4 +107,39 @@ test('runs are apart from each other, and marked where they begin', (t) => {
     { run: 3, at: points[3]!.at },
   ]);
   t.regex(summary, /^Net worth is \$100\.00, after 2 resets in all time\. Lowest \$80\.00/);
+});
+
+test('U38: the header has cash and net worth at the quotes of now, and before the first trade the start balance', (t) => {
+  const none = { account: null, positions: [] };
+  t.deepEqual(fundsOf(none, []), { cashDollars: 100_000, netWorthDollars: 100_000 });
+  const position = { contracts: 10, instrumentSide: 'yes', costDollars: 4, valueDollars: 4 };
+  const account = { balanceDollars: 96, netWorthDollars: 100 };
+  const of = { account, positions: [position] } as unknown as Parameters<typeof fundsOf>[0];
+  t.deepEqual(fundsOf(of, [{ bidCents: 50, askCents: 52 }]), {
+    ...{ cashDollars: 96, netWorthDollars: 101 },
+  });
+  t.deepEqual(fundsOf(of, []), { cashDollars: 96, netWorthDollars: 100 });
+});
+
+test('U42: positions are one line for each side of a market, with their sums to the cent', (t) => {
+  const of = (tradeId: string, change: Parameters<typeof positionOf>[0] = {}) =>
+    positionOf({ tradeId, ...change });
+  const positions = [
+    of('1', { costDollars: 0.1 }),
+    of('2', { instrumentSide: 'no' }),
+    of('3', { costDollars: 0.2 }),
+    of('4', { instrumentId: null }),
+    of('5', { instrumentId: null }),
+  ];
+  const groups = byMarket(positions);
+  t.deepEqual(
+    groups.map(({ all }) => all.map(({ tradeId }) => tradeId)),
+    [['1', '3'], ['2'], ['4'], ['5']],
+  );
+  t.deepEqual(groups[0]!.sum, { contracts: 20, costDollars: 0.3 });
+  const quote = { bidCents: 50, askCents: 52 };
+  t.deepEqual(markOfAll(groups[0]!.all, [quote, quote]), {
+    ...{ markCents: 50, valueDollars: 10, pnlDollars: 9.7 },
+  });
+  t.deepEqual(markOfAll([], []), { markCents: null, valueDollars: 0, pnlDollars: 0 });
 });

@@ -2,6 +2,7 @@ import test from 'ava';
 import { audit } from '../../../engine/audit/audit.ts';
 import { NO_ROW } from '../../../engine/base/units.ts';
 import { ladderOf } from '../../../engine/rules/pricing.ts';
+import { bookOf } from '../../../engine/rules/resting.ts';
 import type { ShardState } from '../../../engine/rules/state.ts';
 import {
   accountRow,
@@ -52,7 +53,7 @@ const PLANTED: Planted[] = [
   [
     'an order on the book of another market',
     (state) => {
-      const other = state.books.find(({ market }) => market.number === 1)!;
+      const other = bookOf(state, state.markets[1]!, null);
       state.ladders.remove(orderRow(1));
       state.ladders.add(ladderOf(other, 'yes'), 20, orderRow(1));
     },

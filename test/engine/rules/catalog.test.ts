@@ -243,3 +243,40 @@ test('T129: a market closes at the earliest closing time of the instruments that
   engine.command({ kind: 'catalog', atMs: NOON_MS, catalog: closing({ [AWAY]: null }) });
   t.is(closes(T1), Number.POSITIVE_INFINITY, 'a catalog without a time takes it away');
 });
+
+test('K59: markets with a result give their ladders to later markets, once no order waits there', (t) => {
+  const engine = engineWith(CATALOG);
+  const state = engine.state();
+  const books = () => state.booksByKey.size + state.freeBooks.length;
+  t.is(books(), 0, 'no order has waited anywhere');
+  let catalog = CATALOG;
+  for (let round = 0; round < 20; round++) {
+    engine.tick(quoteTick({ market: T2, yesBidCents: 70, yesAskCents: 73 }));
+    const market = catalog.marketNames.indexOf(round === 0 ? 'venue_a/T2' : `venue_a/R${round}`);
+    engine.tick(quoteTick({ market, yesBidCents: 70, yesAskCents: 73 }));
+    t.is(statusOf(engine.command(bid(50))), 'resting');
+    t.is(statusOf(engine.command({ ...bid(50), routing: 'venue_a' })), 'resting');
+    const pays = { outcome: 'yes', yesPayoutCents: 100, noPayoutCents: 0 } as const;
+    engine.tick({ kind: 'result', atMs: NOON_MS, source: 0, market, ...pays });
+    const name = `R${round + 1}`;
+    catalog = {
+      ...catalog,
+      marketNames: [...catalog.marketNames, `venue_a/${name}`],
+      instruments: catalog.instruments.map((entry) =>
+        entry.id !== ROUTED
+          ? entry
+          : {
+              ...entry,
+              listings: entry.listings.map((listing) =>
+                listing.venue === 'venue_a' ? { ...listing, venueMarketId: name } : listing,
+              ),
+            },
+      ),
+    };
+    engine.command({ kind: 'catalog', atMs: NOON_MS, catalog });
+    t.deepEqual(engine.conservation(), []);
+  }
+  t.is(books(), 2, 'one is plain, and one is routed');
+  engine.crash();
+  t.deepEqual(engine.conservation(), []);
+});

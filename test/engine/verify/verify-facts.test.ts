@@ -248,6 +248,32 @@ test.serial(
   },
 );
 
+test.serial('T187: levels that are not those of the fill before are named', async (t) => {
+  const { shard, facts } = await stateAndFacts(tempDir(t));
+  const { state } = shard;
+  const at = facts.findIndex(({ fact }) => fact.kind === 'fill_noted');
+  const filled = facts.slice(0, at).findLast(({ fact }) => fact.kind === 'order_filled')!;
+  const { contracts, priceCents, atMs } = filled.fact as Of<'order_filled'>;
+  const problemsWith = (levels: Of<'fill_noted'>['levels'], before: PlacedFact[]) => {
+    const note = { ...facts[at]!, fact: { ...facts[at]!.fact, levels } as Fact };
+    const all = [...before, note, ...facts.slice(at + 1)];
+    return auditFacts(
+      state,
+      all.map((one, nth) => ({ ...one, number: nth + 1 })),
+    ).problems;
+  };
+  const before = facts.slice(0, at);
+  t.deepEqual(problemsWith([[priceCents, contracts]], before), []);
+  const short = problemsWith([[priceCents, contracts - 1]], before).join();
+  t.regex(short, /^fact \d+ \(fill_noted\): has levels of \d+ contracts for a fill of \d+$/);
+  const dear = problemsWith([[priceCents + 1, contracts]], before).join();
+  t.regex(dear, /^fact \d+ \(fill_noted\): has levels at \d+ cents for a fill at \d+$/);
+  const other = { kind: 'game_changed', atMs, game: 'awy-hom', status: 'final' } as const;
+  const alone = [...before, { ...filled, fact: other }];
+  t.regex(problemsWith([], alone).join(), /\(fill_noted\): tells of no fill$/);
+  await shard.abandon();
+});
+
 test.serial('D97: an order that ended before ends again, and the index has both', async (t) => {
   const { ids, shard, facts } = await stateAndFacts(tempDir(t));
   const { state } = shard;

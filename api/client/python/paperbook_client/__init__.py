@@ -1,13 +1,27 @@
 """A typed client of a Paperbook server: paper trading of prediction markets."""
 
 from . import generated
-from .client import AsyncClient, Client, outcomes_of
+from .client import AsyncClient, Client, RateLimit, outcomes_of
 from .errors import (
+    AlreadyClosed,
     BadAnswerError,
+    Conflict,
     ConnectionLostError,
+    Forbidden,
+    IdempotencyKeyReused,
+    InsufficientBalance,
+    InvalidRequest,
+    MarketNotOpen,
     NoAnswerError,
+    NoLiquidity,
+    NotFound,
     PaperbookError,
+    PriceMoved,
+    RateLimited,
     RefusedError,
+    TooLate,
+    Unauthorized,
+    Unavailable,
 )
 from .events import (
     EndedEvent,
@@ -21,26 +35,47 @@ from .events import (
     StreamEvent,
 )
 from .generated import *  # noqa: F403
+from .rows import AsyncRows, Rows, to_frame
 from .stream import Stream
+from .sync_stream import SyncStream
 
 __all__ = [
+    "AlreadyClosed",
     "AsyncClient",
+    "AsyncRows",
     "BadAnswerError",
     "Client",
+    "Conflict",
     "ConnectionLostError",
     "EndedEvent",
+    "Forbidden",
     "GameEvent",
     "GamesEvent",
     "GapEvent",
+    "IdempotencyKeyReused",
+    "InsufficientBalance",
+    "InvalidRequest",
+    "MarketNotOpen",
     "NoAnswerError",
+    "NoLiquidity",
+    "NotFound",
     "OrderEvent",
     "PaperbookError",
     "PortfolioEvent",
+    "PriceMoved",
     "QuoteEvent",
+    "RateLimit",
+    "RateLimited",
     "RefusedError",
+    "Rows",
     "StateEvent",
     "Stream",
     "StreamEvent",
+    "SyncStream",
+    "TooLate",
+    "Unauthorized",
+    "Unavailable",
     "outcomes_of",
+    "to_frame",
     *generated.__all__,
 ]

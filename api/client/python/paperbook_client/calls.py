@@ -37,7 +37,8 @@ def with_key(order: OrderRequest) -> OrderRequest:
     """The order; with a new idempotency key, where it has none."""
     if "idempotencyKey" in order or "clientOrderId" in order:
         return order
-    return {**order, "idempotencyKey": str(uuid.uuid4())}
+    keyed: OrderRequest = {**order, "idempotencyKey": str(uuid.uuid4())}  # type: ignore
+    return keyed
 
 
 def with_keys(batch: OrderBatch) -> OrderBatch:

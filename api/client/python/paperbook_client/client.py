@@ -1,12 +1,18 @@
-"""The clients: how a call is sent, sent again, and answered."""
+"""The clients: how a call is sent, sent again, and answered. Rules U60 to U62 (api/RULES.md)."""
 
 from __future__ import annotations
 
 import asyncio
+import json
+import logging
+import os
 import random
 import re
 import time
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, TypeAlias
 
 import httpx
 
@@ -14,6 +20,10 @@ from .calls import Call
 from .errors import BadAnswerError, NoAnswerError, RefusedError, refusal_of
 from .generated import AsyncOperations, OrderBatchResults, OrderPlacement, Operations
 from .stream import Stream
+from .sync_stream import SyncStream
+
+log = logging.getLogger("paperbook_client")
+log.addHandler(logging.NullHandler())
 
 ANSWERS_WITHIN_SECONDS = 30.0
 FIRST_PAUSE_SECONDS = 0.25
@@ -21,31 +31,69 @@ FIRST_PAUSE_SECONDS = 0.25
 HEARTBEAT_SECONDS = 5.0
 # A server that asks for a longer wait is not waited for: its refusal is raised at once.
 WAITS_AT_MOST_SECONDS = 10.0
+# The server that `npm start` and `paperbook serve` start on this machine.
+LOCAL_URL = "http://127.0.0.1:8080/v1"
+# How many characters of a key the API itself shows.
+PREFIX_CHARACTERS = 16
+Money: TypeAlias = type[float] | type[Decimal]
 ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
 
 class Client(Operations):
     """One method per operation: ``client.get_portfolio()``. Each returns the JSON of the answer.
 
-    ``base_url`` has the version: ``https://paper.example/v1``. Reads, and orders under the
-    same idempotency keys, are sent again up to ``retries`` times without an answer or at a 503. At a
-    429 any call is.
+    Without ``base_url`` it is PAPERBOOK_BASE_URL, or the server of this machine. Without ``key`` it
+    is PAPERBOOK_API_KEY. ``base_url`` has the version: ``https://paper.example/v1``. Reads, and
+    orders under the same idempotency keys, are sent again up to ``retries`` times without an answer
+    or at a 503. At a 429 any call is. With ``money=Decimal`` each field that ends in ``Dollars`` is
+    a ``Decimal``.
     """
 
     def __init__(
         self,
-        base_url: str,
+        base_url: str | None = None,
         key: str | None = None,
         *,
         retries: int = 3,
         timeout_seconds: float = ANSWERS_WITHIN_SECONDS,
         waits_at_most_seconds: float = WAITS_AT_MOST_SECONDS,
+        money: Money = float,
         transport: httpx.BaseTransport | None = None,
     ) -> None:
-        self._http = httpx.Client(
-            transport=transport, **_http_options(base_url, key, timeout_seconds)
-        )
+        self._setup = _Setup(base_url, key, timeout_seconds, money)
+        self._http = httpx.Client(transport=transport, **self._setup.http_options())
         self._retries = _Retries(retries, waits_at_most_seconds)
+
+    def __repr__(self) -> str:
+        return f"<Client {self._setup}>"
+
+    @property
+    def rate_limit(self) -> RateLimit | None:
+        """What the last answer said of the request limits; None before the first."""
+        return self._setup.rate_limit
+
+    def stream(
+        self,
+        *,
+        after: str | None = None,
+        cancel_on_disconnect: bool = False,
+        org: str | None = None,
+        heartbeat_seconds: float = HEARTBEAT_SECONDS,
+        first_pause_seconds: float = FIRST_PAUSE_SECONDS,
+    ) -> SyncStream:
+        """``AsyncClient.stream`` with callbacks, or a plain ``for``: ``with`` opens it."""
+        setup = self._setup
+        asynchronous = AsyncClient(
+            setup.base_url, setup.key, timeout_seconds=setup.timeout_seconds, money=setup.money
+        )
+        options = {
+            "after": after,
+            "cancel_on_disconnect": cancel_on_disconnect,
+            "org": _checked_org(org),
+            "heartbeat_seconds": heartbeat_seconds,
+            "first_pause_seconds": first_pause_seconds,
+        }
+        return SyncStream(asynchronous, options)
 
     def __enter__(self) -> Client:
         return self
@@ -62,8 +110,9 @@ class Client(Operations):
             result = self._sent(call)
             pause = self._retries.pause(call, result, attempt)
             if pause is None:
-                return _answer(call, result)
+                return self._setup.answer(call, result)
             attempt += 1
+            self._setup.log_again(call, result, pause)
             time.sleep(pause)
 
     def _sent(self, call: Call) -> _Result:
@@ -78,21 +127,26 @@ class AsyncClient(AsyncOperations):
 
     def __init__(
         self,
-        base_url: str,
+        base_url: str | None = None,
         key: str | None = None,
         *,
         retries: int = 3,
         timeout_seconds: float = ANSWERS_WITHIN_SECONDS,
         waits_at_most_seconds: float = WAITS_AT_MOST_SECONDS,
+        money: Money = float,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
-        self._base_url = base_url.rstrip("/")
-        self._key = key
-        self._timeout_seconds = timeout_seconds
-        self._http = httpx.AsyncClient(
-            transport=transport, **_http_options(base_url, key, timeout_seconds)
-        )
+        self._setup = _Setup(base_url, key, timeout_seconds, money)
+        self._http = httpx.AsyncClient(transport=transport, **self._setup.http_options())
         self._retries = _Retries(retries, waits_at_most_seconds)
+
+    def __repr__(self) -> str:
+        return f"<AsyncClient {self._setup}>"
+
+    @property
+    def rate_limit(self) -> RateLimit | None:
+        """What the last answer said of the request limits; None before the first."""
+        return self._setup.rate_limit
 
     async def __aenter__(self) -> AsyncClient:
         return self
@@ -109,8 +163,9 @@ class AsyncClient(AsyncOperations):
             result = await self._sent(call)
             pause = self._retries.pause(call, result, attempt)
             if pause is None:
-                return _answer(call, result)
+                return self._setup.answer(call, result)
             attempt += 1
+            self._setup.log_again(call, result, pause)
             await asyncio.sleep(pause)
 
     async def _sent(self, call: Call) -> _Result:
@@ -134,9 +189,8 @@ class AsyncClient(AsyncOperations):
         ``cancel_on_disconnect`` orders placed over a connection are canceled when that is lost, or
         closed. ``org`` is the id of an organization, whose sandbox it is about.
         """
-        if org is not None and not ID.fullmatch(org):
-            raise ValueError("org must be the id of an organization")
-        headers = _headers(self._key) | ({} if org is None else {"x-service-org": org})
+        named = _checked_org(org)
+        headers = self._setup.headers() | ({} if named is None else {"x-service-org": named})
 
         async def refusal() -> Exception:
             """The same request without a WebSocket is answered; 400 if only that is wrong."""
@@ -151,15 +205,29 @@ class AsyncClient(AsyncOperations):
                 return ConnectionError("the server could not be reached")
 
         return Stream(
-            f"ws{self._base_url.removeprefix('http')}/stream",
+            f"ws{self._setup.base_url.removeprefix('http')}/stream",
             headers,
             refusal,
             after=after,
             cancel_on_disconnect=cancel_on_disconnect,
-            timeout_seconds=self._timeout_seconds,
+            timeout_seconds=self._setup.timeout_seconds,
             heartbeat_seconds=heartbeat_seconds,
             first_pause_seconds=first_pause_seconds,
+            loads=self._setup.loads,
         )
+
+
+@dataclass(frozen=True)
+class RateLimit:
+    """The request limits after an answer. Without a key the minute is advice, and the month None."""
+
+    plan: str | None
+    limit: int
+    remaining: int
+    reset_seconds: int
+    month_limit: int | None
+    month_remaining: int | None
+    month_reset_seconds: int | None
 
 
 def outcomes_of(batch: OrderBatchResults) -> list[OrderPlacement | RefusedError]:
@@ -202,43 +270,132 @@ def _retry_after(response: httpx.Response) -> float:
     return float(text) if text.isascii() and text.isdigit() else 0.0
 
 
-def _http_options(base_url: str, key: str | None, timeout_seconds: float) -> dict[str, Any]:
-    return {
-        "base_url": base_url,
-        "headers": _headers(key),
-        "timeout": timeout_seconds,
-        # A credential follows no redirect.
-        "follow_redirects": False,
-    }
+class _Setup:
+    """What both clients keep, and how they read an answer."""
+
+    def __init__(
+        self, base_url: str | None, key: str | None, timeout_seconds: float, money: Money
+    ) -> None:
+        named = base_url or os.environ.get("PAPERBOOK_BASE_URL") or LOCAL_URL
+        self.base_url = _with_version(named)
+        self.key = key or os.environ.get("PAPERBOOK_API_KEY") or None
+        self.timeout_seconds = timeout_seconds
+        self.money = money
+        self.loads: Callable[[str | bytes], Any] = _loads_decimal if money is Decimal else json.loads
+        self.rate_limit: RateLimit | None = None
+
+    def __str__(self) -> str:
+        """Without the secret part of the key."""
+        known = self.key is not None and self.key.startswith("svc_sk_")
+        signed_in = "a session" if self.key else "no key"
+        who = f"key {(self.key or '')[:PREFIX_CHARACTERS]}…" if known else signed_in
+        return f"{self.base_url} {who}"
+
+    def headers(self) -> dict[str, str]:
+        return {} if self.key is None else {"authorization": f"Bearer {self.key}"}
+
+    def http_options(self) -> dict[str, Any]:
+        return {
+            "base_url": self.base_url,
+            "headers": self.headers(),
+            "timeout": self.timeout_seconds,
+            # A credential follows no redirect.
+            "follow_redirects": False,
+        }
+
+    def answer(self, call: Call, result: _Result) -> Any:
+        """The JSON of a success; everything else is raised."""
+        if isinstance(result, httpx.RequestError):
+            message = str(result) or type(result).__name__
+            log.debug("%s %s: %s", call.method, call.path, message)
+            raise NoAnswerError(message, sent=call.body) from result
+        request_id = result.headers.get("x-request-id")
+        log.debug("%s %s: %d, request %s", call.method, call.path, result.status_code, request_id)
+        self.rate_limit = _rate_limit_of(result.headers) or self.rate_limit
+        answer = _json(result, self.loads)
+        if not result.is_success or answer is None:
+            raise refusal_of(result.status_code, answer, request_id=request_id, sent=call.body)
+        return answer
+
+    def log_again(self, call: Call, result: _Result, pause: float) -> None:
+        why = result.status_code if isinstance(result, httpx.Response) else repr(result)
+        log.warning("%s %s: %s, again in %.2f s", call.method, call.path, why, pause)
 
 
-def _headers(key: str | None) -> dict[str, str]:
-    return {} if key is None else {"authorization": f"Bearer {key}"}
+def _with_version(base_url: str) -> str:
+    """The address without a slash at its end; with ``/v1``, if it is a server's alone."""
+    url = httpx.URL(base_url)
+    if url.scheme not in ("http", "https") or not url.host:
+        raise ValueError(f"base_url must be like {LOCAL_URL}: it is {base_url!r}")
+    return base_url.rstrip("/") + ("/v1" if url.path in ("", "/") else "")
+
+
+def _checked_org(org: str | None) -> str | None:
+    if org is not None and not ID.fullmatch(org):
+        raise ValueError("org must be the id of an organization")
+    return org
+
+
+def _rate_limit_of(headers: httpx.Headers) -> RateLimit | None:
+    """None for the answer of something else, such as a proxy."""
+
+    def number(name: str) -> int | None:
+        text = headers.get(name, "")
+        return int(text) if text.isascii() and text.isdigit() else None
+
+    limit, remaining = number("ratelimit-limit"), number("ratelimit-remaining")
+    reset_seconds = number("ratelimit-reset")
+    if limit is None or remaining is None or reset_seconds is None:
+        return None
+    return RateLimit(
+        headers.get("service-plan"),
+        limit,
+        remaining,
+        reset_seconds,
+        number("service-quota-limit"),
+        number("service-quota-remaining"),
+        number("service-quota-reset"),
+    )
 
 
 def _request(call: Call) -> dict[str, Any]:
     return {
-        "params": {name: value for name, value in call.query.items() if value is not None},
+        "params": {
+            name: _query_value(value) for name, value in call.query.items() if value is not None
+        },
         "json": call.body,
         "headers": {} if call.org is None else {"x-service-org": call.org},
     }
 
 
-def _answer(call: Call, result: _Result) -> Any:
-    """The JSON of a success; everything else is raised."""
-    if isinstance(result, httpx.RequestError):
-        message = str(result) or type(result).__name__
-        raise NoAnswerError(message, sent=call.body) from result
-    answer = _json(result)
-    if not result.is_success or answer is None:
-        request_id = result.headers.get("x-request-id")
-        raise refusal_of(result.status_code, answer, request_id=request_id, sent=call.body)
-    return answer
+def _query_value(value: object) -> Any:
+    """A list is sent as its parts with commas between."""
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return ",".join(str(part) for part in value)
+    return value
 
 
-def _json(response: httpx.Response) -> Any:
+def _loads_decimal(text: str | bytes) -> Any:
+    return json.loads(text, parse_float=Decimal, object_pairs_hook=_with_decimals)
+
+
+def _with_decimals(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    return {name: _money_or_float(name, value) for name, value in pairs}
+
+
+def _money_or_float(name: str, value: Any) -> Any:
+    if name.endswith("Dollars"):
+        return Decimal(value) if isinstance(value, int) else value
+    if isinstance(value, Decimal):
+        return float(value)
+    if isinstance(value, list):
+        return [float(each) if isinstance(each, Decimal) else each for each in value]
+    return value
+
+
+def _json(response: httpx.Response, loads: Callable[[str | bytes], Any] = json.loads) -> Any:
     """None where it is none."""
     try:
-        return response.json()
+        return loads(response.content)
     except ValueError:
         return None

@@ -55,6 +55,93 @@ class RefusedError(PaperbookError):
     def __str__(self) -> str:
         return f"{self.code}: {self.message}"
 
+    def __repr__(self) -> str:
+        fields = ("status", "code", "message", "retry_after_seconds", "request_id")
+        shown = [f"{name}={getattr(self, name)!r}" for name in fields]
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+
+class InvalidRequest(RefusedError):
+    """400, 405, 413: the request is wrong. ``message`` names the field."""
+
+
+class Unauthorized(RefusedError):
+    """401: no key, or one that is not valid."""
+
+
+class Forbidden(RefusedError):
+    """403: the key may not do that, or a switch of the server is off."""
+
+
+class NotFound(RefusedError):
+    """404: there is none of that id. ``code`` says of what."""
+
+
+class Conflict(RefusedError):
+    """409: the request is right, and cannot be done as things are now."""
+
+
+class InsufficientBalance(Conflict):
+    """The order costs more than the account can spend."""
+
+
+class PriceMoved(Conflict):
+    """The price is past the cap or floor of the market order."""
+
+
+class NoLiquidity(Conflict):
+    """There is no quote, an empty side, or a quote that is too old."""
+
+
+class MarketNotOpen(Conflict):
+    """The market is paused, closed or has a result; or it cannot be traded here."""
+
+
+class AlreadyClosed(Conflict):
+    """The trade is not open, or the order does not rest."""
+
+
+class IdempotencyKeyReused(Conflict):
+    """The key belongs to another order."""
+
+
+class TooLate(Conflict):
+    """The order arrived later than its ``rejectIfLaterThan``."""
+
+
+class RateLimited(RefusedError):
+    """429: over a limit. ``retry_after_seconds`` says how long to wait."""
+
+
+class Unavailable(RefusedError):
+    """500, 503: a fault of the server, or it cannot answer now."""
+
+
+# By the code, where a program does something of its own; else by the status.
+_BY_CODE: dict[str, type[RefusedError]] = {
+    "already_closed": AlreadyClosed,
+    "idempotency_key_reused": IdempotencyKeyReused,
+    "insufficient_balance": InsufficientBalance,
+    "market_not_open": MarketNotOpen,
+    "market_resolved": MarketNotOpen,
+    "no_liquidity": NoLiquidity,
+    "no_tradable_listing": MarketNotOpen,
+    "price_moved": PriceMoved,
+    "too_late": TooLate,
+}
+_BY_STATUS: dict[int, type[RefusedError]] = {
+    400: InvalidRequest,
+    401: Unauthorized,
+    403: Forbidden,
+    404: NotFound,
+    405: InvalidRequest,
+    409: Conflict,
+    413: InvalidRequest,
+    429: RateLimited,
+    500: Unavailable,
+    503: Unavailable,
+}
+
 
 class BadAnswerError(PaperbookError):
     """The answer is not one of this API: a proxy failed, or the address is another service's."""
@@ -96,9 +183,11 @@ def refusal_of(
     error = body.get("error") if isinstance(body, dict) else None
     if not (isinstance(error, dict) and isinstance(error.get("code"), str)):
         raise BadAnswerError(status, request_id=request_id, sent=sent)
-    return RefusedError(
+    code = error["code"]
+    kind = _BY_CODE.get(code) or _BY_STATUS.get(status, RefusedError)
+    return kind(
         status,
-        error["code"],
+        code,
         str(error.get("message")),
         retry_after_seconds=error.get("retryAfterSeconds"),
         request_id=request_id,

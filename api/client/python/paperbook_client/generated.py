@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
 
 from .calls import Call, path_of, with_key, with_keys
+from .rows import AsyncRows, Rows
 
 __all__ = [
     "Account",
@@ -61,7 +63,13 @@ __all__ = [
     "LastTrade",
     "Leaderboard",
     "LeaderboardRow",
+    "LimitBuy",
+    "LimitSell",
+    "LimitTickerBuy",
     "Listing",
+    "MarketBuy",
+    "MarketSell",
+    "MarketTickerBuy",
     "MarketType",
     "Me",
     "MeKey",
@@ -145,6 +153,36 @@ __all__ = [
     "VenueQuote",
     "VenueQuoteOutcomeLastTrades",
 ]
+
+
+# Fields that are always a date-time.
+TIME_FIELDS = frozenset((
+    "asOf",
+    "at",
+    "canceledAt",
+    "closedAt",
+    "createdAt",
+    "end",
+    "executedAt",
+    "expiresAt",
+    "issuedAt",
+    "lastResetAt",
+    "lastTradeAt",
+    "lastUsedAt",
+    "nextResetAt",
+    "openedAt",
+    "originalCreatedAt",
+    "quotedAt",
+    "rejectIfLaterThan",
+    "revokedAt",
+    "rotatedAt",
+    "runStartedAt",
+    "since",
+    "start",
+    "startsAt",
+    "time",
+    "updatedAt",
+))
 
 
 class Account(TypedDict):
@@ -841,6 +879,138 @@ class LeaderboardRow(TypedDict):
     busts: int
 
 
+class LimitBuy(TypedDict):
+    """The body of a limit buy."""
+    action: Literal["buy"]
+    type: Literal["limit"]
+    # One key per order. The same key with the same order returns the stored order and places
+    # nothing. After a timeout or a 503, send the order again with its key. (1 to 128 visible ASCII
+    # characters)
+    idempotencyKey: NotRequired[str]
+    # Another name for idempotencyKey: send exactly one of the two. (1 to 128 visible ASCII
+    # characters)
+    clientOrderId: NotRequired[str]
+    # Of a buy: the instrument to buy. (ins_ and 12 characters of 0-9A-HJKMNP-TV-Z)
+    instrumentId: str
+    # Of a buy: the side to buy.
+    side: Side
+    # Of a buy: contracts.
+    count: int
+    # Of a limit order: cents a contract of the side; filled at that or better.
+    limitPriceCents: int
+    # Of a limit order: gtc (default) rests; ioc and fok fill now or cancel.
+    timeInForce: NotRequired[Literal[
+        "gtc",
+        "ioc",
+        "fok",
+        "good_till_canceled",
+        "immediate_or_cancel",
+        "fill_or_kill",
+    ]]
+    # Of a gtc order: the time it stops resting, at most 365 days ahead. Seconds are optional.
+    expiresAt: NotRequired[str]
+    # best: a fill may have the price of venue_b or venue_c. Default venue_a.
+    routing: NotRequired[Literal["venue_a", "best"]]
+    # Of a buy: your probability of the side, in percent.
+    statedProbPct: NotRequired[int]
+    # An order that the engine takes later is 409 too_late, and its key is not used. An order that
+    # was placed before returns the stored order.
+    rejectIfLaterThan: NotRequired[str]
+    # Default paper; each other value needs its own scope.
+    execution: NotRequired[Literal[
+        "paper",
+        "venue_a",
+        "venue_c_intl",
+        "venue_c",
+    ]]
+
+
+class LimitSell(TypedDict):
+    """The body of a limit sell."""
+    action: Literal["sell"]
+    type: Literal["limit"]
+    # One key per order. The same key with the same order returns the stored order and places
+    # nothing. After a timeout or a 503, send the order again with its key. (1 to 128 visible ASCII
+    # characters)
+    idempotencyKey: NotRequired[str]
+    # Another name for idempotencyKey: send exactly one of the two. (1 to 128 visible ASCII
+    # characters)
+    clientOrderId: NotRequired[str]
+    # Of a sell: the open position, all of it.
+    tradeId: str
+    # Of a limit order: cents a contract of the side; filled at that or better.
+    limitPriceCents: int
+    # Of a limit order: gtc (default) rests; ioc and fok fill now or cancel.
+    timeInForce: NotRequired[Literal[
+        "gtc",
+        "ioc",
+        "fok",
+        "good_till_canceled",
+        "immediate_or_cancel",
+        "fill_or_kill",
+    ]]
+    # Of a gtc order: the time it stops resting, at most 365 days ahead. Seconds are optional.
+    expiresAt: NotRequired[str]
+    # best: a fill may have the price of venue_b or venue_c. Default venue_a.
+    routing: NotRequired[Literal["venue_a", "best"]]
+    # An order that the engine takes later is 409 too_late, and its key is not used. An order that
+    # was placed before returns the stored order.
+    rejectIfLaterThan: NotRequired[str]
+    # Default paper; each other value needs its own scope.
+    execution: NotRequired[Literal[
+        "paper",
+        "venue_a",
+        "venue_c_intl",
+        "venue_c",
+    ]]
+
+
+class LimitTickerBuy(TypedDict):
+    """The body of a limit buy."""
+    action: Literal["buy"]
+    type: Literal["limit"]
+    # One key per order. The same key with the same order returns the stored order and places
+    # nothing. After a timeout or a 503, send the order again with its key. (1 to 128 visible ASCII
+    # characters)
+    idempotencyKey: NotRequired[str]
+    # Another name for idempotencyKey: send exactly one of the two. (1 to 128 visible ASCII
+    # characters)
+    clientOrderId: NotRequired[str]
+    # Of a buy, instead of instrumentId: a venue market. The side is in the market's terms.
+    ticker: str
+    # Of a buy: the side to buy.
+    side: Side
+    # Of a buy: contracts.
+    count: int
+    # Of a limit order: cents a contract of the side; filled at that or better.
+    limitPriceCents: int
+    # Of a limit order: gtc (default) rests; ioc and fok fill now or cancel.
+    timeInForce: NotRequired[Literal[
+        "gtc",
+        "ioc",
+        "fok",
+        "good_till_canceled",
+        "immediate_or_cancel",
+        "fill_or_kill",
+    ]]
+    # Of a gtc order: the time it stops resting, at most 365 days ahead. Seconds are optional.
+    expiresAt: NotRequired[str]
+    # best: a fill may have the price of venue_b or venue_c. Default venue_a.
+    routing: NotRequired[Literal["venue_a", "best"]]
+    # Of a buy: your probability of the side, in percent.
+    statedProbPct: NotRequired[int]
+    # An order that the engine takes later is 409 too_late, and its key is not used. An order that
+    # was placed before returns the stored order.
+    rejectIfLaterThan: NotRequired[str]
+    # Default paper; each other value needs its own scope.
+    execution: NotRequired[Literal[
+        "paper",
+        "venue_a",
+        "venue_c_intl",
+        "venue_c",
+    ]]
+
+
 class Listing(TypedDict):
     """A venue market of the instrument. Venue references are present only while the venue-data
     switch is on.
@@ -862,6 +1032,105 @@ class Listing(TypedDict):
     venueMarketId: NotRequired[str]
     venueSideRef: NotRequired[str | None]
     venueEvent: NotRequired[str | None]
+
+
+class MarketBuy(TypedDict):
+    """The body of a market buy."""
+    action: Literal["buy"]
+    type: Literal["market"]
+    # One key per order. The same key with the same order returns the stored order and places
+    # nothing. After a timeout or a 503, send the order again with its key. (1 to 128 visible ASCII
+    # characters)
+    idempotencyKey: NotRequired[str]
+    # Another name for idempotencyKey: send exactly one of the two. (1 to 128 visible ASCII
+    # characters)
+    clientOrderId: NotRequired[str]
+    # Of a buy: the instrument to buy. (ins_ and 12 characters of 0-9A-HJKMNP-TV-Z)
+    instrumentId: str
+    # Of a buy: the side to buy.
+    side: Side
+    # Of a buy: contracts.
+    count: int
+    # Of a market buy: fill at this or less, else 409 price_moved.
+    maxPriceCents: NotRequired[int]
+    # best: a fill may have the price of venue_b or venue_c. Default venue_a.
+    routing: NotRequired[Literal["venue_a", "best"]]
+    # Of a buy: your probability of the side, in percent.
+    statedProbPct: NotRequired[int]
+    # An order that the engine takes later is 409 too_late, and its key is not used. An order that
+    # was placed before returns the stored order.
+    rejectIfLaterThan: NotRequired[str]
+    # Default paper; each other value needs its own scope.
+    execution: NotRequired[Literal[
+        "paper",
+        "venue_a",
+        "venue_c_intl",
+        "venue_c",
+    ]]
+
+
+class MarketSell(TypedDict):
+    """The body of a market sell."""
+    action: Literal["sell"]
+    type: Literal["market"]
+    # One key per order. The same key with the same order returns the stored order and places
+    # nothing. After a timeout or a 503, send the order again with its key. (1 to 128 visible ASCII
+    # characters)
+    idempotencyKey: NotRequired[str]
+    # Another name for idempotencyKey: send exactly one of the two. (1 to 128 visible ASCII
+    # characters)
+    clientOrderId: NotRequired[str]
+    # Of a sell: the open position, all of it.
+    tradeId: str
+    # Of a market sell: fill at this or more, else 409 price_moved.
+    minPriceCents: NotRequired[int]
+    # best: a fill may have the price of venue_b or venue_c. Default venue_a.
+    routing: NotRequired[Literal["venue_a", "best"]]
+    # An order that the engine takes later is 409 too_late, and its key is not used. An order that
+    # was placed before returns the stored order.
+    rejectIfLaterThan: NotRequired[str]
+    # Default paper; each other value needs its own scope.
+    execution: NotRequired[Literal[
+        "paper",
+        "venue_a",
+        "venue_c_intl",
+        "venue_c",
+    ]]
+
+
+class MarketTickerBuy(TypedDict):
+    """The body of a market buy."""
+    action: Literal["buy"]
+    type: Literal["market"]
+    # One key per order. The same key with the same order returns the stored order and places
+    # nothing. After a timeout or a 503, send the order again with its key. (1 to 128 visible ASCII
+    # characters)
+    idempotencyKey: NotRequired[str]
+    # Another name for idempotencyKey: send exactly one of the two. (1 to 128 visible ASCII
+    # characters)
+    clientOrderId: NotRequired[str]
+    # Of a buy, instead of instrumentId: a venue market. The side is in the market's terms.
+    ticker: str
+    # Of a buy: the side to buy.
+    side: Side
+    # Of a buy: contracts.
+    count: int
+    # Of a market buy: fill at this or less, else 409 price_moved.
+    maxPriceCents: NotRequired[int]
+    # best: a fill may have the price of venue_b or venue_c. Default venue_a.
+    routing: NotRequired[Literal["venue_a", "best"]]
+    # Of a buy: your probability of the side, in percent.
+    statedProbPct: NotRequired[int]
+    # An order that the engine takes later is 409 too_late, and its key is not used. An order that
+    # was placed before returns the stored order.
+    rejectIfLaterThan: NotRequired[str]
+    # Default paper; each other value needs its own scope.
+    execution: NotRequired[Literal[
+        "paper",
+        "venue_a",
+        "venue_c_intl",
+        "venue_c",
+    ]]
 
 
 MarketType: TypeAlias = Literal[
@@ -1074,57 +1343,7 @@ class OrderPreviewFillsItem(TypedDict):
     venue: Venue
 
 
-class OrderRequest(TypedDict):
-    action: Action
-    type: OrderType
-    # One key per order. The same key with the same order returns the stored order and places
-    # nothing. After a timeout or a 503, send the order again with its key. (1 to 128 visible ASCII
-    # characters)
-    idempotencyKey: NotRequired[str]
-    # Another name for idempotencyKey: send exactly one of the two. (1 to 128 visible ASCII
-    # characters)
-    clientOrderId: NotRequired[str]
-    # Of a buy: the instrument to buy. (ins_ and 12 characters of 0-9A-HJKMNP-TV-Z)
-    instrumentId: NotRequired[str]
-    # Of a buy, instead of instrumentId: a venue market. The side is in the market's terms.
-    ticker: NotRequired[str]
-    # Of a buy: the side to buy.
-    side: NotRequired[Side]
-    # Of a buy: contracts.
-    count: NotRequired[int]
-    # Of a sell: the open position, all of it.
-    tradeId: NotRequired[str]
-    # Of a limit order: cents a contract of the side; filled at that or better.
-    limitPriceCents: NotRequired[int]
-    # Of a limit order: gtc (default) rests; ioc and fok fill now or cancel.
-    timeInForce: NotRequired[Literal[
-        "gtc",
-        "ioc",
-        "fok",
-        "good_till_canceled",
-        "immediate_or_cancel",
-        "fill_or_kill",
-    ]]
-    # Of a gtc order: the time it stops resting, at most 365 days ahead. Seconds are optional.
-    expiresAt: NotRequired[str]
-    # Of a market buy: fill at this or less, else 409 price_moved.
-    maxPriceCents: NotRequired[int]
-    # Of a market sell: fill at this or more, else 409 price_moved.
-    minPriceCents: NotRequired[int]
-    # best: a fill may have the price of venue_b or venue_c. Default venue_a.
-    routing: NotRequired[Literal["venue_a", "best"]]
-    # Of a buy: your probability of the side, in percent.
-    statedProbPct: NotRequired[int]
-    # An order that the engine takes later is 409 too_late, and its key is not used. An order that
-    # was placed before returns the stored order.
-    rejectIfLaterThan: NotRequired[str]
-    # Default paper; each other value needs its own scope.
-    execution: NotRequired[Literal[
-        "paper",
-        "venue_a",
-        "venue_c_intl",
-        "venue_c",
-    ]]
+OrderRequest: TypeAlias = "MarketBuy | LimitBuy | MarketSell | LimitSell | MarketTickerBuy | LimitTickerBuy"
 
 
 OrderStatus: TypeAlias = Literal[
@@ -1922,6 +2141,32 @@ class Operations:
         ))
         return answer
 
+    def iter_instruments(
+        self,
+        *,
+        league: str | None = None,
+        game_id: str | None = None,
+        market_type: MarketType | None = None,
+        status: GameStatus | None = None,
+        tradable: bool | None = None,
+        priced: bool | None = None,
+    ) -> Rows[Instrument]:
+        """Every row of ``list_instruments``, asked for page by page."""
+        return Rows(
+            lambda at: self.list_instruments(
+                league=league,
+                game_id=game_id,
+                market_type=market_type,
+                status=status,
+                tradable=tradable,
+                priced=priced,
+                limit=100,
+                cursor=at,
+            ),
+            "instruments",
+            "nextCursor",
+        )
+
     def search_instruments(
         self,
         q: str,
@@ -1977,12 +2222,34 @@ class Operations:
         ))
         return answer
 
+    def iter_games(
+        self,
+        *,
+        status: GameStatus | None = None,
+        league: str | None = None,
+        from_: str | None = None,
+        to: str | None = None,
+    ) -> Rows[Game]:
+        """Every row of ``list_games``, asked for page by page."""
+        return Rows(
+            lambda at: self.list_games(
+                status=status,
+                league=league,
+                from_=from_,
+                to=to,
+                limit=100,
+                cursor=at,
+            ),
+            "games",
+            "nextCursor",
+        )
+
     def get_game(self, ref: str) -> GameAnswer:
         """One game with its instruments."""
         answer: GameAnswer = self.call(Call("GET", path_of("/games/", ref), repeatable=True))
         return answer
 
-    def list_quotes(self, ids: str) -> QuotesAnswer:
+    def list_quotes(self, ids: str | Sequence[str]) -> QuotesAnswer:
         """Live quotes of up to 20 instruments. Counts as one request per instrument."""
         answer: QuotesAnswer = self.call(Call(
             "GET",
@@ -2050,6 +2317,37 @@ class Operations:
         ))
         return answer
 
+    def iter_history(
+        self,
+        *,
+        instrument_id: str | None = None,
+        ticker: str | None = None,
+        venue: Literal[
+            "venue_a",
+            "venue_b",
+            "venue_c",
+            "venue_c_intl",
+        ] | None = None,
+        from_: str | None = None,
+        to: str | None = None,
+        order: Literal["asc", "desc"] | None = None,
+    ) -> Rows[HistoryRow]:
+        """Every row of ``get_history``, asked for page by page."""
+        return Rows(
+            lambda at: self.get_history(
+                instrument_id=instrument_id,
+                ticker=ticker,
+                venue=venue,
+                from_=from_,
+                to=to,
+                order=order,
+                limit=5000,
+                cursor=at,
+            ),
+            "quotes",
+            "nextCursor",
+        )
+
     def get_candles(
         self,
         *,
@@ -2087,9 +2385,40 @@ class Operations:
         ))
         return answer
 
+    def iter_candles(
+        self,
+        *,
+        instrument_id: str | None = None,
+        ticker: str | None = None,
+        venue: Literal[
+            "venue_a",
+            "venue_b",
+            "venue_c",
+            "venue_c_intl",
+        ] | None = None,
+        from_: str | None = None,
+        to: str | None = None,
+        interval: Literal["1m", "5m", "15m", "1h", "1d"] | None = None,
+    ) -> Rows[Candle]:
+        """Every row of ``get_candles``, asked for page by page."""
+        return Rows(
+            lambda at: self.get_candles(
+                instrument_id=instrument_id,
+                ticker=ticker,
+                venue=venue,
+                from_=from_,
+                to=to,
+                interval=interval,
+                limit=1000,
+                cursor=at,
+            ),
+            "candles",
+            "nextCursor",
+        )
+
     def get_history_as_of(
         self,
-        instrument_ids: str,
+        instrument_ids: str | Sequence[str],
         at: str,
         *,
         venue: Literal[
@@ -2154,6 +2483,30 @@ class Operations:
         ))
         return answer
 
+    def iter_trades(
+        self,
+        *,
+        status: Literal["open", "closed", "settled", "void"] | None = None,
+        instrument_id: str | None = None,
+        from_: str | None = None,
+        to: str | None = None,
+        org: str | None = None,
+    ) -> Rows[Trade]:
+        """Every row of ``list_trades``, asked for page by page."""
+        return Rows(
+            lambda at: self.list_trades(
+                status=status,
+                instrument_id=instrument_id,
+                from_=from_,
+                to=to,
+                org=org,
+                limit=200,
+                cursor=at,
+            ),
+            "trades",
+            "nextCursor",
+        )
+
     def get_equity(self, *, window: str | None = None, org: str | None = None) -> Equity:
         """Net worth of the account over time, all runs. The first and the last moment of the
         window, and the changes between them. If the changes are many, they are evenly chosen.
@@ -2192,6 +2545,15 @@ class Operations:
         ))
         return answer
 
+    def iter_events(self, *, after: str | None = None, org: str | None = None) -> Rows[Event]:
+        """Every row of ``list_events``, asked for page by page."""
+        return Rows(
+            lambda at: self.list_events(org=org, limit=500, after=at),
+            "events",
+            "nextAfter",
+            after,
+        )
+
     def get_leaderboard(
         self,
         *,
@@ -2212,6 +2574,19 @@ class Operations:
             repeatable=True,
         ))
         return answer
+
+    def iter_leaderboard(
+        self,
+        *,
+        window: str | None = None,
+        kind: Literal["pnl", "roi", "net_worth"] | None = None,
+    ) -> Rows[LeaderboardRow]:
+        """Every row of ``get_leaderboard``, asked for page by page."""
+        return Rows(
+            lambda at: self.get_leaderboard(window=window, kind=kind, limit=100, cursor=at),
+            "rows",
+            "nextCursor",
+        )
 
     def get_trader(self, trader_id: str) -> TraderAnswer:
         """Public numbers of a trader. By id or by name, ignoring case. A private trader shows
@@ -2244,6 +2619,14 @@ class Operations:
         ))
         return answer
 
+    def iter_picks(self, trader_id: str) -> Rows[Pick]:
+        """Every row of ``list_picks``, asked for page by page."""
+        return Rows(
+            lambda at: self.list_picks(trader_id, limit=100, cursor=at),
+            "picks",
+            "nextCursor",
+        )
+
     def get_own_eval(self, *, window: str | None = None) -> OwnEval:
         """Own settled picks with their scores. Last ended first, also picks placed while
         private, at most 10,000.
@@ -2275,6 +2658,19 @@ class Operations:
             repeatable=True,
         ))
         return answer
+
+    def iter_eval(
+        self,
+        *,
+        window: str | None = None,
+        metric: Literal["brier", "log_loss", "clv", "pnl"] | None = None,
+    ) -> Rows[EvalRow]:
+        """Every row of ``get_eval``, asked for page by page."""
+        return Rows(
+            lambda at: self.get_eval(window=window, metric=metric, limit=100, cursor=at),
+            "rows",
+            "nextCursor",
+        )
 
     def get_track_record(self, trader_id: str, *, days: int | None = None) -> SignedTrackRecord:
         """A trader's last 90 days, signed. Ed25519 over canonical JSON (RFC 8785): `paperbook
@@ -2338,6 +2734,32 @@ class Operations:
             repeatable=True,
         ))
         return answer
+
+    def iter_orders(
+        self,
+        *,
+        status: OrderStatus | None = None,
+        instrument_id: str | None = None,
+        idempotency_key: str | None = None,
+        from_: str | None = None,
+        to: str | None = None,
+        org: str | None = None,
+    ) -> Rows[Order]:
+        """Every row of ``list_orders``, asked for page by page."""
+        return Rows(
+            lambda at: self.list_orders(
+                status=status,
+                instrument_id=instrument_id,
+                idempotency_key=idempotency_key,
+                from_=from_,
+                to=to,
+                org=org,
+                limit=200,
+                cursor=at,
+            ),
+            "orders",
+            "nextCursor",
+        )
 
     def cancel_orders(
         self,
@@ -2480,6 +2902,32 @@ class AsyncOperations:
         ))
         return answer
 
+    def iter_instruments(
+        self,
+        *,
+        league: str | None = None,
+        game_id: str | None = None,
+        market_type: MarketType | None = None,
+        status: GameStatus | None = None,
+        tradable: bool | None = None,
+        priced: bool | None = None,
+    ) -> AsyncRows[Instrument]:
+        """Every row of ``list_instruments``, asked for page by page."""
+        return AsyncRows(
+            lambda at: self.list_instruments(
+                league=league,
+                game_id=game_id,
+                market_type=market_type,
+                status=status,
+                tradable=tradable,
+                priced=priced,
+                limit=100,
+                cursor=at,
+            ),
+            "instruments",
+            "nextCursor",
+        )
+
     async def search_instruments(
         self,
         q: str,
@@ -2535,12 +2983,34 @@ class AsyncOperations:
         ))
         return answer
 
+    def iter_games(
+        self,
+        *,
+        status: GameStatus | None = None,
+        league: str | None = None,
+        from_: str | None = None,
+        to: str | None = None,
+    ) -> AsyncRows[Game]:
+        """Every row of ``list_games``, asked for page by page."""
+        return AsyncRows(
+            lambda at: self.list_games(
+                status=status,
+                league=league,
+                from_=from_,
+                to=to,
+                limit=100,
+                cursor=at,
+            ),
+            "games",
+            "nextCursor",
+        )
+
     async def get_game(self, ref: str) -> GameAnswer:
         """One game with its instruments."""
         answer: GameAnswer = await self.call(Call("GET", path_of("/games/", ref), repeatable=True))
         return answer
 
-    async def list_quotes(self, ids: str) -> QuotesAnswer:
+    async def list_quotes(self, ids: str | Sequence[str]) -> QuotesAnswer:
         """Live quotes of up to 20 instruments. Counts as one request per instrument."""
         answer: QuotesAnswer = await self.call(Call(
             "GET",
@@ -2608,6 +3078,37 @@ class AsyncOperations:
         ))
         return answer
 
+    def iter_history(
+        self,
+        *,
+        instrument_id: str | None = None,
+        ticker: str | None = None,
+        venue: Literal[
+            "venue_a",
+            "venue_b",
+            "venue_c",
+            "venue_c_intl",
+        ] | None = None,
+        from_: str | None = None,
+        to: str | None = None,
+        order: Literal["asc", "desc"] | None = None,
+    ) -> AsyncRows[HistoryRow]:
+        """Every row of ``get_history``, asked for page by page."""
+        return AsyncRows(
+            lambda at: self.get_history(
+                instrument_id=instrument_id,
+                ticker=ticker,
+                venue=venue,
+                from_=from_,
+                to=to,
+                order=order,
+                limit=5000,
+                cursor=at,
+            ),
+            "quotes",
+            "nextCursor",
+        )
+
     async def get_candles(
         self,
         *,
@@ -2645,9 +3146,40 @@ class AsyncOperations:
         ))
         return answer
 
+    def iter_candles(
+        self,
+        *,
+        instrument_id: str | None = None,
+        ticker: str | None = None,
+        venue: Literal[
+            "venue_a",
+            "venue_b",
+            "venue_c",
+            "venue_c_intl",
+        ] | None = None,
+        from_: str | None = None,
+        to: str | None = None,
+        interval: Literal["1m", "5m", "15m", "1h", "1d"] | None = None,
+    ) -> AsyncRows[Candle]:
+        """Every row of ``get_candles``, asked for page by page."""
+        return AsyncRows(
+            lambda at: self.get_candles(
+                instrument_id=instrument_id,
+                ticker=ticker,
+                venue=venue,
+                from_=from_,
+                to=to,
+                interval=interval,
+                limit=1000,
+                cursor=at,
+            ),
+            "candles",
+            "nextCursor",
+        )
+
     async def get_history_as_of(
         self,
-        instrument_ids: str,
+        instrument_ids: str | Sequence[str],
         at: str,
         *,
         venue: Literal[
@@ -2712,6 +3244,30 @@ class AsyncOperations:
         ))
         return answer
 
+    def iter_trades(
+        self,
+        *,
+        status: Literal["open", "closed", "settled", "void"] | None = None,
+        instrument_id: str | None = None,
+        from_: str | None = None,
+        to: str | None = None,
+        org: str | None = None,
+    ) -> AsyncRows[Trade]:
+        """Every row of ``list_trades``, asked for page by page."""
+        return AsyncRows(
+            lambda at: self.list_trades(
+                status=status,
+                instrument_id=instrument_id,
+                from_=from_,
+                to=to,
+                org=org,
+                limit=200,
+                cursor=at,
+            ),
+            "trades",
+            "nextCursor",
+        )
+
     async def get_equity(self, *, window: str | None = None, org: str | None = None) -> Equity:
         """Net worth of the account over time, all runs. The first and the last moment of the
         window, and the changes between them. If the changes are many, they are evenly chosen.
@@ -2750,6 +3306,15 @@ class AsyncOperations:
         ))
         return answer
 
+    def iter_events(self, *, after: str | None = None, org: str | None = None) -> AsyncRows[Event]:
+        """Every row of ``list_events``, asked for page by page."""
+        return AsyncRows(
+            lambda at: self.list_events(org=org, limit=500, after=at),
+            "events",
+            "nextAfter",
+            after,
+        )
+
     async def get_leaderboard(
         self,
         *,
@@ -2770,6 +3335,19 @@ class AsyncOperations:
             repeatable=True,
         ))
         return answer
+
+    def iter_leaderboard(
+        self,
+        *,
+        window: str | None = None,
+        kind: Literal["pnl", "roi", "net_worth"] | None = None,
+    ) -> AsyncRows[LeaderboardRow]:
+        """Every row of ``get_leaderboard``, asked for page by page."""
+        return AsyncRows(
+            lambda at: self.get_leaderboard(window=window, kind=kind, limit=100, cursor=at),
+            "rows",
+            "nextCursor",
+        )
 
     async def get_trader(self, trader_id: str) -> TraderAnswer:
         """Public numbers of a trader. By id or by name, ignoring case. A private trader shows
@@ -2802,6 +3380,14 @@ class AsyncOperations:
         ))
         return answer
 
+    def iter_picks(self, trader_id: str) -> AsyncRows[Pick]:
+        """Every row of ``list_picks``, asked for page by page."""
+        return AsyncRows(
+            lambda at: self.list_picks(trader_id, limit=100, cursor=at),
+            "picks",
+            "nextCursor",
+        )
+
     async def get_own_eval(self, *, window: str | None = None) -> OwnEval:
         """Own settled picks with their scores. Last ended first, also picks placed while
         private, at most 10,000.
@@ -2833,6 +3419,19 @@ class AsyncOperations:
             repeatable=True,
         ))
         return answer
+
+    def iter_eval(
+        self,
+        *,
+        window: str | None = None,
+        metric: Literal["brier", "log_loss", "clv", "pnl"] | None = None,
+    ) -> AsyncRows[EvalRow]:
+        """Every row of ``get_eval``, asked for page by page."""
+        return AsyncRows(
+            lambda at: self.get_eval(window=window, metric=metric, limit=100, cursor=at),
+            "rows",
+            "nextCursor",
+        )
 
     async def get_track_record(
         self,
@@ -2901,6 +3500,32 @@ class AsyncOperations:
             repeatable=True,
         ))
         return answer
+
+    def iter_orders(
+        self,
+        *,
+        status: OrderStatus | None = None,
+        instrument_id: str | None = None,
+        idempotency_key: str | None = None,
+        from_: str | None = None,
+        to: str | None = None,
+        org: str | None = None,
+    ) -> AsyncRows[Order]:
+        """Every row of ``list_orders``, asked for page by page."""
+        return AsyncRows(
+            lambda at: self.list_orders(
+                status=status,
+                instrument_id=instrument_id,
+                idempotency_key=idempotency_key,
+                from_=from_,
+                to=to,
+                org=org,
+                limit=200,
+                cursor=at,
+            ),
+            "orders",
+            "nextCursor",
+        )
 
     async def cancel_orders(
         self,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import random
 from collections import deque
 from collections.abc import Awaitable, Callable
@@ -17,6 +18,8 @@ from .connect import close_code, open_socket
 from .errors import ConnectionLostError, RefusedError, refusal_of
 from .events import EndedEvent, StateEvent, StreamEvent
 from .generated import CanceledOrders, OrderAnswer, OrderPlacement, OrderRequest
+
+log = logging.getLogger("paperbook_client")
 
 HEARTBEATS_MISSED = 2
 PAUSE_SECONDS_MAX = 30.0
@@ -55,8 +58,10 @@ class Stream:
         timeout_seconds: float,
         heartbeat_seconds: float,
         first_pause_seconds: float,
+        loads: Callable[[str | bytes], Any] = json.loads,
     ) -> None:
         self._url = url
+        self._loads = loads
         self._headers = headers
         self._refusal = refusal
         self._after = after
@@ -83,6 +88,9 @@ class Stream:
 
     async def __aexit__(self, *_: object) -> None:
         await self.close()
+
+    def __repr__(self) -> str:
+        return f"<Stream {self._url} {self._state.state} {sorted(self._channels)}>"
 
     def __aiter__(self) -> Stream:
         return self
@@ -289,7 +297,7 @@ class Stream:
         while True:
             async with asyncio.timeout(limit):
                 text = await socket.recv()
-            await self._take(json.loads(text))
+            await self._take(self._loads(text))
 
     async def _take(self, message: dict[str, Any]) -> None:
         if "channel" in message:
@@ -394,6 +402,9 @@ class Stream:
 
     def _enter(self, state: StateEvent) -> None:
         self._state = state
+        # A program that watches nothing else sees a lost connection in its log.
+        level = logging.WARNING if state.state == "waiting" else logging.DEBUG
+        log.log(level, "stream %s%s", state.state, f": {state.error}" if state.error else "")
         # While a server is away for long, only the last states matter.
         if len(self._events) < 2 * EVENTS_MAX or state.state == "closed":
             self._emit(state)

@@ -5,6 +5,7 @@ import { ViewHead } from '../../parts/view-head.tsx';
 import { needOwnId } from '../../state/own-id.ts';
 import { replace } from '../../state/route.ts';
 import { hrefOf, type ViewProps } from '../../state/route-text.ts';
+import { isVisitor } from '../../state/visitor.ts';
 import { FindTrader } from '../trader/find-trader.tsx';
 import { KINDS, METRICS, windowOf } from './board-words.ts';
 import { EvalTab } from './eval-tab.tsx';
@@ -19,9 +20,12 @@ const TABS: readonly { name: Tab; text: string; window: string }[] = [
   { name: 'own', text: 'Your evaluation', window: '90d' },
 ];
 
+const PUBLIC_TABS = TABS.filter(({ name }) => name !== 'own');
+
 export function BoardsView({ query }: ViewProps) {
   useEffect(() => void needOwnId(), []);
-  const tab = TABS.find(({ name }) => name === query.tab) ?? TABS[0]!;
+  const tabs = isVisitor.value ? PUBLIC_TABS : TABS;
+  const tab = tabs.find(({ name }) => name === query.tab) ?? TABS[0]!;
   const window = windowOf(query.window) ?? tab.window;
   const show = (changed: Readonly<Record<string, string | null>>) => {
     replace(hrefOf('boards', '', { ...query, ...changed }));
@@ -33,7 +37,7 @@ export function BoardsView({ query }: ViewProps) {
       <FindTrader />
       <Tabs<Tab>
         label="Boards"
-        tabs={TABS}
+        tabs={tabs}
         open={tab.name}
         onOpen={(name) => show({ tab: name, window: null })}
       >

@@ -1,11 +1,13 @@
-/** A market: its prices, and the actions on it. */
+/** A market: its prices, and the actions on it. Rule U39 (api/RULES.md). */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Loading, Skeleton } from '../../parts/loading.tsx';
 import { Notice } from '../../parts/notice.tsx';
+import { Price } from '../../parts/price.tsx';
 import { ViewHead } from '../../parts/view-head.tsx';
 import { CallError } from '../../state/call-error.ts';
 import { forgetLadder } from '../../state/ladder.ts';
 import { followGame, forgetMarket, loadMarket, type Market, marketOf } from '../../state/market.ts';
+import { askOfSide } from '../../state/market-day.ts';
 import { forgetTicket } from '../../state/ordering.ts';
 import { forgetPriceHistory } from '../../state/price-history.ts';
 import { forgetPrints } from '../../state/prints.ts';
@@ -15,16 +17,18 @@ import { followAccount, loadOrganizations } from '../../state/shown-account.ts';
 import type { ShownQuote } from '../../state/shown-quote.ts';
 import { NEW_TICKET, type Ticket } from '../../state/ticket.ts';
 import { venueData } from '../../state/venue-data.ts';
+import { isVisitor } from '../../state/visitor.ts';
 import { Holdings } from './holdings.tsx';
 import { MarketHead } from './market-head.tsx';
 import { Depth } from './order-book.tsx';
 import { PriceChart } from './price-chart.tsx';
 import { TicketForm } from './ticket-form.tsx';
+import { VisitorTicket } from './visitor-ticket.tsx';
 
 export function MarketView({ param, query }: ViewProps) {
   useEffect(() => {
     void loadMarket(param);
-    void loadOrganizations();
+    if (!isVisitor.peek()) void loadOrganizations();
     const unfollow = followGame();
     return () => {
       unfollow();
@@ -45,11 +49,27 @@ const FORGOTTEN = [forgetMarket, forgetPriceHistory, forgetPrints, forgetLadder,
 function OpenMarket({ market: found, param, query }: { market: Market } & ViewProps) {
   const { id } = found.instrument;
   const quote = useQuote(id);
-  const [ticket, setTicket] = useState<Ticket>(NEW_TICKET);
+  const side = sideOf(query);
+  const [isTicketOpen, setTicketOpen] = useState(side !== null);
+  const [ticket, setTicket] = useState<Ticket>({ ...NEW_TICKET, side: side ?? 'yes' });
+  useEffect(() => {
+    if (side !== null) setTicket((before) => ({ ...before, action: 'buy', side }));
+  }, [side]);
+  const openTicket = (next: Partial<Ticket>) => {
+    setTicket({ ...ticket, ...next });
+    setTicketOpen(true);
+    // Once it is drawn: on a phone it was not there before.
+    requestAnimationFrame(goToTicket);
+  };
+  const closeTicket = () => {
+    setTicketOpen(false);
+    requestAnimationFrame(() => document.querySelector<HTMLElement>('.buy-bar .bet')?.focus());
+  };
   const isOn = venueData.value;
   const isDropped = dropped.value.has(id);
   useReloads(param, quote);
-  useEffect(() => followAccount(ticket.account), [ticket.account]);
+  const isLooking = isVisitor.value;
+  useEffect(() => (isLooking ? undefined : followAccount(ticket.account)), [ticket.account]);
   return (
     <>
       <MarketHead market={found} quote={quote} />
@@ -73,27 +93,55 @@ function OpenMarket({ market: found, param, query }: { market: Market } & ViewPr
         <div class="market-chart">
           <PriceChart instrumentId={id} quote={quote} query={query} param={param} />
         </div>
-        <TicketForm
-          instrument={found.instrument}
-          quote={quote}
-          ticket={ticket}
-          onChange={setTicket}
-        />
-        <div class="market-rest">
-          <Holdings
-            instrumentId={id}
-            account={ticket.account}
+        {isLooking ? (
+          <VisitorTicket quote={quote} side={ticket.side} />
+        ) : (
+          <TicketForm
+            instrument={found.instrument}
             quote={quote}
-            onSell={(tradeId) => {
-              setTicket({ ...ticket, action: 'sell', tradeId, bound: '' });
-              goToTicket();
-            }}
+            ticket={ticket}
+            isOpen={isTicketOpen}
+            onChange={setTicket}
+            onClose={closeTicket}
           />
-          {!isDropped && <Depth instrumentId={id} quote={quote} />}
+        )}
+        <div class="market-rest">
+          {!isLooking && (
+            <Holdings
+              instrumentId={id}
+              account={ticket.account}
+              quote={quote}
+              onSell={(tradeId) => {
+                openTicket({ action: 'sell', tradeId, bound: '' });
+              }}
+            />
+          )}
+          {!isDropped && (
+            <Depth
+              instrumentId={id}
+              quote={quote}
+              onPrice={
+                isLooking
+                  ? null
+                  : (limit) =>
+                      openTicket({
+                        ...{ action: 'buy', side: 'yes', type: 'limit', limit: String(limit) },
+                      })
+              }
+            />
+          )}
         </div>
       </div>
+      {!isLooking && !isTicketOpen && (
+        <BuyBar quote={quote} onPick={(picked) => openTicket({ action: 'buy', side: picked })} />
+      )}
     </>
   );
+}
+
+/** The side that the address names, as the buttons of a card do; null: none. */
+function sideOf({ side }: ViewProps['query']): 'yes' | 'no' | null {
+  return side === 'yes' || side === 'no' ? side : null;
 }
 
 /** The known data of a market changes with the switch, and once it opens. */
@@ -107,6 +155,25 @@ function useReloads(param: string, quote: ShownQuote | null): void {
     const isSwitched = before.isOn !== null && before.isOn !== isOn;
     if (isSwitched || (before.isWaiting && !isWaiting)) void loadMarket(param);
   }, [isOn, isWaiting, param]);
+}
+
+type BarProps = { quote: ShownQuote | null; onPick(side: 'yes' | 'no'): void };
+
+/** On a phone, what both sides cost, where a thumb is; it opens the ticket. Rule U39. */
+function BuyBar({ quote, onPick }: BarProps) {
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: two buttons are no set of fields
+    <div class="buy-bar" role="group" aria-label="Buy">
+      {(['yes', 'no'] as const).map((side) => {
+        const price = quote === null ? null : askOfSide(side, quote);
+        return (
+          <button key={side} type="button" class={`bet is-${side}`} onClick={() => onPick(side)}>
+            Buy {side} <Price price={price} />
+          </button>
+        );
+      })}
+    </div>
+  );
 }
 
 /** The ticket is beside, or far above: the focus moves there from elsewhere. */

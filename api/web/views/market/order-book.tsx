@@ -1,5 +1,7 @@
-/** The displayed levels of the book, and the latest prints. */
+/** The displayed levels of the book, and the latest prints. Rule U41 (api/RULES.md). */
+import { Fragment } from 'preact';
 import { useRef } from 'preact/hooks';
+import type { Book } from '../../../client/generated.js';
 import { useAgain } from '../../parts/again.ts';
 import { Loading, Skeleton } from '../../parts/loading.tsx';
 import { Empty } from '../../parts/notice.tsx';
@@ -9,15 +11,21 @@ import { When } from '../../parts/when.tsx';
 import { CallError } from '../../state/call-error.ts';
 import { cents, whole } from '../../state/format.ts';
 import { loadLadder, shownLadder } from '../../state/ladder.ts';
-import { hasDepth, type Rung, rungsOf } from '../../state/ladder-rungs.ts';
+import { hasDepth, rungsOf, spreadOf } from '../../state/ladder-rungs.ts';
 import { VENUE_WORDS } from '../../state/order-words.ts';
 import type { Print } from '../../state/print-text.ts';
 import { loadPrints, shownPrints } from '../../state/prints.ts';
 import type { ShownQuote } from '../../state/shown-quote.ts';
 import { venueData } from '../../state/venue-data.ts';
+import { isVisitor } from '../../state/visitor.ts';
 import { usePaceMs } from './pace.ts';
 
-type Props = { instrumentId: string; quote: ShownQuote | null };
+type Props = {
+  instrumentId: string;
+  quote: ShownQuote | null;
+  /** A level is chosen as the limit of an order; null: nothing is ordered here. */
+  onPrice: ((cents: number) => void) | null;
+};
 
 /** For a market that has only the best prices. */
 const FLAT_EVERY_MS = 30_000;
@@ -28,12 +36,13 @@ export function Depth(props: Props) {
   return (
     <div class="depth">
       <Ladder {...props} />
-      <Prints {...props} />
+      {/* Their list is an export, which visitors do not get. */}
+      {!isVisitor.value && <Prints instrumentId={props.instrumentId} quote={props.quote} />}
     </div>
   );
 }
 
-function Ladder({ instrumentId }: Props) {
+function Ladder({ instrumentId, onPrice }: Props) {
   const place = useRef<HTMLElement>(null);
   const isShown = useOnScreen(place);
   const now = shownLadder(instrumentId);
@@ -51,12 +60,7 @@ function Ladder({ instrumentId }: Props) {
       >
         {(book) =>
           hasDepth(book) ? (
-            <Table
-              caption={`Displayed levels of ${VENUE_WORDS[book.venue ?? 'venue_a']}`}
-              columns={RUNG_COLUMNS}
-              rows={rungsOf(book).map((rung, at) => ({ ...rung, at }))}
-              keyOf={({ at }) => String(at)}
-            />
+            <Levels book={book} onPrice={onPrice} />
           ) : (
             <Empty>
               Only the best prices are kept. This server fills orders of any size at them, or the
@@ -69,29 +73,56 @@ function Ladder({ instrumentId }: Props) {
   );
 }
 
-const RUNG_COLUMNS: readonly Column<Rung & { at: number }>[] = [
-  {
-    head: 'Contracts',
-    isNumber: true,
-    cell: ({ bid }) => (bid === null ? '' : whole(bid.contracts)),
-  },
-  {
-    head: 'Yes bid',
-    isNumber: true,
-    cell: ({ bid }) => (bid === null ? '' : <span class="is-gain">{cents(bid.cents)}</span>),
-  },
-  {
-    head: 'Yes ask',
-    cell: ({ ask }) => (ask === null ? '' : <span class="is-loss">{cents(ask.cents)}</span>),
-  },
-  {
-    head: 'Contracts',
-    isNumber: true,
-    cell: ({ ask }) => (ask === null ? '' : whole(ask.contracts)),
-  },
-];
+type LevelsProps = { book: Book; onPrice: Props['onPrice'] };
 
-function Prints({ instrumentId, quote }: Props) {
+/** Asks above bids, each with a bar of what there is up to it. Rule U41. */
+function Levels({ book, onPrice }: LevelsProps) {
+  const rungs = rungsOf(book);
+  const spread = spreadOf(book);
+  return (
+    <table class="ladder">
+      <caption class="sr">Displayed levels of {VENUE_WORDS[book.venue ?? 'venue_a']}</caption>
+      <thead>
+        <tr>
+          <th scope="col">Price of yes</th>
+          <th scope="col">Contracts</th>
+          <th scope="col">In total</th>
+        </tr>
+      </thead>
+      <tbody>
+        {rungs.map((rung, at) => (
+          <Fragment key={`${rung.side} ${rung.cents}`}>
+            {rung.side === 'bid' && rungs[at - 1]?.side !== 'bid' && (
+              <tr class="ladder-spread">
+                <td colSpan={3}>
+                  {spread === null ? 'One side is empty' : `Spread ${cents(spread)}`}
+                </td>
+              </tr>
+            )}
+            <tr class={`is-${rung.side}`} style={{ '--share': `${rung.sharePct}%` }}>
+              <th scope="row">
+                {onPrice === null ? (
+                  cents(rung.cents)
+                ) : (
+                  <button type="button" onClick={() => onPrice(rung.cents)}>
+                    <span class="sr">Buy yes at the {rung.side === 'ask' ? 'ask' : 'bid'} of </span>
+                    {cents(rung.cents)}
+                  </button>
+                )}
+              </th>
+              <td>{whole(rung.contracts)}</td>
+              <td>{whole(rung.total)}</td>
+            </tr>
+          </Fragment>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+type PrintsProps = Omit<Props, 'onPrice'>;
+
+function Prints({ instrumentId, quote }: PrintsProps) {
   const main = quote?.quote.venues.find(({ venue }) => venue === 'venue_a') ?? null;
   const lastAt = main?.lastTradeAt ?? null;
   const latest = useRef(lastAt);
@@ -115,7 +146,7 @@ function Prints({ instrumentId, quote }: Props) {
   );
 }
 
-function PrintRows({ instrumentId, quote }: Props) {
+function PrintRows({ instrumentId, quote }: PrintsProps) {
   const now = shownPrints(instrumentId);
   if (now.state === 'failed' && now.error instanceof CallError) {
     // History that is off keeps no print.

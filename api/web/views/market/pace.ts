@@ -2,6 +2,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { call } from '../../state/calls.ts';
 import { paceMs } from '../../state/request-limits.ts';
+import { isVisitor } from '../../state/visitor.ts';
 
 const SLOWEST_MS = 10_000;
 /** The preview, and the levels. */
@@ -11,6 +12,7 @@ const ASKERS = 2;
 export function usePaceMs(): number {
   const [everyMs, setEveryMs] = useState(SLOWEST_MS);
   useEffect(() => {
+    if (isVisitor.peek()) return;
     // Without an answer it stays slow.
     call('getUsage').then(
       (usage) => setEveryMs(paceMs(usage, ASKERS)),

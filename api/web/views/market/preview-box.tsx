@@ -24,6 +24,9 @@ type Props = {
   quote: ShownQuote | null;
   /** For a sell: the cost of the position. */
   costDollars: number | null;
+  /** What can be spent, and the live price of the side; null: not known. */
+  cashDollars: number | null;
+  priceCents: number | null;
 };
 
 const TYPED_FOR_MS = 200;
@@ -32,7 +35,7 @@ const ASKED_AGAIN_MS = 10_000;
 /** An answer of this age is not current: later ones have not arrived. */
 const OLD_MS = 25_000;
 
-export function PreviewBox({ order, account, quote, costDollars }: Props) {
+export function PreviewBox({ order, account, quote, ...known }: Props) {
   usePreview(order, account, quote);
   const nowMs = useNow(1000);
   if (order === null) {
@@ -48,7 +51,7 @@ export function PreviewBox({ order, account, quote, costDollars }: Props) {
   const { preview, atMs } = now.value;
   const sinceMs = Math.max(0, nowMs - atMs);
   const isOld = lostAtMs.value !== null || sinceMs > OLD_MS;
-  const { sentence, kind, lines } = previewWords(order, preview, { costDollars, sinceMs });
+  const { sentence, kind, lines } = previewWords(order, preview, { ...known, sinceMs });
   return (
     <div class={`preview is-${isOld ? 'old' : kind}`}>
       {isOld && (

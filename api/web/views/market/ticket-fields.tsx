@@ -1,11 +1,24 @@
-/** The fields of the ticket that belong to its kind of order. */
+/**
+ * The fields of the ticket: the side and the amount, and folded away what most orders go without.
+ * Rules U39, U40 (api/RULES.md).
+ */
+import { useState } from 'preact/hooks';
 import type { Position } from '../../../client/generated.js';
 import { Choice } from '../../parts/choice.tsx';
 import { Field, SelectField, TextField } from '../../parts/field.tsx';
 import { cents, counted, money } from '../../state/format.ts';
+import { askOfSide } from '../../state/market-day.ts';
 import { organizations } from '../../state/shown-account.ts';
 import type { ShownQuote } from '../../state/shown-quote.ts';
-import type { Routing, Ticket, TicketErrors, TimeInForce } from '../../state/ticket.ts';
+import {
+  inUnit,
+  maxText,
+  QUICK_SIZES,
+  type Routing,
+  type Ticket,
+  type TicketErrors,
+  type TimeInForce,
+} from '../../state/ticket.ts';
 
 type Props = {
   ticket: Ticket;
@@ -13,6 +26,8 @@ type Props = {
   /** Open ones on this market. */
   positions: readonly Position[];
   quote: ShownQuote | null;
+  /** What can be spent; null: not known. */
+  cashDollars: number | null;
   /** The meaning of an empty bound. */
   boundHint: string;
   onChange(ticket: Ticket): void;
@@ -20,9 +35,9 @@ type Props = {
 type Deal = 'yes' | 'no' | 'sell';
 
 const TIMES_IN_FORCE: readonly { value: TimeInForce; text: string }[] = [
-  { value: 'gtc', text: 'Rests until canceled (gtc)' },
-  { value: 'ioc', text: 'Fill now, cancel the rest (ioc)' },
-  { value: 'fok', text: 'Fill all now, or nothing (fok)' },
+  { value: 'gtc', text: 'Wait until it is canceled' },
+  { value: 'ioc', text: 'Cancel what does not fill' },
+  { value: 'fok', text: 'Fill all of it, or nothing' },
 ];
 const ROUTINGS: readonly { value: Routing; text: string }[] = [
   { value: 'venue_a', text: 'Venue A' },
@@ -30,27 +45,33 @@ const ROUTINGS: readonly { value: Routing; text: string }[] = [
 ];
 
 export function TicketFields(props: Props) {
-  const { ticket, positions, onChange } = props;
+  const { ticket, positions, quote, onChange } = props;
   const set = (change: Partial<Ticket>) => onChange({ ...ticket, ...change });
   const deal: Deal = ticket.action === 'sell' ? 'sell' : ticket.side;
+  const buy = (side: 'yes' | 'no') => {
+    const price = quote === null ? null : askOfSide(side, quote);
+    return `Buy ${side}${price === null ? '' : ` ${cents(price)}`}`;
+  };
   return (
     <>
       <Choice<Deal>
         label="Side"
+        isLabelShown={false}
         value={deal}
         options={[
-          { value: 'yes', text: 'Buy yes' },
-          { value: 'no', text: 'Buy no' },
+          { value: 'yes', text: buy('yes'), kind: 'yes' },
+          { value: 'no', text: buy('no'), kind: 'no' },
           { value: 'sell', text: 'Sell', disabled: deal !== 'sell' && positions.length === 0 },
         ]}
         onPick={(next) => set(dealt(ticket, next, positions))}
       />
       <Choice
         label="Type"
+        isLabelShown={false}
         value={ticket.type}
         options={[
-          { value: 'market', text: 'Market' },
-          { value: 'limit', text: 'Limit' },
+          { value: 'market', text: 'At the price now' },
+          { value: 'limit', text: 'At my limit' },
         ]}
         onPick={(type) => {
           // The price now is a beginning.
@@ -58,58 +79,79 @@ export function TicketFields(props: Props) {
           set({ type, ...(price === null ? {} : { limit: String(price) }) });
         }}
       />
+      {ticket.type === 'limit' && (
+        <TextField
+          label="Limit, ¢"
+          hint="Cents for a contract."
+          inputMode="numeric"
+          autocomplete="off"
+          error={props.errors.limit}
+          value={ticket.limit}
+          onText={(limit) => set({ limit })}
+        />
+      )}
       {ticket.action === 'buy' ? (
-        <BuyFields {...props} set={set} />
+        <Amount {...props} set={set} />
       ) : (
         <SellField {...props} set={set} />
       )}
-      {ticket.type === 'limit' ? (
-        <LimitFields {...props} set={set} />
-      ) : (
-        <TextField
-          label={ticket.action === 'buy' ? 'Highest price, ¢' : 'Lowest price, ¢'}
-          hint={props.boundHint}
-          inputMode="numeric"
-          autocomplete="off"
-          error={props.errors.bound}
-          value={ticket.bound}
-          onText={(bound) => set({ bound })}
-        />
-      )}
-      <SelectField<Routing>
-        label="Price from"
-        value={ticket.routing}
-        options={ROUTINGS}
-        onPick={(routing) => set({ routing })}
-      />
-      <AccountField ticket={ticket} set={set} />
+      <MoreOptions {...props} set={set} />
     </>
   );
 }
 
 type Setting = Props & { set(change: Partial<Ticket>): void };
 
-function BuyFields({ ticket, errors, set }: Setting) {
+/** How much: in contracts or dollars, typed or by a button. Rule U39. */
+function Amount(props: Setting) {
+  const { ticket, errors, cashDollars, onChange, set } = props;
+  const priceCents = priceNow(props);
+  const { unit } = ticket;
+  const max = maxText(ticket, cashDollars, priceCents);
+  const inDollars = unit === 'dollars';
   return (
-    <>
+    <div class={`amount${ticket.type === 'limit' ? '' : ' is-whole'}`}>
       <TextField
-        label="Contracts"
-        inputMode="numeric"
+        label={inDollars ? 'Dollars' : 'Contracts'}
+        inputMode={inDollars ? 'decimal' : 'numeric'}
         autocomplete="off"
         error={errors.count}
         value={ticket.count}
         onText={(count) => set({ count })}
       />
-      <TextField
-        label="Your probability, %"
-        hint={`Your probability of ${ticket.side}, in percent. It is scored and changes no fill.`}
-        inputMode="numeric"
-        autocomplete="off"
-        error={errors.probability}
-        value={ticket.probability}
-        onText={(probability) => set({ probability })}
+      <Choice<Ticket['unit']>
+        label="Amount in"
+        isLabelShown={false}
+        value={unit}
+        options={[
+          { value: 'contracts', text: '#' },
+          { value: 'dollars', text: '$' },
+        ]}
+        onPick={(next) => onChange(inUnit(ticket, next, priceCents))}
       />
-    </>
+      {/* biome-ignore lint/a11y/useSemanticElements: the legend of a fieldset would take a line */}
+      <div class="quick" role="group" aria-label="Amounts">
+        {QUICK_SIZES[unit].map((size) => (
+          <button
+            key={size}
+            type="button"
+            class="button"
+            onClick={() => set({ count: String(size) })}
+          >
+            {inDollars ? `$${size}` : size}
+          </button>
+        ))}
+        <button
+          type="button"
+          class="button"
+          disabled={max === null}
+          title="All that your cash buys at the price shown"
+          onClick={() => max !== null && set({ count: max })}
+        >
+          Max
+        </button>
+      </div>
+    </div>
   );
 }
 
@@ -132,30 +174,67 @@ function SellField({ ticket, errors, positions, set }: Setting) {
   );
 }
 
-function LimitFields({ ticket, errors, set }: Setting) {
+/** What most orders go without. It is open where a value of it is wrong. Rule U40. */
+function MoreOptions(props: Setting) {
+  const { ticket, errors, set } = props;
+  const [isOpen, setOpen] = useState(false);
+  const isWrong = [errors.bound, errors.expires, errors.probability].some(
+    (error) => error !== undefined,
+  );
   return (
-    <>
-      <TextField
-        label="Limit, ¢"
-        hint="Cents per contract of the side."
-        inputMode="numeric"
-        autocomplete="off"
-        error={errors.limit}
-        value={ticket.limit}
-        onText={(limit) => set({ limit })}
-      />
-      <SelectField<TimeInForce>
-        label="Time in force"
-        value={ticket.timeInForce}
-        options={TIMES_IN_FORCE}
-        onPick={(timeInForce) => set({ timeInForce })}
-      />
-      {ticket.timeInForce === 'gtc' && (
-        <div class="is-whole">
-          <Expiry ticket={ticket} error={errors.expires} set={set} />
-        </div>
-      )}
-    </>
+    <details
+      class="more-options"
+      open={isOpen || isWrong}
+      onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
+    >
+      <summary>More options</summary>
+      <div class="ticket-form more-fields">
+        {ticket.type === 'market' && (
+          <TextField
+            label={ticket.action === 'buy' ? 'Highest price, ¢' : 'Lowest price, ¢'}
+            hint={props.boundHint}
+            inputMode="numeric"
+            autocomplete="off"
+            error={errors.bound}
+            value={ticket.bound}
+            onText={(bound) => set({ bound })}
+          />
+        )}
+        <SelectField<Routing>
+          label="Venue"
+          value={ticket.routing}
+          options={ROUTINGS}
+          onPick={(routing) => set({ routing })}
+        />
+        {ticket.type === 'limit' && (
+          <SelectField<TimeInForce>
+            label="If it does not fill now"
+            value={ticket.timeInForce}
+            options={TIMES_IN_FORCE}
+            onPick={(timeInForce) => set({ timeInForce })}
+          />
+        )}
+        {ticket.type === 'limit' && ticket.timeInForce === 'gtc' && (
+          <div class="is-whole">
+            <Expiry ticket={ticket} error={errors.expires} set={set} />
+          </div>
+        )}
+        {ticket.action === 'buy' && (
+          <div class="is-whole">
+            <TextField
+              label="Your probability, %"
+              hint={`How likely ${ticket.side} is, in your view. It is scored and changes no fill.`}
+              inputMode="numeric"
+              autocomplete="off"
+              error={errors.probability}
+              value={ticket.probability}
+              onText={(probability) => set({ probability })}
+            />
+          </div>
+        )}
+        <AccountField ticket={ticket} set={set} />
+      </div>
+    </details>
   );
 }
 

@@ -1,8 +1,8 @@
-/** The order ticket: the order, its preview, and its outcome. Rule A121 (api/RULES.md). */
+/** The order ticket: the order, its preview, and its outcome. Rules A121, U39 (api/RULES.md). */
 import { useRef, useState } from 'preact/hooks';
 import type { Instrument, Position } from '../../../client/generated.js';
 import type { AccountId } from '../../state/account-id.ts';
-import { cents, counted, whole } from '../../state/format.ts';
+import { cents, counted, money, whole } from '../../state/format.ts';
 import { previewedCents } from '../../state/order-words.ts';
 import { forgetPlacing, placeOrder, placing, previewOf } from '../../state/ordering.ts';
 import { serverNowMs } from '../../state/server-time.ts';
@@ -17,6 +17,7 @@ import {
   type TicketErrors,
   type TicketField,
 } from '../../state/ticket.ts';
+import { fundsOf } from '../../state/totals.ts';
 import { venueData } from '../../state/venue-data.ts';
 import { PlacedNotice } from './placed-notice.tsx';
 import { PreviewBox } from './preview-box.tsx';
@@ -26,10 +27,13 @@ type Props = {
   instrument: Instrument;
   quote: ShownQuote | null;
   ticket: Ticket;
+  /** On a phone, whether it is over the market. */
+  isOpen: boolean;
   onChange(ticket: Ticket): void;
+  onClose(): void;
 };
 
-export function TicketForm({ instrument, quote, ticket: typed, onChange }: Props) {
+export function TicketForm({ instrument, quote, ticket: typed, isOpen, onChange, onClose }: Props) {
   const form = useRef<HTMLFormElement>(null);
   const [isSubmitted, setSubmitted] = useState(false);
   const [isHalfDate, setHalfDate] = useState(false);
@@ -37,9 +41,13 @@ export function TicketForm({ instrument, quote, ticket: typed, onChange }: Props
   const position = positions.find(({ tradeId }) => tradeId === typed.tradeId) ?? null;
   // A position that is sold, or settled, is chosen no more.
   const ticket = position === null ? { ...typed, tradeId: '' } : typed;
-  const { order, errors } = readTicket(ticket, instrument.id, serverNowMs());
+  const priceCents = priceNow({ ticket, positions, quote });
+  const { order, errors } = readTicket(ticket, instrument.id, {
+    ...{ nowMs: serverNowMs(), priceCents },
+  });
   const { state } = placing.value;
-  const bound = boundOf(order, ticket.account, priceNow({ ticket, positions, quote }));
+  const bound = boundOf(order, ticket.account, priceCents);
+  const cashDollars = cashOf(ticket.account);
   const submit = (event: Event) => {
     event.preventDefault();
     setSubmitted(true);
@@ -62,14 +70,27 @@ export function TicketForm({ instrument, quote, ticket: typed, onChange }: Props
     onChange(next);
   };
   return (
-    <section id="ticket" class="ticket" aria-label="Order ticket" tabIndex={-1}>
-      <h2>Order</h2>
+    <section
+      id="ticket"
+      class={`ticket${isOpen ? ' is-open' : ''}`}
+      aria-label="Order ticket"
+      tabIndex={-1}
+      onKeyDown={({ key }) => key === 'Escape' && isOpen && onClose()}
+    >
+      <div class="ticket-head">
+        <h2>Order</h2>
+        {cashDollars !== null && <span class="hint">Cash {money(cashDollars)}</span>}
+        <button type="button" class="button quiet ticket-close" onClick={onClose}>
+          Close
+        </button>
+      </div>
       <form ref={form} class="ticket-form" noValidate onSubmit={submit}>
         <TicketFields
           ticket={ticket}
           errors={shownErrors(ticket, withMore(errors, isHalfDate, bound), isSubmitted)}
           positions={positions}
           quote={quote}
+          cashDollars={cashDollars}
           boundHint={hintOf(ticket, bound)}
           onChange={change}
         />
@@ -78,10 +99,12 @@ export function TicketForm({ instrument, quote, ticket: typed, onChange }: Props
           account={ticket.account}
           quote={quote}
           costDollars={position?.costDollars ?? null}
+          cashDollars={cashDollars}
+          priceCents={priceCents}
         />
         <button
           type="submit"
-          class="button primary"
+          class={`button primary${ticket.action === 'buy' ? ` is-${ticket.side}` : ''}`}
           disabled={state === 'sending' || bound.state === 'coming'}
         >
           {state === 'sending' ? 'Placing…' : buttonText(ticket, order, position, bound)}
@@ -120,6 +143,12 @@ function hintOf({ action }: Ticket, bound: Bound): string {
   if (bound.state === 'shown') return `Empty: ${cents(bound.cents)} ${orBetter}, as shown.`;
   if (bound.state === 'hidden') return 'Empty: the price of the moment, which is hidden.';
   return `Empty: the price shown, ${orBetter}.`;
+}
+
+/** Null: not known. Before the first trade it is what an account begins with. */
+function cashOf(account: AccountId): number | null {
+  const known = portfolioOf(account);
+  return known === null ? null : fundsOf(known, []).cashDollars;
 }
 
 /** Of the market, in the account that the ticket is for. */

@@ -1,11 +1,19 @@
-/** A game: its two teams, and the present ask and bid of each. */
+/**
+ * A game: of each team its probability, the last day, and what yes and no cost; then the middle
+ * total and spread. Rule U37 (api/RULES.md).
+ */
 import { useEffect, useRef } from 'preact/hooks';
 import type { Game, GameStatus, Instrument, Team } from '../../../client/generated.js';
+import { BuyLink } from '../../parts/buy-link.tsx';
 import { useOnScreen } from '../../parts/on-screen.ts';
-import { Price } from '../../parts/price.tsx';
+import { Change, Spark } from '../../parts/spark.tsx';
 import { When } from '../../parts/when.tsx';
+import { dayOf, needDay } from '../../state/days.ts';
+import { compact, counted } from '../../state/format.ts';
+import { type GameMarkets, lineText } from '../../state/game-list.ts';
+import { askOfSide, chanceOf, middleOf } from '../../state/market-day.ts';
 import { NO_PRICE_WORDS, opensAtOf } from '../../state/market-status.ts';
-import { needWinners, winnersOfGame } from '../../state/markets.ts';
+import { cardMarkets, needCardMarkets } from '../../state/markets.ts';
 import { useQuote } from '../../state/quotes.ts';
 import { hrefOf } from '../../state/route-text.ts';
 
@@ -19,34 +27,76 @@ export const GAME_STATUS_WORDS: Readonly<Record<GameStatus, string>> = {
 const SKELETONS = 6;
 
 export function GameCard({ game }: { game: Game }) {
-  const card = useRef<HTMLTableElement>(null);
+  const card = useRef<HTMLElement>(null);
   // Only cards on the screen ask for prices: a list can be longer than a connection carries.
   const isShown = useOnScreen(card);
-  const winners = winnersOfGame(game.id).value;
+  const markets = cardMarkets(game.id).value;
   useEffect(() => {
-    if (isShown) void needWinners(game);
+    if (isShown) void needCardMarkets(game);
   }, [isShown, game.id]);
-  const { away, home, status, startsAt } = game;
+  useEffect(() => {
+    if (!isShown || markets === null) return;
+    for (const one of [markets.away, markets.home]) if (one !== null) needDay(one);
+  }, [isShown, markets]);
+  const { away, home } = game;
   return (
-    <table ref={card} class="game">
-      <caption class="sr">
-        {away.name} at {home.name}
-      </caption>
-      <thead>
-        <tr>
-          <th scope="col" class={`game-time is-${status}`}>
-            {status === 'scheduled' ? 'Starts' : GAME_STATUS_WORDS[status]} <When iso={startsAt} />
-          </th>
-          <th scope="col">Bid</th>
-          <th scope="col">Ask</th>
-        </tr>
-      </thead>
-      <tbody>
-        <TeamRow team={away} instrument={winners?.away ?? null} isShown={isShown} />
-        <TeamRow team={home} instrument={winners?.home ?? null} isShown={isShown} />
-      </tbody>
-    </table>
+    <article ref={card} class="game">
+      <table>
+        <caption class="sr">
+          {away.name} at {home.name}
+        </caption>
+        <thead>
+          <tr>
+            <Head game={game} markets={markets} />
+            <th scope="col" class="sr">
+              Chance
+            </th>
+            <th scope="col" class="sr">
+              Buy yes
+            </th>
+            <th scope="col" class="sr">
+              Buy no
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          <TeamRow team={away} instrument={markets?.away ?? null} isShown={isShown} />
+          <TeamRow team={home} instrument={markets?.home ?? null} isShown={isShown} />
+        </tbody>
+      </table>
+      <More markets={markets} isShown={isShown} />
+    </article>
   );
+}
+
+function Head({ game, markets }: { game: Game; markets: GameMarkets | null }) {
+  const { status, startsAt } = game;
+  return (
+    <th scope="col" class={`game-time is-${status}`}>
+      {status === 'scheduled' ? 'Starts' : GAME_STATUS_WORDS[status]} <When iso={startsAt} />
+      {markets !== null && <Volume markets={markets} />}
+    </th>
+  );
+}
+
+/** Of both winners, once if they are the two sides of one market. */
+function Volume({ markets: { away, home } }: { markets: GameMarkets }) {
+  const days = [away, home].map((one) => (one === null ? null : dayOf(one)));
+  const [first, second] = days;
+  if (first == null && second == null) return null;
+  const isOne = home !== null && away !== null && isSameMarket(home, away);
+  const contracts = (first?.volume ?? 0) + (isOne ? 0 : (second?.volume ?? 0));
+  return (
+    <span class="game-volume" title={`${counted(contracts, 'contract')} traded in 24 hours`}>
+      {compact(contracts)} vol.
+    </span>
+  );
+}
+
+function isSameMarket(one: Instrument, other: Instrument): boolean {
+  const idOf = ({ listings }: Instrument) =>
+    listings.find(({ venue }) => venue === 'venue_a')?.venueMarketId;
+  return idOf(one) !== undefined && idOf(one) === idOf(other);
 }
 
 type RowProps = { team: Team; instrument: Instrument | null; isShown: boolean };
@@ -54,35 +104,46 @@ type RowProps = { team: Team; instrument: Instrument | null; isShown: boolean };
 function TeamRow({ team, instrument, isShown }: RowProps) {
   const quote = useQuote(isShown && instrument !== null ? instrument.id : null);
   const isPriced = quote === null || quote.bidCents !== null || quote.askCents !== null;
+  const day = instrument === null ? null : dayOf(instrument);
+  const nowCents = quote === null ? null : middleOf(quote);
+  const chance = quote === null ? null : chanceOf(quote);
   return (
     <tr>
-      <th scope="row" title={team.name}>
+      <th scope="row">
         {instrument === null ? (
-          team.name
+          <span class="game-team">{team.name}</span>
         ) : (
-          <a href={hrefOf('market', instrument.id)}>{team.name}</a>
+          <a class="game-team" title={team.name} href={hrefOf('market', instrument.id)}>
+            {team.name}
+          </a>
         )}
+        <span class="game-day">
+          {day !== null && (
+            <>
+              <Spark day={day} nowCents={nowCents} />
+              <Change day={day} nowCents={nowCents} />
+            </>
+          )}
+        </span>
       </th>
-      {isPriced ? (
+      {isPriced && instrument !== null ? (
         <>
-          <td>
-            <Price
-              price={quote?.bidCents ?? null}
-              move={quote?.bidMove ?? null}
-              why={quote?.note ?? null}
-            />
-          </td>
-          <td>
-            <Price
-              price={quote?.askCents ?? null}
-              move={quote?.askMove ?? null}
-              why={quote?.note ?? null}
-            />
-          </td>
+          <td class="game-chance">{chance === null ? '' : `${chance}%`}</td>
+          {(['yes', 'no'] as const).map((side) => (
+            <td key={side}>
+              <BuyLink
+                instrumentId={instrument.id}
+                side={side}
+                of={team.name}
+                price={quote === null ? null : askOfSide(side, quote)}
+                move={(side === 'yes' ? quote?.askMove : quote?.bidMove) ?? null}
+              />
+            </td>
+          ))}
         </>
       ) : (
-        <td class="game-note" colSpan={2}>
-          <NoPrice note={quote.note ?? 'no price'} />
+        <td class="game-note" colSpan={3}>
+          {instrument !== null && <NoPrice note={quote?.note ?? 'no price'} />}
         </td>
       )}
     </tr>
@@ -97,6 +158,34 @@ function NoPrice({ note }: { note: string }) {
     <>
       opens <When iso={opensAt} />
     </>
+  );
+}
+
+function More({ markets, isShown }: { markets: GameMarkets | null; isShown: boolean }) {
+  if (markets === null) return null;
+  const { total, spread, away, home, count } = markets;
+  const first = home ?? away ?? total ?? spread;
+  return (
+    <p class="game-more">
+      {spread !== null && <LineLink instrument={spread} isShown={isShown} />}
+      {total !== null && <LineLink instrument={total} isShown={isShown} />}
+      {first !== null && (
+        <a class="game-count" href={hrefOf('market', first.id)}>
+          {counted(count, 'market')}
+        </a>
+      )}
+    </p>
+  );
+}
+
+/** `Over 8.5 47%` */
+function LineLink({ instrument, isShown }: { instrument: Instrument; isShown: boolean }) {
+  const quote = useQuote(isShown ? instrument.id : null);
+  const chance = quote === null ? null : chanceOf(quote);
+  return (
+    <a class="game-line" href={hrefOf('market', instrument.id)} title={instrument.label}>
+      {lineText(instrument)} {chance !== null && <strong>{chance}%</strong>}
+    </a>
   );
 }
 

@@ -1,4 +1,7 @@
-/** Open positions, each with its worth at the present quote. */
+/**
+ * Open positions by market, with their worth at the present quote and a total. Rule U42
+ * (api/RULES.md).
+ */
 
 import { useRef, useState } from 'preact/hooks';
 import type { Portfolio, Position } from '../../../client/generated.js';
@@ -8,10 +11,11 @@ import { Empty } from '../../parts/notice.tsx';
 import { Price } from '../../parts/price.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import type { AccountId } from '../../state/account-id.ts';
-import { cents, money, whole } from '../../state/format.ts';
-import { useQuote } from '../../state/quotes.ts';
-import { averageCents, markOf } from '../../state/totals.ts';
+import { cents, counted, money, whole } from '../../state/format.ts';
+import { useQuote, useQuotes } from '../../state/quotes.ts';
+import { averageCents, byMarket, type MarketPositions, markOfAll } from '../../state/totals.ts';
 import { labelOf } from '../../state/trade-words.ts';
+import { SellAllDialog } from './sell-all-dialog.tsx';
 import { SellDialog } from './sell-dialog.tsx';
 
 type Props = { portfolio: Portfolio; account: AccountId };
@@ -19,28 +23,40 @@ type Props = { portfolio: Portfolio; account: AccountId };
 export function Positions({ portfolio, account }: Props) {
   const { positions, positionsCount, positionsTruncated } = portfolio;
   const heading = useRef<HTMLHeadingElement>(null);
-  const [chosen, setChosen] = useState<Position | null>(null);
+  const [chosen, setChosen] = useState<readonly Position[]>([]);
+  const [first] = chosen;
   const close = () => {
-    setChosen(null);
+    setChosen([]);
     // The button that has opened it goes with the sold position.
-    if (!positions.some(({ tradeId }) => tradeId === chosen?.tradeId)) heading.current?.focus();
+    const isThere = positions.some(({ tradeId }) => tradeId === first?.tradeId);
+    if (!isThere) heading.current?.focus();
   };
   return (
     <section class="section">
-      <h2 ref={heading} tabIndex={-1}>
-        Positions <span class="count">{whole(positionsCount)}</span>
-      </h2>
+      <div class="section-head">
+        <h2 ref={heading} tabIndex={-1}>
+          Positions <span class="count">{whole(positionsCount)}</span>
+        </h2>
+        {positions.length > 1 && (
+          <button type="button" class="button" onClick={() => setChosen(positions)}>
+            Sell all
+          </button>
+        )}
+      </div>
       {positions.length === 0 ? (
         <Empty>
           No position is open. A position stays here until you sell it or its market has a result.
         </Empty>
       ) : (
-        <Table
-          caption="Positions"
-          columns={columnsOf(setChosen)}
-          rows={positions}
-          keyOf={({ tradeId }) => tradeId}
-        />
+        <>
+          <Table
+            caption="Positions"
+            columns={columnsOf(setChosen)}
+            rows={byMarket(positions)}
+            keyOf={({ all }) => all.at(-1)!.tradeId}
+          />
+          <Total positions={positions} />
+        </>
       )}
       {positionsTruncated && (
         <p class="hint">
@@ -48,69 +64,96 @@ export function Positions({ portfolio, account }: Props) {
           above cover all of them.
         </p>
       )}
-      {chosen !== null && (
+      {chosen.length === 1 && first !== undefined && (
         <SellDialog
-          key={chosen.tradeId}
-          position={positions.find(({ tradeId }) => tradeId === chosen.tradeId) ?? chosen}
+          key={first.tradeId}
+          position={positions.find(({ tradeId }) => tradeId === first.tradeId) ?? first}
           account={account}
           onClose={close}
         />
       )}
+      {chosen.length > 1 && <SellAllDialog positions={chosen} account={account} onClose={close} />}
     </section>
   );
 }
 
-const columnsOf = (onSell: (position: Position) => void): readonly Column<Position>[] => [
-  { head: 'Market', isHead: true, cell: (position) => <Named position={position} /> },
-  { head: 'Side', isWide: true, cell: ({ instrumentSide }) => instrumentSide },
+function Total({ positions }: { positions: readonly Position[] }) {
+  const quotes = useQuotes(positions.map(({ instrumentId }) => instrumentId));
+  const { valueDollars, pnlDollars } = markOfAll(positions, quotes);
+  return (
+    <p class="positions-total">
+      In total <Money dollars={valueDollars} />, <Money dollars={pnlDollars} signed />
+    </p>
+  );
+}
+
+type OnSell = (positions: readonly Position[]) => void;
+
+const columnsOf = (onSell: OnSell): readonly Column<MarketPositions>[] => [
+  { head: 'Market', isHead: true, cell: (group) => <Named group={group} /> },
+  {
+    head: 'Side',
+    isWide: true,
+    cell: ({ first: { instrumentSide } }) => (
+      <strong class={`side is-${instrumentSide}`}>{instrumentSide === 'yes' ? 'Yes' : 'No'}</strong>
+    ),
+  },
   {
     head: 'Contracts',
     isNumber: true,
     isWide: true,
-    cell: ({ contracts }) => whole(contracts),
+    cell: ({ sum }) => whole(sum.contracts),
   },
-  { head: 'Average', isNumber: true, isWide: true, cell: (one) => cents(averageCents(one)) },
-  { head: 'Mark', isNumber: true, isWide: true, cell: (one) => <Mark position={one} /> },
-  { head: 'Cost', isNumber: true, isWide: true, cell: (one) => money(one.costDollars) },
-  { head: 'Value', isNumber: true, isWide: true, cell: (one) => <Value position={one} /> },
-  { head: 'P&L', isNumber: true, cell: (one) => <Pnl position={one} /> },
+  { head: 'Average', isNumber: true, isWide: true, cell: ({ sum }) => cents(averageCents(sum)) },
+  { head: 'Bid now', isNumber: true, isWide: true, cell: (group) => <Mark group={group} /> },
+  { head: 'Cost', isNumber: true, isWide: true, cell: ({ sum }) => money(sum.costDollars) },
+  { head: 'Value', isNumber: true, isWide: true, cell: (group) => <Value group={group} /> },
+  { head: 'P&L', isNumber: true, cell: (group) => <Pnl group={group} /> },
   {
     head: <span class="sr">Sell</span>,
     isNumber: true,
-    cell: (position) => (
-      <button type="button" class="button" onClick={() => onSell(position)}>
-        Sell<span class="sr"> {labelOf(position)}</span>
+    cell: ({ first, all }) => (
+      <button type="button" class="button" onClick={() => onSell(all)}>
+        Sell<span class="sr"> {labelOf(first)}</span>
       </button>
     ),
   },
 ];
 
-function Named({ position }: { position: Position }) {
-  const { instrumentId, instrumentSide, contracts } = position;
+type GroupProps = { group: MarketPositions };
+
+function Named({ group }: GroupProps) {
+  const { first, all, sum } = group;
+  const { instrumentId, instrumentSide } = first;
   return (
     <>
-      <InstrumentLabel id={instrumentId} text={labelOf(position)} />
+      <InstrumentLabel id={instrumentId} text={labelOf(first)} />
+      {all.length > 1 && <span class="second-line"> in {counted(all.length, 'buy')}</span>}
       <span class="only-narrow hint">
-        {whole(contracts)} {instrumentSide} at {cents(averageCents(position))}, worth{' '}
-        <Value position={position} />
+        {whole(sum.contracts)} {instrumentSide} at {cents(averageCents(sum))}, worth{' '}
+        <Value group={group} />
       </span>
     </>
   );
 }
 
-function useMark(position: Position) {
-  return markOf(position, useQuote(position.instrumentId));
+function useMark({ first, all }: MarketPositions) {
+  const quote = useQuote(first.instrumentId);
+  return markOfAll(
+    all,
+    all.map(() => quote),
+  );
 }
 
-function Mark({ position }: { position: Position }) {
-  const { markCents } = useMark(position);
+function Mark({ group }: GroupProps) {
+  const { markCents } = useMark(group);
   return <Price price={markCents} why="There is no bid now: it counts at its cost." />;
 }
 
-function Value({ position }: { position: Position }) {
-  return <Money dollars={useMark(position).valueDollars} />;
+function Value({ group }: GroupProps) {
+  return <Money dollars={useMark(group).valueDollars} />;
 }
 
-function Pnl({ position }: { position: Position }) {
-  return <Money dollars={useMark(position).pnlDollars} signed />;
+function Pnl({ group }: GroupProps) {
+  return <Money dollars={useMark(group).pnlDollars} signed />;
 }

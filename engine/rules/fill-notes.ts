@@ -1,0 +1,32 @@
+/**
+ * What a receipt says of a fill beyond the fill's own fact: who took, how old the quote was, and the
+ * levels that it walked. Rule T187 (engine/RULES.md).
+ */
+
+import { type Action, type EpochMs, PAYOUT_CENTS } from '../base/units.ts';
+import type { FillNoted } from './events.ts';
+import type { Fill } from './fill-model.ts';
+
+/** Of an order that takes as it meets the book. */
+export function takerNote(fill: Fill, action: Action, nowMs: EpochMs): FillNoted {
+  const { quote } = fill.market;
+  const quoteAgeMs = quote === null ? 0 : Math.max(0, nowMs - quote.atMs);
+  return { ...noted(nowMs, 'taker', quoteAgeMs), levels: walkedBy(fill, action) };
+}
+
+/** Of a resting order that a quote of this moment has filled; null: its fill says all. */
+export function makerNote(fill: Fill, action: Action, nowMs: EpochMs): FillNoted | null {
+  const levels = walkedBy(fill, action);
+  return levels.length === 0 ? null : { ...noted(nowMs, 'maker', 0), levels };
+}
+
+function noted(atMs: EpochMs, role: FillNoted['role'], quoteAgeMs: number) {
+  return { kind: 'fill_noted', atMs, role, quoteAgeMs } as const;
+}
+
+/** None: it has taken one level, or has no levels. */
+function walkedBy({ levels }: Fill, action: Action): FillNoted['levels'] {
+  if (levels === null || levels.length < 2) return [];
+  if (action === 'buy') return levels;
+  return levels.map(([askCents, contracts]) => [PAYOUT_CENTS - askCents, contracts]);
+}
