@@ -2,6 +2,7 @@
 
 import { isoOf, type Uuid, VENUES } from '../../engine/base/units.ts';
 import type { LoggedFact } from '../../engine/readers/read-facts.ts';
+import { newIn } from '../../engine/rules/catalog-change.ts';
 import type { Fact } from '../../engine/rules/facts.ts';
 import { plain } from '../base/shown-text.ts';
 
@@ -84,6 +85,10 @@ function wordsOf({ fact, names }: LoggedFact): string {
     case 'catalog_replaced': {
       const { games, instruments } = fact.catalog;
       return `${games.length} games, ${instruments.length} instruments`;
+    }
+    case 'catalog_changed': {
+      const { games, instruments } = fact.change;
+      return `${newIn(games).length} games, ${newIn(instruments).length} instruments are new or changed`;
     }
     case 'account_reset':
       return `${short(fact.account)} run ${fact.run}`;

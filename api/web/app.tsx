@@ -1,8 +1,9 @@
 /**
  * The frame of the page: where one can go, whether prices are live, who is signed in, and what the
- * account has. Rules A163, U38 (api/RULES.md).
+ * account has. Rules A163, U38, U43 (api/RULES.md).
  */
-import { useEffect } from 'preact/hooks';
+import type { ComponentType } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
 import { FaultBoundary } from './parts/fault-boundary.tsx';
 import { Funds } from './parts/funds.tsx';
 import { LazyView } from './parts/lazy-view.tsx';
@@ -11,9 +12,10 @@ import { Notice } from './parts/notice.tsx';
 import { useNow } from './parts/now.ts';
 import { PlacesNav } from './parts/places-nav.tsx';
 import { When } from './parts/when.tsx';
+import { events } from './state/account.ts';
 import { connectionWords } from './state/connection-words.ts';
 import { connection, lostAtMs } from './state/live.ts';
-import { dismiss, problems } from './state/problems.ts';
+import { dismiss, problems, report } from './state/problems.ts';
 import { hash, replace, route, shownView } from './state/route.ts';
 import { hrefOf, signInHref, type ViewName } from './state/route-text.ts';
 import { session, signOut } from './state/session.ts';
@@ -47,12 +49,24 @@ export function App() {
           <CurrentView />
         </FaultBoundary>
       </main>
+      <Toasts />
       <footer class="foot">
         Paper trading: no order goes to a venue, and no money is real. Times are in your time zone.{' '}
         <a href="docs">API docs</a>
       </footer>
     </div>
   );
+}
+
+/** Its code is loaded with the first event. Rule U43. */
+function Toasts() {
+  const [List, setList] = useState<ComponentType | null>(null);
+  const isNeeded = events.value.length > 0;
+  useEffect(() => {
+    if (!isNeeded || List !== null) return;
+    import('./parts/toast-list.tsx').then(({ ToastList }) => setList(() => ToastList), report);
+  }, [isNeeded]);
+  return List === null ? null : <List key={userId()} />;
 }
 
 /** With another person every view begins again. */

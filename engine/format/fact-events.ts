@@ -92,6 +92,7 @@ export function eventOf(state: ShardState, fact: PrimaryFact): Event {
     case 'market_valued':
     case 'game_changed':
     case 'catalog_replaced':
+    case 'catalog_changed':
     case 'clock_set':
       return fact;
     default:

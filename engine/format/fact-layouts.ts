@@ -13,6 +13,7 @@ import {
   type PlacedUnder,
   type Side,
 } from '../base/units.ts';
+import type { CatalogChange } from '../rules/catalog-change.ts';
 import type { Catalog } from '../rules/catalog-entries.ts';
 import { CANCEL_REASONS, OUTCOME_SOURCES, QUEUE_MEETINGS } from '../rules/events.ts';
 import type { Fact } from '../rules/facts.ts';
@@ -97,6 +98,7 @@ export const KIND = {
   queue_met: 56,
   fill_noted: 57,
   book_missed: 58,
+  catalog_changed: 60,
 } as const satisfies Record<Fact['kind'], number>;
 
 /** Fields that a kind got later. A fact of an earlier form has the value in `WITHOUT`. */
@@ -336,6 +338,12 @@ const FACT_LAYOUTS: { [K in Fact['kind']]: RecordLayout<FirstForm<K>> } = {
     atMs: u48,
     catalog: json as Layout<Catalog>,
   }),
+  catalog_changed: record({
+    kind: always('catalog_changed'),
+    atMs: u48,
+    before: f64,
+    change: json as Layout<CatalogChange>,
+  }),
   clock_set: record({ kind: always('clock_set'), atMs: u48, fromMs: u48 }),
   account_reset: record({ kind: always('account_reset'), atMs: u48, account: uuid, run: u32 }),
   privacy_changed: record({
@@ -513,6 +521,7 @@ export const ADDED_FORMS: readonly (readonly number[])[] = [
   [24, 25, 26, 27, KIND.order_queued],
   [29, 30, 31, 32],
   [KIND.queue_met, KIND.fill_noted, KIND.book_missed],
+  [KIND.catalog_changed],
   [40, 41, 42, 43, 44, 45, 46, 47, 48],
 ];
 

@@ -13,6 +13,7 @@ import type {
   AccountReset,
   BookMissed,
   CashAdjusted,
+  CatalogChanged,
   CatalogReplaced,
   ClockSet,
   Event,
@@ -301,5 +302,6 @@ export const FACT_WRITERS = {
   trade_corrected: writer<'trade_corrected', TradeCorrected>('trade_corrected', OF_ACCOUNT, null),
   game_changed: writer<'game_changed', GameChanged>('game_changed', {}, null),
   catalog_replaced: writer<'catalog_replaced', CatalogReplaced>('catalog_replaced', {}, null),
+  catalog_changed: writer<'catalog_changed', CatalogChanged>('catalog_changed', {}, null),
   clock_set: writer<'clock_set', ClockSet>('clock_set', {}, null),
 } satisfies { [Kind in Fact['kind']]: unknown };

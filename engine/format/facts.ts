@@ -12,13 +12,20 @@ import type { ShardState } from '../rules/state.ts';
 import { ByteWriter } from './bytes.ts';
 import { FACT_WRITERS as WRITE, type Write } from './fact-writers.ts';
 
+/** Whether it names markets and instruments by their numbers. Of an event or a fact. */
+export function isOfCatalog<One extends { kind: string }>(
+  one: One,
+): one is Extract<One, { kind: 'catalog_replaced' | 'catalog_changed' }> {
+  return one.kind === 'catalog_replaced' || one.kind === 'catalog_changed';
+}
+
 export class FactBuffer implements FactSink {
   readonly #to = new ByteWriter();
   /** The position that the record will have in the log. */
   record = 0;
   /** The number of the first fact. */
   firstNumber = 1;
-  /** Whether a catalog is among them. Later facts cannot be read without it. */
+  /** Whether a catalog or a change of it is among them. Later facts cannot be read without it. */
   hasCatalog = false;
   #count = 0;
 
@@ -87,8 +94,9 @@ export class FactBuffer implements FactSink {
       case 'market_corrected':
       case 'game_changed':
       case 'catalog_replaced':
+      case 'catalog_changed':
       case 'clock_set':
-        this.hasCatalog ||= event.kind === 'catalog_replaced';
+        this.hasCatalog ||= isOfCatalog(event);
         return (WRITE[event.kind] as Write<Event>)(this.#next(), state, event);
       default:
         event satisfies never;

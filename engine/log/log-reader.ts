@@ -101,15 +101,15 @@ export class LogReader {
    * The newest landmark whose facts all have numbers up to this one; null if there is none. It
    * costs as much as finding the place of the number. Throws `LogDamage`, `LogMismatch`.
    */
-  landmarkUpTo(number: number): LogRecord | null {
+  landmarkUpTo(number: number): (LogRecord & { position: LogPosition }) | null {
     const segment = this.#segmentOf(number);
-    let found: LogRecord | null = null;
+    let found: PlacedRecord | null = null;
     for (const record of this.records(0, positionOf(segment, SEGMENT_HEADER_BYTES))) {
       if (hasAfter(record, number)) break;
       if (record.isLandmark) found = record;
     }
     const before = this.#file(segment)?.header.landmark ?? 0;
-    return found ?? (before === 0 ? null : this.record(before));
+    return found ?? (before === 0 ? null : { ...this.record(before), position: before });
   }
 
   /** Yields the records of `records`, then each later record, until `signal`. */

@@ -158,7 +158,7 @@ export class AccountEvents {
     const head = headOf(number, atMs, type);
     const text = (venueData: boolean) => {
       json.bytes.begin();
-      write(json, { ...this.#log.names, switches: { venueData } });
+      write(json, { names: this.#log.names, switches: { venueData } });
       return `${head},"${member}":${json.bytes.view(0, json.bytes.length).toString()}}`;
     };
     return { number, atMs, on: text(true), off: text(false) };

@@ -5,65 +5,119 @@
  */
 
 import { invariant } from '../base/invariant.ts';
-import type { EpochMs, Uuid } from '../base/units.ts';
+import type { EpochMs, InstrumentNumber, Uuid } from '../base/units.ts';
 import { factAt } from '../format/fact-layouts.ts';
 import type { LogPosition, LogRecord } from '../log/log-format.ts';
-import type { LogReader } from '../log/log-reader.ts';
+import type { LogReader, PlacedRecord } from '../log/log-reader.ts';
 import { uuidTimeMs } from '../memory/uuid-words.ts';
-import type { CatalogInstrument } from '../rules/catalog-entries.ts';
+import { changed, newIn } from '../rules/catalog-change.ts';
+import type { Catalog, CatalogInstrument } from '../rules/catalog-entries.ts';
 import type { Fact, FactPlace, OrderPartFilledFact, OrderPlacedFact } from '../rules/facts.ts';
 import type { Naming } from '../shard/core/views/subject.ts';
-import { type FactSource, factsIn, openLog } from './read-facts.ts';
+import { catalogsBack, catalogsIn, type FactSource, factsIn, openLog } from './read-facts.ts';
 
 /** A fact that belongs to one account. */
 export type AccountFact = { number: number; fact: Extract<Fact, { account: Uuid }> };
 
+/** An instrument as a catalog described it, for facts from one number to another. */
+type Described = { entry: CatalogInstrument; from: number; upTo: number };
+
+/** Descriptions of earlier catalogs that are kept: a few megabytes. */
+const EARLIER_MAX = 2000;
+
 export class AccountLog {
-  /** The meaning of the numbers in its facts. It is found by number, as in the state of a shard. */
-  names: Pick<Naming, 'instruments' | 'markets'> = { instruments: [], markets: [] };
-  /** The newest entries, also of instruments that a later catalog has dropped. */
-  readonly #entries = new Map<string, CatalogInstrument>();
-  /** The first facts of earlier catalogs that were read for instruments that are dropped by now. */
-  readonly #earlier = new Set<number>();
+  /** The meaning of the numbers in its facts. */
+  readonly names: Naming['names'] = {
+    instrument: (number) => {
+      const id = this.#idOf(number);
+      return { id, entry: this.#entries.get(id) ?? this.#earlier.get(id)?.entry ?? null };
+    },
+    ticker: (number) => {
+      if (number >= this.#catalog.marketNames.length) this.#learnNewest();
+      const name = this.#catalog.marketNames[number];
+      invariant(name !== undefined, 'no catalog of a log names a market');
+      return name.slice(name.indexOf('/') + 1);
+    },
+  };
+  #catalog: Catalog = { games: [], instruments: [], marketNames: [], instrumentIds: [] };
+  /** The place of its record; null: none was read. */
+  #at: LogPosition | null = null;
+  /** Its instruments, by their ids. */
+  #entries: ReadonlyMap<string, CatalogInstrument> = new Map();
+  /** Of instruments that it has dropped, those read last. */
+  readonly #earlier = new Map<string, Described>();
   readonly #log: LogReader;
 
   /** Opens the log, which `close` closes. Throws `LogDamage`, `LogMismatch`. */
   constructor(source: FactSource) {
     this.#log = openLog(source);
-    const newest = this.#log.landmarkUpTo(Number.MAX_SAFE_INTEGER);
-    if (newest !== null) this.learn(newest);
   }
 
   /** Takes the catalog of a later record. */
-  learn(record: LogRecord): void {
-    for (const { fact } of factsIn(record)) {
-      if (fact.kind !== 'catalog_replaced') continue;
-      const { instruments, instrumentIds, marketNames } = fact.catalog;
-      for (const entry of instruments) this.#entries.set(entry.id, entry);
-      this.names = {
-        instruments: instrumentIds.map((id) => ({ id, entry: this.#entries.get(id) ?? null })),
-        markets: marketNames.map((name) => ({ ticker: name.slice(name.indexOf('/') + 1) })),
-      };
+  learn(record: PlacedRecord): void {
+    if (this.#at !== null && record.position <= this.#at) return;
+    const facts = catalogsIn(record);
+    const [first] = facts;
+    const isNext = first?.fact.kind === 'catalog_replaced' || first?.fact.before === this.#at;
+    if (isNext) this.#take(facts, record.position);
+    else this.#learnNewest();
+  }
+
+  /** Nobody may have followed the log for long. */
+  #learnNewest(): void {
+    const newest = this.#log.landmarkUpTo(Number.MAX_SAFE_INTEGER);
+    if (newest === null || newest.position === this.#at) return;
+    this.#take([...catalogsBack(this.#log, newest)].reverse(), newest.position);
+  }
+
+  #take(facts: ReturnType<typeof catalogsIn>, at: LogPosition): void {
+    for (const { fact } of facts) {
+      const isWhole = fact.kind === 'catalog_replaced';
+      this.#catalog = isWhole ? fact.catalog : changed(this.#catalog, fact.change);
     }
+    this.#at = at;
+    this.#entries = new Map(this.#catalog.instruments.map((entry) => [entry.id, entry]));
+  }
+
+  #idOf(instrument: InstrumentNumber): string {
+    if (instrument >= this.#catalog.instrumentIds.length) this.#learnNewest();
+    const id = this.#catalog.instrumentIds[instrument];
+    invariant(id !== undefined, 'no catalog of a log names an instrument');
+    return id;
   }
 
   /** If the instrument of a fact was dropped since, the catalog of its time still describes it. */
   #learnOfItsTime({ fact }: AccountFact, { firstNumber, count }: LogRecord): void {
-    if (!('instrument' in fact) || this.names.instruments[fact.instrument]?.entry !== null) return;
+    if (!('instrument' in fact)) return;
     // A catalog may be in the same record.
-    const record = this.#log.landmarkUpTo(firstNumber + count - 1);
-    if (record === null || this.#earlier.has(record.firstNumber)) return;
-    this.#earlier.add(record.firstNumber);
-    for (const { fact: of } of factsIn(record)) {
-      if (of.kind !== 'catalog_replaced') continue;
-      for (const entry of of.catalog.instruments) {
-        if (!this.#entries.has(entry.id)) this.#entries.set(entry.id, entry);
-      }
+    const number = firstNumber + count - 1;
+    const id = this.#idOf(fact.instrument);
+    if (this.#entries.has(id)) return;
+    const known = this.#earlier.get(id);
+    if (known !== undefined && number >= known.from && number <= known.upTo) return;
+    this.#walkBack(id, number);
+    for (const oldest of this.#earlier.keys()) {
+      if (this.#earlier.size <= EARLIER_MAX) break;
+      if (oldest !== id) this.#earlier.delete(oldest);
     }
-    const instruments = this.names.instruments.map(({ id, entry }) => {
-      return { id, entry: entry ?? this.#entries.get(id) ?? null };
-    });
-    this.names = { ...this.names, instruments };
+  }
+
+  /**
+   * Reads the catalogs before a number, newest first, up to the one that describes an instrument.
+   * What they say of others is kept, too: their facts are near.
+   */
+  #walkBack(id: string, number: number): void {
+    const seen = new Set<string>();
+    for (const { number: from, fact } of catalogsBack(this.#log, this.#log.landmarkUpTo(number))) {
+      const isWhole = fact.kind === 'catalog_replaced';
+      for (const entry of isWhole ? fact.catalog.instruments : newIn(fact.change.instruments)) {
+        if (seen.has(entry.id)) continue;
+        seen.add(entry.id);
+        this.#earlier.delete(entry.id);
+        this.#earlier.set(entry.id, { entry, from, upTo: number });
+      }
+      if (seen.has(id)) return;
+    }
   }
 
   /**

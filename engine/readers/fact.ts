@@ -4,6 +4,7 @@
  */
 
 import { type EpochMs, isoOf, VENUES } from '../base/units.ts';
+import { type CatalogChange, newIn } from '../rules/catalog-change.ts';
 import type { Catalog } from '../rules/catalog-entries.ts';
 import type { Fact } from '../rules/facts.ts';
 import type { LoggedFact } from './read-facts.ts';
@@ -55,6 +56,12 @@ function shownField(
       return { expiresAt: value === null ? null : isoOf(value as EpochMs) };
     case 'fromMs':
       return { from: isoOf(value as EpochMs) };
+    case 'change': {
+      const { games, instruments } = value as CatalogChange;
+      return { games: newIn(games), instruments: newIn(instruments) };
+    }
+    case 'before':
+      return {};
     case 'catalog': {
       const { games, instruments } = value as Catalog;
       return { games, instruments };

@@ -7,11 +7,18 @@ import { invariant } from '../base/invariant.ts';
 import type { InstrumentNumber, MarketNumber, Venue } from '../base/units.ts';
 import { ByteReader } from '../format/bytes.ts';
 import { readFact } from '../format/fact-layouts.ts';
+import { isOfCatalog } from '../format/facts.ts';
 import type { LogRecord } from '../log/log-format.ts';
 import { LogReader } from '../log/log-reader.ts';
 import type { Fact } from '../rules/facts.ts';
 import { identityOf } from '../shard/store/data-format.ts';
 import { logIn } from '../shard/store/shard-log.ts';
+
+/** A whole catalog, or a change of one. */
+type NumberedCatalog = {
+  number: number;
+  fact: Extract<Fact, { kind: 'catalog_replaced' | 'catalog_changed' }>;
+};
 
 /** Where the facts of a shard are. A shard that does not exist yet has none. */
 export type FactSource = { dataDir: string; shard: number };
@@ -72,13 +79,20 @@ export async function* followFacts(
  * before a fact has all of its names.
  */
 export class CatalogNames {
-  #marketNames: readonly string[] = [];
-  #instrumentIds: readonly string[] = [];
+  readonly #marketNames: string[] = [];
+  readonly #instrumentIds: string[] = [];
 
   learn(fact: Fact): void {
-    if (fact.kind !== 'catalog_replaced') return;
-    this.#marketNames = fact.catalog.marketNames;
-    this.#instrumentIds = fact.catalog.instrumentIds;
+    if (fact.kind === 'catalog_replaced') {
+      const { marketNames, instrumentIds } = fact.catalog;
+      append(this.#marketNames, marketNames, 0);
+      append(this.#instrumentIds, instrumentIds, 0);
+    }
+    if (fact.kind === 'catalog_changed') {
+      const { marketNames, marketsBefore, instrumentIds, instrumentsBefore } = fact.change;
+      append(this.#marketNames, marketNames, marketsBefore);
+      append(this.#instrumentIds, instrumentIds, instrumentsBefore);
+    }
   }
 
   /** A market's venue and the venue's ticker of it. */
@@ -94,6 +108,44 @@ export class CatalogNames {
     if (id === undefined) throw new Error(`no catalog before names instrument ${number}`);
     return id;
   }
+}
+
+/** Appends the names that a list does not have yet. They begin at a place in it. */
+function append(names: string[], more: readonly string[], place: number): void {
+  invariant(place <= names.length, 'a change of a catalog was left out');
+  for (let at = names.length - place; at < more.length; at++) names.push(more[at]!);
+}
+
+/**
+ * The facts of the newest catalog up to a number: the last whole one, and the changes since, first
+ * to last. Each change names the record before it. Rule K60 (feeds/FORMATS.md).
+ */
+function catalogUpTo(log: LogReader, number: number): NumberedCatalog[] {
+  return [...catalogsBack(log, log.landmarkUpTo(number))].reverse();
+}
+
+/** The same, last to first, from a record that has at least one of them; null: there is none. */
+export function* catalogsBack(
+  log: LogReader,
+  newest: LogRecord | null,
+): Generator<NumberedCatalog> {
+  for (let record = newest; record !== null; ) {
+    const facts = catalogsIn(record);
+    const [first] = facts;
+    invariant(first !== undefined, 'a landmark of a log has no catalog');
+    for (const one of facts.toReversed()) {
+      yield one;
+      if (one.fact.kind === 'catalog_replaced') return;
+    }
+    record = first.fact.kind === 'catalog_replaced' ? null : log.record(first.fact.before);
+  }
+}
+
+/** The catalogs and changes in a record. */
+export function catalogsIn(record: LogRecord): NumberedCatalog[] {
+  return [...factsIn(record)].flatMap(({ number, fact }) => {
+    return isOfCatalog(fact) ? [{ number, fact }] : [];
+  });
 }
 
 /** A reader of the shard's log, which its caller closes. */
@@ -131,8 +183,7 @@ class FactReader {
 
   #namesBefore({ firstNumber }: LogRecord): CatalogNames {
     const names = new CatalogNames();
-    const landmark = this.log.landmarkUpTo(firstNumber - 1);
-    for (const { fact } of landmark === null ? [] : factsIn(landmark)) names.learn(fact);
+    for (const { fact } of catalogUpTo(this.log, firstNumber - 1)) names.learn(fact);
     return names;
   }
 }

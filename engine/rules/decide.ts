@@ -1,12 +1,14 @@
 /**
  * The result of a command: events, a stored answer, or a refusal. It reads the state and changes
  * nothing. It checks for refusals in the order of rejections.ts. After these checks a command
- * cannot fail. Rules T100, T110, T111, T130, T131, T134, T135, T140, M9 (engine/RULES.md).
+ * cannot fail. Rules T100, T110, T111, T130, T131, T134, T135, T140, M9 (engine/RULES.md), K60
+ * (feeds/FORMATS.md).
  */
 
 import { invariant } from '../base/invariant.ts';
 import { type EpochMs, NO_ROW, type OrderRow } from '../base/units.ts';
 import { resultOf } from './apply-results.ts';
+import { changeOf } from './catalog-change.ts';
 import { decideCorrection, isSameResult } from './corrections.ts';
 import { accept, type Decision, reject } from './decision.ts';
 import { restingOf, restingOfOthers } from './disconnects.ts';
@@ -17,6 +19,7 @@ import type {
   CancelAll,
   CancelOrder,
   Command,
+  SetCatalog,
   SetPrivacy,
   SettleMarket,
 } from './messages.ts';
@@ -56,10 +59,7 @@ export function decide(state: ShardState, command: Command): Decision {
     case 'settle':
       return decideSettle(state, command);
     case 'catalog':
-      // Every start sends the catalog again. Only a change is worth a fact.
-      return JSON.stringify(command.catalog) === JSON.stringify(state.catalog)
-        ? accept([])
-        : accept([{ kind: 'catalog_replaced', atMs: command.atMs, catalog: command.catalog }]);
+      return decideCatalog(state, command);
     case 'switches':
     case 'fees':
       return accept([]);
@@ -71,6 +71,21 @@ export function decide(state: ShardState, command: Command): Decision {
     default:
       return command satisfies never;
   }
+}
+
+/**
+ * Every start sends the catalog again. Only a change is worth a fact. The catalog is written whole
+ * once changes have taken as many bytes, so a reader of the newest one never reads more of them.
+ * Rule K60 (feeds/FORMATS.md).
+ */
+function decideCatalog(state: ShardState, { atMs, catalog }: SetCatalog): Decision {
+  const change = changeOf(state.catalog, catalog);
+  if (change === null) return accept([]);
+  const { catalogPlace: place } = state;
+  if (place === null || place.changedBytes >= place.wholeBytes) {
+    return accept([{ kind: 'catalog_replaced', atMs, catalog }]);
+  }
+  return accept([{ kind: 'catalog_changed', atMs, before: place.record, change }]);
 }
 
 function decideCancel(state: ShardState, { atMs, account, orderId }: CancelOrder): Decision {

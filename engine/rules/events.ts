@@ -19,6 +19,7 @@ import type {
   PriceCents,
   Uuid,
 } from '../base/units.ts';
+import type { CatalogChange } from './catalog-change.ts';
 import type { Catalog } from './catalog-entries.ts';
 import type { MarketOutcome, Payouts } from './messages.ts';
 import type { OrderTerms, TradedSide, TradeTerms } from './order-terms.ts';
@@ -315,6 +316,17 @@ export type TradeCounted = {
 
 export type CatalogReplaced = { kind: 'catalog_replaced'; atMs: EpochMs; catalog: Catalog };
 
+/**
+ * The catalog became another. `before`: the record of the catalog or change that it follows. Rule
+ * K60 (feeds/FORMATS.md).
+ */
+export type CatalogChanged = {
+  kind: 'catalog_changed';
+  atMs: EpochMs;
+  before: number;
+  change: CatalogChange;
+};
+
 /** An operator set the clock back from `fromMs` to `atMs`. */
 export type ClockSet = { kind: 'clock_set'; atMs: EpochMs; fromMs: EpochMs };
 
@@ -341,6 +353,7 @@ export type Event =
   | CashAdjusted
   | TradeCounted
   | CatalogReplaced
+  | CatalogChanged
   | ClockSet;
 
 /** How an order ended; written once. */

@@ -22,6 +22,7 @@ import {
   valueMarket,
 } from './apply-results.ts';
 import { replaceCatalog } from './catalog.ts';
+import { changed } from './catalog-change.ts';
 import type {
   Event,
   OrderEnded,
@@ -102,6 +103,9 @@ export function evolve(state: ShardState, event: Event): void {
     case 'catalog_replaced':
       state.referenceDataVersion++;
       return replaceCatalog(state, event.catalog);
+    case 'catalog_changed':
+      state.referenceDataVersion++;
+      return replaceCatalog(state, changed(state.catalog, event.change));
     case 'clock_set':
       invariant(event.atMs <= event.fromMs, 'the clock was set forward');
       state.nowMs = event.atMs;
@@ -123,7 +127,21 @@ export function emit(state: ShardState, facts: FactSink, event: Event): void {
   if (event.kind === 'market_resolved') {
     state.markets[event.market]!.settlement!.record = facts.record;
   }
+  const { offset } = facts;
   facts.add(state, event);
+  noteCatalog(state, event, { record: facts.record, bytes: facts.offset - offset });
+}
+
+/** Where the newest catalog is in the log, and what changes since the last whole one took. */
+function noteCatalog(state: ShardState, event: Event, at: { record: number; bytes: number }): void {
+  const { record, bytes } = at;
+  if (event.kind === 'catalog_replaced') {
+    state.catalogPlace = { record, wholeBytes: bytes, changedBytes: 0 };
+  }
+  if (event.kind !== 'catalog_changed') return;
+  invariant(state.catalogPlace?.record === event.before, 'a catalog follows another one');
+  const { wholeBytes, changedBytes } = state.catalogPlace;
+  state.catalogPlace = { record, wholeBytes, changedBytes: changedBytes + bytes };
 }
 
 function orderPlaced(state: ShardState, event: OrderPlaced): void {

@@ -23,6 +23,7 @@ import type {
   AccountReset,
   BookMissed,
   CashAdjusted,
+  CatalogChanged,
   CatalogReplaced,
   ClockSet,
   FillNoted,
@@ -200,6 +201,7 @@ export type PrimaryFact =
   | MarketCorrected
   | GameChanged
   | CatalogReplaced
+  | CatalogChanged
   | ClockSet;
 
 export type DerivedFact = TradeOpenedFact | TradeGrownFact | TradeReducedFact | TradeClosedFact;

@@ -30,6 +30,7 @@ import type { PlaceOrder } from './messages.ts';
 import { fillFee, heldForFees, worstEachMicros } from './order-fees.ts';
 import { type Subject, subjectOf } from './order-subject.ts';
 import { ASKED_TERM_NAMES } from './order-terms.ts';
+import { placedUnder } from './placed-under.ts';
 import {
   bidOf,
   type PricedBook,
@@ -41,7 +42,6 @@ import {
 } from './pricing.ts';
 import { privacyEvents } from './privacy.ts';
 import { aheadAtArrival } from './queue-fills.ts';
-import { placedUnder } from './realism.ts';
 import { REJECTIONS } from './rejections.ts';
 import type { ShardState } from './state.ts';
 import { countedRefusal, withinLimits } from './trade-limits.ts';

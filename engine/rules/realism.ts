@@ -1,10 +1,9 @@
 /**
- * How much an account's orders are like orders at a venue: its choice, and what of it an order
- * keeps. Rules T158, T159 (engine/RULES.md).
+ * How much an account's orders are like orders at a venue: its choice. Browsers know it by the
+ * types of schemas. Rules T158, T159 (engine/RULES.md).
  */
 
-import { FILL_MODELS, type Liquidity, PLAIN, type PlacedUnder, type Uuid } from '../base/units.ts';
-import { uuidWord } from '../memory/uuid-words.ts';
+import { FILL_MODELS, type Liquidity } from '../base/units.ts';
 
 /** `server`: the model of PAPERBOOK_FILL_MODEL. */
 export const REALISM_MODELS = ['server', ...FILL_MODELS] as const;
@@ -40,18 +39,6 @@ export const PRESETS = {
 } as const satisfies Record<string, Realism>;
 export type PresetName = keyof typeof PRESETS;
 
-/** `realism` null: the preset `simple`. */
-export function placedUnder(realism: Realism | null, orderId: Uuid): PlacedUnder {
-  if (realism === null) return PLAIN;
-  const { latencyMs, fees, liquidity } = realism;
-  return {
-    latencyMs: drawn(latencyMs, orderId),
-    feesOn: fees === 'venue',
-    liquidity,
-    realistic: isPreset(realism, 'realistic'),
-  };
-}
-
 /** Whether these are the parts of a preset. */
 export function isPreset({ model, latencyMs, fees, liquidity }: Realism, name: PresetName) {
   const preset = PRESETS[name];
@@ -62,13 +49,4 @@ export function isPreset({ model, latencyMs, fees, liquidity }: Realism, name: P
     fees === preset.fees &&
     liquidity === preset.liquidity
   );
-}
-
-/** Each value from `min` to `max` is as likely as any other, and one id always draws the same. */
-function drawn({ min, max }: Realism['latencyMs'], orderId: Uuid): number {
-  if (min === max) return min;
-  let word = uuidWord(orderId, 2) ^ Math.imul(uuidWord(orderId, 3), 0x9e3779b1);
-  word = Math.imul(word ^ (word >>> 16), 0x85ebca6b);
-  word = Math.imul(word ^ (word >>> 13), 0xc2b2ae35);
-  return min + (((word ^ (word >>> 16)) >>> 0) % (max - min + 1));
 }

@@ -125,4 +125,11 @@ export type InstrumentListing = {
   eligible: boolean;
 };
 
+/** The meaning of the numbers of markets and instruments. */
+export type CatalogNaming = {
+  /** Its id and its last description; null: there is none. */
+  instrument(number: InstrumentNumber): { id: string; entry: CatalogInstrument | null };
+  ticker(number: MarketNumber): string;
+};
+
 export type Switches = { venueData: boolean; selfReset: boolean };

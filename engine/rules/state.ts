@@ -36,7 +36,15 @@ import type { FillModel } from './fill-model.ts';
 import type { FinishedRecords } from './finished-records.ts';
 import type { Flags } from './flags.ts';
 import type { PendingSettlements } from './pending-settlements.ts';
-import type { Book, CoreConfig, Instrument, Market, Source, Switches } from './reference-data.ts';
+import type {
+  Book,
+  CatalogNaming,
+  CoreConfig,
+  Instrument,
+  Market,
+  Source,
+  Switches,
+} from './reference-data.ts';
 import type {
   ACCOUNT_COLUMNS,
   ACCOUNT_DERIVED,
@@ -115,10 +123,16 @@ export type ShardState = {
   /** The time of the last fact that a start has read; before that nothing is known of venues. */
   recoveredAtMs: EpochMs;
   catalog: Catalog;
+  /**
+   * The record of the newest catalog or change; the bytes of the newest whole catalog in the log,
+   * and of the changes since. Null: not known. Rule K60 (feeds/FORMATS.md).
+   */
+  catalogPlace: { record: number; wholeBytes: number; changedBytes: number } | null;
   readonly markets: Market[];
   readonly marketsByName: Map<string, Market>;
   readonly instruments: Instrument[];
   readonly instrumentsById: Map<string, Instrument>;
+  readonly names: CatalogNaming;
   /** Slugs of every game that a catalog has listed. */
   readonly listedGames: Set<string>;
   readonly games: Map<string, { status: GameStatus; atMs: EpochMs }>;

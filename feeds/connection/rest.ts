@@ -1,7 +1,9 @@
 /**
  * One answer of a venue's REST API. A busy venue is waited for, within bounds. Any other failure is
- * an error that names the address, without its query. Rule K21 (feeds/FORMATS.md).
+ * an error that names the address, without its query. Rules K21, W98 (feeds/FORMATS.md).
  */
+import { type IncomingMessage, request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { jsonProblem, parseJson } from '../../engine/base/bounded-json.ts';
 import { safeUrlOf } from './endpoint.ts';
@@ -64,25 +66,64 @@ type GetOptions = { timeoutMs: number; signal: AbortSignal | undefined };
 
 async function get(url: URL, name: string, { timeoutMs, signal }: GetOptions): Promise<Got> {
   const late = AbortSignal.timeout(timeoutMs);
+  const ends = signal === undefined ? late : AbortSignal.any([late, signal]);
   try {
-    const headers = { accept: 'application/json' };
-    const ends = signal === undefined ? late : AbortSignal.any([late, signal]);
-    const response = await fetch(url, { headers, signal: ends, redirect: 'error' });
-    const chunks: Uint8Array[] = [];
-    let size = 0;
-    for await (const chunk of response.body ?? []) {
-      size += chunk.length;
-      if (size > ANSWER_BYTES_MAX) throw new Error('an answer above 64 MiB');
-      chunks.push(chunk);
-    }
-    const text = Buffer.concat(chunks).toString('utf8');
-    return { status: response.status, retryAfter: response.headers.get('retry-after'), text };
+    return await overKept(url, ends).catch((error: unknown) => {
+      if (ends.aborted || !ENDED.has(codeOf(error) ?? '')) throw error;
+      return overFresh(url, ends);
+    });
   } catch (error) {
     if (late.aborted) throw new Error(`${name}: no answer within ${timeoutMs / 1000} s`);
-    const { cause, message } = error as Error;
-    const { code } = (cause ?? {}) as NodeJS.ErrnoException;
-    throw new Error(`${name}: ${code ?? message}`);
+    throw new Error(`${name}: ${codeOf(error) ?? (error as Error).message}`);
   }
+}
+
+const HEADERS = { accept: 'application/json' };
+/**
+ * The other side has ended the connection. It may have been kept from an earlier request, and ended
+ * just as this one was sent. Each request here is a GET, so it is safe to repeat.
+ */
+const ENDED = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
+
+/** `fetch` keeps connections, and has the code of an error in its cause. */
+function codeOf(error: unknown): string | undefined {
+  const { cause, code } = error as NodeJS.ErrnoException;
+  return ((cause ?? {}) as NodeJS.ErrnoException).code ?? code;
+}
+
+async function overKept(url: URL, signal: AbortSignal): Promise<Got> {
+  const response = await fetch(url, { headers: HEADERS, signal, redirect: 'error' });
+  const text = await textOf(response.body ?? []);
+  return { status: response.status, retryAfter: response.headers.get('retry-after'), text };
+}
+
+/** Over a connection of its own. Rule W98 (feeds/FORMATS.md). */
+async function overFresh(url: URL, signal: AbortSignal): Promise<Got> {
+  const request = url.protocol === 'https:' ? requestHttps : requestHttp;
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    request(url, { headers: HEADERS, signal, agent: false })
+      .on('response', resolve)
+      .on('error', reject)
+      .end();
+  });
+  const { statusCode = 0 } = response;
+  if (statusCode >= 300 && statusCode < 400) {
+    response.destroy();
+    throw new Error('fetch failed');
+  }
+  const retryAfter = response.headers['retry-after'] ?? null;
+  return { status: statusCode, retryAfter, text: await textOf(response) };
+}
+
+async function textOf(body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.length;
+    if (size > ANSWER_BYTES_MAX) throw new Error('an answer above 64 MiB');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
 }
 
 /** @throws if the text is not JSON; the message names the address. */

@@ -1,8 +1,12 @@
-/** The events of an account, in words. Rules J22, J44, A123 (api/RULES.md). */
+/**
+ * The events of an account, in words. Rules J22, J44, A123,
+ * U43 (api/RULES.md).
+ */
 import type { Order, Trade } from '../../client/generated.js';
 import type { AccountEvent } from '../../client/stream-types.ts';
 import { cents, counted, money, whole } from './format.ts';
 import { CANCEL_WORDS } from './order-words.ts';
+import { hrefOf } from './route-text.ts';
 import { holdingWords, orderWords, outcomeOf, pnlWords } from './trade-words.ts';
 
 export type EventWords = {
@@ -99,4 +103,43 @@ export function eventSentence(event: AccountEvent): string {
 export function instrumentOf(event: AccountEvent): string | null {
   if ('trade' in event) return event.trade.instrumentId;
   return 'order' in event ? event.order.instrumentId : null;
+}
+
+export type Toast = { id: string; kind: 'gain' | 'loss' | 'info'; sentence: string; href: string };
+
+/**
+ * A short word of an event in any view; null: another event says it, or the owner did it just now.
+ * Rule U43.
+ */
+export function toastOf(event: AccountEvent): Toast | null {
+  if (!isNews(event)) return null;
+  const { pnlDollars } = eventWords(event);
+  const id = instrumentOf(event);
+  return {
+    id: event.eventId,
+    kind: pnlDollars === null || pnlDollars === 0 ? 'info' : pnlDollars > 0 ? 'gain' : 'loss',
+    sentence: eventSentence(event),
+    href: id === null ? hrefOf('portfolio') : hrefOf('market', id),
+  };
+}
+
+function isNews(event: AccountEvent): boolean {
+  switch (event.type) {
+    case 'order_placed':
+    case 'account_reset':
+    // The trade of the fill is an event of its own.
+    case 'order_filled':
+    case 'order_part_filled':
+      return false;
+    case 'order_canceled':
+      return event.order.cancelReason !== 'canceled_by_owner';
+    case 'order_expired':
+    case 'trade_opened':
+    case 'trade_closed':
+    case 'trade_settled':
+    case 'trade_corrected':
+      return true;
+    default:
+      return event satisfies never;
+  }
 }

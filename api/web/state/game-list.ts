@@ -1,4 +1,7 @@
-/** Lists of games, and the markets that the card of each shows, as plain data. */
+/**
+ * Lists of games, and the markets that the card of each shows, as plain data. Rules U37, U45
+ * (api/RULES.md).
+ */
 import type { Game, GameStatus, Instrument } from '../../client/generated.js';
 
 export type GameFilter = { league: string | null; status: GameStatus | null };
@@ -51,6 +54,30 @@ const STATUS_RANKS: Readonly<Record<GameStatus, number>> = {
   final: 3,
   cancelled: 3,
 };
+
+/** How the games are arranged. Rule U45 (api/RULES.md). */
+export type Arrangement = 'league' | 'soon' | 'volume';
+export type GameGroup = { league: string | null; games: readonly Game[] };
+
+/**
+ * @param volumeOf contracts of 24 hours; null: not known
+ * @returns groups by league, or all games in one
+ */
+export function arranged(
+  games: readonly Game[],
+  by: Arrangement,
+  volumeOf: (game: Game) => number | null,
+): GameGroup[] {
+  if (by === 'league') return byLeague(games);
+  // A game that began first ends first.
+  const soonest = games.toSorted(
+    (a, b) => STATUS_RANKS[a.status] - STATUS_RANKS[b.status] || earliestFirst(a, b),
+  );
+  if (by === 'soon') return [{ league: null, games: soonest }];
+  const known = new Map(soonest.map((game) => [game.id, volumeOf(game) ?? -1]));
+  const busiest = soonest.toSorted((a, b) => known.get(b.id)! - known.get(a.id)!);
+  return [{ league: null, games: busiest }];
+}
 
 /** By league, the leagues by name; in each the games that can be traded first. */
 export function byLeague(games: readonly Game[]): { league: string; games: readonly Game[] }[] {

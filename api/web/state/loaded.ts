@@ -1,5 +1,6 @@
-/** Data that is asked for on demand: on its way, loaded, or refused. */
+/** Data that is asked for on demand: on its way, loaded, or refused. Rule U44 (api/RULES.md). */
 import { type Signal, signal } from '@preact/signals';
+import { isOfAbsence } from './call-error.ts';
 
 export type Loaded<Value> =
   | { state: 'loading' }
@@ -11,6 +12,13 @@ export type Rows<Row> = { rows: readonly Row[]; nextCursor: string | null };
 
 /** Counts how often the server could be reached again. Then unanswered requests are repeated. */
 export const comebacks = signal(0);
+/** What was kept although the server did not answer, and is asked for again once it does. */
+const missed = new Set<() => void>();
+comebacks.subscribe(() => {
+  const again = [...missed];
+  missed.clear();
+  for (const run of again) run();
+});
 
 const LOADING = { state: 'loading' } as const;
 
@@ -36,18 +44,32 @@ export class Loader<Args extends readonly unknown[], Value> {
     return textOf(this.#answered.slice(0, given.length)) === textOf(given) ? now : LOADING;
   }
 
-  /** The loaded data stays until the answer arrives. */
+  /**
+   * The loaded data stays until the answer arrives. While the server is away, the last answer to the
+   * same question stays, and it is asked again once the server is back.
+   */
   async load(...args: Args): Promise<void> {
     if (this.now.value.state === 'failed') this.now.value = LOADING;
-    await this.#take(args, () => false);
+    await this.#take(args, (error) => {
+      if (!isOfAbsence(error) || !this.#isThere(args)) return false;
+      const asked = this.#asked;
+      missed.add(() => {
+        if (asked === this.#asked) void this.load(...args);
+      });
+      return true;
+    });
   }
 
   /** Asks again for the shown data. It stays, even without an answer. */
   async refresh(...args: Args): Promise<void> {
-    await this.#take(args, () => this.of(...(args as Partial<Args>)).state === 'ready');
+    await this.#take(args, () => this.#isThere(args));
   }
 
-  async #take(args: Args, isFailureNothing: () => boolean): Promise<void> {
+  #isThere(args: Args): boolean {
+    return this.of(...(args as Partial<Args>)).state === 'ready';
+  }
+
+  async #take(args: Args, isFailureNothing: (error: unknown) => boolean): Promise<void> {
     const asked = ++this.#asked;
     try {
       const value = await this.#ask(...args);
@@ -55,7 +77,7 @@ export class Loader<Args extends readonly unknown[], Value> {
       this.#answered = args;
       this.now.value = { state: 'ready', value };
     } catch (error) {
-      if (asked !== this.#asked || isFailureNothing()) return;
+      if (asked !== this.#asked || isFailureNothing(error)) return;
       this.#answered = args;
       this.now.value = { state: 'failed', error };
     }

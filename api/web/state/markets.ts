@@ -3,6 +3,7 @@ import { type Signal, signal } from '@preact/signals';
 import type { Game, Instrument } from '../../client/generated.js';
 import { CallError } from './call-error.ts';
 import { call } from './calls.ts';
+import { needDay } from './days.ts';
 import { type GameFilter, type GameMarkets, marketsOfGame, withChanged } from './game-list.ts';
 import { noteVenueData, onGames } from './live.ts';
 import { type Loaded, Loader, type Rows } from './loaded.ts';
@@ -88,6 +89,15 @@ export async function needCardMarkets(game: Game): Promise<void> {
     // It has left the catalog; its row goes with the next list.
     if (error instanceof CallError && error.code === 'game_not_found') return;
     report(error);
+  }
+}
+
+/** The days of all of these, one game after another. */
+export async function needVolumes(games: readonly Game[]): Promise<void> {
+  for (const game of games) {
+    await needCardMarkets(game);
+    const { away = null, home = null } = cardMarkets(game.id).peek() ?? {};
+    for (const one of [away, home]) if (one !== null) needDay(one);
   }
 }
 

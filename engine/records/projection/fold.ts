@@ -148,6 +148,9 @@ export class Fold {
       case 'catalog_replaced':
         if (shard === CATALOG_SHARD) this.#onLearned(this.#catalogs.learn(fact.catalog));
         return;
+      case 'catalog_changed':
+        if (shard === CATALOG_SHARD) this.#onLearned(this.#catalogs.change(fact.change));
+        return;
       case 'market_resolved':
         if (shard === CATALOG_SHARD) this.#catalogs.resolve(fact);
         return;

@@ -14,7 +14,7 @@ import { FeeTable } from '../../rules/fee-table.ts';
 import { fillModels } from '../../rules/fill-models.ts';
 import type { FinishedRecords } from '../../rules/finished-records.ts';
 import { PendingSettlements } from '../../rules/pending-settlements.ts';
-import type { CoreConfig } from '../../rules/reference-data.ts';
+import type { CoreConfig, Instrument, Market } from '../../rules/reference-data.ts';
 import type { AccountTable, OrderTable, PositionTable, ShardState } from '../../rules/state.ts';
 import {
   ACCOUNT_COLUMNS,
@@ -43,6 +43,7 @@ export function createState<Records extends FinishedRecords>(
     'account',
   );
   const [orderIds, positionIds] = UuidIndex.pair(orders, positions);
+  const [markets, instruments]: [Market[], Instrument[]] = [[], []];
   return {
     config,
     fillModel: fillModels(config.fillModel ?? 'top_of_book'),
@@ -69,9 +70,14 @@ export function createState<Records extends FinishedRecords>(
     setBackFromMs: 0,
     recoveredAtMs: 0,
     catalog: { games: [], instruments: [], marketNames: [], instrumentIds: [] },
-    markets: [],
+    catalogPlace: null,
+    markets,
     marketsByName: new Map(),
-    instruments: [],
+    instruments,
+    names: {
+      instrument: (number) => instruments[number]!,
+      ticker: (number) => markets[number]!.ticker,
+    },
     instrumentsById: new Map(),
     listedGames: new Set(),
     games: new Map(),

@@ -40,6 +40,8 @@ export type StateHead = {
  */
 export type ReferenceData = {
   catalog: Catalog;
+  /** No earlier version of the program has it. */
+  catalogPlace?: ShardState['catalogPlace'];
   /** Instruments that the catalog no longer lists, with their last description. */
   dropped: CatalogInstrument[];
   outcomes: [
@@ -77,6 +79,7 @@ function withoutLeft({ market, atMs, from }: PendingCorrection) {
 export function referenceDataOf(state: ShardState): ReferenceData {
   return {
     catalog: state.catalog,
+    catalogPlace: state.catalogPlace,
     dropped: state.instruments.flatMap(({ entry, listed }) =>
       entry === null || listed ? [] : [entry],
     ),
@@ -111,6 +114,7 @@ export function loadHead(state: ShardState, head: StateHead & ReferenceData): vo
   if (head.correction !== undefined)
     state.pendingSettlements.correction = { ...head.correction, left: null };
   replaceCatalog(state, head.catalog);
+  state.catalogPlace = head.catalogPlace ?? null;
   for (const entry of head.dropped) {
     const instrument = state.instrumentsById.get(entry.id);
     invariant(instrument !== undefined, 'a dropped instrument has no number');

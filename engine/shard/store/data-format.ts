@@ -50,7 +50,7 @@ export const EARLIER_FINGERPRINTS: readonly number[] = [
   fingerprintOf(factsBefore(ADDED_FORMS), FIRST_TABLES, FIRST_CLASSES),
   fingerprintOf(factsBefore(ADDED_FORMS.slice(1)), FIRST_TABLES, INDEX_CLASS),
   fingerprintOf(factsBefore(ADDED_FORMS.slice(2)), TABLES_WITH_QUEUES, INDEX_CLASS),
-  fingerprintOf(factsBefore(ADDED_FORMS.slice(4)), TABLES_WITH_REALISM, INDEX_CLASS),
+  fingerprintOf(factsBefore(ADDED_FORMS.slice(5)), TABLES_WITH_REALISM, INDEX_CLASS),
 ];
 
 /** The identity that each file of a shard contains. */

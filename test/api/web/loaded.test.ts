@@ -1,5 +1,6 @@
 import test from 'ava';
-import { Loader } from '../../../api/web/state/loaded.ts';
+import { CallError } from '../../../api/web/state/call-error.ts';
+import { comebacks, Loader } from '../../../api/web/state/loaded.ts';
 
 function loaderOf() {
   const asked: PromiseWithResolvers<string>[] = [];
@@ -65,4 +66,38 @@ test('A117: an answer is there for its own question alone, and another view begi
   await second;
   t.like(loader.of('b', '1m'), { state: 'failed' });
   t.deepEqual(loader.of('a', '1m'), { state: 'loading' });
+});
+
+test('U44: while the server is away the last answer stays, and is asked for again once it is back', async (t) => {
+  const away = new CallError('Away.', {
+    ...{ status: null, code: null, requestId: 'r', retryAfterSeconds: null },
+  });
+  const refused = new CallError('No.', {
+    ...{ status: 403, code: 'forbidden', requestId: 'r', retryAfterSeconds: null },
+  });
+  let fails: unknown = null;
+  let asked = 0;
+  const loader = new Loader(async (word: string) => {
+    asked++;
+    if (fails !== null) throw fails;
+    return `${word} ${asked}`;
+  });
+  await loader.load('a');
+  fails = away;
+  await loader.load('a');
+  t.deepEqual(loader.of('a'), { state: 'ready', value: 'a 1' });
+  await loader.load('b');
+  t.is(loader.of('b').state, 'failed', 'another question has no answer');
+  fails = null;
+  await loader.load('a');
+  fails = away;
+  await loader.load('a');
+  fails = null;
+  comebacks.value++;
+  await new Promise((resolve) => setImmediate(resolve));
+  t.deepEqual(loader.of('a'), { state: 'ready', value: `a ${asked}` });
+  t.is(asked, 6);
+  fails = refused;
+  await loader.load('a');
+  t.is(loader.of('a').state, 'failed', 'a refusal is an answer');
 });

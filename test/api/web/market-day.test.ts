@@ -1,6 +1,7 @@
 import test from 'ava';
 import type { Candle, Game, Instrument } from '../../../api/client/generated.js';
-import { byLeague, lineText, marketsOfGame } from '../../../api/web/state/game-list.ts';
+import { favoritesOf, withToggled } from '../../../api/web/state/favorite-text.ts';
+import { arranged, byLeague, lineText, marketsOfGame } from '../../../api/web/state/game-list.ts';
 import {
   askOfSide,
   chanceOf,
@@ -92,4 +93,35 @@ test('U37: in each league the games that can be traded come first', (t) => {
     league!.games.map(({ id }) => id),
     ['now', 'early', 'late', 'final'],
   );
+});
+
+test('U45: games are arranged by league, by what ends soonest, or by volume', (t) => {
+  const of = (id: string, league: string, status: Game['status'], startsAt: string) =>
+    ({ id, league, status, startsAt }) as Game;
+  const games = [
+    of('final', 'mlb', 'final', '2026-11-24T08:00:00Z'),
+    of('late', 'mlb', 'scheduled', '2026-11-24T13:00:00Z'),
+    of('young', 'nba', 'inprogress', '2026-11-24T11:00:00Z'),
+    of('old', 'mlb', 'inprogress', '2026-11-24T10:00:00Z'),
+  ];
+  const volumes: Record<string, number> = { late: 5, final: 900, old: 20 };
+  const ids = (by: Parameters<typeof arranged>[1]) =>
+    arranged(games, by, ({ id }) => volumes[id] ?? null).map(
+      (group) => `${group.league}: ${group.games.map(({ id }) => id)}`,
+    );
+  t.deepEqual(ids('league'), ['mlb: old,late,final', 'nba: young']);
+  t.deepEqual(ids('soon'), ['null: old,young,late,final']);
+  t.deepEqual(ids('volume'), ['null: final,old,late,young'], 'what is not known comes last');
+});
+
+test('U45: favorites are kept as a list of ids, the newest 200, and any other text is none', (t) => {
+  t.deepEqual([...favoritesOf('["a","b",3]')], ['a', 'b']);
+  for (const text of [null, '', '{', '{}', '7']) t.is(favoritesOf(text).size, 0, String(text));
+  const on = withToggled(favoritesOf('["a"]'), 'b');
+  t.deepEqual([...on], ['a', 'b']);
+  t.deepEqual([...withToggled(on, 'a')], ['b']);
+  let many: ReadonlySet<string> = new Set();
+  for (let at = 0; at < 201; at++) many = withToggled(many, String(at));
+  t.is(many.size, 200);
+  t.false(many.has('0'));
 });

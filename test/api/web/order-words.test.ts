@@ -1,7 +1,7 @@
 import test from 'ava';
 import type { Order, OrderPlacement, OrderPreview, Trade } from '../../../api/client/generated.js';
 import type { AccountEvent } from '../../../api/client/stream-types.ts';
-import { eventSentence, instrumentOf } from '../../../api/web/state/event-words.ts';
+import { eventSentence, instrumentOf, toastOf } from '../../../api/web/state/event-words.ts';
 import { clock } from '../../../api/web/state/format.ts';
 import {
   placedWords,
@@ -250,4 +250,34 @@ test('U40: what costs too much is shown with its cost and the cash', (t) => {
   t.deepEqual(previewWords(BUY, tooDear).lines, [], 'nothing that is not known');
   const closed = previewOf({ would: 'refuse', code: 'market_not_open', fills: [] });
   t.deepEqual(previewWords(BUY, closed, known).lines, []);
+});
+
+test('U43: a fill and a result are news in any view, once, and what the owner did is none', (t) => {
+  const trade = { ...TRADE, instrumentLabel: 'Otters to beat Herons' };
+  const opened = { eventId: '1', type: 'trade_opened', at: AT, trade } as AccountEvent;
+  t.like(toastOf(opened), {
+    ...{ id: '1', kind: 'info', href: `#/market/${INSTRUMENT}` },
+    sentence: 'Bought: 10 yes of Otters to beat Herons at 46¢, for $4.60.',
+  });
+  const settled = { ...trade, status: 'settled', closeReason: 'settled', resolvedOutcome: 'yes' };
+  const ended = (pnlDollars: number) =>
+    ({
+      eventId: '2',
+      type: 'trade_settled',
+      at: AT,
+      trade: { ...settled, pnlDollars },
+    }) as AccountEvent;
+  t.like(toastOf(ended(5.4)), { kind: 'gain' });
+  t.like(toastOf(ended(-4.6)), { kind: 'loss' });
+  const canceled = (cancelReason: string) =>
+    ({
+      eventId: '3',
+      type: 'order_canceled',
+      at: AT,
+      order: { ...ORDER, cancelReason },
+    }) as AccountEvent;
+  t.is(toastOf(canceled('canceled_by_owner')), null);
+  t.like(toastOf(canceled('market_resolved')), { kind: 'info' });
+  const filled = { eventId: '4', type: 'order_filled', at: AT, order: ORDER } as AccountEvent;
+  t.is(toastOf(filled), null, 'its trade says it');
 });

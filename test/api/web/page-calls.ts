@@ -35,11 +35,15 @@ export async function callAs(
  * Resolves once the stream of the page has its account: later changes arrive as events. Call it
  * before the sign-in.
  */
-export async function accountFollowed(page: Page): Promise<void> {
-  const socket = await page.waitForEvent('websocket');
-  await socket.waitForEvent('framereceived', ({ payload }) => {
-    const { channel, snapshot } = JSON.parse(String(payload));
-    return channel === 'orders' && snapshot === true;
+export function accountFollowed(page: Page): Promise<void> {
+  // The stream of a visitor is another one, and ends with the sign-in.
+  return new Promise((resolve) => {
+    page.on('websocket', (socket) => {
+      socket.on('framereceived', ({ payload }) => {
+        const { channel, snapshot } = JSON.parse(String(payload));
+        if (channel === 'orders' && snapshot === true) resolve();
+      });
+    });
   });
 }
 

@@ -6,7 +6,7 @@ import type { Fact } from '../../../engine/rules/facts.ts';
 import { tempDir } from '../shard/engine-process.ts';
 import { append, openLog, recordAt } from '../shard/logged-facts.ts';
 
-const SECTION = 'D31, reading facts';
+const SECTION = 'D30, D31, K60, reading facts';
 const RECORDS = 45;
 const SOURCE = { shard: 0 };
 

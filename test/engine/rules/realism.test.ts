@@ -1,7 +1,8 @@
 /** What an order keeps of its account's realism, and which model it has. */
 import test from 'ava';
 import { PLAIN } from '../../../engine/base/units.ts';
-import { PRESETS, placedUnder, type Realism } from '../../../engine/rules/realism.ts';
+import { placedUnder } from '../../../engine/rules/placed-under.ts';
+import { PRESETS, type Realism } from '../../../engine/rules/realism.ts';
 import { CATALOG, NOON_MS, placeOrder, quoteTick, uuidOf } from '../fixtures.ts';
 import { createMemoryEngine } from '../memory-engine.ts';
 

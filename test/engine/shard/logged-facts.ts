@@ -4,7 +4,9 @@ import path from 'node:path';
 import type { Uuid } from '../../../engine/base/units.ts';
 import { ByteWriter } from '../../../engine/format/bytes.ts';
 import { writeFact } from '../../../engine/format/fact-layouts.ts';
+import { isOfCatalog } from '../../../engine/format/facts.ts';
 import { LogWriter } from '../../../engine/log/log-writer.ts';
+import { changeOf } from '../../../engine/rules/catalog-change.ts';
 import type { Catalog } from '../../../engine/rules/catalog-entries.ts';
 import type { Fact, FactPlace } from '../../../engine/rules/facts.ts';
 import { identityOf } from '../../../engine/shard/store/data-format.ts';
@@ -25,8 +27,11 @@ export function openLog(dataDir: string, shard: number, segmentBytes?: number): 
   );
 }
 
+/** Where each log has its newest catalog. */
+const catalogs = new WeakMap<LogWriter, number>();
+
 /**
- * Appends the facts as one record. @param placed where orders were placed, which the ends of orders
+ * Appends the facts as one record. A change of a catalog follows the newest one. @param placed where orders were placed, which the ends of orders
  * say
  */
 export function append(
@@ -41,9 +46,12 @@ export function append(
       placed.set(fact.order, { record: position, offset: to.length });
     const isEnd = fact.kind === 'order_ended' || fact.kind === 'order_filled';
     const place = isEnd ? placed.get(fact.order) : undefined;
-    writeFact(to, place === undefined ? fact : ({ ...fact, placed: place } as Fact));
+    const more = place === undefined ? {} : { placed: place };
+    const before = fact.kind === 'catalog_changed' ? { before: catalogs.get(log)! } : {};
+    writeFact(to, { ...fact, ...more, ...before } as Fact);
+    if (isOfCatalog(fact)) catalogs.set(log, position);
   }
-  const isLandmark = facts.some(({ kind }) => kind === 'catalog_replaced');
+  const isLandmark = facts.some(isOfCatalog);
   const { nextNumber: firstNumber } = log;
   const record = { firstNumber, count: facts.length, atMs: AT_MS, payload: to.copy() };
   log.append(record, isLandmark);
@@ -73,7 +81,15 @@ export function recordAt(at: number): Fact[] {
     }) as Fact;
   const [first, ...others] = [0, 1, 2].map((other) => OTHERS[(at + other) % OTHERS.length]!);
   if (at % 10 !== 0) return [first!, ...others].map((fact) => seenOf(size - 1, fact));
-  const catalog = { kind: 'catalog_replaced', atMs, catalog: catalogOf(size) } as const;
+  const now = catalogOf(size);
+  // Every third one is whole.
+  const catalog: Fact =
+    size % 3 === 1
+      ? { kind: 'catalog_replaced', atMs, catalog: now }
+      : {
+          ...{ kind: 'catalog_changed', atMs, before: 0 },
+          change: changeOf(catalogOf(size - 1), now)!,
+        };
   const before = at === 0 ? [] : [seenOf(size - 2, first!)];
   return [...before, catalog, ...others.map((fact) => seenOf(size - 1, fact))];
 }

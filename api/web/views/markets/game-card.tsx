@@ -9,6 +9,7 @@ import { useOnScreen } from '../../parts/on-screen.ts';
 import { Change, Spark } from '../../parts/spark.tsx';
 import { When } from '../../parts/when.tsx';
 import { dayOf, needDay } from '../../state/days.ts';
+import { favorites, toggleFavorite } from '../../state/favorites.ts';
 import { compact, counted } from '../../state/format.ts';
 import { type GameMarkets, lineText } from '../../state/game-list.ts';
 import { askOfSide, chanceOf, middleOf } from '../../state/market-day.ts';
@@ -64,6 +65,7 @@ export function GameCard({ game }: { game: Game }) {
           <TeamRow team={home} instrument={markets?.home ?? null} isShown={isShown} />
         </tbody>
       </table>
+      <Favorite game={game} />
       <More markets={markets} isShown={isShown} />
     </article>
   );
@@ -79,18 +81,38 @@ function Head({ game, markets }: { game: Game; markets: GameMarkets | null }) {
   );
 }
 
-/** Of both winners, once if they are the two sides of one market. */
-function Volume({ markets: { away, home } }: { markets: GameMarkets }) {
-  const days = [away, home].map((one) => (one === null ? null : dayOf(one)));
-  const [first, second] = days;
-  if (first == null && second == null) return null;
-  const isOne = home !== null && away !== null && isSameMarket(home, away);
-  const contracts = (first?.volume ?? 0) + (isOne ? 0 : (second?.volume ?? 0));
+function Favorite({ game: { id, away, home } }: { game: Game }) {
+  const isOn = favorites.value.has(id);
+  return (
+    <button
+      type="button"
+      class="favorite"
+      aria-pressed={isOn}
+      aria-label={`Favorite: ${away.name} at ${home.name}`}
+      onClick={() => toggleFavorite(id)}
+    >
+      {isOn ? '★' : '☆'}
+    </button>
+  );
+}
+
+function Volume({ markets }: { markets: GameMarkets }) {
+  const contracts = volumeOf(markets);
+  if (contracts === null) return null;
   return (
     <span class="game-volume" title={`${counted(contracts, 'contract')} traded in 24 hours`}>
       {compact(contracts)} vol.
     </span>
   );
+}
+
+/** Of both winners, once if they are the two sides of one market; null: not known. */
+export function volumeOf({ away, home }: GameMarkets): number | null {
+  const days = [away, home].map((one) => (one === null ? null : dayOf(one)));
+  const [first, second] = days;
+  if (first == null && second == null) return null;
+  const isOne = home !== null && away !== null && isSameMarket(home, away);
+  return (first?.volume ?? 0) + (isOne ? 0 : (second?.volume ?? 0));
 }
 
 function isSameMarket(one: Instrument, other: Instrument): boolean {

@@ -1,32 +1,47 @@
 /**
  * Games by league with live prices of both teams, and the search. The address is the one source of
- * the search. Rule A118 (api/RULES.md).
+ * the search. Rules A118, U45 (api/RULES.md).
  */
-import { useEffect, useState } from 'preact/hooks';
-import type { GameStatus } from '../../../client/generated.js';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Game, GameStatus } from '../../../client/generated.js';
 import { SelectField, TextField } from '../../parts/field.tsx';
 import { Loading } from '../../parts/loading.tsx';
 import { Empty, Notice } from '../../parts/notice.tsx';
 import { ViewHead } from '../../parts/view-head.tsx';
-import { byLeague } from '../../state/game-list.ts';
+import { favorites } from '../../state/favorites.ts';
+import { type Arrangement, arranged } from '../../state/game-list.ts';
 import {
+  cardMarkets,
   endSearch,
   gamesOf,
   leagues,
   loadGames,
   loadMoreGames,
+  needVolumes,
   search,
 } from '../../state/markets.ts';
 import { replace } from '../../state/route.ts';
 import { hrefOf, type ViewProps } from '../../state/route-text.ts';
 import { venueData } from '../../state/venue-data.ts';
 import { Found } from './found.tsx';
-import { GAME_STATUS_WORDS, GameCard, GameSkeleton } from './game-card.tsx';
+import { GAME_STATUS_WORDS, GameCard, GameSkeleton, volumeOf } from './game-card.tsx';
 
 const TYPED_FOR_MS = 150;
+const TYPED_IN = 'input, select, textarea';
+const SORTS: readonly { value: Arrangement; text: string }[] = [
+  { value: 'league', text: 'By league' },
+  { value: 'soon', text: 'Ending soon' },
+  { value: 'volume', text: 'Volume' },
+];
 const STATUSES = Object.entries(GAME_STATUS_WORDS) as [GameStatus, string][];
 
-type Wanted = { league: string | null; status: GameStatus | null; text: string };
+type Wanted = {
+  league: string | null;
+  status: GameStatus | null;
+  text: string;
+  sort: Arrangement;
+  isFavorites: boolean;
+};
 
 export function MarketsView({ query }: ViewProps) {
   const wanted = wantedOf(query);
@@ -57,13 +72,16 @@ export function MarketsView({ query }: ViewProps) {
   );
 }
 
-function wantedOf({ league, status, q }: ViewProps['query']): Wanted {
+function wantedOf({ league, status, q, sort, favorites: only }: ViewProps['query']): Wanted {
   const known = STATUSES.find(([name]) => name === status)?.[0] ?? null;
-  return { league: league ?? null, status: known, text: (q ?? '').trim() };
+  const by = SORTS.find(({ value }) => value === sort)?.value ?? 'league';
+  const text = (q ?? '').trim();
+  return { league: league ?? null, status: known, text, sort: by, isFavorites: only === 'on' };
 }
 
-function show({ league, status, text }: Wanted): void {
-  replace(hrefOf('markets', '', { league, status, q: text }));
+function show({ league, status, text, sort, isFavorites }: Wanted): void {
+  const order = { sort: sort === 'league' ? null : sort, favorites: isFavorites ? 'on' : null };
+  replace(hrefOf('markets', '', { league, status, q: text, ...order }));
 }
 
 function SwitchState() {
@@ -74,6 +92,8 @@ function SwitchState() {
 
 function Filters(wanted: Wanted) {
   const { league, status, text } = wanted;
+  const box = useRef<HTMLElement>(null);
+  useSlash(() => box.current?.querySelector('input')?.focus());
   const [typed, setTyped] = useState(text);
   const [seen, setSeen] = useState(text);
   if (seen !== text) {
@@ -87,7 +107,7 @@ function Filters(wanted: Wanted) {
     return () => clearTimeout(timer);
   }, [typed, text, league, status]);
   return (
-    <search class="filters">
+    <search ref={box} class="filters">
       <TextField
         label="Search"
         type="search"
@@ -117,8 +137,40 @@ function Filters(wanted: Wanted) {
         ]}
         onPick={(name) => show({ ...wanted, status: name === '' ? null : name })}
       />
+      {text === '' && (
+        <>
+          <SelectField<Arrangement>
+            label="Sorted"
+            value={wanted.sort}
+            options={SORTS}
+            onPick={(sort) => show({ ...wanted, sort })}
+          />
+          <button
+            type="button"
+            class="button favorites-only"
+            aria-pressed={wanted.isFavorites}
+            onClick={() => show({ ...wanted, isFavorites: !wanted.isFavorites })}
+          >
+            <span aria-hidden="true">{wanted.isFavorites ? '★' : '☆'}</span> Favorites
+          </button>
+        </>
+      )}
     </search>
   );
+}
+
+/** The key that many pages have for their search, where nothing is typed already. */
+function useSlash(run: () => void): void {
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      const isTyping = event.target instanceof Element && event.target.matches(TYPED_IN);
+      if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey || isTyping) return;
+      event.preventDefault();
+      run();
+    };
+    addEventListener('keydown', onKeyDown);
+    return () => removeEventListener('keydown', onKeyDown);
+  }, []);
 }
 
 /** A picked value is shown, although no answer had it yet. */
@@ -130,7 +182,7 @@ function leagueName(league: string): string {
   return league.toUpperCase();
 }
 
-function Games({ league, status }: Wanted) {
+function Games({ league, status, sort, isFavorites }: Wanted) {
   const isFiltered = league !== null || status !== null;
   return (
     <Loading
@@ -139,24 +191,20 @@ function Games({ league, status }: Wanted) {
       again={() => void loadGames({ league, status })}
     >
       {({ rows, nextCursor }) =>
-        rows.length === 0 ? (
+        rows.length === 0 || (isFavorites && !rows.some(({ id }) => favorites.value.has(id))) ? (
           <Empty>
-            {isFiltered
-              ? 'No game matches these filters. Choose another league or status.'
-              : 'There are no games now. Games appear here when the catalog of this server has some.'}
+            {rows.length > 0
+              ? 'None of these games is a favorite. The star of a game makes it one, in this browser.'
+              : isFiltered
+                ? 'No game matches these filters. Choose another league or status.'
+                : 'There are no games now. Games appear here when the catalog of this server has some.'}
           </Empty>
         ) : (
           <>
-            {byLeague(rows).map((one) => (
-              <section key={one.league} class="league" aria-label={leagueName(one.league)}>
-                <h2>{leagueName(one.league)}</h2>
-                <div class="games">
-                  {one.games.map((game) => (
-                    <GameCard key={game.id} game={game} />
-                  ))}
-                </div>
-              </section>
-            ))}
+            <Groups
+              games={isFavorites ? rows.filter(({ id }) => favorites.value.has(id)) : rows}
+              sort={sort}
+            />
             {nextCursor !== null && (
               <button type="button" class="button" onClick={() => void loadMoreGames()}>
                 Show later games
@@ -166,5 +214,35 @@ function Games({ league, status }: Wanted) {
         )
       }
     </Loading>
+  );
+}
+
+/** By volume, the volumes of all listed games are needed, and not of those on the screen alone. */
+function Groups({ games, sort }: { games: readonly Game[]; sort: Arrangement }) {
+  const ids = games.map(({ id }) => id).join();
+  useEffect(() => {
+    if (sort === 'volume') void needVolumes(games);
+  }, [sort, ids]);
+  const volume = (game: Game) => {
+    const markets = cardMarkets(game.id).value;
+    return markets === null ? null : volumeOf(markets);
+  };
+  return (
+    <>
+      {arranged(games, sort, volume).map(({ league, games: rows }) => (
+        <section
+          key={league ?? ''}
+          class="league"
+          aria-label={league === null ? 'Games' : leagueName(league)}
+        >
+          {league !== null && <h2>{leagueName(league)}</h2>}
+          <div class="games">
+            {rows.map((game) => (
+              <GameCard key={game.id} game={game} />
+            ))}
+          </div>
+        </section>
+      ))}
+    </>
   );
 }

@@ -7,20 +7,20 @@ import { oppositeSide, type Side } from '../../../base/units.ts';
 import { type JsonWriter, memberNames, type Piece, pieceOf } from '../../../format/json-writer.ts';
 import type { CatalogInstrument } from '../../../rules/catalog-entries.ts';
 import type { MarketOutcome } from '../../../rules/messages.ts';
+import type { CatalogNaming } from '../../../rules/reference-data.ts';
 import type { ShardState } from '../../../rules/state.ts';
 
 /** The meaning of the catalog's numbers, and whether it is shown. */
 export type Naming = {
-  readonly instruments: readonly Pick<ShardState['instruments'][number], 'id' | 'entry'>[];
-  readonly markets: readonly Pick<ShardState['markets'][number], 'ticker'>[];
+  readonly names: CatalogNaming;
   readonly switches: Pick<ShardState['switches'], 'venueData'>;
 };
 
 const NAMES = memberNames('instrumentId', 'instrumentLabel', 'marketTicker');
 
 /** The label is the newest of the catalog; a dropped instrument keeps its last label. */
-export function writeInstrument(to: JsonWriter, { instruments }: Naming, number: number): void {
-  const { id, entry } = instruments[number]!;
+export function writeInstrument(to: JsonWriter, { names }: Naming, number: number): void {
+  const { id, entry } = names.instrument(number);
   if (entry === null) {
     to.text(NAMES.instrumentId, id);
     return to.null(NAMES.instrumentLabel);
@@ -40,10 +40,10 @@ const membersOf = new WeakMap<CatalogInstrument, Piece>();
 /** Venue data: present only while the switch is on. Rule V3 (api/RULES.md). */
 export function writeMarketTicker(
   to: JsonWriter,
-  { markets, switches }: Naming,
+  { names, switches }: Naming,
   number: number,
 ): void {
-  if (switches.venueData) to.text(NAMES.marketTicker, markets[number]!.ticker);
+  if (switches.venueData) to.text(NAMES.marketTicker, names.ticker(number));
 }
 
 /** A price, which is venue data too. */

@@ -2,6 +2,7 @@
 import test from 'ava';
 import type { EvalPage, EvalQuestion } from '../../../../engine/records/eval/eval-rows.ts';
 import { METRICS, type Metric } from '../../../../engine/records/maths/statistics.ts';
+import { changeOf } from '../../../../engine/rules/catalog-change.ts';
 import type { FeeEntry } from '../../../../engine/rules/fees.ts';
 import { publishedFees } from '../../../../feeds/venues/shared/published-fees.ts';
 import { seedsOfRun, variantsOfRun } from '../../../model/seeds.ts';
@@ -196,8 +197,9 @@ function withSecondCatalog(world: World): World {
     gameSlug: at % 7 === 0 ? 'game-1' : entry.gameSlug,
   }));
   const catalog = { ...world.catalog, instruments };
-  const facts = world.facts.toSpliced(middle, 0, { kind: 'catalog_replaced', atMs, catalog });
-  return { ...world, facts };
+  const change = changeOf(world.catalog, catalog)!;
+  const fact = { kind: 'catalog_changed', atMs, before: 0, change } as const;
+  return { ...world, facts: world.facts.toSpliced(middle, 0, fact) };
 }
 
 function pagesOf(records: OpenRecords, asked: Omit<EvalQuestion, 'limit' | 'after'>) {
