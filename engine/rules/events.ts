@@ -120,7 +120,7 @@ export type BookMissed = {
 };
 
 /** The money of a fill. */
-export type FillMoney = {
+type FillMoney = {
   /** Of the side traded: the average of its levels, rounded against the trader. */
   priceCents: PriceCents;
   /** Index into VENUES: the venue of the price. */

@@ -27,10 +27,10 @@ const CONTRACT_E2 = 100;
 /** A contract is most expensive in fees at this price. */
 const DEAREST_CENTS = 50;
 
-export type FeeRole = VenueFill['role'];
+type FeeRole = VenueFill['role'];
 
 /** What a fill takes: its market, and contracts at prices; a price or its complement, by choice. */
-export type ChargedFill = { market: Market; levels: readonly DepthLevel[]; role: FeeRole };
+type ChargedFill = { market: Market; levels: readonly DepthLevel[]; role: FeeRole };
 
 /**
  * The fee of a fill of an order that was charged `carryMicros` beyond its venue's fees so far. In

@@ -182,7 +182,7 @@ function fillNow(
 }
 
 /** The fees of an order that pays any. Rules M14, M15 (engine/RULES.md). */
-export type OrdersFees = {
+type OrdersFees = {
   /** Of the part that trades now; null: none does. */
   fee: FillFee | null;
   /** Held for each contract of a buy that rests. */
@@ -225,7 +225,7 @@ function neededCents(
 }
 
 /** What the part of a buy that rests holds for its fees. */
-export function heldFees(fees: OrdersFees | null, left: Contracts): Cents {
+function heldFees(fees: OrdersFees | null, left: Contracts): Cents {
   if (fees === null) return 0;
   return heldForFees(fees.eachMicros, left, fees.fee?.carryMicros ?? 0);
 }
