@@ -13,12 +13,15 @@ import { isPersonName, isShownText, PERSON_NAME, SHOWN_TEXT } from './shown-text
 
 /** Reads a raw query string, returns its parameters or throws `invalid_request`. */
 export type QueryReader<Q> = (query: string) => Q;
-/** Takes a body's text, answers its value or throws `invalid_request`. `schema` describes it. */
+/** Takes a body's text, answers its value or throws `invalid_request`. */
 export type BodyReader<B> = {
   (text: string): B;
   /** The same of a value that was part of another text, which `parseObject` read. */
   ofValue(value: unknown): B;
+  /** What validates it. */
   schema: TSchema;
+  /** What the description shows, if it can say more than what validates. */
+  shown?: TSchema;
   isRequired: boolean;
 };
 
@@ -61,19 +64,22 @@ const ajv = createAjv();
 export function bodyReader<S extends TSchema, B = Static<S>>(
   schema: S,
   refine: (body: Static<S>) => B = (body) => body as B,
-  shown: TSchema = schema,
+  shown?: TSchema,
 ): BodyReader<B> {
   const check = valueReader(schema, 'field');
   const ofValue = (value: unknown) => refine(check(asObject(value, 'the body')));
   const read = (text: string) => refine(check(parseObject(text, 'the body')));
-  return Object.assign(read, { ofValue, schema: shown, isRequired: true });
+  return Object.assign(read, {
+    ...{ ofValue, schema, isRequired: true },
+    ...(shown === undefined ? {} : { shown }),
+  });
 }
 
 /** The same reader, which reads a missing body as an empty object. */
 export function optionalBody<B>(reader: BodyReader<B>): BodyReader<B> {
   const read = (text: string) => reader(text === '' ? '{}' : text);
   const ofValue = (value: unknown) => reader.ofValue(value ?? {});
-  return Object.assign(read, { ofValue, schema: reader.schema, isRequired: false });
+  return Object.assign(read, { ...reader, ofValue, isRequired: false });
 }
 
 /** Checks a parsed value. Throws `invalid_request` naming the field. */

@@ -49,7 +49,7 @@ export class InstrumentIndex {
   }
 
   /**
-   * The best `limit` matches that pass the filter, best first.
+   * The best `limit` matches that pass the filter, best first, the preferred ones of equal ones first.
    *
    * @param venueData whether the words of the venues' titles count
    */
@@ -58,6 +58,7 @@ export class InstrumentIndex {
     limit: number,
     venueData: boolean,
     isWanted: (entry: InstrumentEntry) => boolean,
+    isPreferred: (entry: InstrumentEntry) => boolean,
   ): InstrumentEntry[] {
     const searched = venueData ? [this.#own, this.#titles] : [this.#own];
     const scores = this.#scores;
@@ -75,7 +76,12 @@ export class InstrumentIndex {
       }
     }
     return scores
-      .best(limit, letters * POINTS_MIN, (position) => isWanted(this.#entries[position]!))
+      .best(
+        limit,
+        letters * POINTS_MIN,
+        (position) => isWanted(this.#entries[position]!),
+        (position) => isPreferred(this.#entries[position]!),
+      )
       .map((position) => this.#entries[position]!);
   }
 }

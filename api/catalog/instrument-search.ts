@@ -3,7 +3,7 @@
  * hundred thousand instruments take a second, in slices of a few milliseconds. Rule A47
  * (api/RULES.md).
  */
-import type { GameStatus } from '../../engine/base/units.ts';
+import type { EpochMs, GameStatus } from '../../engine/base/units.ts';
 import type { CatalogView, InstrumentEntry } from './catalog-view.ts';
 import { InstrumentIndex } from './instrument-index.ts';
 
@@ -31,6 +31,8 @@ export class InstrumentSearch {
    * matches that the new catalog still lists. While the first is indexed, they are from the part
    * indexed so far.
    *
+   * Of equal matches, instruments that can be traded now are first.
+   *
    * @param filter which instruments may be found, of the present catalog @param venueData whether
    * the venues' titles are searched, too
    */
@@ -39,19 +41,24 @@ export class InstrumentSearch {
     { league, status }: SearchFilter,
     limit: number,
     venueData: boolean,
+    nowMs: EpochMs,
   ): InstrumentEntry[] {
     this.#refresh();
     const index = this.#whole ?? this.#newest;
     const isOld = index !== this.#newest;
+    const currentOf = (entry: InstrumentEntry) =>
+      isOld ? this.#catalog.instrument(entry.id) : entry;
+    const isPreferred = (entry: InstrumentEntry) =>
+      this.#catalog.isTradable(currentOf(entry)!, nowMs);
     const isWanted = (entry: InstrumentEntry) => {
-      const current = isOld ? this.#catalog.instrument(entry.id) : entry;
+      const current = currentOf(entry);
       if (current === undefined) return false;
       return (
         (league === undefined || current.instrument.league === league) &&
         (status === undefined || current.game?.status === status)
       );
     };
-    const found = index.find(query, limit, venueData, isWanted);
+    const found = index.find(query, limit, venueData, isWanted, isPreferred);
     return isOld ? found.map(({ id }) => this.#catalog.instrument(id)!) : found;
   }
 

@@ -7,6 +7,8 @@
 export const PLACE_BITS = 8;
 /** The word is in another text of the instrument, or too far on in the label to matter. */
 export const NOT_IN_LABEL = 2 ** PLACE_BITS - 1;
+type Ranked = { position: number; isPreferred: boolean };
+
 /** How many words of a query count; its 100 characters cannot contain more. */
 const WORDS_MAX = 64;
 
@@ -79,30 +81,45 @@ export class MatchScores {
   }
 
   /**
-   * Positions of the `limit` best with at least `pointsMin`, best first. Among equal points a label
-   * with the query in a row is first. Then a label with the query's first word earlier is first,
-   * then the lower position.
+   * Positions of the `limit` best with at least `pointsMin`, best first. Among equal points the
+   * preferred positions are first. Then a label with the query in a row is first, then a label with
+   * the query's first word earlier, then the lower position.
    */
-  best(limit: number, pointsMin: number, isWanted: (position: number) => boolean): number[] {
-    const best: number[] = [];
+  best(
+    limit: number,
+    pointsMin: number,
+    isWanted: (position: number) => boolean,
+    isPreferred: (position: number) => boolean,
+  ): number[] {
+    const best: Ranked[] = [];
     for (let position = 0; position < this.#size; position++) {
       const points = this.#scores[position]!;
       if (points === 0 || points < pointsMin) continue;
-      const isFull = best.length === limit;
-      if (isFull && !this.#isBetter(position, best.at(-1)!)) continue;
+      const last = best.length === limit ? best.at(-1)! : null;
+      if (last !== null && !this.#mayPrecede(position, last)) continue;
       if (!isWanted(position)) continue;
-      if (isFull) best.pop();
+      const found = { position, isPreferred: isPreferred(position) };
+      if (last !== null && !this.#isBetter(found, last)) continue;
+      if (last !== null) best.pop();
       let at = best.length;
-      while (at > 0 && this.#isBetter(position, best[at - 1]!)) at--;
-      best.splice(at, 0, position);
+      while (at > 0 && this.#isBetter(found, best[at - 1]!)) at--;
+      best.splice(at, 0, found);
     }
-    return best;
+    return best.map(({ position }) => position);
+  }
+
+  /** False for most positions, without a question about them. */
+  #mayPrecede(position: number, last: Ranked): boolean {
+    const points = this.#scores[position]! - this.#scores[last.position]!;
+    return points > 0 || (points === 0 && this.#isBetter({ position, isPreferred: true }, last));
   }
 
   /** Whether `a` precedes `b`, which has the lower position. */
-  #isBetter(a: number, b: number): boolean {
+  #isBetter(one: Ranked, other: Ranked): boolean {
+    const [a, b] = [one.position, other.position];
     const points = this.#scores[a]! - this.#scores[b]!;
     if (points !== 0) return points > 0;
+    if (one.isPreferred !== other.isPreferred) return one.isPreferred;
     const inRow = Number(this.#isInRow(a)) - Number(this.#isInRow(b));
     return inRow === 0 ? this.#start[a]! < this.#start[b]! : inRow > 0;
   }

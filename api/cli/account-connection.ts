@@ -1,6 +1,6 @@
 /**
- * Connects a person's commands to a server: by their session, or by a key. Rules U5, U6, U8
- * (api/RULES.md).
+ * Connects a person's commands to a server: by their session, or by a key. Rules U5, U6, U8,
+ * U63 (api/RULES.md).
  */
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
@@ -15,7 +15,7 @@ export type AccountFlags = KeyFlags & { org?: string };
 /** A client, and the server's address for messages. */
 export type AccountConnection = { client: Client; server: string };
 
-export const DEFAULT_SERVER = 'http://127.0.0.1:8080';
+const DEFAULT_SERVER = 'http://127.0.0.1:8080';
 const RETRIES = 4;
 /** A token that expires sooner is renewed first, so that it does not expire on the way. */
 const RENEW_BEFORE_MS = 60_000;
@@ -27,11 +27,16 @@ export function ofSession(command: Command): Command {
     .option('--json', 'print JSON on one line');
 }
 
+/** `PAPERBOOK_SERVER`, else the server of this machine. Rule U63 (api/RULES.md). */
+export function defaultServer(): string {
+  return process.env.PAPERBOOK_SERVER || DEFAULT_SERVER;
+}
+
 /** The options of commands that need a key. Others can see arguments, so a key is never one. */
 export function ofKey(command: Command): Command {
   return ofSession(command)
     .option('--key-file <file>', "file with an API key to use instead of the session's key")
-    .option('--server <url>', `server of that key (default: "${DEFAULT_SERVER}")`);
+    .option('--server <url>', `server of that key (default: "${defaultServer()}")`);
 }
 
 /** Options of commands about a paper account: one's own, or an organization's. */
@@ -50,24 +55,35 @@ export function bySession(file: SessionFile): AccountConnection {
   return { server, client: createClient({ baseUrl: `${server}/v1`, credential }) };
 }
 
-/** Connects with the key of `--key-file`, or with the key that `keys create --use` stored. */
-export function byKey({ session: file, keyFile, server: wanted }: KeyFlags): AccountConnection {
-  if (keyFile === undefined && wanted !== undefined) {
-    throw new UsageError("--server goes with --key-file: the session's key is its own server's");
-  }
-  if (keyFile !== undefined) {
-    const server = originOf(wanted ?? DEFAULT_SERVER);
-    return connectionOf(server, keyIn(keyFile));
+/**
+ * Connects with the key of `--key-file`, of `PAPERBOOK_API_KEY`, or with the key that
+ * `keys create --use` stored.
+ */
+export function byKey(flags: KeyFlags): AccountConnection {
+  const { session: file, server: wanted } = flags;
+  const own = ownKey(flags);
+  if (own !== null) return connectionOf(originOf(wanted ?? defaultServer()), own);
+  if (wanted !== undefined) {
+    throw new UsageError(
+      "--server goes with --key-file or PAPERBOOK_API_KEY: the session's key is its own server's",
+    );
   }
   const { server, key } = signedIn(new SessionFile(file));
   if (key !== null) return connectionOf(server, key.token);
   throw new Error('no key here: run paperbook keys create --use, with --trade to trade');
 }
 
-function keyIn(file: string): string {
-  const key = readFileSync(file, 'utf8').trim();
+/** The key that the caller gives in place of the session's; null without one. */
+export function ownKey({ keyFile }: KeyFlags): string | null {
+  if (keyFile !== undefined) return keyOf(readFileSync(keyFile, 'utf8'), keyFile);
+  const { PAPERBOOK_API_KEY: text = '' } = process.env;
+  return text === '' ? null : keyOf(text, 'PAPERBOOK_API_KEY');
+}
+
+function keyOf(text: string, place: string): string {
+  const key = text.trim();
   if (/^svc_sk_[\w-]{43}$/.test(key)) return key;
-  throw new Error(`${file} does not hold an API key and nothing else`);
+  throw new Error(`${place} does not hold an API key and nothing else`);
 }
 
 function connectionOf(server: string, credential: string): AccountConnection {

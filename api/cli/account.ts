@@ -1,4 +1,4 @@
-/** `paperbook login`, `logout` and `whoami`. Rules U5, U7 (api/RULES.md). */
+/** `paperbook signup`, `login`, `logout` and `whoami`. Rules U5, U7, U63 (api/RULES.md). */
 import type { Command } from 'commander';
 import { plain } from '../base/shown-text.ts';
 import {
@@ -6,14 +6,15 @@ import {
   answerOf,
   byKey,
   bySession,
-  DEFAULT_SERVER,
+  defaultServer,
   type KeyFlags,
   ofKey,
   ofSession,
+  ownKey,
   type SessionFlags,
   signedIn,
 } from './account-connection.ts';
-import { AuthRefusal, originOf, signIn, signOut } from './auth-client.ts';
+import { AuthRefusal, originOf, signIn, signOut, signUp, type Tokens } from './auth-client.ts';
 import { forgetKey } from './keys.ts';
 import { SessionFile } from './session-file.ts';
 import { askTerminal, PASSWORD_OPTION, passwordOfStdin } from './stdin.ts';
@@ -24,10 +25,19 @@ type LogoutFlags = SessionFlags & { revokeKey?: true; local?: true };
 
 export function addAccountCommands(program: Command): void {
   ofSession(program.command('login').description('sign in and keep the session in a file'))
-    .option('--server <url>', 'the server', DEFAULT_SERVER)
+    .option('--server <url>', 'the server', defaultServer())
     .option('--email <address>', 'address of the account; default: ask for it')
     .option(...PASSWORD_OPTION)
     .action(login);
+  ofSession(
+    program
+      .command('signup')
+      .description('make an account, sign in and keep the session in a file'),
+  )
+    .option('--server <url>', 'the server', defaultServer())
+    .option('--email <address>', 'address of the account; default: ask for it')
+    .option(...PASSWORD_OPTION)
+    .action(createAccount);
   ofSession(program.command('logout').description('end the session and remove its file'))
     .option('--revoke-key', 'also end the key of the trading commands')
     .option('--local', 'only remove the file; send nothing to the server')
@@ -37,14 +47,20 @@ export function addAccountCommands(program: Command): void {
   ).action(whoAmI);
 }
 
-async function login(options: LoginFlags): Promise<void> {
+const login = (options: LoginFlags) => enter(options, signIn);
+const createAccount = (options: LoginFlags) => enter(options, signUp);
+
+async function enter(
+  options: LoginFlags,
+  by: (server: string, email: string, password: string) => Promise<Tokens>,
+): Promise<void> {
   const server = originOf(options.server);
   const email =
     options.email ?? (await askTerminal('Email: ', { isSecret: false, instead: '--email' }));
   const password = options.passwordStdin
     ? await passwordOfStdin()
     : await askTerminal('Password: ', { isSecret: true, instead: '--password-stdin' });
-  const tokens = await answerOf(server, signIn(server, email, password));
+  const tokens = await answerOf(server, by(server, email, password));
   const file = new SessionFile(options.session);
   const session = await file.change((before) => {
     const isSame = before?.server === server && before.userId === tokens.userId;
@@ -92,7 +108,7 @@ async function endSession(file: SessionFile, server: string): Promise<void> {
 }
 
 async function whoAmI(options: KeyFlags): Promise<void> {
-  const session = options.keyFile === undefined ? signedIn(new SessionFile(options.session)) : null;
+  const session = ownKey(options) === null ? signedIn(new SessionFile(options.session)) : null;
   const whose = session === null ? null : { id: session.userId, email: session.email };
   if (session?.key === null) {
     const { server } = session;

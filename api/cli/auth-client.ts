@@ -47,6 +47,11 @@ export async function signIn(server: string, email: string, password: string): P
   return tokensOf(await post(server, 'token?grant_type=password', { email, password }));
 }
 
+/** Makes an account, and its first session. */
+export async function signUp(server: string, email: string, password: string): Promise<Tokens> {
+  return tokensOf(await post(server, 'signup', { email, password }));
+}
+
 export async function refresh(server: string, refreshToken: string): Promise<Tokens> {
   const body = { refresh_token: refreshToken };
   return tokensOf(await post(server, 'token?grant_type=refresh_token', body));

@@ -24,14 +24,16 @@ export function addPaperAccountCommands(program: Command): void {
 async function account(options: KeyFlags): Promise<void> {
   const { server, client } = byKey(options);
   const answer = await answerOf(server, client.getAccount());
-  show(options, answer, ({ user, plan, points, account }) => {
+  show(options, answer, ({ user, plan, points, balanceDollars, account }) => {
     const who = [
       ['Name', user.displayName ?? '-'],
       ['Profile', user.private ? 'private' : 'public'],
       ['Plan', plan],
       ['Points', points],
     ] as const;
-    if (account === null) return `${listOf(who)}Nothing traded yet.\n`;
+    if (account === null) {
+      return `${listOf([...who, ['Balance', money(balanceDollars)]])}Nothing traded yet.\n`;
+    }
     return listOf([...who, ...runOf(account)]);
   });
 }

@@ -1,4 +1,4 @@
-/** `paperbook portfolio`, `trades`, `orders` and `order`. Rules U12, U13 (api/RULES.md). */
+/** `paperbook portfolio`, `positions`, `trades`, `orders` and `order`. Rules U12, U13, U64 (api/RULES.md). */
 import { type Command, Option } from 'commander';
 import type {
   Order,
@@ -31,6 +31,9 @@ export function addPortfolioCommands(program: Command): void {
   ofAccount(
     program.command('portfolio').description('show cash, positions and resting orders'),
   ).action(portfolio);
+  ofAccount(
+    program.command('positions').description('show open positions with their value and profit'),
+  ).action(positions);
   asList(program.command('trades').description('list positions in any status, newest first'))
     .addOption(new Option('--status <status>', 'only these').choices(TRADE_STATUSES))
     .action(trades);
@@ -57,6 +60,34 @@ async function portfolio(options: AccountFlags): Promise<void> {
   show(options, await answerOf(server, client.getPortfolio(headersOf(options))), overviewOf);
 }
 
+/** Rule U64 (api/RULES.md). */
+async function positions(options: AccountFlags): Promise<void> {
+  const { server, client } = byKey(options);
+  const answer = await answerOf(server, client.getPortfolio(headersOf(options)));
+  const { positions, positionsCount, positionsTruncated, venueData, asOf, mode } = answer;
+  const listed = { positions, positionsCount, positionsTruncated, venueData, asOf, mode };
+  show(options, listed, () => {
+    const { length } = positions;
+    const cost = centsOf(positions.map(({ costDollars }) => costDollars));
+    const worth = positions.flatMap(({ valueDollars }) => valueDollars ?? []);
+    const profit = positions.flatMap((one) => one.unrealizedPnlDollars ?? []);
+    const totals: [string, string | number][] = [
+      ['Open positions', positionsCount],
+      ['Cost', money(cost / 100)],
+    ];
+    // While venue data is off, nothing that depends on prices is known.
+    if (worth.length === length && length > 0) {
+      totals.push(['Value', money(centsOf(worth) / 100)]);
+      totals.push(['Profit or loss', money(centsOf(profit) / 100)]);
+    }
+    const shown = positionsTruncated ? `(${positionsCount - length} more are not shown)\n` : '';
+    return `${tableOf(positions, VALUED_COLUMNS)}${shown}\n${listOf(totals, 'right')}`;
+  });
+}
+
+const centsOf = (dollars: readonly number[]) =>
+  dollars.reduce((sum, each) => sum + Math.round(each * 100), 0);
+
 function overviewOf({ account, positions, orders, ...rest }: Portfolio): string {
   if (account === null) return 'Nothing traded yet.\n';
   const cash = [
@@ -72,7 +103,7 @@ function overviewOf({ account, positions, orders, ...rest }: Portfolio): string 
   const parts = [listOf(amounts, 'right')];
   if (positions.length > 0) {
     const cut = more(rest.positionsCount, positions.length);
-    parts.push(tableOf(positions, POSITION_COLUMNS) + cut);
+    parts.push(tableOf(positions, VALUED_COLUMNS) + cut);
   }
   if (orders.length > 0) {
     parts.push(tableOf(orders, RESTING_COLUMNS) + more(rest.ordersCount, orders.length));
@@ -87,6 +118,16 @@ const POSITION_COLUMNS: Column<Position>[] = [
   ['contracts', ({ contracts }) => contracts],
   ['cost', ({ costDollars }) => money(costDollars)],
   ['opened', ({ openedAt }) => openedAt],
+];
+
+/** Columns that depend on prices are empty while venue data is off, and without a bid. */
+const VALUED_COLUMNS: Column<Position>[] = [
+  ...POSITION_COLUMNS.slice(0, -1),
+  ['paid ¢', ({ entryCents }) => entryCents ?? null],
+  ['bid ¢', ({ markCents }) => markCents ?? null],
+  ['value', ({ valueDollars }) => (valueDollars === undefined ? null : money(valueDollars))],
+  ['profit or loss', ({ unrealizedPnlDollars: pnl }) => (pnl === undefined ? null : money(pnl))],
+  ...POSITION_COLUMNS.slice(-1),
 ];
 
 const RESTING_COLUMNS: Column<RestingOrder>[] = [

@@ -2,9 +2,9 @@
  * The `paperbook` command. Exit codes: 0 done, 1 failed, 2 bad usage. Data goes to standard output,
  * and all text about it to standard error. Rule U1 (api/RULES.md).
  */
-import { existsSync, readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { plain } from '../base/shown-text.ts';
+import { productVersion } from '../base/version.ts';
 import { ConfigError } from '../config/config.ts';
 import { UsageError } from './usage.ts';
 
@@ -39,7 +39,7 @@ const GROUPS: readonly Group[] = [
   },
   { names: ['upgrade'], load: async () => (await import('./upgrade.ts')).addUpgradeCommand },
   {
-    names: ['login', 'logout', 'whoami'],
+    names: ['signup', 'login', 'logout', 'whoami'],
     load: async () => (await import('./account.ts')).addAccountCommands,
   },
   { names: ['keys'], load: async () => (await import('./keys.ts')).addKeysCommands },
@@ -56,7 +56,7 @@ const GROUPS: readonly Group[] = [
     load: async () => (await import('./paper-account.ts')).addPaperAccountCommands,
   },
   {
-    names: ['portfolio', 'trades', 'orders', 'order'],
+    names: ['portfolio', 'positions', 'trades', 'orders', 'order'],
     load: async () => (await import('./portfolio.ts')).addPortfolioCommands,
   },
   {
@@ -74,20 +74,11 @@ const GROUPS: readonly Group[] = [
   },
 ];
 
-/** The version in package.json, beside `api` in a clone and beside `dist` in the packed product. */
-function version(): string {
-  const packageFile = ['../../package.json', '../../../package.json']
-    .map((place) => new URL(place, import.meta.url))
-    .find((file) => existsSync(file));
-  if (packageFile === undefined) throw new Error('package.json is not where npm put it');
-  return JSON.parse(readFileSync(packageFile, 'utf8')).version;
-}
-
 /** Runs one command and sets the exit code. Never rejects. */
 export async function run(argv: readonly string[]): Promise<void> {
   const program = new Command('paperbook')
     .description('Paper trading of prediction markets at live venue prices.')
-    .version(version(), '-V, --version', 'print the version')
+    .version(productVersion(), '-V, --version', 'print the version')
     // An option after a command belongs to that command, even if the one above has it too.
     .enablePositionalOptions()
     .exitOverride();

@@ -26,6 +26,29 @@
  *
  * **Answers.** A field without a value is present and null. A few fields say that they are only there while the
  * venue-data switch is on. Later 1.x versions may add fields: ignore what you do not know.
+ *
+ * **Errors.** The body of every refusal is `{"error":{"code","message"}}`, with `retryAfterSeconds` where waiting
+ * helps. Branch on the code. The codes of an operation are beside its statuses.
+ *
+ * **Headers.** Beside those that guard an answer in a browser:
+ *
+ * | header | on | content |
+ * | --- | --- | --- |
+ * | `X-Request-Id` | every answer | The request's own X-Request-Id, or a new one. |
+ * | `Cache-Control` | every answer | no-store, or the seconds that the answer may be cached. |
+ * | `RateLimit-Limit` | every answer | Requests per UTC minute: the plan's; without a key, 60 an address. |
+ * | `RateLimit-Remaining` | every answer | Requests left in this minute. Without a key it is advice. |
+ * | `RateLimit-Reset` | every answer | Seconds until the minute ends. |
+ * | `RateLimit-Policy` | every answer | Every limit, and its window in seconds. Answers of the engine to orders and cancels have their hard trade limits, too. These are key-minute, key-day, account-minute and account-day. For sells and cancels they are key-closing-minute and account-closing-minute. They may be on a second line of the field. A list of items, as draft-ietf-httpapi-ratelimit-headers-11 has it. |
+ * | `RateLimit` | every answer | The rest of every limit, and the seconds to its reset. Answers of the engine to orders and cancels have their hard trade limits, too. These are key-minute, key-day, account-minute and account-day. For sells and cancels they are key-closing-minute and account-closing-minute. They may be on a second line of the field. A list of items, as draft-ietf-httpapi-ratelimit-headers-11 has it. |
+ * | `Strict-Transport-Security` | every answer | Over HTTPS. |
+ * | `Service-Plan` | an answer to a key or a session | The plan of the caller's account. |
+ * | `Service-Quota-Limit` | an answer to a key or a session | Requests per UTC month. |
+ * | `Service-Quota-Remaining` | an answer to a key or a session | Requests left in this month. |
+ * | `Service-Quota-Reset` | an answer to a key or a session | Seconds until 00:00 UTC on the 1st. |
+ * | `WWW-Authenticate` | some answers | The error of the credential, or the missing scope (RFC 6750). |
+ * | `Retry-After` | some answers | Seconds to wait; error.retryAfterSeconds is the same number. |
+ * | `Content-Disposition` | some answers | Suggested file name. |
  */
 export type Account = {
     /**
@@ -112,6 +135,10 @@ export type AccountPage = {
      * Equal to the net worth; the start balance before the first trade.
      */
     points: number;
+    /**
+     * Spendable cash; the start balance before the first trade. Equal to that of the account.
+     */
+    balanceDollars: number;
     /**
      * Null before the first trade.
      */
@@ -2786,6 +2813,10 @@ export type TrackRecord = {
     feeTable: string | null;
     fillModel: "top_of_book" | "book_depth" | "queue";
     /**
+     * Absent: all picks.
+     */
+    fills?: "realistic";
+    /**
      * Present only while the venue-data switch is on.
      */
     bySeries?: {
@@ -3260,6 +3291,44 @@ export type VenueQuote = {
     fungibility: Fungibility;
     note: string | null;
     reviewed: boolean;
+};
+export type Verdict = {
+    /**
+     * not_yet: too few games to say.
+     */
+    verdict: "edge" | "no_edge" | "not_yet";
+    /**
+     * The measure that decides.
+     */
+    basis: "pnl_after_fees" | "clv";
+    /**
+     * clv: cents a contract after fees. pnl_after_fees: dollars a pick.
+     */
+    mean: number | null;
+    /**
+     * 95%, clustered by game; null: too few games.
+     */
+    interval: {
+        low: number;
+        high: number;
+    } | null;
+    /**
+     * @minimum 0
+     */
+    games: number;
+    /**
+     * Further games for an answer in 80% of cases; null: the spread is not known.
+     */
+    gamesNeeded: number | null;
+    /**
+     * Whether the edge shows, and trades under realistic fills do not show it.
+     */
+    simpleOnly: boolean;
+    notes: string[];
+    /**
+     * Every trade is a paper trade.
+     */
+    mode: "paper";
 };
 export type GetStatusResult = Status;
 export type GetStatusHeaders = {
@@ -4574,6 +4643,10 @@ export type GetLeaderboardQuery = {
      */
     window?: string;
     /**
+     * realistic: only trades placed under the preset `realistic`.
+     */
+    fills?: "all" | "realistic";
+    /**
      * Measure to rank by, highest first.
      */
     kind?: "pnl" | "roi" | "net_worth";
@@ -4715,6 +4788,10 @@ export type GetOwnEvalQuery = {
      * @pattern ^(all|[0-9]{1,4}d)$
      */
     window?: string;
+    /**
+     * realistic: only trades placed under the preset `realistic`.
+     */
+    fills?: "all" | "realistic";
 };
 export type GetOwnEvalHeaders = {
     /**
@@ -4745,6 +4822,47 @@ export type GetOwnEvalVariables = {
     query?: GetOwnEvalQuery;
     headers?: GetOwnEvalHeaders;
 };
+export type GetVerdictResult = Verdict;
+export type GetVerdictQuery = {
+    /**
+     * all, or the days up to now in which trades were over: 1d to 3650d
+     * @pattern ^(all|[0-9]{1,4}d)$
+     */
+    window?: string;
+    /**
+     * realistic: only trades placed under the preset `realistic`.
+     */
+    fills?: "all" | "realistic";
+};
+export type GetVerdictHeaders = {
+    /**
+     * Returned on the response; default: a new id.
+     * @pattern ^[!-~]{1,128}$
+     */
+    "X-Request-Id"?: string;
+};
+export type GetVerdictResponseHeaders = {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+};
+export type GetVerdictVariables = {
+    query?: GetVerdictQuery;
+    headers?: GetVerdictHeaders;
+};
 export type GetEvalResult = EvalBoard;
 export type GetEvalQuery = {
     /**
@@ -4752,6 +4870,10 @@ export type GetEvalQuery = {
      * @pattern ^(all|[0-9]{1,4}d)$
      */
     window?: string;
+    /**
+     * realistic: only trades placed under the preset `realistic`.
+     */
+    fills?: "all" | "realistic";
     /**
      * Score to average.
      */
@@ -4813,6 +4935,10 @@ export type GetTrackRecordQuery = {
      * @maximum 90
      */
     days?: number;
+    /**
+     * realistic: only trades placed under the preset `realistic`.
+     */
+    fills?: "all" | "realistic";
 };
 export type GetTrackRecordHeaders = {
     /**
@@ -6012,6 +6138,31 @@ export type Ops = {
             headers?: GetOwnEvalHeaders;
         };
         result: GetOwnEvalResult;
+        headers: {
+            xRequestId: string;
+            cacheControl: string;
+            ratelimitLimit: number;
+            ratelimitRemaining: number;
+            ratelimitReset: number;
+            ratelimitPolicy: string;
+            ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
+            servicePlan: string;
+            serviceQuotaLimit: number;
+            serviceQuotaRemaining: number;
+            serviceQuotaReset: number;
+        };
+    };
+    getVerdict: {
+        args: {
+            query?: GetVerdictQuery;
+            headers?: GetVerdictHeaders;
+        };
+        result: GetVerdictResult;
         headers: {
             xRequestId: string;
             cacheControl: string;
@@ -9179,6 +9330,9 @@ export declare const OPERATIONS: {
             readonly name: "window";
             readonly in: "query";
         }, {
+            readonly name: "fills";
+            readonly in: "query";
+        }, {
             readonly name: "kind";
             readonly in: "query";
         }, {
@@ -9479,6 +9633,107 @@ export declare const OPERATIONS: {
             readonly name: "window";
             readonly in: "query";
         }, {
+            readonly name: "fills";
+            readonly in: "query";
+        }, {
+            readonly name: "X-Request-Id";
+            readonly in: "header";
+        }];
+        readonly security: readonly [readonly [{
+            readonly scheme: "bearerKey";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "serviceKey";
+            readonly kind: "apiKey";
+            readonly name: "x-service-key";
+            readonly in: "header";
+        }], readonly [{
+            readonly scheme: "sessionBearer";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "sessionCookie";
+            readonly kind: "apiKey";
+            readonly name: "sb-access-token";
+            readonly in: "cookie";
+        }]];
+        readonly responseHeaders: readonly [{
+            readonly name: "x-request-id";
+            readonly key: "xRequestId";
+            readonly type: "string";
+        }, {
+            readonly name: "cache-control";
+            readonly key: "cacheControl";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit-limit";
+            readonly key: "ratelimitLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-remaining";
+            readonly key: "ratelimitRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-reset";
+            readonly key: "ratelimitReset";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-policy";
+            readonly key: "ratelimitPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit";
+            readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
+            readonly type: "string";
+        }, {
+            readonly name: "service-plan";
+            readonly key: "servicePlan";
+            readonly type: "string";
+        }, {
+            readonly name: "service-quota-limit";
+            readonly key: "serviceQuotaLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-remaining";
+            readonly key: "serviceQuotaRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-reset";
+            readonly key: "serviceQuotaReset";
+            readonly type: "number";
+        }];
+    };
+    readonly getVerdict: {
+        readonly id: "getVerdict";
+        readonly method: "GET";
+        readonly path: "/me/verdict";
+        readonly tags: readonly ["Records"];
+        readonly params: readonly [{
+            readonly name: "window";
+            readonly in: "query";
+        }, {
+            readonly name: "fills";
+            readonly in: "query";
+        }, {
             readonly name: "X-Request-Id";
             readonly in: "header";
         }];
@@ -9572,6 +9827,9 @@ export declare const OPERATIONS: {
         readonly tags: readonly ["Records"];
         readonly params: readonly [{
             readonly name: "window";
+            readonly in: "query";
+        }, {
+            readonly name: "fills";
             readonly in: "query";
         }, {
             readonly name: "metric";
@@ -9679,6 +9937,9 @@ export declare const OPERATIONS: {
             readonly in: "path";
         }, {
             readonly name: "days";
+            readonly in: "query";
+        }, {
+            readonly name: "fills";
             readonly in: "query";
         }, {
             readonly name: "X-Request-Id";
@@ -10913,8 +11174,8 @@ export declare function defaultRetryOn(ctx: RetryContext): boolean;
  * unions (`OperationId`/`OperationPath`/`OperationTag`) into `ctx.operation`.
  */
 export declare function createClient<Ops extends OpsShape, Id extends string = string, Path extends string = string, Tag extends string = string>(operations: Record<string, OperationDescriptor>, config?: ClientConfig<OperationContext<Id, Path, Tag>>): Client<Ops, OperationContext<Id, Path, Tag>>;
-export declare const client: Client<Ops, OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "changeOrganization" | "createKey" | "endSession" | "exportHistory" | "getAccount" | "getBook" | "getCandles" | "getDescription" | "getEquity" | "getEval" | "getGame" | "getHistory" | "getHistoryAsOf" | "getInstrument" | "getLeaderboard" | "getMe" | "getOrder" | "getOwnEval" | "getPortfolio" | "getQuote" | "getStatus" | "getTrackRecord" | "getTrader" | "getUsage" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listPicks" | "listQuotes" | "listSessions" | "listTrackRecordKeys" | "listTrades" | "placeOrder" | "placeOrders" | "previewOrder" | "resetAccount" | "revokeKey" | "rotateKey" | "runBacktest" | "searchInstruments", "/account" | "/account/reset" | "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/backtest" | "/eval" | "/games" | "/games/{ref}" | "/history" | "/history/as_of" | "/history/candles" | "/history/export" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/leaderboard" | "/me" | "/me/eval" | "/me/sessions" | "/me/sessions/{id}" | "/openapi.json" | "/organizations" | "/organizations/{organizationId}" | "/portfolio" | "/portfolio/equity" | "/portfolio/events" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/track-record/keys" | "/traders/{traderId}" | "/traders/{traderId}/picks" | "/traders/{traderId}/track-record" | "/usage", "Backtest" | "History" | "Keys" | "Markets" | "Portfolio" | "Records" | "Service" | "Trading">>;
-export declare const configure: (config: ClientConfig<OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "changeOrganization" | "createKey" | "endSession" | "exportHistory" | "getAccount" | "getBook" | "getCandles" | "getDescription" | "getEquity" | "getEval" | "getGame" | "getHistory" | "getHistoryAsOf" | "getInstrument" | "getLeaderboard" | "getMe" | "getOrder" | "getOwnEval" | "getPortfolio" | "getQuote" | "getStatus" | "getTrackRecord" | "getTrader" | "getUsage" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listPicks" | "listQuotes" | "listSessions" | "listTrackRecordKeys" | "listTrades" | "placeOrder" | "placeOrders" | "previewOrder" | "resetAccount" | "revokeKey" | "rotateKey" | "runBacktest" | "searchInstruments", "/account" | "/account/reset" | "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/backtest" | "/eval" | "/games" | "/games/{ref}" | "/history" | "/history/as_of" | "/history/candles" | "/history/export" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/leaderboard" | "/me" | "/me/eval" | "/me/sessions" | "/me/sessions/{id}" | "/openapi.json" | "/organizations" | "/organizations/{organizationId}" | "/portfolio" | "/portfolio/equity" | "/portfolio/events" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/track-record/keys" | "/traders/{traderId}" | "/traders/{traderId}/picks" | "/traders/{traderId}/track-record" | "/usage", "Backtest" | "History" | "Keys" | "Markets" | "Portfolio" | "Records" | "Service" | "Trading">>) => void, use: (...middleware: Middleware<OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "changeOrganization" | "createKey" | "endSession" | "exportHistory" | "getAccount" | "getBook" | "getCandles" | "getDescription" | "getEquity" | "getEval" | "getGame" | "getHistory" | "getHistoryAsOf" | "getInstrument" | "getLeaderboard" | "getMe" | "getOrder" | "getOwnEval" | "getPortfolio" | "getQuote" | "getStatus" | "getTrackRecord" | "getTrader" | "getUsage" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listPicks" | "listQuotes" | "listSessions" | "listTrackRecordKeys" | "listTrades" | "placeOrder" | "placeOrders" | "previewOrder" | "resetAccount" | "revokeKey" | "rotateKey" | "runBacktest" | "searchInstruments", "/account" | "/account/reset" | "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/backtest" | "/eval" | "/games" | "/games/{ref}" | "/history" | "/history/as_of" | "/history/candles" | "/history/export" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/leaderboard" | "/me" | "/me/eval" | "/me/sessions" | "/me/sessions/{id}" | "/openapi.json" | "/organizations" | "/organizations/{organizationId}" | "/portfolio" | "/portfolio/equity" | "/portfolio/events" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/track-record/keys" | "/traders/{traderId}" | "/traders/{traderId}/picks" | "/traders/{traderId}/track-record" | "/usage", "Backtest" | "History" | "Keys" | "Markets" | "Portfolio" | "Records" | "Service" | "Trading">>[]) => void;
+export declare const client: Client<Ops, OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "changeOrganization" | "createKey" | "endSession" | "exportHistory" | "getAccount" | "getBook" | "getCandles" | "getDescription" | "getEquity" | "getEval" | "getGame" | "getHistory" | "getHistoryAsOf" | "getInstrument" | "getLeaderboard" | "getMe" | "getOrder" | "getOwnEval" | "getPortfolio" | "getQuote" | "getStatus" | "getTrackRecord" | "getTrader" | "getUsage" | "getVerdict" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listPicks" | "listQuotes" | "listSessions" | "listTrackRecordKeys" | "listTrades" | "placeOrder" | "placeOrders" | "previewOrder" | "resetAccount" | "revokeKey" | "rotateKey" | "runBacktest" | "searchInstruments", "/account" | "/account/reset" | "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/backtest" | "/eval" | "/games" | "/games/{ref}" | "/history" | "/history/as_of" | "/history/candles" | "/history/export" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/leaderboard" | "/me" | "/me/eval" | "/me/sessions" | "/me/sessions/{id}" | "/me/verdict" | "/openapi.json" | "/organizations" | "/organizations/{organizationId}" | "/portfolio" | "/portfolio/equity" | "/portfolio/events" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/track-record/keys" | "/traders/{traderId}" | "/traders/{traderId}/picks" | "/traders/{traderId}/track-record" | "/usage", "Backtest" | "History" | "Keys" | "Markets" | "Portfolio" | "Records" | "Service" | "Trading">>;
+export declare const configure: (config: ClientConfig<OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "changeOrganization" | "createKey" | "endSession" | "exportHistory" | "getAccount" | "getBook" | "getCandles" | "getDescription" | "getEquity" | "getEval" | "getGame" | "getHistory" | "getHistoryAsOf" | "getInstrument" | "getLeaderboard" | "getMe" | "getOrder" | "getOwnEval" | "getPortfolio" | "getQuote" | "getStatus" | "getTrackRecord" | "getTrader" | "getUsage" | "getVerdict" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listPicks" | "listQuotes" | "listSessions" | "listTrackRecordKeys" | "listTrades" | "placeOrder" | "placeOrders" | "previewOrder" | "resetAccount" | "revokeKey" | "rotateKey" | "runBacktest" | "searchInstruments", "/account" | "/account/reset" | "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/backtest" | "/eval" | "/games" | "/games/{ref}" | "/history" | "/history/as_of" | "/history/candles" | "/history/export" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/leaderboard" | "/me" | "/me/eval" | "/me/sessions" | "/me/sessions/{id}" | "/me/verdict" | "/openapi.json" | "/organizations" | "/organizations/{organizationId}" | "/portfolio" | "/portfolio/equity" | "/portfolio/events" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/track-record/keys" | "/traders/{traderId}" | "/traders/{traderId}/picks" | "/traders/{traderId}/track-record" | "/usage", "Backtest" | "History" | "Keys" | "Markets" | "Portfolio" | "Records" | "Service" | "Trading">>) => void, use: (...middleware: Middleware<OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "changeOrganization" | "createKey" | "endSession" | "exportHistory" | "getAccount" | "getBook" | "getCandles" | "getDescription" | "getEquity" | "getEval" | "getGame" | "getHistory" | "getHistoryAsOf" | "getInstrument" | "getLeaderboard" | "getMe" | "getOrder" | "getOwnEval" | "getPortfolio" | "getQuote" | "getStatus" | "getTrackRecord" | "getTrader" | "getUsage" | "getVerdict" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listPicks" | "listQuotes" | "listSessions" | "listTrackRecordKeys" | "listTrades" | "placeOrder" | "placeOrders" | "previewOrder" | "resetAccount" | "revokeKey" | "rotateKey" | "runBacktest" | "searchInstruments", "/account" | "/account/reset" | "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/backtest" | "/eval" | "/games" | "/games/{ref}" | "/history" | "/history/as_of" | "/history/candles" | "/history/export" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/leaderboard" | "/me" | "/me/eval" | "/me/sessions" | "/me/sessions/{id}" | "/me/verdict" | "/openapi.json" | "/organizations" | "/organizations/{organizationId}" | "/portfolio" | "/portfolio/equity" | "/portfolio/events" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/track-record/keys" | "/traders/{traderId}" | "/traders/{traderId}/picks" | "/traders/{traderId}/track-record" | "/usage", "Backtest" | "History" | "Keys" | "Markets" | "Portfolio" | "Records" | "Service" | "Trading">>[]) => void;
 export declare const getStatus: (<Init extends RequestOptions | undefined = undefined>(args?: {
     headers?: GetStatusHeaders;
 } | undefined, init?: Init | undefined) => Promise<EnvelopeResult<Status, {
@@ -11569,6 +11830,26 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     query?: GetOwnEvalQuery;
     headers?: GetOwnEvalHeaders;
 } | undefined, init?: Init | undefined) => Promise<EnvelopeResult<OwnEval, {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+}, Init>>) & OperationMethodIdentity, getVerdict: (<Init extends RequestOptions | undefined = undefined>(args?: {
+    query?: GetVerdictQuery;
+    headers?: GetVerdictHeaders;
+} | undefined, init?: Init | undefined) => Promise<EnvelopeResult<Verdict, {
     xRequestId: string;
     cacheControl: string;
     ratelimitLimit: number;

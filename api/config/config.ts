@@ -1,6 +1,6 @@
 /**
  * The server's configuration: environment variables over an optional JSON file with the same keys.
- * Rules G1 to G7 (api/RULES.md).
+ * Rules G1 to G7, G14 (api/RULES.md).
  */
 
 import { readFileSync } from 'node:fs';
@@ -18,6 +18,10 @@ export class ConfigError extends Error {
 }
 
 const PREFIX = 'PAPERBOOK_';
+/** Of clients and commands: on a machine of both, a server takes no offence. Rule G14. */
+const OF_CLIENTS: ReadonlySet<string> = new Set([
+  ...['PAPERBOOK_API_KEY', 'PAPERBOOK_BASE_URL', 'PAPERBOOK_SERVER'],
+]);
 const ALL = Object.entries(SETTINGS as Readonly<Record<string, Setting>>);
 
 /**
@@ -32,6 +36,7 @@ export function loadConfig(
   const texts = configFile === null ? new Map() : readConfigFile(configFile, problems);
   for (const [name, text] of Object.entries(env)) {
     if (!name.startsWith(PREFIX) || text === undefined || text === '') continue;
+    if (OF_CLIENTS.has(name)) continue;
     if (isKnown(name)) texts.set(name, text);
     else problems.push(`${name} is not a configuration variable`);
   }

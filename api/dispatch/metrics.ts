@@ -7,6 +7,10 @@ import { discoveryMetrics } from '../market-data/discovery-metrics.ts';
 import { feedMetrics } from '../market-data/feed-metrics.ts';
 import type { LiveDiscovery } from '../market-data/live-discovery.ts';
 import type { Route } from './route.ts';
+import { ProcessMetrics, type ServiceParts, serviceMetrics } from './service-metrics.ts';
+
+/** Below `/auth/v1`. */
+const SIGN_IN_PATH = '/token';
 
 /** The fields of a route that name it in a metric. */
 type Named = Pick<Route<never>, 'method' | 'path'>;
@@ -44,6 +48,8 @@ export type RouteTally = {
 export class Metrics {
   /** Null: requests without a route. */
   readonly #requests = new Map<Named | null, RouteCount>();
+  /** Of the thread that answers `/metrics`: made when it is first asked. */
+  #ofProcess: ProcessMetrics | null = null;
 
   /** Of one count, routes of two handlers that have the same name. */
   requestsOf(asked: Named | null): RouteCount {
@@ -98,8 +104,9 @@ export class Metrics {
     feeds: readonly FeedStatus[],
     discovery: Pick<LiveDiscovery, 'statuses' | 'counts'>,
     contradicted: number,
+    service: ServiceParts,
   ): string {
-    const memory = process.memoryUsage();
+    this.#ofProcess ??= new ProcessMetrics();
     return [
       ...family('paperbook_http_requests_total', 'counter', 'Requests answered.', this.#samples()),
       ...family(
@@ -108,6 +115,10 @@ export class Metrics {
         'Time from a request to its answer.',
         this.#durations(),
       ),
+      ...family('paperbook_sign_in_failures_total', 'counter', 'Refused attempts to sign in.', [
+        ['', this.#signInFailures()],
+      ]),
+      ...serviceMetrics(service),
       ...family('paperbook_engine_ready', 'gauge', 'Whether the engine takes requests.', [
         ['', state === 'ready' ? 1 : 0],
       ]),
@@ -119,15 +130,21 @@ export class Metrics {
         [['', contradicted]],
       ),
       ...discoveryMetrics(discovery),
-      ...family('process_resident_memory_bytes', 'gauge', 'Resident memory.', [['', memory.rss]]),
-      ...family('process_heap_bytes', 'gauge', 'Heap of the main thread in use.', [
-        ['', memory.heapUsed],
-      ]),
-      ...family('process_uptime_seconds', 'gauge', 'Time since the start.', [
-        ['', process.uptime()],
-      ]),
+      ...this.#ofProcess.text(),
       '',
     ].join('\n');
+  }
+
+  /** Rule O31 (api/RULES.md). */
+  #signInFailures(): number {
+    let failures = 0;
+    for (const [route, { byStatus }] of this.#requests) {
+      if (route?.method !== 'POST' || route.path !== SIGN_IN_PATH) continue;
+      for (const [status, count] of Object.entries(byStatus)) {
+        if (Number(status) >= 400 && Number(status) < 500) failures += count;
+      }
+    }
+    return failures;
   }
 
   *#samples(): Generator<Sample> {

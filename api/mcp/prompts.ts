@@ -32,8 +32,8 @@ export const PROMPTS: readonly Prompt[] = [
       '3. Name one change that could make the result look good by chance. Test the rule without it.',
       '4. Find games that the rule would trade now with search_markets and get_quotes.',
       '5. Preview each order. If place_order is there, ask me before you place any.',
-      '6. Once games have settled, call get_eval. Report closing line value and profit together.',
-      '   Do not call it an edge while the interval includes zero.',
+      '6. Once games have settled, call get_verdict and get_eval. Report closing line value and',
+      '   profit together. Call it an edge only if get_verdict does.',
     ].join('\n'),
   },
   {

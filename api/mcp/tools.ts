@@ -159,6 +159,15 @@ const DECLARED: readonly Declaration[] = [
     operationId: 'getOwnEval',
   },
   {
+    name: 'get_verdict',
+    title: 'Is the edge real?',
+    toolset: 'records',
+    description:
+      'Whether own settled picks show an edge, none, or too few games to say, and how many games ' +
+      'are still needed.',
+    operationId: 'getVerdict',
+  },
+  {
     name: 'run_backtest',
     title: 'Backtest a rule',
     toolset: 'backtest',

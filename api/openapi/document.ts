@@ -4,7 +4,7 @@
  */
 import type { Tag } from '../dispatch/route.ts';
 import { Components } from './components.ts';
-import { HEADER_COMPONENTS } from './headers.ts';
+import { HEADER_COMPONENTS, headersTable } from './headers.ts';
 import { type Described, operationOf } from './operation.ts';
 import { SHARED } from './parts.ts';
 
@@ -49,7 +49,14 @@ limits of their own, which are always enforced.
 **Sign-in.** It lies beside this API, under \`/auth/v1\`, and speaks the protocol of GoTrue.
 
 **Answers.** A field without a value is present and null. A few fields say that they are only there while the
-venue-data switch is on. Later 1.x versions may add fields: ignore what you do not know.`;
+venue-data switch is on. Later 1.x versions may add fields: ignore what you do not know.
+
+**Errors.** The body of every refusal is \`{"error":{"code","message"}}\`, with \`retryAfterSeconds\` where waiting
+helps. Branch on the code. The codes of an operation are beside its statuses.
+
+**Headers.** Beside those that guard an answer in a browser:
+
+${headersTable()}`;
 
 /** The whole document as a JSON value. Throws when a route is not fully declared. */
 export function describeApi(routes: readonly Described[], basePath: string): object {

@@ -138,6 +138,19 @@ export function isPassing(status: number): boolean {
   return status === 429 || status === 503;
 }
 
+/** A table of the headers of answers, for the introduction. Rule A169 (api/RULES.md). */
+export function headersTable(): string {
+  const groups = [
+    ['every answer', [...ANYWHERE, HSTS]],
+    ['an answer to a key or a session', KEYED],
+    ['some answers', [AUTHENTICATE, RETRY_AFTER, DISPOSITION]],
+  ] as const;
+  const rows = groups.flatMap(([where, headers]) =>
+    headers.map(({ name, description }) => `| \`${name}\` | ${where} | ${description} |`),
+  );
+  return ['| header | on | content |', '| --- | --- | --- |', ...rows].join('\n');
+}
+
 /** Under `components`: headers always present, and headers of only some answers of a status. */
 export const HEADER_COMPONENTS = Object.fromEntries([
   ...[...ANYWHERE, ...GUARDING, ...KEYED, AUTHENTICATE, RETRY_AFTER].map((header) => {

@@ -76,7 +76,7 @@ function bodyOf({ readBody }: Described, about: About<unknown, unknown>, compone
     required: readBody!.isRequired,
     content: {
       'application/json': {
-        schema: components.place(readBody!.schema),
+        schema: components.place(readBody!.shown ?? readBody!.schema),
         examples: Object.fromEntries(
           examples.map(([name, value]) => [slugOf(name), { summary: name, value }]),
         ),

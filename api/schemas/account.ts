@@ -11,6 +11,10 @@ export const AccountAnswer = strict(
     plan: PlanSchema,
     realism: RealismSchema,
     points: described(Dollars, 'Equal to the net worth; the start balance before the first trade.'),
+    balanceDollars: described(
+      Dollars,
+      'Spendable cash; the start balance before the first trade. Equal to that of the account.',
+    ),
     account: nullable(Account, { description: 'Null before the first trade.' }),
     asOf: AsOf,
     mode: Mode,

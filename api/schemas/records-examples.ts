@@ -7,6 +7,7 @@ import type {
   OwnEvalAnswer,
   PicksAnswer,
   TraderAnswer,
+  VerdictAnswer,
 } from './records.ts';
 
 const TRADER_ID = '019aa4c0-5e00-7d10-b2f3-8c1e6a9d4f05';
@@ -71,4 +72,16 @@ export const EVAL_EXAMPLE: Static<typeof EvalAnswer> = {
     },
   ],
   ...{ nextCursor: null, window: '90d', metric: 'brier', asOf: AT, mode: 'paper' },
+};
+
+export const VERDICT_EXAMPLE: Static<typeof VerdictAnswer> = {
+  verdict: 'not_yet',
+  basis: 'clv',
+  mean: 1.4,
+  interval: { low: -0.3, high: 3.1 },
+  games: 38,
+  gamesNeeded: 67,
+  simpleOnly: false,
+  notes: [],
+  mode: 'paper',
 };

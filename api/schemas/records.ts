@@ -1,6 +1,7 @@
 /** The records of traders: boards, traders, picks, evaluation. Rules Y71 to Y80 (api/RULES.md). */
 import { Type } from '@sinclair/typebox';
 import { BOARD_KINDS } from '../../engine/records/boards/leaderboard.ts';
+import { FILLS } from '../../engine/records/boards/windows.ts';
 import { METRICS } from '../../engine/records/maths/statistics.ts';
 import { OUTCOME_SOURCES } from '../../engine/rules/events.ts';
 import {
@@ -23,12 +24,17 @@ import {
 
 const window = (byDefault: string) => windowOf(byDefault, 'in which trades were over');
 const WindowText = Type.String({ description: 'The requested window.' });
+export const FillsSchema = oneOf(FILLS, {
+  default: 'all',
+  description: 'realistic: only trades placed under the preset `realistic`.',
+});
 const Rank = Type.Integer({ minimum: 1 });
 const Name = nullable(Type.String(), { description: 'Null without a name.' });
 const Percent = Type.Number({ description: 'Two decimals.' });
 
 export const LeaderboardQuery = strict({
   window: window('30d'),
+  fills: FillsSchema,
   kind: oneOf(BOARD_KINDS, { default: 'pnl', description: 'Measure to rank by, highest first.' }),
   limit: limitOf(100, 25),
   cursor: Type.Optional(Cursor),
@@ -121,7 +127,7 @@ export const PicksAnswer = strict(
   { title: 'PicksPage' },
 );
 
-export const OwnEvalQuery = strict({ window: window('90d') });
+export const OwnEvalQuery = strict({ window: window('90d'), fills: FillsSchema });
 
 const Score = nullable(Type.Number());
 
@@ -164,8 +170,34 @@ export const OwnEvalAnswer = strict(
   { title: 'OwnEval' },
 );
 
+export const VerdictAnswer = strict(
+  {
+    verdict: oneOf(['edge', 'no_edge', 'not_yet'], {
+      description: 'not_yet: too few games to say.',
+    }),
+    basis: oneOf(['pnl_after_fees', 'clv'], { description: 'The measure that decides.' }),
+    mean: nullable(Type.Number(), {
+      description: 'clv: cents a contract after fees. pnl_after_fees: dollars a pick.',
+    }),
+    interval: nullable(strict({ low: Type.Number(), high: Type.Number() }), {
+      description: '95%, clustered by game; null: too few games.',
+    }),
+    games: Count,
+    gamesNeeded: nullable(Count, {
+      description: 'Further games for an answer in 80% of cases; null: the spread is not known.',
+    }),
+    simpleOnly: Type.Boolean({
+      description: 'Whether the edge shows, and trades under realistic fills do not show it.',
+    }),
+    notes: Type.Array(Type.String()),
+    mode: Mode,
+  },
+  { title: 'Verdict' },
+);
+
 export const EvalQuery = strict({
   window: window('90d'),
+  fills: FillsSchema,
   metric: oneOf(METRICS, { default: 'brier', description: 'Score to average.' }),
   limit: limitOf(100, 25),
   cursor: Type.Optional(Cursor),

@@ -1,4 +1,5 @@
 /** Wire schemas of the keys of signed track records. Rule Y67 (engine/RULES.md). */
+
 import { type Static, Type } from '@sinclair/typebox';
 import { FILL_MODELS } from '../../engine/base/units.ts';
 import {
@@ -11,6 +12,7 @@ import {
   strict,
   Uuid,
 } from '../base/common-schemas.ts';
+import { FillsSchema } from './records.ts';
 
 const Key = strict(
   {
@@ -31,6 +33,7 @@ export const TrackRecordKeysAnswer = strict(
 
 export const TrackRecordQuery = strict({
   days: Type.Optional(Type.Integer({ minimum: 90, maximum: 90, description: 'Always 90.' })),
+  fills: FillsSchema,
 });
 
 const Score = nullable(Type.Number());
@@ -59,6 +62,7 @@ const Record = strict(
     }),
     feeTable: nullable(Type.String(), { description: 'The day of the newest fee table in use.' }),
     fillModel: oneOf(FILL_MODELS),
+    fills: Type.Optional(Type.Literal('realistic', { description: 'Absent: all picks.' })),
     bySeries: Type.Optional(
       Type.Array(strict({ series: Type.String(), settledPicks: Count, pnlDollars: Dollars }), {
         description: 'Present only while the venue-data switch is on.',

@@ -7,6 +7,7 @@ import { startMarkets } from './state/markets.ts';
 import { dismissAll, report } from './state/problems.ts';
 import { shownView, startRoute } from './state/route.ts';
 import { startSession } from './state/session.ts';
+import { fetchNextViews } from './views.ts';
 
 addEventListener('unhandledrejection', ({ reason }) => report(reason));
 const code = takeEntryCode();
@@ -17,3 +18,4 @@ startMarkets();
 startLive();
 render(<App />, document.getElementById('page')!);
 void startSession(code);
+addEventListener('load', fetchNextViews);

@@ -1,6 +1,7 @@
 /**
  * Reads a shard's log from any thread or process, also while it is written. It returns whole
- * records whose checksum holds, and only once they are on disk. Rules D19 to D22 (engine/RULES.md).
+ * records whose checksum holds, and only once they are on disk. Rules D19 to D22, D100
+ * (engine/RULES.md).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { invariant } from '../base/invariant.ts';
@@ -25,6 +26,8 @@ export type LogReaderOptions = LogIdentity & {
    * vouches for them. Without it the reader syncs the records that it returns.
    */
   settledTail?: () => LogPosition;
+  /** In milliseconds; `performance.now` when left out. */
+  clock?: () => number;
 };
 
 export type PlacedRecord = LogRecord & { position: LogPosition; isLandmark: boolean };
@@ -36,13 +39,15 @@ export type DurableFile = { name: string; bytes: number; isClosed: boolean };
 
 /** Where a record is expected, and the number of its first fact (null: not known). */
 type RecordOffset = { segment: number; offset: number; number: number | null };
-/** Consecutive records, and the place after them. */
-type Group = { records: PlacedRecord[]; next: RecordOffset };
+/** Consecutive records, and the place after them; `isEnd`: the log had no other. */
+type Group = { records: PlacedRecord[]; next: RecordOffset; isEnd: boolean };
 
 /** Records are read, made durable and returned in groups of about this size. */
 const GROUP_BYTES = 2 ** 20;
 const OPEN_FILES_MAX = 64;
 const POLL_MS = 20;
+/** How often the end of a log is searched for records after one that was lost. */
+const SEARCH_EVERY_MS = 1000;
 
 export class LogReader {
   readonly #directory: string;
@@ -51,6 +56,8 @@ export class LogReader {
   readonly #waypoints = new Waypoints();
   readonly #cache = new RecordCache();
   #isClosed = false;
+  /** When the rest of a file was last searched for a record that was lost. */
+  #searchedMs = Number.NEGATIVE_INFINITY;
   /** The highest segment that was seen. */
   #last: number;
 
@@ -91,8 +98,8 @@ export class LogReader {
     let next = this.#offsetOf(afterNumber, from);
     for (;;) {
       const group: Group = this.#group(next);
-      if (group.records.length === 0) return;
       for (const record of group.records) if (hasAfter(record, afterNumber)) yield record;
+      if (group.isEnd) return;
       next = group.next;
     }
   }
@@ -119,7 +126,7 @@ export class LogReader {
     let wasIdle = false;
     while (!signal.aborted) {
       const isIdle = wasIdle && this.#isUntouchedAt(next);
-      const group: Group = isIdle ? { records: [], next } : this.#group(next);
+      const group: Group = isIdle ? { records: [], next, isEnd: true } : this.#group(next);
       for (const record of group.records) {
         if (hasAfter(record, afterNumber)) yield record;
         if (signal.aborted) return;
@@ -168,7 +175,8 @@ export class LogReader {
   #group(start: RecordOffset): Group {
     const records: PlacedRecord[] = [];
     let next = start;
-    for (let bytes = 0; bytes < GROUP_BYTES; ) {
+    let bytes = 0;
+    while (bytes < GROUP_BYTES) {
       const file = this.#file(next.segment);
       if (file === null) break;
       this.#checkStart(file, next);
@@ -189,7 +197,7 @@ export class LogReader {
     }
     const file = records.length === 0 ? null : this.#file(next.segment);
     if (file !== null) this.#makeDurable(file, next.offset);
-    return { records, next };
+    return { records, next, isEnd: bytes < GROUP_BYTES };
   }
 
   /**
@@ -201,10 +209,22 @@ export class LogReader {
     const isClosed = this.#file(segment + 1) !== null;
     // The writer may have written more since.
     const again = isClosed ? file.recordAt(offset, number) : null;
-    if (again === null && (isClosed || file.hasLostRecordAt(offset, number))) {
+    if (again === null && (isClosed || this.#hasLostRecordAt(file, offset, number))) {
       throw new LogDamage(file.name, offset, 'a record has changed since it was written');
     }
     return again;
+  }
+
+  /**
+   * `hasLostRecordAt` of a file, which reads all of its rest. If nothing is written at the offset,
+   * this is the usual end of a log, and a follower comes to such an end many times a second. There
+   * the rest is read once in a while. Rule D100 (engine/RULES.md).
+   */
+  #hasLostRecordAt(file: SegmentFile, offset: number, number: number | null): boolean {
+    const nowMs = this.#options.clock?.() ?? performance.now();
+    if (nowMs - this.#searchedMs < SEARCH_EVERY_MS && file.isUntouchedAt(offset)) return false;
+    this.#searchedMs = nowMs;
+    return file.hasLostRecordAt(offset, number);
   }
 
   #checkStart(file: SegmentFile, { offset, number }: RecordOffset): void {

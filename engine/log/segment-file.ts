@@ -131,9 +131,11 @@ export class SegmentFile {
    * none. Its payload stays valid.
    */
   recordAt(offset: number, number: number | null): StoredRecord | null {
+    const kept = this.#chunk;
     const record = this.#wholeAt(offset);
     if (record !== null && isNext(record, number)) return record;
-    // The chunk may be older than the record.
+    // A chunk that was kept may be older than the record.
+    if (this.#chunk !== kept || this.isUntouchedAt(offset)) return null;
     this.#chunk = NOTHING;
     const again = this.#wholeAt(offset);
     return again !== null && isNext(again, number) ? again : null;

@@ -14,8 +14,8 @@ function personOf(t: ExecutionContext) {
   const configHome = tempDir(t);
   const file = path.join(configHome, 'paperbook', 'session.json');
   const printed: string[] = [];
-  const command = async (args: string[], stdin?: string): Promise<Exit> => {
-    const env = { XDG_CONFIG_HOME: configHome };
+  const command = async (args: string[], stdin?: string, more = {}): Promise<Exit> => {
+    const env = { XDG_CONFIG_HOME: configHome, ...more };
     const exit = await runHere(args, { env, ...(stdin === undefined ? {} : { stdin }) });
     printed.push(exit.stdout, exit.stderr);
     return exit;
@@ -76,6 +76,7 @@ async function startDemo() {
     instrumentId: quoted.instrumentId as string,
     label: quoted.label as string,
     password: demo.password as string,
+    key: demo.key as string,
     login: [...login, '--password-stdin'],
   };
 }
@@ -156,7 +157,35 @@ test.serial('U6, keys: shown once, rotated, revoked; sessions renewed', async (t
   }
 });
 
-test.serial('U5, U7, U25: login, a key, quote, buy, sell, cancel, logout', async (t) => {
+test.serial(
+  'U63: key and server of the environment; an account of one’s own by signup',
+  async (t) => {
+    const demo = await startDemo();
+    const { file, printed, command } = personOf(t);
+    const server = new URL(demo.baseUrl).origin;
+    const env = { PAPERBOOK_API_KEY: demo.key, PAPERBOOK_SERVER: server };
+    const me = await command(['whoami', '--json'], undefined, env);
+    t.is(JSON.parse(me.stdout).key.prefix, demo.key.slice(0, 16), me.stderr);
+    t.false(existsSync(file), 'it needs no session');
+    const bad = await command(['portfolio'], undefined, { ...env, PAPERBOOK_API_KEY: 'svc_sk_x' });
+    t.is(bad.stderr, 'paperbook: PAPERBOOK_API_KEY does not hold an API key and nothing else\n');
+    const keyFile = path.join(tempDir(t), 'key');
+    writeFileSync(keyFile, `svc_sk_${'k'.repeat(43)}\n`);
+    const first = await command(['portfolio', '--key-file', keyFile], undefined, env);
+    t.regex(first.stderr, /^paperbook: invalid_token: /, 'an option has priority');
+
+    const password = 'correct horse battery';
+    const signup = ['signup', '--email', 'new@example.org', '--password-stdin'];
+    const made = await command(signup, password, { PAPERBOOK_SERVER: server });
+    t.is(made.stdout, `Signed in to ${server} as new@example.org.\n`, made.stderr);
+    t.true(existsSync(file));
+    const again = await command(signup, password, { PAPERBOOK_SERVER: server });
+    t.regex(again.stderr, /^paperbook: user_already_exists: /);
+    for (const secret of [demo.key, password]) t.false(printed.join('').includes(secret));
+  },
+);
+
+test.serial('U5, U7, U25, U64, A90: login, a key, quote, buy, sell, cancel, logout', async (t) => {
   const demo = await startDemo();
   const { file, printed, command, json, fails, saved } = personOf(t);
   t.regex(await fails('portfolio'), /^paperbook: nobody is signed in: run paperbook login\n$/);
@@ -181,7 +210,9 @@ test.serial('U5, U7, U25: login, a key, quote, buy, sell, cancel, logout', async
   const me = await json('whoami');
   t.like(me, { user, plan: 'enterprise', key: { prefix: made.key.tokenPrefix } });
   t.true(me.key.scopes.includes('trade:write'));
-  t.like(await json('account'), { plan: 'enterprise', points: 100_000, account: null });
+  const worth = { points: 100_000, balanceDollars: 100_000, account: null };
+  t.like(await json('account'), { plan: 'enterprise', ...worth });
+  t.regex((await command(['account'])).stdout, /^Balance +\$100,000\.00$/m);
   t.is((await command(['reset'])).code, 2, 'it is asked whether really');
   t.regex(await fails('reset', '--yes'), /^paperbook: reset_not_available: /);
 
@@ -215,6 +246,15 @@ test.serial('U5, U7, U25: login, a key, quote, buy, sell, cancel, logout', async
   const overview = await command(['portfolio']);
   t.regex(overview.stdout, /^Net worth +\$[\d,]+\.\d\d\nBalance +\$/);
   t.regex(overview.stdout, new RegExp(`\n${trade.tradeId} +\\S.*\n\nORDER `));
+  t.regex(overview.stdout, / PAID ¢ +BID ¢ +VALUE +PROFIT OR LOSS /);
+  const held = await command(['positions']);
+  t.regex(held.stdout, / PAID ¢ +BID ¢ +VALUE +PROFIT OR LOSS /);
+  t.regex(
+    held.stdout,
+    /\nOpen positions +1\nCost +\$\d+\.\d\d\nValue +\$\d+\.\d\d\nProfit or loss +-?\$/,
+  );
+  const { positions: valued } = await json('positions');
+  t.deepEqual(Object.keys(valued[0]).includes('unrealizedPnlDollars'), true);
   t.like(await json('cancel', orders[0].orderId), { order: { status: 'canceled' } });
   t.regex(await fails('cancel', orders[0].orderId), /^paperbook: already_closed: /);
   const preview = await command([...rests, '--preview']);

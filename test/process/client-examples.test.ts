@@ -133,6 +133,52 @@ withPython('U30: the examples of the Python client’s README work on the demo',
   }
 });
 
+test('U66: each example is told in its README, and names only what the client has', (t) => {
+  const folder = path.join(CLIENT, 'examples');
+  const page = readFileSync(path.join(folder, 'README.md'), 'utf8');
+  const exported = readFileSync(path.join(CLIENT, 'python/paperbook_client/__init__.py'), 'utf8');
+  const generated = readFileSync(path.join(CLIENT, 'python/paperbook_client/generated.py'), 'utf8');
+  const examples = readdirSync(folder).filter((name) => /\.(py|ipynb)$/.test(name));
+  t.is(examples.length, 3);
+  for (const name of examples) {
+    t.true(page.includes(`](${name})`), name);
+    const text = readFileSync(path.join(folder, name), 'utf8');
+    const [, imported] = /from paperbook_client import (.*?)(?:\\n|\n)/.exec(text)!;
+    for (const one of imported!.split(', ')) {
+      t.true(`${exported}${generated}`.includes(`"${one}",`), `${name}: ${one}`);
+    }
+  }
+});
+
+withPython('U66: the market maker, the taker and the notebook work on the demo', async (t) => {
+  t.timeout(2 * RUNS_WITHIN_MS);
+  const { baseUrl, key } = await pricedDemo();
+  const env = {
+    PATH: process.env.PATH,
+    PYTHONPATH: path.join(CLIENT, 'python'),
+    PYTHONDONTWRITEBYTECODE: '1',
+    PAPERBOOK_API_KEY: key,
+    PAPERBOOK_BASE_URL: baseUrl,
+  };
+  const played = async (...args: string[]) => {
+    const { stdout } = await runFile(python!, args, { env, timeout: RUNS_WITHIN_MS });
+    return stdout;
+  };
+  const example = (name: string) => path.join(CLIENT, 'examples', name);
+  t.regex(await played(example('market_maker.py'), '--seconds', '4'), /^moved [1-9]\d* orders$/m);
+  const taken = await played(example('taker.py'), '--edge', '-99');
+  t.regex(taken, /^bought .* percent$/m);
+  t.regex(taken, /^looked at \d+ and bought [1-9]/m);
+  if (pythonWith('httpx, websockets, pandas') === null) return t.log('no pandas: no notebook');
+  const { cells } = JSON.parse(readFileSync(example('first_steps.ipynb'), 'utf8'));
+  const code = cells
+    .filter((cell: { cell_type: string }) => cell.cell_type === 'code')
+    .map(({ source }: { source: string[] }) => source.join(''));
+  const file = path.join(tempDir(t), 'notebook.py');
+  writeFileSync(file, `${code.join('\n')}\nprint(len(candles) > 0, len(history) > 0)`);
+  t.is(await played(file), 'True True\n');
+});
+
 test('U29: where there is no WebSocket, the stream takes the one of an installed ws', async (t) => {
   const { baseUrl, key } = await pricedDemo();
   const folder = project(t);

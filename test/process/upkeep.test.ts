@@ -1,5 +1,6 @@
 /** `paperbook backup` again and again, `rebuild` and `upgrade`, as an operator runs them. */
-import { truncateSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync, truncateSync } from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
 import { goOn, stoppedServer } from '../api/stopped-server.ts';
@@ -24,6 +25,44 @@ test.serial('D32: a backup each night, of a server that runs', async (t) => {
   const restored = await serveHere(t, { dataDir: copy });
   t.true((await fetch(`${restored.adminUrl}/readyz`)).ok);
 });
+
+test.serial(
+  'O33: backup, restore and upgrade work as the page of operators prints them',
+  async (t) => {
+    const page = readFileSync(new URL('../../api/deploy/README.md', import.meta.url), 'utf8');
+    const [section] = page.split('## Backup, restore and upgrade')[1]!.split('\n## ');
+    const lines = [...section!.matchAll(/```sh\n(.*?)```/gs)].flatMap(([, block]) =>
+      block!.trim().split('\n'),
+    );
+    t.is(lines.length, 6);
+    const folder = tempDir(t);
+    const [data, backups] = [path.join(folder, 'paperbook'), path.join(folder, 'backups')];
+    mkdirSync(backups);
+    const first = await serveHere(t, { dataDir: data });
+    const keysOf = async ({ baseUrl }: { baseUrl: string }) => {
+      const answer = await fetch(`${baseUrl}/track-record/keys`);
+      return ((await answer.json()) as { keys: { kid: string }[] }).keys.map(({ kid }) => kid);
+    };
+    const token = readFileSync(path.join(data, 'admin.token'), 'utf8');
+    const keys = await keysOf(first);
+    for (const line of lines) {
+      // As the page says, before the old directory is put aside.
+      if (line.startsWith('mv ')) await first.stop();
+      const local = line.replaceAll('/var/lib/paperbook', data).replaceAll('/backup', backups);
+      const [program, ...args] = local.split(' ');
+      if (program === 'paperbook') {
+        const { code, stderr } = await runHere(args);
+        t.is(code, 0, `${line}: ${stderr}`);
+      } else execFileSync(program!, args);
+    }
+    const restored = await serveHere(t, { dataDir: data });
+    t.true((await fetch(`${restored.adminUrl}/readyz`)).ok);
+    t.not(readFileSync(path.join(data, 'admin.token'), 'utf8'), token);
+    const now = await keysOf(restored);
+    for (const key of keys) t.true(now.includes(key), 'earlier records still verify');
+    t.is(now.length, keys.length + 1, 'later ones are signed with a new key');
+  },
+);
 
 test.serial('D33: rebuild says what it did, and not beside a server', async (t) => {
   const dataDir = path.join(tempDir(t), 'data');

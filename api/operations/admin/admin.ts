@@ -89,7 +89,7 @@ export function adminRoutes(context: ServerContext, metrics: Metrics): Route<Ope
 }
 
 function healthRoutes(
-  { engine, feeds, discovery, problems, contradicted }: ServerContext,
+  { config, engine, feeds, discovery, problems, contradicted, switches }: ServerContext,
   metrics: Metrics,
 ): Route<Operator>[] {
   return [
@@ -129,7 +129,13 @@ function healthRoutes(
       query: NoQuery,
       response: MetricsText,
       contentType: 'text/plain; version=0.0.4; charset=utf-8',
-      run: () => metrics.text(engine.state(), feeds(), discovery, contradicted.count),
+      run: () =>
+        metrics.text(engine.state(), feeds(), discovery, contradicted.count, {
+          statuses: engine.statuses(),
+          nowMs: engine.nowMs(),
+          dataDir: config.dataDir,
+          switches,
+        }),
     }),
   ];
 }

@@ -10,6 +10,12 @@ import type { ServerContext } from '../server-context.ts';
 
 type Context = Pick<ServerContext, 'engine' | 'log' | 'identity'>;
 
+type Worth = {
+  points: number;
+  account: { balanceDollars: number } | null;
+  asOf: string;
+};
+
 export function accountRoutes(context: Context): Route<Caller>[] {
   return [getAccount(context), resetAccount(context)];
 }
@@ -31,6 +37,7 @@ function getAccount({ engine, identity }: Context): Route<Caller> {
         plan: 'basic',
         realism: PRESETS.simple,
         points: ACCOUNT.netWorthDollars,
+        balanceDollars: ACCOUNT.balanceDollars,
         account: ACCOUNT,
         asOf: ENVELOPE.asOf,
         mode: 'paper',
@@ -44,11 +51,17 @@ function getAccount({ engine, identity }: Context): Route<Caller> {
       const { id, displayName, private: isPrivate, plan } = user;
       const reply = await engine.call(id, { kind: 'account', atMs: engine.nowMs(), account: id });
       if (!reply.ok) return reply;
+      const { points, account, ...rest } = JSON.parse(reply.body) as Worth;
+      // Without a trade there is no account yet, and the points are the balance it will begin with.
+      const balanceDollars = account?.balanceDollars ?? points;
       return JSON.stringify({
         user: { id, displayName, private: isPrivate },
         plan,
         realism: identity.realism.of(id) ?? PRESETS.simple,
-        ...JSON.parse(reply.body),
+        points,
+        balanceDollars,
+        account,
+        ...rest,
         mode: 'paper',
       });
     },

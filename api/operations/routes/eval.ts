@@ -1,16 +1,23 @@
-/** How well picks were: of the caller, and of all public traders. Rules Y78 to Y80 (api/RULES.md). */
+/** How well picks were: of the caller, and of all public traders. Rules Y78 to Y80, A182 (api/RULES.md). */
 import type { Static } from '@sinclair/typebox';
 import { nextCursorOf } from '../../../engine/base/cursors.ts';
 import { dollarsOf, isoOf } from '../../../engine/base/units.ts';
 import type { EvalRow } from '../../../engine/records/eval/eval-rows.ts';
+import { verdictOf } from '../../../engine/records/maths/verdict.ts';
 import type { ScoredTrade } from '../../../engine/records/projection/settled.ts';
 import { placeOf, tagOf } from '../../base/cursors.ts';
 import { daysOf } from '../../base/instants.ts';
 import type { Caller } from '../../dispatch/access.ts';
 import { keyed, type Route } from '../../dispatch/route.ts';
 import type { User } from '../../identity/users.ts';
-import { EvalAnswer, EvalQuery, OwnEvalAnswer, OwnEvalQuery } from '../../schemas/records.ts';
-import { EVAL_EXAMPLE, OWN_EVAL_EXAMPLE } from '../../schemas/records-examples.ts';
+import {
+  EvalAnswer,
+  EvalQuery,
+  OwnEvalAnswer,
+  OwnEvalQuery,
+  VerdictAnswer,
+} from '../../schemas/records.ts';
+import { EVAL_EXAMPLE, OWN_EVAL_EXAMPLE, VERDICT_EXAMPLE } from '../../schemas/records-examples.ts';
 import type { ServerContext } from '../server-context.ts';
 import { BOARD_PLACE, publicPage } from '../traders.ts';
 
@@ -23,7 +30,7 @@ type Context = Pick<
 const PICKS_MAX = 10_000;
 
 export function evalRoutes(context: Context): Route<Caller>[] {
-  return [ownEvalRoute(context), evalRoute(context)];
+  return [ownEvalRoute(context), verdictRoute(context), evalRoute(context)];
 }
 
 function ownEvalRoute({ engine, records, fees, switches, history }: Context): Route<Caller> {
@@ -41,9 +48,9 @@ function ownEvalRoute({ engine, records, fees, switches, history }: Context): Ro
     mayBeUnavailable: true,
     query: OwnEvalQuery,
     response: OwnEvalAnswer,
-    prepare: ({ window }) => ({ window, days: daysOf(window) }),
-    run: async ({ caller: { user }, query: { window, days } }) => {
-      const asked = { trader: user.id, days, nowMs: engine.nowMs(), fees: fees() };
+    prepare: (query) => ({ ...query, days: daysOf(query.window) }),
+    run: async ({ caller: { user }, query: { window, fills, days } }) => {
+      const asked = { trader: user.id, days, fills, nowMs: engine.nowMs(), fees: fees() };
       const scored = await records.ask(user.id, 'scored', { ...asked, seenBy: 'owner' });
       // Among equal ends the newest opened is first: the sort keeps this order.
       scored.reverse().sort((a, b) => b.closedAtMs - a.closedAtMs);
@@ -83,6 +90,40 @@ function evalPick(
   };
 }
 
+function verdictRoute({ engine, records, fees, history }: Context): Route<Caller> {
+  return keyed({
+    method: 'GET',
+    path: '/me/verdict',
+    about: {
+      operationId: 'getVerdict',
+      tag: 'Records',
+      summary: 'Whether the edge of own settled picks is real',
+      description:
+        'By closing lines less fees, or by profit after fees, with intervals clustered by game. ' +
+        'A trader without an edge is said to have one in 5% of cases at most.',
+      example: VERDICT_EXAMPLE,
+    },
+    scope: 'portfolio:read',
+    mayBeUnavailable: true,
+    query: OwnEvalQuery,
+    response: VerdictAnswer,
+    prepare: (query) => ({ ...query, days: daysOf(query.window) }),
+    run: async ({ caller: { user }, query: { fills, days } }) => {
+      const asked = { trader: user.id, days, fills, nowMs: engine.nowMs(), fees: fees() };
+      const scored = await records.ask(user.id, 'scored', { ...asked, seenBy: 'owner' });
+      const picks = scored.filter(({ result }) => result !== 'void');
+      const realistic = picks.filter((pick) => pick.realistic);
+      const found = verdictOf(picks);
+      const notes = [];
+      if (history.kind !== 'embedded') notes.push('no closing lines: no history is recorded here');
+      if (realistic.length === 0) notes.push('no pick was placed under realistic fills');
+      const isShown = found.verdict === 'edge' && fills === 'all';
+      const simpleOnly = isShown && verdictOf(realistic).verdict !== 'edge';
+      return JSON.stringify({ ...found, simpleOnly, notes, mode: 'paper' });
+    },
+  });
+}
+
 function evalRoute({ engine, identity, records, fees }: Context): Route<Caller> {
   return keyed({
     method: 'GET',
@@ -107,9 +148,10 @@ function evalRoute({ engine, identity, records, fees }: Context): Route<Caller> 
       const after = placeOf(tag, cursor, BOARD_PLACE);
       return { ...query, days: daysOf(query.window), tag, after };
     },
-    run: async ({ caller: { user }, query: { window, metric, limit, days, tag, after } }) => {
+    run: async ({ caller: { user }, query }) => {
+      const { window, metric, fills, limit, days, tag, after } = query;
       const table = metric === 'pnl' ? fees() : [];
-      const asked = { metric, days, limit, after, nowMs: engine.nowMs(), fees: table };
+      const asked = { metric, days, fills, limit, after, nowMs: engine.nowMs(), fees: table };
       const page = await publicPage(identity, () => records.ask(user.id, 'eval', asked));
       const { rows, next, asOfMs } = page;
       return JSON.stringify({

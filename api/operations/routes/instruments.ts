@@ -96,7 +96,7 @@ function searchInstruments(context: Context): Route<Caller> {
     about: {
       operationId: 'searchInstruments',
       tag: 'Markets',
-      summary: 'Instruments by words, best match first',
+      summary: 'Instruments by words, best match first, tradable ones first of equal matches',
       example: { instruments: [INSTRUMENT], count: 1, ...ENVELOPE },
     },
     scope: 'markets:read',
@@ -107,7 +107,7 @@ function searchInstruments(context: Context): Route<Caller> {
       const { q, limit, ...filter } = query;
       return listText(
         context,
-        context.search.find(q, filter, limit, context.switches.venueData),
+        context.search.find(q, filter, limit, context.switches.venueData, context.engine.nowMs()),
         '',
       );
     },

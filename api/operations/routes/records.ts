@@ -64,10 +64,11 @@ function leaderboardRoute(context: Context, bids: WorthBids): Route<Caller> {
       const after = placeOf(tag, cursor, BOARD_PLACE);
       return { ...query, days: daysOf(query.window), tag, after };
     },
-    run: async ({ caller: { user }, query: { window, kind, limit, days, tag, after } }) => {
+    run: async ({ caller: { user }, query }) => {
+      const { window, kind, fills, limit, days, tag, after } = query;
       const page = await switches.answered(async () => {
         await bids.refresh();
-        const asked = { board: kind, days, limit, after, nowMs: engine.nowMs() };
+        const asked = { board: kind, days, fills, limit, after, nowMs: engine.nowMs() };
         return publicPage(identity, () => records.ask(user.id, 'leaderboard', asked));
       });
       const { rows, next, asOfMs } = page;

@@ -58,17 +58,17 @@ export function trackRecordRoute(context: Context): Route<Caller> {
     errors: ['trader_not_found'],
     query: TrackRecordQuery,
     response: TrackRecordAnswer,
-    run: async ({ caller, param }) => {
+    run: async ({ caller, param, query: { fills } }) => {
       const nowMs = engine.nowMs();
       const { id: trader, private: isPrivate } = traderOf(identity, param);
       // Answered at once, as for an unknown trader.
       if (isPrivate) throw new ApiError('trader_not_found');
-      const asked = { trader, days: TRACK_RECORD_DAYS, nowMs, fees: fees() };
+      const asked = { trader, days: TRACK_RECORD_DAYS, fills, nowMs, fees: fees() };
       const scored = await records.ask(caller.user.id, 'scored', { ...asked, seenBy: 'public' });
       // Checked last, so that numbers hidden meanwhile are not answered.
       const traderId = await shownTrader(caller, trader);
       const record = trackRecordOf({
-        ...{ traderId, nowMs, picks: scored.map(trackPick) },
+        ...{ traderId, nowMs, fills, picks: scored.map(trackPick) },
         feeTable: feeTableDay(fees(), nowMs),
         fillModel: config.fillModel,
         venueData: switches.venueData,

@@ -11,6 +11,8 @@ export type ChartSeries = {
 };
 /** A stretch of time with another background. */
 export type ChartShade = { fromMs: number; toMs: number; color: ChartSeries['color'] | 'warning' };
+/** A moment with a value of its own: an own trade. */
+export type ChartMark = { atMs: number; value: number; kind: 'buy' | 'sell' };
 export type ChartData = {
   /** Rising. */
   timesMs: readonly number[];
@@ -18,6 +20,9 @@ export type ChartData = {
   /** Filled between two series, which it names. */
   band?: { upper: string; lower: string };
   shades?: readonly ChartShade[];
+  marks?: readonly ChartMark[];
+  /** The ends of the axis of values; left out: by the values. */
+  range?: readonly [number, number];
   /** `43¢` */
   valueText(value: number): string;
 };
@@ -40,6 +45,7 @@ const AXIS_SPACE_PX = 16;
 /** So narrow a shade can still be seen. */
 const SHADE_PX_MIN = 2;
 const SHADE_ALPHA = 0.22;
+const MARK_PX = 5;
 const BAND_ALPHA = 0.14;
 
 /** @param onPoint the value under the cursor; null: there is none */
@@ -56,6 +62,7 @@ export function drawPlot(
   function create(): uPlot {
     const options = optionsOf(place, data, heightPx, onPoint);
     options.hooks!.drawClear = [(drawn) => drawShades(drawn, place, data.shades ?? [])];
+    options.hooks!.draw = [(drawn) => drawMarks(drawn, place, data.marks ?? [])];
     return new uPlot(options, alignedOf(data), place);
   }
   function createAgain(): void {
@@ -73,7 +80,8 @@ export function drawPlot(
       if (
         next.timesMs === data.timesMs &&
         next.series === data.series &&
-        next.shades === data.shades
+        next.shades === data.shades &&
+        next.marks === data.marks
       ) {
         return;
       }
@@ -94,9 +102,9 @@ export function drawPlot(
 }
 
 /** The parts of a plot that new data cannot change. */
-function shapeOf({ series, band }: ChartData): string {
+function shapeOf({ series, band, range }: ChartData): string {
   const each = series.map(({ name, color, isStepped }) => `${name} ${color} ${isStepped}`);
-  return [...each, band?.upper, band?.lower].join();
+  return [...each, band?.upper, band?.lower, ...(range ?? [])].join();
 }
 
 function alignedOf({ timesMs, series }: ChartData): uPlot.AlignedData {
@@ -106,7 +114,7 @@ function alignedOf({ timesMs, series }: ChartData): uPlot.AlignedData {
 
 function optionsOf(
   place: HTMLElement,
-  { series, band, valueText }: ChartData,
+  { series, band, range, valueText }: ChartData,
   height: number,
   onPoint: (index: number | null) => void,
 ): uPlot.Options {
@@ -123,7 +131,10 @@ function optionsOf(
     height,
     legend: { show: false },
     cursor: { y: false, points: { size: 6 } },
-    scales: { x: { time: true } },
+    scales: {
+      x: { time: true },
+      ...(range === undefined ? {} : { y: { range: [...range] as [number, number] } }),
+    },
     ...(band === undefined ? {} : { bands: [bandOf(series, band, colorOf('accent'))] }),
     axes: [
       { ...axis, space: TIME_SPACE_PX, incrs: TIME_STEPS, values: TIME_VALUES },
@@ -199,6 +210,30 @@ function drawShades(plot: uPlot, place: HTMLElement, shades: readonly ChartShade
     ctx.fillStyle = resolved(place, `var(--${color})`);
     const [from, to] = [xOf(fromMs), xOf(toMs)];
     ctx.fillRect(from, bbox.top, Math.max(to - from, SHADE_PX_MIN), bbox.height);
+  }
+  ctx.restore();
+}
+
+/** A triangle at each: upwards for a buy, downwards for a sale. */
+function drawMarks(plot: uPlot, place: HTMLElement, marks: readonly ChartMark[]): void {
+  const { ctx, bbox } = plot;
+  const size = MARK_PX * devicePixelRatio;
+  ctx.save();
+  for (const { atMs, value, kind } of marks) {
+    const x = plot.valToPos(atMs / 1000, 'x', true);
+    if (x < bbox.left || x > bbox.left + bbox.width) continue;
+    const y = plot.valToPos(value, 'y', true);
+    const up = kind === 'buy' ? 1 : -1;
+    ctx.beginPath();
+    ctx.moveTo(x, y);
+    ctx.lineTo(x - size, y + up * 1.8 * size);
+    ctx.lineTo(x + size, y + up * 1.8 * size);
+    ctx.closePath();
+    ctx.fillStyle = resolved(place, 'var(--accent)');
+    ctx.fill();
+    ctx.lineWidth = devicePixelRatio;
+    ctx.strokeStyle = resolved(place, 'var(--paper)');
+    ctx.stroke();
   }
   ctx.restore();
 }

@@ -91,3 +91,16 @@ function row(
 }
 
 type Window = { limit: number; remaining: number; resetSeconds: number; used?: number };
+
+export const SECTIONS = [
+  { name: 'profile', text: 'Profile' },
+  { name: 'keys', text: 'Keys and limits' },
+  { name: 'security', text: 'Sign-in' },
+  { name: 'account', text: 'Account' },
+] as const;
+export type Section = (typeof SECTIONS)[number]['name'];
+
+/** The section of an address; any other text is the first one. Rule U47 (api/RULES.md). */
+export function sectionOf(text: string | undefined): Section {
+  return SECTIONS.find(({ name }) => name === text)?.name ?? SECTIONS[0].name;
+}

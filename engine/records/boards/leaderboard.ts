@@ -13,7 +13,7 @@ import type { Change } from '../store/trades.ts';
 import type { Worth } from '../store/worth.ts';
 import { type IdOrder, isBehindId, placeBehind, type Ranking, ranked } from './ranking.ts';
 import type { Freshness, RefreshBudget } from './refresh-budget.ts';
-import { Sums, WindowSums } from './windows.ts';
+import { type Fills, Sums, WindowSums } from './windows.ts';
 
 export const BOARD_KINDS = ['pnl', 'roi', 'net_worth'] as const;
 export type BoardKind = (typeof BOARD_KINDS)[number];
@@ -28,6 +28,8 @@ export type LeaderboardQuestion = {
   board: BoardKind;
   /** Null: all of time. */
   days: number | null;
+  /** All when left out. */
+  fills?: Fills;
   limit: number;
   after: BoardPlace | null;
   nowMs: EpochMs;
@@ -47,6 +49,11 @@ export type LeaderboardRow = {
 };
 
 export type LeaderboardPage = { rows: LeaderboardRow[]; next: BoardPlace | null; asOfMs: EpochMs };
+
+type Of = Pick<LeaderboardQuestion, 'days' | 'fills' | 'nowMs'>;
+
+const keyOf = ({ days, fills = 'all' }: Of) => `${days} ${fills}`;
+const isRealistic = ({ fills }: Of) => fills === 'realistic';
 
 type Board = {
   sums: Sums;
@@ -71,18 +78,18 @@ export type LeaderboardParts = {
 
 export class Leaderboard {
   readonly #parts: LeaderboardParts;
-  /** By days, the one asked for longest ago first. */
-  readonly #windows = new Map<number, WindowSums>();
-  readonly #boards = new Map<number | null, Board>();
+  /** By `keyOf`, the one asked for longest ago first. */
+  readonly #windows = new Map<string, WindowSums>();
+  readonly #boards = new Map<string, Board>();
 
   constructor(parts: LeaderboardParts) {
     this.#parts = parts;
   }
 
   note(change: Change): void {
-    for (const [days, window] of this.#windows) {
+    for (const [key, window] of this.#windows) {
       window.note(change);
-      if (window.waiting > WAITING_MAX) this.#forget(days);
+      if (window.waiting > WAITING_MAX) this.#forget(key);
     }
   }
 
@@ -91,10 +98,10 @@ export class Leaderboard {
     for (const { rankings } of this.#boards.values()) rankings.delete('net_worth');
   }
 
-  page({ board: kind, days, limit, after, nowMs }: LeaderboardQuestion): LeaderboardPage {
+  page({ board: kind, limit, after, ...of }: LeaderboardQuestion): LeaderboardPage {
     invariant(limit > 0, 'a page of no rows is asked for');
     const { traders, profiles } = this.#parts;
-    const board = this.#boardOf(days, nowMs);
+    const board = this.#boardOf(of);
     const ranking = this.#rankingOf(board, kind);
     const { order, values } = ranking;
     const rows: LeaderboardRow[] = [];
@@ -111,33 +118,36 @@ export class Leaderboard {
     return { rows, next: last, asOfMs: board.asOfMs };
   }
 
-  #boardOf(days: number | null, nowMs: EpochMs): Board {
+  #boardOf(of: Of): Board {
     const { pace, traders } = this.#parts;
-    const known = this.#boards.get(days);
+    const key = keyOf(of);
+    const known = this.#boards.get(key);
     if (known !== undefined && !pace.isDue(known.freshness)) return known;
     const { made: sums, freshness } = pace.make(() => {
-      return days === null ? Sums.ofAll(traders) : this.#sumsOf(days, nowMs);
+      return of.days === null && !isRealistic(of) ? Sums.ofAll(traders) : this.#sumsOf(of);
     });
-    const board: Board = { sums, asOfMs: nowMs, freshness, rankings: new Map() };
-    this.#boards.set(days, board);
+    const board: Board = { sums, asOfMs: of.nowMs, freshness, rankings: new Map() };
+    this.#boards.set(key, board);
     return board;
   }
 
-  #sumsOf(days: number, nowMs: EpochMs): Sums {
+  #sumsOf(of: Of): Sums {
     const { closedTrades, traders } = this.#parts;
-    const window = this.#windows.get(days) ?? new WindowSums(closedTrades, days);
+    const key = keyOf(of);
+    const known = this.#windows.get(key);
+    const window = known ?? new WindowSums(closedTrades, of.days, isRealistic(of));
     // In order of use: the last one was asked for last.
-    this.#windows.delete(days);
-    this.#windows.set(days, window);
+    this.#windows.delete(key);
+    this.#windows.set(key, window);
     const [oldest] = this.#windows.keys();
     if (this.#windows.size > WINDOWS_MAX) this.#forget(oldest!);
-    window.moveTo(nowMs, traders.end);
+    window.moveTo(of.nowMs, traders.end);
     return window.sums;
   }
 
-  #forget(days: number): void {
-    this.#windows.delete(days);
-    this.#boards.delete(days);
+  #forget(key: string): void {
+    this.#windows.delete(key);
+    this.#boards.delete(key);
   }
 
   #rankingOf(board: Board, kind: BoardKind): Ranking {

@@ -10,6 +10,10 @@ import type { TraderNumber } from '../store/trader-ids.ts';
 import type { Traders } from '../store/traders.ts';
 import type { Change } from '../store/trades.ts';
 
+/** The trades that count: all, or those placed under the preset `realistic`. Rule Y97 (engine/RULES.md). */
+export const FILLS = ['all', 'realistic'] as const;
+export type Fills = (typeof FILLS)[number];
+
 /** `days` null: all of time. */
 export type Window = { days: number | null };
 
@@ -61,11 +65,12 @@ export class Sums {
   }
 
   /** A loop without calls: a window may have millions. */
-  addBlock(block: ClosedTradeBlock, { afterMs, upToMs, sign }: Range): void {
+  addBlock(block: ClosedTradeBlock, { afterMs, upToMs, sign, isRealistic }: Range): void {
     const values = this.#values;
     for (let at = 0; at < block.count; at++) {
       const closedAtMs = block.closedAtMs[at]!;
       if (closedAtMs <= afterMs || closedAtMs > upToMs) continue;
+      if (isRealistic && block.isRealistic[at] === 0) continue;
       const place = block.trader[at]! * EACH;
       values[place] = values[place]! + sign;
       values[place + 1] = values[place + 1]! + sign * block.pnlCents[at]!;
@@ -78,34 +83,44 @@ export class Sums {
   }
 }
 
-type Range = { afterMs: EpochMs; upToMs: EpochMs; sign: 1 | -1 };
+type Range = {
+  afterMs: EpochMs;
+  upToMs: EpochMs;
+  sign: 1 | -1;
+  /** Whether only trades under the preset `realistic` count. Rule Y97 (engine/RULES.md). */
+  isRealistic: boolean;
+};
 
 /** The window begins after this moment. */
 export function startOf({ days }: Window, nowMs: EpochMs): EpochMs {
-  return days === null ? Number.NEGATIVE_INFINITY : nowMs - days * DAY_MS;
+  return days === null ? START_MS : nowMs - days * DAY_MS;
 }
 
-/** After every time. */
+/** Before every time, and after. */
+const START_MS = Number.MIN_SAFE_INTEGER;
 export const END_MS = Number.MAX_SAFE_INTEGER;
 
 /** The sums of one window, as of the moment of the last `moveTo`. */
 export class WindowSums {
   sums: Sums;
   readonly #closedTrades: ClosedTradeReader;
-  readonly #days: number;
+  readonly #days: number | null;
+  readonly #isRealistic: boolean;
   #startMs: EpochMs | null = null;
   /** The trades since the last move. */
   #changes: Change[] = [];
 
-  constructor(closedTrades: ClosedTradeReader, days: number) {
+  constructor(closedTrades: ClosedTradeReader, days: number | null, isRealistic = false) {
     this.#closedTrades = closedTrades;
-    invariant(days > 0, 'a window has no days');
+    invariant(days === null || days > 0, 'a window has no days');
     this.#days = days;
+    this.#isRealistic = isRealistic;
     this.sums = new Sums(0);
   }
 
   note(change: Change): void {
-    if (this.#startMs !== null) this.#changes.push(change);
+    const counts = change.realistic || !this.#isRealistic;
+    if (this.#startMs !== null && counts) this.#changes.push(change);
   }
 
   /** How many changes wait for the next move. */
@@ -135,7 +150,7 @@ export class WindowSums {
   /** Adds, or with -1 takes away, the trades that closed after `afterMs` and not after `upToMs`. */
   #add(afterMs: EpochMs, upToMs: EpochMs, sign: 1 | -1): void {
     for (const block of this.#closedTrades.blocks(afterMs, upToMs)) {
-      this.sums.addBlock(block, { afterMs, upToMs, sign });
+      this.sums.addBlock(block, { afterMs, upToMs, sign, isRealistic: this.#isRealistic });
     }
   }
 

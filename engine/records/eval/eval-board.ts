@@ -9,7 +9,7 @@ import type { FeeEntry } from '../../rules/fees.ts';
 import { type RankIntervals, rankIntervals } from '../boards/rank-intervals.ts';
 import { type IdOrder, type Ranking, ranked } from '../boards/ranking.ts';
 import type { Freshness, RefreshBudget } from '../boards/refresh-budget.ts';
-import { END_MS, startOf } from '../boards/windows.ts';
+import { END_MS, type Fills, startOf } from '../boards/windows.ts';
 import { IS_ASCENDING, type Metric } from '../maths/statistics.ts';
 import type { ClosedTradeReader } from '../store/closed-trade-blocks.ts';
 import type { Profiles } from '../store/profiles.ts';
@@ -27,6 +27,9 @@ export type EvalBoardParts = EntriesParts & {
   /** If more traders than these changed, all entries are made again, which is faster. */
   changedMax?: number;
 };
+
+/** Rule Y97 (engine/RULES.md). */
+export type EvalBoardOf = { metric: Metric; days: number | null; fills: Fills };
 
 /** The ranks of a moment. */
 export type EvalRanks = { ranking: Ranking; intervals: RankIntervals; asOfMs: EpochMs };
@@ -50,11 +53,11 @@ export class EvalBoard {
   #ranks: EvalRanks | null = null;
   #freshness: Freshness | null = null;
 
-  constructor(metric: Metric, days: number | null, parts: EvalBoardParts) {
+  constructor({ metric, days, fills }: EvalBoardOf, parts: EvalBoardParts) {
     this.metric = metric;
     this.#days = days;
     this.#parts = parts;
-    this.#entries = new EvalEntries(metric, parts);
+    this.#entries = new EvalEntries(metric, parts, fills);
   }
 
   /** The entries as they were ranked. */

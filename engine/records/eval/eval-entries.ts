@@ -8,7 +8,7 @@
 import { invariant } from '../../base/invariant.ts';
 import type { EpochMs } from '../../base/units.ts';
 import type { FeeEntry } from '../../rules/fees.ts';
-import { END_MS } from '../boards/windows.ts';
+import { END_MS, type Fills } from '../boards/windows.ts';
 import { BRIER_UNITS } from '../maths/eval-scores.ts';
 import { intervalOf, type Metric, meanOfGames } from '../maths/statistics.ts';
 import type { Instruments } from '../projection/instruments.ts';
@@ -44,13 +44,16 @@ type Range = { afterMs: EpochMs; rounds: number; round: number };
 export class EvalEntries {
   readonly #metric: Metric;
   readonly #parts: EntriesParts;
+  readonly #fills: Fills;
   col = columnsOf(0);
   /** Whether picks were left out whose instrument no catalog had named so far. */
   lackInstruments = false;
 
-  constructor(metric: Metric, parts: EntriesParts) {
+  /** @param fills which picks count. Rule Y97 (engine/RULES.md) */
+  constructor(metric: Metric, parts: EntriesParts, fills: Fills = 'all') {
     this.#metric = metric;
     this.#parts = parts;
+    this.#fills = fills;
   }
 
   /** Of all traders. @param end one more than the highest number of a trader */
@@ -86,11 +89,13 @@ export class EvalEntries {
     const { clusters, startsAtMs } = instruments.columns();
     const of = rankedBy(this.#metric, instruments, fees);
     const picks = new SlatePicks();
+    const isRealistic = this.#fills === 'realistic';
     for (const block of blocks) {
       for (let at = 0; at < block.count; at++) {
         const trader = block.trader[at]!;
         if (trader % range.rounds !== range.round) continue;
         if (block.isListed[at] === 0) continue;
+        if (isRealistic && block.isRealistic[at] === 0) continue;
         const state = block.state[at]!;
         if (state !== WON && state !== LOST) continue;
         const instrument = block.instrument[at]!;

@@ -9,6 +9,7 @@ import type { FeeEntry } from '../../rules/fees.ts';
 import type { BoardPlace } from '../boards/leaderboard.ts';
 import { tiedWithAbove } from '../boards/rank-intervals.ts';
 import { isBehindId, placeBehind } from '../boards/ranking.ts';
+import type { Fills } from '../boards/windows.ts';
 import { type Interval, intervalNote, type Metric } from '../maths/statistics.ts';
 import type { TraderNumber } from '../store/trader-ids.ts';
 import type { Change } from '../store/trades.ts';
@@ -17,6 +18,8 @@ import { EvalBoard, type EvalBoardParts, type EvalRanks } from './eval-board.ts'
 export type EvalQuestion = {
   metric: Metric;
   days: number | null;
+  /** All when left out. */
+  fills?: Fills;
   limit: number;
   after: BoardPlace | null;
   nowMs: EpochMs;
@@ -45,7 +48,7 @@ const BOARDS_MAX = 6;
 
 export class EvalBoards {
   readonly #parts: EvalBoardParts;
-  /** By metric and days, the one asked for longest ago first. */
+  /** By metric, days and the picks that count, the one asked for longest ago first. */
   readonly #boards = new Map<string, EvalBoard>();
 
   constructor(parts: EvalBoardParts) {
@@ -88,9 +91,10 @@ export class EvalBoards {
     return { rows, next: last, asOfMs: ranks.asOfMs };
   }
 
-  #boardOf({ metric, days }: EvalQuestion): EvalBoard {
-    const key = `${metric} ${days}`;
-    const board = this.#boards.get(key) ?? new EvalBoard(metric, days, this.#parts);
+  #boardOf({ metric, days, fills = 'all' }: EvalQuestion): EvalBoard {
+    const key = `${metric} ${days} ${fills}`;
+    const known = this.#boards.get(key);
+    const board = known ?? new EvalBoard({ metric, days, fills }, this.#parts);
     // In order of use: the last one was asked for last.
     this.#boards.delete(key);
     this.#boards.set(key, board);

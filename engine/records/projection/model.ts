@@ -7,7 +7,7 @@
 
 import { invariant } from '../../base/invariant.ts';
 import { bufferOf, InPlaceReader } from '../../format/bytes.ts';
-import { LogDamage, type LogRecord } from '../../log/log-format.ts';
+import { LogDamage, type LogPosition, type LogRecord } from '../../log/log-format.ts';
 import type { LogReader, PlacedRecord } from '../../log/log-reader.ts';
 import { openLog } from '../../readers/read-facts.ts';
 import {
@@ -47,6 +47,8 @@ export class RecordsModel {
   /** Why the file was made again; null: it was continued, or there was none. */
   readonly remade: Remade | null;
   readonly #logs: LogReader[];
+  /** Of the last record that was read of each log, where the next reading begins. */
+  readonly #places: (LogPosition | undefined)[] = [];
   readonly #writeAhead: WriteAhead;
   readonly #from = new InPlaceReader(new Uint8Array(0));
   readonly #factsTogether: number;
@@ -114,13 +116,14 @@ export class RecordsModel {
     let damage: LogDamage | null = null;
     this.#isTorn = true;
     try {
-      for (const record of log.records(from)) {
+      for (const record of log.records(from, this.#places[shard])) {
         if (position.fact - from >= limit || position.fact >= upTo) {
           isEnd = false;
           break;
         }
         if (!this.database.inTransaction) this.database.exec('BEGIN');
         this.#takeRecord(shard, record, upTo);
+        this.#places[shard] = record.position;
       }
     } catch (error) {
       // The damage is between two records: the records before it count.

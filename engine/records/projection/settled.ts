@@ -1,8 +1,16 @@
 /** Settled picks of one trader with their scores. Rules Y27, Y50 to Y54, Y87 (engine/RULES.md). */
 
-import { type Cents, type EpochMs, HOME_VENUE, type Side, type Uuid } from '../../base/units.ts';
+import {
+  type Cents,
+  type Contracts,
+  type EpochMs,
+  HOME_VENUE,
+  type Side,
+  type Uuid,
+} from '../../base/units.ts';
 import type { OutcomeSource } from '../../rules/events.ts';
 import { type FeeEntry, pnlAfterFeesCents } from '../../rules/fees.ts';
+import type { Fills } from '../boards/windows.ts';
 import { type PickScores, pickScores, slateOf } from '../maths/eval-scores.ts';
 import { ClosedTradeBlock, type ClosedTradeRow } from '../store/closed-trade-blocks.ts';
 import type { Database, Statement } from '../store/database.ts';
@@ -24,9 +32,12 @@ export type ScoredTrade = PickScores & {
   openedAtMs: EpochMs;
   closedAtMs: EpochMs;
   outcomeSource: OutcomeSource | null;
+  contracts: Contracts;
   costCents: Cents;
   pnlCents: Cents;
   pnlAfterFeesCents: Cents;
+  /** Whether its order was placed under the preset `realistic`. */
+  realistic: boolean;
   /** The ticker on venue_a; null: not known yet. */
   ticker: string | null;
 };
@@ -49,12 +60,14 @@ type Row = [
   closedAtMs: number,
   pnlCents: number,
   listed: 0 | 1,
+  realistic: 0 | 1,
   charged: 0 | 1,
 ];
 
 const COLUMNS =
   'trade, id, trader, market, instrument, market_yes, instrument_yes, contracts, cost_cents, ' +
-  `entry_cents, stated_pct, opened_at_ms, state, outcome, closed_at_ms, pnl_cents, (${LISTED}), charged`;
+  `entry_cents, stated_pct, opened_at_ms, state, outcome, closed_at_ms, pnl_cents, (${LISTED}), ` +
+  'realistic, charged';
 
 /** The viewer of a trader's picks: the trader, or anyone. */
 export type Seer = 'owner' | 'public';
@@ -79,10 +92,16 @@ export class Settled {
    */
   of(
     trader: TraderNumber,
-    { afterMs, fees, seenBy }: { afterMs: EpochMs; fees: readonly FeeEntry[]; seenBy: Seer },
+    {
+      afterMs,
+      fees,
+      seenBy,
+      fills = 'all',
+    }: { afterMs: EpochMs; fees: readonly FeeEntry[]; seenBy: Seer; fills?: Fills },
   ): ScoredTrade[] {
     const all = this.#of.all(trader, afterMs);
-    const rows = seenBy === 'owner' ? all : all.filter((row) => row[16] === 1);
+    const seen = seenBy === 'owner' ? all : all.filter((row) => row[16] === 1);
+    const rows = fills === 'all' ? seen : seen.filter((row) => row[17] === 1);
     const known = rows.map((row) => this.#instruments.get(row[4]));
     const inSlate = slateOf(
       rows.map((row, at) => ({
@@ -106,8 +125,8 @@ export class Settled {
     inSlate: boolean,
     fees: readonly FeeEntry[],
   ): ScoredTrade {
-    const [, id, , market, instrument, , instrumentYes, , costCents, , , openedAtMs, , outcome] =
-      row;
+    const [, id, , market, instrument, , instrumentYes, contracts, costCents] = row;
+    const [, , , , , , , , , , , openedAtMs, , outcome] = row;
     const listed = this.#instruments.market(market);
     const closing = known === null ? null : this.#instruments.closing(market, known);
     return {
@@ -123,7 +142,8 @@ export class Settled {
       openedAtMs,
       closedAtMs: row[14],
       outcomeSource: listed?.source ?? null,
-      costCents,
+      ...{ contracts, costCents },
+      realistic: row[17] === 1,
       pnlCents: row[15],
       pnlAfterFeesCents: afterFees(row, listed?.ticker ?? '', fees),
       ticker: listed?.ticker ?? null,
@@ -134,7 +154,7 @@ export class Settled {
 function closedTradeRowOf(row: Row): ClosedTradeRow {
   const [trade, , trader, market, instrument, , instrumentYes, contracts, costCents] = row;
   const [, , , , , , , , , entryCents, statedPct, openedAtMs, state] = row;
-  const [, , , , , , , , , , , , , , closedAtMs, pnlCents, isListed, isCharged] = row;
+  const [, , , , , , , , , , , , , , closedAtMs, pnlCents, isListed, isRealistic, isCharged] = row;
   return {
     ...{
       closedAtMs,
@@ -147,7 +167,8 @@ function closedTradeRowOf(row: Row): ClosedTradeRow {
       instrument,
       market,
     },
-    ...{ entryCents, statedPct: statedPct ?? 0, state, instrumentYes, isListed, isCharged },
+    ...{ entryCents, statedPct: statedPct ?? 0, state, instrumentYes, isListed },
+    ...{ isRealistic, isCharged },
   };
 }
 
@@ -166,7 +187,7 @@ function scoresOf(row: Row, closing: ReturnType<Instruments['closing']>): PickSc
 
 function afterFees(row: Row, ticker: string, fees: readonly FeeEntry[]): Cents {
   // Its P&L has the fees that it paid. Rule F27 (feeds/FORMATS.md).
-  if (row[17] === 1) return row[15];
+  if (row[18] === 1) return row[15];
   return pnlAfterFeesCents(fees, {
     venue: HOME_VENUE,
     venueMarketId: ticker,

@@ -18,6 +18,8 @@ const BYTES = [
   'instrumentYes',
   /** Whether the public may see it as a pick. Rules Y14, Y15, Y87 (engine/RULES.md). */
   'isListed',
+  /** Whether its order was placed under the preset `realistic`. Rule Y97 (engine/RULES.md). */
+  'isRealistic',
   /** Whether its P&L has its fees. Rule M18 (engine/RULES.md). */
   'isCharged',
 ] as const;
@@ -44,6 +46,7 @@ export class ClosedTradeBlock {
   readonly state: Uint8Array;
   readonly instrumentYes: Uint8Array;
   readonly isListed: Uint8Array;
+  readonly isRealistic: Uint8Array;
   readonly isCharged: Uint8Array;
   /** Rows in use. */
   count: number;
@@ -69,7 +72,8 @@ export class ClosedTradeBlock {
     this.state = bytes(2);
     this.instrumentYes = bytes(3);
     this.isListed = bytes(4);
-    this.isCharged = bytes(5);
+    this.isRealistic = bytes(5);
+    this.isCharged = bytes(6);
   }
 
   /** The same form for trades that are added one by one. */

@@ -5,7 +5,7 @@
 
 /** 'PBRC': the application id in SQLite's own header. */
 export const APPLICATION_ID = 0x50425243;
-export const RECORDS_VERSION = 5;
+export const RECORDS_VERSION = 6;
 
 /** The state of a trade. On disk each is its index here: append, never reorder. */
 export const TRADE_STATES = ['open', 'won', 'lost', 'void', 'sold', 'reset'] as const;
@@ -114,6 +114,7 @@ CREATE TABLE settled (
   combine INTEGER NOT NULL,
   held INTEGER NOT NULL,
   over_place INTEGER NOT NULL,
+  realistic INTEGER NOT NULL,
   PRIMARY KEY (trader, trade)
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX settled_ids ON settled (id);

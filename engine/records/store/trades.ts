@@ -27,12 +27,15 @@ export type Change = {
   won: number;
   lost: number;
   void: number;
+  /** Whether the trade's order was placed under the preset `realistic`. Rule Y97. */
+  realistic: boolean;
   /** Whether a trade with an outcome ended, was hidden or shown: slates may have changed (Y54). */
   hasOutcome: boolean;
 };
 
 const NO_CHANGE = {
   ...{ closed: 0, pnlCents: 0, costCents: 0, won: 0, lost: 0, void: 0 },
+  realistic: false,
   hasOutcome: false,
 };
 
@@ -50,12 +53,13 @@ type SettledRow = {
   parlay: Buffer | null;
   held: number;
   over_place: number;
+  realistic: number;
   listed: 0 | 1;
 };
 /** A trade that has just ended. */
 type Over = Pick<SettledRow, 'trade' | 'trader' | 'state' | 'listed'>;
 
-const COLUMNS = `trade, trader, state, closed_at_ms, parlay, held, over_place, (${LISTED}) AS listed`;
+const COLUMNS = `trade, trader, state, closed_at_ms, parlay, held, over_place, realistic, (${LISTED}) AS listed`;
 
 export type TradesParts = {
   database: Database;
@@ -90,7 +94,7 @@ export class Trades {
     this.#shards = shards;
     this.#onChange = onChange;
     this.#marks = new OpenMarks(database, open);
-    const places = new Array(22).fill('?').join(', ');
+    const places = new Array(23).fill('?').join(', ');
     this.#insert = database.prepare(`INSERT INTO settled VALUES (${places})`);
     this.#find = database.prepare(`SELECT ${COLUMNS} FROM settled WHERE id = ?`) as never;
     this.#at = database.prepare(
@@ -159,7 +163,8 @@ export class Trades {
     this.#traders.change(trader, 'worth_cents', pnlCents - col.realizedCents.get(row));
     this.#marks.end(row);
     this.#openTrades.end(row);
-    const counts = { ...countsOf(over), hasOutcome: hasOutcome(over) };
+    const { realistic } = fact;
+    const counts = { ...countsOf(over), realistic, hasOutcome: hasOutcome(over) };
     this.#count(trader, fact.atMs, { closed: 1, pnlCents, costCents, ...counts });
     if (marks.parlay !== null) this.#holdLegs(marks.parlay, trader);
   }
@@ -182,6 +187,7 @@ export class Trades {
       won: more.won - less.won,
       lost: more.lost - less.lost,
       void: more.void - less.void,
+      realistic: after.realistic === 1,
       hasOutcome: hasOutcome(before) || hasOutcome(after),
     });
   }
@@ -226,6 +232,7 @@ export class Trades {
       ...[entryPriceCents, statedProbPct, flag(fact.placedPrivate), openedAtMs, over.state],
       ...[OUTCOMES.indexOf(fact.outcome), fact.atMs, pnlCentsOf(fact)],
       ...[flag(fact.feesCents !== null), marks.parlay, flag(marks.isCombine), 0, place],
+      flag(fact.realistic),
     );
   }
 
@@ -254,6 +261,7 @@ export class Trades {
       won: more.won - less.won,
       lost: more.lost - less.lost,
       void: more.void - less.void,
+      realistic: after.realistic === 1,
       hasOutcome: hasOutcome(after),
     });
   }
@@ -270,6 +278,7 @@ export class Trades {
       ...{ instrument, market, entryCents: entryPriceCents, statedPct: statedProbPct ?? 0, state },
       instrumentYes: flag(fact.instrumentSide === 'yes'),
       isListed: listed,
+      isRealistic: flag(fact.realistic),
       isCharged: flag(fact.feesCents !== null),
     });
   }

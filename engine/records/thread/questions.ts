@@ -3,6 +3,7 @@
 import type { Cents, EpochMs, MarketNumber, Uuid } from '../../base/units.ts';
 import type { FeeEntry } from '../../rules/fees.ts';
 import type { LeaderboardPage, LeaderboardQuestion } from '../boards/leaderboard.ts';
+import type { Fills } from '../boards/windows.ts';
 import type { EvalPage, EvalQuestion } from '../eval/eval-rows.ts';
 import type { Counts, Pick, PicksQuestion } from '../projection/picks.ts';
 import type { ScoredTrade, Seer } from '../projection/settled.ts';
@@ -26,6 +27,8 @@ export type TraderRecord = {
 export type ScoredQuestion = {
   trader: Uuid;
   seenBy: Seer;
+  /** All when left out. */
+  fills?: Fills;
   days: number | null;
   nowMs: EpochMs;
   fees: readonly FeeEntry[];

@@ -106,10 +106,11 @@ export class RecordsReader {
         return trader === undefined ? none : (this.#picks.page(trader, asked) ?? none);
       },
       leaderboard: (asked) => this.#leaderboard.page(asked),
-      scored: ({ trader: id, seenBy, days, nowMs, fees }) => {
+      scored: ({ trader: id, seenBy, fills = 'all', days, nowMs, fees }) => {
         const trader = this.#find(id);
         if (trader === undefined) return [];
-        return this.#settled.of(trader, { afterMs: startOf({ days }, nowMs), fees, seenBy });
+        const afterMs = startOf({ days }, nowMs);
+        return this.#settled.of(trader, { afterMs, fees, seenBy, fills });
       },
       eval: (asked) => this.#eval.page(asked),
     };

@@ -9,6 +9,7 @@ import {
   isoOf,
   type Uuid,
 } from '../../base/units.ts';
+import type { Fills } from '../boards/windows.ts';
 import { METRIC_UNITS } from '../eval/eval-values.ts';
 import { BRIER_UNITS, CLV_UNITS, type PickScores } from '../maths/eval-scores.ts';
 import { roiPct } from '../maths/roi.ts';
@@ -35,6 +36,8 @@ export type TrackRecordInput = {
   /** The end of the window, and when the record is made. */
   nowMs: EpochMs;
   picks: readonly TrackPick[];
+  /** The picks that count. */
+  fills: Fills;
   /** The day of the fee table; null: none was in use. */
   feeTable: string | null;
   fillModel: FillModelName;
@@ -64,6 +67,8 @@ export type TrackRecord = {
   interval: TrackInterval;
   feeTable: string | null;
   fillModel: FillModelName;
+  /** Absent: all picks count. */
+  fills?: 'realistic';
   bySeries?: { series: string; settledPicks: number; pnlDollars: number }[];
 };
 
@@ -79,7 +84,7 @@ export type TrackInterval = {
 };
 
 export function trackRecordOf(input: TrackRecordInput): TrackRecord {
-  const { traderId, nowMs, picks, feeTable, fillModel, venueData } = input;
+  const { traderId, nowMs, picks, fills, feeTable, fillModel, venueData } = input;
   const slate = picks.filter(({ inSlate }) => inSlate);
   const sum = (of: (pick: TrackPick) => Cents) =>
     picks.reduce((total, pick) => total + of(pick), 0);
@@ -122,6 +127,7 @@ export function trackRecordOf(input: TrackRecordInput): TrackRecord {
     },
     feeTable,
     fillModel,
+    ...(fills === 'realistic' ? { fills } : {}),
     ...(venueData ? { bySeries: seriesOf(picks) } : {}),
   };
 }

@@ -4,7 +4,7 @@ import { CatalogView } from '../../../api/catalog/catalog-view.ts';
 import { InstrumentSearch } from '../../../api/catalog/instrument-search.ts';
 import type { GameStatus } from '../../../engine/base/units.ts';
 import type { Catalog } from '../../../engine/rules/catalog-entries.ts';
-import { sampleCatalog } from '../samples.ts';
+import { NOW_MS, sampleCatalog } from '../samples.ts';
 
 const LIMIT = 25;
 
@@ -13,7 +13,9 @@ function searchOver(labels: readonly string[], league = 'nfl') {
   let catalog = catalogOf(labels, league);
   const search = new InstrumentSearch(new CatalogView(() => catalog));
   const found = (query: string, of?: string, limit = LIMIT) =>
-    search.find(query, { league: of }, limit, true).map(({ instrument }) => instrument.label);
+    search
+      .find(query, { league: of }, limit, true, NOW_MS)
+      .map(({ instrument }) => instrument.label);
   const replace = (others: readonly string[]) => {
     catalog = catalogOf(others, league);
   };
@@ -56,7 +58,8 @@ test('A47, K29: an instrument without a team is found by what its venue calls it
       instruments: [{ ...instruments[0]!, ...own, subject }],
     };
     const search = new InstrumentSearch(new CatalogView(() => catalog));
-    return (query: string, venueData: boolean) => search.find(query, {}, LIMIT, venueData).length;
+    return (query: string, venueData: boolean) =>
+      search.find(query, {}, LIMIT, venueData, NOW_MS).length;
   };
   const found = searchIn(null);
   // The word, its beginning, a typo, and a beginning with a typo.
@@ -109,6 +112,27 @@ test('A47: of equal matches the words in a row come first, then the first word, 
     'Bears or Lions',
     'One Bears or Lions',
   ]);
+});
+
+test('A47: of equal matches what can be traded comes first, and a better match before it', (t) => {
+  const sample = sampleCatalog();
+  const labels = ['Lions to win', 'Lions to win', 'Lions to score', 'Lions to win'];
+  const [tradable] = sample.instruments;
+  const instruments = labels.map((label, at) => ({
+    ...tradable!,
+    ...{ id: `ins_${String(at).padStart(12, '0')}`, slug: '', label },
+    // One of them, and the one of other words, has a market.
+    listings: at < 2 ? [] : tradable!.listings,
+  }));
+  const catalog = { ...sample, instruments };
+  const view = new CatalogView(() => catalog);
+  const search = new InstrumentSearch(view);
+  const found = (query: string, limit: number) =>
+    search.find(query, {}, limit, true, NOW_MS).map(({ id }) => Number(id.slice(-1)));
+  t.deepEqual(found('lions win', 4), [3, 0, 1, 2]);
+  t.deepEqual(found('lions win', 1), [3], 'before a limit cuts the others');
+  t.deepEqual(found('lions win', 2), [3, 0]);
+  t.deepEqual(found('lions', 4), [2, 3, 0, 1]);
 });
 
 test('A47: less than half of the query is no match', (t) => {
@@ -174,7 +198,7 @@ test('A47: a status of games narrows the search, as it is now', (t) => {
   const search = new InstrumentSearch(view);
   const { instrument, game } = view.instruments().find((entry) => entry.game !== null)!;
   const word = instrument.label.split(' ')[0]!;
-  const found = (status: GameStatus) => search.find(word, { status }, LIMIT, true).length;
+  const found = (status: GameStatus) => search.find(word, { status }, LIMIT, true, NOW_MS).length;
   view.setGameStatus(game!.game.slug, 'scheduled');
   t.true(found('scheduled') > 0);
   t.is(found('inprogress'), 0);

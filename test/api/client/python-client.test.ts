@@ -31,7 +31,7 @@ test('the Python client is what the description gives: else npm run client', (t)
 
 const { version } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8'));
 
-test('the Python client has the version of package.json', (t) => {
+test('U65: the Python client has the version of package.json', (t) => {
   const project = readFileSync(path.join(CLIENT, 'python/pyproject.toml'), 'utf8');
   t.is(/^version = "(.*)"$/m.exec(project)?.[1], version);
 });

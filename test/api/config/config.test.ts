@@ -262,6 +262,15 @@ test('G2: an unknown variable or key is an error that names it', (t) => {
   }
 });
 
+test('G14: a server starts beside the variables of clients, which are no keys of its file', (t) => {
+  const ofClients = ['PAPERBOOK_API_KEY', 'PAPERBOOK_BASE_URL', 'PAPERBOOK_SERVER'];
+  const env = Object.fromEntries(ofClients.map((name) => [name, 'x']));
+  t.deepEqual(loadConfig(env, null), loadConfig({}, null));
+  const file = fileWith(t, JSON.stringify(env));
+  const { message } = t.throws(() => loadConfig({}, file), { instanceOf: ConfigError });
+  for (const name of ofClients) t.true(message.includes(name), name);
+});
+
 test('G2: every problem is reported at once', (t) => {
   const file = fileWith(t, '{"PAPERBOOK_CLOCK":null,"PAPERBOOK_X":1}');
   const env = { PAPERBOOK_PORT: 'x', PAPERBOOK_Y: '1' };

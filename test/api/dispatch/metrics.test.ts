@@ -1,6 +1,22 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import test from 'ava';
+import { Metrics } from '../../../api/dispatch/metrics.ts';
+import { serviceMetrics } from '../../../api/dispatch/service-metrics.ts';
+import type { ShardStatus } from '../../../engine/shard/callers/shard-status.ts';
 import { feed } from '../feed-status.ts';
 import { startApi } from '../support.ts';
+
+const ROOT = (name: string) => new URL(`../../../${name}`, import.meta.url);
+const SHARD: ShardStatus = {
+  state: 'open',
+  ...{ repaired: null, problem: null, restartProblem: null, lastFailure: null },
+  ...{ queued: 3, queuedMax: 100 },
+  progress: { lastNumber: 12, logBytes: 1000, checkpointNumber: 7, checkpointAtMs: 1000 },
+  batches: { batches: 9, p50Ms: 1, p99Ms: 2 },
+};
 
 test('O5: /metrics has a histogram of durations by route, each bucket with those before it', async (t) => {
   const api = await startApi(t);
@@ -66,4 +82,102 @@ test('O14: feeds have a sample for each entry and bounded label, over their conn
   );
   t.false(text.includes('secret'));
   t.is(new Set(found.map((line) => line.split(' ')[0])).size, found.length, 'each sample once');
+});
+
+/** The names of the families that a text of metrics has, with the parts of histograms. */
+function namesIn(text: string): Set<string> {
+  const families = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)];
+  return new Set(
+    families.flatMap(([, name, type]) => {
+      const parts = ['_bucket', '_sum', '_count'];
+      return type === 'histogram' ? parts.map((part) => name + part) : [name!];
+    }),
+  );
+}
+
+test('O30: shards, disk, switches and version have metrics, and a value of each shard', async (t) => {
+  const api = await startApi(t);
+  const { text } = await api.admin('GET', '/metrics', { token: null });
+  const sampleOf = (sample: string) => {
+    const [line] = text.split('\n').filter((one) => one.startsWith(`${sample} `));
+    return line === undefined ? null : Number(line.split(' ').at(-1));
+  };
+  t.is(sampleOf('paperbook_switch_on{switch="venue_data"}'), 1);
+  const { version } = JSON.parse(readFileSync(fileURLToPath(ROOT('package.json')), 'utf8'));
+  t.regex(text, new RegExp(`^paperbook_build_info\\{version="${version}",node="22\\.`, 'm'));
+  for (const name of ['used', 'free']) t.true(sampleOf(`paperbook_disk_${name}_bytes`)! > 0, name);
+  const shards = serviceMetrics({
+    statuses: [SHARD, { ...SHARD, state: 'restarting', problem: 'full', progress: null }],
+    ...{ nowMs: 61_000, dataDir: '.', switches: { venueData: false, trading: true } },
+  });
+  for (const line of [
+    'paperbook_shard_state{shard="0",state="open"} 1',
+    'paperbook_shard_state{shard="1",state="restarting"} 1',
+    'paperbook_shard_healthy{shard="0"} 1',
+    'paperbook_shard_healthy{shard="1"} 0',
+    'paperbook_shard_queue_requests{shard="0"} 3',
+    'paperbook_shard_log_bytes{shard="0"} 1000',
+    'paperbook_shard_facts_since_checkpoint{shard="0"} 5',
+    'paperbook_shard_checkpoint_age_seconds{shard="0"} 60',
+    'paperbook_shard_batch_p99_seconds{shard="1"} 0.002',
+    'paperbook_switch_on{switch="venue_data"} 0',
+  ]) {
+    t.true(shards.includes(line), line);
+  }
+  const unknown = shards.filter((line) => line.includes('log_bytes{shard="1"'));
+  t.deepEqual(unknown, [], 'what is not known has no sample');
+});
+
+test('O31: the process has the metrics of prom-client; refused sign-ins are counted', async (t) => {
+  const api = await startApi(t);
+  const { text } = await api.admin('GET', '/metrics', { token: null });
+  const names = namesIn(text);
+  for (const name of [
+    ...['process_cpu_seconds_total', 'process_start_time_seconds', 'process_open_fds'],
+    ...['nodejs_eventloop_lag_seconds', 'nodejs_eventloop_lag_p99_seconds'],
+    ...['nodejs_heap_size_used_bytes', 'nodejs_version_info'],
+  ]) {
+    t.true(names.has(name), name);
+  }
+  const metrics = new Metrics();
+  const count = metrics.requestsOf({ method: 'POST', path: '/token' });
+  for (const status of [200, 400, 400, 429, 500]) count.add(status, performance.now());
+  const discovery = { statuses: () => [], counts: () => ({ discovered: 0, retired: 0 }) };
+  const service = {
+    statuses: [],
+    nowMs: 0,
+    dataDir: '.',
+    switches: { venueData: true, trading: true },
+  };
+  const shown = metrics.text('ready', [], discovery as never, 0, service);
+  t.regex(shown, /^paperbook_sign_in_failures_total 3$/m);
+});
+
+test('O32: the dashboard and the alerts name metrics that there are', async (t) => {
+  const api = await startApi(t);
+  await api.call('GET', '/status');
+  const { text } = await api.admin('GET', '/metrics', { token: null });
+  const names = namesIn(text);
+  const dashboard = readFileSync(ROOT('api/deploy/grafana-dashboard.json'), 'utf8');
+  const { panels } = JSON.parse(dashboard) as {
+    panels: { title: string; targets: { expr: string }[] }[];
+  };
+  t.true(panels.length > 20);
+  const alerts = readFileSync(ROOT('api/deploy/alerts.yml'), 'utf8');
+  const used = [...panels.flatMap(({ targets }) => targets.map(({ expr }) => expr)), alerts]
+    .join('\n')
+    .match(/\b(?:paperbook|process|nodejs)_\w+/g)!;
+  t.true(used.length > 40);
+  for (const name of used) t.true(names.has(name), name);
+});
+
+const isThere = spawnSync('promtool', ['--version']).status === 0;
+// Debian's package `prometheus` has it; elsewhere it is shown as skipped.
+const withPromtool = isThere ? test : test.skip;
+
+withPromtool('O32: promtool takes the alerts', async (t) => {
+  const { stdout } = await promisify(execFile)('promtool', [
+    ...['check', 'rules', fileURLToPath(ROOT('api/deploy/alerts.yml'))],
+  ]);
+  t.regex(stdout, /SUCCESS: 13 rules found/);
 });

@@ -20,7 +20,7 @@ const GRANTS: [route: RegExp, scope: Scope | null | 'session'][] = [
   [/^GET \/(me|usage|organizations|stream)$/, null],
   [/^GET \/(instruments|games|quotes|history)/, 'markets:read'],
   [/^POST \/backtest$/, 'markets:read'],
-  [/^GET \/(account|portfolio|me\/eval)/, 'portfolio:read'],
+  [/^GET \/(account|portfolio|me\/(eval|verdict))/, 'portfolio:read'],
   [/^POST \/portfolio\/orders\/preview$/, 'portfolio:read'],
   [/^(POST|DELETE) \/portfolio\/orders/, 'trade:write'],
   [/^GET \/(leaderboard|traders|eval)/, 'records:read'],

@@ -20,7 +20,7 @@ const ON = { PAPERBOOK_MCP: 'on', PAPERBOOK_MCP_TRADE: 'on' };
 const READS = [
   ...['search_markets', 'get_quotes', 'get_book', 'get_history', 'get_candles', 'get_portfolio'],
   ...['list_trades', 'list_orders', 'preview_order', 'leaderboard', 'get_trader', 'get_eval'],
-  'run_backtest',
+  ...['get_verdict', 'run_backtest'],
 ];
 const TRADES = ['place_order', 'cancel_order', 'cancel_all'];
 const ORDER = { action: 'buy', type: 'market', instrumentId: IDS.lions, side: 'yes', count: 10 };

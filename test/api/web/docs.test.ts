@@ -30,6 +30,16 @@ pageTest(
       .click();
     await page.getByRole('button', { name: 'Close' }).first().click();
     await me.locator('.opblock-summary-control').click();
+    const order = page.locator('#operations-Trading-placeOrder');
+    await order.locator('.opblock-summary-control').click();
+    await order.locator('.responses-table .response[data-code="503"]').waitFor();
+    const { height } = (await order.boundingBox())!;
+    t.true(height <= 1800, `A169: two screens of 900 pixels, not ${height}`);
+    t.false(
+      (await order.innerText()).includes('RateLimit-'),
+      'its headers are in the introduction',
+    );
+    t.true((await page.locator('.information-container').innerText()).includes('RateLimit-Reset'));
     await me.getByRole('button', { name: 'Execute' }).click();
     await me.locator('.live-responses-table .response-col_status', { hasText: '200' }).waitFor();
     t.true(asked.length > 0);

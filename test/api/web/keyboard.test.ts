@@ -75,7 +75,7 @@ pageTest(
 pageTest(
   'a dialog keeps the focus, closes by Escape, and gives it back',
   onStage(async (t, stage) => {
-    const { page } = await visit(t, stage, { at: '#/settings' });
+    const { page } = await visit(t, stage, { at: '#/settings?section=keys' });
     await signUpByKeys(page, 'dialog');
     const opener = page.getByRole('button', { name: 'Create a key' });
     await press(page, opener);

@@ -78,8 +78,10 @@ pageTest(
     await chart.press('End');
     await page.getByText(/: Yes bid \d+¢, Yes ask \d+¢$/).waitFor();
     await page.getByRole('radio', { name: 'Middle' }).check();
-    await page.getByRole('radio', { name: '1h' }).check();
+    await page.getByRole('radio', { name: '2 weeks' }).check();
     await page.waitForURL(/chart=mid&interval=1h|interval=1h&chart=mid/);
+    await page.getByLabel('From 0¢ to 100¢').check();
+    await page.waitForURL(/scale=full/);
     await page.getByRole('table', { name: /^Displayed levels of Venue A$/ }).waitFor();
     // The account is known: what happens from now on comes as an event.
     await holdings(page).getByText('No position in this market.').waitFor();
@@ -104,6 +106,12 @@ pageTest(
       .waitFor();
     const [position] = (await portfolioOf(page, stage)).positions;
     t.like(position, { contracts: 10, placedVia: 'web' });
+
+    await page.getByText('Your buys and sales, at their prices of yes.').waitFor();
+    await page
+      .locator('.toast')
+      .getByText(/^Bought: 10 yes of /)
+      .waitFor();
 
     await rowsOf(positions(page)).getByRole('button', { name: 'Sell 10 yes' }).click();
     t.true(await isFocused(ticket(page)));
@@ -451,7 +459,7 @@ pageTest(
     await page.route(/\/v1\/history\/(candles|export)\?/, async (route) => {
       await route.fulfill({ status: 503, json: { error } });
     });
-    await page.getByRole('radio', { name: '5m', exact: true }).check();
+    await page.getByRole('radio', { name: '1 day', exact: true }).check();
     await page.getByText('This server records no history of prices').waitFor();
     await page.reload();
     await page.getByText('This server records no history of prices').waitFor();

@@ -9,7 +9,14 @@ import {
   NO_TOP,
   withTop,
 } from '../../../api/web/state/price-bars.ts';
-import { linesOf, stretchesOf, summaryOf } from '../../../api/web/views/market/chart-data.ts';
+import {
+  linesOf,
+  marksOf,
+  RANGE_WORDS,
+  stretchesOf,
+  summaryOf,
+} from '../../../api/web/views/market/chart-data.ts';
+import { tradeOf } from './rows.ts';
 
 const STEP_MS = 60_000;
 const START_MS = Date.parse('2026-11-24T12:00:00.000Z');
@@ -135,4 +142,32 @@ test('a chart says in a sentence what one sees in it', (t) => {
     summaryOf(live(bars, 40, null)),
     'Yes bid 40¢, ask none; between 31¢ and 44¢ in this chart.',
   );
+});
+
+test('U46: own buys and sales are marks at their prices of yes, and results are none', (t) => {
+  const bought = tradeOf({ entryCents: 43, closedAt: null });
+  const times = { openedAt: '2026-11-24T10:00:00.000Z', closedAt: '2026-11-24T11:00:00.000Z' };
+  const sold = tradeOf({
+    ...times,
+    instrumentSide: 'no',
+    entryCents: 30,
+    exitCents: 45,
+    closeReason: 'sold',
+  });
+  const settled = tradeOf({ ...times, entryCents: 43, exitCents: 100, closeReason: 'settled' });
+  const { entryCents: _, ...hidden } = bought;
+  t.deepEqual(
+    marksOf([bought, sold, settled, hidden as typeof bought]).map(({ value, kind }) => [
+      kind,
+      value,
+    ]),
+    [
+      ['buy', 43],
+      ['buy', 70],
+      ['sell', 55],
+      ['buy', 43],
+    ],
+  );
+  t.is(marksOf([sold])[1]!.atMs, Date.parse(times.closedAt));
+  t.deepEqual(Object.keys(RANGE_WORDS), Object.keys(INTERVALS), 'each interval has its range');
 });

@@ -67,7 +67,8 @@ const SHOTS: readonly Shot[] = [
     isDay: true,
     before: runBacktest,
   },
-  { name: 'settings', at: () => '#/settings', until: 'table' },
+  { name: 'settings', at: () => '#/settings', until: '.narrow-form' },
+  { name: 'settings-keys', at: () => '#/settings?section=keys', until: 'table' },
   {
     name: 'operator-sign-in',
     at: () => '',

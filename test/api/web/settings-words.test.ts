@@ -2,7 +2,12 @@ import test from 'ava';
 import type { Usage } from '../../../api/client/client.js';
 import { CallError } from '../../../api/web/state/call-error.ts';
 import { fieldFault } from '../../../api/web/state/field-fault.ts';
-import { limitRows, resetState } from '../../../api/web/state/settings-words.ts';
+import {
+  limitRows,
+  resetState,
+  SECTIONS,
+  sectionOf,
+} from '../../../api/web/state/settings-words.ts';
 
 test('a reset is there unless the account says why not, and then in words, with when', (t) => {
   const at = '2026-12-24T10:00:00.000Z';
@@ -51,4 +56,10 @@ test('a refusal is beside the field that it names', (t) => {
   t.is(fault(refusal('DisplayName is busy.', 503)), null);
   t.is(fault(new Error('displayName')), null);
   t.is(fault(null), null);
+});
+
+test('U47: a section of the settings has an address, and any other text is the first one', (t) => {
+  for (const { name } of SECTIONS) t.is(sectionOf(name), name);
+  t.is(sectionOf(undefined), 'profile');
+  t.is(sectionOf('nowhere'), 'profile');
 });

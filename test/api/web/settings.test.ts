@@ -88,7 +88,7 @@ pageTest(
 pageTest(
   'a key is created, shown once, copied, used, rotated and revoked',
   onStage(async (t, stage) => {
-    const { page, context } = await visit(t, stage, { at: AT });
+    const { page, context } = await visit(t, stage, { at: `${AT}?section=keys` });
     await context.grantPermissions(['clipboard-read', 'clipboard-write']);
     await openSettings(page);
     await page.getByText('There is no key yet.').waitFor();
@@ -143,7 +143,10 @@ pageTest(
 pageTest(
   'a sign-in elsewhere is listed and ended, and another password ends all others',
   onStage(async (t, stage) => {
-    const { page } = await visit(t, stage, { at: AT, expected: /status of 400 .*auth\/v1\/user/ });
+    const { page } = await visit(t, stage, {
+      at: `${AT}?section=security`,
+      expected: /status of 400 .*auth\/v1\/user/,
+    });
     const email = await openSettings(page);
     const elsewhere = () => visit(t, stage, { expected: /status of 40[013]|WebSocket/ });
     const second = await elsewhere();
@@ -191,7 +194,7 @@ pageTest(
 pageTest(
   'a reset is offered once there is something to reset, asks for a word, and says when the next one is',
   onStage(async (t, stage) => {
-    const { page } = await visit(t, stage, { at: AT });
+    const { page } = await visit(t, stage, { at: `${AT}?section=account` });
     await openSettings(page);
     const reset = page.getByRole('button', { name: 'Reset the account' }).first();
     await page.getByText('You have not traded yet, so there is nothing to reset.').waitFor();
@@ -221,15 +224,19 @@ pageTest(
 pageTest(
   'the settings are clean to axe, in light and dark, wide and narrow',
   onStage(async (t, stage) => {
-    const seen = await visit(t, stage, { at: AT });
+    const seen = await visit(t, stage, { at: `${AT}?section=keys` });
     const { page } = seen;
     await openSettings(page);
     await callAs(page, 'POST', '/api_keys', { label: 'A bot with a rather long label' });
     await page.reload();
     await page.getByRole('table', { name: 'Keys' }).waitFor();
     await page.getByRole('table', { name: 'Limits used' }).waitFor();
+    t.deepEqual(await faultsInLooks(seen), [], 'keys');
+    await page.getByRole('tab', { name: 'Sign-in' }).click();
     await page.getByRole('table', { name: 'Sign-ins' }).waitFor();
+    t.deepEqual(await faultsInLooks(seen), [], 'sign-in');
+    await page.getByRole('tab', { name: 'Profile' }).click();
     await page.getByLabel('Public').check();
-    t.deepEqual(await faultsInLooks(seen), []);
+    t.deepEqual(await faultsInLooks(seen), [], 'profile');
   }),
 );

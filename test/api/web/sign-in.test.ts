@@ -93,7 +93,7 @@ pageTest(
       delete Crypto.prototype.randomUUID;
       delete Crypto.prototype.subtle;
       delete Navigator.prototype.clipboard;`;
-    const { page } = await visit(t, stage, { at: '#/settings', initScript });
+    const { page } = await visit(t, stage, { at: '#/settings?section=keys', initScript });
     await signUp(page);
     await page.getByRole('button', { name: 'Create a key' }).click();
     const dialog = page.getByRole('dialog');

@@ -239,6 +239,34 @@ test('D21: what was never on disk is cut, also where a later record was; else it
   log.close();
 });
 
+test('D100: a reader that follows finds a lost record within a second, and returns none after it', (t) => {
+  const dir = tempDir(t);
+  const options = { ...OPTIONS, segmentBytes: 100_000 };
+  const log = LogWriter.open(dir, options);
+  t.teardown(() => log.close());
+  const random = randomOf(7);
+  let nowMs = 0;
+  const reader = LogReader.open(dir, { ...IDENTITY, clock: () => nowMs });
+  t.teardown(() => reader.close());
+  fill(log, 3, random);
+  t.is([...reader.records(0)].length, 3);
+  const start = log.bytes;
+  const after = log.nextNumber - 1;
+  fill(log, 1, random);
+  const end = log.bytes;
+  fill(log, 1, random);
+  const whole = readFileSync(fileOf(dir, 0));
+  const file = openSync(fileOf(dir, 0), 'r+');
+  t.teardown(() => closeSync(file));
+  writeSync(file, Buffer.alloc(end - start), 0, end - start, start);
+  nowMs = 999;
+  t.deepEqual([...reader.records(after)], [], 'as at the end of a log');
+  nowMs = 1000;
+  t.throws(() => [...reader.records(after)], { instanceOf: LogDamage });
+  writeSync(file, whole, start, end - start, start);
+  t.is([...reader.records(after)].length, 2);
+});
+
 test('D21: bytes after the last record of a closed segment are named', (t) => {
   const { dir } = sampleLog(t);
   const { size } = statSync(fileOf(dir, 1));

@@ -2,6 +2,7 @@
 
 import type { EpochMs, Uuid } from '../../../engine/base/units.ts';
 import type { BoardKind, LeaderboardRow } from '../../../engine/records/boards/leaderboard.ts';
+import type { Fills } from '../../../engine/records/boards/windows.ts';
 import type { NaiveTrade, World } from './random-facts.ts';
 
 const DAY_MS = 86_400_000;
@@ -44,8 +45,9 @@ export function isListed(world: Known, trader: Uuid, shown: Map<Uuid, Shown>): b
 const pnlOf = ({ end, costCents }: NaiveTrade) => end!.proceedsCents - costCents;
 const total = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0);
 
-export function sumsOf(world: Known, trader: Uuid, afterMs: EpochMs) {
+export function sumsOf(world: Known, trader: Uuid, afterMs: EpochMs, fills: Fills = 'all') {
   const over = world.trades.filter((trade) => {
+    if (fills === 'realistic' && !trade.realistic) return false;
     return trade.trader === trader && trade.end !== null && trade.end.atMs > afterMs;
   });
   const count = (result: string) =>
@@ -89,13 +91,19 @@ export function leaderboard(
     kind,
     days,
     bidOf,
-  }: { kind: BoardKind; days: number | null; bidOf: (t: NaiveTrade) => number | null },
+    fills,
+  }: {
+    kind: BoardKind;
+    days: number | null;
+    bidOf: (t: NaiveTrade) => number | null;
+    fills?: Fills;
+  },
 ): LeaderboardRow[] {
   const afterMs = days === null ? Number.NEGATIVE_INFINITY : world.nowMs - days * DAY_MS;
   const rows = world.accounts
     .filter(({ id }) => isListed(world, id, shown))
     .map(({ id, run, busts }) => {
-      const sums = sumsOf(world, id, afterMs);
+      const sums = sumsOf(world, id, afterMs, fills);
       const worthCents = worthOf(world, id, bidOf);
       return { trader: id, ...sums, worthCents, resets: run - 1, busts };
     })

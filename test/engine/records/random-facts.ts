@@ -30,6 +30,8 @@ export type NaiveTrade = {
   entryCents: number;
   statedPct: number | null;
   placedPrivate: boolean;
+  /** Its order was placed under the preset `realistic`. */
+  realistic: boolean;
   openedAtMs: EpochMs;
   /** Null: it is open. */
   end: {
@@ -190,6 +192,7 @@ function buy(
     entryCents: priceCents,
     statedPct: random.oneIn(2) ? random.int(1, 99) : null,
     placedPrivate: random.oneIn(4) && world.accounts.indexOf(account) % 3 === 0,
+    realistic: world.trades.length % 3 !== 0,
     openedAtMs: world.nowMs,
     end: null,
     parlay: null,
@@ -208,9 +211,9 @@ function buy(
   });
 }
 
-function termsOf({ statedPct, placedPrivate }: NaiveTrade) {
+function termsOf({ statedPct, placedPrivate, realistic }: NaiveTrade) {
   const terms: TradeTerms = { statedProbPct: statedPct, placedVia: 'api', placedPrivate };
-  return { ...terms, fillModel: 'top_of_book', realistic: false } as const;
+  return { ...terms, fillModel: 'top_of_book', realistic } as const;
 }
 
 function grow(world: World, random: RandomSource, account: NaiveAccount): void {

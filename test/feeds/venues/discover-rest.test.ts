@@ -127,7 +127,7 @@ const WRONG: [name: string, reply: Reply, message: RegExp][] = [
   ['null', json('null'), /answered no list of markets$/],
   ['not there', json('{}', 404), /not found \(404\)$/],
   ['a redirect', json('', 302, { location: '/elsewhere' }), /: fetch failed$/],
-  ['a connection that ends', (_url, response) => response.destroy(), /: UND_ERR_SOCKET$/],
+  ['a connection that ends', (_url, response) => response.destroy(), /: ECONNRESET$/],
   [
     'a cursor that comes again',
     (url, response) => {

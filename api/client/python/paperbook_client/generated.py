@@ -152,6 +152,8 @@ __all__ = [
     "Venue",
     "VenueQuote",
     "VenueQuoteOutcomeLastTrades",
+    "Verdict",
+    "VerdictInterval",
 ]
 
 
@@ -224,6 +226,8 @@ class AccountPage(TypedDict):
     realism: Realism
     # Equal to the net worth; the start balance before the first trade.
     points: float
+    # Spendable cash; the start balance before the first trade. Equal to that of the account.
+    balanceDollars: float
     # Null before the first trade.
     account: Account | None
     # Time of this answer.
@@ -1743,6 +1747,8 @@ TrackRecord = TypedDict(
         # The day of the newest fee table in use.
         "feeTable": "str | None",
         "fillModel": "Literal[\"top_of_book\", \"book_depth\", \"queue\"]",
+        # Absent: all picks.
+        "fills": "NotRequired[Literal[\"realistic\"]]",
         # Present only while the venue-data switch is on.
         "bySeries": "NotRequired[list[TrackRecordBySeriesItem]]",
     },
@@ -2078,6 +2084,30 @@ class VenueQuoteOutcomeLastTrades(TypedDict):
     no: LastTrade
 
 
+class Verdict(TypedDict):
+    # not_yet: too few games to say.
+    verdict: Literal["edge", "no_edge", "not_yet"]
+    # The measure that decides.
+    basis: Literal["pnl_after_fees", "clv"]
+    # clv: cents a contract after fees. pnl_after_fees: dollars a pick.
+    mean: float | None
+    # 95%, clustered by game; null: too few games.
+    interval: VerdictInterval | None
+    games: int
+    # Further games for an answer in 80% of cases; null: the spread is not known.
+    gamesNeeded: int | None
+    # Whether the edge shows, and trades under realistic fills do not show it.
+    simpleOnly: bool
+    notes: list[str]
+    # Every trade is a paper trade.
+    mode: Literal["paper"]
+
+
+class VerdictInterval(TypedDict):
+    low: float
+    high: float
+
+
 class Operations:
     """A method an operation, for `Client`."""
 
@@ -2175,7 +2205,7 @@ class Operations:
         status: GameStatus | None = None,
         limit: int | None = None,
     ) -> InstrumentsFound:
-        """Instruments by words, best match first."""
+        """Instruments by words, best match first, tradable ones first of equal matches."""
         answer: InstrumentsFound = self.call(Call(
             "GET",
             "/instruments/search",
@@ -2558,6 +2588,7 @@ class Operations:
         self,
         *,
         window: str | None = None,
+        fills: Literal["all", "realistic"] | None = None,
         kind: Literal["pnl", "roi", "net_worth"] | None = None,
         limit: int | None = None,
         cursor: str | None = None,
@@ -2570,7 +2601,7 @@ class Operations:
         answer: Leaderboard = self.call(Call(
             "GET",
             "/leaderboard",
-            query={"window": window, "kind": kind, "limit": limit, "cursor": cursor},
+            query={"window": window, "fills": fills, "kind": kind, "limit": limit, "cursor": cursor},
             repeatable=True,
         ))
         return answer
@@ -2579,11 +2610,18 @@ class Operations:
         self,
         *,
         window: str | None = None,
+        fills: Literal["all", "realistic"] | None = None,
         kind: Literal["pnl", "roi", "net_worth"] | None = None,
     ) -> Rows[LeaderboardRow]:
         """Every row of ``get_leaderboard``, asked for page by page."""
         return Rows(
-            lambda at: self.get_leaderboard(window=window, kind=kind, limit=100, cursor=at),
+            lambda at: self.get_leaderboard(
+                window=window,
+                fills=fills,
+                kind=kind,
+                limit=100,
+                cursor=at,
+            ),
             "rows",
             "nextCursor",
         )
@@ -2627,14 +2665,37 @@ class Operations:
             "nextCursor",
         )
 
-    def get_own_eval(self, *, window: str | None = None) -> OwnEval:
+    def get_own_eval(
+        self,
+        *,
+        window: str | None = None,
+        fills: Literal["all", "realistic"] | None = None,
+    ) -> OwnEval:
         """Own settled picks with their scores. Last ended first, also picks placed while
         private, at most 10,000.
         """
         answer: OwnEval = self.call(Call(
             "GET",
             "/me/eval",
-            query={"window": window},
+            query={"window": window, "fills": fills},
+            repeatable=True,
+        ))
+        return answer
+
+    def get_verdict(
+        self,
+        *,
+        window: str | None = None,
+        fills: Literal["all", "realistic"] | None = None,
+    ) -> Verdict:
+        """Whether the edge of own settled picks is real. By closing lines less fees, or by
+        profit after fees, with intervals clustered by game. A trader without an edge is said
+        to have one in 5% of cases at most.
+        """
+        answer: Verdict = self.call(Call(
+            "GET",
+            "/me/verdict",
+            query={"window": window, "fills": fills},
             repeatable=True,
         ))
         return answer
@@ -2643,6 +2704,7 @@ class Operations:
         self,
         *,
         window: str | None = None,
+        fills: Literal["all", "realistic"] | None = None,
         metric: Literal["brier", "log_loss", "clv", "pnl"] | None = None,
         limit: int | None = None,
         cursor: str | None = None,
@@ -2654,7 +2716,13 @@ class Operations:
         answer: EvalBoard = self.call(Call(
             "GET",
             "/eval",
-            query={"window": window, "metric": metric, "limit": limit, "cursor": cursor},
+            query={
+                "window": window,
+                "fills": fills,
+                "metric": metric,
+                "limit": limit,
+                "cursor": cursor,
+            },
             repeatable=True,
         ))
         return answer
@@ -2663,16 +2731,29 @@ class Operations:
         self,
         *,
         window: str | None = None,
+        fills: Literal["all", "realistic"] | None = None,
         metric: Literal["brier", "log_loss", "clv", "pnl"] | None = None,
     ) -> Rows[EvalRow]:
         """Every row of ``get_eval``, asked for page by page."""
         return Rows(
-            lambda at: self.get_eval(window=window, metric=metric, limit=100, cursor=at),
+            lambda at: self.get_eval(
+                window=window,
+                fills=fills,
+                metric=metric,
+                limit=100,
+                cursor=at,
+            ),
             "rows",
             "nextCursor",
         )
 
-    def get_track_record(self, trader_id: str, *, days: int | None = None) -> SignedTrackRecord:
+    def get_track_record(
+        self,
+        trader_id: str,
+        *,
+        days: int | None = None,
+        fills: Literal["all", "realistic"] | None = None,
+    ) -> SignedTrackRecord:
         """A trader's last 90 days, signed. Ed25519 over canonical JSON (RFC 8785): `paperbook
         verify-record` checks it offline. A trader who is private or hides earlier trades is
         404.
@@ -2680,7 +2761,7 @@ class Operations:
         answer: SignedTrackRecord = self.call(Call(
             "GET",
             path_of("/traders/", trader_id, "/track-record"),
-            query={"days": days},
+            query={"days": days, "fills": fills},
             repeatable=True,
         ))
         return answer
@@ -2936,7 +3017,7 @@ class AsyncOperations:
         status: GameStatus | None = None,
         limit: int | None = None,
     ) -> InstrumentsFound:
-        """Instruments by words, best match first."""
+        """Instruments by words, best match first, tradable ones first of equal matches."""
         answer: InstrumentsFound = await self.call(Call(
             "GET",
             "/instruments/search",
@@ -3319,6 +3400,7 @@ class AsyncOperations:
         self,
         *,
         window: str | None = None,
+        fills: Literal["all", "realistic"] | None = None,
         kind: Literal["pnl", "roi", "net_worth"] | None = None,
         limit: int | None = None,
         cursor: str | None = None,
@@ -3331,7 +3413,7 @@ class AsyncOperations:
         answer: Leaderboard = await self.call(Call(
             "GET",
             "/leaderboard",
-            query={"window": window, "kind": kind, "limit": limit, "cursor": cursor},
+            query={"window": window, "fills": fills, "kind": kind, "limit": limit, "cursor": cursor},
             repeatable=True,
         ))
         return answer
@@ -3340,11 +3422,18 @@ class AsyncOperations:
         self,
         *,
         window: str | None = None,
+        fills: Literal["all", "realistic"] | None = None,
         kind: Literal["pnl", "roi", "net_worth"] | None = None,
     ) -> AsyncRows[LeaderboardRow]:
         """Every row of ``get_leaderboard``, asked for page by page."""
         return AsyncRows(
-            lambda at: self.get_leaderboard(window=window, kind=kind, limit=100, cursor=at),
+            lambda at: self.get_leaderboard(
+                window=window,
+                fills=fills,
+                kind=kind,
+                limit=100,
+                cursor=at,
+            ),
             "rows",
             "nextCursor",
         )
@@ -3388,14 +3477,37 @@ class AsyncOperations:
             "nextCursor",
         )
 
-    async def get_own_eval(self, *, window: str | None = None) -> OwnEval:
+    async def get_own_eval(
+        self,
+        *,
+        window: str | None = None,
+        fills: Literal["all", "realistic"] | None = None,
+    ) -> OwnEval:
         """Own settled picks with their scores. Last ended first, also picks placed while
         private, at most 10,000.
         """
         answer: OwnEval = await self.call(Call(
             "GET",
             "/me/eval",
-            query={"window": window},
+            query={"window": window, "fills": fills},
+            repeatable=True,
+        ))
+        return answer
+
+    async def get_verdict(
+        self,
+        *,
+        window: str | None = None,
+        fills: Literal["all", "realistic"] | None = None,
+    ) -> Verdict:
+        """Whether the edge of own settled picks is real. By closing lines less fees, or by
+        profit after fees, with intervals clustered by game. A trader without an edge is said
+        to have one in 5% of cases at most.
+        """
+        answer: Verdict = await self.call(Call(
+            "GET",
+            "/me/verdict",
+            query={"window": window, "fills": fills},
             repeatable=True,
         ))
         return answer
@@ -3404,6 +3516,7 @@ class AsyncOperations:
         self,
         *,
         window: str | None = None,
+        fills: Literal["all", "realistic"] | None = None,
         metric: Literal["brier", "log_loss", "clv", "pnl"] | None = None,
         limit: int | None = None,
         cursor: str | None = None,
@@ -3415,7 +3528,13 @@ class AsyncOperations:
         answer: EvalBoard = await self.call(Call(
             "GET",
             "/eval",
-            query={"window": window, "metric": metric, "limit": limit, "cursor": cursor},
+            query={
+                "window": window,
+                "fills": fills,
+                "metric": metric,
+                "limit": limit,
+                "cursor": cursor,
+            },
             repeatable=True,
         ))
         return answer
@@ -3424,11 +3543,18 @@ class AsyncOperations:
         self,
         *,
         window: str | None = None,
+        fills: Literal["all", "realistic"] | None = None,
         metric: Literal["brier", "log_loss", "clv", "pnl"] | None = None,
     ) -> AsyncRows[EvalRow]:
         """Every row of ``get_eval``, asked for page by page."""
         return AsyncRows(
-            lambda at: self.get_eval(window=window, metric=metric, limit=100, cursor=at),
+            lambda at: self.get_eval(
+                window=window,
+                fills=fills,
+                metric=metric,
+                limit=100,
+                cursor=at,
+            ),
             "rows",
             "nextCursor",
         )
@@ -3438,6 +3564,7 @@ class AsyncOperations:
         trader_id: str,
         *,
         days: int | None = None,
+        fills: Literal["all", "realistic"] | None = None,
     ) -> SignedTrackRecord:
         """A trader's last 90 days, signed. Ed25519 over canonical JSON (RFC 8785): `paperbook
         verify-record` checks it offline. A trader who is private or hides earlier trades is
@@ -3446,7 +3573,7 @@ class AsyncOperations:
         answer: SignedTrackRecord = await self.call(Call(
             "GET",
             path_of("/traders/", trader_id, "/track-record"),
-            query={"days": days},
+            query={"days": days, "fills": fills},
             repeatable=True,
         ))
         return answer

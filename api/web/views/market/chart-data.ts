@@ -1,5 +1,8 @@
-/** The parts of the price chart: lines of bars, a band, and the stretches without a live price. */
-import type { GapReason, HistoryGap, Ohlc } from '../../../client/generated.js';
+/**
+ * The parts of the price chart: lines of bars, a band, the stretches without a live price, and the
+ * own trades. Rule U46 (api/RULES.md).
+ */
+import type { GapReason, HistoryGap, Interval, Ohlc, Trade } from '../../../client/generated.js';
 import { cents } from '../../state/format.ts';
 import type { Bar, LiveBars, Top } from '../../state/price-bars.ts';
 
@@ -18,6 +21,36 @@ export const GAP_WORDS: Readonly<Record<GapReason, string>> = {
 };
 export const SIDES = { bid: 'Yes bid', ask: 'Yes ask' } as const;
 export const MID = { mid: 'Yes mid', low: 'Lowest', high: 'Highest' } as const;
+
+/** How far back an interval shows, as people choose it. */
+export const RANGE_WORDS: Readonly<Record<Interval, string>> = {
+  '1m': '6 h',
+  '5m': '1 day',
+  '15m': '4 days',
+  '1h': '2 weeks',
+  '1d': 'All',
+};
+
+/** The whole range of a price. */
+export const FULL_RANGE = [0, 100] as const;
+
+type Mark = { atMs: number; value: number; kind: 'buy' | 'sell' };
+
+/** Own buys and sales, at their prices in terms of yes; while venue data is off they have none. */
+export function marksOf(trades: readonly Trade[]): Mark[] {
+  return trades.flatMap((trade) => {
+    const { openedAt, closedAt, closeReason, entryCents, exitCents, instrumentSide } = trade;
+    const yes = (cents: number) => (instrumentSide === 'yes' ? cents : 100 - cents);
+    const marks: Mark[] = [];
+    if (typeof entryCents === 'number') {
+      marks.push({ atMs: Date.parse(openedAt), value: yes(entryCents), kind: 'buy' });
+    }
+    if (closedAt !== null && closeReason === 'sold' && typeof exitCents === 'number') {
+      marks.push({ atMs: Date.parse(closedAt), value: yes(exitCents), kind: 'sell' });
+    }
+    return marks;
+  });
+}
 
 type Point = { atMs: number; bar: Bar; of: 'open' | 'close' };
 

@@ -11,6 +11,7 @@ import { When } from '../../parts/when.tsx';
 import { cents, counted, fromNow, whole } from '../../state/format.ts';
 import { lostAtMs } from '../../state/live.ts';
 import type { Market } from '../../state/market.ts';
+import { chanceOf } from '../../state/market-day.ts';
 import { type MarketStatus, marketStatus } from '../../state/market-status.ts';
 import { VENUE_WORDS } from '../../state/order-words.ts';
 import { dropped } from '../../state/quotes.ts';
@@ -54,9 +55,14 @@ export function MarketHead({ market, quote }: Props) {
 
 function Now({ market, quote, nowMs }: Props & { nowMs: number }) {
   const main = quote?.quote.venues.find(({ venue }) => venue === 'venue_a') ?? null;
+  const chance = quote === null ? null : chanceOf(quote);
   return (
     <dl class="market-now">
       <Status market={market} quote={quote} nowMs={nowMs} />
+      <Figure name="Chance of yes">
+        <strong>{chance === null ? '–' : `${chance}%`}</strong>
+        <small>{main === null ? 'no quote' : `quoted ${fromNow(main.asOf, nowMs)}`}</small>
+      </Figure>
       <Figure name="Yes bid">
         <Price
           price={quote?.bidCents ?? null}
@@ -72,10 +78,6 @@ function Now({ market, quote, nowMs }: Props & { nowMs: number }) {
           why={quote?.note ?? null}
         />
         <small>{sizeText(main?.yesAskContracts ?? null)}</small>
-      </Figure>
-      <Figure name="Middle">
-        <Price price={main?.yesMidCents ?? null} why={quote?.note ?? null} />
-        <small>{main === null ? 'no quote' : `quoted ${fromNow(main.asOf, nowMs)}`}</small>
       </Figure>
       <Figure name="Last trade">
         <Price price={main?.lastTradeCents ?? null} why="none yet" />

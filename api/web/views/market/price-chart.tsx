@@ -1,5 +1,8 @@
-/** Past prices by interval, continued live; where there was none, and why. */
-import { useEffect, useRef } from 'preact/hooks';
+/**
+ * Past prices of a range, continued live, with the own trades; where there was none, and why. Rule
+ * U46 (api/RULES.md).
+ */
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { Interval } from '../../../client/generated.js';
 import { Chart } from '../../parts/chart.tsx';
 import type { ChartData } from '../../parts/chart-plot.ts';
@@ -9,9 +12,12 @@ import { Empty } from '../../parts/notice.tsx';
 import { useNow } from '../../parts/now.ts';
 import { type Column, Table } from '../../parts/table.tsx';
 import { When } from '../../parts/when.tsx';
+import { events } from '../../state/account.ts';
 import { CallError } from '../../state/call-error.ts';
+import { instrumentOf } from '../../state/event-words.ts';
 import { cents, clock, counted, duration } from '../../state/format.ts';
 import { connection, lostAtMs } from '../../state/live.ts';
+import { forgetMarketTrades, loadMarketTrades, marketTrades } from '../../state/market-trades.ts';
 import { carriedTo, INTERVALS } from '../../state/price-bars.ts';
 import {
   carryPriceOn,
@@ -24,11 +30,15 @@ import { hrefOf, type ViewProps } from '../../state/route-text.ts';
 import { serverNowMs } from '../../state/server-time.ts';
 import type { ShownQuote } from '../../state/shown-quote.ts';
 import { venueData } from '../../state/venue-data.ts';
+import { isVisitor } from '../../state/visitor.ts';
 import {
   type ChartKind,
+  FULL_RANGE,
   GAP_WORDS,
   linesOf,
   MID,
+  marksOf,
+  RANGE_WORDS,
   SIDES,
   type Stretch,
   stretchesOf,
@@ -47,18 +57,27 @@ export function PriceChart({ instrumentId, quote, param, query }: Props) {
   const interval = NAMES.find((name) => name === query.interval) ?? '1m';
   const kind: ChartKind = query.chart === 'mid' ? 'mid' : 'sides';
   useHistory(instrumentId, interval, quote);
-  const show = (next: { interval?: string; chart?: string }) => {
+  const isFull = query.scale === 'full';
+  const show = (next: { interval?: string; chart?: string; scale?: string }) => {
     replace(hrefOf('market', param, { ...query, ...next }));
   };
   return (
     <section aria-label="Price">
       <div class="chart-head">
         <h2>Price of yes</h2>
+        <label class="full-range">
+          <input
+            type="checkbox"
+            checked={isFull}
+            onChange={() => show({ scale: isFull ? '' : 'full' })}
+          />{' '}
+          From 0¢ to 100¢
+        </label>
         <Choice
-          label="Interval"
+          label="Range"
           isLabelShown={false}
           value={interval}
-          options={NAMES.map((value) => ({ value, text: value }))}
+          options={NAMES.map((value) => ({ value, text: RANGE_WORDS[value] }))}
           onPick={(value) => show({ interval: value })}
         />
         <Choice
@@ -72,7 +91,7 @@ export function PriceChart({ instrumentId, quote, param, query }: Props) {
           onPick={(value) => show({ chart: value })}
         />
       </div>
-      <Drawn instrumentId={instrumentId} interval={interval} kind={kind} />
+      <Drawn instrumentId={instrumentId} interval={interval} kind={kind} isFull={isFull} />
     </section>
   );
 }
@@ -106,9 +125,14 @@ function useHistory(instrumentId: string, interval: Interval, quote: ShownQuote 
   }, [isLive, state, isOn, instrumentId, interval]);
 }
 
-type DrawnProps = { instrumentId: string; interval: Interval; kind: ChartKind };
+type DrawnProps = {
+  instrumentId: string;
+  interval: Interval;
+  kind: ChartKind;
+  isFull: boolean;
+};
 
-function Drawn({ instrumentId, interval, kind }: DrawnProps) {
+function Drawn({ instrumentId, interval, kind, isFull }: DrawnProps) {
   const now = priceHistoryOf(instrumentId, interval);
   if (venueData.value === false) return <Empty>No prices are shown while venue data is off.</Empty>;
   if (now.state === 'failed') {
@@ -128,7 +152,7 @@ function Drawn({ instrumentId, interval, kind }: DrawnProps) {
             quote.
           </Empty>
         ) : (
-          <Plotted history={history} kind={kind} />
+          <Plotted history={history} kind={kind} isFull={isFull} instrumentId={instrumentId} />
         )
       }
     </Loading>
@@ -146,9 +170,10 @@ function whyNone(error: unknown): string | null {
   return null;
 }
 
-type PlottedProps = { history: PriceHistory; kind: ChartKind };
+type PlottedProps = Omit<DrawnProps, 'interval'> & { history: PriceHistory };
 
-function Plotted({ history, kind }: PlottedProps) {
+function Plotted({ history, kind, isFull, instrumentId }: PlottedProps) {
+  const marks = useMarks(instrumentId);
   // The last price holds until now, or until the connection was lost.
   useNow(DRAWN_EVERY_MS);
   const { value: lostMs } = lostAtMs;
@@ -169,6 +194,8 @@ function Plotted({ history, kind }: PlottedProps) {
       toMs,
       color: GAP_COLORS[reason],
     })),
+    marks,
+    ...(isFull ? { range: FULL_RANGE } : {}),
     valueText: cents,
   };
   const reasons = [...new Set(stretches.map(({ reason }) => reason))];
@@ -185,10 +212,30 @@ function Plotted({ history, kind }: PlottedProps) {
           text: `No price: ${GAP_WORDS[reason]}`,
         }))}
       />
+      {marks.length > 0 && (
+        <p class="hint">
+          <span aria-hidden="true">▲ ▼ </span>Your buys and sales, at their prices of yes.
+        </p>
+      )}
       <Gaps stretches={stretches} />
     </>
   );
 }
+
+/** Of the own account, asked for again with each of its events here. */
+function useMarks(instrumentId: string) {
+  const isIn = !isVisitor.value;
+  const last = events.value.find((event) => instrumentOf(event) === instrumentId)?.eventId;
+  useEffect(() => {
+    if (isIn) void loadMarketTrades(instrumentId);
+  }, [instrumentId, last, isIn]);
+  useEffect(() => forgetMarketTrades, [instrumentId]);
+  const now = marketTrades(instrumentId);
+  const trades = now.state === 'ready' ? now.value : NO_TRADES;
+  return useMemo(() => marksOf(trades), [trades]);
+}
+
+const NO_TRADES: readonly never[] = [];
 
 const COLOR_OF: Readonly<Record<string, ChartData['series'][number]['color']>> = {
   [SIDES.bid]: 'gain',

@@ -38,6 +38,31 @@ test('/docs: its own settings ask nobody outside, and it is dark where that is w
   t.regex(script.text, /matchMedia\('\(prefers-color-scheme: dark\)'\)/);
 });
 
+test('A169: the introduction has every header that some answer has, and the page none of them again', async (t) => {
+  const api = await startApi(t);
+  const { info, components } = (await api.call('GET', '/openapi.json', { token: null })).json;
+  const guarding = /^(X-?Content|Referrer|Cross|Content-Sec)/;
+  for (const name of new Set<string>(namesOfHeaders(components.headers))) {
+    if (!guarding.test(name)) t.true(info.description.includes(`| \`${name}\` |`), name);
+  }
+  const script = await api.page('GET', await partOf(api, 'start'));
+  t.true(script.text.includes('wrapComponents: { headers: '));
+  const styles = await api.page('GET', await partOf(api, 'short'));
+  t.is(styles.status, 200);
+});
+
+/** Components are named without hyphens; the other form of a header is `…IfAny`. */
+function namesOfHeaders(headers: Json): string[] {
+  const known = [...Object.keys(headers)].map((name) => name.replace(/IfAny$/, ''));
+  return known.map((name) =>
+    name
+      .replace(/^XRequestId$/, 'X-Request-Id')
+      .replace(/^WWWAuthenticate$/, 'WWW-Authenticate')
+      .replace(/(?<=[a-z])(?=[A-Z])/g, '-')
+      .replace(/^Rate-Limit/, 'RateLimit'),
+  );
+}
+
 test('A113: /docs: what cleans the HTML in texts of the description is of today', async (t) => {
   const api = await startApi(t);
   const { text } = await api.page('GET', await partOf(api, 'swagger-ui-bundle'));
@@ -98,7 +123,7 @@ test('/docs: what is tried first answers with what there is', async (t) => {
   const [tradable] = paths['/instruments'].get.parameters.filter(
     ({ name }: Json) => name === 'tradable',
   );
-  t.is(tradable.example, 'true', 'an instrument that an order may name');
+  t.is(tradable.example, true, 'an instrument that an order may name');
 });
 
 test('A14, A72: /docs: nothing outside may be fetched, framed or run', async (t) => {

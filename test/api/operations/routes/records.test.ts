@@ -191,6 +191,62 @@ test('Y76, Y77: picks as the public and as their owner sees them', async (t) => 
   t.is(await refused(t, api, `/traders/${owner.id}/picks?cursor=${foreign}`), 'invalid_request');
 });
 
+test('A182, A183: a verdict on own picks, and what realistic fills alone give', async (t) => {
+  const { world, api, users, shown } = await withRecords(t);
+  for (const user of users) {
+    const session = await api.signIn(user);
+    const { json } = await get(api, '/me/eval?window=all', session);
+    const decided = json.picks.filter(
+      ({ outcome }: { outcome: number | null }) => outcome !== null,
+    );
+    const found = (await get(api, '/me/verdict?window=all', session)).json;
+    t.true(found.games <= decided.length);
+    if (found.basis === 'pnl_after_fees' && decided.length > 0) {
+      const pnl = decided.reduce(
+        (sum: number, pick: { pnlAfterFeesDollars: number }) => sum + pick.pnlAfterFeesDollars,
+        0,
+      );
+      t.true(Math.abs(found.mean - pnl / decided.length) < 1e-9);
+    }
+    t.is(found.simpleOnly, false);
+    const few = (await get(api, '/me/eval?window=all&fills=realistic', session)).json.picks;
+    const ids = new Set(world.trades.filter((one) => one.realistic).map(({ id }) => id as string));
+    t.deepEqual(
+      few.map(({ tradeId }: { tradeId: string }) => tradeId),
+      json.picks
+        .map(({ tradeId }: { tradeId: string }) => tradeId)
+        .filter((id: string) => ids.has(id)),
+    );
+  }
+  const none = { kind: 'pnl', days: null, bidOf: () => null } as const;
+  const expected = leaderboard(world, shown, { ...none, fills: 'realistic' });
+  const { json } = await get(api, '/leaderboard?window=all&fills=realistic&limit=100');
+  t.deepEqual(
+    json.rows.map((row: { traderId: string; pnlDollars: number }) => [
+      row.traderId,
+      row.pnlDollars,
+    ]),
+    expected.map(({ trader, pnlCents }) => [trader, pnlCents / 100]),
+  );
+  const [best] = expected;
+  const record = await get(api, `/traders/${best!.trader}/track-record?fills=realistic`);
+  t.is(record.json.record.fills, 'realistic');
+  t.is(recordProblem(record.json, null), null);
+  t.is(await refused(t, api, '/leaderboard?fills=simple'), 'invalid_request');
+});
+
+test('A182: without a pick the verdict is open, and says what is missing', async (t) => {
+  const api = await startApi(t);
+  const { json } = await get(api, '/me/verdict');
+  t.deepEqual(json, {
+    verdict: 'not_yet',
+    ...{ basis: 'pnl_after_fees', mean: null, interval: null, games: 0, gamesNeeded: null },
+    simpleOnly: false,
+    notes: [...json.notes.slice(0, -1), 'no pick was placed under realistic fills'],
+    mode: 'paper',
+  });
+});
+
 test('Y78, Y79, Y80: own evaluation, and the board of it', async (t) => {
   const { world, api, users } = await withRecords(t);
   const settledOf = ({ id }: User) =>

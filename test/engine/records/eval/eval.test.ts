@@ -1,5 +1,6 @@
 /** Scores of random picks, one trader's and the board, against their rules read again. */
 import test from 'ava';
+import { FILLS } from '../../../../engine/records/boards/windows.ts';
 import type { EvalPage, EvalQuestion } from '../../../../engine/records/eval/eval-rows.ts';
 import { METRICS, type Metric } from '../../../../engine/records/maths/statistics.ts';
 import { changeOf } from '../../../../engine/rules/catalog-change.ts';
@@ -137,54 +138,60 @@ test('Y92: where the day of a game alone is known, no pick is in a slate and non
 });
 
 for (const metric of ['brier', 'log_loss', 'clv', 'pnl'] as const satisfies Metric[]) {
-  test(`Y28, Y87: the board of ${metric}: means of slate picks that the public sees, in pages`, (t) => {
-    const { world, records, shown } = opened(t);
-    const seen = world.trades.filter((trade) => isSeen(trade, world, shown));
-    const mayBeIn = ({ trader }: NaiveTrade) => isListed(world, trader, shown);
-    const slate = (among: readonly NaiveTrade[]) =>
-      world.trades.filter((trade) => mayBeIn(trade) && inSlate(world, trade, among));
-    t.notDeepEqual(slate(seen), slate(world.trades), 'some picks are hidden');
-    t.true(
-      slate(seen).some((trade) => !slate(world.trades).includes(trade)),
-      'in their place',
-    );
-    const asked = { metric, days: null, nowMs: world.nowMs, fees: [] };
-    const rows = pagesOf(records, asked);
-    const expected = world.accounts.flatMap(({ id }) => {
-      if (!isListed(world, id, shown)) return [];
-      const picks = slate(seen).filter(({ trader }) => trader === id);
-      const values = picks.map((trade) => scoresOf(world, trade)[metric]);
-      const known = values.filter((value) => value !== null);
-      if (known.length === 0) return [];
-      const unit = metric === 'pnl' ? 100 : 1;
-      const mean = known.reduce((sum, value) => sum + value, 0) / known.length / unit;
-      const games = new Set(
-        picks.flatMap((trade, at) => {
-          const own = trade.market === 0 ? `own ${trade.instrument}` : trade.market;
-          return values[at] === null ? [] : [own];
-        }),
+  for (const fills of FILLS) {
+    test(`Y28, Y87, Y97: the board of ${metric} with ${fills} fills: means of slate picks that the public sees, in pages`, (t) => {
+      const { world, records, shown } = opened(t);
+      const counts = (trade: NaiveTrade) => fills === 'all' || trade.realistic;
+      const seen = world.trades.filter((trade) => counts(trade) && isSeen(trade, world, shown));
+      const all = world.trades.filter(counts);
+      const mayBeIn = ({ trader }: NaiveTrade) => isListed(world, trader, shown);
+      const slate = (among: readonly NaiveTrade[]) =>
+        all.filter((trade) => mayBeIn(trade) && inSlate(world, trade, among));
+      t.notDeepEqual(slate(seen), slate(all), 'some picks are hidden');
+      t.true(
+        slate(seen).some((trade) => !slate(all).includes(trade)),
+        'in their place',
       );
-      const skills = picks.flatMap((trade) => scoresOf(world, trade).skill ?? []);
-      const skill =
-        skills.length === 0 ? null : skills.reduce((sum, value) => sum + value, 0) / skills.length;
-      return [{ trader: id, picks: known.length, games: games.size, mean, skill }];
+      const asked = { metric, days: null, fills, nowMs: world.nowMs, fees: [] };
+      const rows = pagesOf(records, asked);
+      const expected = world.accounts.flatMap(({ id }) => {
+        if (!isListed(world, id, shown)) return [];
+        const picks = slate(seen).filter(({ trader }) => trader === id);
+        const values = picks.map((trade) => scoresOf(world, trade)[metric]);
+        const known = values.filter((value) => value !== null);
+        if (known.length === 0) return [];
+        const unit = metric === 'pnl' ? 100 : 1;
+        const mean = known.reduce((sum, value) => sum + value, 0) / known.length / unit;
+        const games = new Set(
+          picks.flatMap((trade, at) => {
+            const own = trade.market === 0 ? `own ${trade.instrument}` : trade.market;
+            return values[at] === null ? [] : [own];
+          }),
+        );
+        const skills = picks.flatMap((trade) => scoresOf(world, trade).skill ?? []);
+        const skill =
+          skills.length === 0
+            ? null
+            : skills.reduce((sum, value) => sum + value, 0) / skills.length;
+        return [{ trader: id, picks: known.length, games: games.size, mean, skill }];
+      });
+      const sign = metric === 'brier' || metric === 'log_loss' ? 1 : -1;
+      expected.sort((a, b) => sign * (a.mean - b.mean) || (a.trader < b.trader ? -1 : 1));
+      t.true(expected.length >= 4);
+      t.deepEqual(
+        rows.map(({ rank, trader, picks, games }) => ({ rank, trader, picks, games })),
+        expected.map(({ mean: _, skill: __, ...row }, at) => ({ rank: at + 1, ...row })),
+      );
+      for (const [at, row] of rows.entries()) {
+        const { value, interval, intervalNote, tiedWithAbove } = row;
+        t.true(near(value, expected[at]!.mean));
+        // Of all slate picks with a stated probability, also of those without the metric.
+        t.true(near(row.skill, expected[at]!.skill), row.trader);
+        t.is(interval === null, intervalNote !== null);
+        if (at === 0) t.is(tiedWithAbove, null);
+      }
     });
-    const sign = metric === 'brier' || metric === 'log_loss' ? 1 : -1;
-    expected.sort((a, b) => sign * (a.mean - b.mean) || (a.trader < b.trader ? -1 : 1));
-    t.true(expected.length >= 4);
-    t.deepEqual(
-      rows.map(({ rank, trader, picks, games }) => ({ rank, trader, picks, games })),
-      expected.map(({ mean: _, skill: __, ...row }, at) => ({ rank: at + 1, ...row })),
-    );
-    for (const [at, row] of rows.entries()) {
-      const { value, interval, intervalNote, tiedWithAbove } = row;
-      t.true(near(value, expected[at]!.mean));
-      // Of all slate picks with a stated probability, also of those without the metric.
-      t.true(near(row.skill, expected[at]!.skill), row.trader);
-      t.is(interval === null, intervalNote !== null);
-      if (at === 0) t.is(tiedWithAbove, null);
-    }
-  });
+  }
 }
 
 /** The world, and in its middle a catalog with other starts, some of them of games that are over. */

@@ -6,6 +6,7 @@ import type { Uuid } from '../../../../engine/base/units.ts';
 import {
   BOARD_KINDS,
   type LeaderboardPage,
+  type LeaderboardQuestion,
 } from '../../../../engine/records/boards/leaderboard.ts';
 import {
   differentTables,
@@ -60,7 +61,7 @@ function opened(t: ExecutionContext, world: World, seed: number, shards: number)
 }
 
 for (const shards of [1, 2]) {
-  test(`Y10, Y12, Y20, Y22, Y24, Y25, Y88: boards are what a naive calculation gives, from ${shards} shards`, (t) => {
+  test(`Y10, Y12, Y20, Y22, Y24, Y25, Y88, Y97: boards are what a naive calculation gives, from ${shards} shards`, (t) => {
     for (const seed of seedsOfRun(3)) {
       const world = randomWorld(seed, STEPS);
       t.true(world.corrected.size > 0, 'some results were corrected');
@@ -72,8 +73,13 @@ for (const shards of [1, 2]) {
       for (const kind of BOARD_KINDS) {
         for (const days of WINDOWS) {
           const expected = leaderboard(world, shown, { kind, days, bidOf });
-          t.deepEqual(pagesOf(records, { board: kind, days, nowMs: world.nowMs }), expected);
+          const asked = { board: kind, days, nowMs: world.nowMs };
+          t.deepEqual(pagesOf(records, asked), expected);
           if (days === null) t.not(expected.length, 0);
+          const fills = 'realistic';
+          const realistic = leaderboard(world, shown, { kind, days, bidOf, fills });
+          t.deepEqual(pagesOf(records, { ...asked, fills }), realistic);
+          if (days === null) t.notDeepEqual(realistic, expected);
         }
       }
     }
@@ -108,7 +114,7 @@ for (const shards of [1, 2]) {
 
 function pagesOf(
   { reader }: OpenRecords,
-  asked: { board: 'pnl' | 'roi' | 'net_worth'; days: number | null; nowMs: number },
+  asked: Pick<LeaderboardQuestion, 'board' | 'days' | 'fills' | 'nowMs'>,
 ) {
   const rows = [];
   let after: LeaderboardPage['next'] = null;

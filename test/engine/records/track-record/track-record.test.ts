@@ -45,6 +45,7 @@ const INPUT: TrackRecordInput = {
     }),
   ],
   feeTable: '2026-07-07',
+  fills: 'all',
   fillModel: 'top_of_book',
   venueData: true,
 };
