@@ -37,7 +37,6 @@ import type {
   SoldParts,
 } from '../../rules/finished-records.ts';
 import { isShownOrder } from '../../rules/flags.ts';
-import { costCents } from '../../rules/ledger.ts';
 import type { MarketOutcome } from '../../rules/messages.ts';
 
 /** Reads facts, including facts of the current batch. */
@@ -151,7 +150,7 @@ export class ShardRecords implements FinishedRecords {
         const sold = parts.get(part.trade) ?? { contracts: 0, costCents: 0, cents: 0 };
         sold.contracts += part.contracts;
         sold.costCents += part.costCents;
-        sold.cents += costCents(part.priceCents, part.contracts);
+        sold.cents += part.cents;
         parts.set(part.trade, sold);
       }
     }
@@ -328,7 +327,7 @@ export function placedOrder(
 }
 
 export function outcomeOf(fact: OrderFilledFact | OrderEndedFact): OrderOutcome {
-  const { atMs, fillPriceCents, fillVenue: venue, trade: tradeId } = fact;
+  const { atMs, fillPriceCents, fillVenue: venue, trade: tradeId, feesCents } = fact;
   return fact.kind === 'order_filled'
     ? {
         atMs,
@@ -338,6 +337,7 @@ export function outcomeOf(fact: OrderFilledFact | OrderEndedFact): OrderOutcome 
         venue,
         tradeId,
         filledContracts: null,
+        feesCents,
       }
     : {
         atMs,
@@ -347,6 +347,7 @@ export function outcomeOf(fact: OrderFilledFact | OrderEndedFact): OrderOutcome 
         venue,
         tradeId,
         filledContracts: fact.filledContracts,
+        feesCents,
       };
 }
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
 
 from .calls import Call, path_of, with_key, with_keys
+from .rows import AsyncRows, Rows
 
 __all__ = [
     "Account",
@@ -61,7 +63,13 @@ __all__ = [
     "LastTrade",
     "Leaderboard",
     "LeaderboardRow",
+    "LimitBuy",
+    "LimitSell",
+    "LimitTickerBuy",
     "Listing",
+    "MarketBuy",
+    "MarketSell",
+    "MarketTickerBuy",
     "MarketType",
     "Me",
     "MeKey",
@@ -145,7 +153,40 @@ __all__ = [
     "Venue",
     "VenueQuote",
     "VenueQuoteOutcomeLastTrades",
+    "Verdict",
+    "VerdictInterval",
 ]
+
+
+# Fields that are always a date-time.
+TIME_FIELDS = frozenset((
+    "asOf",
+    "at",
+    "canceledAt",
+    "closedAt",
+    "createdAt",
+    "end",
+    "executedAt",
+    "expiresAt",
+    "issuedAt",
+    "lastResetAt",
+    "lastTradeAt",
+    "lastUsedAt",
+    "nextResetAt",
+    "openedAt",
+    "originalCreatedAt",
+    "pendingUntil",
+    "quotedAt",
+    "rejectIfLaterThan",
+    "revokedAt",
+    "rotatedAt",
+    "runStartedAt",
+    "since",
+    "start",
+    "startsAt",
+    "time",
+    "updatedAt",
+))
 
 
 class Account(TypedDict):
@@ -187,6 +228,8 @@ class AccountPage(TypedDict):
     realism: Realism
     # Equal to the net worth; the start balance before the first trade.
     points: float
+    # Spendable cash; the start balance before the first trade. Equal to that of the account.
+    balanceDollars: float
     # Null before the first trade.
     account: Account | None
     # Time of this answer.
@@ -842,6 +885,138 @@ class LeaderboardRow(TypedDict):
     busts: int
 
 
+class LimitBuy(TypedDict):
+    """The body of a limit buy."""
+    action: Literal["buy"]
+    type: Literal["limit"]
+    # One key per order. The same key with the same order returns the stored order and places
+    # nothing. After a timeout or a 503, send the order again with its key. (1 to 128 visible ASCII
+    # characters)
+    idempotencyKey: NotRequired[str]
+    # Another name for idempotencyKey: send exactly one of the two. (1 to 128 visible ASCII
+    # characters)
+    clientOrderId: NotRequired[str]
+    # Of a buy: the instrument to buy. (ins_ and 12 characters of 0-9A-HJKMNP-TV-Z)
+    instrumentId: str
+    # Of a buy: the side to buy.
+    side: Side
+    # Of a buy: contracts.
+    count: int
+    # Of a limit order: cents a contract of the side; filled at that or better.
+    limitPriceCents: int
+    # Of a limit order: gtc (default) rests; ioc and fok fill now or cancel.
+    timeInForce: NotRequired[Literal[
+        "gtc",
+        "ioc",
+        "fok",
+        "good_till_canceled",
+        "immediate_or_cancel",
+        "fill_or_kill",
+    ]]
+    # Of a gtc order: the time it stops resting, at most 365 days ahead. Seconds are optional.
+    expiresAt: NotRequired[str]
+    # best: a fill may have the price of venue_b or venue_c. Default venue_a.
+    routing: NotRequired[Literal["venue_a", "best"]]
+    # Of a buy: your probability of the side, in percent.
+    statedProbPct: NotRequired[int]
+    # An order that the engine takes later is 409 too_late, and its key is not used. An order that
+    # was placed before returns the stored order.
+    rejectIfLaterThan: NotRequired[str]
+    # Default paper; each other value needs its own scope.
+    execution: NotRequired[Literal[
+        "paper",
+        "venue_a",
+        "venue_c_intl",
+        "venue_c",
+    ]]
+
+
+class LimitSell(TypedDict):
+    """The body of a limit sell."""
+    action: Literal["sell"]
+    type: Literal["limit"]
+    # One key per order. The same key with the same order returns the stored order and places
+    # nothing. After a timeout or a 503, send the order again with its key. (1 to 128 visible ASCII
+    # characters)
+    idempotencyKey: NotRequired[str]
+    # Another name for idempotencyKey: send exactly one of the two. (1 to 128 visible ASCII
+    # characters)
+    clientOrderId: NotRequired[str]
+    # Of a sell: the open position, all of it.
+    tradeId: str
+    # Of a limit order: cents a contract of the side; filled at that or better.
+    limitPriceCents: int
+    # Of a limit order: gtc (default) rests; ioc and fok fill now or cancel.
+    timeInForce: NotRequired[Literal[
+        "gtc",
+        "ioc",
+        "fok",
+        "good_till_canceled",
+        "immediate_or_cancel",
+        "fill_or_kill",
+    ]]
+    # Of a gtc order: the time it stops resting, at most 365 days ahead. Seconds are optional.
+    expiresAt: NotRequired[str]
+    # best: a fill may have the price of venue_b or venue_c. Default venue_a.
+    routing: NotRequired[Literal["venue_a", "best"]]
+    # An order that the engine takes later is 409 too_late, and its key is not used. An order that
+    # was placed before returns the stored order.
+    rejectIfLaterThan: NotRequired[str]
+    # Default paper; each other value needs its own scope.
+    execution: NotRequired[Literal[
+        "paper",
+        "venue_a",
+        "venue_c_intl",
+        "venue_c",
+    ]]
+
+
+class LimitTickerBuy(TypedDict):
+    """The body of a limit buy."""
+    action: Literal["buy"]
+    type: Literal["limit"]
+    # One key per order. The same key with the same order returns the stored order and places
+    # nothing. After a timeout or a 503, send the order again with its key. (1 to 128 visible ASCII
+    # characters)
+    idempotencyKey: NotRequired[str]
+    # Another name for idempotencyKey: send exactly one of the two. (1 to 128 visible ASCII
+    # characters)
+    clientOrderId: NotRequired[str]
+    # Of a buy, instead of instrumentId: a venue market. The side is in the market's terms.
+    ticker: str
+    # Of a buy: the side to buy.
+    side: Side
+    # Of a buy: contracts.
+    count: int
+    # Of a limit order: cents a contract of the side; filled at that or better.
+    limitPriceCents: int
+    # Of a limit order: gtc (default) rests; ioc and fok fill now or cancel.
+    timeInForce: NotRequired[Literal[
+        "gtc",
+        "ioc",
+        "fok",
+        "good_till_canceled",
+        "immediate_or_cancel",
+        "fill_or_kill",
+    ]]
+    # Of a gtc order: the time it stops resting, at most 365 days ahead. Seconds are optional.
+    expiresAt: NotRequired[str]
+    # best: a fill may have the price of venue_b or venue_c. Default venue_a.
+    routing: NotRequired[Literal["venue_a", "best"]]
+    # Of a buy: your probability of the side, in percent.
+    statedProbPct: NotRequired[int]
+    # An order that the engine takes later is 409 too_late, and its key is not used. An order that
+    # was placed before returns the stored order.
+    rejectIfLaterThan: NotRequired[str]
+    # Default paper; each other value needs its own scope.
+    execution: NotRequired[Literal[
+        "paper",
+        "venue_a",
+        "venue_c_intl",
+        "venue_c",
+    ]]
+
+
 class Listing(TypedDict):
     """A venue market of the instrument. Venue references are present only while the venue-data
     switch is on.
@@ -863,6 +1038,105 @@ class Listing(TypedDict):
     venueMarketId: NotRequired[str]
     venueSideRef: NotRequired[str | None]
     venueEvent: NotRequired[str | None]
+
+
+class MarketBuy(TypedDict):
+    """The body of a market buy."""
+    action: Literal["buy"]
+    type: Literal["market"]
+    # One key per order. The same key with the same order returns the stored order and places
+    # nothing. After a timeout or a 503, send the order again with its key. (1 to 128 visible ASCII
+    # characters)
+    idempotencyKey: NotRequired[str]
+    # Another name for idempotencyKey: send exactly one of the two. (1 to 128 visible ASCII
+    # characters)
+    clientOrderId: NotRequired[str]
+    # Of a buy: the instrument to buy. (ins_ and 12 characters of 0-9A-HJKMNP-TV-Z)
+    instrumentId: str
+    # Of a buy: the side to buy.
+    side: Side
+    # Of a buy: contracts.
+    count: int
+    # Of a market buy: fill at this or less, else 409 price_moved.
+    maxPriceCents: NotRequired[int]
+    # best: a fill may have the price of venue_b or venue_c. Default venue_a.
+    routing: NotRequired[Literal["venue_a", "best"]]
+    # Of a buy: your probability of the side, in percent.
+    statedProbPct: NotRequired[int]
+    # An order that the engine takes later is 409 too_late, and its key is not used. An order that
+    # was placed before returns the stored order.
+    rejectIfLaterThan: NotRequired[str]
+    # Default paper; each other value needs its own scope.
+    execution: NotRequired[Literal[
+        "paper",
+        "venue_a",
+        "venue_c_intl",
+        "venue_c",
+    ]]
+
+
+class MarketSell(TypedDict):
+    """The body of a market sell."""
+    action: Literal["sell"]
+    type: Literal["market"]
+    # One key per order. The same key with the same order returns the stored order and places
+    # nothing. After a timeout or a 503, send the order again with its key. (1 to 128 visible ASCII
+    # characters)
+    idempotencyKey: NotRequired[str]
+    # Another name for idempotencyKey: send exactly one of the two. (1 to 128 visible ASCII
+    # characters)
+    clientOrderId: NotRequired[str]
+    # Of a sell: the open position, all of it.
+    tradeId: str
+    # Of a market sell: fill at this or more, else 409 price_moved.
+    minPriceCents: NotRequired[int]
+    # best: a fill may have the price of venue_b or venue_c. Default venue_a.
+    routing: NotRequired[Literal["venue_a", "best"]]
+    # An order that the engine takes later is 409 too_late, and its key is not used. An order that
+    # was placed before returns the stored order.
+    rejectIfLaterThan: NotRequired[str]
+    # Default paper; each other value needs its own scope.
+    execution: NotRequired[Literal[
+        "paper",
+        "venue_a",
+        "venue_c_intl",
+        "venue_c",
+    ]]
+
+
+class MarketTickerBuy(TypedDict):
+    """The body of a market buy."""
+    action: Literal["buy"]
+    type: Literal["market"]
+    # One key per order. The same key with the same order returns the stored order and places
+    # nothing. After a timeout or a 503, send the order again with its key. (1 to 128 visible ASCII
+    # characters)
+    idempotencyKey: NotRequired[str]
+    # Another name for idempotencyKey: send exactly one of the two. (1 to 128 visible ASCII
+    # characters)
+    clientOrderId: NotRequired[str]
+    # Of a buy, instead of instrumentId: a venue market. The side is in the market's terms.
+    ticker: str
+    # Of a buy: the side to buy.
+    side: Side
+    # Of a buy: contracts.
+    count: int
+    # Of a market buy: fill at this or less, else 409 price_moved.
+    maxPriceCents: NotRequired[int]
+    # best: a fill may have the price of venue_b or venue_c. Default venue_a.
+    routing: NotRequired[Literal["venue_a", "best"]]
+    # Of a buy: your probability of the side, in percent.
+    statedProbPct: NotRequired[int]
+    # An order that the engine takes later is 409 too_late, and its key is not used. An order that
+    # was placed before returns the stored order.
+    rejectIfLaterThan: NotRequired[str]
+    # Default paper; each other value needs its own scope.
+    execution: NotRequired[Literal[
+        "paper",
+        "venue_a",
+        "venue_c_intl",
+        "venue_c",
+    ]]
 
 
 MarketType: TypeAlias = Literal[
@@ -942,7 +1216,7 @@ class Order(TypedDict):
     remainingContracts: int
     # The limit, in cents a contract of the side traded; null: a market order.
     limitCents: int | None
-    # Part of the balance that it holds, in dollars.
+    # Part of the balance that it holds, with its worst fees.
     holdDollars: float
     # Null: a market order.
     timeInForce: Literal["gtc", "ioc", "fok"] | None
@@ -966,6 +1240,9 @@ class Order(TypedDict):
     placedPrivate: bool
     # Fill model of the order; null if it is older than this field.
     fillModel: Literal["top_of_book", "book_depth", "queue"] | None
+    # Fees of its fills so far; below zero: rebates. Null: it pays no fees. Neither costDollars nor
+    # prices have them.
+    feesDollars: float | None
     # The venue market's ticker.
     marketTicker: NotRequired[str]
     type: OrderType
@@ -1057,11 +1334,12 @@ class OrderPreview(TypedDict):
     code: NotRequired[ErrorCode]
     # Fills that would trade at once.
     fills: list[OrderPreviewFillsItem] | None
-    # Cost of the fills; 0 for a sell.
+    # Cost of the fills, without fees; 0 for a sell.
     costDollars: float | None
-    # Hold while it rests. While venue data is off, the hold if no contract trades at once.
+    # Hold while it rests, with its fees. While venue data is off, the hold if no contract trades at
+    # once.
     holdDollars: float
-    # Fee at the venue; a paper trade pays no fee.
+    # Fee of the fills; for an account that pays no fees, the fee at the venue.
     feeDollars: float | None
     # Time since the last message on the connection of the quote; null without one.
     quoteAgeMs: int | None
@@ -1085,57 +1363,7 @@ class OrderPreviewLatencyMs(TypedDict):
     max: int
 
 
-class OrderRequest(TypedDict):
-    action: Action
-    type: OrderType
-    # One key per order. The same key with the same order returns the stored order and places
-    # nothing. After a timeout or a 503, send the order again with its key. (1 to 128 visible ASCII
-    # characters)
-    idempotencyKey: NotRequired[str]
-    # Another name for idempotencyKey: send exactly one of the two. (1 to 128 visible ASCII
-    # characters)
-    clientOrderId: NotRequired[str]
-    # Of a buy: the instrument to buy. (ins_ and 12 characters of 0-9A-HJKMNP-TV-Z)
-    instrumentId: NotRequired[str]
-    # Of a buy, instead of instrumentId: a venue market. The side is in the market's terms.
-    ticker: NotRequired[str]
-    # Of a buy: the side to buy.
-    side: NotRequired[Side]
-    # Of a buy: contracts.
-    count: NotRequired[int]
-    # Of a sell: the open position, all of it.
-    tradeId: NotRequired[str]
-    # Of a limit order: cents a contract of the side; filled at that or better.
-    limitPriceCents: NotRequired[int]
-    # Of a limit order: gtc (default) rests; ioc and fok fill now or cancel.
-    timeInForce: NotRequired[Literal[
-        "gtc",
-        "ioc",
-        "fok",
-        "good_till_canceled",
-        "immediate_or_cancel",
-        "fill_or_kill",
-    ]]
-    # Of a gtc order: the time it stops resting, at most 365 days ahead. Seconds are optional.
-    expiresAt: NotRequired[str]
-    # Of a market buy: fill at this or less, else 409 price_moved.
-    maxPriceCents: NotRequired[int]
-    # Of a market sell: fill at this or more, else 409 price_moved.
-    minPriceCents: NotRequired[int]
-    # best: a fill may have the price of venue_b or venue_c. Default venue_a.
-    routing: NotRequired[Literal["venue_a", "best"]]
-    # Of a buy: your probability of the side, in percent.
-    statedProbPct: NotRequired[int]
-    # An order that the engine takes later is 409 too_late, and its key is not used. An order that
-    # was placed before returns the stored order.
-    rejectIfLaterThan: NotRequired[str]
-    # Default paper; each other value needs its own scope.
-    execution: NotRequired[Literal[
-        "paper",
-        "venue_a",
-        "venue_c_intl",
-        "venue_c",
-    ]]
+OrderRequest: TypeAlias = "MarketBuy | LimitBuy | MarketSell | LimitSell | MarketTickerBuy | LimitTickerBuy"
 
 
 OrderStatus: TypeAlias = Literal[
@@ -1285,7 +1513,7 @@ class Position(TypedDict):
     # compare it with resolvedOutcome.
     boughtSide: Side
     contracts: int
-    # Cost in dollars.
+    # Cost in dollars, without fees.
     costDollars: float
     # The caller's stated probability of the side, in percent.
     statedProbPct: int | None
@@ -1295,6 +1523,9 @@ class Position(TypedDict):
     placedPrivate: bool
     # Fill model of the order; null if it is older than this field.
     fillModel: Literal["top_of_book", "book_depth", "queue"] | None
+    # Fees of its fills so far; below zero: rebates. Null: it pays no fees. Neither costDollars nor
+    # prices have them.
+    feesDollars: float | None
     parlayId: str | None
     # Venue that priced the fill; paper only.
     fillVenue: Venue | None
@@ -1421,7 +1652,7 @@ class RestingOrder(TypedDict):
     remainingContracts: int
     # The limit, in cents a contract of the side traded; null: a market order.
     limitCents: int | None
-    # Part of the balance that it holds, in dollars.
+    # Part of the balance that it holds, with its worst fees.
     holdDollars: float
     # Null: a market order.
     timeInForce: Literal["gtc", "ioc", "fok"] | None
@@ -1445,6 +1676,9 @@ class RestingOrder(TypedDict):
     placedPrivate: bool
     # Fill model of the order; null if it is older than this field.
     fillModel: Literal["top_of_book", "book_depth", "queue"] | None
+    # Fees of its fills so far; below zero: rebates. Null: it pays no fees. Neither costDollars nor
+    # prices have them.
+    feesDollars: float | None
     # The venue market's ticker.
     marketTicker: NotRequired[str]
 
@@ -1532,6 +1766,8 @@ TrackRecord = TypedDict(
         # The day of the newest fee table in use.
         "feeTable": "str | None",
         "fillModel": "Literal[\"top_of_book\", \"book_depth\", \"queue\"]",
+        # Absent: all picks.
+        "fills": "NotRequired[Literal[\"realistic\"]]",
         # Present only while the venue-data switch is on.
         "bySeries": "NotRequired[list[TrackRecordBySeriesItem]]",
     },
@@ -1604,7 +1840,7 @@ class Trade(TypedDict):
     # compare it with resolvedOutcome.
     boughtSide: Side
     contracts: int
-    # Cost in dollars.
+    # Cost in dollars, without fees.
     costDollars: float
     # The caller's stated probability of the side, in percent.
     statedProbPct: int | None
@@ -1614,6 +1850,9 @@ class Trade(TypedDict):
     placedPrivate: bool
     # Fill model of the order; null if it is older than this field.
     fillModel: Literal["top_of_book", "book_depth", "queue"] | None
+    # Fees of its fills so far; below zero: rebates. Null: it pays no fees. Neither costDollars nor
+    # prices have them.
+    feesDollars: float | None
     parlayId: str | None
     # Venue that priced the fill; paper only.
     fillVenue: Venue | None
@@ -1630,7 +1869,7 @@ class Trade(TypedDict):
         "voided",
         "account_reset",
     ] | None
-    # Profit or loss in dollars; null while open.
+    # Profit or loss in dollars, less its fees; null while open.
     pnlDollars: float | None
     # The result in the terms of the instrument, as instrumentSide: if the two are equal, the trade
     # won. Null without a result, after a void, and for a result between yes and no.
@@ -1864,6 +2103,30 @@ class VenueQuoteOutcomeLastTrades(TypedDict):
     no: LastTrade
 
 
+class Verdict(TypedDict):
+    # not_yet: too few games to say.
+    verdict: Literal["edge", "no_edge", "not_yet"]
+    # The measure that decides.
+    basis: Literal["pnl_after_fees", "clv"]
+    # clv: cents a contract after fees. pnl_after_fees: dollars a pick.
+    mean: float | None
+    # 95%, clustered by game; null: too few games.
+    interval: VerdictInterval | None
+    games: int
+    # Further games for an answer in 80% of cases; null: the spread is not known.
+    gamesNeeded: int | None
+    # Whether the edge shows, and trades under realistic fills do not show it.
+    simpleOnly: bool
+    notes: list[str]
+    # Every trade is a paper trade.
+    mode: Literal["paper"]
+
+
+class VerdictInterval(TypedDict):
+    low: float
+    high: float
+
+
 class Operations:
     """A method an operation, for `Client`."""
 
@@ -1927,6 +2190,32 @@ class Operations:
         ))
         return answer
 
+    def iter_instruments(
+        self,
+        *,
+        league: str | None = None,
+        game_id: str | None = None,
+        market_type: MarketType | None = None,
+        status: GameStatus | None = None,
+        tradable: bool | None = None,
+        priced: bool | None = None,
+    ) -> Rows[Instrument]:
+        """Every row of ``list_instruments``, asked for page by page."""
+        return Rows(
+            lambda at: self.list_instruments(
+                league=league,
+                game_id=game_id,
+                market_type=market_type,
+                status=status,
+                tradable=tradable,
+                priced=priced,
+                limit=100,
+                cursor=at,
+            ),
+            "instruments",
+            "nextCursor",
+        )
+
     def search_instruments(
         self,
         q: str,
@@ -1935,7 +2224,7 @@ class Operations:
         status: GameStatus | None = None,
         limit: int | None = None,
     ) -> InstrumentsFound:
-        """Instruments by words, best match first."""
+        """Instruments by words, best match first, tradable ones first of equal matches."""
         answer: InstrumentsFound = self.call(Call(
             "GET",
             "/instruments/search",
@@ -1982,12 +2271,34 @@ class Operations:
         ))
         return answer
 
+    def iter_games(
+        self,
+        *,
+        status: GameStatus | None = None,
+        league: str | None = None,
+        from_: str | None = None,
+        to: str | None = None,
+    ) -> Rows[Game]:
+        """Every row of ``list_games``, asked for page by page."""
+        return Rows(
+            lambda at: self.list_games(
+                status=status,
+                league=league,
+                from_=from_,
+                to=to,
+                limit=100,
+                cursor=at,
+            ),
+            "games",
+            "nextCursor",
+        )
+
     def get_game(self, ref: str) -> GameAnswer:
         """One game with its instruments."""
         answer: GameAnswer = self.call(Call("GET", path_of("/games/", ref), repeatable=True))
         return answer
 
-    def list_quotes(self, ids: str) -> QuotesAnswer:
+    def list_quotes(self, ids: str | Sequence[str]) -> QuotesAnswer:
         """Live quotes of up to 20 instruments. Counts as one request per instrument."""
         answer: QuotesAnswer = self.call(Call(
             "GET",
@@ -2055,6 +2366,37 @@ class Operations:
         ))
         return answer
 
+    def iter_history(
+        self,
+        *,
+        instrument_id: str | None = None,
+        ticker: str | None = None,
+        venue: Literal[
+            "venue_a",
+            "venue_b",
+            "venue_c",
+            "venue_c_intl",
+        ] | None = None,
+        from_: str | None = None,
+        to: str | None = None,
+        order: Literal["asc", "desc"] | None = None,
+    ) -> Rows[HistoryRow]:
+        """Every row of ``get_history``, asked for page by page."""
+        return Rows(
+            lambda at: self.get_history(
+                instrument_id=instrument_id,
+                ticker=ticker,
+                venue=venue,
+                from_=from_,
+                to=to,
+                order=order,
+                limit=5000,
+                cursor=at,
+            ),
+            "quotes",
+            "nextCursor",
+        )
+
     def get_candles(
         self,
         *,
@@ -2092,9 +2434,40 @@ class Operations:
         ))
         return answer
 
+    def iter_candles(
+        self,
+        *,
+        instrument_id: str | None = None,
+        ticker: str | None = None,
+        venue: Literal[
+            "venue_a",
+            "venue_b",
+            "venue_c",
+            "venue_c_intl",
+        ] | None = None,
+        from_: str | None = None,
+        to: str | None = None,
+        interval: Literal["1m", "5m", "15m", "1h", "1d"] | None = None,
+    ) -> Rows[Candle]:
+        """Every row of ``get_candles``, asked for page by page."""
+        return Rows(
+            lambda at: self.get_candles(
+                instrument_id=instrument_id,
+                ticker=ticker,
+                venue=venue,
+                from_=from_,
+                to=to,
+                interval=interval,
+                limit=1000,
+                cursor=at,
+            ),
+            "candles",
+            "nextCursor",
+        )
+
     def get_history_as_of(
         self,
-        instrument_ids: str,
+        instrument_ids: str | Sequence[str],
         at: str,
         *,
         venue: Literal[
@@ -2159,6 +2532,30 @@ class Operations:
         ))
         return answer
 
+    def iter_trades(
+        self,
+        *,
+        status: Literal["open", "closed", "settled", "void"] | None = None,
+        instrument_id: str | None = None,
+        from_: str | None = None,
+        to: str | None = None,
+        org: str | None = None,
+    ) -> Rows[Trade]:
+        """Every row of ``list_trades``, asked for page by page."""
+        return Rows(
+            lambda at: self.list_trades(
+                status=status,
+                instrument_id=instrument_id,
+                from_=from_,
+                to=to,
+                org=org,
+                limit=200,
+                cursor=at,
+            ),
+            "trades",
+            "nextCursor",
+        )
+
     def get_equity(self, *, window: str | None = None, org: str | None = None) -> Equity:
         """Net worth of the account over time, all runs. The first and the last moment of the
         window, and the changes between them. If the changes are many, they are evenly chosen.
@@ -2197,10 +2594,20 @@ class Operations:
         ))
         return answer
 
+    def iter_events(self, *, after: str | None = None, org: str | None = None) -> Rows[Event]:
+        """Every row of ``list_events``, asked for page by page."""
+        return Rows(
+            lambda at: self.list_events(org=org, limit=500, after=at),
+            "events",
+            "nextAfter",
+            after,
+        )
+
     def get_leaderboard(
         self,
         *,
         window: str | None = None,
+        fills: Literal["all", "realistic"] | None = None,
         kind: Literal["pnl", "roi", "net_worth"] | None = None,
         limit: int | None = None,
         cursor: str | None = None,
@@ -2213,10 +2620,30 @@ class Operations:
         answer: Leaderboard = self.call(Call(
             "GET",
             "/leaderboard",
-            query={"window": window, "kind": kind, "limit": limit, "cursor": cursor},
+            query={"window": window, "fills": fills, "kind": kind, "limit": limit, "cursor": cursor},
             repeatable=True,
         ))
         return answer
+
+    def iter_leaderboard(
+        self,
+        *,
+        window: str | None = None,
+        fills: Literal["all", "realistic"] | None = None,
+        kind: Literal["pnl", "roi", "net_worth"] | None = None,
+    ) -> Rows[LeaderboardRow]:
+        """Every row of ``get_leaderboard``, asked for page by page."""
+        return Rows(
+            lambda at: self.get_leaderboard(
+                window=window,
+                fills=fills,
+                kind=kind,
+                limit=100,
+                cursor=at,
+            ),
+            "rows",
+            "nextCursor",
+        )
 
     def get_trader(self, trader_id: str) -> TraderAnswer:
         """Public numbers of a trader. By id or by name, ignoring case. A private trader shows
@@ -2249,14 +2676,45 @@ class Operations:
         ))
         return answer
 
-    def get_own_eval(self, *, window: str | None = None) -> OwnEval:
+    def iter_picks(self, trader_id: str) -> Rows[Pick]:
+        """Every row of ``list_picks``, asked for page by page."""
+        return Rows(
+            lambda at: self.list_picks(trader_id, limit=100, cursor=at),
+            "picks",
+            "nextCursor",
+        )
+
+    def get_own_eval(
+        self,
+        *,
+        window: str | None = None,
+        fills: Literal["all", "realistic"] | None = None,
+    ) -> OwnEval:
         """Own settled picks with their scores. Last ended first, also picks placed while
         private, at most 10,000.
         """
         answer: OwnEval = self.call(Call(
             "GET",
             "/me/eval",
-            query={"window": window},
+            query={"window": window, "fills": fills},
+            repeatable=True,
+        ))
+        return answer
+
+    def get_verdict(
+        self,
+        *,
+        window: str | None = None,
+        fills: Literal["all", "realistic"] | None = None,
+    ) -> Verdict:
+        """Whether the edge of own settled picks is real. By closing lines less fees, or by
+        profit after fees, with intervals clustered by game. A trader without an edge is said
+        to have one in 5% of cases at most.
+        """
+        answer: Verdict = self.call(Call(
+            "GET",
+            "/me/verdict",
+            query={"window": window, "fills": fills},
             repeatable=True,
         ))
         return answer
@@ -2265,6 +2723,7 @@ class Operations:
         self,
         *,
         window: str | None = None,
+        fills: Literal["all", "realistic"] | None = None,
         metric: Literal["brier", "log_loss", "clv", "pnl"] | None = None,
         limit: int | None = None,
         cursor: str | None = None,
@@ -2276,12 +2735,44 @@ class Operations:
         answer: EvalBoard = self.call(Call(
             "GET",
             "/eval",
-            query={"window": window, "metric": metric, "limit": limit, "cursor": cursor},
+            query={
+                "window": window,
+                "fills": fills,
+                "metric": metric,
+                "limit": limit,
+                "cursor": cursor,
+            },
             repeatable=True,
         ))
         return answer
 
-    def get_track_record(self, trader_id: str, *, days: int | None = None) -> SignedTrackRecord:
+    def iter_eval(
+        self,
+        *,
+        window: str | None = None,
+        fills: Literal["all", "realistic"] | None = None,
+        metric: Literal["brier", "log_loss", "clv", "pnl"] | None = None,
+    ) -> Rows[EvalRow]:
+        """Every row of ``get_eval``, asked for page by page."""
+        return Rows(
+            lambda at: self.get_eval(
+                window=window,
+                fills=fills,
+                metric=metric,
+                limit=100,
+                cursor=at,
+            ),
+            "rows",
+            "nextCursor",
+        )
+
+    def get_track_record(
+        self,
+        trader_id: str,
+        *,
+        days: int | None = None,
+        fills: Literal["all", "realistic"] | None = None,
+    ) -> SignedTrackRecord:
         """A trader's last 90 days, signed. Ed25519 over canonical JSON (RFC 8785): `paperbook
         verify-record` checks it offline. A trader who is private or hides earlier trades is
         404.
@@ -2289,7 +2780,7 @@ class Operations:
         answer: SignedTrackRecord = self.call(Call(
             "GET",
             path_of("/traders/", trader_id, "/track-record"),
-            query={"days": days},
+            query={"days": days, "fills": fills},
             repeatable=True,
         ))
         return answer
@@ -2343,6 +2834,32 @@ class Operations:
             repeatable=True,
         ))
         return answer
+
+    def iter_orders(
+        self,
+        *,
+        status: OrderStatus | None = None,
+        instrument_id: str | None = None,
+        idempotency_key: str | None = None,
+        from_: str | None = None,
+        to: str | None = None,
+        org: str | None = None,
+    ) -> Rows[Order]:
+        """Every row of ``list_orders``, asked for page by page."""
+        return Rows(
+            lambda at: self.list_orders(
+                status=status,
+                instrument_id=instrument_id,
+                idempotency_key=idempotency_key,
+                from_=from_,
+                to=to,
+                org=org,
+                limit=200,
+                cursor=at,
+            ),
+            "orders",
+            "nextCursor",
+        )
 
     def cancel_orders(
         self,
@@ -2485,6 +3002,32 @@ class AsyncOperations:
         ))
         return answer
 
+    def iter_instruments(
+        self,
+        *,
+        league: str | None = None,
+        game_id: str | None = None,
+        market_type: MarketType | None = None,
+        status: GameStatus | None = None,
+        tradable: bool | None = None,
+        priced: bool | None = None,
+    ) -> AsyncRows[Instrument]:
+        """Every row of ``list_instruments``, asked for page by page."""
+        return AsyncRows(
+            lambda at: self.list_instruments(
+                league=league,
+                game_id=game_id,
+                market_type=market_type,
+                status=status,
+                tradable=tradable,
+                priced=priced,
+                limit=100,
+                cursor=at,
+            ),
+            "instruments",
+            "nextCursor",
+        )
+
     async def search_instruments(
         self,
         q: str,
@@ -2493,7 +3036,7 @@ class AsyncOperations:
         status: GameStatus | None = None,
         limit: int | None = None,
     ) -> InstrumentsFound:
-        """Instruments by words, best match first."""
+        """Instruments by words, best match first, tradable ones first of equal matches."""
         answer: InstrumentsFound = await self.call(Call(
             "GET",
             "/instruments/search",
@@ -2540,12 +3083,34 @@ class AsyncOperations:
         ))
         return answer
 
+    def iter_games(
+        self,
+        *,
+        status: GameStatus | None = None,
+        league: str | None = None,
+        from_: str | None = None,
+        to: str | None = None,
+    ) -> AsyncRows[Game]:
+        """Every row of ``list_games``, asked for page by page."""
+        return AsyncRows(
+            lambda at: self.list_games(
+                status=status,
+                league=league,
+                from_=from_,
+                to=to,
+                limit=100,
+                cursor=at,
+            ),
+            "games",
+            "nextCursor",
+        )
+
     async def get_game(self, ref: str) -> GameAnswer:
         """One game with its instruments."""
         answer: GameAnswer = await self.call(Call("GET", path_of("/games/", ref), repeatable=True))
         return answer
 
-    async def list_quotes(self, ids: str) -> QuotesAnswer:
+    async def list_quotes(self, ids: str | Sequence[str]) -> QuotesAnswer:
         """Live quotes of up to 20 instruments. Counts as one request per instrument."""
         answer: QuotesAnswer = await self.call(Call(
             "GET",
@@ -2613,6 +3178,37 @@ class AsyncOperations:
         ))
         return answer
 
+    def iter_history(
+        self,
+        *,
+        instrument_id: str | None = None,
+        ticker: str | None = None,
+        venue: Literal[
+            "venue_a",
+            "venue_b",
+            "venue_c",
+            "venue_c_intl",
+        ] | None = None,
+        from_: str | None = None,
+        to: str | None = None,
+        order: Literal["asc", "desc"] | None = None,
+    ) -> AsyncRows[HistoryRow]:
+        """Every row of ``get_history``, asked for page by page."""
+        return AsyncRows(
+            lambda at: self.get_history(
+                instrument_id=instrument_id,
+                ticker=ticker,
+                venue=venue,
+                from_=from_,
+                to=to,
+                order=order,
+                limit=5000,
+                cursor=at,
+            ),
+            "quotes",
+            "nextCursor",
+        )
+
     async def get_candles(
         self,
         *,
@@ -2650,9 +3246,40 @@ class AsyncOperations:
         ))
         return answer
 
+    def iter_candles(
+        self,
+        *,
+        instrument_id: str | None = None,
+        ticker: str | None = None,
+        venue: Literal[
+            "venue_a",
+            "venue_b",
+            "venue_c",
+            "venue_c_intl",
+        ] | None = None,
+        from_: str | None = None,
+        to: str | None = None,
+        interval: Literal["1m", "5m", "15m", "1h", "1d"] | None = None,
+    ) -> AsyncRows[Candle]:
+        """Every row of ``get_candles``, asked for page by page."""
+        return AsyncRows(
+            lambda at: self.get_candles(
+                instrument_id=instrument_id,
+                ticker=ticker,
+                venue=venue,
+                from_=from_,
+                to=to,
+                interval=interval,
+                limit=1000,
+                cursor=at,
+            ),
+            "candles",
+            "nextCursor",
+        )
+
     async def get_history_as_of(
         self,
-        instrument_ids: str,
+        instrument_ids: str | Sequence[str],
         at: str,
         *,
         venue: Literal[
@@ -2717,6 +3344,30 @@ class AsyncOperations:
         ))
         return answer
 
+    def iter_trades(
+        self,
+        *,
+        status: Literal["open", "closed", "settled", "void"] | None = None,
+        instrument_id: str | None = None,
+        from_: str | None = None,
+        to: str | None = None,
+        org: str | None = None,
+    ) -> AsyncRows[Trade]:
+        """Every row of ``list_trades``, asked for page by page."""
+        return AsyncRows(
+            lambda at: self.list_trades(
+                status=status,
+                instrument_id=instrument_id,
+                from_=from_,
+                to=to,
+                org=org,
+                limit=200,
+                cursor=at,
+            ),
+            "trades",
+            "nextCursor",
+        )
+
     async def get_equity(self, *, window: str | None = None, org: str | None = None) -> Equity:
         """Net worth of the account over time, all runs. The first and the last moment of the
         window, and the changes between them. If the changes are many, they are evenly chosen.
@@ -2755,10 +3406,20 @@ class AsyncOperations:
         ))
         return answer
 
+    def iter_events(self, *, after: str | None = None, org: str | None = None) -> AsyncRows[Event]:
+        """Every row of ``list_events``, asked for page by page."""
+        return AsyncRows(
+            lambda at: self.list_events(org=org, limit=500, after=at),
+            "events",
+            "nextAfter",
+            after,
+        )
+
     async def get_leaderboard(
         self,
         *,
         window: str | None = None,
+        fills: Literal["all", "realistic"] | None = None,
         kind: Literal["pnl", "roi", "net_worth"] | None = None,
         limit: int | None = None,
         cursor: str | None = None,
@@ -2771,10 +3432,30 @@ class AsyncOperations:
         answer: Leaderboard = await self.call(Call(
             "GET",
             "/leaderboard",
-            query={"window": window, "kind": kind, "limit": limit, "cursor": cursor},
+            query={"window": window, "fills": fills, "kind": kind, "limit": limit, "cursor": cursor},
             repeatable=True,
         ))
         return answer
+
+    def iter_leaderboard(
+        self,
+        *,
+        window: str | None = None,
+        fills: Literal["all", "realistic"] | None = None,
+        kind: Literal["pnl", "roi", "net_worth"] | None = None,
+    ) -> AsyncRows[LeaderboardRow]:
+        """Every row of ``get_leaderboard``, asked for page by page."""
+        return AsyncRows(
+            lambda at: self.get_leaderboard(
+                window=window,
+                fills=fills,
+                kind=kind,
+                limit=100,
+                cursor=at,
+            ),
+            "rows",
+            "nextCursor",
+        )
 
     async def get_trader(self, trader_id: str) -> TraderAnswer:
         """Public numbers of a trader. By id or by name, ignoring case. A private trader shows
@@ -2807,14 +3488,45 @@ class AsyncOperations:
         ))
         return answer
 
-    async def get_own_eval(self, *, window: str | None = None) -> OwnEval:
+    def iter_picks(self, trader_id: str) -> AsyncRows[Pick]:
+        """Every row of ``list_picks``, asked for page by page."""
+        return AsyncRows(
+            lambda at: self.list_picks(trader_id, limit=100, cursor=at),
+            "picks",
+            "nextCursor",
+        )
+
+    async def get_own_eval(
+        self,
+        *,
+        window: str | None = None,
+        fills: Literal["all", "realistic"] | None = None,
+    ) -> OwnEval:
         """Own settled picks with their scores. Last ended first, also picks placed while
         private, at most 10,000.
         """
         answer: OwnEval = await self.call(Call(
             "GET",
             "/me/eval",
-            query={"window": window},
+            query={"window": window, "fills": fills},
+            repeatable=True,
+        ))
+        return answer
+
+    async def get_verdict(
+        self,
+        *,
+        window: str | None = None,
+        fills: Literal["all", "realistic"] | None = None,
+    ) -> Verdict:
+        """Whether the edge of own settled picks is real. By closing lines less fees, or by
+        profit after fees, with intervals clustered by game. A trader without an edge is said
+        to have one in 5% of cases at most.
+        """
+        answer: Verdict = await self.call(Call(
+            "GET",
+            "/me/verdict",
+            query={"window": window, "fills": fills},
             repeatable=True,
         ))
         return answer
@@ -2823,6 +3535,7 @@ class AsyncOperations:
         self,
         *,
         window: str | None = None,
+        fills: Literal["all", "realistic"] | None = None,
         metric: Literal["brier", "log_loss", "clv", "pnl"] | None = None,
         limit: int | None = None,
         cursor: str | None = None,
@@ -2834,16 +3547,43 @@ class AsyncOperations:
         answer: EvalBoard = await self.call(Call(
             "GET",
             "/eval",
-            query={"window": window, "metric": metric, "limit": limit, "cursor": cursor},
+            query={
+                "window": window,
+                "fills": fills,
+                "metric": metric,
+                "limit": limit,
+                "cursor": cursor,
+            },
             repeatable=True,
         ))
         return answer
+
+    def iter_eval(
+        self,
+        *,
+        window: str | None = None,
+        fills: Literal["all", "realistic"] | None = None,
+        metric: Literal["brier", "log_loss", "clv", "pnl"] | None = None,
+    ) -> AsyncRows[EvalRow]:
+        """Every row of ``get_eval``, asked for page by page."""
+        return AsyncRows(
+            lambda at: self.get_eval(
+                window=window,
+                fills=fills,
+                metric=metric,
+                limit=100,
+                cursor=at,
+            ),
+            "rows",
+            "nextCursor",
+        )
 
     async def get_track_record(
         self,
         trader_id: str,
         *,
         days: int | None = None,
+        fills: Literal["all", "realistic"] | None = None,
     ) -> SignedTrackRecord:
         """A trader's last 90 days, signed. Ed25519 over canonical JSON (RFC 8785): `paperbook
         verify-record` checks it offline. A trader who is private or hides earlier trades is
@@ -2852,7 +3592,7 @@ class AsyncOperations:
         answer: SignedTrackRecord = await self.call(Call(
             "GET",
             path_of("/traders/", trader_id, "/track-record"),
-            query={"days": days},
+            query={"days": days, "fills": fills},
             repeatable=True,
         ))
         return answer
@@ -2906,6 +3646,32 @@ class AsyncOperations:
             repeatable=True,
         ))
         return answer
+
+    def iter_orders(
+        self,
+        *,
+        status: OrderStatus | None = None,
+        instrument_id: str | None = None,
+        idempotency_key: str | None = None,
+        from_: str | None = None,
+        to: str | None = None,
+        org: str | None = None,
+    ) -> AsyncRows[Order]:
+        """Every row of ``list_orders``, asked for page by page."""
+        return AsyncRows(
+            lambda at: self.list_orders(
+                status=status,
+                instrument_id=instrument_id,
+                idempotency_key=idempotency_key,
+                from_=from_,
+                to=to,
+                org=org,
+                limit=200,
+                cursor=at,
+            ),
+            "orders",
+            "nextCursor",
+        )
 
     async def cancel_orders(
         self,

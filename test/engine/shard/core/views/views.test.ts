@@ -62,6 +62,7 @@ scenarioTest(
       placedVia: 'web',
       placedPrivate: false,
       fillModel: 'top_of_book',
+      feesDollars: null,
       marketTicker: 'WIN',
     });
     t.deepEqual(body.positions, [
@@ -79,6 +80,7 @@ scenarioTest(
         parlayId: null,
         fillVenue: 'venue_a',
         fillModel: 'top_of_book',
+        feesDollars: null,
         openedAt: NOON,
         marketTicker: 'WIN',
         entryCents: 59,
