@@ -415,3 +415,76 @@ test('M19: the largest rates and rebates leave nobody below nothing', (t) => {
     }
   }
 });
+
+const LATE = {
+  realism: { ...PRESETS.simple, fees: 'venue', latencyMs: { min: 150, max: 150 } },
+} as const;
+
+scenarioTest(
+  'M15, T161: a pending buy holds its worst fees, and takes as it arrives',
+  (t, createScenario) => {
+    const scenario = createScenario(DEPTH);
+    chargeBy(scenario, line({ maker: '0.0175' }));
+    scenario.book(WIN, [[40, 100]], [[42, 100]]);
+    // Without a limit: 10 x (99 + 1.75) cents.
+    const market = orderOf(scenario.buy(10, LATE));
+    t.like(market, { holdDollars: 10.08, feesDollars: 0 });
+    // 20 x (42 + 1.7052) cents.
+    const resting = orderOf(scenario.limitBuy(42, 20, LATE));
+    t.like(resting, { holdDollars: 8.75, feesDollars: 0 });
+    t.is(balanceOf(scenario), START - 10.08 - 8.75);
+    scenario.nowMs += 10;
+    scenario.book(WIN, [[40, 100]], [[42, 15]]);
+    scenario.nowMs += 200;
+    scenario.book(WIN, [[30, 100]], [[50, 100]]);
+    // 10 at 42: 17.052 cents.
+    const filled = scenario.order(market.orderId as string);
+    t.like(filled, { status: 'executed', fillPriceCents: 42, feesDollars: 0.18, holdDollars: 0 });
+    // 5 at 42: 8.526 cents, of which 0.474 are in advance; 15 x (42 + 1.7052) less that.
+    const part = scenario.order(resting.orderId as string);
+    t.like(part, { status: 'resting', filledContracts: 5, feesDollars: 0.09, holdDollars: 6.56 });
+    t.is(balanceOf(scenario), 99_986.87);
+    // It made the rest: 15 at 42 are 6.3945 cents, less what was paid in advance.
+    scenario.book(WIN, [[30, 100]], [[42, 100]]);
+    const made = scenario.order(resting.orderId as string);
+    t.like(made, { status: 'executed', feesDollars: 0.15, holdDollars: 0 });
+    t.is(balanceOf(scenario), START - 12.6 - 0.18 - 0.15);
+    t.deepEqual(scenario.engine.conservation(), []);
+  },
+);
+
+scenarioTest(
+  'M15, T161: a pending buy that trades nothing gives the hold of its fees back',
+  (t, createScenario) => {
+    const scenario = createScenario(DEPTH);
+    scenario.book(WIN, [[40, 100]], [[42, 100]]);
+    const { orderId } = orderOf(scenario.buy(10, { ...LATE, boundPriceCents: 43 }));
+    scenario.nowMs += 10;
+    scenario.book(WIN, [[43, 100]], [[45, 100]]);
+    scenario.nowMs += 200;
+    scenario.book(WIN, [[43, 100]], [[45, 100]]);
+    const ended = scenario.order(orderId as string);
+    t.like(ended, { status: 'canceled', cancelReason: 'price_moved', feesDollars: 0 });
+    t.is(balanceOf(scenario), START);
+  },
+);
+
+scenarioTest(
+  'M17: a newer table charges an order that arrives no more than there is',
+  (t, createScenario) => {
+    const scenario = createScenario(TOP);
+    scenario.quote(WIN, 49, 50);
+    const { orderId } = orderOf(scenario.limitBuy(50, 190_000, LATE));
+    const left = balanceOf(scenario);
+    chargeBy(scenario, line({ taker: '1' }));
+    scenario.nowMs += 10;
+    scenario.quote(WIN, 49, 50);
+    scenario.nowMs += 200;
+    scenario.quote(WIN, 49, 50);
+    const filled = scenario.order(orderId as string);
+    t.is(filled.status, 'executed');
+    t.is(left, 1675);
+    t.is(balanceOf(scenario), 0);
+    t.deepEqual(scenario.engine.conservation(), []);
+  },
+);
