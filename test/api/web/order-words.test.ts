@@ -43,7 +43,8 @@ const TRADE = {
 const ORDER = {
   ...{ orderId: 'an-order', action: 'buy', instrumentId: INSTRUMENT, instrumentSide: 'yes' },
   ...{ contracts: 10, filledContracts: 0, remainingContracts: 10, limitCents: 40 },
-  ...{ holdDollars: 4, expiresAt: null, cancelReason: null, fillPriceCents: null },
+  ...{ holdDollars: 4, expiresAt: null, pendingUntil: null },
+  ...{ cancelReason: null, fillPriceCents: null },
 } as Order;
 const placedOf = (change: Partial<OrderPlacement>): OrderPlacement => ({
   ...{ status: 'executed', action: 'buy', type: 'market', idempotencyKey: 'a-key' },

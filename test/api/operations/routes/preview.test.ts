@@ -10,7 +10,7 @@ const FILL = { priceCents: 43, contracts: 10, venue: 'venue_a' };
 test('A75: what an order would do, and nothing is placed', async (t) => {
   const api = await startApi(t);
   const preview = async (body: object) => (await api.call('POST', PATH, { body })).json;
-  const common = { quoteAgeMs: 0, mode: 'paper' };
+  const common = { quoteAgeMs: 0, latencyMs: null, mode: 'paper' };
   t.deepEqual(await preview(BUY), {
     would: 'execute',
     fills: [FILL],
@@ -121,7 +121,7 @@ test('V10: while venue data is off a preview says what follows without a price, 
     feeDollars: null,
     quoteAgeMs: null,
   };
-  const hidden = { ...priced, holdDollars: 0, mode: 'paper' };
+  const hidden = { ...priced, holdDollars: 0, latencyMs: null, mode: 'paper' };
   t.deepEqual(await preview(BUY), hidden);
   t.deepEqual(await preview(LIMIT), { ...hidden, holdDollars: 3 });
   t.deepEqual(await preview({ ...LIMIT, timeInForce: 'ioc' }), hidden);

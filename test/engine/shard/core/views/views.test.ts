@@ -54,6 +54,7 @@ scenarioTest(
       timeInForce: 'gtc',
       expiresAt: '2026-03-01T13:00:00.000Z',
       status: 'resting',
+      pendingUntil: null,
       createdAt: NOON,
       executedAt: null,
       canceledAt: null,
