@@ -33,7 +33,7 @@ export type LiveCatalogParts = {
   /** The file of retired instruments, which may be missing. */
   pastFile: string;
   identity: Pick<ControlStore, 'numbers' | 'putNumbers'>;
-  engine: Pick<Shards, 'setCatalog'>;
+  engine: Pick<Shards, 'setCatalog' | 'setFees'>;
   /**
    * Markets to subscribe to although the catalog may no longer list them, because an account may
    * have a position there.
@@ -168,6 +168,7 @@ export class LiveCatalog {
       throw new ConfigError([catalogProblem(`PAPERBOOK_CATALOG ${file}`, reading.errors)]);
     }
     this.fees = reading.fees;
+    await this.#parts.engine.setFees(reading.fees);
     this.#discovered = new Set(reading.discovered);
     // An instrument that is over and in no file any more is kept for its traders.
     const ids = new Set(reading.catalog.instruments.map(({ id }) => id));

@@ -40,15 +40,18 @@ function wordsOf({ fact, names }: LoggedFact): string {
       return `${short(fact.account)} ${fillOf(fact)} ${ticker(fact.market)}`;
     case 'order_ended':
       return `${short(fact.account)} ${fact.status} (${fact.reason}) ${ticker(fact.market)}`;
-    case 'trade_opened':
-      return `${short(fact.account)} ${fact.contracts} ${ofMarket(fact)} at ${fact.priceCents}c`;
+    case 'trade_opened': {
+      const at = `at ${fact.priceCents}c${feeOf(fact)}`;
+      return `${short(fact.account)} ${fact.contracts} ${ofMarket(fact)} ${at}`;
+    }
     case 'trade_grown':
     case 'trade_reduced':
       return `${short(fact.account)} ${fillOf(fact)}`;
     case 'trade_closed':
     case 'trade_settled': {
       const result = fact.kind === 'trade_settled' ? `${fact.outcome} ` : RESET[fact.closeReason];
-      const money = `cost ${fact.costCents}c brought ${fact.proceedsCents}c`;
+      const fees = fact.feesCents === null ? '' : ` fees ${fact.feesCents}c`;
+      const money = `cost ${fact.costCents}c brought ${fact.proceedsCents}c${fees}`;
       return `${short(fact.account)} ${result}${money} ${ofMarket(fact)}`;
     }
     case 'trade_counted':
@@ -118,6 +121,12 @@ function wordsOf({ fact, names }: LoggedFact): string {
   }
 }
 
-function fillOf(fact: Extract<Fact, { priceCents: number; venue: number }>): string {
-  return `${fact.contracts} at ${fact.priceCents}c of ${VENUES[fact.venue]}`;
+type FillFact = Extract<Fact, { priceCents: number; venue: number }>;
+
+function fillOf(fact: FillFact): string {
+  return `${fact.contracts} at ${fact.priceCents}c of ${VENUES[fact.venue]}${feeOf(fact)}`;
+}
+
+function feeOf({ feeCents }: FillFact): string {
+  return feeCents === null ? '' : ` fee ${feeCents}c`;
 }

@@ -5,6 +5,7 @@
 
 import type { EpochMs, FillModelName, Uuid } from '../../engine/base/units.ts';
 import type { Catalog } from '../../engine/rules/catalog-entries.ts';
+import type { FeeEntry } from '../../engine/rules/fees.ts';
 import { feedClock } from '../../engine/shard/callers/clock.ts';
 import { Shards } from '../../engine/shard/callers/shards.ts';
 import { catalogProblem, loadCatalog } from '../../feeds/catalog/catalog.ts';
@@ -98,30 +99,35 @@ export async function replay(options: ReplayOptions): Promise<ReplaySummary> {
 
 const SILENT = { info() {}, error() {} };
 
-async function readCatalog(file: string): Promise<Catalog> {
+async function readCatalog(file: string): Promise<CatalogRead> {
   const reading = await loadCatalog(file);
   if (!reading.ok) throw new Error(catalogProblem(file, reading.errors));
-  return reading.catalog;
+  return reading;
 }
+
+type CatalogRead = { catalog: Catalog; fees: readonly FeeEntry[] };
 
 class Replay {
   readonly #engine: Shards;
   readonly #catalog: Catalog;
+  readonly #fees: readonly FeeEntry[];
   readonly #options: ReplayOptions;
   readonly #orders: ReplayOrders;
   readonly #pace: (atMs: EpochMs) => Promise<void> | null;
   #bytesAhead = 0;
 
-  constructor(engine: Shards, catalog: Catalog, options: ReplayOptions) {
+  constructor(engine: Shards, { catalog, fees }: CatalogRead, options: ReplayOptions) {
     this.#engine = engine;
     this.#orders = new ReplayOrders(engine, options.onRefused);
     this.#catalog = catalog;
+    this.#fees = fees;
     this.#options = options;
     this.#pace = paceOf(options.speed);
   }
 
   async run(): Promise<ReplaySummary> {
     const { feed, skipBad, allowJumps, fillModel, settleOn, toMs, markets } = this.#options;
+    await this.#engine.setFees(this.#fees);
     await this.#engine.setCatalog(this.#catalog);
     await this.#engine.broadcast({ kind: 'switches', atMs: 0, venueData: true, selfReset: false });
     const startedMs = performance.now();

@@ -1842,7 +1842,7 @@ export type Order = {
      */
     limitCents: number | null;
     /**
-     * Part of the balance that it holds, in dollars.
+     * Part of the balance that it holds, with its worst fees.
      */
     holdDollars: number;
     /**
@@ -1891,6 +1891,10 @@ export type Order = {
      * Fill model of the order; null if it is older than this field.
      */
     fillModel: ("top_of_book" | "book_depth" | "queue") | null;
+    /**
+     * Fees of its fills so far; below zero: rebates. Null: it pays no fees. Neither costDollars nor prices have them.
+     */
+    feesDollars: number | null;
     /**
      * The venue market's ticker.
      */
@@ -2027,15 +2031,15 @@ export type OrderPreview = {
         venue: Venue;
     }[] | null;
     /**
-     * Cost of the fills; 0 for a sell.
+     * Cost of the fills, without fees; 0 for a sell.
      */
     costDollars: number | null;
     /**
-     * Hold while it rests. While venue data is off, the hold if no contract trades at once.
+     * Hold while it rests, with its fees. While venue data is off, the hold if no contract trades at once.
      */
     holdDollars: number;
     /**
-     * Fee at the venue; a paper trade pays no fee.
+     * Fee of the fills; for an account that pays no fees, the fee at the venue.
      */
     feeDollars: number | null;
     /**
@@ -2276,7 +2280,7 @@ export type Position = {
      */
     contracts: number;
     /**
-     * Cost in dollars.
+     * Cost in dollars, without fees.
      */
     costDollars: number;
     /**
@@ -2295,6 +2299,10 @@ export type Position = {
      * Fill model of the order; null if it is older than this field.
      */
     fillModel: ("top_of_book" | "book_depth" | "queue") | null;
+    /**
+     * Fees of its fills so far; below zero: rebates. Null: it pays no fees. Neither costDollars nor prices have them.
+     */
+    feesDollars: number | null;
     parlayId: string | null;
     /**
      * Venue that priced the fill; paper only.
@@ -2692,7 +2700,7 @@ export type RestingOrder = {
      */
     limitCents: number | null;
     /**
-     * Part of the balance that it holds, in dollars.
+     * Part of the balance that it holds, with its worst fees.
      */
     holdDollars: number;
     /**
@@ -2741,6 +2749,10 @@ export type RestingOrder = {
      * Fill model of the order; null if it is older than this field.
      */
     fillModel: ("top_of_book" | "book_depth" | "queue") | null;
+    /**
+     * Fees of its fills so far; below zero: rebates. Null: it pays no fees. Neither costDollars nor prices have them.
+     */
+    feesDollars: number | null;
     /**
      * The venue market's ticker.
      */
@@ -2988,7 +3000,7 @@ export type Trade = {
      */
     contracts: number;
     /**
-     * Cost in dollars.
+     * Cost in dollars, without fees.
      */
     costDollars: number;
     /**
@@ -3007,6 +3019,10 @@ export type Trade = {
      * Fill model of the order; null if it is older than this field.
      */
     fillModel: ("top_of_book" | "book_depth" | "queue") | null;
+    /**
+     * Fees of its fills so far; below zero: rebates. Null: it pays no fees. Neither costDollars nor prices have them.
+     */
+    feesDollars: number | null;
     parlayId: string | null;
     /**
      * Venue that priced the fill; paper only.
@@ -3030,7 +3046,7 @@ export type Trade = {
     closedAt: string | null;
     closeReason: ("sold" | "settled" | "voided" | "account_reset") | null;
     /**
-     * Profit or loss in dollars; null while open.
+     * Profit or loss in dollars, less its fees; null while open.
      */
     pnlDollars: number | null;
     /**

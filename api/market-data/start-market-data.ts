@@ -39,7 +39,7 @@ export type MarketDataParts = {
   identity: Pick<ControlStore, 'numbers' | 'putNumbers' | 'switches'>;
   engine: Pick<
     Shards,
-    'nowMs' | 'tick' | 'packedTicks' | 'setCatalog' | 'settle' | 'drained' | 'held'
+    'nowMs' | 'tick' | 'packedTicks' | 'setCatalog' | 'setFees' | 'settle' | 'drained' | 'held'
   >;
   /** By shard, the report of its start; null: it could not be opened. */
   reports: readonly (OpenReport | null)[];

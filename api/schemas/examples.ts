@@ -167,6 +167,7 @@ const SUBJECT = {
   placedVia: 'api',
   placedPrivate: true,
   fillModel: 'top_of_book',
+  feesDollars: null,
   marketTicker: TICKER,
 } as const;
 

@@ -86,13 +86,15 @@ export const PreviewAnswer = strict(
       ),
       { description: 'Fills that would trade at once.' },
     ),
-    costDollars: nullable(Dollars, { description: 'Cost of the fills; 0 for a sell.' }),
+    costDollars: nullable(Dollars, {
+      description: 'Cost of the fills, without fees; 0 for a sell.',
+    }),
     holdDollars: described(
       Dollars,
-      'Hold while it rests. While venue data is off, the hold if no contract trades at once.',
+      'Hold while it rests, with its fees. While venue data is off, the hold if no contract trades at once.',
     ),
     feeDollars: nullable(Dollars, {
-      description: 'Fee at the venue; a paper trade pays no fee.',
+      description: 'Fee of the fills; for an account that pays no fees, the fee at the venue.',
     }),
     quoteAgeMs: nullable(Count, {
       description: 'Time since the last message on the connection of the quote; null without one.',

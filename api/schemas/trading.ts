@@ -65,6 +65,11 @@ const PLACED = {
   fillModel: nullable(oneOf(FILL_MODELS), {
     description: 'Fill model of the order; null if it is older than this field.',
   }),
+  feesDollars: nullable(Dollars, {
+    description:
+      'Fees of its fills so far; below zero: rebates. Null: it pays no fees. ' +
+      'Neither costDollars nor prices have them.',
+  }),
 };
 
 /** The fields of a resting order in the portfolio list. */
@@ -79,7 +84,7 @@ const PORTFOLIO_ORDER = {
   limitCents: nullable(PriceCents, {
     description: 'The limit, in cents a contract of the side traded; null: a market order.',
   }),
-  holdDollars: described(Dollars, 'Part of the balance that it holds, in dollars.'),
+  holdDollars: described(Dollars, 'Part of the balance that it holds, with its worst fees.'),
   timeInForce: nullable(oneOf(['gtc', 'ioc', 'fok']), { description: 'Null: a market order.' }),
   expiresAt: nullable(DateTime, { description: 'Time when it stops resting; null: never.' }),
   status: OrderStatus,
@@ -130,7 +135,7 @@ const POSITION = {
       'compare it with resolvedOutcome.',
   ),
   contracts: Contracts,
-  costDollars: described(Dollars, 'Cost in dollars.'),
+  costDollars: described(Dollars, 'Cost in dollars, without fees.'),
   ...PLACED,
   parlayId: nullable(Uuid),
   fillVenue: nullable(VenueSchema, { description: 'Venue that priced the fill; paper only.' }),
@@ -167,7 +172,9 @@ export const Trade = strict(
     }),
     closedAt: nullable(DateTime),
     closeReason: nullable(oneOf(['sold', 'settled', 'voided', 'account_reset'])),
-    pnlDollars: nullable(Dollars, { description: 'Profit or loss in dollars; null while open.' }),
+    pnlDollars: nullable(Dollars, {
+      description: 'Profit or loss in dollars, less its fees; null while open.',
+    }),
     resolvedOutcome: nullable(SideSchema, {
       description:
         'The result in the terms of the instrument, as instrumentSide: if the two are equal, ' +

@@ -71,10 +71,13 @@ export function restedBuy(state: ShardState, atMs: EpochMs, order: Resting): Ord
     tradeId: null,
     terms: { ...USUAL_TERMS, limitPriceCents: priceLevel, timeInForce: 'gtc' },
     fillModel: 'top_of_book',
+    feeEachMicros: null,
     ...PLAIN,
     rests: true,
   };
 }
+
+const AT_ASK = { priceCents: ASK_CENTS, venue: 0, cents: ASK_CENTS, feeCents: null };
 
 /** The events of a market buy of one yes contract that fills. */
 export function filledBuy(state: ShardState, atMs: EpochMs, buy: Buy): Event[] {
@@ -82,6 +85,6 @@ export function filledBuy(state: ShardState, atMs: EpochMs, buy: Buy): Event[] {
   const { order } = resting;
   return [
     { ...resting, terms: USUAL_TERMS, rests: false },
-    { kind: 'order_filled', atMs, order, priceCents: ASK_CENTS, venue: 0 },
+    { kind: 'order_filled', atMs, order, ...AT_ASK },
   ];
 }

@@ -93,7 +93,7 @@ function putPicks(
   sizes: RecordsSizes,
   random: Random,
 ): void {
-  const put = database.prepare(`INSERT INTO settled VALUES (${places(21)})`);
+  const put = database.prepare(`INSERT INTO settled VALUES (${places(23)})`);
   for (let trade = 0; trade < sizes.picks; trade++) {
     const instrument = Math.floor((trade / sizes.picks) * sizes.instruments);
     const closedAtMs = startOf(instrument, sizes) + GAME_MS;
@@ -108,12 +108,12 @@ function putPicks(
     const place = closedTrades.add(0, {
       ...{ trade, trader, instrument, market: instrument, contracts: CONTRACTS, costCents },
       ...{ entryCents, statedPct: statedPct ?? 0, openedAtMs, closedAtMs, pnlCents, state },
-      ...{ instrumentYes: 1, isListed: 1, isRealistic: 0 },
+      ...{ instrumentYes: 1, isListed: 1, isRealistic: 0, isCharged: 0 },
     });
     put.run(
       ...[trader, trade, idOf(trade, random), instrument, instrument, 1, 1, CONTRACTS, costCents],
       ...[entryCents, statedPct, 0, openedAtMs, state, hasWon ? 0 : 1, closedAtMs, pnlCents],
-      ...[null, 0, 0, place],
+      ...[0, null, 0, 0, place, 0],
     );
   }
 }

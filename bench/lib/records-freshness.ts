@@ -124,12 +124,13 @@ function settledTrade(account: Uuid, instrument: number): Fact[] {
   };
   const opened: Fact = {
     ...{ kind: 'trade_opened', atMs: NOW_MS - HOUR_MS, order, priceCents: ENTRY_CENTS },
+    ...{ cents: CONTRACTS * ENTRY_CENTS, feeCents: null },
     ...of,
   };
   const settled: Fact = {
     ...{ kind: 'trade_settled', atMs: NOW_MS, outcome: 'yes', parlay: null },
     ...{ costCents: CONTRACTS * ENTRY_CENTS, entryPriceCents: ENTRY_CENTS },
-    ...{ proceedsCents: CONTRACTS * 100, ...of },
+    ...{ proceedsCents: CONTRACTS * 100, feesCents: null, ...of },
   };
   return [opened, settled];
 }

@@ -11,6 +11,7 @@ import {
   type PositionRow,
   VENUES,
 } from '../base/units.ts';
+import type { FeeRows } from '../memory/fee-rows.ts';
 import { hasLimit, isSell } from '../rules/flags.ts';
 import { type ShardState, tablesOf } from '../rules/state.ts';
 import type { Problems } from './problems.ts';
@@ -25,7 +26,28 @@ export function auditRows(state: ShardState, problems: Problems): void {
   for (const order of state.realism.orders()) {
     problems.check(state.orders.isLive(order), 'realism', `order row ${order} is not in use`);
   }
+  auditFees(state.orderFees, state.orders, problems);
+  auditFees(state.tradeFees, state.positions, problems);
 }
+
+/** Rows of fees belong to orders and trades that are there. Rules M14, M16 (engine/RULES.md). */
+function auditFees<Row extends number>(
+  fees: FeeRows<Row>,
+  of: { readonly name: string; isLive(row: number): boolean },
+  problems: Problems,
+): void {
+  const { feesCents, eachMicros, carryMicros, of: owner } = fees.table.col;
+  for (const row of fees.table.rows()) {
+    const subject = `${fees.table.name} row ${row}`;
+    const check = (holds: boolean, rule: string) => problems.check(holds, subject, rule);
+    check(of.isLive(owner.get(row)), `belongs to none of the ${of.name}`);
+    check(Number.isSafeInteger(feesCents.get(row)), 'has fees that are not in whole cents');
+    check(eachMicros.get(row) >= 0, 'holds less than nothing');
+    check(carryMicros.get(row) < CENT_MICROS, 'carries a cent or more');
+  }
+}
+
+const CENT_MICROS = 10_000;
 
 /** Money that `ledger.ts` keeps in whole cents. */
 const MONEY = [

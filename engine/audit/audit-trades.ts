@@ -81,6 +81,8 @@ export function checkEnd(
     ? isInOrder(state, placed.atMs, outcome.atMs)
     : outcome.atMs === placed.atMs;
   check(inTime, 'ended before it was placed, or ended later and never rested');
+  const isCharged = outcome.feesCents !== null;
+  check(isCharged === (placed.feeEachMicros !== null), 'has fees and pays none, or the reverse');
   const hasTraded = status === 'executed' || filledContracts !== null;
   check(
     hasTraded === (fillPriceCents !== null),
@@ -145,6 +147,7 @@ export function checkClosed(state: ShardState, trade: ClosedTrade, check: Check)
   const { tradeId, contracts, costCents, proceedsCents, outcome, market } = trade;
   check(uuidTimeMs(tradeId) === trade.openedAtMs, 'was opened at another time than its id says');
   check(isInOrder(state, trade.openedAtMs, trade.closedAtMs), 'was closed before it was opened');
+  check(Number.isSafeInteger(trade.feesCents ?? 0), 'has fees that are not in whole cents');
   const averages = Math.ceil(costCents / contracts) === trade.entryPriceCents;
   check(averages, 'was not bought at its entry price');
   const isPaid = proceedsCents >= 0 && proceedsCents <= PAYOUT_CENTS * contracts;

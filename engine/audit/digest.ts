@@ -6,6 +6,7 @@
 
 import type { AccountRow, MarketNumber, OrderRow, PositionRow, Uuid } from '../base/units.ts';
 import { NO_ROW } from '../base/units.ts';
+import type { FeeRows } from '../memory/fee-rows.ts';
 import { ORDER_ENDS, TRADE_ENDS } from '../rules/finished-records.ts';
 import { COLUMN_TERM_NAMES, TRADE_COLUMN_NAMES } from '../rules/order-terms.ts';
 import { notLive } from '../rules/pricing.ts';
@@ -106,6 +107,7 @@ function orderLine(state: ShardState, row: OrderRow): string {
     ...COLUMN_TERM_NAMES.map((name) => col[name].get(row)),
     col.position.get(row) === NO_ROW ? '' : state.positionIds.idOf(col.position.get(row)),
     ...realismColumns(state, row),
+    ...feeColumns(state.orderFees, row),
   ].join(' ');
 }
 
@@ -132,7 +134,14 @@ function positionLine(state: ShardState, row: PositionRow): string {
     col.venue.get(row),
     ...(col.soldContracts.get(row) === 0 ? [] : soldColumns(state, row)),
     ...tagColumns(state, state.positionIds.idOf(row)),
+    ...feeColumns(state.tradeFees, row),
   ].join(' ');
+}
+
+/** Empty for an order or trade without fees. */
+function feeColumns<Row extends number>(fees: FeeRows<Row>, row: Row): unknown[] {
+  if (!fees.has(row)) return [];
+  return ['fees', fees.feesCents(row), fees.eachMicros(row), fees.carryMicros(row)];
 }
 
 /** Empty for a trade without tags. */

@@ -4,16 +4,8 @@
  */
 
 import { invariant } from '../base/invariant.ts';
-import {
-  type Cents,
-  type EpochMs,
-  HOME_VENUE,
-  type PriceCents,
-  type Side,
-  type Uuid,
-} from '../base/units.ts';
+import type { Cents, EpochMs, Side, Uuid } from '../base/units.ts';
 import type { Columns } from '../history/record-columns.ts';
-import { takerFeeCents } from '../rules/fees.ts';
 import type { MarketOutcome } from '../rules/messages.ts';
 import type { RejectionCode } from '../rules/rejections.ts';
 import { type Bought, PaperAccount } from './paper-account.ts';
@@ -67,10 +59,12 @@ class Backtest {
     const steps = this.#steps();
     const beginsAtMs =
       steps[0]?.atMs ?? Math.min(nowMs, ...markets.map((market) => entryAtMs(terms, market)));
-    const account = new PaperAccount(terms, markets, beginsAtMs);
+    const account = new PaperAccount(this.#task, beginsAtMs);
     for (const step of steps) this.#take(account, step);
     invariant(this.#held.size === 0, 'a trade of a backtest is left open');
-    const pnlCents = this.#trades.reduce((sum, trade) => sum + trade.pnlCents, 0);
+    const pnlCents = this.#trades.reduce((sum, trade) => {
+      return sum + trade.pnlCents - trade.entryFeeCents - trade.exitFeeCents;
+    }, 0);
     const isBalanced = account.balanceCents === terms.startBalanceCents + pnlCents;
     invariant(isBalanced, 'the ledger of a backtest has another P&L than its trades');
     return { trades: this.#trades, skipped: this.#skipped, beginsAtMs };
@@ -111,7 +105,7 @@ class Backtest {
     const { side, contracts, entry } = plan;
     const bought = account.buy(index, side, contracts, entry);
     if (typeof bought === 'string') return this.#skip(skipFor(bought));
-    const { entryCents } = bought;
+    const { entryCents, feeCents: entryFeeCents } = bought;
     const trade: BacktestTrade = {
       instrumentId: market.instrumentId,
       label: market.label,
@@ -124,7 +118,7 @@ class Backtest {
       result: 'void',
       costCents: entryCents * contracts,
       pnlCents: 0,
-      entryFeeCents: this.#feeCents(market, entryCents, contracts, entry.atMs),
+      entryFeeCents,
       exitFeeCents: 0,
     };
     this.#trades.push(trade);
@@ -137,11 +131,9 @@ class Backtest {
     const { index, plan, trade, tradeId } = held;
     const { exit } = plan;
     invariant(exit !== null, 'a trade is sold that is held to the result');
-    const proceedsCents: number = account.sell(index, tradeId, exit);
+    const { proceedsCents, feeCents } = account.sell(index, tradeId, exit);
     this.#close(held, 'sold', exit.atMs, proceedsCents);
-    const market = this.#task.markets[index]!;
-    const priceCents: PriceCents = proceedsCents / trade.contracts;
-    trade.exitFeeCents = this.#feeCents(market, priceCents, trade.contracts, exit.atMs);
+    trade.exitFeeCents = feeCents;
   }
 
   /** Ends every trade on the market: instruments may share one. */
@@ -163,19 +155,6 @@ class Backtest {
     trade.pnlCents = brought - trade.costCents;
     this.#held.delete(index);
     this.#byTrade.delete(tradeId);
-  }
-
-  #feeCents(
-    market: BacktestMarket,
-    priceCents: PriceCents,
-    contracts: number,
-    atMs: EpochMs,
-  ): Cents {
-    const { terms, feeTable } = this.#task;
-    if (terms.fees === 'none') return 0;
-    const { ticker: venueMarketId } = market;
-    const question = { venue: HOME_VENUE, venueMarketId, atMs, priceCents, contracts } as const;
-    return takerFeeCents(feeTable, question);
   }
 }
 

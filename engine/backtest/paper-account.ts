@@ -26,14 +26,16 @@ import { decide } from '../rules/decide.ts';
 import type { Event, PositionSettled } from '../rules/events.ts';
 import { emit } from '../rules/evolve.ts';
 import type { FactSink } from '../rules/fact-sink.ts';
+import { FeeTable } from '../rules/fee-table.ts';
 import type { FinishedRecords } from '../rules/finished-records.ts';
 import { isTradeOf } from '../rules/ids.ts';
 import type { Command, MarketResult, PlaceOrder } from '../rules/messages.ts';
 import { USUAL_TERMS } from '../rules/order-terms.ts';
+import { PRESETS, type Realism } from '../rules/realism.ts';
 import type { RejectionCode } from '../rules/rejections.ts';
 import type { ShardState } from '../rules/state.ts';
 import { createState } from '../shard/core/create-state.ts';
-import type { BacktestMarket, BacktestTerms, Look } from './task.ts';
+import type { BacktestMarket, BacktestTask, Look } from './task.ts';
 
 const ACCOUNT: Uuid = '00000000-0000-7000-8000-000000000000';
 /** All quotes arrive by one connection, at the moment of their use. */
@@ -41,7 +43,11 @@ const SOURCE = 0;
 const QUOTE_MAX_AGE_MS = 15_000;
 const ROUTING_BAND_CENTS = 10;
 
-export type Bought = { tradeId: Uuid; entryCents: PriceCents };
+/** What an account of a backtest needs of it. */
+type PaperTask = Pick<BacktestTask, 'terms' | 'markets' | 'feeTable'>;
+
+export type Bought = { tradeId: Uuid; entryCents: PriceCents; feeCents: Cents };
+export type Sold = { proceedsCents: Cents; feeCents: Cents };
 export type Settled = { tradeId: Uuid; proceedsCents: Cents };
 
 export class PaperAccount {
@@ -51,10 +57,11 @@ export class PaperAccount {
   #settled: Settled[] = [];
   readonly #markets: readonly BacktestMarket[];
   readonly #numbers: readonly MarketNumber[];
+  readonly #realism: Realism | null;
   #orders = 0;
 
   /** `atMs`: not after any later call. */
-  constructor(terms: BacktestTerms, markets: readonly BacktestMarket[], atMs: EpochMs) {
+  constructor({ terms, markets, feeTable }: PaperTask, atMs: EpochMs) {
     const config = {
       quoteMaxAgeMs: QUOTE_MAX_AGE_MS,
       routingBandCents: ROUTING_BAND_CENTS,
@@ -72,6 +79,8 @@ export class PaperAccount {
     const catalog = catalogOf(markets);
     this.#numbers = markets.map(({ ticker }) => catalog.numbers.get(ticker)!);
     this.#command({ kind: 'catalog', atMs, catalog: catalog.catalog });
+    this.#state.fees = new FeeTable(feeTable);
+    this.#realism = terms.fees === 'none' ? null : { ...PRESETS.simple, fees: 'venue' };
     const account = this.#state.accounts.nextRow;
     this.#emit([{ kind: 'account_opened', atMs, account, accountId: ACCOUNT }]);
     const amountCents = terms.startBalanceCents - START_BALANCE_CENTS;
@@ -101,17 +110,20 @@ export class PaperAccount {
     const costCents = positions.col.costCents.get(row);
     invariant(costCents % contracts === 0, 'a fill has no whole price');
     this.#tradeOf.set(row, tradeId);
-    return { tradeId, entryCents: costCents / contracts };
+    const feeCents = this.#state.tradeFees.feesCents(row) ?? 0;
+    return { tradeId, entryCents: costCents / contracts, feeCents };
   }
 
-  /** A market sell of the whole position at a look. @returns its proceeds. */
-  sell(index: number, tradeId: Uuid, look: Look): Cents {
+  /** A market sell of the whole position at a look. */
+  sell(index: number, tradeId: Uuid, look: Look): Sold {
     this.#quote(index, look);
     const before = this.balanceCents;
     this.#tradeOf.delete(this.#state.positionIds.find(tradeId));
     const refused = this.#command({ ...this.#order(look.atMs), action: 'sell', tradeId });
     invariant(refused === null, 'a sale at a bid that is there was refused');
-    return this.balanceCents - before;
+    const { feesCents } = this.#state.applied;
+    const feeCents = feesCents ?? 0;
+    return { proceedsCents: this.balanceCents - before + feeCents, feeCents };
   }
 
   /** The trades that the result of a market ends; none if the market has its result already. */
@@ -162,7 +174,7 @@ export class PaperAccount {
       mayOpen: true,
       mayTrade: true,
       rejectIfLaterThanMs: null,
-      realism: null,
+      realism: this.#realism,
       counting: null,
     };
   }

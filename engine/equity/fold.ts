@@ -16,7 +16,7 @@ import {
 } from '../base/units.ts';
 import type { Fact, TradeClosedFact, TradeSettledFact } from '../rules/facts.ts';
 import { costCents } from '../rules/ledger.ts';
-import { holdPriceCents } from '../rules/waiting-terms.ts';
+import { heldForFees, holdPriceCents } from '../rules/waiting-terms.ts';
 
 export type AccountFactOf = Extract<Fact, { account: Uuid }>;
 
@@ -27,9 +27,15 @@ export const MONEY = ['balance', 'held', 'stake', 'realized', 'run'] as const;
 /** A holding of a side of a market, in the market's terms. */
 export type HeldSide = { market: MarketNumber; side: Side };
 type Holding = HeldSide & { contracts: Contracts; cents: Cents };
-/** A resting buy. */
-type Buy = { limitCents: PriceCents; left: Contracts };
-type Trade = { holding: number; contracts: Contracts; cents: Cents; soldCents: Cents };
+/** A buy that waits, and the price it holds; the last two are of its fees. */
+type Buy = { limitCents: PriceCents; left: Contracts; eachMicros: number; carryMicros: number };
+type Trade = {
+  holding: number;
+  contracts: Contracts;
+  cents: Cents;
+  soldCents: Cents;
+  feesCents: Cents;
+};
 
 export class EquityFold {
   /** When its money changed: a row per moment, each later than the one before. */
@@ -79,11 +85,23 @@ export class EquityFold {
         invariant(this.#now.held === 0, 'a run begins with a hold');
         this.#now = { ...NOTHING, balance: START_BALANCE_CENTS, run: fact.run };
         return this.#note(atMs);
-      case 'order_placed':
+      case 'order_placed': {
         if (fact.action !== 'buy' || !fact.rests) return;
-        this.#buys.set(fact.order, { limitCents: holdPriceCents(fact), left: fact.contracts });
-        this.#hold(costCents(holdPriceCents(fact), fact.contracts));
+        const { contracts: left, feeEachMicros } = fact;
+        const fees = { eachMicros: feeEachMicros ?? 0, carryMicros: 0 };
+        const buy = { limitCents: holdPriceCents(fact), left, ...fees };
+        this.#buys.set(fact.order, buy);
+        this.#hold(heldFor(buy));
         return this.#note(atMs);
+      }
+      case 'order_part_filled': {
+        // Its trade's fact follows, and releases the hold.
+        const buy = this.#buys.get(fact.order);
+        if (buy === undefined) return;
+        const before = heldFor(buy);
+        buy.carryMicros = fact.carryMicros;
+        return this.#hold(heldFor(buy) - before);
+      }
       case 'order_ended':
         if (!this.#release(fact.order, Number.POSITIVE_INFINITY)) return;
         return this.#note(atMs);
@@ -94,8 +112,9 @@ export class EquityFold {
         return this.#bought(atMs, fact);
       case 'trade_reduced': {
         const { contracts, costCents: cents } = fact;
-        const proceedsCents = costCents(fact.priceCents, contracts);
-        return this.#ended(atMs, this.#tradeOf(fact.trade), { contracts, cents, proceedsCents });
+        const trade = this.#tradeOf(fact.trade);
+        this.#charge(trade, fact.feeCents ?? 0);
+        return this.#ended(atMs, trade, { contracts, cents, proceedsCents: fact.cents });
       }
       case 'trade_closed':
       case 'trade_settled':
@@ -115,20 +134,20 @@ export class EquityFold {
   #release(order: Uuid, contracts: Contracts): boolean {
     const buy = this.#buys.get(order);
     if (buy === undefined) return false;
-    const released = Math.min(contracts, buy.left);
-    buy.left -= released;
+    const before = heldFor(buy);
+    buy.left -= Math.min(contracts, buy.left);
     if (buy.left === 0) this.#buys.delete(order);
-    this.#hold(-costCents(buy.limitCents, released));
+    this.#hold(heldFor(buy) - before);
     return true;
   }
 
   #bought(atMs: EpochMs, fact: Extract<Fact, { kind: 'trade_opened' | 'trade_grown' }>): void {
-    const { contracts } = fact;
-    const cents = costCents(fact.priceCents, contracts);
+    const { contracts, cents } = fact;
     this.#release(fact.order, contracts);
     this.#now.balance -= cents;
     this.#now.stake += cents;
     const trade = this.#tradeOf(fact.trade);
+    this.#charge(trade, fact.feeCents ?? 0);
     trade.contracts += contracts;
     trade.cents += cents;
     this.#changed(atMs, trade.holding, contracts, cents);
@@ -138,8 +157,17 @@ export class EquityFold {
   #over(atMs: EpochMs, fact: TradeClosedFact | TradeSettledFact): void {
     const trade = this.#tradeOf(fact.trade);
     const { contracts, cents, soldCents } = trade;
+    // Of its last sale: a result and a reset charge nothing.
+    this.#charge(trade, (fact.feesCents ?? 0) - trade.feesCents);
     this.#ended(atMs, trade, { contracts, cents, proceedsCents: fact.proceedsCents - soldCents });
     this.#trades.delete(fact.trade);
+  }
+
+  /** A fee leaves the balance, and is realized at once. Rule M14 (engine/RULES.md). */
+  #charge(trade: Trade, feeCents: Cents): void {
+    trade.feesCents += feeCents;
+    this.#now.balance -= feeCents;
+    this.#now.realized -= feeCents;
   }
 
   /** Some contracts of a trade are held no longer. */
@@ -194,10 +222,15 @@ export class EquityFold {
   }
 }
 
+/** What a buy that waits holds. Rules M4, M15 (engine/RULES.md). */
+function heldFor({ limitCents, left, eachMicros, carryMicros }: Buy): Cents {
+  return costCents(limitCents, left) + heldForFees(eachMicros, left, carryMicros);
+}
+
 type EndedPart = { contracts: Contracts; cents: Cents; proceedsCents: Cents };
 
 const NOTHING = { balance: 0, held: 0, stake: 0, realized: 0, run: 0 };
-const NO_TRADE = { contracts: 0, cents: 0, soldCents: 0 };
+const NO_TRADE = { contracts: 0, cents: 0, soldCents: 0, feesCents: 0 };
 const NUMBER_BYTES = 8;
 /** Of a map, with a uuid as its key. */
 const ENTRY_BYTES = 200;

@@ -47,14 +47,14 @@ export function eventOf(state: ShardState, fact: PrimaryFact): Event {
       return { ...fact, account: accountOf(state, account), order: orderOf(state, order) };
     }
     case 'order_filled': {
-      const { atMs, priceCents, venue } = fact;
+      const { kind, atMs, priceCents, venue, cents, feeCents } = fact;
       const order = orderOf(state, fact.order);
-      return { kind: 'order_filled', atMs, order, priceCents, venue };
+      return { kind, atMs, order, priceCents, venue, cents, feeCents };
     }
     case 'order_part_filled': {
-      const { atMs, contracts, priceCents, venue } = fact;
-      const order = orderOf(state, fact.order);
-      return { kind: 'order_part_filled', atMs, order, contracts, priceCents, venue };
+      const { kind, atMs, contracts, priceCents, venue, cents, feeCents, carryMicros } = fact;
+      const money = { priceCents, venue, cents, feeCents, carryMicros };
+      return { kind, atMs, order: orderOf(state, fact.order), contracts, ...money };
     }
     case 'order_ended': {
       const { atMs, status, reason } = fact;
@@ -130,6 +130,7 @@ export function placementOf(fact: OrderPlacedFact): Omit<PlacedOrder, 'account' 
     tradeId: fact.trade,
     terms: fact,
     fillModel: fact.fillModel,
+    feeEachMicros: fact.feeEachMicros,
     latencyMs: fact.latencyMs,
     feesOn: fact.feesOn,
     liquidity: fact.liquidity,

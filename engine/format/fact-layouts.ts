@@ -10,7 +10,7 @@ import {
   GAME_STATUSES,
   LIQUIDITIES,
   type Liquidity,
-  PLAIN,
+  type PlacedUnder,
   type Side,
 } from '../base/units.ts';
 import type { CatalogChange } from '../rules/catalog-change.ts';
@@ -76,7 +76,7 @@ const endedTrade = {
 };
 
 type FactOf<K> = Extract<Fact, { kind: K }>;
-/** The kinds' numbers. Reserved for a future kind: 20 fees. */
+/** The kinds' numbers. Reserved for a future kind: 20. */
 export const KIND = {
   account_opened: 1,
   cash_adjusted: 2,
@@ -109,60 +109,100 @@ export const KIND = {
   catalog_changed: 60,
 } as const satisfies Record<Fact['kind'], number>;
 
-/**
- * Fields that a kind got later: its facts have another number since then. A fact is written in the
- * first form whose missing fields have the value `absent`, and reads as having it.
- */
-type Extension = {
-  number: number;
-  fields: Fields;
-  absent: Values;
-  /** Words that earlier forms of a field lack. */
-  words?: { field: string; added: readonly string[] };
-};
-type Fields = Readonly<Record<string, Layout<never>>>;
-type Values = Readonly<Record<string, unknown>>;
+/** Fields that a kind got later. A fact of an earlier form has the value in `WITHOUT`. */
+type LaterField =
+  | 'fillModel'
+  | keyof PlacedUnder
+  | 'feeEachMicros'
+  | 'cents'
+  | 'feeCents'
+  | 'carryMicros'
+  | 'feesCents';
+/** A fact as the first programs wrote it. */
+type FirstForm<K> = Omit<FactOf<K>, LaterField>;
 
-const fillModel = word<FillModelName>(...FILL_MODELS);
-const withFillModel = (number: number) => {
-  return { number, fields: { fillModel }, absent: { fillModel: null } } as unknown as Extension;
+/** Of a fill that has one price, and no fee. */
+const PLAIN_FILL = '(fact.priceCents * fact.contracts)';
+/** The value of a later field in a fact of a form that lacks it: source text about `fact`. */
+const WITHOUT: { readonly [K in LaterField]: string } = {
+  fillModel: 'null',
+  latencyMs: '0',
+  feesOn: 'false',
+  liquidity: "'account'",
+  realistic: 'false',
+  feeEachMicros: 'null',
+  cents: PLAIN_FILL,
+  feeCents: 'null',
+  carryMicros: '0',
+  feesCents: 'null',
 };
+
+const fillModel = { fillModel: word<FillModelName>(...FILL_MODELS) };
 /** What an order was placed under. Rule T158 (engine/RULES.md). */
+const realistic = { realistic: flag };
 const under = {
-  latencyMs: u32,
-  feesOn: flag,
-  liquidity: word<Liquidity>(...LIQUIDITIES),
-  realistic: flag,
+  ...{ latencyMs: u32, feesOn: flag },
+  ...{ liquidity: word<Liquidity>(...LIQUIDITIES), ...realistic },
 };
-const withRealistic = (number: number): Extension => {
-  const fields = { realistic: flag } as unknown as Fields;
-  return { number, fields, absent: { realistic: false } };
-};
+/** In the forms for fees it may be unknown: an earlier program placed the order. */
+const knownModel = { fillModel: nullable(fillModel.fillModel) };
+const fillMoney = { cents: u48, feeCents: nullable(f64) };
+const fees = { feesCents: nullable(f64) };
 
+/** Reasons that the first form of an ended order can say. */
 const FIRST_REASONS = CANCEL_REASONS.filter((reason) => {
   return !(LATER_REASONS as readonly string[]).includes(reason);
 });
-const withLaterReasons: Extension = {
-  ...{ number: 35, absent: {} },
-  fields: { reason: word(...CANCEL_REASONS) } as unknown as Fields,
-  words: { field: 'reason', added: LATER_REASONS },
+/** Fields that have more words in later forms. */
+type WiderField = 'reason';
+/** Source text: what a fact must be for the first form of its kind. Left out: any. */
+const FIRST_NEEDS: { readonly [K in Fact['kind']]?: string } = {
+  order_ended: LATER_REASONS.map((reason) => `reason !== '${reason}'`).join(' && '),
 };
 
-const EXTENSIONS = {
-  order_ended: [withLaterReasons],
+type LaterForm = {
+  number: number;
+  fields: { readonly [K in LaterField]?: Layout<unknown> };
+  /** Fields of the first form that have more words from this one on. */
+  wider?: { readonly [K in WiderField]: Layout<CancelReason> };
+  /** Source text: what a fact must be for this form. Left out: any. */
+  needs?: string;
+};
+const WITH_MODEL = { fields: fillModel, needs: 'fillModel !== null' };
+/**
+ * The forms that a kind got later, each with these fields besides those of the one before. A fact is
+ * written in the first form that can say it.
+ */
+const LATER_FORMS: { readonly [K in Fact['kind']]?: readonly LaterForm[] } = {
   order_placed: [
-    withFillModel(24),
-    { number: 29, fields: under as unknown as Fields, absent: PLAIN },
+    { number: 24, ...WITH_MODEL },
+    { number: 29, fields: under },
+    { number: 48, fields: { feeEachMicros: nullable(f64) } },
   ],
-  trade_opened: [withFillModel(25), withRealistic(30)],
-  trade_closed: [withFillModel(26), withRealistic(31)],
-  trade_settled: [withFillModel(27), withRealistic(32)],
-} as const satisfies Partial<Record<Fact['kind'], readonly Extension[]>>;
-type Extended = keyof typeof EXTENSIONS;
-type AddedField = 'fillModel' | keyof typeof under;
-
-/** A fact as the first programs wrote it. */
-type FirstForm<K> = K extends Extended ? Omit<FactOf<K>, AddedField> : FactOf<K>;
+  trade_opened: [
+    { number: 25, ...WITH_MODEL },
+    { number: 30, fields: realistic },
+    { number: 43, fields: { ...knownModel, ...fillMoney } },
+  ],
+  trade_closed: [
+    { number: 26, ...WITH_MODEL },
+    { number: 31, fields: realistic },
+    { number: 46, fields: { ...knownModel, ...fees } },
+  ],
+  trade_settled: [
+    { number: 27, ...WITH_MODEL },
+    { number: 32, fields: realistic },
+    { number: 47, fields: { ...knownModel, ...fees } },
+  ],
+  order_filled: [{ number: 40, fields: { ...fillMoney, ...fees } }],
+  order_part_filled: [{ number: 41, fields: { ...fillMoney, carryMicros: u32 } }],
+  order_ended: [
+    { number: 35, fields: {}, wider: { reason: word(...CANCEL_REASONS) } },
+    { number: 42, fields: fees },
+  ],
+  trade_grown: [{ number: 44, fields: fillMoney }],
+  trade_reduced: [{ number: 45, fields: fillMoney }],
+};
 
 const FACT_LAYOUTS: { [K in Fact['kind']]: RecordLayout<FirstForm<K>> } = {
   account_opened: record({ kind: always('account_opened'), atMs: u48, account: uuid }),
@@ -192,7 +232,7 @@ const FACT_LAYOUTS: { [K in Fact['kind']]: RecordLayout<FirstForm<K>> } = {
     // The order of terms never changes; terms of later versions are added here.
     ...FACT_TERMS,
   }),
-  order_filled: record<FactOf<'order_filled'>>({
+  order_filled: record<FirstForm<'order_filled'>>({
     kind: always('order_filled'),
     atMs: u48,
     ...ofOrder,
@@ -202,14 +242,14 @@ const FACT_LAYOUTS: { [K in Fact['kind']]: RecordLayout<FirstForm<K>> } = {
     fillVenue: u8,
     placed: place,
   }),
-  order_part_filled: record<FactOf<'order_part_filled'>>({
+  order_part_filled: record<FirstForm<'order_part_filled'>>({
     kind: always('order_part_filled'),
     atMs: u48,
     ...ofOrder,
     ...fill,
     trade: uuid,
   }),
-  order_ended: record<FactOf<'order_ended'>>({
+  order_ended: record<FirstForm<'order_ended'>>({
     kind: always('order_ended'),
     atMs: u48,
     ...ofOrder,
@@ -275,7 +315,7 @@ const FACT_LAYOUTS: { [K in Fact['kind']]: RecordLayout<FirstForm<K>> } = {
     order: uuid,
     priceCents: u8,
   }),
-  trade_grown: record<FactOf<'trade_grown'>>({
+  trade_grown: record<FirstForm<'trade_grown'>>({
     kind: always('trade_grown'),
     atMs: u48,
     account: uuid,
@@ -283,7 +323,7 @@ const FACT_LAYOUTS: { [K in Fact['kind']]: RecordLayout<FirstForm<K>> } = {
     order: uuid,
     ...fill,
   }),
-  trade_reduced: record<FactOf<'trade_reduced'>>({
+  trade_reduced: record<FirstForm<'trade_reduced'>>({
     kind: always('trade_reduced'),
     atMs: u48,
     account: uuid,
@@ -385,69 +425,86 @@ const FACT_LAYOUTS: { [K in Fact['kind']]: RecordLayout<FirstForm<K>> } = {
   }),
 };
 
-/**
- * The bytes of a kind: their number, their fields in order, the values of the fields that they lack,
- * and the words that a field cannot have.
- */
+/** The bytes of a kind: their number, and their fields in order. */
 export type FactForm = {
   number: number;
   layout: RecordLayout<object>;
-  absent: Values;
-  lacks: { field: string; words: readonly string[] } | null;
+  /** The later fields that it has. */
+  has: readonly LaterField[];
+  needs: string;
 };
 
 const kindNames = Object.keys(KIND) as Fact['kind'][];
 
 /** The forms of a kind, the first program's first. */
 export function formsOf(kind: Fact['kind']): readonly FactForm[] {
-  const extensions: readonly Extension[] = isExtended(kind) ? EXTENSIONS[kind] : [];
-  let { fields } = FACT_LAYOUTS[kind] as unknown as { fields: Fields };
-  let absent: Values = Object.assign({}, ...extensions.map((each) => each.absent));
-  const words = extensions.find((each) => each.words !== undefined)?.words ?? null;
-  let lacks: FactForm['lacks'] = words && { field: words.field, words: words.added };
-  const form = (number: number) => {
-    return { number, layout: record<object>(fields as never), absent, lacks };
-  };
-  const forms: FactForm[] = [form(KIND[kind])];
-  for (const extension of extensions) {
-    if (extension.words !== undefined) lacks = null;
-    fields = { ...fields, ...extension.fields };
-    const added = new Set(Object.keys(extension.fields));
-    absent = Object.fromEntries(Object.entries(absent).filter(([name]) => !added.has(name)));
-    forms.push(form(extension.number));
+  const layout = FACT_LAYOUTS[kind] as unknown as RecordLayout<object>;
+  const firstNeeds = FIRST_NEEDS[kind] ?? 'true';
+  const forms: FactForm[] = [{ number: KIND[kind], layout, has: [], needs: firstNeeds }];
+  for (const { number, fields, wider, needs = 'true' } of LATER_FORMS[kind] ?? []) {
+    const before = forms.at(-1)!;
+    const has = new Set([...before.has, ...(Object.keys(fields) as LaterField[])]);
+    const whole = record<object>({ ...before.layout.fields, ...wider, ...fields } as never);
+    forms.push({ number, layout: whole, has: [...has], needs });
   }
   return forms;
 }
 
-function isExtended(kind: Fact['kind']): kind is Extended {
-  return kind in EXTENSIONS;
+/** The later fields of a kind. */
+function laterFieldsOf(kind: Fact['kind']): readonly LaterField[] {
+  return formsOf(kind).at(-1)!.has;
 }
 
-/** The shortest form that says everything about a fact. */
-function formOf(fact: Fact): FactForm {
-  const values = fact as unknown as Values;
-  return formsOf(fact.kind).find(({ absent, lacks }) => {
-    const isSaid = Object.entries(absent).every(([name, value]) => values[name] === value);
-    return isSaid && (lacks === null || !lacks.words.includes(values[lacks.field] as string));
-  })!;
+/** The fields by which a form is chosen: the later ones, and those with more words. */
+export function tellingFieldsOf(kind: Fact['kind']): readonly (LaterField | WiderField)[] {
+  const wider = (LATER_FORMS[kind] ?? []).flatMap((form) => Object.keys(form.wider ?? {}));
+  return [...laterFieldsOf(kind), ...(wider as WiderField[])];
 }
 
-/** All forms, by their numbers. A fact of any form has the fields of the last one. */
+/**
+ * Source text: whether a form can say a fact, whose telling fields are variables of their names;
+ * `plainCents`: price × contracts.
+ */
+export function saysAll(kind: Fact['kind'], form: FactForm, plainCents: string): string {
+  const lacks = laterFieldsOf(kind).filter((field) => !form.has.includes(field));
+  const isWithout = lacks.map((field) => {
+    return `${field} === ${field === 'cents' ? plainCents : WITHOUT[field]}`;
+  });
+  return [...isWithout, form.needs].join(' && ');
+}
+
+/** The form of a fact: the first that can say it. */
+const formOf: (fact: Fact) => FactForm = (() => {
+  const choosers = new Map<string, (fact: Fact) => FactForm>();
+  for (const kind of kindNames) {
+    const forms = formsOf(kind);
+    const lines = forms.map((form, at) => {
+      return `if (${saysAll(kind, form, PLAIN_FILL)}) return forms[${at}];`;
+    });
+    const source = `return (fact) => { const { ${tellingFieldsOf(kind).join(', ')} } = fact;
+      ${lines.join('\n')} };`;
+    choosers.set(kind, new Function('forms', source)(forms));
+  }
+  return (fact) => choosers.get(fact.kind)!(fact);
+})();
+
+/** All forms, by their numbers. */
 function compiledForms(): Map<number, Compiled<Fact>> {
   const forms = new Map<number, Compiled<Fact>>();
   for (const kind of kindNames) {
-    for (const { number, layout, absent } of formsOf(kind)) {
-      const missing = Object.entries(absent).map(([name, value]) => [name, constant(value)]);
-      const whole = record<object>({ ...layout.fields, ...Object.fromEntries(missing) } as never);
-      forms.set(number, compile(whole as unknown as Layout<Fact>));
+    for (const { number, layout, has } of formsOf(kind)) {
+      const { write, read } = compile(layout as unknown as Layout<Fact>);
+      const lacks = laterFieldsOf(kind).filter((field) => !has.includes(field));
+      const lines = lacks.map((field) => `fact.${field} = ${WITHOUT[field]};`);
+      const complete = new Function(
+        'read',
+        `return (from) => {
+        const fact = read(from); ${lines.join(' ')} return fact; };`,
+      );
+      forms.set(number, { write, read: lacks.length === 0 ? read : complete(read) });
     }
   }
   return forms;
-}
-
-/** A value that takes no bytes. */
-function constant(value: unknown): Layout<unknown> {
-  return { write: () => '', read: JSON.stringify(value), form: '' };
 }
 
 const compiled = compiledForms();
@@ -510,6 +567,7 @@ export const ADDED_FORMS: readonly (readonly number[])[] = [
   [29, 30, 31, 32, KIND.order_arrived, KIND.order_cancel_accepted, 35],
   [KIND.queue_met, KIND.fill_noted, KIND.book_missed],
   [KIND.catalog_changed],
+  [40, 41, 42, 43, 44, 45, 46, 47, 48],
 ];
 
 /** All layouts as text: equal texts mean equal bytes. */

@@ -5,6 +5,7 @@
  * here.
  */
 
+import { invariant } from '../base/invariant.ts';
 import { NO_ROW, type Uuid } from '../base/units.ts';
 import type { AppliedChange } from '../rules/applied-change.ts';
 import type {
@@ -44,7 +45,7 @@ import { TRADE_TERM_READERS } from '../rules/row-terms.ts';
 import type { ShardState } from '../rules/state.ts';
 import type { ORDER_COLUMNS, POSITION_COLUMNS } from '../rules/table-columns.ts';
 import type { ByteWriter } from './bytes.ts';
-import { formsOf } from './fact-layouts.ts';
+import { formsOf, saysAll, tellingFieldsOf } from './fact-layouts.ts';
 import type { Layout } from './layout.ts';
 
 /** The row that has a value; the id of `NO_ROW` is null. */
@@ -93,28 +94,35 @@ function writer<Kind extends Fact['kind'], AnEvent extends Event>(
   sources: Sources<FactOf<Kind>, AnEvent>,
   terms: TermsOf<FactOf<Kind>, AnEvent>,
 ): Write<AnEvent> {
-  const forms = formsOf(kind).map(({ number, layout, absent, lacks: without }) => {
-    const fields = Object.entries(layout.fields as Record<string, Layout<never>>);
-    const lines = fields.map(([name, field]) => lineOf(name, field, sources, terms));
-    const lacks = Object.entries(absent).map(([name, value]) => {
-      return `${addedValueOf(name, sources)} === ${JSON.stringify(value)}`;
+  const telling = tellingFieldsOf(kind).map((name) => {
+    return `const ${name} = ${tellingValue(name, sources)};`;
+  });
+  const written = formsOf(kind).map((form) => {
+    const fields = Object.entries(form.layout.fields as Record<string, Layout<never>>);
+    const lines = fields.map(([name, field]) => {
+      return form.has.includes(name as never)
+        ? field.write(name)
+        : lineOf(name, field, sources, terms);
     });
-    if (without !== null) {
-      const words = JSON.stringify(without.words);
-      lacks.push(`!${words}.includes(${addedValueOf(without.field, sources)})`);
-    }
-    const written = `{ to.u8(${number}); ${lines.join('\n')} }`;
-    return lacks.length === 0 ? written : `if (${lacks.join(' && ')}) ${written}`;
+    const says = saysAll(kind, form, PLAIN_CENTS);
+    return `if (${says}) { to.u8(${form.number}); ${lines.join('\n')} return; }`;
   });
   const ofTerms = typeof terms === 'function' ? 'const terms = termsOf(state, event);' : '';
-  const body = `const { applied } = state; ${ofTerms} ${forms.join(' else ')}`;
+  const body = `const { applied } = state; ${ofTerms} ${telling.join(' ')} ${written.join('\n')}`;
   const source = `return (to, state, event) => { ${body} };`;
   return new Function('sources', 'termsOf', 'NO_ROW', source)(sources, terms, NO_ROW);
 }
 
-/** The value of a field that not every form of a fact has. */
-function addedValueOf(name: string, sources: object): string {
-  return name in sources ? `sources.${name}(state, event)` : `event.${name}`;
+/** The cents of a fill at one price. */
+const PLAIN_CENTS = '(event.priceCents * applied.contracts)';
+
+/** An expression: the value of a field by which the form is chosen. */
+function tellingValue(name: string, sources: object): string {
+  const source = (sources as Record<string, Source<never, number> | undefined>)[name];
+  if (source === undefined) return `event.${name}`;
+  if (typeof source === 'function') return `sources.${name}(state, event)`;
+  invariant(typeof source === 'string', 'a later field of a fact has a source of its own');
+  return `applied.${source}`;
 }
 
 /** The statement that writes a field. */
@@ -191,6 +199,7 @@ const OVER_TRADE = {
   proceedsCents: ({ positions, applied }: ShardState) => {
     return applied.cents + positions.col.soldCents.get(applied.position);
   },
+  feesCents: 'tradeFeesCents',
   // Without tags no id is made into text.
   parlay: (state: ShardState) => {
     const { tradeTags, positionIds, applied } = state;
@@ -239,6 +248,7 @@ export const FACT_WRITERS = {
       fillPriceCents: 'fillPriceCents',
       fillVenue: ({ applied }) => applied.fillVenue!,
       placed,
+      feesCents: 'feesCents',
     },
     null,
   ),
@@ -256,6 +266,7 @@ export const FACT_WRITERS = {
       filledContracts: 'filledContracts',
       trade,
       placed,
+      feesCents: 'feesCents',
     },
     null,
   ),

@@ -23,7 +23,6 @@ import type {
   TradeOpenedFact,
 } from '../rules/facts.ts';
 import { isShownOrder } from '../rules/flags.ts';
-import { costCents } from '../rules/ledger.ts';
 import { averagePrice } from '../rules/partial-fills.ts';
 import { closedTrade, outcomeOf } from '../shard/core/shard-records.ts';
 import { writeEnded, writeStanding } from '../shard/core/views/order.ts';
@@ -53,6 +52,9 @@ type OpenOrder = {
   placed: OrderPlacedFact;
   contracts: Contracts;
   cents: Cents;
+  /** Null: it pays none. */
+  feesCents: Cents | null;
+  carryMicros: number;
   trade: Uuid | null;
 };
 
@@ -108,7 +110,7 @@ export class AccountEvents {
 
   #placed(number: number, fact: OrderPlacedFact): AccountEvent | null {
     if (!isShownOrder({ terms: fact, latencyMs: fact.latencyMs })) return null;
-    const order = { placed: fact, contracts: 0, cents: 0, trade: fact.trade };
+    const order = { ...unfilled(fact), trade: fact.trade };
     this.#open.set(fact.order, order);
     return this.#standing(number, fact.atMs, 'order_placed', order);
   }
@@ -117,7 +119,7 @@ export class AccountEvents {
     let order = this.#open.get(fact.order);
     if (order === undefined) {
       const { placed, fills } = this.#log.orderBefore(fact.order, number);
-      order = { placed, contracts: 0, cents: 0, trade: null };
+      order = unfilled(placed);
       for (const fill of fills) addFill(order, fill);
       this.#open.set(fact.order, order);
     }
@@ -127,13 +129,13 @@ export class AccountEvents {
   }
 
   #standing(number: number, atMs: EpochMs, type: EventType, order: OpenOrder): AccountEvent {
-    const { placed, contracts, cents, trade: tradeId } = order;
+    const { placed, contracts, cents, feesCents, carryMicros, trade: tradeId } = order;
     const fillPriceCents = contracts === 0 ? null : averagePrice(placed.action, cents, contracts);
-    const standing = { filledContracts: contracts, fillPriceCents, tradeId };
     const isPending = type === 'order_placed' && placed.latencyMs > 0;
     const pendingUntilMs = isPending ? placed.atMs + placed.latencyMs : null;
+    const soFar = { filledContracts: contracts, fillPriceCents, tradeId, feesCents, carryMicros };
     return this.#event(number, atMs, type, 'order', (to, naming) => {
-      writeStanding(to, naming, placementOf(placed), { ...standing, pendingUntilMs });
+      writeStanding(to, naming, placementOf(placed), { ...soFar, pendingUntilMs });
     });
   }
 
@@ -192,17 +194,25 @@ export function numberOfEvent(id: string): number | null {
   return number !== null && Number.isSafeInteger(number) ? number : null;
 }
 
-function addFill(order: OpenOrder, { contracts, priceCents, trade }: OrderPartFilledFact): void {
-  order.contracts += contracts;
-  order.cents += costCents(priceCents, contracts);
-  order.trade = trade;
+function unfilled(placed: OrderPlacedFact): OpenOrder {
+  const feesCents = placed.feeEachMicros === null ? null : 0;
+  return { placed, contracts: 0, cents: 0, feesCents, carryMicros: 0, trade: null };
+}
+
+function addFill(order: OpenOrder, fill: OrderPartFilledFact): void {
+  order.contracts += fill.contracts;
+  order.cents += fill.cents;
+  if (fill.feeCents !== null) order.feesCents = (order.feesCents ?? 0) + fill.feeCents;
+  order.carryMicros = fill.carryMicros;
+  order.trade = fill.trade;
 }
 
 function holdingOf(fact: TradeOpenedFact) {
-  const { trade, contracts, priceCents } = fact;
+  const { trade, cents, feeCents, priceCents } = fact;
   return {
     ...fact,
-    costCents: costCents(priceCents, contracts),
+    costCents: cents,
+    feesCents: feeCents,
     entryPriceCents: priceCents,
     parlay: null,
     openedAtMs: uuidTimeMs(trade),

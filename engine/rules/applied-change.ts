@@ -15,9 +15,12 @@ export class AppliedChange {
   position = NO_ROW as PositionRow;
   /** The change of the trade. */
   trade: 'opened' | 'grown' | 'reduced' | 'closed' | null = null;
-  /** The contracts and price of this fill; for a sell, the cost of the sold contracts. */
+  /** The contracts and cents of this fill; for a sell, the cost of the sold contracts. */
   contracts: Contracts = 0;
   cents: Cents = 0;
+  /** The fees of its order so far, and of its trade; null: they pay none. */
+  feesCents: Cents | null = null;
+  tradeFeesCents: Cents | null = null;
   costCents: Cents = 0;
   /**
    * The state of the order; the average price of its fills, 0 for none; the venue of the first one.

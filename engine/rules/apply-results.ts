@@ -105,6 +105,7 @@ function payOut(state: ShardState, position: PositionRow, proceedsCents: Cents):
   applied.contracts = col.contracts.get(position);
   applied.cents = proceedsCents;
   applied.costCents = col.costCents.get(position);
+  applied.tradeFeesCents = state.tradeFees.feesCents(position);
   countPayable(state, account, -applied.contracts);
   realize(state, account, applied.costCents, proceedsCents);
   closePosition(state, position);

@@ -10,9 +10,10 @@ import { closingMs } from './closing.ts';
 import { type CancelReason, type Event, fillEvent, type OrderEnded } from './events.ts';
 import { emit } from './evolve.ts';
 import type { FactSink } from './fact-sink.ts';
-import { type Fill, takerOf, tradeOf } from './fill-model.ts';
+import { type Fill, levelsOf, takerOf, tradeOf } from './fill-model.ts';
 import { takerNote } from './fill-notes.ts';
 import { actionOf, fillModelOf, isRouted, sideOf } from './flags.ts';
+import { waitingFee } from './order-fees.ts';
 import { remainingOf } from './partial-fills.ts';
 import { type PricedBook, priceBook, reaches, restingPlace, tradePrice } from './pricing.ts';
 import { aheadAtArrival } from './queue-fills.ts';
@@ -119,8 +120,12 @@ function eventsOf(
   }
   const events: Event[] = [arrived];
   if (fill !== null) {
-    events.push(fillEvent(atMs, order, contracts, tradeOf(action, fill)));
-    events.push(takerNote(fill, action, bookOf(state, order), atMs));
+    const { market } = fill;
+    const traded = tradeOf(action, fill);
+    const taken = { market, levels: levelsOf(fill), role: 'taker', traded } as const;
+    const fee = waitingFee(state, order, taken, atMs);
+    events.push(fillEvent(atMs, order, contracts, traded, fee));
+    events.push(takerNote(fill, action, atMs));
   }
   if (rests) return [...events, ...queuedEvents(state, order, atMs)];
   if (fill?.contracts === contracts) return events;

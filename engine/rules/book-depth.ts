@@ -1,6 +1,6 @@
 /**
- * The `book_depth` fill model: an order walks the displayed levels of one venue, best first. Its
- * price is their average, rounded against the trader. Rules T62 to T68, T74 (engine/RULES.md).
+ * The `book_depth` fill model: an order walks the displayed levels of one venue, best first. It
+ * pays each level's price; the price that is shown is their average. Rules T62 to T68, T74 (engine/RULES.md).
  *
  * A displayed size counts once for an account. The part of a level that its fills consumed stays
  * consumed until a quote shows that price with another size, or without any. Accounts do not
@@ -129,7 +129,7 @@ export class BookDepth {
     // Rounding up is against the trader on both sides: a seller gets 100 minus the ask. Rules T64,
     // M40 (engine/RULES.md).
     const askCents = Math.ceil(paidCents / contracts);
-    return { contracts, askCents, venue: market.venue, levels, consumption };
+    return { contracts, askCents, paidCents, levels, market, consumption };
   }
 
   #asksOf(market: MarketNumber, side: Side): DisplayedSide {
@@ -139,9 +139,9 @@ export class BookDepth {
   }
 }
 
-/** More contracts first, then the better price. If both are equal, the earlier venue. */
+/** More contracts first, then the lower cost. If both are equal, the earlier venue. Rule T67. */
 function isBetter(a: Fill, b: Fill): boolean {
-  return a.contracts !== b.contracts ? a.contracts > b.contracts : a.askCents < b.askCents;
+  return a.contracts !== b.contracts ? a.contracts > b.contracts : a.paidCents < b.paidCents;
 }
 
 /** The asks of a side. An ask of no is a bid of yes, at 100 minus its price. */

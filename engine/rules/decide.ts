@@ -62,6 +62,7 @@ export function decide(state: ShardState, command: Command): Decision {
     case 'catalog':
       return decideCatalog(state, command);
     case 'switches':
+    case 'fees':
       return accept([]);
     case 'clock': {
       const { toMs } = command;

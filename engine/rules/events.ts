@@ -52,8 +52,13 @@ export type OrderPlaced = TradedSide &
     /** The model that fills it; null: an earlier program placed it. */
     fillModel: FillModelName | null;
     /**
-     * It rests on its book, or waits until it meets it. A buy holds the most that it can cost. Parts of
-     * it may trade at once.
+     * A buy that waits holds it for the fees of each contract, in millionths of a dollar. Null: the
+     * order pays no fees (`feesOn`). Rules M14, M15 (engine/RULES.md).
+     */
+    feeEachMicros: number | null;
+    /**
+     * It rests on its book, or waits until it meets it. A buy holds the most that it can cost, with
+     * its fees. Parts of it may trade at once.
      */
     rests: boolean;
   };
@@ -114,28 +119,36 @@ export type BookMissed = {
   fromMs: EpochMs;
 };
 
-/** The rest of an order traded: a buy has its position, a sell has closed its position. */
-export type OrderFilled = {
-  kind: 'order_filled';
-  atMs: EpochMs;
-  order: OrderRow;
-  /** Of the side traded. */
+/** The money of a fill. */
+type FillMoney = {
+  /** Of the side traded: the average of its levels, rounded against the trader. */
   priceCents: PriceCents;
   /** Index into VENUES: the venue of the price. */
   venue: number;
+  /** The sum of price × contracts over its levels: the cost of a buy, the proceeds of a sell. */
+  cents: Cents;
+  /** Null: the order pays no fees. Below zero: a rebate. */
+  feeCents: Cents | null;
+};
+
+/** The rest of an order traded: a buy has its position, a sell has closed its position. */
+export type OrderFilled = FillMoney & {
+  kind: 'order_filled';
+  atMs: EpochMs;
+  order: OrderRow;
 };
 
 /**
  * Some contracts of an order traded and some are left. The order continues to rest, or the next
  * event ends it.
  */
-export type OrderPartFilled = {
+export type OrderPartFilled = FillMoney & {
   kind: 'order_part_filled';
   atMs: EpochMs;
   order: OrderRow;
   contracts: Contracts;
-  priceCents: PriceCents;
-  venue: number;
+  /** What the order was charged beyond its venue's own fees so far. Rule M16 (engine/RULES.md). */
+  carryMicros: number;
 };
 
 /** The event of a fill of an order that has so many contracts left. */
@@ -143,12 +156,21 @@ export function fillEvent(
   atMs: EpochMs,
   order: OrderRow,
   remaining: Contracts,
-  { contracts, priceCents, venue }: Pick<OrderPartFilled, 'contracts' | 'priceCents' | 'venue'>,
+  { contracts, priceCents, venue, cents }: Pick<OrderPartFilled, Traded>,
+  fee: FillFee | null,
 ): OrderFilled | OrderPartFilled {
-  return contracts === remaining
-    ? { kind: 'order_filled', atMs, order, priceCents, venue }
-    : { kind: 'order_part_filled', atMs, order, contracts, priceCents, venue };
+  const feeCents = fee === null ? null : fee.cents;
+  if (contracts === remaining) {
+    return { kind: 'order_filled', atMs, order, priceCents, venue, cents, feeCents };
+  }
+  const carryMicros = fee === null ? 0 : fee.carryMicros;
+  const money = { priceCents, venue, cents, feeCents };
+  return { kind: 'order_part_filled', atMs, order, contracts, ...money, carryMicros };
 }
+
+type Traded = 'contracts' | 'priceCents' | 'venue' | 'cents';
+/** The fee of a fill, and what its order is charged beyond the venue's fees from then on. */
+export type FillFee = { cents: Cents; carryMicros: number };
 
 /** An order under latency meets the book. Rule T160 (engine/RULES.md). */
 export type OrderArrived = {
@@ -373,6 +395,8 @@ export type OrderOutcome = {
    * all.
    */
   filledContracts: Contracts | null;
+  /** Null: it pays none. */
+  feesCents: Cents | null;
 };
 
 /** A trade that is no longer open; written once. Contracts, cost and proceeds are totals. */
@@ -394,6 +418,8 @@ export type ClosedTrade = TradedSide &
     parlay: Uuid | null;
     /** Of the order that opened it. */
     fillModel: FillModelName | null;
+    /** Of all its buys and sells; null: none of them paid fees. */
+    feesCents: Cents | null;
     /** Whether that was placed under the preset `realistic`. Rule T159 (engine/RULES.md). */
     realistic: boolean;
   };

@@ -5,7 +5,13 @@
  */
 
 import { invariant } from '../base/invariant.ts';
-import { type Cents, type Contracts, NO_ROW, type OrderRow } from '../base/units.ts';
+import {
+  type Cents,
+  type Contracts,
+  NO_ROW,
+  type OrderRow,
+  type PositionRow,
+} from '../base/units.ts';
 import { countBust, openAccount, startRun } from './accounts.ts';
 import {
   correctMarket,
@@ -29,8 +35,8 @@ import type {
   OrderQueued,
 } from './events.ts';
 import type { FactSink } from './fact-sink.ts';
-import { flagsOf, isBuy, isLimit, isSell } from './flags.ts';
-import { adjust, costCents, countPayable, hold, realize, stake } from './ledger.ts';
+import { actionOf, flagsOf, isBuy, isLimit, isSell } from './flags.ts';
+import { adjust, countPayable, hold, realize, stake } from './ledger.ts';
 import { averagePrice, costOfPart, filledSoFar, remainingOf } from './partial-fills.ts';
 import {
   closePosition,
@@ -42,7 +48,7 @@ import {
 import { joinBook, rest, waitNoLonger } from './resting.ts';
 import { writeOrderTerms } from './row-terms.ts';
 import type { ShardState } from './state.ts';
-import { heldCents, heldCentsAt, timeInForceCode } from './waiting-terms.ts';
+import { heldCentsAt, timeInForceCode } from './waiting-terms.ts';
 
 export function evolve(state: ShardState, event: Event): void {
   if (event.atMs > state.nowMs) state.nowMs = event.atMs;
@@ -173,10 +179,11 @@ function orderPlaced(state: ShardState, event: OrderPlaced): void {
   if (terms.action === 'buy') {
     countPayable(state, event.account, event.contracts);
   }
-  if (event.rests && terms.action === 'buy') {
-    hold(state, event.account, heldCents(terms, event.contracts));
-  }
-  if (event.rests) rest(state, row);
+  const { feeEachMicros } = event;
+  if (feeEachMicros !== null) state.orderFees.begin(row, feeEachMicros);
+  if (!event.rests) return;
+  rest(state, row);
+  if (terms.action === 'buy') hold(state, event.account, holdOf(state, row, event.contracts));
 }
 
 /** Most orders are under the preset `simple`, of which nothing is kept. */
@@ -258,18 +265,26 @@ function trade(
   event: OrderFilled | OrderPartFilled,
   contracts: Contracts,
 ): void {
-  const { order, priceCents } = event;
+  const { order, cents, feeCents } = event;
   const { col } = state.orders;
   invariant(state.orders.isLive(order), 'a fill names an order that is done');
   invariant(contracts > 0, 'a fill has no contracts');
-  invariant(contracts <= remainingOf(state, order), 'an order was filled beyond what is left');
-  invariant(priceCents >= 1 && priceCents <= 99, 'the price of a fill is not 1 to 99 cents');
+  const left = remainingOf(state, order) - contracts;
+  invariant(left >= 0, 'an order was filled beyond what is left');
   const { applied } = state;
   applied.account = col.account.get(order);
   applied.contracts = contracts;
-  applied.cents = costCents(priceCents, contracts);
+  applied.cents = cents;
+  checkMoney(state, event, contracts);
+  const held = holdOf(state, order, left + contracts);
+  if (feeCents !== null) {
+    const carryMicros = event.kind === 'order_part_filled' ? event.carryMicros : 0;
+    state.orderFees.charge(order, feeCents, carryMicros);
+  }
+  applied.feesCents = state.orderFees.feesCents(order);
   if (isSell(col.flags.get(order))) return sell(state, event, contracts);
-  stake(state, applied.account, applied.cents, holdOf(state, order, contracts));
+  const releasedCents = held - holdOf(state, order, left);
+  stake(state, applied.account, cents, releasedCents, feeCents ?? 0);
   const before = col.position.get(order);
   const position = before === NO_ROW ? openPosition(state, order, event, contracts) : before;
   if (before !== NO_ROW) growPosition(state, position, contracts, applied.cents);
@@ -277,14 +292,41 @@ function trade(
     state.orders.change(order).position.set(order, position);
     state.positions.derived.resting.set(position, order);
   }
+  chargeTrade(state, position, feeCents);
   applied.position = position;
   applied.trade = before === NO_ROW ? 'opened' : 'grown';
   applied.fillPriceCents = state.positions.col.entryPriceCents.get(position);
   applied.fillVenue = state.positions.col.venue.get(position);
 }
 
+/** Rules T64, M14 (engine/RULES.md). */
+function checkMoney(
+  { orders, orderFees }: ShardState,
+  { order, priceCents, cents, feeCents }: OrderFilled | OrderPartFilled,
+  contracts: Contracts,
+): void {
+  invariant(priceCents >= 1 && priceCents <= 99, 'the price of a fill is not 1 to 99 cents');
+  const average = averagePrice(actionOf(orders.col.flags.get(order)), cents, contracts);
+  invariant(average === priceCents, 'the price of a fill is not the average of its cents');
+  const isCharged = feeCents !== null;
+  invariant(isCharged === orderFees.has(order), 'a fill pays a fee, and its order none');
+}
+
+/** The fee counts for the trade, too. */
+function chargeTrade(
+  { tradeFees, applied }: ShardState,
+  position: PositionRow,
+  feeCents: Cents | null,
+): void {
+  if (feeCents !== null) {
+    if (!tradeFees.has(position)) tradeFees.begin(position, 0);
+    tradeFees.charge(position, feeCents, 0);
+  }
+  applied.tradeFeesCents = tradeFees.feesCents(position);
+}
+
 function sell(state: ShardState, event: OrderFilled | OrderPartFilled, contracts: Contracts): void {
-  const { order } = event;
+  const { order, feeCents } = event;
   const { applied } = state;
   const { account, cents } = applied;
   const { col } = state.positions;
@@ -299,16 +341,17 @@ function sell(state: ShardState, event: OrderFilled | OrderPartFilled, contracts
   applied.fillPriceCents = averagePrice('sell', soldCents, sold);
   applied.fillVenue = col.soldVenue.get(position);
   countPayable(state, account, -contracts);
+  chargeTrade(state, position, feeCents);
   if (event.kind === 'order_filled') {
     invariant(contracts === col.contracts.get(position), 'a position closed with contracts left');
     applied.costCents = col.costCents.get(position);
-    realize(state, account, applied.costCents, cents);
+    realize(state, account, applied.costCents, cents, feeCents ?? 0);
     closePosition(state, position);
   } else {
     const cost = costOfPart(col.costCents.get(position), contracts, col.contracts.get(position));
     applied.costCents = cost;
     applied.trade = 'reduced';
-    realize(state, account, cost, cents);
+    realize(state, account, cost, cents, feeCents ?? 0);
     shrinkPosition(state, position, { contracts, cost, cents });
   }
 }
@@ -331,12 +374,13 @@ function orderEnded(state: ShardState, event: OrderEnded): void {
   applied.fillPriceCents = filled.priceCents ?? 0;
   applied.fillVenue = filled.venue;
   applied.filledContracts = filled.contracts;
+  applied.feesCents = state.orderFees.feesCents(order);
   finishOrder(state, order);
 }
 
 /**
- * A buy that waits holds limit x remaining contracts; any other order holds nothing. Rules M4, T161
- * (engine/RULES.md).
+ * A buy that waits holds limit x remaining contracts and their worst fees; any other order holds
+ * nothing. Rules M4, M15, T161 (engine/RULES.md).
  */
 function holdOf(state: ShardState, order: OrderRow, contracts: Contracts): Cents {
   const { col } = state.orders;
@@ -363,6 +407,7 @@ function finishOrder(state: ShardState, order: OrderRow): void {
     positions.derived.resting.set(position, NO_ROW);
   }
   state.queue.remove(order);
+  state.orderFees.end(order);
   state.realism.remove(order);
   state.orderIds.remove(order);
   orders.release(order);

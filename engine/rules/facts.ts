@@ -86,6 +86,8 @@ export type OrderFilledFact = OfOrder<OrderFilled> & {
   fillVenue: number;
   /** Its `order_placed`. */
   placed: FactPlace;
+  /** Of all its fills; null: it pays none. */
+  feesCents: Cents | null;
 };
 
 type OfWaiting<AnEvent> = Omit<AnEvent, 'order' | 'account'> & { account: Uuid; order: Uuid };
@@ -109,6 +111,8 @@ export type OrderEndedFact = OfOrder<OrderEnded> & {
   filledContracts: Contracts | null;
   trade: Uuid | null;
   placed: FactPlace;
+  /** As in `order_filled`. */
+  feesCents: Cents | null;
 };
 
 /** The fields of a trade that exist from its first fill on. */
@@ -130,9 +134,12 @@ export type TradeOpenedFact = OfTrade & {
   kind: 'trade_opened';
   order: Uuid;
   priceCents: PriceCents;
+  /** Of this fill, as in its order's fact. */
+  cents: Cents;
+  feeCents: Cents | null;
 };
 
-/** Derived: the buy that opened the trade was filled again, with these contracts at one price. */
+/** Derived: the buy that opened the trade was filled again, with these contracts. */
 export type TradeGrownFact = {
   kind: 'trade_grown';
   atMs: EpochMs;
@@ -143,9 +150,11 @@ export type TradeGrownFact = {
   priceCents: PriceCents;
   /** An index into VENUES. */
   venue: number;
+  cents: Cents;
+  feeCents: Cents | null;
 };
 
-/** Derived: some contracts of a trade were sold. `costCents` is their cost. */
+/** Derived: some contracts of a trade were sold, for `cents`. `costCents` is their cost. */
 export type TradeReducedFact = Omit<TradeGrownFact, 'kind'> & {
   kind: 'trade_reduced';
   costCents: Cents;
@@ -158,6 +167,8 @@ type EndedTrade = OfTrade & {
   proceedsCents: Cents;
   /** As it was marked by then. */
   parlay: Uuid | null;
+  /** Null: none of its orders paid fees. */
+  feesCents: Cents | null;
 };
 
 /** The rest of a trade was sold, which is derived, or its owner's reset has closed it. */

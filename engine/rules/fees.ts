@@ -1,6 +1,7 @@
 /**
- * The trading fees of venues: dated tables, and the arithmetic of each venue. Paper trades pay no
- * fee. The tables give the fee that a trade would have paid. Rules F20 to F27 (feeds/FORMATS.md).
+ * The trading fees of venues: dated tables, and the arithmetic of each venue. order-fees.ts charges
+ * orders by them. For trades that pay no fee, the tables give the fee that they would have paid.
+ * Rules F20 to F27, F45 (feeds/FORMATS.md).
  *
  * All arithmetic is exact: rates are decimal texts, and products are whole numbers over a power of
  * ten. Each is rounded once, at the step at which the venue rounds. Amounts are in millionths of a
@@ -78,6 +79,14 @@ function exactFee(entry: FeeEntry, { priceE4, contractsE2, role }: VenueFill): E
 export const RATE = /^(-?)(\d{1,6})(?:\.(\d{1,8}))?$/;
 
 type Rate = { units: number; decimals: number };
+
+/** Whether a rate times the multiplier is from -1 to 1. Rule F45 (feeds/FORMATS.md). */
+export function isBoundedRate(rate: string, multiplier: string): boolean {
+  const [one, other] = [parseRate(rate), parseRate(multiplier)];
+  const product = BigInt(one.units) * BigInt(other.units);
+  const whole = 10n ** BigInt(one.decimals + other.decimals);
+  return product <= whole && product >= -whole;
+}
 
 /** Tables have few texts, and each is read many times. */
 function remembered<T>(read: (text: string) => T): (text: string) => T {

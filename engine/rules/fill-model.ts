@@ -7,6 +7,7 @@ import { invariant } from '../base/invariant.ts';
 import {
   type AccountRow,
   type Action,
+  type Cents,
   type Contracts,
   type EpochMs,
   type FillModelName,
@@ -15,7 +16,6 @@ import {
   PAYOUT_CENTS,
   type PriceCents,
   type Side,
-  type Venue,
 } from '../base/units.ts';
 import type { FollowedLevels } from './followed-levels.ts';
 import type { DepthLevel, QuoteTick } from './messages.ts';
@@ -50,13 +50,16 @@ export type Want = {
   model: FillModelName;
 };
 
-/** A fill of an order: no more contracts than wanted, at one price, from one venue. */
+/** A fill of an order: no more contracts than wanted, from one market. */
 export type Fill = {
   contracts: Contracts;
+  /** The average ask of its levels, rounded up: against the trader on both sides. */
   askCents: PriceCents;
-  venue: Venue;
+  /** The sum of ask × contracts over its levels. */
+  paidCents: Cents;
   /** The asks that it takes, best first; null: all of it at `askCents`. */
   levels: readonly DepthLevel[] | null;
+  market: Market;
   /** Displayed sizes that this fill consumes; null: none. */
   consumption: Consumption | null;
 };
@@ -69,15 +72,21 @@ export type Consumption = {
   contracts: Contracts;
 };
 
-/** A fill with the price of the order's own side, for its event. */
-export function tradeOf(action: Action, { contracts, askCents, venue }: Fill) {
+/** A fill with the money of the order's own side, for its event. Rule T64 (engine/RULES.md). */
+export function tradeOf(action: Action, { contracts, askCents, paidCents, market }: Fill) {
   invariant(contracts > 0, 'a fill model fills no contracts');
   const priceCents = tradePrice(action, askCents);
   invariant(
     priceCents > 0 && priceCents < PAYOUT_CENTS,
     'the price of a fill model is not 1 to 99 cents',
   );
-  return { contracts, priceCents, venue: venueIndex(venue) };
+  const cents = action === 'buy' ? paidCents : PAYOUT_CENTS * contracts - paidCents;
+  return { contracts, priceCents, venue: venueIndex(market.venue), cents };
+}
+
+/** The levels of a fill, as asks. */
+export function levelsOf({ levels, askCents, contracts }: Fill): readonly DepthLevel[] {
+  return levels ?? [[askCents, contracts]];
 }
 
 /** Books that are followed level by level, beside the displayed sizes that their orders can take. */

@@ -3,16 +3,14 @@
  * levels that it walked. Rule T187 (engine/RULES.md).
  */
 
-import { type Action, type EpochMs, PAYOUT_CENTS, type Venue } from '../base/units.ts';
+import { type Action, type EpochMs, PAYOUT_CENTS } from '../base/units.ts';
 import type { FillNoted } from './events.ts';
 import type { Fill } from './fill-model.ts';
-import type { PricedBook } from './pricing.ts';
-import type { Market } from './reference-data.ts';
 
 /** Of an order that takes as it meets the book. */
-export function takerNote(fill: Fill, action: Action, book: PricedBook, nowMs: EpochMs): FillNoted {
-  const quote = marketOf(book, fill.venue)?.quote;
-  const quoteAgeMs = quote == null ? 0 : Math.max(0, nowMs - quote.atMs);
+export function takerNote(fill: Fill, action: Action, nowMs: EpochMs): FillNoted {
+  const { quote } = fill.market;
+  const quoteAgeMs = quote === null ? 0 : Math.max(0, nowMs - quote.atMs);
   return { ...noted(nowMs, 'taker', quoteAgeMs), levels: walkedBy(fill, action) };
 }
 
@@ -31,10 +29,4 @@ function walkedBy({ levels }: Fill, action: Action): FillNoted['levels'] {
   if (levels === null || levels.length < 2) return [];
   if (action === 'buy') return levels;
   return levels.map(([askCents, contracts]) => [PAYOUT_CENTS - askCents, contracts]);
-}
-
-/** The market whose quote has priced a fill. */
-function marketOf({ market, routed }: PricedBook, venue: Venue): Market | undefined {
-  if (market.venue === venue) return market;
-  return routed?.listings.find((listing) => listing.market.venue === venue)?.market;
 }

@@ -9,9 +9,10 @@ import { prefetched } from '../memory/prefetch.ts';
 import { fillEvent } from './events.ts';
 import { emit } from './evolve.ts';
 import type { FactSink } from './fact-sink.ts';
-import { takerOf, tradeOf } from './fill-model.ts';
+import { levelsOf, takerOf, tradeOf } from './fill-model.ts';
 import { makerNote } from './fill-notes.ts';
 import { actionOf, fillModelOf } from './flags.ts';
+import { waitingFee } from './order-fees.ts';
 import { remainingOf } from './partial-fills.ts';
 import { type BookPrice, ladderOf, priceBook, tradePrice } from './pricing.ts';
 import type { Book, Market } from './reference-data.ts';
@@ -176,7 +177,15 @@ function fillResting(
   invariant(fill.askCents <= want.upToCents, 'a fill model fills beyond the limit of an order');
   if (fill.consumption !== null) state.fillModel.consume(fill.consumption);
   const action = actionOf(col.flags.get(order));
+  const traded = tradeOf(action, fill);
+  const { market } = fill;
+  const fee = waitingFee(
+    state,
+    order,
+    { market, levels: levelsOf(fill), role: 'maker', traded },
+    atMs,
+  );
   const note = makerNote(fill, action, atMs);
-  emit(state, facts, fillEvent(atMs, order, contracts, tradeOf(action, fill)));
+  emit(state, facts, fillEvent(atMs, order, contracts, traded, fee));
   if (note !== null) emit(state, facts, note);
 }

@@ -27,34 +27,42 @@ export function hold({ accounts }: ShardState, account: AccountRow, cents: Cents
 
 /**
  * Cash moves into the cost of an open position. The order's hold for these contracts is released
- * first, and the rest is taken from the balance.
+ * first, and the rest is taken from the balance. The fee is realized at once. Rules M5, M14.
  */
 export function stake(
   { accounts }: ShardState,
   account: AccountRow,
   cents: Cents,
   releasedCents: Cents,
+  feeCents: Cents,
 ): void {
   invariant(cents >= 0, 'a position cost less than nothing');
   invariant(releasedCents >= 0, 'a fill added to a hold');
-  move(accounts, account, releasedCents - cents, -releasedCents, cents);
+  if (feeCents !== 0) realizeCents(accounts, account, -feeCents);
+  move(accounts, account, releasedCents - cents - feeCents, -releasedCents, cents);
 }
 
-/** A position ends: its cost leaves the stake, its proceeds enter the balance. */
+/** A position ends: its cost leaves the stake, its proceeds less the fee enter the balance. */
 export function realize(
   { accounts }: ShardState,
   account: AccountRow,
   cost: Cents,
   proceedsCents: Cents,
+  feeCents = 0,
 ): void {
   invariant(cost >= 0, 'the cost of closed contracts is below zero');
   invariant(proceedsCents >= 0, 'a position brought less than nothing');
+  invariant(feeCents <= proceedsCents, 'the fee of a sale takes more than it brought');
+  realizeCents(accounts, account, proceedsCents - cost - feeCents);
+  move(accounts, account, proceedsCents - feeCents, 0, -cost);
+}
+
+function realizeCents(accounts: Accounts, account: AccountRow, cents: Cents): void {
   const { realizedCents, lifetimeRealizedCents } = accounts.change(account);
-  realizedCents.add(account, proceedsCents - cost);
+  realizedCents.add(account, cents);
   invariant(isCounted(realizedCents.get(account)), 'a run realized more than can be counted');
-  lifetimeRealizedCents.add(account, proceedsCents - cost);
+  lifetimeRealizedCents.add(account, cents);
   invariant(isCounted(lifetimeRealizedCents.get(account)), 'realized more than can be counted');
-  move(accounts, account, proceedsCents, 0, -cost);
 }
 
 /**

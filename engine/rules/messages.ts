@@ -21,6 +21,7 @@ import type {
   Uuid,
 } from '../base/units.ts';
 import type { Catalog } from './catalog-entries.ts';
+import type { FeeEntry } from './fees.ts';
 import type { TradeLimitsLeft } from './limits-left.ts';
 import type { OrderTerms } from './order-terms.ts';
 import type { Realism } from './realism.ts';
@@ -348,6 +349,9 @@ export type SetSwitches = {
   followsBooks?: boolean;
 };
 
+/** The fee table of the catalog in use. Like switches, it is in no log. Rule F20 (feeds/FORMATS.md). */
+export type SetFees = { kind: 'fees'; atMs: EpochMs; lines: readonly FeeEntry[] };
+
 /** Sets the shard's time to `toMs`, even back. No other message sets time back. */
 export type SetClock = { kind: 'clock'; atMs: EpochMs; toMs: EpochMs };
 
@@ -362,6 +366,7 @@ export type Command =
   | SettleMarket
   | SetCatalog
   | SetSwitches
+  | SetFees
   | SetClock;
 
 /**

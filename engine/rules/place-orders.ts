@@ -7,6 +7,7 @@ import { invariant } from '../base/invariant.ts';
 import {
   type AccountRow,
   type Cents,
+  type Contracts,
   dollarsOf,
   type EpochMs,
   type FillModelName,
@@ -20,13 +21,14 @@ import {
 } from '../base/units.ts';
 import { closingMs } from './closing.ts';
 import { accept, type Decision, reject } from './decision.ts';
-import { type Event, fillEvent, type OrderPlaced } from './events.ts';
-import { type Fill, takerOf, tradeOf } from './fill-model.ts';
+import { type Event, type FillFee, fillEvent, type OrderPlaced } from './events.ts';
+import { type Fill, levelsOf, takerOf, tradeOf } from './fill-model.ts';
 import { takerNote } from './fill-notes.ts';
 import type { PlacedOrder } from './finished-records.ts';
 import { isLimit, sideOf } from './flags.ts';
-import { costCents, FIRST_PAYOUT_ROOM_CENTS, payoutRoomCents } from './ledger.ts';
+import { FIRST_PAYOUT_ROOM_CENTS, payoutRoomCents } from './ledger.ts';
 import type { PlaceOrder } from './messages.ts';
+import { fillFee, worstEachMicros } from './order-fees.ts';
 import { type Subject, subjectOf } from './order-subject.ts';
 import { ASKED_TERM_NAMES } from './order-terms.ts';
 import { placedUnder } from './placed-under.ts';
@@ -44,7 +46,7 @@ import { aheadAtArrival } from './queue-fills.ts';
 import { REJECTIONS } from './rejections.ts';
 import type { ShardState } from './state.ts';
 import { countedRefusal, withinLimits } from './trade-limits.ts';
-import { heldCents } from './waiting-terms.ts';
+import { heldCents, holdPriceCents } from './waiting-terms.ts';
 
 /** A known key is answered before any other check. Rules T91, T95 (engine/RULES.md). */
 export function decidePlace(state: ShardState, order: PlaceOrder): Decision {
@@ -119,7 +121,10 @@ function decideAtPrice(
   const book = { market: subject.market, routed };
   const fillModel = state.fillModel.modelOf(book, order.realism?.model ?? 'server');
   const under = placedUnder(order.realism, order.orderId);
-  if (under.latencyMs > 0) return decideLater(state, order, subject, { account, fillModel, under });
+  if (under.latencyMs > 0) {
+    const fees = paysFees(order) ? feesOf(state, order, book, { fill: null, rests: true }) : null;
+    return decideLater(state, order, subject, { account, fillModel, under, fees });
+  }
   const fill = fillNow(state, order, subject, { account, book, fillModel });
   if (!isLimit(order)) {
     if (fill === null) return reject('no_liquidity', state.fillModel.noLiquidity(fillModel));
@@ -130,14 +135,15 @@ function decideAtPrice(
     }
   }
   const rests = order.timeInForce === 'gtc' && fill?.contracts !== subject.contracts;
+  const fees = paysFees(order) ? feesOf(state, order, book, { fill, rests }) : null;
   if (order.action === 'buy') {
-    const short = checkBalance(state, account, neededCents(order, subject, fill, rests));
+    const short = checkBalance(state, account, neededCents(order, subject, fill, rests, fees));
     if (short !== null) return short;
   }
 
   // From here on the command cannot fail.
   const events = placementEvents(state, order, subject, {
-    ...{ account, fill, rests, fillModel, under },
+    ...{ account, fill, rests, fillModel, under, fees },
   });
   return accept(events, fill?.consumption ?? null);
 }
@@ -147,14 +153,26 @@ function decideLater(
   state: ShardState,
   order: PlaceOrder,
   subject: Subject,
-  { account, fillModel, under }: Pick<Placing, 'account' | 'fillModel' | 'under'>,
+  placing: Omit<Placing, 'fill' | 'rests'>,
 ): Decision {
   if (order.action === 'buy') {
-    const short = checkBalance(state, account, heldCents(order, subject.contracts));
+    const needed = neededCents(order, subject, null, true, placing.fees);
+    const short = checkBalance(state, placing.account, needed);
     if (short !== null) return short;
   }
-  const placing = { account, fill: null, rests: true, fillModel, under };
-  return accept(placementEvents(state, order, subject, placing));
+  return accept(placementEvents(state, order, subject, { ...placing, fill: null, rests: true }));
+}
+
+/** What an order holds while all of it waits. Rules M4, M15, T161 (engine/RULES.md). */
+export function heldWhileWaiting(
+  state: ShardState,
+  order: PlaceOrder,
+  { contracts, market, instrument }: Subject,
+): Cents {
+  if (order.action === 'sell') return 0;
+  const book = { market, routed: order.routing === 'best' ? instrument : null };
+  const fees = paysFees(order) ? feesOf(state, order, book, { fill: null, rests: true }) : null;
+  return held(order, contracts, fees);
 }
 
 /** The refusal of a buy that needs more than the account can spend; null: it does not. */
@@ -200,19 +218,53 @@ function fillNow(
   return fill === null || fill.contracts === contracts || takesPart ? fill : null;
 }
 
+/** The fees of an order that pays any. Rules M14, M15 (engine/RULES.md). */
+type OrdersFees = {
+  /** Of the part that trades now; null: none does. */
+  fee: FillFee | null;
+  /** Held for each contract of a buy that waits. */
+  eachMicros: number;
+};
+
+/** Whether the fills of an order cost its venue's fees. Rule M14 (engine/RULES.md). */
+function paysFees({ realism }: PlaceOrder): boolean {
+  return realism?.fees === 'venue';
+}
+
+/** What trades at once takes. */
+function feesOf(
+  { fees, nowMs }: ShardState,
+  order: PlaceOrder,
+  book: PricedBook,
+  { fill, rests }: { fill: Fill | null; rests: boolean },
+): OrdersFees {
+  const holds = rests && order.action === 'buy';
+  const eachMicros = holds ? worstEachMicros(fees, book, holdPriceCents(order), nowMs) : 0;
+  if (fill === null) return { fee: null, eachMicros };
+  const taken = { market: fill.market, levels: levelsOf(fill), role: 'taker' } as const;
+  return { fee: fillFee(fees, taken, { carryMicros: 0, atMs: nowMs }), eachMicros };
+}
+
 /**
- * The cost of the part that trades plus the hold of the part that rests; a canceled part needs
- * nothing.
+ * The cost of the part that trades plus the hold of the part that rests, with the fees of both; a
+ * canceled part needs nothing. Rule M6 (engine/RULES.md).
  */
 function neededCents(
   order: PlaceOrder,
   { contracts }: Subject,
   fill: Fill | null,
   rests: boolean,
+  fees: OrdersFees | null,
 ): Cents {
-  const filled = fill?.contracts ?? 0;
-  const held = rests ? costCents(order.limitPriceCents!, contracts - filled) : 0;
-  return held + costCents(fill?.askCents ?? 0, filled);
+  const left = contracts - (fill?.contracts ?? 0);
+  const waiting = rests ? held(order, left, fees) : 0;
+  return waiting + (fill?.paidCents ?? 0) + (fees?.fee?.cents ?? 0);
+}
+
+/** What the part of a buy that waits holds. */
+function held(order: PlaceOrder, left: Contracts, fees: OrdersFees | null): Cents {
+  const carryMicros = fees?.fee?.carryMicros ?? 0;
+  return heldCents(order, left, { eachMicros: fees?.eachMicros ?? null, carryMicros });
 }
 
 type Placing = {
@@ -221,6 +273,8 @@ type Placing = {
   rests: boolean;
   fillModel: FillModelName;
   under: PlacedUnder;
+  /** Null: the order pays no fees. */
+  fees: OrdersFees | null;
 };
 
 /** The place of an order that meets the book now. Rule T146 (engine/RULES.md). */
@@ -239,7 +293,7 @@ function placementEvents(
   state: ShardState,
   order: PlaceOrder,
   subject: Subject,
-  { account: known, fill, rests, fillModel, under }: Placing,
+  { account: known, fill, rests, fillModel, under, fees }: Placing,
 ): Event[] {
   const events: Event[] = [];
   const { atMs } = order;
@@ -260,13 +314,12 @@ function placementEvents(
   }
   // The order that ends frees its row first.
   const row = replaced !== NO_ROW ? replaced : state.orders.nextRow;
-  events.push(placedEvent(state, order, subject, { account, row, rests, fillModel, under }));
+  events.push(placedEvent(state, order, subject, { account, row, rests, fillModel, under, fees }));
   const { contracts } = subject;
   if (fill !== null) {
-    const routed = order.routing === 'best' ? subject.instrument : null;
-    const book = { market: subject.market, routed };
-    events.push(fillEvent(atMs, row, contracts, tradeOf(order.action, fill)));
-    events.push(takerNote(fill, order.action, book, atMs));
+    const traded = tradeOf(order.action, fill);
+    events.push(fillEvent(atMs, row, contracts, traded, fees === null ? null : fees.fee));
+    events.push(takerNote(fill, order.action, atMs));
   }
   if (rests && fillModel === 'queue' && under.latencyMs === 0) {
     events.push({
@@ -296,7 +349,7 @@ function placedEvent(
   state: ShardState,
   order: PlaceOrder,
   subject: Subject,
-  { account, row, rests, fillModel, under }: Omit<Placing, 'fill'> & { row: OrderRow },
+  { account, row, rests, fillModel, under, fees }: Omit<Placing, 'fill'> & { row: OrderRow },
 ): OrderPlaced {
   return {
     kind: 'order_placed',
@@ -315,6 +368,7 @@ function placedEvent(
     tradeId: subject.position === null ? null : state.positionIds.idOf(subject.position),
     terms: order,
     fillModel,
+    feeEachMicros: fees === null ? null : fees.eachMicros,
     ...under,
     rests,
   };

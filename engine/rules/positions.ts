@@ -9,7 +9,6 @@ import { NO_ROW, VENUES } from '../base/units.ts';
 import type { OrderFilled, OrderPartFilled } from './events.ts';
 import { positionFlagsOf } from './flags.ts';
 import { placeOfTrade, writeTradeId } from './ids.ts';
-import { costCents } from './ledger.ts';
 import { averagePrice } from './partial-fills.ts';
 import { copyTradeTerms } from './row-terms.ts';
 import type { ShardState } from './state.ts';
@@ -28,7 +27,7 @@ export function openPosition(
   const row = positions.claim();
   const to = positions.change(row);
   to.sequence.set(row, ++state.sequence);
-  to.costCents.set(row, costCents(event.priceCents, contracts));
+  to.costCents.set(row, event.cents);
   to.soldCostCents.set(row, 0);
   to.soldCents.set(row, 0);
   to.soldBeforeCents.set(row, 0);
@@ -109,6 +108,7 @@ export function closePosition(state: ShardState, position: PositionRow): void {
   state.positionsOfAccount.remove(account.get(position));
   state.positionsOfMarket.remove(market.get(position));
   state.positionIds.remove(position);
+  state.tradeFees.end(position);
   state.positions.release(position);
 }
 

@@ -18,7 +18,7 @@ import type { OrderFilled, OrderPartFilled } from './events.ts';
 import { costCents } from './ledger.ts';
 import type { PlaceOrder } from './messages.ts';
 import { type Subject, subjectOf } from './order-subject.ts';
-import { checkBalance, decideUnderNewKey } from './place-orders.ts';
+import { checkBalance, decideUnderNewKey, heldWhileWaiting } from './place-orders.ts';
 import type { Realism } from './realism.ts';
 import type { Market } from './reference-data.ts';
 import type { RejectionCode } from './rejections.ts';
@@ -37,6 +37,8 @@ export type Preview = {
    */
   costCents: Cents;
   holdCents: Cents;
+  /** Of the part that trades; null: the order pays no fees. */
+  feeCents: Cents | null;
   /** The home market; null: the order names none. */
   market: Market | null;
   /** Null: the order meets the book at once. */
@@ -56,7 +58,10 @@ export function preview(current: ShardState, order: PlaceOrder, nowMs: EpochMs):
   const decision = accepted;
   const subject = subjectOf(state, order, account);
   const market = 'kind' in subject ? null : subject.market;
-  const nothing = { code: null, fill: null, costCents: 0, holdCents: 0, market, latencyMs };
+  const nothing = {
+    ...{ code: null, fill: null, costCents: 0, holdCents: 0, feeCents: null },
+    ...{ market, latencyMs },
+  };
   invariant(decision.kind !== 'replay', 'an order under a new key was placed before');
   if (decision.kind === 'reject') {
     return { ...nothing, would: 'refuse', code: decision.rejection.code };
@@ -68,13 +73,17 @@ export function preview(current: ShardState, order: PlaceOrder, nowMs: EpochMs):
   const filled =
     fill === null ? 0 : fill.kind === 'order_filled' ? placed.contracts : fill.contracts;
   const isBuy = order.action === 'buy';
-  const { rests } = placed;
+  const { rests, feeEachMicros, contracts } = placed;
+  const left = contracts - filled;
+  const carryMicros = fill?.kind === 'order_part_filled' ? fill.carryMicros : 0;
+  const fees = { eachMicros: feeEachMicros, carryMicros };
   return {
     ...nothing,
     would: rests ? 'rest' : fill === null ? 'cancel' : 'execute',
     fill: fill && { priceCents: fill.priceCents, contracts: filled, venue: VENUES[fill.venue]! },
-    costCents: isBuy && fill !== null ? costCents(fill.priceCents, filled) : 0,
-    holdCents: isBuy && rests ? costCents(order.limitPriceCents!, placed.contracts - filled) : 0,
+    costCents: isBuy && fill !== null ? fill.cents : 0,
+    holdCents: isBuy && rests ? heldCents(order, left, fees) : 0,
+    feeCents: fill === null ? null : fill.feeCents,
   };
 }
 
@@ -91,7 +100,7 @@ function later(state: ShardState, order: PlaceOrder, account: AccountRow): Previ
   const now = preview(state, { ...order, realism }, state.nowMs);
   const subject = subjectOf(state, order, account);
   invariant(!('kind' in subject), 'an order was accepted that has no subject');
-  const holdCents = order.action === 'buy' ? heldCents(order, subject.contracts) : 0;
+  const holdCents = heldWhileWaiting(state, order, subject);
   const would = now.would === 'refuse' ? 'cancel' : now.would;
   return { ...now, would, code: null, holdCents, latencyMs: latencyOf(order) };
 }
@@ -106,32 +115,36 @@ const LEAST_CENTS = 1;
 function unpriced(state: ShardState, order: PlaceOrder, account: AccountRow): Preview {
   let holdCents = 0;
   const decision = decideUnderNewKey(state, order, account, (_, __, subject) => {
-    const { needed, held } =
-      latencyOf(order) === null ? needsOf(order, subject) : allOf(order, subject);
+    const { needed, held } = needsOf(state, order, subject);
     const short = checkBalance(state, account, needed);
     if (short === null) holdCents = held;
     return short ?? accept([]);
   });
   const code = decision.kind === 'reject' ? decision.rejection.code : null;
-  const latencyMs = latencyOf(order);
-  return { would: null, code, fill: null, costCents: 0, holdCents, market: null, latencyMs };
+  return {
+    ...{ would: null, code, fill: null, costCents: 0, holdCents, feeCents: null, market: null },
+    latencyMs: latencyOf(order),
+  };
 }
 
-/** Under latency a buy of any type holds the most that it can cost. */
-function allOf(order: PlaceOrder, { contracts }: Subject): { needed: Cents; held: Cents } {
-  const held = order.action === 'buy' ? heldCents(order, contracts) : 0;
-  return { needed: held, held };
-}
-
-/** A limit buy that rests needs its hold. Any other buy needs its cost at the lowest price. */
+/**
+ * A buy that waits needs its hold, with its fees. Any other buy needs its cost at the lowest price.
+ */
 function needsOf(
-  { action, limitPriceCents, timeInForce }: PlaceOrder,
-  { contracts }: Subject,
+  state: ShardState,
+  order: PlaceOrder,
+  subject: Subject,
 ): { needed: Cents; held: Cents } {
+  const { action, limitPriceCents, timeInForce } = order;
   if (action === 'sell') return { needed: 0, held: 0 };
-  // A market order trades or is refused; an ioc or fok that does not trade needs nothing.
-  if (limitPriceCents === null) return { needed: costCents(LEAST_CENTS, contracts), held: 0 };
-  const held = timeInForce === 'gtc' ? costCents(limitPriceCents, contracts) : 0;
+  if (latencyOf(order) === null) {
+    // A market order trades or is refused; an ioc or fok that does not trade needs nothing.
+    if (limitPriceCents === null) {
+      return { needed: costCents(LEAST_CENTS, subject.contracts), held: 0 };
+    }
+    if (timeInForce !== 'gtc') return { needed: 0, held: 0 };
+  }
+  const held = heldWhileWaiting(state, order, subject);
   return { needed: held, held };
 }
 

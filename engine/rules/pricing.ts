@@ -38,15 +38,15 @@ export type NotLive =
   | 'market closed'
   | 'market resolved';
 
-/** The two asks of a book, with their venues; `NO_PRICE` if there is none. */
+/** The two asks of a book, with their markets; `NO_PRICE` if there is none. */
 export type BookPrice = {
   yesAskCents: PriceCents;
-  yesAskVenue: Venue;
+  yesAskMarket: Market;
   noAskCents: PriceCents;
-  noAskVenue: Venue;
+  noAskMarket: Market;
 };
 
-export type SidePrice = { priceCents: PriceCents; venue: Venue };
+export type SidePrice = { priceCents: PriceCents; market: Market };
 
 /** `quoteMaxAgeMs` counts from the last heartbeat of the quote's connection. */
 export function isFresh(source: Source, nowMs: EpochMs, quoteMaxAgeMs: number): boolean {
@@ -86,9 +86,9 @@ export function priceBook(
 ): BookPrice {
   const price: BookPrice = {
     yesAskCents: NO_PRICE,
-    yesAskVenue: market.venue,
+    yesAskMarket: market,
     noAskCents: NO_PRICE,
-    noAskVenue: market.venue,
+    noAskMarket: market,
   };
   if (notLive(context, market, nowMs) !== null) return price;
   const quote = market.quote!;
@@ -113,12 +113,12 @@ function improve(
   for (const { market, askCents } of rivalsOf(context, book, 'yes', nowMs)) {
     if (askCents >= price.yesAskCents) continue;
     price.yesAskCents = askCents;
-    price.yesAskVenue = market.venue;
+    price.yesAskMarket = market;
   }
   for (const { market, askCents } of rivalsOf(context, book, 'no', nowMs)) {
     if (askCents >= price.noAskCents) continue;
     price.noAskCents = askCents;
-    price.noAskVenue = market.venue;
+    price.noAskMarket = market;
   }
 }
 
@@ -175,18 +175,18 @@ function askIn({ quote }: Market, side: Side): PriceCents {
 /** The ask of `side`, or null without an offer. */
 export function askOf(price: BookPrice, side: Side): SidePrice | null {
   return side === 'yes'
-    ? sidePrice(price.yesAskCents, price.yesAskVenue)
-    : sidePrice(price.noAskCents, price.noAskVenue);
+    ? sidePrice(price.yesAskCents, price.yesAskMarket)
+    : sidePrice(price.noAskCents, price.noAskMarket);
 }
 
 /** The bid of `side`: 100 minus the other side's ask. */
 export function bidOf(price: BookPrice, side: Side): SidePrice | null {
   const ask = askOf(price, oppositeSide(side));
-  return ask === null ? null : sidePrice(PAYOUT_CENTS - ask.priceCents, ask.venue);
+  return ask === null ? null : sidePrice(PAYOUT_CENTS - ask.priceCents, ask.market);
 }
 
-function sidePrice(priceCents: PriceCents, venue: Venue): SidePrice | null {
-  return priceCents === NO_PRICE ? null : { priceCents, venue };
+function sidePrice(priceCents: PriceCents, market: Market): SidePrice | null {
+  return priceCents === NO_PRICE ? null : { priceCents, market };
 }
 
 /**

@@ -26,7 +26,9 @@ import type { FactSink } from './fact-sink.ts';
 import { type Queues, type Taker, takerOf } from './fill-model.ts';
 import { actionOf } from './flags.ts';
 import type { ExactBook } from './followed-levels.ts';
+import { costCents } from './ledger.ts';
 import type { LevelsTick, LevelTick, PrintTick } from './messages.ts';
+import { waitingFee } from './order-fees.ts';
 import { remainingOf } from './partial-fills.ts';
 import { ladderOf, venueIndex } from './pricing.ts';
 import type { Market } from './reference-data.ts';
@@ -353,8 +355,11 @@ function trade(on: In, order: OrderRow, contracts: Contracts): void {
   settleAccount(state, col.account.get(order), facts);
   const market = state.markets[col.market.get(order)]!;
   const priceCents = col.limitPriceCents.get(order);
-  const filled = { contracts, priceCents, venue: venueIndex(market.venue) };
-  emit(state, facts, fillEvent(atMs, order, remainingOf(state, order), filled));
+  const cents = costCents(priceCents, contracts);
+  const traded = { contracts, priceCents, venue: venueIndex(market.venue), cents };
+  const levels = [[priceCents, contracts]] as const;
+  const fee = waitingFee(state, order, { market, levels, role: 'maker', traded }, atMs);
+  emit(state, facts, fillEvent(atMs, order, remainingOf(state, order), traded, fee));
   if (state.queue.has(order) && !state.queue.isNoted(order)) notePlace(on, order);
 }
 

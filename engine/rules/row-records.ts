@@ -18,6 +18,13 @@ export function parlayOf({ tradeTags }: Pick<ShardState, 'tradeTags'>, trade: Uu
   return tradeTags.get(trade)?.parlay ?? null;
 }
 
+/** With fees, where any of its orders paid them. Rules M18, M26 (engine/RULES.md). */
+export function pnlCentsOf(
+  trade: Pick<ClosedTrade, 'proceedsCents' | 'costCents' | 'feesCents'>,
+): Cents {
+  return trade.proceedsCents - trade.costCents - (trade.feesCents ?? 0);
+}
+
 /** The record of a position that ends now with these proceeds. `outcome` null: it was sold. */
 export function closedTradeOf(
   state: ShardState,
@@ -50,5 +57,6 @@ export function closedTradeOf(
     fillModel: fillModelOf(flags),
     realistic: isRealistic(flags),
     parlay: parlayOf(state, state.positionIds.idOf(position)),
+    feesCents: state.tradeFees.feesCents(position),
   };
 }

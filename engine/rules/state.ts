@@ -19,6 +19,7 @@ import type {
   Uuid,
 } from '../base/units.ts';
 import type { ExpiryQueue } from '../memory/expiry-queue.ts';
+import type { FeeRows } from '../memory/fee-rows.ts';
 import type { Ladders } from '../memory/ladder.ts';
 import type { OrderRealism } from '../memory/order-realism.ts';
 import type { OwnerIndex } from '../memory/owner-index.ts';
@@ -30,6 +31,7 @@ import type { UuidIndex } from '../memory/uuid-index.ts';
 import type { AppliedChange } from './applied-change.ts';
 import type { Catalog } from './catalog-entries.ts';
 import type { TradeTag } from './events.ts';
+import type { FeeTable } from './fee-table.ts';
 import type { FillModel } from './fill-model.ts';
 import type { FinishedRecords } from './finished-records.ts';
 import type { Flags } from './flags.ts';
@@ -102,6 +104,9 @@ export type ShardState = {
   /** Orders, and cancels of orders, that have not met the book. Rule T160 (engine/RULES.md). */
   readonly arrivals: ExpiryQueue<OrderRow>;
   readonly cancels: ExpiryQueue<OrderRow>;
+  /** The fees of orders that are not done, and of open trades; only of those that pay any. */
+  readonly orderFees: FeeRows<OrderRow>;
+  readonly tradeFees: FeeRows<PositionRow>;
   /** The places of orders under the `queue` model. */
   readonly queue: QueuePlaces;
   /** What orders were placed under, if it is not the preset `simple`. */
@@ -141,6 +146,8 @@ export type ShardState = {
   readonly freeBooks: number[];
   readonly sources: (Source | undefined)[];
   switches: Switches;
+  /** The fees of venues. It is in no log, and is sent at every start. */
+  fees: FeeTable;
   /** The tags of trades, open or not. They are few, because an operator sets each. */
   readonly tradeTags: Map<Uuid, TradeTag>;
   readonly pendingSettlements: PendingSettlements;
@@ -151,5 +158,7 @@ export type ShardState = {
 /** The tables that a checkpoint writes page by page. */
 export function tablesOf(state: ShardState) {
   const { accounts, positions, orders, tradeCounts, queue, realism } = state;
-  return [accounts, positions, orders, tradeCounts.table, queue.table, realism.table] as const;
+  const { orderFees, tradeFees } = state;
+  const ofOrders = [queue.table, realism.table, orderFees.table, tradeFees.table] as const;
+  return [accounts, positions, orders, tradeCounts.table, ...ofOrders] as const;
 }

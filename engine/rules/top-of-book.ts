@@ -9,5 +9,7 @@ import { askOf, type BookPrice } from './pricing.ts';
 export function topOfBook(price: BookPrice, { side, upToCents, contracts }: Want): Fill | null {
   const ask = askOf(price, side);
   if (ask === null || ask.priceCents > upToCents) return null;
-  return { contracts, askCents: ask.priceCents, venue: ask.venue, levels: null, consumption: null };
+  const { priceCents: askCents, market } = ask;
+  const paidCents = askCents * contracts;
+  return { contracts, askCents, paidCents, levels: null, market, consumption: null };
 }

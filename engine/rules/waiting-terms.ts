@@ -1,8 +1,9 @@
 /**
  * The terms of an unfinished order, and the money that it holds. A pending order may be of any type;
- * any other unfinished order is gtc. Rules M4, T161 (engine/RULES.md).
+ * any other unfinished order is gtc. Rules M4, M15, T161 (engine/RULES.md).
  */
 
+import { invariant } from '../base/invariant.ts';
 import type { Cents, Contracts, OrderRow, PriceCents } from '../base/units.ts';
 import { costCents } from './ledger.ts';
 import { ORDER_TERMS, type OrderTerms } from './order-terms.ts';
@@ -34,21 +35,38 @@ export function holdPriceCents({
 
 const DEAREST_CENTS = 99;
 
-/** What so many contracts of a buy hold while it waits. */
+const CENT_MICROS = 10_000;
+
+/** What a buy holds for the fees of so many contracts while it waits. Rule M15. */
+export function heldForFees(eachMicros: number, contracts: Contracts, carryMicros: number): Cents {
+  const owed = eachMicros * contracts - carryMicros;
+  invariant(Number.isSafeInteger(owed), 'the fees of an order are too large to count');
+  return Math.max(0, Math.ceil(owed / CENT_MICROS));
+}
+
+/** `eachMicros` null: it pays no fees. `carryMicros`: charged beyond its venue's fees so far. */
+export type HeldFees = { eachMicros: number | null; carryMicros: number };
+
+/** What so many contracts of a buy hold while it waits, with their worst fees. Rules M4, M15. */
 export function heldCents(
   terms: Pick<OrderTerms, 'limitPriceCents' | 'boundPriceCents'>,
   contracts: Contracts,
+  { eachMicros, carryMicros }: HeldFees,
 ): Cents {
-  return costCents(holdPriceCents(terms), contracts);
+  const cents = costCents(holdPriceCents(terms), contracts);
+  return eachMicros === null ? cents : cents + heldForFees(eachMicros, contracts, carryMicros);
 }
 
 /** The same, of the row of an unfinished buy. */
 export function heldCentsAt(
-  { orders: { col }, realism }: ShardState,
+  { orders: { col }, realism, orderFees }: ShardState,
   order: OrderRow,
   contracts: Contracts,
+  carryMicros = orderFees.carryMicros(order),
 ): Cents {
   const limitPriceCents = col.limitPriceCents.get(order) || null;
   const boundPriceCents = limitPriceCents === null ? realism.boundPriceCents(order) : null;
-  return heldCents({ limitPriceCents, boundPriceCents }, contracts);
+  const cents = costCents(holdPriceCents({ limitPriceCents, boundPriceCents }), contracts);
+  if (!orderFees.has(order)) return cents;
+  return cents + heldForFees(orderFees.eachMicros(order), contracts, carryMicros);
 }

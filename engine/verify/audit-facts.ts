@@ -41,6 +41,7 @@ import type {
 } from '../rules/facts.ts';
 import type { PlacedOrder } from '../rules/finished-records.ts';
 import { isBuy, isShownOrder } from '../rules/flags.ts';
+import { pnlCentsOf } from '../rules/row-records.ts';
 import type { StoredState } from '../shard/core/create-state.ts';
 import {
   CLASS_OF_ORDER,
@@ -449,8 +450,9 @@ class FactsAudit {
     const isAsIs = !records.correctedMarkets.has(trade.market);
     const now = isAsIs ? trade : records.closedTrade(account, trade.tradeId);
     checkClosed(this.#state, now ?? trade, check);
-    this.#realizedCents[account]! += trade.proceedsCents - trade.costCents;
-    this.#runCents[account]! += trade.proceedsCents - trade.costCents;
+    const pnlCents = pnlCentsOf(trade);
+    this.#realizedCents[account]! += pnlCents;
+    this.#runCents[account]! += pnlCents;
     this.#closed[account]!++;
   }
 
@@ -531,11 +533,13 @@ class FactsAudit {
     }
   }
 
-  /** The P&L of sold parts of an open position is already realized. */
+  /** The P&L of sold parts of an open position and its fees are already realized. */
   #soldParts(): void {
-    const { col } = this.#state.positions;
-    for (const row of this.#state.positions.rows()) {
-      const realizedCents = col.soldCents.get(row) - col.soldCostCents.get(row);
+    const { positions, tradeFees } = this.#state;
+    const { col } = positions;
+    for (const row of positions.rows()) {
+      const soldCents = col.soldCents.get(row) - col.soldCostCents.get(row);
+      const realizedCents = soldCents - (tradeFees.feesCents(row) ?? 0);
       this.#realizedCents[col.account.get(row)]! += realizedCents;
       this.#runCents[col.account.get(row)]! += realizedCents;
     }

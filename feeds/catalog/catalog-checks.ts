@@ -1,8 +1,9 @@
 /**
  * The checks of a catalog file that a schema cannot make: references, duplicates, and derived
  * fields that must agree with their source. Entries that the schema refused are skipped, so that
- * one run reports every error once. Rules K3 to K6, K8 (feeds/FORMATS.md).
+ * one run reports every error once. Rules K3 to K6, K8, F45 (feeds/FORMATS.md).
  */
+import { isBoundedRate } from '../../engine/rules/fees.ts';
 import type {
   CatalogError,
   CatalogFile,
@@ -207,6 +208,10 @@ function checkFees(
     const first = seen.get(key);
     if (first === undefined) seen.set(key, place);
     else report(place, `has the venue, series and time of ${first}`);
+    for (const role of ['taker', 'maker'] as const) {
+      const isBounded = isBoundedRate(line[role] ?? '0', line.multiplier ?? '1');
+      if (!isBounded) report(`${place}.${role}`, 'times the multiplier must be from -1 to 1');
+    }
   });
 }
 

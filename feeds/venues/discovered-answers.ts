@@ -5,6 +5,7 @@
  */
 
 import type { EpochMs, Venue } from '../../engine/base/units.ts';
+import { isBoundedRate } from '../../engine/rules/fees.ts';
 import type { FeeLine } from '../catalog/catalog-schema.ts';
 import { parseInstant } from '../reading/instant.ts';
 import { PROTOCOLS } from './create.ts';
@@ -237,6 +238,7 @@ function seriesFees(venue: Venue, series: Json): FeeLine[] {
   const isKnown =
     (hasMaker || fee_type === 'quadratic') && /^\d{1,6}(\.\d{1,8})?$/.test(multiplier);
   if (typeof name !== 'string' || isUsual || !isKnown) return [];
+  if (!isBoundedRate('0.07', multiplier)) return [];
   const from = timeOf(scheduled_ts) ?? publishedFees('kalshi', venue)[0]!.from;
   const maker = hasMaker ? KALSHI_MAKER : '0';
   return [{ venue, series: name, from, schedule: 'kalshi', taker: '0.07', maker, multiplier }];

@@ -2,6 +2,7 @@
  * The engine without threads and disk, in one object that records its calls. A test replaces the
  * replies that it is about; the engine answers all others.
  */
+
 import type {
   AccountRequest,
   AuditReport,
@@ -11,6 +12,7 @@ import type {
 } from '../../api/base/engine.ts';
 import type { Catalog } from '../../engine/rules/catalog-entries.ts';
 import type { LimitUsage } from '../../engine/rules/decision.ts';
+import type { FeeEntry } from '../../engine/rules/fees.ts';
 import type {
   Reply,
   ResultTick,
@@ -171,6 +173,10 @@ export class FakeEngine implements Engine {
 
   async setCatalog(catalog: Catalog): Promise<void> {
     this.#core.command({ kind: 'catalog', atMs: samples.NOW_MS, catalog });
+  }
+
+  async setFees(lines: readonly FeeEntry[]): Promise<void> {
+    this.#core.command({ kind: 'fees', atMs: samples.NOW_MS, lines });
   }
 
   async drained(): Promise<void> {}

@@ -241,11 +241,12 @@ function createEndingLog(): { all: Ending[]; read(events: readonly Event[]): voi
 }
 
 /**
- * Data that is not in the log is sent again after a start: switches from the operator, quotes by
- * feeds.
+ * Data that is not in the log is sent again after a start: switches from the operator, the fee
+ * table, quotes by feeds.
  */
 function quoteAgain(before: ShardState, after: ShardState): void {
   after.switches = before.switches;
+  after.fees = before.fees;
   after.nowMs = before.nowMs;
   after.sources.push(...before.sources);
   for (const market of after.markets) {

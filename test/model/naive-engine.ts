@@ -237,6 +237,9 @@ function applyCommand(state: ModelState, command: Command): Reply {
         end(state, order, 'canceled', 'instrument_dropped');
       }
       return answer({});
+    case 'fees':
+      state.fees = command.lines;
+      return answer({});
     case 'switches':
       state.venueData = command.venueData;
       state.selfReset = command.selfReset;

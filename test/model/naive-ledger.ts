@@ -1,21 +1,16 @@
 /** Everything that moves money or ends an order. */
 
-import type {
-  Cents,
-  Contracts,
-  EpochMs,
-  MarketNumber,
-  PriceCents,
-  Uuid,
-} from '../../engine/base/units.ts';
+import type { Cents, Contracts, EpochMs, MarketNumber, Uuid } from '../../engine/base/units.ts';
 import { oppositeSide, START_BALANCE_CENTS } from '../../engine/base/units.ts';
 import type { CancelReason } from '../../engine/rules/events.ts';
 import type { MarketResult, Settled } from '../../engine/rules/messages.ts';
 import { TRADE_TERM_NAMES } from '../../engine/rules/order-terms.ts';
 import { take } from './naive-depth.ts';
+import { feeOf, heldFees } from './naive-fees.ts';
 import type { Offer } from './naive-prices.ts';
 import {
   accountOf,
+  dearestCentsOf,
   type ModelAccount,
   type ModelOrder,
   type ModelState,
@@ -67,21 +62,14 @@ export function remainingOf(order: ModelOrder): Contracts {
   return order.fills.reduce((left, { contracts }) => left - contracts, order.contracts);
 }
 
-/** The most that a contract of a buy can cost. T161. */
-export function dearestCentsOf({
-  limitPriceCents,
-  boundPriceCents,
-}: Pick<ModelOrder, 'limitPriceCents' | 'boundPriceCents'>): PriceCents {
-  return limitPriceCents ?? boundPriceCents ?? 99;
-}
-
 /**
- * A resting buy holds limit x remaining contracts. A sell, and an order that does not rest, holds
- * nothing.
+ * A buy that waits holds the most that its remaining contracts can cost, with their fees. A sell,
+ * and an order that does not wait, holds nothing.
  */
 export function holdCentsOf(order: ModelOrder): Cents {
   if (order.status !== 'resting' || order.action === 'sell') return 0;
-  return dearestCentsOf(order) * remainingOf(order);
+  const left = remainingOf(order);
+  return dearestCentsOf(order) * left + (order.feesOn ? heldFees(order, left) : 0);
 }
 
 /** Puts an accepted order to rest and takes its hold off the balance. */
@@ -108,15 +96,31 @@ export function end(
 }
 
 /** Contracts trade: a buy opens a position or adds to it, a sell sells from its own. */
-export function fill(state: ModelState, order: ModelOrder, offer: Offer): void {
+export function fill(
+  state: ModelState,
+  order: ModelOrder,
+  offer: Offer,
+  role: 'taker' | 'maker',
+): void {
   const rested = state.resting.includes(order);
+  const spendable = accountOf(state, order.account).balanceCents;
+  const held = rested ? holdCentsOf(order) : 0;
   stopResting(state, order);
   take(state, order.account, offer.lots);
-  const { contracts, priceCents, venue } = offer;
-  order.fills.push({ contracts, priceCents, venue });
+  const { contracts, priceCents, cents, venue } = offer;
+  const entry = { contracts, priceCents, cents, feeCents: null as Cents | null, venue };
+  if (order.feesOn) entry.feeCents = feeOf(state, order, offer, role);
+  order.fills.push(entry);
+  const waited = role === 'maker' || order.latencyMs > 0;
+  if (waited && order.action === 'buy' && entry.feeCents !== null) {
+    // A newer table may charge more than is held, and no more than there is. M17.
+    const most = held - holdCentsOf(order) - cents + Math.max(0, spendable);
+    entry.feeCents = Math.min(entry.feeCents, Math.max(0, most));
+  }
   const trade = order.tradeId === null ? openTrade(state, order) : state.trades.get(order.tradeId)!;
-  if (order.action === 'buy') buyInto(state, trade, contracts, priceCents);
-  else sellFrom(state, trade, contracts, priceCents);
+  if (order.action === 'buy') buyInto(state, trade, contracts, cents);
+  else sellFrom(state, trade, contracts, cents);
+  if (entry.feeCents !== null) charge(state, trade, entry.feeCents);
   if (remainingOf(order) > 0) {
     if (rested) rest(state, order);
     return;
@@ -250,6 +254,14 @@ function placeIn(third: string, fourth: string): number {
   return high * 2 ** 14 + (Number.parseInt(fourth, 16) % 2 ** 14);
 }
 
+/** M14: a fee leaves the balance and is realized at once. */
+function charge(state: ModelState, trade: ModelTrade, feeCents: Cents): void {
+  const account = accountOf(state, trade.account);
+  account.balanceCents -= feeCents;
+  account.realizedCents -= feeCents;
+  trade.feesCents = (trade.feesCents ?? 0) + feeCents;
+}
+
 function openTrade(state: ModelState, order: ModelOrder): ModelTrade {
   const trade: ModelTrade = {
     id: tradeId(state, order),
@@ -261,6 +273,7 @@ function openTrade(state: ModelState, order: ModelOrder): ModelTrade {
     contracts: 0,
     costCents: 0,
     lots: [],
+    feesCents: null,
     ...pick(order, TRADE_TERM_NAMES),
     fillVenue: order.fills[0]!.venue,
     openedAtMs: state.nowMs,
@@ -278,26 +291,16 @@ function openTrade(state: ModelState, order: ModelOrder): ModelTrade {
   return trade;
 }
 
-function buyInto(
-  state: ModelState,
-  trade: ModelTrade,
-  contracts: Contracts,
-  priceCents: PriceCents,
-): void {
-  accountOf(state, trade.account).balanceCents -= priceCents * contracts;
+function buyInto(state: ModelState, trade: ModelTrade, contracts: Contracts, cents: Cents): void {
+  accountOf(state, trade.account).balanceCents -= cents;
   trade.contracts += contracts;
-  trade.costCents += priceCents * contracts;
+  trade.costCents += cents;
 }
 
-function sellFrom(
-  state: ModelState,
-  trade: ModelTrade,
-  contracts: Contracts,
-  priceCents: PriceCents,
-): void {
+function sellFrom(state: ModelState, trade: ModelTrade, contracts: Contracts, cents: Cents): void {
   // Their share of the cost, rounded down; the last contracts take the remainder.
   const shareCents = (BigInt(trade.costCents) * BigInt(contracts)) / BigInt(trade.contracts);
-  part(state, trade, contracts, Number(shareCents), priceCents * contracts);
+  part(state, trade, contracts, Number(shareCents), cents);
   if (trade.contracts > 0) return;
   trade.status = 'closed';
   trade.closeReason = 'sold';

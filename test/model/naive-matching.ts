@@ -23,7 +23,7 @@ export function matchResting(state: ModelState, numbers: MarketNumber[]): void {
   );
   for (const order of watching.sort((a, b) => inMatchingOrder(state, a, b))) {
     const offer = offerFor(state, order, remainingOf(order), order.limitPriceCents);
-    if (offer !== null) fill(state, order, offer);
+    if (offer !== null) fill(state, order, offer, 'maker');
   }
 }
 

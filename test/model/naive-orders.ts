@@ -16,17 +16,18 @@ import { ORDER_TERM_NAMES } from '../../engine/rules/order-terms.ts';
 import { placedUnder } from '../../engine/rules/placed-under.ts';
 import { REJECTIONS, type RejectionCode } from '../../engine/rules/rejections.ts';
 import { mayBuy } from './naive-bounds.ts';
+import { feeOf, worstMicros } from './naive-fees.ts';
 import {
-  dearestCentsOf,
   end,
   fill,
+  holdCentsOf,
   openedAccount,
   remainingOf,
   rest,
   stopResting,
 } from './naive-ledger.ts';
 import { countOrRefuse } from './naive-limits.ts';
-import { isAtLimitOrBetter, offerFor } from './naive-prices.ts';
+import { isAtLimitOrBetter, type Offer, offerFor } from './naive-prices.ts';
 import { fillModelFor, join } from './naive-queue.ts';
 import {
   hasClosed,
@@ -84,9 +85,10 @@ export function place(state: ModelState, request: PlaceOrder): Reply {
   const { latencyMs } = placedUnder(request.realism, request.orderId);
   if (latencyMs > 0) {
     const spendableCents = account?.balanceCents ?? START_BALANCE_CENTS;
-    const needed = dearestCentsOf(request) * target.contracts;
-    if (action === 'buy' && needed > spendableCents) return refuse('insufficient_balance');
-    const order = accept(state, request, { ...target, fillModel, latencyMs }, fingerprint);
+    const order = orderOf(state, request, { ...target, fillModel, latencyMs });
+    if (order.feesOn && action === 'buy') order.eachMicros = worstMicros(state, order);
+    if (holdCentsOf(order) > spendableCents) return refuse('insufficient_balance');
+    accept(state, request, order, fingerprint);
     cancelWorkingOrderOf(state, target.position);
     rest(state, order);
     return placementAnswer(state, order, false);
@@ -104,18 +106,20 @@ export function place(state: ModelState, request: PlaceOrder): Reply {
   const trades = offer !== null && (isWhole || timeInForce !== 'fok') ? offer : null;
   const left = target.contracts - (trades?.contracts ?? 0);
   const rests = left > 0 && timeInForce === 'gtc';
+  const order = orderOf(state, request, { ...target, fillModel, latencyMs });
+  if (rests && order.feesOn && action === 'buy') order.eachMicros = worstMicros(state, order);
   if (action === 'buy') {
     const spendableCents = account?.balanceCents ?? START_BALANCE_CENTS;
-    const costCents = trades === null ? 0 : trades.priceCents * trades.contracts;
-    const holdCents = rests ? limitPriceCents! * left : 0;
-    if (costCents + holdCents > spendableCents) return refuse('insufficient_balance');
+    if (neededCents(state, order, trades, rests) > spendableCents) {
+      return refuse('insufficient_balance');
+    }
   }
 
-  const order = accept(state, request, { ...target, fillModel, latencyMs }, fingerprint);
+  accept(state, request, order, fingerprint);
   if (trades !== null || rests) cancelWorkingOrderOf(state, target.position);
   if (rests) rest(state, order);
   if (rests && fillModel === 'queue') join(state, order);
-  if (trades !== null) fill(state, order, trades);
+  if (trades !== null) fill(state, order, trades, 'taker');
   if (left > 0 && !rests) {
     const reason = timeInForce === 'ioc' ? 'ioc_not_filled' : 'fok_not_filled';
     end(state, order, trades === null ? 'canceled' : 'executed', reason);
@@ -142,9 +146,10 @@ export function arrive(state: ModelState, order: ModelOrder): void {
   }
   const trades = offer !== null && (isWhole || timeInForce !== 'fok') ? offer : null;
   const rests = timeInForce === 'gtc' && !isWhole;
-  if (rests) rest(state, order);
+  // It holds its money until it ends.
+  if (rests || trades !== null) rest(state, order);
   if (rests && order.fillModel === 'queue') join(state, order);
-  if (trades !== null) fill(state, order, trades);
+  if (trades !== null) fill(state, order, trades, 'taker');
   if (isWhole || rests) return;
   const reason = timeInForce === 'fok' ? 'fok_not_filled' : 'ioc_not_filled';
   end(state, order, trades === null ? 'canceled' : 'executed', reason);
@@ -224,16 +229,40 @@ function cancelWorkingOrderOf(state: ModelState, position: ModelTrade | null): v
   if (working !== undefined) end(state, working, 'canceled', 'position_closed');
 }
 
+/** M6: what it trades at once, and what it would hold after that, tried on a copy. */
+function neededCents(
+  state: ModelState,
+  placed: ModelOrder,
+  trades: Offer | null,
+  rests: boolean,
+): number {
+  const order = structuredClone(placed);
+  let needed = 0;
+  if (trades !== null) {
+    needed += trades.cents + (order.feesOn ? feeOf(state, order, trades, 'taker') : 0);
+    order.fills.push({ ...trades, feeCents: null });
+  }
+  return needed + (rests ? holdCentsOf(order) : 0);
+}
+
 /** Stores the order under its key; `place` decides in the next line whether it really rests. */
 function accept(
   state: ModelState,
   request: PlaceOrder,
-  target: Target & { fillModel: FillModelName; latencyMs: number },
+  order: ModelOrder,
   fingerprint: string,
-): ModelOrder {
+): void {
   const account = openedAccount(state, request.account);
   account.keys.set(request.idempotencyKey, { orderId: request.orderId, fingerprint });
-  const order: ModelOrder = {
+  state.orders.set(order.id, order);
+}
+
+function orderOf(
+  state: ModelState,
+  request: PlaceOrder,
+  target: Target & { fillModel: FillModelName; latencyMs: number },
+): ModelOrder {
+  return {
     sequence: state.orders.size,
     priority: ++state.priorities,
     id: request.orderId,
@@ -251,6 +280,8 @@ function accept(
     endedAtMs: null,
     tradeId: target.position?.id ?? null,
     fills: [],
+    feesOn: request.realism?.fees === 'venue',
+    ...{ eachMicros: 0, owedMicros: 0, chargedCents: 0 },
     fillModel: target.fillModel,
     latencyMs: target.latencyMs,
     arrivesAtMs: target.latencyMs === 0 ? null : state.nowMs + target.latencyMs,
@@ -258,6 +289,4 @@ function accept(
     queue: null,
     noted: null,
   };
-  state.orders.set(order.id, order);
-  return order;
 }

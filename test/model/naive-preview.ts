@@ -5,7 +5,7 @@ import type { PlaceOrder, Reply } from '../../engine/rules/messages.ts';
 import type { PreviewQuery } from '../../engine/rules/queries.ts';
 import { holdCentsOf } from './naive-ledger.ts';
 import { place } from './naive-orders.ts';
-import { type ModelOrder, type ModelState, marketOf } from './naive-state.ts';
+import { type ModelOrder, type ModelState, marketOf, pick } from './naive-state.ts';
 import { targetOf } from './naive-targets.ts';
 import { answer, tickerOf } from './naive-views.ts';
 
@@ -28,13 +28,15 @@ export function preview(state: ModelState, { order }: PreviewQuery, nowMs: Epoch
     return answer({ ...now, would, code: null, holdCents, latencyMs });
   }
   const placed = reply.ok ? trial.orders.get(order.orderId)! : null;
-  const [fill = null] = placed?.fills ?? [];
+  const [first = null] = placed?.fills ?? [];
+  const fill = first && pick(first, ['contracts', 'priceCents', 'venue']);
   return answer({
     would: placed === null ? 'refuse' : WOULD[placed.status],
     code: reply.ok ? null : reply.code,
     fill,
     costCents: placed === null ? 0 : costCentsOf(placed),
     holdCents: placed === null ? 0 : holdCentsOf(placed),
+    feeCents: first?.feeCents ?? null,
     ticker: market === null ? null : tickerOf(state, market),
     quoteAgeMs: market === null ? null : quoteAgeMs(state, market, nowMs),
     latencyMs,
@@ -56,6 +58,7 @@ function hidden(trial: ModelState, order: PlaceOrder): Reply {
     fill: null,
     costCents: 0,
     holdCents: placed === null ? 0 : holdCentsOf(placed),
+    feeCents: null,
     ticker: null,
     quoteAgeMs: null,
     latencyMs: latencyOf(order),
@@ -69,7 +72,7 @@ function latencyOf({ realism }: PlaceOrder) {
 
 function costCentsOf({ action, fills }: ModelOrder): number {
   if (action === 'sell') return 0;
-  return fills.reduce((total, { priceCents, contracts }) => total + priceCents * contracts, 0);
+  return fills.reduce((total, { cents }) => total + cents, 0);
 }
 
 function quoteAgeMs(state: ModelState, market: MarketNumber, nowMs: EpochMs): number | null {

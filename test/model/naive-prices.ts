@@ -2,6 +2,7 @@
 
 import type {
   Action,
+  Cents,
   Contracts,
   EpochMs,
   FillModelName,
@@ -18,6 +19,7 @@ import { firstOf, type Lot, lotsFor } from './naive-depth.ts';
 import {
   hasClosed,
   instrumentOf,
+  isRoutable,
   type ModelQuote,
   type ModelState,
   marketNumberOfListing,
@@ -78,8 +80,13 @@ export function livePrices(
 /** The part of an order that would trade at once. */
 export type Offer = Priced & {
   contracts: Contracts;
+  /** The sum of price × contracts over its levels. */
+  cents: Cents;
   /** The displayed levels that it takes. */
   lots: Lot[];
+  /** Whose fees count, and its prices. */
+  market: MarketNumber;
+  parts: { contracts: Contracts; priceCents: PriceCents }[];
 };
 
 /** As much of `contracts` as trades now at the limit or better (null: any price); null: nothing. */
@@ -90,12 +97,15 @@ export function offerFor(
   limitCents: PriceCents | null,
 ): Offer | null {
   const candidates = candidatesFor(state, order, state.nowMs);
-  const offers = candidates.flatMap((candidate) => {
+  const offers = candidates.flatMap((candidate): Offer[] => {
     if (order.fillModel === 'top_of_book') {
       const { priceCents, venue } = candidate;
       const reached =
         limitCents === null || isAtLimitOrBetter(order.action, priceCents, limitCents);
-      return reached ? [{ priceCents, venue, contracts, lots: [] }] : [];
+      const cents = priceCents * contracts;
+      const parts = [{ contracts, priceCents }];
+      const offer = { priceCents, venue, contracts, cents, lots: [], parts };
+      return reached ? [{ ...offer, market: candidate.market }] : [];
     }
     const { market, side } = candidate;
     const lots = lotsFor(state, order, market, side).filter(
@@ -106,12 +116,20 @@ export function offerFor(
     const taken = firstOf(lots, contracts);
     return taken.length === 0
       ? []
-      : [{ ...averageOf(order.action, taken), ...candidate.at(taken) }];
+      : [
+          {
+            ...averageOf(order.action, taken.map(moneyOf)),
+            ...candidate.at(taken),
+            ...{ market, parts: taken },
+          },
+        ];
   });
   const better = (a: Offer, b: Offer) =>
     a.contracts !== b.contracts
       ? a.contracts > b.contracts
-      : isStrictlyBetter(order.action, a.priceCents, b.priceCents);
+      : order.action === 'buy'
+        ? a.cents < b.cents
+        : a.cents > b.cents;
   return offers.reduce<Offer | null>(
     (best, offer) => (best === null || better(offer, best) ? offer : best),
     null,
@@ -154,15 +172,20 @@ function candidatesFor(state: ModelState, order: Priceable, nowMs: EpochMs): Can
   return found;
 }
 
+function moneyOf({ contracts, priceCents }: Lot) {
+  return { contracts, cents: contracts * priceCents };
+}
+
 /** The volume-weighted average in whole cents, rounded against the trader. */
 export function averageOf(
   action: Action,
-  parts: readonly { contracts: Contracts; priceCents: PriceCents }[],
-): { contracts: Contracts; priceCents: PriceCents } {
+  parts: readonly { contracts: Contracts; cents: Cents }[],
+): { contracts: Contracts; cents: Cents; priceCents: PriceCents } {
   const contracts = parts.reduce((total, part) => total + part.contracts, 0);
-  const cents = parts.reduce((total, part) => total + part.contracts * part.priceCents, 0);
+  const cents = parts.reduce((total, part) => total + part.cents, 0);
   const average = cents / contracts;
-  return { contracts, priceCents: action === 'buy' ? Math.ceil(average) : Math.floor(average) };
+  const priceCents = action === 'buy' ? Math.ceil(average) : Math.floor(average);
+  return { contracts, cents, priceCents };
 }
 
 /** A limit order takes a price that is its limit or better. */
@@ -186,12 +209,7 @@ export function listingsInVenueOrder(state: ModelState, instrumentId: string): C
 }
 
 function routableListings(state: ModelState, instrumentId: string): CatalogListing[] {
-  return listingsInVenueOrder(state, instrumentId).filter(
-    (listing) =>
-      (listing.venue === 'venue_b' || listing.venue === 'venue_c') &&
-      listing.reviewed &&
-      listing.fungibility === 'exact',
-  );
+  return listingsInVenueOrder(state, instrumentId).filter(isRoutable);
 }
 
 function otherVenuePrice(

@@ -189,7 +189,10 @@ function credit(
 /** T152: at its limit. T154: a part that fills is noted. */
 function trade(state: ModelState, order: ModelOrder, contracts: Contracts): void {
   const priceCents = order.limitPriceCents!;
-  fill(state, order, { contracts, priceCents, venue: HOME_VENUE, lots: [] });
+  const cents = priceCents * contracts;
+  const parts = [{ contracts, priceCents }];
+  const at = { market: order.market, venue: HOME_VENUE, lots: [], parts } as const;
+  fill(state, order, { contracts, priceCents, cents, ...at, lots: [] }, 'maker');
   order.noted = { ...order.queue! };
 }
 

@@ -25,6 +25,7 @@ import type {
   CatalogListing,
 } from '../../engine/rules/catalog-entries.ts';
 import type { CancelReason } from '../../engine/rules/events.ts';
+import type { FeeEntry } from '../../engine/rules/fees.ts';
 import type { MarketResult } from '../../engine/rules/messages.ts';
 import type { OrderTerms, TradeTerms } from '../../engine/rules/order-terms.ts';
 
@@ -121,7 +122,20 @@ export type ModelOrder = OrderTerms & {
   endedAtMs: EpochMs | null;
   /** sell: the position it sells. buy: the trade it opened, null until then. */
   tradeId: Uuid | null;
-  fills: { contracts: Contracts; priceCents: PriceCents; venue: Venue }[];
+  fills: {
+    contracts: Contracts;
+    priceCents: PriceCents;
+    cents: Cents;
+    /** Null: it pays none. */
+    feeCents: Cents | null;
+    venue: Venue;
+  }[];
+  feesOn: boolean;
+  /** For each contract of a resting buy, in millionths of a dollar. */
+  eachMicros: number;
+  /** The fees of venues that charge less than a cent, and what was charged for them. */
+  owedMicros: number;
+  chargedCents: Cents;
   fillModel: FillModelName;
   latencyMs: number;
   /** When it meets the book, and when its cancel does; null: it has, or there is none. */
@@ -144,6 +158,8 @@ export type ModelTrade = TradeTerms & {
   costCents: Cents;
   /** Held no more: their cost, and their proceeds. */
   lots: { contracts: Contracts; costCents: Cents; proceedsCents: Cents }[];
+  /** Null: none of its orders pays any. */
+  feesCents: Cents | null;
   fillVenue: Venue;
   openedAtMs: EpochMs;
   parlay: Uuid | null;
@@ -166,6 +182,7 @@ export type ModelState = {
   selfReset: boolean;
   marketNames: string[];
   instrumentIds: string[];
+  fees: readonly FeeEntry[];
   games: Map<string, CatalogGame>;
   /** By game slug, the venues' statuses; they outrank the catalog's status. */
   gameStatus: Map<string, GameStatus>;
@@ -203,6 +220,7 @@ export function emptyState(options: TradingOptions): ModelState {
     selfReset: false,
     marketNames: [],
     instrumentIds: [],
+    fees: [],
     games: new Map(),
     gameStatus: new Map(),
     instruments: new Map(),
@@ -360,4 +378,25 @@ export function typeOf({ limitPriceCents }: ModelOrder): 'market' | 'limit' {
 /** A copy with these fields alone. */
 export function pick<T, K extends keyof T>(from: T, names: readonly K[]): Pick<T, K> {
   return Object.fromEntries(names.map((name) => [name, from[name]])) as Pick<T, K>;
+}
+
+/** Whether a fill may have the price of this listing. T80. */
+export function isRoutable({ venue, reviewed, fungibility }: CatalogListing): boolean {
+  return (venue === 'venue_b' || venue === 'venue_c') && reviewed && fungibility === 'exact';
+}
+
+export function routableMarkets(
+  state: ModelState,
+  { instrumentId }: { instrumentId: string },
+): MarketNumber[] {
+  const listings = instrumentOf(state, instrumentId).listings.filter(isRoutable);
+  return listings.map((listing) => marketNumberOfListing(state, listing)!);
+}
+
+/** The most that a contract of a buy can cost. T161. */
+export function dearestCentsOf({
+  limitPriceCents,
+  boundPriceCents,
+}: Pick<ModelOrder, 'limitPriceCents' | 'boundPriceCents'>): PriceCents {
+  return limitPriceCents ?? boundPriceCents ?? 99;
 }

@@ -94,6 +94,7 @@ export function listedOrderJson(state: ModelState, order: ModelOrder): Json {
     updatedAt: isoOf(order.endedAtMs ?? order.createdAtMs),
     ...pick(order, TRADE_TERM_NAMES),
     fillModel: order.fillModel,
+    feesDollars: order.feesOn ? dollarsOf(feesOf(order)) : null,
     ...ifShown(state, { marketTicker: tickerOf(state, order.market) }),
   };
 }
@@ -141,6 +142,7 @@ function holdingJson(state: ModelState, trade: ModelTrade): Json {
     instrumentSide: trade.instrumentSide,
     boughtSide: trade.boughtSide,
     fillModel: trade.fillModel,
+    feesDollars: trade.feesCents === null ? null : dollarsOf(trade.feesCents),
     contracts: isOpen ? trade.contracts : contracts,
     costDollars: dollarsOf(isOpen ? trade.costCents : costCents),
     ...pick(trade, TRADE_TERM_NAMES),
@@ -202,9 +204,14 @@ function bidCentsOf(state: ModelState, trade: ModelTrade, nowMs: EpochMs): Price
   return livePrices(state, trade.market, trade.boughtSide, nowMs)?.bidCents ?? null;
 }
 
-/** The proceeds of its lots beyond their cost. */
+/** The proceeds of its lots beyond their cost, less its fees. */
 export function realizedCentsOf(trade: ModelTrade): Cents {
-  return sum(trade.lots.map((lot) => lot.proceedsCents - lot.costCents));
+  const lots = sum(trade.lots.map((lot) => lot.proceedsCents - lot.costCents));
+  return lots - (trade.feesCents ?? 0);
+}
+
+function feesOf({ fills }: ModelOrder): Cents {
+  return sum(fills.map(({ feeCents }) => feeCents ?? 0));
 }
 
 function fillPriceOf(order: ModelOrder): number | null {

@@ -9,7 +9,7 @@ import { seedsOfRun, variantsOfRun } from './seeds.ts';
 const QUOTE_MAX_AGE_MS = 15_000;
 const STEPS = 2500;
 /** These alone reach all that is to be reached; a long run takes others, too. */
-const SEEDS = { top_of_book: [1, 3, 19], book_depth: [5, 14], queue: [5, 8] };
+const SEEDS = { top_of_book: [2, 19, 25], book_depth: [1, 2, 6], queue: [1, 2] };
 const OTHER_SEEDS = variantsOfRun(seedsOfRun(14), 0);
 
 type Run = {
@@ -48,8 +48,11 @@ function play(seed: number, fillModel: FillModelName = 'top_of_book'): Run {
     run.seen.add(`${status} ${reason ?? ''}`.trim());
   const digest = engine.digest();
   if ((digest.accounts as { busts: number }[]).some(({ busts }) => busts > 0)) run.seen.add('bust');
-  const ended = digest.finishedTrades as { status: string }[];
-  for (const { status } of ended) run.seen.add(`trade ${status}`);
+  const ended = digest.finishedTrades as { status: string; feesCents: number | null }[];
+  for (const { status, feesCents } of ended) {
+    run.seen.add(`trade ${status}`);
+    if (feesCents !== null && feesCents !== 0) run.seen.add(feesCents > 0 ? 'a fee' : 'a rebate');
+  }
   run.digest = digest;
   return run;
 }
@@ -136,7 +139,7 @@ test('T25: generated input reaches every refusal, ending, tick, routing and omis
     ),
     ...['open', 'closed', 'settled', 'void', 'reset'].map((status) => `trade ${status}`),
     ...['no quote', 'stale', 'crossed', 'market paused', 'market closed', 'market resolved'],
-    'bust',
+    ...['bust', 'a fee', 'a rebate'],
     ...['executed', 'canceled'].map((status) => `${status} beside a resting sell`),
     ...['an adjustment', 'a count'].map((what) => `${what} past what can be counted`),
   ];

@@ -7,6 +7,7 @@
 import type { Uuid } from '../../engine/base/units.ts';
 import type { Command, Tick } from '../../engine/rules/messages.ts';
 import { randomCatalogOf } from './random-catalog.ts';
+import { randomFees } from './random-fees.ts';
 import { randomLevelTick } from './random-levels.ts';
 import {
   randomCancel,
@@ -35,7 +36,7 @@ export type Step =
 
 type RandomInput = {
   accounts: Uuid[];
-  /** The first two steps are the catalog and the switches; there is no last one. */
+  /** The first steps are the catalog, the switches and the fees; there is no last one. */
   next(): Step;
 };
 
@@ -48,6 +49,7 @@ export function createRandomInput(
   const first: Step[] = [
     commandStep(catalogCommand(world)),
     commandStep({ kind: 'switches', atMs: world.nowMs, venueData: true, selfReset: false }),
+    commandStep(randomFees(world)),
   ];
   return {
     accounts: world.accounts,
@@ -64,6 +66,7 @@ function nextStep(world: RandomWorld, quoteMaxAgeMs: number): Step {
   }
   const levelTick = randomLevelTick(world);
   if (levelTick !== null) return { on: 'tick', tick: levelTick };
+  if (world.fees.oneIn(120)) return commandStep(randomFees(world));
   if (world.corrections.random.oneIn(80)) return commandStep(randomCorrection(world));
   switch (world.random.weighted({ tick: 50, order: 30, cancel: 6, operator: 1, query: 8 })) {
     case 'tick':

@@ -139,7 +139,12 @@ function placedAgain(world: RandomWorld, earlier: PlaceOrder): PlaceOrder {
 }
 
 /** Mostly the preset `simple`. */
-function someRealism(random: RandomSource | null): Realism | null {
+function someRealism({ realism, fees }: RandomWorld): Realism | null {
+  const chosen = someLatency(realism);
+  return fees.oneIn(2) ? { ...(chosen ?? PRESETS.simple), fees: 'venue' } : chosen;
+}
+
+function someLatency(random: RandomSource | null): Realism | null {
   if (random === null || !random.oneIn(3)) return null;
   const min = random.oneIn(3) ? 0 : random.int(1, 300);
   const max = random.oneIn(4) ? min + random.int(0, 2000) : min;
@@ -170,7 +175,7 @@ function blankOrder(world: RandomWorld): PlaceOrder {
     mayOpen: !random.oneIn(40),
     mayTrade: !random.oneIn(40),
     rejectIfLaterThanMs: random.oneIn(20) ? nowMs + random.int(-500, 500) : null,
-    realism: someRealism(world.realism),
+    realism: someRealism(world),
     counting: null,
   };
 }

@@ -49,6 +49,8 @@ export type RandomWorld = {
   corrections: { random: RandomSource; count: number };
   /** For what accounts have chosen; null: all have the preset `simple`. */
   realism: RandomSource | null;
+  /** What fee tables say, and which orders pay fees. */
+  fees: RandomSource;
   /** Null: ticks of levels are left out. */
   levels: RandomLevels | null;
   /** The latest placements, to place some again. */
@@ -93,6 +95,7 @@ export function createRandomWorld(
     resolved: new Set(),
     corrections: { random: createRandomSource(seed + 1_000_000), count: 0 },
     realism: latency ? createRandomSource(seed + 2_000_000) : null,
+    fees: createRandomSource(seed + 3_000_000),
     levels: levels ? createRandomLevels(seed) : null,
     placed: [],
     keysMade: 0,

@@ -78,6 +78,7 @@ const REFUSED = {
   fill: null,
   costCents: 0,
   holdCents: 0,
+  feeCents: null,
   ticker: null,
   quoteAgeMs: null,
   latencyMs: null,
@@ -93,7 +94,7 @@ function answerText(found: Found, fees: readonly FeeEntry[], atMs: EpochMs): str
     fills: venueData ? (fill === null ? [] : [fill]) : null,
     costDollars: venueData ? dollarsOf(costCents) : null,
     holdDollars: dollarsOf(holdCents),
-    feeDollars: venueData ? dollarsOf(feeCents(found, fees, atMs)) : null,
+    feeDollars: venueData ? dollarsOf(feeOf(found, fees, atMs)) : null,
     quoteAgeMs: venueData ? quoteAgeMs : null,
     latencyMs,
     mode: 'paper',
@@ -101,8 +102,13 @@ function answerText(found: Found, fees: readonly FeeEntry[], atMs: EpochMs): str
   return JSON.stringify(answer);
 }
 
-/** The taker's fee of venue_a; paper charges nothing. Rule F26 (feeds/FORMATS.md). */
-function feeCents({ fill, ticker }: Found, fees: readonly FeeEntry[], atMs: EpochMs): number {
+/**
+ * The fee that the order would pay; if it pays none, the taker's fee of venue_a. Rules A77
+ * (api/RULES.md), F26 (feeds/FORMATS.md).
+ */
+function feeOf(found: Found, fees: readonly FeeEntry[], atMs: EpochMs): number {
+  const { fill, ticker, feeCents } = found;
+  if (feeCents !== null) return feeCents;
   if (fill === null || ticker === null) return 0;
   return takerFeeCents(fees, { ...fill, venue: HOME_VENUE, venueMarketId: ticker, atMs });
 }

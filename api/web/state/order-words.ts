@@ -204,7 +204,7 @@ function sellLines({ fills }: Priced, costDollars: number | null) {
 
 function feeAndAge({ feeDollars, quoteAgeMs }: Priced, sinceMs: number) {
   return [
-    { name: 'Fee at the venue (paper pays none)', value: money(feeDollars) },
+    { name: 'Venue fee, if you chose to pay it', value: money(feeDollars) },
     {
       name: 'Age of the quote',
       value: quoteAgeMs === null ? 'no quote' : duration(quoteAgeMs + sinceMs),

@@ -24,7 +24,14 @@ function field(value: CsvValue): string {
 const FIELDS = [
   ...(['tradeId', 'openedAt', 'closedAt', 'status', 'closeReason'] as const),
   ...(['instrumentId', 'instrumentLabel', 'instrumentSide', 'boughtSide'] as const),
-  ...(['contracts', 'entryCents', 'exitCents', 'costDollars', 'pnlDollars'] as const),
+  ...([
+    'contracts',
+    'entryCents',
+    'exitCents',
+    'costDollars',
+    'feesDollars',
+    'pnlDollars',
+  ] as const),
   ...(['resolvedOutcome', 'statedProbPct', 'placedVia', 'placedPrivate'] as const),
   ...(['fillVenue', 'fillModel', 'marketTicker', 'parlayId'] as const),
 ] satisfies readonly (keyof Trade)[];

@@ -112,6 +112,8 @@ function pnls(instruments: Instruments, fees: readonly FeeEntry[]): ValueOf {
     return { ...of, entries: feeEntriesOf(fees, of) };
   };
   return (block, at) => {
+    // Its P&L has the fees that it paid. Rule F27 (feeds/FORMATS.md).
+    if (block.isCharged[at] === 1) return block.pnlCents[at]!;
     const market = block.market[at]!;
     let known = markets.get(market);
     if (known === undefined) {

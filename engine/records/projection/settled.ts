@@ -61,11 +61,13 @@ type Row = [
   pnlCents: number,
   listed: 0 | 1,
   realistic: 0 | 1,
+  charged: 0 | 1,
 ];
 
 const COLUMNS =
   'trade, id, trader, market, instrument, market_yes, instrument_yes, contracts, cost_cents, ' +
-  `entry_cents, stated_pct, opened_at_ms, state, outcome, closed_at_ms, pnl_cents, (${LISTED}), realistic`;
+  `entry_cents, stated_pct, opened_at_ms, state, outcome, closed_at_ms, pnl_cents, (${LISTED}), ` +
+  'realistic, charged';
 
 /** The viewer of a trader's picks: the trader, or anyone. */
 export type Seer = 'owner' | 'public';
@@ -152,7 +154,7 @@ export class Settled {
 function closedTradeRowOf(row: Row): ClosedTradeRow {
   const [trade, , trader, market, instrument, , instrumentYes, contracts, costCents] = row;
   const [, , , , , , , , , entryCents, statedPct, openedAtMs, state] = row;
-  const [, , , , , , , , , , , , , , closedAtMs, pnlCents, isListed, isRealistic] = row;
+  const [, , , , , , , , , , , , , , closedAtMs, pnlCents, isListed, isRealistic, isCharged] = row;
   return {
     ...{
       closedAtMs,
@@ -165,7 +167,8 @@ function closedTradeRowOf(row: Row): ClosedTradeRow {
       instrument,
       market,
     },
-    ...{ entryCents, statedPct: statedPct ?? 0, state, instrumentYes, isListed, isRealistic },
+    ...{ entryCents, statedPct: statedPct ?? 0, state, instrumentYes, isListed },
+    ...{ isRealistic, isCharged },
   };
 }
 
@@ -183,6 +186,8 @@ function scoresOf(row: Row, closing: ReturnType<Instruments['closing']>): PickSc
 }
 
 function afterFees(row: Row, ticker: string, fees: readonly FeeEntry[]): Cents {
+  // Its P&L has the fees that it paid. Rule F27 (feeds/FORMATS.md).
+  if (row[18] === 1) return row[15];
   return pnlAfterFeesCents(fees, {
     venue: HOME_VENUE,
     venueMarketId: ticker,

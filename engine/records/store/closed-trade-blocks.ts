@@ -20,6 +20,8 @@ const BYTES = [
   'isListed',
   /** Whether its order was placed under the preset `realistic`. Rule Y97 (engine/RULES.md). */
   'isRealistic',
+  /** Whether its P&L has its fees. Rule M18 (engine/RULES.md). */
+  'isCharged',
 ] as const;
 const NAMES = [...NUMBERS, ...WORDS, ...BYTES];
 export type ClosedTradeRow = Record<(typeof NAMES)[number], number>;
@@ -45,6 +47,7 @@ export class ClosedTradeBlock {
   readonly instrumentYes: Uint8Array;
   readonly isListed: Uint8Array;
   readonly isRealistic: Uint8Array;
+  readonly isCharged: Uint8Array;
   /** Rows in use. */
   count: number;
 
@@ -70,6 +73,7 @@ export class ClosedTradeBlock {
     this.instrumentYes = bytes(3);
     this.isListed = bytes(4);
     this.isRealistic = bytes(5);
+    this.isCharged = bytes(6);
   }
 
   /** The same form for trades that are added one by one. */

@@ -31,9 +31,7 @@ const COLUMNS = {
 const KEPT = { place: 'i32' } as const;
 
 /** The new trade of a fact, without its number and its trader. */
-export type Opening = Pick<OpenTradeRow, 'market' | 'contracts' | 'costCents' | 'openedAtMs'> & {
-  isYes: boolean;
-};
+export type Opening = Omit<OpenTradeRow, 'words' | 'trade' | 'trader'>;
 
 export class OpenTrades {
   readonly #table = new Table<typeof COLUMNS, typeof KEPT, OpenRow>('open trades', COLUMNS, KEPT);
@@ -74,7 +72,7 @@ export class OpenTrades {
 
   open(from: ByteReader, id: IdPlace, trade: number, trader: TraderNumber, opening: Opening): void {
     const words = [0, 1, 2, 3].map((word) => from.idWord(id, word as 0)) as never;
-    const row = this.#add({ ...opening, trade, trader, realizedCents: 0 }, words, NO_PLACE);
+    const row = this.#add({ ...opening, trade, trader }, words, NO_PLACE);
     this.#unwritten.push(row);
   }
 

@@ -5,7 +5,7 @@
 
 /** 'PBRC': the application id in SQLite's own header. */
 export const APPLICATION_ID = 0x50425243;
-export const RECORDS_VERSION = 5;
+export const RECORDS_VERSION = 7;
 
 /** The state of a trade. On disk each is its index here: append, never reorder. */
 export const TRADE_STATES = ['open', 'won', 'lost', 'void', 'sold', 'reset'] as const;
@@ -109,6 +109,7 @@ CREATE TABLE settled (
   outcome INTEGER NOT NULL,
   closed_at_ms INTEGER NOT NULL,
   pnl_cents INTEGER NOT NULL,
+  charged INTEGER NOT NULL,
   parlay BLOB,
   combine INTEGER NOT NULL,
   held INTEGER NOT NULL,

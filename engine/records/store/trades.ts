@@ -9,6 +9,7 @@ import type { Cents, EpochMs, Side } from '../../base/units.ts';
 import type { ByteReader, IdPlace } from '../../format/bytes.ts';
 import type { FactInPlace } from '../../format/fact-layouts.ts';
 import type { MarketOutcome } from '../../rules/messages.ts';
+import { pnlCentsOf } from '../../rules/row-records.ts';
 import type { ClosedTradeBlocks } from './closed-trade-blocks.ts';
 import type { Database, Statement } from './database.ts';
 import type { OpenRow, OpenTrades } from './open-trades.ts';
@@ -93,7 +94,7 @@ export class Trades {
     this.#shards = shards;
     this.#onChange = onChange;
     this.#marks = new OpenMarks(database, open);
-    const places = new Array(22).fill('?').join(', ');
+    const places = new Array(23).fill('?').join(', ');
     this.#insert = database.prepare(`INSERT INTO settled VALUES (${places})`);
     this.#find = database.prepare(`SELECT ${COLUMNS} FROM settled WHERE id = ?`) as never;
     this.#at = database.prepare(
@@ -113,25 +114,30 @@ export class Trades {
 
   open(from: ByteReader, trade: number, fact: FactInPlace<'trade_opened'>): void {
     const trader = this.#traders.numberAt(from, fact.account);
-    const { market, contracts, priceCents, placedPrivate, atMs: openedAtMs, side } = fact;
-    const costCents = priceCents * contracts;
-    const opening = { market, contracts, costCents, openedAtMs, isYes: side === 'yes' };
-    this.#openTrades.open(from, fact.trade, trade, trader, opening);
+    const { market, contracts, placedPrivate, atMs: openedAtMs, side } = fact;
+    const realizedCents = -(fact.feeCents ?? 0);
+    const of = { market, contracts, costCents: fact.cents, realizedCents, openedAtMs };
+    this.#openTrades.open(from, fact.trade, trade, trader, { ...of, isYes: side === 'yes' });
+    if (realizedCents !== 0) this.#traders.change(trader, 'worth_cents', realizedCents);
     this.#traders.change(trader, 'open_trades', 1);
     this.#traders.change(trader, 'private_trades', flag(placedPrivate));
     // It may be on no board any more.
     if (placedPrivate) this.#onChange({ ...NO_CHANGE, trader, closedAtMs: fact.atMs });
   }
 
-  grow(from: ByteReader, { trade, contracts, priceCents }: FactInPlace<'trade_grown'>): void {
-    this.#openTrades.grow(this.#openAt(from, trade), contracts, priceCents * contracts, 0);
+  grow(from: ByteReader, fact: FactInPlace<'trade_grown'>): void {
+    const row = this.#openAt(from, fact.trade);
+    const realized = -(fact.feeCents ?? 0);
+    this.#openTrades.grow(row, fact.contracts, fact.cents, realized);
+    if (realized === 0) return;
+    this.#traders.change(this.#openTrades.col.trader.get(row), 'worth_cents', realized);
   }
 
   reduce(from: ByteReader, fact: FactInPlace<'trade_reduced'>): void {
-    const { contracts, priceCents, costCents } = fact;
+    const { contracts, cents, costCents, feeCents } = fact;
     const row = this.#openAt(from, fact.trade);
     invariant(contracts > 0 && costCents >= 0, 'a part of nothing was sold');
-    const realized = priceCents * contracts - costCents;
+    const realized = cents - costCents - (feeCents ?? 0);
     this.#openTrades.grow(row, -contracts, -costCents, realized);
     this.#traders.change(this.#openTrades.col.trader.get(row), 'worth_cents', realized);
   }
@@ -142,7 +148,7 @@ export class Trades {
     const row = this.#openAt(from, fact.trade);
     const { costCents, proceedsCents } = fact;
     invariant(proceedsCents >= 0, 'a trade ended with less than nothing');
-    const pnlCents = proceedsCents - costCents;
+    const pnlCents = pnlCentsOf(fact);
     const [trade, trader] = [col.sequence.get(row), col.trader.get(row)];
     const marks = this.#marks.of(trade);
     const state = stateOf(fact);
@@ -224,8 +230,9 @@ export class Trades {
       ...[over.trader, over.trade, from.idBytes(fact.trade), market, instrument],
       ...[flag(fact.side === 'yes'), flag(fact.instrumentSide === 'yes'), contracts, costCents],
       ...[entryPriceCents, statedProbPct, flag(fact.placedPrivate), openedAtMs, over.state],
-      ...[OUTCOMES.indexOf(fact.outcome), fact.atMs, fact.proceedsCents - costCents, marks.parlay],
-      ...[flag(marks.isCombine), 0, place, flag(fact.realistic)],
+      ...[OUTCOMES.indexOf(fact.outcome), fact.atMs, pnlCentsOf(fact)],
+      ...[flag(fact.feesCents !== null), marks.parlay, flag(marks.isCombine), 0, place],
+      flag(fact.realistic),
     );
   }
 
@@ -272,6 +279,7 @@ export class Trades {
       instrumentYes: flag(fact.instrumentSide === 'yes'),
       isListed: listed,
       isRealistic: flag(fact.realistic),
+      isCharged: flag(fact.feesCents !== null),
     });
   }
 

@@ -7,6 +7,7 @@ import type { AuditReport } from '../../audit/audit.ts';
 import type { EpochMs, InstrumentNumber, Uuid } from '../../base/units.ts';
 import type { Packed } from '../../format/codec.ts';
 import type { Catalog } from '../../rules/catalog-entries.ts';
+import type { FeeEntry } from '../../rules/fees.ts';
 import type {
   Command,
   Reply,
@@ -368,6 +369,12 @@ export class Shards {
     await this.#sendToAll({ kind: 'catalog', atMs: this.nowMs(), catalog });
     for (const tick of this.#lackedResults.splice(0)) this.tick(tick);
     for (const command of this.#lackedCorrections.splice(0)) await this.#correctAgain(command);
+  }
+
+  /** Gives every shard the fee table. Rule F20 (feeds/FORMATS.md). */
+  async setFees(lines: readonly FeeEntry[]): Promise<void> {
+    this.#startup.setFees(lines);
+    await this.#sendToAll({ kind: 'fees', atMs: this.nowMs(), lines });
   }
 
   /** Sends every shard the operator's switches; resolves when all apply them. */

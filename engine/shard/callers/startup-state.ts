@@ -8,6 +8,7 @@ import type { EpochMs, MarketNumber, SourceNumber, StreamConnection } from '../.
 import type { Message } from '../../format/codec.ts';
 import { outdatedStatuses } from '../../rules/catalog.ts';
 import type { Catalog } from '../../rules/catalog-entries.ts';
+import type { FeeEntry } from '../../rules/fees.ts';
 import type {
   ClosingTick,
   GameTick,
@@ -25,6 +26,7 @@ import { LastQuote } from './last-quote.ts';
 export class StartupState {
   #catalog: Catalog | null = null;
   #switches: SetSwitches | null = null;
+  #fees: readonly FeeEntry[] | null = null;
   /** The open connections of the stream that orders end with. */
   readonly connections = new Set<StreamConnection>();
   /** By market. */
@@ -57,6 +59,10 @@ export class StartupState {
 
   setSwitches(switches: SetSwitches): void {
     this.#switches = switches;
+  }
+
+  setFees(lines: readonly FeeEntry[]): void {
+    this.#fees = lines;
   }
 
   /** @returns a function that takes it back after a refusal */
@@ -130,6 +136,7 @@ export class StartupState {
     // Nothing may fill an order whose connection is gone.
     messages.push({ kind: 'connected', atMs, connections: [...this.connections] });
     if (this.#catalog !== null) messages.push({ kind: 'catalog', atMs, catalog: this.#catalog });
+    if (this.#fees !== null) messages.push({ kind: 'fees', atMs, lines: this.#fees });
     if (this.#switches !== null) messages.push(this.#switches);
     messages.push(...this.#finals.values());
     for (const command of this.#corrections.values()) messages.push({ ...command, atMs });

@@ -1,6 +1,7 @@
 /** Creates the whole state of a shard: tables, indexes, books, and finished records. */
 
 import { ExpiryQueue } from '../../memory/expiry-queue.ts';
+import { FeeRows } from '../../memory/fee-rows.ts';
 import { Ladders } from '../../memory/ladder.ts';
 import { OrderRealism } from '../../memory/order-realism.ts';
 import { OwnerIndex } from '../../memory/owner-index.ts';
@@ -9,6 +10,7 @@ import { Table } from '../../memory/table.ts';
 import { TradeCounts } from '../../memory/trade-counts.ts';
 import { UuidIndex } from '../../memory/uuid-index.ts';
 import { AppliedChange } from '../../rules/applied-change.ts';
+import { FeeTable } from '../../rules/fee-table.ts';
 import { fillModels } from '../../rules/fill-models.ts';
 import type { FinishedRecords } from '../../rules/finished-records.ts';
 import { PendingSettlements } from '../../rules/pending-settlements.ts';
@@ -59,6 +61,8 @@ export function createState<Records extends FinishedRecords>(
     expiries: new ExpiryQueue(orders),
     arrivals: new ExpiryQueue(orders, (order, atMs) => realism.arrivesAtMs(order) === atMs),
     cancels: new ExpiryQueue(orders, (order, atMs) => realism.cancelsAtMs(order) === atMs),
+    orderFees: new FeeRows('order_fees'),
+    tradeFees: new FeeRows('trade_fees'),
     queue: new QueuePlaces(),
     realism,
     records,
@@ -90,6 +94,7 @@ export function createState<Records extends FinishedRecords>(
     freeBooks: [],
     sources: [],
     switches: { venueData: false, selfReset: false },
+    fees: new FeeTable([]),
     tradeTags: new Map(),
     pendingSettlements: new PendingSettlements(),
     nextVoid: { version: -1, atMs: 0 },

@@ -3,7 +3,7 @@
  * D1, C1, D7 (engine/RULES.md).
  */
 import type { Message } from '../../format/codec.ts';
-import type { Command, Tick } from '../../rules/messages.ts';
+import type { Command, SetFees, SetSwitches, Tick } from '../../rules/messages.ts';
 import type { Query } from '../../rules/queries.ts';
 
 const COMMANDS: Readonly<Record<Command['kind'], 1>> = {
@@ -19,6 +19,7 @@ const COMMANDS: Readonly<Record<Command['kind'], 1>> = {
   settle: 1,
   catalog: 1,
   switches: 1,
+  fees: 1,
   clock: 1,
 };
 
@@ -28,7 +29,12 @@ export function isCommand(message: Message): message is Command {
 
 /** Messages that a shard which cannot write refuses. */
 export function isJournaled(message: Message): boolean {
-  return isCommand(message) && message.kind !== 'switches';
+  return isCommand(message) && !isSetting(message);
+}
+
+/** Settings are no facts, so a shard that cannot write takes them too. */
+export function isSetting(message: Message): message is SetSwitches | SetFees {
+  return message.kind === 'switches' || message.kind === 'fees';
 }
 
 /** Every kind of tick; true: it only informs. */

@@ -7,12 +7,12 @@ import type { FactBuffer } from '../../format/facts.ts';
 import { JsonWriter } from '../../format/json-writer.ts';
 import { applyTick, showQuotes } from '../../rules/apply-tick.ts';
 import type { FactSink } from '../../rules/fact-sink.ts';
-import type { Command, Refusal, Reply, SetSwitches } from '../../rules/messages.ts';
+import type { Command, Refusal, Reply, SetFees, SetSwitches } from '../../rules/messages.ts';
 import type { Query } from '../../rules/queries.ts';
 import { settleBeforeAnswer, showsHalfSettled } from '../../rules/settle-before-answer.ts';
 import type { ShardState } from '../../rules/state.ts';
-import { isCommand, isTick } from './message-kinds.ts';
-import { answerQuery, execute, takeSwitches } from './requests.ts';
+import { isCommand, isSetting, isTick } from './message-kinds.ts';
+import { answerQuery, execute, takeSetting } from './requests.ts';
 
 export class ReplyEncoder {
   readonly #json = new JsonWriter();
@@ -58,7 +58,7 @@ export class ReplyEncoder {
    */
   withoutFacts(state: ShardState, message: Message, lastNumber: number): void {
     if (isTick(message)) return showQuotes(state, message);
-    if (message.kind === 'switches') return this.switches(state, message);
+    if (isSetting(message)) return this.setting(state, message);
     if (isCommand(message) || showsHalfSettled(state, message)) return this.reply(null);
     this.query(state, message, lastNumber);
   }
@@ -75,9 +75,9 @@ export class ReplyEncoder {
     this.#end(start, answerQuery(state, query, this.#json, lastNumber));
   }
 
-  switches(state: ShardState, switches: SetSwitches): void {
+  setting(state: ShardState, setting: SetSwitches | SetFees): void {
     const start = this.#begin();
-    this.#end(start, takeSwitches(state, switches, this.#json));
+    this.#end(start, takeSetting(state, setting, this.#json));
   }
 
   /** Null: a command that the disk has no room for. */

@@ -15,8 +15,9 @@ import type { Decision, Rejection } from '../../rules/decision.ts';
 import type { Event } from '../../rules/events.ts';
 import { emit } from '../../rules/evolve.ts';
 import type { FactSink } from '../../rules/fact-sink.ts';
+import { FeeTable } from '../../rules/fee-table.ts';
 import type { TradeLimitsLeft } from '../../rules/limits-left.ts';
-import type { Command, PlaceOrder, Refusal, SetSwitches } from '../../rules/messages.ts';
+import type { Command, PlaceOrder, Refusal, SetFees, SetSwitches } from '../../rules/messages.ts';
 import type {
   AccountSnapshotQuery,
   AuditQuery,
@@ -37,6 +38,7 @@ import { settleBeforeAnswer } from '../../rules/settle-before-answer.ts';
 import { correctAndCount, settleAndCount } from '../../rules/settle-markets.ts';
 import type { ShardState } from '../../rules/state.ts';
 import { limitsLeft } from '../../rules/trade-limits.ts';
+import { isSetting } from './message-kinds.ts';
 import { liveBids } from './views/bids.ts';
 import { writeBook } from './views/book.ts';
 import { heldBits } from './views/held.ts';
@@ -81,7 +83,7 @@ export function execute(
   if (timed.kind === 'clock') keepAges(state, Math.max(0, atMs - state.nowMs));
   const limits = 'counting' in timed ? limitsLeft(state, timed, decision) : null;
   if (decision.kind === 'reject') return { refusal: refuse(decision.rejection), limits };
-  if (timed.kind === 'switches') setSwitches(state, timed);
+  if (isSetting(timed)) set(state, timed);
   if (timed.kind === 'reset') resetAccount(state, timed, facts);
   if (timed.kind === 'settle') {
     const settled =
@@ -93,15 +95,23 @@ export function execute(
   return { refusal: null, limits };
 }
 
-/** Switches are not facts, so a shard that cannot write accepts them too. */
-export function takeSwitches(state: ShardState, switches: SetSwitches, to: JsonWriter): null {
-  setSwitches(state, switches);
+/** Settings are no facts, so a shard that cannot write accepts them too. */
+export function takeSetting(
+  state: ShardState,
+  setting: SetSwitches | SetFees,
+  to: JsonWriter,
+): null {
+  set(state, setting);
   to.value({});
   return null;
 }
 
-function setSwitches(state: ShardState, switches: SetSwitches): void {
-  const { venueData, selfReset, followsBooks = false } = switches;
+function set(state: ShardState, setting: SetSwitches | SetFees): void {
+  if (setting.kind === 'fees') {
+    state.fees = new FeeTable(setting.lines);
+    return;
+  }
+  const { venueData, selfReset, followsBooks = false } = setting;
   state.switches = { venueData, selfReset };
   if (followsBooks) state.fillModel.followBooks(state.markets);
 }
@@ -253,6 +263,7 @@ function writeAnswer(
     case 'reset':
     case 'set_privacy':
     case 'switches':
+    case 'fees':
     case 'clock':
     case 'catalog':
       return to.value({});

@@ -40,7 +40,6 @@ import type {
   SoldParts,
 } from '../../rules/finished-records.ts';
 import { isShownOrder } from '../../rules/flags.ts';
-import { costCents } from '../../rules/ledger.ts';
 import type { MarketOutcome } from '../../rules/messages.ts';
 
 /** Reads facts, including facts of the current batch. */
@@ -159,7 +158,7 @@ export class ShardRecords implements FinishedRecords {
         const sold = parts.get(part.trade) ?? { contracts: 0, costCents: 0, cents: 0 };
         sold.contracts += part.contracts;
         sold.costCents += part.costCents;
-        sold.cents += costCents(part.priceCents, part.contracts);
+        sold.cents += part.cents;
         parts.set(part.trade, sold);
       }
     }
@@ -356,7 +355,7 @@ export function placedOrder(
 }
 
 export function outcomeOf(fact: OrderFilledFact | OrderEndedFact): OrderOutcome {
-  const { atMs, fillPriceCents, fillVenue: venue, trade: tradeId } = fact;
+  const { atMs, fillPriceCents, fillVenue: venue, trade: tradeId, feesCents } = fact;
   return fact.kind === 'order_filled'
     ? {
         atMs,
@@ -366,6 +365,7 @@ export function outcomeOf(fact: OrderFilledFact | OrderEndedFact): OrderOutcome 
         venue,
         tradeId,
         filledContracts: null,
+        feesCents,
       }
     : {
         atMs,
@@ -375,6 +375,7 @@ export function outcomeOf(fact: OrderFilledFact | OrderEndedFact): OrderOutcome 
         venue,
         tradeId,
         filledContracts: fact.filledContracts,
+        feesCents,
       };
 }
 

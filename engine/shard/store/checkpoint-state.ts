@@ -106,7 +106,7 @@ export function referenceDataOf(state: ShardState): ReferenceData {
 }
 
 /** Tables that an earlier program lacks. Rule D87 (engine/RULES.md). */
-const ADDED_TABLES: ReadonlySet<string> = new Set(['queue', 'realism']);
+const ADDED_TABLES: ReadonlySet<string> = new Set(['queue', 'realism', 'order_fees', 'trade_fees']);
 
 /** Loads both into an empty state. Pages follow, then `rebuildDerived`. */
 export function loadHead(state: ShardState, head: StateHead & ReferenceData): void {
@@ -162,6 +162,8 @@ export function rebuildDerived(state: ShardState): void {
   state.tradeCounts.rebuild();
   state.ordersOfAccount.ensureOwners(accounts.size);
   state.positionsOfAccount.ensureOwners(accounts.size);
+  state.orderFees.rebuild();
+  state.tradeFees.rebuild();
   for (const row of inTimeOrder(positions)) {
     const account = positions.col.account.get(row);
     positions.derived.resting.set(row, NO_ROW);

@@ -5,6 +5,7 @@
 
 import { parseJson } from '../../../engine/base/bounded-json.ts';
 import type { Venue } from '../../../engine/base/units.ts';
+import { isBoundedRate } from '../../../engine/rules/fees.ts';
 import type { FeeLine } from '../../catalog/catalog-schema.ts';
 import { easternMs } from '../shared/eastern.ts';
 import {
@@ -293,5 +294,6 @@ export function polymarketFees(venue: Venue, market: Json, from: string): FeeLin
 
 function rateText(rate: unknown): string | null {
   const text = wordOf(rate);
-  return /^\d{1,6}(?:\.\d{1,8})?$/.test(text) ? text : null;
+  const isRate = /^\d{1,6}(?:\.\d{1,8})?$/.test(text);
+  return isRate && isBoundedRate(text, '1') ? text : null;
 }

@@ -10,7 +10,7 @@ import type { Catalog } from '../../../engine/rules/catalog-entries.ts';
 import { tempDir } from '../../engine/shard/engine-process.ts';
 import { catalogOf, game, instrument } from '../../process/catalogs.ts';
 
-const INTO = { setCatalog: async (_: Catalog) => {} };
+const INTO = { setCatalog: async (_: Catalog) => {}, setFees: async () => {} };
 
 function catalogIn(file: string, identity: ControlStore, engine = INTO) {
   const bus = new MarketBus();
@@ -63,7 +63,7 @@ test('D18: numbers are on disk before a shard gets the catalog that has them', a
     named.push([instrumentIds, reading.numbers()?.instrumentIds]);
     await reading.close();
   };
-  const { catalog } = catalogIn(file, identity, { setCatalog });
+  const { catalog } = catalogIn(file, identity, { ...INTO, setCatalog });
   await catalog.start();
   writeFileSync(file, catalogOf([game('g1')], [instrument('one', 'g1'), instrument('two', 'g1')]));
   await catalog.start();
@@ -83,7 +83,7 @@ test('T126, K2: a catalog file with an error changes nothing', async (t) => {
   t.teardown(() => identity.close());
   let taken = 0;
   const setCatalog = async () => void taken++;
-  const { catalog } = catalogIn(file, identity, { setCatalog });
+  const { catalog } = catalogIn(file, identity, { ...INTO, setCatalog });
   await catalog.start();
   const [before, numbers] = [catalog.current, identity.numbers()];
   const twice = [instrument('two', 'g1'), instrument('two', 'g1')];

@@ -85,7 +85,8 @@ async function serverIn(t: ExecutionContext, { venue, dir, entry = {}, file, mod
   const [taken, lines]: [Catalog[], object[]] = [[], []];
   const write = (fields: object, message: string) => void lines.push({ ...fields, message });
   const log: Log = { info: write, warn: write, error: write };
-  const engine = { setCatalog: async (catalog: Catalog) => void taken.push(catalog) };
+  const setCatalog = async (catalog: Catalog) => void taken.push(catalog);
+  const engine = { setCatalog, setFees: async () => {} };
   const files = {
     file: file ?? null,
     discoveredFile: path.join(dir, 'discovered.json'),

@@ -62,7 +62,7 @@ test('A75: a preview shows fills, cost, payout and profit, the fee and the age o
       { name: 'Cost', value: '$4.60' },
       { name: 'Payout if yes wins', value: '$10.00' },
       { name: 'Profit then', value: '+$5.40' },
-      { name: 'Fee at the venue (paper pays none)', value: '$0.18' },
+      { name: 'Venue fee, if you chose to pay it', value: '$0.18' },
       { name: 'Age of the quote', value: '41 ms' },
     ],
   });

@@ -45,7 +45,7 @@ test('trades are lines of their fields, and what one has not is empty', (t) => {
   t.is(end, '');
   const names = head!.split(',');
   t.deepEqual([...new Set(names)].sort(), Object.keys(tradeOf({ marketTicker: 'X' })).sort());
-  t.true(first!.includes(',"Otters, ""the"" Herons",yes,yes,10,43,41,4.3,-0.2,'));
+  t.true(first!.includes(',"Otters, ""the"" Herons",yes,yes,10,43,41,4.3,,-0.2,'));
   t.is(second!.split(',')[names.indexOf('entryCents')], '');
   t.is(second!.split(',')[names.indexOf('costDollars')], '4.3');
   t.is(tradesFileName(Date.UTC(2026, 10, 24, 23)), 'paperbook-trades-2026-11-24.csv');

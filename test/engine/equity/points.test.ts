@@ -25,6 +25,7 @@ const opened = (atMs: number, market: number, contracts: number, number: number)
   ({
     ...{ kind: 'trade_opened', atMs, account: ALICE, trade: uuidOf(number), order: uuidOf(number) },
     ...{ market, instrument: 0, side: 'yes', instrumentSide: 'yes', contracts, priceCents: 40 },
+    ...{ cents: 40 * contracts, feeCents: null },
   }) as TradeOpenedFact;
 
 const all = (nowMs: number, isMarked = false) => ({ fromMs: 0, nowMs, isMarked });

@@ -206,6 +206,7 @@ function buy(
     trade: trade.id,
     order: random.uuid(world.nowMs),
     ...{ market, instrument, contracts, side, instrumentSide, priceCents, venue: 0 },
+    ...{ cents: contracts * priceCents, feeCents: null },
     ...termsOf(trade),
   });
 }
@@ -221,7 +222,8 @@ function grow(world: World, random: RandomSource, account: NaiveAccount): void {
   const [contracts, priceCents] = [random.int(1, 50), random.int(1, 99)];
   const order = random.uuid(world.nowMs);
   const of = { atMs: world.nowMs, account: account.id, trade: trade.id, order, venue: 0 };
-  world.facts.push({ kind: 'trade_grown', ...of, contracts, priceCents });
+  const money = { priceCents, cents: contracts * priceCents, feeCents: null };
+  world.facts.push({ kind: 'trade_grown', ...of, contracts, ...money });
   trade.contracts += contracts;
   trade.costCents += contracts * priceCents;
   trade.entryCents = Math.ceil(trade.costCents / trade.contracts);
@@ -236,7 +238,8 @@ function reduce(world: World, random: RandomSource, account: NaiveAccount): void
   const costCents = Math.floor((trade.costCents * contracts) / trade.contracts);
   const order = random.uuid(world.nowMs);
   const of = { atMs: world.nowMs, account: account.id, trade: trade.id, order, venue: 0 };
-  world.facts.push({ kind: 'trade_reduced', ...of, contracts, priceCents, costCents });
+  const money = { priceCents, cents: contracts * priceCents, feeCents: null, costCents };
+  world.facts.push({ kind: 'trade_reduced', ...of, contracts, ...money });
   account.worthCents += contracts * priceCents - costCents;
   parts.set(trade.id, {
     contracts: contracts + (parts.get(trade.id)?.contracts ?? 0),
@@ -278,6 +281,7 @@ function endTrade(world: World, trade: NaiveTrade, end: End): void {
     entryPriceCents: trade.entryCents,
     proceedsCents,
     parlay: trade.parlay,
+    feesCents: null,
   } as const;
   world.facts.push(
     end.outcome === null
@@ -387,6 +391,7 @@ function restOrEnd(world: World, random: RandomSource, account: NaiveAccount): v
 
 const FILLED = {
   ...{ contracts: 1, priceCents: 5, venue: 0, fillPriceCents: 5, fillVenue: 0 },
+  ...{ cents: 5, feeCents: null, feesCents: null },
   placed: { record: 0, offset: 0 },
 };
 const RESTING: Omit<
@@ -394,7 +399,8 @@ const RESTING: Omit<
   'kind' | 'atMs' | 'account' | 'market' | 'instrument' | 'order'
 > = {
   ...{ idempotencyKey: 'k', byTicker: false, contracts: 1, trade: null, rests: true },
-  ...{ side: 'yes', instrumentSide: 'yes', fillModel: 'top_of_book', ...PLAIN },
+  ...{ side: 'yes', instrumentSide: 'yes', fillModel: 'top_of_book', feeEachMicros: null },
+  ...PLAIN,
   ...{ ...USUAL_TERMS, timeInForce: 'gtc', limitPriceCents: 5 },
 };
 const CANCELED: Omit<
@@ -402,7 +408,7 @@ const CANCELED: Omit<
   'kind' | 'atMs' | 'account' | 'market' | 'instrument' | 'order'
 > = {
   ...{ status: 'canceled', reason: 'canceled_by_owner', fillPriceCents: null, fillVenue: null },
-  ...{ filledContracts: null, trade: null, placed: { record: 0, offset: 0 } },
+  ...{ filledContracts: null, trade: null, placed: { record: 0, offset: 0 }, feesCents: null },
 };
 
 function adjust(world: World, account: NaiveAccount, amountCents: number): void {

@@ -45,9 +45,9 @@ scenarioTest('T62: a top of one contract is a level of one', (t, createScenario)
 scenarioTest('T62: walks the displayed levels of the side traded', (t, createScenario) => {
   const cases = [
     // Yes asks up: 100 at 43 and 20 at 45 are 5200 / 120 = 43.33, up to 44.
-    { side: 'yes', contracts: 120, fillPriceCents: 44, costDollars: 52.8 },
+    { side: 'yes', contracts: 120, fillPriceCents: 44, costDollars: 52 },
     // Yes bids down, at 100 minus the bid: 100 at 59 and 20 at 60 are 7100 / 120, up to 60.
-    { side: 'no', contracts: 120, fillPriceCents: 60, costDollars: 72 },
+    { side: 'no', contracts: 120, fillPriceCents: 60, costDollars: 71 },
     { side: 'yes', contracts: 100, fillPriceCents: 43, costDollars: 43 },
   ] as const;
   for (const { side, contracts, fillPriceCents, costDollars } of cases) {
@@ -135,9 +135,9 @@ scenarioTest('T69: ioc fills what is there and cancels the rest', (t, createScen
     holdDollars: 0,
     fillPriceCents: 44,
   });
-  t.like(tradeOf(placed), { status: 'open', contracts: 150, costDollars: 66 });
+  t.like(tradeOf(placed), { status: 'open', contracts: 150, costDollars: 65.5 });
   t.is(tradeOf(placed).tradeId, orderOf(placed).tradeId);
-  t.is(scenario.account().balanceDollars, 100_000 - 66);
+  t.is(scenario.account().balanceDollars, 100_000 - 65.5);
 });
 
 scenarioTest('M4, T70, T71: gtc rests the rest, holding limit x remaining', (t, createScenario) => {
@@ -261,14 +261,14 @@ scenarioTest(
   (t, createScenario) => {
     const scenario = createScenario(DEPTH);
     scenario.book(WIN, BIDS, ASKS);
-    const trade = idOfTrade(scenario.buy(120)); // at 44: 52.80
+    const trade = idOfTrade(scenario.buy(120)); // 100 at 43 and 20 at 45: 52.00
     const limit = { limitPriceCents: 41 } as const;
     const ioc = scenario.sell(trade, { ...limit, timeInForce: 'ioc' });
     t.like(ioc.body, { status: 'executed', fillPriceCents: 41 });
     t.like(orderOf(ioc), { contracts: 120, filledContracts: 100, cancelReason: 'ioc_not_filled' });
-    // 100 of 120 carry 5280 x 100 / 120 = 4400 of the cost away.
-    t.like(tradeOf(ioc), { status: 'open', contracts: 20, costDollars: 8.8, pnlDollars: null });
-    t.is(scenario.account().balanceDollars, 100_000 - 52.8 + 41);
+    // 100 of 120 carry 5200 x 100 / 120 = 4333 of the cost away.
+    t.like(tradeOf(ioc), { status: 'open', contracts: 20, costDollars: 8.67, pnlDollars: null });
+    t.is(scenario.account().balanceDollars, 100_000 - 52 + 41);
 
     const resting = scenario.sell(trade, { ...limit, timeInForce: 'gtc' });
     t.like(orderOf(resting), { status: 'resting', contracts: 20, filledContracts: 0 });
@@ -279,9 +279,9 @@ scenarioTest(
     // 7 at 42 and 13 at 41 are 827 / 20 = 41.35, down to 41.
     t.like(scenario.order(idOfOrder(resting)), { status: 'executed', fillPriceCents: 41 });
     const [closed] = openTrades(scenario);
-    // 41.00 and 8.27 for 52.80.
-    t.like(closed, { status: 'closed', contracts: 120, costDollars: 52.8, pnlDollars: -3.53 });
-    t.is(scenario.account().balanceDollars, 100_000 - 3.53);
+    // 41.00 and 8.27 for 52.00.
+    t.like(closed, { status: 'closed', contracts: 120, costDollars: 52, pnlDollars: -2.73 });
+    t.is(scenario.account().balanceDollars, 100_000 - 2.73);
     t.deepEqual(scenario.engine.conservation(), []);
   },
 );
@@ -335,10 +335,10 @@ scenarioTest('T54: a sell ends what is left of the buy first', (t, createScenari
 
 scenarioTest('T73: parts that were sold stay sold', (t, createScenario) => {
   const outcomes = [
-    // 20 left pay 100 each: 41 + 20 for 52.80.
-    { outcome: 'yes', yesPayoutCents: 100, noPayoutCents: 0, status: 'settled', pnlDollars: 8.2 },
-    // 20 left give their cost back: 41 + 8.80 for 52.80.
-    { outcome: 'void', yesPayoutCents: 0, noPayoutCents: 0, status: 'void', pnlDollars: -3 },
+    // 20 left pay 100 each: 41 + 20 for 52.00.
+    { outcome: 'yes', yesPayoutCents: 100, noPayoutCents: 0, status: 'settled', pnlDollars: 9 },
+    // 20 left give their cost back: 41 + 8.67 for 52.00.
+    { outcome: 'void', yesPayoutCents: 0, noPayoutCents: 0, status: 'void', pnlDollars: -2.33 },
   ] as const;
   for (const { status, pnlDollars, ...result } of outcomes) {
     const scenario = createScenario(DEPTH);
@@ -349,7 +349,7 @@ scenarioTest('T73: parts that were sold stay sold', (t, createScenario) => {
     scenario.tick({ kind: 'result', source: 0, market: WIN, ...result });
     t.like(scenario.order(resting), { status: 'canceled', cancelReason: 'market_resolved' });
     t.is(filled(scenario, resting), 100);
-    t.like(openTrades(scenario)[0], { status, contracts: 120, costDollars: 52.8, pnlDollars });
+    t.like(openTrades(scenario)[0], { status, contracts: 120, costDollars: 52, pnlDollars });
     t.is(scenario.account().balanceDollars, 100_000 + pnlDollars);
   }
 });

@@ -21,6 +21,7 @@ import {
   stake,
 } from '../../../engine/rules/ledger.ts';
 import { growPosition, shrinkPosition, startSale } from '../../../engine/rules/positions.ts';
+import type { Market } from '../../../engine/rules/reference-data.ts';
 import { rest } from '../../../engine/rules/resting.ts';
 import { settle } from '../../../engine/rules/settle-markets.ts';
 import type { ShardState } from '../../../engine/rules/state.ts';
@@ -73,7 +74,7 @@ const MISTAKES: Mistake[] = [
   ['more is released than is held', (s) => hold(s, ACCOUNT, -1e6), /a hold went below zero/],
   ['more is taken than there is', (s) => adjust(s, ACCOUNT, -1e9), /a balance went below zero/],
   ['a cost is not in whole cents', (s) => hold(s, ACCOUNT, 0.5), /left the safe integers/],
-  ['a position costs less than nothing', (s) => stake(s, ACCOUNT, -1, 0), /less than nothing/],
+  ['a position costs less than nothing', (s) => stake(s, ACCOUNT, -1, 0, 0), /less than nothing/],
   ['more stake ends than there is', (s) => realize(s, ACCOUNT, 1e9, 0), /stake went below zero/],
   ['money moves for no account', (s) => hold(s, accountRow(7), 1), /does not add up/],
   [
@@ -89,8 +90,7 @@ const MISTAKES: Mistake[] = [
         atMs: NOON_MS,
         order: orderRow(0),
         contracts: 1e6,
-        priceCents: 20,
-        venue: 0,
+        ...{ priceCents: 20, venue: 0, cents: 20e6, feeCents: null, carryMicros: 0 },
       }),
     /filled beyond what is left/,
   ],
@@ -162,11 +162,9 @@ const MISTAKES: Mistake[] = [
 ];
 
 const POSITION = positionRow(0);
+const MARKET = { venue: 'venue_a' } as Market;
 const FILL: Fill = {
-  contracts: 1,
-  askCents: 20,
-  venue: 'venue_a',
-  levels: null,
+  ...{ contracts: 1, askCents: 20, paidCents: 20, levels: null, market: MARKET },
   consumption: null,
 };
 const NO_FACTS = { record: 0, offset: 0, add() {} };
@@ -234,6 +232,7 @@ function place(state: ShardState, over: Partial<OrderPlaced>): void {
     tradeId: null,
     terms: orderTerms({ limitPriceCents: 20 }),
     fillModel: 'top_of_book',
+    feeEachMicros: null,
     ...PLAIN,
     rests: true,
     ...over,
@@ -242,7 +241,8 @@ function place(state: ShardState, over: Partial<OrderPlaced>): void {
 
 function fillAt(state: ShardState, priceCents: number): void {
   const order = orderRow(0);
-  evolve(state, { kind: 'order_filled', atMs: NOON_MS, order, priceCents, venue: 0 });
+  const money = { priceCents, venue: 0, cents: priceCents, feeCents: null };
+  evolve(state, { kind: 'order_filled', atMs: NOON_MS, order, ...money });
 }
 
 function restSettled(state: ShardState): void {

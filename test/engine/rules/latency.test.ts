@@ -218,7 +218,7 @@ for (const fillModel of MODELS) {
   );
 
   scenarioTest(
-    `T163: a preview says the latency, the hold, and what the present book would do, ${fillModel}`,
+    `T163, M15: a preview says the latency, the hold, and what the present book would do, ${fillModel}`,
     (t, createScenario) => {
       const scenario = createScenario({ fillModel });
       scenario.book(WIN, [[40, 100]], [[42, 100]]);
@@ -243,6 +243,9 @@ for (const fillModel of MODELS) {
       const latencyMs = { min: 150, max: 150 };
       t.like(preview({}), { would: 'execute', costCents: 420, holdCents: 990, latencyMs });
       t.like(preview({ boundPriceCents: 41 }), { would: 'cancel', holdCents: 410, code: null });
+      // 10 x (99 + 1.75) cents held; 17.052 cents if it met the book now.
+      const charged = preview({ realism: { ...LATE.realism, fees: 'venue' } });
+      t.like(charged, { would: 'execute', costCents: 420, holdCents: 1008, feeCents: 18 });
       const gtc = { limitPriceCents: 41, timeInForce: 'gtc' };
       t.like(preview(gtc), { would: 'rest', fill: null, holdCents: 410 });
       t.like(preview({ realism: null }), { would: 'execute', latencyMs: null, holdCents: 0 });

@@ -52,7 +52,7 @@ scenarioTest('T133: a preview says what placing would do', (t, create) => {
   scenario.quote(WIN, 40, 43);
   const fill = { priceCents: 43, contracts: 10, venue: 'venue_a' as const };
   const of = { ticker: 'WIN', quoteAgeMs: 0, venueData: true, latencyMs: null };
-  const none = { code: null, fill: null, costCents: 0, holdCents: 0, ...of };
+  const none = { code: null, fill: null, costCents: 0, holdCents: 0, feeCents: null, ...of };
   t.deepEqual(preview(scenario), { ...none, would: 'execute', fill, costCents: 430 });
   t.deepEqual(preview(scenario, limit(41)), { ...none, would: 'rest', holdCents: 410 });
   const ioc = { ...limit(41), timeInForce: 'ioc' as const };
@@ -134,7 +134,15 @@ scenarioTest(
     const shown = () => orders.map((order) => preview(scenario, order));
     const first = shown();
     const of = { ticker: null, quoteAgeMs: null, venueData: false, latencyMs: null };
-    const none = { would: null, code: null, fill: null, costCents: 0, holdCents: 0, ...of };
+    const none = {
+      would: null,
+      code: null,
+      fill: null,
+      costCents: 0,
+      holdCents: 0,
+      feeCents: null,
+      ...of,
+    };
     t.deepEqual(first, [
       none,
       none,

@@ -26,6 +26,7 @@ export const PLACED: OrderPlacedFact = {
   instrumentSide: 'yes',
   byTicker: false,
   fillModel: 'top_of_book',
+  feeEachMicros: null,
   ...PLAIN,
   rests: true,
   trade: null,

@@ -102,7 +102,8 @@ const LOG: Planted[] = [
   [
     'a fact is derived from none',
     (dir) => {
-      const trade = { trade: uuidOf(8), order: uuidOf(9), contracts: 1, priceCents: 5, venue: 0 };
+      const fill = { contracts: 1, priceCents: 5, venue: 0, cents: 5, feeCents: null };
+      const trade = { trade: uuidOf(8), order: uuidOf(9), ...fill };
       appendFacts(dir, [{ kind: 'trade_grown', atMs: 0, account: ALICE, ...trade }]);
     },
     /^log: cannot be checked: fact \d+ \(trade_grown\): follows from no fact before it$/,

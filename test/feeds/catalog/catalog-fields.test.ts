@@ -76,3 +76,18 @@ test('F20, F21: lines of fees, what is left out of them, and what is wrong with 
   ]);
   t.deepEqual(errorsOf({ games: [], instruments: [], fees: {} }), ['fees: must be array']);
 });
+
+test('F45: no rate takes or gives more than a price', (t) => {
+  const line = { venue: 'venue_a', from: '2026-07-07T04:00:00Z', schedule: 'kalshi' };
+  const rates = (taker: string, maker: string, multiplier: string) => {
+    return errorsOf({ games: [], instruments: [], fees: [{ ...line, taker, maker, multiplier }] });
+  };
+  t.deepEqual(rates('1', '-1', '1'), []);
+  t.deepEqual(rates('0.07', '-0.01', '14.28571428'), []);
+  const beyond = 'times the multiplier must be from -1 to 1';
+  t.deepEqual(rates('1.00000001', '-1', '1'), [`fees[0].taker: ${beyond}`]);
+  t.deepEqual(rates('0.07', '-0.07', '14.28571429'), [
+    `fees[0].maker: ${beyond}`,
+    `fees[0].taker: ${beyond}`,
+  ]);
+});

@@ -109,11 +109,6 @@ __all__ = [
     "QuotesAnswer",
     "Realism",
     "RealismLatencyMs",
-    "Receipt",
-    "ReceiptFill",
-    "ReceiptFillFee",
-    "ReceiptFillQueue",
-    "ReceiptFillQueuePrintsItem",
     "RequestLimits",
     "RequestLimitsMinute",
     "RequestLimitsMonth",
@@ -121,8 +116,6 @@ __all__ = [
     "Role",
     "Scope",
     "Side",
-    "SignedReceipt",
-    "SignedReceiptEnvelope",
     "SignedTrackRecord",
     "SignedTrackRecordEnvelope",
     "StartSource",
@@ -167,8 +160,6 @@ __all__ = [
 
 # Fields that are always a date-time.
 TIME_FIELDS = frozenset((
-    "acceptedAt",
-    "arrivedAt",
     "asOf",
     "at",
     "canceledAt",
@@ -1225,7 +1216,7 @@ class Order(TypedDict):
     remainingContracts: int
     # The limit, in cents a contract of the side traded; null: a market order.
     limitCents: int | None
-    # Part of the balance that it holds, in dollars.
+    # Part of the balance that it holds, with its worst fees.
     holdDollars: float
     # Null: a market order.
     timeInForce: Literal["gtc", "ioc", "fok"] | None
@@ -1249,6 +1240,9 @@ class Order(TypedDict):
     placedPrivate: bool
     # Fill model of the order; null if it is older than this field.
     fillModel: Literal["top_of_book", "book_depth", "queue"] | None
+    # Fees of its fills so far; below zero: rebates. Null: it pays no fees. Neither costDollars nor
+    # prices have them.
+    feesDollars: float | None
     # The venue market's ticker.
     marketTicker: NotRequired[str]
     type: OrderType
@@ -1340,11 +1334,12 @@ class OrderPreview(TypedDict):
     code: NotRequired[ErrorCode]
     # Fills that would trade at once.
     fills: list[OrderPreviewFillsItem] | None
-    # Cost of the fills; 0 for a sell.
+    # Cost of the fills, without fees; 0 for a sell.
     costDollars: float | None
-    # Hold while it rests. While venue data is off, the hold if no contract trades at once.
+    # Hold while it rests, with its fees. While venue data is off, the hold if no contract trades at
+    # once.
     holdDollars: float
-    # Fee at the venue; a paper trade pays no fee.
+    # Fee of the fills; for an account that pays no fees, the fee at the venue.
     feeDollars: float | None
     # Time since the last message on the connection of the quote; null without one.
     quoteAgeMs: int | None
@@ -1518,7 +1513,7 @@ class Position(TypedDict):
     # compare it with resolvedOutcome.
     boughtSide: Side
     contracts: int
-    # Cost in dollars.
+    # Cost in dollars, without fees.
     costDollars: float
     # The caller's stated probability of the side, in percent.
     statedProbPct: int | None
@@ -1528,6 +1523,9 @@ class Position(TypedDict):
     placedPrivate: bool
     # Fill model of the order; null if it is older than this field.
     fillModel: Literal["top_of_book", "book_depth", "queue"] | None
+    # Fees of its fills so far; below zero: rebates. Null: it pays no fees. Neither costDollars nor
+    # prices have them.
+    feesDollars: float | None
     parlayId: str | None
     # Venue that priced the fill; paper only.
     fillVenue: Venue | None
@@ -1617,57 +1615,6 @@ class RealismLatencyMs(TypedDict):
     max: int
 
 
-class Receipt(TypedDict):
-    version: Literal[1]
-    orderId: str
-    tradeId: str | None
-    model: Literal["top_of_book", "book_depth", "queue"] | None
-    latencyMs: int
-    acceptedAt: str
-    # Null until it has met the book.
-    arrivedAt: str | None
-    fills: list[ReceiptFill]
-
-
-class ReceiptFill(TypedDict):
-    at: str
-    contracts: int
-    priceCents: int
-    liquidity: Literal["maker", "taker"]
-    venue: Venue
-    # What it took, as [cents, contracts], best first; null if it waited in a queue.
-    levels: list[list[int]] | None
-    # Null if it was not filled in a queue.
-    queue: ReceiptFillQueue | None
-    # Null if an earlier version of the server has filled it.
-    quoteAgeMs: int | None
-    # How long nobody knew its book while it waited; null outside of queues.
-    gapsMs: int | None
-    # Null if the order pays no fees.
-    fee: ReceiptFillFee | None
-
-
-class ReceiptFillFee(TypedDict):
-    dollars: float
-    # The day from which the rate is valid.
-    table: str | None
-    rate: str
-    formula: str
-
-
-class ReceiptFillQueue(TypedDict):
-    # Shown at its price when it arrived; null if nobody knew the book then.
-    aheadAtArrival: float | None
-    aheadBefore: float | None
-    # What met it since its last fill, each with its whole size.
-    prints: list[ReceiptFillQueuePrintsItem]
-
-
-class ReceiptFillQueuePrintsItem(TypedDict):
-    at: str
-    contracts: float
-
-
 class RequestLimits(TypedDict):
     minute: RequestLimitsMinute
     month: RequestLimitsMonth
@@ -1705,7 +1652,7 @@ class RestingOrder(TypedDict):
     remainingContracts: int
     # The limit, in cents a contract of the side traded; null: a market order.
     limitCents: int | None
-    # Part of the balance that it holds, in dollars.
+    # Part of the balance that it holds, with its worst fees.
     holdDollars: float
     # Null: a market order.
     timeInForce: Literal["gtc", "ioc", "fok"] | None
@@ -1729,6 +1676,9 @@ class RestingOrder(TypedDict):
     placedPrivate: bool
     # Fill model of the order; null if it is older than this field.
     fillModel: Literal["top_of_book", "book_depth", "queue"] | None
+    # Fees of its fills so far; below zero: rebates. Null: it pays no fees. Neither costDollars nor
+    # prices have them.
+    feesDollars: float | None
     # The venue market's ticker.
     marketTicker: NotRequired[str]
 
@@ -1750,22 +1700,6 @@ Scope: TypeAlias = Literal[
 Side: TypeAlias = Literal["yes", "no"]
 
 
-class SignedReceipt(TypedDict):
-    receipt: Receipt
-    envelope: SignedReceiptEnvelope
-    # Every trade is a paper trade.
-    mode: Literal["paper"]
-
-
-class SignedReceiptEnvelope(TypedDict):
-    # The canonical JSON of what is signed, in base64url.
-    payload: str
-    signature: str
-    publicKey: str
-    keyId: str
-    algorithm: Literal["Ed25519"]
-
-
 class SignedTrackRecord(TypedDict):
     envelope: SignedTrackRecordEnvelope
     record: TrackRecord
@@ -1774,7 +1708,7 @@ class SignedTrackRecord(TypedDict):
 
 
 class SignedTrackRecordEnvelope(TypedDict):
-    # The canonical JSON of what is signed, in base64url.
+    # The canonical JSON of the record, in base64url.
     payload: str
     signature: str
     publicKey: str
@@ -1906,7 +1840,7 @@ class Trade(TypedDict):
     # compare it with resolvedOutcome.
     boughtSide: Side
     contracts: int
-    # Cost in dollars.
+    # Cost in dollars, without fees.
     costDollars: float
     # The caller's stated probability of the side, in percent.
     statedProbPct: int | None
@@ -1916,6 +1850,9 @@ class Trade(TypedDict):
     placedPrivate: bool
     # Fill model of the order; null if it is older than this field.
     fillModel: Literal["top_of_book", "book_depth", "queue"] | None
+    # Fees of its fills so far; below zero: rebates. Null: it pays no fees. Neither costDollars nor
+    # prices have them.
+    feesDollars: float | None
     parlayId: str | None
     # Venue that priced the fill; paper only.
     fillVenue: Venue | None
@@ -1932,7 +1869,7 @@ class Trade(TypedDict):
         "voided",
         "account_reset",
     ] | None
-    # Profit or loss in dollars; null while open.
+    # Profit or loss in dollars, less its fees; null while open.
     pnlDollars: float | None
     # The result in the terms of the instrument, as instrumentSide: if the two are equal, the trade
     # won. Null without a result, after a void, and for a result between yes and no.
@@ -2665,32 +2602,6 @@ class Operations:
             "nextAfter",
             after,
         )
-
-    def get_order_receipt(self, order_id: str, *, org: str | None = None) -> SignedReceipt:
-        """How an order was filled, signed. Each fill with the levels that it took, or with the
-        queue that it waited in, and its fee. Signed as a track record is: `paperbook
-        verify-receipt` checks it offline.
-        """
-        answer: SignedReceipt = self.call(Call(
-            "GET",
-            path_of("/portfolio/orders/", order_id, "/receipt"),
-            org=org,
-            repeatable=True,
-        ))
-        return answer
-
-    def get_trade_receipt(self, trade_id: str, *, org: str | None = None) -> SignedReceipt:
-        """How the order that opened a trade was filled, signed. Each fill with the levels that
-        it took, or with the queue that it waited in, and its fee. Signed as a track record
-        is: `paperbook verify-receipt` checks it offline.
-        """
-        answer: SignedReceipt = self.call(Call(
-            "GET",
-            path_of("/portfolio/trades/", trade_id, "/receipt"),
-            org=org,
-            repeatable=True,
-        ))
-        return answer
 
     def get_leaderboard(
         self,
@@ -3503,32 +3414,6 @@ class AsyncOperations:
             "nextAfter",
             after,
         )
-
-    async def get_order_receipt(self, order_id: str, *, org: str | None = None) -> SignedReceipt:
-        """How an order was filled, signed. Each fill with the levels that it took, or with the
-        queue that it waited in, and its fee. Signed as a track record is: `paperbook
-        verify-receipt` checks it offline.
-        """
-        answer: SignedReceipt = await self.call(Call(
-            "GET",
-            path_of("/portfolio/orders/", order_id, "/receipt"),
-            org=org,
-            repeatable=True,
-        ))
-        return answer
-
-    async def get_trade_receipt(self, trade_id: str, *, org: str | None = None) -> SignedReceipt:
-        """How the order that opened a trade was filled, signed. Each fill with the levels that
-        it took, or with the queue that it waited in, and its fee. Signed as a track record
-        is: `paperbook verify-receipt` checks it offline.
-        """
-        answer: SignedReceipt = await self.call(Call(
-            "GET",
-            path_of("/portfolio/trades/", trade_id, "/receipt"),
-            org=org,
-            repeatable=True,
-        ))
-        return answer
 
     async def get_leaderboard(
         self,

@@ -61,6 +61,7 @@ const NAMES = memberNames(
   'trade',
   'fillVenue',
   'fillModel',
+  'feesDollars',
   'mode',
   'venueData',
 );
@@ -68,8 +69,8 @@ const NAMES = memberNames(
 const NOT_ENDED = pieceOf(',"executedAt":null,"canceledAt":null');
 
 /** The shown fields of an order as it was placed. */
-type Placed = TradedSide &
-  Pick<OrderPlaced, 'orderId' | 'contracts' | 'terms' | 'fillModel' | 'latencyMs'>;
+type Placed = TradedSide & Pick<OrderPlaced, PlacedField>;
+type PlacedField = 'orderId' | 'contracts' | 'terms' | 'fillModel' | 'latencyMs' | 'feeEachMicros';
 type Ended = Omit<OrderOutcome, 'venue'>;
 
 /** The fields of a resting order in GET /portfolio; it omits four fields of Order. */
@@ -114,6 +115,7 @@ export function writeCanceled(
 /** How the last event has ended its order. */
 export function outcomeJustNow({ applied, positionIds }: ShardState, atMs: EpochMs): OrderOutcome {
   const { status, reason, fillPriceCents, fillVenue, filledContracts, position } = applied;
+  const { feesCents } = applied;
   return {
     atMs,
     status,
@@ -122,6 +124,7 @@ export function outcomeJustNow({ applied, positionIds }: ShardState, atMs: Epoch
     venue: fillVenue,
     tradeId: position === NO_ROW ? null : positionIds.idOf(position),
     filledContracts: filledContracts || null,
+    feesCents,
   };
 }
 
@@ -130,7 +133,10 @@ export function writeEnded(to: JsonWriter, naming: Naming, placed: Placed, outco
   const whole = outcome.status === 'executed' ? placed.contracts : 0;
   const filled = outcome.filledContracts ?? whole;
   const start = to.open();
-  writeFields(to, naming, placed, outcome.status, filled, 0, null);
+  const { feesCents } = outcome;
+  writeFields(to, naming, placed, outcome.status, {
+    ...{ filledContracts: filled, held: 0, feesCents, pendingUntilMs: null },
+  });
   to.text(NAMES.type, isLimit(placed.terms) ? 'limit' : 'market');
   to.text(NAMES.cancelReason, outcome.reason);
   to.text(NAMES.tradeId, outcome.tradeId);
@@ -149,6 +155,9 @@ export type Standing = {
   tradeId: Uuid | null;
   /** When it meets the book; null: it has. */
   pendingUntilMs: EpochMs | null;
+  /** Null: it pays no fees. */
+  feesCents: Cents | null;
+  carryMicros: number;
 };
 
 /** An order as it stood. */
@@ -156,13 +165,12 @@ export function writeStanding(
   to: JsonWriter,
   naming: Naming,
   placed: Placed & Pick<OrderPlaced, 'rests'>,
-  { filledContracts, fillPriceCents, tradeId, pendingUntilMs }: Standing,
+  { fillPriceCents, tradeId, carryMicros, ...soFar }: Standing,
 ): void {
   const { terms, rests, contracts } = placed;
-  const holds = rests && terms.action === 'buy';
-  const held = holds ? heldCents(terms, contracts - filledContracts) : 0;
+  const held = rests ? heldBy(placed, contracts - soFar.filledContracts, carryMicros) : 0;
   const start = to.open();
-  writeFields(to, naming, placed, 'resting', filledContracts, held, pendingUntilMs);
+  writeFields(to, naming, placed, 'resting', { ...soFar, held });
   to.piece(NOT_ENDED);
   to.time(NAMES.updatedAt, uuidTimeMs(placed.orderId));
   to.text(NAMES.type, isLimit(terms) ? 'limit' : 'market');
@@ -186,23 +194,36 @@ function writeWholeResting(to: JsonWriter, state: ShardState, placed: Placed, ro
 
 function writeResting(to: JsonWriter, state: ShardState, placed: Placed, row: OrderRow): void {
   const remaining = remainingOf(state, row);
-  const { contracts, terms } = placed;
-  const held = terms.action === 'sell' ? 0 : heldCents(terms, remaining);
-  const { realism } = state;
-  const dueAtMs = realism.arrivesAtMs(row) || realism.cancelsAtMs(row) || null;
-  writeFields(to, state, placed, 'resting', contracts - remaining, held, dueAtMs);
+  const { orderFees, realism } = state;
+  writeFields(to, state, placed, 'resting', {
+    filledContracts: placed.contracts - remaining,
+    held: heldBy(placed, remaining, orderFees.carryMicros(row)),
+    feesCents: orderFees.feesCents(row),
+    pendingUntilMs: realism.arrivesAtMs(row) || realism.cancelsAtMs(row) || null,
+  });
   to.piece(NOT_ENDED);
   to.time(NAMES.updatedAt, uuidTimeMs(placed.orderId));
 }
+
+/** The hold of an order that waits, of which so many contracts are left. Rules M4, M15, T161. */
+function heldBy({ terms, feeEachMicros }: Placed, left: Contracts, carryMicros: number): Cents {
+  if (terms.action === 'sell') return 0;
+  return heldCents(terms, left, { eachMicros: feeEachMicros, carryMicros });
+}
+
+type OrderMoney = {
+  filledContracts: Contracts;
+  held: Cents;
+  feesCents: Cents | null;
+  pendingUntilMs: EpochMs | null;
+};
 
 function writeFields(
   to: JsonWriter,
   naming: Naming,
   placed: Placed,
   status: string,
-  filledContracts: Contracts,
-  held: Cents,
-  pendingUntilMs: EpochMs | null,
+  { filledContracts, held, feesCents, pendingUntilMs }: OrderMoney,
 ): void {
   const { orderId, contracts, terms, fillModel } = placed;
   to.text(NAMES.orderId, orderId);
@@ -222,6 +243,8 @@ function writeFields(
   to.time(NAMES.createdAt, uuidTimeMs(orderId));
   writeOrderTerms(to, terms);
   to.text(NAMES.fillModel, fillModel);
+  if (feesCents === null) to.null(NAMES.feesDollars);
+  else to.dollars(NAMES.feesDollars, feesCents);
   writeMarketTicker(to, naming, placed.market);
 }
 
@@ -238,6 +261,7 @@ function placedAt(state: ShardState, row: OrderRow): Placed {
     contracts: col.contracts.get(row),
     fillModel: fillModelOf(flags),
     latencyMs: state.realism.latencyMs(row),
+    feeEachMicros: state.orderFees.has(row) ? state.orderFees.eachMicros(row) : null,
     terms: waitingTermsAt(state, row),
   };
 }

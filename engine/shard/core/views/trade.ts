@@ -16,7 +16,7 @@ import type { ClosedTrade } from '../../../rules/events.ts';
 import { fillModelOf, instrumentSideOf, isRealistic, sideOf } from '../../../rules/flags.ts';
 import { costCents } from '../../../rules/ledger.ts';
 import { positionBid } from '../../../rules/place-orders.ts';
-import { openedAtMs, parlayOf } from '../../../rules/row-records.ts';
+import { openedAtMs, parlayOf, pnlCentsOf } from '../../../rules/row-records.ts';
 import { tradeTermsAt } from '../../../rules/row-terms.ts';
 import type { ShardState } from '../../../rules/state.ts';
 import {
@@ -37,6 +37,7 @@ const NAMES = memberNames(
   'parlayId',
   'fillVenue',
   'fillModel',
+  'feesDollars',
   'openedAt',
   'entryCents',
   'status',
@@ -124,7 +125,7 @@ export function writeClosedTrade(to: JsonWriter, naming: Naming, trade: ClosedTr
   to.text(NAMES.status, trade.status);
   to.time(NAMES.closedAt, trade.closedAtMs);
   to.text(NAMES.closeReason, trade.closeReason);
-  to.dollars(NAMES.pnlDollars, trade.proceedsCents - trade.costCents);
+  to.dollars(NAMES.pnlDollars, pnlCentsOf(trade));
   to.text(NAMES.resolvedOutcome, outcomeFor(trade.outcome, trade.side, trade.instrumentSide));
   writeVenueFields(to, naming, trade);
   writeVenuePrice(to, naming, NAMES.exitCents, exitCentsOf(trade));
@@ -184,6 +185,8 @@ function writeHolding(to: JsonWriter, naming: Naming, holding: Holding): void {
   to.text(NAMES.parlayId, holding.parlay);
   to.text(NAMES.fillVenue, venue);
   to.text(NAMES.fillModel, holding.fillModel);
+  if (holding.feesCents === null) to.null(NAMES.feesDollars);
+  else to.dollars(NAMES.feesDollars, holding.feesCents);
   to.time(NAMES.openedAt, holding.openedAtMs);
 }
 
@@ -210,6 +213,7 @@ function holdingAt(state: ShardState, row: PositionRow): Holding {
     ...tradeTermsAt(col, row),
     venue: col.venue.get(row),
     fillModel: fillModelOf(flags),
+    feesCents: state.tradeFees.feesCents(row),
     realistic: isRealistic(flags),
     parlay: state.tradeTags.size === 0 ? null : parlayOf(state, state.positionIds.idOf(row)),
     openedAtMs: openedAtMs(state, row),

@@ -24,6 +24,7 @@ function randomTrade(random: RandomSource, trade: number): ClosedTradeRow {
     ...{ instrument: random.int(0, 1e5), market: random.int(0, 1e5) },
     ...{ entryCents: random.int(1, 99), statedPct: random.int(0, 99), state: random.int(1, 5) },
     ...{ instrumentYes: random.int(0, 1), isListed: 1, isRealistic: random.int(0, 1) },
+    isCharged: random.int(0, 1),
   };
 }
 

@@ -36,7 +36,8 @@ function opened(random: RandomSource, open: OpenTrades, trade: number): Naive {
     ...{ costCents: random.int(1, 1e12), realizedCents: 0 },
   };
   const { trader, market, contracts, costCents } = naive;
-  const opening = { market, contracts, costCents, openedAtMs: trade, isYes: trade % 2 === 0 };
+  const of = { market, contracts, costCents, realizedCents: 0 };
+  const opening = { ...of, openedAtMs: trade, isYes: trade % 2 === 0 };
   open.open(at(id), AT_START, trade, trader, opening);
   return naive;
 }
@@ -120,9 +121,8 @@ test('Y94: open trades are what was written of them, over any stops, in chunks t
     for (const [trade, each] of [...naive].sort(([a], [b]) => a - b)) {
       const { id, trader, market, contracts, costCents, realizedCents } = each;
       const isYes = trade % 2 === 0;
-      const opening = { market, contracts, costCents, openedAtMs: trade, isYes };
-      again.open(at(id), AT_START, trade, trader, opening);
-      again.grow(again.findAt(at(id), AT_START)!, 0, 0, realizedCents);
+      const of = { market, contracts, costCents, realizedCents };
+      again.open(at(id), AT_START, trade, trader, { ...of, openedAtMs: trade, isYes });
     }
     again.write();
     t.true(openRowsIn(anew).bytes.equals(ordered.bytes), 'their places make no difference');

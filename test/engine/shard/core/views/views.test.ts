@@ -55,6 +55,7 @@ scenarioTest(
       pendingUntil: null,
       expiresAt: '2026-03-01T13:00:00.000Z',
       status: 'resting',
+      pendingUntil: null,
       createdAt: NOON,
       executedAt: null,
       canceledAt: null,
@@ -63,6 +64,7 @@ scenarioTest(
       placedVia: 'web',
       placedPrivate: false,
       fillModel: 'top_of_book',
+      feesDollars: null,
       marketTicker: 'WIN',
     });
     t.deepEqual(body.positions, [
@@ -80,6 +82,7 @@ scenarioTest(
         parlayId: null,
         fillVenue: 'venue_a',
         fillModel: 'top_of_book',
+        feesDollars: null,
         openedAt: NOON,
         marketTicker: 'WIN',
         entryCents: 59,
