@@ -32,7 +32,7 @@ export default {
     ...(fromProduct ? { PRODUCT_OF_TESTS: pathToFileURL(`${productFolder()}/`).href } : {}),
   },
   // Many tests wait, for a disk, a page or a moment.
-  concurrency: 4,
+  concurrency: 3,
   timeout: isLong ? '10m' : '3m',
   workerThreads: false,
 };

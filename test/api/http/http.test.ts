@@ -63,9 +63,9 @@ test('A17: an unknown path is 404 before the credential', async (t) => {
     t.is(answer.status, 404, path);
     t.is(answer.json.error.code, 'route_not_found', path);
   }
-  const root = await fetch(new URL('/', api.baseUrl));
-  t.is(root.status, 404);
-  t.is(((await root.json()) as { error: { code: string } }).error.code, 'route_not_found');
+  const beside = await fetch(new URL('/nowhere', api.baseUrl));
+  t.is(beside.status, 404);
+  t.is(((await beside.json()) as { error: { code: string } }).error.code, 'route_not_found');
 });
 
 test('A11, A17: a wrong method is 405 before the credential', async (t) => {

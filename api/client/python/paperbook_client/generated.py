@@ -109,6 +109,11 @@ __all__ = [
     "QuotesAnswer",
     "Realism",
     "RealismLatencyMs",
+    "Receipt",
+    "ReceiptFill",
+    "ReceiptFillFee",
+    "ReceiptFillQueue",
+    "ReceiptFillQueuePrintsItem",
     "RequestLimits",
     "RequestLimitsMinute",
     "RequestLimitsMonth",
@@ -116,6 +121,8 @@ __all__ = [
     "Role",
     "Scope",
     "Side",
+    "SignedReceipt",
+    "SignedReceiptEnvelope",
     "SignedTrackRecord",
     "SignedTrackRecordEnvelope",
     "StartSource",
@@ -160,6 +167,8 @@ __all__ = [
 
 # Fields that are always a date-time.
 TIME_FIELDS = frozenset((
+    "acceptedAt",
+    "arrivedAt",
     "asOf",
     "at",
     "canceledAt",
@@ -1615,6 +1624,57 @@ class RealismLatencyMs(TypedDict):
     max: int
 
 
+class Receipt(TypedDict):
+    version: Literal[1]
+    orderId: str
+    tradeId: str | None
+    model: Literal["top_of_book", "book_depth", "queue"] | None
+    latencyMs: int
+    acceptedAt: str
+    # Null until it has met the book.
+    arrivedAt: str | None
+    fills: list[ReceiptFill]
+
+
+class ReceiptFill(TypedDict):
+    at: str
+    contracts: int
+    priceCents: int
+    liquidity: Literal["maker", "taker"]
+    venue: Venue
+    # What it took, as [cents, contracts], best first; null if it waited in a queue.
+    levels: list[list[int]] | None
+    # Null if it was not filled in a queue.
+    queue: ReceiptFillQueue | None
+    # Null if an earlier version of the server has filled it.
+    quoteAgeMs: int | None
+    # How long nobody knew its book while it waited; null outside of queues.
+    gapsMs: int | None
+    # Null if the order pays no fees.
+    fee: ReceiptFillFee | None
+
+
+class ReceiptFillFee(TypedDict):
+    dollars: float
+    # The day from which the rate is valid.
+    table: str | None
+    rate: str
+    formula: str
+
+
+class ReceiptFillQueue(TypedDict):
+    # Shown at its price when it arrived; null if nobody knew the book then.
+    aheadAtArrival: float | None
+    aheadBefore: float | None
+    # What met it since its last fill, each with its whole size.
+    prints: list[ReceiptFillQueuePrintsItem]
+
+
+class ReceiptFillQueuePrintsItem(TypedDict):
+    at: str
+    contracts: float
+
+
 class RequestLimits(TypedDict):
     minute: RequestLimitsMinute
     month: RequestLimitsMonth
@@ -1700,6 +1760,22 @@ Scope: TypeAlias = Literal[
 Side: TypeAlias = Literal["yes", "no"]
 
 
+class SignedReceipt(TypedDict):
+    receipt: Receipt
+    envelope: SignedReceiptEnvelope
+    # Every trade is a paper trade.
+    mode: Literal["paper"]
+
+
+class SignedReceiptEnvelope(TypedDict):
+    # The canonical JSON of what is signed, in base64url.
+    payload: str
+    signature: str
+    publicKey: str
+    keyId: str
+    algorithm: Literal["Ed25519"]
+
+
 class SignedTrackRecord(TypedDict):
     envelope: SignedTrackRecordEnvelope
     record: TrackRecord
@@ -1708,7 +1784,7 @@ class SignedTrackRecord(TypedDict):
 
 
 class SignedTrackRecordEnvelope(TypedDict):
-    # The canonical JSON of the record, in base64url.
+    # The canonical JSON of what is signed, in base64url.
     payload: str
     signature: str
     publicKey: str
@@ -2603,6 +2679,32 @@ class Operations:
             after,
         )
 
+    def get_order_receipt(self, order_id: str, *, org: str | None = None) -> SignedReceipt:
+        """How an order was filled, signed. Each fill with the levels that it took, or with the
+        queue that it waited in, and its fee. Signed as a track record is: `paperbook
+        verify-receipt` checks it offline.
+        """
+        answer: SignedReceipt = self.call(Call(
+            "GET",
+            path_of("/portfolio/orders/", order_id, "/receipt"),
+            org=org,
+            repeatable=True,
+        ))
+        return answer
+
+    def get_trade_receipt(self, trade_id: str, *, org: str | None = None) -> SignedReceipt:
+        """How the order that opened a trade was filled, signed. Each fill with the levels that
+        it took, or with the queue that it waited in, and its fee. Signed as a track record
+        is: `paperbook verify-receipt` checks it offline.
+        """
+        answer: SignedReceipt = self.call(Call(
+            "GET",
+            path_of("/portfolio/trades/", trade_id, "/receipt"),
+            org=org,
+            repeatable=True,
+        ))
+        return answer
+
     def get_leaderboard(
         self,
         *,
@@ -3414,6 +3516,32 @@ class AsyncOperations:
             "nextAfter",
             after,
         )
+
+    async def get_order_receipt(self, order_id: str, *, org: str | None = None) -> SignedReceipt:
+        """How an order was filled, signed. Each fill with the levels that it took, or with the
+        queue that it waited in, and its fee. Signed as a track record is: `paperbook
+        verify-receipt` checks it offline.
+        """
+        answer: SignedReceipt = await self.call(Call(
+            "GET",
+            path_of("/portfolio/orders/", order_id, "/receipt"),
+            org=org,
+            repeatable=True,
+        ))
+        return answer
+
+    async def get_trade_receipt(self, trade_id: str, *, org: str | None = None) -> SignedReceipt:
+        """How the order that opened a trade was filled, signed. Each fill with the levels that
+        it took, or with the queue that it waited in, and its fee. Signed as a track record
+        is: `paperbook verify-receipt` checks it offline.
+        """
+        answer: SignedReceipt = await self.call(Call(
+            "GET",
+            path_of("/portfolio/trades/", trade_id, "/receipt"),
+            org=org,
+            repeatable=True,
+        ))
+        return answer
 
     async def get_leaderboard(
         self,

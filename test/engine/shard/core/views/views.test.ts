@@ -52,7 +52,6 @@ scenarioTest(
       limitCents: 40,
       holdDollars: 80,
       timeInForce: 'gtc',
-      pendingUntil: null,
       expiresAt: '2026-03-01T13:00:00.000Z',
       status: 'resting',
       pendingUntil: null,
