@@ -7,6 +7,7 @@ import type {
   LevelsTick,
   QuoteTick,
   ResultTick,
+  SetFees,
   SetSwitches,
   StatusTick,
 } from '../../engine/rules/messages.ts';
@@ -15,6 +16,7 @@ import type { Step } from '../model/random-input.ts';
 export class StartupInput {
   #catalog: Catalog | null = null;
   #switches: SetSwitches | null = null;
+  #fees: SetFees | null = null;
   readonly #results = new Map<number, ResultTick>();
   readonly #games = new Map<string, GameTick>();
   readonly #statuses = new Map<number, StatusTick>();
@@ -26,6 +28,7 @@ export class StartupInput {
   note(step: Step): void {
     if (step.on === 'command') {
       if (step.command.kind === 'catalog') this.#catalog = step.command.catalog;
+      if (step.command.kind === 'fees') this.#fees = step.command;
       if (step.command.kind === 'switches') this.#switches = step.command;
     }
     if (step.on !== 'tick') return;
@@ -54,6 +57,7 @@ export class StartupInput {
   /** In the order in which engine/shard/callers/shards.ts sends it. */
   *again(atMs: EpochMs): Generator<Step> {
     if (this.#catalog !== null) yield command({ kind: 'catalog', atMs, catalog: this.#catalog });
+    if (this.#fees !== null) yield command({ ...this.#fees, atMs });
     if (this.#switches !== null) yield command({ ...this.#switches, atMs });
     for (const kept of this.#kept) {
       for (const tick of [...kept.values()]) yield { on: 'tick', tick };

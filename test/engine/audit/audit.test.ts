@@ -40,7 +40,7 @@ const PLANTED: Planted[] = [
   [
     'an order that waits on no book',
     (state) => state.ladders.remove(orderRow(1)),
-    /^account \S+: order row 1 waits on no book, or before it meets it$/,
+    /^account \S+: order row 1 waits on no book$/,
   ],
   [
     'a book out of time order',
