@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
+import { PRESETS } from '../../../engine/rules/realism.ts';
 import { type Api, startApi, TRADER_SCOPES } from '../support.ts';
 
 const ACME = { id: '0195d3a0-0000-7000-8000-0000000000aa', slug: 'acme', name: 'A', role: 'owner' };
@@ -42,7 +43,8 @@ async function portfolioOf(api: Api, id: string, token = api.token) {
 test('I66, GET /organizations: forwarded with the caller`s key', async (t) => {
   const organizations = [ZOO, { ...ACME, id: ACME.id.toUpperCase(), plan: 'gold' }];
   const { api, service } = await startWithService(t, answering({ organizations, total: 2 }));
-  const wanted = { organizations: [ACME, ZOO], count: 2, mode: 'paper' };
+  const organizations = [ACME, ZOO].map((one) => ({ ...one, realism: PRESETS.simple }));
+  const wanted = { organizations, count: 2, mode: 'paper' };
   t.deepEqual((await api.call('GET', '/organizations')).json, wanted);
   const { token } = api;
   const ownHeader = { token: null, headers: { 'x-service-key': token } };
