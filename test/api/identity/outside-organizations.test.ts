@@ -43,8 +43,8 @@ async function portfolioOf(api: Api, id: string, token = api.token) {
 test('I66, GET /organizations: forwarded with the caller`s key', async (t) => {
   const organizations = [ZOO, { ...ACME, id: ACME.id.toUpperCase(), plan: 'gold' }];
   const { api, service } = await startWithService(t, answering({ organizations, total: 2 }));
-  const organizations = [ACME, ZOO].map((one) => ({ ...one, realism: PRESETS.simple }));
-  const wanted = { organizations, count: 2, mode: 'paper' };
+  const shown = [ACME, ZOO].map((one) => ({ ...one, realism: PRESETS.simple }));
+  const wanted = { organizations: shown, count: 2, mode: 'paper' };
   t.deepEqual((await api.call('GET', '/organizations')).json, wanted);
   const { token } = api;
   const ownHeader = { token: null, headers: { 'x-service-key': token } };
