@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
+import { PRESETS } from '../../engine/rules/realism.ts';
 import { type Answer, ask, centsOf, type Json, request } from './client.ts';
 import { eventually, type Server, startFor, tempDir, unmarked } from './server.ts';
 
@@ -21,7 +22,7 @@ test.serial('I60, organization header: a sandbox of its own', async (t) => {
   const member = callerOf(first, memberToken, organizationId);
 
   t.deepEqual((await ask(key, 'GET', `${first.baseUrl}/organizations`)).organizations, [
-    { id: organizationId, slug: 'acme', name: 'Acme', role: 'owner' },
+    { id: organizationId, slug: 'acme', name: 'Acme', role: 'owner', realism: PRESETS.simple },
   ]);
   const { instruments } = await personal.get('/instruments?tradable=true&limit=100');
   const buy = { action: 'buy', side: 'yes', instrumentId: latestOf(instruments).id };
