@@ -5,7 +5,7 @@
  */
 
 import { invariant } from '../base/invariant.ts';
-import type { EpochMs, OrderRow, PriceCents, TimeInForce } from '../base/units.ts';
+import type { EpochMs, OrderRow } from '../base/units.ts';
 import { closingMs } from './closing.ts';
 import { type CancelReason, type Event, fillEvent, type OrderEnded } from './events.ts';
 import { emit } from './evolve.ts';
@@ -13,10 +13,10 @@ import type { FactSink } from './fact-sink.ts';
 import { type Fill, levelsOf, takerOf, tradeOf } from './fill-model.ts';
 import { takerNote } from './fill-notes.ts';
 import { actionOf, fillModelOf, isRouted, sideOf } from './flags.ts';
+import { joinsQueue, possibleFill, reasonUnfilled } from './meet-book.ts';
 import { waitingFee } from './order-fees.ts';
 import { remainingOf } from './partial-fills.ts';
-import { type PricedBook, priceBook, reaches, restingPlace, tradePrice } from './pricing.ts';
-import { aheadAtArrival } from './queue-fills.ts';
+import { type PricedBook, reaches, tradePrice } from './pricing.ts';
 import { settleAccount } from './settle-markets.ts';
 import type { ShardState } from './state.ts';
 import { waitingTermsAt } from './waiting-terms.ts';
@@ -61,7 +61,7 @@ function meet(state: ShardState, order: OrderRow, atMs: EpochMs, facts: FactSink
   for (const event of events) emit(state, facts, event);
 }
 
-/** The fill that is possible then. Rules T30 to T32, T40, T42, T68. */
+/** The fill that is possible then. */
 function fillThen(state: ShardState, order: OrderRow, atMs: EpochMs): Fill | null {
   const { col } = state.orders;
   const flags = col.flags.get(order);
@@ -69,21 +69,13 @@ function fillThen(state: ShardState, order: OrderRow, atMs: EpochMs): Fill | nul
   invariant(market.outcome === null, 'an order meets the book of a market with a result');
   if (market.status !== 'open' || atMs >= closingMs(market)) return null;
   const { limitPriceCents, timeInForce } = waitingTermsAt(state, order);
-  const action = actionOf(flags);
-  const place = restingPlace(action, sideOf(flags), limitPriceCents ?? widest(action));
-  const book = bookOf(state, order);
-  const contracts = remainingOf(state, order);
-  const want = {
+  const wanted = {
     taker: takerOf(col.account.get(order), state.realism.liquidity(order)),
-    side: place.waitsForAskOf,
-    upToCents: place.priceLevel,
-    contracts,
+    ...{ action: actionOf(flags), side: sideOf(flags), limitPriceCents, timeInForce },
+    contracts: remainingOf(state, order),
     model: state.fillModel.modelOfPlaced(fillModelOf(flags)),
   };
-  const price = priceBook(state, book, atMs);
-  const fill = state.fillModel.orderArrives(state, book, price, want, atMs);
-  const takesPart = timeInForce === 'gtc' || timeInForce === 'ioc';
-  return fill === null || fill.contracts === contracts || takesPart ? fill : null;
+  return possibleFill(state, bookOf(state, order), wanted, atMs);
 }
 
 function bookOf(state: ShardState, order: OrderRow): PricedBook {
@@ -91,11 +83,6 @@ function bookOf(state: ShardState, order: OrderRow): PricedBook {
   const market = state.markets[col.market.get(order)]!;
   const instrument = state.instruments[col.instrument.get(order)]!;
   return { market, routed: isRouted(col.flags.get(order)) ? instrument : null };
-}
-
-/** The limit that every price reaches. */
-export function widest(action: 'buy' | 'sell'): PriceCents {
-  return action === 'buy' ? 99 : 1;
 }
 
 function eventsOf(
@@ -129,12 +116,8 @@ function eventsOf(
   }
   if (rests) return [...events, ...queuedEvents(state, order, atMs)];
   if (fill?.contracts === contracts) return events;
-  return [...events, ended(order, atMs, reasonOf(timeInForce), fill !== null)];
+  return [...events, ended(order, atMs, reasonUnfilled(timeInForce), fill !== null)];
 }
-
-const reasonOf = (timeInForce: TimeInForce | null): CancelReason => {
-  return timeInForce === 'fok' ? 'fok_not_filled' : 'ioc_not_filled';
-};
 
 function ended(
   order: OrderRow,
@@ -153,11 +136,10 @@ function queuedEvents(state: ShardState, order: OrderRow, atMs: EpochMs): readon
   const flags = col.flags.get(order);
   if (fillModelOf(flags) !== 'queue' || queues === null) return [];
   const market = state.markets[col.market.get(order)]!;
-  const limit = col.limitPriceCents.get(order);
-  const { waitsForAskOf, priceLevel } = restingPlace(actionOf(flags), sideOf(flags), limit);
-  const aheadE2 = aheadAtArrival(queues, market, waitsForAskOf, priceLevel);
+  const limitPriceCents = col.limitPriceCents.get(order);
+  const terms = { action: actionOf(flags), side: sideOf(flags), limitPriceCents };
   const account = col.account.get(order);
-  return [{ kind: 'order_queued', atMs, order, account, aheadE2, partE2: 0 }];
+  return [joinsQueue(state, market, terms, { atMs, order, account })];
 }
 
 /**

@@ -3,7 +3,6 @@
  * V3, A82 (api/RULES.md).
  */
 
-import { invariant } from '../base/invariant.ts';
 import {
   type AccountRow,
   type Cents,
@@ -27,6 +26,7 @@ import { takerNote } from './fill-notes.ts';
 import type { PlacedOrder } from './finished-records.ts';
 import { isLimit, sideOf } from './flags.ts';
 import { FIRST_PAYOUT_ROOM_CENTS, payoutRoomCents } from './ledger.ts';
+import { joinsQueue, possibleFill, reasonUnfilled } from './meet-book.ts';
 import type { PlaceOrder } from './messages.ts';
 import { fillFee, worstEachMicros } from './order-fees.ts';
 import { type Subject, subjectOf } from './order-subject.ts';
@@ -37,12 +37,10 @@ import {
   type PricedBook,
   priceBook,
   reaches,
-  restingPlace,
   type SidePrice,
   tradePrice,
 } from './pricing.ts';
 import { privacyEvents } from './privacy.ts';
-import { aheadAtArrival } from './queue-fills.ts';
 import { REJECTIONS } from './rejections.ts';
 import type { ShardState } from './state.ts';
 import { countedRefusal, withinLimits } from './trade-limits.ts';
@@ -122,7 +120,7 @@ function decideAtPrice(
   const fillModel = state.fillModel.modelOf(book, order.realism?.model ?? 'server');
   const under = placedUnder(order.realism, order.orderId);
   if (under.latencyMs > 0) {
-    const fees = paysFees(order) ? feesOf(state, order, book, { fill: null, rests: true }) : null;
+    const fees = feesWhileWaiting(state, order, book);
     return decideLater(state, order, subject, { account, fillModel, under, fees });
   }
   const fill = fillNow(state, order, subject, { account, book, fillModel });
@@ -171,8 +169,16 @@ export function heldWhileWaiting(
 ): Cents {
   if (order.action === 'sell') return 0;
   const book = { market, routed: order.routing === 'best' ? instrument : null };
-  const fees = paysFees(order) ? feesOf(state, order, book, { fill: null, rests: true }) : null;
-  return held(order, contracts, fees);
+  return held(order, contracts, feesWhileWaiting(state, order, book));
+}
+
+/** Null: the order pays none. */
+function feesWhileWaiting(
+  state: ShardState,
+  order: PlaceOrder,
+  book: PricedBook,
+): OrdersFees | null {
+  return paysFees(order) ? feesOf(state, order, book, { fill: null, rests: true }) : null;
 }
 
 /** The refusal of a buy that needs more than the account can spend; null: it does not. */
@@ -187,35 +193,19 @@ export function checkBalance(
   return reject('insufficient_balance', shortText(state, needed, balanceCents));
 }
 
-/**
- * The fill that is possible now. A market order or a fok trades completely or not at all. Rules
- * T30, T31, T40, T42, T68 (engine/RULES.md).
- */
 function fillNow(
   state: ShardState,
   order: PlaceOrder,
   { side, contracts }: Subject,
   { account, book, fillModel }: { account: AccountRow; book: PricedBook; fillModel: FillModelName },
 ): Fill | null {
-  const { waitsForAskOf, priceLevel } = restingPlace(
-    order.action,
-    side,
-    order.limitPriceCents ?? (order.action === 'buy' ? 99 : 1),
-  );
-  const want = {
-    taker: takerOf(
-      account === NO_ROW ? state.accounts.nextRow : account,
-      order.realism?.liquidity ?? 'account',
-    ),
-    side: waitsForAskOf,
-    upToCents: priceLevel,
-    contracts,
-    model: fillModel,
+  const { action, limitPriceCents, timeInForce } = order;
+  const row = account === NO_ROW ? state.accounts.nextRow : account;
+  const wanted = {
+    taker: takerOf(row, order.realism?.liquidity ?? 'account'),
+    ...{ action, side, limitPriceCents, timeInForce, contracts, model: fillModel },
   };
-  const price = priceBook(state, book, state.nowMs);
-  const fill = state.fillModel.orderArrives(state, book, price, want, state.nowMs);
-  const takesPart = order.timeInForce === 'gtc' || order.timeInForce === 'ioc';
-  return fill === null || fill.contracts === contracts || takesPart ? fill : null;
+  return possibleFill(state, book, wanted, state.nowMs);
 }
 
 /** The fees of an order that pays any. Rules M14, M15 (engine/RULES.md). */
@@ -277,17 +267,6 @@ type Placing = {
   fees: OrdersFees | null;
 };
 
-/** The place of an order that meets the book now. Rule T146 (engine/RULES.md). */
-function arrival(
-  { fillModel: { queues } }: ShardState,
-  { action, limitPriceCents }: PlaceOrder,
-  { market, side }: Subject,
-) {
-  invariant(queues !== null, 'an order joins a queue under a model that has none');
-  const { waitsForAskOf, priceLevel } = restingPlace(action, side, limitPriceCents!);
-  return { aheadE2: aheadAtArrival(queues, market, waitsForAskOf, priceLevel), partE2: 0 };
-}
-
 /** Rules T41 to T43, T69 (engine/RULES.md). */
 function placementEvents(
   state: ShardState,
@@ -322,16 +301,14 @@ function placementEvents(
     events.push(takerNote(fill, order.action, atMs));
   }
   if (rests && fillModel === 'queue' && under.latencyMs === 0) {
-    events.push({
-      kind: 'order_queued',
-      atMs,
-      order: row,
-      account,
-      ...arrival(state, order, subject),
-    });
+    const terms = {
+      ...{ action: order.action, side: subject.side },
+      limitPriceCents: order.limitPriceCents!,
+    };
+    events.push(joinsQueue(state, subject.market, terms, { atMs, order: row, account }));
   }
   if (rests || fill?.contracts === contracts) return events;
-  const reason = order.timeInForce === 'fok' ? 'fok_not_filled' : 'ioc_not_filled';
+  const reason = reasonUnfilled(order.timeInForce);
   const status = fill === null ? 'canceled' : 'executed';
   events.push({ kind: 'order_ended', atMs, order: row, status, reason });
   return events;

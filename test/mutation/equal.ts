@@ -180,7 +180,7 @@ export const EQUAL: ReadonlyMap<string, string> = new Map([
     'without a reset the start balance and the adjustments say the same bound',
   ],
   [
-    "engine/rules/place-orders.ts | order.limitPriceCents ?? (order.action === 'buy' ? 99 : 1), | 99 -> 100",
+    'engine/rules/meet-book.ts | const WIDEST = { buy: 99, sell: 1 } as const; | 99 -> 100',
     'no ask is above 99',
   ],
   [
