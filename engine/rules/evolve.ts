@@ -23,7 +23,6 @@ import {
 } from './apply-results.ts';
 import { replaceCatalog } from './catalog.ts';
 import { changed, newIn } from './catalog-change.ts';
-import type { CatalogInstrument } from './catalog-entries.ts';
 import type {
   Event,
   OrderArrived,
@@ -135,25 +134,26 @@ export function emit(state: ShardState, facts: FactSink, event: Event): void {
   if (event.kind === 'market_resolved') {
     state.markets[event.market]!.settlement!.record = facts.record;
   }
-  const { offset } = facts;
+  const from = facts.offset;
   facts.add(state, event);
-  noteCatalog(state, event, { record: facts.record, bytes: facts.offset - offset });
-}
-
-function describedBy(event: Event): readonly CatalogInstrument[] {
-  if (event.kind === 'catalog_replaced') return event.catalog.instruments;
-  return event.kind === 'catalog_changed' ? newIn(event.change.instruments) : [];
+  if (event.kind === 'catalog_replaced' || event.kind === 'catalog_changed') {
+    noteCatalog(state, event, { record: facts.record, bytes: facts.offset - from });
+  }
 }
 
 /** Where the newest catalog is in the log, and what changes since the last whole one took. */
-function noteCatalog(state: ShardState, event: Event, at: { record: number; bytes: number }): void {
-  const { record, bytes } = at;
-  const described = describedBy(event);
+function noteCatalog(
+  state: ShardState,
+  event: Extract<Event, { kind: 'catalog_replaced' | 'catalog_changed' }>,
+  { record, bytes }: { record: number; bytes: number },
+): void {
+  const isWhole = event.kind === 'catalog_replaced';
+  const described = isWhole ? event.catalog.instruments : newIn(event.change.instruments);
   for (const { id } of described) state.instrumentsById.get(id)!.described = record;
-  if (event.kind === 'catalog_replaced') {
+  if (isWhole) {
     state.catalogPlace = { record, wholeBytes: bytes, changedBytes: 0 };
+    return;
   }
-  if (event.kind !== 'catalog_changed') return;
   invariant(state.catalogPlace?.record === event.before, 'a catalog follows another one');
   const { wholeBytes, changedBytes } = state.catalogPlace;
   state.catalogPlace = { record, wholeBytes, changedBytes: changedBytes + bytes };
