@@ -473,20 +473,27 @@ export function saysAll(kind: Fact['kind'], form: FactForm, plainCents: string):
   return [...isWithout, form.needs].join(' && ');
 }
 
+const choosers = new Map<string, (fact: Fact) => FactForm>();
+
 /** The form of a fact: the first that can say it. */
-const formOf: (fact: Fact) => FactForm = (() => {
-  const choosers = new Map<string, (fact: Fact) => FactForm>();
-  for (const kind of kindNames) {
-    const forms = formsOf(kind);
-    const lines = forms.map((form, at) => {
-      return `if (${saysAll(kind, form, PLAIN_FILL)}) return forms[${at}];`;
-    });
-    const source = `return (fact) => { const { ${tellingFieldsOf(kind).join(', ')} } = fact;
-      ${lines.join('\n')} };`;
-    choosers.set(kind, new Function('forms', source)(forms));
+function formOf(fact: Fact): FactForm {
+  let choose = choosers.get(fact.kind);
+  if (choose === undefined) {
+    choose = chooserOf(fact.kind);
+    choosers.set(fact.kind, choose);
   }
-  return (fact) => choosers.get(fact.kind)!(fact);
-})();
+  return choose(fact);
+}
+
+function chooserOf(kind: Fact['kind']): (fact: Fact) => FactForm {
+  const forms = formsOf(kind);
+  const lines = forms.map((form, at) => {
+    return `if (${saysAll(kind, form, PLAIN_FILL)}) return forms[${at}];`;
+  });
+  const source = `return (fact) => { const { ${tellingFieldsOf(kind).join(', ')} } = fact;
+    ${lines.join('\n')} };`;
+  return new Function('forms', source)(forms);
+}
 
 /** All forms, by their numbers. */
 function compiledForms(): Map<number, Compiled<Fact>> {
@@ -532,12 +539,13 @@ export type FactInPlace<K extends Fact['kind'] = Fact['kind']> = InPlaceOfEach<
   Extract<Fact, { kind: K }>
 >;
 
-/** Compiled again, so that each function sees one kind of reader. */
-const compiledInPlace = compiledForms();
+/** Compiled again, so that each function sees one kind of reader; by the first that needs it. */
+let compiledInPlace: ReturnType<typeof compiledForms> | null = null;
 
 /** Reads the next fact as `readFact` does, and leaves its ids where they are. */
 export function readFactInPlace(from: InPlaceReader): FactInPlace {
   const number = from.u8();
+  compiledInPlace ??= compiledForms();
   const layout = compiledInPlace.get(number);
   if (layout === undefined) throw new Error(`a fact of an unknown kind (${number})`);
   return layout.read(from) as FactInPlace;
