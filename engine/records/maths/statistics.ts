@@ -20,6 +20,25 @@ export type GameSums = {
   end: number;
 };
 
+/** Rows by their games, which are equal names. */
+export function sumsByGame<Row>(
+  rows: readonly Row[],
+  gameOf: (row: Row) => string | number,
+  measureOf: (row: Row) => number,
+): GameSums {
+  const games = new Map<string | number, { count: number; sum: number }>();
+  for (const row of rows) {
+    const name = gameOf(row);
+    const game = games.get(name) ?? { count: 0, sum: 0 };
+    game.count++;
+    game.sum += measureOf(row);
+    games.set(name, game);
+  }
+  const all = [...games.values()];
+  const counts = all.map(({ count }) => count);
+  return { counts, sums: all.map(({ sum }) => sum), from: 0, end: all.length };
+}
+
 export type Interval = { low: number; high: number };
 
 export type MeanEstimate = {

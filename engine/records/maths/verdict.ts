@@ -14,6 +14,7 @@ import {
   type Interval,
   intervalOf,
   meanOfGames,
+  sumsByGame,
 } from './statistics.ts';
 
 /** A settled pick. Picks of one cluster move together. */
@@ -72,15 +73,21 @@ export function verdictOf(picks: readonly VerdictPick[]): Verdict {
   return { verdict: 'not_yet', ...measures[0]!.shown };
 }
 
+const gameOf = ({ cluster }: VerdictPick) => cluster;
+
 function closingValues(picks: readonly VerdictPick[]): Measure {
-  const games = byGame(picks, ({ clvCents, contracts, pnlCents, pnlAfterFeesCents }) => {
-    return clvCents! - (pnlCents - pnlAfterFeesCents) / contracts;
-  });
+  const games = sumsByGame(
+    picks,
+    gameOf,
+    ({ clvCents, contracts, pnlCents, pnlAfterFeesCents }) => {
+      return clvCents! - (pnlCents - pnlAfterFeesCents) / contracts;
+    },
+  );
   return { basis: 'clv', games, edge: CLV_EDGE_CENTS, metric: 'clv' };
 }
 
 function profits(picks: readonly VerdictPick[]): Measure {
-  const games = byGame(picks, ({ pnlAfterFeesCents }) => pnlAfterFeesCents / 100);
+  const games = sumsByGame(picks, gameOf, ({ pnlAfterFeesCents }) => pnlAfterFeesCents / 100);
   const costCents = picks.reduce((sum, pick) => sum + pick.costCents, 0);
   const edge = picks.length === 0 ? 0 : (PNL_EDGE_SHARE * costCents) / 100 / picks.length;
   return { basis: 'pnl_after_fees', games, edge, metric: 'pnl' };
@@ -101,19 +108,4 @@ function estimated({ basis, games, edge, metric }: Measure) {
     gamesNeeded = Math.max(1, Math.ceil(enough) - count);
   }
   return { interval, edge, shown: { basis, mean, interval, games: count, gamesNeeded } };
-}
-
-function byGame(picks: readonly VerdictPick[], measureOf: (pick: VerdictPick) => number): GameSums {
-  const games = new Map<string, { count: number; sum: number }>();
-  for (const pick of picks) {
-    const game = games.get(pick.cluster) ?? { count: 0, sum: 0 };
-    games.set(pick.cluster, { count: game.count + 1, sum: game.sum + measureOf(pick) });
-  }
-  const all = [...games.values()];
-  return {
-    counts: all.map(({ count }) => count),
-    sums: all.map(({ sum }) => sum),
-    from: 0,
-    end: all.length,
-  };
 }

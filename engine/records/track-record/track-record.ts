@@ -13,7 +13,13 @@ import type { Fills } from '../boards/windows.ts';
 import { METRIC_UNITS } from '../eval/eval-values.ts';
 import { BRIER_UNITS, CLV_UNITS, type PickScores } from '../maths/eval-scores.ts';
 import { roiPct } from '../maths/roi.ts';
-import { type Interval, intervalOf, type Metric, meanOfGames } from '../maths/statistics.ts';
+import {
+  type Interval,
+  intervalOf,
+  type Metric,
+  meanOfGames,
+  sumsByGame,
+} from '../maths/statistics.ts';
 
 export const TRACK_RECORD_DAYS = 90;
 
@@ -148,18 +154,15 @@ function meanOf(
   metric: Metric,
   of: (pick: TrackPick) => number | null,
 ): Mean {
-  const byGame = new Map<number | string, { count: number; sum: number }>();
-  for (const pick of picks) {
+  const valued = picks.flatMap((pick) => {
     const value = of(pick);
-    if (value === null) continue;
-    const game = byGame.get(pick.game) ?? { count: 0, sum: 0 };
-    game.count++;
-    game.sum += value;
-    byGame.set(pick.game, game);
-  }
-  const games = [...byGame.values()];
-  const counts = games.map(({ count }) => count);
-  const sums = { counts, sums: games.map(({ sum }) => sum), from: 0, end: games.length };
+    return value === null ? [] : [{ game: pick.game, value }];
+  });
+  const sums = sumsByGame(
+    valued,
+    ({ game }) => game,
+    ({ value }) => value,
+  );
   const estimate = meanOfGames(sums);
   if (estimate === null) return { games: 0, mean: null, interval: null };
   const unit = METRIC_UNITS[metric];
