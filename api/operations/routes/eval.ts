@@ -5,6 +5,7 @@
 import type { Static } from '@sinclair/typebox';
 import { nextCursorOf } from '../../../engine/base/cursors.ts';
 import { dollarsOf, isoOf } from '../../../engine/base/units.ts';
+import type { Fills } from '../../../engine/records/boards/windows.ts';
 import type { EvalRow } from '../../../engine/records/eval/eval-rows.ts';
 import { verdictOf } from '../../../engine/records/maths/verdict.ts';
 import type { ScoredTrade } from '../../../engine/records/projection/settled.ts';
@@ -36,7 +37,8 @@ export function evalRoutes(context: Context): Route<Caller>[] {
   return [ownEvalRoute(context), verdictRoute(context), evalRoute(context)];
 }
 
-function ownEvalRoute({ engine, records, fees, switches, history }: Context): Route<Caller> {
+function ownEvalRoute(context: Context): Route<Caller> {
+  const { switches, history } = context;
   return keyed({
     method: 'GET',
     path: '/me/eval',
@@ -53,15 +55,15 @@ function ownEvalRoute({ engine, records, fees, switches, history }: Context): Ro
     response: OwnEvalAnswer,
     prepare: (query) => ({ ...query, days: daysOf(query.window) }),
     run: async ({ caller: { user }, query: { window, fills, days } }) => {
-      const asked = { trader: user.id, days, fills, nowMs: engine.nowMs(), fees: fees() };
-      const scored = await records.ask(user.id, 'scored', { ...asked, seenBy: 'owner' });
+      const scored = await ownPicks(context, user, { fills, days });
       // Among equal ends the newest opened is first: the sort keeps this order.
       scored.reverse().sort((a, b) => b.closedAtMs - a.closedAtMs);
       const picks = scored.slice(0, PICKS_MAX);
-      const notes = [];
-      if (scored.length > PICKS_MAX)
-        notes.push(`the newest ${PICKS_MAX} of ${scored.length} picks`);
-      if (history.kind !== 'embedded') notes.push('no closing lines: no history is recorded here');
+      const isCut = scored.length > PICKS_MAX;
+      const notes = [
+        ...(isCut ? [`the newest ${PICKS_MAX} of ${scored.length} picks`] : []),
+        ...notesOf(history),
+      ];
       return JSON.stringify({
         window,
         picks: picks.map((pick) => evalPick(pick, user, switches.venueData)),
@@ -70,6 +72,19 @@ function ownEvalRoute({ engine, records, fees, switches, history }: Context): Ro
     },
   });
 }
+
+/** Private picks too, in the order of their opening. */
+function ownPicks(
+  { engine, records, fees }: Context,
+  { id: trader }: User,
+  of: { fills: Fills; days: number | null },
+): Promise<ScoredTrade[]> {
+  const asked = { trader, ...of, nowMs: engine.nowMs(), fees: fees() };
+  return records.ask(trader, 'scored', { ...asked, seenBy: 'owner' });
+}
+
+const notesOf = ({ kind }: Context['history']): string[] =>
+  kind === 'embedded' ? [] : ['no closing lines: no history is recorded here'];
 
 function evalPick(
   pick: ScoredTrade,
@@ -93,7 +108,8 @@ function evalPick(
   };
 }
 
-function verdictRoute({ engine, records, fees, history }: Context): Route<Caller> {
+function verdictRoute(context: Context): Route<Caller> {
+  const { history } = context;
   return keyed({
     method: 'GET',
     path: '/me/verdict',
@@ -112,13 +128,11 @@ function verdictRoute({ engine, records, fees, history }: Context): Route<Caller
     response: VerdictAnswer,
     prepare: (query) => ({ ...query, days: daysOf(query.window) }),
     run: async ({ caller: { user }, query: { fills, days } }) => {
-      const asked = { trader: user.id, days, fills, nowMs: engine.nowMs(), fees: fees() };
-      const scored = await records.ask(user.id, 'scored', { ...asked, seenBy: 'owner' });
+      const scored = await ownPicks(context, user, { fills, days });
       const picks = scored.filter(({ result }) => result !== 'void');
       const realistic = picks.filter((pick) => pick.realistic);
       const found = verdictOf(picks);
-      const notes = [];
-      if (history.kind !== 'embedded') notes.push('no closing lines: no history is recorded here');
+      const notes = notesOf(history);
       if (realistic.length === 0) notes.push('no pick was placed under realistic fills');
       const isShown = found.verdict === 'edge' && fills === 'all';
       const simpleOnly = isShown && verdictOf(realistic).verdict !== 'edge';
