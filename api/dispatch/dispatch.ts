@@ -10,7 +10,7 @@ import { bodyReader, optionalBody } from '../base/validation.ts';
 import type { BodyText } from '../http/body-text.ts';
 import type { HttpContext, QuotaReservation } from '../http/http-context.ts';
 import { ResponseWriter, type ResponseWriterOptions, type Served } from './response-writer.ts';
-import { admitAndRun, type Call, type Result, type Route } from './route.ts';
+import { admitAndRun, type Call, NO_HEADERS, type Result, type Route } from './route.ts';
 import { createRouter } from './router.ts';
 
 export type DispatchOptions<C> = ResponseWriterOptions & {
@@ -112,7 +112,6 @@ class Dispatcher<C> {
       query: null,
       body: null,
       organization: found.ofAccount ? http.joinedHeader('x-service-org') : null,
-      acceptEncoding: found.isAsset ? (http.joinedHeader('accept-encoding') ?? '') : '',
       headers: found.readsHeaders.length === 0 ? NO_HEADERS : headersOf(http, found.readsHeaders),
       protocols: http.handshake?.protocols ?? null,
       connection: null,
@@ -245,10 +244,8 @@ function bodyOf<C>(found: Served<C>, body: BodyText): unknown {
   throw invalidRequest('the body is not UTF-8');
 }
 
-const NO_HEADERS: Readonly<Record<string, string>> = {};
-
 function headersOf(http: HttpContext, names: readonly string[]): Record<string, string> {
-  return Object.fromEntries(names.map((name) => [name, http.header(name)]));
+  return Object.fromEntries(names.map((name) => [name, http.joinedHeader(name) ?? '']));
 }
 
 /** The check of a body on a route without one. Rule A105 (api/RULES.md). */

@@ -11,7 +11,7 @@ import type { Caller } from './access.ts';
 import type { DispatchOptions, Meter } from './dispatch.ts';
 import type { RouteCount } from './metrics.ts';
 import { busyRefusal, type Refused, refusalOf, refusedBy } from './refusals.ts';
-import { admitAndRun, type OrderConnection, type Result, type Route } from './route.ts';
+import { admitAndRun, NO_HEADERS, type OrderConnection, type Result, type Route } from './route.ts';
 
 export type RouteInvokerOptions = Pick<
   DispatchOptions<Caller>,
@@ -85,7 +85,6 @@ export class RouteInvoker {
           query: asked,
           body: route.readBody?.ofValue(body) ?? null,
           organization,
-          acceptEncoding: '',
           headers: NO_HEADERS,
           protocols: null,
           connection,
@@ -104,8 +103,6 @@ export class RouteInvoker {
     }
   }
 }
-
-const NO_HEADERS: Readonly<Record<string, string>> = {};
 
 type Reservation = ReturnType<RouteInvokerOptions['keyed']>;
 

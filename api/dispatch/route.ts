@@ -29,8 +29,6 @@ export type Call<Q, B, C> = {
   body: B;
   /** The X-Service-Org header as sent; null if it was not sent, or the route ignores it. */
   organization: string | null;
-  /** The Accept-Encoding header, for assets only; else empty. */
-  acceptEncoding: string;
   /** The headers that the route reads, by their lower-case names; empty texts where not sent. */
   headers: Readonly<Record<string, string>>;
   /** Sec-WebSocket-Protocol of a WebSocket's handshake, maybe empty; null: any other request. */
@@ -48,6 +46,9 @@ export interface OrderConnection {
    */
   placing(account: Uuid): StreamConnection;
 }
+
+/** `headers` of a route that reads none. */
+export const NO_HEADERS: Call<unknown, unknown, unknown>['headers'] = {};
 
 /** A request of a route that acts on a paper account. */
 type AccountCall<Q, B, C> = Call<Q, B, C> & { account: PaperAccount };
@@ -246,7 +247,7 @@ function routeOf<C, Q extends TObject, R extends TSchema, P, B, K>(
     about: declared.about ?? null,
     cacheSeconds: declared.cacheSeconds ?? 0,
     isAsset: declared.isAsset ?? false,
-    readsHeaders: declared.readsHeaders ?? NO_HEADERS,
+    readsHeaders: declared.isAsset === true ? OF_ASSETS : (declared.readsHeaders ?? []),
     query: declared.query,
     readQuery:
       declared.readQuery ??
@@ -279,7 +280,7 @@ export function admitAndRun<C>(
 }
 
 const BODY_BYTES_MAX = 64 * 1024;
-const NO_HEADERS: readonly string[] = [];
+const OF_ASSETS = ['accept-encoding'];
 const noScope = () => null;
 const oneRequest = () => 1;
 const always = () => true;

@@ -106,7 +106,7 @@ function assetRoute(asset: Asset): Route<null> {
     response: PageText,
     cacheSeconds: ASSET_SECONDS,
     isAsset: true,
-    run: ({ acceptEncoding }) => asset.bodyFor(acceptEncoding),
+    run: ({ headers }) => asset.bodyFor(headers['accept-encoding'] ?? ''),
   });
 }
 

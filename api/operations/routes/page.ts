@@ -69,11 +69,11 @@ export function pageRoutes(
       cacheSeconds: PART_SECONDS,
       isAsset: true,
       errors: ['route_not_found'],
-      run: async ({ param, acceptEncoding }) => {
+      run: async ({ param, headers }) => {
         const { parts } = await webBundle();
         const part = parts.get(param);
         if (part === undefined) throw new ApiError('route_not_found');
-        return await part.bodyFor(acceptEncoding);
+        return await part.bodyFor(headers['accept-encoding'] ?? '');
       },
     }),
   ];
