@@ -376,7 +376,7 @@ async function apiHandler(context: ServerContext, auth: Auth, metrics: Metrics) 
     // Loaded only where it is on: the library takes a tenth of a second.
     const { mcpRoute } = await import('./mcp/mcp-route.ts');
     const options = { routes, invoker: { ...checks, keyed }, isTrading: config.mcpTrade };
-    const route = mcpRoute({ ...options, version: DESCRIPTION_VERSION });
+    const route = mcpRoute({ ...options, path: MCP_PATH, version: DESCRIPTION_VERSION });
     handleMcp = createDispatcher({ ...dispatching, prefix: '', routes: [route] });
   }
   return { handle, handleMcp, streams };

@@ -34,7 +34,7 @@ export function spendingCaps(
 ): SpendingCaps {
   const directory = path.dirname(sessionFile);
   const file = path.join(directory, NAME);
-  /** Adds cents to the day's sum, if `admits` agrees to what is left of the day. */
+  /** Adds cents to the day's sum. `cents` is told what is left of the day, and may refuse. */
   const add = (cents: (leftCents: number) => number): Promise<number> =>
     lockedIn(directory, () => {
       const spent = readSpent(file, dayOf(nowMs()));

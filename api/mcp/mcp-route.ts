@@ -14,9 +14,9 @@ import { OwnAnswer } from '../http/own-answer.ts';
 import { type McpCaller, mcpServer } from './mcp-server.ts';
 import { TOOLSETS, type Tool, toolsFor } from './tools.ts';
 
-const MCP_PATH = '/mcp';
-
 export type McpRouteOptions = {
+  /** `/mcp`, outside /v1. */
+  path: string;
   /** The routes of the API, which the tools call. */
   routes: readonly Route<Caller>[];
   invoker: RouteInvokerOptions;
@@ -35,7 +35,13 @@ const readMessage = bodyReader(Type.Object({}));
 const METHOD_NOT_FOUND = -32601;
 const LISTEN = 'subscriptions/listen';
 
-export function mcpRoute({ routes, invoker, isTrading, version }: McpRouteOptions): Route<Caller> {
+export function mcpRoute({
+  path,
+  routes,
+  invoker,
+  isTrading,
+  version,
+}: McpRouteOptions): Route<Caller> {
   const toolsets = TOOLSETS.filter((one) => isTrading || one !== 'trading');
   const invokers = new Map(
     routes.map((route) => [route.about?.operationId, new RouteInvoker(route, invoker)]),
@@ -74,7 +80,7 @@ export function mcpRoute({ routes, invoker, isTrading, version }: McpRouteOption
   );
   return ofAccount({
     method: 'POST',
-    path: MCP_PATH,
+    path,
     query: NoQuery,
     response: Type.Unknown(),
     streamed: ['application/json', 'text/event-stream'],
@@ -85,7 +91,7 @@ export function mcpRoute({ routes, invoker, isTrading, version }: McpRouteOption
       // It would be a stream without an end, of changes that no tool of ours has.
       if (method === LISTEN) return notFound(id);
       const given = Object.entries(headers).filter(([, value]) => value !== '');
-      const request = new Request(`http://localhost${MCP_PATH}`, {
+      const request = new Request(`http://localhost${path}`, {
         method: 'POST',
         headers: Object.fromEntries(given),
         body: JSON.stringify(body),

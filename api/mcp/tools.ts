@@ -303,43 +303,18 @@ function queryFields(route: Described, { query, rows, lists = {} }: Declaration)
   return { properties, required: needed.filter((name) => names.includes(name)) };
 }
 
-/**
- * A body of several shapes becomes one object, as most assistants take no alternatives: with the
- * fields of all shapes, and the required ones that all have in common.
- */
+/** By what validates the body: the description's alternatives are no schema of a tool. */
 function bodyFields(route: Described, { without = [] }: Declaration): Properties {
-  const shapes = shapesOf(route);
-  const properties: JSONObject = {};
-  for (const shape of shapes) {
-    for (const [name, schema] of Object.entries(shape.properties)) {
-      if (without.includes(name)) continue;
-      const shown = plain(schema);
-      const known = properties[name] as JSONObject | undefined;
-      properties[name] = known === undefined ? shown : eitherOf(known, shown);
-    }
-  }
-  const [first, ...others] = shapes.map(({ required = [] }) => required);
-  const required = first?.filter((name) => others.every((names) => names.includes(name)));
-  return { properties, required: required ?? [] };
+  const schema = route.readBody?.schema as Shape | undefined;
+  const fields = Object.entries(schema?.properties ?? {});
+  const taken = fields.filter(([name]) => !without.includes(name));
+  return {
+    properties: Object.fromEntries(taken.map(([name, value]) => [name, plain(value)])),
+    required: schema?.required ?? [],
+  };
 }
 
 type Shape = { properties: Record<string, object>; required?: string[] };
-
-function shapesOf({ readBody }: Described): Shape[] {
-  if (readBody === null) return [];
-  const schema = readBody.schema as unknown as Shape & { anyOf?: Shape[] };
-  return schema.anyOf ?? [schema];
-}
-
-/** A field that is constant in each shape has any of their values. */
-function eitherOf(one: JSONObject, other: JSONObject): JSONObject {
-  const valuesOf = ({ const: constant, enum: values }: JSONObject) =>
-    constant === undefined ? ((values as unknown[] | undefined) ?? []) : [constant];
-  const values = [...new Set([...valuesOf(one), ...valuesOf(other)])];
-  if (values.length === 0) return one;
-  const { const: _, ...rest } = one;
-  return { ...rest, enum: values } as JSONObject;
-}
 
 function queryOf(
   input: Fields,
