@@ -5,6 +5,7 @@
 import { Type } from '@sinclair/typebox';
 import type { Uuid } from '../../engine/base/units.ts';
 import { PRESETS, type Realism } from '../../engine/rules/realism.ts';
+import { type AdapterName, LEVEL_ADAPTERS } from '../../feeds/reading/venue.ts';
 import { strict } from '../base/common-schemas.ts';
 import { ApiError, invalidRequest } from '../base/errors.ts';
 import { type BodyReader, bodyReader, valueReader } from '../base/validation.ts';
@@ -29,11 +30,10 @@ export function readRealism(realism: unknown): RealismChange {
 }
 
 /** Reads a body whose only field is `realism`. */
-export const readRealismBody: BodyReader<{ realism: RealismChange }> = Object.assign(
-  bodyReader(strict({ realism: Type.Unknown() }), ({ realism }) => {
-    return { realism: readRealism(realism) };
-  }),
-  { schema: strict({ realism: RealismChangeSchema }, { title: 'RealismRequest' }) },
+export const readRealismBody: BodyReader<{ realism: RealismChange }> = bodyReader(
+  strict({ realism: Type.Unknown() }),
+  ({ realism }) => ({ realism: readRealism(realism) }),
+  strict({ realism: RealismChangeSchema }, { title: 'RealismRequest' }),
 );
 
 /** The present choice of an account. */
@@ -81,6 +81,6 @@ function changed(present: Realism, change: RealismChange): Realism {
 
 /** Whether the levels of some book can be told. A recorded file may be of any venue. */
 function hasLevels({ feeds, discover, clock, fillModel }: Config): boolean {
-  const tells = ({ adapter }: { adapter: string }) => adapter === 'kalshi';
+  const tells = ({ adapter }: { adapter: AdapterName }) => LEVEL_ADAPTERS.includes(adapter);
   return fillModel === 'queue' || clock === 'feed' || feeds.some(tells) || discover.some(tells);
 }
