@@ -2,11 +2,11 @@
  * What a check of a whole data directory costs for an order: everything, then again with nothing
  * new, and after some more orders. The orders ran through the shard of a server that was stopped.
  */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFile } from 'node:child_process';
 import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import type { Verification } from '../../api/ops/verify.ts';
 import { prepareOrders } from '../lib/prepared-orders.ts';
 import { startPrepared } from '../lib/prepared-server.ts';
@@ -60,19 +60,15 @@ async function run(sizes: VerifySizes, progress: (line: string) => void): Promis
   }
 }
 
-/** Runs the command to its end. Throws unless it ends well. */
+/** Runs the command to its end. Throws, with what it printed, unless it ends well. */
 async function paperbook(args: readonly string[]): Promise<string> {
-  const child = spawn(process.execPath, [COMMAND, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
-  let stdout = '';
-  let stderr = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    stdout += text;
-  });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    stderr += text;
-  });
-  const [code] = await once(child, 'close');
-  if (code !== 0) throw new Error(`paperbook ${args[0]} ended with ${code}: ${stdout}${stderr}`);
+  const ended = promisify(execFile)(process.execPath, [COMMAND, ...args]);
+  const { stdout } = await ended.catch(
+    (error: { code: unknown; stdout: string; stderr: string }) => {
+      const { code, stdout: out, stderr } = error;
+      throw new Error(`paperbook ${args[0]} ended with ${code}: ${out}${stderr}`);
+    },
+  );
   return stdout;
 }
 
