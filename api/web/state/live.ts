@@ -10,7 +10,7 @@ import { streamParts } from '../../client/stream-parts.ts';
 import type { Channel, StreamState } from '../../client/stream-types.ts';
 import { forgetAccount, takeEvent, takePortfolio } from './account.ts';
 import { API, call } from './calls.ts';
-import { comebacks } from './loaded.ts';
+import { comebacks, isMissing } from './loaded.ts';
 import { type Further, QuoteCarriers } from './quote-carriers.ts';
 import { dropQuote, forgetQuotes, quotesFrom, takeQuote } from './quotes.ts';
 import { BASE } from './request.ts';
@@ -35,6 +35,8 @@ export const lostAtMs = signal<number | null>(null);
 const ANSWERS_WITHIN_MS = 30_000;
 /** While venue data is off: whether it is on again. */
 const ASKED_AGAIN_MS = 15_000;
+/** After a call without an answer, although the stream is open. */
+const MISSING_ASKED_AGAIN_MS = 5000;
 
 type GameListener = (games: readonly Game[]) => void;
 const gameListeners = new Set<GameListener>();
@@ -49,6 +51,12 @@ export function startLive(): void {
       close();
       if (isOpen) open(null);
     });
+  });
+  // A server that starts opens streams before it answers every call.
+  effect(() => {
+    if (!isMissing.value || lostAtMs.value !== null) return;
+    const timer = setTimeout(comeBack, MISSING_ASKED_AGAIN_MS);
+    return () => clearTimeout(timer);
   });
   // A pause between two attempts can be long; a network that is back need not wait for it.
   addEventListener('online', () => {
@@ -170,9 +178,14 @@ function enter(state: StreamState): void {
     connection.value = { state: state.state };
     if (state.state === 'open' && lostAtMs.value !== null) {
       lostAtMs.value = null;
-      comebacks.value++;
+      comeBack();
     }
   } else if (state.error !== null) void refused(state.error, stream?.lastEventId ?? null);
+}
+
+function comeBack(): void {
+  isMissing.value = false;
+  comebacks.value++;
 }
 
 /** The handshake is refused, and will be again with this access token. */

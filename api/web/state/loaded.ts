@@ -12,6 +12,8 @@ export type Rows<Row> = { rows: readonly Row[]; nextCursor: string | null };
 
 /** Counts how often the server could be reached again. Then unanswered requests are repeated. */
 export const comebacks = signal(0);
+/** Something has no answer since the last of these. If a connection is open, another one is due. */
+export const isMissing = signal(false);
 /** What was kept although the server did not answer, and is asked for again once it does. */
 const missed = new Set<() => void>();
 comebacks.subscribe(() => {
@@ -51,7 +53,9 @@ export class Loader<Args extends readonly unknown[], Value> {
   async load(...args: Args): Promise<void> {
     if (this.now.value.state === 'failed') this.now.value = LOADING;
     await this.#take(args, (error) => {
-      if (!isOfAbsence(error) || !this.#isThere(args)) return false;
+      if (!isOfAbsence(error)) return false;
+      isMissing.value = true;
+      if (!this.#isThere(args)) return false;
       const asked = this.#asked;
       missed.add(() => {
         if (asked === this.#asked) void this.load(...args);

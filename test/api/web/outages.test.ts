@@ -89,7 +89,7 @@ pageTest(
   'A119, A120: once the server is gone nothing is shown as live, a view not opened before says so, and all of it comes back by itself',
   onStage(async (t, stage) => {
     const { page } = await visit(t, stage, {
-      expected: /ERR_|WebSocket|status of 400 .*stream|dynamically imported/,
+      expected: /ERR_|WebSocket|status of 400 .*stream|status of 50|dynamically imported/,
     });
     await signUp(page);
     await page.locator('.game:has(.bet) .game-team').last().click();
@@ -145,6 +145,27 @@ pageTest(
     await allViewsBack(page);
     await page.getByLabel('Status').selectOption('Any status');
     await t.notThrowsAsync(waitForTicks(page));
+  }),
+);
+
+pageTest(
+  'A120: a call without an answer is asked again by itself while the stream is open',
+  onStage(async (t, stage) => {
+    const { page } = await visit(t, stage, { expected: /ERR_|status of 503/ });
+    await signUp(page);
+    await waitForTicks(page);
+    let refusals = 0;
+    await page.route('**/v1/games?*status=cancelled*', (route) => {
+      refusals += 1;
+      if (refusals === 1) return route.abort();
+      return refusals === 2 ? route.fulfill({ status: 503, json: {} }) : route.fallback();
+    });
+    await page.getByLabel('Status').selectOption('Cancelled');
+    await failedViews(page).first().waitFor();
+    await page.getByText('No game matches these filters.').waitFor({ timeout: BACK_WITHIN_MS });
+    await allViewsBack(page);
+    await page.unroute('**/v1/games?*status=cancelled*');
+    t.true(refusals > 2);
   }),
 );
 
