@@ -1,5 +1,6 @@
 /** Options of a shard client. */
 import type { Message } from '../../format/codec.ts';
+import type { LiquidityMemory } from '../../memory/market-liquidity.ts';
 import type { Log } from '../../threads/logger.ts';
 import type { OpenReport } from '../store/open-report.ts';
 import type { ShardConfig } from '../store/shard-store.ts';
@@ -8,6 +9,8 @@ import type { FurtherEnds } from './further-ends.ts';
 
 export type ShardClientOptions = {
   config: ShardConfig;
+  /** Displayed sizes that it shares with other shards. */
+  liquidity: LiquidityMemory;
   /** Whether an earlier start made its file. If so, a missing file is lost, not new. */
   wasMade: boolean;
   /** Requests that may wait or be in flight before callers are refused. */

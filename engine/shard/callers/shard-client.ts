@@ -47,7 +47,7 @@ export class ShardClient {
     });
     const { config, rebuild, log } = options;
     this.#repair = new CheckpointRepair({ shard: config.shard, rebuild, log });
-    this.#thread = new ShardThread(config, (error) => {
+    this.#thread = new ShardThread(config, options.liquidity, (error) => {
       log.error({ path: config.path, error: String(error) }, 'shard thread ended');
     });
   }
