@@ -8,9 +8,7 @@ import type {
   OrderStatus,
   Portfolio,
   Position,
-  ReceiptFill,
   RestingOrder,
-  SignedReceipt,
   Trade,
 } from 'paperbook/client';
 import {
@@ -22,6 +20,7 @@ import {
   ofAccount,
 } from './account-connection.ts';
 import { ofPages, type PageFlags, pagesOf, sayMore } from './pages.ts';
+import { receiptText } from './receipt-text.ts';
 import { type Column, limitText, listOf, money, show, tableOf } from './table.ts';
 
 type ListFlags = AccountFlags & PageFlags & { instrument?: string; from?: string; to?: string };
@@ -224,39 +223,4 @@ async function receipt(id: string, options: AccountFlags & { order?: true }): Pr
       ? client.getOrderReceipt({ path: { orderId: id }, ...headersOf(options) })
       : client.getTradeReceipt({ path: { tradeId: id }, ...headersOf(options) });
   show(options, await answerOf(server, asked), receiptText);
-}
-
-function receiptText({ receipt: of, envelope }: SignedReceipt): string {
-  const arrived = of.arrivedAt === null ? 'not yet' : `${of.arrivedAt}, after ${of.latencyMs} ms`;
-  const head = listOf([
-    ['Order', of.orderId],
-    ['Trade', of.tradeId ?? '-'],
-    ['Fill model', of.model ?? '-'],
-    ['Accepted', of.acceptedAt],
-    ['Met the book', arrived],
-    ['Signed by', envelope.keyId],
-  ]);
-  if (of.fills.length === 0) return `${head}\nNothing was filled.\n`;
-  return `${head}\n${tableOf(of.fills, FILL_COLUMNS)}`;
-}
-
-const FILL_COLUMNS: Column<ReceiptFill>[] = [
-  ['filled at', ({ at }) => at],
-  ['contracts', ({ contracts }) => contracts],
-  ['price ¢', ({ priceCents }) => priceCents],
-  ['as', ({ liquidity, venue }) => `${liquidity} at ${venue}`],
-  ['why this price', whyOf],
-  ['quote ms', ({ quoteAgeMs }) => quoteAgeMs],
-  ['gaps ms', ({ gapsMs }) => gapsMs],
-  ['fee', ({ fee }) => (fee === null ? '-' : `$${fee.dollars} (${fee.rate})`)],
-];
-
-function whyOf({ levels, queue }: ReceiptFill): string {
-  if (queue !== null) {
-    const met = queue.prints.map(({ at, contracts }) => `${contracts} at ${at}`).join(', ');
-    const ahead = queue.aheadAtArrival ?? 'unknown';
-    return `met ${met}; ahead ${queue.aheadBefore ?? 'unknown'}, at arrival ${ahead}`;
-  }
-  if (levels === null) return '-';
-  return levels.map(([cents, contracts]) => `${contracts} at ${cents}¢`).join(', ');
 }

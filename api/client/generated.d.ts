@@ -2616,15 +2616,21 @@ export type ReceiptFill = {
      */
     gapsMs: number | null;
     /**
-     * Null if the order pays no fees.
+     * What the order was charged. Null if it pays no fees.
      */
     fee: {
         dollars: number;
         /**
-         * The day from which the rate is valid.
+         * The line of the fee table, with its date; null if no line names the market.
          */
         table: string | null;
-        rate: string;
+        /**
+         * Of the line; null if the catalog does not name the market any more.
+         */
+        rate: string | null;
+        /**
+         * In words, with all figures.
+         */
         formula: string;
     } | null;
 };

@@ -1650,15 +1650,17 @@ class ReceiptFill(TypedDict):
     quoteAgeMs: int | None
     # How long nobody knew its book while it waited; null outside of queues.
     gapsMs: int | None
-    # Null if the order pays no fees.
+    # What the order was charged. Null if it pays no fees.
     fee: ReceiptFillFee | None
 
 
 class ReceiptFillFee(TypedDict):
     dollars: float
-    # The day from which the rate is valid.
+    # The line of the fee table, with its date; null if no line names the market.
     table: str | None
-    rate: str
+    # Of the line; null if the catalog does not name the market any more.
+    rate: str | None
+    # In words, with all figures.
     formula: str
 
 
