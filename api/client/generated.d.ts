@@ -779,7 +779,7 @@ export type Event = {
      * @pattern ^[0-9]{16}$
      */
     eventId: string;
-    type: "order_placed" | "order_part_filled" | "order_filled" | "order_canceled" | "order_expired" | "trade_opened" | "trade_closed" | "trade_settled" | "trade_corrected" | "account_reset";
+    type: "order_placed" | "order_arrived" | "order_part_filled" | "order_filled" | "order_canceled" | "order_expired" | "trade_opened" | "trade_closed" | "trade_settled" | "trade_corrected" | "account_reset";
     /**
      * @format date-time
      */
