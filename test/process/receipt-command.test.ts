@@ -174,7 +174,7 @@ const line = (fields: object) => ({
 });
 
 test.serial(
-  'A158, A240: a receipt has the fee of each fill, with all that it takes to compute it again',
+  'A158, A240, U48: a receipt has the fee of each fill, with all that it takes to compute it again',
   async (t) => {
     const four = ['i0', 'i1', 'i2', 'i3'].map((slug) => instrument(slug, 'g1'));
     const catalog = JSON.parse(catalogOf([game('g1')], four));
@@ -221,6 +221,22 @@ test.serial(
         },
       ],
     );
+
+    const charged = / +\$0\.25 +queue$/m;
+    for (const list of ['trades', 'positions', 'portfolio']) {
+      const { stdout } = await command(list);
+      t.regex(stdout, / FEES +FILL MODEL$/m);
+      t.regex(stdout, charged);
+      t.regex(stdout, / - +queue$/m, 'the first paid none');
+    }
+    await request(session, 'PATCH', `${server.origin}/v1/me`, {
+      realism: { latencyMs: { min: 60_000, max: 60_000 } },
+    });
+    t.notRegex((await command('orders')).stdout, /MEETS THE BOOK/);
+    const { order: late } = await buy({ type: 'limit', limitPriceCents: 40, count: 3 });
+    const pending = new RegExp(` MEETS THE BOOK .*\n${late.orderId} .* ${late.pendingUntil} `);
+    t.regex((await command('orders')).stdout, pending);
+    t.regex((await command('order', late.orderId)).stdout, /^Meets the book +2/m);
 
     const shown = await command('receipt', trade.tradeId);
     t.regex(shown.stdout, /^Fee of the fill at .+Z +\$0\.25$/m);
