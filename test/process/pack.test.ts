@@ -7,6 +7,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -14,7 +15,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
-import { envOf, readDockerfile, stepsOf } from '../api/dockerfile.ts';
+import { envOf, readDockerfile, stepsOf } from '../../api/pack/dockerfile.ts';
 import { variantsOfRun } from '../model/seeds.ts';
 import { productFolder, productTarball } from './product.ts';
 import { Command, eventually, outerEnv, sharedServer, tempDir } from './server.ts';
@@ -23,6 +24,7 @@ const runFile = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const TSC = fileURLToPath(new URL('bin/tsc', import.meta.resolve('typescript/package.json')));
 const INSTALLS_WITHIN_MS = 240_000;
+const LARGEST_BYTES = 18_500_000;
 
 /** The one tarball that an npm command leaves in a folder of its own. */
 async function packedIn(folder: string, args: string[]): Promise<string> {
@@ -54,7 +56,8 @@ async function projectWith(t: ExecutionContext, tarball: string): Promise<string
   const [overrides] = variantsOfRun([{ [node]: 'file:./empty' }, {}]).slice(-1);
   writeFileSync(path.join(project, 'package.json'), JSON.stringify({ type: 'module', overrides }));
   const args = ['install', '--prefer-offline', '--no-audit', '--no-fund', tarball];
-  await runFile('npm', args, { cwd: project, timeout: INSTALLS_WITHIN_MS });
+  const printed = await runFile('npm', args, { cwd: project, timeout: INSTALLS_WITHIN_MS });
+  t.is(printed.stderr, '', 'npm warns of nothing');
   return project;
 }
 
@@ -165,6 +168,7 @@ test.serial(
       t.true(files.includes(path.join('api/client/python', file)), file);
     }
     t.deepEqual(deadLinks(folder), []);
+    t.true(statSync(productTarball()).size < LARGEST_BYTES, 'README.md says its size');
     const natives = files
       .filter((file) => file.endsWith('.node'))
       .map((file) => path.basename(file));
@@ -187,7 +191,7 @@ test.serial(
 test.serial(
   'U31, Dockerfile: what it installs runs, is found healthy, and stops on SIGTERM',
   async (t) => {
-    const image = readDockerfile().at(-1)!;
+    const image = readDockerfile(path.join(ROOT, 'Dockerfile')).at(-1)!;
     const app = path.join(tempDir(t), 'app');
     const own = path.join(app, 'node_modules/paperbook');
     cpSync(productFolder(), own, { recursive: true });

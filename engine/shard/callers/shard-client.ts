@@ -86,6 +86,7 @@ export class ShardClient {
       queuedMax: this.#sender.waitingMax,
       progress: this.#thread.gauges.read(),
       batches: this.#thread.gauges.batches.read(Date.now()),
+      orders: this.#thread.gauges.orders.read(),
     };
   }
 
