@@ -7,6 +7,7 @@
 import type { Message, Packed } from '../../format/codec.ts';
 import { checkLmdbFile, missingFile } from '../../lmdb/lmdb-file.ts';
 import { DiskFull, problemText } from '../../log/disk-full.ts';
+import type { LiquidityMemory } from '../../memory/market-liquidity.ts';
 import { abandonChannel, type ChannelMemory, isAbandoned } from '../../ring/endpoint.ts';
 import type { Command, Reply, Tick } from '../../rules/messages.ts';
 import type { Query } from '../../rules/queries.ts';
@@ -26,6 +27,8 @@ import { ShardThread } from './thread.ts';
 
 export type ShardClientOptions = {
   config: ShardConfig;
+  /** Displayed sizes that it shares with other shards. */
+  liquidity: LiquidityMemory;
   /** Whether an earlier start made its file. If so, a missing file is lost, not new. */
   wasMade: boolean;
   /** Requests that may wait or be in flight before callers are refused. */
@@ -66,7 +69,7 @@ export class ShardClient {
     });
     const { config, rebuild, log } = options;
     this.#repair = new CheckpointRepair({ shard: config.shard, rebuild, log });
-    this.#thread = new ShardThread(config, (error) => {
+    this.#thread = new ShardThread(config, options.liquidity, (error) => {
       log.error({ path: config.path, error: String(error) }, 'shard thread ended');
     });
   }
