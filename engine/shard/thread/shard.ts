@@ -29,6 +29,7 @@ import { type OpenReport, openReportOf } from '../store/open-report.ts';
 import { recover } from '../store/recover.ts';
 import type { ShardLog } from '../store/shard-log.ts';
 import { openStore, type ShardConfig, type ShardStore } from '../store/shard-store.ts';
+import { CountedFacts } from './order-counts.ts';
 import { ShardGauges } from './shard-gauges.ts';
 
 /** The usual facts of a message. Room for more is made once their bytes are known. */
@@ -70,6 +71,7 @@ export class Shard {
   #referenceDataVersion = -1;
   readonly #disk: DiskStatus;
   readonly #gauges: ShardGauges;
+  readonly #facts: CountedFacts;
   #probedAtMs = 0;
 
   static async open(config: ShardConfig, shared?: Partial<SharedByShard>): Promise<Shard> {
@@ -102,6 +104,7 @@ export class Shard {
     this.#checkpoints = checkpoints;
     this.#disk = disk;
     this.#gauges = gauges;
+    this.#facts = new CountedFacts(log.facts, gauges.orders);
     const seed = new Uint32Array(Uint8Array.from(randomBytes(16)).buffer);
     const records = new ShardRecords(new RecordIndex(checkpoints.runs, seed), log);
     this.state = createState(config, records, new MarketLiquidity(liquidity, config.shard));
@@ -123,13 +126,16 @@ export class Shard {
     const startedMs = performance.now();
     this.#throwFault();
     invariant(!this.#isAhead, 'a batch is taken while another is, or after one has failed');
-    const { facts, lastNumber } = this.#log;
+    const { lastNumber } = this.#log;
     if (!this.#mayWrite(messages.length * MESSAGE_BYTES)) {
       for (const message of messages) answers.withoutFacts(this.state, message, lastNumber);
       return;
     }
     this.#inOneRecord(startedMs, () => {
-      for (const message of messages) answers.message(this.state, message, facts, lastNumber);
+      for (const message of messages) {
+        answers.message(this.state, message, this.#facts, lastNumber);
+      }
+      this.#gauges.orders.refused(answers.takeRefusedOrders());
     });
   }
 
@@ -143,7 +149,7 @@ export class Shard {
     invariant(!this.#isAhead, 'trades settle while a batch is taken, or after one has failed');
     if (this.state.pendingSettlements.isEmpty || this.isSettlingPaused) return false;
     if (!this.#mayWrite(this.#settledAtOnce * MESSAGE_BYTES)) return false;
-    this.#inOneRecord(startedMs, () => continueSettlements(this.state, this.#log.facts));
+    this.#inOneRecord(startedMs, () => continueSettlements(this.state, this.#facts));
     return true;
   }
 
@@ -219,7 +225,7 @@ export class Shard {
   #notePlaces(): void {
     for (let isMore = true; isMore && this.#mayWrite(PLACES_AT_ONCE * PLACE_BYTES); ) {
       this.#inOneRecord(performance.now(), () => {
-        isMore = noteMovedPlaces(this.state, this.#log.facts, PLACES_AT_ONCE);
+        isMore = noteMovedPlaces(this.state, this.#facts, PLACES_AT_ONCE);
       });
     }
   }
@@ -262,6 +268,7 @@ export class Shard {
     this.state.pendingSettlements.left = this.#settledAtOnce;
     run();
     if (this.#log.facts.count > 0) this.#commit(startedMs);
+    this.#gauges.orders.committed();
     this.#isAhead = false;
   }
 
