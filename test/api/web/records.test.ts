@@ -165,6 +165,28 @@ pageTest(
 );
 
 pageTest(
+  'A250, A253: a shared link opens the view of its trader, and Share copies such a link',
+  onDay(async (t, stage) => {
+    const { id } = traders.get('Ada')!;
+    const { page, context } = await enter(t, stage, 'Bert', { at: 't/ada' });
+    await page.getByRole('heading', { level: 1, name: 'Ada' }).waitFor();
+    t.is(page.url(), `${stage.pageUrl}#/trader/ada`, 'what is relative is found from here');
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.getByRole('button', { name: 'Share' }).click();
+    await page.getByText('The link is copied.').waitFor();
+    const link = (await page.evaluate('navigator.clipboard.readText()')) as string;
+    t.is(link, `${stage.pageUrl}t/${id}`);
+    await page.goto(link);
+    await page.getByRole('heading', { level: 1, name: 'Ada' }).waitFor();
+    await page.reload();
+    await page.getByRole('heading', { level: 1, name: 'Ada' }).waitFor();
+    await page.goto(`${stage.pageUrl}#/trader/Pia`);
+    await page.getByRole('heading', { level: 1, name: 'Pia' }).waitFor();
+    t.is(await page.getByRole('button', { name: 'Share' }).count(), 0, 'she is private');
+  }),
+);
+
+pageTest(
   'the owner sees which picks others see',
   onDay(async (t, stage) => {
     const { page } = await enter(t, stage, 'Hana', { at: '#/trader/Hana' });

@@ -14,7 +14,7 @@ export const MODEL_WORDS: Readonly<Record<Model, string>> = {
 const MODEL_SENTENCES: Readonly<Record<Model, string>> = {
   top_of_book: 'All at the best price displayed, whatever its size',
   book_depth: 'By the sizes displayed, level after level',
-  queue: 'In the venue’s queue, behind what was there before',
+  queue: 'In the venue’s queue, after what was there before',
 };
 
 export function receiptFacts({ receipt }: SignedReceipt): { name: string; value: string }[] {
