@@ -141,13 +141,20 @@ async function unpacked(t: ExecutionContext, tarball: string): Promise<string> {
 }
 
 test.serial(
-  'U28, npm pack: one file for each thread, and all that its pages link to; no tests, no sources, no source maps',
+  'U28, npm pack: one bundle for each thread, and all that its pages link to; no tests, no sources, no source maps',
   async (t) => {
     t.timeout(INSTALLS_WITHIN_MS);
     const folder = productFolder();
     const files = namesIn(folder);
     const made = ['api/cli/program', 'engine/shard/thread/worker', 'engine/records/thread/worker'];
-    for (const name of made) t.true(files.includes(`dist/${name}.js`), name);
+    for (const name of made) {
+      t.true(files.includes(`dist/${name}.js`), name);
+      const bundle = readFileSync(path.join(folder, `dist/${name}.cjs`));
+      t.true(
+        bundle.every((byte) => byte < 0x80),
+        `${name}: a bundle is ASCII`,
+      );
+    }
     const named = ['LICENSE', 'api/deploy/nginx.conf', 'api/deploy/paperbook.service'];
     for (const name of [...named, 'api/client/python/pyproject.toml']) {
       t.true(files.includes(name), name);
@@ -175,6 +182,10 @@ test.serial(
     const licenses = readFileSync(path.join(folder, 'dist/LICENSES.txt'), 'utf8');
     for (const name of ['commander', 'lmdb', 'uws-pack', 'pino', 'jose']) {
       t.regex(licenses, new RegExp(`^${name} [\\d.]+ \\([\\w.-]+\\)$`, 'm'));
+    }
+    // Of packages whose files are copied and not bundled.
+    for (const name of ['@fastify/swagger-ui', 'dejavu-fonts-ttf']) {
+      t.regex(licenses, new RegExp(`^${name} [\\d.]+ \\(`, 'm'));
     }
     const manifest = JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8'));
     t.deepEqual(Object.keys(manifest.dependencies), ['ordered-binary']);
@@ -276,6 +287,51 @@ test('U31: what a clone keeps of its sources is never old, cut short, or needed'
   rmSync(cache, { recursive: true });
   writeFileSync(cache, 'no folder');
   prints('two');
+});
+
+test('U31: what an installed package keeps is never old, damaged, or needed', (t) => {
+  const beside = path.join(tempDir(t), 'node_modules');
+  const dist = path.join(beside, 'paperbook/dist');
+  mkdirSync(dist, { recursive: true });
+  writeFileSync(path.join(beside, 'paperbook/package.json'), '{"type":"module"}');
+  cpSync(path.join(ROOT, 'api/pack/run-bundle.js'), path.join(dist, 'run-bundle.js'));
+  const begun = path.join(dist, 'begun.js');
+  const cache = path.join(beside, '.cache');
+  const kept = () => readdirSync(path.join(cache, 'paperbook'));
+  const prints = (said: string, use: string) => {
+    const text = `(function (module, require, $url) { module.exports.say = () => '${said}'; })`;
+    writeFileSync(path.join(dist, 'begun.cjs'), text);
+    writeFileSync(
+      begun,
+      `import { runBundle } from './run-bundle.js';
+      const { say } = runBundle(import.meta.url, '${said}', '${use}');
+      process.stdout.write(say());`,
+    );
+    const { stdout, stderr } = spawnSync(process.execPath, [begun]);
+    t.deepEqual([String(stdout), String(stderr)], [said, '']);
+  };
+  prints('one', 'serve');
+  t.is(kept().length, 1);
+  const [first] = kept();
+  const whole = readFileSync(path.join(cache, 'paperbook', first!));
+  prints('one', 'serve');
+  prints('two', 'serve');
+  t.is(kept().length, 2, 'another text of this length');
+  prints('two', '../verify');
+  t.deepEqual(
+    kept().filter((name) => !/^(one|two)-\d+-(serve|verify)$/.test(name)),
+    [],
+  );
+  const damaged = Buffer.from(whole);
+  damaged[whole.length >> 1]! ^= 0xff;
+  for (const bytes of [damaged, whole.subarray(0, 100), Buffer.alloc(0)]) {
+    writeFileSync(path.join(cache, 'paperbook', first!), bytes);
+    prints('one', 'serve');
+    t.is(readFileSync(path.join(cache, 'paperbook', first!)).length, whole.length, 'made again');
+  }
+  rmSync(cache, { recursive: true });
+  writeFileSync(cache, 'no folder');
+  prints('one', 'serve');
 });
 
 withRegistry('U2: npx paperbook demo from the tarball, in an empty folder', async (t) => {

@@ -9,6 +9,11 @@ import { invariant } from '../../base/invariant.ts';
 import type { Message } from '../../format/codec.ts';
 import { RecordIndex } from '../../index/record-index.ts';
 import { DiskFull } from '../../log/disk-full.ts';
+import {
+  type LiquidityMemory,
+  liquidityMemory,
+  MarketLiquidity,
+} from '../../memory/market-liquidity.ts';
 import type { Reply } from '../../rules/messages.ts';
 import { noteMovedPlaces } from '../../rules/queue-fills.ts';
 import { continueSettlements } from '../../rules/settle-markets.ts';
@@ -38,6 +43,14 @@ const PROBE_EVERY_MS = 1000;
 /** How often a batch checks whether the checkpoint has caught up. */
 const BEHIND_EVERY_MS = 1;
 
+/** What a shard shares with other threads. */
+export type SharedByShard = {
+  disk: DiskStatus;
+  gauges: ShardGauges;
+  /** Displayed sizes that fill once over all shards. */
+  liquidity: LiquidityMemory;
+};
+
 export class Shard {
   readonly state: StoredState;
   readonly report: OpenReport;
@@ -61,10 +74,10 @@ export class Shard {
   readonly #facts: CountedFacts;
   #probedAtMs = 0;
 
-  static async open(config: ShardConfig, disk?: DiskStatus, gauges?: ShardGauges): Promise<Shard> {
+  static async open(config: ShardConfig, shared?: Partial<SharedByShard>): Promise<Shard> {
     const store = await openStore(config);
     try {
-      return new Shard(config, store, disk, gauges);
+      return new Shard(config, store, shared);
     } catch (error) {
       // Closed, because the next try opens it again, and no process may open it twice.
       store.log.close();
@@ -73,13 +86,17 @@ export class Shard {
     }
   }
 
-  /** Loads the state from the store: a checkpoint, then the facts after it. */
+  /**
+   * Loads the state from the store: a checkpoint, then the facts after it. `shared`: left out, it
+   * shares nothing.
+   */
   constructor(
     config: ShardConfig,
     { log, checkpoints }: ShardStore,
-    disk = new DiskStatus(),
-    gauges = new ShardGauges(),
+    shared: Partial<SharedByShard> = {},
   ) {
+    const { disk = new DiskStatus(), gauges = new ShardGauges() } = shared;
+    const { liquidity = liquidityMemory(config.shard + 1) } = shared;
     this.#config = config;
     this.#settledAtOnce = config.settledAtOnce ?? SETTLED_AT_ONCE;
     invariant(this.#settledAtOnce > 0, 'a slice of a settlement settles nothing');
@@ -90,9 +107,10 @@ export class Shard {
     this.#facts = new CountedFacts(log.facts, gauges.orders);
     const seed = new Uint32Array(Uint8Array.from(randomBytes(16)).buffer);
     const records = new ShardRecords(new RecordIndex(checkpoints.runs, seed), log);
-    this.state = createState(config, records);
+    this.state = createState(config, records, new MarketLiquidity(liquidity, config.shard));
     const recovered = recover(this.state, checkpoints.read, log, log.facts);
     log.begin();
+    this.state.liquidity.rejoin(this.state.taken.all());
     this.#factsSinceCheckpoint = recovered.facts;
     this.report = openReportOf(this.state, recovered.records);
     gauges.opened(log, recovered.head);
