@@ -370,6 +370,7 @@ async function apiHandler(context: ServerContext, auth: Auth, metrics: Metrics) 
   const entry = orderEntry(routes, { ...checks, keyed });
   const streams = new Streams({ ...context, entry, keyed, callerAgain: callerAgain(credentials) });
   served = { entry, streams };
+  metrics.streamConnections = () => streams.connections;
   const dispatching = {
     ...checks,
     authorize,

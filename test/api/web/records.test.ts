@@ -329,7 +329,7 @@ function swapped(_: string, before: string, letter: string): string {
 }
 
 pageTest(
-  'a backtest runs on settled games; what is wrong is beside its field',
+  'U51: a backtest runs on settled games; what is wrong is beside its field',
   onDay(async (t, stage) => {
     const { page } = await enter(t, stage, 'Ada', { at: '#/backtest' });
     const button = page.getByRole('button', { name: 'Run the backtest' });
@@ -343,6 +343,10 @@ pageTest(
     await page.getByLabel('Stake in').selectOption('Contracts');
     await page.getByLabel('Stake a market, contracts').fill('10');
     await page.getByLabel('Fees').selectOption('The taker fee of venue_a');
+    await page.getByLabel('Fills').selectOption('In the venue’s queue');
+    await page.getByText('The history has no queues, and nothing here waits').waitFor();
+    await page.getByLabel('Fills').selectOption('As this server fills orders');
+    await page.getByText('Without latency: ').waitFor();
     await page.getByLabel('Look, minutes before the start').fill(String(LOOK_MINUTES));
     await button.click();
     await page.getByRole('heading', { name: 'Coverage' }).waitFor();
