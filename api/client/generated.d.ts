@@ -2434,6 +2434,10 @@ export type Quote = {
     marketType: MarketType;
     matchup: string | null;
     gameStatus: GameStatus | null;
+    /**
+     * Present once venue_a has the result.
+     */
+    result?: QuoteResult;
 };
 export type QuoteAnswer = {
     quote: Quote;
@@ -2450,6 +2454,19 @@ export type QuoteAnswer = {
      * Every trade is a paper trade.
      */
     mode: "paper";
+};
+/**
+ * A market's result, in the terms of the instrument.
+ */
+export type QuoteResult = {
+    /**
+     * scalar: a value between yes and no.
+     */
+    outcome: "yes" | "no" | "void" | "scalar";
+    /**
+     * Payout of a contract of yes; null: the cost is paid back.
+     */
+    yesPaysCents: number | null;
 };
 export type QuotesAnswer = {
     /**
