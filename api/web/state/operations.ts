@@ -48,6 +48,7 @@ export const CALLS = {
   getLeaderboard: 'GET /leaderboard',
   getEval: 'GET /eval',
   getOwnEval: 'GET /me/eval',
+  getVerdict: 'GET /me/verdict',
   getTrader: 'GET /traders/{traderId}',
   listPicks: 'GET /traders/{traderId}/picks',
   getTrackRecord: 'GET /traders/{traderId}/track-record',
