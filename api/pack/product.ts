@@ -70,6 +70,7 @@ async function makeProduct(): Promise<void> {
     for (const input of Object.keys((await bundle(entry)).inputs)) inputs.add(input);
   }
   for (const input of inputs) refuseEvaluation(input);
+  for (const file of copied) inputs.add(file);
   writeWebBundle(await makeWebBundle(), path.join(DIST, 'web'));
   writeFileSync(path.join(DIST, 'LICENSES.txt'), licensesOf(packagesOf(inputs)));
 }
@@ -148,6 +149,9 @@ function upFrom(entry: string): string {
   return '../'.repeat(entry.split('/').length - 1);
 }
 
+/** The files of packages in `dist/files`. */
+const copied = new Set<string>();
+
 /** A source still finds the files beside it, and files of packages are copied to `dist/files`. */
 const ownPlaces: Plugin = {
   name: 'own places',
@@ -159,7 +163,9 @@ const ownPlaces: Plugin = {
         .replaceAll(/import\.meta\.resolve\('([^']+)'\)/g, (_, name: string) => {
           const copy = path.join('files', name);
           mkdirSync(path.join(DIST, path.dirname(copy)), { recursive: true });
-          cpSync(fileURLToPath(import.meta.resolve(name)), path.join(DIST, copy));
+          const file = fileURLToPath(import.meta.resolve(name));
+          cpSync(file, path.join(DIST, copy));
+          copied.add(path.relative(ROOT, file));
           return `new URL(${JSON.stringify(copy)}, $dist).href`;
         });
       return { contents, loader: 'ts' };

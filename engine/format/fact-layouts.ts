@@ -103,6 +103,7 @@ export const KIND = {
   order_queued: 28,
   order_arrived: 33,
   order_cancel_accepted: 34,
+  liquidity_taken: 54,
   queue_met: 56,
   fill_noted: 57,
   book_missed: 58,
@@ -286,6 +287,16 @@ const FACT_LAYOUTS: { [K in Fact['kind']]: RecordLayout<FirstForm<K>> } = {
     role: word('taker', 'maker'),
     quoteAgeMs: count,
     levels: pairs,
+  }),
+  liquidity_taken: record<FactOf<'liquidity_taken'>>({
+    kind: always('liquidity_taken'),
+    atMs: u48,
+    market: u32,
+    side,
+    askCents: u8,
+    contracts: u32,
+    shown: u32,
+    display: u48,
   }),
   // The market comes first: records are searched for these bytes.
   book_missed: record<FactOf<'book_missed'>>({
@@ -576,6 +587,7 @@ export const ADDED_FORMS: readonly (readonly number[])[] = [
   [KIND.queue_met, KIND.fill_noted, KIND.book_missed],
   [KIND.catalog_changed],
   [40, 41, 42, 43, 44, 45, 46, 47, 48],
+  [KIND.liquidity_taken],
 ];
 
 /** All layouts as text: equal texts mean equal bytes. */

@@ -170,12 +170,17 @@ export class AccountLog {
     return this.#log.records(this.#numberAt(atMs, Number.MAX_SAFE_INTEGER));
   }
 
+  /** The records with facts after a number. */
+  recordsAfter(number: number): Generator<LogRecord> {
+    return this.#log.records(number);
+  }
+
   /** All records. */
   allRecords(): Generator<LogRecord> {
     return this.#log.records(0);
   }
 
-  /** How an order was placed, and its fills before a fact. */
+  /** How an order was placed, and what it came to before a fact. */
   orderBefore(order: Uuid, number: number): OrderHistory {
     const start = this.#numberAt(uuidTimeMs(order), number);
     // If the clock was set back since, the order is earlier in the log.
@@ -188,20 +193,30 @@ export class AccountLog {
     const bytes = uuidBytes(order);
     let placed: OrderPlacedFact | null = null;
     const fills: OrderPartFilledFact[] = [];
+    let hasArrived = false;
+    let cancelsAtMs: EpochMs | null = null;
     for (const record of this.#log.records(after)) {
       if (record.firstNumber >= before) break;
       if (!has(record, bytes)) continue;
       for (const { number, fact } of factsIn(record)) {
         if (number >= before) break;
-        if (fact.kind === 'order_placed' && fact.order === order) placed = fact;
-        if (fact.kind === 'order_part_filled' && fact.order === order) fills.push(fact);
+        if (!('order' in fact) || fact.order !== order) continue;
+        if (fact.kind === 'order_placed') placed = fact;
+        else if (fact.kind === 'order_part_filled') fills.push(fact);
+        else if (fact.kind === 'order_arrived') hasArrived = true;
+        else if (fact.kind === 'order_cancel_accepted') cancelsAtMs = fact.cancelsAtMs;
       }
     }
-    return placed === null ? null : { placed, fills };
+    return placed === null ? null : { placed, fills, hasArrived, cancelsAtMs };
   }
 
   close(): void {
     this.#log.close();
+  }
+
+  /** A number before all facts of this time and later, unless the clock was set back since. */
+  numberAt(atMs: EpochMs): number {
+    return this.#numberAt(atMs, Number.MAX_SAFE_INTEGER);
   }
 
   /** A number before all facts of this time and later. Times only go back at a `clock_set`. */
@@ -217,7 +232,14 @@ export class AccountLog {
   }
 }
 
-type OrderHistory = { placed: OrderPlacedFact; fills: OrderPartFilledFact[] };
+type OrderHistory = {
+  placed: OrderPlacedFact;
+  fills: OrderPartFilledFact[];
+  /** Of an order under latency: whether it has met the book. */
+  hasArrived: boolean;
+  /** When its cancel meets the book; null: it has none under way. */
+  cancelsAtMs: EpochMs | null;
+};
 export type PageBounds = { after: number; upTo: number; limit: number; bytesMax: number };
 
 /** The facts of an account in a record. */

@@ -28,6 +28,7 @@ import type {
   ClockSet,
   FillNoted,
   GameChanged,
+  LiquidityTaken,
   MarketCorrected,
   MarketResolved,
   MarketValued,
@@ -190,6 +191,7 @@ export type PrimaryFact =
   | OrderQueuedFact
   | QueueMetFact
   | FillNoted
+  | LiquidityTaken
   | BookMissed
   | OrderArrivedFact
   | OrderCancelAcceptedFact

@@ -21,11 +21,13 @@ import type {
 import type { ExpiryQueue } from '../memory/expiry-queue.ts';
 import type { FeeRows } from '../memory/fee-rows.ts';
 import type { Ladders } from '../memory/ladder.ts';
+import type { MarketLiquidity } from '../memory/market-liquidity.ts';
 import type { OrderRealism } from '../memory/order-realism.ts';
 import type { OwnerIndex } from '../memory/owner-index.ts';
 import type { QueuePlaces } from '../memory/queue-places.ts';
 import type { Schema } from '../memory/row-places.ts';
 import type { Table } from '../memory/table.ts';
+import type { TakenLevels } from '../memory/taken-levels.ts';
 import type { TradeCounts } from '../memory/trade-counts.ts';
 import type { UuidIndex } from '../memory/uuid-index.ts';
 import type { AppliedChange } from './applied-change.ts';
@@ -111,6 +113,10 @@ export type ShardState = {
   readonly queue: QueuePlaces;
   /** What orders were placed under, if it is not the preset `simple`. */
   readonly realism: OrderRealism;
+  /** Displayed sizes that accounts share over all shards: what all have taken of them. */
+  readonly liquidity: MarketLiquidity;
+  /** What the facts of this shard have taken of these. */
+  readonly taken: TakenLevels;
   readonly records: FinishedRecords;
   readonly applied: AppliedChange;
   readonly tradeCounts: TradeCounts;
@@ -157,8 +163,8 @@ export type ShardState = {
 
 /** The tables that a checkpoint writes page by page. */
 export function tablesOf(state: ShardState) {
-  const { accounts, positions, orders, tradeCounts, queue, realism } = state;
+  const { accounts, positions, orders, tradeCounts, queue, realism, taken } = state;
   const { orderFees, tradeFees } = state;
   const ofOrders = [queue.table, realism.table, orderFees.table, tradeFees.table] as const;
-  return [accounts, positions, orders, tradeCounts.table, ...ofOrders] as const;
+  return [accounts, positions, orders, tradeCounts.table, ...ofOrders, taken.table] as const;
 }

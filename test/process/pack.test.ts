@@ -7,6 +7,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -14,15 +15,16 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
-import { envOf, readDockerfile, stepsOf } from '../api/dockerfile.ts';
+import { envOf, readDockerfile, stepsOf } from '../../api/pack/dockerfile.ts';
 import { variantsOfRun } from '../model/seeds.ts';
 import { productFolder, productTarball } from './product.ts';
-import { Command, eventually, outerEnv, sharedServer, tempDir } from './server.ts';
+import { Command, eventually, LISTENS, outerEnv, sharedServer, tempDir } from './server.ts';
 
 const runFile = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const TSC = fileURLToPath(new URL('bin/tsc', import.meta.resolve('typescript/package.json')));
 const INSTALLS_WITHIN_MS = 240_000;
+const LARGEST_BYTES = 18_500_000;
 
 /** The one tarball that an npm command leaves in a folder of its own. */
 async function packedIn(folder: string, args: string[]): Promise<string> {
@@ -54,7 +56,8 @@ async function projectWith(t: ExecutionContext, tarball: string): Promise<string
   const [overrides] = variantsOfRun([{ [node]: 'file:./empty' }, {}]).slice(-1);
   writeFileSync(path.join(project, 'package.json'), JSON.stringify({ type: 'module', overrides }));
   const args = ['install', '--prefer-offline', '--no-audit', '--no-fund', tarball];
-  await runFile('npm', args, { cwd: project, timeout: INSTALLS_WITHIN_MS });
+  const printed = await runFile('npm', args, { cwd: project, timeout: INSTALLS_WITHIN_MS });
+  t.is(printed.stderr, '', 'npm warns of nothing');
   return project;
 }
 
@@ -165,6 +168,7 @@ test.serial(
       t.true(files.includes(path.join('api/client/python', file)), file);
     }
     t.deepEqual(deadLinks(folder), []);
+    t.true(statSync(productTarball()).size < LARGEST_BYTES, 'README.md says its size');
     const natives = files
       .filter((file) => file.endsWith('.node'))
       .map((file) => path.basename(file));
@@ -179,6 +183,10 @@ test.serial(
     for (const name of ['commander', 'lmdb', 'uws-pack', 'pino', 'jose']) {
       t.regex(licenses, new RegExp(`^${name} [\\d.]+ \\([\\w.-]+\\)$`, 'm'));
     }
+    // Of packages whose files are copied and not bundled.
+    for (const name of ['@fastify/swagger-ui', 'dejavu-fonts-ttf']) {
+      t.regex(licenses, new RegExp(`^${name} [\\d.]+ \\(`, 'm'));
+    }
     const manifest = JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8'));
     t.deepEqual(Object.keys(manifest.dependencies), ['ordered-binary']);
   },
@@ -187,7 +195,7 @@ test.serial(
 test.serial(
   'U31, Dockerfile: what it installs runs, is found healthy, and stops on SIGTERM',
   async (t) => {
-    const image = readDockerfile().at(-1)!;
+    const image = readDockerfile(path.join(ROOT, 'Dockerfile')).at(-1)!;
     const app = path.join(tempDir(t), 'app');
     const own = path.join(app, 'node_modules/paperbook');
     cpSync(productFolder(), own, { recursive: true });
@@ -210,7 +218,7 @@ test.serial(
     const args = JSON.parse(stepsOf(image, 'CMD')[0]!);
     const command = new Command(args, { launcher, env: proxied });
     t.teardown(() => command.endGroup());
-    await command.printed(/^Paperbook listens on /m);
+    await command.printed(LISTENS);
     const { port } = new URL(/"adminUrl":"([^"]+)"/.exec(command.output.stderr)![1]!);
 
     const [check] = stepsOf(image, 'HEALTHCHECK');

@@ -3,10 +3,12 @@
 import { ExpiryQueue } from '../../memory/expiry-queue.ts';
 import { FeeRows } from '../../memory/fee-rows.ts';
 import { Ladders } from '../../memory/ladder.ts';
+import { liquidityMemory, MarketLiquidity } from '../../memory/market-liquidity.ts';
 import { OrderRealism } from '../../memory/order-realism.ts';
 import { OwnerIndex } from '../../memory/owner-index.ts';
 import { QueuePlaces } from '../../memory/queue-places.ts';
 import { Table } from '../../memory/table.ts';
+import { TakenLevels } from '../../memory/taken-levels.ts';
 import { TradeCounts } from '../../memory/trade-counts.ts';
 import { UuidIndex } from '../../memory/uuid-index.ts';
 import { AppliedChange } from '../../rules/applied-change.ts';
@@ -29,10 +31,14 @@ import type { ShardRecords } from './shard-records.ts';
 /** The state of the rules, with the finished records that a checkpoint writes. */
 export type StoredState = ShardState & { readonly records: ShardRecords };
 
-/** A shard that has seen nothing. Throws on a fill model that it does not know. */
+/**
+ * A shard that has seen nothing. `liquidity`: displayed sizes that it shares with other shards; left
+ * out: with none. Throws on a fill model that it does not know.
+ */
 export function createState<Records extends FinishedRecords>(
   config: CoreConfig,
   records: Records,
+  liquidity = new MarketLiquidity(liquidityMemory(1), 0),
 ): ShardState & { readonly records: Records } {
   const accounts: AccountTable = new Table('accounts', ACCOUNT_COLUMNS, ACCOUNT_DERIVED);
   const orders: OrderTable = new Table('orders', ORDER_COLUMNS, ORDER_DERIVED, 'account');
@@ -47,7 +53,7 @@ export function createState<Records extends FinishedRecords>(
   const [markets, instruments]: [Market[], Instrument[]] = [[], []];
   return {
     config,
-    fillModel: fillModels(config.fillModel ?? 'top_of_book'),
+    fillModel: fillModels(config.fillModel ?? 'top_of_book', liquidity),
     accounts,
     orders,
     positions,
@@ -65,6 +71,8 @@ export function createState<Records extends FinishedRecords>(
     tradeFees: new FeeRows('trade_fees'),
     queue: new QueuePlaces(),
     realism,
+    liquidity,
+    taken: new TakenLevels(),
     records,
     applied: new AppliedChange(),
     tradeCounts: new TradeCounts(),

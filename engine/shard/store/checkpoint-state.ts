@@ -106,7 +106,9 @@ export function referenceDataOf(state: ShardState): ReferenceData {
 }
 
 /** Tables that an earlier program lacks. Rule D87 (engine/RULES.md). */
-const ADDED_TABLES: ReadonlySet<string> = new Set(['queue', 'realism', 'order_fees', 'trade_fees']);
+const ADDED_TABLES: ReadonlySet<string> = new Set([
+  ...['queue', 'realism', 'order_fees', 'trade_fees', 'taken_levels'],
+]);
 
 /** Loads both into an empty state. Pages follow, then `rebuildDerived`. */
 export function loadHead(state: ShardState, head: StateHead & ReferenceData): void {
@@ -184,6 +186,7 @@ export function rebuildDerived(state: ShardState): void {
   }
   if (!allAtOnce) joinInOrder(state);
   state.queue.rebuild();
+  state.taken.rebuild();
 }
 
 function joinInOrder(state: ShardState): void {
