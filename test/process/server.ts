@@ -41,7 +41,7 @@ type RunOptions = {
 export const CLONE = fileURLToPath(new URL('../../api/cli/paperbook.js', import.meta.url));
 const STARTS_WITHIN_MS = 60_000;
 const ENDS_WITHIN_MS = 30_000;
-const EVENTUALLY_MS = 60_000;
+const EVENTUALLY_MS = 120_000;
 
 const running = new Set<ChildProcess>();
 /** Ids of the groups that launchers lead. */
