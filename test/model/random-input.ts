@@ -48,7 +48,10 @@ export function createRandomInput(
   const world = createRandomWorld(options, feedback);
   const first: Step[] = [
     commandStep(catalogCommand(world)),
-    commandStep({ kind: 'switches', atMs: world.nowMs, venueData: true, selfReset: false }),
+    commandStep({
+      ...{ kind: 'switches', atMs: world.nowMs, venueData: true, selfReset: false },
+      ...(options.perAccount === true && { followsBooks: true }),
+    }),
     commandStep(randomFees(world)),
   ];
   return {
@@ -58,7 +61,8 @@ export function createRandomInput(
 }
 
 function nextStep(world: RandomWorld, quoteMaxAgeMs: number): Step {
-  world.nowMs += stepMs(world.random, quoteMaxAgeMs);
+  const laterMs = stepMs(world.random, quoteMaxAgeMs);
+  world.nowMs += world.apart ? Math.max(1, laterMs) : laterMs;
   if (needsNewGames(world)) {
     world.rounds += 1;
     world.known = randomCatalogOf(world.rounds);
@@ -125,7 +129,8 @@ function operatorCommand(world: RandomWorld): Command {
     }
     case 'switches': {
       const venueData = !random.oneIn(3);
-      return { kind: 'switches', atMs: nowMs, venueData, selfReset: random.oneIn(2) };
+      const switches = { kind: 'switches', venueData, selfReset: random.oneIn(2) } as const;
+      return { ...switches, atMs: nowMs, ...(world.chosen !== null && { followsBooks: true }) };
     }
     case 'reset':
       return { kind: 'reset', atMs: nowMs, account: someAccount(world) };

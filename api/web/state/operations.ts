@@ -37,6 +37,8 @@ export const CALLS = {
   runBacktest: 'POST /backtest',
   getPortfolio: 'GET /portfolio',
   listTrades: 'GET /portfolio/trades',
+  getTradeReceipt: 'GET /portfolio/trades/{tradeId}/receipt',
+  getOrderReceipt: 'GET /portfolio/orders/{orderId}/receipt',
   getEquity: 'GET /portfolio/equity',
   listOrders: 'GET /portfolio/orders',
   placeOrder: 'POST /portfolio/orders',
